@@ -1,0 +1,62 @@
+// Where numbers come from: a PromQL instant query at a time, and the series that a selector
+// matches.
+//
+// Implementations are thread-safe: Prometheus over HTTP (adapter/prometheus), samples in memory
+// (adapter/live).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace flyball::adapter {
+
+// Sorted by name; __name__ included where the source gives it.
+using LabelSet = std::vector<std::pair<std::string, std::string>>;
+
+// The value of a label; "" where it is absent, as in Prometheus.
+absl::string_view LabelValue(const LabelSet& labels, absl::string_view name);
+
+struct Sample {
+  LabelSet labels;
+  absl::Time time;
+  double value = 0;  // may be NaN or infinite
+};
+
+struct QueryResult {
+  enum class Type { kVector, kScalar, kMatrix, kString };
+  Type type = Type::kVector;
+  std::vector<Sample>
+      samples;  // order of the source; one without labels for a scalar; empty for matrix and string
+  bool null_result = false;  // `"result": null`
+};
+
+// Names only: what discovery needs of a series.
+struct SeriesName {
+  std::string name;                 // __name__
+  std::vector<std::string> labels;  // label names other than __name__, sorted
+};
+
+class MetricSource {
+ public:
+  virtual ~MetricSource() = default;
+
+  // kUnavailable (down, 5xx, garbage), kDeadlineExceeded, kInvalidArgument (the query is refused:
+  // the source's text).
+  virtual absl::StatusOr<std::shared_ptr<const QueryResult>> Query(absl::string_view promql,
+                                                                   absl::Time at,
+                                                                   absl::Duration timeout) = 0;
+
+  // Distinct (name, label names) of the series that match the selector since `start`. `data: null`
+  // is an error.
+  virtual absl::StatusOr<std::vector<SeriesName>> Series(absl::string_view selector,
+                                                         absl::Time start,
+                                                         absl::Duration timeout) = 0;
+};
+
+}  // namespace flyball::adapter

@@ -1,0 +1,179 @@
+// The interface that the API server and the scaler see: answers of the three metrics APIs as
+// values.
+//
+// Implementations are thread-safe. Errors carry the text for the client; how they become HTTP:
+//   kNotFound          404 NotFound, no details
+//   kInternal          500 InternalError, "Internal error occurred: " + text,
+//   details.causes[0].message = text kUnknown           500 with the text alone, no reason
+//   kInvalidArgument   400 BadRequest
+//   kDeadlineExceeded  504
+//   kUnavailable       503 without Retry-After
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "adapter/metric_source.h"
+#include "base/clock.h"
+#include "kube/object_directory.h"
+#include "kube/rest_mapping.h"
+#include "kube/selector.h"
+
+namespace flyball::adapter {
+
+// How long the answer to a question may be given again to the same question: while MonotonicNow() <
+// fresh_until and the provider's Epoch() still equals `epoch`. The default forbids it.
+struct Freshness {
+  MonotonicTime fresh_until = absl::ZeroDuration();
+  uint64_t epoch = 0;
+};
+
+// ---- custom.metrics.k8s.io ----
+
+struct CustomMetricRequest {
+  std::string resource;  // as written in the URL: plural or singular, any case, perhaps with .group
+  std::optional<std::string> ns;  // absent: root-scoped path
+  bool namespace_itself =
+      false;         // /namespaces/{name}/metrics/{metric}: `name` is the namespace, ns is absent
+  std::string name;  // "*": all objects that object_selector matches
+  std::string metric;
+  kube::Selector object_selector;
+  kube::Selector metric_selector;
+  absl::Duration timeout = absl::Seconds(60);
+};
+
+struct DescribedObject {
+  std::string kind;         // "Pod"
+  std::string api_version;  // group + "/" + version: "/v1", "apps/v1"
+  std::string ns;           // "" is left out
+  std::string name;
+};
+
+struct CustomMetricValue {
+  DescribedObject object;
+  int64_t value_milli = 0;
+};
+
+struct CustomMetricList {
+  std::string metric;
+  kube::Selector metric_selector;  // empty: `selector: null`
+  absl::Time timestamp;            // of all items
+  std::vector<CustomMetricValue> items;
+  Freshness freshness;
+};
+
+// One line of the discovery document.
+struct CustomMetricInfo {
+  kube::GroupResource resource;
+  bool namespaced = true;
+  std::string metric;
+  friend bool operator==(const CustomMetricInfo&, const CustomMetricInfo&) = default;
+};
+
+class CustomMetricsProvider {
+ public:
+  virtual ~CustomMetricsProvider() = default;
+  virtual absl::StatusOr<CustomMetricList> Get(const CustomMetricRequest& request) = 0;
+  // Sorted by resource, metric. The same pointer until the registry changes.
+  virtual std::shared_ptr<const std::vector<CustomMetricInfo>> ListAll() const = 0;
+  // Changes whenever an earlier answer may no longer hold: registry, rules or objects changed. A
+  // few atomic loads.
+  virtual uint64_t Epoch() const = 0;
+};
+
+// ---- external.metrics.k8s.io ----
+
+struct ExternalMetricRequest {
+  std::string ns;
+  std::string metric;
+  kube::Selector selector;
+  absl::Duration timeout = absl::Seconds(60);
+};
+
+struct ExternalMetricValue {
+  std::optional<LabelSet> labels;  // nullopt: null (a scalar)
+  absl::Time timestamp;
+  int64_t value_milli = 0;
+};
+
+struct ExternalMetricList {
+  std::string metric;
+  std::vector<ExternalMetricValue> items;
+  Freshness freshness;
+};
+
+class ExternalMetricsProvider {
+ public:
+  virtual ~ExternalMetricsProvider() = default;
+  virtual absl::StatusOr<ExternalMetricList> Get(const ExternalMetricRequest& request) = 0;
+  // Metric names, sorted. The same pointer until the registry changes.
+  virtual std::shared_ptr<const std::vector<std::string>> ListAll() const = 0;
+  virtual uint64_t Epoch() const = 0;
+};
+
+// ---- metrics.k8s.io ----
+
+struct Usage {
+  int64_t cpu_milli = 0;     // thousandths of a core, shown as decimal SI
+  int64_t memory_milli = 0;  // thousandths of a byte, shown as binary SI
+};
+
+struct ContainerUsage {
+  std::string name;
+  Usage usage;
+};
+
+struct PodMetrics {
+  kube::ObjectPtr pod;
+  absl::Time timestamp;
+  absl::Duration window;
+  std::vector<ContainerUsage> containers;  // sorted by name
+};
+
+struct NodeMetrics {
+  kube::ObjectPtr node;
+  absl::Time timestamp;
+  absl::Duration window;
+  Usage usage;
+};
+
+// `degraded`: the metric source failed for some of the objects, which are left out; why, for a
+// Warning header.
+template <typename T>
+struct ResourceMetricList {
+  std::vector<T> items;  // sorted by namespace, name
+  std::string degraded;  // "" = complete
+  Freshness freshness;
+};
+
+class ResourceMetricsProvider {
+ public:
+  virtual ~ResourceMetricsProvider() = default;
+  // `ns` "" is all namespaces; `name` "" is all objects of the selector.
+  //   kNotFound   name given, but the object is not in the directory (running pods, nodes): message
+  //   `pods "x" not found`
+  // An object that is there but has no sample: an empty list.
+  virtual absl::StatusOr<ResourceMetricList<PodMetrics>> Pods(absl::string_view ns,
+                                                              absl::string_view name,
+                                                              const kube::Selector& selector,
+                                                              absl::Duration timeout) = 0;
+  virtual absl::StatusOr<ResourceMetricList<NodeMetrics>> Nodes(absl::string_view name,
+                                                                const kube::Selector& selector,
+                                                                absl::Duration timeout) = 0;
+  virtual uint64_t Epoch() const = 0;
+};
+
+// What is served now. A null provider: its API group is off (404). Replaced whole on reload.
+struct Providers {
+  std::shared_ptr<CustomMetricsProvider> custom;
+  std::shared_ptr<ExternalMetricsProvider> external;
+  std::shared_ptr<ResourceMetricsProvider> resource;
+};
+
+}  // namespace flyball::adapter

@@ -1,0 +1,92 @@
+# Compiler settings and the three functions that every floor's CMakeLists.txt is written with.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+option(FLYBALL_WERROR "Treat warnings as errors" ON)
+set(FLYBALL_SANITIZE "" CACHE STRING "Sanitizers: address, thread, or empty")
+option(FLYBALL_FUZZ "Build the fuzz targets for libFuzzer (needs clang)" OFF)
+
+# No fused multiply-add: the replica math must round exactly as amd64 Go does.
+add_compile_options(-Wall -Wextra -Wconversion -Wno-sign-conversion -ffp-contract=off)
+# GCC 12 reports these inside its own std::string and std::variant when it inlines; it has no false positive free form.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(-Wno-restrict -Wno-maybe-uninitialized -Wno-dangling-pointer)
+endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  add_compile_options(-Wthread-safety)
+endif()
+if(FLYBALL_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+if(FLYBALL_SANITIZE STREQUAL "address")
+  add_compile_options(-fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+elseif(FLYBALL_SANITIZE STREQUAL "thread")
+  add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=thread)
+endif()
+if(FLYBALL_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+find_program(FLYBALL_CCACHE ccache)
+if(FLYBALL_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${FLYBALL_CCACHE})
+endif()
+
+include(FindPkgConfig)
+find_package(Threads REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(absl REQUIRED)
+find_package(GTest REQUIRED)
+find_package(benchmark REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(simdjson REQUIRED)
+find_package(yaml-cpp REQUIRED)
+pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
+pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
+pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET prometheus-cpp-core)
+
+include(GoogleTest)
+
+# flyball_floor(NAME DEPS <floors> LIBS <libraries>)
+#
+# Makes library flyball_NAME of every .cc below this folder that is not a test, and NAME_test of every *_test.cc.
+# Subfolders that have a CMakeLists.txt of their own are floors of their own and left out.
+function(flyball_floor name)
+  cmake_parse_arguments(ARG "" "" "DEPS;LIBS;TEST_LIBS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  file(GLOB_RECURSE nested CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt)
+  foreach(lists ${nested})
+    get_filename_component(folder ${lists} DIRECTORY)
+    list(FILTER sources EXCLUDE REGEX "^${folder}/")
+  endforeach()
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+
+  list(TRANSFORM ARG_DEPS PREPEND flyball_)
+  if(sources)
+    add_library(flyball_${name} STATIC ${sources})
+    set(scope PUBLIC)
+  else()
+    add_library(flyball_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(flyball_${name} ${scope} ${PROJECT_SOURCE_DIR})
+  target_link_libraries(flyball_${name} ${scope} ${ARG_DEPS} ${ARG_LIBS})
+
+  if(tests)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test flyball_${name} ${ARG_TEST_LIBS} GTest::gmock_main)
+    target_compile_definitions(${name}_test PRIVATE FLYBALL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    gtest_discover_tests(${name}_test PROPERTIES TIMEOUT 120 DISCOVERY_TIMEOUT 60)
+  endif()
+endfunction()

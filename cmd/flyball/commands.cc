@@ -1,0 +1,44 @@
+#include "cmd/flyball/commands.h"
+
+#include <cstdio>
+#include <functional>
+#include <string>
+
+namespace flyball::cmd {
+namespace {
+
+struct Command {
+  const char* name;
+  const char* summary;
+  int (*run)(const Args&);
+};
+
+constexpr Command kCommands[] = {
+    {"version", "print the version", RunVersion},
+};
+
+void PrintUsage(std::FILE* out) {
+  std::fputs("usage: flyball COMMAND [flags]\n\n", out);
+  for (const Command& command : kCommands) {
+    std::fprintf(out, "  %-8s %s\n", command.name, command.summary);
+  }
+  std::fputs("\n`flyball COMMAND --help` tells more.\n", out);
+}
+
+}  // namespace
+
+int Main(int argc, char** argv) {
+  const Args words(argv + 1, argv + argc);
+  if (words.empty() || words[0] == "help" || words[0] == "--help" || words[0] == "-h") {
+    PrintUsage(words.empty() ? stderr : stdout);
+    return words.empty() ? 2 : 0;
+  }
+  for (const Command& command : kCommands) {
+    if (words[0] == command.name) return command.run(Args(words.begin() + 1, words.end()));
+  }
+  std::fprintf(stderr, "flyball: unknown command \"%s\"\n\n", words[0].c_str());
+  PrintUsage(stderr);
+  return 2;
+}
+
+}  // namespace flyball::cmd

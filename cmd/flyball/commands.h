@@ -1,0 +1,24 @@
+// The subcommands of the program, one function and one file each.
+//
+// Each takes the words after its own name and returns the process's exit status. Output goes to
+// stdout, complaints and logs to stderr. A subcommand parses its flags, makes one options struct of
+// them and calls the floors below.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace flyball::cmd {
+
+using Args = std::vector<std::string>;
+
+int Main(int argc, char** argv);
+
+int RunServe(const Args& args);    // serve.cc: the API server; also the default, with
+                                   // prometheus-adapter's flags alone
+int RunCheck(const Args& args);    // check.cc: check rules FILE…
+int RunTest(const Args& args);     // test.cc: test rules FILE…
+int RunDecide(const Args& args);   // decide.cc: replica math on files or vectors
+int RunVersion(const Args& args);  // version.cc
+
+}  // namespace flyball::cmd

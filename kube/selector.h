@@ -1,0 +1,61 @@
+// Label selectors in their text form (`app=web,tier in (a,b),!x`) and as metav1.LabelSelector.
+//
+// Pure. Source: k8s.io/apimachinery v0.34.4 pkg/labels.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace flyball::kube {
+
+using Labels = std::map<std::string, std::string>;
+
+enum class Operator {
+  kIn,
+  kNotIn,
+  kEquals,
+  kDoubleEquals,
+  kNotEquals,
+  kExists,
+  kDoesNotExist,
+  kGreaterThan,
+  kLessThan
+};
+
+// "in", "notin", "=", "==", "!=", "exists", "!", "gt", "lt": upstream's selection.Operator values.
+absl::string_view OperatorName(Operator op);
+
+struct Requirement {
+  std::string key;
+  Operator op = Operator::kExists;
+  std::vector<std::string> values;  // sorted, without repeats
+
+  bool Matches(const Labels& labels) const;
+  friend bool operator==(const Requirement&, const Requirement&) = default;
+};
+
+// The conjunction of its requirements; none matches everything.
+class Selector {
+ public:
+  Selector() = default;
+  explicit Selector(std::vector<Requirement> requirements);  // sorts by key, stably
+
+  // kInvalidArgument with the parser's text.
+  static absl::StatusOr<Selector> Parse(absl::string_view text);
+
+  bool empty() const { return requirements_.empty(); }
+  bool Matches(const Labels& labels) const;
+  const std::vector<Requirement>& requirements() const { return requirements_; }
+
+  // Canonical text: sorted by key, set values sorted, `==` kept.
+  std::string ToString() const;
+
+ private:
+  std::vector<Requirement> requirements_;
+};
+
+}  // namespace flyball::kube
