@@ -1,0 +1,124 @@
+#include "cmd/flyball/serve_flags.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace flyball::cmd {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(ParseServeFlagsTest, DefaultsAreTheOriginals) {
+  const auto flags = ParseServeFlags({"--config=c.yaml"});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  EXPECT_EQ(flags->secure_port, 443);
+  EXPECT_EQ(flags->bind_address, "0.0.0.0");
+  EXPECT_FALSE(flags->bind_address_given);
+  EXPECT_THAT(flags->prometheus_urls, ElementsAre("https://localhost"));
+  EXPECT_EQ(flags->metrics_relist_interval, absl::Minutes(10));
+  EXPECT_EQ(flags->metrics_max_age, absl::Minutes(10));
+  EXPECT_THAT(flags->authorization_always_allow_paths,
+              ElementsAre("/healthz", "/readyz", "/livez"));
+  EXPECT_THAT(flags->warnings, IsEmpty());
+}
+
+// The arguments of the Helm chart's Deployment, its positional word included.
+TEST(ParseServeFlagsTest, HelmChartArguments) {
+  const auto flags = ParseServeFlags({"/adapter", "--secure-port=6443", "--cert-dir=/tmp/cert",
+                                      "--prometheus-url=http://prometheus.default.svc:9090",
+                                      "--metrics-relist-interval=1m", "--v=4",
+                                      "--config=/etc/adapter/config.yaml"});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  EXPECT_EQ(flags->secure_port, 6443);
+  EXPECT_EQ(flags->verbosity, 4);
+  EXPECT_EQ(flags->metrics_max_age, absl::Minutes(1));
+  EXPECT_THAT(flags->prometheus_urls, ElementsAre("http://prometheus.default.svc:9090"));
+}
+
+// The arguments of kube-prometheus's Deployment.
+TEST(ParseServeFlagsTest, KubePrometheusArguments) {
+  const auto flags = ParseServeFlags(
+      {"--cert-dir=/var/run/serving-cert", "--config=/etc/adapter/config.yaml",
+       "--metrics-relist-interval=1m",
+       "--prometheus-url=https://prometheus-k8s.monitoring.svc:9090/", "--secure-port=6443",
+       "--tls-cipher-suites=TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,TLS_ECDHE_RSA_WITH_AES_128_GCM_"
+       "SHA256"});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  EXPECT_THAT(flags->tls_cipher_suites, ElementsAre("TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+                                                    "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"));
+}
+
+TEST(ParseServeFlagsTest, SpellingsOfGo) {
+  const auto flags = ParseServeFlags({"--config", "c.yaml", "-v=6", "--authentication-skip-lookup",
+                                      "--query-merge=false", "--metrics-max-age", "1h30m",
+                                      "--secure-port", "1", "--secure-port=2"});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  EXPECT_EQ(flags->verbosity, 6);
+  EXPECT_TRUE(flags->authentication_skip_lookup);
+  EXPECT_FALSE(flags->query_merge);
+  EXPECT_EQ(flags->metrics_max_age, absl::Minutes(90));
+  EXPECT_EQ(flags->secure_port, 2) << "the last one wins";
+}
+
+TEST(ParseServeFlagsTest, ListsAreCutAtCommasAndRepeatedFlagsKept) {
+  const auto flags = ParseServeFlags(
+      {"--config=c", "--requestheader-allowed-names=a,b", "--requestheader-allowed-names=c",
+       "--prometheus-header=X=1,2", "--prometheus-header=Y", "--prometheus-url=http://a",
+       "--prometheus-url=http://b", "--requestheader-username-headers=X-User"});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  EXPECT_THAT(flags->requestheader_allowed_names, ElementsAre("a", "b", "c"));
+  EXPECT_THAT(flags->prometheus_headers, ElementsAre("X=1,2", "Y"));
+  EXPECT_THAT(flags->prometheus_urls, ElementsAre("http://a", "http://b"));
+  EXPECT_THAT(flags->requestheader_username_headers, ElementsAre("X-User"))
+      << "replaces the default";
+}
+
+TEST(ParseServeFlagsTest, FlagsWithoutMeaningGiveOneWarning) {
+  const auto flags =
+      ParseServeFlags({"--config=c", "--client-qps=100000", "--client-burst=100000",
+                       "--audit-log-path=-", "--disable-http2", "--log-flush-frequency=5s"});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  ASSERT_EQ(flags->warnings.size(), 1u);
+  EXPECT_THAT(flags->warnings[0], HasSubstr("--client-qps ("));
+  EXPECT_THAT(flags->warnings[0], HasSubstr("--disable-http2 ("));
+  EXPECT_THAT(flags->warnings[0], HasSubstr("--audit-log-path ("));
+}
+
+struct BadRow {
+  std::string name;
+  Args args;
+  std::string message;
+};
+
+class BadServeFlagsTest : public testing::TestWithParam<BadRow> {};
+
+TEST_P(BadServeFlagsTest, IsRefused) {
+  const auto flags = ParseServeFlags(GetParam().args);
+  ASSERT_EQ(flags.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(flags.status().message()), HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows, BadServeFlagsTest,
+    testing::Values(
+        BadRow{"NoConfig", {}, "make sure to use --config"},
+        BadRow{"Unknown", {"--config=c", "--nope"}, "--nope"},
+        BadRow{"Undocumented", {"-c", "x"}, "-c"},
+        BadRow{"Duration", {"--config=c", "--metrics-max-age=5"}, "--metrics-max-age"},
+        BadRow{"InertDuration", {"--config=c", "--log-flush-frequency=x"}, "--log-flush-frequency"},
+        BadRow{"InertNumber", {"--config=c", "--client-burst=x"}, "--client-burst"},
+        BadRow{"Verb",
+               {"--config=c", "--prometheus-verb=PUT"},
+               "unsupported Prometheus HTTP verb \"PUT\""},
+        BadRow{"BothAuth",
+               {"--config=c", "--prometheus-auth-incluster", "--prometheus-auth-config=k"},
+               "exclude each other"},
+        BadRow{"Port", {"--config=c", "--secure-port=70000"}, "--secure-port"},
+        BadRow{"CertAlone", {"--config=c", "--tls-cert-file=c.pem"}, "need each other"},
+        BadRow{"NanValue", {"--config=c", "--nan-value=1"}, "zero or drop"}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace flyball::cmd
