@@ -1,0 +1,74 @@
+// The aggregated API server: TLS listener, authentication, authorization, the metrics APIs,
+// discovery, OpenAPI, health, /metrics.
+//
+// Threads: one accepts and sweeps, `min_workers`..`max_workers` serve (net/server.h), one watches
+// the authentication ConfigMap, one the certificate files. All methods may be called from any
+// thread. Shutdown is ordered: /readyz fails, `shutdown_delay` passes, the listener closes,
+// requests under way are answered, the rest is closed.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "adapter/provider.h"
+#include "apiservice/health.h"
+#include "apiservice/options.h"
+#include "base/clock.h"
+#include "kube/transport.h"
+
+namespace prometheus {
+class Collectable;
+}
+
+namespace flyball::apiservice {
+
+// What the server is built on. Pointers outlive the server.
+struct ServerDependencies {
+  Clock* clock = nullptr;  // nullptr: the machine's
+  // What is served now; called once a request, a few pointer copies.
+  std::function<adapter::Providers()> providers;
+  // The Kubernetes API for TokenReview and the ConfigMap; nullptr: no cluster, neither is asked.
+  kube::HttpTransport* authentication = nullptr;
+  // The Kubernetes API for SubjectAccessReview; needed for AuthorizationMode::kReview.
+  kube::HttpTransport* authorization = nullptr;
+  // Metrics shown at /metrics beside the server's own.
+  std::vector<std::weak_ptr<prometheus::Collectable>> metrics;
+  std::vector<HealthCheck> checks;
+  // The body of /debug/rules, JSON; empty function: 404.
+  std::function<std::string()> debug_rules;
+};
+
+class ApiServer {
+ public:
+  // Reads certificates and CA files (makes the self-signed pair if none is named) and, with a
+  // cluster, the authentication ConfigMap.
+  //   kInvalidArgument    a file or option is wrong: the message names it
+  //   kFailedPrecondition the cert-dir cannot be written, or the ConfigMap cannot be read and
+  //                       tolerate_lookup_failure is off
+  static absl::StatusOr<std::unique_ptr<ApiServer>> Create(ServerOptions options,
+                                                           ServerDependencies dependencies);
+  ~ApiServer();  // as Shutdown() without its delay
+
+  ApiServer(const ApiServer&) = delete;
+  ApiServer& operator=(const ApiServer&) = delete;
+
+  // Binds and begins to serve. kUnavailable: the address is taken, the message names it.
+  absl::Status Start();
+
+  // The port that is listened on; 0 before Start.
+  int port() const;
+
+  // Stops in order and returns when the last request is answered or drain_timeout is over.
+  void Shutdown();
+
+ private:
+  class Impl;
+  explicit ApiServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace flyball::apiservice

@@ -1,0 +1,49 @@
+// Named health checks behind /healthz, /livez and /readyz.
+//
+// Thread-safe once built. The answers are those of the Kubernetes API server library 0.30
+// (`[+]name ok`, `[-]name failed: reason withheld`), plus warnings, which never fail a check.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace flyball::apiservice {
+
+struct HealthCheck {
+  std::string name;                     // one path segment: /readyz/NAME
+  std::function<absl::Status()> check;  // called on each probe: a few loads, no I/O
+  bool liveness = false;                // part of /livez and /healthz as well as of /readyz
+  bool warning_only = false;            // shown by ?verbose as `[!]`, never fails
+};
+
+struct HealthAnswer {
+  int status = 200;
+  std::string body;
+};
+
+enum class HealthEndpoint { kHealthz, kLivez, kReadyz };
+
+class HealthChecks {
+ public:
+  // `checks` follow the built-in `ping` and `log` in their order.
+  explicit HealthChecks(std::vector<HealthCheck> checks);
+
+  // `excluded`: names of ?exclude=. A name that does not exist is reported, not refused.
+  HealthAnswer Run(HealthEndpoint endpoint, bool verbose,
+                   const std::vector<std::string>& excluded) const;
+
+  // One check by name; 404 with an empty body if the endpoint has none of that name.
+  HealthAnswer RunOne(HealthEndpoint endpoint, absl::string_view name) const;
+
+  std::vector<std::string> Names(HealthEndpoint endpoint) const;
+
+ private:
+  std::vector<HealthCheck> checks_;
+};
+
+}  // namespace flyball::apiservice
