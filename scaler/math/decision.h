@@ -1,0 +1,229 @@
+// Decision: what one reconcile concluded, with every step that led there.
+//
+// Plain values, filled by Decide (reconcile.h). The status, the events, the log line, the
+// explanation and the self-metrics are all views of it. A Decision is reused from tick to tick: its
+// buffers keep their capacity, so a steady one allocates nothing. Steps that were not taken are
+// absent (std::nullopt, empty) and never zero.
+//
+// Units:   amounts are int64 thousandths; utilisation is whole percent of the request; ratios have
+//          no unit; replicas are int32.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "scaler/math/input.h"
+#include "scaler/math/pods.h"
+#include "scaler/spec/autoscaler.h"
+
+namespace flyball::scaler {
+
+// ---- readings -> proposals ------------------------------------------------------------------
+
+// Nothing changes while 1 - down <= ratio <= 1 + up; both ends belong to the band.
+struct Tolerance {
+  double down = 0.1;
+  double up = 0.1;
+
+  double low() const { return 1.0 - down; }
+  double high() const { return 1.0 + up; }
+  bool Holds(double ratio) const { return low() <= ratio && ratio <= high(); }  // false for NaN
+
+  friend bool operator==(const Tolerance&, const Tolerance&) = default;
+};
+
+enum class PodGroup : uint8_t { kIgnored, kUnready, kMissing, kReady };
+
+// How many pods are in each group; strangers are samples of pods that the selector does not find.
+struct GroupCounts {
+  int64_t ready = 0;
+  int64_t unready = 0;
+  int64_t missing = 0;
+  int64_t ignored = 0;
+  int64_t strangers = 0;
+
+  friend bool operator==(const GroupCounts&, const GroupCounts&) = default;
+};
+
+// Which formula gave the replicas.
+enum class Formula {
+  kNone,              // the metric failed
+  kPodAverage,        // ceil(ratio * pods), ratio = mean / target
+  kPodUtilization,    // ceil(ratio * pods), ratio = percent / target percent
+  kTotalPerReadyPod,  // Value: ceil(ratio * ready pods), ratio = total / target
+  kTotalFromZero,     // Value, scaled to zero: ceil(ratio)
+  kTotalOverTarget,   // AverageValue: ceil(total / target), ratio = total / (target * replicas)
+};
+
+// What became of the formula's result.
+enum class Verdict {
+  kFailed,
+  kComputed,         // the formula's result stands
+  kWithinTolerance,  // the ratio is inside the band: keep the count
+  kWouldFlip,        // with the gaps filled in, the ratio points the other way: keep the count
+  kWouldReverse,     // the filled-in ratio's count points the other way: keep the count
+};
+
+// One metric's proposal and how it came about.
+struct Proposal {
+  bool valid = false;
+  int32_t replicas = 0;                 // valid only
+  std::string name;                     // valid only: how conditions and events call the metric
+  std::optional<absl::Time> timestamp;  // of the reading, where upstream reports one
+
+  // Invalid only. `error` is the innermost text, as event and condition show it; `wrapped_error` is
+  // what the aggregate error and the log show.
+  std::string error;
+  std::string wrapped_error;
+  std::string reason;       // "FailedGetResourceMetric", …
+  bool spec_fault = false;  // the autoscaler itself is wrong (unknown metric type)
+
+  // The reading.
+  std::optional<absl::Time> reading_time;  // of the first item, whatever upstream reports
+  std::optional<absl::Duration> age;
+  size_t items = 0;                  // samples or series in the answer
+  GroupCounts groups;                // pod formulas only
+  std::vector<PodGroup> pod_groups;  // by PodTable row; only with DecideOptions::pod_detail
+
+  // The formula and its numbers. Which are set depends on the formula.
+  Formula formula = Formula::kNone;
+  Verdict verdict = Verdict::kFailed;
+  Tolerance tolerance;
+  int32_t base_replicas = 0;           // kept when the verdict is not kComputed
+  int64_t sum_milli = 0;               // of the usable samples or of all series, as measured
+  int64_t samples_counted = 0;         // divisor of the mean
+  int64_t requests_milli = 0;          // kPodUtilization: of the counted pods
+  int64_t measured_milli = 0;          // what the status shows: mean, total, or total per replica
+  std::optional<int32_t> utilization;  // kPodUtilization, percent
+  int64_t target_milli = 0;            // or
+  int32_t target_utilization = 0;      // percent
+  double ratio = 0;
+  double multiplier = 0;  // pods that the last ratio was multiplied by
+
+  // Gaps that were filled in before the count was taken.
+  bool refilled = false;
+  bool missing_filled = false;             // false: there were none, or the ratio was exactly 1
+  std::optional<int64_t> missing_milli;    // kPodAverage: each missing pod counted as this
+  std::optional<int64_t> missing_percent;  // kPodUtilization: as this percent of its request
+  bool unready_as_zero = false;
+  int64_t refilled_sum_milli = 0;
+  int64_t refilled_samples = 0;
+  int64_t refilled_requests_milli = 0;
+  double refilled_ratio = 0;
+  std::optional<int32_t> discarded_replicas;  // kWouldReverse: what was not taken
+};
+
+// ---- proposals -> one -----------------------------------------------------------------------
+
+// The largest valid proposal.
+struct Combination {
+  size_t invalid = 0;
+  size_t total = 0;
+  std::optional<size_t> winner;  // index in proposals; absent: none valid
+  int32_t replicas = 0;          // of the winner
+  std::string error;             // aggregate error when some are invalid; may stand beside a result
+  bool gave_up = false;          // all invalid, or some invalid and the largest would shrink
+};
+
+// ---- one -> stabilised -> limited -> bounded ----------------------------------------------------
+
+struct Stabilization {
+  bool with_behavior = false;
+  absl::Duration up_window, down_window;  // without behavior only down_window
+  int32_t before = 0;                     // the recommendation, recorded as it is
+  int32_t up_lowest = 0;                  // of the up window and `before`; with behavior only
+  int32_t down_highest = 0;               // of the down window and `before`
+  int32_t after = 0;
+  // The past recommendation that decided; absent when `after` is `before` or the current count.
+  std::optional<Recommendation> by;
+};
+
+// What one policy allows.
+struct PolicyLimit {
+  size_t policy = 0;               // index in the direction's policies
+  int32_t added = 0, removed = 0;  // within its period
+  int32_t period_start = 0;        // current - added + removed
+  int32_t limit = 0;
+};
+
+enum class LimitedBy { kNothing, kScaleUpLimit, kScaleDownLimit, kMaxReplicas, kMinReplicas };
+
+struct Limiting {
+  LimitedBy by = LimitedBy::kNothing;
+  bool up = false, down = false;  // which rules were looked at; without behavior both
+  int32_t before = 0;
+  std::optional<int32_t> rate_limit;  // what the rules allow, already held to the current count
+  bool disabled = false;              // selectPolicy Disabled
+  std::vector<PolicyLimit> policies;  // in order; behavior only
+  std::optional<size_t> policy;       // index in `policies` of the one that set rate_limit
+  int32_t lowest = 0, highest = 0;    // allowed at the end (min/max and the rules together)
+  int32_t after = 0;
+};
+
+// ---- the whole --------------------------------------------------------------------------------
+
+enum class Outcome {
+  kScaleUnknown,   // the target's scale could not be read
+  kSwitchedOff,    // scaled to zero by hand
+  kAboveMax,       // straight to max; no metric was read
+  kBelowMin,       // straight to min; no metric was read
+  kMetricsFailed,  // held: unknown is not zero
+  kDecided,        // the metrics were followed
+};
+
+struct Event {
+  bool warning = false;
+  std::string reason;
+  std::string message;
+};
+
+enum class ActionLabel { kNone, kScaleUp, kScaleDown };
+enum class ErrorLabel { kNone, kSpec, kInternal };
+
+// Labels of the controller's own metrics.
+struct MetricLabels {
+  absl::string_view type;  // points into the autoscaler
+  ActionLabel action = ActionLabel::kNone;
+  ErrorLabel error = ErrorLabel::kNone;
+};
+struct MonitorLabels {
+  ActionLabel action = ActionLabel::kNone;
+  ErrorLabel error = ErrorLabel::kNone;
+  std::vector<MetricLabels> metrics;
+};
+
+struct Decision {
+  Outcome outcome = Outcome::kScaleUnknown;
+  absl::Time now;
+  int32_t current = 0;  // spec.replicas of the scale as read
+  int32_t status_replicas = 0;
+  int32_t min_replicas = 0, max_replicas = 0;
+
+  std::vector<Proposal> proposals;  // one for each metric spec, in order; empty: not computed
+  bool metrics_computed = false;
+  std::optional<Combination> combination;
+  int32_t recommendation = 0;  // kDecided: max(0, combined)
+  std::optional<Stabilization> stabilization;
+  std::optional<Limiting> limiting;
+
+  // What to do: when `rescale`, write `desired` to the scale, then call RecordScaleWrite.
+  bool rescale = false;
+  int32_t desired = 0;
+  std::string rescale_reason;
+
+  AutoscalerStatus status;      // to be stored
+  bool status_changed = false;  // differs from the stored one: write it, then RecordStatusWrite
+  std::vector<Event> events;    // in order of happening
+  std::string error;            // of the reconcile; may stand beside a rescale
+  MonitorLabels monitor;
+  ScalerState state;  // to be kept
+
+  // Bookkeeping between the three steps of a reconcile.
+  std::vector<Event> events_after_status;  // RecordStatusWrite appends them
+};
+
+}  // namespace flyball::scaler

@@ -1,0 +1,104 @@
+// Everything a decision depends on: settings, the scale as read, pods, readings, and the kept
+// state.
+//
+// Plain values. Whoever calls the math fills them: the loop from a cluster, `decide` from files,
+// the vectors from scenarios.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "scaler/math/pods.h"
+#include "scaler/spec/autoscaler.h"
+
+namespace flyball::scaler {
+
+// The controller's flags and gates that steer the math.
+struct MathConfig {
+  double tolerance = 0.1;
+  absl::Duration downscale_stabilization = absl::Minutes(5);
+  absl::Duration cpu_initialization_period = absl::Minutes(5);
+  absl::Duration initial_readiness_delay = absl::Seconds(30);
+  bool configurable_tolerance = false;  // gate HPAConfigurableTolerance
+};
+
+// The target's scale, or why it is not known.
+struct ScaleAnswer {
+  enum class Failure { kNone, kApiVersion, kMapping, kRead };
+  Failure failure = Failure::kNone;
+  std::string error;  // with a failure: its text
+
+  int32_t spec_replicas = 0;
+  int32_t status_replicas = 0;
+  std::string selector;  // as the scale states it
+};
+
+// The pods behind the scale's selector, or why they are not known.
+struct PodsAnswer {
+  std::string selector_error;       // non-empty: the selector does not parse
+  std::string list_error;           // non-empty: the pod cache cannot be read
+  const PodTable* table = nullptr;  // not null when both errors are empty
+  std::vector<std::string> rivals;  // "ns/name", sorted: the autoscalers, this one included, that
+                                    // select one of the pods; more than one is ambiguous
+};
+
+inline constexpr int32_t kStranger = -1;
+
+// One pod's sample in the answer of a metrics API. At most one for each pod and each stranger's
+// name: of repeated ones the last (AddSample sees to it).
+struct PodSample {
+  int32_t row = kStranger;  // in the PodTable
+  int64_t value_milli = 0;
+  absl::Time timestamp;
+  absl::Duration window;
+};
+
+// What one metric spec currently says: samples by pod, or amounts to be summed, or why not.
+struct Reading {
+  std::string error;                    // non-empty: nothing was read; text of the metrics client
+  std::vector<PodSample> samples;       // Resource, ContainerResource, Pods
+  std::vector<int64_t> amounts_milli;   // Object: exactly one; External: one or more
+  std::optional<absl::Time> timestamp;  // of the first item
+  uint64_t version = 0;                 // equal and not 0: the same content as last time
+};
+
+struct Recommendation {
+  int32_t replicas = 0;  // before stabilisation, limits and bounds
+  absl::Time time;
+
+  friend bool operator==(const Recommendation&, const Recommendation&) = default;
+};
+
+struct ScaleEvent {
+  int32_t change = 0;  // how many replicas were added or removed; positive
+  absl::Time time;
+  bool outdated = false;  // may be overwritten by the next event
+
+  friend bool operator==(const ScaleEvent&, const ScaleEvent&) = default;
+};
+
+// What an autoscaler remembers from one decision to the next. Kept in memory only.
+struct ScalerState {
+  std::vector<Recommendation> recommendations;  // empty: nothing recorded yet
+  std::vector<ScaleEvent> scale_ups;
+  std::vector<ScaleEvent> scale_downs;
+
+  friend bool operator==(const ScalerState&, const ScalerState&) = default;
+};
+
+struct DecisionInput {
+  const Autoscaler* autoscaler = nullptr;
+  const AutoscalerStatus* status = nullptr;  // as stored; nullptr: autoscaler->status
+  const ScaleAnswer* scale = nullptr;
+  const PodsAnswer* pods = nullptr;    // may be null when ReadsMetrics is false
+  absl::Span<const Reading> readings;  // one for each metric spec, in order; same
+  const MathConfig* config = nullptr;
+  const ScalerState* state = nullptr;
+  absl::Time now;
+};
+
+}  // namespace flyball::scaler

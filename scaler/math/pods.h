@@ -1,0 +1,107 @@
+// Pods as the replica math sees them: the few fields it needs, in columns.
+//
+// Pure values. A PodTable is made once for each change of the pod cache (or of the selector, or of
+// the metric specs) and then read by every decision until the next change; making one costs
+// allocations, reading it none.
+//
+// Units:   requests are int64 thousandths, summed as Go sums them (they wrap).
+// Source:  Kubernetes v1.34.4 replica_calculator.go (groupPods, calculateRequests) and
+//          k8s.io/component-helpers v0.34.4 resource/helpers.go (PodRequests).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "kube/quantity.h"
+#include "kube/selector.h"
+#include "scaler/spec/autoscaler.h"
+
+namespace flyball::scaler {
+
+enum class PodPhase : uint8_t { kPending, kRunning, kSucceeded, kFailed, kUnknown };
+
+using ResourceList = std::vector<std::pair<std::string, kube::Quantity>>;  // no repeated names
+
+struct Container {
+  std::string name;
+  ResourceList requests;
+  bool restarts_always = false;  // init containers only: a sidecar
+};
+
+struct ReadyCondition {
+  ConditionStatus status = ConditionStatus::kUnknown;
+  absl::Time last_transition_time;
+};
+
+// One pod of the cache, as parsed from core/v1.
+struct Pod {
+  std::string ns;
+  std::string name;
+  kube::Labels labels;
+  bool deleting = false;
+  PodPhase phase = PodPhase::kUnknown;
+  std::optional<absl::Time> start_time;
+  std::optional<ReadyCondition> ready;
+  std::vector<Container> containers;
+  std::vector<Container> init_containers;
+  std::optional<ResourceList> pod_requests;  // spec.resources.requests
+  ResourceList overhead;
+};
+
+// What one (resource, container) asks of every row; `container` is "" for the whole pod.
+struct RequestColumn {
+  std::string resource;
+  std::string container;
+  std::vector<int64_t> milli;  // by row
+  std::string error;           // non-empty: some pod does not state it; upstream's text
+};
+
+class PodTable {
+ public:
+  struct Row {
+    absl::Time start_time;        // meaningful when has_start_time
+    absl::Time ready_transition;  // meaningful when has_ready
+    PodPhase phase = PodPhase::kUnknown;
+    bool deleting = false;
+    bool has_start_time = false;
+    bool has_ready = false;
+    ConditionStatus ready = ConditionStatus::kUnknown;
+  };
+
+  PodTable() = default;
+
+  // The rows are `pods` in their order, already filtered by namespace and selector. One request
+  // column is made for each utilisation metric in `metrics`.
+  PodTable(absl::Span<const Pod* const> pods, absl::Span<const MetricSpec> metrics,
+           bool pod_level_resources);
+
+  size_t size() const { return rows_.size(); }
+  bool empty() const { return rows_.empty(); }
+  absl::Span<const Row> rows() const { return rows_; }
+  const std::string& name(size_t row) const { return names_[row]; }
+  // Pods that run and are Ready, deleting ones included.
+  int64_t running_and_ready() const { return running_and_ready_; }
+
+  // The row of that pod; -1: not in the table. `hint` is tried first (answers mostly come in the
+  // same order as the pods).
+  int32_t Find(absl::string_view name, size_t hint) const;
+
+  // nullptr: no metric of the specs that the table was made with needs it.
+  const RequestColumn* Requests(absl::string_view resource, absl::string_view container) const;
+
+ private:
+  std::vector<Row> rows_;
+  std::vector<std::string> names_;
+  absl::flat_hash_map<std::string, int32_t> by_name_;
+  std::vector<RequestColumn> columns_;
+  int64_t running_and_ready_ = 0;
+};
+
+}  // namespace flyball::scaler

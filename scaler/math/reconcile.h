@@ -1,0 +1,50 @@
+// One reconcile of one autoscaler as three pure steps, with the two writes between them.
+//
+//   Decide(input, options, workspace, decision);
+//   if (decision.rescale)        RecordScaleWrite(input, outcome of the PUT, decision);
+//   if (decision.status_changed) wrote = outcome of the status write;
+//   RecordStatusWrite(input, wrote, decision);
+//
+// Pure: no clock, I/O, logging or globals. A Workspace and a Decision belong to one thread at a
+// time; inputs may be shared. Nothing proportional to the pods is allocated once their buffers have
+// grown.
+//
+// Source:  Kubernetes v1.34.4 pkg/controller/podautoscaler/horizontal.go (reconcileAutoscaler).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "scaler/math/decision.h"
+#include "scaler/math/input.h"
+
+namespace flyball::scaler {
+
+struct DecideOptions {
+  bool pod_detail = false;  // fill Proposal::pod_groups
+};
+
+// Buffers that decisions share. Holds no meaning between them.
+struct Workspace {
+  std::vector<int32_t> sample_of_row;
+};
+
+// Whether a decision would look at the metrics at all: false when the scale is unknown, switched
+// off or out of bounds. The caller need not read pods and metrics then.
+bool ReadsMetrics(const Autoscaler& autoscaler, const ScaleAnswer& scale);
+
+// Fills all of `decision`.
+void Decide(const DecisionInput& input, const DecideOptions& options, Workspace& workspace,
+            Decision& decision);
+
+// The outcome of writing the scale: "" or the error's text. Must follow Decide when
+// `decision.rescale` is set; may change status, events, error, labels and state.
+void RecordScaleWrite(const DecisionInput& input, absl::string_view error, Decision& decision);
+
+// The outcome of writing the status, "" also when no write was needed. Always the last step: it
+// adds the events that upstream sends after the write.
+void RecordStatusWrite(const DecisionInput& input, absl::string_view error, Decision& decision);
+
+}  // namespace flyball::scaler

@@ -1,0 +1,186 @@
+// Autoscaler: the neutral form of a HorizontalPodAutoscaler that the replica math decides on.
+//
+// Plain values, filled by a parser (spec/hpa_parser.h) and never changed afterwards; safe to share
+// between threads. API defaults are already applied: the math meets no field that a default could
+// still fill, except the two that upstream leaves open (min_replicas of a hand-made object, the
+// scale-down window).
+//
+// Units:   replicas are int32; quantities are kept exactly and, where the math needs a number, as
+//          int64 thousandths beside it (kube/quantity.h says how they round and wrap).
+// Source:  k8s.io/api v0.34.4 autoscaling/v2.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "kube/quantity.h"
+
+namespace flyball::scaler {
+
+// A reference to an object of any kind, in the autoscaler's namespace.
+struct ObjectReference {
+  std::string api_version;  // "apps/v1", "v1" or ""
+  std::string kind;
+  std::string name;
+
+  friend bool operator==(const ObjectReference&, const ObjectReference&) = default;
+};
+
+// metav1.LabelSelector as it was written.
+struct LabelSelector {
+  struct Requirement {
+    std::string key;
+    std::string op;  // "In", "NotIn", "Exists", "DoesNotExist", or something that fails at run time
+    std::vector<std::string> values;
+
+    friend bool operator==(const Requirement&, const Requirement&) = default;
+  };
+  std::map<std::string, std::string> match_labels;
+  std::vector<Requirement> match_expressions;
+
+  friend bool operator==(const LabelSelector&, const LabelSelector&) = default;
+};
+
+// Which metric: its name and the selector over its series. Make one with MakeMetricIdentifier.
+struct MetricIdentifier {
+  std::string name;
+  std::optional<LabelSelector> selector;  // absent and empty select the same, but print differently
+
+  // Derived from `selector`.
+  std::string selector_text;   // canonical (`az=a,tier in (bronze,gold)`); "" when absent or empty
+  std::string selector_error;  // non-empty: it does not compile; upstream's text
+  std::string selector_go;     // as Go prints the pointer: `nil` or `&LabelSelector{…}`
+
+  friend bool operator==(const MetricIdentifier&, const MetricIdentifier&) = default;
+};
+
+MetricIdentifier MakeMetricIdentifier(std::string name, std::optional<LabelSelector> selector);
+
+// A quantity and what the math reads of it.
+struct TargetAmount {
+  kube::Quantity quantity;
+  int64_t milli = 0;  // quantity.MilliValue()
+};
+
+TargetAmount MakeTargetAmount(const kube::Quantity& quantity);
+
+enum class TargetType { kUtilization, kValue, kAverageValue, kOther };
+
+// Fields and `type` are independent: only Object metrics look at the type (spec 2.1).
+struct MetricTarget {
+  TargetType type = TargetType::kUtilization;
+  std::optional<TargetAmount> value;
+  std::optional<TargetAmount> average_value;
+  std::optional<int32_t> average_utilization;  // percent of the request
+};
+
+enum class MetricType { kResource, kContainerResource, kPods, kObject, kExternal, kUnknown };
+
+struct MetricSpec {
+  MetricType type = MetricType::kUnknown;
+  std::string type_text;             // as written: "Resource", …
+  std::string resource;              // Resource, ContainerResource: "cpu"
+  std::string container;             // ContainerResource
+  MetricIdentifier metric;           // Pods, Object, External
+  ObjectReference described_object;  // Object
+  MetricTarget target;
+};
+
+// "Resource", "ContainerResource", "Pods", "Object", "External"; "" for kUnknown.
+absl::string_view MetricTypeName(MetricType type);
+
+enum class PolicyType { kPods, kPercent, kOther };
+enum class SelectPolicy { kMax, kMin, kDisabled };
+
+struct ScalingPolicy {
+  PolicyType type = PolicyType::kPods;
+  int32_t value = 0;
+  int32_t period_seconds = 0;
+};
+
+// How much more or less than the target still counts as the target.
+struct RuleTolerance {
+  kube::Quantity quantity;
+  double ratio = 0;  // as upstream reads it: "0.7" is stored as 700m and becomes 700 * 0.001
+};
+
+RuleTolerance MakeRuleTolerance(const kube::Quantity& quantity);
+
+struct ScalingRules {
+  std::optional<int32_t> stabilization_window_seconds;  // absent (down only): the flag's window
+  SelectPolicy select_policy = SelectPolicy::kMax;
+  std::vector<ScalingPolicy> policies;
+  std::optional<RuleTolerance> tolerance;
+};
+
+struct Behavior {
+  ScalingRules scale_up;
+  ScalingRules scale_down;
+};
+
+enum class ConditionStatus { kTrue, kFalse, kUnknown };
+
+struct Condition {
+  std::string type;  // "AbleToScale", "ScalingActive", "ScalingLimited"
+  ConditionStatus status = ConditionStatus::kUnknown;
+  std::string reason;
+  std::string message;
+  std::optional<absl::Time> last_transition_time;
+
+  friend bool operator==(const Condition&, const Condition&) = default;
+};
+
+// What a metric last said. Default-made (type kUnknown, type_text "") it is the empty entry that
+// upstream leaves for a metric that failed.
+struct MetricStatus {
+  MetricType type = MetricType::kUnknown;
+  std::string type_text;
+  std::string resource;
+  std::string container;
+  std::string metric_name;
+  std::optional<LabelSelector> metric_selector;
+  ObjectReference described_object;
+  std::optional<kube::Quantity> value;
+  std::optional<kube::Quantity> average_value;
+  std::optional<int32_t> average_utilization;
+};
+
+struct AutoscalerStatus {
+  std::optional<int64_t> observed_generation;
+  std::optional<absl::Time> last_scale_time;
+  int32_t current_replicas = 0;
+  int32_t desired_replicas = 0;
+  std::vector<MetricStatus> current_metrics;
+  std::vector<Condition> conditions;
+};
+
+// Equal to the API: quantities by value, an empty list as an absent one.
+bool SemanticallyEqual(const MetricStatus& a, const MetricStatus& b);
+bool SemanticallyEqual(const AutoscalerStatus& a, const AutoscalerStatus& b);
+
+struct Autoscaler {
+  std::string ns;
+  std::string name;
+  std::string uid;
+  std::string resource_version;
+  int64_t generation = 0;
+  std::map<std::string, std::string> labels;
+  std::map<std::string, std::string> annotations;  // without those that the v1 form hides fields in
+
+  ObjectReference scale_target;
+  std::optional<int32_t> min_replicas;  // absent is 1
+  int32_t max_replicas = 0;
+  std::vector<MetricSpec> metrics;
+  std::optional<Behavior> behavior;
+
+  AutoscalerStatus status;  // as stored
+
+  int32_t min_or_default() const { return min_replicas.value_or(1); }
+};
+
+}  // namespace flyball::scaler
