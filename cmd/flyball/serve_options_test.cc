@@ -1,0 +1,71 @@
+#include "cmd/flyball/serve_options.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace flyball::cmd {
+namespace {
+
+using apiservice::AuthorizationMode;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+ServeFlags Flags(Args args) {
+  args.push_back("--config=c.yaml");
+  auto flags = ParseServeFlags(args);
+  EXPECT_TRUE(flags.ok()) << flags.status();
+  return *flags;
+}
+
+TEST(ServerOptionsFromTest, AClusterIsAskedAboutEveryUser) {
+  const auto options = ServerOptionsFrom(Flags({}));
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->authorization.mode, AuthorizationMode::kReview);
+  EXPECT_EQ(options->listen.bind_address, "0.0.0.0");
+}
+
+TEST(ServerOptionsFromTest, WithoutAClusterItStaysOnLoopback) {
+  const auto options = ServerOptionsFrom(Flags({"--objects=d"}));
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->authorization.mode, AuthorizationMode::kAll);
+  EXPECT_EQ(options->listen.bind_address, "127.0.0.1");
+}
+
+TEST(ServerOptionsFromTest, WithoutAClusterAnOpenAddressIsRefused) {
+  for (const char* address : {"0.0.0.0", "10.0.0.1", "::"}) {
+    const auto options = ServerOptionsFrom(Flags({"--objects=d", "--bind-address", address}));
+    ASSERT_EQ(options.status().code(), absl::StatusCode::kInvalidArgument) << address;
+    EXPECT_THAT(std::string(options.status().message()), HasSubstr("--token-auth-file"));
+  }
+  EXPECT_TRUE(ServerOptionsFrom(Flags({"--objects=d", "--bind-address=127.0.0.2"})).ok());
+}
+
+TEST(ServerOptionsFromTest, UsersWithTokensMayComeFromAnywhere) {
+  const auto options = ServerOptionsFrom(Flags({"--objects=d", "--token-auth-file=t.csv"}));
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->authorization.mode, AuthorizationMode::kAuthenticated);
+  EXPECT_EQ(options->listen.bind_address, "0.0.0.0");
+}
+
+TEST(ServerOptionsFromTest, ObjectsWithAClusterForReviews) {
+  const auto options = ServerOptionsFrom(Flags({"--objects=d", "--authorization-kubeconfig=k"}));
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->authorization.mode, AuthorizationMode::kReview);
+}
+
+TEST(ParseSniCertificateTest, FilesAndNames) {
+  auto plain = ParseSniCertificate("a.crt,a.key");
+  ASSERT_TRUE(plain.ok());
+  EXPECT_EQ(plain->cert_file, "a.crt");
+  EXPECT_EQ(plain->key_file, "a.key");
+  EXPECT_THAT(plain->names, IsEmpty());
+  auto named = ParseSniCertificate("a.crt,a.key:*.example,b");
+  ASSERT_TRUE(named.ok());
+  EXPECT_THAT(named->names, ElementsAre("*.example", "b"));
+  EXPECT_FALSE(ParseSniCertificate("a.crt").ok());
+  EXPECT_FALSE(ParseSniCertificate("a,b,c").ok());
+}
+
+}  // namespace
+}  // namespace flyball::cmd
