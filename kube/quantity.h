@@ -1,10 +1,13 @@
 // Kubernetes resource quantities: `1500m`, `2Gi`, `1e3`.
 //
-// Pure. Source: k8s.io/apimachinery v0.34.4 pkg/api/resource. The value is held exactly (Kubernetes
-// keeps at most nano precision and falls back to arbitrary size); conversions round up, away from
-// zero, as upstream's do.
+// Pure. Source: k8s.io/apimachinery v0.34.4 pkg/api/resource; replayed by
+// test/data/kube/quantity.tsv. The value is held exactly (at most nano precision, any size).
+// Differs: a text longer than kMaxTextBytes and an exponent beyond ±kMaxExponent are errors
+// (upstream computes 10^exponent), and a DecimalSI value of 1000E or more keeps its `E` (upstream
+// drops it).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -15,6 +18,9 @@ namespace flyball::kube {
 
 class Quantity {
  public:
+  static constexpr size_t kMaxTextBytes = 1024;
+  static constexpr int64_t kMaxExponent = 2'000'000'000;
+
   enum class Format { kDecimalSI, kBinarySI, kDecimalExponent };
 
   Quantity() = default;  // 0, decimal SI
@@ -26,7 +32,8 @@ class Quantity {
   static absl::StatusOr<Quantity> Parse(absl::string_view text);
 
   // Thousandths, rounded up away from zero. Out of int64 range wraps exactly as upstream's
-  // MilliValue does.
+  // MilliValue does; its slip of rounding negative values of over 18 digits toward zero, or past
+  // it, is kept too.
   int64_t MilliValue() const;
   // Units, rounded up away from zero.
   int64_t Value() const;
@@ -42,12 +49,23 @@ class Quantity {
   Format format() const { return format_; }
 
  private:
-  // value = mantissa_ × 10^exponent_ exactly; __int128 holds every value that nano precision and
-  // the cap allow.
-  __extension__ typedef __int128 Int128;
-  Int128 mantissa_ = 0;
-  int32_t exponent_ = 0;
+  // Upstream holds what fits 18 digits as an int64 with a scale and the rest as an arbitrary
+  // decimal; the two overflow differently, so both forms are kept:
+  //   narrow: value_ × 10^scale_              (wide_digits_ is empty)
+  //   wide:   ±wide_digits_ × 10^scale_, the sign in value_ (-1, 1), nothing below 10^-9
+  int64_t value_ = 0;
+  int32_t scale_ = 0;
   Format format_ = Format::kDecimalSI;
+  bool capped_ = false;      // a wide value cut to ±(2^63-1)
+  std::string wide_digits_;  // most significant first, no leading zeros
+
+  friend class QuantityParser;
+  bool wide() const { return !wide_digits_.empty(); }
+  int64_t ScaledValue(int decimals) const;
+  int64_t WideScaledValue(int decimals) const;
+  std::string Digits() const;
+  std::string DecimalText() const;
+  bool FitsBinary(int64_t* whole) const;
 };
 
 }  // namespace flyball::kube

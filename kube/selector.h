@@ -1,6 +1,8 @@
-// Label selectors in their text form (`app=web,tier in (a,b),!x`) and as metav1.LabelSelector.
+// Label selectors in their text form: `app=web,tier in (a,b),!x`. Not here: metav1.LabelSelector
+// (label_selector.h).
 //
-// Pure. Source: k8s.io/apimachinery v0.34.4 pkg/labels.
+// Pure. Source: k8s.io/apimachinery v0.34.4 pkg/labels; replayed by test/data/kube/selector.tsv.
+// The parser stands in selector_parser.cc.
 #pragma once
 
 #include <map>
@@ -37,6 +39,11 @@ struct Requirement {
   bool Matches(const Labels& labels) const;
   friend bool operator==(const Requirement&, const Requirement&) = default;
 };
+
+// A requirement with its values sorted and without repeats. kInvalidArgument with upstream's text
+// (NewRequirement) for a key, a value or a number of values that is not allowed.
+absl::StatusOr<Requirement> MakeRequirement(absl::string_view key, Operator op,
+                                            std::vector<std::string> values);
 
 // The conjunction of its requirements; none matches everything.
 class Selector {

@@ -1,0 +1,103 @@
+#include "kube/quantity.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace flyball::kube {
+namespace {
+
+struct Row {
+  std::string text;
+  std::string canonical;
+};
+
+class CanonicalTest : public testing::TestWithParam<Row> {};
+
+TEST_P(CanonicalTest, Row) {
+  const auto quantity = Quantity::Parse(GetParam().text);
+  ASSERT_TRUE(quantity.ok()) << quantity.status();
+  EXPECT_EQ(quantity->ToString(), GetParam().canonical);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Forms, CanonicalTest,
+    testing::Values(
+        // Decimal: an integer with the largest suffix that leaves one.
+        Row{"0", "0"}, Row{"-0", "0"}, Row{"0.0", "0"}, Row{"00", "0"}, Row{"1500m", "1500m"},
+        Row{"1.5", "1500m"}, Row{"1000m", "1"}, Row{"0.1", "100m"}, Row{".1", "100m"},
+        Row{"0.001", "1m"}, Row{"0.0001", "100u"}, Row{"0.0000001", "100n"}, Row{"1.001", "1001m"},
+        Row{"+1", "1"}, Row{"01", "1"}, Row{"1.", "1"}, Row{"1000", "1k"}, Row{"1000000", "1M"},
+        Row{"1500k", "1500k"}, Row{"1.5k", "1500"}, Row{"1.5M", "1500k"}, Row{"1024", "1024"},
+        Row{"1000P", "1E"}, Row{"10E", "10E"}, Row{"-1.5", "-1500m"}, Row{"-0.0001", "-100u"},
+        Row{"12345.6789", "12345678900u"}, Row{"9223372036854775808", "9223372036854775808"},
+        // More than nine decimals round up, away from zero.
+        Row{"0.0000000001", "1n"}, Row{"0.5n", "1n"}, Row{"-0.5n", "-1n"},
+        Row{"3.14159265358979", "3141592654n"}, Row{"1.0000000001", "1000000001n"},
+        Row{"1.5m", "1500u"},
+        // Binary: decimal below 1024 or when broken; capped at 2^63-1.
+        Row{"1Ki", "1Ki"}, Row{"1024Ki", "1Mi"}, Row{"1.5Ki", "1536"}, Row{"0.5Ki", "512"},
+        Row{"0.1Ki", "102400m"}, Row{"1000Ki", "1000Ki"}, Row{"1536Mi", "1536Mi"},
+        Row{"2.5Gi", "2560Mi"}, Row{"1.1Gi", "1181116006400m"}, Row{"8Ei", "9223372036854775807"},
+        Row{"16Ei", "9223372036854775807"}, Row{"-1.5Ki", "-1536"},
+        // Exponent.
+        Row{"1e3", "1e3"}, Row{"1E3", "1e3"}, Row{"1e+3", "1e3"}, Row{"1.5e3", "1500"},
+        Row{"15e2", "1500"}, Row{"1e1", "10"}, Row{"123e-2", "1230e-3"}, Row{"5e-1", "500e-3"},
+        Row{"1e20", "100e18"}, Row{"1e100", "10e99"}, Row{"1e-10", "1e-9"},
+        // Differs: upstream prints 1.
+        Row{"1000E", "1000E"}));
+
+class RefusedTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(RefusedTest, Row) {
+  EXPECT_EQ(Quantity::Parse(GetParam()).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+INSTANTIATE_TEST_SUITE_P(Texts, RefusedTest,
+                         testing::Values("", "1K", "1ki", "1Zi", "1 ", " 1", "1_0", "0x10", "1.2.3",
+                                         "--1", "1e", "1.5e", "1e3k", "Inf", "NaN", "1e3000000000",
+                                         std::string(2000, '1')));
+
+TEST(FromMilliTest, PrintsTheLargestSuffixThatLeavesAnInteger) {
+  EXPECT_EQ(Quantity::FromMilli(1'500'000).ToString(), "1500");
+  EXPECT_EQ(Quantity::FromMilli(1'000'000).ToString(), "1k");
+  EXPECT_EQ(Quantity::FromMilli(999).ToString(), "999m");
+  EXPECT_EQ(Quantity::FromMilli(-1000).ToString(), "-1");
+  EXPECT_EQ(Quantity::FromMilli(std::numeric_limits<int64_t>::min()).ToString(),
+            "-9223372036854775808m");
+  EXPECT_EQ(Quantity::FromMilli(2'097'152'000, Quantity::Format::kBinarySI).ToString(), "2Mi");
+  EXPECT_EQ(Quantity::FromMilli(2'097'152'001, Quantity::Format::kBinarySI).ToString(),
+            "2097152001m");
+}
+
+TEST(ValueTest, RoundsUpAwayFromZero) {
+  EXPECT_EQ(Quantity::Parse("1.5m")->MilliValue(), 2);
+  EXPECT_EQ(Quantity::Parse("-1.5")->Value(), -2);
+  EXPECT_EQ(Quantity::Parse("1n")->Value(), 1);
+}
+
+TEST(ValueTest, OutOfRangeWrapsAsUpstream) {
+  EXPECT_EQ(Quantity::Parse("1E")->MilliValue(), 0);
+  EXPECT_EQ(Quantity::Parse("100P")->MilliValue(), 0);
+  EXPECT_EQ(Quantity::Parse("9223372036854775807")->MilliValue(), -1000);  // (2^63-1) × 1000
+}
+
+TEST(CompareTest, OrdersByValueAcrossForms) {
+  const auto compare = [](absl::string_view a, absl::string_view b) {
+    return Quantity::Parse(a)->Compare(*Quantity::Parse(b));
+  };
+  EXPECT_EQ(compare("1", "1000m"), 0);
+  EXPECT_EQ(compare("1Ki", "1024"), 0);
+  EXPECT_EQ(compare("0", "0.0Ki"), 0);
+  EXPECT_EQ(compare("0.1", "0.10000000001"), -1);
+  EXPECT_EQ(compare("-2", "-1"), -1);
+  EXPECT_EQ(compare("-2", "1n"), -1);
+  EXPECT_EQ(compare("99999999999999999999", "1e20"), -1);
+  EXPECT_EQ(compare("1e30", "99999999999999999999"), 1);
+  EXPECT_EQ(Quantity::Parse("-0.5n")->Sign(), -1);
+}
+
+}  // namespace
+}  // namespace flyball::kube

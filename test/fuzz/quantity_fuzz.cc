@@ -1,0 +1,33 @@
+// links: kube
+// A text that parses prints a text that parses to an equal quantity, which then prints the same;
+// the roundings keep the sign of values that fit.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "kube/quantity.h"
+
+using flyball::kube::Quantity;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto quantity =
+      Quantity::Parse(absl::string_view(reinterpret_cast<const char*>(data), size));
+  if (!quantity.ok()) return 0;
+  const std::string text = quantity->ToString();
+  // A canonical text may be longer than what is read, or its exponent larger.
+  const auto again = Quantity::Parse(text);
+  if (!again.ok()) {
+    if (text.size() > Quantity::kMaxTextBytes || text.find("e19999") != std::string::npos ||
+        text.find("e20") != std::string::npos) {
+      return 0;
+    }
+    std::abort();
+  }
+  if (again->Compare(*quantity) != 0 || again->ToString() != text) std::abort();
+  if (again->Sign() != quantity->Sign()) std::abort();
+  if (quantity->Compare(*Quantity::Parse("1P")) < 0 && quantity->Sign() > 0 &&
+      (quantity->Value() < 1 || quantity->MilliValue() < quantity->Value())) {
+    std::abort();
+  }
+  return 0;
+}
