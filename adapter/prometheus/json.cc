@@ -1,0 +1,321 @@
+#include "adapter/prometheus/json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/charconv.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "base/status_macros.h"
+#include "simdjson.h"
+
+namespace flyball::adapter::prometheus {
+namespace {
+
+namespace sj = simdjson::ondemand;
+
+constexpr size_t kShownBytes = 80;
+constexpr size_t kMaxErrorText = 500;
+// Answers up to this size are parsed with a parser that the thread keeps.
+constexpr size_t kKeptParserBytes = 1u << 20;
+
+absl::string_view View(std::string_view s) { return {s.data(), s.size()}; }
+
+// The beginning of what came, fit for a log line.
+std::string Shown(absl::string_view body) {
+  std::string shown(body.substr(0, kShownBytes));
+  for (char& c : shown) {
+    if (c < 0x20 || c > 0x7e) c = '.';
+  }
+  if (body.size() > kShownBytes) shown += "...";
+  return shown;
+}
+
+// What is not an answer of the API at all is kDataLoss inside this file; Parse adds what came.
+absl::Status Malformed(absl::string_view where, absl::string_view what) {
+  return absl::DataLossError(absl::StrCat(where, ": ", what));
+}
+
+#define TRY_JSON(where, expr)                                         \
+  do {                                                                \
+    if (const simdjson::error_code json_error = (expr); json_error) { \
+      return Malformed(where, simdjson::error_message(json_error));   \
+    }                                                                 \
+  } while (false)
+
+absl::Status ErrorAnswer(sj::object& root) {
+  // Either may be missing; the other one still says something.
+  std::string_view type, text;
+  if (root.find_field_unordered("errorType").get_string().get(type)) type = "error";
+  if (root.find_field_unordered("error").get_string().get(text)) text = "no error text";
+  const std::string message = absl::StrCat(View(type), ": ", View(text.substr(0, kMaxErrorText)));
+  if (type == "bad_data" || type == "execution") return absl::InvalidArgumentError(message);
+  return absl::UnavailableError(message);
+}
+
+// Opens the envelope and hands `data`, which may be null, to `on_data`.
+template <typename OnData>
+absl::Status ParseEnvelope(const std::string& body, sj::parser& parser, OnData on_data) {
+  sj::document document;
+  TRY_JSON("body", parser.iterate(simdjson::padded_string_view(body)).get(document));
+  sj::object root;
+  TRY_JSON("body", document.get_object().get(root));
+  std::string_view status;
+  const simdjson::error_code no_status =
+      root.find_field_unordered("status").get_string().get(status);
+  if (no_status && no_status != simdjson::NO_SUCH_FIELD) TRY_JSON("status", no_status);
+  if (!no_status && status == "error") return ErrorAnswer(root);
+  sj::value data;
+  TRY_JSON("data", root.find_field_unordered("data").get(data));
+  return on_data(data);
+}
+
+template <typename OnData>
+absl::Status Parse(std::string body, OnData on_data) {
+  body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
+  absl::Status status;
+  if (body.size() <= kKeptParserBytes) {
+    thread_local sj::parser kept;
+    status = ParseEnvelope(body, kept, on_data);
+  } else {
+    sj::parser parser;
+    status = ParseEnvelope(body, parser, on_data);
+  }
+  if (!absl::IsDataLoss(status)) return status;
+  return absl::UnavailableError(absl::StrCat("not an answer of the Prometheus API: ",
+                                             status.message(), "; it begins `", Shown(body), "`"));
+}
+
+// ---- /api/v1/query ----
+
+// Go's ParseFloat: "NaN", "+Inf", exponents. Beyond the range of a double: infinite.
+bool ParseValue(absl::string_view text, double& value) {
+  if (absl::ConsumePrefix(&text, "+") && absl::StartsWith(text, "-")) return false;
+  const auto [end, error] = absl::from_chars(text.data(), text.data() + text.size(), value);
+  if (end != text.data() + text.size() || text.empty()) return false;
+  if (error == std::errc::result_out_of_range && std::abs(value) > 1) {
+    value = std::copysign(std::numeric_limits<double>::infinity(), value);
+  }
+  return error == std::errc() || error == std::errc::result_out_of_range;
+}
+
+// Seconds with a fraction, cut to milliseconds.
+absl::Status ParseTime(double seconds, absl::Time& time) {
+  constexpr double kYear9999 = 253402300800.0;
+  if (!(std::abs(seconds) < kYear9999)) return Malformed("result", "a time out of range");
+  // A double near now is off by up to 0.0002 ms: 1700000000.123 must not become .122.
+  time = absl::FromUnixMillis(static_cast<int64_t>(std::floor(seconds * 1000 + 0.001)));
+  return absl::OkStatus();
+}
+
+// [time, "value"].
+absl::Status ParsePoint(sj::value json, Sample& sample) {
+  sj::array point;
+  TRY_JSON("value", json.get_array().get(point));
+  int index = 0;
+  for (auto element : point) {
+    if (index == 0) {
+      double seconds;
+      TRY_JSON("time", element.get_double().get(seconds));
+      RETURN_IF_ERROR(ParseTime(seconds, sample.time));
+    } else if (index == 1) {
+      std::string_view text;
+      TRY_JSON("sample value", element.get_string().get(text));
+      if (!ParseValue(View(text), sample.value)) return Malformed("sample value", "not a number");
+    }
+    ++index;
+  }
+  if (index != 2) return Malformed("value", "not a pair of time and value");
+  return absl::OkStatus();
+}
+
+// [time, {buckets...}]: the value stays 0.
+absl::Status ParseHistogramPoint(sj::value json, Sample& sample) {
+  sj::array point;
+  TRY_JSON("histogram", json.get_array().get(point));
+  bool first = true;
+  for (auto element : point) {
+    sj::value value;
+    TRY_JSON("histogram", element.get(value));
+    if (std::exchange(first, false)) {
+      double seconds;
+      TRY_JSON("time", value.get_double().get(seconds));
+      RETURN_IF_ERROR(ParseTime(seconds, sample.time));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ParseLabels(sj::value json, LabelSet& labels) {
+  sj::object metric;
+  TRY_JSON("metric", json.get_object().get(metric));
+  for (auto field : metric) {
+    std::string_view name, value;
+    TRY_JSON("label name", field.unescaped_key().get(name));
+    TRY_JSON("label value", field.value().get_string().get(value));
+    labels.emplace_back(name, value);
+  }
+  if (!std::is_sorted(labels.begin(), labels.end())) std::sort(labels.begin(), labels.end());
+  return absl::OkStatus();
+}
+
+absl::Status ParseSample(sj::object json, Sample& sample) {
+  for (auto field : json) {
+    std::string_view key;
+    TRY_JSON("sample", field.unescaped_key().get(key));
+    sj::value value;
+    TRY_JSON("sample", field.value().get(value));
+    if (key == "metric") RETURN_IF_ERROR(ParseLabels(value, sample.labels));
+    if (key == "value") RETURN_IF_ERROR(ParsePoint(value, sample));
+    if (key == "histogram") RETURN_IF_ERROR(ParseHistogramPoint(value, sample));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ParseVector(sj::value json, std::vector<Sample>& samples) {
+  sj::array vector;
+  TRY_JSON("result", json.get_array().get(vector));
+  for (auto element : vector) {
+    sj::object object;
+    TRY_JSON("result", element.get_object().get(object));
+    RETURN_IF_ERROR(ParseSample(object, samples.emplace_back()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ParseQueryData(sj::value json, QueryResult& out) {
+  sj::object data;
+  TRY_JSON("data", json.get_object().get(data));
+  std::string_view type;
+  TRY_JSON("resultType", data.find_field_unordered("resultType").get_string().get(type));
+  if (type == "vector") {
+    out.type = QueryResult::Type::kVector;
+  } else if (type == "scalar") {
+    out.type = QueryResult::Type::kScalar;
+  } else if (type == "matrix") {
+    out.type = QueryResult::Type::kMatrix;
+  } else if (type == "string") {
+    out.type = QueryResult::Type::kString;
+  } else {
+    return Malformed("resultType", "not vector, scalar, matrix or string");
+  }
+  sj::value result;
+  TRY_JSON("result", data.find_field_unordered("result").get(result));
+  bool null = false;
+  TRY_JSON("result", result.is_null().get(null));
+  if (null) {
+    out.null_result = true;
+    return absl::OkStatus();
+  }
+  if (out.type == QueryResult::Type::kVector) return ParseVector(result, out.samples);
+  if (out.type == QueryResult::Type::kScalar) return ParsePoint(result, out.samples.emplace_back());
+  return absl::OkStatus();
+}
+
+// ---- /api/v1/series ----
+
+// Distinct (name, label names) and the place of the last occurrence of each. Values are skipped,
+// not decoded; a series seen before costs one hash lookup and no memory.
+class DistinctSeries {
+ public:
+  absl::Status Add(sj::object series) {
+    key_.clear();
+    std::string_view name;
+    bounds_.clear();
+    for (auto field : series) {
+      std::string_view label;
+      TRY_JSON("label name", field.unescaped_key().get(label));
+      sj::value value;
+      TRY_JSON("label value", field.value().get(value));
+      if (label == "__name__") {
+        TRY_JSON("__name__", value.get_string().get(name));
+        continue;
+      }
+      key_.append(label);
+      key_.push_back(kSeparator);
+      bounds_.push_back(key_.size());
+    }
+    key_.append(name);
+    ++count_;
+    if (const auto it = index_.find(key_); it != index_.end()) {
+      last_[it->second] = count_;
+      return absl::OkStatus();
+    }
+    index_.emplace(key_, found_.size());
+    last_.push_back(count_);
+    SeriesName& added = found_.emplace_back();
+    added.name = std::string(name);
+    added.labels.reserve(bounds_.size());
+    size_t begin = 0;
+    for (const size_t end : bounds_) {
+      added.labels.emplace_back(key_, begin, end - 1 - begin);
+      begin = end;
+    }
+    std::sort(added.labels.begin(), added.labels.end());
+    return absl::OkStatus();
+  }
+
+  std::vector<SeriesName> Take() {
+    std::vector<size_t> order(found_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::sort(order.begin(), order.end(),
+              [this](size_t a, size_t b) { return last_[a] < last_[b]; });
+    std::vector<SeriesName> taken;
+    taken.reserve(order.size());
+    for (const size_t i : order) taken.push_back(std::move(found_[i]));
+    return taken;
+  }
+
+ private:
+  // No byte of valid UTF-8.
+  static constexpr char kSeparator = '\xff';
+
+  std::string key_;             // label names, each with a separator, then the series name
+  std::vector<size_t> bounds_;  // where each label name of key_ ends, separator included
+  size_t count_ = 0;
+  absl::flat_hash_map<std::string, size_t> index_;
+  std::vector<SeriesName> found_;
+  std::vector<size_t> last_;
+};
+
+absl::Status ParseSeriesData(sj::value json, DistinctSeries& distinct) {
+  bool null = false;
+  TRY_JSON("data", json.is_null().get(null));
+  if (null) return absl::UnavailableError("the list of series is null");
+  sj::array list;
+  TRY_JSON("data", json.get_array().get(list));
+  for (auto element : list) {
+    sj::object series;
+    TRY_JSON("data", element.get_object().get(series));
+    RETURN_IF_ERROR(distinct.Add(series));
+  }
+  return absl::OkStatus();
+}
+
+#undef TRY_JSON
+
+}  // namespace
+
+absl::StatusOr<QueryResult> ParseQueryAnswer(std::string body) {
+  QueryResult result;
+  RETURN_IF_ERROR(
+      Parse(std::move(body), [&](sj::value data) { return ParseQueryData(data, result); }));
+  return result;
+}
+
+absl::StatusOr<std::vector<SeriesName>> ParseSeriesAnswer(std::string body) {
+  DistinctSeries distinct;
+  RETURN_IF_ERROR(
+      Parse(std::move(body), [&](sj::value data) { return ParseSeriesData(data, distinct); }));
+  return distinct.Take();
+}
+
+}  // namespace flyball::adapter::prometheus

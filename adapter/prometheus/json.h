@@ -1,0 +1,33 @@
+// Bytes of a Prometheus HTTP API answer -> typed values. The only place that knows its JSON.
+//
+// Pure; safe on any thread. Source: the HTTP API v1 of Prometheus (Thanos, Mimir and
+// VictoriaMetrics answer alike); what is accepted follows prometheus-adapter 0.12.0: unknown fields
+// and warnings are ignored, any `status` but "error" is success, a native histogram counts as 0,
+// times are cut to milliseconds.
+//
+// Errors:
+//   kInvalidArgument  `status: "error"` of type bad_data or execution: the query is refused
+//   kUnavailable      `status: "error"` of another type (timeout, canceled, internal), or bytes
+//   that
+//                     are not such an answer: HTML, cut off, other JSON. The text says what came.
+//
+// Memory: about the body's size again while parsing, whatever the number of series.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "adapter/metric_source.h"
+
+namespace flyball::adapter::prometheus {
+
+// The answer of /api/v1/query. Samples of a vector in the answer's order; labels sorted by name.
+absl::StatusOr<QueryResult> ParseQueryAnswer(std::string body);
+
+// The answer of /api/v1/series, reduced to distinct (name, label names). Ordered by the last
+// occurrence of each, because where two series give one metric name the last one counts.
+// `data: null` and an absent `data` are kUnavailable.
+absl::StatusOr<std::vector<SeriesName>> ParseSeriesAnswer(std::string body);
+
+}  // namespace flyball::adapter::prometheus

@@ -1,0 +1,265 @@
+#include "adapter/prometheus/json.h"
+
+#include <cmath>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace flyball::adapter::prometheus {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+std::string Vector(const std::string& samples) {
+  return absl::StrCat(R"({"status":"success","data":{"resultType":"vector","result":)", samples,
+                      "}}");
+}
+
+std::string OneValue(const std::string& text) {
+  return Vector(absl::StrCat(R"([{"metric":{"pod":"a"},"value":[1700000000.123,")", text, "\"]}]"));
+}
+
+// ---- values ----
+
+struct ValueRow {
+  std::string name;
+  std::string text;
+  double want;
+};
+
+class ParseValueTest : public testing::TestWithParam<ValueRow> {};
+
+TEST_P(ParseValueTest, Row) {
+  const auto got = ParseQueryAnswer(OneValue(GetParam().text));
+  ASSERT_TRUE(got.ok()) << got.status();
+  ASSERT_THAT(got->samples, SizeIs(1));
+  const double value = got->samples[0].value;
+  if (std::isnan(GetParam().want)) {
+    EXPECT_TRUE(std::isnan(value)) << value;
+  } else {
+    EXPECT_EQ(value, GetParam().want);
+  }
+  EXPECT_EQ(absl::ToUnixMillis(got->samples[0].time), 1700000000123);
+}
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+INSTANTIATE_TEST_SUITE_P(
+    Forms, ParseValueTest,
+    testing::Values(ValueRow{"Integer", "42", 42}, ValueRow{"Fraction", "2.71828", 2.71828},
+                    ValueRow{"Negative", "-1.5", -1.5}, ValueRow{"PlusSign", "+3", 3},
+                    ValueRow{"Exponent", "1.5e+06", 1.5e6},
+                    ValueRow{"SmallExponent", "4e-320", 4e-320},
+                    ValueRow{"BelowTheSmallestIsZero", "1e-400", 0},
+                    ValueRow{"NaN", "NaN", std::nan("")}, ValueRow{"PlusInf", "+Inf", kInf},
+                    ValueRow{"MinusInf", "-Inf", -kInf}, ValueRow{"BareInf", "Inf", kInf},
+                    ValueRow{"BeyondTheLargestIsInfinite", "1e400", kInf},
+                    ValueRow{"MinusBeyondTheLargest", "-1e400", -kInf}),
+    [](const auto& info) { return info.param.name; });
+
+// ---- query answers ----
+
+TEST(ParseQueryAnswerTest, SamplesKeepTheirOrderAndLabelsAreSorted) {
+  const auto got = ParseQueryAnswer(Vector(
+      R"([{"metric":{"z":"1","a":"q\"\u00e9"},"value":[1,"2"]},{"metric":{},"value":[1.5,"3"]}])"));
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(got->type, QueryResult::Type::kVector);
+  ASSERT_THAT(got->samples, SizeIs(2));
+  EXPECT_EQ(got->samples[0].labels, (LabelSet{{"a", "q\"\xc3\xa9"}, {"z", "1"}}));
+  EXPECT_EQ(LabelValue(got->samples[0].labels, "z"), "1");
+  EXPECT_EQ(LabelValue(got->samples[0].labels, "none"), "");
+  EXPECT_THAT(got->samples[1].labels, SizeIs(0));
+  EXPECT_EQ(absl::ToUnixMillis(got->samples[1].time), 1500);
+}
+
+TEST(ParseQueryAnswerTest, ScalarIsOneSampleWithoutLabels) {
+  const auto got = ParseQueryAnswer(
+      R"({"status":"success","data":{"resultType":"scalar","result":[1700000000,"3"]}})");
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(got->type, QueryResult::Type::kScalar);
+  ASSERT_THAT(got->samples, SizeIs(1));
+  EXPECT_EQ(got->samples[0].value, 3);
+}
+
+TEST(ParseQueryAnswerTest, NativeHistogramCountsAsZero) {
+  const auto got = ParseQueryAnswer(Vector(
+      R"([{"metric":{"pod":"a"},"histogram":[7,{"count":"5","sum":"9","buckets":[[0,"1","2","3"]]}]}])"));
+  ASSERT_TRUE(got.ok()) << got.status();
+  ASSERT_THAT(got->samples, SizeIs(1));
+  EXPECT_EQ(got->samples[0].value, 0);
+  EXPECT_EQ(absl::ToUnixSeconds(got->samples[0].time), 7);
+}
+
+struct TypeRow {
+  std::string name;
+  std::string body;
+  QueryResult::Type type;
+  bool null_result = false;
+};
+
+class ParseQueryAnswerTypeTest : public testing::TestWithParam<TypeRow> {};
+
+TEST_P(ParseQueryAnswerTypeTest, Row) {
+  const auto got = ParseQueryAnswer(GetParam().body);
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(got->type, GetParam().type);
+  EXPECT_EQ(got->null_result, GetParam().null_result);
+  EXPECT_THAT(got->samples, SizeIs(0));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Types, ParseQueryAnswerTypeTest,
+    testing::Values(
+        TypeRow{"EmptyVector", Vector("[]"), QueryResult::Type::kVector},
+        TypeRow{"NullVector", Vector("null"), QueryResult::Type::kVector, true},
+        TypeRow{
+            "Matrix",
+            R"({"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[[1,"2"]]}]}})",
+            QueryResult::Type::kMatrix},
+        TypeRow{"String", R"({"status":"success","data":{"resultType":"string","result":[1,"x"]}})",
+                QueryResult::Type::kString},
+        TypeRow{
+            "FieldsInAnyOrder",
+            R"({"data":{"result":[],"resultType":"vector"},"warnings":["w"],"status":"success"})",
+            QueryResult::Type::kVector},
+        TypeRow{"OtherStatusIsSuccess",
+                R"({"status":"fine","data":{"resultType":"vector","result":[]}})",
+                QueryResult::Type::kVector},
+        TypeRow{"NoStatusIsSuccess", R"({"data":{"resultType":"vector","result":[]}})",
+                QueryResult::Type::kVector}),
+    [](const auto& info) { return info.param.name; });
+
+// ---- failures ----
+
+struct FailureRow {
+  std::string name;
+  std::string body;
+  absl::StatusCode code;
+  std::string says;
+};
+
+class ParseQueryAnswerFailureTest : public testing::TestWithParam<FailureRow> {};
+
+TEST_P(ParseQueryAnswerFailureTest, Row) {
+  const absl::Status got = ParseQueryAnswer(GetParam().body).status();
+  EXPECT_EQ(got.code(), GetParam().code) << got;
+  EXPECT_THAT(std::string(got.message()), HasSubstr(GetParam().says));
+}
+
+constexpr auto kRefused = absl::StatusCode::kInvalidArgument;
+constexpr auto kDown = absl::StatusCode::kUnavailable;
+
+INSTANTIATE_TEST_SUITE_P(
+    Failures, ParseQueryAnswerFailureTest,
+    testing::Values(
+        FailureRow{"BadDataIsRefused",
+                   R"({"status":"error","errorType":"bad_data","error":"no \"x\""})", kRefused,
+                   "bad_data: no \"x\""},
+        FailureRow{"ExecutionIsRefused",
+                   R"({"status":"error","errorType":"execution","error":"many-to-many"})", kRefused,
+                   "many-to-many"},
+        FailureRow{"TimeoutIsNot", R"({"status":"error","errorType":"timeout","error":"late"})",
+                   kDown, "timeout: late"},
+        FailureRow{"ErrorWithoutText", R"({"status":"error"})", kDown, "no error text"},
+        FailureRow{"Empty", "", kDown, "not an answer"},
+        FailureRow{"Html", "<html>\n<body>502</body>", kDown, "begins `<html>.<body>502</body>`"},
+        FailureRow{"LongBodyIsCut", std::string(500, 'x'), kDown,
+                   absl::StrCat("`", std::string(80, 'x'), "...`")},
+        FailureRow{"Null", "null", kDown, "begins `null`"},
+        FailureRow{"Array", "[]", kDown, "begins `[]`"},
+        FailureRow{"NoData", R"({"status":"success"})", kDown, "data"},
+        FailureRow{"NullData", R"({"status":"success","data":null})", kDown, "data"},
+        FailureRow{"CutOff",
+                   R"({"status":"success","data":{"resultType":"vector","result":[{"metric)", kDown,
+                   "not an answer"},
+        FailureRow{"CutOffAtABrace",
+                   R"({"status":"success","data":{"resultType":"vector","result":[{"metric":{}})",
+                   kDown, "not an answer"},
+        FailureRow{"UnknownType",
+                   R"({"status":"success","data":{"resultType":"table","result":[]}})", kDown,
+                   "resultType"},
+        FailureRow{"ValueIsNotAString", Vector(R"([{"metric":{},"value":[1,2]}])"), kDown,
+                   "sample value"},
+        FailureRow{"ValueIsNotANumber", Vector(R"([{"metric":{},"value":[1,"two"]}])"), kDown,
+                   "not a number"},
+        FailureRow{"EmptyValue", Vector(R"([{"metric":{},"value":[1,""]}])"), kDown,
+                   "not a number"},
+        FailureRow{"TwoSigns", Vector(R"([{"metric":{},"value":[1,"+-1"]}])"), kDown,
+                   "not a number"},
+        FailureRow{"ThreeValues", Vector(R"([{"metric":{},"value":[1,"2","3"]}])"), kDown, "pair"},
+        FailureRow{"TimeOutOfRange", Vector(R"([{"metric":{},"value":[1e300,"2"]}])"), kDown,
+                   "time"},
+        FailureRow{"LabelIsNotAString", Vector(R"([{"metric":{"a":1},"value":[1,"2"]}])"), kDown,
+                   "label value"},
+        FailureRow{"BrokenUtf8", "{\"status\":\"\xff\"}", kDown, "not an answer"}),
+    [](const auto& info) { return info.param.name; });
+
+// ---- series ----
+
+TEST(ParseSeriesAnswerTest, KeepsDistinctNamesAndLabelNames) {
+  const auto got = ParseSeriesAnswer(
+      R"({"status":"success","data":[
+        {"__name__":"m","pod":"a","ns":"x"},
+        {"__name__":"m","pod":"b","ns":"y"},
+        {"__name__":"m","pod":"c"},
+        {"pod":"nameless"}]})");
+  ASSERT_TRUE(got.ok()) << got.status();
+  ASSERT_THAT(*got, SizeIs(3));
+  EXPECT_EQ((*got)[0].name, "m");
+  EXPECT_THAT((*got)[0].labels, ElementsAre("ns", "pod"));
+  EXPECT_THAT((*got)[1].labels, ElementsAre("pod"));
+  EXPECT_EQ((*got)[2].name, "");
+}
+
+TEST(ParseSeriesAnswerTest, OrderIsThatOfTheLastOccurrence) {
+  const auto got = ParseSeriesAnswer(
+      R"({"status":"success","data":[{"__name__":"a"},{"__name__":"b"},{"__name__":"a"}]})");
+  ASSERT_TRUE(got.ok()) << got.status();
+  ASSERT_THAT(*got, SizeIs(2));
+  EXPECT_EQ((*got)[0].name, "b");
+  EXPECT_EQ((*got)[1].name, "a");
+}
+
+// "ab" + "c" must not be taken for "a" + "bc".
+TEST(ParseSeriesAnswerTest, LabelNamesDoNotRunTogether) {
+  const auto got = ParseSeriesAnswer(
+      R"({"status":"success","data":[{"ab":"","c":""},{"a":"","bc":""},{"a":"","__name__":"bc"}]})");
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_THAT(*got, SizeIs(3));
+}
+
+TEST(ParseSeriesAnswerTest, EmptyListIsFine) {
+  const auto got = ParseSeriesAnswer(R"({"status":"success","data":[]})");
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_THAT(*got, SizeIs(0));
+}
+
+class ParseSeriesAnswerFailureTest : public testing::TestWithParam<FailureRow> {};
+
+TEST_P(ParseSeriesAnswerFailureTest, Row) {
+  const absl::Status got = ParseSeriesAnswer(GetParam().body).status();
+  EXPECT_EQ(got.code(), GetParam().code) << got;
+  EXPECT_THAT(std::string(got.message()), HasSubstr(GetParam().says));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Failures, ParseSeriesAnswerFailureTest,
+    testing::Values(
+        FailureRow{"NullData", R"({"status":"success","data":null})", kDown, "null"},
+        FailureRow{"NoData", R"({"status":"success"})", kDown, "data"},
+        FailureRow{"NotAList", R"({"status":"success","data":{"a":"b"}})", kDown, "data"},
+        FailureRow{"NotObjects", R"({"status":"success","data":["a"]})", kDown, "data"},
+        FailureRow{"CutOff", R"({"status":"success","data":[{"__name__":"m"},{"__na)", kDown,
+                   "not an answer"},
+        FailureRow{
+            "Refused",
+            R"({"status":"error","errorType":"bad_data","error":"no match[] parameter provided"})",
+            kRefused, "no match[] parameter"}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace flyball::adapter::prometheus
