@@ -51,11 +51,17 @@ absl::Status Malformed(absl::string_view where, absl::string_view what) {
     }                                                                 \
   } while (false)
 
+// A text field that may be missing. After any other error the parser must not be used again.
+absl::Status OptionalText(sj::object& object, std::string_view field, std::string_view& text) {
+  const simdjson::error_code error = object.find_field_unordered(field).get_string().get(text);
+  if (error && error != simdjson::NO_SUCH_FIELD) TRY_JSON(View(field), error);
+  return absl::OkStatus();
+}
+
 absl::Status ErrorAnswer(sj::object& root) {
-  // Either may be missing; the other one still says something.
-  std::string_view type, text;
-  if (root.find_field_unordered("errorType").get_string().get(type)) type = "error";
-  if (root.find_field_unordered("error").get_string().get(text)) text = "no error text";
+  std::string_view type = "error", text = "no error text";
+  RETURN_IF_ERROR(OptionalText(root, "errorType", type));
+  RETURN_IF_ERROR(OptionalText(root, "error", text));
   const std::string message = absl::StrCat(View(type), ": ", View(text.substr(0, kMaxErrorText)));
   if (type == "bad_data" || type == "execution") return absl::InvalidArgumentError(message);
   return absl::UnavailableError(message);
@@ -69,10 +75,8 @@ absl::Status ParseEnvelope(const std::string& body, sj::parser& parser, OnData o
   sj::object root;
   TRY_JSON("body", document.get_object().get(root));
   std::string_view status;
-  const simdjson::error_code no_status =
-      root.find_field_unordered("status").get_string().get(status);
-  if (no_status && no_status != simdjson::NO_SUCH_FIELD) TRY_JSON("status", no_status);
-  if (!no_status && status == "error") return ErrorAnswer(root);
+  RETURN_IF_ERROR(OptionalText(root, "status", status));
+  if (status == "error") return ErrorAnswer(root);
   sj::value data;
   TRY_JSON("data", root.find_field_unordered("data").get(data));
   return on_data(data);

@@ -1,0 +1,197 @@
+#include "adapter/prometheus/client.h"
+
+#include <algorithm>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
+#include "adapter/prometheus/json.h"
+#include "spdlog/spdlog.h"
+
+namespace flyball::adapter::prometheus {
+namespace {
+
+constexpr absl::string_view kQueryPath = "/api/v1/query";
+constexpr absl::string_view kSeriesPath = "/api/v1/series";
+constexpr char kFormType[] = "application/x-www-form-urlencoded";
+
+// Form encoding as Go's url.QueryEscape does it.
+void AppendEscaped(absl::string_view text, std::string& out) {
+  for (const char c : text) {
+    if (absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' ||
+        c == '~') {
+      out.push_back(c);
+    } else if (c == ' ') {
+      out.push_back('+');
+    } else {
+      absl::StrAppendFormat(&out, "%%%02X", static_cast<unsigned char>(c));
+    }
+  }
+}
+
+// Unix seconds with up to three decimals, trailing zeros cut.
+std::string FormSeconds(absl::Time time) {
+  const int64_t millis = absl::ToUnixMillis(time);
+  std::string text = absl::StrCat(millis < 0 ? "-" : "", std::abs(millis) / 1000);
+  if (const int64_t fraction = std::abs(millis) % 1000; fraction != 0) {
+    std::string decimals = absl::StrFormat(".%03d", fraction);
+    decimals.erase(decimals.find_last_not_of('0') + 1);
+    text += decimals;
+  }
+  return text;
+}
+
+bool HasAnswer(int code) { return code / 100 == 2 || code == 400 || code == 422 || code == 503; }
+
+absl::Status WithServer(const absl::Status& status, const Server& server) {
+  return absl::Status(status.code(),
+                      absl::StrCat("prometheus ", server.url.shown, ": ", status.message()));
+}
+
+absl::StatusOr<std::shared_ptr<const QueryResult>> ParseShared(std::string body) {
+  absl::StatusOr<QueryResult> result = ParseQueryAnswer(std::move(body));
+  if (!result.ok()) return result.status();
+  return std::make_shared<const QueryResult>(*std::move(result));
+}
+
+}  // namespace
+
+ServerUrl SplitServerUrl(absl::string_view url) {
+  ServerUrl parts;
+  url = url.substr(0, url.find('#'));
+  if (const size_t mark = url.find('?'); mark != absl::string_view::npos) {
+    parts.query = std::string(url.substr(mark + 1));
+    url = url.substr(0, mark);
+  }
+  parts.base = std::string(url);
+  const size_t scheme = url.find("://");
+  const size_t host = scheme == absl::string_view::npos ? 0 : scheme + 3;
+  const absl::string_view authority = url.substr(host, url.find('/', host) - host);
+  const size_t user = authority.rfind('@');
+  const size_t cut = user == absl::string_view::npos ? 0 : user + 1;
+  parts.shown = absl::StrCat(url.substr(0, host), url.substr(host + cut));
+  return parts;
+}
+
+Client::Client(std::vector<Server> servers, ClientOptions options, Clock& clock,
+               RequestObserver* observer)
+    : servers_(std::move(servers)),
+      options_(std::move(options)),
+      clock_(clock),
+      observer_(observer) {}
+
+MonotonicTime Client::Deadline(absl::Duration timeout) const {
+  return clock_.MonotonicNow() + std::min(timeout, options_.timeout);
+}
+
+absl::StatusOr<std::shared_ptr<const QueryResult>> Client::Query(absl::string_view promql,
+                                                                 absl::Time at,
+                                                                 absl::Duration timeout) {
+  const Request request = {.path = kQueryPath,
+                           .form = {{"query", std::string(promql)}, {"time", FormSeconds(at)}},
+                           .max_bytes = options_.max_query_bytes,
+                           .deadline = Deadline(timeout)};
+  return AskAny<std::shared_ptr<const QueryResult>>(request, ParseShared);
+}
+
+absl::StatusOr<std::vector<SeriesName>> Client::Series(absl::string_view selector, absl::Time start,
+                                                       absl::Duration timeout) {
+  const Request request = {
+      .path = kSeriesPath,
+      .form = {{"match[]", std::string(selector)}, {"start", FormSeconds(start)}},
+      .max_bytes = options_.max_series_bytes,
+      .deadline = Deadline(timeout)};
+  return AskAny<std::vector<SeriesName>>(request, ParseSeriesAnswer);
+}
+
+absl::StatusOr<std::string> Client::Ask(const Server& server, const Request& request,
+                                        absl::Duration timeout) {
+  std::string form;
+  for (const auto& [key, value] : request.form) {
+    if (!form.empty()) form.push_back('&');
+    AppendEscaped(key, form);
+    form.push_back('=');
+    AppendEscaped(value, form);
+  }
+  kube::HttpCall call;
+  call.headers = options_.headers;
+  call.timeout = timeout;
+  call.max_body_bytes = request.max_bytes;
+  if (options_.verb == ClientOptions::Verb::kGet) {
+    call.target = absl::StrCat(request.path, "?", form);
+  } else {
+    call.method = "POST";
+    call.target = absl::StrCat(request.path, server.url.query.empty() ? "" : "?", server.url.query);
+    call.body = std::move(form);
+    call.content_type = kFormType;
+  }
+
+  const MonotonicTime start = clock_.MonotonicNow();
+  absl::StatusOr<kube::HttpAnswer> answer = server.transport->Do(call);
+  if (observer_ != nullptr) {
+    observer_->OnRequest(request.path, server.url.shown, clock_.MonotonicNow() - start);
+  }
+  if (absl::IsResourceExhausted(answer.status())) {
+    return absl::UnavailableError(
+        absl::StrCat("the answer is larger than ", request.max_bytes, " bytes"));
+  }
+  if (!answer.ok()) return answer.status();
+  if (!HasAnswer(answer->status)) {
+    return absl::UnavailableError(absl::StrCat("unknown response code ", answer->status));
+  }
+  return std::move(answer->body);
+}
+
+template <typename T>
+absl::StatusOr<T> Client::AskAny(const Request& request, absl::StatusOr<T> (*parse)(std::string)) {
+  const size_t in_use = in_use_.load(std::memory_order_relaxed);
+  const size_t first = FirstToAsk(in_use);
+  absl::Status failure;
+  for (size_t step = 0; step < servers_.size(); ++step) {
+    const size_t index = (first + step) % servers_.size();
+    const Server& server = servers_[index];
+    absl::Duration timeout = request.deadline - clock_.MonotonicNow();
+    if (timeout <= absl::ZeroDuration()) {
+      if (failure.ok()) failure = absl::DeadlineExceededError("no time left to ask prometheus");
+      break;
+    }
+    if (step + 1 < servers_.size()) {
+      timeout =
+          std::min(timeout, index < in_use ? options_.recheck_timeout : options_.failover_after);
+    }
+    absl::StatusOr<std::string> body = Ask(server, request, timeout);
+    absl::StatusOr<T> result = body.ok() ? parse(*std::move(body)) : body.status();
+    if (result.ok() || absl::IsInvalidArgument(result.status())) {
+      if (index != in_use) UseServer(index);
+      if (!result.ok()) return WithServer(result.status(), server);
+      return result;
+    }
+    failure = WithServer(result.status(), server);
+  }
+  return failure;
+}
+
+size_t Client::FirstToAsk(size_t in_use) {
+  if (in_use == 0) return 0;
+  const MonotonicTime now = clock_.MonotonicNow();
+  absl::MutexLock lock(&mutex_);
+  if (now < next_recheck_) return in_use;
+  next_recheck_ = now + options_.recheck_interval;
+  return 0;
+}
+
+void Client::UseServer(size_t index) {
+  const size_t before = in_use_.exchange(index);
+  if (before == index) return;
+  {
+    absl::MutexLock lock(&mutex_);
+    next_recheck_ = clock_.MonotonicNow() + options_.recheck_interval;
+  }
+  spdlog::warn("prometheus: now asking {} instead of {}", servers_[index].url.shown,
+               servers_[before].url.shown);
+  if (observer_ != nullptr) observer_->OnServerChange(servers_[index].url.shown);
+}
+
+}  // namespace flyball::adapter::prometheus

@@ -1,0 +1,110 @@
+// A Prometheus (or several of equal content) behind its HTTP API, as a metric source.
+//
+// Thread-safe; no threads of its own. Requests have the exact form of prometheus-adapter 0.12.0:
+// GET puts the sorted form into the URL in place of the URL's own query string, POST sends it as
+// the body and keeps the URL's. Never sent: an empty `timeout=`, `end`, `limit`.
+//
+// Several servers: each call goes to the server in use; when that one fails (refused, too slow,
+// unknown response code, an answer that is not Prometheus's, 503) to the next ones in order, and
+// the first that answers stays in use. While it is not the first of the list, one call every
+// `recheck_interval` tries the ones before it. A refused query (400, 422) is an answer.
+//
+// Errors: kUnavailable, kDeadlineExceeded, kInvalidArgument as MetricSource says; texts name the
+// server without user, password or query string.
+// Limits: the size of an answer, the time of a call.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "adapter/metric_source.h"
+#include "base/clock.h"
+#include "kube/transport.h"
+
+namespace flyball::adapter::prometheus {
+
+// A --prometheus-url taken apart.
+struct ServerUrl {
+  std::string base;   // for the transport: scheme, user, host and path
+  std::string query;  // its query string without `?`, sent along by POST only
+  std::string shown;  // for logs and labels: no user, password or query string
+};
+ServerUrl SplitServerUrl(absl::string_view url);
+
+struct Server {
+  ServerUrl url;
+  std::unique_ptr<kube::HttpTransport> transport;
+};
+
+// Told of every request and every change of server; thread-safe. `path` is "/api/v1/query" or
+// "/api/v1/series", `server` is ServerUrl::shown.
+class RequestObserver {
+ public:
+  virtual ~RequestObserver() = default;
+  virtual void OnRequest(absl::string_view path, absl::string_view server,
+                         absl::Duration duration) = 0;
+  virtual void OnServerChange(absl::string_view server) = 0;
+};
+
+struct ClientOptions {
+  enum class Verb { kGet, kPost };
+  Verb verb = Verb::kGet;
+  kube::HeaderList headers = {};  // added to each call, beyond those of the transport
+  // A call never takes longer than this or its own timeout, whichever is shorter. The default is
+  // the original's limit of a whole request.
+  absl::Duration timeout = absl::Seconds(60);
+  // With several servers, how long one may take while there is another to ask.
+  absl::Duration failover_after = absl::Seconds(10);
+  absl::Duration recheck_interval = absl::Seconds(5);
+  absl::Duration recheck_timeout = absl::Seconds(2);
+  size_t max_query_bytes = 64u << 20;
+  size_t max_series_bytes = 256u << 20;
+};
+
+class Client : public MetricSource {
+ public:
+  // `servers` is not empty. `clock` and `observer` (may be nullptr) outlive the client.
+  Client(std::vector<Server> servers, ClientOptions options, Clock& clock,
+         RequestObserver* observer);
+
+  absl::StatusOr<std::shared_ptr<const QueryResult>> Query(absl::string_view promql, absl::Time at,
+                                                           absl::Duration timeout) override;
+  absl::StatusOr<std::vector<SeriesName>> Series(absl::string_view selector, absl::Time start,
+                                                 absl::Duration timeout) override;
+
+ private:
+  using Form = std::vector<std::pair<absl::string_view, std::string>>;  // sorted by key
+  struct Request {
+    absl::string_view path;
+    Form form;
+    size_t max_bytes = 0;
+    MonotonicTime deadline;
+  };
+
+  // One request to one server: the body of an answer that should be parsed.
+  absl::StatusOr<std::string> Ask(const Server& server, const Request& request,
+                                  absl::Duration timeout);
+  // The first answer of the servers that `parse` accepts.
+  template <typename T>
+  absl::StatusOr<T> AskAny(const Request& request, absl::StatusOr<T> (*parse)(std::string));
+  // Where to begin: the server in use, or 0 when it is time to look whether an earlier one is back.
+  size_t FirstToAsk(size_t in_use);
+  void UseServer(size_t index);
+  MonotonicTime Deadline(absl::Duration timeout) const;
+
+  const std::vector<Server> servers_;
+  const ClientOptions options_;
+  Clock& clock_;
+  RequestObserver* const observer_;
+  std::atomic<size_t> in_use_{0};
+  absl::Mutex mutex_;
+  MonotonicTime next_recheck_ ABSL_GUARDED_BY(mutex_) = absl::ZeroDuration();
+};
+
+}  // namespace flyball::adapter::prometheus

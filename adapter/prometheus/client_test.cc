@@ -1,0 +1,297 @@
+#include "adapter/prometheus/client.h"
+
+#include <functional>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace flyball::adapter::prometheus {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kOne[] = R"({"status":"success","data":{"resultType":"scalar","result":[1,"1"]}})";
+constexpr char kNoSeries[] = R"({"status":"success","data":[]})";
+
+// Answers as `script` says and remembers the calls.
+class ScriptedTransport : public kube::HttpTransport {
+ public:
+  using Script = std::function<absl::StatusOr<kube::HttpAnswer>(const kube::HttpCall&)>;
+  explicit ScriptedTransport(Script script) : script_(std::move(script)) {}
+
+  absl::StatusOr<kube::HttpAnswer> Do(const kube::HttpCall& call) override {
+    calls.push_back(call);
+    return script_(call);
+  }
+  absl::Status Stream(const kube::HttpCall&,
+                      const std::function<bool(absl::string_view)>&) override {
+    return absl::UnimplementedError("not used here");
+  }
+  void Shutdown() override {}
+
+  std::vector<kube::HttpCall> calls;
+  void SetScript(Script script) { script_ = std::move(script); }
+
+ private:
+  Script script_;
+};
+
+ScriptedTransport::Script Answer(int status, std::string body) {
+  return [=](const kube::HttpCall&) -> absl::StatusOr<kube::HttpAnswer> {
+    return kube::HttpAnswer{.status = status, .headers = {}, .body = body};
+  };
+}
+
+ScriptedTransport::Script Fail(absl::Status status) {
+  return [=](const kube::HttpCall&) -> absl::StatusOr<kube::HttpAnswer> { return status; };
+}
+
+class RecordingObserver : public RequestObserver {
+ public:
+  void OnRequest(absl::string_view path, absl::string_view server, absl::Duration) override {
+    requests.push_back(absl::StrCat(path, " ", server));
+  }
+  void OnServerChange(absl::string_view server) override { changes.emplace_back(server); }
+  std::vector<std::string> requests, changes;
+};
+
+class ClientTest : public testing::Test {
+ protected:
+  // A client of one scripted server for each URL.
+  std::unique_ptr<Client> Make(const std::vector<std::string>& urls, ClientOptions options = {}) {
+    std::vector<Server> servers;
+    for (const std::string& url : urls) {
+      auto transport = std::make_unique<ScriptedTransport>(Answer(200, kOne));
+      transports_.push_back(transport.get());
+      servers.push_back({SplitServerUrl(url), std::move(transport)});
+    }
+    return std::make_unique<Client>(std::move(servers), std::move(options), clock_, &observer_);
+  }
+
+  absl::Status Ask(Client& client) {
+    return client.Query("up", absl::FromUnixSeconds(1), absl::Seconds(60)).status();
+  }
+
+  SimulatedClock clock_{absl::FromUnixSeconds(1700000000)};
+  RecordingObserver observer_;
+  std::vector<ScriptedTransport*> transports_;
+};
+
+TEST_F(ClientTest, GetReplacesTheQueryStringOfTheUrl) {
+  auto client = Make({"http://u:secret@prom:9090/base/?x=y"}, {.headers = {{"X-Scope", "a"}}});
+  const auto got = client->Query("sum by (po) (m{ns=\"web\",po=~\"a|b\"}) + 1~2",
+                                 absl::FromUnixMillis(1700000000500), absl::Seconds(7));
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ((*got)->samples[0].value, 1);
+  ASSERT_EQ(transports_[0]->calls.size(), 1u);
+  const kube::HttpCall& call = transports_[0]->calls[0];
+  EXPECT_EQ(call.method, "GET");
+  EXPECT_EQ(call.target,
+            "/api/v1/query?query=sum+by+%28po%29+%28m%7Bns%3D%22web%22%2Cpo%3D~%22a%7Cb%22%7D%29+"
+            "%2B+1~2&time=1700000000.5");
+  EXPECT_EQ(call.body, "");
+  EXPECT_THAT(call.headers, ElementsAre(testing::Pair("X-Scope", "a")));
+  EXPECT_EQ(call.timeout, absl::Seconds(7));
+  EXPECT_THAT(observer_.requests, ElementsAre("/api/v1/query http://prom:9090/base/"));
+}
+
+TEST_F(ClientTest, PostKeepsTheQueryStringOfTheUrl) {
+  auto client = Make({"http://prom/?x=y"}, {.verb = ClientOptions::Verb::kPost});
+  transports_[0]->SetScript(Answer(200, kNoSeries));
+  ASSERT_TRUE(client->Series("{a=\"b\"}", absl::FromUnixSeconds(5), absl::Seconds(7)).ok());
+  const kube::HttpCall& call = transports_[0]->calls[0];
+  EXPECT_EQ(call.method, "POST");
+  EXPECT_EQ(call.target, "/api/v1/series?x=y");
+  EXPECT_EQ(call.body, "match%5B%5D=%7Ba%3D%22b%22%7D&start=5");
+  EXPECT_EQ(call.content_type, "application/x-www-form-urlencoded");
+}
+
+struct TimeRow {
+  std::string name;
+  int64_t millis;
+  std::string want;
+};
+
+class ClientTimeTest : public ClientTest, public testing::WithParamInterface<TimeRow> {};
+
+TEST_P(ClientTimeTest, Row) {
+  auto client = Make({"http://prom"});
+  ASSERT_TRUE(client->Query("q", absl::FromUnixMillis(GetParam().millis), absl::Seconds(1)).ok());
+  EXPECT_EQ(transports_[0]->calls[0].target,
+            absl::StrCat("/api/v1/query?query=q&time=", GetParam().want));
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, ClientTimeTest,
+                         testing::Values(TimeRow{"WholeSeconds", 1700000000000, "1700000000"},
+                                         TimeRow{"Half", 1700000000500, "1700000000.5"},
+                                         TimeRow{"Millis", 1700000000007, "1700000000.007"},
+                                         TimeRow{"TwoDecimals", 1700000000120, "1700000000.12"},
+                                         TimeRow{"Zero", 0, "0"}),
+                         [](const auto& info) { return info.param.name; });
+
+struct CodeRow {
+  std::string name;
+  int status;
+  std::string body;
+  absl::StatusCode code;
+  std::string says;
+};
+
+class ClientAnswerTest : public ClientTest, public testing::WithParamInterface<CodeRow> {};
+
+TEST_P(ClientAnswerTest, Row) {
+  auto client = Make({"http://user:secret@prom?token=hidden"});
+  transports_[0]->SetScript(Answer(GetParam().status, GetParam().body));
+  const absl::Status got = Ask(*client);
+  EXPECT_EQ(got.code(), GetParam().code) << got;
+  EXPECT_THAT(std::string(got.message()), HasSubstr(GetParam().says));
+  EXPECT_THAT(std::string(got.message()), Not(HasSubstr("secret")));
+  EXPECT_THAT(std::string(got.message()), Not(HasSubstr("hidden")));
+}
+
+constexpr char kBadData[] = R"({"status":"error","errorType":"bad_data","error":"parse error"})";
+constexpr char kTimeout[] = R"({"status":"error","errorType":"timeout","error":"too slow"})";
+
+INSTANTIATE_TEST_SUITE_P(
+    Codes, ClientAnswerTest,
+    testing::Values(
+        CodeRow{"OtherSuccess", 203, kOne, absl::StatusCode::kOk, ""},
+        CodeRow{"BadRequestIsRead", 400, kBadData, absl::StatusCode::kInvalidArgument,
+                "prometheus http://prom: bad_data: parse error"},
+        CodeRow{"UnprocessableIsRead", 422, kBadData, absl::StatusCode::kInvalidArgument, "parse"},
+        CodeRow{"UnavailableIsRead", 503, kTimeout, absl::StatusCode::kUnavailable, "too slow"},
+        CodeRow{"OthersAreNot", 500, kBadData, absl::StatusCode::kUnavailable,
+                "unknown response code 500"},
+        CodeRow{"NotFound", 404, "nothing", absl::StatusCode::kUnavailable,
+                "unknown response code 404"},
+        CodeRow{"Redirect", 302, "", absl::StatusCode::kUnavailable, "unknown response code 302"},
+        CodeRow{"Html", 200, "<html>", absl::StatusCode::kUnavailable, "<html>"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST_F(ClientTest, TooLargeAnAnswerIsUnavailable) {
+  auto client = Make({"http://prom"}, {.max_query_bytes = 100});
+  transports_[0]->SetScript(Fail(absl::ResourceExhaustedError("big")));
+  const absl::Status got = Ask(*client);
+  EXPECT_EQ(got.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(got.message()), HasSubstr("larger than 100 bytes"));
+  EXPECT_EQ(transports_[0]->calls[0].max_body_bytes, 100u);
+}
+
+TEST_F(ClientTest, TheShorterTimeoutHolds) {
+  auto client = Make({"http://prom"}, {.timeout = absl::Seconds(10)});
+  ASSERT_TRUE(client->Query("q", absl::UnixEpoch(), absl::Seconds(60)).ok());
+  ASSERT_TRUE(client->Query("q", absl::UnixEpoch(), absl::Seconds(3)).ok());
+  EXPECT_EQ(transports_[0]->calls[0].timeout, absl::Seconds(10));
+  EXPECT_EQ(transports_[0]->calls[1].timeout, absl::Seconds(3));
+}
+
+// ---- several servers ----
+
+TEST_F(ClientTest, AServerThatFailsIsReplacedByTheNextAndStaysSo) {
+  auto client = Make({"http://a", "http://b"});
+  transports_[0]->SetScript(Fail(absl::UnavailableError("refused")));
+  EXPECT_TRUE(Ask(*client).ok());
+  EXPECT_TRUE(Ask(*client).ok());
+  EXPECT_EQ(transports_[0]->calls.size(), 1u);
+  EXPECT_EQ(transports_[1]->calls.size(), 2u);
+  EXPECT_THAT(observer_.changes, ElementsAre("http://b"));
+  // While there is another to ask, the first one does not get all the time.
+  EXPECT_EQ(transports_[0]->calls[0].timeout, absl::Seconds(10));
+  EXPECT_EQ(transports_[1]->calls[0].timeout, absl::Seconds(60));
+}
+
+TEST_F(ClientTest, TheFirstIsTriedAgainAfterTheInterval) {
+  auto client = Make({"http://a", "http://b"});
+  transports_[0]->SetScript(Fail(absl::UnavailableError("refused")));
+  EXPECT_TRUE(Ask(*client).ok());
+  clock_.Advance(absl::Seconds(5));
+  EXPECT_TRUE(Ask(*client).ok());  // tried, still down
+  EXPECT_TRUE(Ask(*client).ok());  // not tried so soon
+  EXPECT_EQ(transports_[0]->calls.size(), 2u);
+  EXPECT_EQ(transports_[0]->calls[1].timeout, absl::Seconds(2));
+
+  transports_[0]->SetScript(Answer(200, kOne));
+  clock_.Advance(absl::Seconds(5));
+  EXPECT_TRUE(Ask(*client).ok());
+  EXPECT_TRUE(Ask(*client).ok());
+  EXPECT_EQ(transports_[0]->calls.size(), 4u);
+  EXPECT_EQ(transports_[1]->calls.size(), 3u);
+  EXPECT_THAT(observer_.changes, ElementsAre("http://b", "http://a"));
+}
+
+TEST_F(ClientTest, ARefusedQueryIsNoReasonToAskAnother) {
+  auto client = Make({"http://a", "http://b"});
+  transports_[0]->SetScript(Answer(400, kBadData));
+  EXPECT_EQ(Ask(*client).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(transports_[1]->calls.size(), 0u);
+}
+
+TEST_F(ClientTest, GarbageAndOddCodesAreReasonsToAskAnother) {
+  auto client = Make({"http://a", "http://b", "http://c"});
+  transports_[0]->SetScript(Answer(200, "<html>"));
+  transports_[1]->SetScript(Answer(502, ""));
+  EXPECT_TRUE(Ask(*client).ok());
+  EXPECT_THAT(observer_.changes, ElementsAre("http://c"));
+}
+
+TEST_F(ClientTest, AllDownGivesTheLastError) {
+  auto client = Make({"http://a", "http://b"});
+  transports_[0]->SetScript(Fail(absl::UnavailableError("refused")));
+  transports_[1]->SetScript(Fail(absl::DeadlineExceededError("slow")));
+  const absl::Status got = Ask(*client);
+  EXPECT_EQ(got, absl::DeadlineExceededError("prometheus http://b: slow"));
+  EXPECT_THAT(observer_.changes, ElementsAre());
+}
+
+TEST_F(ClientTest, WhatTheFirstServerUsedUpIsGone) {
+  auto client = Make({"http://a", "http://b"});
+  transports_[0]->SetScript([this](const kube::HttpCall& call) -> absl::StatusOr<kube::HttpAnswer> {
+    clock_.Advance(call.timeout);
+    return absl::DeadlineExceededError("hangs");
+  });
+  EXPECT_TRUE(client->Query("q", absl::UnixEpoch(), absl::Seconds(30)).ok());
+  EXPECT_EQ(transports_[1]->calls[0].timeout, absl::Seconds(20));
+  // A request with less time than that never reaches the second server.
+  auto hurried = Make({"http://a", "http://b"});
+  transports_[2]->SetScript([this](const kube::HttpCall& call) -> absl::StatusOr<kube::HttpAnswer> {
+    clock_.Advance(call.timeout);
+    return absl::DeadlineExceededError("hangs");
+  });
+  EXPECT_EQ(hurried->Query("q", absl::UnixEpoch(), absl::Seconds(5)).status(),
+            absl::DeadlineExceededError("prometheus http://a: hangs"));
+  EXPECT_EQ(transports_[3]->calls.size(), 0u);
+}
+
+// ---- URLs ----
+
+struct UrlRow {
+  std::string name;
+  std::string url, base, query, shown;
+};
+
+class SplitServerUrlTest : public testing::TestWithParam<UrlRow> {};
+
+TEST_P(SplitServerUrlTest, Row) {
+  const ServerUrl got = SplitServerUrl(GetParam().url);
+  EXPECT_EQ(got.base, GetParam().base);
+  EXPECT_EQ(got.query, GetParam().query);
+  EXPECT_EQ(got.shown, GetParam().shown);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Forms, SplitServerUrlTest,
+    testing::Values(
+        UrlRow{"Plain", "http://prom:9090", "http://prom:9090", "", "http://prom:9090"},
+        UrlRow{"PathAndQuery", "https://prom/a/b/?k=v&w", "https://prom/a/b/", "k=v&w",
+               "https://prom/a/b/"},
+        UrlRow{"User", "http://u:p@prom/x", "http://u:p@prom/x", "", "http://prom/x"},
+        UrlRow{"AtInThePassword", "http://u:p@q@prom", "http://u:p@q@prom", "", "http://prom"},
+        UrlRow{"AtInThePath", "http://prom/a@b", "http://prom/a@b", "", "http://prom/a@b"},
+        UrlRow{"Fragment", "http://prom/#top", "http://prom/", "", "http://prom/"}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace flyball::adapter::prometheus
