@@ -1,0 +1,99 @@
+"""etcd, kube-apiserver and kube-controller-manager on loopback: a cluster without nodes.
+
+Nothing runs the pods: a test that needs a running pod writes its status. HPA syncs every second so that a
+scaling test takes seconds.
+"""
+
+import pathlib
+
+from . import paths, pki, ports, processes, wait
+from .client import Client, Identity
+from .kubeconfig import write_kubeconfig
+
+ADMIN_GROUP = "system:masters"
+_CONTROLLERS = ("deployment-controller", "replicaset-controller", "horizontal-pod-autoscaler-controller",
+                "namespace-controller")
+
+
+class ControlPlane:
+    """One cluster. `start` returns when the API server is ready; the controllers come up behind it."""
+
+    def __init__(self):
+        self.folder = processes.fresh_folder("cluster")
+        self.ca = pki.Authority("kubernetes-ca")
+        self.front_proxy_ca = pki.Authority("front-proxy-ca")
+        self.front_proxy = self.front_proxy_ca.client("front-proxy-client")
+        self.admin_cert = self.ca.client("admin", [ADMIN_GROUP])
+        self._serving = self.ca.server("127.0.0.1", "localhost", "kubernetes.default.svc")
+        self._token_keys = pki.key_pair(self.folder)
+        self._etcd_port, self._etcd_peer, self.port = ports.free(), ports.free(), ports.free()
+        self.url = f"https://127.0.0.1:{self.port}"
+        self.etcd = self.apiserver = self.controllers = None
+        self.admin = Client(self.url, Identity(cert=self.admin_cert))
+        self.admin_kubeconfig = self.kubeconfig(Identity(cert=self.admin_cert), "admin")
+
+    def kubeconfig(self, identity: Identity, name: str, server: str = None, ca: pathlib.Path = None) -> pathlib.Path:
+        """A kubeconfig file for this cluster, or for another server that stands in front of it."""
+        return write_kubeconfig(self.folder / f"{name}.kubeconfig", server or self.url, ca or self.ca.cert, identity)
+
+    def start(self, controllers: bool = True) -> "ControlPlane":
+        self.etcd = processes.Process("etcd", [
+            paths.debian("etcd", "etcd-server"), "--data-dir", self.folder / "etcd", "--unsafe-no-fsync",
+            "--log-level=error",
+            f"--listen-client-urls=http://127.0.0.1:{self._etcd_port}",
+            f"--advertise-client-urls=http://127.0.0.1:{self._etcd_port}",
+            f"--listen-peer-urls=http://127.0.0.1:{self._etcd_peer}",
+            f"--initial-advertise-peer-urls=http://127.0.0.1:{self._etcd_peer}",
+            f"--initial-cluster=default=http://127.0.0.1:{self._etcd_peer}"])
+        self.start_apiserver()
+        if controllers:
+            self._start_controllers()
+        return self
+
+    def start_apiserver(self):
+        """Also the way back after `stop_apiserver`: same port, same data."""
+        self.apiserver = processes.Process("kube-apiserver", [
+            paths.peer("kube-apiserver"), f"--etcd-servers=http://127.0.0.1:{self._etcd_port}",
+            "--bind-address=127.0.0.1", f"--secure-port={self.port}", "--endpoint-reconciler-type=none",
+            f"--tls-cert-file={self._serving.cert}", f"--tls-private-key-file={self._serving.key}",
+            f"--client-ca-file={self.ca.cert}", f"--service-account-key-file={self._token_keys.cert}",
+            f"--service-account-signing-key-file={self._token_keys.key}",
+            "--service-account-issuer=https://kubernetes.default.svc", "--service-cluster-ip-range=10.0.0.0/24",
+            "--authorization-mode=RBAC", "--disable-admission-plugins=ServiceAccount",
+            f"--requestheader-client-ca-file={self.front_proxy_ca.cert}",
+            "--requestheader-allowed-names=front-proxy-client", "--requestheader-username-headers=X-Remote-User",
+            "--requestheader-group-headers=X-Remote-Group", "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+            f"--proxy-client-cert-file={self.front_proxy.cert}", f"--proxy-client-key-file={self.front_proxy.key}"])
+        wait.until(lambda: self.apiserver.must_live() and self.admin.get("/readyz").status == 200,
+                   "kube-apiserver ready", timeout=90, every=0.2)
+
+    def stop_apiserver(self):
+        self.apiserver.kill()
+
+    def _start_controllers(self):
+        self.controllers = processes.Process("kube-controller-manager", [
+            paths.peer("kube-controller-manager"), f"--kubeconfig={self.admin_kubeconfig}",
+            "--controllers=" + ",".join(_CONTROLLERS), "--use-service-account-credentials=true",
+            f"--service-account-private-key-file={self._token_keys.key}", "--leader-elect=false",
+            f"--secure-port={ports.free()}", "--bind-address=127.0.0.1",
+            "--horizontal-pod-autoscaler-sync-period=1s", "--horizontal-pod-autoscaler-initial-readiness-delay=0s",
+            "--horizontal-pod-autoscaler-cpu-initialization-period=0s"])
+
+    def stop(self):
+        for process in (self.controllers, self.apiserver, self.etcd):
+            if process:
+                process.kill()
+
+    def logs(self) -> str:
+        return "\n".join(p.tail() for p in (self.controllers, self.apiserver, self.etcd) if p)
+
+
+_shared = None
+
+
+def shared() -> ControlPlane:
+    """The one cluster of a test run: starting one costs ten seconds, so the suites share it."""
+    global _shared
+    if _shared is None:
+        _shared = ControlPlane().start()
+    return _shared
