@@ -1,0 +1,128 @@
+#include "base/file_watcher.h"
+
+#include <sys/stat.h>
+
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+namespace flyball {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kYoungNs = 2'000'000'000;
+constexpr uint64_t kMaxHashedBytes = 4u << 20;
+
+int64_t Nanoseconds(const timespec& time) {
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+// The file system's clock is the machine's wall clock.
+int64_t FileClockNow() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return Nanoseconds(now);
+}
+
+size_t HashFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return std::hash<std::string>()(
+      std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()));
+}
+
+}  // namespace
+
+bool FileStamps::Stamp::SameFile(const Stamp& other) const {
+  return target == other.target && device == other.device && inode == other.inode &&
+         size == other.size && modified_ns == other.modified_ns && changed_ns == other.changed_ns;
+}
+
+FileStamps::FileStamps(std::vector<std::string> paths) : paths_(std::move(paths)), last_(Look()) {}
+
+bool FileStamps::Refresh() {
+  Stamps now = Look();
+  bool changed = now.size() != last_.size();
+  for (auto& [path, stamp] : now) {
+    const auto before = last_.find(path);
+    if (before == last_.end() || !stamp.SameFile(before->second)) {
+      changed = true;
+    } else if (before->second.young) {
+      if (!stamp.young) stamp.content_hash = HashFile(path);
+      changed = changed || stamp.content_hash != before->second.content_hash;
+    }
+  }
+  last_ = std::move(now);
+  return changed;
+}
+
+FileStamps::Stamps FileStamps::Look() const {
+  Stamps stamps;
+  for (const std::string& path : paths_) {
+    Folders seen;
+    AddPath(path, &seen, &stamps);
+  }
+  return stamps;
+}
+
+void FileStamps::AddPath(const std::string& path, Folders* seen, Stamps* stamps) const {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    AddFile(path, stamps);
+    return;
+  }
+  if (!seen->insert(fs::canonical(path, error).string()).second) return;
+  fs::directory_iterator entries(path, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+    if (entries->path().filename().string().front() == '.') continue;
+    AddPath(entries->path().string(), seen, stamps);
+  }
+}
+
+void FileStamps::AddFile(const std::string& path, Stamps* stamps) const {
+  struct stat info {};
+  if (stamps->size() >= kMaxFiles || stat(path.c_str(), &info) != 0) return;
+  Stamp stamp;
+  std::error_code error;
+  stamp.target = fs::canonical(path, error).string();
+  stamp.device = info.st_dev;
+  stamp.inode = info.st_ino;
+  stamp.size = static_cast<uint64_t>(info.st_size);
+  stamp.modified_ns = Nanoseconds(info.st_mtim);
+  stamp.changed_ns = Nanoseconds(info.st_ctim);
+  stamp.young = FileClockNow() - stamp.changed_ns < kYoungNs && stamp.size <= kMaxHashedBytes &&
+                S_ISREG(info.st_mode);
+  if (stamp.young) stamp.content_hash = HashFile(path);
+  stamps->emplace(path, std::move(stamp));
+}
+
+FileWatcher::FileWatcher(std::vector<std::string> paths, absl::Duration interval,
+                         std::function<void()> on_change)
+    : stamps_(std::move(paths)),
+      interval_(interval),
+      on_change_(std::move(on_change)),
+      thread_([this] { Run(); }) {}
+
+FileWatcher::~FileWatcher() {
+  {
+    absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+  }
+  thread_.join();
+}
+
+void FileWatcher::Run() {
+  while (true) {
+    {
+      absl::MutexLock lock(&mutex_);
+      if (mutex_.AwaitWithTimeout(absl::Condition(&stopping_), interval_)) return;
+    }
+    if (stamps_.Refresh()) on_change_();
+  }
+}
+
+}  // namespace flyball

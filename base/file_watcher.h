@@ -1,0 +1,78 @@
+// Tells when files or folders change: rewritten, replaced, removed, or swapped behind symlinks as a
+// Kubernetes ConfigMap mount is (..data).
+//
+// It polls (stat), so that network and overlay file systems behave alike. Create it before the
+// first read of the files: what changes after that is told. Not here: reading the files.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+
+namespace flyball {
+
+// The state of a set of paths, compared with the last look. Not thread-safe.
+class FileStamps {
+ public:
+  // A path may be a file, a folder (all files below it, names that start with a dot left out), or
+  // absent. At most kMaxFiles files are looked at.
+  explicit FileStamps(std::vector<std::string> paths);
+
+  // Looks again: true if anything differs from the last look.
+  bool Refresh();
+
+  static constexpr size_t kMaxFiles = 100'000;
+
+ private:
+  struct Stamp {
+    std::string target;  // where symlinks lead
+    uint64_t device = 0, inode = 0, size = 0;
+    int64_t modified_ns = 0, changed_ns = 0;
+    // Two writes within one tick of the file system's clock look alike, so the content of a file
+    // that changed just now is compared too.
+    bool young = false;
+    size_t content_hash = 0;
+    bool SameFile(const Stamp& other) const;
+  };
+  using Stamps = std::map<std::string, Stamp>;
+  using Folders = std::set<std::string>;  // resolved, so that symlink loops end
+
+  Stamps Look() const;
+  void AddPath(const std::string& path, Folders* seen, Stamps* stamps) const;
+  void AddFile(const std::string& path, Stamps* stamps) const;
+
+  const std::vector<std::string> paths_;
+  Stamps last_;
+};
+
+// Calls `on_change` from a thread of its own after each look that found a change.
+class FileWatcher {
+ public:
+  FileWatcher(std::vector<std::string> paths, absl::Duration interval,
+              std::function<void()> on_change);
+  // Waits for a call of on_change under way; none begins afterwards. Not to be called from it.
+  ~FileWatcher();
+
+  FileWatcher(const FileWatcher&) = delete;
+  FileWatcher& operator=(const FileWatcher&) = delete;
+
+ private:
+  void Run();
+
+  FileStamps stamps_;  // the thread's own after construction
+  const absl::Duration interval_;
+  const std::function<void()> on_change_;
+  absl::Mutex mutex_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace flyball

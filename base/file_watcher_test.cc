@@ -1,0 +1,107 @@
+#include "base/file_watcher.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "absl/synchronization/notification.h"
+#include "gtest/gtest.h"
+
+namespace flyball {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileStampsTest : public testing::Test {
+ protected:
+  FileStampsTest() {
+    root_ = fs::path(testing::TempDir()) /
+            testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(root_);
+    fs::create_directories(root_);
+  }
+  ~FileStampsTest() override { fs::remove_all(root_); }
+
+  std::string Path(const std::string& name) const { return (root_ / name).string(); }
+  void Write(const std::string& name, const std::string& text) const {
+    fs::create_directories(fs::path(Path(name)).parent_path());
+    std::ofstream(Path(name)) << text;
+  }
+
+  fs::path root_;
+};
+
+TEST_F(FileStampsTest, NothingHappenedIsNoChange) {
+  Write("a", "1");
+  FileStamps stamps({Path("a"), root_.string()});
+  EXPECT_FALSE(stamps.Refresh());
+  EXPECT_FALSE(stamps.Refresh());
+}
+
+TEST_F(FileStampsTest, RewriteOfEqualSizeIsSeenEvenWithinOneClockTick) {
+  Write("a", "1");
+  FileStamps stamps({Path("a")});
+  const auto time = fs::last_write_time(Path("a"));
+  for (const char* text : {"2", "3", "4", "5"}) {
+    Write("a", text);
+    fs::last_write_time(Path("a"), time);
+    EXPECT_TRUE(stamps.Refresh()) << text;
+    EXPECT_FALSE(stamps.Refresh()) << text;
+  }
+}
+
+TEST_F(FileStampsTest, AppearingAndVanishingAreChanges) {
+  FileStamps stamps({Path("a")});
+  Write("a", "1");
+  EXPECT_TRUE(stamps.Refresh());
+  fs::remove(Path("a"));
+  EXPECT_TRUE(stamps.Refresh());
+  EXPECT_FALSE(stamps.Refresh());
+}
+
+TEST_F(FileStampsTest, FoldersAreSeenWithTheirSubfoldersButWithoutHiddenFiles) {
+  FileStamps stamps({root_.string()});
+  Write("sub/a.yaml", "1");
+  EXPECT_TRUE(stamps.Refresh());
+  Write("sub/a.yaml", "22");
+  EXPECT_TRUE(stamps.Refresh());
+  Write(".a.yaml.swp", "1");
+  EXPECT_FALSE(stamps.Refresh());
+}
+
+TEST_F(FileStampsTest, ConfigMapMountSwapIsOneChange) {
+  Write("..1/config.yaml", "same");
+  Write("..2/config.yaml", "same");
+  fs::create_directory_symlink("..1", Path("..data"));
+  fs::create_symlink("..data/config.yaml", Path("config.yaml"));
+  FileStamps file({Path("config.yaml")});
+  FileStamps folder({root_.string()});
+  fs::create_directory_symlink("..2", Path("..data_tmp"));
+  fs::rename(Path("..data_tmp"), Path("..data"));
+  EXPECT_TRUE(file.Refresh());
+  EXPECT_TRUE(folder.Refresh());
+  EXPECT_FALSE(file.Refresh());
+  EXPECT_FALSE(folder.Refresh());
+}
+
+TEST_F(FileStampsTest, SymlinkLoopEnds) {
+  for (const char* name : {"x", "y", "z"}) fs::create_directory_symlink(".", Path(name));
+  Write("a", "1");
+  FileStamps stamps({root_.string()});
+  EXPECT_FALSE(stamps.Refresh());
+}
+
+TEST_F(FileStampsTest, WatcherCallsAndStops) {
+  absl::Notification called;
+  {
+    FileWatcher watcher({Path("a")}, absl::Milliseconds(1), [&] {
+      if (!called.HasBeenNotified()) called.Notify();
+    });
+    Write("a", "1");
+    called.WaitForNotification();
+  }
+  FileWatcher idle({Path("a")}, absl::Hours(1), [] { FAIL(); });  // stops without its interval
+}
+
+}  // namespace
+}  // namespace flyball
