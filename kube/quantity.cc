@@ -122,6 +122,29 @@ int CompareMagnitude(absl::string_view a, int64_t a_scale, absl::string_view b, 
   return 0;
 }
 
+// a + b, digit by digit.
+std::string AddDigits(std::string a, std::string b) {
+  const size_t size = std::max(a.size(), b.size()) + 1;
+  a.insert(0, size - a.size(), '0');
+  b.insert(0, size - b.size(), '0');
+  int carry = 0;
+  for (size_t i = size; i-- > 0;) {
+    carry += (a[i] - '0') + (b[i] - '0');
+    a[i] = static_cast<char>('0' + carry % 10);
+    carry /= 10;
+  }
+  StripLeadingZeros(a);
+  return a;
+}
+
+// value × 10^zeros; false when it does not fit.
+bool ScaleExactly(int64_t& value, int64_t zeros) {
+  for (; zeros > 0; --zeros) {
+    if (__builtin_mul_overflow(value, int64_t{10}, &value)) return false;
+  }
+  return true;
+}
+
 // The low 64 bits of digits × 10^zeros.
 uint64_t Low64(absl::string_view digits, int64_t zeros) {
   uint64_t low = 0;
@@ -317,6 +340,30 @@ int64_t Quantity::WideScaledValue(int decimals) const {
   int64_t scale = zeros;
   RoundUpTo(digits, scale, dropped);
   return static_cast<int64_t>(Low64(digits, 0));
+}
+
+Quantity Quantity::Plus(const Quantity& other) const {
+  if (other.value_ == 0) return *this;
+  if (value_ == 0) return other;
+  Quantity sum = *this;
+  sum.scale_ = std::min(scale_, other.scale_);
+  if (!wide() && !other.wide()) {
+    int64_t more = other.value_;
+    if (ScaleExactly(sum.value_, int64_t{scale_} - sum.scale_) &&
+        ScaleExactly(more, int64_t{other.scale_} - sum.scale_) &&
+        !__builtin_add_overflow(sum.value_, more, &sum.value_)) {
+      return sum;
+    }
+  }
+  if (Sign() != other.Sign()) {
+    return FromMilli(WrapAdd(MilliValue(), other.MilliValue()), format_);
+  }
+  sum.value_ = Sign();
+  sum.capped_ = false;
+  sum.wide_digits_ = AddDigits(
+      Digits().append(static_cast<size_t>(int64_t{scale_} - sum.scale_), '0'),
+      other.Digits().append(static_cast<size_t>(int64_t{other.scale_} - sum.scale_), '0'));
+  return sum;
 }
 
 int Quantity::Sign() const { return value_ == 0 ? 0 : (value_ < 0 ? -1 : 1); }

@@ -42,6 +42,10 @@ class Quantity {
   int Sign() const;
   int Compare(const Quantity& other) const;
 
+  // The sum, exact. The format is the first's unless that one is 0. A sum of more than 18 digits
+  // that mixes signs is rounded to thousandths.
+  Quantity Plus(const Quantity& other) const;
+
   // Canonical form, as Go's Quantity.String() of a value that did not come from text (never the
   // text as typed).
   std::string ToString() const;

@@ -99,5 +99,33 @@ TEST(CompareTest, OrdersByValueAcrossForms) {
   EXPECT_EQ(Quantity::Parse("-0.5n")->Sign(), -1);
 }
 
+struct SumRow {
+  std::string name;
+  std::string a, b, sum;
+  int64_t milli;
+};
+
+class QuantityPlusTest : public testing::TestWithParam<SumRow> {};
+
+TEST_P(QuantityPlusTest, IsExactBothWays) {
+  const SumRow& row = GetParam();
+  const Quantity a = *Quantity::Parse(row.a), b = *Quantity::Parse(row.b);
+  EXPECT_EQ(a.Plus(b).ToString(), row.sum);
+  EXPECT_EQ(a.Plus(b).MilliValue(), row.milli);
+  EXPECT_EQ(a.Plus(b).Compare(b.Plus(a)), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Sums, QuantityPlusTest,
+    testing::Values(SumRow{"WholeAndMilli", "1", "500m", "1500m", 1500},
+                    // Two halves of a thousandth make one; rounded first they would make two.
+                    SumRow{"RoundsAfterAdding", "500u", "500u", "1m", 1},
+                    SumRow{"ZeroTakesTheOthersFormat", "0", "1Ki", "1Ki", 1024000},
+                    SumRow{"OppositeSigns", "1", "-250m", "750m", 750},
+                    // Past 18 digits: 9e18 + 1n, rounded up, times 1000 modulo 2^64.
+                    SumRow{"BeyondInt64", "9e18", "1n", "9000000000000000000000000001e-9",
+                           -2011107970261188607}),
+    [](const auto& info) { return info.param.name; });
+
 }  // namespace
 }  // namespace flyball::kube
