@@ -18,6 +18,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "kube/label_selector.h"
 #include "kube/quantity.h"
 
 namespace flyball::scaler {
@@ -31,20 +32,7 @@ struct ObjectReference {
   friend bool operator==(const ObjectReference&, const ObjectReference&) = default;
 };
 
-// metav1.LabelSelector as it was written.
-struct LabelSelector {
-  struct Requirement {
-    std::string key;
-    std::string op;  // "In", "NotIn", "Exists", "DoesNotExist", or something that fails at run time
-    std::vector<std::string> values;
-
-    friend bool operator==(const Requirement&, const Requirement&) = default;
-  };
-  std::map<std::string, std::string> match_labels;
-  std::vector<Requirement> match_expressions;
-
-  friend bool operator==(const LabelSelector&, const LabelSelector&) = default;
-};
+using LabelSelector = kube::LabelSelector;
 
 // Which metric: its name and the selector over its series. Make one with MakeMetricIdentifier.
 struct MetricIdentifier {

@@ -1,0 +1,127 @@
+#include "scaler/spec/autoscaler.h"
+
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kube/selector.h"
+
+namespace flyball::scaler {
+namespace {
+
+// Go's %+v of a *metav1.LabelSelector (a generated String method).
+std::string GoText(const std::optional<LabelSelector>& selector) {
+  if (!selector.has_value()) return "nil";
+  std::string out = "&LabelSelector{MatchLabels:map[string]string{";
+  for (const auto& [key, value] : selector->match_labels)
+    absl::StrAppend(&out, key, ": ", value, ",");
+  out += "},MatchExpressions:[]LabelSelectorRequirement{";
+  for (const LabelSelector::Expression& r : selector->match_expressions) {
+    absl::StrAppend(&out, "LabelSelectorRequirement{Key:", r.key, ",Operator:", r.op, ",Values:[",
+                    absl::StrJoin(r.values, " "), "],},");
+  }
+  return out + "},}";
+}
+
+bool SameAmount(const std::optional<kube::Quantity>& a, const std::optional<kube::Quantity>& b) {
+  if (a.has_value() != b.has_value()) return false;
+  return !a.has_value() || a->Compare(*b) == 0;
+}
+
+template <typename T, typename Same>
+bool SameList(const std::vector<T>& a, const std::vector<T>& b, Same same) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (!same(a[i], b[i])) return false;
+  }
+  return true;
+}
+
+// The decimal exponent that a canonical suffix stands for; binary ones are folded into the number.
+bool SplitCanonical(absl::string_view text, int64_t& mantissa, int& exponent) {
+  const size_t end = text.find_first_not_of("+-0123456789");
+  const absl::string_view suffix = end == absl::string_view::npos ? "" : text.substr(end);
+  if (!absl::SimpleAtoi(text.substr(0, end), &mantissa)) return false;
+  static constexpr absl::string_view kDecimal[] = {"n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
+  for (size_t i = 0; i < std::size(kDecimal); ++i) {
+    if (suffix == kDecimal[i]) {
+      exponent = 3 * (static_cast<int>(i) - 3);
+      return true;
+    }
+  }
+  return suffix.size() > 1 && suffix[0] == 'e' && absl::SimpleAtoi(suffix.substr(1), &exponent);
+}
+
+}  // namespace
+
+MetricIdentifier MakeMetricIdentifier(std::string name, std::optional<LabelSelector> selector) {
+  MetricIdentifier out;
+  out.name = std::move(name);
+  out.selector_go = GoText(selector);
+  if (selector.has_value()) {
+    const absl::StatusOr<kube::Selector> compiled = selector->ToSelector();
+    if (compiled.ok()) {
+      out.selector_text = compiled->ToString();
+    } else {
+      out.selector_error = std::string(compiled.status().message());
+    }
+  }
+  out.selector = std::move(selector);
+  return out;
+}
+
+TargetAmount MakeTargetAmount(const kube::Quantity& quantity) {
+  return {.quantity = quantity, .milli = quantity.MilliValue()};
+}
+
+RuleTolerance MakeRuleTolerance(const kube::Quantity& quantity) {
+  RuleTolerance out{.quantity = quantity, .ratio = static_cast<double>(quantity.Value())};
+  int64_t mantissa = 0;
+  int exponent = 0;
+  if (SplitCanonical(quantity.ToString(), mantissa, exponent)) {
+    out.ratio = static_cast<double>(mantissa);
+    // Go's table of powers is the correctly rounded decimal, as the literals of pow's results are
+    // for these small exponents.
+    if (exponent != 0) out.ratio *= std::pow(10.0, exponent);
+  }
+  return out;
+}
+
+absl::string_view MetricTypeName(MetricType type) {
+  switch (type) {
+    case MetricType::kResource:
+      return "Resource";
+    case MetricType::kContainerResource:
+      return "ContainerResource";
+    case MetricType::kPods:
+      return "Pods";
+    case MetricType::kObject:
+      return "Object";
+    case MetricType::kExternal:
+      return "External";
+    case MetricType::kUnknown:
+      return "";
+  }
+  return "";
+}
+
+bool SemanticallyEqual(const MetricStatus& a, const MetricStatus& b) {
+  return a.type == b.type && a.type_text == b.type_text && a.resource == b.resource &&
+         a.container == b.container && a.metric_name == b.metric_name &&
+         a.average_utilization == b.average_utilization && SameAmount(a.value, b.value) &&
+         SameAmount(a.average_value, b.average_value) && a.metric_selector == b.metric_selector &&
+         a.described_object == b.described_object;
+}
+
+bool SemanticallyEqual(const AutoscalerStatus& a, const AutoscalerStatus& b) {
+  return a.observed_generation == b.observed_generation && a.last_scale_time == b.last_scale_time &&
+         a.current_replicas == b.current_replicas && a.desired_replicas == b.desired_replicas &&
+         a.conditions == b.conditions &&
+         SameList(
+             a.current_metrics, b.current_metrics,
+             [](const MetricStatus& x, const MetricStatus& y) { return SemanticallyEqual(x, y); });
+}
+
+}  // namespace flyball::scaler
