@@ -106,7 +106,6 @@ struct Proposal {
 
   // Gaps that were filled in before the count was taken.
   bool refilled = false;
-  bool missing_filled = false;             // false: there were none, or the ratio was exactly 1
   std::optional<int64_t> missing_milli;    // kPodAverage: each missing pod counted as this
   std::optional<int64_t> missing_percent;  // kPodUtilization: as this percent of its request
   bool unready_as_zero = false;
@@ -138,7 +137,7 @@ struct Stabilization {
   int32_t up_lowest = 0;                  // of the up window and `before`; with behavior only
   int32_t down_highest = 0;               // of the down window and `before`
   int32_t after = 0;
-  // The past recommendation that decided; absent when `after` is `before` or the current count.
+  // The past recommendation that held `before` back; absent when nothing did.
   std::optional<Recommendation> by;
 };
 

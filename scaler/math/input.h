@@ -46,10 +46,8 @@ struct PodsAnswer {
                                     // select one of the pods; more than one is ambiguous
 };
 
-inline constexpr int32_t kStranger = -1;
-
 // One pod's sample in the answer of a metrics API. At most one for each pod and each stranger's
-// name: of repeated ones the last (AddSample sees to it).
+// name: of repeated ones the last (SampleCollector sees to it).
 struct PodSample {
   int32_t row = kStranger;  // in the PodTable
   int64_t value_milli = 0;

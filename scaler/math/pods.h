@@ -63,6 +63,9 @@ struct RequestColumn {
   std::string error;           // non-empty: some pod does not state it; upstream's text
 };
 
+// The row of a sample whose pod the selector does not find.
+inline constexpr int32_t kStranger = -1;
+
 class PodTable {
  public:
   struct Row {
@@ -89,8 +92,8 @@ class PodTable {
   // Pods that run and are Ready, deleting ones included.
   int64_t running_and_ready() const { return running_and_ready_; }
 
-  // The row of that pod; -1: not in the table. `hint` is tried first (answers mostly come in the
-  // same order as the pods).
+  // The row of that pod; kStranger: not in the table. `hint` is tried first (answers mostly come in
+  // the same order as the pods).
   int32_t Find(absl::string_view name, size_t hint) const;
 
   // nullptr: no metric of the specs that the table was made with needs it.

@@ -29,6 +29,7 @@ struct DecideOptions {
 // Buffers that decisions share. Holds no meaning between them.
 struct Workspace {
   std::vector<int32_t> sample_of_row;
+  std::vector<PodGroup> groups;  // by PodTable row, of the last metric
 };
 
 // Whether a decision would look at the metrics at all: false when the scale is unknown, switched

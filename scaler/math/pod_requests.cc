@@ -1,0 +1,117 @@
+#include "scaler/math/pod_requests.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/go_arithmetic.h"
+
+namespace flyball::scaler {
+namespace {
+
+using kube::Quantity;
+
+const Quantity* Find(const ResourceList& list, absl::string_view resource) {
+  for (const auto& [name, quantity] : list) {
+    if (name == resource) return &quantity;
+  }
+  return nullptr;
+}
+
+// The resources that a pod may state for all its containers together.
+bool IsPodLevelResource(absl::string_view name) {
+  return name == "cpu" || name == "memory" || absl::StartsWith(name, "hugepages-");
+}
+
+bool StatesPodLevel(const Pod& pod) {
+  return pod.pod_requests.has_value() &&
+         std::any_of(pod.pod_requests->begin(), pod.pod_requests->end(),
+                     [](const auto& entry) { return IsPodLevelResource(entry.first); });
+}
+
+// A sum in which nothing stated is not zero.
+void Add(std::optional<Quantity>& sum, const Quantity* more) {
+  if (more == nullptr) return;
+  sum = sum.has_value() ? sum->Plus(*more) : *more;
+}
+
+void RaiseTo(std::optional<Quantity>& highest, const std::optional<Quantity>& other) {
+  if (!other.has_value()) return;
+  if (!highest.has_value() || other->Compare(*highest) > 0) highest = other;
+}
+
+// What the scheduler reserves: everything that runs at once, or the highest moment of starting up.
+std::optional<Quantity> SchedulerSum(const Pod& pod, absl::string_view resource) {
+  std::optional<Quantity> running;
+  for (const Container& container : pod.containers) {
+    Add(running, Find(container.requests, resource));
+  }
+  std::optional<Quantity> sidecars;  // started before the init container at hand
+  std::optional<Quantity> peak;
+  for (const Container& container : pod.init_containers) {
+    const Quantity* request = Find(container.requests, resource);
+    if (container.restarts_always) {
+      Add(running, request);
+      Add(sidecars, request);
+      RaiseTo(peak, sidecars);
+    } else {
+      std::optional<Quantity> moment = sidecars;
+      Add(moment, request);
+      RaiseTo(peak, moment);
+    }
+  }
+  RaiseTo(running, peak);
+  return running;
+}
+
+absl::StatusOr<int64_t> PodLevelRequest(const Pod& pod, absl::string_view resource) {
+  const Quantity* stated =
+      IsPodLevelResource(resource) ? Find(*pod.pod_requests, resource) : nullptr;
+  std::optional<Quantity> request;
+  if (stated != nullptr) {
+    request = *stated;
+  } else {
+    request = SchedulerSum(pod, resource);
+  }
+  Add(request, Find(pod.overhead, resource));
+  if (!request.has_value()) {
+    return absl::NotFoundError(
+        absl::StrCat("missing pod-level request for ", resource, " in Pod ", pod.name));
+  }
+  return request->MilliValue();
+}
+
+// Adds the container's request to `sum` when the query means it.
+absl::Status AddContainer(const Pod& pod, const Container& container, const RequestQuery& query,
+                          int64_t& sum) {
+  if (!query.container.empty() && query.container != container.name) return absl::OkStatus();
+  const Quantity* request = Find(container.requests, query.resource);
+  if (request == nullptr) {
+    return absl::NotFoundError(absl::StrCat("missing request for ", query.resource,
+                                            " in container ", container.name, " of Pod ",
+                                            pod.name));
+  }
+  sum = WrapAdd(sum, request->MilliValue());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<int64_t> PodRequest(const Pod& pod, const RequestQuery& query) {
+  if (query.pod_level && query.container.empty() && StatesPodLevel(pod)) {
+    return PodLevelRequest(pod, query.resource);
+  }
+  int64_t sum = 0;
+  for (const Container& container : pod.containers) {
+    if (absl::Status status = AddContainer(pod, container, query, sum); !status.ok()) return status;
+  }
+  for (const Container& container : pod.init_containers) {
+    if (!container.restarts_always) continue;
+    if (absl::Status status = AddContainer(pod, container, query, sum); !status.ok()) return status;
+  }
+  return sum;
+}
+
+}  // namespace flyball::scaler
