@@ -1,0 +1,438 @@
+#include "rules/template/format.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "rules/go_text.h"
+
+namespace flyball::rules::tmpl {
+namespace {
+
+struct Spec {
+  char32_t verb = 'v';
+  bool plus = false, minus = false, sharp = false, space = false, zero = false;
+  std::optional<int> width, precision;
+
+  bool Go() const { return verb == 'v' && sharp; }  // %#v
+};
+
+bool IsOneOf(char32_t verb, absl::string_view set) {
+  return verb < 0x80 && set.find(static_cast<char>(verb)) != absl::string_view::npos;
+}
+
+int RuneCount(absl::string_view text) {
+  int count = 0;
+  for (; !text.empty(); ++count) text.remove_prefix(DecodeRune(text).length);
+  return count;
+}
+
+std::string Pad(std::string text, const Spec& spec, bool zeros_allowed = true) {
+  const int missing = spec.width.value_or(0) - RuneCount(text);
+  if (missing <= 0) return text;
+  const auto count = static_cast<size_t>(missing);
+  if (spec.minus) return text + std::string(count, ' ');
+  if (!spec.zero || !zeros_allowed) return std::string(count, ' ') + text;
+  // Zeros go between the sign and the digits.
+  const size_t sign = !text.empty() && (text[0] == '-' || text[0] == '+' || text[0] == ' ') ? 1 : 0;
+  return text.substr(0, sign) + std::string(count, '0') + text.substr(sign);
+}
+
+std::string FormatValue(const Value& value, const Spec& spec);
+
+// `%!d(string=x)`.
+std::string BadVerb(const Value& value, const Spec& spec) {
+  std::string out = "%!";
+  AppendRune(spec.verb, out);
+  if (value.IsNil()) return out + "(<nil>)";
+  return absl::StrCat(out, "(", value.TypeName(), "=", FormatValue(value, Spec{}), ")");
+}
+
+std::string FormatInteger(bool negative, uint64_t magnitude, const Value& value, const Spec& spec) {
+  if (spec.verb == 'c' || spec.verb == 'q') {
+    const auto rune =
+        negative || magnitude > 0x10FFFF ? char32_t{0xFFFD} : static_cast<char32_t>(magnitude);
+    std::string out;
+    if (spec.verb == 'q') return Pad(QuoteGoRune(rune, spec.plus), spec);
+    AppendRune(rune, out);
+    return Pad(out, spec);
+  }
+  if (spec.verb == 'U') return Pad(absl::StrFormat("U+%04X", magnitude), spec, false);
+  const int base = IsOneOf(spec.verb, "vd")   ? 10
+                   : IsOneOf(spec.verb, "xX") ? 16
+                   : IsOneOf(spec.verb, "oO") ? 8
+                   : spec.verb == 'b'         ? 2
+                                              : 0;
+  if (base == 0) return BadVerb(value, spec);
+  char buffer[64];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, magnitude, base).ptr;
+  std::string digits(buffer, end);
+  if (spec.verb == 'X') {
+    std::transform(digits.begin(), digits.end(), digits.begin(), [](char c) {
+      return c >= 'a' && c <= 'f' ? static_cast<char>(c - 'a' + 'A') : c;
+    });
+  }
+  const auto extend_to = [&](int length) {
+    const int missing = length - static_cast<int>(digits.size());
+    if (missing > 0) digits.insert(0, static_cast<size_t>(missing), '0');
+  };
+  const bool sign = negative || spec.plus || spec.space;
+  if (spec.precision) {
+    if (*spec.precision == 0 && magnitude == 0) return Pad("", spec, false);
+    extend_to(*spec.precision);
+  } else if (spec.zero && !spec.minus && spec.width) {
+    extend_to(*spec.width - (sign ? 1 : 0));
+  }
+  if (spec.sharp && spec.verb != 'v') {
+    if (spec.verb == 'b') digits.insert(0, "0b");
+    if (spec.verb == 'x') digits.insert(0, "0x");
+    if (spec.verb == 'X') digits.insert(0, "0X");
+    if (spec.verb == 'o' && digits[0] != '0') digits.insert(0, "0");
+  }
+  if (spec.verb == 'O') digits.insert(0, "0o");
+  if (sign) digits.insert(0, negative ? "-" : spec.plus ? "+" : " ");
+  return Pad(digits, spec, false);
+}
+
+// An exponent of at least two digits, as both languages write it.
+std::string FormatReal(double value, char verb, std::optional<int> precision) {
+  char buffer[512];
+  const auto chars = [&](double v, std::chars_format format) {
+    const auto result = precision ? std::to_chars(buffer, buffer + sizeof buffer, v, format,
+                                                  std::min(*precision, 100))
+                                  : std::to_chars(buffer, buffer + sizeof buffer, v, format);
+    return std::string(buffer, result.ptr);
+  };
+  if (verb == 'e') return chars(value, std::chars_format::scientific);
+  if (verb == 'f') return chars(value, std::chars_format::fixed);
+  // %g: exponents below -4 and from 21 on (from the precision on, where one is given).
+  if (precision) return chars(value, std::chars_format::general);
+  const std::string scientific = chars(value, std::chars_format::scientific);
+  const int exponent = std::atoi(scientific.c_str() + scientific.find('e') + 1);
+  if (exponent < -4 || exponent >= 21) return scientific;
+  return chars(value, std::chars_format::fixed);
+}
+
+std::string FormatFloat(double number, const Value& value, const Spec& spec) {
+  if (!IsOneOf(spec.verb, "veEfFgG")) return BadVerb(value, spec);
+  const bool upper = spec.verb == 'E' || spec.verb == 'G';
+  const char verb = spec.verb == 'v' ? 'g' : static_cast<char>(spec.verb | 0x20);
+  std::string text;
+  if (std::isfinite(number)) {
+    const auto precision = spec.precision || verb == 'g' ? spec.precision : std::optional<int>(6);
+    text = FormatReal(std::fabs(number), verb, precision);
+    if (upper) std::replace(text.begin(), text.end(), 'e', 'E');
+  } else {
+    text = std::isnan(number) ? "NaN" : "Inf";
+  }
+  const bool negative = std::signbit(number) && !std::isnan(number);
+  if (negative || spec.plus || spec.space) text.insert(0, negative ? "-" : spec.plus ? "+" : " ");
+  if (std::isinf(number) && !negative && !spec.space) text = "+Inf";
+  return Pad(text, spec, std::isfinite(number));
+}
+
+std::string FormatHexText(absl::string_view text, const Spec& spec) {
+  if (spec.precision) text = text.substr(0, static_cast<size_t>(*spec.precision));
+  const absl::string_view prefix = spec.verb == 'x' ? "0x" : "0X";
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (i > 0 && spec.space) out += ' ';
+    if (spec.sharp && (i == 0 || spec.space)) absl::StrAppend(&out, prefix);
+    const auto byte = static_cast<unsigned>(static_cast<unsigned char>(text[i]));
+    if (spec.verb == 'x') {
+      absl::StrAppendFormat(&out, "%02x", byte);
+    } else {
+      absl::StrAppendFormat(&out, "%02X", byte);
+    }
+  }
+  return Pad(out, spec);
+}
+
+std::string FormatText(const std::string& text, const Value& value, const Spec& spec) {
+  if (IsOneOf(spec.verb, "xX")) return FormatHexText(text, spec);
+  if (!IsOneOf(spec.verb, "vsq")) return BadVerb(value, spec);
+  absl::string_view cut = text;
+  if (spec.precision) {
+    size_t bytes = 0;
+    for (int i = 0; i < *spec.precision && bytes < cut.size(); ++i) {
+      bytes += static_cast<size_t>(DecodeRune(cut.substr(bytes)).length);
+    }
+    cut = cut.substr(0, bytes);
+  }
+  if (spec.verb != 'q' && !spec.Go()) return Pad(std::string(cut), spec);
+  // A backquoted form is taken where it is asked for and can hold the text.
+  const bool plain = std::all_of(cut.begin(), cut.end(), [](char c) {
+    return c != '`' && (c == '\t' || (c >= ' ' && c != 0x7F));
+  });
+  if (spec.verb == 'q' && spec.sharp && plain) return Pad(absl::StrCat("`", cut, "`"), spec);
+  return Pad(spec.verb == 'q' && spec.plus ? QuoteGoAscii(cut) : QuoteGo(cut), spec);
+}
+
+std::string FormatRecord(const Record& record, const Spec& spec) {
+  // A type with a String method is its text, but for %#v.
+  for (const auto& [name, value] : record.methods) {
+    if (name == "String" && !spec.Go() && IsOneOf(spec.verb, "vsqxX")) {
+      return FormatValue(value, spec);
+    }
+  }
+  std::string out = spec.Go() ? absl::StrCat(record.type_name, "{") : "{";
+  bool first = true;
+  for (const auto& [name, value] : record.fields) {
+    if (!first) absl::StrAppend(&out, spec.Go() ? ", " : " ");
+    first = false;
+    if (spec.verb == 'v' && (spec.plus || spec.sharp)) absl::StrAppend(&out, name, ":");
+    absl::StrAppend(&out, FormatValue(value, spec));
+  }
+  return out + "}";
+}
+
+std::string FormatList(const List& list, const Spec& spec) {
+  std::string out = spec.Go() ? "[]string{" : "[";
+  for (size_t i = 0; i < list.size; ++i) {
+    if (i > 0) absl::StrAppend(&out, spec.Go() ? ", " : " ");
+    absl::StrAppend(&out, FormatValue(Value(list.begin[i]), spec));
+  }
+  return out + (spec.Go() ? "}" : "]");
+}
+
+std::string FormatMap(const StringMap& map, const Spec& spec) {
+  std::string out = spec.Go() ? "map[string]string{" : "map[";
+  bool first = true;
+  for (const auto& [key, value] : map) {
+    if (!first) absl::StrAppend(&out, spec.Go() ? ", " : " ");
+    first = false;
+    absl::StrAppend(&out, FormatValue(Value(key), spec), ":", FormatValue(Value(value), spec));
+  }
+  return out + (spec.Go() ? "}" : "]");
+}
+
+std::string FormatValue(const Value& value, const Spec& spec) {
+  if (spec.verb == 'T') return Pad(std::string(value.TypeName()), spec);
+  if (value.IsNil()) return spec.verb == 'v' ? Pad("<nil>", spec) : BadVerb(value, spec);
+  if (const auto* v = value.As<bool>()) {
+    if (!IsOneOf(spec.verb, "vt")) return BadVerb(value, spec);
+    return Pad(*v ? "true" : "false", spec);
+  }
+  if (const auto* v = value.As<int64_t>()) {
+    const auto bits = static_cast<uint64_t>(*v);
+    return FormatInteger(*v < 0, *v < 0 ? 0 - bits : bits, value, spec);
+  }
+  if (const auto* v = value.As<uint8_t>()) {
+    if (!spec.Go()) return FormatInteger(false, *v, value, spec);
+    return absl::StrFormat("0x%x", *v);
+  }
+  if (const auto* v = value.As<double>()) return FormatFloat(*v, value, spec);
+  if (const auto* v = value.As<std::string>()) return FormatText(*v, value, spec);
+  if (const auto* v = value.As<List>()) return FormatList(*v, spec);
+  if (const auto* v = value.As<const StringMap*>()) return FormatMap(**v, spec);
+  return FormatRecord(**value.As<const Record*>(), spec);
+}
+
+// One walk over a format string.
+class Printer {
+ public:
+  Printer(absl::string_view format, absl::Span<const Value> values)
+      : format_(format), values_(values) {}
+
+  std::string Run() {
+    while (!format_.empty()) {
+      const size_t percent = format_.find('%');
+      absl::StrAppend(&out_, format_.substr(0, percent));
+      if (percent == absl::string_view::npos) break;
+      format_.remove_prefix(percent + 1);
+      PrintVerb();
+    }
+    if (!reordered_ && next_ < values_.size()) PrintExtra();
+    return std::move(out_);
+  }
+
+ private:
+  bool Take(char c) {
+    if (format_.empty() || format_[0] != c) return false;
+    format_.remove_prefix(1);
+    return true;
+  }
+
+  std::optional<int> TakeNumber() {
+    size_t digits = 0;
+    int number = 0;
+    while (digits < format_.size() && format_[digits] >= '0' && format_[digits] <= '9') {
+      number = std::min(number * 10 + (format_[digits] - '0'), 1'000'000);
+      ++digits;
+    }
+    format_.remove_prefix(digits);
+    if (digits == 0 || number > 1'000'000 - 1) return std::nullopt;
+    return number;
+  }
+
+  void TakeFlags(Spec& spec) {
+    for (; !format_.empty(); format_.remove_prefix(1)) {
+      switch (format_[0]) {
+        case '+':
+          spec.plus = true;
+          break;
+        case '-':
+          spec.minus = true;
+          break;
+        case '#':
+          spec.sharp = true;
+          break;
+        case ' ':
+          spec.space = true;
+          break;
+        case '0':
+          spec.zero = true;
+          break;
+        default:
+          return;
+      }
+    }
+  }
+
+  // `[2]`: the next value is the second.
+  void TakeIndex() {
+    if (format_.empty() || format_[0] != '[') return;
+    reordered_ = true;
+    const size_t close = format_.find(']');
+    if (close == absl::string_view::npos) {
+      good_index_ = false;
+      format_.remove_prefix(1);
+      return;
+    }
+    absl::string_view inside = format_.substr(1, close - 1);
+    int index = 0;
+    const auto [end, error] =
+        std::from_chars(inside.data(), inside.data() + inside.size(), index, 10);
+    format_.remove_prefix(close + 1);
+    if (error != std::errc() || end != inside.data() + inside.size() || index < 1 ||
+        static_cast<size_t>(index) > values_.size()) {
+      good_index_ = false;
+      return;
+    }
+    next_ = static_cast<size_t>(index - 1);
+    indexed_ = true;
+  }
+
+  // The value of a `*`.
+  std::optional<int> TakeStar() {
+    if (next_ >= values_.size()) return std::nullopt;
+    const Value& value = values_[next_++];
+    indexed_ = false;
+    std::optional<int64_t> number;
+    if (const auto* v = value.As<int64_t>()) number = *v;
+    if (const auto* v = value.As<uint8_t>()) number = *v;
+    if (!number || *number > kMaxWidth || *number < -kMaxWidth) return std::nullopt;
+    return static_cast<int>(*number);
+  }
+
+  void TakeWidth(Spec& spec) {
+    if (Take('*')) {
+      spec.width = TakeStar();
+      if (!spec.width) absl::StrAppend(&out_, "%!(BADWIDTH)");
+      if (spec.width && *spec.width < 0) {
+        spec.width = -*spec.width;
+        spec.minus = true;
+        spec.zero = false;
+      }
+      return;
+    }
+    spec.width = TakeNumber();
+    if (spec.width && indexed_) good_index_ = false;  // %[3]2d
+    if (spec.width) spec.width = std::min(*spec.width, kMaxWidth);
+  }
+
+  void TakePrecision(Spec& spec) {
+    if (!Take('.')) return;
+    if (indexed_) good_index_ = false;  // %[3].2d
+    TakeIndex();
+    if (Take('*')) {
+      spec.precision = TakeStar();
+      if (spec.precision && *spec.precision < 0) {
+        spec.precision.reset();
+      }
+      if (!spec.precision) absl::StrAppend(&out_, "%!(BADPREC)");
+      return;
+    }
+    spec.precision = std::min(TakeNumber().value_or(0), kMaxWidth);
+  }
+
+  void PrintVerb() {
+    Spec spec;
+    indexed_ = false;
+    good_index_ = true;
+    TakeFlags(spec);
+    TakeIndex();
+    TakeWidth(spec);
+    TakePrecision(spec);
+    if (!indexed_) TakeIndex();
+    if (format_.empty()) {
+      absl::StrAppend(&out_, "%!(NOVERB)");
+      return;
+    }
+    const Rune verb = DecodeRune(format_);
+    format_.remove_prefix(static_cast<size_t>(verb.length));
+    spec.verb = verb.value;
+    if (spec.minus) spec.zero = false;
+    if (spec.verb == '%') {
+      out_ += '%';
+    } else if (!good_index_ || next_ >= values_.size()) {
+      absl::StrAppend(&out_, "%!");
+      AppendRune(spec.verb, out_);
+      absl::StrAppend(&out_, good_index_ ? "(MISSING)" : "(BADINDEX)");
+    } else {
+      const Value& value = values_[next_++];
+      // Go's printers look at plus and sharp only inside %v.
+      absl::StrAppend(&out_, FormatValue(value, spec));
+    }
+  }
+
+  void PrintExtra() {
+    absl::StrAppend(&out_, "%!(EXTRA ");
+    for (size_t i = next_; i < values_.size(); ++i) {
+      if (i > next_) absl::StrAppend(&out_, ", ");
+      if (values_[i].IsNil()) {
+        absl::StrAppend(&out_, "<nil>");
+      } else {
+        absl::StrAppend(&out_, values_[i].TypeName(), "=", FormatValue(values_[i], Spec{}));
+      }
+    }
+    out_ += ')';
+  }
+
+  absl::string_view format_;
+  const absl::Span<const Value> values_;
+  size_t next_ = 0;
+  bool reordered_ = false;  // some verb named its value: extra values are no mistake
+  bool indexed_ = false;    // the verb at hand did
+  bool good_index_ = true;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string Sprint(absl::Span<const Value> values) {
+  std::string out;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const bool text = values[i].As<std::string>() != nullptr;
+    if (i > 0 && !text && values[i - 1].As<std::string>() == nullptr) out += ' ';
+    absl::StrAppend(&out, FormatValue(values[i], Spec{}));
+  }
+  return out;
+}
+
+std::string Sprintln(absl::Span<const Value> values) {
+  std::string out;
+  for (size_t i = 0; i < values.size(); ++i) {
+    absl::StrAppend(&out, i > 0 ? " " : "", FormatValue(values[i], Spec{}));
+  }
+  return out + "\n";
+}
+
+std::string Sprintf(absl::string_view format, absl::Span<const Value> values) {
+  return Printer(format, values).Run();
+}
+
+}  // namespace flyball::rules::tmpl

@@ -1,0 +1,122 @@
+#include "rules/template/number.h"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "absl/strings/str_replace.h"
+#include "base/go_arithmetic.h"
+
+namespace flyball::rules::tmpl {
+namespace {
+
+struct Literal {
+  bool negative = false;
+  int base = 10;
+  bool prefixed = false;     // 0x, 0o, 0b
+  absl::string_view digits;  // without sign and prefix
+};
+
+Literal Split(absl::string_view text) {
+  Literal literal;
+  if (!text.empty() && (text[0] == '+' || text[0] == '-')) {
+    literal.negative = text[0] == '-';
+    text.remove_prefix(1);
+  }
+  if (text.size() > 2 && text[0] == '0') {
+    const char kind = static_cast<char>(text[1] | 0x20);
+    literal.base = kind == 'x' ? 16 : kind == 'o' ? 8 : kind == 'b' ? 2 : 10;
+    literal.prefixed = literal.base != 10;
+  }
+  if (literal.prefixed) text.remove_prefix(2);
+  literal.digits = text;
+  return literal;
+}
+
+// Underscores stand between digits, or after a prefix.
+bool UnderscoresFit(const Literal& literal) {
+  bool may = literal.prefixed;
+  bool open = false;
+  for (const char c : literal.digits) {
+    if (c == '_') {
+      if (!may || open) return false;
+      open = true;
+      continue;
+    }
+    const bool digit =
+        (c >= '0' && c <= '9') || (literal.base == 16 && ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'));
+    if (open && !digit) return false;
+    may = digit;
+    open = false;
+  }
+  return !open;
+}
+
+// The magnitude; nullopt where it is no integer or too large.
+std::optional<uint64_t> ParseMagnitude(Literal literal, bool& overflow) {
+  if (!literal.prefixed && literal.digits.size() > 1 && literal.digits[0] == '0') {
+    literal.base = 8;
+    literal.digits.remove_prefix(1);
+  }
+  const std::string digits = absl::StrReplaceAll(literal.digits, {{"_", ""}});
+  if (digits.empty()) return std::nullopt;
+  uint64_t value = 0;
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), value, literal.base);
+  if (end != digits.data() + digits.size()) return std::nullopt;
+  if (error == std::errc::result_out_of_range) overflow = true;
+  if (error != std::errc()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> ParseReal(const Literal& literal) {
+  if (literal.prefixed && literal.base != 16) return std::nullopt;
+  const std::string digits = absl::StrReplaceAll(literal.digits, {{"_", ""}});
+  // Go wants the exponent of a hexadecimal number, from_chars does not.
+  const bool hex = literal.base == 16;
+  if (hex && digits.find_first_of("pP") == std::string::npos) return std::nullopt;
+  if (digits.find_first_not_of(hex ? "0123456789abcdefABCDEF.pP+-" : "0123456789.eE+-") !=
+      std::string::npos) {
+    return std::nullopt;
+  }
+  double value = 0;
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), value,
+                      hex ? std::chars_format::hex : std::chars_format::general);
+  if (end != digits.data() + digits.size()) return std::nullopt;
+  if (error == std::errc::result_out_of_range) {
+    // Too small is 0 in Go, too large an error. A from_chars that fails leaves `value` alone.
+    const double scale = std::strtod((hex ? "0x" + digits : digits).c_str(), nullptr);
+    if (std::isinf(scale)) return std::nullopt;
+    value = scale;
+  } else if (error != std::errc()) {
+    return std::nullopt;
+  }
+  return literal.negative ? -value : value;
+}
+
+}  // namespace
+
+std::optional<Number> ParseNumber(absl::string_view text) {
+  const Literal literal = Split(text);
+  if (literal.digits.empty() || !UnderscoresFit(literal)) return std::nullopt;
+  bool overflow = false;
+  if (const auto magnitude = ParseMagnitude(literal, overflow); magnitude.has_value()) {
+    constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
+    if (literal.negative) {
+      if (*magnitude > kMax + 1) return std::nullopt;
+      return Number{static_cast<int64_t>(0 - *magnitude)};
+    }
+    if (*magnitude <= kMax) return Number{static_cast<int64_t>(*magnitude)};
+    // With a plus sign no unsigned integer either.
+    if (text[0] == '+') return std::nullopt;
+    return Number{.value = int64_t{0}, .overflows_int = true};
+  }
+  if (overflow) return std::nullopt;
+  const auto real = ParseReal(literal);
+  if (!real) return std::nullopt;
+  return Number{*real};
+}
+
+}  // namespace flyball::rules::tmpl

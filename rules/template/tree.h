@@ -1,0 +1,89 @@
+// Second stage of the template language: the tree that parser.h makes and evaluator.h walks.
+//
+// Plain values, immutable after parsing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace flyball::rules::tmpl {
+
+struct Pipeline;
+
+// A numeric constant. Which of the two it is as a value follows from how it was written, as in Go.
+struct Number {
+  std::variant<int64_t, double> value;
+  bool overflows_int = false;  // fits a uint64 only: an error when it is used
+};
+
+// One word of a command: a term and the fields asked of it (`.A.B`, `$x.A`, `(…).A`).
+struct Operand {
+  enum class Kind { kDot, kVariable, kFunction, kParens, kNil, kBool, kNumber, kString };
+  Kind kind = Kind::kDot;
+  std::string name;  // of the variable with its `$`, or of the function; the text of a string
+  bool truth = false;
+  Number number;
+  std::unique_ptr<Pipeline> parens;
+  std::vector<std::string> fields;
+  size_t offset = 0;  // in the template's text
+};
+
+// The first operand says what is done, the others are its arguments.
+using Command = std::vector<Operand>;
+
+struct Pipeline {
+  std::vector<std::string> variables;  // set from the result, at most two
+  bool assigns = false;                // `=` rather than `:=`
+  std::vector<Command> commands;
+  size_t offset = 0;
+};
+
+struct Text;
+struct Action;
+struct Branch;
+struct Range;
+struct Include;
+struct Jump;
+using Statement = std::variant<Text, Action, Branch, Range, Include, Jump>;
+using Block = std::vector<Statement>;
+
+struct Text {
+  std::string text;
+};
+struct Action {
+  Pipeline pipeline;
+};
+// if and with.
+struct Branch {
+  bool sets_dot = false;  // with
+  Pipeline pipeline;
+  Block then, otherwise;
+};
+struct Range {
+  Pipeline pipeline;
+  Block body, otherwise;
+};
+// template, and where a block stands.
+struct Include {
+  std::string name;
+  std::optional<Pipeline> pipeline;
+  size_t offset = 0;
+};
+struct Jump {
+  bool breaks = false;  // else continues
+};
+
+// A template and those defined in it.
+struct Tree {
+  std::string text;
+  std::string name;  // of the one to execute
+  std::map<std::string, Block> definitions;
+};
+
+}  // namespace flyball::rules::tmpl
