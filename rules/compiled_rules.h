@@ -123,10 +123,20 @@ struct CompiledResourceRules {
   absl::Duration window;
 };
 
+// A resource that an override names, as written, and where.
+struct ResourceReference {
+  std::string label;
+  std::string group, resource;
+  std::string file;
+  int line = 0, column = 0;
+  std::string field;  // "rules[0].resources.overrides.pod"
+};
+
 struct CompiledRules {
   std::vector<std::shared_ptr<const CompiledRule>> custom;    // `rules`, file order
   std::vector<std::shared_ptr<const CompiledRule>> external;  // `externalRules`, file order
   std::optional<CompiledResourceRules> resource;              // `resourceRules`
+  std::vector<ResourceReference> references;                  // of every override, file order
   std::string fingerprint;                                    // hash of the file's text, hex
 };
 

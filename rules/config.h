@@ -1,0 +1,108 @@
+// The rule file as it is written: typed, with the place of everything in it, not yet compiled.
+//
+// Pure. Source: prometheus-adapter 0.12.0 pkg/config, read as its yaml.v2 in strict mode reads it:
+// a key unknown, given twice or of the wrong type is an error; YAML 1.1 booleans; a number or
+// boolean where text is wanted is its text; null leaves a field unset; of several documents the
+// first counts; a merge key (`<<: *anchor`) acts where it stands. Limits: kMaxFileBytes,
+// kMaxValues after anchors are expanded.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "rules/compiled_rules.h"
+
+namespace flyball::rules {
+
+inline constexpr size_t kMaxFileBytes = 8 << 20;
+inline constexpr int kMaxValues = 200'000;
+
+// From 1; 0 where the file says nothing.
+struct Place {
+  int line = 0, column = 0;
+  bool known() const { return line > 0; }
+};
+
+struct TextField {
+  std::string text;
+  Place place;
+};
+
+struct FilterConfig {
+  TextField is, is_not;
+  Place place;
+};
+
+struct OverrideConfig {
+  TextField label;
+  TextField group, resource;
+};
+
+struct MappingConfig {
+  TextField label_template;
+  std::vector<OverrideConfig> overrides;  // file order, each label once
+  std::optional<bool> namespaced;
+  Place place;
+};
+
+struct NameConfig {
+  TextField matches, as;
+};
+
+struct RuleConfig {
+  TextField series_query;
+  std::vector<FilterConfig> filters;
+  MappingConfig resources;
+  NameConfig name;
+  TextField metrics_query;
+  Place place;
+};
+
+struct ResourceRuleConfig {
+  TextField container_query, node_query;
+  MappingConfig resources;
+  TextField container_label;
+  Place place;
+};
+
+struct ResourceRulesConfig {
+  ResourceRuleConfig cpu, memory;
+  absl::Duration window;
+  Place place;
+};
+
+struct Config {
+  std::vector<RuleConfig> rules, external_rules;
+  std::optional<ResourceRulesConfig> resource_rules;
+};
+
+// Gathers what is wrong with a file.
+class Findings {
+ public:
+  explicit Findings(absl::string_view file) : file_(file) {}
+
+  void Error(Place place, std::string field, std::string message);
+  void Warn(Place place, std::string field, std::string message);
+
+  bool has_errors() const { return errors_; }
+  // In file order.
+  std::vector<Finding> Take() &&;
+
+ private:
+  void Add(Finding::Severity severity, Place place, std::string field, std::string message);
+
+  std::string file_;
+  bool errors_ = false;
+  std::vector<Finding> findings_;
+};
+
+// What can be read is returned also when there are errors, so that the later stages can find more.
+Config ReadConfig(absl::string_view text, Findings& findings);
+
+// `1h30m`, `90s`, `0`: units y w d h m s ms, largest first. nullopt: not a duration.
+std::optional<absl::Duration> ParsePrometheusDuration(absl::string_view text);
+
+}  // namespace flyball::rules
