@@ -1,0 +1,231 @@
+#include "rules/compiled_rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "rules/fake_resource_names.h"
+
+namespace flyball::rules {
+namespace {
+
+using Op = LabelRequirement::Op;
+
+std::string ReadData(const std::string& name) {
+  std::ifstream in(absl::StrCat(FLYBALL_SOURCE_DIR, "/test/data/rules/", name), std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+std::string Listed(const std::vector<Finding>& findings) {
+  return absl::StrJoin(findings, "\n", [](std::string* out, const Finding& finding) {
+    absl::StrAppend(out, finding.ToString());
+  });
+}
+
+const CompiledRules& Worked() {
+  static const CompileResult* const result =
+      new CompileResult(CompileRules(ReadData("worked.yaml"), "worked.yaml"));
+  EXPECT_NE(result->rules, nullptr) << Listed(result->findings);
+  return *result->rules;
+}
+
+// The worked examples of prometheus-adapter 0.12.0: rule, request, query sent.
+
+struct ObjectRow {
+  std::string name;
+  int rule = 0;
+  ObjectQueryArgs args;
+  std::string query;  // "": no query, kNotFound
+};
+
+class WorkedObjectQueryTest : public testing::TestWithParam<ObjectRow> {};
+
+TEST_P(WorkedObjectQueryTest, Row) {
+  const ObjectRow& row = GetParam();
+  const auto query = Worked().custom.at(row.rule)->ObjectQuery(row.args, FakeResourceNames());
+  if (row.query.empty()) {
+    EXPECT_EQ(query.status().code(), absl::StatusCode::kNotFound) << query.status();
+    return;
+  }
+  ASSERT_TRUE(query.ok()) << query.status();
+  EXPECT_EQ(*query, row.query);
+}
+
+constexpr int kA = 0, kB = 1, kC = 2, kD = 3, kE = 4, kF = 5;
+const GroupResource kPods = {"", "pods"}, kServices = {"", "services"};
+const GroupResource kNamespaces = {"", "namespaces"}, kNodes = {"", "nodes"};
+const GroupResource kDeployments = {"apps", "deployments"}, kJobs = {"batch", "jobs"};
+const GroupResource kIngresses = {"networking.k8s.io", "ingresses"};
+const GroupResource kFarms = {"cheese.example", "farms"};
+
+ObjectQueryArgs Pod(std::vector<LabelRequirement> selector) {
+  return {"shop_orders_total", kPods, "web", {"a-1"}, std::move(selector)};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Worked, WorkedObjectQueryTest,
+    testing::Values(
+        ObjectRow{"E01_Pod", kA, Pod({}),
+                  R"(sum by (po) (rate(shop_orders_total{ns="web",po="a-1"}[90s])))"},
+        ObjectRow{"E02_Pods",
+                  kA,
+                  {"shop_orders_total", kPods, "web", {"a-1", "a-2"}, {}},
+                  R"(sum by (po) (rate(shop_orders_total{ns="web",po=~"a-1|a-2"}[90s])))"},
+        ObjectRow{"E04_Service",
+                  kA,
+                  {"shop_orders_total", kServices, "web", {"shop"}, {}},
+                  R"(sum by (svc) (rate(shop_orders_total{ns="web",svc="shop"}[90s])))"},
+        ObjectRow{"E05_Namespace",
+                  kA,
+                  {"shop_orders_total", kNamespaces, std::nullopt, {"web"}, {}},
+                  R"(sum by (ns) (rate(shop_orders_total{ns="web"}[90s])))"},
+        ObjectRow{"E06_Namespaces",
+                  kA,
+                  {"shop_orders_total",
+                   kNamespaces,
+                   std::nullopt,
+                   {"default", "kube-node-lease", "kube-public", "kube-system", "web"},
+                   {}},
+                  "sum by (ns) (rate(shop_orders_total{ns=~\"default|kube-node-lease|kube-public|"
+                  "kube-system|web\"}[90s]))"},
+        ObjectRow{"E08_Selector", kA,
+                  Pod({{"tier", Op::kEquals, {"x"}}, {"zone", Op::kIn, {"a", "b"}}}),
+                  "sum by (po) (rate(shop_orders_total{tier=\"x\",zone=~\"a|b\",ns=\"web\","
+                  "po=\"a-1\"}[90s]))"},
+        ObjectRow{"E09_NotEquals", kA, Pod({{"tier", Op::kNotEquals, {"x"}}}),
+                  R"(sum by (po) (rate(shop_orders_total{tier!="x",ns="web",po="a-1"}[90s])))"},
+        ObjectRow{"E10_Exists", kA,
+                  Pod({{"tier", Op::kDoesNotExist, {}}, {"zone", Op::kExists, {}}}),
+                  "sum by (po) (rate(shop_orders_total{tier=\"\",zone!=\"\",ns=\"web\","
+                  "po=\"a-1\"}[90s]))"},
+        ObjectRow{"E11_GreaterThan", kA, Pod({{"n", Op::kGreaterThan, {"3"}}}), ""},
+        ObjectRow{"E12_AvgPod",
+                  kB,
+                  {"g_sessions", kPods, "web", {"a-1"}, {}},
+                  R"(avg(g_sessions{namespace="web",pod="a-1"}) by (pod))"},
+        ObjectRow{"E14_Node",
+                  kB,
+                  {"g_sessions", kNodes, std::nullopt, {"n1"}, {}},
+                  R"(avg(g_sessions{node="n1"}) by (node))"},
+        ObjectRow{"E15_Job",
+                  kB,
+                  {"g_sessions", kJobs, "web", {"j"}, {}},
+                  R"(avg(g_sessions{namespace="web",job="j"}) by (job))"},
+        ObjectRow{"E16_Nodes",
+                  kC,
+                  {"rack_temp", kNodes, std::nullopt, {"n1", "n2"}, {}},
+                  R"(max by (host) (rack_temp{host=~"n1|n2"}))"},
+        ObjectRow{"E17_OtherNode",
+                  kC,
+                  {"rack_temp", kNodes, std::nullopt, {"n9"}, {}},
+                  R"(max by (host) (rack_temp{host="n9"}))"},
+        ObjectRow{"E18_GroupTemplate",
+                  kD,
+                  {"wl_busy", kDeployments, "web", {"api"}, {}},
+                  R"(wl_busy{ns="web",k8s_apps_deployment="api"})"},
+        ObjectRow{"E19_DottedGroup",
+                  kD,
+                  {"wl_busy", kIngresses, "web", {"front"}, {}},
+                  R"(wl_busy{ns="web",k8s_networking_k8s_io_ingress="front"})"},
+        ObjectRow{"E20_ValuesByName",
+                  kE,
+                  {"ratio_ok", kDeployments, "web", {"api"}, {}},
+                  R"(sum(ratio_ok{ns="web",dep=~"api"}) by (dep))"},
+        ObjectRow{"E22_CustomResource",
+                  kF,
+                  {"field_yield", kFarms, "web", {"hill"}, {}},
+                  R"(field_yield{ns="web",farm="hill"})"},
+        // Beyond the page: no label, a double separator for core kinds, escaped names.
+        ObjectRow{
+            "NoLabelForResource", kA, {"shop_orders_total", kNodes, std::nullopt, {"n1"}, {}}, ""},
+        ObjectRow{"NoNamespaceLabel", kC, {"rack_temp", kNodes, "web", {"n1"}, {}}, ""},
+        ObjectRow{"CoreKindInGroupTemplate",
+                  kD,
+                  {"wl_busy", kPods, "web", {"a-1"}, {}},
+                  R"(wl_busy{ns="web",k8s__pod="a-1"})"},
+        ObjectRow{"NamesAreSortedAndEscaped",
+                  kC,
+                  {"rack_temp", kNodes, std::nullopt, {"n2.lan", "n1.lan", "n2.lan"}, {}},
+                  "max by (host) (rack_temp{host=~\"n1\\\\.lan|n2\\\\.lan\"})"},
+        ObjectRow{"OneNameIsNotEscaped",
+                  kC,
+                  {"rack_temp", kNodes, std::nullopt, {"n1.lan"}, {}},
+                  R"(max by (host) (rack_temp{host="n1.lan"}))"},
+        ObjectRow{"LaterLabelWinsInValuesByName",
+                  kE,
+                  {"ratio_ok", kDeployments, "web", {"a", "b"}, {{"ns", Op::kEquals, {"other"}}}},
+                  R"(sum(ratio_ok{ns="web",dep=~"a|b"}) by (dep))"}),
+    [](const auto& info) { return info.param.name; });
+
+struct ExternalRow {
+  std::string name;
+  int rule = 0;
+  std::string series;
+  std::vector<LabelRequirement> selector;
+  std::string query;  // "": an error
+};
+
+class WorkedExternalQueryTest : public testing::TestWithParam<ExternalRow> {};
+
+TEST_P(WorkedExternalQueryTest, Row) {
+  const ExternalRow& row = GetParam();
+  const auto query = Worked().external.at(row.rule)->ExternalQuery(row.series, "web", row.selector,
+                                                                   FakeResourceNames());
+  ASSERT_EQ(query.ok(), !row.query.empty()) << query.status();
+  EXPECT_EQ(query.value_or(""), row.query);
+}
+
+constexpr int kG = 0, kH = 1, kI = 2, kJ = 3;
+
+INSTANTIATE_TEST_SUITE_P(
+    Worked, WorkedExternalQueryTest,
+    testing::Values(
+        ExternalRow{"E24_Namespaced", kG, "q_len", {}, R"(sum(q_len{ns="web"}) by (q))"},
+        ExternalRow{"E25_NotIn",
+                    kG,
+                    "q_len",
+                    {{"q", Op::kNotIn, {"fax", "sms"}}},
+                    R"(sum(q_len{q!~"fax|sms",ns="web"}) by (q))"},
+        ExternalRow{"E26_OtherNamespace",
+                    kH,
+                    "topic_lag",
+                    {{"ns", Op::kEquals, {"other"}}},
+                    R"(max(topic_lag{ns="other"}))"},
+        ExternalRow{"E27_NoMatchers", kH, "topic_lag", {}, "max(topic_lag{})"},
+        ExternalRow{"E28_NoNamespaceLabel", kI, "orphan", {}, ""},
+        ExternalRow{"E29_Scalar", kJ, "one_num", {}, "scalar(sum(one_num))"},
+        ExternalRow{"LessThan", kG, "q_len", {{"q", Op::kLessThan, {"5"}}}, ""}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(WorkedResourceQueryTest, ContainersAndNodes) {
+  const CompiledResourceRules& rules = *Worked().resource;
+  const FakeResourceNames names;
+  EXPECT_EQ(rules.window, absl::Minutes(4));
+  EXPECT_EQ(*rules.cpu->ContainerQuery("web", {"a-1"}, names),
+            R"(sum by (po,ctr) (rate(cc{ns="web",po="a-1"}[4m])))");
+  EXPECT_EQ(*rules.memory->ContainerQuery("web", {"b", "a"}, names),
+            R"(sum by (po,ctr) (cm{ns="web",po=~"a|b"}))");
+  EXPECT_EQ(*rules.cpu->NodeQuery({"n1"}, names), R"(sum by (host) (rate(nc{host="n1"}[4m])))");
+  EXPECT_EQ(*rules.memory->NodeQuery({"n2"}, names), R"(sum by (host) (nm{host="n2"}))");
+  EXPECT_EQ(rules.cpu->container_label(), "ctr");
+}
+
+TEST(WorkedNamesTest, SeriesAndApiNames) {
+  const auto& a = *Worked().custom[kA];
+  EXPECT_TRUE(a.AcceptsSeries("shop_orders_total"));
+  EXPECT_FALSE(a.AcceptsSeries("shop_orders_sum"));
+  EXPECT_EQ(a.ApiName("shop_orders_total"), "orders_rate");
+  EXPECT_EQ(a.index(), kA);
+  EXPECT_EQ(Worked().custom[kB]->where(), "worked.yaml:6");
+  EXPECT_FALSE(Worked().custom[kB]->AcceptsSeries("g_sessions_created"));
+  EXPECT_EQ(Worked().custom[kB]->ApiName("g_sessions"), "g_sessions");
+  EXPECT_EQ(Worked().custom[kE]->ApiName("ratio_ok"), "success");
+  EXPECT_EQ(Worked().external[kH]->ApiName("topic_lag"), "kafka_lag");
+}
+
+}  // namespace
+}  // namespace flyball::rules

@@ -1,0 +1,40 @@
+// Series names: which ones a rule takes, and what the API calls them.
+//
+// Immutable; thread-safe. Source: prometheus-adapter 0.12.0 pkg/naming/metric_namer.go.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "rules/config.h"
+#include "rules/go_regexp.h"
+
+namespace flyball::rules {
+
+class SeriesNaming {
+ public:
+  // Of seriesFilters and name. nullopt after an error, which is then among the findings.
+  static std::optional<SeriesNaming> Compile(const RuleConfig& rule, const std::string& path,
+                                             Findings& findings);
+
+  // Every filter passes, name.matches included.
+  bool Accepts(absl::string_view series) const;
+  // The expansion of name.as; "" for a series that name.matches does not match.
+  std::string ApiName(absl::string_view series) const;
+
+ private:
+  struct Filter {
+    GoRegexp regexp;
+    bool keeps;  // is; else isNot
+  };
+
+  SeriesNaming() = default;
+
+  std::vector<Filter> filters_;
+  std::optional<GoRegexp> matches_;  // absent: `.*`
+  std::string as_;
+};
+
+}  // namespace flyball::rules

@@ -1,0 +1,115 @@
+#include "rules/resource_mapping.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "base/status_macros.h"
+#include "rules/go_text.h"
+
+namespace flyball::rules {
+namespace {
+
+// The template as a pattern for the labels that it makes.
+absl::StatusOr<GoRegexp> PatternOf(const QueryTemplate& label_template) {
+  ASSIGN_OR_RETURN(const std::string text,
+                   label_template.Execute(LabelData{"(?P<group>.+?)", "(?P<resource>.+?)"}));
+  if (text.empty()) return absl::InvalidArgumentError("gives an empty label");
+  ASSIGN_OR_RETURN(GoRegexp pattern, GoRegexp::Compile(absl::StrCat("^", text, "$")));
+  const auto& names = pattern.group_names();
+  if (std::find(names.begin(), names.end(), "resource") == names.end()) {
+    return absl::InvalidArgumentError("does not use <<.Resource>>, so no label tells a resource");
+  }
+  return pattern;
+}
+
+}  // namespace
+
+std::optional<ResourceMapping> ResourceMapping::Compile(const MappingConfig& config,
+                                                        const std::string& path,
+                                                        Findings& findings) {
+  ResourceMapping mapping;
+  bool good = true;
+  if (const TextField& field = config.label_template; !field.text.empty()) {
+    auto parsed = QueryTemplate::ParseLabel(field.text);
+    if (parsed.ok()) {
+      auto pattern = PatternOf(*parsed);
+      if (pattern.ok()) {
+        mapping.pattern_ = *std::move(pattern);
+      } else {
+        findings.Error(field.place, path + ".template",
+                       absl::StrCat("the template ", pattern.status().message(),
+                                    ", expected one such as \"<<.Resource>>\""));
+        good = false;
+      }
+      mapping.template_ = *std::move(parsed);
+    } else {
+      findings.Error(field.place, path + ".template",
+                     absl::StrCat("bad template at ", parsed.status().message()));
+      good = false;
+    }
+  }
+  for (const OverrideConfig& item : config.overrides) {
+    if (item.resource.text.empty()) {
+      findings.Error(item.label.place,
+                     absl::StrCat(path, ".overrides.", item.label.text, ".resource"),
+                     "is missing, expected the name of a resource such as \"pod\"");
+      good = false;
+    }
+    mapping.overrides_.push_back({item.label.text, item.group.text, item.resource.text});
+  }
+  if (!good) return std::nullopt;
+  return mapping;
+}
+
+std::optional<GroupResource> ResourceMapping::ResourceOfLabel(absl::string_view label,
+                                                              const ResourceNames& names) const {
+  for (const Override& item : overrides_) {
+    if (item.label == label) return names.Normalize(item.group, item.resource);
+  }
+  if (!pattern_) return std::nullopt;
+  const auto match = pattern_->Find(label);
+  if (!match) return std::nullopt;
+  absl::string_view group, resource;
+  const auto& group_names = pattern_->group_names();
+  for (size_t i = 1; i < group_names.size(); ++i) {
+    if (group_names[i] == "group") group = (*match)[i];
+    if (group_names[i] == "resource") resource = (*match)[i];
+  }
+  return names.Normalize(group, resource);
+}
+
+absl::StatusOr<std::string> ResourceMapping::LabelOfResource(const GroupResource& resource,
+                                                             const ResourceNames& names) const {
+  for (auto it = overrides_.rbegin(); it != overrides_.rend(); ++it) {
+    if (names.Normalize(it->group, it->resource) == resource) return it->label;
+  }
+  const std::string shown = resource.group.empty()
+                                ? resource.resource
+                                : absl::StrCat(resource.resource, ".", resource.group);
+  if (!template_) {
+    return absl::NotFoundError(
+        absl::StrCat("the rule has no label for ", shown, ": neither an override nor a template"));
+  }
+  const auto label = template_->Execute(LabelData{
+      absl::StrReplaceAll(resource.group, {{".", "_"}, {"-", "_"}}), names.Singular(resource)});
+  if (!label.ok() || label->empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("the rule's template gives no label for ", shown,
+                     label.ok() ? "" : absl::StrCat(": ", label.status().message())));
+  }
+  return *label;
+}
+
+std::string ResourceMapping::NamespaceLabel() const {
+  for (auto it = overrides_.rbegin(); it != overrides_.rend(); ++it) {
+    const std::string name = absl::AsciiStrToLower(it->resource);
+    if (it->group.empty() && (name == "namespace" || name == "namespaces")) return it->label;
+  }
+  if (!template_) return "";
+  return template_->Execute(LabelData{"", "namespace"}).value_or("");
+}
+
+}  // namespace flyball::rules

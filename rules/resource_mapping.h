@@ -1,0 +1,54 @@
+// Prometheus labels <-> Kubernetes resources, as one rule sees them.
+//
+// Immutable; thread-safe; knows the cluster through the ResourceNames that is passed in. The two
+// directions are not inverses of each other: see the functions. Source: prometheus-adapter 0.12.0
+// pkg/naming/lbl_res.go and resource_converter.go. Where several overrides name one resource, the
+// last in the file counts; the original picks one by chance.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "rules/compiled_rules.h"
+#include "rules/config.h"
+#include "rules/go_regexp.h"
+#include "rules/query_template.h"
+
+namespace flyball::rules {
+
+class ResourceMapping {
+ public:
+  // `path` is of the mapping: "rules[0].resources". nullopt after an error.
+  static std::optional<ResourceMapping> Compile(const MappingConfig& config,
+                                                const std::string& path, Findings& findings);
+
+  // Discovery: an override of that label, else what the template, turned into a pattern, captures.
+  std::optional<GroupResource> ResourceOfLabel(absl::string_view label,
+                                               const ResourceNames& names) const;
+  // Queries: an override to that resource, else the template filled with the group (`.` and `-` as
+  // `_`) and the singular name. kNotFound: neither, or the template fails or gives nothing.
+  absl::StatusOr<std::string> LabelOfResource(const GroupResource& resource,
+                                              const ResourceNames& names) const;
+
+  // False: no label means a resource.
+  bool maps_anything() const { return !overrides_.empty() || template_.has_value(); }
+  // The label of namespaces as far as it shows without a cluster; "": none.
+  std::string NamespaceLabel() const;
+
+ private:
+  struct Override {
+    std::string label;
+    std::string group, resource;  // as written
+  };
+
+  ResourceMapping() = default;
+
+  std::vector<Override> overrides_;  // file order
+  std::optional<QueryTemplate> template_;
+  std::optional<GoRegexp> pattern_;  // the template's
+};
+
+}  // namespace flyball::rules
