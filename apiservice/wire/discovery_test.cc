@@ -1,0 +1,52 @@
+#include "apiservice/wire/discovery.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace flyball::apiservice::wire {
+namespace {
+
+const ApiResource kQueueLength = {"pods/queue_len", true, "MetricValueList", {"get"}};
+
+TEST(ApiResourceListTest, OneLine) {
+  EXPECT_EQ(
+      ApiResourceListJson("custom.metrics.k8s.io/v1beta2", {kQueueLength}),
+      R"({"kind":"APIResourceList","apiVersion":"v1","groupVersion":"custom.metrics.k8s.io/v1beta2",)"
+      R"("resources":[{"name":"pods/queue_len","singularName":"","namespaced":true,)"
+      R"("kind":"MetricValueList","verbs":["get"]}]})"
+      "\n");
+  EXPECT_EQ(ApiResourceListJson("a/v1", {}),
+            "{\"kind\":\"APIResourceList\",\"apiVersion\":\"v1\",\"groupVersion\":\"a/v1\","
+            "\"resources\":[]}\n");
+}
+
+TEST(ApiGroupTest, FirstVersionIsPreferred) {
+  EXPECT_EQ(
+      ApiGroupJson({"custom.metrics.k8s.io", {"v1beta2", "v1beta1"}}),
+      R"({"kind":"APIGroup","apiVersion":"v1","name":"custom.metrics.k8s.io","versions":[)"
+      R"({"groupVersion":"custom.metrics.k8s.io/v1beta2","version":"v1beta2"},)"
+      R"({"groupVersion":"custom.metrics.k8s.io/v1beta1","version":"v1beta1"}],)"
+      R"("preferredVersion":{"groupVersion":"custom.metrics.k8s.io/v1beta2","version":"v1beta2"}})"
+      "\n");
+}
+
+TEST(ApiGroupDiscoveryListTest, MetricsAreSubresourcesOfTheirResource) {
+  const DiscoveryGroup custom = {"custom.metrics.k8s.io", {{"v1beta2", {kQueueLength}}}};
+  const DiscoveryGroup metrics = {
+      "metrics.k8s.io", {{"v1beta1", {{"nodes", false, "NodeMetrics", {"get", "list"}}}}}};
+  EXPECT_EQ(
+      ApiGroupDiscoveryListJson("v2", {custom, metrics}),
+      R"({"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[)"
+      R"({"metadata":{"name":"custom.metrics.k8s.io","creationTimestamp":null},"versions":[{"version":"v1beta2",)"
+      R"("freshness":"Current","resources":[{"resource":"pods","responseKind":{"group":"","version":"","kind":""},)"
+      R"("scope":"Namespaced","singularResource":"","verbs":[],"subresources":[{"subresource":"queue_len",)"
+      R"("responseKind":{"group":"","version":"","kind":"MetricValueList"},"verbs":["get"]}]}]}]},)"
+      R"({"metadata":{"name":"metrics.k8s.io","creationTimestamp":null},"versions":[{"version":"v1beta1",)"
+      R"("freshness":"Current","resources":[{"resource":"nodes","responseKind":{"group":"","version":"","kind":"NodeMetrics"},)"
+      R"("scope":"Cluster","singularResource":"","verbs":["get","list"]}]}]}]})"
+      "\n");
+}
+
+}  // namespace
+}  // namespace flyball::apiservice::wire

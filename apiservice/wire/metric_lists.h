@@ -1,0 +1,27 @@
+// Bodies of custom.metrics.k8s.io and external.metrics.k8s.io from the providers' values.
+//
+// Pure. These are the hot answers: one pass, appended to one buffer, fields in the order of the Go
+// structs. A newline ends the JSON.
+#pragma once
+
+#include <string>
+
+#include "adapter/provider.h"
+#include "apiservice/wire/proto_writer.h"
+#include "kube/selector.h"
+
+namespace flyball::apiservice::wire {
+
+enum class CustomVersion { kV1Beta1, kV1Beta2 };
+
+std::string ToJson(const adapter::CustomMetricList& list, CustomVersion version);
+std::string ToProtobuf(const adapter::CustomMetricList& list, CustomVersion version);
+
+std::string ToJson(const adapter::ExternalMetricList& list);
+std::string ToProtobuf(const adapter::ExternalMetricList& list);
+
+// A selector as meta/v1 LabelSelector: `null` when empty. Requirements that the type cannot express
+// (!=, >, <) are left out; the provider refuses them before.
+std::string LabelSelectorJson(const kube::Selector& selector);
+
+}  // namespace flyball::apiservice::wire

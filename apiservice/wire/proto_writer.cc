@@ -1,0 +1,65 @@
+#include "apiservice/wire/proto_writer.h"
+
+namespace flyball::apiservice::wire {
+namespace {
+
+constexpr unsigned kVarintType = 0;
+constexpr unsigned kBytesType = 2;
+
+}  // namespace
+
+void ProtoWriter::Varint(uint64_t value) {
+  while (value >= 0x80) {
+    bytes_.push_back(static_cast<char>((value & 0x7F) | 0x80));
+    value >>= 7;
+  }
+  bytes_.push_back(static_cast<char>(value));
+}
+
+void ProtoWriter::String(int field, absl::string_view value) {
+  Varint(static_cast<uint64_t>(field) << 3 | kBytesType);
+  Varint(value.size());
+  bytes_.append(value.data(), value.size());
+}
+
+void ProtoWriter::Int(int field, int64_t value) {
+  Varint(static_cast<uint64_t>(field) << 3 | kVarintType);
+  Varint(static_cast<uint64_t>(value));
+}
+
+void ProtoWriter::Time(int field, absl::Time time) {
+  ProtoWriter message;
+  if (time != absl::InfinitePast()) {
+    message.Int(1, absl::ToUnixSeconds(time));
+    message.Int(2, 0);  // whole seconds only, as in JSON
+  }
+  Message(field, message);
+}
+
+void ProtoWriter::Quantity(int field, absl::string_view text) {
+  ProtoWriter message;
+  message.String(1, text);
+  Message(field, message);
+}
+
+void ProtoWriter::MapEntry(int field, absl::string_view key, absl::string_view value) {
+  ProtoWriter message;
+  message.String(1, key);
+  message.String(2, value);
+  Message(field, message);
+}
+
+std::string ProtoEnvelope(absl::string_view api_version, absl::string_view kind,
+                          const ProtoWriter& object) {
+  ProtoWriter type_meta;
+  type_meta.String(1, api_version);
+  type_meta.String(2, kind);
+  ProtoWriter unknown;
+  unknown.Message(1, type_meta);
+  unknown.Message(2, object);
+  unknown.String(3, "");  // contentEncoding
+  unknown.String(4, "");  // contentType
+  return std::string("k8s\0", 4) + unknown.bytes();
+}
+
+}  // namespace flyball::apiservice::wire

@@ -1,0 +1,64 @@
+#include "apiservice/wire/resource_lists.h"
+
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace flyball::apiservice::wire {
+namespace {
+
+const absl::Time kThen = absl::FromUnixSeconds(1772600767);  // 2026-03-04T05:06:07Z
+const absl::Time kNow = absl::FromUnixSeconds(1772600768);
+
+adapter::PodMetrics Cart() {
+  auto meta = std::make_shared<kube::ObjectMeta>();
+  meta->ns = "shop";
+  meta->name = "cart-1";
+  meta->labels = {{"app", "cart"}};
+  // 12m + 1 core; 100Mi + 28Mi.
+  return {meta,
+          kThen,
+          absl::Minutes(1),
+          {{"c", {12, int64_t{104857600} * 1000}}, {"d", {1000, int64_t{29360128} * 1000}}}};
+}
+
+adapter::NodeMetrics NodeOne() {
+  auto meta = std::make_shared<kube::ObjectMeta>();
+  meta->name = "n1";
+  return {meta, kThen, absl::Seconds(15), {1500, int64_t{2147483648} * 1000}};
+}
+
+TEST(PodMetricsJsonTest, ListHasFieldsInGoOrder) {
+  EXPECT_EQ(
+      PodMetricsListJson({Cart()}, kNow),
+      R"({"kind":"PodMetricsList","apiVersion":"metrics.k8s.io/v1beta1","metadata":{},"items":[{"metadata":{)"
+      R"("name":"cart-1","namespace":"shop","creationTimestamp":"2026-03-04T05:06:08Z","labels":{"app":"cart"}},)"
+      R"("timestamp":"2026-03-04T05:06:07Z","window":"1m0s","containers":[{"name":"c","usage":{"cpu":"12m","memory":"100Mi"}},)"
+      R"({"name":"d","usage":{"cpu":"1","memory":"28Mi"}}]}]})"
+      "\n");
+}
+
+TEST(NodeMetricsJsonTest, SingleObjectNamesItsKind) {
+  EXPECT_EQ(
+      NodeMetricsJson(NodeOne(), kNow),
+      R"({"kind":"NodeMetrics","apiVersion":"metrics.k8s.io/v1beta1","metadata":{"name":"n1",)"
+      R"("creationTimestamp":"2026-03-04T05:06:08Z"},"timestamp":"2026-03-04T05:06:07Z","window":"15s",)"
+      R"("usage":{"cpu":"1500m","memory":"2Gi"}})"
+      "\n");
+}
+
+TEST(TableJsonTest, PodRowsSumTheContainers) {
+  const std::string table = PodTableJson({Cart()}, "v1", kNow);
+  EXPECT_NE(table.find(R"("cells":["cart-1","1012m","128Mi","1m0s"])"), std::string::npos) << table;
+  EXPECT_NE(
+      table.find(R"("object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",)"),
+      std::string::npos);
+  EXPECT_EQ(
+      PodTableJson({}, "v1", kNow),
+      R"({"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},"columnDefinitions":[],"rows":[]})"
+      "\n");
+}
+
+}  // namespace
+}  // namespace flyball::apiservice::wire

@@ -1,0 +1,167 @@
+#include "apiservice/wire/status.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "apiservice/wire/proto_writer.h"
+#include "apiservice/wire/text.h"
+
+namespace flyball::apiservice::wire {
+namespace {
+
+std::string Qualified(absl::string_view resource, absl::string_view group) {
+  return group.empty() ? std::string(resource) : absl::StrCat(resource, ".", group);
+}
+
+void AppendField(absl::string_view name, absl::string_view value, std::string* out) {
+  if (value.empty()) return;
+  if (out->back() != '{') out->push_back(',');
+  absl::StrAppend(out, "\"", name, "\":");
+  AppendJsonString(value, out);
+}
+
+void AppendDetails(const StatusDetails& details, std::string* out) {
+  out->push_back('{');
+  AppendField("name", details.name, out);
+  AppendField("group", details.group, out);
+  AppendField("kind", details.kind, out);
+  if (!details.causes.empty()) {
+    if (out->back() != '{') out->push_back(',');
+    out->append("\"causes\":[");
+    for (const std::string& cause : details.causes) {
+      if (out->back() != '[') out->push_back(',');
+      out->append("{\"message\":");
+      AppendJsonString(cause, out);
+      out->push_back('}');
+    }
+    out->push_back(']');
+  }
+  if (details.retry_after_seconds != 0) {
+    if (out->back() != '{') out->push_back(',');
+    absl::StrAppend(out, "\"retryAfterSeconds\":", details.retry_after_seconds);
+  }
+  out->push_back('}');
+}
+
+}  // namespace
+
+std::string ToJson(const Status& status) {
+  std::string out =
+      "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\"";
+  AppendField("message", status.message, &out);
+  AppendField("reason", status.reason, &out);
+  if (status.details.has_value()) {
+    out.append(",\"details\":");
+    AppendDetails(*status.details, &out);
+  }
+  absl::StrAppend(&out, ",\"code\":", status.code, "}\n");
+  return out;
+}
+
+std::string ToProtobuf(const Status& status) {
+  ProtoWriter message;
+  message.Message(1, ProtoWriter());
+  message.String(2, "Failure");
+  message.String(3, status.message);
+  message.String(4, status.reason);
+  if (status.details.has_value()) {
+    ProtoWriter details;
+    details.String(1, status.details->name);
+    details.String(2, status.details->group);
+    details.String(3, status.details->kind);
+    for (const std::string& text : status.details->causes) {
+      ProtoWriter cause;
+      cause.String(1, "");
+      cause.String(2, text);
+      details.Message(4, cause);
+    }
+    details.Int(5, status.details->retry_after_seconds);
+    message.Message(5, details);
+  }
+  message.Int(6, status.code);
+  return ProtoEnvelope("v1", "Status", message);
+}
+
+Status RouteNotFound() {
+  return {404, "NotFound", "the server could not find the requested resource", StatusDetails{}};
+}
+
+Status MethodNotAllowed() {
+  return {405, "MethodNotAllowed",
+          "the server does not allow this method on the requested resource", StatusDetails{}};
+}
+
+Status WatchNotSupported(absl::string_view group, absl::string_view resource) {
+  StatusDetails details;
+  details.group = std::string(group);
+  details.kind = std::string(resource);
+  return {405, "MethodNotAllowed",
+          absl::StrCat("watch is not supported on resources of kind \"", Qualified(resource, group),
+                       "\""),
+          details};
+}
+
+Status BadRequest(absl::string_view message) {
+  return {400, "BadRequest", std::string(message), std::nullopt};
+}
+
+Status Unauthorized() { return {401, "Unauthorized", "Unauthorized", std::nullopt}; }
+
+Status Forbidden(absl::string_view group, absl::string_view resource, absl::string_view name,
+                 absl::string_view text) {
+  StatusDetails details;
+  details.name = std::string(name);
+  details.group = std::string(group);
+  details.kind = std::string(resource);
+  const std::string subject = name.empty()
+                                  ? Qualified(resource, group)
+                                  : absl::StrCat(Qualified(resource, group), " \"", name, "\"");
+  return {403, "Forbidden", absl::StrCat(subject, " is forbidden: ", text), details};
+}
+
+Status ForbiddenPath(absl::string_view text) {
+  return {403, "Forbidden", absl::StrCat("forbidden: ", text), StatusDetails{}};
+}
+
+Status NotAcceptable(const std::vector<std::string>& media_types) {
+  return {406, "NotAcceptable",
+          absl::StrCat("only the following media types are accepted: ",
+                       absl::StrJoin(media_types, ", ")),
+          std::nullopt};
+}
+
+Status ObjectNotFound(absl::string_view group, absl::string_view resource, absl::string_view name) {
+  StatusDetails details;
+  details.name = std::string(name);
+  details.group = std::string(group);
+  details.kind = std::string(resource);
+  return {404, "NotFound", absl::StrCat(Qualified(resource, group), " \"", name, "\" not found"),
+          details};
+}
+
+Status Timeout() {
+  return {504, "Timeout", "Timeout: request did not complete within the allotted timeout",
+          StatusDetails{}};
+}
+
+Status FromProviderError(const absl::Status& error) {
+  const std::string text(error.message());
+  switch (error.code()) {
+    case absl::StatusCode::kNotFound:
+      return {404, "NotFound", text, std::nullopt};
+    case absl::StatusCode::kInvalidArgument:
+      return BadRequest(text);
+    case absl::StatusCode::kDeadlineExceeded:
+      return Timeout();
+    case absl::StatusCode::kUnavailable:
+      return {503, "ServiceUnavailable", text, std::nullopt};
+    case absl::StatusCode::kInternal: {
+      StatusDetails details;
+      details.causes.push_back(text);
+      return {500, "InternalError", absl::StrCat("Internal error occurred: ", text), details};
+    }
+    default:
+      return {500, "", text, std::nullopt};
+  }
+}
+
+}  // namespace flyball::apiservice::wire

@@ -1,0 +1,52 @@
+// meta/v1 Status: the body of every error.
+//
+// Pure. Shapes and texts are those of k8s.io/apimachinery 0.30 pkg/api/errors, so that clients and
+// differential tests see what prometheus-adapter 0.12.0 answers.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace flyball::apiservice::wire {
+
+struct StatusDetails {
+  std::string name;
+  std::string group;
+  std::string kind;
+  std::vector<std::string> causes;  // messages
+  int retry_after_seconds = 0;      // 0 is left out
+};
+
+struct Status {
+  int code = 500;
+  std::string reason;  // "" is left out
+  std::string message;
+  std::optional<StatusDetails> details;  // absent is left out; empty is `{}`
+};
+
+std::string ToJson(const Status& status);      // one line and a newline
+std::string ToProtobuf(const Status& status);  // with the envelope
+
+// ---- the cases of the API server library ----
+Status RouteNotFound();     // 404 "the server could not find the requested resource"
+Status MethodNotAllowed();  // 405
+Status WatchNotSupported(absl::string_view group, absl::string_view resource);  // 405
+Status BadRequest(absl::string_view message);
+Status Unauthorized();
+// 403 about a resource; `text` is the sentence that names user and verb.
+Status Forbidden(absl::string_view group, absl::string_view resource, absl::string_view name,
+                 absl::string_view text);
+Status ForbiddenPath(absl::string_view text);
+Status NotAcceptable(const std::vector<std::string>& media_types);
+// 404 `pods "x" not found`.
+Status ObjectNotFound(absl::string_view group, absl::string_view resource, absl::string_view name);
+Status Timeout();
+
+// What a provider's error becomes: the table of adapter/provider.h.
+Status FromProviderError(const absl::Status& error);
+
+}  // namespace flyball::apiservice::wire

@@ -1,0 +1,260 @@
+#include "apiservice/wire/text.h"
+
+#include <array>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/civil_time.h"
+
+namespace flyball::apiservice::wire {
+namespace {
+
+constexpr char kHex[] = "0123456789abcdef";
+
+// Length of the well-formed UTF-8 sequence at `p`, or 0.
+size_t Utf8Length(const unsigned char* p, size_t left) {
+  const auto tail = [&](size_t i, unsigned char low = 0x80, unsigned char high = 0xBF) {
+    return i < left && p[i] >= low && p[i] <= high;
+  };
+  const unsigned char c = p[0];
+  if (c >= 0xC2 && c <= 0xDF) return tail(1) ? 2 : 0;
+  if (c >= 0xE0 && c <= 0xEF) {
+    const unsigned char low = c == 0xE0 ? 0xA0 : 0x80;
+    const unsigned char high = c == 0xED ? 0x9F : 0xBF;  // no surrogates
+    return tail(1, low, high) && tail(2) ? 3 : 0;
+  }
+  if (c >= 0xF0 && c <= 0xF4) {
+    const unsigned char low = c == 0xF0 ? 0x90 : 0x80;
+    const unsigned char high = c == 0xF4 ? 0x8F : 0xBF;
+    return tail(1, low, high) && tail(2) && tail(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+bool IsPlain(unsigned char c) {
+  return c >= 0x20 && c < 0x80 && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
+}
+
+void AppendEscapedAscii(unsigned char c, std::string* out) {
+  switch (c) {
+    case '"':
+      out->append("\\\"");
+      return;
+    case '\\':
+      out->append("\\\\");
+      return;
+    case '\n':
+      out->append("\\n");
+      return;
+    case '\r':
+      out->append("\\r");
+      return;
+    case '\t':
+      out->append("\\t");
+      return;
+    case '\b':
+      out->append("\\b");
+      return;
+    case '\f':
+      out->append("\\f");
+      return;
+    default:
+      out->append("\\u00");
+      out->push_back(kHex[c >> 4]);
+      out->push_back(kHex[c & 0xF]);
+  }
+}
+
+void AppendTwoDigits(int value, std::string* out) {
+  out->push_back(static_cast<char>('0' + value / 10));
+  out->push_back(static_cast<char>('0' + value % 10));
+}
+
+// `value` of `unit` nanoseconds with its fraction and without trailing zeros: 1.5, 10.034.
+void AppendFraction(uint64_t value, uint64_t unit, std::string* out) {
+  absl::StrAppend(out, value / unit);
+  uint64_t rest = value % unit;
+  if (rest == 0) return;
+  out->push_back('.');
+  for (unit /= 10; rest != 0; unit /= 10) {
+    out->push_back(static_cast<char>('0' + rest / unit));
+    rest %= unit;
+  }
+}
+
+}  // namespace
+
+void AppendJsonString(absl::string_view text, std::string* out) {
+  out->push_back('"');
+  size_t start = 0;  // of the run that needs no escape
+  const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
+  for (size_t i = 0; i < text.size();) {
+    if (IsPlain(bytes[i])) {
+      ++i;
+      continue;
+    }
+    const size_t length = bytes[i] < 0x80 ? 1 : Utf8Length(bytes + i, text.size() - i);
+    const bool separator = length == 3 && bytes[i] == 0xE2 && bytes[i + 1] == 0x80 &&
+                           (bytes[i + 2] == 0xA8 || bytes[i + 2] == 0xA9);
+    if (length > 1 && !separator) {
+      i += length;
+      continue;
+    }
+    out->append(text.data() + start, i - start);
+    if (length == 0) {
+      out->append("\\ufffd");
+    } else if (separator) {
+      out->append(bytes[i + 2] == 0xA8 ? "\\u2028" : "\\u2029");
+    } else {
+      AppendEscapedAscii(bytes[i], out);
+    }
+    i += length == 0 ? 1 : length;
+    start = i;
+  }
+  out->append(text.data() + start, text.size() - start);
+  out->push_back('"');
+}
+
+void AppendTime(absl::Time time, std::string* out) {
+  const absl::CivilSecond civil = absl::ToCivilSecond(time, absl::UTCTimeZone());
+  const auto year = civil.year();
+  if (year >= 0 && year <= 9999) {
+    AppendTwoDigits(static_cast<int>(year / 100), out);
+    AppendTwoDigits(static_cast<int>(year % 100), out);
+  } else {
+    absl::StrAppend(out, year);
+  }
+  const std::array<std::pair<char, int>, 5> parts = {{{'-', civil.month()},
+                                                      {'-', civil.day()},
+                                                      {'T', civil.hour()},
+                                                      {':', civil.minute()},
+                                                      {':', civil.second()}}};
+  for (const auto& [separator, value] : parts) {
+    out->push_back(separator);
+    AppendTwoDigits(value, out);
+  }
+  out->push_back('Z');
+}
+
+void AppendJsonTime(absl::Time time, std::string* out) {
+  if (time == absl::InfinitePast()) {
+    out->append("null");
+    return;
+  }
+  out->push_back('"');
+  AppendTime(time, out);
+  out->push_back('"');
+}
+
+void AppendGoDuration(absl::Duration duration, std::string* out) {
+  const int64_t nanos = absl::ToInt64Nanoseconds(duration);
+  if (nanos == 0) {
+    out->append("0s");
+    return;
+  }
+  uint64_t left = static_cast<uint64_t>(nanos);
+  if (nanos < 0) {
+    out->push_back('-');
+    left = 0 - left;
+  }
+  constexpr uint64_t kSecond = 1000000000;
+  if (left < kSecond) {
+    if (left < 1000) {
+      absl::StrAppend(out, left, "ns");
+    } else if (left < 1000000) {
+      AppendFraction(left, 1000, out);
+      out->append("µs");
+    } else {
+      AppendFraction(left, 1000000, out);
+      out->append("ms");
+    }
+    return;
+  }
+  const uint64_t hours = left / (3600 * kSecond);
+  const uint64_t minutes = left / (60 * kSecond) % 60;
+  if (hours > 0) absl::StrAppend(out, hours, "h");
+  if (hours > 0 || minutes > 0) absl::StrAppend(out, minutes, "m");
+  AppendFraction(left % (60 * kSecond), kSecond, out);
+  out->push_back('s');
+}
+
+void AppendMilliQuantity(int64_t milli, QuantityForm form, std::string* out) {
+  if (milli == 0) {
+    out->push_back('0');
+    return;
+  }
+  uint64_t magnitude = static_cast<uint64_t>(milli);
+  if (milli < 0) {
+    out->push_back('-');
+    magnitude = 0 - magnitude;
+  }
+  // Below 1024, or with a fraction, a binary quantity is written as a decimal one.
+  if (form == QuantityForm::kBinary && magnitude % 1000 == 0 && magnitude >= 1024 * 1000) {
+    static constexpr absl::string_view kSuffixes[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+    uint64_t units = magnitude / 1000;
+    size_t power = 0;
+    for (; power < 6 && units % 1024 == 0; ++power) units /= 1024;
+    absl::StrAppend(out, units, kSuffixes[power]);
+    return;
+  }
+  static constexpr absl::string_view kSuffixes[] = {"m", "", "k", "M", "G", "T", "P", "E"};
+  size_t power = 0;
+  for (; power < 7 && magnitude % 1000 == 0; ++power) magnitude /= 1000;
+  absl::StrAppend(out, magnitude, kSuffixes[power]);
+}
+
+std::string IndentJson(absl::string_view compact) {
+  std::string out;
+  out.reserve(compact.size() * 2);
+  size_t depth = 0;
+  bool in_string = false;
+  const auto new_line = [&] {
+    out.push_back('\n');
+    out.append(2 * depth, ' ');
+  };
+  for (size_t i = 0; i < compact.size(); ++i) {
+    const char c = compact[i];
+    if (in_string) {
+      out.push_back(c);
+      if (c == '\\' && i + 1 < compact.size()) out.push_back(compact[++i]);
+      if (c == '"') in_string = false;
+      continue;
+    }
+    const char next = i + 1 < compact.size() ? compact[i + 1] : '\0';
+    switch (c) {
+      case '"':
+        in_string = true;
+        out.push_back(c);
+        break;
+      case '{':
+      case '[':
+        out.push_back(c);
+        if (next == '}' || next == ']') {
+          out.push_back(next);
+          ++i;
+        } else {
+          ++depth;
+          new_line();
+        }
+        break;
+      case '}':
+      case ']':
+        if (depth > 0) --depth;
+        new_line();
+        out.push_back(c);
+        break;
+      case ',':
+        out.push_back(c);
+        new_line();
+        break;
+      case ':':
+        out.append(": ");
+        break;
+      default:
+        out.push_back(c);
+    }
+  }
+  return out;
+}
+
+}  // namespace flyball::apiservice::wire

@@ -1,0 +1,37 @@
+// Appends the scalar forms of Kubernetes JSON: strings as Go escapes them, timestamps, durations,
+// quantities.
+//
+// Pure. Everything appends to a caller's buffer: these run once for each item of each answer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace flyball::apiservice::wire {
+
+// With quotes. As Go's encoding/json with HTML escaping: < > & U+2028 U+2029 as \uXXXX, broken
+// UTF-8 as \ufffd.
+void AppendJsonString(absl::string_view text, std::string* out);
+
+// `"2026-03-04T05:06:07Z"`: UTC, the fraction cut. absl::InfinitePast() is `null`.
+void AppendJsonTime(absl::Time time, std::string* out);
+// The same without quotes.
+void AppendTime(absl::Time time, std::string* out);
+
+// Go's time.Duration.String(): `0s`, `15s`, `1m30s`, `1.5s`, `15µs`.
+void AppendGoDuration(absl::Duration duration, std::string* out);
+
+enum class QuantityForm { kDecimal, kBinary };
+
+// The canonical text of `milli` thousandths, as kube::Quantity::FromMilli(milli).ToString() gives,
+// in one pass without arbitrary precision. No quotes.
+void AppendMilliQuantity(int64_t milli, QuantityForm form, std::string* out);
+
+// Two-space indentation of compact JSON, as Go's json.Indent: escapes stay as they are. `compact`
+// must be valid JSON; a final newline is kept.
+std::string IndentJson(absl::string_view compact);
+
+}  // namespace flyball::apiservice::wire

@@ -1,0 +1,159 @@
+#include "apiservice/wire/text.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kube/quantity.h"
+
+namespace flyball::apiservice::wire {
+namespace {
+
+struct StringRow {
+  std::string name;
+  std::string in;
+  std::string want;
+};
+
+class AppendJsonStringTest : public testing::TestWithParam<StringRow> {};
+
+TEST_P(AppendJsonStringTest, Row) {
+  std::string out;
+  AppendJsonString(GetParam().in, &out);
+  EXPECT_EQ(out, GetParam().want);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Escapes, AppendJsonStringTest,
+    testing::Values(StringRow{"PlainStays", "queue_len", "\"queue_len\""},
+                    StringRow{"QuoteAndBackslash", "a\"b\\c", R"("a\"b\\c")"},
+                    StringRow{"HtmlAsGo", "<a>&b", R"("\u003ca\u003e\u0026b")"},
+                    StringRow{"Controls", std::string("\n\r\t\b\f\x01", 6),
+                              R"("\n\r\t\b\f\u0001")"},
+                    StringRow{"NonAsciiStays", "grüße€😀", "\"grüße€😀\""},
+                    StringRow{"LineSeparators", "\u2028\u2029", R"("\u2028\u2029")"},
+                    StringRow{"BrokenUtf8IsReplaced", "a\xff\xc3", R"("a\ufffd\ufffd")"},
+                    // A surrogate half in UTF-8 is three broken bytes.
+                    StringRow{"SurrogateIsBroken", "\xed\xa0\x80", R"("\ufffd\ufffd\ufffd")"}),
+    [](const auto& info) { return info.param.name; });
+
+struct QuantityRow {
+  std::string name;
+  int64_t milli;
+  QuantityForm form;
+  std::string want;
+};
+
+class AppendMilliQuantityTest : public testing::TestWithParam<QuantityRow> {};
+
+TEST_P(AppendMilliQuantityTest, Row) {
+  std::string out;
+  AppendMilliQuantity(GetParam().milli, GetParam().form, &out);
+  EXPECT_EQ(out, GetParam().want);
+}
+
+constexpr auto kDecimal = QuantityForm::kDecimal;
+constexpr auto kBinary = QuantityForm::kBinary;
+
+INSTANTIATE_TEST_SUITE_P(
+    Canonical, AppendMilliQuantityTest,
+    testing::Values(QuantityRow{"Zero", 0, kDecimal, "0"},
+                    QuantityRow{"Milli", 999, kDecimal, "999m"},
+                    QuantityRow{"OneUnit", 1000, kDecimal, "1"},
+                    QuantityRow{"NoSuffixForFifteenHundred", 1500000, kDecimal, "1500"},
+                    QuantityRow{"Kilo", 1000000, kDecimal, "1k"},
+                    QuantityRow{"Mega", 2500000000000, kDecimal, "2500M"},
+                    QuantityRow{"Peta", 9200000000000000000, kDecimal, "9200T"},
+                    QuantityRow{"Negative", -1999, kDecimal, "-1999m"},
+                    QuantityRow{"Smallest", std::numeric_limits<int64_t>::min(), kDecimal,
+                                "-9223372036854775808m"},
+                    QuantityRow{"BinaryBelow1024IsDecimal", 1000000, kBinary, "1k"},
+                    QuantityRow{"BinaryFractionIsDecimal", 1000500, kBinary, "1000500m"},
+                    QuantityRow{"Kibi", 1024000, kBinary, "1Ki"},
+                    QuantityRow{"Mebi", int64_t{134217728} * 1000, kBinary, "128Mi"},
+                    QuantityRow{"OddBytes", int64_t{4294967297} * 1000, kBinary, "4294967297"},
+                    QuantityRow{"ManyKibi", int64_t{1000000000000} * 1000, kBinary, "976562500Ki"},
+                    QuantityRow{"DecimalMillionStaysBytes", int64_t{1000001} * 1000, kBinary,
+                                "1000001"},
+                    // 1000000 = 2^6 * 15625: no factor of 1024.
+                    QuantityRow{"MillionBytes", int64_t{1000000} * 1000, kBinary, "1000000"},
+                    QuantityRow{"NegativeBinary", -2048000, kBinary, "-2Ki"}),
+    [](const auto& info) { return info.param.name; });
+
+// Every power of ten and of two, and their neighbours, in both signs.
+TEST(AppendMilliQuantityAgreementTest, WithTheExactQuantity) {
+  std::vector<int64_t> values = {0, std::numeric_limits<int64_t>::max(),
+                                 std::numeric_limits<int64_t>::min()};
+  for (const int64_t base : {10, 2}) {
+    for (int64_t power = 1; power < std::numeric_limits<int64_t>::max() / base; power *= base) {
+      for (const int64_t value :
+           {power - 1, power, power + 1, power / 1000 * 1000, 3 * (power / 8)}) {
+        values.push_back(value);
+        values.push_back(-value);
+      }
+    }
+  }
+  for (const int64_t value : values) {
+    std::string decimal;
+    std::string binary;
+    AppendMilliQuantity(value, kDecimal, &decimal);
+    AppendMilliQuantity(value, kBinary, &binary);
+    EXPECT_EQ(decimal, kube::Quantity::FromMilli(value).ToString()) << value;
+    EXPECT_EQ(binary,
+              kube::Quantity::FromMilli(value, kube::Quantity::Format::kBinarySI).ToString())
+        << value;
+  }
+}
+
+struct DurationRow {
+  std::string name;
+  absl::Duration in;
+  std::string want;
+};
+
+class AppendGoDurationTest : public testing::TestWithParam<DurationRow> {};
+
+TEST_P(AppendGoDurationTest, Row) {
+  std::string out;
+  AppendGoDuration(GetParam().in, &out);
+  EXPECT_EQ(out, GetParam().want);
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, AppendGoDurationTest,
+                         testing::Values(DurationRow{"Zero", absl::ZeroDuration(), "0s"},
+                                         DurationRow{"Seconds", absl::Seconds(15), "15s"},
+                                         DurationRow{"WholeMinute", absl::Minutes(1), "1m0s"},
+                                         DurationRow{"MinuteAndHalf", absl::Seconds(90), "1m30s"},
+                                         DurationRow{"Fraction", absl::Milliseconds(1500), "1.5s"},
+                                         DurationRow{"Hour", absl::Hours(1), "1h0m0s"},
+                                         DurationRow{"Milliseconds", absl::Milliseconds(10034),
+                                                     "10.034s"},
+                                         DurationRow{"Micro", absl::Microseconds(15), "15µs"},
+                                         DurationRow{"Nano", absl::Nanoseconds(7), "7ns"},
+                                         DurationRow{"Milli", absl::Microseconds(1100), "1.1ms"},
+                                         DurationRow{"Negative", -absl::Seconds(61), "-1m1s"}),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(AppendJsonTimeTest, FractionIsCutNotRounded) {
+  std::string out;
+  AppendJsonTime(absl::FromUnixMillis(1700000000999), &out);
+  EXPECT_EQ(out, "\"2023-11-14T22:13:20Z\"");
+}
+
+TEST(AppendJsonTimeTest, UnknownIsNull) {
+  std::string out;
+  AppendJsonTime(absl::InfinitePast(), &out);
+  EXPECT_EQ(out, "null");
+}
+
+TEST(IndentJsonTest, LooksLikeGo) {
+  EXPECT_EQ(IndentJson("{\"a\":[],\"b\":{},\"c\":[1,{\"d\":\"x,{}\\\"\"}]}\n"),
+            "{\n  \"a\": [],\n  \"b\": {},\n  \"c\": [\n    1,\n    {\n      \"d\": "
+            "\"x,{}\\\"\"\n    }\n  ]\n}\n");
+}
+
+}  // namespace
+}  // namespace flyball::apiservice::wire
