@@ -1,0 +1,189 @@
+#include "apiservice/router.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace flyball::apiservice {
+namespace {
+
+const absl::Duration kMinute = absl::Minutes(1);
+
+// One word for an endpoint and what it was given: "custom ns=shop res=pods name=* metric=m".
+std::string Show(const RoutedRequest& r) {
+  if (r.early_error.has_value()) return absl::StrCat("early ", r.early_error->code);
+  if (r.error.has_value()) return absl::StrCat(r.error->code, " ", r.error->reason);
+  static const char* const kNames[] = {
+      "unknown", "index",    "groups",   "group",     "resources", "custom",  "external", "pods",
+      "nodes",   "openapi2", "openapi3", "openapi3/", "health",    "metrics", "version",  "rules"};
+  std::string out = kNames[static_cast<int>(r.endpoint)];
+  const auto add = [&](absl::string_view name, absl::string_view value) {
+    if (!value.empty()) absl::StrAppend(&out, " ", name, "=", value);
+  };
+  add("g", r.group);
+  add("v", r.version);
+  add("ns", r.ns);
+  if (r.namespace_itself) out += " itself";
+  add("res", r.resource);
+  add("name", r.name);
+  add("metric", r.metric);
+  return out;
+}
+
+struct Row {
+  std::string name;
+  std::string target;
+  std::string want;
+  std::string method = "GET";
+};
+
+class RouteTest : public testing::TestWithParam<Row> {};
+
+TEST_P(RouteTest, Row) {
+  EXPECT_EQ(Show(Route(GetParam().method, GetParam().target, kMinute)), GetParam().want);
+}
+
+#define C2 "/apis/custom.metrics.k8s.io/v1beta2"
+#define E1 "/apis/external.metrics.k8s.io/v1beta1"
+#define M1 "/apis/metrics.k8s.io/v1beta1"
+const std::string kC = " g=custom.metrics.k8s.io v=v1beta2";
+const std::string kE = " g=external.metrics.k8s.io v=v1beta1";
+const std::string kM = " g=metrics.k8s.io v=v1beta1";
+
+INSTANTIATE_TEST_SUITE_P(
+    Paths, RouteTest,
+    testing::Values(
+        Row{"Index", "/", "index"}, Row{"Groups", "/apis", "groups"},
+        Row{"GroupsWithSlash", "/apis/", "groups"}, Row{"TwoSlashes", "/apis//", "unknown"},
+        Row{"UnknownGroup", "/apis/nope", "unknown"},
+        Row{"Group", "/apis/metrics.k8s.io/", "group g=metrics.k8s.io"},
+        Row{"Version", C2 "/", "resources" + kC},
+        Row{"UnknownVersion", "/apis/custom.metrics.k8s.io/v9", "404 NotFound"},
+        Row{"NoSecondExternalVersion", "/apis/external.metrics.k8s.io/v1beta2", "404 NotFound"},
+        Row{"Star", C2 "/namespaces/shop/pods/*/m",
+            "custom" + kC + " ns=shop res=pods name=* metric=m"},
+        Row{"EncodedStar", C2 "/namespaces/shop/pods/%2A/m",
+            "custom" + kC + " ns=shop res=pods name=* metric=m"},
+        Row{"OneTrailingSlash", C2 "/namespaces/shop/pods/a/m/",
+            "custom" + kC + " ns=shop res=pods name=a metric=m"},
+        Row{"TwoTrailingSlashes", C2 "/namespaces/shop/pods/a/m//", "404 NotFound"},
+        Row{"RootScoped", C2 "/nodes/n1/load", "custom" + kC + " res=nodes name=n1 metric=load"},
+        Row{"NamespaceItself", C2 "/namespaces/shop/metrics/m",
+            "custom" + kC + " itself res=namespaces name=shop metric=m"},
+        Row{"TwoParts", C2 "/namespaces/shop/pods", "400 BadRequest"},
+        Row{"ThreeParts", C2 "/namespaces/shop/pods/a", "404 NotFound"},
+        Row{"TooMany", C2 "/namespaces/shop/pods/a/m/extra", "404 NotFound"},
+        Row{"DoubleSlashInside", C2 "/namespaces//pods/a/m", "404 NotFound"},
+        Row{"EncodedSlash", C2 "/namespaces/shop/pods/a%2Fb/m", "404 NotFound"},
+        Row{"WatchPrefix", C2 "/watch/namespaces/shop/pods/a/m", "404 NotFound"},
+        Row{"External", E1 "/namespaces/shop/q", "external" + kE + " ns=shop metric=q"},
+        Row{"ExternalWithPlus", E1 "/namespaces/shop/a+b", "external" + kE + " ns=shop metric=a+b"},
+        Row{"ExternalWithSpace", E1 "/namespaces/shop/sp%20ace",
+            "external" + kE + " ns=shop metric=sp ace"},
+        Row{"ExternalRoot", E1 "/q", "404 NotFound"},
+        Row{"ExternalNamespaceAlone", E1 "/namespaces/shop", "404 NotFound"},
+        Row{"ExternalTooMany", E1 "/namespaces/shop/a/b", "404 NotFound"},
+        Row{"ExternalEncodedSlash", E1 "/namespaces/shop/a%2Fb", "404 NotFound"},
+        Row{"Nodes", M1 "/nodes", "nodes" + kM},
+        Row{"Node", M1 "/nodes/n", "nodes" + kM + " name=n"},
+        Row{"AllPods", M1 "/pods", "pods" + kM},
+        Row{"Pods", M1 "/namespaces/shop/pods", "pods" + kM + " ns=shop"},
+        Row{"Pod", M1 "/namespaces/shop/pods/p", "pods" + kM + " ns=shop name=p"},
+        Row{"NoPodWithoutNamespace", M1 "/pods/p", "404 NotFound"},
+        Row{"OtherResource", M1 "/services", "404 NotFound"},
+        Row{"Health", "/readyz", "health res=readyz"},
+        Row{"OneCheck", "/livez/ping", "health res=livez name=ping"},
+        Row{"OpenApi", "/openapi/v3/apis/metrics.k8s.io/v1beta1",
+            "openapi3/ name=apis/metrics.k8s.io/v1beta1"},
+        Row{"Broken", "/apis/%zz", "early 400"}, Row{"NoPath", "*", "early 400"}),
+    [](const auto& info) { return info.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Methods, RouteTest,
+    testing::Values(Row{"Post", E1 "/namespaces/shop/q", "405 MethodNotAllowed", "POST"},
+                    Row{"Head", E1 "/namespaces/shop/q", "405 MethodNotAllowed", "HEAD"},
+                    Row{"PostToNowhere", E1 "/q", "404 NotFound", "POST"},
+                    Row{"PostToList", "/apis", "405 MethodNotAllowed", "POST"},
+                    Row{"PostHealth", "/healthz", "health res=healthz", "POST"},
+                    Row{"PostVersion", "/version", "405 MethodNotAllowed", "POST"}),
+    [](const auto& info) { return info.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Parameters, RouteTest,
+    testing::Values(
+        Row{"CustomWatchIsAList", C2 "/namespaces/s/pods/*/m?watch=true",
+            "custom" + kC + " ns=s res=pods name=* metric=m"},
+        Row{"ExternalWatch", E1 "/namespaces/s/q?watch=true", "405 MethodNotAllowed"},
+        Row{"PodsWatch", M1 "/pods?watch=1", "405 MethodNotAllowed"},
+        Row{"BadLabels", C2 "/namespaces/s/pods/*/m?labelSelector=a+in+b", "400 BadRequest"},
+        Row{"BadMetricLabels", C2 "/namespaces/s/pods/*/m?metricLabelSelector=a+in+b", "500 "},
+        Row{"SameName", C2 "/namespaces/s/pods/w/m?fieldSelector=metadata.name%3Dw",
+            "custom" + kC + " ns=s res=pods name=w metric=m"},
+        Row{"OtherName", C2 "/namespaces/s/pods/w/m?fieldSelector=metadata.name%3Do",
+            "400 BadRequest"},
+        Row{"OtherField", C2 "/namespaces/s/pods/*/m?fieldSelector=spec.x%3Dy", "400 BadRequest"},
+        Row{"BareTerm", C2 "/namespaces/s/pods/*/m?fieldSelector=foo", "400 BadRequest"},
+        Row{"BadLimit", E1 "/namespaces/s/q?limit=abc", "400 BadRequest"},
+        Row{"LimitIgnored", E1 "/namespaces/s/q?limit=1&continue=x&foo=bar",
+            "external" + kE + " ns=s metric=q"},
+        Row{"BadTimeout", E1 "/namespaces/s/q?timeout=abc", "early 400"},
+        Row{"LongTimeout", E1 "/namespaces/s/q?timeout=10h", "external" + kE + " ns=s metric=q"},
+        Row{"MatchWithoutVersion", E1 "/namespaces/s/q?resourceVersionMatch=Exact", "422 Invalid"},
+        Row{"NamedPodIgnoresSelectors", M1 "/namespaces/s/pods/p?labelSelector=a+in+b",
+            "pods" + kM + " ns=s name=p"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(RouteTimeoutTest, ShortensButNeverLengthens) {
+  EXPECT_EQ(Route("GET", "/apis?timeout=5s", kMinute).timeout, absl::Seconds(5));
+  EXPECT_EQ(Route("GET", "/apis?timeout=10h", kMinute).timeout, kMinute);
+  EXPECT_EQ(Route("GET", "/apis?timeout=0s", kMinute).timeout, kMinute);
+  EXPECT_EQ(Route("GET", "/apis?timeout=-1s", kMinute).timeout, kMinute);
+}
+
+// "verb group/version resource/subresource name ns path {selector}"
+std::string ShowAttributes(const RoutedRequest& r) {
+  const Attributes& a = r.attributes;
+  if (!a.is_resource) return absl::StrCat(a.verb, " ", a.path);
+  return absl::StrCat(a.verb, " ", a.group, "/", a.version, " ", a.resource, "/", a.subresource,
+                      " name=", a.name, " ns=", a.ns, " {", a.label_selector.ToString(), "}");
+}
+
+class AttributesTest : public testing::TestWithParam<Row> {};
+
+TEST_P(AttributesTest, Row) {
+  EXPECT_EQ(ShowAttributes(Route(GetParam().method, GetParam().target, kMinute)), GetParam().want);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Reviews, AttributesTest,
+    testing::Values(
+        Row{"Star", C2 "/namespaces/ns/pods/*/m?labelSelector=a%3Db",
+            "get custom.metrics.k8s.io/v1beta2 pods/m name=* ns=ns {}"},
+        Row{"NamespaceItself", C2 "/namespaces/ns/metrics/m",
+            "get custom.metrics.k8s.io/v1beta2 metrics/ name=m ns=ns {}"},
+        Row{"RootScoped", C2 "/nodes/n1/m",
+            "get custom.metrics.k8s.io/v1beta2 nodes/m name=n1 ns= {}"},
+        Row{"LiteralResource", C2 "/namespaces/ns/deployments.apps/web/m",
+            "get custom.metrics.k8s.io/v1beta2 deployments.apps/m name=web ns=ns {}"},
+        Row{"External", E1 "/namespaces/ns/m?labelSelector=queue%3Da",
+            "list external.metrics.k8s.io/v1beta1 m/ name= ns=ns {queue=a}"},
+        Row{"ExternalBadSelectorIsPlainList", E1 "/namespaces/ns/m?labelSelector=a,",
+            "list external.metrics.k8s.io/v1beta1 m/ name= ns=ns {}"},
+        Row{"Watch", E1 "/namespaces/ns/m?watch=true",
+            "watch external.metrics.k8s.io/v1beta1 m/ name= ns=ns {}"},
+        Row{"DeleteCollection", E1 "/namespaces/ns/m",
+            "deletecollection external.metrics.k8s.io/v1beta1 m/ name= ns=ns {}", "DELETE"},
+        Row{"NameFromFieldSelector", M1 "/namespaces/ns/pods?fieldSelector=metadata.name%3Dp",
+            "list metrics.k8s.io/v1beta1 pods/ name=p ns=ns {}"},
+        Row{"Pod", M1 "/namespaces/ns/pods/p", "get metrics.k8s.io/v1beta1 pods/ name=p ns=ns {}"},
+        Row{"Head", E1 "/namespaces/ns/m", "list external.metrics.k8s.io/v1beta1 m/ name= ns=ns {}",
+            "HEAD"},
+        Row{"NonResource", "/metrics", "get /metrics"}, Row{"Discovery", C2, "get " C2},
+        Row{"PostNonResource", "/version", "post /version", "POST"},
+        Row{"CoreApi", "/api/v1/namespaces/ns/secrets/s", "get /v1 secrets/ name=s ns=ns {}"}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace flyball::apiservice
