@@ -221,8 +221,12 @@ struct Decision {
   MonitorLabels monitor;
   ScalerState state;  // to be kept
 
+  // Set by RecordScaleWrite: the scale was written.
+  bool rescaled = false;
+
   // Bookkeeping between the three steps of a reconcile.
   std::vector<Event> events_after_status;  // RecordStatusWrite appends them
+  bool error_outlives_status = false;      // a failing status write does not replace `error`
 };
 
 }  // namespace flyball::scaler

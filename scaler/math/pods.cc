@@ -26,7 +26,8 @@ RequestColumn MakeColumn(absl::Span<const Pod* const> pods, const RequestQuery& 
   column.milli.reserve(pods.size());
   for (const Pod* pod : pods) {
     const absl::StatusOr<int64_t> request = PodRequest(*pod, query);
-    if (!request.ok() && column.error.empty()) column.error = std::string(request.status().message());
+    if (!request.ok() && column.error.empty())
+      column.error = std::string(request.status().message());
     column.milli.push_back(request.value_or(0));
   }
   return column;

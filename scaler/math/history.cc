@@ -1,0 +1,63 @@
+#include "scaler/math/history.h"
+
+#include <algorithm>
+
+#include "base/go_arithmetic.h"
+
+namespace flyball::scaler {
+namespace {
+
+int32_t LongestPeriod(const ScalingRules& rules) {
+  int32_t longest = 0;
+  for (const ScalingPolicy& policy : rules.policies) {
+    longest = std::max(longest, policy.period_seconds);
+  }
+  return longest;
+}
+
+}  // namespace
+
+void RecordInitialRecommendation(int32_t current, absl::Time now, ScalerState& state) {
+  if (!state.recommendations.empty()) return;
+  state.recommendations.push_back({.replicas = current, .time = now - absl::Microseconds(1)});
+}
+
+void RecordRecommendation(const Recommendation& recommendation, std::optional<size_t> outdated,
+                          ScalerState& state) {
+  if (outdated.has_value()) {
+    state.recommendations[*outdated] = recommendation;
+  } else {
+    state.recommendations.push_back(recommendation);
+  }
+}
+
+void RecordScaleEvent(const Behavior& behavior, int32_t from, int32_t to, absl::Time now,
+                      ScalerState& state) {
+  const bool up = to > from;
+  std::vector<ScaleEvent>& events = up ? state.scale_ups : state.scale_downs;
+  const ScalingRules& rules = up ? behavior.scale_up : behavior.scale_down;
+  const absl::Time cutoff = now - absl::Seconds(LongestPeriod(rules));
+  ScaleEvent* replaced = nullptr;
+  for (ScaleEvent& event : events) {
+    if (event.time < cutoff) event.outdated = true;
+    if (event.outdated) replaced = &event;
+  }
+  const ScaleEvent event{.change = up ? WrapSub32(to, from) : WrapSub32(from, to), .time = now};
+  if (replaced != nullptr) {
+    *replaced = event;
+  } else {
+    events.push_back(event);
+  }
+}
+
+int32_t ChangeWithin(const std::vector<ScaleEvent>& events, int32_t period_seconds,
+                     absl::Time now) {
+  const absl::Time cutoff = now - absl::Seconds(period_seconds);
+  int32_t sum = 0;
+  for (const ScaleEvent& event : events) {
+    if (event.time > cutoff) sum = WrapAdd32(sum, event.change);
+  }
+  return sum;
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,158 @@
+#include "scaler/math/limit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/go_arithmetic.h"
+#include "scaler/math/history.h"
+
+namespace flyball::scaler {
+namespace {
+
+// The counts that the default rule lets a target grow to: twice as many, and at least 4.
+constexpr double kDefaultGrowthFactor = 2.0;
+constexpr double kDefaultGrowthMinimum = 4.0;
+
+enum class Direction { kUp, kDown };
+
+void Reset(const LimitInput& input, Limiting& out) {
+  std::vector<PolicyLimit> buffer = std::move(out.policies);
+  buffer.clear();
+  out = Limiting{};
+  out.policies = std::move(buffer);
+  out.before = input.stabilized;
+  out.after = input.stabilized;
+  out.lowest = input.min_replicas;
+  out.highest = input.max_replicas;
+}
+
+void Clamp(int32_t to, LimitedBy by, Limiting& out) {
+  out.after = to;
+  out.by = by;
+}
+
+// What one policy allows; `previous` is the result of the policy before it, which a policy of an
+// unknown type repeats.
+int32_t Allowed(const ScalingPolicy& policy, Direction direction, int32_t start, int32_t previous) {
+  const double share = static_cast<double>(policy.value) / 100;
+  switch (policy.type) {
+    case PolicyType::kPods:
+      return direction == Direction::kUp ? WrapAdd32(start, policy.value)
+                                         : WrapSub32(start, policy.value);
+    case PolicyType::kPercent:
+      // Growth is rounded up so that it can start at all.
+      return direction == Direction::kUp
+                 ? GoInt32(std::ceil(static_cast<double>(start) * (1 + share)))
+                 : GoInt32(static_cast<double>(start) * (1 - share));
+    case PolicyType::kOther:
+      return previous;
+  }
+  return previous;
+}
+
+// The count that the rules allow, before it is held to the current one.
+int32_t RateLimit(const LimitInput& input, Direction direction, const ScalingRules& rules,
+                  const ScalerState& state, Limiting& out) {
+  if (rules.select_policy == SelectPolicy::kDisabled) {
+    out.disabled = true;
+    return input.current;
+  }
+  // Max means the largest change: the highest count upwards, the lowest downwards.
+  const bool highest = (rules.select_policy == SelectPolicy::kMax) == (direction == Direction::kUp);
+  int32_t result =
+      highest ? std::numeric_limits<int32_t>::min() : std::numeric_limits<int32_t>::max();
+  int32_t previous = 0;
+  for (size_t i = 0; i < rules.policies.size(); ++i) {
+    const ScalingPolicy& policy = rules.policies[i];
+    PolicyLimit limit{.policy = i,
+                      .added = ChangeWithin(state.scale_ups, policy.period_seconds, input.now),
+                      .removed = ChangeWithin(state.scale_downs, policy.period_seconds, input.now)};
+    limit.period_start = WrapAdd32(WrapSub32(input.current, limit.added), limit.removed);
+    limit.limit = previous = Allowed(policy, direction, limit.period_start, previous);
+    if (highest ? limit.limit > result : limit.limit < result) {
+      result = limit.limit;
+      out.policy = i;
+    }
+    out.policies.push_back(limit);
+  }
+  return result;
+}
+
+}  // namespace
+
+void LimitByDefault(const LimitInput& input, Limiting& out) {
+  Reset(input, out);
+  out.up = out.down = true;
+  const int32_t growth = GoInt32(
+      std::max(kDefaultGrowthFactor * static_cast<double>(input.current), kDefaultGrowthMinimum));
+  out.rate_limit = growth;
+  const bool by_rate = input.max_replicas > growth;
+  if (by_rate) out.highest = growth;
+  if (input.stabilized < out.lowest) return Clamp(out.lowest, LimitedBy::kMinReplicas, out);
+  if (input.stabilized > out.highest) {
+    Clamp(out.highest, by_rate ? LimitedBy::kScaleUpLimit : LimitedBy::kMaxReplicas, out);
+  }
+}
+
+void LimitByBehavior(const LimitInput& input, const Behavior& behavior, const ScalerState& state,
+                     Limiting& out) {
+  Reset(input, out);
+  if (input.stabilized > input.current) {
+    out.up = true;
+    const int32_t allowed =
+        std::max(RateLimit(input, Direction::kUp, behavior.scale_up, state, out), input.current);
+    out.rate_limit = allowed;
+    const bool by_rate = input.max_replicas > allowed;
+    if (by_rate) out.highest = allowed;
+    if (input.stabilized > out.highest) {
+      Clamp(out.highest, by_rate ? LimitedBy::kScaleUpLimit : LimitedBy::kMaxReplicas, out);
+    }
+  } else if (input.stabilized < input.current) {
+    out.down = true;
+    const int32_t allowed = std::min(
+        RateLimit(input, Direction::kDown, behavior.scale_down, state, out), input.current);
+    out.rate_limit = allowed;
+    const bool by_rate = input.min_replicas < allowed;
+    if (by_rate) out.lowest = allowed;
+    if (input.stabilized < out.lowest) {
+      Clamp(out.lowest, by_rate ? LimitedBy::kScaleDownLimit : LimitedBy::kMinReplicas, out);
+    }
+  }
+}
+
+absl::string_view LimitReason(LimitedBy by) {
+  switch (by) {
+    case LimitedBy::kNothing:
+      return "DesiredWithinRange";
+    case LimitedBy::kScaleUpLimit:
+      return "ScaleUpLimit";
+    case LimitedBy::kScaleDownLimit:
+      return "ScaleDownLimit";
+    case LimitedBy::kMaxReplicas:
+      return "TooManyReplicas";
+    case LimitedBy::kMinReplicas:
+      return "TooFewReplicas";
+  }
+  return "";
+}
+
+absl::string_view LimitMessage(LimitedBy by) {
+  switch (by) {
+    case LimitedBy::kNothing:
+      return "the desired count is within the acceptable range";
+    case LimitedBy::kScaleUpLimit:
+      return "the desired replica count is increasing faster than the maximum scale rate";
+    case LimitedBy::kScaleDownLimit:
+      return "the desired replica count is decreasing faster than the maximum scale rate";
+    case LimitedBy::kMaxReplicas:
+      return "the desired replica count is more than the maximum replica count";
+    case LimitedBy::kMinReplicas:
+      return "the desired replica count is less than the minimum replica count";
+  }
+  return "";
+}
+
+}  // namespace flyball::scaler

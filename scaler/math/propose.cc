@@ -1,0 +1,318 @@
+#include "scaler/math/propose.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "kube/label_syntax.h"
+#include "scaler/math/pod_proposal.h"
+#include "scaler/math/total_proposal.h"
+
+namespace flyball::scaler {
+namespace {
+
+// Empties a proposal but keeps its buffers.
+void Reset(Proposal& proposal) {
+  Proposal fresh;
+  for (const auto buffer :
+       {&Proposal::name, &Proposal::error, &Proposal::wrapped_error, &Proposal::reason}) {
+    fresh.*buffer = std::move(proposal.*buffer);
+    (fresh.*buffer).clear();
+  }
+  fresh.pod_groups = std::move(proposal.pod_groups);
+  fresh.pod_groups.clear();
+  proposal = std::move(fresh);
+}
+
+void Fail(absl::string_view reason, std::string error, std::string wrapped, Proposal& proposal) {
+  proposal.valid = false;
+  proposal.verdict = Verdict::kFailed;
+  proposal.formula = Formula::kNone;
+  proposal.timestamp.reset();
+  proposal.reason = std::string(reason);
+  proposal.error = std::move(error);
+  proposal.wrapped_error = std::move(wrapped);
+}
+
+// Everything the metric kinds need; one exists for each call of Propose.
+struct Context {
+  const DecisionInput& input;
+  const MetricSpec& metric;
+  const Reading& reading;
+  const DecideOptions& options;
+  Workspace& workspace;
+};
+
+GroupQuery MakeGroupQuery(const Context& context, const RequestColumn* requests) {
+  return {.table = *context.input.pods->table,
+          .samples = context.reading.samples,
+          .requests = requests,
+          .judge_readiness =
+              context.metric.type != MetricType::kPods && context.metric.resource == "cpu",
+          .config = *context.input.config,
+          .now = context.input.now};
+}
+
+void KeepPodDetail(const Context& context, Proposal& proposal) {
+  if (context.options.pod_detail) proposal.pod_groups = context.workspace.groups;
+}
+
+// ---- Resource, ContainerResource ----------------------------------------------------------------
+
+absl::Status ProposeUtilization(const Context& context, Proposal& proposal) {
+  const PodTable& table = *context.input.pods->table;
+  const RequestColumn* requests = table.Requests(context.metric.resource, context.metric.container);
+  if (requests == nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the pod table was made without the requests for ", context.metric.resource));
+  }
+  proposal.target_utilization = *context.metric.target.average_utilization;
+  return ProposeFromUtilization(MakeGroupQuery(context, requests),
+                                context.input.scale->spec_replicas, context.workspace, proposal);
+}
+
+absl::Status ProposeFromResource(const Context& context, bool average, Proposal& proposal) {
+  if (!context.reading.error.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat("unable to get metrics for resource ",
+                                                      context.metric.resource, ": ",
+                                                      context.reading.error));
+  }
+  if (!average) return ProposeUtilization(context, proposal);
+  proposal.target_milli = context.metric.target.average_value->milli;
+  return ProposeFromMean(MakeGroupQuery(context, nullptr), context.input.scale->spec_replicas,
+                         context.workspace, proposal);
+}
+
+void ProposeResource(const Context& context, Proposal& proposal) {
+  const MetricSpec& metric = context.metric;
+  const bool container = metric.type == MetricType::kContainerResource;
+  const bool average = metric.target.average_value.has_value();
+  std::string error;
+  if (!average && !metric.target.average_utilization.has_value()) {
+    error =
+        "invalid resource metric source: neither an average utilization target nor an average "
+        "value (usage) target was set";
+  } else if (const absl::Status status = ProposeFromResource(context, average, proposal);
+             !status.ok()) {
+    error = absl::StrCat("failed to get ", metric.resource,
+                         average ? " usage: " : " utilization: ", status.message());
+  }
+  KeepPodDetail(context, proposal);
+  if (!error.empty()) {
+    std::string wrapped =
+        absl::StrCat("failed to get ", container ? metric.container : metric.resource,
+                     container ? " container" : " resource", " metric value: ", error);
+    return Fail(container ? "FailedGetContainerResourceMetric" : "FailedGetResourceMetric",
+                std::move(error), std::move(wrapped), proposal);
+  }
+  proposal.valid = true;
+  absl::StrAppend(&proposal.name, metric.resource, container && !average ? " container" : "",
+                  average ? " resource" : " resource utilization (percentage of request)");
+}
+
+// ---- Pods
+// -----------------------------------------------------------------------------------------
+
+absl::Status ProposeFromPodsMetric(const Context& context, Proposal& proposal) {
+  const MetricIdentifier& id = context.metric.metric;
+  if (!id.selector_error.empty()) return absl::InvalidArgumentError(id.selector_error);
+  if (!context.metric.target.average_value.has_value()) {
+    return absl::InvalidArgumentError(
+        "invalid pods metric source: no average value target was set");
+  }
+  if (!context.reading.error.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("unable to get metric ", id.name, ": ", context.reading.error));
+  }
+  proposal.target_milli = context.metric.target.average_value->milli;
+  return ProposeFromMean(MakeGroupQuery(context, nullptr), context.input.scale->spec_replicas,
+                         context.workspace, proposal);
+}
+
+void ProposePods(const Context& context, Proposal& proposal) {
+  const absl::Status status = ProposeFromPodsMetric(context, proposal);
+  KeepPodDetail(context, proposal);
+  if (!status.ok()) {
+    std::string error(status.message());
+    std::string wrapped = absl::StrCat("failed to get pods metric value: ", error);
+    return Fail("FailedGetPodsMetric", std::move(error), std::move(wrapped), proposal);
+  }
+  proposal.valid = true;
+  absl::StrAppend(&proposal.name, "pods metric ", context.metric.metric.name);
+}
+
+// ---- Object, External
+// -----------------------------------------------------------------------------
+
+// The calculation behind both; the caller has checked selector and reading.
+absl::Status ProposeTotal(const Context& context, bool average, Proposal& proposal) {
+  const bool external = context.metric.type == MetricType::kExternal;
+  if (average) {
+    proposal.target_milli = context.metric.target.average_value->milli;
+    ProposeFromTotalPerReplica(context.reading.amounts_milli, external,
+                               context.input.scale->status_replicas, proposal);
+    return absl::OkStatus();
+  }
+  proposal.timestamp.reset();
+  proposal.target_milli = context.metric.target.value->milli;
+  const absl::Status status =
+      ProposeFromTotal(context.reading.amounts_milli, *context.input.pods->table,
+                       context.input.scale->spec_replicas, proposal);
+  if (status.ok()) return status;
+  return absl::FailedPreconditionError(
+      absl::StrCat("unable to calculate ready pods: ", status.message()));
+}
+
+// How conditions and events call a metric with an AverageValue target, and all External ones.
+void NameAsExternal(const MetricIdentifier& id, Proposal& proposal) {
+  absl::StrAppend(&proposal.name, "external metric ", id.name, "(", id.selector_go, ")");
+}
+
+void FailObject(std::string error, absl::string_view inner_wrap, Proposal& proposal) {
+  std::string wrapped = absl::StrCat("failed to get object metric value: ", inner_wrap, error);
+  Fail("FailedGetObjectMetric", std::move(error), std::move(wrapped), proposal);
+}
+
+void ProposeObject(const Context& context, Proposal& proposal) {
+  const MetricSpec& metric = context.metric;
+  const MetricIdentifier& id = metric.metric;
+  if (!id.selector_error.empty()) return FailObject(id.selector_error, "", proposal);
+  const bool value = metric.target.type == TargetType::kValue && metric.target.value.has_value();
+  const bool average = !value && metric.target.type == TargetType::kAverageValue &&
+                       metric.target.average_value.has_value();
+  if (!value && !average) {
+    return FailObject(
+        "invalid object metric source: neither a value target nor an average value target was set",
+        "", proposal);
+  }
+  std::string error;
+  if (!context.reading.error.empty()) {
+    // Upstream's arguments are shifted by one.
+    error = absl::StrCat("unable to get metric ", id.name, ": ", metric.described_object.kind,
+                         " on ", context.input.autoscaler->ns, " ", metric.described_object.name,
+                         "/", context.reading.error);
+  } else {
+    error = std::string(ProposeTotal(context, average, proposal).message());
+  }
+  if (!error.empty()) {
+    const std::string wrap =
+        average ? absl::StrCat("failed to get ", id.name, " object metric: ") : "";
+    return FailObject(std::move(error), wrap, proposal);
+  }
+  proposal.valid = true;
+  if (average) return NameAsExternal(id, proposal);
+  absl::StrAppend(&proposal.name, metric.described_object.kind, " metric ", id.name);
+}
+
+void FailExternal(const MetricIdentifier& id, std::string error, absl::string_view inner_wrap,
+                  Proposal& proposal) {
+  std::string wrapped =
+      absl::StrCat("failed to get ", id.name, " external metric value: ", inner_wrap, error);
+  Fail("FailedGetExternalMetric", std::move(error), std::move(wrapped), proposal);
+}
+
+void ProposeExternal(const Context& context, Proposal& proposal) {
+  const MetricTarget& target = context.metric.target;
+  const MetricIdentifier& id = context.metric.metric;
+  const bool average = target.average_value.has_value();
+  if (!average && !target.value.has_value()) {
+    return FailExternal(
+        id,
+        "invalid external metric source: neither a value target nor an average value target was "
+        "set",
+        "", proposal);
+  }
+  std::string error;
+  if (!id.selector_error.empty()) {
+    error = id.selector_error;
+  } else if (!context.reading.error.empty()) {
+    error = absl::StrCat("unable to get external metric ", context.input.autoscaler->ns, "/",
+                         id.name, "/", id.selector_go, ": ", context.reading.error);
+  } else {
+    error = std::string(ProposeTotal(context, average, proposal).message());
+  }
+  if (!error.empty()) {
+    const std::string wrap = average
+                                 ? absl::StrCat("failed to get ", id.name, " external metric: ")
+                                 : absl::StrCat("failed to get external metric ", id.name, ": ");
+    return FailExternal(id, std::move(error), wrap, proposal);
+  }
+  proposal.valid = true;
+  NameAsExternal(id, proposal);
+}
+
+void ProposeUnknown(const Context& context, Proposal& proposal) {
+  std::string error =
+      absl::StrCat("unknown metric source type ", kube::GoQuoted(context.metric.type_text));
+  proposal.spec_fault = true;
+  Fail("InvalidMetricSourceType", error, error, proposal);
+}
+
+}  // namespace
+
+Tolerance ToleranceOf(const Autoscaler& autoscaler, const MathConfig& config) {
+  Tolerance out{.down = config.tolerance, .up = config.tolerance};
+  if (!autoscaler.behavior.has_value() || !config.configurable_tolerance) return out;
+  const Behavior& behavior = *autoscaler.behavior;
+  if (behavior.scale_down.tolerance.has_value()) out.down = behavior.scale_down.tolerance->ratio;
+  if (behavior.scale_up.tolerance.has_value()) out.up = behavior.scale_up.tolerance->ratio;
+  return out;
+}
+
+void Propose(const DecisionInput& input, size_t index, const DecideOptions& options,
+             Workspace& workspace, Proposal& proposal) {
+  const Context context{.input = input,
+                        .metric = input.autoscaler->metrics[index],
+                        .reading = input.readings[index],
+                        .options = options,
+                        .workspace = workspace};
+  Reset(proposal);
+  proposal.tolerance = ToleranceOf(*input.autoscaler, *input.config);
+  proposal.reading_time = context.reading.timestamp;
+  proposal.timestamp = context.reading.timestamp;
+  if (context.reading.timestamp.has_value()) {
+    proposal.age = input.now - *context.reading.timestamp;
+  }
+  proposal.items = context.reading.samples.size() + context.reading.amounts_milli.size();
+  workspace.groups.clear();
+  switch (context.metric.type) {
+    case MetricType::kResource:
+    case MetricType::kContainerResource:
+      return ProposeResource(context, proposal);
+    case MetricType::kPods:
+      return ProposePods(context, proposal);
+    case MetricType::kObject:
+      return ProposeObject(context, proposal);
+    case MetricType::kExternal:
+      return ProposeExternal(context, proposal);
+    case MetricType::kUnknown:
+      return ProposeUnknown(context, proposal);
+  }
+}
+
+void FillMetricStatus(const MetricSpec& metric, const Proposal& proposal, MetricStatus& status) {
+  if (!proposal.valid) {
+    status = MetricStatus();
+    return;
+  }
+  const absl::string_view type = MetricTypeName(metric.type);
+  status.type = metric.type;
+  status.type_text.assign(type.data(), type.size());
+  status.resource = metric.resource;
+  status.container = metric.container;
+  status.metric_name = metric.metric.name;
+  status.metric_selector = metric.metric.selector;
+  status.described_object = metric.described_object;
+  status.average_utilization = proposal.utilization;
+  const kube::Quantity amount = kube::Quantity::FromMilli(
+      proposal.measured_milli, metric.resource == "memory" ? kube::Quantity::Format::kBinarySI
+                                                           : kube::Quantity::Format::kDecimalSI);
+  const bool total =
+      proposal.formula == Formula::kTotalPerReadyPod || proposal.formula == Formula::kTotalFromZero;
+  status.value.reset();
+  status.average_value.reset();
+  (total ? status.value : status.average_value) = amount;
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,26 @@
+// One metric spec and its reading -> a proposal, and the status entry that shows it.
+//
+// Pure. Source: Kubernetes v1.34.4 horizontal.go (computeReplicasForMetric and the
+// computeStatusFor… functions), error texts included.
+#pragma once
+
+#include <cstddef>
+
+#include "scaler/math/decision.h"
+#include "scaler/math/input.h"
+#include "scaler/math/reconcile.h"
+
+namespace flyball::scaler {
+
+// How much the autoscaler's ratio may stray. The rules' own tolerances count only behind their
+// gate.
+Tolerance ToleranceOf(const Autoscaler& autoscaler, const MathConfig& config);
+
+// Fills `proposal` for metrics[index] from readings[index]; the pods and the scale must be known.
+void Propose(const DecisionInput& input, size_t index, const DecideOptions& options,
+             Workspace& workspace, Proposal& proposal);
+
+// The entry of currentMetrics; the empty one for an invalid proposal.
+void FillMetricStatus(const MetricSpec& metric, const Proposal& proposal, MetricStatus& status);
+
+}  // namespace flyball::scaler
