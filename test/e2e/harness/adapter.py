@@ -81,8 +81,9 @@ class Adapter:
         return self
 
     def wait_ready(self, timeout: float = 60.0):
-        wait.until(lambda: self.process.must_live() and self.anonymous.get("/readyz").status == 200,
-                   f"{self.kind} ready\n{self.process.tail(5)}", timeout)
+        """Ready, and the admin's client certificate is taken: the original asks for one only a moment later."""
+        wait.until(lambda: self.process.must_live() and self.anonymous.get("/readyz").status == 200
+                   and self.admin.get("/apis").status == 200, f"{self.kind} ready", timeout)
 
     def as_user(self, identity: Identity, timeout: float = 70.0) -> Client:
         return Client(self.url, identity, timeout)

@@ -1,0 +1,85 @@
+"""Brings two answers, or two requests to Prometheus, into a form in which equal means equal.
+
+What is taken out, and nothing else: timestamps of this moment, the order that the original leaves to chance, and of
+the requests to Prometheus the time, the original's empty timeout= and the order of names in a matcher.
+"""
+
+import datetime
+import json
+import re
+
+from .scripted_prometheus import sorted_names
+
+_STAMP = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+
+
+def without_now(body: bytes) -> bytes:
+    """Replaces timestamps within five minutes of now; older ones are data and stay."""
+    now = datetime.datetime.now(datetime.timezone.utc)
+
+    def replace(match):
+        at = datetime.datetime.strptime(match.group().decode(), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=datetime.timezone.utc)
+        return b"NOW" if abs((now - at).total_seconds()) < 300 else match.group()
+    return _STAMP.sub(replace, body)
+
+
+def _sorted(value):
+    """Lists of objects with a name in order of that name, everywhere in the document."""
+    if isinstance(value, dict):
+        return {k: _sorted(v) for k, v in value.items()}
+    if isinstance(value, list):
+        items = [_sorted(v) for v in value]
+        if items and all(isinstance(i, dict) and "name" in i for i in items):
+            items.sort(key=lambda i: (i["name"], i.get("namespaced", "")))
+        return items
+    return value
+
+
+def answer(got, how: str):
+    """What is compared of a client.Answer; `how` as in cases.model, and two more: "reason" (Status code and reason: the
+    text comes from a library and changes with its version), "containers" (JSON with containers in order of name)."""
+    if how == "status":
+        return {"status": got.status}
+    seen = {"status": got.status, "type": got.headers.get("content-type"), "cache": got.headers.get("cache-control")}
+    body = without_now(got.body)
+    if how == "bytes":
+        return {**seen, "body": body.decode(errors="backslashreplace")}
+    try:
+        document = json.loads(body)
+    except ValueError:
+        return {**seen, "body": body.decode(errors="backslashreplace")}
+    if how == "reason":
+        return {**seen, "kind": document.get("kind"), "code": document.get("code"), "reason": document.get("reason")}
+    return {**seen, "body": _sorted(document)}
+
+
+# Headers that say who the client is, not what it wants.
+_OWN_HEADERS = {"host", "user-agent", "accept-encoding", "content-length", "connection", "accept"}
+
+
+def asked(one) -> tuple:
+    """A scripted_prometheus.Asked without its moment."""
+    parameters = {k: v for k, v in one.parameters.items() if k not in ("time", "start", "timeout")}
+    if "query" in parameters:
+        parameters["query"] = [sorted_names(q) for q in parameters["query"]]
+    url = sorted(p for p in one.url_query.split("&") if p and p.split("=")[0] not in ("time", "start", "timeout", "query"))
+    headers = {k: v for k, v in one.headers.items() if k not in _OWN_HEADERS}
+    return one.method, one.path, json.dumps(parameters, sort_keys=True), "&".join(url), json.dumps(headers, sort_keys=True)
+
+
+def unlike(left, right, path="") -> list:
+    """The places where two documents differ, one line each, at most 12."""
+    if type(left) is not type(right):
+        return [f"{path or '.'}: {left!r} != {right!r}"[:600]]
+    if isinstance(left, dict):
+        lines = []
+        for key in sorted(left.keys() | right.keys(), key=str):
+            if key not in left or key not in right:
+                where = "right" if key not in left else "left"
+                lines.append(f"{path}.{key}: only {where}: {(left.get(key) or right.get(key))!r}"[:600])
+            else:
+                lines += unlike(left[key], right[key], f"{path}.{key}")
+        return lines[:12]
+    if isinstance(left, list) and len(left) == len(right):
+        return [line for i, (a, b) in enumerate(zip(left, right)) for line in unlike(a, b, f"{path}[{i}]")][:12]
+    return [] if left == right else [f"{path or '.'}:\n      {left!r}\n      {right!r}"[:3000]]
