@@ -2,7 +2,10 @@
 //
 // Thread-safe: connections are kept alive and pooled; a call takes one for its duration. Every call
 // has a deadline and a limit on the answer's size. The only place that includes the HTTP library's
-// client.
+// client. One thread for each transport cuts the calls whose time is over.
+//
+// Limits: looking up a name is bounded by the resolver's own limits; a server may send header lines
+// for as long as the deadline lasts.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +30,9 @@ struct HttpCall {
   HeaderList headers;
   std::string body;
   std::string content_type;  // with a body
+  // A POST or PATCH that does no harm when the server gets it twice (a query, a review): like a GET
+  // it is sent once more when a kept connection turns out to be gone.
+  bool repeatable = false;
   absl::Duration timeout = absl::Seconds(30);
   size_t max_body_bytes = 64u << 20;
 };
@@ -44,15 +50,18 @@ class HttpTransport {
  public:
   virtual ~HttpTransport() = default;
 
-  // Any status code is a value. Errors:
+  // Any status code is a value, but redirects are followed (5 at most; another host gets no
+  // credentials, no client certificate and none of options.headers). Errors:
   //   kUnavailable        refused, reset, TLS failure, name not found
+  //   kCancelled          Shutdown was called
   //   kDeadlineExceeded   no whole answer within the timeout
   //   kResourceExhausted  the answer is larger than max_body_bytes
   virtual absl::StatusOr<HttpAnswer> Do(const HttpCall& call) = 0;
 
   // Hands the body of a 200 answer to `on_data` piece by piece until it returns false, the peer
-  // ends, or nothing came for call.timeout. Any other status: the answer's body as the error text
-  // (404, 410 and 403 keep their meaning).
+  // ends (all of these are OK), or the connection is cut (kUnavailable), nothing came for
+  // call.timeout (kDeadlineExceeded) or Shutdown was called (kCancelled). Any other status: the
+  // answer's body as the error text, under the code of HttpStatusCode. Redirects are not followed.
   virtual absl::Status Stream(const HttpCall& call,
                               const std::function<bool(absl::string_view)>& on_data) = 0;
 
@@ -60,7 +69,15 @@ class HttpTransport {
   virtual void Shutdown() = 0;
 };
 
-// Where to and as whom. Files are re-read when they change.
+// 400 kInvalidArgument, 401 kUnauthenticated, 403 kPermissionDenied, 404 kNotFound, 405
+// kUnimplemented, 409 kAborted, 410 kOutOfRange (a watch's resourceVersion is too old), 429
+// kResourceExhausted, 504 kDeadlineExceeded, other 4xx kFailedPrecondition, other 5xx kUnavailable,
+// anything else kUnknown.
+absl::StatusCode HttpStatusCode(int status);
+
+// Where to and as whom. Files are re-read when they change (looked at once a second at most); a
+// certificate that does not load leaves the last good one in use. Proxies are not used.
+// Of several credentials the first is sent: token file, token, username, user in the URL.
 struct TransportOptions {
   std::string url;      // scheme://[user:password@]host:port[/base/path]
   std::string ca_file;  // PEM; "" = the system's roots
@@ -77,6 +94,8 @@ struct TransportOptions {
   int max_idle_connections = 32;
 };
 
+// kInvalidArgument names what is wrong with the URL or a file; no message ever shows a password or
+// token. SIGPIPE is ignored from here on, as a write to a closed TLS connection raises it.
 absl::StatusOr<std::unique_ptr<HttpTransport>> MakeHttpTransport(TransportOptions options);
 
 }  // namespace flyball::kube

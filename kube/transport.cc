@@ -1,0 +1,364 @@
+#include "kube/transport.h"
+
+#include <algorithm>
+#include <csignal>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "base/status_macros.h"
+#include "kube/connection.h"
+#include "kube/credentials.h"
+#include "kube/tls_client.h"
+#include "kube/url.h"
+
+namespace flyball::kube {
+namespace {
+
+constexpr int kMaxRedirects = 5;
+constexpr size_t kMaxErrorBytes = 64 << 10;
+constexpr absl::Duration kMaxIdle = absl::Seconds(60);
+
+absl::Status CheckCall(const HttpCall& call) {
+  bool bad = HasLineBreak(call.target) || absl::StrContains(call.target, ' ') ||
+             !absl::StartsWith(call.target, "/") || HasLineBreak(call.content_type);
+  for (const auto& [name, value] : call.headers) {
+    bad = bad || name.empty() || HasLineBreak(name) || HasLineBreak(value);
+  }
+  if (!bad) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "the target must start with / and hold no space; targets and headers hold no line break");
+}
+
+bool IsRepeatable(const HttpCall& call) {
+  return call.repeatable || call.method == "GET" || call.method == "HEAD" || call.method == "PUT" ||
+         call.method == "DELETE";
+}
+
+bool IsRedirect(int status) {
+  return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+// The caller's side of one exchange: what came back, and whether it grew too large.
+struct Received {
+  HttpAnswer answer;
+  size_t limit = 0;
+  bool too_large = false;
+
+  bool TakeHead(int status, HeaderList headers) {
+    answer.status = status;
+    answer.headers = std::move(headers);
+    uint64_t length = 0;
+    too_large = absl::SimpleAtoi(answer.Header("Content-Length"), &length) && length > limit &&
+                answer.Header("Content-Encoding").empty();
+    return !too_large;
+  }
+  bool TakeData(absl::string_view data) {
+    too_large = answer.body.size() + data.size() > limit;
+    if (!too_large) answer.body.append(data.data(), data.size());
+    return !too_large;
+  }
+};
+
+// Idle connections, the last used first.
+class Pool {
+ public:
+  explicit Pool(size_t max_idle) : max_idle_(max_idle) {}
+
+  // nullptr if none fits.
+  std::unique_ptr<Connection> Take(int generation) {
+    const MonotonicTime now = Clock::System().MonotonicNow();
+    std::deque<Idle> dropped;  // destroyed outside the lock
+    absl::MutexLock lock(&mutex_);
+    while (!idle_.empty()) {
+      Idle last = std::move(idle_.back());
+      idle_.pop_back();
+      if (last.generation == generation && now - last.since < kMaxIdle &&
+          last.connection->Reusable()) {
+        return std::move(last.connection);
+      }
+      dropped.push_back(std::move(last));
+    }
+    return nullptr;
+  }
+
+  void Return(std::unique_ptr<Connection> connection, int generation) {
+    if (!connection->Reusable()) return;
+    const MonotonicTime now = Clock::System().MonotonicNow();
+    std::optional<Idle> dropped;
+    absl::MutexLock lock(&mutex_);
+    idle_.push_back({std::move(connection), generation, now});
+    if (idle_.size() > max_idle_) {
+      dropped = std::move(idle_.front());
+      idle_.pop_front();
+    }
+  }
+
+ private:
+  struct Idle {
+    std::unique_ptr<Connection> connection;
+    int generation;
+    MonotonicTime since;
+  };
+  const size_t max_idle_;
+  absl::Mutex mutex_;
+  std::deque<Idle> idle_ ABSL_GUARDED_BY(mutex_);
+};
+
+class PooledTransport : public HttpTransport {
+ public:
+  PooledTransport(Url base, TransportOptions options, std::unique_ptr<CredentialSource> identity)
+      : base_(std::move(base)),
+        options_(std::move(options)),
+        identity_(std::move(identity)),
+        pool_(static_cast<size_t>(std::max(options_.max_idle_connections, 0))) {}
+
+  absl::StatusOr<HttpAnswer> Do(const HttpCall& call) override {
+    RETURN_IF_ERROR(CheckCall(call));
+    if (deadlines_.closed()) return ShuttingDown();
+    const MonotonicTime deadline = Clock::System().MonotonicNow() + call.timeout;
+    HttpCall next = call;
+    next.target = absl::StrCat(base_.path, call.target);
+    Url origin = base_;
+    for (int redirects = 0;; ++redirects) {
+      next.timeout = deadline - Clock::System().MonotonicNow();
+      ASSIGN_OR_RETURN(HttpAnswer answer, DoAt(origin, next));
+      if (!IsRedirect(answer.status) || answer.Header("Location").empty()) return answer;
+      if (redirects == kMaxRedirects) {
+        return absl::UnavailableError(
+            absl::StrCat(base_.Origin(), ": more than ", kMaxRedirects, " redirects"));
+      }
+      ASSIGN_OR_RETURN(RedirectTarget redirect,
+                       ResolveRedirect(origin, next.target, answer.Header("Location")));
+      origin = std::move(redirect.origin);
+      next.target = std::move(redirect.target);
+      if (answer.status <= 303 && next.method != "GET" && next.method != "HEAD") {
+        // As browsers and Go do.
+        next.method = "GET";
+        next.body.clear();
+        next.content_type.clear();
+      }
+    }
+  }
+
+  absl::Status Stream(const HttpCall& call,
+                      const std::function<bool(absl::string_view)>& on_data) override {
+    RETURN_IF_ERROR(CheckCall(call));
+    if (deadlines_.closed()) return ShuttingDown();
+    const Credentials identity = identity_->Get();
+    // Streams last: they get connections of their own.
+    Connection connection(base_, identity.tls, options_.connect_timeout);
+    Deadlines::Guard guard(deadlines_, connection, call.timeout);
+    int status = 0;
+    std::string error;
+    HttpCall whole = call;
+    whole.target = absl::StrCat(base_.path, call.target);
+    Exchange exchange = MakeExchange(whole, &identity, "identity");
+    exchange.on_head = [&](int answered, const HeaderList&) {
+      status = answered;
+      guard.Extend(call.timeout);
+      return true;
+    };
+    exchange.on_data = [&](absl::string_view data) {
+      guard.Extend(call.timeout);
+      if (status == 200) return on_data(data);
+      error.append(data.data(), std::min(data.size(), kMaxErrorBytes - error.size()));
+      return error.size() < kMaxErrorBytes;
+    };
+    const absl::Status run = connection.Run(exchange);
+    RETURN_IF_ERROR(Explain(guard.End(), call, run));
+    if (status == 200) return absl::OkStatus();
+    return absl::Status(HttpStatusCode(status),
+                        error.empty() ? absl::StrCat("HTTP ", status) : error);
+  }
+
+  void Shutdown() override { deadlines_.Close(); }
+
+ private:
+  // `identity` is null on the way to another host.
+  Exchange MakeExchange(const HttpCall& call, const Credentials* identity,
+                        absl::string_view encoding) const {
+    Exchange exchange;
+    exchange.method = call.method;
+    exchange.target = call.target;
+    exchange.body = call.body;
+    exchange.headers = call.headers;
+    const auto add = [&](absl::string_view name, absl::string_view value) {
+      for (const auto& header : exchange.headers) {
+        if (absl::EqualsIgnoreCase(header.first, name)) return;
+      }
+      exchange.headers.emplace_back(std::string(name), std::string(value));
+    };
+    if (identity != nullptr) {
+      for (const auto& [name, value] : options_.headers) add(name, value);
+      if (!identity->authorization.empty()) add("Authorization", identity->authorization);
+    }
+    if (!call.content_type.empty()) add("Content-Type", call.content_type);
+    add("Accept-Encoding", encoding);
+    add("User-Agent", "flyball");
+    return exchange;
+  }
+
+  // One exchange with `origin`, tried again once if a kept connection turned out to be gone.
+  absl::StatusOr<HttpAnswer> DoAt(const Url& origin, const HttpCall& call) {
+    const Credentials identity = identity_->Get();
+    if (!origin.SameOrigin(base_)) return DoElsewhere(origin, call, identity);
+    Exchange exchange = MakeExchange(call, &identity, "gzip");
+    std::unique_ptr<Connection> connection = pool_.Take(identity.generation);
+    while (true) {
+      const bool kept = connection != nullptr;
+      if (!kept) {
+        connection = std::make_unique<Connection>(origin, identity.tls, options_.connect_timeout);
+      }
+      bool answered = false;
+      absl::StatusOr<HttpAnswer> answer = RunOn(*connection, call, exchange, &answered);
+      if (answer.ok()) {
+        pool_.Return(std::move(connection), identity.generation);
+        return answer;
+      }
+      if (!kept || answered || !IsRepeatable(call) || !absl::IsUnavailable(answer.status())) {
+        return answer;
+      }
+      connection.reset();
+    }
+  }
+
+  absl::StatusOr<HttpAnswer> DoElsewhere(const Url& origin, const HttpCall& call,
+                                         const Credentials& identity) {
+    std::shared_ptr<const TlsClient> tls = identity.tls;
+    if (origin.tls && tls == nullptr) {
+      TransportOptions trust;
+      trust.ca_file = options_.ca_file;
+      trust.ca_data = options_.ca_data;
+      trust.insecure_skip_verify = options_.insecure_skip_verify;
+      ASSIGN_OR_RETURN(tls, TlsClient::Load(trust));
+    }
+    tls = origin.tls ? tls->WithoutIdentity() : nullptr;
+    Connection connection(origin, tls, options_.connect_timeout);
+    Exchange exchange = MakeExchange(WithoutCredentials(call), nullptr, "gzip");
+    bool answered = false;
+    return RunOn(connection, call, exchange, &answered);
+  }
+
+  static HttpCall WithoutCredentials(HttpCall call) {
+    HeaderList kept;
+    for (auto& header : call.headers) {
+      if (absl::EqualsIgnoreCase(header.first, "Authorization") ||
+          absl::EqualsIgnoreCase(header.first, "Cookie")) {
+        continue;
+      }
+      kept.push_back(std::move(header));
+    }
+    call.headers = std::move(kept);
+    return call;
+  }
+
+  absl::StatusOr<HttpAnswer> RunOn(Connection& connection, const HttpCall& call, Exchange& exchange,
+                                   bool* answered) {
+    Received received{.answer = {}, .limit = call.max_body_bytes};
+    exchange.on_head = [&](int status, HeaderList headers) {
+      *answered = true;
+      return received.TakeHead(status, std::move(headers));
+    };
+    exchange.on_data = [&](absl::string_view data) { return received.TakeData(data); };
+    Deadlines::Guard guard(deadlines_, connection, call.timeout);
+    const absl::Status run = connection.Run(exchange);
+    const Deadlines::Outcome outcome = guard.End();
+    if (received.too_large) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          base_.Origin(), ": the answer is larger than ", call.max_body_bytes, " bytes"));
+    }
+    RETURN_IF_ERROR(Explain(outcome, call, run));
+    return std::move(received.answer);
+  }
+
+  absl::Status ShuttingDown() const {
+    return absl::CancelledError(absl::StrCat(base_.Origin(), ": shutting down"));
+  }
+
+  absl::Status Explain(Deadlines::Outcome outcome, const HttpCall& call,
+                       const absl::Status& run) const {
+    // Asked first: a body without a length ends well when its connection is cut.
+    switch (outcome) {
+      case Deadlines::Outcome::kLate:
+        return absl::DeadlineExceededError(
+            absl::StrCat(base_.Origin(), ": no whole answer within ",
+                         absl::FormatDuration(absl::Ceil(call.timeout, absl::Milliseconds(1)))));
+      case Deadlines::Outcome::kClosed:
+        return ShuttingDown();
+      case Deadlines::Outcome::kInTime:
+        return run;
+    }
+    return run;
+  }
+
+  const Url base_;
+  const TransportOptions options_;
+  const std::unique_ptr<CredentialSource> identity_;
+  Pool pool_;
+  Deadlines deadlines_;
+};
+
+}  // namespace
+
+absl::string_view HttpAnswer::Header(absl::string_view name) const {
+  for (const auto& header : headers) {
+    if (absl::EqualsIgnoreCase(header.first, name)) return header.second;
+  }
+  return "";
+}
+
+absl::StatusCode HttpStatusCode(int status) {
+  switch (status) {
+    case 400:
+      return absl::StatusCode::kInvalidArgument;
+    case 401:
+      return absl::StatusCode::kUnauthenticated;
+    case 403:
+      return absl::StatusCode::kPermissionDenied;
+    case 404:
+      return absl::StatusCode::kNotFound;
+    case 405:
+      return absl::StatusCode::kUnimplemented;
+    case 409:
+      return absl::StatusCode::kAborted;
+    case 410:
+      return absl::StatusCode::kOutOfRange;
+    case 429:
+      return absl::StatusCode::kResourceExhausted;
+    case 504:
+      return absl::StatusCode::kDeadlineExceeded;
+    default:
+      break;
+  }
+  if (status >= 500 && status < 600) return absl::StatusCode::kUnavailable;
+  if (status >= 400 && status < 500) return absl::StatusCode::kFailedPrecondition;
+  return absl::StatusCode::kUnknown;
+}
+
+absl::StatusOr<std::unique_ptr<HttpTransport>> MakeHttpTransport(TransportOptions options) {
+  static std::once_flag sigpipe;
+  std::call_once(sigpipe, [] { std::signal(SIGPIPE, SIG_IGN); });
+  ASSIGN_OR_RETURN(Url base, Url::Parse(options.url));
+  if (options.username.empty() && options.password.empty()) {
+    options.username = base.username;
+    options.password = base.password;
+  }
+  for (const auto& [name, value] : options.headers) {
+    if (name.empty() || HasLineBreak(name) || HasLineBreak(value)) {
+      return absl::InvalidArgumentError("a header's name is empty or a header holds a line break");
+    }
+  }
+  ASSIGN_OR_RETURN(auto identity, CredentialSource::Make(options, base.tls));
+  return std::make_unique<PooledTransport>(std::move(base), std::move(options),
+                                           std::move(identity));
+}
+
+}  // namespace flyball::kube

@@ -1,0 +1,573 @@
+#include "kube/transport.h"
+
+#include <arpa/inet.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <atomic>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "httplib.h"
+
+namespace flyball::kube {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// ---- certificates ----
+
+struct Pair {
+  std::string certificate, key;  // PEM
+};
+
+std::string PemOf(const std::function<void(BIO*)>& write) {
+  BIO* bio = BIO_new(BIO_s_mem());
+  write(bio);
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(bio, &data);
+  std::string text(data, static_cast<size_t>(size));
+  BIO_free(bio);
+  return text;
+}
+
+// A self-signed certificate that is its own CA.
+Pair SelfSigned(const std::string& alternative_names) {
+  EVP_PKEY* key = EVP_EC_gen("P-256");
+  X509* certificate = X509_new();
+  X509_set_version(certificate, 2);
+  ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
+  X509_gmtime_adj(X509_getm_notBefore(certificate), -60);
+  X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);
+  X509_set_pubkey(certificate, key);
+  X509_NAME* name = X509_get_subject_name(certificate);
+  X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
+                             reinterpret_cast<const unsigned char*>("test"), -1, -1, 0);
+  X509_set_issuer_name(certificate, name);
+  X509_EXTENSION* names =
+      X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, alternative_names.c_str());
+  X509_add_ext(certificate, names, -1);
+  X509_EXTENSION_free(names);
+  X509_sign(certificate, key, EVP_sha256());
+  Pair pair = {PemOf([&](BIO* bio) { PEM_write_bio_X509(bio, certificate); }), PemOf([&](BIO* bio) {
+                 PEM_write_bio_PrivateKey(bio, key, nullptr, nullptr, 0, nullptr, nullptr);
+               })};
+  X509_free(certificate);
+  EVP_PKEY_free(key);
+  return pair;
+}
+
+std::string TempFile(const std::string& name, const std::string& text) {
+  const std::string path = testing::TempDir() + "/flyball-transport-" + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+// ---- servers ----
+
+// An httplib server on a port of its own.
+class Server {
+ public:
+  explicit Server(std::unique_ptr<httplib::Server> server = std::make_unique<httplib::Server>())
+      : server_(std::move(server)), port_(server_->bind_to_any_port("127.0.0.1")) {}
+  ~Server() {
+    server_->stop();
+    if (thread_.joinable()) thread_.join();
+  }
+  httplib::Server* operator->() { return server_.get(); }
+  void Start() {
+    thread_ = std::thread([this] { server_->listen_after_bind(); });
+    while (!server_->is_running()) std::this_thread::yield();
+  }
+  std::string Authority() const { return absl::StrCat("127.0.0.1:", port_); }
+
+ private:
+  std::unique_ptr<httplib::Server> server_;
+  int port_;
+  std::thread thread_;
+};
+
+// Plays bytes: `talk` gets each accepted socket in turn.
+class RawServer {
+ public:
+  explicit RawServer(std::function<void(int socket, int nth)> talk) : talk_(std::move(talk)) {
+    listener_ = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    bind(listener_, reinterpret_cast<sockaddr*>(&address), size);
+    listen(listener_, 8);
+    getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+    url_ = absl::StrCat("http://127.0.0.1:", ntohs(address.sin_port));
+    thread_ = std::thread([this] {
+      for (int nth = 0;; ++nth) {
+        const int socket = accept(listener_, nullptr, nullptr);
+        if (socket < 0) return;
+        talk_(socket, nth);
+        close(socket);
+      }
+    });
+  }
+  ~RawServer() {
+    shutdown(listener_, SHUT_RDWR);
+    thread_.join();
+    close(listener_);
+  }
+  const std::string& url() const { return url_; }
+
+ private:
+  std::function<void(int, int)> talk_;
+  int listener_;
+  std::string url_;
+  std::thread thread_;
+};
+
+// Reads one request's head; "" when the peer closed.
+std::string ReadHead(int socket) {
+  std::string head;
+  char byte = 0;
+  while (!absl::StrContains(head, "\r\n\r\n") && recv(socket, &byte, 1, 0) == 1) {
+    head.push_back(byte);
+  }
+  return head;
+}
+
+bool Send(int socket, const std::string& text) {
+  return send(socket, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+}
+
+std::string Ok(const std::string& body) {
+  return absl::StrCat("HTTP/1.1 200 OK\r\nContent-Length: ", body.size(), "\r\n\r\n", body);
+}
+
+std::unique_ptr<HttpTransport> Make(TransportOptions options) {
+  auto transport = MakeHttpTransport(std::move(options));
+  EXPECT_TRUE(transport.ok()) << transport.status();
+  return *std::move(transport);
+}
+
+std::unique_ptr<HttpTransport> To(const std::string& url) {
+  TransportOptions options;
+  options.url = url;
+  return Make(options);
+}
+
+HttpCall Get(const std::string& target) {
+  HttpCall call;
+  call.target = target;
+  return call;
+}
+
+std::string Gzip(const std::string& text) {
+  z_stream stream = {};
+  deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY);
+  std::string out(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+// ---- plain HTTP ----
+
+TEST(DoTest, SendsTheCallAndReturnsAnyStatus) {
+  Server server;
+  server->Post("/base/x", [](const httplib::Request& request, httplib::Response& response) {
+    response.status = 418;
+    response.set_header("X-Seen", absl::StrCat(request.get_header_value("Authorization"), "|",
+                                               request.get_header_value("X-Fixed"), "|",
+                                               request.get_header_value("Content-Type"), "|",
+                                               request.get_param_value("q")));
+    response.set_content(request.body, "text/plain");
+  });
+  server.Start();
+  TransportOptions options;
+  options.url = absl::StrCat("http://user:pw@", server.Authority(), "/base/");
+  options.headers = {{"X-Fixed", "1"}};
+  const auto transport = Make(options);
+  HttpCall call = Get("/x?q=a%20b");
+  call.method = "POST";
+  call.body = "body";
+  call.content_type = "application/json";
+  const auto answer = transport->Do(call);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->status, 418);
+  EXPECT_EQ(answer->Header("x-seen"), "Basic dXNlcjpwdw==|1|application/json|a b");
+  EXPECT_EQ(answer->body, "body");
+}
+
+TEST(DoTest, ConnectionsAreKeptAndAGoneOneIsReplaced) {
+  std::atomic<int> connections = 0;
+  RawServer server([&](int socket, int nth) {
+    ++connections;
+    // The first connection answers twice and then closes in the face of the third request.
+    for (int i = 0; nth > 0 || i < 2; ++i) {
+      if (ReadHead(socket).empty()) return;
+      Send(socket, Ok("x"));
+    }
+    ReadHead(socket);
+  });
+  const auto transport = To(server.url());
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(transport->Do(Get("/")).ok()) << i;
+  EXPECT_EQ(connections, 2);
+}
+
+TEST(DoTest, PostIsNotSentTwiceUnlessItMayBe) {
+  std::atomic<int> requests = 0;
+  RawServer server([&](int socket, int nth) {
+    if (ReadHead(socket).empty()) return;
+    ++requests;
+    Send(socket, Ok("x"));
+    if (ReadHead(socket).empty()) return;
+    ++requests;
+    if (nth > 0) Send(socket, Ok("x"));
+  });
+  const auto transport = To(server.url());
+  ASSERT_TRUE(transport->Do(Get("/")).ok());
+  HttpCall post = Get("/");
+  post.method = "POST";
+  EXPECT_EQ(transport->Do(post).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(requests, 2);
+  ASSERT_TRUE(transport->Do(Get("/")).ok());
+}
+
+TEST(DoTest, NobodyListeningIsUnavailable) {
+  std::string url;
+  {
+    url = RawServer([](int, int) {}).url();
+  }
+  const auto status = To(url)->Do(Get("/")).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("connection refused"));
+}
+
+TEST(DoTest, GarbageIsUnavailable) {
+  RawServer server([](int socket, int) {
+    ReadHead(socket);
+    Send(socket, "SSH-2.0-OpenSSH_9.2\r\n\r\n");
+  });
+  EXPECT_EQ(To(server.url())->Do(Get("/")).status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST(DoTest, CutBodyIsUnavailable) {
+  RawServer server([](int socket, int) {
+    ReadHead(socket);
+    Send(socket, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
+  });
+  EXPECT_EQ(To(server.url())->Do(Get("/")).status().code(), absl::StatusCode::kUnavailable);
+}
+
+// ---- deadlines ----
+
+class SlowServerTest : public testing::TestWithParam<std::string> {};
+
+// Sends its prefix, then a byte at a time for ever: each single read is quick.
+TEST_P(SlowServerTest, WholeCallHasADeadline) {
+  RawServer server([&](int socket, int) {
+    ReadHead(socket);
+    Send(socket, GetParam());
+    while (Send(socket, "x")) std::this_thread::yield();
+  });
+  HttpCall call = Get("/");
+  call.timeout = absl::Milliseconds(50);
+  const auto status = To(server.url())->Do(call).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
+}
+
+INSTANTIATE_TEST_SUITE_P(DripIn, SlowServerTest,
+                         testing::Values("", "HTTP/1.1 200 OK\r\nX: ",
+                                         "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"));
+
+TEST(DoTest, SilentServerMeetsTheDeadline) {
+  RawServer server([](int socket, int) {
+    ReadHead(socket);
+    ReadHead(socket);
+  });
+  HttpCall call = Get("/");
+  call.timeout = absl::Milliseconds(50);
+  EXPECT_EQ(To(server.url())->Do(call).status().code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+// ---- sizes ----
+
+TEST(DoTest, LargeBodiesAreRefusedWhetherAnnouncedOrNot) {
+  const std::string body(10'000, 'x');
+  RawServer server([&](int socket, int nth) {
+    ReadHead(socket);
+    Send(socket, nth == 0 ? Ok(body) : "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + body);
+  });
+  const auto transport = To(server.url());
+  HttpCall call = Get("/");
+  call.max_body_bytes = 9'999;
+  EXPECT_EQ(transport->Do(call).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(transport->Do(call).status().code(), absl::StatusCode::kResourceExhausted);
+  call.max_body_bytes = 10'000;
+  const auto answer = transport->Do(call);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->body, body);
+}
+
+TEST(DoTest, GzipIsUndoneAndABombIsStopped) {
+  const std::string text(50 << 20, 'x');
+  const std::string packed = Gzip(text);
+  ASSERT_LT(packed.size(), 100'000u);
+  RawServer server([&](int socket, int) {
+    EXPECT_THAT(ReadHead(socket), HasSubstr("Accept-Encoding: gzip"));
+    Send(socket, absl::StrCat("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ",
+                              packed.size(), "\r\n\r\n", packed));
+  });
+  const auto transport = To(server.url());
+  HttpCall call = Get("/");
+  call.max_body_bytes = 1 << 20;
+  EXPECT_EQ(transport->Do(call).status().code(), absl::StatusCode::kResourceExhausted);
+  call.max_body_bytes = text.size();
+  const auto answer = transport->Do(call);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->body.size(), text.size());
+}
+
+// ---- redirects ----
+
+TEST(RedirectTest, SameHostKeepsCredentialsOtherHostDropsThem) {
+  Server other;
+  other->Get("/far", [](const httplib::Request& request, httplib::Response& response) {
+    response.set_content(absl::StrCat("far:", request.get_header_value("Authorization"),
+                                      request.get_header_value("X-Secret")),
+                         "text/plain");
+  });
+  other.Start();
+  Server server;
+  server->Get("/near", [](const httplib::Request&, httplib::Response& response) {
+    response.set_redirect("/here?a=b%20c");
+  });
+  server->Get("/here", [](const httplib::Request& request, httplib::Response& response) {
+    response.set_content(request.get_header_value("Authorization"), "text/plain");
+  });
+  server->Get("/away", [&](const httplib::Request&, httplib::Response& response) {
+    response.set_redirect(absl::StrCat("http://", other.Authority(), "/far"));
+  });
+  server->Get("/loop", [](const httplib::Request&, httplib::Response& response) {
+    response.set_redirect("/loop");
+  });
+  server.Start();
+  TransportOptions options;
+  options.url = absl::StrCat("http://", server.Authority());
+  options.token = "t";
+  options.headers = {{"X-Secret", "s"}};
+  const auto transport = Make(options);
+  EXPECT_EQ(transport->Do(Get("/near"))->body, "Bearer t");
+  EXPECT_EQ(transport->Do(Get("/away"))->body, "far:");
+  EXPECT_EQ(transport->Do(Get("/loop")).status().code(), absl::StatusCode::kUnavailable);
+}
+
+// ---- arguments ----
+
+TEST(DoTest, LineBreaksNeverReachTheWire) {
+  const auto transport = To("http://127.0.0.1:1");
+  HttpCall call = Get("/a\r\nX: y");
+  EXPECT_EQ(transport->Do(call).status().code(), absl::StatusCode::kInvalidArgument);
+  call = Get("/");
+  call.headers = {{"X", "a\nb"}};
+  EXPECT_EQ(transport->Do(call).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(MakeHttpTransportTest, ErrorsDoNotShowThePassword) {
+  TransportOptions options;
+  options.url = "http://user:secret@host:0/";
+  const auto status = MakeHttpTransport(options).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), Not(HasSubstr("secret")));
+  options.url = "http://user:secret@127.0.0.1:1/";
+  EXPECT_THAT(std::string(Make(options)->Do(Get("/")).status().message()),
+              Not(HasSubstr("secret")));
+}
+
+// ---- TLS ----
+
+class TlsTest : public testing::Test {
+ protected:
+  // A server certificate for 127.0.0.1 and db.example only.
+  const Pair server_pair_ = SelfSigned("IP:127.0.0.1,DNS:db.example");
+  const Pair client_pair_ = SelfSigned("DNS:client");
+
+  std::unique_ptr<httplib::Server> MakeServer(bool wants_client) const {
+    const std::string client_ca =
+        wants_client ? TempFile("client.crt", client_pair_.certificate) : "";
+    auto server = std::make_unique<httplib::SSLServer>(
+        TempFile("server.crt", server_pair_.certificate).c_str(),
+        TempFile("server.key", server_pair_.key).c_str(),
+        wants_client ? client_ca.c_str() : nullptr);
+    server->Get("/", [](const httplib::Request& request, httplib::Response& response) {
+      response.set_content(SSL_get_servername(request.ssl, TLSEXT_NAMETYPE_host_name) == nullptr
+                               ? "none"
+                               : SSL_get_servername(request.ssl, TLSEXT_NAMETYPE_host_name),
+                           "text/plain");
+    });
+    return server;
+  }
+};
+
+TEST_F(TlsTest, CertificateMustBeTrustedAndNameTheServer) {
+  Server server(MakeServer(false));
+  server.Start();
+  TransportOptions options;
+  options.url = absl::StrCat("https://", server.Authority());
+  const auto untrusted = Make(options)->Do(Get("/")).status();
+  EXPECT_EQ(untrusted.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(untrusted.message()), HasSubstr("certificate refused: self-signed"));
+
+  options.ca_data = server_pair_.certificate;
+  EXPECT_EQ(Make(options)->Do(Get("/"))->body, "none");  // an address is no server name
+
+  options.server_name = "db.example";
+  EXPECT_EQ(Make(options)->Do(Get("/"))->body, "db.example");
+
+  options.server_name = "other.example";
+  const auto misnamed = Make(options)->Do(Get("/")).status();
+  EXPECT_THAT(std::string(misnamed.message()), HasSubstr("certificate refused: hostname mismatch"));
+
+  options.ca_data.clear();
+  options.insecure_skip_verify = true;
+  EXPECT_EQ(Make(options)->Do(Get("/"))->body, "other.example");
+}
+
+TEST_F(TlsTest, ClientCertificateIsShown) {
+  Server server(MakeServer(true));
+  server.Start();
+  TransportOptions options;
+  options.url = absl::StrCat("https://", server.Authority());
+  options.ca_file = TempFile("ca.crt", server_pair_.certificate);
+  EXPECT_EQ(Make(options)->Do(Get("/")).status().code(), absl::StatusCode::kUnavailable);
+  options.client_cert_data = client_pair_.certificate;
+  options.client_key_data = client_pair_.key;
+  EXPECT_TRUE(Make(options)->Do(Get("/")).ok());
+  options.client_key_data = server_pair_.key;
+  EXPECT_EQ(MakeHttpTransport(options).status().message(),
+            "client key data is not the key of the certificate in client certificate data");
+}
+
+TEST_F(TlsTest, ConnectionIsReusedAfterAnAnswer) {
+  Server server(MakeServer(false));
+  std::set<int> peers;
+  server->set_pre_routing_handler([&](const httplib::Request& request, httplib::Response&) {
+    peers.insert(request.remote_port);
+    return httplib::Server::HandlerResponse::Unhandled;
+  });
+  server.Start();
+  TransportOptions options;
+  options.url = absl::StrCat("https://", server.Authority());
+  options.ca_data = server_pair_.certificate;
+  const auto transport = Make(options);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(transport->Do(Get("/")).ok());
+  EXPECT_EQ(peers.size(), 1u);
+}
+
+TEST_F(TlsTest, HandshakeThatHangsMeetsTheDeadline) {
+  RawServer server([](int socket, int) { ReadHead(socket); });
+  TransportOptions options;
+  options.url = absl::StrCat("https", server.url().substr(4));
+  HttpCall call = Get("/");
+  call.timeout = absl::Milliseconds(50);
+  EXPECT_EQ(Make(options)->Do(call).status().code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+// ---- streams ----
+
+TEST(StreamTest, PiecesComeAsTheyAreSent) {
+  absl::Notification first_seen;
+  RawServer server([&](int socket, int) {
+    ReadHead(socket);
+    Send(socket, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\none\n\r\n");
+    first_seen.WaitForNotification();
+    Send(socket, "4\r\ntwo\n\r\n0\r\n\r\n");
+  });
+  std::string got;
+  const auto status = To(server.url())->Stream(Get("/"), [&](absl::string_view piece) {
+    absl::StrAppend(&got, piece);
+    if (got == "one\n") first_seen.Notify();
+    return true;
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(got, "one\ntwo\n");
+}
+
+TEST(StreamTest, ReceiverMayEndIt) {
+  RawServer server([](int socket, int) {
+    ReadHead(socket);
+    Send(socket, "HTTP/1.1 200 OK\r\n\r\n");
+    while (Send(socket, "x")) std::this_thread::yield();
+  });
+  EXPECT_TRUE(To(server.url())->Stream(Get("/"), [](absl::string_view) { return false; }).ok());
+}
+
+TEST(StreamTest, SilenceIsTooLate) {
+  RawServer server([](int socket, int) {
+    ReadHead(socket);
+    Send(socket, "HTTP/1.1 200 OK\r\n\r\n");
+    ReadHead(socket);
+  });
+  HttpCall call = Get("/");
+  call.timeout = absl::Milliseconds(50);
+  EXPECT_EQ(To(server.url())->Stream(call, [](absl::string_view) { return true; }).code(),
+            absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST(StreamTest, ErrorStatusKeepsItsMeaningAndText) {
+  Server server;
+  server->Get("/gone", [](const httplib::Request&, httplib::Response& response) {
+    response.status = 410;
+    response.set_content("too old", "text/plain");
+  });
+  server.Start();
+  const auto transport = To(absl::StrCat("http://", server.Authority()));
+  const auto never = [](absl::string_view) {
+    ADD_FAILURE();
+    return true;
+  };
+  EXPECT_EQ(transport->Stream(Get("/gone"), never), absl::OutOfRangeError("too old"));
+  EXPECT_EQ(transport->Stream(Get("/none"), never).code(), absl::StatusCode::kNotFound);
+}
+
+TEST(ShutdownTest, EndsABlockedStreamAndRefusesNewCalls) {
+  absl::Notification streaming;
+  RawServer server([&](int socket, int) {
+    ReadHead(socket);
+    Send(socket, "HTTP/1.1 200 OK\r\n\r\nx");
+    ReadHead(socket);
+  });
+  const auto transport = To(server.url());
+  std::thread stopper([&] {
+    streaming.WaitForNotification();
+    transport->Shutdown();
+  });
+  const auto status = transport->Stream(Get("/"), [&](absl::string_view) {
+    if (!streaming.HasBeenNotified()) streaming.Notify();
+    return true;
+  });
+  stopper.join();
+  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(transport->Do(Get("/")).status().code(), absl::StatusCode::kCancelled);
+}
+
+}  // namespace
+}  // namespace flyball::kube

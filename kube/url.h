@@ -1,0 +1,41 @@
+// An http or https URL taken apart, as far as a client needs it.
+//
+// Pure.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace flyball::kube {
+
+struct Url {
+  bool tls = false;
+  std::string host;  // without brackets; lower case
+  int port = 0;      // 80 or 443 if the text has none
+  std::string path;  // "" or "/base/path", without a slash at the end and without the query
+  std::string username, password;  // percent-decoded
+
+  // kInvalidArgument without the password in its text.
+  static absl::StatusOr<Url> Parse(absl::string_view text);
+
+  bool SameOrigin(const Url& other) const {
+    return tls == other.tls && host == other.host && port == other.port;
+  }
+  // "https://host:port", IPv6 in brackets.
+  std::string Origin() const;
+};
+
+// Where a Location header leads from `from` + `target`: the URL of its origin and the target on it.
+struct RedirectTarget {
+  Url origin;
+  std::string target;
+};
+
+// The HTTP library hands over header values percent-decoded. A query that is the same as the
+// request's is therefore taken from there; what else may not stand in a request line is encoded.
+absl::StatusOr<RedirectTarget> ResolveRedirect(const Url& from, absl::string_view target,
+                                               absl::string_view location);
+
+}  // namespace flyball::kube
