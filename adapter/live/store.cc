@@ -1,0 +1,110 @@
+#include "adapter/live/store.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/base/casts.h"
+#include "absl/strings/str_cat.h"
+#include "adapter/live/promql/text.h"
+
+namespace flyball::adapter {
+namespace {
+
+constexpr uint64_t kStaleBits = 0x7ff0000000000002;
+constexpr uint64_t kNanBits = 0x7ff8000000000001;
+
+uint64_t Bits(double value) { return absl::bit_cast<uint64_t>(value); }
+
+absl::string_view ValueOf(const LabelSet& labels, absl::string_view name) {
+  const auto at = std::lower_bound(
+      labels.begin(), labels.end(), name,
+      [](const auto& label, absl::string_view wanted) { return label.first < wanted; });
+  if (at == labels.end() || at->first != name) return "";
+  return at->second;
+}
+
+bool MatchesAll(const LabelSet& labels, const std::vector<Matcher>& matchers) {
+  return std::all_of(matchers.begin(), matchers.end(), [&labels](const Matcher& matcher) {
+    return matcher.Matches(ValueOf(labels, matcher.label()));
+  });
+}
+
+absl::Status Normalize(LabelSet* labels) {
+  labels->erase(std::remove_if(labels->begin(), labels->end(),
+                               [](const auto& label) { return label.second.empty(); }),
+                labels->end());
+  std::sort(labels->begin(), labels->end());
+  const auto twice =
+      std::adjacent_find(labels->begin(), labels->end(),
+                         [](const auto& a, const auto& b) { return a.first == b.first; });
+  if (twice != labels->end()) {
+    return absl::InvalidArgumentError(absl::StrCat("label ", twice->first, " is given twice"));
+  }
+  if (labels->empty()) return absl::InvalidArgumentError("a series needs at least one label");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+double StaleMarker() { return absl::bit_cast<double>(kStaleBits); }
+
+bool IsStale(double value) { return Bits(value) == kStaleBits; }
+
+absl::Status SampleStore::Append(LabelSet labels, int64_t time_ms, double value) {
+  if (absl::Status status = Normalize(&labels); !status.ok()) return status;
+  if (std::isnan(value) && !IsStale(value)) value = absl::bit_cast<double>(kNanBits);
+
+  auto at = series_.find(labels);
+  if (at == series_.end()) {
+    if (series_.size() >= limits_.max_series) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("over the limit of ", limits_.max_series, " series"));
+    }
+    auto series = std::make_unique<StoredSeries>();
+    series->labels = labels;
+    auto& named = by_name_[ValueOf(labels, "__name__")];
+    named.insert(std::upper_bound(named.begin(), named.end(), series.get(),
+                                  [](const StoredSeries* a, const StoredSeries* b) {
+                                    return a->labels < b->labels;
+                                  }),
+                 series.get());
+    at = series_.emplace(std::move(labels), std::move(series)).first;
+  }
+
+  std::deque<Point>& points = at->second->points;
+  if (!points.empty() && time_ms <= points.back().time_ms) {
+    const std::string name = promql::FormatLabels(at->second->labels);
+    if (time_ms < points.back().time_ms) {
+      return absl::OutOfRangeError(absl::StrCat("out of order sample for ", name));
+    }
+    if (Bits(value) == Bits(points.back().value)) return absl::OkStatus();
+    return absl::AlreadyExistsError(absl::StrCat("duplicate sample for timestamp for ", name));
+  }
+  points.push_back({time_ms, value});
+  while (points.size() > limits_.max_points_per_series ||
+         points.front().time_ms < time_ms - limits_.retention_ms) {
+    points.pop_front();
+  }
+  return absl::OkStatus();
+}
+
+std::vector<const StoredSeries*> SampleStore::Select(const std::vector<Matcher>& matchers) const {
+  std::vector<const StoredSeries*> selected;
+  for (const Matcher& matcher : matchers) {
+    if (matcher.label() != "__name__" || matcher.op() != Matcher::Op::kEqual) continue;
+    const auto named = by_name_.find(matcher.value());
+    if (named == by_name_.end()) return selected;
+    for (const StoredSeries* series : named->second) {
+      if (MatchesAll(series->labels, matchers)) selected.push_back(series);
+    }
+    return selected;
+  }
+  for (const auto& [labels, series] : series_) {
+    if (MatchesAll(labels, matchers)) selected.push_back(series.get());
+  }
+  return selected;
+}
+
+}  // namespace flyball::adapter

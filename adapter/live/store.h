@@ -1,0 +1,67 @@
+// Samples in memory, series by series: what Live evaluates PromQL over.
+//
+// Not thread-safe for writing; any number of threads may read between writes (Live holds the lock).
+// Times are int64 milliseconds since the epoch. Source of the append rules: Prometheus 2.42.0 tsdb.
+// Limits: series, samples of one series, and age; what falls outside is dropped, oldest first.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "adapter/live/matcher.h"
+#include "adapter/metric_source.h"
+
+namespace flyball::adapter {
+
+struct Point {
+  int64_t time_ms = 0;
+  double value = 0;
+};
+
+// The NaN that says "this series ended here". Told from other NaNs by its bits only.
+double StaleMarker();
+bool IsStale(double value);
+
+struct StoredSeries {
+  LabelSet labels;           // sorted by name, no empty values
+  std::deque<Point> points;  // rising times
+};
+
+struct StoreLimits {
+  size_t max_series = 1'000'000;
+  size_t max_points_per_series = 100'000;
+  int64_t retention_ms = int64_t{24} * 3600 * 1000;  // before the newest sample of the series
+};
+
+class SampleStore {
+ public:
+  explicit SampleStore(StoreLimits limits = {}) : limits_(limits) {}
+
+  // Labels in any order; empty values are dropped. NaNs other than the marker become one NaN.
+  //   kInvalidArgument    a label twice, or no label at all
+  //   kAlreadyExists      the series has another value at that time (the same value is fine)
+  //   kOutOfRange         older than the series' newest sample
+  //   kResourceExhausted  a new series over the limit
+  absl::Status Append(LabelSet labels, int64_t time_ms, double value);
+
+  // All series that match, in label order. Pointers hold until the series is dropped.
+  std::vector<const StoredSeries*> Select(const std::vector<Matcher>& matchers) const;
+
+  size_t series_count() const { return series_.size(); }
+
+ private:
+  StoreLimits limits_;
+  std::map<LabelSet, std::unique_ptr<StoredSeries>> series_;
+  // Series of one metric name, in label order: nearly every selector names its metric.
+  absl::flat_hash_map<std::string, std::vector<const StoredSeries*>> by_name_;
+};
+
+}  // namespace flyball::adapter

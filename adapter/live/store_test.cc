@@ -1,0 +1,84 @@
+#include "adapter/live/store.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace flyball::adapter {
+namespace {
+
+std::vector<Matcher> Named(const std::string& name) {
+  return {*Matcher::Make("__name__", Matcher::Op::kEqual, name, true)};
+}
+
+TEST(Append, FollowsPrometheusRules) {
+  SampleStore store;
+  const LabelSet x = {{"__name__", "x"}};
+  EXPECT_TRUE(store.Append(x, 1000, 1).ok());
+  EXPECT_TRUE(store.Append(x, 1000, 1).ok()) << "the same again is fine";
+  EXPECT_EQ(store.Append(x, 1000, 2).code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(store.Append(x, 999, 1).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_TRUE(store.Append(x, 1001, std::numeric_limits<double>::quiet_NaN()).ok());
+  EXPECT_TRUE(store.Append(x, 1001, -std::numeric_limits<double>::quiet_NaN()).ok())
+      << "all NaNs but the marker are one";
+  EXPECT_EQ(store.Append(x, 1001, StaleMarker()).code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(store.Select(Named("x")).at(0)->points.size(), 2u);
+}
+
+TEST(Append, NormalizesLabels) {
+  SampleStore store;
+  EXPECT_TRUE(store.Append({{"b", "2"}, {"gone", ""}, {"__name__", "x"}}, 1, 1).ok());
+  EXPECT_TRUE(store.Append({{"__name__", "x"}, {"b", "2"}}, 2, 1).ok());
+  EXPECT_EQ(store.series_count(), 1u);
+  EXPECT_EQ(store.Append({{"b", "2"}, {"b", "3"}}, 3, 1).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(store.Append({{"b", ""}}, 3, 1).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(Append, KeepsItsLimits) {
+  SampleStore store({.max_series = 2, .max_points_per_series = 3, .retention_ms = 100});
+  for (int64_t time_ms : {0, 1, 2, 3}) EXPECT_TRUE(store.Append({{"a", "1"}}, time_ms, 1).ok());
+  const auto all = store.Select({*Matcher::Make("a", Matcher::Op::kNotEqual, "", true)});
+  EXPECT_EQ(all.at(0)->points.front().time_ms, 1) << "three points at most";
+  EXPECT_TRUE(store.Append({{"a", "1"}}, 102, 1).ok());
+  EXPECT_EQ(all.at(0)->points.front().time_ms, 2) << "100 ms back, the end included";
+  EXPECT_TRUE(store.Append({{"a", "2"}}, 1, 1).ok());
+  EXPECT_EQ(store.Append({{"a", "3"}}, 1, 1).code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST(Select, IsInLabelOrderWithOrWithoutAName) {
+  SampleStore store;
+  for (const char* b : {"3", "1", "2"}) {
+    ASSERT_TRUE(store.Append({{"__name__", "x"}, {"b", b}}, 1, 1).ok());
+  }
+  ASSERT_TRUE(store.Append({{"__name__", "y"}, {"b", "1"}}, 1, 1).ok());
+  const auto named = store.Select(Named("x"));
+  ASSERT_EQ(named.size(), 3u);
+  EXPECT_LT(named[0]->labels, named[1]->labels);
+  EXPECT_LT(named[1]->labels, named[2]->labels);
+  const auto any = store.Select({*Matcher::Make("b", Matcher::Op::kRegex, "1|2", true)});
+  ASSERT_EQ(any.size(), 3u);
+  EXPECT_LT(any[0]->labels, any[1]->labels);
+}
+
+TEST(StaleMarker, IsToldByItsBits) {
+  EXPECT_TRUE(std::isnan(StaleMarker()));
+  EXPECT_TRUE(IsStale(StaleMarker()));
+  EXPECT_FALSE(IsStale(std::numeric_limits<double>::quiet_NaN()));
+}
+
+TEST(Matches, RegexIsAnchoredAndLineBreaksDependOnTheDialect) {
+  const auto matcher = [](absl::string_view pattern, bool dot_is_any) {
+    return *Matcher::Make("a", Matcher::Op::kRegex, pattern, dot_is_any);
+  };
+  EXPECT_FALSE(matcher("b", true).Matches("abc"));
+  EXPECT_TRUE(matcher("a|b.*", true).Matches("bc"));
+  EXPECT_TRUE(matcher("b.*", true).Matches("b\nc"));
+  EXPECT_FALSE(matcher("b.*", false).Matches("b\nc"));
+  EXPECT_TRUE(matcher("", true).Matches(""));
+}
+
+}  // namespace
+}  // namespace flyball::adapter
