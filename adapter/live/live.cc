@@ -1,0 +1,96 @@
+#include "adapter/live/live.h"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <variant>
+
+#include "adapter/live/promql/parser.h"
+#include "base/status_macros.h"
+
+namespace flyball::adapter {
+namespace {
+
+// Whatever is wrong, it is the query that is refused: the source itself works.
+absl::Status Refused(const absl::Status& status) {
+  return absl::InvalidArgumentError(status.message());
+}
+
+QueryResult ToResult(promql::Value value, absl::Time at) {
+  QueryResult result;
+  if (const auto* scalar = std::get_if<double>(&value)) {
+    result.type = QueryResult::Type::kScalar;
+    result.samples.push_back({{}, at, *scalar});
+  } else if (std::holds_alternative<std::string>(value)) {
+    result.type = QueryResult::Type::kString;
+  } else if (std::holds_alternative<promql::Matrix>(value)) {
+    result.type = QueryResult::Type::kMatrix;
+  } else {
+    for (promql::Element& element : std::get<promql::Vector>(value)) {
+      result.samples.push_back({std::move(element.labels), at, element.value});
+    }
+  }
+  return result;
+}
+
+// True if the series has a sample (markers don't count) at or after `start_ms`.
+bool HasSampleSince(const StoredSeries& series, int64_t start_ms) {
+  for (auto point = series.points.rbegin(); point != series.points.rend(); ++point) {
+    if (point->time_ms < start_ms) return false;
+    if (!IsStale(point->value)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::Status Live::Append(LabelSet labels, absl::Time time, double value) {
+  absl::MutexLock lock(&mutex_);
+  return store_.Append(std::move(labels), absl::ToUnixMillis(time), value);
+}
+
+absl::StatusOr<std::shared_ptr<const QueryResult>> Live::Query(absl::string_view promql,
+                                                               absl::Time at, absl::Duration) {
+  const auto expr = promql::Parse(promql, {.dialect = options_.eval.dialect});
+  if (!expr.ok()) return Refused(expr.status());
+  const int64_t time_ms = absl::ToUnixMillis(at);
+  absl::ReaderMutexLock lock(&mutex_);
+  auto value = promql::EvalInstant(**expr, store_, time_ms, options_.eval);
+  if (!value.ok()) return Refused(value.status());
+  return std::make_shared<const QueryResult>(
+      ToResult(*std::move(value), absl::FromUnixMillis(time_ms)));
+}
+
+absl::StatusOr<std::vector<SeriesName>> Live::Series(absl::string_view selector, absl::Time start,
+                                                     absl::Duration) {
+  const auto parsed = promql::ParseSeriesSelector(selector, {.dialect = options_.eval.dialect});
+  if (!parsed.ok()) return Refused(parsed.status());
+  const int64_t start_ms = absl::ToUnixMillis(start);
+  std::vector<SeriesName> names;
+  {
+    absl::ReaderMutexLock lock(&mutex_);
+    for (const StoredSeries* series : store_.Select(parsed->matchers)) {
+      if (!HasSampleSince(*series, start_ms)) continue;
+      SeriesName name;
+      for (const auto& [label, value] : series->labels) {
+        if (label == "__name__") {
+          name.name = value;
+        } else {
+          name.labels.push_back(label);
+        }
+      }
+      names.push_back(std::move(name));
+    }
+  }
+  const auto key = [](const SeriesName& a) { return std::tie(a.name, a.labels); };
+  std::sort(names.begin(), names.end(),
+            [&](const SeriesName& a, const SeriesName& b) { return key(a) < key(b); });
+  names.erase(
+      std::unique(names.begin(), names.end(),
+                  [&](const SeriesName& a, const SeriesName& b) { return key(a) == key(b); }),
+      names.end());
+  return names;
+}
+
+}  // namespace flyball::adapter
