@@ -1,0 +1,55 @@
+#include "scaler/spec/document.h"
+
+#include "absl/strings/str_cat.h"
+#include "scaler/spec/document_formats.h"
+
+namespace flyball::scaler {
+
+const Node* Node::Find(absl::string_view key) const {
+  for (auto member = members.rbegin(); member != members.rend(); ++member) {
+    if (member->first == key) return &member->second;
+  }
+  return nullptr;
+}
+
+absl::string_view Node::FindText(absl::string_view key) const {
+  const Node* member = Find(key);
+  if (member == nullptr || member->kind != Kind::kString) return "";
+  return member->text;
+}
+
+absl::string_view KindName(Node::Kind kind) {
+  switch (kind) {
+    case Node::Kind::kNull:
+      return "null";
+    case Node::Kind::kBool:
+      return "a bool";
+    case Node::Kind::kNumber:
+      return "a number";
+    case Node::Kind::kString:
+      return "a string";
+    case Node::Kind::kList:
+      return "a list";
+    case Node::Kind::kMap:
+      return "an object";
+  }
+  return "";
+}
+
+absl::StatusOr<std::vector<Node>> ParseDocuments(absl::string_view text,
+                                                 const ParseLimits& limits) {
+  if (text.size() > limits.max_bytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the file is larger than ", limits.max_bytes, " bytes"));
+  }
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == absl::string_view::npos) return std::vector<Node>{};
+  if (text[first] != '{' && text[first] != '[') return ParseYamlDocuments(text, limits);
+  absl::StatusOr<Node> json = ParseJson(text, limits);
+  if (!json.ok()) return json.status();
+  std::vector<Node> one;
+  one.push_back(*std::move(json));
+  return one;
+}
+
+}  // namespace flyball::scaler

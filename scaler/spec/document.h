@@ -1,0 +1,62 @@
+// A JSON or YAML document as the clients of Kubernetes read it: JSON's types, written order, and
+// where everything stands in the file.
+//
+// Pure. This is the edge: a Node lives only until a typed struct has been made of it. YAML becomes
+// JSON as kubectl makes it (YAML 1.1: `yes` is true, 010 is 8, 1_000 is 1000; keys become strings).
+//
+// Differences from Go's decoders: invalid UTF-8 and lone surrogates are refused, where Go puts
+// U+FFFD in their place.
+// Limits: depth 100, and the nodes that ParseLimits allows; beyond them kInvalidArgument (an alias
+// bomb runs into the second).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace flyball::scaler {
+
+struct Node {
+  enum class Kind : uint8_t { kNull, kBool, kNumber, kString, kList, kMap };
+
+  Kind kind = Kind::kNull;
+  bool boolean = false;
+  bool escaped = false;  // a string that JSON writes with a backslash
+  int32_t line = 0;      // 1-based; 0: not known
+  std::string text;      // a string's value; a number as JSON writes it
+  std::vector<Node> items;
+  std::vector<std::pair<std::string, Node>> members;  // repeated keys are all kept
+
+  bool is_map() const { return kind == Kind::kMap; }
+  bool is_list() const { return kind == Kind::kList; }
+  bool is_null() const { return kind == Kind::kNull; }
+
+  // The last member of that name; nullptr when absent or when this is no map.
+  const Node* Find(absl::string_view key) const;
+  // The text of a string member; empty when absent or no string.
+  absl::string_view FindText(absl::string_view key) const;
+};
+
+// "null", "a bool", "a number", "a string", "a list", "an object": for messages.
+absl::string_view KindName(Node::Kind kind);
+
+struct ParseLimits {
+  size_t max_bytes = 64 << 20;
+  size_t max_nodes = 4'000'000;
+};
+
+// Every document of `text`: one when it is JSON (its first character is `{` or `[`), any number
+// when it is YAML; documents that are null are left out.
+//   kInvalidArgument  "line N, column M: what" or a limit's name
+absl::StatusOr<std::vector<Node>> ParseDocuments(absl::string_view text,
+                                                 const ParseLimits& limits = {});
+
+// The one JSON document that `text` is.
+absl::StatusOr<Node> ParseJson(absl::string_view text, const ParseLimits& limits = {});
+
+}  // namespace flyball::scaler

@@ -1,0 +1,134 @@
+#include "scaler/spec/document.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace flyball::scaler {
+namespace {
+
+using testing::HasSubstr;
+
+// Compact JSON, repeated keys kept; for comparing.
+std::string Show(const Node& node) {
+  std::string out;
+  switch (node.kind) {
+    case Node::Kind::kNull:
+      return "null";
+    case Node::Kind::kBool:
+      return node.boolean ? "true" : "false";
+    case Node::Kind::kNumber:
+      return node.text;
+    case Node::Kind::kString:
+      return absl::StrCat("\"", node.text, "\"");
+    case Node::Kind::kList:
+      for (const Node& item : node.items) absl::StrAppend(&out, out.empty() ? "" : ",", Show(item));
+      return absl::StrCat("[", out, "]");
+    case Node::Kind::kMap:
+      for (const auto& [key, value] : node.members) {
+        absl::StrAppend(&out, out.empty() ? "" : ",", "\"", key, "\":", Show(value));
+      }
+      return absl::StrCat("{", out, "}");
+  }
+  return out;
+}
+
+struct Row {
+  std::string name;
+  std::string text;
+  std::string want;  // of the first document; "error: …" when it must be refused
+};
+
+class ParseDocumentsTest : public testing::TestWithParam<Row> {};
+
+TEST_P(ParseDocumentsTest, Row) {
+  const auto got = ParseDocuments(GetParam().text, {.max_nodes = 1000});
+  if (GetParam().want.rfind("error: ", 0) == 0) {
+    ASSERT_FALSE(got.ok()) << Show(got->front());
+    EXPECT_THAT(std::string(got.status().message()), HasSubstr(GetParam().want.substr(7)));
+    return;
+  }
+  ASSERT_TRUE(got.ok()) << got.status();
+  ASSERT_EQ(got->size(), 1u);
+  EXPECT_EQ(Show(got->front()), GetParam().want);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Json, ParseDocumentsTest,
+    testing::Values(Row{"NumbersKeepTheirText",
+                        R"({"a": 1e3, "b": 1.50, "c": 123456789012345678901234})",
+                        R"({"a":1e3,"b":1.50,"c":123456789012345678901234})"},
+                    Row{"RepeatedKeysAreKept", R"({"a": 1, "a": 2})", R"({"a":1,"a":2})"},
+                    Row{"StringsAreUnescaped", R"({"a": "x\u0041"})", R"({"a":"xA"})"},
+                    Row{"YamlInsideBracesIsRefused", "{a: 1}", "error: not JSON"},
+                    Row{"TrailingComma", R"({"a": 1,})", "error: not JSON"},
+                    Row{"TwoDocuments", "{} {}", "error: not JSON"},
+                    Row{"Unclosed", R"({"a": [1, 2})", "error: not JSON"},
+                    Row{"NumberWithLetters", R"({"a": 1x})", "error: not JSON"},
+                    Row{"LeadingZero", R"({"a": 01})", "error: not JSON"},
+                    Row{"BadWord", R"({"a": nul})", "error: not JSON"},
+                    Row{"ErrorsHaveALine", "{\"a\": 1,\n \"b\": x}", "error: line 2"}),
+    [](const auto& info) { return info.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Yaml, ParseDocumentsTest,
+    testing::Values(Row{"Bools", "a: yes\nb: Off\nc: 'yes'\nd: y",
+                        R"({"a":true,"b":false,"c":"yes","d":true})"},
+                    Row{"Nulls", "a:\nb: ~\nc: NULL\nd: ''",
+                        R"({"a":null,"b":null,"c":null,"d":""})"},
+                    Row{"Integers", "a: 010\nb: 0x1F\nc: 1_000\nd: +5\ne: -0\nf: 08",
+                        R"({"a":8,"b":31,"c":1000,"d":5,"e":0,"f":8})"},
+                    Row{"Floats", "a: 1.50\nb: 1e3\nc: .5\nd: 0.0000001\ne: 1e21",
+                        R"({"a":1.5,"b":1000,"c":0.5,"d":1e-7,"e":1e+21})"},
+                    Row{"NotNumbers", "a: 1.2.3\nb: 1x\nc: 2026-01-01\nd: 500m",
+                        R"({"a":"1.2.3","b":"1x","c":"2026-01-01","d":"500m"})"},
+                    Row{"KeysBecomeStrings", "1: a\ntrue: b", R"({"1":"a","true":"b"})"},
+                    Row{"LastOfRepeatedKeysStays", "a: 1\na: 2", R"({"a":2})"},
+                    Row{"TagsWin", "a: !!str 5\nb: !!int '5'", R"({"a":"5","b":5})"},
+                    Row{"Aliases", "a: &x {p: 1}\nb: *x", R"({"a":{"p":1},"b":{"p":1}})"},
+                    Row{"Merge", "x: &x {p: 1, q: 2}\na:\n  <<: *x\n  q: 3",
+                        R"({"x":{"p":1,"q":2},"a":{"q":3,"p":1}})"},
+                    Row{"InfinityHasNoJson", "a: .inf", "error: .inf has no form in JSON"},
+                    Row{"KeyMustBeAString", "? [a]\n: b", "error: a key must be a string"},
+                    Row{"SelfAlias", "a: &x [*x]", "error: alias"},
+                    Row{"StrayFlowEnd", "a: 1\n--- ,x", "error: line 2"},
+                    Row{"BadIndent", "a: 1\n b: 2", "error: line 2"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(ParseDocumentsTest, EmptyDocumentsAreLeftOut) {
+  const auto got = ParseDocuments("---\n# nothing\n---\na: 1\n---\nb: 2\n...\n");
+  ASSERT_TRUE(got.ok()) << got.status();
+  ASSERT_EQ(got->size(), 2u);
+  EXPECT_EQ((*got)[1].Find("b")->line, 6);
+}
+
+TEST(ParseDocumentsTest, AnAliasBombRunsIntoTheLimit) {
+  std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 10; ++i) {
+    absl::StrAppend(&bomb, "a", i, ": &a", i, " [");
+    for (int j = 0; j < 10; ++j) absl::StrAppend(&bomb, j == 0 ? "" : ", ", "*a", i - 1);
+    absl::StrAppend(&bomb, "]\n");
+  }
+  const auto got = ParseDocuments(bomb, {.max_nodes = 10000});
+  EXPECT_THAT(std::string(got.status().message()), HasSubstr("too many values"));
+}
+
+TEST(ParseDocumentsTest, DepthHasALimit) {
+  const std::string deep(5000, '[');
+  EXPECT_FALSE(ParseDocuments(deep + std::string(5000, ']')).ok());
+  EXPECT_FALSE(ParseDocuments("a: " + deep + std::string(5000, ']')).ok());
+  const std::string fine = std::string(99, '[') + std::string(99, ']');
+  EXPECT_TRUE(ParseDocuments(fine).ok());
+}
+
+TEST(ParseDocumentsTest, LinesAreThoseOfTheText) {
+  const auto got = ParseDocuments("{\"a\": {\n\"b\": [1,\n\n2]}}");
+  ASSERT_TRUE(got.ok());
+  const Node* list = got->front().Find("a")->Find("b");
+  EXPECT_EQ(list->line, 2);
+  EXPECT_EQ(list->items[1].line, 4);
+}
+
+}  // namespace
+}  // namespace flyball::scaler

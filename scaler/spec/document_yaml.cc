@@ -1,0 +1,318 @@
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <sstream>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "scaler/spec/document.h"
+#include "scaler/spec/document_formats.h"
+
+namespace flyball::scaler {
+namespace {
+
+bool IsOneOf(absl::string_view text, std::initializer_list<absl::string_view> words) {
+  for (const absl::string_view word : words) {
+    if (text == word) return true;
+  }
+  return false;
+}
+
+// A float as Go's encoding/json writes it: shortest digits, an exponent below 1e-6 and from 1e21.
+std::string GoJsonFloat(double number) {
+  char digits[64];
+  const double size = std::fabs(number);
+  const auto format = size != 0 && (size < 1e-6 || size >= 1e21) ? std::chars_format::scientific
+                                                                 : std::chars_format::fixed;
+  const auto end = std::to_chars(digits, digits + sizeof digits, number, format).ptr;
+  std::string text(digits, end);
+  // e-09 becomes e-9.
+  if (const size_t at = text.find("e-0"); at != std::string::npos) text.erase(at + 2, 1);
+  return text;
+}
+
+// strconv.ParseInt(text, 0, 64) and, above it, ParseUint: 0x, 0o, 0b and a leading 0 (octal).
+std::optional<std::string> ParseGoInteger(absl::string_view text) {
+  const bool negative = absl::StartsWith(text, "-");
+  const bool sign = negative || absl::StartsWith(text, "+");
+  absl::string_view digits = text.substr(sign ? 1 : 0);
+  int base = 10;
+  if (digits.size() > 1 && digits[0] == '0') {
+    const char letter = static_cast<char>(digits[1] | 0x20);
+    base = letter == 'x' ? 16 : letter == 'b' ? 2 : 8;
+    digits.remove_prefix(letter == 'x' || letter == 'b' || letter == 'o' ? 2 : 1);
+  }
+  uint64_t value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto parsed = std::from_chars(digits.data(), end, value, base);
+  if (digits.empty() || parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+  constexpr uint64_t kMinimum = uint64_t{1} << 63;
+  if (negative && value > kMinimum) return std::nullopt;
+  if (text[0] == '+' && value >= kMinimum) return std::nullopt;  // ParseUint takes no sign
+  return negative && value != 0 ? absl::StrCat("-", value) : absl::StrCat(value);
+}
+
+// [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
+bool IsYamlFloat(absl::string_view text) {
+  size_t at = 0;
+  const auto digits = [&] {
+    const size_t from = at;
+    while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
+    return at - from;
+  };
+  if (at < text.size() && (text[at] == '-' || text[at] == '+')) ++at;
+  const size_t whole = digits();
+  if (at < text.size() && text[at] == '.') {
+    ++at;
+    if (digits() == 0 && whole == 0) return false;
+  } else if (whole == 0) {
+    return false;
+  }
+  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    ++at;
+    if (at < text.size() && (text[at] == '-' || text[at] == '+')) ++at;
+    if (digits() == 0) return false;
+  }
+  return at == text.size();
+}
+
+// What a plain (unquoted) scalar means. Source: gopkg.in/yaml.v2 resolve.go.
+void Resolve(absl::string_view text, Node& to) {
+  to.kind = Node::Kind::kString;
+  to.text = std::string(text);
+  if (IsOneOf(text, {"", "~", "null", "Null", "NULL"})) {
+    to.kind = Node::Kind::kNull;
+    return;
+  }
+  const bool truth =
+      IsOneOf(text, {"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"});
+  if (truth ||
+      IsOneOf(text, {"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"})) {
+    to.kind = Node::Kind::kBool;
+    to.boolean = truth;
+    return;
+  }
+  const char first = text[0];
+  const bool numeric = (first >= '0' && first <= '9') || first == '+' || first == '-';
+  if (!numeric && first != '.') return;
+  const std::string plain = numeric ? absl::StrReplaceAll(text, {{"_", ""}}) : std::string(text);
+  if (numeric) {
+    if (std::optional<std::string> integer = ParseGoInteger(plain)) {
+      to.kind = Node::Kind::kNumber;
+      to.text = *std::move(integer);
+      return;
+    }
+  }
+  double number = 0;
+  if (IsYamlFloat(plain) && absl::SimpleAtod(plain, &number) && std::isfinite(number)) {
+    to.kind = Node::Kind::kNumber;
+    to.text = GoJsonFloat(number);
+  }
+}
+
+// Thrown through yaml-cpp and caught below, never out of this file.
+struct Refused {
+  std::string message;
+};
+
+// Builds Nodes from the parser's events.
+class Builder : public YAML::EventHandler {
+ public:
+  explicit Builder(const ParseLimits& limits) : limits_(limits) {}
+
+  // The document that was read last.
+  Node Take() { return std::move(root_); }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    // A stray `,` or `}` between documents would be reported as an empty document again and again.
+    if (mark.pos == start_) Refuse(mark, "expected a new document");
+    start_ = mark.pos;
+    root_ = Node{};
+    anchors_.clear();
+  }
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    Add(mark, anchor, Make(mark));
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto known = anchors_.find(anchor);
+    if (known == anchors_.end()) Refuse(mark, "an alias inside the value that it names");
+    Count(mark, Size(known->second));
+    Add(mark, 0, known->second);
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& text) override {
+    Node node = Make(mark);
+    const bool typed = IsOneOf(tag, {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float",
+                                     "tag:yaml.org,2002:bool", "tag:yaml.org,2002:null"});
+    if (tag.empty() || tag == "?" || typed) {
+      if (IsOneOf(text, {".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF",
+                         "-.inf", "-.Inf", "-.INF"})) {
+        Refuse(mark, absl::StrCat(text, " has no form in JSON"));
+      }
+      Resolve(text, node);
+    } else {
+      node.kind = Node::Kind::kString;
+      node.text = text;
+    }
+    // As JSON would write it.
+    node.escaped = std::any_of(text.begin(), text.end(), [](char c) {
+      return static_cast<unsigned char>(c) < 0x20 || absl::StrContains("\"\\<>&", c);
+    });
+    Add(mark, anchor, std::move(node));
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    Open(mark, anchor, Node::Kind::kList);
+  }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    Open(mark, anchor, Node::Kind::kMap);
+  }
+  void OnSequenceEnd() override { Close(); }
+  void OnMapEnd() override { Close(); }
+
+ private:
+  // A list or map that is not complete yet.
+  struct Frame {
+    YAML::Mark mark;
+    YAML::anchor_t anchor = 0;
+    Node node;
+    std::optional<std::string> key;                   // map: waits for its value
+    absl::flat_hash_map<std::string, size_t> places;  // map: of each key in node.members
+    std::vector<Node> merged;                         // map: values of `<<`
+  };
+
+  [[noreturn]] static void Refuse(const YAML::Mark& mark, absl::string_view what) {
+    throw Refused{absl::StrCat("line ", mark.line + 1, ": ", what)};
+  }
+
+  static size_t Size(const Node& node) {
+    size_t size = 1;
+    for (const Node& item : node.items) size += Size(item);
+    for (const auto& member : node.members) size += Size(member.second);
+    return size;
+  }
+
+  void Count(const YAML::Mark& mark, size_t nodes) {
+    nodes_ += nodes;
+    if (nodes_ > limits_.max_nodes) Refuse(mark, "too many values");
+  }
+
+  Node Make(const YAML::Mark& mark) {
+    Count(mark, 1);
+    Node node;
+    node.line = mark.line + 1;
+    return node;
+  }
+
+  void Open(const YAML::Mark& mark, YAML::anchor_t anchor, Node::Kind kind) {
+    if (frames_.size() >= kMaxDocumentDepth) Refuse(mark, "nested too deeply");
+    Frame& frame = frames_.emplace_back();
+    frame.mark = mark;
+    frame.anchor = anchor;
+    frame.node = Make(mark);
+    frame.node.kind = kind;
+  }
+
+  void Close() {
+    Frame frame = std::move(frames_.back());
+    frames_.pop_back();
+    for (Node& source : frame.merged) Merge(frame, source);
+    Add(frame.mark, frame.anchor, std::move(frame.node));
+  }
+
+  void Add(const YAML::Mark& mark, YAML::anchor_t anchor, Node node) {
+    if (anchor != 0) {
+      Count(mark, Size(node));
+      anchors_[anchor] = node;
+    }
+    if (frames_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    Frame& frame = frames_.back();
+    if (frame.node.is_list()) {
+      frame.node.items.push_back(std::move(node));
+    } else if (!frame.key.has_value()) {
+      if (node.is_null() || node.is_list() || node.is_map()) Refuse(mark, "a key must be a string");
+      if (node.kind == Node::Kind::kBool) node.text = node.boolean ? "true" : "false";
+      frame.key = std::move(node.text);
+    } else {
+      const std::string key = *std::move(frame.key);
+      frame.key.reset();
+      if (key == "<<") {
+        frame.merged.push_back(std::move(node));
+      } else {
+        Put(frame, key, std::move(node));
+      }
+    }
+  }
+
+  // Of a repeated key the last one stays.
+  static void Put(Frame& frame, const std::string& key, Node node) {
+    const auto [place, added] = frame.places.try_emplace(key, frame.node.members.size());
+    if (added) frame.node.members.emplace_back(key, Node{});
+    frame.node.members[place->second].second = std::move(node);
+  }
+
+  // `<<: *defaults`: what the map itself does not state.
+  static void Merge(Frame& frame, Node& source) {
+    std::vector<Node> maps;
+    if (source.is_map()) {
+      maps.push_back(std::move(source));
+    } else {
+      maps = std::move(source.items);
+    }
+    for (Node& map : maps) {
+      if (!map.is_map()) Refuse(frame.mark, "`<<` needs an object or a list of objects");
+      for (auto& [key, value] : map.members) {
+        if (!frame.places.contains(key)) Put(frame, key, std::move(value));
+      }
+    }
+  }
+
+  const ParseLimits& limits_;
+  int start_ = -1;
+  size_t nodes_ = 0;
+  Node root_;
+  std::vector<Frame> frames_;
+  absl::flat_hash_map<YAML::anchor_t, Node> anchors_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<Node>> ParseYamlDocuments(absl::string_view text,
+                                                     const ParseLimits& limits) {
+  std::vector<Node> documents;
+  try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    Builder builder(limits);
+    while (parser.HandleNextDocument(builder)) {
+      Node document = builder.Take();
+      if (!document.is_null()) documents.push_back(std::move(document));
+    }
+  } catch (const Refused& refused) {
+    return absl::InvalidArgumentError(refused.message);
+  } catch (const YAML::Exception& error) {
+    return absl::InvalidArgumentError(absl::StrCat("line ", error.mark.line + 1, ", column ",
+                                                   error.mark.column + 1, ": ", error.msg));
+  } catch (const std::exception& error) {
+    return absl::InvalidArgumentError(absl::StrCat("not YAML: ", error.what()));
+  }
+  return documents;
+}
+
+}  // namespace flyball::scaler
