@@ -1,0 +1,61 @@
+#include "scaler/spec/field_error.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace flyball::scaler {
+namespace {
+
+// The library's type names and what its messages call them.
+constexpr std::pair<absl::string_view, absl::string_view> kWords[] = {
+    {"FieldValueInvalid", "Invalid value"},
+    {"FieldValueRequired", "Required value"},
+    {"FieldValueForbidden", "Forbidden"},
+    {"FieldValueNotSupported", "Unsupported value"},
+    {"FieldValueTooLong", "Too long"}};
+
+}  // namespace
+
+std::string FieldError::ToString() const {
+  absl::string_view words = type;
+  for (const auto& [name, shown] : kWords) {
+    if (name == type) words = shown;
+  }
+  return absl::StrCat(field, field.empty() ? "" : ": ", words, detail.empty() ? "" : ": ", detail);
+}
+
+void FieldErrors::Invalid(absl::string_view field, absl::string_view detail) {
+  Add("FieldValueInvalid", field, detail);
+}
+
+void FieldErrors::Required(absl::string_view field, absl::string_view detail) {
+  Add("FieldValueRequired", field, detail);
+}
+
+void FieldErrors::Forbidden(absl::string_view field, absl::string_view detail) {
+  Add("FieldValueForbidden", field, detail);
+}
+
+void FieldErrors::TooLong(absl::string_view field, size_t max_bytes) {
+  Add("FieldValueTooLong", field, absl::StrCat("may not be more than ", max_bytes, " bytes"));
+}
+
+void FieldErrors::NotSupported(absl::string_view field,
+                               const std::vector<absl::string_view>& values) {
+  Add("FieldValueNotSupported", field,
+      absl::StrCat("supported values: \"", absl::StrJoin(values, "\", \""), "\""));
+}
+
+void FieldErrors::Add(absl::string_view type, absl::string_view field, absl::string_view detail) {
+  errors_.push_back({std::string(type), std::string(field), std::string(detail)});
+}
+
+std::vector<FieldError> FieldErrors::Sorted() && {
+  std::sort(errors_.begin(), errors_.end());
+  return std::move(errors_);
+}
+
+}  // namespace flyball::scaler

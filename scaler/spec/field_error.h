@@ -1,0 +1,46 @@
+// What the API server would refuse about an object, field by field.
+//
+// Pure values. Source: k8s.io/apimachinery v0.34.4 pkg/util/validation/field.
+#pragma once
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace flyball::scaler {
+
+struct FieldError {
+  std::string type;    // "FieldValueInvalid", "FieldValueRequired", …
+  std::string field;   // "spec.metrics[0].resource.name"
+  std::string detail;  // "must specify a resource name"
+
+  // "spec.maxReplicas: Invalid value: must be greater than 0".
+  std::string ToString() const;
+
+  friend bool operator==(const FieldError&, const FieldError&) = default;
+  friend bool operator<(const FieldError& a, const FieldError& b) {
+    return std::tie(a.field, a.type, a.detail) < std::tie(b.field, b.type, b.detail);
+  }
+};
+
+// Collects errors in the order found.
+class FieldErrors {
+ public:
+  void Invalid(absl::string_view field, absl::string_view detail);
+  void Required(absl::string_view field, absl::string_view detail);
+  void Forbidden(absl::string_view field, absl::string_view detail);
+  void TooLong(absl::string_view field, size_t max_bytes);
+  void NotSupported(absl::string_view field, const std::vector<absl::string_view>& values);
+
+  // Sorted by field, type, detail.
+  std::vector<FieldError> Sorted() &&;
+
+ private:
+  void Add(absl::string_view type, absl::string_view field, absl::string_view detail);
+
+  std::vector<FieldError> errors_;
+};
+
+}  // namespace flyball::scaler

@@ -1,0 +1,54 @@
+// The admission of a HorizontalPodAutoscaler: from the bytes that a client would POST to the
+// neutral Autoscaler, or to everything that the API server would refuse about it.
+//
+// Pure; safe on any thread. autoscaling/v2 and autoscaling/v1, as JSON or as one YAML document.
+// Steps, in the API server's order: decode, defaults of the body's version, conversion, dropping of
+// fields whose gate is off, validation, and the v2 defaults of reading the stored object back.
+//
+// Source:  Kubernetes v1.34.4 pkg/apis/autoscaling, pkg/registry/autoscaling; compared with it by
+//          replaying test/data/hpa_admission.jsonl.gz.
+// Not here: updates (an object is judged as a new one), name generation, and metadata.namespace
+//          taken from a URL: it has to be in the body.
+// Differs: decode errors name the same fields but in words of their own; see also document.h.
+// Limits:  64 MiB, 100,000 values, depth 100.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "scaler/spec/autoscaler.h"
+#include "scaler/spec/document.h"
+#include "scaler/spec/field_error.h"
+
+namespace flyball::scaler {
+
+// Feature gates of the API server, with their defaults in 1.34.
+struct FeatureGates {
+  bool hpa_configurable_tolerance = false;
+  bool hpa_scale_to_zero = false;
+};
+
+struct AdmitOptions {
+  FeatureGates gates;
+  // Only decode and apply defaults: lets objects through that the API would refuse.
+  bool skip_admission = false;
+};
+
+struct AdmissionResult {
+  std::string decode_error;        // not empty: the body is no such object; nothing else is set
+  std::vector<FieldError> errors;  // sorted by field, type, detail; empty: accepted
+
+  // What a controller would see. Also set when there are errors, so that they can be explained; not
+  // to be acted on then.
+  std::optional<Autoscaler> autoscaler;
+  std::string canonical_spec_json;  // the v2 spec
+
+  bool ok() const { return decode_error.empty() && errors.empty(); }
+};
+
+AdmissionResult Admit(absl::string_view json_or_yaml, const AdmitOptions& options = {});
+AdmissionResult Admit(const Node& document, const AdmitOptions& options = {});
+
+}  // namespace flyball::scaler
