@@ -1,0 +1,185 @@
+#include "adapter/metrics.h"
+
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "prometheus/counter.h"
+#include "prometheus/gauge.h"
+#include "prometheus/histogram.h"
+#include "prometheus/registry.h"
+
+namespace flyball::adapter {
+namespace {
+
+using ::prometheus::BuildCounter;
+using ::prometheus::BuildGauge;
+using ::prometheus::BuildHistogram;
+using ::prometheus::Counter;
+using ::prometheus::Family;
+using ::prometheus::Gauge;
+using ::prometheus::Histogram;
+using ::prometheus::Labels;
+using ::prometheus::Registry;
+
+// The default buckets of the Go client library.
+const Histogram::BucketBoundaries& Buckets() {
+  static const auto& buckets =
+      *new Histogram::BucketBoundaries{0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
+  return buckets;
+}
+
+}  // namespace
+
+struct AdapterMetrics::Families {
+  explicit Families(Registry& registry)
+      : requests(BuildHistogram()
+                     .Name("prometheus_adapter_prometheus_client_request_duration_seconds")
+                     .Help("Time that requests to Prometheus took")
+                     .Register(registry)),
+        server_changes(BuildCounter()
+                           .Name("flyball_prometheus_server_changes_total")
+                           .Help("How often another of several Prometheus servers took over")
+                           .Register(registry)
+                           .Add({})),
+        series_queries(BuildCounter()
+                           .Name("flyball_relist_series_queries_total")
+                           .Help("Series queries of rule discovery")
+                           .Register(registry)),
+        series_query_duration(BuildHistogram()
+                                  .Name("flyball_relist_series_query_duration_seconds")
+                                  .Help("Time that series queries took")
+                                  .Register(registry)
+                                  .Add({}, Buckets())),
+        rule_series(BuildGauge()
+                        .Name("flyball_rules_series")
+                        .Help("Distinct series that the rule accepted at its last success")
+                        .Register(registry)),
+        rule_success(BuildGauge()
+                         .Name("flyball_rules_last_success_timestamp_seconds")
+                         .Help("When the rule's series query last succeeded; 0: never")
+                         .Register(registry)),
+        rule_failing(BuildGauge()
+                         .Name("flyball_rules_failing")
+                         .Help("1 while the rule's series query fails")
+                         .Register(registry)),
+        metrics(BuildGauge()
+                    .Name("flyball_rules_metrics")
+                    .Help("Metric names that the API knows")
+                    .Register(registry)),
+        queries(BuildCounter()
+                    .Name("flyball_query_requests_total")
+                    .Help("Queries by what became of them")
+                    .Register(registry)),
+        objects(BuildCounter()
+                    .Name("flyball_query_objects_total")
+                    .Help("Objects asked of merged queries")
+                    .Register(registry)),
+        dropped(BuildCounter()
+                    .Name("flyball_query_values_dropped_total")
+                    .Help("Values that are not numbers, left out of answers")
+                    .Register(registry)),
+        success(series_queries.Add({{"result", "success"}})),
+        failure(series_queries.Add({{"result", "failure"}})),
+        custom_metrics(metrics.Add({{"api", "custom"}})),
+        external_metrics(metrics.Add({{"api", "external"}})),
+        by_outcome{&queries.Add({{"outcome", "sent"}}), &queries.Add({{"outcome", "joined"}}),
+                   &queries.Add({{"outcome", "reused"}}), &queries.Add({{"outcome", "failed"}})},
+        objects_sent(objects.Add({{"outcome", "sent"}})),
+        objects_reused(objects.Add({{"outcome", "reused"}})) {}
+
+  // The three gauges of one rule.
+  struct RuleGauges {
+    Gauge* series;
+    Gauge* success;
+    Gauge* failing;
+  };
+
+  Family<Histogram>& requests;
+  Counter& server_changes;
+  Family<Counter>& series_queries;
+  Histogram& series_query_duration;
+  Family<Gauge>& rule_series;
+  Family<Gauge>& rule_success;
+  Family<Gauge>& rule_failing;
+  Family<Gauge>& metrics;
+  Family<Counter>& queries;
+  Family<Counter>& objects;
+  Family<Counter>& dropped;
+  Counter& success;
+  Counter& failure;
+  Gauge& custom_metrics;
+  Gauge& external_metrics;
+  std::array<Counter*, 4> by_outcome;  // by QueryOutcome
+  Counter& objects_sent;
+  Counter& objects_reused;
+  absl::Mutex mutex;
+  std::map<std::pair<std::string, int>, RuleGauges> rules ABSL_GUARDED_BY(mutex);
+};
+
+AdapterMetrics::AdapterMetrics(Registry& registry)
+    : families_(std::make_unique<Families>(registry)) {}
+AdapterMetrics::~AdapterMetrics() = default;
+
+void AdapterMetrics::OnRequest(absl::string_view path, absl::string_view server,
+                               absl::Duration duration) {
+  families_->requests.Add({{"path", std::string(path)}, {"server", std::string(server)}}, Buckets())
+      .Observe(absl::ToDoubleSeconds(duration));
+}
+
+void AdapterMetrics::OnServerChange(absl::string_view /*server*/) {
+  families_->server_changes.Increment();
+}
+
+void AdapterMetrics::OnSeriesQuery(bool success, absl::Duration duration) {
+  (success ? families_->success : families_->failure).Increment();
+  families_->series_query_duration.Observe(absl::ToDoubleSeconds(duration));
+}
+
+void AdapterMetrics::SetRules(absl::Span<const RuleStatus> rules) {
+  absl::MutexLock lock(&families_->mutex);
+  std::map<std::pair<std::string, int>, Families::RuleGauges> kept;
+  for (const RuleStatus& rule : rules) {
+    const Labels labels = {{"list", rule.list}, {"rule", absl::StrCat(rule.index)}};
+    // Add finds the gauge that is already there.
+    const Families::RuleGauges gauges = {&families_->rule_series.Add(labels),
+                                         &families_->rule_success.Add(labels),
+                                         &families_->rule_failing.Add(labels)};
+    gauges.series->Set(static_cast<double>(rule.series));
+    gauges.success->Set(
+        rule.last_success ? absl::ToDoubleSeconds(*rule.last_success - absl::UnixEpoch()) : 0);
+    gauges.failing->Set(rule.failures > 0 ? 1 : 0);
+    kept.emplace(std::pair(rule.list, rule.index), gauges);
+  }
+  for (const auto& [rule, gauges] : families_->rules) {
+    if (kept.contains(rule)) continue;
+    families_->rule_series.Remove(gauges.series);
+    families_->rule_success.Remove(gauges.success);
+    families_->rule_failing.Remove(gauges.failing);
+  }
+  families_->rules = std::move(kept);
+}
+
+void AdapterMetrics::SetMetricCounts(size_t custom, size_t external) {
+  families_->custom_metrics.Set(static_cast<double>(custom));
+  families_->external_metrics.Set(static_cast<double>(external));
+}
+
+void AdapterMetrics::OnQuery(QueryOutcome outcome) {
+  families_->by_outcome[static_cast<size_t>(outcome)]->Increment();
+}
+
+void AdapterMetrics::OnObjects(size_t sent, size_t reused) {
+  families_->objects_sent.Increment(static_cast<double>(sent));
+  families_->objects_reused.Increment(static_cast<double>(reused));
+}
+
+void AdapterMetrics::OnValueDropped(absl::string_view api, absl::string_view reason) {
+  families_->dropped.Add({{"api", std::string(api)}, {"reason", std::string(reason)}}).Increment();
+}
+
+}  // namespace flyball::adapter

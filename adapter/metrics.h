@@ -1,0 +1,61 @@
+// What the adapter floor tells about itself, as Prometheus metrics.
+//
+// Thread-safe. Registered in the registry that is passed in, which outlives this object:
+//   prometheus_adapter_prometheus_client_request_duration_seconds{path,server}  histogram, name and
+//       buckets of prometheus-adapter 0.12.0; the server without user, password and query string
+//   flyball_prometheus_server_changes_total            another of several servers is asked now
+//   flyball_relist_series_queries_total{result}        series queries: success, failure
+//   flyball_relist_series_query_duration_seconds       histogram
+//   flyball_rules_series{list,rule}                    distinct series of the last success
+//   flyball_rules_last_success_timestamp_seconds{list,rule}
+//   flyball_rules_failing{list,rule}                   1 after a failed series query, else 0
+//   flyball_rules_metrics{api}                         names that custom and external know
+//   flyball_query_requests_total{outcome}              sent, joined (an equal one under way),
+//                                                      reused (a fresh result), failed
+//   flyball_query_objects_total{outcome}               objects asked of merged queries: sent,
+//   reused flyball_query_values_dropped_total{api,reason}     nan, infinite: items left out of
+//   answers
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "adapter/prometheus/client.h"
+#include "adapter/relist_status.h"
+
+namespace prometheus {
+class Registry;
+}
+
+namespace flyball::adapter {
+
+enum class QueryOutcome { kSent, kJoined, kReused, kFailed };
+
+class AdapterMetrics : public prometheus::RequestObserver {
+ public:
+  explicit AdapterMetrics(::prometheus::Registry& registry);
+  ~AdapterMetrics() override;
+
+  void OnRequest(absl::string_view path, absl::string_view server,
+                 absl::Duration duration) override;
+  void OnServerChange(absl::string_view server) override;
+
+  void OnSeriesQuery(bool success, absl::Duration duration);
+  // Replaces what is shown of the rules.
+  void SetRules(absl::Span<const RuleStatus> rules);
+  void SetMetricCounts(size_t custom, size_t external);
+
+  void OnQuery(QueryOutcome outcome);
+  void OnObjects(size_t sent, size_t reused);
+  // `reason` is "nan" or "infinite".
+  void OnValueDropped(absl::string_view api, absl::string_view reason);
+
+ private:
+  struct Families;
+  std::unique_ptr<Families> families_;
+};
+
+}  // namespace flyball::adapter

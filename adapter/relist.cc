@@ -1,0 +1,215 @@
+#include "adapter/relist.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "spdlog/spdlog.h"
+
+namespace flyball::adapter {
+namespace {
+
+// How soon a new REST mapping is noticed.
+constexpr absl::Duration kMapperPoll = absl::Seconds(1);
+// While queries are under way the registry is built at most this often; at the end of a round at
+// once.
+constexpr absl::Duration kBuildEvery = absl::Milliseconds(200);
+
+}  // namespace
+
+Relister::Relister(Parts parts, RelistOptions options)
+    : parts_(std::move(parts)), options_([&options] {
+        if (options.max_age <= absl::ZeroDuration()) options.max_age = options.interval;
+        return options;
+      }()) {
+  {
+    absl::MutexLock lock(&mutex_);
+    rules_ = std::make_shared<const rules::CompiledRules>();
+  }
+  Rebuild();
+}
+
+void Relister::SetRules(std::shared_ptr<const rules::CompiledRules> rules) {
+  {
+    absl::MutexLock lock(&mutex_);
+    std::map<std::string, std::shared_ptr<Query>> queries;
+    const MonotonicTime now = parts_.clock.MonotonicNow();
+    for (const auto* list : {&rules->custom, &rules->external}) {
+      for (const auto& rule : *list) {
+        std::shared_ptr<Query>& query = queries[rule->series_query()];
+        if (query != nullptr) continue;
+        if (const auto known = queries_.find(rule->series_query()); known != queries_.end()) {
+          query = known->second;
+        } else {
+          query = std::make_shared<Query>();
+          query->selector = rule->series_query();
+          query->due = now;
+        }
+      }
+    }
+    queries_ = std::move(queries);
+    rules_ = std::move(rules);
+    changed_ = true;
+  }
+  Rebuild();
+  parts_.wake();
+}
+
+absl::Duration Relister::Step() {
+  std::vector<std::shared_ptr<Query>> due;
+  {
+    absl::MutexLock lock(&mutex_);
+    const MonotonicTime now = parts_.clock.MonotonicNow();
+    for (const auto& [selector, query] : queries_) {
+      if (query->running || query->due > now) continue;
+      query->running = true;
+      due.push_back(query);
+    }
+  }
+  for (const auto& query : due) {
+    parts_.run([this, query] { Run(query); });
+  }
+
+  const std::shared_ptr<const kube::RestMapper> mapper = parts_.directory.mapper();
+  bool build = false;
+  {
+    absl::MutexLock lock(&mutex_);
+    const bool quiet = std::none_of(queries_.begin(), queries_.end(),
+                                    [](const auto& entry) { return entry.second->running; });
+    const bool rested = parts_.clock.MonotonicNow() - built_at_ >= kBuildEvery;
+    build = mapper != mapper_ || (changed_ && (quiet || rested));
+  }
+  if (build) Rebuild();
+
+  absl::MutexLock lock(&mutex_);
+  absl::Duration wait = changed_ ? kBuildEvery : kMapperPoll;
+  bool all_attempted = true;
+  const MonotonicTime now = parts_.clock.MonotonicNow();
+  for (const auto& [selector, query] : queries_) {
+    if (!query->running) wait = std::min(wait, query->due - now);
+    all_attempted = all_attempted && query->attempted;
+  }
+  // What was attempted is also in the registry: changed_ is set with it.
+  if (all_attempted && !changed_) first_round_done_.store(true, std::memory_order_release);
+  return std::max(wait, absl::ZeroDuration());
+}
+
+void Relister::Run(const std::shared_ptr<Query>& query) {
+  const MonotonicTime started = parts_.clock.MonotonicNow();
+  const absl::Time at = parts_.clock.WallNow();
+  absl::StatusOr<std::vector<SeriesName>> found =
+      parts_.source.Series(query->selector, at - options_.max_age, options_.timeout);
+  if (parts_.metrics != nullptr) {
+    parts_.metrics->OnSeriesQuery(found.ok(), parts_.clock.MonotonicNow() - started);
+  }
+  if (found.ok()) {
+    Record(*query, std::make_shared<const SeriesTable>(*std::move(found)), started, at);
+  } else {
+    Record(*query, found.status(), started, at);
+  }
+  parts_.wake();
+}
+
+void Relister::Record(Query& query, absl::StatusOr<std::shared_ptr<const SeriesTable>> found,
+                      MonotonicTime started, absl::Time at) {
+  std::string old_error, new_error;
+  if (!found.ok()) new_error = std::string(found.status().message());
+  {
+    absl::MutexLock lock(&mutex_);
+    old_error = std::exchange(query.error, new_error);
+    query.running = false;
+    query.attempted = true;
+    query.duration = parts_.clock.MonotonicNow() - started;
+    changed_ = true;
+    if (found.ok()) {
+      query.failures = 0;
+      query.last_success = at;
+      query.due = started + options_.interval;
+      // An equal table stays the same pointer.
+      if (query.series == nullptr || **found != *query.series) query.series = *std::move(found);
+    } else {
+      ++query.failures;
+      query.due = parts_.clock.MonotonicNow() + RetryAfter(query.failures);
+    }
+  }
+  if (old_error == new_error) return;
+  if (new_error.empty()) {
+    spdlog::info("relist: series query {} works again", query.selector);
+  } else {
+    spdlog::warn("relist: series query {} failed, its metrics stay as they were: {}",
+                 query.selector, new_error);
+  }
+}
+
+absl::Duration Relister::RetryAfter(int failures) const {
+  absl::Duration wait = options_.retry_min;
+  for (int i = 1; i < failures && wait < options_.retry_max; ++i) wait *= 2;
+  return std::min({wait, options_.retry_max, std::max(options_.interval, options_.retry_min)});
+}
+
+void Relister::Rebuild() {
+  absl::MutexLock build_lock(&build_mutex_);
+  SeriesRegistry::Inputs inputs;
+  inputs.mapper = parts_.directory.mapper();
+  {
+    absl::MutexLock lock(&mutex_);
+    inputs.custom = Discovered(rules_->custom);
+    inputs.external = Discovered(rules_->external);
+    mapper_ = inputs.mapper;
+    changed_ = false;
+    built_at_ = parts_.clock.MonotonicNow();
+  }
+  const std::shared_ptr<const SeriesRegistry> before = registry_.Get();
+  std::shared_ptr<const SeriesRegistry> built = SeriesRegistry::Build(inputs, before);
+  if (built != before) {
+    if (parts_.metrics != nullptr) {
+      parts_.metrics->SetMetricCounts(built->custom_list()->size(), built->external_list()->size());
+    }
+    registry_.Set(std::move(built));
+    generation_.fetch_add(1, std::memory_order_acq_rel);
+  }
+  if (parts_.metrics != nullptr) parts_.metrics->SetRules(Statuses());
+}
+
+std::vector<DiscoveredRule> Relister::Discovered(
+    const std::vector<std::shared_ptr<const rules::CompiledRule>>& rules) const {
+  std::vector<DiscoveredRule> discovered;
+  discovered.reserve(rules.size());
+  for (const auto& rule : rules) {
+    const auto query = queries_.find(rule->series_query());
+    discovered.push_back({rule, query == queries_.end() ? nullptr : query->second->series});
+  }
+  return discovered;
+}
+
+void Relister::AppendStatuses(const char* list,
+                              const std::vector<std::shared_ptr<const rules::CompiledRule>>& rules,
+                              const std::vector<size_t>& counts,
+                              std::vector<RuleStatus>& out) const {
+  for (size_t i = 0; i < rules.size(); ++i) {
+    RuleStatus& status = out.emplace_back();
+    status.list = list;
+    status.index = rules[i]->index();
+    status.where = rules[i]->where();
+    status.series_query = rules[i]->series_query();
+    if (i < counts.size()) status.series = counts[i];
+    const auto found = queries_.find(status.series_query);
+    if (found == queries_.end()) continue;
+    const Query& query = *found->second;
+    status.last_success = query.last_success;
+    status.duration = query.duration;
+    status.failures = query.failures;
+    status.error = query.error;
+  }
+}
+
+std::vector<RuleStatus> Relister::Statuses() const {
+  const std::shared_ptr<const SeriesRegistry> registry = registry_.Get();
+  std::vector<RuleStatus> statuses;
+  absl::MutexLock lock(&mutex_);
+  AppendStatuses("rules", rules_->custom, registry->custom_counts(), statuses);
+  AppendStatuses("externalRules", rules_->external, registry->external_counts(), statuses);
+  return statuses;
+}
+
+}  // namespace flyball::adapter

@@ -1,0 +1,121 @@
+// Keeps the series registry up to date: asks the metric source for each rule's series and swaps in
+// a new registry when anything changed.
+//
+// Threads: whoever owns a Relister calls Step from one thread, again when the returned time is over
+// or when `wake` was called; the series queries run where `run` puts them. SetRules and the readers
+// may be called from any thread. No lock is held during a query.
+//
+// Source: prometheus-adapter 0.12.0. Differs on purpose:
+//   - Each distinct series query stands alone: one that fails keeps its rules' last good series and
+//     holds up no other. `rules` and `externalRules` share equal queries.
+//   - A failed query is asked again after 1 s, 2 s, 4 s ... and at most retry_max or the interval.
+//   - New rules keep what equal series queries had found; a new REST mapping is applied to what is
+//     known, without a query.
+//
+// Limits: as many queries at once as `run` has threads; one under way for each series query.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "adapter/metric_source.h"
+#include "adapter/metrics.h"
+#include "adapter/relist_status.h"
+#include "adapter/series_registry.h"
+#include "base/clock.h"
+#include "base/snapshot.h"
+#include "kube/object_directory.h"
+#include "rules/compiled_rules.h"
+
+namespace flyball::adapter {
+
+struct RelistOptions {
+  absl::Duration interval = absl::Minutes(10);    // from the start of one query to the next
+  absl::Duration max_age = absl::ZeroDuration();  // of series; zero: the interval
+  absl::Duration timeout = absl::Seconds(60);     // of a series query
+  absl::Duration retry_min = absl::Seconds(1);
+  absl::Duration retry_max = absl::Seconds(60);
+};
+
+class Relister {
+ public:
+  struct Parts {
+    MetricSource& source;
+    kube::ObjectDirectory& directory;
+    Clock& clock;
+    AdapterMetrics* metrics = nullptr;  // may be nullptr
+    // Runs a task, now or later, on this thread or another.
+    std::function<void(std::function<void()>)> run;
+    // Called when Step has something to do before its time; must not call back.
+    std::function<void()> wake;
+  };
+
+  Relister(Parts parts, RelistOptions options);
+
+  // The registry holds the new rules when this returns.
+  void SetRules(std::shared_ptr<const rules::CompiledRules> rules);
+
+  // Starts the queries that are due and applies what has come. Returns when to be called again.
+  absl::Duration Step();
+
+  // Never nullptr.
+  std::shared_ptr<const SeriesRegistry> registry() const { return registry_.Get(); }
+  // Grows after each change of the registry.
+  uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
+
+  std::vector<RuleStatus> Statuses() const;
+
+  // Every series query of the first rules has ended once, well or not.
+  bool first_round_done() const { return first_round_done_.load(std::memory_order_acquire); }
+
+ private:
+  // One distinct series query and what it found last. Guarded by mutex_.
+  struct Query {
+    std::string selector;
+    std::shared_ptr<const SeriesTable> series;  // nullptr before the first success
+    std::optional<absl::Time> last_success;
+    absl::Duration duration;
+    std::string error;
+    int failures = 0;
+    bool attempted = false;
+    bool running = false;
+    MonotonicTime due;
+  };
+
+  void Run(const std::shared_ptr<Query>& query);
+  void Record(Query& query, absl::StatusOr<std::shared_ptr<const SeriesTable>> found,
+              MonotonicTime started, absl::Time at) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Duration RetryAfter(int failures) const;
+  void Rebuild() ABSL_LOCKS_EXCLUDED(mutex_);
+  std::vector<DiscoveredRule> Discovered(
+      const std::vector<std::shared_ptr<const rules::CompiledRule>>& rules) const
+      ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  void AppendStatuses(const char* list,
+                      const std::vector<std::shared_ptr<const rules::CompiledRule>>& rules,
+                      const std::vector<size_t>& counts, std::vector<RuleStatus>& out) const
+      ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+
+  const Parts parts_;
+  const RelistOptions options_;
+
+  absl::Mutex build_mutex_;  // one build at a time; taken before mutex_
+  mutable absl::Mutex mutex_;
+  std::shared_ptr<const rules::CompiledRules> rules_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, std::shared_ptr<Query>> queries_ ABSL_GUARDED_BY(mutex_);
+  bool changed_ ABSL_GUARDED_BY(mutex_) = true;  // the registry is behind
+  MonotonicTime built_at_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
+  std::shared_ptr<const kube::RestMapper> mapper_ ABSL_GUARDED_BY(mutex_);
+
+  Snapshot<SeriesRegistry> registry_;
+  std::atomic<uint64_t> generation_{1};
+  std::atomic<bool> first_round_done_{false};
+};
+
+}  // namespace flyball::adapter

@@ -1,0 +1,24 @@
+// How the discovery of each rule stands: for /metrics, the log and /debug/rules.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+
+namespace flyball::adapter {
+
+struct RuleStatus {
+  std::string list;   // "rules" or "externalRules"
+  int index = 0;      // in its list, from 0
+  std::string where;  // "config.yaml:12"
+  std::string series_query;
+  size_t series = 0;  // distinct series that the rule accepts, of the last success
+  std::optional<absl::Time> last_success;
+  absl::Duration duration;  // of the last attempt
+  int failures = 0;         // in a row, 0 after a success
+  std::string error;        // of the last attempt; "" after a success or before the first
+};
+
+}  // namespace flyball::adapter

@@ -1,0 +1,114 @@
+// The series registry: which metric names the three APIs know and which series and rule stand
+// behind each, as one immutable table.
+//
+// Pure; built aside by the relister and swapped whole. Source: prometheus-adapter 0.12.0: rules
+// apply in file order, series in the order of the answer, and the last writer of a key wins.
+//
+// Differs from the original: a cluster-scoped custom resource is registered as cluster-scoped, not
+// as namespaced; FindCustom still finds it under a namespace.
+//
+// Limits: none of its own; about 200 bytes for each metric of each resource.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapter/mapper_names.h"
+#include "adapter/metric_source.h"
+#include "adapter/provider.h"
+#include "rules/compiled_rules.h"
+
+namespace flyball::adapter {
+
+// What one series query found. Series that share their label names share one list of them.
+class SeriesTable {
+ public:
+  explicit SeriesTable(std::vector<SeriesName> found);
+
+  struct Series {
+    std::string name;
+    uint32_t label_set = 0;  // index into label_sets()
+    friend bool operator==(const Series&, const Series&) = default;
+  };
+  const std::vector<Series>& series() const { return series_; }
+  const std::vector<std::vector<std::string>>& label_sets() const { return label_sets_; }
+
+  friend bool operator==(const SeriesTable&, const SeriesTable&) = default;
+
+ private:
+  std::vector<Series> series_;
+  std::vector<std::vector<std::string>> label_sets_;
+};
+
+// One rule and what its series query found; nullptr: nothing yet.
+struct DiscoveredRule {
+  std::shared_ptr<const rules::CompiledRule> rule;
+  std::shared_ptr<const SeriesTable> series;
+};
+
+// What stands behind a metric name.
+struct MetricSeries {
+  std::shared_ptr<const rules::CompiledRule> rule;
+  absl::string_view series;  // lives as long as the registry
+};
+
+class SeriesRegistry {
+ public:
+  struct Inputs {
+    std::vector<DiscoveredRule> custom, external;  // file order
+    std::shared_ptr<const kube::RestMapper> mapper;
+  };
+
+  // Lists that are equal to those of `previous` (may be nullptr) are its very pointers; when
+  // nothing at all has changed, so is the whole registry.
+  static std::shared_ptr<const SeriesRegistry> Build(
+      const Inputs& inputs, const std::shared_ptr<const SeriesRegistry>& previous);
+
+  // `namespaced`: the request has a namespace. Empty rule pointer: not there.
+  MetricSeries FindCustom(const kube::ResourceInfo& resource, bool namespaced,
+                          absl::string_view metric) const;
+  MetricSeries FindExternal(absl::string_view metric) const;
+
+  // Sorted by resource, group, metric.
+  const std::shared_ptr<const std::vector<CustomMetricInfo>>& custom_list() const {
+    return custom_list_;
+  }
+  // Sorted.
+  const std::shared_ptr<const std::vector<std::string>>& external_list() const {
+    return external_list_;
+  }
+
+  const std::shared_ptr<const MapperNames>& names() const { return names_; }
+  const kube::RestMapper& mapper() const { return names_->mapper(); }
+
+  // How many distinct series each rule accepts, in file order.
+  const std::vector<size_t>& custom_counts() const { return custom_counts_; }
+  const std::vector<size_t>& external_counts() const { return external_counts_; }
+
+ private:
+  friend class RegistryBuilder;
+
+  struct Target {
+    uint32_t rule = 0;  // index into the rules of its list
+    std::string series;
+    friend bool operator==(const Target&, const Target&) = default;
+  };
+  using RuleList = std::vector<std::shared_ptr<const rules::CompiledRule>>;
+
+  SeriesRegistry() = default;
+  MetricSeries FindExact(const kube::GroupResource& resource, bool namespaced,
+                         absl::string_view metric) const;
+  bool SameAs(const SeriesRegistry& other) const;
+
+  std::shared_ptr<const std::vector<CustomMetricInfo>> custom_list_;
+  std::shared_ptr<const std::vector<std::string>> external_list_;
+  std::vector<Target> custom_targets_, external_targets_;  // beside the entries of the lists
+  RuleList custom_rules_, external_rules_;
+  std::vector<size_t> custom_counts_, external_counts_;
+  std::shared_ptr<const MapperNames> names_;
+  std::shared_ptr<const kube::RestMapper> mapper_;
+};
+
+}  // namespace flyball::adapter

@@ -1,0 +1,85 @@
+#include "adapter/worker_pool.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace flyball::adapter {
+namespace {
+
+// One ParallelFor. Helpers that begin after the loop has ended find no index left.
+struct Loop {
+  size_t count = 0;
+  absl::Mutex mutex;
+  size_t next ABSL_GUARDED_BY(mutex) = 0;
+  size_t done ABSL_GUARDED_BY(mutex) = 0;
+
+  bool Claim(size_t& index) {
+    absl::MutexLock lock(&mutex);
+    if (next == count) return false;
+    index = next++;
+    return true;
+  }
+  void Finish() {
+    absl::MutexLock lock(&mutex);
+    ++done;
+  }
+  void WaitForAll() {
+    absl::MutexLock lock(&mutex);
+    const auto all_done = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex) { return done == count; };
+    mutex.Await(absl::Condition(&all_done));
+  }
+};
+
+}  // namespace
+
+WorkerPool::~WorkerPool() {
+  std::vector<std::thread> threads;
+  {
+    absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+    queue_.clear();
+    threads.swap(threads_);
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+void WorkerPool::Submit(std::function<void()> task) {
+  absl::MutexLock lock(&mutex_);
+  if (stopping_) return;
+  queue_.push_back(std::move(task));
+  if (static_cast<int>(queue_.size()) > idle_ && static_cast<int>(threads_.size()) < max_threads_) {
+    threads_.emplace_back([this] { Work(); });
+  }
+}
+
+void WorkerPool::Work() {
+  while (true) {
+    std::function<void()> task;
+    {
+      absl::MutexLock lock(&mutex_);
+      ++idle_;
+      mutex_.Await(absl::Condition(this, &WorkerPool::HasWork));
+      --idle_;
+      if (stopping_) return;
+      task = std::move(queue_.front());
+      queue_.pop_front();
+    }
+    task();
+  }
+}
+
+void WorkerPool::ParallelFor(size_t count, size_t width, const std::function<void(size_t)>& body) {
+  auto loop = std::make_shared<Loop>();
+  loop->count = count;
+  const auto work = [](Loop& own, const std::function<void(size_t)>& run) {
+    for (size_t index; own.Claim(index); own.Finish()) run(index);
+  };
+  const size_t helpers = std::min(count, std::max<size_t>(width, 1)) - (count > 0 ? 1 : 0);
+  // `body` outlives every claimed index: the caller waits for all of them below.
+  for (size_t i = 0; i < helpers; ++i) Submit([loop, work, &body] { work(*loop, body); });
+  work(*loop, body);
+  loop->WaitForAll();
+}
+
+}  // namespace flyball::adapter

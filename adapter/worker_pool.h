@@ -1,0 +1,44 @@
+// A few threads that run what is handed to them, and a loop over indexes that uses them.
+//
+// Thread-safe. Threads are started as they are needed, up to the limit, and kept. The queue is
+// bounded by its users: the relister has one task for each series query, ParallelFor one for each
+// helper of a call.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+
+namespace flyball::adapter {
+
+class WorkerPool {
+ public:
+  explicit WorkerPool(int max_threads) : max_threads_(max_threads) {}
+  // Ends the tasks under way, drops those that have not begun.
+  ~WorkerPool();
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+
+  void Submit(std::function<void()> task);
+
+  // Runs body(0) ... body(count - 1), at most `width` at once; returns when all are done. The
+  // caller works too, so that a busy pool delays but never blocks it.
+  void ParallelFor(size_t count, size_t width, const std::function<void(size_t)>& body);
+
+ private:
+  void Work();
+  bool HasWork() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return stopping_ || !queue_.empty(); }
+
+  const int max_threads_;
+  absl::Mutex mutex_;
+  std::deque<std::function<void()>> queue_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::thread> threads_ ABSL_GUARDED_BY(mutex_);
+  int idle_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace flyball::adapter
