@@ -1,0 +1,93 @@
+#include "adapter/query_batcher.h"
+
+#include <utility>
+
+#include "absl/hash/hash.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "adapter/query_group.h"
+#include "base/status_macros.h"
+
+namespace flyball::adapter {
+namespace {
+
+// No byte of a label, name or resource.
+constexpr char kSeparator[] = "\xff";
+
+// All of the question but the names. The group keeps the rule and the mapping alive, so their
+// addresses are theirs alone while the key is in use.
+std::string GroupKey(const ObjectQuestion& question) {
+  const rules::ObjectQueryArgs& args = question.args;
+  std::string key = absl::StrCat(
+      absl::Hex(reinterpret_cast<uintptr_t>(question.rule.get())), kSeparator,
+      absl::Hex(reinterpret_cast<uintptr_t>(question.resource_names.get())), kSeparator,
+      args.series, kSeparator, args.resource.resource, kSeparator, args.resource.group, kSeparator,
+      args.ns ? absl::StrCat("ns", kSeparator, *args.ns) : "root");
+  for (const rules::LabelRequirement& requirement : args.selector) {
+    absl::StrAppend(&key, kSeparator, requirement.key, kSeparator, static_cast<int>(requirement.op),
+                    kSeparator, requirement.values.size(), kSeparator,
+                    absl::StrJoin(requirement.values, kSeparator));
+  }
+  return key;
+}
+
+}  // namespace
+
+QueryBatcher::QueryBatcher(MetricSource& source, Clock& clock, BatcherOptions options,
+                           AdapterMetrics* metrics)
+    : clock_(clock),
+      options_(options),
+      metrics_(metrics),
+      flights_(source, clock, options.flights, metrics) {}
+
+QueryBatcher::~QueryBatcher() = default;
+
+absl::StatusOr<ObjectAnswer> QueryBatcher::QueryObjects(const ObjectQuestion& question,
+                                                        MonotonicTime deadline) {
+  if (options_.merge && question.rule->QueriesSeparateObjects()) {
+    if (const std::shared_ptr<Group> group = GroupOf(question)) {
+      return group->Ask(question.args.names, deadline);
+    }
+  }
+  return QueryAlone(question, deadline);
+}
+
+absl::StatusOr<ObjectAnswer> QueryBatcher::QueryAlone(const ObjectQuestion& question,
+                                                      MonotonicTime deadline) {
+  ASSIGN_OR_RETURN(const std::string promql,
+                   question.rule->ObjectQuery(question.args, *question.resource_names));
+  ASSIGN_OR_RETURN(const std::string label, question.rule->LabelOfResource(
+                                                question.args.resource, *question.resource_names));
+  ASSIGN_OR_RETURN(const FreshResult fresh, flights_.Query(promql, deadline));
+  ASSIGN_OR_RETURN(const auto values, ValuesByLabel(*fresh.result, label));
+  ObjectAnswer answer;
+  answer.fresh_until = fresh.fresh_until;
+  answer.values.reserve(question.args.names.size());
+  for (const std::string& name : question.args.names) {
+    const auto value = values.find(name);
+    answer.values.push_back(value == values.end() ? std::nullopt : std::optional(value->second));
+  }
+  return answer;
+}
+
+std::shared_ptr<QueryBatcher::Group> QueryBatcher::GroupOf(const ObjectQuestion& question) {
+  std::string key = GroupKey(question);
+  Shard& shard = shards_[absl::Hash<std::string>()(key) % kShards];
+  absl::MutexLock lock(&shard.mutex);
+  if (const auto known = shard.groups.find(key); known != shard.groups.end()) return known->second;
+  if (shard.groups.size() >= options_.max_groups / kShards) return nullptr;
+  auto group = std::make_shared<Group>(question, *this);
+  shard.groups.emplace(std::move(key), group);
+  return group;
+}
+
+void QueryBatcher::Sweep() {
+  flights_.Sweep();
+  const MonotonicTime now = clock_.MonotonicNow();
+  for (Shard& shard : shards_) {
+    absl::MutexLock lock(&shard.mutex);
+    absl::erase_if(shard.groups, [now](const auto& entry) { return entry.second->Idle(now); });
+  }
+}
+
+}  // namespace flyball::adapter

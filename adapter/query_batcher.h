@@ -1,0 +1,97 @@
+// Questions about objects that differ only in the objects' names become one query.
+//
+// A group is one rule, series, resource, namespace and metric selector. While a query of the group
+// is under way, other questions gather for a few milliseconds and go out together; what is asked
+// again and again is refreshed together, so that any number of callers that each poll one object
+// cost one query for each `freshness`. A question that comes while the group is idle goes out at
+// once.
+//
+// Merging needs a rule whose template is seen to treat each object apart (QueriesSeparateObjects).
+// Other rules, and all with merge off, get exactly the query of their own names.
+//
+// Thread-safe; no threads of its own. A group's lock is never held while the source is asked; the
+// groups are found in a sharded map.
+//
+// Values are kept for each object: of several samples with an object's label value, the last one.
+// A failure reaches all that wait for the query, and is given again for FlightOptions::error_reuse.
+// Who waits does so until its own deadline.
+//
+// Limits: max_names in a merged query (a single question may ask for more); max_groups, beyond
+// which questions are not merged; objects not asked for recently are forgotten.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "adapter/query_flights.h"
+#include "rules/compiled_rules.h"
+
+namespace flyball::adapter {
+
+struct BatcherOptions {
+  FlightOptions flights = {};
+  bool merge = true;
+  absl::Duration gather = absl::Milliseconds(5);
+  size_t max_names = 100;
+  size_t max_groups = 4096;
+};
+
+// What is asked of some objects of one kind.
+struct ObjectQuestion {
+  std::shared_ptr<const rules::CompiledRule> rule;
+  std::shared_ptr<const rules::ResourceNames> resource_names;
+  rules::ObjectQueryArgs args;  // names sorted, without repeats, not empty
+};
+
+struct ObjectAnswer {
+  std::vector<std::optional<double>> values;  // beside args.names; nullopt: no sample
+  MonotonicTime fresh_until;
+};
+
+class QueryBatcher {
+ public:
+  // All outlive this; `metrics` may be nullptr.
+  QueryBatcher(MetricSource& source, Clock& clock, BatcherOptions options, AdapterMetrics* metrics);
+  ~QueryBatcher();
+
+  // kNotFound           the rule has no query for this (its text)
+  // kFailedPrecondition the answer is not a vector
+  // otherwise the source's errors
+  absl::StatusOr<ObjectAnswer> QueryObjects(const ObjectQuestion& question, MonotonicTime deadline);
+
+  // One query as it stands.
+  absl::StatusOr<FreshResult> Query(absl::string_view promql, MonotonicTime deadline) {
+    return flights_.Query(promql, deadline);
+  }
+
+  // Forgets what is out of date; call it every few seconds.
+  void Sweep();
+
+ private:
+  class Group;
+  struct Shard {
+    absl::Mutex mutex;
+    absl::flat_hash_map<std::string, std::shared_ptr<Group>> groups ABSL_GUARDED_BY(mutex);
+  };
+
+  static constexpr size_t kShards = 16;
+
+  absl::StatusOr<ObjectAnswer> QueryAlone(const ObjectQuestion& question, MonotonicTime deadline);
+  // nullptr: there are too many.
+  std::shared_ptr<Group> GroupOf(const ObjectQuestion& question);
+
+  Clock& clock_;
+  const BatcherOptions options_;
+  AdapterMetrics* const metrics_;
+  QueryFlights flights_;
+  std::array<Shard, kShards> shards_;
+};
+
+}  // namespace flyball::adapter

@@ -1,0 +1,200 @@
+#include "adapter/query_group.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+
+namespace flyball::adapter {
+namespace {
+
+// A group that nobody asked for this long is forgotten.
+constexpr absl::Duration kIdleAfter = absl::Seconds(30);
+
+ObjectQuestion WithoutNames(const ObjectQuestion& question) {
+  ObjectQuestion copy = question;
+  copy.args.names.clear();
+  return copy;
+}
+
+}  // namespace
+
+absl::StatusOr<absl::flat_hash_map<std::string, double>> ValuesByLabel(const QueryResult& result,
+                                                                       absl::string_view label) {
+  if (result.type != QueryResult::Type::kVector) {
+    return absl::FailedPreconditionError("the query's result is not an instant vector");
+  }
+  absl::flat_hash_map<std::string, double> values;
+  values.reserve(result.samples.size());
+  for (const Sample& sample : result.samples) {
+    values[LabelValue(sample.labels, label)] = sample.value;
+  }
+  return values;
+}
+
+QueryBatcher::Group::Group(const ObjectQuestion& question, QueryBatcher& batcher)
+    : template_(WithoutNames(question)),
+      label_(question.rule->LabelOfResource(question.args.resource, *question.resource_names)),
+      batcher_(batcher),
+      recent_(2 * batcher.options_.flights.freshness) {
+  absl::MutexLock lock(&mutex_);
+  used_ = batcher_.clock_.MonotonicNow();
+}
+
+absl::StatusOr<ObjectAnswer> QueryBatcher::Group::Ask(const std::vector<std::string>& names,
+                                                      MonotonicTime deadline) {
+  if (!label_.ok()) return label_.status();
+  while (true) {
+    std::shared_ptr<Flight> flight;
+    bool lead = false;
+    {
+      absl::MutexLock lock(&mutex_);
+      const MonotonicTime now = batcher_.clock_.MonotonicNow();
+      used_ = now;
+      if (std::optional<ObjectAnswer> fresh = FromFresh(names, now)) return *std::move(fresh);
+      if (now < failure_until_) return last_failure_;
+      flight = UnderWay(names);
+      if (flight == nullptr) flight = Gather(names, lead);
+    }
+    if (lead) Fly(flight, deadline);
+
+    absl::MutexLock lock(&mutex_);
+    const absl::Duration left = deadline - batcher_.clock_.MonotonicNow();
+    if (!mutex_.AwaitWithTimeout(absl::Condition(&flight->done), left)) {
+      return absl::DeadlineExceededError("a query under way for the same objects took too long");
+    }
+    if (!flight->status.ok()) {
+      // The time of the caller that asked was over, not ours.
+      if (!lead && absl::IsDeadlineExceeded(flight->status) &&
+          batcher_.clock_.MonotonicNow() < deadline) {
+        continue;
+      }
+      return flight->status;
+    }
+    ObjectAnswer answer;
+    answer.fresh_until = flight->fresh_until;
+    answer.values.reserve(names.size());
+    for (const std::string& name : names) {
+      const auto value = flight->values.find(name);
+      answer.values.push_back(value == flight->values.end() ? std::nullopt
+                                                            : std::optional(value->second));
+    }
+    return answer;
+  }
+}
+
+std::optional<ObjectAnswer> QueryBatcher::Group::FromFresh(const std::vector<std::string>& names,
+                                                           MonotonicTime now) {
+  if (recent_ <= absl::ZeroDuration()) return std::nullopt;
+  ObjectAnswer answer;
+  answer.fresh_until = absl::InfiniteDuration();
+  answer.values.reserve(names.size());
+  bool all_fresh = true;
+  for (const std::string& name : names) {
+    Object& object = objects_[name];
+    object.asked = now;
+    all_fresh = all_fresh && now < object.fresh_until;
+    answer.fresh_until = std::min(answer.fresh_until, object.fresh_until);
+    answer.values.push_back(object.value);
+  }
+  if (!all_fresh) return std::nullopt;
+  if (batcher_.metrics_ != nullptr) batcher_.metrics_->OnObjects(0, names.size());
+  return answer;
+}
+
+std::shared_ptr<QueryBatcher::Group::Flight> QueryBatcher::Group::UnderWay(
+    const std::vector<std::string>& names) const {
+  for (const auto& flight : under_way_) {
+    if (std::all_of(names.begin(), names.end(),
+                    [&](const std::string& name) { return flight->names.contains(name); })) {
+      return flight;
+    }
+  }
+  return nullptr;
+}
+
+std::shared_ptr<QueryBatcher::Group::Flight> QueryBatcher::Group::Gather(
+    const std::vector<std::string>& names, bool& lead) {
+  if (gathering_ != nullptr &&
+      gathering_->names.size() + names.size() <= batcher_.options_.max_names) {
+    gathering_->names.insert(names.begin(), names.end());
+    return gathering_;
+  }
+  lead = true;
+  auto flight = std::make_shared<Flight>();
+  flight->names.insert(names.begin(), names.end());
+  // When another one gathers and is full, this one leaves at once.
+  if (!under_way_.empty() && gathering_ == nullptr) gathering_ = flight;
+  return flight;
+}
+
+void QueryBatcher::Group::AddRecentlyAsked(Flight& flight, MonotonicTime now) {
+  for (const auto& [name, object] : objects_) {
+    if (flight.names.size() >= batcher_.options_.max_names) return;
+    if (now - object.asked <= recent_) flight.names.insert(name);
+  }
+}
+
+void QueryBatcher::Group::Fly(const std::shared_ptr<Flight>& flight, MonotonicTime deadline) {
+  ObjectQuestion question = template_;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (gathering_ == flight) {
+      const auto all_landed = [this]()
+                                  ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return under_way_.empty(); };
+      const absl::Duration left = deadline - batcher_.clock_.MonotonicNow();
+      mutex_.AwaitWithTimeout(absl::Condition(&all_landed),
+                              std::min(batcher_.options_.gather, left));
+      gathering_ = nullptr;
+    }
+    AddRecentlyAsked(*flight, batcher_.clock_.MonotonicNow());
+    under_way_.push_back(flight);
+    question.args.names.assign(flight->names.begin(), flight->names.end());
+  }
+  if (batcher_.metrics_ != nullptr) batcher_.metrics_->OnObjects(question.args.names.size(), 0);
+  const absl::StatusOr<std::string> promql =
+      question.rule->ObjectQuery(question.args, *question.resource_names);
+  if (!promql.ok()) {
+    Land(flight, promql.status());
+  } else {
+    Land(flight, batcher_.flights_.Query(*promql, deadline));
+  }
+}
+
+void QueryBatcher::Group::Land(const std::shared_ptr<Flight>& flight,
+                               const absl::StatusOr<FreshResult>& result) {
+  absl::StatusOr<absl::flat_hash_map<std::string, double>> values =
+      result.ok() ? ValuesByLabel(*result->result, *label_) : result.status();
+
+  absl::MutexLock lock(&mutex_);
+  const MonotonicTime now = batcher_.clock_.MonotonicNow();
+  flight->done = true;
+  flight->status = values.status();
+  std::erase(under_way_, flight);
+  absl::erase_if(objects_, [&](const auto& entry) { return now - entry.second.asked > recent_; });
+  if (!values.ok()) {
+    if (!absl::IsDeadlineExceeded(values.status())) {
+      last_failure_ = values.status();
+      failure_until_ = now + std::min(batcher_.options_.flights.error_reuse,
+                                      batcher_.options_.flights.freshness);
+    }
+    return;
+  }
+  flight->values = *std::move(values);
+  flight->fresh_until = result->fresh_until;
+  for (const std::string& name : flight->names) {
+    const auto object = objects_.find(name);
+    if (object == objects_.end()) continue;
+    object->second.fresh_until = flight->fresh_until;
+    const auto value = flight->values.find(name);
+    object->second.value =
+        value == flight->values.end() ? std::nullopt : std::optional(value->second);
+  }
+}
+
+bool QueryBatcher::Group::Idle(MonotonicTime now) {
+  absl::MutexLock lock(&mutex_);
+  return under_way_.empty() && gathering_ == nullptr && now - used_ > kIdleAfter;
+}
+
+}  // namespace flyball::adapter

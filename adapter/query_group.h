@@ -1,0 +1,80 @@
+// One group of the query batcher: the objects of one kind that one query can ask for together.
+//
+// Thread-safe. Its lock is not held while a query is under way. See query_batcher.h for what
+// merges and why.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "adapter/query_batcher.h"
+
+namespace flyball::adapter {
+
+class QueryBatcher::Group {
+ public:
+  // `question` gives all but the names. The group keeps rule and names alive.
+  Group(const ObjectQuestion& question, QueryBatcher& batcher);
+
+  absl::StatusOr<ObjectAnswer> Ask(const std::vector<std::string>& names, MonotonicTime deadline);
+
+  // Nothing was asked for a while, and nothing is under way.
+  bool Idle(MonotonicTime now);
+
+ private:
+  // One query for several objects. The names do not change once it has left.
+  struct Flight {
+    absl::btree_set<std::string> names;
+    bool done = false;
+    absl::Status status;
+    absl::flat_hash_map<std::string, double> values;
+    MonotonicTime fresh_until;
+  };
+  struct Object {
+    MonotonicTime asked;  // last time
+    MonotonicTime fresh_until;
+    std::optional<double> value;
+  };
+
+  // All values from what is fresh; nullopt if any is missing.
+  std::optional<ObjectAnswer> FromFresh(const std::vector<std::string>& names, MonotonicTime now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // A flight under way that asks for all of `names`, or nullptr.
+  std::shared_ptr<Flight> UnderWay(const std::vector<std::string>& names) const
+      ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  // The flight that gathers names, joined, or a new one that the caller must fly (`lead`).
+  std::shared_ptr<Flight> Gather(const std::vector<std::string>& names, bool& lead)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AddRecentlyAsked(Flight& flight, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Waits for the gathering to end, then asks the source.
+  void Fly(const std::shared_ptr<Flight>& flight, MonotonicTime deadline)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  void Land(const std::shared_ptr<Flight>& flight, const absl::StatusOr<FreshResult>& result)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  const ObjectQuestion template_;  // args.names is empty
+  const absl::StatusOr<std::string> label_;
+  QueryBatcher& batcher_;
+  // An object asked for this long ago is still refreshed with the others.
+  const absl::Duration recent_;
+
+  absl::Mutex mutex_;
+  absl::flat_hash_map<std::string, Object> objects_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<Flight>> under_way_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<Flight> gathering_ ABSL_GUARDED_BY(mutex_);
+  absl::Status last_failure_ ABSL_GUARDED_BY(mutex_);
+  MonotonicTime failure_until_ ABSL_GUARDED_BY(mutex_);
+  MonotonicTime used_ ABSL_GUARDED_BY(mutex_);
+};
+
+// The last sample of each object that has the label.
+absl::StatusOr<absl::flat_hash_map<std::string, double>> ValuesByLabel(const QueryResult& result,
+                                                                       absl::string_view label);
+
+}  // namespace flyball::adapter
