@@ -1,0 +1,44 @@
+// What the three providers share: where answers come from and how failures read to a client.
+//
+// Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "adapter/log_limiter.h"
+#include "adapter/query_batcher.h"
+#include "adapter/series_registry.h"
+#include "adapter/value_guard.h"
+#include "base/clock.h"
+#include "kube/object_directory.h"
+
+namespace flyball::adapter {
+
+// The registry of the moment and a number that grows after each change of it.
+class RegistryView {
+ public:
+  virtual ~RegistryView() = default;
+  virtual std::shared_ptr<const SeriesRegistry> registry() const = 0;  // never nullptr
+  virtual uint64_t generation() const = 0;
+};
+
+// What every provider works with. All of it outlives the providers.
+struct Answering {
+  RegistryView& registry;
+  kube::ObjectDirectory& directory;
+  QueryBatcher& batcher;
+  ValueGuard& values;
+  Clock& clock;
+  LogLimiter& complaints;  // failures that the client is not told the cause of
+};
+
+// The source failed: the client is told no more than the original tells. kDeadlineExceeded keeps
+// its code; anything else is kInternal "unable to fetch metrics". The cause is logged.
+absl::Status FetchFailure(const Answering& answering, absl::string_view metric,
+                          const absl::Status& cause);
+
+}  // namespace flyball::adapter

@@ -1,0 +1,151 @@
+#include "adapter/custom_provider.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "spdlog/spdlog.h"
+
+namespace flyball::adapter {
+namespace {
+
+// The original's limit for the list call of a `*` request.
+constexpr absl::Duration kListTimeout = absl::Seconds(45);
+
+absl::string_view ResourceAsWritten(const CustomMetricRequest& request) {
+  return request.namespace_itself ? absl::string_view("namespaces") : request.resource;
+}
+
+absl::Status NoMetric(const CustomMetricRequest& request) {
+  return absl::NotFoundError(absl::StrCat("the server could not find the metric ", request.metric,
+                                          " for ", ResourceAsWritten(request)));
+}
+
+absl::Status NoSample(const CustomMetricRequest& request) {
+  return absl::NotFoundError(absl::StrCat(NoMetric(request).message(), " ", request.name));
+}
+
+// A `!=` term has no place in the LabelSelector that each item carries.
+absl::Status CheckShowable(const kube::Selector& selector) {
+  for (const kube::Requirement& requirement : selector.requirements()) {
+    if (requirement.op == kube::Operator::kNotEquals) {
+      return absl::UnknownError("\"!=\" is not a valid label selector operator");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Time WholeSeconds(absl::Time time) {
+  return absl::FromUnixSeconds(absl::ToUnixSeconds(time));
+}
+
+}  // namespace
+
+absl::StatusOr<CustomMetricList> CustomProvider::Get(const CustomMetricRequest& request) {
+  const MonotonicTime deadline = answering_.clock.MonotonicNow() + request.timeout;
+  const uint64_t epoch = Epoch();
+  const std::shared_ptr<const SeriesRegistry> registry = answering_.registry.registry();
+  const kube::ResourceInfo* resource = registry->mapper().FindQualified(ResourceAsWritten(request));
+
+  std::vector<std::string> names = {request.name};
+  if (request.name == "*") {
+    ASSIGN_OR_RETURN(names, ListNames(request, resource, deadline));
+    if (names.empty()) return NoMetric(request);
+  }
+  if (resource == nullptr) return NoMetric(request);
+  const MetricSeries found =
+      registry->FindCustom(*resource, request.ns.has_value(), request.metric);
+  if (found.rule == nullptr) return NoMetric(request);
+
+  const ObjectQuestion question = {.rule = found.rule,
+                                   .resource_names = registry->names(),
+                                   .args = {.series = std::string(found.series),
+                                            .resource = ForRules(resource->name),
+                                            .ns = request.ns,
+                                            .names = names,
+                                            .selector = ForRules(request.metric_selector)}};
+  const absl::StatusOr<ObjectAnswer> values = answering_.batcher.QueryObjects(question, deadline);
+  if (absl::IsNotFound(values.status())) {
+    if (answering_.complaints.Due(request.metric)) {
+      spdlog::warn("no query for metric {} of {}: {}", request.metric, resource->name.ToString(),
+                   std::string(values.status().message()));
+    }
+    return NoMetric(request);
+  }
+  if (!values.ok()) return FetchFailure(answering_, request.metric, values.status());
+
+  ASSIGN_OR_RETURN(CustomMetricList list, Answer(request, *resource, names, *values));
+  list.freshness = {values->fresh_until, epoch};
+  return list;
+}
+
+absl::StatusOr<CustomMetricList> CustomProvider::Answer(const CustomMetricRequest& request,
+                                                        const kube::ResourceInfo& resource,
+                                                        const std::vector<std::string>& names,
+                                                        const ObjectAnswer& values) {
+  CustomMetricList list;
+  list.metric = request.metric;
+  list.metric_selector = request.metric_selector;
+  list.timestamp = WholeSeconds(answering_.clock.WallNow());
+  list.items.reserve(names.size());
+  const std::string api_version = absl::StrCat(resource.name.group, "/", resource.version);
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!values.values[i]) continue;
+    const std::optional<int64_t> milli =
+        answering_.values.ToMilli(*values.values[i], "custom", request.metric);
+    if (!milli) continue;
+    list.items.push_back({.object = {.kind = resource.kind,
+                                     .api_version = api_version,
+                                     .ns = request.ns.value_or(""),
+                                     .name = names[i]},
+                          .value_milli = *milli});
+  }
+  if (list.items.empty() && request.name != "*") return NoSample(request);
+  if (!list.items.empty()) RETURN_IF_ERROR(CheckShowable(request.metric_selector));
+  return list;
+}
+
+absl::StatusOr<std::vector<std::string>> CustomProvider::ListNames(
+    const CustomMetricRequest& request, const kube::ResourceInfo* resource,
+    MonotonicTime deadline) {
+  absl::StatusOr<std::vector<kube::ObjectPtr>> objects;
+  if (resource == nullptr) {
+    objects = absl::NotFoundError("the resource is not known");
+  } else if (request.ns && !resource->namespaced) {
+    objects = absl::NotFoundError("the resource has no namespaces");
+  } else {
+    objects = answering_.directory.List(
+        {.resource = resource->name,
+         .ns = request.ns.value_or(""),
+         .selector = request.object_selector,
+         .running_only = false,
+         .timeout = std::min(kListTimeout, deadline - answering_.clock.MonotonicNow())});
+  }
+  if (!objects.ok()) {
+    if (answering_.complaints.Due(ResourceAsWritten(request))) {
+      spdlog::error("unable to list {}: {}", std::string(ResourceAsWritten(request)),
+                    std::string(objects.status().message()));
+    }
+    return absl::InternalError("unable to list matching resources");
+  }
+  std::vector<std::string> names;
+  names.reserve(objects->size());
+  for (const kube::ObjectPtr& object : *objects) names.push_back(object->name);
+  // By name already within one namespace; a root-scoped path of a namespaced kind sees several.
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+std::shared_ptr<const std::vector<CustomMetricInfo>> CustomProvider::ListAll() const {
+  return answering_.registry.registry()->custom_list();
+}
+
+uint64_t CustomProvider::Epoch() const {
+  // Both only grow, so their sum changes whenever one of them does.
+  return answering_.registry.generation() + answering_.directory.Generation();
+}
+
+}  // namespace flyball::adapter

@@ -1,0 +1,47 @@
+// custom.metrics.k8s.io: values of objects, from the series registry, the object directory and the
+// query batcher.
+//
+// Thread-safe; nothing of its own changes. Source: prometheus-adapter 0.12.0, status texts
+// included.
+//
+// Errors beyond those of provider.h:
+//   kNotFound   `the server could not find the metric M for R`: not registered, unknown resource,
+//   no
+//               query for this selector, `*` without objects. `... M for R NAME`: the object has no
+//               sample.
+//   kInternal   `unable to list matching resources` (only `*`, and before the metric is looked up);
+//               `unable to fetch metrics`
+//   kUnknown    `"!=" is not a valid label selector operator`, only when there is an item to show
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapter/answering.h"
+#include "adapter/provider.h"
+
+namespace flyball::adapter {
+
+class CustomProvider : public CustomMetricsProvider {
+ public:
+  explicit CustomProvider(const Answering& answering) : answering_(answering) {}
+
+  absl::StatusOr<CustomMetricList> Get(const CustomMetricRequest& request) override;
+  std::shared_ptr<const std::vector<CustomMetricInfo>> ListAll() const override;
+  uint64_t Epoch() const override;
+
+ private:
+  // Names of the objects that a `*` request means, sorted.
+  absl::StatusOr<std::vector<std::string>> ListNames(const CustomMetricRequest& request,
+                                                     const kube::ResourceInfo* resource,
+                                                     MonotonicTime deadline);
+  absl::StatusOr<CustomMetricList> Answer(const CustomMetricRequest& request,
+                                          const kube::ResourceInfo& resource,
+                                          const std::vector<std::string>& names,
+                                          const ObjectAnswer& values);
+
+  const Answering answering_;
+};
+
+}  // namespace flyball::adapter

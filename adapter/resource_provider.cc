@@ -1,0 +1,228 @@
+#include "adapter/resource_provider.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "spdlog/spdlog.h"
+
+namespace flyball::adapter {
+namespace {
+
+const kube::GroupResource& PodResource() {
+  static const auto& resource = *new kube::GroupResource{.group = "", .resource = "pods"};
+  return resource;
+}
+
+const kube::GroupResource& NodeResource() {
+  static const auto& resource = *new kube::GroupResource{.group = "", .resource = "nodes"};
+  return resource;
+}
+
+absl::Time WholeSeconds(absl::Time time) {
+  return absl::FromUnixSeconds(absl::ToUnixSeconds(time));
+}
+
+}  // namespace
+
+absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::Pods(
+    absl::string_view ns, absl::string_view name, const kube::Selector& selector,
+    absl::Duration timeout) {
+  const MonotonicTime deadline = parts_.answering.clock.MonotonicNow() + timeout;
+  const uint64_t epoch = Epoch();
+  ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> pods, Candidates({.resource = PodResource(),
+                                                                        .ns = std::string(ns),
+                                                                        .selector = selector,
+                                                                        .running_only = true,
+                                                                        .timeout = timeout},
+                                                                       name));
+  // Sorted by namespace, name: each namespace is one run.
+  std::vector<Batch> batches;
+  for (const kube::ObjectPtr& pod : pods) {
+    if (batches.empty() || batches.back().ns != pod->ns) batches.emplace_back().ns = pod->ns;
+    batches.back().names.push_back(pod->name);
+  }
+  AskAll(batches, /*nodes=*/false, deadline);
+
+  ResourceMetricList<PodMetrics> list;
+  RETURN_IF_ERROR(Settle(batches, deadline, epoch, list));
+  size_t batch = 0;
+  for (const kube::ObjectPtr& pod : pods) {
+    if (batches[batch].ns != pod->ns) ++batch;
+    if (!batches[batch].both.status.ok()) continue;
+    if (auto metrics = ForPod(pod, batches[batch].both)) list.items.push_back(*std::move(metrics));
+  }
+  return list;
+}
+
+absl::StatusOr<ResourceMetricList<NodeMetrics>> ResourceProvider::Nodes(
+    absl::string_view name, const kube::Selector& selector, absl::Duration timeout) {
+  const MonotonicTime deadline = parts_.answering.clock.MonotonicNow() + timeout;
+  const uint64_t epoch = Epoch();
+  ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> nodes, Candidates({.resource = NodeResource(),
+                                                                         .ns = "",
+                                                                         .selector = selector,
+                                                                         .running_only = false,
+                                                                         .timeout = timeout},
+                                                                        name));
+  std::vector<Batch> batches;
+  for (const kube::ObjectPtr& node : nodes) {
+    if (batches.empty()) batches.emplace_back();
+    batches.back().names.push_back(node->name);
+  }
+  AskAll(batches, /*nodes=*/true, deadline);
+
+  ResourceMetricList<NodeMetrics> list;
+  RETURN_IF_ERROR(Settle(batches, deadline, epoch, list));
+  for (const kube::ObjectPtr& node : nodes) {
+    if (!batches.front().both.status.ok()) break;
+    if (auto metrics = ForNode(node, batches.front().both)) {
+      list.items.push_back(*std::move(metrics));
+    }
+  }
+  return list;
+}
+
+absl::StatusOr<std::vector<kube::ObjectPtr>> ResourceProvider::Candidates(
+    const kube::ObjectQuery& query, absl::string_view name) {
+  kube::ObjectDirectory& directory = parts_.answering.directory;
+  if (name.empty()) return directory.List(query);
+  ASSIGN_OR_RETURN(kube::ObjectPtr object,
+                   directory.Get(query.resource, query.ns, name, query.running_only));
+  if (object == nullptr) {
+    return absl::NotFoundError(absl::StrCat(query.resource == PodResource() ? "pods" : "node",
+                                            " \"", name, "\" not found"));
+  }
+  return std::vector<kube::ObjectPtr>{std::move(object)};
+}
+
+void ResourceProvider::AskAll(std::vector<Batch>& batches, bool nodes, MonotonicTime deadline) {
+  struct Pair {
+    absl::StatusOr<Queried> cpu, memory;
+  };
+  std::vector<Pair> pairs(batches.size());
+  // cpu and memory of a batch are neighbours: they go out together.
+  parts_.pool.ParallelFor(2 * batches.size(), 2 * parts_.max_parallel, [&](size_t i) {
+    const bool cpu = i % 2 == 0;
+    const rules::CompiledResourceRule& rule = cpu ? *rules_.cpu : *rules_.memory;
+    (cpu ? pairs[i / 2].cpu : pairs[i / 2].memory) = Ask(rule, batches[i / 2], nodes, deadline);
+  });
+  for (size_t i = 0; i < batches.size(); ++i) {
+    Both& both = batches[i].both;
+    both.status = pairs[i].cpu.status();
+    both.status.Update(pairs[i].memory.status());
+    if (!both.status.ok()) continue;
+    both.cpu = *std::move(pairs[i].cpu);
+    both.memory = *std::move(pairs[i].memory);
+  }
+}
+
+absl::StatusOr<ResourceProvider::Queried> ResourceProvider::Ask(
+    const rules::CompiledResourceRule& rule, const Batch& batch, bool nodes,
+    MonotonicTime deadline) {
+  const std::shared_ptr<const MapperNames> names = parts_.answering.registry.registry()->names();
+  ASSIGN_OR_RETURN(const std::string promql,
+                   nodes ? rule.NodeQuery(batch.names, *names)
+                         : rule.ContainerQuery(batch.ns, batch.names, *names));
+  ASSIGN_OR_RETURN(const std::string label,
+                   rule.LabelOfResource(ForRules(nodes ? NodeResource() : PodResource()), *names));
+  Queried queried;
+  ASSIGN_OR_RETURN(queried.fresh, parts_.answering.batcher.Query(promql, deadline));
+  const QueryResult& result = *queried.fresh.result;
+  if (result.type != QueryResult::Type::kVector || result.null_result) {
+    return absl::UnavailableError("the query's result is not an instant vector");
+  }
+  for (const Sample& sample : result.samples) {
+    queried.by_object[LabelValue(sample.labels, label)].push_back(&sample);
+  }
+  return queried;
+}
+
+template <typename T>
+absl::Status ResourceProvider::Settle(const std::vector<Batch>& batches, MonotonicTime deadline,
+                                      uint64_t epoch, ResourceMetricList<T>& list) {
+  MonotonicTime fresh_until = absl::InfiniteDuration();
+  for (const Batch& batch : batches) {
+    if (batch.both.status.ok()) {
+      fresh_until = std::min(
+          {fresh_until, batch.both.cpu.fresh.fresh_until, batch.both.memory.fresh.fresh_until});
+      continue;
+    }
+    const std::string where = batch.ns.empty() ? "nodes" : absl::StrCat("pods of ", batch.ns);
+    if (absl::IsDeadlineExceeded(batch.both.status) &&
+        parts_.answering.clock.MonotonicNow() >= deadline) {
+      return FetchFailure(parts_.answering, where, batch.both.status);
+    }
+    if (parts_.answering.complaints.Due(where)) {
+      spdlog::error("unable to fetch cpu or memory of {}: {}", where,
+                    std::string(batch.both.status.message()));
+    }
+    if (list.degraded.empty()) {
+      list.degraded = absl::StrCat(where, " left out: ", batch.both.status.message());
+    }
+  }
+  if (list.degraded.empty() && !batches.empty()) list.freshness = {fresh_until, epoch};
+  return absl::OkStatus();
+}
+
+std::optional<int64_t> ResourceProvider::Milli(const Sample& sample, absl::string_view what) {
+  const double value = sample.value < 0 ? 0 : sample.value;  // NaN stays
+  return parts_.answering.values.ToMilli(value, "resource", what);
+}
+
+std::optional<PodMetrics> ResourceProvider::ForPod(const kube::ObjectPtr& pod, const Both& both) {
+  const auto cpu = both.cpu.by_object.find(pod->name);
+  const auto memory = both.memory.by_object.find(pod->name);
+  if (cpu == both.cpu.by_object.end() || memory == both.memory.by_object.end()) {
+    return std::nullopt;
+  }
+  absl::Time earliest = absl::InfiniteFuture();
+  std::map<std::string, Usage> containers;
+  for (const Sample* sample : cpu->second) {
+    const std::optional<int64_t> milli = Milli(*sample, "cpu");
+    if (!milli) return std::nullopt;
+    containers[std::string(LabelValue(sample->labels, rules_.cpu->container_label()))].cpu_milli =
+        *milli;
+    earliest = std::min(earliest, sample->time);
+  }
+  for (const Sample* sample : memory->second) {
+    const std::optional<int64_t> milli = Milli(*sample, "memory");
+    if (!milli) return std::nullopt;
+    containers[std::string(LabelValue(sample->labels, rules_.memory->container_label()))]
+        .memory_milli = *milli;
+    earliest = std::min(earliest, sample->time);
+  }
+  PodMetrics metrics;
+  metrics.pod = pod;
+  metrics.timestamp = WholeSeconds(earliest);
+  metrics.window = rules_.window;
+  for (auto& [name, usage] : containers) metrics.containers.push_back({name, usage});
+  return metrics;
+}
+
+std::optional<NodeMetrics> ResourceProvider::ForNode(const kube::ObjectPtr& node,
+                                                     const Both& both) {
+  const auto cpu = both.cpu.by_object.find(node->name);
+  const auto memory = both.memory.by_object.find(node->name);
+  if (cpu == both.cpu.by_object.end() || memory == both.memory.by_object.end()) {
+    return std::nullopt;
+  }
+  const Sample& cpu_sample = *cpu->second.front();
+  const Sample& memory_sample = *memory->second.front();
+  const std::optional<int64_t> cpu_milli = Milli(cpu_sample, "cpu");
+  const std::optional<int64_t> memory_milli = Milli(memory_sample, "memory");
+  if (!cpu_milli || !memory_milli) return std::nullopt;
+  return NodeMetrics{.node = node,
+                     .timestamp = WholeSeconds(std::min(cpu_sample.time, memory_sample.time)),
+                     .window = rules_.window,
+                     .usage = {.cpu_milli = *cpu_milli, .memory_milli = *memory_milli}};
+}
+
+uint64_t ResourceProvider::Epoch() const {
+  return parts_.answering.registry.generation() + parts_.answering.directory.Generation();
+}
+
+}  // namespace flyball::adapter

@@ -1,0 +1,83 @@
+// metrics.k8s.io: cpu and memory of running pods and of nodes, two queries for each namespace.
+//
+// Thread-safe; nothing of its own changes. Namespaces are asked in parallel, a bounded number at
+// once. Source: prometheus-adapter 0.12.0.
+//   pods   Left out without a cpu and a memory sample. A container with only one of the two has 0
+//          for the other; of a container's samples the last one counts.
+//   nodes  Left out without both; the first sample of each counts.
+//   values NaN and negative ones are 0. Containers are sorted by name.
+//   time   The earliest of the samples used, whole seconds.
+//
+// A source that fails is no error: the objects it was asked for are left out and `degraded` says
+// why. Out of time is kDeadlineExceeded. A directory that cannot list is its own error.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "adapter/answering.h"
+#include "adapter/provider.h"
+#include "adapter/worker_pool.h"
+#include "rules/compiled_rules.h"
+
+namespace flyball::adapter {
+
+class ResourceProvider : public ResourceMetricsProvider {
+ public:
+  struct Parts {
+    Answering answering;
+    WorkerPool& pool;
+    size_t max_parallel = 8;  // namespaces at once
+  };
+
+  ResourceProvider(const Parts& parts, rules::CompiledResourceRules rules)
+      : parts_(parts), rules_(std::move(rules)) {}
+
+  absl::StatusOr<ResourceMetricList<PodMetrics>> Pods(absl::string_view ns, absl::string_view name,
+                                                      const kube::Selector& selector,
+                                                      absl::Duration timeout) override;
+  absl::StatusOr<ResourceMetricList<NodeMetrics>> Nodes(absl::string_view name,
+                                                        const kube::Selector& selector,
+                                                        absl::Duration timeout) override;
+  uint64_t Epoch() const override;
+
+ private:
+  // The samples of one query by the object's label, in the order of the answer.
+  using Samples = absl::flat_hash_map<absl::string_view, std::vector<const Sample*>>;
+  struct Queried {
+    FreshResult fresh;  // keeps the samples alive
+    Samples by_object;
+  };
+  struct Both {
+    absl::Status status;  // of the first query that failed
+    Queried cpu, memory;
+  };
+  // The objects of one namespace, or all nodes, and what was asked for them.
+  struct Batch {
+    std::string ns;
+    std::vector<std::string> names;
+    Both both;
+  };
+
+  absl::StatusOr<std::vector<kube::ObjectPtr>> Candidates(const kube::ObjectQuery& query,
+                                                          absl::string_view name);
+  absl::StatusOr<Queried> Ask(const rules::CompiledResourceRule& rule, const Batch& batch,
+                              bool nodes, MonotonicTime deadline);
+  // Fills in `both` of each batch, in parallel.
+  void AskAll(std::vector<Batch>& batches, bool nodes, MonotonicTime deadline);
+  // Collects failures and freshness; kDeadlineExceeded when time is over.
+  template <typename T>
+  absl::Status Settle(const std::vector<Batch>& batches, MonotonicTime deadline, uint64_t epoch,
+                      ResourceMetricList<T>& list);
+  std::optional<PodMetrics> ForPod(const kube::ObjectPtr& pod, const Both& both);
+  std::optional<NodeMetrics> ForNode(const kube::ObjectPtr& node, const Both& both);
+  // Thousandths; negative and NaN are 0; nullopt: unknown, the object is left out.
+  std::optional<int64_t> Milli(const Sample& sample, absl::string_view what);
+
+  const Parts parts_;
+  const rules::CompiledResourceRules rules_;
+};
+
+}  // namespace flyball::adapter
