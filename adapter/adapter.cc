@@ -1,0 +1,162 @@
+#include "adapter/adapter.h"
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "adapter/answering.h"
+#include "adapter/custom_provider.h"
+#include "adapter/external_provider.h"
+#include "adapter/resource_provider.h"
+#include "adapter/worker_pool.h"
+#include "base/snapshot.h"
+
+namespace flyball::adapter {
+namespace {
+
+constexpr absl::Duration kSweepEvery = absl::Seconds(10);
+// One complaint of a kind in this time.
+constexpr absl::Duration kComplainEvery = absl::Seconds(10);
+
+class RelisterView : public RegistryView {
+ public:
+  explicit RelisterView(const Relister& relister) : relister_(relister) {}
+  std::shared_ptr<const SeriesRegistry> registry() const override { return relister_.registry(); }
+  uint64_t generation() const override { return relister_.generation(); }
+
+ private:
+  const Relister& relister_;
+};
+
+}  // namespace
+
+class Adapter::Impl {
+ public:
+  Impl(const Parts& parts, const AdapterOptions& options)
+      : options_(options),
+        directory_(parts.directory),
+        clock_(parts.clock),
+        request_pool_(options.max_parallel),
+        relister_({.source = parts.source,
+                   .directory = parts.directory,
+                   .clock = parts.clock,
+                   .metrics = parts.metrics,
+                   .run = [this](std::function<void()> task) { RunTask(std::move(task)); },
+                   .wake = [this] { Wake(); }},
+                  options.relist),
+        view_(relister_),
+        batcher_(parts.source, parts.clock, options.queries, parts.metrics),
+        values_(options.nan_value, parts.clock, parts.metrics),
+        complaints_(parts.clock, kComplainEvery) {
+    series_pool_.emplace(options.max_parallel);
+  }
+  ~Impl() { Stop(); }
+
+  void Start() {
+    absl::MutexLock lock(&mutex_);
+    if (!thread_.joinable() && !stopping_) thread_ = std::thread([this] { Loop(); });
+  }
+
+  void Stop() {
+    std::thread thread;
+    {
+      absl::MutexLock lock(&mutex_);
+      stopping_ = true;
+      thread.swap(thread_);
+    }
+    if (thread.joinable()) thread.join();
+    // After the loop, which hands out tasks. Ends those under way.
+    series_pool_.reset();
+  }
+
+  void SetRules(std::shared_ptr<const rules::CompiledRules> rules) {
+    // Reloads one after the other; the registry has the new rules before the providers do.
+    absl::MutexLock lock(&reload_mutex_);
+    relister_.SetRules(rules);
+    auto providers = std::make_shared<Providers>();
+    const Answering answering = {view_, directory_, batcher_, values_, clock_, complaints_};
+    if (!rules->custom.empty()) providers->custom = std::make_shared<CustomProvider>(answering);
+    if (!rules->external.empty()) {
+      providers->external = std::make_shared<ExternalProvider>(answering);
+    }
+    if (rules->resource) {
+      providers->resource = std::make_shared<ResourceProvider>(
+          ResourceProvider::Parts{.answering = answering,
+                                  .pool = request_pool_,
+                                  .max_parallel = static_cast<size_t>(options_.max_parallel)},
+          *rules->resource);
+    }
+    providers_.Set(std::move(providers));
+  }
+
+  Providers providers() const { return *providers_.Get(); }
+  const Relister& relister() const { return relister_; }
+
+ private:
+  // Only ever called by the loop, which has ended before the pool goes.
+  void RunTask(std::function<void()> task) { series_pool_->Submit(std::move(task)); }
+
+  void Wake() {
+    absl::MutexLock lock(&mutex_);
+    woken_ = true;
+  }
+
+  void Loop() {
+    MonotonicTime next_sweep = clock_.MonotonicNow() + kSweepEvery;
+    while (true) {
+      absl::Duration wait = relister_.Step();
+      if (const MonotonicTime now = clock_.MonotonicNow(); now >= next_sweep) {
+        batcher_.Sweep();
+        next_sweep = now + kSweepEvery;
+      }
+      absl::MutexLock lock(&mutex_);
+      const auto called = [this]()
+                              ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return woken_ || stopping_; };
+      mutex_.AwaitWithTimeout(absl::Condition(&called), wait);
+      if (stopping_) return;
+      woken_ = false;
+    }
+  }
+
+  const AdapterOptions options_;
+  kube::ObjectDirectory& directory_;
+  Clock& clock_;
+  WorkerPool request_pool_;
+  std::optional<WorkerPool> series_pool_;
+
+  absl::Mutex mutex_;
+  bool woken_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_ ABSL_GUARDED_BY(mutex_);
+
+  Relister relister_;
+  RelisterView view_;
+  QueryBatcher batcher_;
+  ValueGuard values_;
+  LogLimiter complaints_;
+
+  absl::Mutex reload_mutex_;
+  Snapshot<Providers> providers_;
+};
+
+Adapter::Adapter(const Parts& parts, AdapterOptions options,
+                 std::shared_ptr<const rules::CompiledRules> rules)
+    : impl_(std::make_unique<Impl>(parts, options)) {
+  impl_->SetRules(std::move(rules));
+}
+
+Adapter::~Adapter() = default;
+
+void Adapter::Start() { impl_->Start(); }
+void Adapter::Stop() { impl_->Stop(); }
+void Adapter::SetRules(std::shared_ptr<const rules::CompiledRules> rules) {
+  impl_->SetRules(std::move(rules));
+}
+Providers Adapter::providers() const { return impl_->providers(); }
+std::vector<RuleStatus> Adapter::RuleStatuses() const { return impl_->relister().Statuses(); }
+bool Adapter::ready() const { return impl_->relister().first_round_done(); }
+
+}  // namespace flyball::adapter
