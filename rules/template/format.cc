@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -17,7 +18,8 @@ struct Spec {
   bool plus = false, minus = false, sharp = false, space = false, zero = false;
   std::optional<int> width, precision;
 
-  bool Go() const { return verb == 'v' && sharp; }  // %#v
+  bool names_fields = false;  // %+v, where plus is no sign
+  bool go_syntax = false;     // %#v
 };
 
 bool IsOneOf(char32_t verb, absl::string_view set) {
@@ -48,7 +50,9 @@ std::string BadVerb(const Value& value, const Spec& spec) {
   std::string out = "%!";
   AppendRune(spec.verb, out);
   if (value.IsNil()) return out + "(<nil>)";
-  return absl::StrCat(out, "(", value.TypeName(), "=", FormatValue(value, Spec{}), ")");
+  Spec as_is = spec;  // flags and width stay
+  as_is.verb = 'v';
+  return absl::StrCat(out, "(", value.TypeName(), "=", FormatValue(value, as_is), ")");
 }
 
 std::string FormatInteger(bool negative, uint64_t magnitude, const Value& value, const Spec& spec) {
@@ -60,7 +64,8 @@ std::string FormatInteger(bool negative, uint64_t magnitude, const Value& value,
     AppendRune(rune, out);
     return Pad(out, spec);
   }
-  if (spec.verb == 'U') return Pad(absl::StrFormat("U+%04X", magnitude), spec, false);
+  if (spec.verb == 'U')
+    return Pad(absl::StrFormat("U+%04X", negative ? 0 - magnitude : magnitude), spec, false);
   const int base = IsOneOf(spec.verb, "vd")   ? 10
                    : IsOneOf(spec.verb, "xX") ? 16
                    : IsOneOf(spec.verb, "oO") ? 8
@@ -108,11 +113,11 @@ std::string FormatReal(double value, char verb, std::optional<int> precision) {
   };
   if (verb == 'e') return chars(value, std::chars_format::scientific);
   if (verb == 'f') return chars(value, std::chars_format::fixed);
-  // %g: exponents below -4 and from 21 on (from the precision on, where one is given).
+  // %g: an exponent below -4 or from the precision on, which counts as 6 where none is given.
   if (precision) return chars(value, std::chars_format::general);
   const std::string scientific = chars(value, std::chars_format::scientific);
   const int exponent = std::atoi(scientific.c_str() + scientific.find('e') + 1);
-  if (exponent < -4 || exponent >= 21) return scientific;
+  if (exponent < -4 || exponent >= 6) return scientific;
   return chars(value, std::chars_format::fixed);
 }
 
@@ -162,11 +167,13 @@ std::string FormatText(const std::string& text, const Value& value, const Spec& 
     }
     cut = cut.substr(0, bytes);
   }
-  if (spec.verb != 'q' && !spec.Go()) return Pad(std::string(cut), spec);
+  if (spec.verb != 'q' && !spec.go_syntax) return Pad(std::string(cut), spec);
   // A backquoted form is taken where it is asked for and can hold the text.
-  const bool plain = std::all_of(cut.begin(), cut.end(), [](char c) {
-    return c != '`' && (c == '\t' || (c >= ' ' && c != 0x7F));
-  });
+  const bool plain =
+      cut.find("\uFEFF") == absl::string_view::npos &&
+      std::all_of(cut.begin(), cut.end(), [](char c) {
+        return c != '`' && (c == '\t' || static_cast<unsigned char>(c) >= ' ') && c != 0x7F;
+      });
   if (spec.verb == 'q' && spec.sharp && plain) return Pad(absl::StrCat("`", cut, "`"), spec);
   return Pad(spec.verb == 'q' && spec.plus ? QuoteGoAscii(cut) : QuoteGo(cut), spec);
 }
@@ -174,39 +181,39 @@ std::string FormatText(const std::string& text, const Value& value, const Spec& 
 std::string FormatRecord(const Record& record, const Spec& spec) {
   // A type with a String method is its text, but for %#v.
   for (const auto& [name, value] : record.methods) {
-    if (name == "String" && !spec.Go() && IsOneOf(spec.verb, "vsqxX")) {
+    if (name == "String" && !spec.go_syntax && IsOneOf(spec.verb, "vsqxX")) {
       return FormatValue(value, spec);
     }
   }
-  std::string out = spec.Go() ? absl::StrCat(record.type_name, "{") : "{";
+  std::string out = spec.go_syntax ? absl::StrCat(record.type_name, "{") : "{";
   bool first = true;
   for (const auto& [name, value] : record.fields) {
-    if (!first) absl::StrAppend(&out, spec.Go() ? ", " : " ");
+    if (!first) absl::StrAppend(&out, spec.go_syntax ? ", " : " ");
     first = false;
-    if (spec.verb == 'v' && (spec.plus || spec.sharp)) absl::StrAppend(&out, name, ":");
+    if (spec.names_fields || spec.go_syntax) absl::StrAppend(&out, name, ":");
     absl::StrAppend(&out, FormatValue(value, spec));
   }
   return out + "}";
 }
 
 std::string FormatList(const List& list, const Spec& spec) {
-  std::string out = spec.Go() ? "[]string{" : "[";
+  std::string out = spec.go_syntax ? "[]string{" : "[";
   for (size_t i = 0; i < list.size; ++i) {
-    if (i > 0) absl::StrAppend(&out, spec.Go() ? ", " : " ");
+    if (i > 0) absl::StrAppend(&out, spec.go_syntax ? ", " : " ");
     absl::StrAppend(&out, FormatValue(Value(list.begin[i]), spec));
   }
-  return out + (spec.Go() ? "}" : "]");
+  return out + (spec.go_syntax ? "}" : "]");
 }
 
 std::string FormatMap(const StringMap& map, const Spec& spec) {
-  std::string out = spec.Go() ? "map[string]string{" : "map[";
+  std::string out = spec.go_syntax ? "map[string]string{" : "map[";
   bool first = true;
   for (const auto& [key, value] : map) {
-    if (!first) absl::StrAppend(&out, spec.Go() ? ", " : " ");
+    if (!first) absl::StrAppend(&out, spec.go_syntax ? ", " : " ");
     first = false;
     absl::StrAppend(&out, FormatValue(Value(key), spec), ":", FormatValue(Value(value), spec));
   }
-  return out + (spec.Go() ? "}" : "]");
+  return out + (spec.go_syntax ? "}" : "]");
 }
 
 std::string FormatValue(const Value& value, const Spec& spec) {
@@ -221,7 +228,7 @@ std::string FormatValue(const Value& value, const Spec& spec) {
     return FormatInteger(*v < 0, *v < 0 ? 0 - bits : bits, value, spec);
   }
   if (const auto* v = value.As<uint8_t>()) {
-    if (!spec.Go()) return FormatInteger(false, *v, value, spec);
+    if (!spec.go_syntax) return FormatInteger(false, *v, value, spec);
     return absl::StrFormat("0x%x", *v);
   }
   if (const auto* v = value.As<double>()) return FormatFloat(*v, value, spec);
@@ -384,7 +391,10 @@ class Printer {
       absl::StrAppend(&out_, good_index_ ? "(MISSING)" : "(BADINDEX)");
     } else {
       const Value& value = values_[next_++];
-      // Go's printers look at plus and sharp only inside %v.
+      if (spec.verb == 'v') {
+        spec.names_fields = std::exchange(spec.plus, false);
+        spec.go_syntax = std::exchange(spec.sharp, false);
+      }
       absl::StrAppend(&out_, FormatValue(value, spec));
     }
   }

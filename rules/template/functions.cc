@@ -47,6 +47,19 @@ bool AreIntegers(Basic a, Basic b) {
   return is_integer(a) && is_integer(b);
 }
 
+absl::StatusOr<bool> EqualTo(const Value& a, const Value& b);
+
+absl::StatusOr<bool> EqualRecords(const Value& a, const Value& b) {
+  const auto* record_a = a.As<const Record*>();
+  const auto* record_b = b.As<const Record*>();
+  if (record_a == nullptr || record_b == nullptr) return Incompatible(a, b);
+  bool equal = (*record_a)->type_name == (*record_b)->type_name;
+  for (size_t i = 0; equal && i < (*record_a)->fields.size(); ++i) {
+    ASSIGN_OR_RETURN(equal, EqualTo((*record_a)->fields[i].second, (*record_b)->fields[i].second));
+  }
+  return equal;
+}
+
 absl::StatusOr<bool> EqualTo(const Value& a, const Value& b) {
   const Basic kind_a = BasicOf(a), kind_b = BasicOf(b);
   if (AreIntegers(kind_a, kind_b)) return Integer(a) == Integer(b);
@@ -64,7 +77,7 @@ absl::StatusOr<bool> EqualTo(const Value& a, const Value& b) {
     default:
       // Nil equals nil only; lists, maps and records that hold them do not compare.
       if (a.IsNil() || b.IsNil()) return a.IsNil() == b.IsNil();
-      return Incompatible(a, b);
+      return EqualRecords(a, b);
   }
 }
 

@@ -113,7 +113,8 @@ std::optional<Number> ParseNumber(absl::string_view text) {
     if (text[0] == '+') return std::nullopt;
     return Number{.value = int64_t{0}, .overflows_int = true};
   }
-  if (overflow) return std::nullopt;
+  // What looks like an integer and is none (089) is no real either.
+  if (overflow || text.find_first_of(".eEpP") == absl::string_view::npos) return std::nullopt;
   const auto real = ParseReal(literal);
   if (!real) return std::nullopt;
   return Number{*real};
