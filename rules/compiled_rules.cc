@@ -10,6 +10,7 @@
 #include "rules/config.h"
 #include "rules/naming.h"
 #include "rules/promql.h"
+#include "rules/query_shape.h"
 #include "rules/query_template.h"
 #include "rules/resource_mapping.h"
 
@@ -79,6 +80,7 @@ struct RuleParts {
   SeriesNaming naming;
   ResourceMapping mapping;
   QueryTemplate query;
+  QueryShape shape;
   bool namespaced = true;
 };
 
@@ -123,8 +125,8 @@ class Rule final : public CompiledRule {
     return Fill(parts_.query, series, matchers, {});
   }
 
-  bool QueriesSeparateObjects() const override { return false; }
-  bool GroupsByNamespace() const override { return false; }
+  bool QueriesSeparateObjects() const override { return parts_.shape.separates_objects; }
+  bool GroupsByNamespace() const override { return parts_.shape.keeps_namespaces; }
 
  private:
   const RuleParts parts_;
@@ -134,6 +136,7 @@ struct ResourceRuleParts {
   std::string container_label;
   ResourceMapping mapping;
   QueryTemplate container_query, node_query;
+  QueryShape container_shape;
 };
 
 class ResourceRule final : public CompiledResourceRule {
@@ -160,6 +163,9 @@ class ResourceRule final : public CompiledResourceRule {
         {parts_.node_query, parts_.mapping, {}},
         {.series = "", .resource = kNodes, .ns = std::nullopt, .names = nodes, .selector = {}},
         names);
+  }
+  bool ContainerQueryKeepsNamespaces() const override {
+    return parts_.container_shape.keeps_namespaces;
   }
 
  private:
@@ -217,6 +223,7 @@ class Compiler {
       auto mapping = CompileMapping(config.resources, path + ".resources");
       auto query = CompileQuery(config.metrics_query, path + ".metricsQuery");
       if (!naming || !mapping || !query) continue;
+      const QueryShape shape = ShapeOf(*query, mapping->NamespaceLabel());
       out.push_back(std::make_shared<Rule>(
           RuleParts{.index = static_cast<int>(i),
                     .where = absl::StrCat(file_, ":", config.place.line),
@@ -224,6 +231,7 @@ class Compiler {
                     .naming = *std::move(naming),
                     .mapping = *std::move(mapping),
                     .query = *std::move(query),
+                    .shape = shape,
                     .namespaced = config.resources.namespaced.value_or(true)}));
     }
   }
@@ -234,8 +242,10 @@ class Compiler {
     auto container = CompileQuery(config.container_query, path + ".containerQuery");
     auto node = CompileQuery(config.node_query, path + ".nodeQuery");
     if (!mapping || !container || !node) return nullptr;
-    return std::make_shared<ResourceRule>(ResourceRuleParts{
-        config.container_label.text, *std::move(mapping), *std::move(container), *std::move(node)});
+    const QueryShape shape = ShapeOf(*container, mapping->NamespaceLabel());
+    return std::make_shared<ResourceRule>(
+        ResourceRuleParts{config.container_label.text, *std::move(mapping), *std::move(container),
+                          *std::move(node), shape});
   }
 
   const std::string file_;

@@ -116,6 +116,9 @@ class CompiledResourceRule {
   // nodeQuery for nodes.
   virtual absl::StatusOr<std::string> NodeQuery(const std::vector<std::string>& nodes,
                                                 const ResourceNames& names) const = 0;
+  // True if the containerQuery with an empty `ns`, which then matches no namespace, would still
+  // tell namespaces and pods apart.
+  virtual bool ContainerQueryKeepsNamespaces() const { return false; }
 };
 
 struct CompiledResourceRules {
