@@ -13,6 +13,7 @@ class Exporter:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
 
             def do_GET(self):
                 body = exporter.text().encode()

@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 import threading
 import urllib.parse
 from dataclasses import dataclass
@@ -63,6 +64,7 @@ class ScriptedPrometheus:
         self.asked = []
         self._lock = threading.Lock()
         self._release = threading.Event()
+        self._connections = set()
         self._port = 0
         self._server = None
         self.start()
@@ -74,6 +76,7 @@ class ScriptedPrometheus:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
 
             def do_GET(self):
                 fake._serve(self)
@@ -88,23 +91,34 @@ class ScriptedPrometheus:
             request_queue_size = 256
             allow_reuse_address = True
 
+            def get_request(self):
+                connection, address = super().get_request()
+                fake._connections.add(connection)
+                return connection, address
+
             def handle_error(self, *_):
                 pass  # a client that gave up on a hanging answer
 
-        self._release.clear()
         self._server = Server(("127.0.0.1", self._port), Handler)
         self._port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def stop(self):
-        """Connection refused from now on."""
+        """Connection refused from now on; open connections end."""
         self.let_go()
         self._server.shutdown()
         self._server.server_close()
+        for connection in self._connections:
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # closed already
+        self._connections.clear()
 
     def let_go(self):
-        """Ends every hanging answer."""
-        self._release.set()
+        """Ends every answer that hangs now."""
+        release, self._release = self._release, threading.Event()
+        release.set()
 
     def take(self, path_end: str = "/api/v1/query") -> list:
         """What was asked under this endpoint since the last `take`, oldest first; forgets it."""
