@@ -1,13 +1,15 @@
 #include "scaler/spec/document.h"
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "scaler/spec/document_formats.h"
 
 namespace flyball::scaler {
 
 const Node* Node::Find(absl::string_view key) const {
   for (auto member = members.rbegin(); member != members.rend(); ++member) {
-    if (member->first == key) return &member->second;
+    if (member->key == key) return &member->value;
   }
   return nullptr;
 }
@@ -34,6 +36,23 @@ absl::string_view KindName(Node::Kind kind) {
       return "an object";
   }
   return "";
+}
+
+int LineOf(const Node& document, absl::string_view path) {
+  const Node* at = &document;
+  int line = document.line;
+  for (const absl::string_view step : absl::StrSplit(path, absl::ByAnyChar(".[]"))) {
+    if (step.empty()) continue;
+    size_t index = 0;
+    const Node* next = at->Find(step);
+    if (at->is_list() && absl::SimpleAtoi(step, &index) && index < at->items.size()) {
+      next = &at->items[index];
+    }
+    if (next == nullptr) break;
+    at = next;
+    if (at->line > 0) line = at->line;
+  }
+  return line;
 }
 
 absl::StatusOr<std::vector<Node>> ParseDocuments(absl::string_view text,

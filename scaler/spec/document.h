@@ -13,13 +13,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
 namespace flyball::scaler {
+
+struct Member;
 
 struct Node {
   enum class Kind : uint8_t { kNull, kBool, kNumber, kString, kList, kMap };
@@ -30,7 +31,7 @@ struct Node {
   int32_t line = 0;      // 1-based; 0: not known
   std::string text;      // a string's value; a number as JSON writes it
   std::vector<Node> items;
-  std::vector<std::pair<std::string, Node>> members;  // repeated keys are all kept
+  std::vector<Member> members;  // repeated keys are all kept
 
   bool is_map() const { return kind == Kind::kMap; }
   bool is_list() const { return kind == Kind::kList; }
@@ -42,6 +43,11 @@ struct Node {
   absl::string_view FindText(absl::string_view key) const;
 };
 
+struct Member {
+  std::string key;
+  Node value;
+};
+
 // "null", "a bool", "a number", "a string", "a list", "an object": for messages.
 absl::string_view KindName(Node::Kind kind);
 
@@ -49,6 +55,10 @@ struct ParseLimits {
   size_t max_bytes = 64 << 20;
   size_t max_nodes = 4'000'000;
 };
+
+// Where the field of that path stands ("spec.metrics[0].resource.name"), or the closest thing
+// around it that the document has. 0: not known.
+int LineOf(const Node& document, absl::string_view path);
 
 // Every document of `text`: one when it is JSON (its first character is `{` or `[`), any number
 // when it is YAML; documents that are null are left out.

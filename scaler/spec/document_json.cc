@@ -130,8 +130,8 @@ class Reader {
       if (const auto error = std::move(next).get(field)) return error;
       std::string_view key;
       if (const auto error = field.unescaped_key().get(key)) return error;
-      to.members.emplace_back(std::string(key), Node{});
-      if (const auto error = Fill(field.value(), depth + 1, to.members.back().second)) return error;
+      to.members.push_back({std::string(key), Node{}});
+      if (const auto error = Fill(field.value(), depth + 1, to.members.back().value)) return error;
     }
     return simdjson::SUCCESS;
   }

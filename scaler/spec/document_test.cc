@@ -130,5 +130,15 @@ TEST(ParseDocumentsTest, LinesAreThoseOfTheText) {
   EXPECT_EQ(list->items[1].line, 4);
 }
 
+TEST(LineOfTest, FindsTheFieldOrWhatIsAroundIt) {
+  const auto got = ParseDocuments("spec:\n  metrics:\n  - type: x\n  - pods:\n      a: 1\n");
+  ASSERT_TRUE(got.ok());
+  const Node& root = got->front();
+  EXPECT_EQ(LineOf(root, "spec.metrics[1].pods.a"), 5);
+  EXPECT_EQ(LineOf(root, "spec.metrics[1].pods.target.value"), 5);
+  EXPECT_EQ(LineOf(root, "spec.metrics[7]"), 3);
+  EXPECT_EQ(LineOf(root, "status"), 1);
+}
+
 }  // namespace
 }  // namespace flyball::scaler

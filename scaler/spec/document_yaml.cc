@@ -201,7 +201,7 @@ class Builder : public YAML::EventHandler {
   static size_t Size(const Node& node) {
     size_t size = 1;
     for (const Node& item : node.items) size += Size(item);
-    for (const auto& member : node.members) size += Size(member.second);
+    for (const auto& member : node.members) size += Size(member.value);
     return size;
   }
 
@@ -263,8 +263,8 @@ class Builder : public YAML::EventHandler {
   // Of a repeated key the last one stays.
   static void Put(Frame& frame, const std::string& key, Node node) {
     const auto [place, added] = frame.places.try_emplace(key, frame.node.members.size());
-    if (added) frame.node.members.emplace_back(key, Node{});
-    frame.node.members[place->second].second = std::move(node);
+    if (added) frame.node.members.push_back({key, Node{}});
+    frame.node.members[place->second].value = std::move(node);
   }
 
   // `<<: *defaults`: what the map itself does not state.

@@ -99,8 +99,8 @@ class Conformer {
     for (auto& [known, value] : map.members) {
       if (known == name) return value;
     }
-    map.members.emplace_back(std::string(name), Node{});
-    return map.members.back().second;
+    map.members.push_back({std::string(name), Node{}});
+    return map.members.back().value;
   }
 
   static absl::Status WriteInteger(const Node& from, Type type, const std::string& path, Node& to) {
@@ -181,7 +181,7 @@ class Conformer {
       }
     }
     // What null emptied is absent.
-    std::erase_if(to.members, [](const auto& member) { return member.second.is_null(); });
+    std::erase_if(to.members, [](const auto& member) { return member.value.is_null(); });
     return absl::OkStatus();
   }
 
