@@ -10,8 +10,8 @@ DATA = PROJECT / "test" / "e2e" / "data"
 
 
 def flyball() -> pathlib.Path:
-    """The flyball program: $FLYBALL_BIN, else the release build."""
-    return pathlib.Path(os.environ.get("FLYBALL_BIN", PROJECT / "build" / "release" / "flyball"))
+    """The flyball program: $FLYBALL, else the release build."""
+    return pathlib.Path(os.environ.get("FLYBALL", PROJECT / "build" / "release" / "flyball"))
 
 
 def peer(name: str) -> pathlib.Path:
