@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "rules/config.h"
+#include "rules/lint.h"
 #include "rules/naming.h"
 #include "rules/promql.h"
 #include "rules/query_shape.h"
@@ -266,6 +267,7 @@ CompileResult CompileRules(absl::string_view text, absl::string_view file) {
   Findings findings(file);
   const Config config = ReadConfig(text, findings);
   std::shared_ptr<const CompiledRules> rules = Compiler(file, findings).Compile(config);
+  LintConfig(config, findings);
   CompileResult result;
   if (!findings.has_errors()) {
     auto named = std::make_shared<CompiledRules>(*rules);

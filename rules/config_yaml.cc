@@ -1,10 +1,12 @@
 // The only file that meets yaml-cpp. Its exceptions end here.
+#include <yaml-cpp/anchor.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -24,11 +26,15 @@ Place PlaceOf(const YAML::Mark& mark) {
 }
 Place PlaceOf(const YAML::Node& node) { return PlaceOf(node.Mark()); }
 
+bool IsNothing(const YAML::Node& node) {
+  return node.IsNull() || (node.IsScalar() && node.Tag() == "tag:yaml.org,2002:null");
+}
+
 // How a message names what stands there.
 std::string Describe(const YAML::Node& node) {
   if (node.IsMap()) return "a mapping";
   if (node.IsSequence()) return "a list";
-  if (node.IsNull()) return "nothing";
+  if (IsNothing(node)) return "nothing";
   const std::string& text = node.Scalar();
   return absl::StrCat(node.Tag() == "!" ? "the quoted text " : "", QuoteGo(text.substr(0, 60)));
 }
@@ -63,14 +69,14 @@ std::string FieldPath(absl::string_view parent, absl::string_view key) {
 
 class Reader {
  public:
-  explicit Reader(Findings& findings) : findings_(findings) {}
+  Reader(absl::string_view text, Findings& findings) : text_(text), findings_(findings) {}
 
   void Read(const YAML::Node& node, const std::string& path, Config& out) {
     ReadMap(node, path,
             {{"rules", List(out.rules)},
              {"externalRules", List(out.external_rules)},
              {"resourceRules", [&](const YAML::Node& n, const std::string& p) {
-                if (n.IsNull()) return out.resource_rules.reset();
+                if (IsNothing(n) && !IsCapitalNull(n)) return out.resource_rules.reset();
                 if (!out.resource_rules) out.resource_rules.emplace();
                 Read(n, p, *out.resource_rules);
               }}});
@@ -94,7 +100,7 @@ class Reader {
   ReadField List(std::vector<T>& out) {
     return [this, &out](const YAML::Node& n, const std::string& p) {
       out.clear();
-      if (n.IsNull()) return;
+      if (IsNothing(n)) return;
       if (!n.IsSequence()) return Wrong(n, p, "a list");
       for (size_t i = 0; i < n.size() && Count(n, p); ++i) {
         T& item = out.emplace_back();
@@ -116,6 +122,17 @@ class Reader {
                       absl::StrCat("anchors expand the file to over ", kMaxValues, " values"));
     }
     return values_ < kMaxValues;
+  }
+
+  absl::string_view TextAt(const YAML::Node& node) const {
+    const int at = node.Mark().pos;
+    return at < 0 ? "" : text_.substr(std::min(static_cast<size_t>(at), text_.size()));
+  }
+  // To the original Null and NULL are null, but they set a pointer: to false, or to an empty
+  // resourceRules.
+  bool IsCapitalNull(const YAML::Node& node) const {
+    const absl::string_view text = TextAt(node);
+    return node.IsNull() && (absl::StartsWith(text, "Null") || absl::StartsWith(text, "NULL"));
   }
 
   static bool IsMergeKey(const YAML::Node& key) {
@@ -145,14 +162,19 @@ class Reader {
   }
 
   std::optional<std::string> ReadKey(const YAML::Node& key, const std::string& path) {
-    if (key.IsScalar()) return key.Scalar();
-    if (key.IsNull()) return "";
-    Wrong(key, path, "a key");
-    return std::nullopt;
+    TextField field;
+    if (IsNothing(key) && absl::StartsWith(TextAt(key), ":")) {
+      Wrong(key, path, "a key");
+      return std::nullopt;
+    }
+    if (IsNothing(key)) return "";
+    Read(key, path, field);
+    if (!key.IsScalar()) return std::nullopt;
+    return field.text;
   }
 
   void ReadMap(const YAML::Node& node, const std::string& path, const Keys& keys) {
-    if (node.IsNull()) return;
+    if (IsNothing(node)) return;
     if (!node.IsMap()) return Wrong(node, path, "a mapping");
     std::set<std::string> seen;
     for (const auto& entry : node) {
@@ -192,7 +214,7 @@ class Reader {
   void Read(const YAML::Node& node, const std::string& path, TextField& out) {
     out.place = PlaceOf(node);
     out.text.clear();
-    if (node.IsNull()) return;
+    if (IsNothing(node)) return;
     if (!node.IsScalar()) return Wrong(node, path, "text");
     out.text = node.Scalar();
     if (node.Tag() == "tag:yaml.org,2002:binary" &&
@@ -203,13 +225,14 @@ class Reader {
 
   void Read(const YAML::Node& node, const std::string& path, std::optional<bool>& out) {
     out.reset();
-    if (node.IsNull()) return;
+    if (IsCapitalNull(node)) out = false;
+    if (IsNothing(node)) return;
     out = ReadBool(node);
     if (!out) Wrong(node, path, "true or false, without quotes");
   }
 
   void Read(const YAML::Node& node, const std::string& path, absl::Duration& out) {
-    if (node.IsNull()) return;
+    if (IsNothing(node)) return void(out = absl::ZeroDuration());
     TextField field;
     Read(node, path, field);
     if (!node.IsScalar()) return;
@@ -220,14 +243,17 @@ class Reader {
   }
 
   void Read(const YAML::Node& node, const std::string& path, FilterConfig& out) {
+    if (IsNothing(node)) out = {};
     ReadMap(node, path, {{"is", Into(out.is)}, {"isNot", Into(out.is_not)}});
   }
 
   void Read(const YAML::Node& node, const std::string& path, NameConfig& out) {
+    if (IsNothing(node)) out = {};
     ReadMap(node, path, {{"matches", Into(out.matches)}, {"as", Into(out.as)}});
   }
 
   void Read(const YAML::Node& node, const std::string& path, MappingConfig& out) {
+    if (IsNothing(node)) out = {};
     out.place = PlaceOf(node);
     ReadMap(node, path,
             {{"template", Into(out.label_template)},
@@ -237,7 +263,7 @@ class Reader {
 
   // Labels are keys of the user's: merged ones count as given.
   void Read(const YAML::Node& node, const std::string& path, std::vector<OverrideConfig>& out) {
-    if (node.IsNull()) return out.clear();
+    if (IsNothing(node)) return out.clear();
     if (!node.IsMap()) return Wrong(node, path, "a mapping from label names to resources");
     for (const auto& entry : node) {
       if (!Count(entry.first, path)) return;
@@ -262,6 +288,7 @@ class Reader {
   }
 
   void Read(const YAML::Node& node, const std::string& path, RuleConfig& out) {
+    if (IsNothing(node)) out = {};
     ReadMap(node, path,
             {{"seriesQuery", Into(out.series_query)},
              {"seriesFilters", List(out.filters)},
@@ -271,6 +298,7 @@ class Reader {
   }
 
   void Read(const YAML::Node& node, const std::string& path, ResourceRuleConfig& out) {
+    if (IsNothing(node)) out = {};
     out.place = PlaceOf(node);
     ReadMap(node, path,
             {{"containerQuery", Into(out.container_query)},
@@ -280,6 +308,7 @@ class Reader {
   }
 
   void Read(const YAML::Node& node, const std::string& path, ResourceRulesConfig& out) {
+    if (IsNothing(node)) out = {};
     out.place = PlaceOf(node);
     ReadMap(node, path,
             {{"cpu", Into(out.cpu)}, {"memory", Into(out.memory)}, {"window", Into(out.window)}});
@@ -287,18 +316,88 @@ class Reader {
 
   static constexpr int kMaxMerges = 20;
 
+  const absl::string_view text_;
   Findings& findings_;
   int values_ = 0;
   int merges_ = 0;
 };
 
-// yaml-cpp ends a document where it can't go on, and closes an open quote at the end of the file;
-// yaml.v2 refuses both. True if a line starts a new document.
+// yaml-cpp is laxer than yaml.v2 in two things: it ends a document where it can't go on, and closes
+// an open quote at the end of the file. This listens to its events for both.
+class Listener final : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& mark) override { start_ = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
+                const std::string&) override {
+    if (tag == "!") last_quoted_ = mark;
+  }
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+  const YAML::Mark& start() const { return start_; }
+  const YAML::Mark& last_quoted() const { return last_quoted_; }
+
+ private:
+  YAML::Mark start_, last_quoted_ = YAML::Mark::null_mark();
+};
+
+// True if the text opens with a quote, not a block's | or >, that is never closed.
+bool IsOpenQuote(absl::string_view text) {
+  if (text.empty() || (text[0] != '"' && text[0] != '\'')) return false;
+  const char quote = text[0];
+  for (size_t i = 1; i < text.size(); ++i) {
+    if (text[i] == '\\' && quote == '"') {
+      ++i;
+    } else if (text[i] == quote) {
+      if (quote == '"' || i + 1 >= text.size() || text[i + 1] != quote) return false;
+      ++i;  // '' stands for one quote
+    }
+  }
+  return true;
+}
+
+// True if a line starts or ends a document.
 bool HasDocumentMarker(absl::string_view text) {
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     if (absl::StartsWith(line, "---") || absl::StartsWith(line, "...")) return true;
   }
   return false;
+}
+
+void WarnOfMoreDocuments(YAML::Parser& parser, Findings& findings) {
+  try {
+    Listener listener;
+    if (!parser.HandleNextDocument(listener)) return;
+    findings.Warn(PlaceOf(listener.start()), "",
+                  "this document is ignored, only the first is read");
+  } catch (const YAML::Exception& e) {
+    findings.Warn(PlaceOf(e.mark), "", "this document is ignored, only the first is read");
+  }
+}
+
+void FindWhatTheParserSkips(const std::string& text, Findings& findings) {
+  std::istringstream in(text);
+  YAML::Parser parser(in);
+  Listener listener;
+  if (!parser.HandleNextDocument(listener)) return;
+  const YAML::Mark quoted = listener.last_quoted();
+  if (!quoted.is_null() && IsOpenQuote(absl::string_view(text).substr(quoted.pos))) {
+    findings.Error(PlaceOf(quoted), "", "not YAML: this quote is never closed");
+  }
+  if (HasDocumentMarker(text)) {
+    WarnOfMoreDocuments(parser, findings);
+  } else if (parser.HandleNextDocument(listener)) {
+    findings.Error(PlaceOf(listener.start()), "",
+                   "not YAML: this does not belong to what stands above it; expected the same kind "
+                   "of item at that indentation");
+  }
 }
 
 }  // namespace
@@ -311,12 +410,8 @@ Config ReadConfig(absl::string_view text, Findings& findings) {
   }
   try {
     const std::string copy(text);
-    const YAML::Node root = YAML::Load(copy);
-    if (!HasDocumentMarker(text) && YAML::LoadAll(copy).size() > 1) {
-      findings.Error(PlaceOf(YAML::LoadAll(copy)[1]), "",
-                     "this does not belong to what stands above it; is its indentation right?");
-    }
-    Reader(findings).Read(root, "", config);
+    FindWhatTheParserSkips(copy, findings);
+    Reader(text, findings).Read(YAML::Load(copy), "", config);
   } catch (const YAML::Exception& e) {
     findings.Error(PlaceOf(e.mark), "", absl::StrCat("not YAML: ", e.msg));
   }

@@ -2,6 +2,7 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -44,6 +45,12 @@ absl::StatusOr<std::string> Translate(absl::string_view pattern) {
       out += "(?P<";
       i += 2;
       continue;
+    } else if (pattern.substr(i, 4) == "(?P<") {
+      // Go's names of groups are ASCII.
+      const absl::string_view name = pattern.substr(i + 4, pattern.find('>', i) - i - 4);
+      if (std::any_of(name.begin(), name.end(), [](unsigned char b) { return b >= 0x80; })) {
+        return absl::InvalidArgumentError("invalid named capture");
+      }
     }
     out += c;
   }
