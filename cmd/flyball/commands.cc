@@ -14,6 +14,7 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
+    {"check", "check rule files", RunCheck},
     {"version", "print the version", RunVersion},
 };
 

@@ -1,0 +1,70 @@
+#include "cmd/flyball/check.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "cmd/flyball/commands.h"
+#include "rules/compiled_rules.h"
+
+namespace flyball::cmd {
+namespace {
+
+std::optional<std::string> ReadFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (!in.is_open() || in.bad()) return std::nullopt;
+  return text;
+}
+
+std::string Count(size_t number, absl::string_view noun) {
+  return absl::StrCat(number, " ", noun, number == 1 ? "" : "s");
+}
+
+bool CheckFile(const std::string& path, bool strict, std::ostream& out, std::ostream& err) {
+  const auto text = ReadFile(path);
+  if (!text) {
+    err << path << ": cannot be read, expected a rule file\n";
+    return false;
+  }
+  const rules::CompileResult result = rules::CompileRules(*text, path);
+  for (const rules::Finding& finding : result.findings) err << finding.ToString() << "\n";
+  if (result.rules == nullptr || (strict && !result.findings.empty())) return false;
+  out << path << ": ok: " << Count(result.rules->custom.size(), "rule") << ", "
+      << Count(result.rules->external.size(), "external rule")
+      << (result.rules->resource ? ", resource rules" : "") << ", "
+      << Count(result.findings.size(), "warning") << "\n";
+  return true;
+}
+
+}  // namespace
+
+int CheckRules(const CheckRulesOptions& options, std::ostream& out, std::ostream& err) {
+  bool good = true;
+  for (const std::string& file : options.files) {
+    good &= CheckFile(file, options.strict, out, err);
+  }
+  return good ? 0 : 1;
+}
+
+int RunCheck(const Args& args) {
+  CLI::App app("Check files before they are used", "flyball check");
+  app.require_subcommand(1);
+  CheckRulesOptions options;
+  CLI::App* const rules = app.add_subcommand(
+      "rules", "Read rule files as the server does; print every error and warning");
+  rules->add_flag("--strict", options.strict, "Fail on warnings too");
+  rules->add_option("FILE", options.files, "Rule files")->required();
+  try {
+    app.parse(Args(args.rbegin(), args.rend()));  // CLI11 takes words last first
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  return CheckRules(options, std::cout, std::cerr);
+}
+
+}  // namespace flyball::cmd

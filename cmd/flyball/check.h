@@ -1,0 +1,19 @@
+// `flyball check rules`: says what is wrong with rule files, without a cluster or a Prometheus.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace flyball::cmd {
+
+struct CheckRulesOptions {
+  std::vector<std::string> files;
+  bool strict = false;  // warnings fail as well
+};
+
+// Findings go to `err`, one a line as `file:line:column: field: message`; a line for each file that
+// passes to `out`. Returns the exit status: 0, or 1 if a file fails.
+int CheckRules(const CheckRulesOptions& options, std::ostream& out, std::ostream& err);
+
+}  // namespace flyball::cmd

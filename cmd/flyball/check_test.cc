@@ -1,0 +1,90 @@
+#include "cmd/flyball/check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "cmd/flyball/commands.h"
+
+namespace flyball::cmd {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string Write(const std::string& name, const std::string& text) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/", name);
+  std::ofstream(path) << text;
+  return path;
+}
+
+const char kGood[] =
+    "rules:\n- seriesQuery: up\n  resources: {template: <<.Resource>>}\n"
+    "  metricsQuery: sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)\n";
+const char kWarned[] = "rules:\n- seriesQuery: up\n  metricsQuery: up{<<.LabelMatchers>>}\n";
+const char kBad[] = "rules:\n- seriesQuery: up\n  name: {matches: '('}\n  foo: 1\n";
+
+struct Row {
+  std::string name;
+  std::string text;
+  bool strict = false;
+  int status = 0;
+  std::string out = {}, err = {};  // parts of what is printed
+};
+
+class CheckRulesTest : public testing::TestWithParam<Row> {};
+
+TEST_P(CheckRulesTest, Row) {
+  const Row& row = GetParam();
+  std::ostringstream out, err;
+  const std::string path = Write(row.name + ".yaml", row.text);
+  EXPECT_EQ(CheckRules({.files = {path}, .strict = row.strict}, out, err), row.status);
+  EXPECT_THAT(out.str(), HasSubstr(row.out));
+  EXPECT_THAT(err.str(), HasSubstr(row.err));
+  EXPECT_EQ(err.str().empty(), row.err.empty()) << err.str();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Status, CheckRulesTest,
+    testing::Values(Row{.name = "GoodFilePasses",
+                        .text = kGood,
+                        .out = ": ok: 1 rule, 0 external rules, 0 warn"},
+                    Row{.name = "WarningPasses",
+                        .text = kWarned,
+                        .out = "1 warning",
+                        .err = "resources: warning: "},
+                    Row{.name = "WarningFailsStrictly",
+                        .text = kWarned,
+                        .strict = true,
+                        .status = 1,
+                        .err = "is ever registered"},
+                    Row{.name = "AllErrorsAtOnce",
+                        .text = kBad,
+                        .status = 1,
+                        .err = ".yaml:4:3: rules[0].foo: "},
+                    Row{.name = "FirstErrorToo",
+                        .text = kBad,
+                        .status = 1,
+                        .err = ".yaml:3:19: rules[0].name.matches: bad regular expression"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(CheckRulesTest, MissingFileFailsButOthersAreChecked) {
+  std::ostringstream out, err;
+  const std::string good = Write("other.yaml", kGood);
+  EXPECT_EQ(CheckRules({.files = {"/nonexistent.yaml", good}}, out, err), 1);
+  EXPECT_THAT(err.str(), StartsWith("/nonexistent.yaml: cannot be read"));
+  EXPECT_THAT(out.str(), HasSubstr("other.yaml: ok"));
+}
+
+TEST(RunCheckTest, UsageErrorsAreStatus2) {
+  EXPECT_EQ(RunCheck({}), 2);
+  EXPECT_EQ(RunCheck({"rules"}), 2);
+  EXPECT_EQ(RunCheck({"rules", "--nope", "x"}), 2);
+  EXPECT_EQ(RunCheck({"--help"}), 0);
+}
+
+}  // namespace
+}  // namespace flyball::cmd
