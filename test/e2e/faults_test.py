@@ -135,6 +135,24 @@ class Prometheus(FaultCase):
         one.wait_listed(V2, "pods/m", 15)
         one.wait_listed(V1, "q", 15)
 
+    @differs("it knows one server only")
+    def test_second_server_takes_over(self):
+        first, second = fixture.prometheus(), fixture.prometheus()
+        self.addCleanup(first.stop)
+        self.addCleanup(second.stop)
+        one = fixture.start(self.cluster(), first, (f"--prometheus-url={second.url}",))
+        self.addCleanup(one.stop)
+        second.take("/query")
+        self.assertEqual(one.admin.get(fresh_external()).status, 200)
+        self.assertEqual(second.take("/query"), [], "the first is asked while it answers")
+        for fault in ("500", "drop", "garbage"):
+            first.misbehave = fault
+            self.assertEqual(one.admin.get(fresh_external()).status, 200, fault)
+        first.stop()
+        for _ in range(3):
+            self.assertEqual(one.admin.get(fresh_external()).status, 200)
+        first.start()
+
 
 class ApiServer(FaultCase):
     """kube-apiserver away: at start, and later."""
@@ -320,12 +338,12 @@ class Reload(Case):
         self.shows(one, "second")
         self.assertEqual(one.admin.get(f"{C2}{N}/pods/web-1/second").status, 200)
         self.assertEqual(one.anonymous.get("/readyz").status, 200, "a warning, not a failure")
-        self.assertRegex(one.admin.get("/readyz?verbose").text().lower(), "warning")
+        self.assertIn("[!]", one.admin.get("/readyz?verbose").text())
         gauges = lambda text: {line for line in text.splitlines() if line.startswith("flyball_") and "rule" in line}
         self.assertTrue(gauges(one.admin.get("/metrics").text()) - gauges(healthy), "no metric says so")
         file.write_text(self.PLAIN % "third")
         self.shows(one, "third")
-        self.assertNotRegex(one.admin.get("/readyz?verbose").text().lower(), "warning")
+        self.assertNotIn("[!]", one.admin.get("/readyz?verbose").text())
 
     def test_config_map_mount_swaps_symlinks(self):
         mount = processes.fresh_folder("mount")

@@ -1,5 +1,6 @@
 """Free ports on the loopback interface."""
 
+import pathlib
 import socket
 
 _given = set()
@@ -15,3 +16,14 @@ def free() -> int:
         if port not in _given:
             _given.add(port)
             return port
+
+
+def listening(port: int) -> set:
+    """The addresses that something listens on at that port, as hexadecimal in /proc/net (127.0.0.1 is 0100007F)."""
+    found = set()
+    for table in ("tcp", "tcp6"):
+        for line in pathlib.Path("/proc/net", table).read_text().splitlines()[1:]:
+            address, state = line.split()[1], line.split()[3]
+            if state == "0A" and int(address.split(":")[1], 16) == port:
+                found.add(address.split(":")[0])
+    return found
