@@ -25,7 +25,7 @@ struct ServeFlags {
   std::string prometheus_token_file;
   std::vector<std::string> prometheus_headers;  // K=V
   std::string prometheus_verb = "GET";
-  absl::Duration prometheus_timeout = absl::Seconds(30);
+  absl::Duration prometheus_timeout = absl::Seconds(60);
   absl::Duration metrics_relist_interval = absl::Minutes(10);
   absl::Duration metrics_max_age = absl::ZeroDuration();  // zero: the relist interval
   absl::Duration query_freshness = absl::Seconds(1);

@@ -1,0 +1,115 @@
+#include "cmd/flyball/connections.h"
+
+#include <spdlog/spdlog.h>
+
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/status_macros.h"
+#include "kube/kubeconfig.h"
+
+namespace flyball::cmd {
+namespace {
+
+absl::StatusOr<kube::TransportOptions> InCluster() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  return kube::InClusterOptions(variable("KUBERNETES_SERVICE_HOST"),
+                                variable("KUBERNETES_SERVICE_PORT"));
+}
+
+// `K=V`, cut at the first `=`; without one the value is empty.
+kube::HeaderList ParseHeaders(const std::vector<std::string>& texts) {
+  kube::HeaderList headers;
+  for (const std::string& text : texts) {
+    std::pair<std::string, std::string> header = absl::StrSplit(text, absl::MaxSplits('=', 1));
+    if (absl::EqualsIgnoreCase(header.first, "Host")) continue;  // without effect in the original
+    headers.push_back(std::move(header));
+  }
+  return headers;
+}
+
+bool HasAuthorization(const kube::HeaderList& headers) {
+  for (const auto& [name, value] : headers) {
+    if (absl::EqualsIgnoreCase(name, "Authorization")) return true;
+  }
+  return false;
+}
+
+// The credentials of --prometheus-auth-incluster or --prometheus-auth-config, whose server address
+// is not used.
+absl::StatusOr<kube::TransportOptions> BorrowedCredentials(const ServeFlags& flags) {
+  if (flags.prometheus_auth_incluster) return InCluster();
+  if (!flags.prometheus_auth_config.empty())
+    return kube::LoadKubeconfig(flags.prometheus_auth_config);
+  return kube::TransportOptions{};
+}
+
+}  // namespace
+
+absl::StatusOr<kube::TransportOptions> PrometheusTransportOptions(const ServeFlags& flags,
+                                                                  const std::string& url) {
+  kube::TransportOptions options;
+  if (!flags.prometheus_ca_file.empty()) {
+    options.ca_file = flags.prometheus_ca_file;
+    if (!flags.prometheus_client_tls_cert_file.empty() &&
+        !flags.prometheus_client_tls_key_file.empty()) {
+      options.client_cert_file = flags.prometheus_client_tls_cert_file;
+      options.client_key_file = flags.prometheus_client_tls_key_file;
+    }
+  } else {
+    ASSIGN_OR_RETURN(options, BorrowedCredentials(flags));
+  }
+  options.url = adapter::prometheus::SplitServerUrl(url).base;
+  if (!absl::StartsWith(options.url, "http://") && !absl::StartsWith(options.url, "https://")) {
+    return absl::InvalidArgumentError(absl::StrCat("--prometheus-url ",
+                                                   adapter::prometheus::SplitServerUrl(url).shown,
+                                                   ": expected http:// or https:// and a host"));
+  }
+  const kube::HeaderList headers = ParseHeaders(flags.prometheus_headers);
+  if (HasAuthorization(headers)) {
+    options.token.clear();
+    options.token_file.clear();
+  } else if (!flags.prometheus_token_file.empty()) {
+    options.token.clear();
+    options.token_file = flags.prometheus_token_file;
+  }
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<adapter::MetricSource>> MakePrometheusSource(
+    const ServeFlags& flags, Clock& clock, adapter::prometheus::RequestObserver* observer) {
+  std::vector<adapter::prometheus::Server> servers;
+  for (const std::string& url : flags.prometheus_urls) {
+    ASSIGN_OR_RETURN(kube::TransportOptions options, PrometheusTransportOptions(flags, url));
+    ASSIGN_OR_RETURN(std::unique_ptr<kube::HttpTransport> transport,
+                     kube::MakeHttpTransport(std::move(options)));
+    servers.push_back({adapter::prometheus::SplitServerUrl(url), std::move(transport)});
+  }
+  adapter::prometheus::ClientOptions options;
+  options.verb = flags.prometheus_verb == "POST" ? adapter::prometheus::ClientOptions::Verb::kPost
+                                                 : adapter::prometheus::ClientOptions::Verb::kGet;
+  options.headers = ParseHeaders(flags.prometheus_headers);
+  options.timeout = flags.prometheus_timeout;
+  return std::make_unique<adapter::prometheus::Client>(std::move(servers), std::move(options),
+                                                       clock, observer);
+}
+
+absl::StatusOr<std::unique_ptr<kube::HttpTransport>> MakeClusterTransport(
+    const std::string& kubeconfig, const std::string& flag) {
+  auto options = kubeconfig.empty() ? InCluster() : kube::LoadKubeconfig(kubeconfig);
+  if (!options.ok()) {
+    return absl::Status(
+        options.status().code(),
+        absl::StrCat(flag, kubeconfig.empty() ? " not given: " : ": ", options.status().message()));
+  }
+  return kube::MakeHttpTransport(*std::move(options));
+}
+
+}  // namespace flyball::cmd

@@ -1,0 +1,33 @@
+// Whom `flyball serve` talks to, made from its flags: Prometheus and the Kubernetes API.
+//
+// Reads the files that the flags name, and the two variables by which a pod knows its API server.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "adapter/metric_source.h"
+#include "adapter/prometheus/client.h"
+#include "base/clock.h"
+#include "cmd/flyball/serve_flags.h"
+#include "kube/transport.h"
+
+namespace flyball::cmd {
+
+// Of one --prometheus-url, with the credentials of the other flags. As prometheus-adapter 0.12.0:
+// with a CA file both auth flags are ignored, and the client certificate is only read with a CA
+// file.
+absl::StatusOr<kube::TransportOptions> PrometheusTransportOptions(const ServeFlags& flags,
+                                                                  const std::string& url);
+
+// All --prometheus-url, in order. `clock` and `observer` (may be nullptr) outlive the source.
+absl::StatusOr<std::unique_ptr<adapter::MetricSource>> MakePrometheusSource(
+    const ServeFlags& flags, Clock& clock, adapter::prometheus::RequestObserver* observer);
+
+// The cluster of a kubeconfig; of the pod this runs in when `kubeconfig` is "". `flag` is for the
+// message.
+absl::StatusOr<std::unique_ptr<kube::HttpTransport>> MakeClusterTransport(
+    const std::string& kubeconfig, const std::string& flag);
+
+}  // namespace flyball::cmd
