@@ -50,6 +50,10 @@ class ObjectDirectory {
   // The resources that are known now. Never nullptr; empty before the first discovery.
   virtual std::shared_ptr<const RestMapper> mapper() const = 0;
 
+  // A caller looked for a resource that mapper() does not know (yet): a directory that asks a
+  // cluster asks it again soon, a few seconds apart at least.
+  virtual void ResourceMissed() {}
+
   // Grows whenever an answer of List, Get or mapper may have changed. One atomic load.
   virtual uint64_t Generation() const = 0;
 };

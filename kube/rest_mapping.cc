@@ -36,6 +36,15 @@ const ResourceInfo* RestMapper::FindQualified(absl::string_view resource_dot_gro
   return Find(resource_dot_group.substr(dot + 1), resource_dot_group.substr(0, dot));
 }
 
+const ResourceInfo* RestMapper::FindExact(const GroupResource& name) const {
+  const auto found = by_name_.find(name.resource);
+  if (found == by_name_.end()) return nullptr;
+  for (const size_t i : found->second) {
+    if (resources_[i].name == name) return &resources_[i];
+  }
+  return nullptr;
+}
+
 const ResourceInfo* RestMapper::FindKind(absl::string_view group, absl::string_view kind) const {
   for (const ResourceInfo& info : resources_) {
     if (info.name.group == group && info.kind == kind) return &info;

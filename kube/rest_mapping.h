@@ -38,6 +38,8 @@ struct ResourceInfo {
   bool namespaced = true;
   bool listable = true;  // discovery gives the verb
   bool watchable = true;
+
+  friend bool operator==(const ResourceInfo&, const ResourceInfo&) = default;
 };
 
 class RestMapper {
@@ -50,6 +52,8 @@ class RestMapper {
   const ResourceInfo* Find(absl::string_view group, absl::string_view resource) const;
   // `resource[.group]` as in a URL, cut at the first dot.
   const ResourceInfo* FindQualified(absl::string_view resource_dot_group) const;
+  // Exactly this resource, as a mapper named it; nullptr: unknown.
+  const ResourceInfo* FindExact(const GroupResource& name) const;
   // By kind within a group; nullptr: unknown.
   const ResourceInfo* FindKind(absl::string_view group, absl::string_view kind) const;
 

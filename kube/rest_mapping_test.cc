@@ -71,6 +71,12 @@ TEST(FindTest, ScopeAndVersionComeWithTheResource) {
   EXPECT_EQ(Mapper().Find("", "deployments")->singular, "deployment");
 }
 
+TEST(FindExactTest, LooksInNoOtherGroup) {
+  EXPECT_EQ(Mapper().FindExact({"metrics.k8s.io", "pods"})->kind, "PodMetrics");
+  EXPECT_EQ(Mapper().FindExact({"", "deployments"}), nullptr);
+  EXPECT_EQ(Mapper().FindExact({"", "pod"}), nullptr);
+}
+
 TEST(FindKindTest, NeedsTheExactGroup) {
   EXPECT_EQ(Mapper().FindKind("apps", "Deployment")->name.resource, "deployments");
   EXPECT_EQ(Mapper().FindKind("", "Deployment"), nullptr);
