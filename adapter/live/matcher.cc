@@ -1,18 +1,13 @@
 #include "adapter/live/matcher.h"
 
-#include <re2/re2.h>
-
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "adapter/live/promql/text.h"
 #include "base/status_macros.h"
 
 namespace flyball::adapter {
 namespace {
-
-re2::StringPiece Piece(absl::string_view text) { return {text.data(), text.size()}; }
 
 absl::string_view OpText(Matcher::Op op) {
   switch (op) {
@@ -30,15 +25,9 @@ absl::string_view OpText(Matcher::Op op) {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const re2::RE2>> CompileAnchored(absl::string_view pattern,
-                                                                bool dot_is_any) {
-  re2::RE2::Options options;
-  options.set_log_errors(false);
+absl::StatusOr<rules::GoRegexp> CompileAnchored(absl::string_view pattern, bool dot_is_any) {
   // The same wrapping as Prometheus's, so that the same odd patterns compile.
-  const std::string text = absl::StrCat(dot_is_any ? "^(?s:" : "^(?:", pattern, ")$");
-  auto regex = std::make_shared<const re2::RE2>(text, options);
-  if (!regex->ok()) return absl::InvalidArgumentError(regex->error());
-  return regex;
+  return rules::GoRegexp::Compile(absl::StrCat(dot_is_any ? "^(?s:" : "^(?:", pattern, ")$"));
 }
 
 absl::StatusOr<Matcher> Matcher::Make(absl::string_view label, Op op, absl::string_view value,
@@ -60,9 +49,9 @@ bool Matcher::Matches(absl::string_view value) const {
     case Op::kNotEqual:
       return value != value_;
     case Op::kRegex:
-      return re2::RE2::FullMatch(Piece(value), *regex_);
+      return regex_->Matches(value);
     case Op::kNotRegex:
-      return !re2::RE2::FullMatch(Piece(value), *regex_);
+      return !regex_->Matches(value);
   }
   return false;
 }

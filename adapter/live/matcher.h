@@ -4,23 +4,19 @@
 // expressions are RE2, anchored at both ends, and limited in size by RE2 itself (8 MiB of program).
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-
-namespace re2 {
-class RE2;
-}
+#include "rules/go_regexp.h"
 
 namespace flyball::adapter {
 
 // A regular expression that must match the whole text, as Prometheus anchors it.
 //   kInvalidArgument  not an RE2 expression; the text is RE2's
 // `dot_is_any`: `.` matches a line break too (Prometheus 3); otherwise it does not (Prometheus 2).
-absl::StatusOr<std::shared_ptr<const re2::RE2>> CompileAnchored(absl::string_view pattern,
-                                                                bool dot_is_any);
+absl::StatusOr<rules::GoRegexp> CompileAnchored(absl::string_view pattern, bool dot_is_any);
 
 class Matcher {
  public:
@@ -45,7 +41,7 @@ class Matcher {
   std::string label_;
   Op op_ = Op::kEqual;
   std::string value_;
-  std::shared_ptr<const re2::RE2> regex_;  // only for kRegex and kNotRegex
+  std::optional<rules::GoRegexp> regex_;  // only for kRegex and kNotRegex
 };
 
 }  // namespace flyball::adapter

@@ -63,19 +63,19 @@ absl::Status SampleStore::Append(LabelSet labels, int64_t time_ms, double value)
           absl::StrCat("over the limit of ", limits_.max_series, " series"));
     }
     auto series = std::make_unique<StoredSeries>();
-    series->labels = labels;
-    auto& named = by_name_[ValueOf(labels, "__name__")];
+    series->labels = std::move(labels);
+    auto& named = by_name_[ValueOf(series->labels, "__name__")];
     named.insert(std::upper_bound(named.begin(), named.end(), series.get(),
                                   [](const StoredSeries* a, const StoredSeries* b) {
                                     return a->labels < b->labels;
                                   }),
                  series.get());
-    at = series_.emplace(std::move(labels), std::move(series)).first;
+    at = series_.insert(std::move(series)).first;
   }
 
-  std::deque<Point>& points = at->second->points;
+  std::deque<Point>& points = (*at)->points;
   if (!points.empty() && time_ms <= points.back().time_ms) {
-    const std::string name = promql::FormatLabels(at->second->labels);
+    const std::string name = promql::FormatLabels((*at)->labels);
     if (time_ms < points.back().time_ms) {
       return absl::OutOfRangeError(absl::StrCat("out of order sample for ", name));
     }
@@ -101,8 +101,8 @@ std::vector<const StoredSeries*> SampleStore::Select(const std::vector<Matcher>&
     }
     return selected;
   }
-  for (const auto& [labels, series] : series_) {
-    if (MatchesAll(labels, matchers)) selected.push_back(series.get());
+  for (const auto& series : series_) {
+    if (MatchesAll(series->labels, matchers)) selected.push_back(series.get());
   }
   return selected;
 }

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -58,8 +58,20 @@ class SampleStore {
   size_t series_count() const { return series_.size(); }
 
  private:
+  struct ByLabels {
+    using is_transparent = void;
+    static const LabelSet& Of(const LabelSet& labels) { return labels; }
+    static const LabelSet& Of(const std::unique_ptr<StoredSeries>& series) {
+      return series->labels;
+    }
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      return Of(a) < Of(b);
+    }
+  };
+
   StoreLimits limits_;
-  std::map<LabelSet, std::unique_ptr<StoredSeries>> series_;
+  std::set<std::unique_ptr<StoredSeries>, ByLabels> series_;
   // Series of one metric name, in label order: nearly every selector names its metric.
   absl::flat_hash_map<std::string, std::vector<const StoredSeries*>> by_name_;
 };

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "adapter/live/promql/text.h"
-#include "adapter/live/promql/utf8.h"
+#include "rules/go_text.h"
 
 namespace flyball::adapter::promql {
 namespace {
@@ -124,8 +124,9 @@ void Lexer::LexEnd() {
 }
 
 std::string Lexer::CharacterError(absl::string_view where) const {
-  const Rune rune = DecodeRune(query_.substr(at_));
-  return absl::StrCat("unexpected character", where, ": '", query_.substr(at_, rune.length), "'");
+  const rules::Rune rune = rules::DecodeRune(query_.substr(at_));
+  return absl::StrCat("unexpected character", where, ": '",
+                      query_.substr(at_, static_cast<size_t>(rune.length)), "'");
 }
 
 void Lexer::LexBraces() {

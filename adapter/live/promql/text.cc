@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "adapter/live/promql/utf8.h"
+#include "rules/go_text.h"
 
 namespace flyball::adapter::promql {
 namespace {
@@ -82,6 +82,29 @@ constexpr Unit kUnits[] = {
     {"y", 31'536'000'000}, {"w", 604'800'000}, {"d", 86'400'000}, {"h", 3'600'000},
     {"m", 60'000},         {"s", 1'000},       {"ms", 1}};
 constexpr int64_t kMaxDurationMs = std::numeric_limits<int64_t>::max() / 1'000'000;
+
+// '…' as the "…" that means the same; what only '…' refuses becomes something that "…" refuses.
+std::string DoubleQuoted(absl::string_view literal) {
+  std::string out = "\"";
+  for (size_t i = 1; i + 1 < literal.size(); ++i) {
+    const char c = literal[i];
+    if (c == '"') {
+      out += "\\\"";
+    } else if (c == '\\' && i + 2 < literal.size()) {
+      const char escaped = literal[++i];
+      if (escaped == '\'') {
+        out += '\'';
+      } else if (escaped == '"') {
+        out += "\\'";
+      } else {
+        out += {'\\', escaped};
+      }
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
 
 }  // namespace
 
@@ -182,6 +205,15 @@ std::string FormatDurationMs(int64_t ms) {
     rest %= unit_ms;
   }
   return text;
+}
+
+std::string Quote(absl::string_view text) { return rules::QuoteGo(text); }
+
+absl::StatusOr<std::string> Unquote(absl::string_view literal) {
+  auto text = absl::StartsWith(literal, "'") ? rules::UnquoteGo(DoubleQuoted(literal))
+                                             : rules::UnquoteGo(literal);
+  if (!text) return absl::InvalidArgumentError("invalid syntax");
+  return *std::move(text);
 }
 
 std::string FormatLabels(const LabelSet& labels) {
