@@ -1,0 +1,178 @@
+#include "rules/lint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace flyball::rules {
+namespace {
+
+using testing::HasSubstr;
+
+std::string Listed(const std::vector<Finding>& findings) {
+  return absl::StrJoin(findings, "\n", [](std::string* out, const Finding& finding) {
+    absl::StrAppend(out, finding.ToString());
+  });
+}
+
+struct Row {
+  std::string name;
+  std::string rule;     // the inside of a one-line rule
+  std::string warning;  // part of the only finding; "": none
+  std::string list = "rules";
+};
+
+class LintConfigTest : public testing::TestWithParam<Row> {};
+
+TEST_P(LintConfigTest, Row) {
+  const Row& row = GetParam();
+  const CompileResult result = CompileRules(absl::StrCat(row.list, ":\n- {", row.rule, "}\n"), "f");
+  EXPECT_NE(result.rules, nullptr) << Listed(result.findings);
+  if (row.warning.empty()) {
+    EXPECT_EQ(Listed(result.findings), "");
+    return;
+  }
+  EXPECT_EQ(result.findings.size(), 1u) << Listed(result.findings);
+  EXPECT_THAT(Listed(result.findings), HasSubstr(row.warning));
+  EXPECT_THAT(Listed(result.findings), HasSubstr(absl::StrCat(row.list, "[0]")));
+  EXPECT_THAT(Listed(result.findings), HasSubstr("warning: "));
+}
+
+const std::string kQuery =
+    "metricsQuery: 'sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)', ";
+const std::string kResources = "resources: {template: <<.Resource>>}, ";
+const std::string kUp = "seriesQuery: up, ";
+const std::string kRule = kUp + kQuery + kResources;
+
+std::string Query(const std::string& query) {
+  return kUp + kResources + "metricsQuery: '" + query + "'";
+}
+std::string Name(const testing::TestParamInfo<Row>& info) { return info.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(
+    Custom, LintConfigTest,
+    testing::Values(
+        Row{"NothingToSay", kRule, ""},
+        Row{"EmptySeriesQuery", kQuery + kResources, "seriesQuery: warning: is empty"},
+        Row{"PatternInEquals", kQuery + kResources + R"(seriesQuery: '{__name__!="^a_.*"}')",
+            "letter by letter"},
+        Row{"PatternInMatch", kQuery + kResources + R"(seriesQuery: '{__name__=~"^a_.*"}')", ""},
+        Row{"NeverRegistered", kUp + kQuery, "is ever registered"},
+        Row{"NamespacedHasNoEffect",
+            kUp + kQuery + "resources: {template: <<.Resource>>, namespaced: true}",
+            "no effect here"},
+        Row{"SpecialCharacters", kUp + kQuery + "resources: {template: 'kube.<<.Resource>>'}",
+            "special in a regular expression"},
+        Row{"TwoOverridesOfOneResource",
+            kUp + kQuery + "resources: {overrides: {a: {resource: pod}, b: {resource: Pods}}}",
+            "overrides.b: warning: names the same resource as \"a\""},
+        Row{"SameNameInOtherGroup",
+            kUp + kQuery +
+                "resources: {overrides: {a: {resource: pod}, b: {resource: pod, group: x}}}",
+            ""},
+        Row{"EmptyQuery", kUp + kResources, "metricsQuery: warning: is empty"},
+        Row{"UnknownField", Query("<<.Serie>>{<<.LabelMatchers>>}"), "asks for .Serie,"},
+        Row{"UnknownFieldOfData", Query("<<$.Serie>>{<<.LabelMatchers>>}"), "asks for .Serie,"},
+        Row{"FieldOfOtherDot", Query("up{<<range .LabelValuesByName>><<with .>>a<<end>><<end>>}"),
+            ""},
+        Row{"FailsOnARequest", Query("up{<<.LabelMatchers>>}<<slice .Series 100>>"),
+            "fails on a request at 1:25: slice: "},
+        Row{"EmptyOnARequest", Query("<<if not .LabelMatchers>>x<<end>>"), "gives an empty query"},
+        Row{"IgnoresMatchers", Query("up"), "ignores .LabelMatchers"},
+        Row{"ValuesByNameAreMatchers", Query("up{pod=\"<<.LabelValuesByName.pod>>\"}"), ""},
+        Row{"WholeData",
+            Query("<<define \"q\">><<.Series>>{<<.LabelMatchers>>}<<end>>"
+                  "<<template \"q\" .>>"),
+            ""},
+        Row{"IgnoresGroupBy", Query("sum(up{<<.LabelMatchers>>})"), "aggregates without .GroupBy"},
+        Row{"BareSelector", Query("up{<<.LabelMatchers>>}"), ""},
+        Row{"SumInAName", Query("x_sum_total{<<.LabelMatchers>>}"), ""},
+        Row{"GroupBySlice", Query("sum(up{<<.LabelMatchers>>}) by (<<index .GroupBySlice 0>>)"),
+            ""},
+        Row{"WantedAndRefused",
+            kQuery + kResources + "seriesQuery: '{a=\"b\"}', seriesFilters: [{is: a}, {isNot: a}]",
+            "seriesFilters[1].isNot: warning: refuses all"},
+        Row{"RefusesEverything",
+            kQuery + kResources + "seriesQuery: '{a=\"b\"}', seriesFilters: [{isNot: .*}]",
+            "seriesFilters[0].isNot: warning: refuses all"},
+        Row{"OtherSeriesThanMatches", kRule + "name: {matches: _total$}", "the rule never matches"},
+        Row{"OtherSeriesThanFilters",
+            kQuery + kResources +
+                R"(seriesQuery: '{a="b",__name__="up"}', seriesFilters: [{isNot: p}])",
+            "finds only the series up,"},
+        Row{"GroupThatIsNot", kRule + "name: {matches: (.*), as: '$1_x y'}",
+            "names a capture group \"1_x\""},
+        Row{"GroupThatIs", kRule + "name: {matches: '(?P<n>.)(.*)', as: '${1}$n$2$$3'}", ""},
+        Row{"OneNameForAll",
+            kQuery + kResources + R"(seriesQuery: '{__name__=~"a.*"}', name: {as: x})",
+            "the same name"},
+        Row{"EmptyName", kRule + "name: {matches: 'p(x?)'}", "no path can reach"}),
+    Name);
+
+INSTANTIATE_TEST_SUITE_P(
+    External, LintConfigTest,
+    testing::Values(Row{"NoNamespaceLabel", kUp + "metricsQuery: 'up{<<.LabelMatchers>>}'",
+                        "resources: warning: has no label for namespaces", "externalRules"},
+                    Row{"NotNamespaced",
+                        kUp + "metricsQuery: 'up{<<.LabelMatchers>>}', resources: {namespaced: no}",
+                        "", "externalRules"},
+                    Row{"NamespaceOverride",
+                        kUp + "metricsQuery: 'up{<<.LabelMatchers>>}', "
+                              "resources: {overrides: {ns: {resource: namespaces}}}",
+                        "", "externalRules"},
+                    Row{"GroupByIsEmpty", kRule, "uses .GroupBy, which is empty", "externalRules"},
+                    Row{"MayAggregate", Query("sum(up{<<.LabelMatchers>>})"), "", "externalRules"}),
+    Name);
+
+TEST(LintConfigTest, TwoRulesMakeOneMetric) {
+  const std::string a = "- {" + kUp + kQuery + "resources: {overrides: {po: {resource: pod}}}}\n";
+  const std::string b = "- {" + kUp + kQuery + "resources: {overrides: {no: {resource: node}}}}\n";
+  EXPECT_EQ(Listed(CompileRules("rules:\n" + a + b, "f").findings), "");
+  EXPECT_THAT(Listed(CompileRules("rules:\n" + a + b + a, "f").findings),
+              HasSubstr("f:4:3: rules[2]: warning: makes the metric \"up\" as rules[0] does"));
+}
+
+TEST(LintConfigTest, ResourceRules) {
+  const auto findings =
+      CompileRules("resourceRules:\n  cpu:\n    containerQuery: x\n", "f").findings;
+  EXPECT_EQ(findings.size(), 8u) << Listed(findings);
+  for (const char* part :
+       {"f:2:3: resourceRules.memory: warning: is missing",
+        "resourceRules.window: warning: is miss",
+        "f:3:5: resourceRules.cpu.nodeQuery: warning: is empty",
+        "f:3:21: resourceRules.cpu.containerQuery: warning: ignores .LabelMatchers",
+        "resourceRules.cpu.resources: warning: has no label for nodes",
+        "resourceRules.cpu.containerLabel: warning: is missing"}) {
+    EXPECT_THAT(Listed(findings), HasSubstr(part));
+  }
+}
+
+TEST(LintConfigTest, LaterDocumentsAreNamed) {
+  EXPECT_EQ(Listed(CompileRules("rules: []\n---\nfoo: 1\n", "f").findings),
+            "f:2:1: warning: this document is ignored, only the first is read");
+}
+
+// Files as they are in use have no warnings but these.
+TEST(LintConfigTest, FilesInUse) {
+  const std::string folder = absl::StrCat(FLYBALL_SOURCE_DIR, "/test/data/rules/good");
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream in(entry.path(), std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    const CompileResult result = CompileRules(text, entry.path().filename().string());
+    EXPECT_NE(result.rules, nullptr) << Listed(result.findings);
+    const size_t expected = entry.path().filename() == "documented.yaml" ? 3 : 0;
+    EXPECT_EQ(result.findings.size(), expected) << Listed(result.findings);
+    ++files;
+  }
+  EXPECT_EQ(files, 3);
+}
+
+}  // namespace
+}  // namespace flyball::rules
