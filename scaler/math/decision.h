@@ -185,7 +185,7 @@ enum class ErrorLabel { kNone, kSpec, kInternal };
 
 // Labels of the controller's own metrics.
 struct MetricLabels {
-  absl::string_view type;  // points into the autoscaler
+  std::string type;  // as the metric spec writes it
   ActionLabel action = ActionLabel::kNone;
   ErrorLabel error = ErrorLabel::kNone;
 };

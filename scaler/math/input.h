@@ -47,7 +47,7 @@ struct PodsAnswer {
 };
 
 // One pod's sample in the answer of a metrics API. At most one for each pod and each stranger's
-// name: of repeated ones the last (SampleCollector sees to it).
+// name: of repeated ones the last (readings.h sees to it).
 struct PodSample {
   int32_t row = kStranger;  // in the PodTable
   int64_t value_milli = 0;

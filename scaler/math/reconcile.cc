@@ -38,7 +38,6 @@ void Reset(const DecisionInput& input, Decision& decision) {
   fresh.events = std::move(decision.events);
   fresh.events.clear();
   fresh.monitor.metrics = std::move(decision.monitor.metrics);
-  fresh.monitor.metrics.clear();
   fresh.state = std::move(decision.state);
   fresh.state = *input.state;
   fresh.events_after_status = std::move(decision.events_after_status);
@@ -142,11 +141,11 @@ std::string CheckSelector(const DecisionInput& input, Decision& decision) {
   return "";
 }
 
-void LabelProposal(const DecisionInput& input, const MetricSpec& metric, const Proposal& proposal,
-                   Decision& decision) {
-  MetricLabels labels{.type = metric.type_text};
-  // Upstream compares with the last written status, not with the scale.
-  const int32_t shown = StoredStatus(input).current_replicas;
+void LabelProposal(const MetricSpec& metric, const Proposal& proposal, int32_t shown,
+                   MetricLabels& labels) {
+  labels.type = metric.type_text;
+  labels.action = ActionLabel::kNone;
+  labels.error = ErrorLabel::kNone;
   if (!proposal.valid) {
     labels.error = proposal.spec_fault ? ErrorLabel::kSpec : ErrorLabel::kInternal;
   } else if (proposal.replicas > shown) {
@@ -154,7 +153,6 @@ void LabelProposal(const DecisionInput& input, const MetricSpec& metric, const P
   } else if (proposal.replicas < shown) {
     labels.action = ActionLabel::kScaleDown;
   }
-  decision.monitor.metrics.push_back(labels);
 }
 
 // All proposals; each invalid one says so in an event.
@@ -163,11 +161,14 @@ void ComputeProposals(const DecisionInput& input, const DecideOptions& options,
   const std::vector<MetricSpec>& metrics = input.autoscaler->metrics;
   decision.metrics_computed = true;
   decision.proposals.resize(metrics.size());
+  decision.monitor.metrics.resize(metrics.size());
+  // Upstream's labels compare with the last written status, not with the scale.
+  const int32_t shown = StoredStatus(input).current_replicas;
   for (size_t i = 0; i < metrics.size(); ++i) {
     Proposal& proposal = decision.proposals[i];
     Propose(input, i, options, workspace, proposal);
     if (!proposal.valid) Warn(proposal.reason, proposal.error, decision.events);
-    LabelProposal(input, metrics[i], proposal, decision);
+    LabelProposal(metrics[i], proposal, shown, decision.monitor.metrics[i]);
   }
   decision.combination = Combine(decision.proposals, decision.current);
 }
@@ -250,8 +251,8 @@ bool FollowMetrics(const DecisionInput& input, const DecideOptions& options, Wor
     GiveUp(input, combination.error, decision);
     return false;
   }
-  const absl::string_view winner =
-      combination.winner.has_value() ? decision.proposals[*combination.winner].name : "";
+  absl::string_view winner;
+  if (combination.winner.has_value()) winner = decision.proposals[*combination.winner].name;
   SetCondition(decision, {.type = kScalingActive,
                           .reason = "ValidMetricFound",
                           .message = {"the HPA was able to successfully calculate a replica count "
@@ -332,7 +333,10 @@ void Decide(const DecisionInput& input, const DecideOptions& options, Workspace&
     DecideWithScale(input, options, workspace, decision);
   }
   // What an earlier decision left in the kept buffers.
-  if (!decision.metrics_computed) decision.proposals.clear();
+  if (!decision.metrics_computed) {
+    decision.proposals.clear();
+    decision.monitor.metrics.clear();
+  }
   if (decision.outcome != Outcome::kDecided) decision.limiting.reset();
 }
 

@@ -1,0 +1,49 @@
+#include "scaler/math/overlap.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace flyball::scaler {
+namespace {
+
+std::pair<std::string, std::string> Key(absl::string_view ns, absl::string_view name) {
+  return {std::string(ns), std::string(name)};
+}
+
+}  // namespace
+
+void SelectorRegistry::Register(absl::string_view ns, absl::string_view name) {
+  entries_.try_emplace(Key(ns, name));
+}
+
+void SelectorRegistry::Replace(absl::string_view ns, absl::string_view name,
+                               const kube::Selector& selector) {
+  const auto found = entries_.find(Key(ns, name));
+  if (found == entries_.end()) return;
+  std::string text = selector.ToString();
+  if (text == found->second.text) return;
+  found->second = {.selects_nothing = false, .selector = selector, .text = std::move(text)};
+}
+
+void SelectorRegistry::Remove(absl::string_view ns, absl::string_view name) {
+  entries_.erase(Key(ns, name));
+}
+
+std::vector<std::string> SelectorRegistry::Selecting(absl::string_view ns,
+                                                     absl::Span<const Pod* const> pods) const {
+  std::vector<std::string> out;
+  for (auto it = entries_.lower_bound(Key(ns, "")); it != entries_.end(); ++it) {
+    const auto& [key, entry] = *it;
+    if (key.first != ns) break;
+    if (entry.selects_nothing) continue;
+    const bool selects = std::any_of(pods.begin(), pods.end(), [&](const Pod* pod) {
+      return entry.selector.Matches(pod->labels);
+    });
+    if (selects) out.push_back(absl::StrCat(key.first, "/", key.second));
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,69 @@
+// Answers of the metrics APIs -> readings.
+//
+// Pure. Source: Kubernetes v1.34.4 podautoscaler/metrics/client.go and k8s.io/metrics v0.34.4
+// pkg/client/custom_metrics, error texts included. No age is checked anywhere: a stale sample
+// counts fully, but for the readiness of cpu (pod_groups.h).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "kube/quantity.h"
+#include "scaler/math/input.h"
+#include "scaler/math/pods.h"
+
+namespace flyball::scaler {
+
+// metrics.k8s.io: what one pod uses.
+struct PodMetrics {
+  struct ContainerUsage {
+    std::string name;
+    ResourceList usage;
+  };
+  std::string name;
+  std::optional<absl::Time> timestamp;
+  absl::Duration window;
+  std::vector<ContainerUsage> containers;
+};
+
+// custom.metrics.k8s.io: what one object says.
+struct ObjectMetric {
+  std::string object_name;
+  std::optional<absl::Time> timestamp;
+  absl::Duration window = absl::Minutes(1);
+  int64_t value_milli = 0;
+};
+
+// external.metrics.k8s.io: one series.
+struct ExternalMetric {
+  std::optional<absl::Time> timestamp;
+  int64_t value_milli = 0;
+};
+
+// An answer, or the error of asking.
+template <typename Item>
+struct MetricsAnswer {
+  std::string error;
+  std::vector<Item> items;
+};
+
+// The samples of one resource: of the whole pod when `container` is "". A pod of which a container
+// does not state the resource has no sample.
+void ReadResource(const MetricsAnswer<PodMetrics>& answer, absl::string_view resource,
+                  absl::string_view container, const PodTable& table, Reading& reading);
+
+// One value for each pod.
+void ReadPodsMetric(const MetricsAnswer<ObjectMetric>& answer, const PodTable& table,
+                    Reading& reading);
+
+// The one value of an object; anything but one item is an error.
+void ReadObjectMetric(const MetricsAnswer<ObjectMetric>& answer, Reading& reading);
+
+// All series.
+void ReadExternalMetric(const MetricsAnswer<ExternalMetric>& answer, Reading& reading);
+
+}  // namespace flyball::scaler

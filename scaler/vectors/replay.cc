@@ -1,0 +1,150 @@
+#include "scaler/vectors/replay.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "scaler/inputs/fields.h"
+#include "scaler/math/reconcile.h"
+#include "scaler/vectors/world.h"
+
+namespace flyball::scaler {
+namespace {
+
+// As many as the controller makes when every one meets a conflict.
+constexpr size_t kMaxScaleWrites = 5;
+
+// The name of a fault word's kind: `error:TEXT` is "error".
+std::string OutcomeOf(absl::string_view word) {
+  if (word.empty()) return "ok";
+  return absl::StartsWith(word, "error:") ? "error" : std::string(word);
+}
+
+// The API keeps whole seconds.
+void StoreTime(std::optional<absl::Time>& time) {
+  if (time.has_value()) time = absl::FromUnixSeconds(absl::ToUnixSeconds(*time));
+}
+
+// The API keeps the text: 404000000, written of a binary quantity, comes back as the decimal 404M.
+void StoreQuantity(std::optional<kube::Quantity>& quantity) {
+  if (!quantity.has_value()) return;
+  const auto read = kube::Quantity::Parse(quantity->ToString());
+  if (read.ok()) quantity = *read;
+}
+
+// What a read of the status gives after `status` was written.
+AutoscalerStatus Stored(AutoscalerStatus status) {
+  StoreTime(status.last_scale_time);
+  for (MetricStatus& metric : status.current_metrics) {
+    StoreQuantity(metric.value);
+    StoreQuantity(metric.average_value);
+  }
+  for (Condition& condition : status.conditions) StoreTime(condition.last_transition_time);
+  return status;
+}
+
+// The autoscaler with its spec replaced; already admitted, so only defaults are applied.
+std::optional<Autoscaler> WithSpec(const Scenario& scenario, const Node& spec) {
+  Node document = MapNode();
+  document.members.emplace_back("apiVersion", TextNode("autoscaling/v2"));
+  document.members.emplace_back("kind", TextNode("HorizontalPodAutoscaler"));
+  document.members.emplace_back("metadata", ObjectOf(scenario.autoscaler, "metadata"));
+  document.members.emplace_back("spec", spec);
+  AdmitOptions options = scenario.admit;
+  options.skip_admission = true;
+  return Admit(document, options).autoscaler;
+}
+
+// One scenario under way.
+class Replayer {
+ public:
+  Replayer(const Scenario& scenario, Autoscaler autoscaler)
+      : scenario_(scenario),
+        autoscaler_(std::move(autoscaler)),
+        world_(scenario, autoscaler_),
+        state_(scenario.state),
+        stored_(autoscaler_.status) {}
+
+  TickResult Run(const Tick& tick) {
+    if (tick.spec.has_value()) ReplaceSpec(*tick.spec);
+    world_.Apply(tick);
+    const ScaleAnswer scale = world_.ReadScale(tick);
+    PodsAnswer pods;
+    std::vector<Reading> readings;
+    DecisionInput input;
+    input.autoscaler = &autoscaler_;
+    input.status = &stored_;
+    input.scale = &scale;
+    input.config = &scenario_.math;
+    input.state = &state_;
+    input.now = tick.now;
+    if (ReadsMetrics(autoscaler_, scale)) {
+      pods = world_.ReadPods(tick, autoscaler_, scenario_.pod_level_resources);
+      readings = world_.ReadMetrics(tick, autoscaler_);
+      input.pods = &pods;
+      input.readings = readings;
+    }
+    TickResult result;
+    Decide(input, {}, workspace_, result.decision);
+    if (result.decision.rescale) WriteScale(tick, input, result);
+    WriteStatus(tick, input, result);
+    state_ = result.decision.state;
+    result.stored = stored_;
+    return result;
+  }
+
+ private:
+  void ReplaceSpec(const Node& spec) {
+    std::optional<Autoscaler> changed = WithSpec(scenario_, spec);
+    if (!changed.has_value()) return;
+    autoscaler_ = *std::move(changed);
+    world_.Retarget(autoscaler_.scale_target);
+  }
+
+  // Conflicts are tried again, with the same count.
+  void WriteScale(const Tick& tick, const DecisionInput& input, TickResult& result) {
+    const int32_t replicas = result.decision.desired;
+    std::string error;
+    for (size_t i = 0; i < kMaxScaleWrites; ++i) {
+      const auto& faults = tick.faults.update_scale;
+      const std::string word = i < faults.size() ? faults[i] : "";
+      error = world_.WriteScale(word, replicas);
+      result.scale_writes.push_back({.replicas = replicas, .outcome = OutcomeOf(word)});
+      if (word != "conflict") break;
+    }
+    RecordScaleWrite(input, error, result.decision);
+  }
+
+  void WriteStatus(const Tick& tick, const DecisionInput& input, TickResult& result) {
+    std::string error;
+    if (result.decision.status_changed) {
+      error = world_.StatusFault(tick.faults.update_status);
+      result.status_written = error.empty();
+    }
+    RecordStatusWrite(input, error, result.decision);
+    if (result.status_written) stored_ = Stored(result.decision.status);
+  }
+
+  const Scenario& scenario_;
+  Autoscaler autoscaler_;
+  World world_;
+  ScalerState state_;
+  AutoscalerStatus stored_;
+  Workspace workspace_;
+};
+
+}  // namespace
+
+ReplayResult Replay(const Scenario& scenario) {
+  ReplayResult out;
+  out.id = scenario.id;
+  out.admission = Admit(scenario.autoscaler, scenario.admit);
+  if (!out.admission.ok() || !out.admission.autoscaler.has_value()) return out;
+  Replayer replayer(scenario, *out.admission.autoscaler);
+  for (const Tick& tick : scenario.ticks) out.ticks.push_back(replayer.Run(tick));
+  return out;
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,36 @@
+// Runs a scenario: admission, then one reconcile for each tick, the state carried over.
+//
+// Pure; the same math as the loop against a cluster, with the cluster scripted and no guard before
+// it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scaler/math/decision.h"
+#include "scaler/spec/hpa_parser.h"
+#include "scaler/vectors/scenario.h"
+
+namespace flyball::scaler {
+
+struct ScaleWrite {
+  int32_t replicas = 0;
+  std::string outcome;  // "ok", "conflict", "notfound", "error"
+};
+
+struct TickResult {
+  Decision decision;
+  std::vector<ScaleWrite> scale_writes;
+  bool status_written = false;
+  AutoscalerStatus stored;  // the status after the tick
+};
+
+struct ReplayResult {
+  std::string id;
+  AdmissionResult admission;
+  std::vector<TickResult> ticks;  // empty when admission refused
+};
+
+ReplayResult Replay(const Scenario& scenario);
+
+}  // namespace flyball::scaler

@@ -1,0 +1,251 @@
+#include "scaler/vectors/result_json.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace flyball::scaler {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// With as many digits of a second as there are.
+std::string PreciseTime(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E*SZ", time, absl::UTCTimeZone());
+}
+
+// As the API stores it.
+std::string WholeTime(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
+}
+
+absl::string_view Text(ActionLabel label) {
+  switch (label) {
+    case ActionLabel::kNone:
+      return "none";
+    case ActionLabel::kScaleUp:
+      return "scale_up";
+    case ActionLabel::kScaleDown:
+      return "scale_down";
+  }
+  return "";
+}
+
+absl::string_view Text(ErrorLabel label) {
+  switch (label) {
+    case ErrorLabel::kNone:
+      return "none";
+    case ErrorLabel::kSpec:
+      return "spec";
+    case ErrorLabel::kInternal:
+      return "internal";
+  }
+  return "";
+}
+
+absl::string_view Text(ConditionStatus status) {
+  switch (status) {
+    case ConditionStatus::kTrue:
+      return "True";
+    case ConditionStatus::kFalse:
+      return "False";
+    case ConditionStatus::kUnknown:
+      return "Unknown";
+  }
+  return "";
+}
+
+std::string Owned(absl::string_view text) { return std::string(text); }
+
+void PutText(absl::string_view key, const std::string& value, Json& out) {
+  if (!value.empty()) out[Owned(key)] = value;
+}
+
+Json SelectorJson(const LabelSelector& selector) {
+  Json out = Json::object();
+  if (!selector.match_labels.empty()) out["matchLabels"] = selector.match_labels;
+  for (const LabelSelector::Expression& expression : selector.match_expressions) {
+    Json item = {{"key", expression.key}, {"operator", expression.op}};
+    if (!expression.values.empty()) item["values"] = expression.values;
+    out["matchExpressions"].push_back(std::move(item));
+  }
+  return out;
+}
+
+Json CurrentJson(const MetricStatus& status) {
+  Json out = Json::object();
+  if (status.value.has_value()) out["value"] = status.value->ToString();
+  if (status.average_value.has_value()) out["averageValue"] = status.average_value->ToString();
+  if (status.average_utilization.has_value()) {
+    out["averageUtilization"] = *status.average_utilization;
+  }
+  return out;
+}
+
+Json MetricIdJson(const MetricStatus& status) {
+  Json out = {{"name", status.metric_name}};
+  if (status.metric_selector.has_value()) out["selector"] = SelectorJson(*status.metric_selector);
+  return out;
+}
+
+Json ObjectJson(const ObjectReference& object) {
+  Json out = {{"kind", object.kind}, {"name", object.name}};
+  PutText("apiVersion", object.api_version, out);
+  return out;
+}
+
+Json MetricStatusJson(const MetricStatus& status) {
+  Json out = {{"type", status.type_text}};
+  const Json current = CurrentJson(status);
+  switch (status.type) {
+    case MetricType::kResource:
+      out["resource"] = {{"name", status.resource}, {"current", current}};
+      break;
+    case MetricType::kContainerResource:
+      out["containerResource"] = {
+          {"name", status.resource}, {"current", current}, {"container", status.container}};
+      break;
+    case MetricType::kPods:
+      out["pods"] = {{"metric", MetricIdJson(status)}, {"current", current}};
+      break;
+    case MetricType::kObject:
+      out["object"] = {{"metric", MetricIdJson(status)},
+                       {"current", current},
+                       {"describedObject", ObjectJson(status.described_object)}};
+      break;
+    case MetricType::kExternal:
+      out["external"] = {{"metric", MetricIdJson(status)}, {"current", current}};
+      break;
+    case MetricType::kUnknown:
+      break;
+  }
+  return out;
+}
+
+Json ConditionJson(const Condition& condition) {
+  Json out = {{"type", condition.type}, {"status", Owned(Text(condition.status))}};
+  out["lastTransitionTime"] = condition.last_transition_time.has_value()
+                                  ? Json(WholeTime(*condition.last_transition_time))
+                                  : Json(nullptr);
+  PutText("reason", condition.reason, out);
+  PutText("message", condition.message, out);
+  return out;
+}
+
+Json StatusJson(const AutoscalerStatus& status) {
+  Json out = Json::object();
+  if (status.observed_generation.has_value()) {
+    out["observedGeneration"] = *status.observed_generation;
+  }
+  if (status.last_scale_time.has_value()) out["lastScaleTime"] = WholeTime(*status.last_scale_time);
+  if (status.current_replicas != 0) out["currentReplicas"] = status.current_replicas;
+  out["desiredReplicas"] = status.desired_replicas;
+  out["currentMetrics"] = nullptr;
+  for (const MetricStatus& metric : status.current_metrics) {
+    out["currentMetrics"].push_back(MetricStatusJson(metric));
+  }
+  for (const Condition& condition : status.conditions) {
+    out["conditions"].push_back(ConditionJson(condition));
+  }
+  return out;
+}
+
+Json EventsJson(const std::vector<Event>& events) {
+  Json out = Json::array();
+  for (const Event& event : events) {
+    out.push_back({{"type", event.warning ? "Warning" : "Normal"},
+                   {"reason", event.reason},
+                   {"message", event.message}});
+  }
+  return out;
+}
+
+Json MonitorJson(const MonitorLabels& monitor) {
+  Json out = {{"action", Owned(Text(monitor.action))}, {"error", Owned(Text(monitor.error))}};
+  out["metrics"] = Json::array();
+  for (const MetricLabels& metric : monitor.metrics) {
+    out["metrics"].push_back({{"type", Owned(metric.type)},
+                              {"action", Owned(Text(metric.action))},
+                              {"error", Owned(Text(metric.error))}});
+  }
+  return out;
+}
+
+Json ProposalsJson(const std::vector<Proposal>& proposals) {
+  Json out = Json::array();
+  for (const Proposal& proposal : proposals) {
+    Json item = Json::object();
+    if (proposal.valid) {
+      item = {{"replicas", proposal.replicas}, {"name", proposal.name}};
+      if (proposal.timestamp.has_value()) item["timestamp"] = PreciseTime(*proposal.timestamp);
+    } else {
+      item["error"] = proposal.wrapped_error;
+    }
+    out.push_back(std::move(item));
+  }
+  return out;
+}
+
+Json ScaleEventsJson(const std::vector<ScaleEvent>& events) {
+  Json out = Json::array();
+  for (const ScaleEvent& event : events) {
+    Json item = {{"change", event.change}, {"time", PreciseTime(event.time)}};
+    if (event.outdated) item["outdated"] = true;
+    out.push_back(std::move(item));
+  }
+  return out;
+}
+
+Json StateJson(const ScalerState& state) {
+  Json recommendations = Json::array();
+  for (const Recommendation& past : state.recommendations) {
+    recommendations.push_back({{"replicas", past.replicas}, {"time", PreciseTime(past.time)}});
+  }
+  return {{"recommendations", std::move(recommendations)},
+          {"scaleUpEvents", ScaleEventsJson(state.scale_ups)},
+          {"scaleDownEvents", ScaleEventsJson(state.scale_downs)}};
+}
+
+Json TickJson(const TickResult& tick) {
+  const Decision& decision = tick.decision;
+  Json out = {{"desiredReplicas", tick.stored.desired_replicas}, {"rescaled", decision.rescaled}};
+  for (const ScaleWrite& write : tick.scale_writes) {
+    out["scaleWrites"].push_back({{"replicas", write.replicas}, {"outcome", write.outcome}});
+  }
+  out["statusWritten"] = tick.status_written;
+  out["status"] = StatusJson(tick.stored);
+  out["events"] = EventsJson(decision.events);
+  PutText("error", decision.error, out);
+  out["monitor"] = MonitorJson(decision.monitor);
+  if (decision.metrics_computed) out["proposals"] = ProposalsJson(decision.proposals);
+  out["state"] = StateJson(decision.state);
+  return out;
+}
+
+Json AdmissionJson(const AdmissionResult& admission) {
+  Json out = {{"errors", Json::array()}};
+  if (!admission.decode_error.empty()) {
+    out["errors"].push_back(
+        {{"type", "decode"}, {"field", ""}, {"detail", admission.decode_error}});
+    return out;
+  }
+  for (const FieldError& error : admission.errors) {
+    out["errors"].push_back(
+        {{"type", error.type}, {"field", error.field}, {"detail", error.detail}});
+  }
+  out["spec"] = Json::parse(admission.canonical_spec_json, nullptr, false);
+  return out;
+}
+
+}  // namespace
+
+std::string ResultJson(const ReplayResult& result) {
+  Json out = {{"id", result.id}, {"admission", AdmissionJson(result.admission)}};
+  out["ticks"] = Json::array();
+  for (const TickResult& tick : result.ticks) out["ticks"].push_back(TickJson(tick));
+  return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,86 @@
+// A replica-math scenario as read from one line: an autoscaler, settings, and a list of ticks.
+//
+// Pure values. The format is that of the vectors computed by the controller of Kubernetes 1.34.4
+// (test/data/README.md).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "kube/selector.h"
+#include "scaler/math/input.h"
+#include "scaler/math/pods.h"
+#include "scaler/math/readings.h"
+#include "scaler/spec/document.h"
+#include "scaler/spec/hpa_parser.h"
+
+namespace flyball::scaler {
+
+struct OtherAutoscaler {
+  std::string ns;
+  std::string name;
+  std::string selector;
+};
+
+struct ScaleChange {
+  std::optional<int32_t> spec_replicas;    // absent: what was written last
+  std::optional<int32_t> status_replicas;  // absent: as before
+  std::optional<std::string> selector;     // absent: as before
+};
+
+struct CustomAnswer {
+  std::string kind;  // `Kind` or `Kind.group`; "Pod" with object "*" answers Pods metrics
+  std::string object;
+  std::string metric;
+  std::string selector;
+  MetricsAnswer<ObjectMetric> answer;
+};
+
+struct ExternalAnswer {
+  std::string metric;
+  std::string selector;
+  MetricsAnswer<ExternalMetric> answer;
+};
+
+// How calls fail: words `ok`, `conflict`, `notfound`, `error:TEXT`.
+struct Faults {
+  std::string get_scale;
+  std::vector<std::string> update_scale;  // one for each PUT; none left: ok
+  std::string update_status;
+  std::string list_pods;  // the error's text
+};
+
+struct Tick {
+  absl::Time now;
+  ScaleChange scale;
+  std::optional<Node> spec;  // replaces the autoscaler's
+  std::optional<std::vector<Pod>> pods;
+  std::vector<std::string> pods_remove;
+  std::vector<Pod> pods_upsert;
+  std::optional<MetricsAnswer<PodMetrics>> resource;
+  std::vector<CustomAnswer> custom;
+  std::vector<ExternalAnswer> external;
+  Faults faults;
+};
+
+struct Scenario {
+  std::string id;
+  MathConfig math;
+  bool pod_level_resources = true;
+  AdmitOptions admit;
+  Node autoscaler;
+  std::vector<OtherAutoscaler> others;
+  ScalerState state;
+  std::vector<Tick> ticks;
+};
+
+//   kInvalidArgument  the line is not such a scenario
+absl::StatusOr<Scenario> ReadScenario(const Node& node);
+
+}  // namespace flyball::scaler

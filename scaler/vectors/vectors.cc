@@ -1,0 +1,54 @@
+#include "scaler/vectors/vectors.h"
+
+#include <nlohmann/json.hpp>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/status_macros.h"
+#include "scaler/spec/document.h"
+#include "scaler/vectors/replay.h"
+#include "scaler/vectors/result_json.h"
+#include "scaler/vectors/scenario.h"
+
+namespace flyball::scaler {
+namespace {
+
+absl::StatusOr<Scenario> ParseLine(absl::string_view line) {
+  ASSIGN_OR_RETURN(const Node document, ParseJson(line));
+  const Node* scenario = document.Find("scenario");
+  if (scenario == nullptr) {
+    return absl::InvalidArgumentError("expected an object with the member \"scenario\"");
+  }
+  return ReadScenario(*scenario);
+}
+
+std::string ErrorJson(absl::string_view error, size_t number) {
+  const nlohmann::ordered_json out = {{"error", std::string(error)}, {"line", number}};
+  return out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace
+
+LineAnswer AnswerLine(absl::string_view line, size_t number) {
+  const absl::StatusOr<Scenario> scenario = ParseLine(line);
+  if (!scenario.ok()) {
+    return {.ok = false, .text = ErrorJson(scenario.status().message(), number)};
+  }
+  return {.ok = true, .text = ResultJson(Replay(*scenario))};
+}
+
+size_t AnswerLines(std::istream& in, std::ostream& out) {
+  size_t bad = 0;
+  size_t number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    const LineAnswer answer = AnswerLine(line, number);
+    if (!answer.ok) ++bad;
+    out << answer.text << '\n';
+  }
+  out.flush();
+  return bad;
+}
+
+}  // namespace flyball::scaler

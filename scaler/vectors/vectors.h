@@ -1,0 +1,28 @@
+// Scenario lines in, decision lines out: what `flyball decide --vectors` does.
+//
+// Streaming: one line is read, answered and written before the next; order is kept.
+// Limits: 64 MiB a line (document.h).
+#pragma once
+
+#include <cstddef>
+#include <istream>
+#include <ostream>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace flyball::scaler {
+
+// The answer to one line `{"scenario": …}` (anything beside the scenario is ignored), without a
+// line end. A line that is no scenario is answered `{"error": …, "line": number}`; `ok` is then
+// false.
+struct LineAnswer {
+  bool ok = true;
+  std::string text;
+};
+LineAnswer AnswerLine(absl::string_view line, size_t number);
+
+// All lines of `in`; empty ones are skipped. Returns how many were bad.
+size_t AnswerLines(std::istream& in, std::ostream& out);
+
+}  // namespace flyball::scaler

@@ -1,0 +1,56 @@
+// The cluster of a scenario: what its ticks changed, and how its API answers.
+//
+// Plain state, one thread. Not here: the decisions (replay.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "scaler/math/input.h"
+#include "scaler/math/overlap.h"
+#include "scaler/math/pods.h"
+#include "scaler/spec/autoscaler.h"
+#include "scaler/vectors/scenario.h"
+
+namespace flyball::scaler {
+
+class World {
+ public:
+  // Registers the autoscaler and its rivals.
+  World(const Scenario& scenario, const Autoscaler& autoscaler);
+
+  // What the tick changes before the autoscaler is reconciled.
+  void Apply(const Tick& tick);
+
+  // The autoscaler's spec now names this target.
+  void Retarget(const ObjectReference& target) { target_ = target; }
+
+  // The target's scale as the API answers.
+  ScaleAnswer ReadScale(const Tick& tick) const;
+
+  // The pods of the scale's selector. The table lives until the next call.
+  PodsAnswer ReadPods(const Tick& tick, const Autoscaler& autoscaler, bool pod_level_resources);
+
+  // What every metric says; the pods must have been read.
+  std::vector<Reading> ReadMetrics(const Tick& tick, const Autoscaler& autoscaler) const;
+
+  // Writes the scale; "" or the error that the fault word stands for.
+  std::string WriteScale(absl::string_view fault, int32_t replicas);
+
+  // The error that a fault word of a status write stands for; "" for none.
+  std::string StatusFault(absl::string_view fault) const;
+
+ private:
+  std::string ns_;
+  std::string name_;
+  ObjectReference target_;
+  int32_t spec_replicas_ = 0;
+  int32_t status_replicas_ = 0;
+  std::string selector_;
+  std::vector<Pod> pods_;
+  SelectorRegistry registry_;
+  PodTable table_;
+};
+
+}  // namespace flyball::scaler
