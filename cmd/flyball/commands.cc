@@ -15,6 +15,7 @@ struct Command {
 
 constexpr Command kCommands[] = {
     {"check", "check rule files", RunCheck},
+    {"decide", "decide replica counts on vectors or files", RunDecide},
     {"version", "print the version", RunVersion},
 };
 

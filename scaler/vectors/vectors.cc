@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/strip.h"
 #include "base/status_macros.h"
 #include "scaler/spec/document.h"
 #include "scaler/vectors/replay.h"
@@ -32,7 +33,10 @@ std::string ErrorJson(absl::string_view error, size_t number) {
 LineAnswer AnswerLine(absl::string_view line, size_t number) {
   const absl::StatusOr<Scenario> scenario = ParseLine(line);
   if (!scenario.ok()) {
-    return {.ok = false, .text = ErrorJson(scenario.status().message(), number)};
+    // The parser counts lines of its document, which is this one line.
+    absl::string_view message = scenario.status().message();
+    absl::ConsumePrefix(&message, "line 1: ");
+    return {.ok = false, .text = ErrorJson(message, number)};
   }
   return {.ok = true, .text = ResultJson(Replay(*scenario))};
 }

@@ -1,0 +1,78 @@
+#include "scaler/vectors/vectors.h"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "absl/strings/str_split.h"
+
+namespace flyball::scaler {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string ReadGzip(const std::string& path) {
+  std::string text;
+  gzFile file = gzopen(path.c_str(), "rb");
+  if (file == nullptr) return text;
+  char buffer[1 << 16];
+  for (int got; (got = gzread(file, buffer, sizeof buffer)) > 0;) {
+    text.append(buffer, static_cast<size_t>(got));
+  }
+  gzclose(file);
+  return text;
+}
+
+// Without what is not compared: the order of API reads, and Go's text of a body that does not
+// parse.
+Json Comparable(Json expect) {
+  for (Json& tick : expect["ticks"]) tick.erase("queries");
+  for (Json& error : expect["admission"]["errors"]) {
+    if (error["type"] == "decode") error["detail"] = "";
+  }
+  return expect;
+}
+
+// Where two values first differ, so that a failure says what broke.
+std::string FirstDifference(const Json& want, const Json& got) {
+  const Json patch = Json::diff(got, want);
+  return patch.empty() ? "" : patch.front().dump();
+}
+
+TEST(AnswerLineTest, DecidesAsTheControllerDoes) {
+  const std::string text = ReadGzip(FLYBALL_SOURCE_DIR "/test/data/hpa/vectors.jsonl.gz");
+  size_t scenarios = 0;
+  size_t ticks = 0;
+  for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    ++scenarios;
+    const Json vector = Json::parse(std::string(line));
+    const Json want = Comparable(vector["expect"]);
+    const LineAnswer answer = AnswerLine(line, scenarios);
+    ASSERT_TRUE(answer.ok) << answer.text;
+    const Json got = Comparable(Json::parse(answer.text));
+    EXPECT_EQ(FirstDifference(want, got), "") << want["id"];
+    ticks += want["ticks"].size();
+  }
+  EXPECT_EQ(scenarios, 400u);
+  EXPECT_EQ(ticks, 981u);
+}
+
+TEST(AnswerLinesTest, ABadLineIsAnsweredInItsPlace) {
+  const std::string good = R"({"scenario": {"id": "a", "autoscaler": {}}})";
+  std::istringstream in(good + "\nnonsense\n\n{\"scenario\": {\"ticks\": 3}}\n" + good);
+  std::ostringstream out;
+  EXPECT_EQ(AnswerLines(in, out), 2u);
+  const std::vector<std::string> lines = absl::StrSplit(out.str(), '\n', absl::SkipEmpty());
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(Json::parse(lines[0])["id"], "a");
+  EXPECT_EQ(Json::parse(lines[1])["line"], 2);
+  EXPECT_EQ(Json::parse(lines[2])["line"], 4);
+  EXPECT_EQ(Json::parse(lines[2])["error"], "ticks: expected a list, got the number 3");
+  EXPECT_EQ(lines[3], lines[0]);
+}
+
+}  // namespace
+}  // namespace flyball::scaler
