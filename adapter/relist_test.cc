@@ -1,0 +1,220 @@
+#include "adapter/relist.h"
+
+#include <set>
+
+#include "adapter/test_floor.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace flyball::adapter {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+// One rule and one external rule for each selector given.
+std::string Rules(const std::vector<std::string>& custom,
+                  const std::vector<std::string>& external = {}) {
+  std::string text = "rules:\n";
+  for (const std::string& selector : custom) {
+    absl::StrAppend(&text, "- {seriesQuery: ", selector,
+                    ", resources: {overrides: {ns: {resource: namespace}, po: {resource: pod}, "
+                    "truck: {group: cars.example, resource: truck}}}, "
+                    "metricsQuery: 'sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)'}\n");
+  }
+  text += "externalRules:\n";
+  for (const std::string& selector : external) {
+    absl::StrAppend(&text, "- {seriesQuery: ", selector,
+                    ", metricsQuery: 'sum(<<.Series>>{<<.LabelMatchers>>})'}\n");
+  }
+  return text;
+}
+
+class RelisterTest : public testing::Test {
+ protected:
+  RelisterTest() {
+    floor_.source.OnSeries(
+        [this](const std::string& selector) -> absl::StatusOr<std::vector<SeriesName>> {
+          if (failing_.contains(selector)) return absl::UnavailableError("down");
+          return std::vector<SeriesName>{{selector, {"ns", "po", "truck"}}};
+        });
+  }
+
+  // Names that the custom API lists for pods.
+  std::vector<std::string> PodMetricNames() {
+    std::vector<std::string> names;
+    for (const CustomMetricInfo& info : *relister().registry()->custom_list()) {
+      if (info.resource.resource == "pods") names.push_back(info.metric);
+    }
+    return names;
+  }
+  Relister& relister() { return floor_.relister(); }
+  void Advance(absl::Duration by) {
+    floor_.clock.Advance(by);
+    relister().Step();
+  }
+
+  std::set<std::string> failing_;
+  TestFloor floor_{{.relist = {.interval = absl::Minutes(1), .max_age = absl::Minutes(5)}}};
+};
+
+TEST_F(RelisterTest, EqualSeriesQueriesAreSentOnceForBothLists) {
+  floor_.Load(CompileOrDie(Rules({"a", "a", "b"}, {"b", "c"})));
+  EXPECT_THAT(floor_.source.selectors(), UnorderedElementsAre("a", "b", "c"));
+  EXPECT_EQ(floor_.source.starts()[0], floor_.clock.WallNow() - absl::Minutes(5));
+  EXPECT_TRUE(relister().first_round_done());
+  EXPECT_THAT(PodMetricNames(), ElementsAre("a", "b"));
+  EXPECT_THAT(*relister().registry()->external_list(), ElementsAre("b", "c"));
+}
+
+TEST_F(RelisterTest, AskedAgainAfterTheIntervalAndNotBefore) {
+  floor_.Load(CompileOrDie(Rules({"a"})));
+  Advance(absl::Seconds(59));
+  EXPECT_EQ(floor_.source.selectors().size(), 1u);
+  Advance(absl::Seconds(1));
+  EXPECT_EQ(floor_.source.selectors().size(), 2u);
+}
+
+TEST_F(RelisterTest, OneFailingRuleKeepsItsSeriesAndLeavesTheOthersFresh) {
+  floor_.Load(CompileOrDie(Rules({"a", "b"})));
+  failing_ = {"a"};
+  const uint64_t before = relister().generation();
+  floor_.source.OnSeries(
+      [](const std::string& selector) -> absl::StatusOr<std::vector<SeriesName>> {
+        if (selector == "a") return absl::UnavailableError("down");
+        return std::vector<SeriesName>{{"b_new", {"ns", "po"}}};
+      });
+  Advance(absl::Minutes(1));
+  EXPECT_THAT(PodMetricNames(), ElementsAre("a", "b_new"));
+  EXPECT_GT(relister().generation(), before);
+  const std::vector<RuleStatus> statuses = relister().Statuses();
+  ASSERT_EQ(statuses.size(), 2u);
+  EXPECT_EQ(statuses[0].error, "down");
+  EXPECT_EQ(statuses[0].failures, 1);
+  EXPECT_EQ(statuses[0].series, 1u);
+  EXPECT_EQ(statuses[0].last_success, floor_.clock.WallNow() - absl::Minutes(1));
+  EXPECT_EQ(statuses[1].error, "");
+  EXPECT_EQ(statuses[1].last_success, floor_.clock.WallNow());
+  EXPECT_EQ(statuses[1].where, "test.yaml:3");
+}
+
+TEST_F(RelisterTest, BeforeItsFirstSuccessARuleIsRetriedSoonerAndSooner) {
+  failing_ = {"a"};
+  floor_.Load(CompileOrDie(Rules({"a"})));
+  EXPECT_TRUE(relister().first_round_done());  // failed, but ended
+  EXPECT_THAT(PodMetricNames(), IsEmpty());
+  std::vector<int> seconds_of_queries;
+  for (int second = 1; second <= 20; ++second) {
+    const size_t before = floor_.source.selectors().size();
+    Advance(absl::Seconds(1));
+    if (floor_.source.selectors().size() > before) seconds_of_queries.push_back(second);
+  }
+  // 1, 1 + 2, 1 + 2 + 4, 1 + 2 + 4 + 8.
+  EXPECT_THAT(seconds_of_queries, ElementsAre(1, 3, 7, 15));
+  failing_ = {};
+  Advance(absl::Seconds(16));
+  EXPECT_THAT(PodMetricNames(), ElementsAre("a"));
+  EXPECT_EQ(relister().Statuses()[0].failures, 0);
+}
+
+TEST_F(RelisterTest, AnEmptyListIsSuccess) {
+  floor_.Load(CompileOrDie(Rules({"a"})));
+  floor_.source.OnSeries([](const std::string&) { return std::vector<SeriesName>(); });
+  Advance(absl::Minutes(1));
+  EXPECT_THAT(PodMetricNames(), IsEmpty());
+  EXPECT_EQ(relister().Statuses()[0].error, "");
+}
+
+TEST_F(RelisterTest, NothingNewLeavesTheGenerationAlone) {
+  floor_.Load(CompileOrDie(Rules({"a"}, {"b"})));
+  const auto registry = relister().registry();
+  const uint64_t generation = relister().generation();
+  Advance(absl::Minutes(1));
+  EXPECT_EQ(floor_.source.selectors().size(), 4u);
+  EXPECT_EQ(relister().registry(), registry);
+  EXPECT_EQ(relister().generation(), generation);
+}
+
+TEST_F(RelisterTest, ReloadKeepsWhatEqualSeriesQueriesHadFound) {
+  floor_.Load(CompileOrDie(Rules({"a", "b"})));
+  failing_ = {"a", "c"};
+  relister().SetRules(CompileOrDie(Rules({"c", "a"})));
+  // Before anything is asked: a is there by what was known, b is gone.
+  EXPECT_EQ(floor_.source.selectors().size(), 2u);
+  EXPECT_THAT(PodMetricNames(), ElementsAre("a"));
+  relister().Step();
+  EXPECT_EQ(floor_.source.selectors().back(), "c");
+  EXPECT_THAT(PodMetricNames(), ElementsAre("a"));
+  EXPECT_EQ(relister().Statuses()[0].error, "down");
+}
+
+TEST_F(RelisterTest, ANewKindIsSeenWithoutAsking) {
+  floor_.Load(CompileOrDie(Rules({"a"})));
+  EXPECT_EQ(relister().registry()->custom_list()->size(), 2u);
+  std::vector<kube::ResourceInfo> resources = SmallCluster();
+  resources.push_back(Kind("cars.example", "trucks", "truck", "Truck"));
+  floor_.directory.SetMapper(resources);
+  Advance(absl::Seconds(1));
+  EXPECT_EQ(relister().registry()->custom_list()->size(), 3u);
+  EXPECT_EQ(floor_.source.selectors().size(), 1u);
+}
+
+// Tasks that run when the test says so.
+class SlowRelisterTest : public testing::Test {
+ protected:
+  SlowRelisterTest()
+      : relister_({.source = source_,
+                   .directory = directory_,
+                   .clock = clock_,
+                   .metrics = nullptr,
+                   .run = [this](std::function<void()> task) { tasks_.push_back(std::move(task)); },
+                   .wake = [] {}},
+                  {.interval = absl::Minutes(1)}) {
+    source_.OnSeries([](const std::string& selector) {
+      return std::vector<SeriesName>{{selector, {"ns", "po"}}};
+    });
+  }
+
+  SimulatedClock clock_{absl::FromUnixSeconds(1700000000)};
+  FakeSource source_;
+  FakeDirectory directory_;
+  std::vector<std::function<void()>> tasks_;
+  Relister relister_;
+};
+
+TEST_F(SlowRelisterTest, AHangingRuleHoldsUpNoOther) {
+  relister_.SetRules(CompileOrDie(Rules({"hangs", "works"})));
+  relister_.Step();
+  ASSERT_EQ(tasks_.size(), 2u);
+  tasks_[1]();
+  clock_.Advance(absl::Seconds(1));
+  relister_.Step();
+  EXPECT_EQ(relister_.registry()->custom_list()->size(), 2u);
+  EXPECT_FALSE(relister_.first_round_done());
+  // The one under way is not asked a second time, the other is when it is due.
+  clock_.Advance(absl::Minutes(1));
+  relister_.Step();
+  ASSERT_EQ(tasks_.size(), 3u);
+  tasks_[2]();
+  tasks_[0]();
+  relister_.Step();
+  EXPECT_EQ(relister_.registry()->custom_list()->size(), 4u);
+  EXPECT_TRUE(relister_.first_round_done());
+}
+
+TEST_F(SlowRelisterTest, WhatComesAfterAReloadIsForgotten) {
+  relister_.SetRules(CompileOrDie(Rules({"old"})));
+  relister_.Step();
+  relister_.SetRules(CompileOrDie(Rules({"new"})));
+  tasks_[0]();
+  relister_.Step();
+  EXPECT_EQ(relister_.registry()->custom_list()->size(), 0u);
+  ASSERT_EQ(tasks_.size(), 2u);
+  tasks_[1]();
+  relister_.Step();
+  EXPECT_EQ(relister_.registry()->custom_list()->at(0).metric, "new");
+}
+
+}  // namespace
+}  // namespace flyball::adapter
