@@ -1,0 +1,288 @@
+#include "adapter/query_batcher.h"
+
+#include <atomic>
+#include <thread>
+
+#include "absl/strings/str_join.h"
+#include "absl/synchronization/notification.h"
+#include "adapter/mapper_names.h"
+#include "adapter/test_clock.h"
+#include "adapter/test_fakes.h"
+#include "adapter/test_floor.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace flyball::adapter {
+namespace {
+
+using testing::ElementsAre;
+using testing::SizeIs;
+
+constexpr MonotonicTime kLater = absl::Hours(1);
+
+// The first rule's objects can share a query, the second one's cannot.
+constexpr char kRules[] = R"(
+rules:
+- {seriesQuery: m, resources: {overrides: {ns: {resource: namespace}, po: {resource: pod}}},
+   metricsQuery: 'sum by (<<.GroupBy>>) (<<.Series>>{<<.LabelMatchers>>})'}
+- {seriesQuery: m, resources: {overrides: {ns: {resource: namespace}, po: {resource: pod}}},
+   metricsQuery: 'scalar(<<.Series>>{<<.LabelMatchers>>})'}
+)";
+
+// What the source answers: for each pod named in the query, its number.
+std::vector<Sample> PodsIn(const std::string& promql) {
+  std::vector<Sample> samples;
+  for (int pod = 0; pod < 200; ++pod) {
+    const std::string name = absl::StrCat("p", pod, "-");
+    if (promql.find(name) == std::string::npos) continue;
+    samples.push_back({.labels = {{"po", name}}, .time = absl::UnixEpoch(), .value = 1.0 * pod});
+  }
+  return samples;
+}
+
+class QueryBatcherTest : public testing::Test {
+ protected:
+  QueryBatcherTest() {
+    source_.OnQuery([](const std::string& promql) { return VectorOf(PodsIn(promql)); });
+  }
+
+  std::unique_ptr<QueryBatcher> Make(BatcherOptions options = {}) {
+    return std::make_unique<QueryBatcher>(source_, clock_, options, nullptr);
+  }
+  static std::string Pod(int number) { return absl::StrCat("p", number, "-"); }
+  static std::string Query(const std::string& pods) {
+    return absl::StrCat("sum by (po) (m{ns=\"web\",po", pods, "})");
+  }
+  ObjectQuestion Question(std::vector<std::string> names, size_t rule = 0) {
+    std::sort(names.begin(), names.end());
+    return {.rule = rules_->custom[rule],
+            .resource_names = names_,
+            .args = {.series = "m",
+                     .resource = {"", "pods"},
+                     .ns = "web",
+                     .names = std::move(names),
+                     .selector = {}}};
+  }
+
+  WatchedClock clock_;
+  FakeSource source_;
+  std::shared_ptr<const rules::CompiledRules> rules_ = CompileOrDie(kRules);
+  std::shared_ptr<const MapperNames> names_ =
+      std::make_shared<const MapperNames>(std::make_shared<const kube::RestMapper>(SmallCluster()));
+};
+
+TEST_F(QueryBatcherTest, AnIdleGroupSendsTheQueryAsItIs) {
+  auto batcher = Make();
+  const auto got = batcher->QueryObjects(Question({Pod(7)}), kLater);
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_THAT(got->values, ElementsAre(7.0));
+  EXPECT_EQ(got->fresh_until, absl::Seconds(1));
+  EXPECT_THAT(source_.queries(), ElementsAre(Query("=\"p7-\"")));
+}
+
+TEST_F(QueryBatcherTest, AnObjectOfAListIsNotAskedForAgain) {
+  auto batcher = Make();
+  ASSERT_TRUE(batcher->QueryObjects(Question({Pod(1), Pod(2), "none"}), kLater).ok());
+  const auto got = batcher->QueryObjects(Question({Pod(2)}), kLater);
+  EXPECT_THAT(got->values, ElementsAre(2.0));
+  // That there is no sample is also known.
+  EXPECT_THAT(batcher->QueryObjects(Question({"none"}), kLater)->values, ElementsAre(std::nullopt));
+  EXPECT_THAT(source_.queries(), SizeIs(1));
+}
+
+TEST_F(QueryBatcherTest, ManyPollersCostOneQueryASecond) {
+  auto batcher = Make();
+  for (int second = 0; second < 5; ++second) {
+    const size_t before = source_.queries().size();
+    for (int pod = 0; pod < 50; ++pod) {
+      const auto got = batcher->QueryObjects(Question({Pod(pod)}), kLater);
+      ASSERT_TRUE(got.ok());
+      EXPECT_THAT(got->values, ElementsAre(1.0 * pod));
+    }
+    // In the first second each pod is new.
+    EXPECT_EQ(source_.queries().size() - before, second == 0 ? 50u : 1u) << second;
+    clock_.Advance(absl::Seconds(1));
+  }
+}
+
+TEST_F(QueryBatcherTest, ObjectsNotAskedForRecentlyAreNotRefreshed) {
+  auto batcher = Make();
+  ASSERT_TRUE(batcher->QueryObjects(Question({Pod(1)}), kLater).ok());
+  clock_.Advance(absl::Seconds(3));
+  ASSERT_TRUE(batcher->QueryObjects(Question({Pod(2)}), kLater).ok());
+  EXPECT_THAT(source_.queries(), ElementsAre(Query("=\"p1-\""), Query("=\"p2-\"")));
+}
+
+TEST_F(QueryBatcherTest, WhatComesWhileAQueryIsUnderWayGoesOutTogether) {
+  auto batcher = Make({.gather = absl::Hours(1)});
+  absl::Notification asked, release;
+  std::atomic<int> calls{0};
+  source_.OnQuery([&](const std::string& promql) {
+    if (calls++ == 0) {
+      asked.Notify();
+      release.WaitForNotification();
+    }
+    return VectorOf(PodsIn(promql));
+  });
+  const auto ask = [&](int pod) {
+    const auto got = batcher->QueryObjects(Question({Pod(pod)}), kLater);
+    ASSERT_TRUE(got.ok()) << got.status();
+    EXPECT_THAT(got->values, ElementsAre(1.0 * pod));
+  };
+  std::thread first([&] { ask(0); });
+  asked.WaitForNotification();
+  std::vector<std::thread> others;
+  for (int pod = 1; pod <= 8; ++pod) others.emplace_back([&, pod] { ask(pod); });
+  // Each looks at the clock while it holds the group's lock, and joins before it lets it go.
+  for (std::thread& other : others) clock_.WaitForLooks(other.get_id(), 1);
+  release.Notify();
+  first.join();
+  for (std::thread& other : others) other.join();
+  EXPECT_THAT(source_.queries(),
+              ElementsAre(Query("=\"p0-\""), Query("=~\"p0-|p1-|p2-|p3-|p4-|p5-|p6-|p7-|p8-\"")));
+}
+
+TEST_F(QueryBatcherTest, GatheringEndsAfterItsWindow) {
+  auto batcher = Make({.gather = absl::ZeroDuration()});
+  absl::Notification asked, release;
+  std::atomic<int> calls{0};
+  source_.OnQuery([&](const std::string& promql) {
+    if (calls++ == 0) {
+      asked.Notify();
+      release.WaitForNotification();
+    }
+    return VectorOf(PodsIn(promql));
+  });
+  std::thread first([&] { EXPECT_TRUE(batcher->QueryObjects(Question({Pod(0)}), kLater).ok()); });
+  asked.WaitForNotification();
+  // Answered although the first query hangs.
+  EXPECT_THAT(batcher->QueryObjects(Question({Pod(1)}), kLater)->values, ElementsAre(1.0));
+  release.Notify();
+  first.join();
+}
+
+TEST_F(QueryBatcherTest, AQueryUnderWayThatAsksForTheObjectIsWaitedFor) {
+  auto batcher = Make({.flights = {.freshness = absl::ZeroDuration()}, .gather = absl::Hours(1)});
+  absl::Notification asked, release;
+  source_.OnQuery([&](const std::string& promql) {
+    asked.Notify();
+    release.WaitForNotification();
+    return VectorOf(PodsIn(promql));
+  });
+  std::thread list([&] {
+    EXPECT_TRUE(batcher->QueryObjects(Question({Pod(1), Pod(2)}), kLater).ok());
+  });
+  asked.WaitForNotification();
+  std::thread single([&] {
+    EXPECT_THAT(batcher->QueryObjects(Question({Pod(2)}), kLater)->values, ElementsAre(2.0));
+  });
+  clock_.WaitForLooks(single.get_id(), 2);
+  release.Notify();
+  list.join();
+  single.join();
+  EXPECT_THAT(source_.queries(), SizeIs(1));
+}
+
+TEST_F(QueryBatcherTest, MergedQueriesHaveALimitOfNames) {
+  auto batcher = Make({.max_names = 3});
+  for (int pod = 0; pod < 10; ++pod) {
+    ASSERT_TRUE(batcher->QueryObjects(Question({Pod(pod)}), kLater).ok());
+  }
+  for (const std::string& query : source_.queries()) EXPECT_LE(PodsIn(query).size(), 3u) << query;
+  // One question may ask for more.
+  std::vector<std::string> many;
+  for (int pod = 0; pod < 10; ++pod) many.push_back(Pod(pod));
+  clock_.Advance(absl::Seconds(5));
+  EXPECT_THAT(batcher->QueryObjects(Question(many), kLater)->values, SizeIs(10));
+}
+
+TEST_F(QueryBatcherTest, DifferentSelectorsNamespacesAndRulesDoNotMix) {
+  auto batcher = Make();
+  ObjectQuestion plain = Question({Pod(1)});
+  ObjectQuestion selected = plain;
+  selected.args.selector = {
+      {.key = "k", .op = rules::LabelRequirement::Op::kEquals, .values = {"v"}}};
+  ObjectQuestion elsewhere = plain;
+  elsewhere.args.ns = "other";
+  for (const ObjectQuestion* question : {&plain, &selected, &elsewhere}) {
+    ASSERT_TRUE(batcher->QueryObjects(*question, kLater).ok());
+  }
+  EXPECT_THAT(source_.queries(),
+              ElementsAre(Query("=\"p1-\""), "sum by (po) (m{k=\"v\",ns=\"web\",po=\"p1-\"})",
+                          "sum by (po) (m{ns=\"other\",po=\"p1-\"})"));
+}
+
+class QueryBatcherAloneTest : public QueryBatcherTest, public testing::WithParamInterface<bool> {};
+
+// With merge off, or for a rule that does not treat objects apart.
+TEST_P(QueryBatcherAloneTest, EachQuestionIsItsOwnQuery) {
+  const bool merge = GetParam();
+  const size_t rule = merge ? 1 : 0;
+  auto batcher = Make({.merge = merge});
+  for (int round = 0; round < 2; ++round) {
+    for (int pod = 1; pod <= 2; ++pod) {
+      const auto got = batcher->QueryObjects(Question({Pod(pod)}, rule), kLater);
+      ASSERT_TRUE(got.ok()) << got.status();
+      EXPECT_THAT(got->values, ElementsAre(1.0 * pod));
+    }
+  }
+  // Equal ones are still one.
+  const char* const open = merge ? "scalar(m{ns=\"web\",po=\"" : "sum by (po) (m{ns=\"web\",po=\"";
+  EXPECT_THAT(source_.queries(),
+              ElementsAre(absl::StrCat(open, "p1-\"})"), absl::StrCat(open, "p2-\"})")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Reasons, QueryBatcherAloneTest, testing::Bool(),
+                         [](const auto& info) { return info.param ? "Rule" : "MergeOff"; });
+
+TEST_F(QueryBatcherTest, AFailureReachesAllAndIsForgottenSoon) {
+  auto batcher = Make();
+  source_.OnQuery([](const std::string&) { return absl::UnavailableError("down"); });
+  EXPECT_EQ(batcher->QueryObjects(Question({Pod(1)}), kLater).status(),
+            absl::UnavailableError("down"));
+  EXPECT_EQ(batcher->QueryObjects(Question({Pod(2)}), kLater).status(),
+            absl::UnavailableError("down"));
+  EXPECT_THAT(source_.queries(), SizeIs(1));
+  clock_.Advance(absl::Milliseconds(100));
+  source_.OnQuery([](const std::string& promql) { return VectorOf(PodsIn(promql)); });
+  EXPECT_THAT(batcher->QueryObjects(Question({Pod(2)}), kLater)->values, ElementsAre(2.0));
+}
+
+TEST_F(QueryBatcherTest, OnlyVectorsHaveObjects) {
+  source_.OnQuery([](const std::string&) {
+    auto scalar = std::make_shared<QueryResult>();
+    scalar->type = QueryResult::Type::kScalar;
+    return FakeSource::Result(std::move(scalar));
+  });
+  for (const size_t rule : {0u, 1u}) {
+    auto batcher = Make();
+    EXPECT_EQ(batcher->QueryObjects(Question({Pod(1)}, rule), kLater).status().code(),
+              absl::StatusCode::kFailedPrecondition);
+  }
+}
+
+TEST_F(QueryBatcherTest, AResourceWithoutLabelIsNotFound) {
+  auto batcher = Make();
+  for (const size_t rule : {0u, 1u}) {
+    ObjectQuestion question = Question({"s"}, rule);
+    question.args.resource = {"", "services"};
+    EXPECT_EQ(batcher->QueryObjects(question, kLater).status().code(), absl::StatusCode::kNotFound);
+  }
+  EXPECT_THAT(source_.queries(), SizeIs(0));
+}
+
+TEST_F(QueryBatcherTest, SweepForgetsIdleGroupsAndLosesNothing) {
+  auto batcher = Make({.max_groups = 16});
+  for (int i = 0; i < 100; ++i) {
+    ObjectQuestion question = Question({Pod(i)});
+    question.args.ns = absl::StrCat("ns", i);
+    ASSERT_TRUE(batcher->QueryObjects(question, kLater).ok());
+    EXPECT_THAT(batcher->QueryObjects(question, kLater)->values, ElementsAre(1.0 * i));
+  }
+  clock_.Advance(absl::Minutes(1));
+  batcher->Sweep();
+  EXPECT_THAT(batcher->QueryObjects(Question({Pod(3)}), kLater)->values, ElementsAre(3.0));
+}
+
+}  // namespace
+}  // namespace flyball::adapter

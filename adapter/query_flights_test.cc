@@ -1,0 +1,189 @@
+#include "adapter/query_flights.h"
+
+#include <atomic>
+#include <thread>
+
+#include "absl/synchronization/notification.h"
+#include "adapter/test_clock.h"
+#include "adapter/test_fakes.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace flyball::adapter {
+namespace {
+
+using testing::ElementsAre;
+using testing::SizeIs;
+
+constexpr MonotonicTime kLater = absl::Hours(1);
+
+class QueryFlightsTest : public testing::Test {
+ protected:
+  std::unique_ptr<QueryFlights> Make(FlightOptions options = {}) {
+    return std::make_unique<QueryFlights>(source_, clock_, options, nullptr);
+  }
+
+  WatchedClock clock_;
+  FakeSource source_;
+};
+
+TEST_F(QueryFlightsTest, AFreshResultIsGivenAgain) {
+  auto flights = Make();
+  const auto first = flights->Query("up", kLater);
+  clock_.Advance(absl::Milliseconds(999));
+  const auto again = flights->Query("up", kLater);
+  ASSERT_TRUE(first.ok() && again.ok());
+  EXPECT_EQ(again->result, first->result);
+  EXPECT_EQ(again->fresh_until, absl::Seconds(1));
+  EXPECT_THAT(source_.queries(), SizeIs(1));
+  clock_.Advance(absl::Milliseconds(1));
+  EXPECT_TRUE(flights->Query("up", kLater).ok());
+  EXPECT_THAT(source_.queries(), SizeIs(2));
+}
+
+TEST_F(QueryFlightsTest, AgeCountsFromTheSending) {
+  auto flights = Make();
+  source_.OnQuery([this](const std::string&) {
+    clock_.Advance(absl::Milliseconds(700));
+    return VectorOf({});
+  });
+  const auto got = flights->Query("up", kLater);
+  ASSERT_TRUE(got.ok());
+  EXPECT_EQ(got->fresh_until, absl::Seconds(1));
+  clock_.Advance(absl::Milliseconds(300));
+  EXPECT_TRUE(flights->Query("up", kLater).ok());
+  EXPECT_THAT(source_.queries(), SizeIs(2));
+}
+
+TEST_F(QueryFlightsTest, DifferentQueriesAreNotMixedUp) {
+  auto flights = Make();
+  source_.OnQuery([](const std::string& promql) {
+    return VectorOf(
+        {{.labels = {}, .time = absl::UnixEpoch(), .value = promql == "a" ? 1.0 : 2.0}});
+  });
+  EXPECT_EQ((*flights->Query("a", kLater)).result->samples[0].value, 1);
+  EXPECT_EQ((*flights->Query("b", kLater)).result->samples[0].value, 2);
+}
+
+TEST_F(QueryFlightsTest, ZeroFreshnessAsksEachTime) {
+  auto flights = Make({.freshness = absl::ZeroDuration()});
+  EXPECT_TRUE(flights->Query("up", kLater).ok());
+  EXPECT_TRUE(flights->Query("up", kLater).ok());
+  EXPECT_THAT(source_.queries(), SizeIs(2));
+}
+
+TEST_F(QueryFlightsTest, EqualQueriesUnderWayAreOneEvenWithZeroFreshness) {
+  auto flights = Make({.freshness = absl::ZeroDuration()});
+  absl::Notification asked, release;
+  source_.OnQuery([&](const std::string&) {
+    asked.Notify();
+    release.WaitForNotification();
+    return VectorOf({});
+  });
+  std::thread leader([&] { EXPECT_TRUE(flights->Query("up", kLater).ok()); });
+  asked.WaitForNotification();
+  // Looks at the clock to find the flight and again, holding its lock, to wait for it.
+  std::thread joiner([&] { EXPECT_TRUE(flights->Query("up", kLater).ok()); });
+  clock_.WaitForLooks(joiner.get_id(), 2);
+  release.Notify();
+  leader.join();
+  joiner.join();
+  EXPECT_THAT(source_.queries(), SizeIs(1));
+}
+
+TEST_F(QueryFlightsTest, AtMostOneASecondUnderLoad) {
+  auto flights = Make();
+  std::atomic<bool> stop{false};
+  std::atomic<int> answers{0};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back([&] {
+      while (!stop) {
+        EXPECT_TRUE(flights->Query("up", absl::Hours(2)).ok());
+        ++answers;
+      }
+    });
+  }
+  for (int tenth = 0; tenth < 50; ++tenth) {
+    const int before = answers;
+    while (answers < before + 4) std::this_thread::yield();
+    clock_.Advance(absl::Milliseconds(100));
+  }
+  stop = true;
+  for (std::thread& caller : callers) caller.join();
+  // 5 s have gone by: at 0, 1, 2, 3, 4 and 5.
+  EXPECT_THAT(source_.queries(), SizeIs(testing::AllOf(testing::Ge(5), testing::Le(6))));
+}
+
+TEST_F(QueryFlightsTest, AFailureIsGivenAgainForAMomentOnly) {
+  auto flights = Make();
+  source_.OnQuery([](const std::string&) { return absl::UnavailableError("down"); });
+  EXPECT_EQ(flights->Query("up", kLater).status(), absl::UnavailableError("down"));
+  clock_.Advance(absl::Milliseconds(99));
+  EXPECT_EQ(flights->Query("up", kLater).status(), absl::UnavailableError("down"));
+  EXPECT_THAT(source_.queries(), SizeIs(1));
+  clock_.Advance(absl::Milliseconds(1));
+  EXPECT_EQ(flights->Query("up", kLater).status(), absl::UnavailableError("down"));
+  EXPECT_THAT(source_.queries(), SizeIs(2));
+}
+
+TEST_F(QueryFlightsTest, TheSourceGetsTheTimeThatIsLeft) {
+  auto flights = Make();
+  clock_.Advance(absl::Seconds(3));
+  EXPECT_TRUE(flights->Query("up", absl::Seconds(10)).ok());
+  EXPECT_THAT(source_.timeouts(), ElementsAre(absl::Seconds(7)));
+}
+
+TEST_F(QueryFlightsTest, WhoWaitsDoesSoUntilItsOwnDeadline) {
+  auto flights = Make();
+  absl::Notification asked, release;
+  source_.OnQuery([&](const std::string&) {
+    asked.Notify();
+    release.WaitForNotification();
+    return VectorOf({});
+  });
+  std::thread leader([&] { EXPECT_TRUE(flights->Query("up", kLater).ok()); });
+  asked.WaitForNotification();
+  EXPECT_EQ(flights->Query("up", clock_.MonotonicNow()).status().code(),
+            absl::StatusCode::kDeadlineExceeded);
+  release.Notify();
+  leader.join();
+}
+
+TEST_F(QueryFlightsTest, WhenTheOneThatAsksRunsOutOfTimeAnotherAsks) {
+  auto flights = Make();
+  absl::Notification asked, release;
+  std::atomic<int> calls{0};
+  source_.OnQuery([&](const std::string&) -> FakeSource::Result {
+    if (calls++ > 0) return VectorOf({});
+    asked.Notify();
+    release.WaitForNotification();
+    return absl::DeadlineExceededError("slow");
+  });
+  std::thread leader([&] {
+    EXPECT_EQ(flights->Query("up", kLater).status(), absl::DeadlineExceededError("slow"));
+  });
+  asked.WaitForNotification();
+  std::thread joiner([&] { EXPECT_TRUE(flights->Query("up", kLater).ok()); });
+  clock_.WaitForLooks(joiner.get_id(), 2);
+  release.Notify();
+  leader.join();
+  joiner.join();
+  EXPECT_EQ(calls, 2);
+}
+
+TEST_F(QueryFlightsTest, TheNumberOfResultsKeptIsLimited) {
+  auto flights = Make({.freshness = absl::Hours(1), .max_results = 32});
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_TRUE(flights->Query(absl::StrCat("q", i), kLater).ok());
+  }
+  // Of 1000 results that are all fresh, those kept can be given again without a query.
+  const size_t asked = source_.queries().size();
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_TRUE(flights->Query(absl::StrCat("q", i), kLater).ok());
+  }
+  EXPECT_GE(source_.queries().size() - asked, 1000u - 32u);
+}
+
+}  // namespace
+}  // namespace flyball::adapter

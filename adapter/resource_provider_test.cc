@@ -1,0 +1,184 @@
+#include "adapter/resource_provider.h"
+
+#include <limits>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_join.h"
+#include "adapter/test_floor.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace flyball::adapter {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::UnorderedElementsAre;
+
+constexpr char kRules[] = R"(
+resourceRules:
+  cpu: &rule
+    containerQuery: 'cpu(<<.LabelMatchers>>) by <<.GroupBy>>'
+    nodeQuery: 'cpu(<<.LabelMatchers>>) by <<.GroupBy>>'
+    containerLabel: ctr
+    resources: {overrides: {ns: {resource: namespace}, po: {resource: pods}, host: {resource: node}}}
+  memory:
+    <<: *rule
+    containerQuery: 'mem(<<.LabelMatchers>>) by <<.GroupBy>>'
+    nodeQuery: 'mem(<<.LabelMatchers>>) by <<.GroupBy>>'
+  window: 90s
+)";
+
+Sample Container(const std::string& pod, const std::string& container, double value,
+                 int64_t seconds = 100) {
+  LabelSet labels = {{"ctr", container}, {"po", pod}};
+  if (container.empty()) labels.erase(labels.begin());
+  return {.labels = labels, .time = absl::FromUnixSeconds(seconds), .value = value};
+}
+
+Sample NodeSample(const std::string& node, double value) {
+  return {.labels = {{"host", node}}, .time = absl::FromUnixSeconds(100), .value = value};
+}
+
+std::string Shown(const std::vector<PodMetrics>& pods) {
+  return absl::StrJoin(pods, "; ", [](std::string* out, const PodMetrics& pod) {
+    absl::StrAppend(out, pod.pod->ns, "/", pod.pod->name, " @", absl::ToUnixSeconds(pod.timestamp));
+    for (const ContainerUsage& container : pod.containers) {
+      absl::StrAppend(out, " ", container.name, ":", container.usage.cpu_milli, ",",
+                      container.usage.memory_milli);
+    }
+  });
+}
+
+class ResourceProviderTest : public testing::Test {
+ protected:
+  ResourceProviderTest() {
+    for (const char* pod : {"a", "b"}) floor_.directory.Add("pods", "web", pod);
+    floor_.directory.Add("pods", "db", "x");
+    for (const char* node : {"n1", "n2"}) floor_.directory.Add("nodes", "", node);
+    floor_.Load(CompileOrDie(kRules));
+  }
+
+  // Answers of the cpu and the memory query.
+  void Answer(std::vector<Sample> cpu, std::vector<Sample> memory) {
+    floor_.source.OnQuery([=](const std::string& promql) {
+      return VectorOf(absl::StartsWith(promql, "cpu") ? cpu : memory);
+    });
+  }
+  absl::StatusOr<ResourceMetricList<PodMetrics>> Pods(const std::string& ns,
+                                                      const std::string& name = "") {
+    return floor_.resource().Pods(ns, name, {}, absl::Seconds(60));
+  }
+  absl::StatusOr<ResourceMetricList<NodeMetrics>> Nodes(const std::string& name = "") {
+    return floor_.resource().Nodes(name, {}, absl::Seconds(60));
+  }
+
+  static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  static constexpr double kInf = std::numeric_limits<double>::infinity();
+  TestFloor floor_{{}};
+};
+
+TEST_F(ResourceProviderTest, OnePairOfQueriesForEachNamespace) {
+  ASSERT_TRUE(Pods("").ok());
+  EXPECT_THAT(
+      floor_.source.queries(),
+      UnorderedElementsAre("cpu(ns=\"db\",po=\"x\") by po,ctr", "mem(ns=\"db\",po=\"x\") by po,ctr",
+                           "cpu(ns=\"web\",po=~\"a|b\") by po,ctr",
+                           "mem(ns=\"web\",po=~\"a|b\") by po,ctr"));
+}
+
+TEST_F(ResourceProviderTest, NodesAreOnePairOfQueries) {
+  Answer({NodeSample("n2", 0.5), NodeSample("n1", 1), NodeSample("n1", 9)},
+         {NodeSample("n1", 1024), NodeSample("n2", -7)});
+  const auto got = Nodes();
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_THAT(floor_.source.queries(),
+              UnorderedElementsAre("cpu(host=~\"n1|n2\") by host", "mem(host=~\"n1|n2\") by host"));
+  ASSERT_EQ(got->items.size(), 2u);
+  EXPECT_EQ(got->items[0].usage.cpu_milli, 1000);  // the first sample
+  EXPECT_EQ(got->items[0].usage.memory_milli, 1024000);
+  EXPECT_EQ(got->items[1].usage.memory_milli, 0);
+  EXPECT_EQ(got->items[0].window, absl::Seconds(90));
+}
+
+TEST_F(ResourceProviderTest, ContainersAreTheUnionSortedByName) {
+  Answer({Container("a", "z", 1), Container("a", "b", 2), Container("a", "b", 3),
+          Container("a", "", 4)},
+         {Container("a", "z", 5, 99), Container("a", "m", 6)});
+  const auto got = Pods("web", "a");
+  ASSERT_TRUE(got.ok()) << got.status();
+  // The last sample of b counts; what only one query has is 0 in the other; the earliest time.
+  EXPECT_EQ(Shown(got->items), "web/a @99 :4000,0 b:3000,0 m:0,6000 z:1000,5000");
+}
+
+TEST_F(ResourceProviderTest, APodNeedsBoth) {
+  Answer({Container("a", "c", 1), Container("b", "c", 1)}, {Container("b", "c", 1)});
+  const auto got = Pods("web");
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(Shown(got->items), "web/b @100 c:1000,1000");
+  EXPECT_EQ(got->degraded, "");
+}
+
+TEST_F(ResourceProviderTest, NegativeAndNanAreZeroInfiniteLeavesThePodOut) {
+  Answer({Container("a", "c", kNaN), Container("b", "c", kInf)},
+         {Container("a", "c", -kInf), Container("b", "c", 1)});
+  const auto got = Pods("web");
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(Shown(got->items), "web/a @100 c:0,0");
+}
+
+TEST_F(ResourceProviderTest, WhatIsNotThereIsNotFound) {
+  EXPECT_EQ(Pods("web", "zz").status(), absl::NotFoundError("pods \"zz\" not found"));
+  EXPECT_EQ(Nodes("zz").status(), absl::NotFoundError("node \"zz\" not found"));
+  EXPECT_THAT(floor_.source.queries(), ElementsAre());
+}
+
+TEST_F(ResourceProviderTest, NoObjectsNeedNoQuery) {
+  const auto got = Pods("empty");
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_TRUE(got->items.empty());
+  EXPECT_THAT(floor_.source.queries(), ElementsAre());
+}
+
+TEST_F(ResourceProviderTest, AFailingNamespaceIsLeftOutAndTold) {
+  floor_.source.OnQuery([](const std::string& promql) -> FakeSource::Result {
+    if (absl::StartsWith(promql, "mem(ns=\"db\"")) return absl::UnavailableError("shard is down");
+    return VectorOf({Container("a", "c", 1), Container("x", "c", 1)});
+  });
+  const auto got = Pods("");
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(Shown(got->items), "web/a @100 c:1000,1000");
+  EXPECT_EQ(got->degraded, "pods of db left out: shard is down");
+  EXPECT_EQ(got->freshness.fresh_until, absl::ZeroDuration());
+}
+
+TEST_F(ResourceProviderTest, AFailingSourceLeavesNodesOut) {
+  floor_.source.OnQuery([](const std::string&) { return absl::UnavailableError("down"); });
+  const auto got = Nodes();
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_TRUE(got->items.empty());
+  EXPECT_THAT(got->degraded, HasSubstr("down"));
+}
+
+TEST_F(ResourceProviderTest, OutOfTimeIsAnError) {
+  floor_.source.OnQuery([this](const std::string&) {
+    floor_.clock.Advance(absl::Seconds(60));
+    return absl::DeadlineExceededError("slow");
+  });
+  EXPECT_EQ(Nodes().status().code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST_F(ResourceProviderTest, ADirectoryThatCannotListIsItsOwnError) {
+  floor_.directory.FailLists(absl::UnavailableError("no API server"));
+  EXPECT_EQ(Pods("").status(), absl::UnavailableError("no API server"));
+}
+
+TEST_F(ResourceProviderTest, AnAnswerIsFreshForTheAgeOfItsQueries) {
+  const auto got = Pods("web");
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(got->freshness.fresh_until, floor_.clock.MonotonicNow() + absl::Seconds(1));
+  EXPECT_EQ(got->freshness.epoch, floor_.resource().Epoch());
+}
+
+}  // namespace
+}  // namespace flyball::adapter
