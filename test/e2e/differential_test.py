@@ -6,11 +6,13 @@ it comes, when it may send fewer. What differs on purpose is named in difference
 
 import concurrent.futures
 
+import yaml
+
 import cases
 from cases import bad_configs, stock_rules
 from cases.model import EXT, HOST, M, NS, PO, WEB, custom_rule
 from differences import DIFFERENCES
-from harness import adapter, compare, kube, wait
+from harness import adapter, compare, kube, paths, processes, wait
 from harness.case import Case, differs
 from harness.exporter import Exporter
 from harness.prometheus import Prometheus
@@ -216,6 +218,29 @@ class Refused(Case):
                 ours, log = self.started_with(adapter.subject(), good, args)
                 self.assertEqual(ours, status, log[-1500:])
                 self.assertTrue(log.strip(), "no message")
+
+
+@differs("it has no check command")
+class Check(Case):
+    """`flyball check rules` agrees with what the original takes and refuses, and says where."""
+
+    def checked(self, config):
+        file = processes.fresh_folder("check") / "config.yaml"
+        file.write_text(config if isinstance(config, str) else yaml.safe_dump(config, width=10000))
+        return processes.run([paths.flyball(), "check", "rules", file])
+
+    def test_takes_every_config_of_the_differential_cases(self):
+        for case in cases.ALL:
+            with self.subTest(case.name):
+                done = self.checked(case.config)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_refuses_what_stops_the_original(self):
+        for name, text in bad_configs.BAD.items():
+            with self.subTest(name):
+                done = self.checked(text)
+                self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+                self.assertRegex(done.stdout + done.stderr, r"config\.yaml:\d+:\d+: ")
 
 
 class Deliberate(Case):
