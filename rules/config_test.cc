@@ -108,5 +108,84 @@ TEST(ReadConfigTest, TakesWhatTheOriginalTakes) {
   EXPECT_GT(rows, 500);
 }
 
+// Errors: where, which field, what is expected.
+
+struct ErrorRow {
+  std::string name;
+  std::string text;
+  std::string findings;  // all of them
+};
+
+class ErrorsTest : public testing::TestWithParam<ErrorRow> {};
+
+TEST_P(ErrorsTest, Row) {
+  EXPECT_EQ(Listed(CompileRules(GetParam().text, "f").findings), GetParam().findings);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Told, ErrorsTest,
+    testing::Values(
+        ErrorRow{"UnknownKey", "rules: []\nruls: []\n",
+                 "f:2:1: ruls: unknown key, expected rules, externalRules or resourceRules"},
+        ErrorRow{"WrongCase", "Rules: []\n",
+                 "f:1:1: Rules: unknown key, expected rules (keys are case-sensitive)"},
+        ErrorRow{"WrongType", "rules: {a: b}\n", "f:1:8: rules: found a mapping, expected a list"},
+        ErrorRow{"QuotedBoolean",
+                 "externalRules:\n- {seriesQuery: up, metricsQuery: 'up{<<.LabelMatchers>>}', "
+                 "resources: {template: <<.Resource>>, namespaced: 'yes'}}\n",
+                 "f:2:110: externalRules[0].resources.namespaced: found the quoted text \"yes\", "
+                 "expected true or false, without quotes"},
+        ErrorRow{"NotYaml", "rules: [\n", "f:2:1: not YAML: end of sequence flow not found"},
+        ErrorRow{"OpenQuote", "rules: 'x\n",
+                 "f:1:8: not YAML: this quote is never closed\n"
+                 "f:1:8: rules: found the quoted text \"x \", expected a list"},
+        ErrorRow{
+            "AllAtOnce",
+            "rules:\n"
+            "- {seriesQuery: a, metricsQuery: '<<.Series', name: {matches: '(a)(b)'},\n"
+            "   resources: {template: pod, overrides: {x: {}}}, seriesFilters: [{}]}\n"
+            "resourceRules: {window: 1.5m}\n",
+            "f:2:34: rules[0].metricsQuery: bad template at 1:1: unclosed action: no >> follows "
+            "this <<\n"
+            "f:2:63: rules[0].name.as: is missing: name.matches has 2 capture groups, expected "
+            "a name made of them such as \"$1_$2\"\n"
+            "f:3:26: rules[0].resources.template: the template does not use <<.Resource>>, so "
+            "no label tells a resource, expected one such as \"<<.Resource>>\"\n"
+            "f:3:43: rules[0].resources.overrides.x.resource: is missing, expected the name of "
+            "a resource such as \"pod\"\n"
+            "f:3:68: rules[0].seriesFilters[0]: has neither is nor isNot, expected exactly one "
+            "of them\n"
+            "f:4:16: resourceRules.cpu: warning: is missing: no pod and no node has metrics "
+            "without both cpu and memory\n"
+            "f:4:16: resourceRules.memory: warning: is missing: no pod and no node has metrics "
+            "without both cpu and memory\n"
+            "f:4:16: resourceRules.window: warning: is missing or 0, expected the range that "
+            "the queries look back, such as 5m\n"
+            "f:4:25: resourceRules.window: found \"1.5m\", expected a duration such as 5m, "
+            "1h30m or 0, largest unit first"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(ErrorsTest, AnchorsDoNotBlowUp) {
+  std::string text = "rules:\n- &a0 {seriesFilters: [{is: a}]}\n";
+  for (int i = 1; i <= 30; ++i) {
+    absl::StrAppend(&text, "- &a", i, " {<<: [*a", i - 1, ", *a", i - 1, "]}\n");
+  }
+  const CompileResult result = CompileRules(text, "f");
+  EXPECT_EQ(result.rules, nullptr);
+  EXPECT_FALSE(result.findings.empty());
+}
+
+TEST(ErrorsTest, LargeFilesAreRefused) {
+  EXPECT_EQ(Listed(CompileRules(std::string(kMaxFileBytes + 1, ' '), "f").findings),
+            "f: the file is larger than 8388608 bytes");
+}
+
+TEST(FingerprintTest, TellsFilesApart) {
+  const std::string a = CompileRules("rules: []", "f").rules->fingerprint;
+  EXPECT_EQ(a.size(), 16u);
+  EXPECT_EQ(a, CompileRules("rules: []", "g").rules->fingerprint);
+  EXPECT_NE(a, CompileRules("rules: [] ", "f").rules->fingerprint);
+}
+
 }  // namespace
 }  // namespace flyball::rules

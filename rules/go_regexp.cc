@@ -163,8 +163,11 @@ std::optional<std::string> GoRegexp::Expand(absl::string_view text, absl::string
       if (index < match->size()) absl::StrAppend(&out, (*match)[index]);
       continue;
     }
+    // Of several groups of that name, the first that took part.
     for (size_t i = 1; i < names_.size(); ++i) {
-      if (names_[i] == name) absl::StrAppend(&out, (*match)[i]);
+      if (names_[i] != name || (*match)[i].data() == nullptr) continue;
+      absl::StrAppend(&out, (*match)[i]);
+      break;
     }
   }
   return out;

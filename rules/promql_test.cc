@@ -1,0 +1,64 @@
+#include "rules/promql.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace flyball::rules {
+namespace {
+
+using Op = LabelRequirement::Op;
+
+struct Row {
+  std::string name;
+  LabelRequirement requirement;
+  std::string matcher;  // "": refused
+};
+
+class AddRequirementTest : public testing::TestWithParam<Row> {};
+
+TEST_P(AddRequirementTest, Row) {
+  MatcherList matchers;
+  const absl::Status status = matchers.AddRequirement(GetParam().requirement);
+  EXPECT_EQ(status.ok(), !GetParam().matcher.empty()) << status;
+  EXPECT_EQ(matchers.Join(), GetParam().matcher);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    SelectorsToMatchers, AddRequirementTest,
+    testing::Values(Row{"Equals", {"k", Op::kEquals, {"v"}}, R"(k="v")"},
+                    Row{"EqualsEmpty", {"k", Op::kEquals, {""}}, R"(k="")"},
+                    Row{"NotEquals", {"k", Op::kNotEquals, {"v"}}, R"(k!="v")"},
+                    Row{"Exists", {"k", Op::kExists, {}}, R"(k!="")"},
+                    Row{"DoesNotExist", {"k", Op::kDoesNotExist, {}}, R"(k="")"},
+                    Row{"InOne", {"k", Op::kIn, {"v"}}, R"(k=~"v")"},
+                    Row{"InMore", {"k", Op::kIn, {"a", "b"}}, R"(k=~"a|b")"},
+                    Row{"NotInOne", {"k", Op::kNotIn, {"v"}}, R"(k!~"v")"},
+                    Row{"NotInMore", {"k", Op::kNotIn, {"a", "b"}}, R"(k!~"a|b")"},
+                    // A single value may be a pattern as far as label syntax goes.
+                    Row{"ValuesAreNotEscaped", {"k", Op::kIn, {"a.b"}}, R"(k=~"a.b")"},
+                    Row{"GreaterThan", {"k", Op::kGreaterThan, {"5"}}, ""},
+                    Row{"LessThan", {"k", Op::kLessThan, {"5"}}, ""},
+                    Row{"InNothing", {"k", Op::kIn, {}}, ""},
+                    Row{"ExistsWithValue", {"k", Op::kExists, {"v"}}, ""},
+                    Row{"NoKey", {"", Op::kEquals, {"v"}}, ""}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(MatcherListTest, KeepsOrderAndTheLaterValue) {
+  MatcherList matchers;
+  ASSERT_TRUE(matchers.AddRequirement({"ns", Op::kEquals, {"other"}}).ok());
+  matchers.AddEqual("ns", "web \"1\"");
+  matchers.AddNames("po", {"b.x", "a", "b.x"});
+  EXPECT_EQ(matchers.Join(), R"(ns="other",ns="web \"1\"",po=~"a|b\\.x")");
+  const std::map<std::string, std::string> values = {{"ns", "web \"1\""}, {"po", "a|b.x"}};
+  EXPECT_EQ(matchers.values_by_name(), values);
+}
+
+TEST(MatcherListTest, NoNamesMatchNoName) {
+  MatcherList matchers;
+  matchers.AddNames("po", {});
+  EXPECT_EQ(matchers.Join(), R"(po="")");
+}
+
+}  // namespace
+}  // namespace flyball::rules
