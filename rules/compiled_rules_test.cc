@@ -227,5 +227,45 @@ TEST(WorkedNamesTest, SeriesAndApiNames) {
   EXPECT_EQ(Worked().external[kH]->ApiName("topic_lag"), "kafka_lag");
 }
 
+TEST(CompiledRuleTest, TellsWhichQueriesKeepObjectsApart) {
+  const std::vector<bool> custom = {true, true, true, true, false, true};
+  for (size_t i = 0; i < custom.size(); ++i) {
+    EXPECT_EQ(Worked().custom[i]->QueriesSeparateObjects(), custom[i]) << i;
+  }
+  // Only the bare selector still has the namespace's label.
+  EXPECT_FALSE(Worked().custom[kA]->GroupsByNamespace());
+  EXPECT_TRUE(Worked().custom[kF]->GroupsByNamespace());
+  EXPECT_FALSE(Worked().custom[kC]->GroupsByNamespace());
+  EXPECT_FALSE(Worked().resource->cpu->ContainerQueryKeepsNamespaces());
+}
+
+TEST(CompiledRuleTest, AllNamespacesHaveNoMatcher) {
+  const CompileResult result = CompileRules(
+      "resourceRules:\n  cpu: &q\n    containerQuery: sum by (<<.GroupBy>>, ns) "
+      "(c{<<.LabelMatchers>>})\n"
+      "    nodeQuery: n{<<.LabelMatchers>>}\n    containerLabel: ctr\n    resources:\n"
+      "      overrides: {ns: {resource: namespace}, po: {resource: pod}, no: {resource: node}}\n"
+      "  memory: *q\n  window: 1m\n",
+      "f");
+  ASSERT_NE(result.rules, nullptr) << Listed(result.findings);
+  EXPECT_EQ(Listed(result.findings), "");
+  const CompiledResourceRule& cpu = *result.rules->resource->cpu;
+  EXPECT_TRUE(cpu.ContainerQueryKeepsNamespaces());
+  EXPECT_EQ(*cpu.ContainerQuery("", {"a"}, FakeResourceNames()),
+            R"(sum by (po,ctr, ns) (c{po="a"}))");
+}
+
+TEST(CheckResourcesTest, NamesOverridesThatTheClusterDoesNotKnow) {
+  const CompileResult result = CompileRules(
+      "rules:\n- seriesQuery: up\n  metricsQuery: up{<<.LabelMatchers>>}\n  resources:\n"
+      "    overrides:\n      po: {resource: pod}\n      brand: {group: cheese.io, resource: "
+      "brand}\n",
+      "f");
+  ASSERT_NE(result.rules, nullptr) << Listed(result.findings);
+  EXPECT_EQ(Listed(CheckResources(*result.rules, FakeResourceNames())),
+            "f:7:7: rules[0].resources.overrides.brand: warning: the cluster has no resource "
+            "brand.cheese.io, expected the name of one that it serves");
+}
+
 }  // namespace
 }  // namespace flyball::rules
