@@ -5,7 +5,9 @@
 #include <iostream>
 #include <string>
 
+#include "absl/time/time.h"
 #include "cmd/flyball/commands.h"
+#include "cmd/flyball/decide_files.h"
 #include "scaler/vectors/vectors.h"
 
 namespace flyball::cmd {
@@ -29,20 +31,79 @@ int DecideVectors(const std::string& path) {
   return bad > 0 ? 1 : 0;
 }
 
+void AddDuration(CLI::App& app, const std::string& flag, absl::Duration& value,
+                 const std::string& help) {
+  app.add_option_function<std::string>(
+         flag,
+         [flag, &value](const std::string& text) {
+           if (!absl::ParseDuration(text, &value)) {
+             throw CLI::ValidationError(flag, "expected a duration like 5m, got " + text);
+           }
+         },
+         help)
+      ->type_name("DURATION");
+}
+
+// The flags of `decide -f`; the last ones are the controller's own, with its defaults.
+void AddFileFlags(CLI::App& app, DecideFilesOptions& options) {
+  app.add_option_function<std::string>(
+         "--at",
+         [&options](const std::string& text) {
+           absl::Time time;
+           std::string error;
+           if (!absl::ParseTime(absl::RFC3339_full, text, &time, &error)) {
+             throw CLI::ValidationError("--at",
+                                        "expected a time like 2026-03-01T12:00:00Z, got " + text);
+           }
+           options.at = time;
+         },
+         "With -f: decide as of this time; now by default")
+      ->type_name("TIME");
+  app.add_option_function<std::string>(
+         "-o,--output",
+         [&options](const std::string& text) {
+           const auto output = ParseDecideOutput(text);
+           if (!output.has_value()) {
+             throw CLI::ValidationError("-o", "expected table, json or yaml, got " + text);
+           }
+           options.output = *output;
+         },
+         "With -f: table (for people; the default), json or yaml (the whole trace)")
+      ->type_name("FORMAT");
+  app.add_option("--horizontal-pod-autoscaler-tolerance", options.config.tolerance,
+                 "With -f: as given to the controller; 0.1 by default");
+  AddDuration(app, "--horizontal-pod-autoscaler-downscale-stabilization",
+              options.config.downscale_stabilization, "The same; 5m by default");
+  AddDuration(app, "--horizontal-pod-autoscaler-cpu-initialization-period",
+              options.config.cpu_initialization_period, "The same; 5m by default");
+  AddDuration(app, "--horizontal-pod-autoscaler-initial-readiness-delay",
+              options.config.initial_readiness_delay, "The same; 30s by default");
+}
+
 }  // namespace
 
 int RunDecide(const Args& args) {
   CLI::App app("Decides replica counts as the HorizontalPodAutoscaler does.", "flyball decide");
   std::string vectors;
-  app.add_option("--vectors", vectors, "Scenarios, one a line; - is standard input")
+  CLI::Option* from_vectors =
+      app.add_option("--vectors", vectors, "Scenarios, one a line; - is standard input")
+          ->type_name("FILE|-");
+  DecideFilesOptions options;
+  app.add_option("-f,--filename", options.files,
+                 "An autoscaler, pods, a Deployment or scale, and lists of the metrics APIs, as "
+                 "kubectl prints them; any number of files in any order; - is standard input")
       ->type_name("FILE|-")
-      ->required();
+      ->excludes(from_vectors);
+  AddFileFlags(app, options);
   try {
     app.parse(Args(args.rbegin(), args.rend()));
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  return DecideVectors(vectors);
+  if (!vectors.empty()) return DecideVectors(vectors);
+  if (!options.files.empty()) return DecideFiles(options);
+  std::fprintf(stderr, "flyball decide: give files with -f, or scenarios with --vectors\n");
+  return 2;
 }
 
 }  // namespace flyball::cmd

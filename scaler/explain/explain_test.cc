@@ -1,0 +1,236 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "absl/strings/str_cat.h"
+#include "scaler/explain/amounts.h"
+#include "scaler/explain/decision_json.h"
+#include "scaler/explain/given_case.h"
+#include "scaler/explain/sentence.h"
+#include "scaler/explain/snapshot.h"
+#include "scaler/explain/text.h"
+
+namespace flyball::scaler {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kExample[] = FLYBALL_SOURCE_DIR "/test/data/decide/";
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+CaseOptions At(absl::Time now) {
+  CaseOptions options;
+  options.now = now;
+  options.now_source = "--at";
+  return options;
+}
+
+const absl::Time kNow = absl::FromCivil(absl::CivilSecond(2026, 3, 1, 3), absl::UTCTimeZone());
+
+class ExampleTest : public testing::TestWithParam<std::vector<const char*>> {};
+
+TEST_P(ExampleTest, PrintsWhatTheReadmeShowsWhateverTheOrderOfFiles) {
+  ClusterSnapshot snapshot;
+  for (const char* file : GetParam()) {
+    const absl::Status status = AddFile(file, ReadAll(absl::StrCat(kExample, file)), snapshot);
+    ASSERT_TRUE(status.ok()) << status;
+  }
+  ASSERT_EQ(snapshot.autoscalers.size(), 1u);
+  GivenCase given;
+  DecideGiven(snapshot, snapshot.autoscalers[0], At(kNow), given);
+  EXPECT_EQ(ExplainText(given), ReadAll(absl::StrCat(kExample, "table.txt")));
+  EXPECT_EQ(ExplainJson(given), ReadAll(absl::StrCat(kExample, "trace.json")));
+  EXPECT_EQ(ExplainYaml(given), ReadAll(absl::StrCat(kExample, "trace.yaml")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, ExampleTest,
+                         testing::Values(std::vector<const char*>{"hpa.yaml", "deployment.yaml",
+                                                                  "pods.yaml", "metrics.yaml"},
+                                         std::vector<const char*>{"metrics.yaml", "pods.yaml",
+                                                                  "deployment.yaml", "hpa.yaml"}));
+
+// An autoscaler on one external metric, target 10 for each replica.
+struct Row {
+  std::string name;
+  std::string spec;    // more of the autoscaler's spec
+  std::string scale;   // "wanted/there"
+  std::string value;   // of the metric; "": none given
+  std::string answer;  // in the first line
+  std::string why;     // in the second
+};
+
+class WhyTest : public testing::TestWithParam<Row> {};
+
+TEST_P(WhyTest, Row) {
+  const Row& row = GetParam();
+  const size_t slash = row.scale.find('/');
+  std::string text = absl::StrCat(R"(
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web, namespace: prod}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+  metrics:
+  - type: External
+    external: {metric: {name: lag}, target: {type: AverageValue, averageValue: "10"}}
+)",
+                                  row.spec, R"(
+---
+apiVersion: autoscaling/v1
+kind: Scale
+metadata: {name: web, namespace: prod}
+spec: {replicas: )",
+                                  row.scale.substr(0, slash), R"(}
+status: {selector: app=web, replicas: )",
+                                  row.scale.substr(slash + 1), "}\n");
+  if (!row.value.empty()) {
+    absl::StrAppend(&text, R"(---
+kind: ExternalMetricValueList
+apiVersion: external.metrics.k8s.io/v1beta1
+items: [{metricName: lag, timestamp: "2026-03-01T02:59:50Z", value: ")",
+                    row.value, "\"}]\n");
+  }
+  ClusterSnapshot snapshot;
+  const absl::Status status = AddFile("all.yaml", text, snapshot);
+  ASSERT_TRUE(status.ok()) << status;
+  GivenCase given;
+  DecideGiven(snapshot, snapshot.autoscalers[0], At(kNow), given);
+  EXPECT_THAT(ExplainText(given), HasSubstr(row.answer));
+  EXPECT_THAT(WhyThisCount(given), HasSubstr(row.why));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows, WhyTest,
+    testing::Values(
+        Row{"TheFormula", "  maxReplicas: 9", "3/3", "44", "goes from 3 to 5 replicas",
+            "lag: 44 / 10 = 4.4, rounded up to 5; one more only for a total above 50"},
+        // 33 / (10 * 3) = 1.1 is the end of the band, which belongs to it.
+        Row{"TheTolerance", "  maxReplicas: 9", "3/3", "33", "stays at 3 replicas",
+            "lag: 1.1 of the target is within 0.9 to 1.1, so 3 stay; more only for a total above "
+            "33"},
+        Row{"TheMaximum", "  maxReplicas: 4", "3/3", "44", "goes from 3 to 4 replicas",
+            "maxReplicas is 4; lag asks for 5 (44 / 10 = 4.4)"},
+        Row{"TheDefaultRule", "  maxReplicas: 99", "3/3", "440", "goes from 3 to 6 replicas",
+            "at most twice as many as now, or 4: 6; lag asks for 44 (440 / 10 = 44)"},
+        Row{"AStatedRule",
+            "  maxReplicas: 99\n  behavior: {scaleUp: {policies: [{type: Pods, value: 1, "
+            "periodSeconds: 60}]}}",
+            "3/3", "440", "goes from 3 to 4 replicas", "1 pod in 1m from 3 allows 4; lag asks for"},
+        Row{"NoGrowthAtAll", "  maxReplicas: 99\n  behavior: {scaleUp: {selectPolicy: Disabled}}",
+            "3/3", "440", "stays at 3 replicas", "selectPolicy Disabled allows 3"},
+        Row{"TheWindow", "  maxReplicas: 9", "3/3", "10", "stays at 3 replicas",
+            "the metrics ask for 1, but shrinking waits until nothing higher was asked for during "
+            "5m (3 is today's size)"},
+        Row{"TheMinimum",
+            "  maxReplicas: 9\n  minReplicas: 2\n  behavior: {scaleDown: "
+            "{stabilizationWindowSeconds: 0}}",
+            "3/3", "10", "goes from 3 to 2 replicas", "minReplicas is 2; lag asks for 1"},
+        Row{"AnUnknownMetric", "  maxReplicas: 9", "3/3", "", "stays at 3 replicas",
+            "1 of 1 metric could not be read; unknown is not zero"},
+        Row{"AboveTheMaximum", "  maxReplicas: 2", "3/3", "44", "goes from 3 to 2 replicas",
+            "the bounds come before the metrics, which were not read"},
+        Row{"SwitchedOff", "  maxReplicas: 9", "0/0", "44", "stays at 0 replicas",
+            "scaled to zero by hand"},
+        Row{"FromZero", "  maxReplicas: 9\n  minReplicas: 0", "0/0", "25",
+            "goes from 0 to 3 replicas", "25 / 10 = 2.5, rounded up to 3"}),
+    [](const auto& info) { return info.param.name; });
+
+struct BadRow {
+  std::string name;
+  std::string text;
+  std::string message;
+};
+
+class AddFileTest : public testing::TestWithParam<BadRow> {};
+
+TEST_P(AddFileTest, SaysFileLineAndField) {
+  ClusterSnapshot snapshot;
+  const absl::Status status = AddFile("x.yaml", GetParam().text, snapshot);
+  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(std::string(status.message()), HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows, AddFileTest,
+    testing::Values(
+        BadRow{"RefusedAutoscaler",
+               "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\n"
+               "spec:\n  maxReplicas: 0\n  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, "
+               "name: web}\n",
+               "x.yaml:5: spec.maxReplicas: Invalid value: must be greater than 0"},
+        BadRow{"WrongType",
+               "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\n"
+               "spec:\n  maxReplicas: many\n",
+               "x.yaml:5: spec.maxReplicas: expected a whole number, got the string \"many\""},
+        BadRow{"WrongPod", "kind: Pod\nmetadata:\n  name: 5\n",
+               "x.yaml:3: metadata.name: expected"},
+        BadRow{"WrongQuantity",
+               "kind: ExternalMetricValueList\nitems:\n- metricName: lag\n  value: lots\n",
+               "x.yaml:4: value: expected a quantity"},
+        BadRow{"NamelessMetric", "kind: MetricValueList\nitems:\n- describedObject: {kind: Pod}\n",
+               "x.yaml:3: the metric's name is missing"},
+        BadRow{"NotYaml", "a: [1\n", "x.yaml: line"}, BadRow{"NoKind", "a: 1\n", "x.yaml:1: field"},
+        BadRow{"Empty", "# nothing\n", "x.yaml: is empty"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(DecideGivenTest, WithoutAWorkloadTheStatusAndTheSharedLabelsStandIn) {
+  ClusterSnapshot snapshot;
+  for (const char* file : {"hpa.yaml", "pods.yaml", "metrics.yaml"}) {
+    ASSERT_TRUE(AddFile(file, ReadAll(absl::StrCat(kExample, file)), snapshot).ok());
+  }
+  GivenCase given;
+  DecideGiven(snapshot, snapshot.autoscalers[0], At(kNow), given);
+  EXPECT_EQ(given.scale.spec_replicas, 4);
+  EXPECT_EQ(given.scale.selector, "app=checkout");
+  EXPECT_EQ(given.decision.desired, 6);
+  EXPECT_THAT(given.notes[0], HasSubstr("Deployment checkout is not in the files"));
+}
+
+TEST(DecideGivenTest, OldFilesAreCalledOld) {
+  ClusterSnapshot snapshot;
+  for (const char* file : {"hpa.yaml", "deployment.yaml", "pods.yaml", "metrics.yaml"}) {
+    ASSERT_TRUE(AddFile(file, ReadAll(absl::StrCat(kExample, file)), snapshot).ok());
+  }
+  GivenCase given;
+  DecideGiven(snapshot, snapshot.autoscalers[0], At(kNow + absl::Hours(8)), given);
+  EXPECT_THAT(given.notes[0],
+              HasSubstr("the newest reading is 8h old; to decide as of then, add --at "
+                        "2026-03-01T02:59:55Z"));
+}
+
+TEST(ShowNumberTest, NoLongerThanNeeded) {
+  EXPECT_EQ(ShowNumber(1.5), "1.5");
+  EXPECT_EQ(ShowNumber(40), "40");
+  EXPECT_EQ(ShowNumber(4.0 / 3), "1.3333");
+  EXPECT_EQ(ShowNumber(-0.00001), "-1e-05");
+  EXPECT_EQ(ShowNumber(0), "0");
+  EXPECT_EQ(ShowNumber(1e18), "1e+18");
+  EXPECT_EQ(ShowNumber(0.0 / 0.0), "undefined");
+}
+
+TEST(ShowAmountTest, HasTheUnitOfTheResource) {
+  MetricSpec cpu;
+  cpu.resource = "cpu";
+  MetricSpec memory;
+  memory.resource = "memory";
+  EXPECT_EQ(ShowAmount(950, cpu), "0.95 cores");
+  EXPECT_EQ(ShowAmount(1000, cpu), "1 core");
+  EXPECT_EQ(ShowAmount(104857600.0 * 1000, memory), "100 MiB");
+  EXPECT_EQ(ShowAmount(17500, MetricSpec()), "17.5");
+}
+
+TEST(ShowAgeTest, IsReadable) {
+  EXPECT_EQ(ShowAge(absl::Seconds(14)), "14s");
+  EXPECT_EQ(ShowAge(absl::Seconds(125)), "2m5s");
+  EXPECT_EQ(ShowAge(absl::Minutes(192)), "3h12m");
+  EXPECT_EQ(ShowAge(absl::Seconds(-3)), "minus 3s");
+}
+
+}  // namespace
+}  // namespace flyball::scaler

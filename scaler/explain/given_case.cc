@@ -1,0 +1,230 @@
+#include "scaler/explain/given_case.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kube/selector.h"
+#include "scaler/explain/amounts.h"
+#include "scaler/math/overlap.h"
+#include "scaler/math/readings.h"
+#include "scaler/math/reconcile.h"
+
+namespace flyball::scaler {
+namespace {
+
+// Readings older than this, seen from "now", mean that the files were not just taken.
+constexpr absl::Duration kOldFiles = absl::Minutes(5);
+
+const WorkloadScale* FindScale(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler) {
+  const ObjectReference& target = autoscaler.scale_target;
+  for (const WorkloadScale& scale : snapshot.scales) {
+    if (scale.ns == autoscaler.ns && scale.name == target.name &&
+        (scale.kind == target.kind || scale.kind == "Scale")) {
+      return &scale;
+    }
+  }
+  return nullptr;
+}
+
+// The labels that all pods of the namespace share, as a selector; those that a workload gives to
+// one generation or one pod are left out.
+std::string SharedLabels(const ClusterSnapshot& snapshot, const std::string& ns) {
+  std::optional<kube::Labels> shared;
+  for (const Pod& pod : snapshot.pods) {
+    if (pod.ns != ns) continue;
+    if (!shared.has_value()) shared = pod.labels;
+    std::erase_if(*shared, [&](const auto& label) {
+      const auto other = pod.labels.find(label.first);
+      return other == pod.labels.end() || other->second != label.second;
+    });
+  }
+  if (!shared.has_value()) return "";
+  for (const char* key : {"pod-template-hash", "controller-revision-hash"}) shared->erase(key);
+  return absl::StrJoin(*shared, ",", absl::PairFormatter("="));
+}
+
+void TakeScale(const ClusterSnapshot& snapshot, GivenCase& out) {
+  const Autoscaler& autoscaler = *out.autoscaler;
+  if (const WorkloadScale* scale = FindScale(snapshot, autoscaler)) {
+    out.scale.spec_replicas = scale->spec_replicas;
+    out.scale.status_replicas = scale->status_replicas;
+    out.scale.selector = scale->selector;
+    out.scale_source = absl::StrCat(scale->kind, " ", scale->name);
+    return;
+  }
+  out.scale.spec_replicas = out.scale.status_replicas = autoscaler.status.current_replicas;
+  out.scale.selector = SharedLabels(snapshot, autoscaler.ns);
+  out.scale_source = "the autoscaler's status";
+  out.notes.push_back(absl::StrCat(
+      autoscaler.scale_target.kind, " ", autoscaler.scale_target.name,
+      " is not in the files: its replicas are those of the autoscaler's status, and ",
+      out.scale.selector.empty() ? "every pod given counts as its pod"
+                                 : "its pods are those with the labels that all given pods share"));
+  // Any text will do that is not empty: no selector is no answer, but here there is one.
+  if (out.scale.selector.empty()) out.scale.selector = "!flyball-matches-every-pod";
+}
+
+void TakePods(const ClusterSnapshot& snapshot, const CaseOptions& options, GivenCase& out,
+              PodsAnswer& answer) {
+  absl::StatusOr<kube::Selector> selector = kube::Selector::Parse(out.scale.selector);
+  if (!selector.ok()) {
+    answer.selector_error = std::string(selector.status().message());
+    return;
+  }
+  for (const Pod& pod : snapshot.pods) {
+    if (pod.ns == out.autoscaler->ns && selector->Matches(pod.labels)) out.pods.push_back(&pod);
+  }
+  out.table = PodTable(out.pods, out.autoscaler->metrics, options.pod_level_resources);
+  answer.table = &out.table;
+
+  SelectorRegistry registry;
+  for (const Autoscaler& other : snapshot.autoscalers) {
+    const WorkloadScale* scale = FindScale(snapshot, other);
+    if (scale == nullptr && &other != out.autoscaler) continue;
+    absl::StatusOr<kube::Selector> parsed =
+        kube::Selector::Parse(scale == nullptr ? out.scale.selector : scale->selector);
+    if (!parsed.ok() || parsed->empty()) continue;
+    registry.Register(other.ns, other.name);
+    registry.Replace(other.ns, other.name, *parsed);
+  }
+  answer.rivals = registry.Selecting(out.autoscaler->ns, out.pods);
+}
+
+MetricsAnswer<PodMetrics> FindPodMetrics(const ClusterSnapshot& snapshot, const GivenCase& given) {
+  MetricsAnswer<PodMetrics> answer;
+  for (const GivenPodMetrics& item : snapshot.pod_metrics) {
+    if (item.ns != given.autoscaler->ns) continue;
+    // The API answers for the selector's pods only.
+    const bool selected = std::any_of(given.pods.begin(), given.pods.end(), [&](const Pod* pod) {
+      return pod->name == item.metrics.name;
+    });
+    if (selected) answer.items.push_back(item.metrics);
+  }
+  if (answer.items.empty()) answer.error = "the files hold no PodMetrics of these pods";
+  return answer;
+}
+
+MetricsAnswer<ObjectMetric> FindObjectMetrics(const ClusterSnapshot& snapshot,
+                                              const GivenCase& given, const MetricSpec& metric) {
+  const bool of_pods = metric.type == MetricType::kPods;
+  MetricsAnswer<ObjectMetric> answer;
+  for (const GivenObjectMetric& item : snapshot.object_metrics) {
+    const std::string& kind = of_pods ? "Pod" : metric.described_object.kind;
+    const bool other_namespace =
+        !item.ns.empty() && item.ns != given.autoscaler->ns && kind != "Namespace";
+    const bool other_selector =
+        !item.selector.empty() && item.selector != metric.metric.selector_text;
+    if (item.metric != metric.metric.name || item.kind != kind || other_namespace ||
+        other_selector) {
+      continue;
+    }
+    if (of_pods || item.value.object_name == metric.described_object.name) {
+      answer.items.push_back(item.value);
+    }
+  }
+  if (answer.items.empty()) {
+    answer.error = absl::StrCat(
+        "the files hold no value of ", metric.metric.name, " for ",
+        of_pods ? "pods"
+                : absl::StrCat(metric.described_object.kind, " ", metric.described_object.name));
+  }
+  return answer;
+}
+
+MetricsAnswer<ExternalMetric> FindExternalMetrics(const ClusterSnapshot& snapshot,
+                                                  const MetricSpec& metric) {
+  MetricsAnswer<ExternalMetric> answer;
+  absl::StatusOr<kube::Selector> selector =
+      metric.metric.selector.value_or(LabelSelector()).ToSelector();
+  for (const GivenExternalMetric& item : snapshot.external_metrics) {
+    if (item.metric != metric.metric.name) continue;
+    // Some servers answer without labels; then the series was selected by them.
+    if (selector.ok() && !item.labels.empty() && !selector->Matches(item.labels)) continue;
+    answer.items.push_back(item.value);
+  }
+  if (answer.items.empty()) {
+    answer.error = absl::StrCat("the files hold no value of ", metric.metric.name);
+  }
+  return answer;
+}
+
+void TakeReadings(const ClusterSnapshot& snapshot, GivenCase& out) {
+  const std::vector<MetricSpec>& metrics = out.autoscaler->metrics;
+  out.readings.resize(metrics.size());
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    const MetricSpec& metric = metrics[i];
+    Reading& reading = out.readings[i];
+    switch (metric.type) {
+      case MetricType::kResource:
+      case MetricType::kContainerResource:
+        ReadResource(FindPodMetrics(snapshot, out), metric.resource, metric.container, out.table,
+                     reading);
+        break;
+      case MetricType::kPods:
+        ReadPodsMetric(FindObjectMetrics(snapshot, out, metric), out.table, reading);
+        break;
+      case MetricType::kObject:
+        ReadObjectMetric(FindObjectMetrics(snapshot, out, metric), reading);
+        break;
+      case MetricType::kExternal:
+        ReadExternalMetric(FindExternalMetrics(snapshot, metric), reading);
+        break;
+      case MetricType::kUnknown:
+        break;
+    }
+  }
+}
+
+void NoteTheInputs(const ClusterSnapshot& snapshot, const CaseOptions& options, GivenCase& out) {
+  if (snapshot.newest_reading.has_value() && options.now - *snapshot.newest_reading > kOldFiles) {
+    out.notes.push_back(
+        absl::StrCat("the newest reading is ", ShowAge(options.now - *snapshot.newest_reading),
+                     " old; to decide as of then, add --at ", ShowTime(*snapshot.newest_reading)));
+  }
+  if (out.decision.outcome == Outcome::kDecided) {
+    out.notes.push_back(
+        "past recommendations and changes are the controller's memory and in no file: decided as "
+        "right after its start, the current size standing for what was recommended before");
+  }
+  const std::optional<Behavior>& behavior = out.autoscaler->behavior;
+  if (behavior.has_value() &&
+      (behavior->scale_up.tolerance.has_value() || behavior->scale_down.tolerance.has_value())) {
+    out.notes.push_back(
+        "the tolerance under spec.behavior is followed, which a controller does only with the "
+        "feature gate HPAConfigurableTolerance");
+  }
+}
+
+}  // namespace
+
+void DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
+                 const CaseOptions& options, GivenCase& out) {
+  out.autoscaler = &autoscaler;
+  out.now_source = options.now_source;
+  TakeScale(snapshot, out);
+  PodsAnswer pods;
+  if (ReadsMetrics(autoscaler, out.scale)) {
+    TakePods(snapshot, options, out, pods);
+    TakeReadings(snapshot, out);
+  }
+  MathConfig config = options.config;
+  config.configurable_tolerance = true;
+  const ScalerState state;
+  const DecisionInput input{.autoscaler = &autoscaler,
+                            .status = nullptr,
+                            .scale = &out.scale,
+                            .pods = &pods,
+                            .readings = out.readings,
+                            .config = &config,
+                            .state = &state,
+                            .now = options.now};
+  Workspace workspace;
+  Decide(input, {.pod_detail = true}, workspace, out.decision);
+  if (out.decision.rescale) RecordScaleWrite(input, "", out.decision);
+  RecordStatusWrite(input, "", out.decision);
+  NoteTheInputs(snapshot, options, out);
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,45 @@
+// One autoscaler of a snapshot, decided: what was used, where it came from, and the decision.
+//
+// Pure. The controller's memory (past recommendations and changes) is in no file, so the decision
+// is the first one after a start: the current size counts as a recommendation just made.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "scaler/explain/snapshot.h"
+#include "scaler/math/decision.h"
+#include "scaler/math/input.h"
+
+namespace flyball::scaler {
+
+struct CaseOptions {
+  absl::Time now;
+  std::string now_source;  // "now", "--at"
+  MathConfig config;
+  bool pod_level_resources = true;  // gate PodLevelResources
+};
+
+// Points into the snapshot that it was made of.
+struct GivenCase {
+  const Autoscaler* autoscaler = nullptr;
+  std::string now_source;
+  ScaleAnswer scale;
+  std::string scale_source;  // "Deployment web", …
+  std::vector<const Pod*> pods;
+  PodTable table;
+  std::vector<Reading> readings;   // one for each metric spec; empty when none was read
+  std::vector<std::string> notes;  // what a reader of the decision has to know about its inputs
+  Decision decision;               // as if its writes succeeded
+
+  GivenCase() = default;
+  GivenCase(const GivenCase&) = delete;
+  GivenCase& operator=(const GivenCase&) = delete;
+};
+
+// Decides `autoscaler`, which is one of the snapshot's.
+void DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
+                 const CaseOptions& options, GivenCase& out);
+
+}  // namespace flyball::scaler

@@ -1,0 +1,276 @@
+#include "scaler/explain/sentence.h"
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "scaler/explain/amounts.h"
+
+namespace flyball::scaler {
+namespace {
+
+// What `count` replicas can carry, said as the condition for one more.
+std::string OneMoreOnlyAbove(const MetricSpec& metric, const Proposal& proposal) {
+  const double count = proposal.replicas;
+  const double target = static_cast<double>(proposal.target_milli);
+  switch (proposal.formula) {
+    case Formula::kPodUtilization:
+      return absl::StrCat("a mean above ",
+                          ShowNumber(proposal.target_utilization * count / proposal.multiplier, 1),
+                          "%");
+    case Formula::kPodAverage:
+      return absl::StrCat("a mean above ",
+                          ShowAmount(target * count / proposal.multiplier, metric));
+    case Formula::kTotalPerReadyPod:
+      return absl::StrCat("a value above ",
+                          ShowAmount(target * count / proposal.multiplier, metric));
+    case Formula::kTotalFromZero:
+    case Formula::kTotalOverTarget:
+      return absl::StrCat("a total above ", ShowAmount(target * count, metric));
+    case Formula::kNone:
+      break;
+  }
+  return "";
+}
+
+std::string Product(const MetricSpec& metric, const Proposal& proposal) {
+  const double last = proposal.refilled ? proposal.refilled_ratio : proposal.ratio;
+  switch (proposal.formula) {
+    case Formula::kPodUtilization:
+    case Formula::kPodAverage:
+      return absl::StrCat(ShowNumber(last), " x ",
+                          ShowCount(static_cast<int64_t>(proposal.multiplier), "pod"), " = ",
+                          ShowNumber(last * proposal.multiplier));
+    case Formula::kTotalPerReadyPod:
+      return absl::StrCat(ShowNumber(last), " x ",
+                          ShowCount(static_cast<int64_t>(proposal.multiplier), "ready pod"), " = ",
+                          ShowNumber(last * proposal.multiplier));
+    case Formula::kTotalFromZero:
+    case Formula::kTotalOverTarget: {
+      const double total = static_cast<double>(proposal.sum_milli);
+      const double target = static_cast<double>(proposal.target_milli);
+      return absl::StrCat(ShowAmount(total, metric), " / ", ShowAmount(target, metric), " = ",
+                          ShowNumber(total / target));
+    }
+    case Formula::kNone:
+      break;
+  }
+  return "";
+}
+
+// What would have to be measured for the count to grow out of the tolerance.
+std::string GrowsAbove(const MetricSpec& metric, const Proposal& proposal) {
+  const double high = proposal.tolerance.high();
+  const double target = static_cast<double>(proposal.target_milli);
+  switch (proposal.formula) {
+    case Formula::kPodUtilization:
+      return absl::StrCat("a mean above ", ShowNumber(proposal.target_utilization * high, 1), "%");
+    case Formula::kPodAverage:
+      return absl::StrCat("a mean above ", ShowAmount(target * high, metric));
+    case Formula::kTotalOverTarget:
+      return absl::StrCat("a total above ",
+                          ShowAmount(target * high * proposal.base_replicas, metric));
+    default:
+      return absl::StrCat("a value above ", ShowAmount(target * high, metric));
+  }
+}
+
+std::string Band(const Tolerance& tolerance) {
+  return absl::StrCat(ShowNumber(tolerance.low()), " to ", ShowNumber(tolerance.high()));
+}
+
+std::string ShowPolicy(const ScalingPolicy& policy) {
+  const absl::string_view pods = policy.value == 1 ? " pod" : " pods";
+  const absl::string_view kind = policy.type == PolicyType::kPods ? pods : "%";
+  return absl::StrCat(policy.value, kind, " in ", ShowAge(absl::Seconds(policy.period_seconds)));
+}
+
+const ScalingRules* RulesOf(const GivenCase& given) {
+  const std::optional<Behavior>& behavior = given.autoscaler->behavior;
+  if (!behavior.has_value()) return nullptr;
+  return given.decision.limiting->up ? &behavior->scale_up : &behavior->scale_down;
+}
+
+std::string ShowPolicyLimit(const ScalingRules& rules, const PolicyLimit& policy) {
+  std::string changes;
+  if (policy.added > 0) absl::StrAppend(&changes, ", ", policy.added, " added since");
+  if (policy.removed > 0) absl::StrAppend(&changes, ", ", policy.removed, " removed since");
+  return absl::StrCat(ShowPolicy(rules.policies[policy.policy]), " from ", policy.period_start,
+                      changes, " allows ", policy.limit);
+}
+
+// The rule that set the limit.
+std::string ShowCountingRule(const GivenCase& given) {
+  const Limiting& limiting = *given.decision.limiting;
+  const ScalingRules* rules = RulesOf(given);
+  if (rules == nullptr || limiting.disabled || !limiting.policy.has_value())
+    return ShowRules(given);
+  return ShowPolicyLimit(*rules, limiting.policies[*limiting.policy]);
+}
+
+// "orders_waiting asks for 8 (229 / 30 = 7.6333)", or what the window made of it.
+std::string WhatIsAskedFor(const GivenCase& given) {
+  const Decision& decision = given.decision;
+  const int32_t asked = decision.limiting->before;
+  const bool held = decision.stabilization.has_value() &&
+                    decision.stabilization->after != decision.stabilization->before;
+  if (held || !decision.combination.has_value() || !decision.combination->winner.has_value()) {
+    return absl::StrCat("past and present recommendations ask for ", asked);
+  }
+  const size_t winner = *decision.combination->winner;
+  const MetricSpec& metric = given.autoscaler->metrics[winner];
+  const Proposal& proposal = decision.proposals[winner];
+  const std::string product = proposal.verdict == Verdict::kComputed
+                                  ? absl::StrCat(" (", Product(metric, proposal), ")")
+                                  : "";
+  return absl::StrCat(ShowMetricName(metric), " asks for ", asked, product);
+}
+
+std::string WhyLimited(const GivenCase& given) {
+  const Decision& decision = given.decision;
+  const Limiting& limiting = *decision.limiting;
+  const std::string asked = WhatIsAskedFor(given);
+  switch (limiting.by) {
+    case LimitedBy::kScaleUpLimit:
+      return absl::StrCat("it may not grow faster now, ", ShowCountingRule(given), "; ", asked);
+    case LimitedBy::kScaleDownLimit:
+      return absl::StrCat("it may not shrink faster now, ", ShowCountingRule(given), "; ", asked);
+    case LimitedBy::kMaxReplicas:
+      return absl::StrCat("maxReplicas is ", decision.max_replicas, "; ", asked);
+    case LimitedBy::kMinReplicas:
+      return absl::StrCat("minReplicas is ", decision.min_replicas, "; ", asked);
+    case LimitedBy::kNothing:
+      break;
+  }
+  return "";
+}
+
+std::string WhyStabilized(const Decision& decision) {
+  const Stabilization& window = *decision.stabilization;
+  const bool shrinking = window.after > window.before;
+  std::string by;
+  if (window.by.has_value()) {
+    const absl::Duration ago = decision.now - window.by->time;
+    by = ago < absl::Seconds(1)
+             ? absl::StrCat(" (", window.by->replicas, " is today's size)")
+             : absl::StrCat(" (", window.by->replicas, " was asked for ", ShowAge(ago), " ago)");
+  }
+  return absl::StrCat("the metrics ask for ", window.before, ", but ",
+                      shrinking ? "shrinking waits until nothing higher was asked for during "
+                                : "growing waits until nothing lower was asked for during ",
+                      ShowAge(shrinking ? window.down_window : window.up_window), by);
+}
+
+}  // namespace
+
+std::string ShowTarget(const MetricSpec& metric, const Proposal& proposal) {
+  const MetricTarget& target = metric.target;
+  const bool per_pod = metric.type != MetricType::kObject && metric.type != MetricType::kExternal;
+  if (proposal.formula == Formula::kPodUtilization ||
+      (!target.average_value.has_value() && target.average_utilization.has_value())) {
+    return absl::StrCat(target.average_utilization.value_or(0), "% of the request");
+  }
+  const bool total = metric.type == MetricType::kObject ? target.type == TargetType::kValue
+                                                        : !target.average_value.has_value();
+  const std::optional<TargetAmount>& amount = total ? target.value : target.average_value;
+  if (!amount.has_value()) return "none";
+  return absl::StrCat(ShowAmount(static_cast<double>(amount->milli), metric),
+                      total     ? ""
+                      : per_pod ? " for each pod"
+                                : " for each replica");
+}
+
+std::string ShowRules(const GivenCase& given) {
+  const Limiting& limiting = *given.decision.limiting;
+  const ScalingRules* rules = RulesOf(given);
+  if (rules == nullptr) {
+    return absl::StrCat("at most twice as many as now, or 4: ", limiting.rate_limit.value_or(0));
+  }
+  if (limiting.disabled) {
+    return absl::StrCat("selectPolicy Disabled allows ", given.decision.current);
+  }
+  std::vector<std::string> shown;
+  for (const PolicyLimit& policy : limiting.policies) {
+    shown.push_back(ShowPolicyLimit(*rules, policy));
+  }
+  return absl::StrCat(absl::StrJoin(shown, "; "), shown.size() < 2 ? ""
+                                                  : rules->select_policy == SelectPolicy::kMin
+                                                      ? "; the smallest change counts"
+                                                      : "; the largest change counts");
+}
+
+std::string WhyThisProposal(const MetricSpec& metric, const Proposal& proposal) {
+  if (!proposal.valid) return absl::StrCat("unknown: ", proposal.error);
+  const int32_t count = proposal.replicas;
+  const double last = proposal.refilled ? proposal.refilled_ratio : proposal.ratio;
+  switch (proposal.verdict) {
+    case Verdict::kWithinTolerance:
+      return absl::StrCat(ShowNumber(last), " of the target is within ", Band(proposal.tolerance),
+                          ", so ", count, " stay; more only for ", GrowsAbove(metric, proposal));
+    case Verdict::kWouldFlip:
+      return absl::StrCat("with the gaps filled in the ratio is ", ShowNumber(last),
+                          ", on the other side of 1, so ", count, " stay");
+    case Verdict::kWouldReverse:
+      return absl::StrCat("with the gaps filled in it would be ",
+                          proposal.discarded_replicas.value_or(0),
+                          ", against the direction of the load, so ", count, " stay");
+    case Verdict::kComputed: {
+      const double product = last * proposal.multiplier;
+      const bool whole = proposal.formula != Formula::kTotalOverTarget &&
+                         proposal.formula != Formula::kTotalFromZero &&
+                         product == std::floor(product);
+      std::string text = absl::StrCat(Product(metric, proposal), whole ? "" : ", rounded up to ",
+                                      whole ? "" : absl::StrCat(count));
+      if (count < 0) return absl::StrCat(text, "; less than none is none");
+      return absl::StrCat(text, "; one more only for ", OneMoreOnlyAbove(metric, proposal));
+    }
+    case Verdict::kFailed:
+      break;
+  }
+  return proposal.error;
+}
+
+std::string WhyThisCount(const GivenCase& given) {
+  const Decision& decision = given.decision;
+  switch (decision.outcome) {
+    case Outcome::kScaleUnknown:
+      return absl::StrCat("the scale of the target is not known: ", given.scale.error);
+    case Outcome::kSwitchedOff:
+      return "the target was scaled to zero by hand, and nothing wakes it while minReplicas is not "
+             "0";
+    case Outcome::kAboveMax:
+      return absl::StrCat("maxReplicas is ", decision.max_replicas,
+                          "; the bounds come before the metrics, which were not read");
+    case Outcome::kBelowMin:
+      return absl::StrCat("minReplicas is ", decision.min_replicas,
+                          "; the bounds come before the metrics, which were not read");
+    case Outcome::kMetricsFailed: {
+      if (!decision.combination.has_value())
+        return absl::StrCat("nothing was read: ", decision.error);
+      const Combination& combination = *decision.combination;
+      std::string rest;
+      if (combination.winner.has_value()) {
+        rest = absl::StrCat(", and the others would shrink to ", combination.replicas);
+      }
+      return absl::StrCat(combination.invalid, " of ",
+                          ShowCount(static_cast<int64_t>(combination.total), "metric"),
+                          " could not be read", rest, "; unknown is not zero, so nothing changes");
+    }
+    case Outcome::kDecided:
+      break;
+  }
+  if (decision.limiting.has_value() && decision.limiting->by != LimitedBy::kNothing) {
+    return WhyLimited(given);
+  }
+  if (decision.stabilization.has_value() &&
+      decision.stabilization->after != decision.stabilization->before) {
+    return WhyStabilized(decision);
+  }
+  if (!decision.combination.has_value() || !decision.combination->winner.has_value()) return "";
+  const size_t winner = *decision.combination->winner;
+  const MetricSpec& metric = given.autoscaler->metrics[winner];
+  return absl::StrCat(ShowMetricName(metric), ": ",
+                      WhyThisProposal(metric, decision.proposals[winner]));
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,237 @@
+#include "scaler/explain/snapshot.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "base/status_macros.h"
+#include "kube/label_selector.h"
+#include "scaler/inputs/metrics_reader.h"
+#include "scaler/inputs/pod_reader.h"
+#include "scaler/spec/hpa_parser.h"
+#include "scaler/spec/hpa_read.h"
+#include "scaler/spec/shape.h"
+
+namespace flyball::scaler {
+namespace {
+
+constexpr char kDefaultNamespace[] = "default";
+
+const Shape kScaleSpecShape{
+    .fields = {{"replicas", &kInt32Shape, true}, {"selector", &kAnyShape, true}}};
+const Shape kScaleStatusShape{.fields = {{"replicas", &kInt32Shape}, {"selector", &kAnyShape}}};
+const Shape kScaleShape{.fields = {{"kind", &kStringShape},
+                                   {"metadata", &kObjectMetaShape},
+                                   {"spec", &kScaleSpecShape},
+                                   {"status", &kScaleStatusShape}}};
+const Shape kSelectorHolderShape{.fields = {{"selector", &kSelectorShape, true}}};
+const Shape kLabelsHolderShape{.fields = {{"selector", &kStringMapShape, true}}};
+
+// Reads the objects of one file; knows where in it it is.
+class FileReader {
+ public:
+  FileReader(absl::string_view file, ClusterSnapshot& snapshot)
+      : file_(file), snapshot_(snapshot) {}
+
+  absl::Status Read(const Node& object, absl::string_view kind_in_list = "") {
+    if (!object.is_map()) return Error(object.line, "expected an object of the Kubernetes API");
+    std::string kind(object.FindText("kind"));
+    if (kind.empty()) kind = std::string(kind_in_list);
+    if (kind.empty()) return Error(object.line, "field `kind` is missing");
+    const Node* items = object.Find("items");
+    if (items != nullptr && absl::EndsWith(kind, "List")) {
+      return ReadList(*items, kind.substr(0, kind.size() - 4));
+    }
+    if (kind == "HorizontalPodAutoscaler") return ReadAutoscaler(object);
+    if (kind == "Pod") return ReadOnePod(object);
+    if (kind == "Scale" || kind == "Deployment" || kind == "StatefulSet" || kind == "ReplicaSet" ||
+        kind == "ReplicationController") {
+      return ReadScale(object, kind);
+    }
+    if (kind == "PodMetrics") return ReadPodUsage(object);
+    if (kind == "MetricValue") return ReadObjectValue(object);
+    if (kind == "ExternalMetricValue") return ReadExternalValue(object);
+    ++snapshot_.ignored[kind];
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Error(int line, absl::string_view what) const {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file_, ":", line > 0 ? absl::StrCat(line, ":") : "", " ", what));
+  }
+
+  // Messages of the readers begin with "line N: ", which becomes "FILE:N: ".
+  absl::Status Located(const Node& object, const absl::Status& status) const {
+    absl::string_view message = status.message();
+    int line = object.line;
+    if (absl::ConsumePrefix(&message, "line ")) {
+      const size_t end = message.find(':');
+      if (end != absl::string_view::npos && absl::SimpleAtoi(message.substr(0, end), &line)) {
+        message.remove_prefix(end + 1);
+      }
+    }
+    return Error(line, absl::StripLeadingAsciiWhitespace(message));
+  }
+
+  absl::Status ReadList(const Node& items, absl::string_view kind) {
+    if (!items.is_list()) return Error(items.line, "items: expected a list");
+    for (const Node& item : items.items) RETURN_IF_ERROR(Read(item, kind));
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadAutoscaler(Node object) {
+    // As kubectl does for an object without one.
+    for (auto& [key, value] : object.members) {
+      if (key != "metadata" || value.Find("namespace") != nullptr) continue;
+      Node ns;
+      ns.kind = Node::Kind::kString;
+      ns.text = kDefaultNamespace;
+      value.members.push_back({"namespace", std::move(ns)});
+    }
+    // The object is stored already: what a gate would have kept out is followed.
+    AdmissionResult admitted =
+        Admit(object, {.gates = {.hpa_configurable_tolerance = true, .hpa_scale_to_zero = true}});
+    if (!admitted.decode_error.empty()) {
+      return Located(object, absl::InvalidArgumentError(admitted.decode_error));
+    }
+    std::vector<std::string> errors;
+    for (const FieldError& error : admitted.errors) {
+      errors.push_back(std::string(Error(LineOf(object, error.field), error.ToString()).message()));
+    }
+    if (!errors.empty()) return absl::InvalidArgumentError(absl::StrJoin(errors, "\n"));
+    snapshot_.autoscalers.push_back(*std::move(admitted.autoscaler));
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadOnePod(const Node& object) {
+    absl::StatusOr<Pod> pod = ReadPod(object);
+    if (!pod.ok()) return Located(object, pod.status());
+    if (pod->ns.empty()) pod->ns = kDefaultNamespace;
+    snapshot_.pods.push_back(*std::move(pod));
+    return absl::OkStatus();
+  }
+
+  // The selector of a workload is an object (of a ReplicationController: a map of labels), that of
+  // a Scale a text.
+  absl::StatusOr<std::string> ReadSelectorText(const Node& object, const std::string& kind) const {
+    if (kind == "Scale") {
+      const Node* status = object.Find("status");
+      return status == nullptr ? std::string() : std::string(status->FindText("selector"));
+    }
+    const Node* spec = object.Find("spec");
+    if (spec == nullptr) return std::string();
+    kube::LabelSelector selector;
+    if (kind == "ReplicationController") {
+      ASSIGN_OR_RETURN(const Node shaped, Conform(*spec, kLabelsHolderShape, KeyMatch::kExact));
+      if (const Node* labels = shaped.Find("selector")) {
+        for (const auto& [key, value] : labels->members) selector.match_labels[key] = value.text;
+      }
+    } else {
+      ASSIGN_OR_RETURN(const Node shaped, Conform(*spec, kSelectorHolderShape, KeyMatch::kExact));
+      selector = ReadSelector(shaped, "selector").value_or(kube::LabelSelector());
+    }
+    ASSIGN_OR_RETURN(const kube::Selector parsed, selector.ToSelector());
+    return parsed.ToString();
+  }
+
+  absl::Status ReadScale(const Node& object, const std::string& kind) {
+    absl::StatusOr<Node> shaped = Conform(object, kScaleShape, KeyMatch::kExact);
+    if (!shaped.ok()) return Located(object, shaped.status());
+    absl::StatusOr<std::string> selector = ReadSelectorText(object, kind);
+    if (!selector.ok()) return Located(object, selector.status());
+    const ObjectMeta metadata = ReadObjectMeta(*shaped);
+    WorkloadScale scale;
+    scale.kind = kind;
+    scale.ns = metadata.ns.empty() ? kDefaultNamespace : metadata.ns;
+    scale.name = metadata.name;
+    scale.selector = *std::move(selector);
+    if (const Node* spec = shaped->Find("spec")) {
+      // Workloads default to 1, a Scale to 0.
+      scale.spec_replicas = ReadOptionalInt32(*spec, "replicas").value_or(kind == "Scale" ? 0 : 1);
+    }
+    if (const Node* status = shaped->Find("status")) {
+      scale.status_replicas = ReadInt32(*status, "replicas");
+    }
+    snapshot_.scales.push_back(std::move(scale));
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadPodUsage(const Node& object) {
+    absl::StatusOr<PodMetrics> metrics = ReadPodMetrics(object);
+    if (!metrics.ok()) return Located(object, metrics.status());
+    const Node* metadata = object.Find("metadata");
+    const std::string ns(metadata == nullptr ? "" : metadata->FindText("namespace"));
+    See(metrics->timestamp);
+    snapshot_.pod_metrics.push_back(
+        {.ns = ns.empty() ? kDefaultNamespace : ns, .metrics = *std::move(metrics)});
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadObjectValue(const Node& object) {
+    absl::StatusOr<ObjectMetric> value = ReadObjectMetricValue(object);
+    if (!value.ok()) return Located(object, value.status());
+    const Node* described = object.Find("describedObject");
+    if (described == nullptr) return Error(object.line, "describedObject is missing");
+    GivenObjectMetric given;
+    given.kind = std::string(described->FindText("kind"));
+    given.ns = std::string(described->FindText("namespace"));
+    // v1beta1: metricName, selector; v1beta2: metric.name, metric.selector.
+    const Node* metric = object.Find("metric");
+    given.metric =
+        std::string(metric != nullptr ? metric->FindText("name") : object.FindText("metricName"));
+    if (given.metric.empty()) return Error(object.line, "the metric's name is missing");
+    absl::StatusOr<Node> shaped =
+        Conform(metric != nullptr ? *metric : object, kSelectorHolderShape, KeyMatch::kExact);
+    if (!shaped.ok()) return Located(object, shaped.status());
+    given.selector =
+        MakeMetricIdentifier(given.metric, ReadSelector(*shaped, "selector")).selector_text;
+    given.value = *std::move(value);
+    See(given.value.timestamp);
+    snapshot_.object_metrics.push_back(std::move(given));
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadExternalValue(const Node& object) {
+    absl::StatusOr<ExternalMetric> value = ReadExternalMetricValue(object);
+    if (!value.ok()) return Located(object, value.status());
+    GivenExternalMetric given;
+    given.metric = std::string(object.FindText("metricName"));
+    if (given.metric.empty()) return Error(object.line, "metricName is missing");
+    if (const Node* labels = object.Find("metricLabels")) {
+      for (const auto& [key, label] : labels->members) given.labels[key] = label.text;
+    }
+    given.value = *value;
+    See(given.value.timestamp);
+    snapshot_.external_metrics.push_back(std::move(given));
+    return absl::OkStatus();
+  }
+
+  void See(const std::optional<absl::Time>& time) {
+    if (!time.has_value()) return;
+    snapshot_.newest_reading = std::max(snapshot_.newest_reading.value_or(*time), *time);
+  }
+
+  absl::string_view file_;
+  ClusterSnapshot& snapshot_;
+};
+
+}  // namespace
+
+absl::Status AddFile(absl::string_view file, absl::string_view text, ClusterSnapshot& snapshot) {
+  absl::StatusOr<std::vector<Node>> documents = ParseDocuments(text);
+  if (!documents.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(file, ": ", documents.status().message()));
+  }
+  if (documents->empty()) return absl::InvalidArgumentError(absl::StrCat(file, ": is empty"));
+  FileReader reader(file, snapshot);
+  for (const Node& document : *documents) RETURN_IF_ERROR(reader.Read(document));
+  return absl::OkStatus();
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,75 @@
+// What the files given to `decide -f` say about a cluster: autoscalers, scales, pods and answers of
+// the metrics APIs.
+//
+// Pure values; files are read elsewhere. Any order, any number of objects in a file: single
+// objects, lists as `kubectl get -o yaml|json` prints them, several YAML documents, and the lists
+// that the metrics APIs answer with (`kubectl get --raw`).
+//
+// Kinds:   HorizontalPodAutoscaler (autoscaling/v2, v1); Pod; Deployment, StatefulSet, ReplicaSet,
+//          ReplicationController and autoscaling/v1 Scale; PodMetrics(List); MetricValueList
+//          (custom.metrics.k8s.io v1beta1, v1beta2); ExternalMetricValueList. Others are counted
+//          in `ignored`.
+// Errors:  kInvalidArgument, "FILE:LINE: what"; all errors of an autoscaler at once.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "kube/selector.h"
+#include "scaler/math/pods.h"
+#include "scaler/math/readings.h"
+#include "scaler/spec/autoscaler.h"
+
+namespace flyball::scaler {
+
+// The replicas of a workload, as its scale subresource would tell them.
+struct WorkloadScale {
+  std::string kind;  // "Scale": of whatever has that name
+  std::string ns;
+  std::string name;
+  int32_t spec_replicas = 1;
+  int32_t status_replicas = 0;
+  std::string selector;  // text form
+};
+
+struct GivenPodMetrics {
+  std::string ns;
+  PodMetrics metrics;
+};
+
+// One MetricValue.
+struct GivenObjectMetric {
+  std::string kind;
+  std::string ns;
+  std::string metric;
+  std::string selector;  // text form; "" when none is stated
+  ObjectMetric value;
+};
+
+// One ExternalMetricValue.
+struct GivenExternalMetric {
+  std::string metric;
+  kube::Labels labels;
+  ExternalMetric value;
+};
+
+struct ClusterSnapshot {
+  std::vector<Autoscaler> autoscalers;
+  std::vector<WorkloadScale> scales;
+  std::vector<Pod> pods;
+  std::vector<GivenPodMetrics> pod_metrics;
+  std::vector<GivenObjectMetric> object_metrics;
+  std::vector<GivenExternalMetric> external_metrics;
+  std::map<std::string, int> ignored;        // kind -> how many
+  std::optional<absl::Time> newest_reading;  // of all metrics
+};
+
+// Adds what the text of one file says.
+absl::Status AddFile(absl::string_view file, absl::string_view text, ClusterSnapshot& snapshot);
+
+}  // namespace flyball::scaler
