@@ -39,23 +39,51 @@ absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::Pods(
                                                                         .running_only = true,
                                                                         .timeout = timeout},
                                                                        name));
-  // Sorted by namespace, name: each namespace is one run.
-  std::vector<Batch> batches;
-  for (const kube::ObjectPtr& pod : pods) {
-    if (batches.empty() || batches.back().ns != pod->ns) batches.emplace_back().ns = pod->ns;
-    batches.back().names.push_back(pod->name);
-  }
-  AskAll(batches, /*nodes=*/false, deadline);
+  std::vector<Batch> batches = PodBatches(pods);
+  AskAll(batches, deadline);
 
   ResourceMetricList<PodMetrics> list;
   RETURN_IF_ERROR(Settle(batches, deadline, epoch, list));
-  size_t batch = 0;
-  for (const kube::ObjectPtr& pod : pods) {
-    if (batches[batch].ns != pod->ns) ++batch;
-    if (!batches[batch].both.status.ok()) continue;
-    if (auto metrics = ForPod(pod, batches[batch].both)) list.items.push_back(*std::move(metrics));
+  for (const Batch& batch : batches) {
+    if (!batch.both.status.ok()) continue;
+    for (const kube::ObjectPtr& pod : batch.objects) {
+      if (auto metrics = ForPod(pod, batch.both)) list.items.push_back(*std::move(metrics));
+    }
   }
   return list;
+}
+
+std::string ResourceProvider::Batch::What() const {
+  switch (scope) {
+    case Scope::kNodes:
+      return "nodes";
+    case Scope::kAllNamespaces:
+      return "pods";
+    case Scope::kOneNamespace:
+      break;
+  }
+  return absl::StrCat("pods of ", ns);
+}
+
+std::vector<ResourceProvider::Batch> ResourceProvider::PodBatches(
+    const std::vector<kube::ObjectPtr>& pods) const {
+  // Sorted by namespace, name: each namespace is one run.
+  const bool together = !pods.empty() && pods.front()->ns != pods.back()->ns &&
+                        rules_.cpu->ContainerQueryKeepsNamespaces() &&
+                        rules_.memory->ContainerQueryKeepsNamespaces();
+  std::vector<Batch> batches;
+  for (const kube::ObjectPtr& pod : pods) {
+    const bool fits =
+        !batches.empty() && (together ? batches.back().objects.size() < parts_.max_names
+                                      : batches.back().ns == pod->ns);
+    if (!fits) {
+      Batch& batch = batches.emplace_back();
+      batch.scope = together ? Scope::kAllNamespaces : Scope::kOneNamespace;
+      if (!together) batch.ns = pod->ns;
+    }
+    batches.back().objects.push_back(pod);
+  }
+  return batches;
 }
 
 absl::StatusOr<ResourceMetricList<NodeMetrics>> ResourceProvider::Nodes(
@@ -69,18 +97,19 @@ absl::StatusOr<ResourceMetricList<NodeMetrics>> ResourceProvider::Nodes(
                                                                          .timeout = timeout},
                                                                         name));
   std::vector<Batch> batches;
-  for (const kube::ObjectPtr& node : nodes) {
-    if (batches.empty()) batches.emplace_back();
-    batches.back().names.push_back(node->name);
+  if (!nodes.empty()) {
+    Batch& batch = batches.emplace_back();
+    batch.scope = Scope::kNodes;
+    batch.objects = nodes;
   }
-  AskAll(batches, /*nodes=*/true, deadline);
+  AskAll(batches, deadline);
 
   ResourceMetricList<NodeMetrics> list;
   RETURN_IF_ERROR(Settle(batches, deadline, epoch, list));
-  for (const kube::ObjectPtr& node : nodes) {
-    if (!batches.front().both.status.ok()) break;
-    if (auto metrics = ForNode(node, batches.front().both)) {
-      list.items.push_back(*std::move(metrics));
+  for (const Batch& batch : batches) {
+    if (!batch.both.status.ok()) continue;
+    for (const kube::ObjectPtr& node : batch.objects) {
+      if (auto metrics = ForNode(node, batch.both)) list.items.push_back(*std::move(metrics));
     }
   }
   return list;
@@ -99,7 +128,7 @@ absl::StatusOr<std::vector<kube::ObjectPtr>> ResourceProvider::Candidates(
   return std::vector<kube::ObjectPtr>{std::move(object)};
 }
 
-void ResourceProvider::AskAll(std::vector<Batch>& batches, bool nodes, MonotonicTime deadline) {
+void ResourceProvider::AskAll(std::vector<Batch>& batches, MonotonicTime deadline) {
   struct Pair {
     absl::StatusOr<Queried> cpu, memory;
   };
@@ -108,7 +137,7 @@ void ResourceProvider::AskAll(std::vector<Batch>& batches, bool nodes, Monotonic
   parts_.pool.ParallelFor(2 * batches.size(), 2 * parts_.max_parallel, [&](size_t i) {
     const bool cpu = i % 2 == 0;
     const rules::CompiledResourceRule& rule = cpu ? *rules_.cpu : *rules_.memory;
-    (cpu ? pairs[i / 2].cpu : pairs[i / 2].memory) = Ask(rule, batches[i / 2], nodes, deadline);
+    (cpu ? pairs[i / 2].cpu : pairs[i / 2].memory) = Ask(rule, batches[i / 2], deadline);
   });
   for (size_t i = 0; i < batches.size(); ++i) {
     Both& both = batches[i].both;
@@ -121,14 +150,25 @@ void ResourceProvider::AskAll(std::vector<Batch>& batches, bool nodes, Monotonic
 }
 
 absl::StatusOr<ResourceProvider::Queried> ResourceProvider::Ask(
-    const rules::CompiledResourceRule& rule, const Batch& batch, bool nodes,
-    MonotonicTime deadline) {
+    const rules::CompiledResourceRule& rule, const Batch& batch, MonotonicTime deadline) {
   const std::shared_ptr<const MapperNames> names = parts_.answering.registry.registry()->names();
-  ASSIGN_OR_RETURN(const std::string promql,
-                   nodes ? rule.NodeQuery(batch.names, *names)
-                         : rule.ContainerQuery(batch.ns, batch.names, *names));
+  std::vector<std::string> wanted;
+  wanted.reserve(batch.objects.size());
+  for (const kube::ObjectPtr& object : batch.objects) wanted.push_back(object->name);
+  if (batch.scope == Scope::kAllNamespaces) {
+    std::sort(wanted.begin(), wanted.end());
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  }
+  const bool nodes = batch.scope == Scope::kNodes;
+  ASSIGN_OR_RETURN(const std::string promql, nodes ? rule.NodeQuery(wanted, *names)
+                                                   : rule.ContainerQuery(batch.ns, wanted, *names));
   ASSIGN_OR_RETURN(const std::string label,
                    rule.LabelOfResource(ForRules(nodes ? NodeResource() : PodResource()), *names));
+  std::string ns_label;
+  if (batch.scope == Scope::kAllNamespaces) {
+    ASSIGN_OR_RETURN(ns_label,
+                     rule.LabelOfResource({.group = "", .resource = "namespaces"}, *names));
+  }
   Queried queried;
   ASSIGN_OR_RETURN(queried.fresh, parts_.answering.batcher.Query(promql, deadline));
   const QueryResult& result = *queried.fresh.result;
@@ -136,7 +176,9 @@ absl::StatusOr<ResourceProvider::Queried> ResourceProvider::Ask(
     return absl::UnavailableError("the query's result is not an instant vector");
   }
   for (const Sample& sample : result.samples) {
-    queried.by_object[LabelValue(sample.labels, label)].push_back(&sample);
+    const absl::string_view ns =
+        ns_label.empty() ? absl::string_view(batch.ns) : LabelValue(sample.labels, ns_label);
+    queried.by_object[absl::StrCat(ns, "/", LabelValue(sample.labels, label))].push_back(&sample);
   }
   return queried;
 }
@@ -151,7 +193,7 @@ absl::Status ResourceProvider::Settle(const std::vector<Batch>& batches, Monoton
           {fresh_until, batch.both.cpu.fresh.fresh_until, batch.both.memory.fresh.fresh_until});
       continue;
     }
-    const std::string where = batch.ns.empty() ? "nodes" : absl::StrCat("pods of ", batch.ns);
+    const std::string where = batch.What();
     if (absl::IsDeadlineExceeded(batch.both.status) &&
         parts_.answering.clock.MonotonicNow() >= deadline) {
       return FetchFailure(parts_.answering, where, batch.both.status);
@@ -174,8 +216,9 @@ std::optional<int64_t> ResourceProvider::Milli(const Sample& sample, absl::strin
 }
 
 std::optional<PodMetrics> ResourceProvider::ForPod(const kube::ObjectPtr& pod, const Both& both) {
-  const auto cpu = both.cpu.by_object.find(pod->name);
-  const auto memory = both.memory.by_object.find(pod->name);
+  const std::string key = absl::StrCat(pod->ns, "/", pod->name);
+  const auto cpu = both.cpu.by_object.find(key);
+  const auto memory = both.memory.by_object.find(key);
   if (cpu == both.cpu.by_object.end() || memory == both.memory.by_object.end()) {
     return std::nullopt;
   }
@@ -205,8 +248,9 @@ std::optional<PodMetrics> ResourceProvider::ForPod(const kube::ObjectPtr& pod, c
 
 std::optional<NodeMetrics> ResourceProvider::ForNode(const kube::ObjectPtr& node,
                                                      const Both& both) {
-  const auto cpu = both.cpu.by_object.find(node->name);
-  const auto memory = both.memory.by_object.find(node->name);
+  const std::string key = absl::StrCat("/", node->name);
+  const auto cpu = both.cpu.by_object.find(key);
+  const auto memory = both.memory.by_object.find(key);
   if (cpu == both.cpu.by_object.end() || memory == both.memory.by_object.end()) {
     return std::nullopt;
   }

@@ -1,7 +1,8 @@
 // metrics.k8s.io: cpu and memory of running pods and of nodes, two queries for each namespace.
 //
 // Thread-safe; nothing of its own changes. Namespaces are asked in parallel, a bounded number at
-// once. Source: prometheus-adapter 0.12.0.
+// once; where the templates group by namespace, one pair of queries asks for all of them (for up to
+// max_names pods). Source: prometheus-adapter 0.12.0.
 //   pods   Left out without a cpu and a memory sample. A container with only one of the two has 0
 //          for the other; of a container's samples the last one counts.
 //   nodes  Left out without both; the first sample of each counts.
@@ -30,6 +31,7 @@ class ResourceProvider : public ResourceMetricsProvider {
     Answering answering;
     WorkerPool& pool;
     size_t max_parallel = 8;  // namespaces at once
+    size_t max_names = 500;   // pods in a query for all namespaces
   };
 
   ResourceProvider(const Parts& parts, rules::CompiledResourceRules rules)
@@ -44,8 +46,8 @@ class ResourceProvider : public ResourceMetricsProvider {
   uint64_t Epoch() const override;
 
  private:
-  // The samples of one query by the object's label, in the order of the answer.
-  using Samples = absl::flat_hash_map<absl::string_view, std::vector<const Sample*>>;
+  // The samples of one query by `namespace/pod` or `/node`, in the order of the answer.
+  using Samples = absl::flat_hash_map<std::string, std::vector<const Sample*>>;
   struct Queried {
     FreshResult fresh;  // keeps the samples alive
     Samples by_object;
@@ -54,19 +56,24 @@ class ResourceProvider : public ResourceMetricsProvider {
     absl::Status status;  // of the first query that failed
     Queried cpu, memory;
   };
-  // The objects of one namespace, or all nodes, and what was asked for them.
+  enum class Scope { kOneNamespace, kAllNamespaces, kNodes };
+  // Objects that are asked for together, neighbours in the list of candidates.
   struct Batch {
-    std::string ns;
-    std::vector<std::string> names;
+    Scope scope = Scope::kOneNamespace;
+    std::string ns;  // of kOneNamespace
+    std::vector<kube::ObjectPtr> objects;
     Both both;
+    // For logs: "nodes", "pods of web", "pods".
+    std::string What() const;
   };
 
+  std::vector<Batch> PodBatches(const std::vector<kube::ObjectPtr>& pods) const;
   absl::StatusOr<std::vector<kube::ObjectPtr>> Candidates(const kube::ObjectQuery& query,
                                                           absl::string_view name);
   absl::StatusOr<Queried> Ask(const rules::CompiledResourceRule& rule, const Batch& batch,
-                              bool nodes, MonotonicTime deadline);
+                              MonotonicTime deadline);
   // Fills in `both` of each batch, in parallel.
-  void AskAll(std::vector<Batch>& batches, bool nodes, MonotonicTime deadline);
+  void AskAll(std::vector<Batch>& batches, MonotonicTime deadline);
   // Collects failures and freshness; kDeadlineExceeded when time is over.
   template <typename T>
   absl::Status Settle(const std::vector<Batch>& batches, MonotonicTime deadline, uint64_t epoch,

@@ -180,5 +180,40 @@ TEST_F(ResourceProviderTest, AnAnswerIsFreshForTheAgeOfItsQueries) {
   EXPECT_EQ(got->freshness.epoch, floor_.resource().Epoch());
 }
 
+constexpr char kKeepsNamespaces[] = R"(
+resourceRules:
+  cpu: &rule
+    containerQuery: 'sum by (ns,<<.GroupBy>>) (cpu{<<.LabelMatchers>>})'
+    nodeQuery: 'sum by (<<.GroupBy>>) (cpu{<<.LabelMatchers>>})'
+    containerLabel: ctr
+    resources: {overrides: {ns: {resource: namespace}, po: {resource: pods}, host: {resource: node}}}
+  memory:
+    <<: *rule
+    containerQuery: 'sum by (ns,<<.GroupBy>>) (mem{<<.LabelMatchers>>})'
+)";
+
+TEST_F(ResourceProviderTest, ATemplateThatGroupsByNamespaceNeedsOnePairForAll) {
+  floor_.Load(CompileOrDie(kKeepsNamespaces));
+  floor_.directory.Add("pods", "db", "a");
+  floor_.source.OnQuery([](const std::string&) {
+    Sample web = Container("a", "c", 1), db = Container("a", "c", 2),
+           other = Container("a", "c", 3);
+    web.labels.insert(web.labels.begin() + 1, {"ns", "web"});
+    db.labels.insert(db.labels.begin() + 1, {"ns", "db"});
+    other.labels.insert(other.labels.begin() + 1, {"ns", "other"});
+    return VectorOf({web, db, other});
+  });
+  const auto got = Pods("");
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(Shown(got->items), "db/a @100 c:2000,2000; web/a @100 c:1000,1000");
+  EXPECT_THAT(floor_.source.queries(),
+              UnorderedElementsAre("sum by (ns,po,ctr) (cpu{po=~\"a|b|x\"})",
+                                   "sum by (ns,po,ctr) (mem{po=~\"a|b|x\"})"));
+  // One namespace alone is asked for as ever.
+  ASSERT_TRUE(Pods("web").ok());
+  EXPECT_THAT(floor_.source.queries(),
+              testing::Contains("sum by (ns,po,ctr) (cpu{ns=\"web\",po=~\"a|b\"})"));
+}
+
 }  // namespace
 }  // namespace flyball::adapter
