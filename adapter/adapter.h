@@ -49,7 +49,8 @@ class Adapter {
 
   // Begins to relist; the first round at once.
   void Start();
-  // Ends relisting: waits for series queries under way, at most their timeout.
+  // Ends relisting: waits for series queries under way, at most their timeout. Shutting the metric
+  // source down first ends them at once.
   void Stop();
 
   void SetRules(std::shared_ptr<const rules::CompiledRules> rules);

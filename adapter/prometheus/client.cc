@@ -82,6 +82,10 @@ Client::Client(std::vector<Server> servers, ClientOptions options, Clock& clock,
       clock_(clock),
       observer_(observer) {}
 
+void Client::Shutdown() {
+  for (const Server& server : servers_) server.transport->Shutdown();
+}
+
 MonotonicTime Client::Deadline(absl::Duration timeout) const {
   return clock_.MonotonicNow() + std::min(timeout, options_.timeout);
 }

@@ -78,6 +78,10 @@ class Client : public MetricSource {
   absl::StatusOr<std::vector<SeriesName>> Series(absl::string_view selector, absl::Time start,
                                                  absl::Duration timeout) override;
 
+  // Ends the calls under way; later ones fail. For an orderly end of the program, before those that
+  // use the client are stopped.
+  void Shutdown();
+
  private:
   using Form = std::vector<std::pair<absl::string_view, std::string>>;  // sorted by key
   struct Request {

@@ -30,9 +30,10 @@ class ScriptedTransport : public kube::HttpTransport {
                       const std::function<bool(absl::string_view)>&) override {
     return absl::UnimplementedError("not used here");
   }
-  void Shutdown() override {}
+  void Shutdown() override { ended = true; }
 
   std::vector<kube::HttpCall> calls;
+  bool ended = false;
   void SetScript(Script script) { script_ = std::move(script); }
 
  private:
@@ -263,6 +264,13 @@ TEST_F(ClientTest, WhatTheFirstServerUsedUpIsGone) {
   EXPECT_EQ(hurried->Query("q", absl::UnixEpoch(), absl::Seconds(5)).status(),
             absl::DeadlineExceededError("prometheus http://a: hangs"));
   EXPECT_EQ(transports_[3]->calls.size(), 0u);
+}
+
+TEST_F(ClientTest, ShutdownEndsTheCallsOfAllServers) {
+  auto client = Make({"http://a", "http://b"});
+  client->Shutdown();
+  EXPECT_TRUE(transports_[0]->ended);
+  EXPECT_TRUE(transports_[1]->ended);
 }
 
 // ---- URLs ----
