@@ -1,0 +1,35 @@
+// Owning pointers to OpenSSL objects. For .cc files of this folder's neighbours only.
+#pragma once
+
+#include <openssl/bio.h>
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace flyball::apiservice {
+
+template <auto Free>
+struct OpenSslDeleter {
+  template <typename T>
+  void operator()(T* object) const {
+    Free(object);
+  }
+};
+
+using SslPtr = std::unique_ptr<SSL, OpenSslDeleter<SSL_free>>;
+using SslCtxPtr = std::unique_ptr<SSL_CTX, OpenSslDeleter<SSL_CTX_free>>;
+using X509Ptr = std::unique_ptr<X509, OpenSslDeleter<X509_free>>;
+using X509StorePtr = std::unique_ptr<X509_STORE, OpenSslDeleter<X509_STORE_free>>;
+using X509StoreCtxPtr = std::unique_ptr<X509_STORE_CTX, OpenSslDeleter<X509_STORE_CTX_free>>;
+using PkeyPtr = std::unique_ptr<EVP_PKEY, OpenSslDeleter<EVP_PKEY_free>>;
+using BioPtr = std::unique_ptr<BIO, OpenSslDeleter<BIO_free_all>>;
+
+// The oldest error of this thread's queue as text; empties the queue.
+std::string OpenSslError();
+
+}  // namespace flyball::apiservice
