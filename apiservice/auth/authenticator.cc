@@ -1,0 +1,91 @@
+#include "apiservice/auth/authenticator.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "base/status_macros.h"
+
+namespace flyball::apiservice {
+
+absl::string_view BearerToken(absl::string_view authorization) {
+  const std::vector<absl::string_view> words =
+      absl::StrSplit(absl::StripAsciiWhitespace(authorization), absl::MaxSplits(' ', 2));
+  if (words.size() < 2 || !absl::EqualsIgnoreCase(words[0], "bearer")) return "";
+  return words[1];
+}
+
+Authenticator::Authenticator(TokenAuthenticator* tokens, Clock* clock)
+    : tokens_(tokens), clock_(clock), trust_(std::make_shared<Trust>()) {}
+
+void Authenticator::SetTrust(Trust trust) { trust_.Set(std::make_shared<Trust>(std::move(trust))); }
+
+// In each of the three, nullptr is "no opinion".
+
+absl::StatusOr<UserPtr> Authenticator::FromFrontProxy(const HttpRequest& request,
+                                                      const Trust& trust) const {
+  if (request.peer == nullptr || trust.front_proxy_ca == nullptr) return nullptr;
+  RETURN_IF_ERROR(trust.front_proxy_ca->Verify(*request.peer, clock_->WallNow()));
+  const std::string& name = request.peer->common_name();
+  if (!trust.allowed_names.empty() &&
+      std::find(trust.allowed_names.begin(), trust.allowed_names.end(), name) ==
+          trust.allowed_names.end()) {
+    return absl::UnauthenticatedError(
+        absl::StrCat("front proxy certificate with CN \"", name, "\" is not in the allowed list"));
+  }
+  std::optional<User> user = UserFromHeaders(request.headers, trust.headers);
+  if (!user.has_value()) return nullptr;
+  AddAuthenticatedGroup(&*user);
+  return std::make_shared<const User>(*std::move(user));
+}
+
+absl::StatusOr<UserPtr> Authenticator::FromClientCertificate(const HttpRequest& request,
+                                                             const Trust& trust) const {
+  if (request.peer == nullptr || trust.client_ca == nullptr) return nullptr;
+  RETURN_IF_ERROR(trust.client_ca->Verify(*request.peer, clock_->WallNow()));
+  if (request.peer->common_name().empty()) return nullptr;
+  User user;
+  user.name = request.peer->common_name();
+  user.groups = request.peer->organizations();
+  user.extra["authentication.kubernetes.io/credential-id"] = {
+      absl::StrCat("X509SHA256=", request.peer->sha256_hex())};
+  AddAuthenticatedGroup(&user);
+  return std::make_shared<const User>(std::move(user));
+}
+
+absl::StatusOr<UserPtr> Authenticator::FromToken(const HttpRequest& request) const {
+  if (tokens_ == nullptr || !tokens_->enabled()) return nullptr;
+  const absl::string_view token = BearerToken(request.Header("Authorization"));
+  if (token.empty()) return nullptr;
+  return tokens_->Authenticate(token);
+}
+
+absl::StatusOr<UserPtr> Authenticator::Authenticate(const HttpRequest& request) {
+  const std::shared_ptr<const Trust> trust = trust_.Get();
+  std::vector<std::string> errors;
+  for (int step = 0; step < 3; ++step) {
+    absl::StatusOr<UserPtr> user = step == 0   ? FromFrontProxy(request, *trust)
+                                   : step == 1 ? FromClientCertificate(request, *trust)
+                                               : FromToken(request);
+    if (!user.ok()) {
+      errors.emplace_back(user.status().message());
+    } else if (*user != nullptr) {
+      ++counters_.success;
+      return user;
+    }
+  }
+  if (errors.empty()) {
+    ++counters_.anonymous;
+    return AnonymousUser();
+  }
+  ++counters_.failure;
+  return absl::UnauthenticatedError(absl::StrJoin(errors, "; "));
+}
+
+}  // namespace flyball::apiservice

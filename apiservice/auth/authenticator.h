@@ -1,0 +1,50 @@
+// Request → user: front proxy, client certificate, bearer token, anonymous, in this order.
+//
+// Thread-safe. The peer's certificates are verified for each request against the CA bundles of that
+// moment (results are kept for a short while), so that a rotated CA acts on open connections.
+#pragma once
+
+#include <atomic>
+
+#include "apiservice/auth/token_authenticator.h"
+#include "apiservice/auth/trust.h"
+#include "apiservice/auth/user.h"
+#include "apiservice/net/message.h"
+#include "base/clock.h"
+#include "base/snapshot.h"
+
+namespace flyball::apiservice {
+
+class Authenticator {
+ public:
+  struct Counters {
+    std::atomic<uint64_t> success{0}, anonymous{0}, failure{0};
+  };
+
+  // Both outlive it. `tokens` may be nullptr.
+  Authenticator(TokenAuthenticator* tokens, Clock* clock);
+
+  void SetTrust(Trust trust);
+
+  // The user, anonymous included. kUnauthenticated: a credential was presented and none is good;
+  // the message is for the log, not for the client.
+  absl::StatusOr<UserPtr> Authenticate(const HttpRequest& request);
+
+  const Counters& counters() const { return counters_; }
+
+ private:
+  absl::StatusOr<UserPtr> FromFrontProxy(const HttpRequest& request, const Trust& trust) const;
+  absl::StatusOr<UserPtr> FromClientCertificate(const HttpRequest& request,
+                                                const Trust& trust) const;
+  absl::StatusOr<UserPtr> FromToken(const HttpRequest& request) const;
+
+  TokenAuthenticator* const tokens_;
+  Clock* const clock_;
+  Snapshot<Trust> trust_;
+  Counters counters_;
+};
+
+// The second word of `Bearer TOKEN`, scheme in any case; "" for anything else.
+absl::string_view BearerToken(absl::string_view authorization);
+
+}  // namespace flyball::apiservice

@@ -1,0 +1,220 @@
+#include "apiservice/auth/authorizer.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "apiservice/wire/text.h"
+#include "base/status_macros.h"
+
+namespace flyball::apiservice {
+namespace {
+
+using Json = nlohmann::json;
+using wire::AppendJsonString;
+
+constexpr size_t kMaxDecisions = 8192;
+constexpr size_t kMaxCachedQuestionBytes = 10'000;
+constexpr char kPath[] = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+
+// `"name":"value",` unless the value is empty.
+void AppendField(absl::string_view name, absl::string_view value, std::string* out) {
+  if (value.empty()) return;
+  absl::StrAppend(out, "\"", name, "\":");
+  AppendJsonString(value, out);
+  out->push_back(',');
+}
+
+void AppendStrings(const std::vector<std::string>& values, std::string* out) {
+  out->push_back('[');
+  for (const std::string& value : values) {
+    if (out->back() != '[') out->push_back(',');
+    AppendJsonString(value, out);
+  }
+  out->push_back(']');
+}
+
+// The last comma becomes the closing bracket.
+void CloseObject(std::string* out) {
+  if (out->back() == ',') {
+    out->back() = '}';
+  } else {
+    out->push_back('}');
+  }
+}
+
+// "" for comparisons that a review has no word for; leaving one out asks for more, never for less.
+absl::string_view ReviewOperator(kube::Operator op) {
+  switch (op) {
+    case kube::Operator::kIn:
+    case kube::Operator::kEquals:
+    case kube::Operator::kDoubleEquals:
+      return "In";
+    case kube::Operator::kNotIn:
+    case kube::Operator::kNotEquals:
+      return "NotIn";
+    case kube::Operator::kExists:
+      return "Exists";
+    case kube::Operator::kDoesNotExist:
+      return "DoesNotExist";
+    default:
+      return "";
+  }
+}
+
+void AppendLabelSelector(const kube::Selector& selector, std::string* out) {
+  std::string list;
+  for (const kube::Requirement& requirement : selector.requirements()) {
+    const absl::string_view op = ReviewOperator(requirement.op);
+    if (op.empty()) continue;
+    if (!list.empty()) list.push_back(',');
+    list.push_back('{');
+    AppendField("key", requirement.key, &list);
+    AppendField("operator", op, &list);
+    if (!requirement.values.empty()) {
+      list.append("\"values\":");
+      AppendStrings(requirement.values, &list);
+      list.push_back(',');
+    }
+    CloseObject(&list);
+  }
+  if (!list.empty()) absl::StrAppend(out, "\"labelSelector\":{\"requirements\":[", list, "]},");
+}
+
+size_t AttributeBytes(const Attributes& a) {
+  return a.ns.size() + a.verb.size() + a.group.size() + a.version.size() + a.resource.size() +
+         a.subresource.size() + a.name.size() + a.path.size();
+}
+
+bool BoolField(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_boolean() && found->get<bool>();
+}
+
+}  // namespace
+
+std::string ReviewSpecJson(const User& user, const Attributes& attributes) {
+  std::string out = "{";
+  if (attributes.is_resource) {
+    out.append("\"resourceAttributes\":{");
+    AppendField("namespace", attributes.ns, &out);
+    AppendField("verb", attributes.verb, &out);
+    AppendField("group", attributes.group, &out);
+    AppendField("version", attributes.version, &out);
+    AppendField("resource", attributes.resource, &out);
+    AppendField("subresource", attributes.subresource, &out);
+    AppendField("name", attributes.name, &out);
+    AppendLabelSelector(attributes.label_selector, &out);
+  } else {
+    out.append("\"nonResourceAttributes\":{");
+    AppendField("path", attributes.path, &out);
+    AppendField("verb", attributes.verb, &out);
+  }
+  CloseObject(&out);
+  out.push_back(',');
+  AppendField("user", user.name, &out);
+  if (!user.groups.empty()) {
+    out.append("\"groups\":");
+    AppendStrings(user.groups, &out);
+    out.push_back(',');
+  }
+  if (!user.extra.empty()) {
+    out.append("\"extra\":{");
+    for (const auto& [key, values] : user.extra) {
+      AppendJsonString(key, &out);
+      out.push_back(':');
+      AppendStrings(values, &out);
+      out.push_back(',');
+    }
+    CloseObject(&out);
+    out.push_back(',');
+  }
+  AppendField("uid", user.uid, &out);
+  CloseObject(&out);
+  return out;
+}
+
+std::string ForbiddenSentence(const User& user, const Attributes& attributes) {
+  std::string out = "User ";
+  AppendJsonString(user.name, &out);
+  absl::StrAppend(&out, " cannot ", attributes.verb);
+  if (!attributes.is_resource) return absl::StrCat(out, " path \"", attributes.path, "\"");
+  absl::StrAppend(&out, " resource \"", attributes.resource,
+                  attributes.subresource.empty() ? "" : "/", attributes.subresource,
+                  "\" in API group \"", attributes.group, "\"");
+  if (attributes.ns.empty()) return out + " at the cluster scope";
+  return absl::StrCat(out, " in the namespace \"", attributes.ns, "\"");
+}
+
+absl::StatusOr<Decision> DecisionFromReview(absl::string_view body) {
+  const Json review = Json::parse(body.begin(), body.end(), nullptr, false);
+  if (!review.is_object() || !review.contains("status") || !review["status"].is_object()) {
+    return absl::InternalError("the answer is not a SubjectAccessReview");
+  }
+  const Json& status = review["status"];
+  Decision decision;
+  decision.allowed = BoolField(status, "allowed");
+  if (decision.allowed && BoolField(status, "denied")) {
+    return absl::InternalError(
+        "webhook subject access review returned both allow and deny response");
+  }
+  const auto reason = status.find("reason");
+  if (reason != status.end() && reason->is_string()) decision.reason = reason->get<std::string>();
+  return decision;
+}
+
+Authorizer::Authorizer(AuthorizationOptions options, ReviewClient* reviews, Clock* clock)
+    : options_(std::move(options)), reviews_(reviews), clock_(clock), cache_(kMaxDecisions) {}
+
+bool Authorizer::AlwaysAllowed(const User& user, const Attributes& attributes) const {
+  if (options_.mode == AuthorizationMode::kAll || user.InGroup(kMastersGroup)) return true;
+  if (attributes.is_resource) return false;
+  for (absl::string_view path : options_.always_allow_paths) {
+    if (path == attributes.path) return true;
+    if (absl::EndsWith(path, "*") &&
+        absl::StartsWith(attributes.path, path.substr(0, path.size() - 1))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+absl::StatusOr<Decision> Authorizer::Review(const User& user, const Attributes& attributes) {
+  if (reviews_ == nullptr) return absl::InternalError("no reviewer is configured");
+  const std::string spec = ReviewSpecJson(user, attributes);
+  const MonotonicTime now = clock_->MonotonicNow();
+  if (std::optional<Decision> known = cache_.Get(spec, now)) return *std::move(known);
+  ASSIGN_OR_RETURN(
+      const std::string answer,
+      reviews_->Post(kPath, absl::StrCat("{\"kind\":\"SubjectAccessReview\",\"apiVersion\":"
+                                         "\"authorization.k8s.io/v1\",\"spec\":",
+                                         spec, "}")));
+  ASSIGN_OR_RETURN(Decision decision, DecisionFromReview(answer));
+  if (AttributeBytes(attributes) < kMaxCachedQuestionBytes) {
+    cache_.Put(spec, decision,
+               clock_->MonotonicNow() +
+                   (decision.allowed ? options_.authorized_ttl : options_.unauthorized_ttl));
+  }
+  return decision;
+}
+
+absl::StatusOr<Decision> Authorizer::Authorize(const User& user, const Attributes& attributes) {
+  absl::StatusOr<Decision> decision = Decision{.allowed = true, .reason = ""};
+  if (!AlwaysAllowed(user, attributes)) {
+    decision = options_.mode == AuthorizationMode::kReview
+                   ? Review(user, attributes)
+                   : Decision{.allowed = user.InGroup(kAuthenticatedGroup), .reason = ""};
+  }
+  if (!decision.ok()) {
+    ++counters_.error;
+  } else if (decision->allowed) {
+    ++counters_.allowed;
+  } else {
+    ++counters_.denied;
+  }
+  return decision;
+}
+
+}  // namespace flyball::apiservice

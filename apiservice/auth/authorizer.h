@@ -1,0 +1,61 @@
+// May this user do that: SubjectAccessReview with a short memory.
+//
+// Thread-safe. Fails closed. Limits: 8192 answers, least recently used first; questions of 10,000
+// bytes and more are not remembered.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "apiservice/auth/expiring_cache.h"
+#include "apiservice/auth/review_client.h"
+#include "apiservice/auth/user.h"
+#include "apiservice/options.h"
+#include "apiservice/router.h"
+#include "base/clock.h"
+
+namespace flyball::apiservice {
+
+struct Decision {
+  bool allowed = false;
+  std::string reason;  // the reviewer's, for a refusal
+};
+
+class Authorizer {
+ public:
+  struct Counters {
+    std::atomic<uint64_t> allowed{0}, denied{0}, error{0};
+  };
+
+  // `reviews` is needed for kReview only. Both outlive it.
+  Authorizer(AuthorizationOptions options, ReviewClient* reviews, Clock* clock);
+
+  // An error means that nobody could say: 500.
+  absl::StatusOr<Decision> Authorize(const User& user, const Attributes& attributes);
+
+  const Counters& counters() const { return counters_; }
+
+ private:
+  bool AlwaysAllowed(const User& user, const Attributes& attributes) const;
+  absl::StatusOr<Decision> Review(const User& user, const Attributes& attributes);
+
+  const AuthorizationOptions options_;
+  ReviewClient* const reviews_;
+  Clock* const clock_;
+  ExpiringCache<Decision> cache_;
+  Counters counters_;
+};
+
+// Pure: the `spec` of the review, in the order of the Go struct. It is the cache key too.
+std::string ReviewSpecJson(const User& user, const Attributes& attributes);
+
+// Pure: the sentence of a 403: `User "u" cannot list resource "pods" in API group "g" in the
+// namespace "ns"`.
+std::string ForbiddenSentence(const User& user, const Attributes& attributes);
+
+// Pure: the decision of a review's answer. An error: not a review, or both allowed and denied.
+absl::StatusOr<Decision> DecisionFromReview(absl::string_view body);
+
+}  // namespace flyball::apiservice

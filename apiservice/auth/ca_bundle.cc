@@ -1,0 +1,78 @@
+#include "apiservice/auth/ca_bundle.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "absl/strings/str_cat.h"
+#include "apiservice/net/openssl_ptr.h"
+
+namespace flyball::apiservice {
+namespace {
+
+uint64_t NextId() {
+  static std::atomic<uint64_t> next{1};
+  return next++;
+}
+
+}  // namespace
+
+struct CaBundle::Store {
+  X509StorePtr certificates{X509_STORE_new()};
+};
+
+CaBundle::CaBundle() : id_(NextId()), store_(std::make_unique<Store>()) {}
+CaBundle::~CaBundle() = default;
+
+absl::StatusOr<std::shared_ptr<const CaBundle>> CaBundle::FromPem(absl::string_view pem) {
+  std::shared_ptr<CaBundle> bundle(new CaBundle());
+  const BioPtr bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  int count = 0;
+  while (X509Ptr certificate{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)}) {
+    X509_STORE_add_cert(bundle->store_->certificates.get(), certificate.get());
+    ++count;
+  }
+  ERR_clear_error();  // the end of the text counts as an error there
+  if (count == 0) return absl::InvalidArgumentError("no PEM certificate in it");
+  return std::shared_ptr<const CaBundle>(std::move(bundle));
+}
+
+absl::Status CaBundle::Verify(PeerChain& chain, absl::Time now) const {
+  auto& verdicts = chain.verdicts();
+  verdicts.erase(std::remove_if(verdicts.begin(), verdicts.end(),
+                                [&](const PeerChain::Verdict& v) { return v.until <= now; }),
+                 verdicts.end());
+  for (const PeerChain::Verdict& verdict : verdicts) {
+    if (verdict.bundle == id_) return verdict.status;
+  }
+  STACK_OF(X509)* intermediates = sk_X509_new_null();
+  for (X509* certificate : chain.intermediates()) sk_X509_push(intermediates, certificate);
+  const X509StoreCtxPtr context(X509_STORE_CTX_new());
+  absl::Status status;
+  if (X509_STORE_CTX_init(context.get(), store_->certificates.get(), chain.leaf(), intermediates) !=
+      1) {
+    status = absl::UnauthenticatedError(OpenSslError());
+  } else {
+    X509_STORE_CTX_set_time(context.get(), 0, absl::ToTimeT(now));
+    X509_STORE_CTX_set_purpose(context.get(), X509_PURPOSE_SSL_CLIENT);
+    // As in Go, every certificate of the bundle is an anchor, self-signed or not.
+    X509_STORE_CTX_set_flags(context.get(), X509_V_FLAG_PARTIAL_CHAIN);
+    if (X509_verify_cert(context.get()) != 1) {
+      status = absl::UnauthenticatedError(absl::StrCat(
+          "client certificate \"", chain.common_name(),
+          "\": ", X509_verify_cert_error_string(X509_STORE_CTX_get_error(context.get()))));
+    }
+  }
+  sk_X509_free(intermediates);
+  ERR_clear_error();
+  constexpr size_t kMaxVerdicts = 4;  // two bundles at a time, and those they replaced
+  if (verdicts.size() >= kMaxVerdicts) verdicts.erase(verdicts.begin());
+  verdicts.push_back(
+      {id_, std::min(now + kVerdictLife, chain.not_after() + absl::Seconds(1)), status});
+  return status;
+}
+
+}  // namespace flyball::apiservice

@@ -1,0 +1,39 @@
+// CA certificates that client certificates are verified against.
+//
+// Immutable, thread-safe; a new reading of the file or ConfigMap is a new bundle.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "apiservice/net/peer_chain.h"
+
+namespace flyball::apiservice {
+
+class CaBundle {
+ public:
+  // kInvalidArgument: no certificate in it.
+  static absl::StatusOr<std::shared_ptr<const CaBundle>> FromPem(absl::string_view pem);
+  ~CaBundle();
+
+  CaBundle(const CaBundle&) = delete;
+  CaBundle& operator=(const CaBundle&) = delete;
+
+  // Whether the chain leads to this bundle, is in date and may be a client's. The result is kept
+  // with the chain for kVerdictLife. kUnauthenticated with OpenSSL's reason.
+  absl::Status Verify(PeerChain& chain, absl::Time now) const;
+
+  static constexpr absl::Duration kVerdictLife = absl::Seconds(30);
+
+ private:
+  struct Store;
+  CaBundle();
+  const uint64_t id_;  // never used twice
+  std::unique_ptr<Store> store_;
+};
+
+}  // namespace flyball::apiservice

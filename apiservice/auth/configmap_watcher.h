@@ -1,0 +1,51 @@
+// Follows the ConfigMap kube-system/extension-apiserver-authentication.
+//
+// One thread: list, then watch, again after each end, with back-off after errors (1 s to 30 s).
+// What was read last stays when the ConfigMap vanishes or cannot be read.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "kube/transport.h"
+
+namespace flyball::apiservice {
+
+class ConfigMapWatcher {
+ public:
+  using Data = std::map<std::string, std::string>;
+  // Called from the watching thread for each state that was seen.
+  using OnData = std::function<void(const Data&)>;
+
+  // `transport` outlives it and is its own: Stop() shuts it down to end the watch.
+  ConfigMapWatcher(kube::HttpTransport* transport, OnData on_data);
+  ~ConfigMapWatcher();
+
+  // Reads it once, now. kNotFound, kPermissionDenied, kUnavailable.
+  absl::StatusOr<Data> Read();
+
+  // Starts the thread.
+  void Start();
+  // Ends it; waits for a call under way.
+  void Stop();
+
+ private:
+  void Run();
+  absl::Status WatchOnce();
+  void HandleLine(absl::string_view line);
+
+  kube::HttpTransport* const transport_;
+  const OnData on_data_;
+  absl::Mutex mutex_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::string resource_version_;  // the thread's own
+  std::thread thread_;
+};
+
+}  // namespace flyball::apiservice

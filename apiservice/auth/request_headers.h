@@ -1,0 +1,29 @@
+// The user that a front proxy names in headers.
+//
+// Pure. Whether the peer may say so (its certificate) is authenticator.h's question. Source:
+// k8s.io/apiserver 0.34 authentication/request/headerrequest.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apiservice/auth/user.h"
+#include "apiservice/net/message.h"
+
+namespace flyball::apiservice {
+
+struct RequestHeaderNames {
+  std::vector<std::string> username_headers;
+  std::vector<std::string> group_headers;
+  std::vector<std::string> uid_headers;
+  std::vector<std::string> extra_prefixes;
+};
+
+// User: the first configured header whose first value is not empty. Groups: every value of every
+// group header. Extra: keys are lower-cased, then percent-decoded (kept as they are if that fails);
+// all values. Header names match in any case; values are taken as they stand. nullopt: no user is
+// named.
+std::optional<User> UserFromHeaders(const Headers& headers, const RequestHeaderNames& names);
+
+}  // namespace flyball::apiservice

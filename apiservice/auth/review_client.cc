@@ -1,0 +1,79 @@
+#include "apiservice/auth/review_client.h"
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace flyball::apiservice {
+namespace {
+
+constexpr size_t kMaxAnswerBytes = 4u << 20;
+
+double UnitRandom() {
+  thread_local std::minstd_rand generator(std::random_device{}());
+  return std::uniform_real_distribution<double>(0, 1)(generator);
+}
+
+std::optional<absl::Duration> RetryAfter(const kube::HttpAnswer& answer) {
+  int seconds = 0;
+  if (!absl::SimpleAtoi(answer.Header("Retry-After"), &seconds) || seconds < 0) return std::nullopt;
+  return absl::Seconds(seconds);
+}
+
+}  // namespace
+
+ReviewClient::ReviewClient(kube::HttpTransport* transport, Clock* clock, RetryPolicy policy)
+    : transport_(transport), clock_(clock), policy_(policy) {}
+
+void ReviewClient::Stop() {
+  if (!stopping_.exchange(true)) stopped_.Notify();
+}
+
+absl::StatusOr<std::string> ReviewClient::Post(absl::string_view path, std::string body) {
+  kube::HttpCall call;
+  call.method = "POST";
+  call.target = std::string(path);
+  call.headers = {{"Accept", "application/json"}};
+  call.body = std::move(body);
+  call.content_type = "application/json";
+  call.repeatable = true;  // a review changes nothing
+  call.max_body_bytes = kMaxAnswerBytes;
+  const MonotonicTime start = clock_->MonotonicNow();
+  absl::Duration wait = policy_.first_wait;
+  for (int attempt = 1;; ++attempt) {
+    const MonotonicTime begun = clock_->MonotonicNow();
+    call.timeout = policy_.limit - (begun - start);
+    if (call.timeout <= absl::ZeroDuration()) {
+      return absl::DeadlineExceededError(absl::StrCat("POST ", path, ": no answer in time"));
+    }
+    const absl::StatusOr<kube::HttpAnswer> answer = transport_->Do(call);
+    counters_.total_us +=
+        static_cast<uint64_t>(absl::ToInt64Microseconds(clock_->MonotonicNow() - begun));
+    if (!answer.ok()) {
+      ++counters_.failed;
+      return answer.status();
+    }
+    if (answer->status >= 200 && answer->status < 300) {
+      ++counters_.answered;
+      return answer->body;
+    }
+    ++counters_.refused;
+    const std::optional<absl::Duration> asked = RetryAfter(*answer);
+    const bool retry = asked.has_value() || answer->status == 429 || answer->status == 500 ||
+                       answer->status == 504;
+    const absl::Duration jittered = wait * (1 + policy_.jitter * UnitRandom());
+    const absl::Duration pause = std::max(jittered, asked.value_or(absl::ZeroDuration()));
+    const absl::Duration left = policy_.limit - (clock_->MonotonicNow() - start);
+    if (!retry || attempt >= policy_.tries || stopped_.HasBeenNotified()) {
+      return absl::UnavailableError(absl::StrCat("POST ", path, ": HTTP ", answer->status));
+    }
+    stopped_.WaitForNotificationWithTimeout(std::min(pause, left));
+    wait *= policy_.factor;
+  }
+}
+
+}  // namespace flyball::apiservice

@@ -1,0 +1,189 @@
+#include "apiservice/auth/token_authenticator.h"
+
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace flyball::apiservice {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr size_t kMaxTokens = 8192;
+constexpr char kPath[] = "/apis/authentication.k8s.io/v1/tokenreviews";
+
+std::string RandomSecret() {
+  std::string secret(32, '\0');
+  RAND_bytes(reinterpret_cast<unsigned char*>(secret.data()), static_cast<int>(secret.size()));
+  return secret;
+}
+
+// One CSV line: fields by commas, a field in double quotes may hold commas.
+std::vector<std::string> SplitCsv(absl::string_view line) {
+  std::vector<std::string> fields(1);
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      fields.emplace_back();
+    } else {
+      fields.back().push_back(c);
+    }
+  }
+  for (std::string& field : fields) absl::StripAsciiWhitespace(&field);
+  return fields;
+}
+
+std::string StringField(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::vector<std::string> StringList(const Json& value) {
+  std::vector<std::string> out;
+  if (!value.is_array()) return out;
+  for (const Json& item : value) {
+    if (item.is_string()) out.push_back(item.get<std::string>());
+  }
+  return out;
+}
+
+}  // namespace
+
+struct TokenAuthenticator::Flight {
+  absl::Mutex mutex;
+  bool done ABSL_GUARDED_BY(mutex) = false;
+  Result result ABSL_GUARDED_BY(mutex) = absl::UnauthenticatedError("not answered yet");
+};
+
+TokenAuthenticator::TokenAuthenticator(ReviewClient* reviews, Clock* clock, absl::Duration ttl)
+    : reviews_(reviews), clock_(clock), ttl_(ttl), secret_(RandomSecret()), cache_(kMaxTokens) {}
+
+std::string TokenAuthenticator::Hash(absl::string_view token) const {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned length = 0;
+  HMAC(EVP_sha256(), secret_.data(), static_cast<int>(secret_.size()),
+       reinterpret_cast<const unsigned char*>(token.data()), token.size(), digest, &length);
+  return std::string(reinterpret_cast<const char*>(digest), length);
+}
+
+absl::Status TokenAuthenticator::SetStaticTokens(absl::string_view csv) {
+  auto tokens = std::make_shared<StaticTokens>();
+  int number = 0;
+  for (const absl::string_view raw : absl::StrSplit(csv, '\n')) {
+    ++number;
+    const absl::string_view line = absl::StripAsciiWhitespace(raw);
+    if (line.empty() || line.front() == '#') continue;
+    const std::vector<std::string> fields = SplitCsv(line);
+    if (fields.size() < 3 || fields[0].empty() || fields[1].empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("line ", number, ": expected token,user,uid[,\"group,group\"]"));
+    }
+    User user;
+    user.name = fields[1];
+    user.uid = fields[2];
+    if (fields.size() > 3) {
+      for (const absl::string_view group : absl::StrSplit(fields[3], ',', absl::SkipEmpty())) {
+        user.groups.emplace_back(absl::StripAsciiWhitespace(group));
+      }
+    }
+    AddAuthenticatedGroup(&user);
+    (*tokens)[Hash(fields[0])] = std::make_shared<User>(std::move(user));
+  }
+  static_tokens_.Set(std::move(tokens));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<User> UserFromTokenReview(absl::string_view body) {
+  const Json review = Json::parse(body.begin(), body.end(), nullptr, false);
+  const auto status = review.is_object() ? review.find("status") : review.end();
+  if (!review.is_object() || status == review.end() || !status->is_object()) {
+    return absl::InvalidArgumentError("the answer is not a TokenReview");
+  }
+  if (const std::string error = StringField(*status, "error"); !error.empty()) {
+    return absl::InvalidArgumentError(error);
+  }
+  const auto authenticated = status->find("authenticated");
+  const auto who = status->find("user");
+  if (authenticated == status->end() || !authenticated->is_boolean() ||
+      !authenticated->get<bool>() || who == status->end() || !who->is_object()) {
+    return absl::UnauthenticatedError("the token is not valid");
+  }
+  User user;
+  user.name = StringField(*who, "username");
+  user.uid = StringField(*who, "uid");
+  if (const auto groups = who->find("groups"); groups != who->end()) {
+    user.groups = StringList(*groups);
+  }
+  if (const auto extra = who->find("extra"); extra != who->end() && extra->is_object()) {
+    for (const auto& [key, values] : extra->items()) user.extra[key] = StringList(values);
+  }
+  AddAuthenticatedGroup(&user);
+  return user;
+}
+
+TokenAuthenticator::Result TokenAuthenticator::Review(absl::string_view token, bool* cacheable) {
+  *cacheable = false;
+  const Json review = {{"kind", "TokenReview"},
+                       {"apiVersion", "authentication.k8s.io/v1"},
+                       {"spec", {{"token", std::string(token)}}}};
+  const absl::StatusOr<std::string> answer =
+      reviews_->Post(kPath, review.dump(-1, ' ', false, Json::error_handler_t::replace));
+  if (!answer.ok()) {
+    return absl::UnauthenticatedError(absl::StrCat("TokenReview: ", answer.status().message()));
+  }
+  absl::StatusOr<User> user = UserFromTokenReview(*answer);
+  if (user.ok()) {
+    *cacheable = true;
+    return std::make_shared<const User>(*std::move(user));
+  }
+  *cacheable = user.status().code() == absl::StatusCode::kUnauthenticated;
+  return absl::UnauthenticatedError(user.status().message());
+}
+
+absl::StatusOr<UserPtr> TokenAuthenticator::Authenticate(absl::string_view token) {
+  const std::string hash = Hash(token);
+  if (const auto known = static_tokens_.Get(); known != nullptr) {
+    if (const auto found = known->find(hash); found != known->end()) return found->second;
+  }
+  if (reviews_ == nullptr) return absl::UnauthenticatedError("the token is not known");
+  if (std::optional<Result> cached = cache_.Get(hash, clock_->MonotonicNow())) {
+    return *std::move(cached);
+  }
+  std::shared_ptr<Flight> flight;
+  bool ours = false;
+  {
+    absl::MutexLock lock(&mutex_);
+    std::shared_ptr<Flight>& slot = flights_[hash];
+    ours = slot == nullptr;
+    if (ours) slot = std::make_shared<Flight>();
+    flight = slot;
+  }
+  if (!ours) {
+    absl::MutexLock lock(&flight->mutex);
+    flight->mutex.Await(absl::Condition(&flight->done));
+    return flight->result;
+  }
+  bool cacheable = false;
+  Result result = Review(token, &cacheable);
+  if (cacheable) cache_.Put(hash, result, clock_->MonotonicNow() + ttl_);
+  {
+    absl::MutexLock lock(&mutex_);
+    flights_.erase(hash);
+  }
+  absl::MutexLock lock(&flight->mutex);
+  flight->result = result;
+  flight->done = true;
+  return result;
+}
+
+}  // namespace flyball::apiservice

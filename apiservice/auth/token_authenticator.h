@@ -1,0 +1,63 @@
+// Bearer tokens → users: a static file, then TokenReview, with a short memory.
+//
+// Thread-safe. Tokens are kept as keyed hashes only. Equal tokens in flight share one review. A
+// review that failed, or whose status carries an error, is not remembered. Limits: 8192 tokens.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "apiservice/auth/expiring_cache.h"
+#include "apiservice/auth/review_client.h"
+#include "apiservice/auth/user.h"
+#include "base/clock.h"
+#include "base/snapshot.h"
+
+namespace flyball::apiservice {
+
+// Hash of a token → user.
+using StaticTokens = absl::flat_hash_map<std::string, UserPtr>;
+
+class TokenAuthenticator {
+ public:
+  // `reviews` may be nullptr: only static tokens then. Both outlive the object.
+  TokenAuthenticator(ReviewClient* reviews, Clock* clock, absl::Duration ttl);
+
+  // Whether there is anything that could know a token.
+  bool enabled() const { return reviews_ != nullptr || static_tokens_.Get() != nullptr; }
+
+  // Lines `token,user,uid[,"group,group"]`. kInvalidArgument names the line; what was known stays.
+  absl::Status SetStaticTokens(absl::string_view csv);
+
+  // kUnauthenticated: not a good token, or nobody could say.
+  absl::StatusOr<UserPtr> Authenticate(absl::string_view token);
+
+ private:
+  struct Flight;
+  using Result = absl::StatusOr<UserPtr>;
+
+  std::string Hash(absl::string_view token) const;
+  // `cacheable` comes back false when the answer must not be remembered.
+  Result Review(absl::string_view token, bool* cacheable);
+
+  ReviewClient* const reviews_;
+  Clock* const clock_;
+  const absl::Duration ttl_;
+  const std::string secret_;  // of this process
+  Snapshot<StaticTokens> static_tokens_;
+  ExpiringCache<Result> cache_;
+  absl::Mutex mutex_;
+  absl::flat_hash_map<std::string, std::shared_ptr<Flight>> flights_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Pure, for tests: the user of a TokenReview's answer. kUnauthenticated: not authenticated;
+// kInvalidArgument: not a TokenReview, or one that reports an error.
+absl::StatusOr<User> UserFromTokenReview(absl::string_view body);
+
+}  // namespace flyball::apiservice

@@ -1,0 +1,35 @@
+// Who asks.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace flyball::apiservice {
+
+inline constexpr absl::string_view kAuthenticatedGroup = "system:authenticated";
+inline constexpr absl::string_view kUnauthenticatedGroup = "system:unauthenticated";
+inline constexpr absl::string_view kMastersGroup = "system:masters";
+
+struct User {
+  std::string name;
+  std::string uid;
+  std::vector<std::string> groups;
+  std::map<std::string, std::vector<std::string>> extra;
+
+  bool InGroup(absl::string_view group) const;
+  friend bool operator==(const User&, const User&) = default;
+};
+
+using UserPtr = std::shared_ptr<const User>;
+
+// system:anonymous in system:unauthenticated.
+const UserPtr& AnonymousUser();
+
+// Adds system:authenticated unless one of the two groups is there.
+void AddAuthenticatedGroup(User* user);
+
+}  // namespace flyball::apiservice
