@@ -1,0 +1,318 @@
+#include "apiservice/api_server.h"
+
+#include <prometheus/collectable.h>
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <atomic>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "absl/synchronization/mutex.h"
+#include "apiservice/auth/authenticator.h"
+#include "apiservice/auth/authorizer.h"
+#include "apiservice/auth/configmap_watcher.h"
+#include "apiservice/auth/review_client.h"
+#include "apiservice/auth/token_authenticator.h"
+#include "apiservice/auth/trust.h"
+#include "apiservice/document_endpoints.h"
+#include "apiservice/handler.h"
+#include "apiservice/metric_endpoints.h"
+#include "apiservice/net/http_server.h"
+#include "apiservice/net/tls.h"
+#include "apiservice/self_metrics.h"
+#include "base/file_watcher.h"
+#include "base/status_macros.h"
+#include "spdlog/spdlog.h"
+
+namespace flyball::apiservice {
+namespace {
+
+constexpr absl::Duration kFileInterval = absl::Seconds(1);
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (!in) return absl::InvalidArgumentError(absl::StrCat(path, ": cannot be read"));
+  return text;
+}
+
+}  // namespace
+
+class ApiServer::Impl {
+ public:
+  Impl(ServerOptions options, ServerDependencies dependencies)
+      : options_(std::move(options)),
+        dependencies_(std::move(dependencies)),
+        clock_(dependencies_.clock != nullptr ? dependencies_.clock : &Clock::System()) {}
+
+  ~Impl() { Stop(absl::ZeroDuration()); }
+
+  absl::Status Prepare() {
+    if (options_.authorization.mode == AuthorizationMode::kReview &&
+        dependencies_.authorization == nullptr) {
+      return absl::InvalidArgumentError(
+          "authorization by SubjectAccessReview needs a connection to the Kubernetes API");
+    }
+    ASSIGN_OR_RETURN(tls_, TlsCertificates::Create(options_.tls, options_.listen.bind_address));
+    RETURN_IF_ERROR(PrepareAuthentication());
+    if (dependencies_.authorization != nullptr) {
+      access_reviews_ = std::make_unique<ReviewClient>(dependencies_.authorization, clock_);
+    }
+    authorizer_ =
+        std::make_unique<Authorizer>(options_.authorization, access_reviews_.get(), clock_);
+    PrepareHealth();
+    documents_ = std::make_unique<DocumentEndpoints>(options_.version, health_.get(), clock_);
+    metrics_ = std::make_unique<MetricEndpoints>(clock_, options_.limits.response_cache_entries,
+                                                 options_.limits.response_cache_bytes);
+    PrepareHandler();
+    http_ = std::make_unique<HttpServer>(
+        options_.listen, tls_.get(), clock_,
+        [this](const HttpRequest& request) { return handler_->Handle(request); });
+    PrepareSelfMetrics();
+    return absl::OkStatus();
+  }
+
+  absl::Status Start() {
+    RETURN_IF_ERROR(http_->Start());
+    started_ = true;
+    if (config_map_ != nullptr) config_map_->Start();
+    certificate_watcher_ = std::make_unique<FileWatcher>(tls_->files(), kFileInterval,
+                                                         [this] { ReloadCertificates(); });
+    std::vector<std::string> files = TrustFiles(options_.authentication);
+    if (!options_.authentication.token_file.empty()) {
+      files.push_back(options_.authentication.token_file);
+    }
+    if (!files.empty()) {
+      trust_watcher_ =
+          std::make_unique<FileWatcher>(files, kFileInterval, [this] { ReloadTrust(); });
+    }
+    return absl::OkStatus();
+  }
+
+  int port() const { return http_->port(); }
+  absl::Duration shutdown_delay() const { return options_.lifecycle.shutdown_delay; }
+
+  // `delay`: how long to go on serving after /readyz fails.
+  void Stop(absl::Duration delay) {
+    if (stopping_.exchange(true)) {
+      absl::MutexLock lock(&stop_mutex_);  // until the first caller is done
+      return;
+    }
+    absl::MutexLock lock(&stop_mutex_);
+    if (started_) {
+      const bool never = false;
+      stop_mutex_.AwaitWithTimeout(absl::Condition(&never), delay);
+      http_->Drain(options_.lifecycle.drain_timeout);
+    }
+    if (token_reviews_ != nullptr) token_reviews_->Stop();
+    if (access_reviews_ != nullptr) access_reviews_->Stop();
+    certificate_watcher_.reset();
+    trust_watcher_.reset();
+    if (config_map_ != nullptr) config_map_->Stop();
+  }
+
+ private:
+  absl::Status PrepareAuthentication() {
+    const AuthenticationOptions& options = options_.authentication;
+    if (dependencies_.authentication != nullptr) {
+      token_reviews_ = std::make_unique<ReviewClient>(dependencies_.authentication, clock_);
+    }
+    tokens_ =
+        std::make_unique<TokenAuthenticator>(token_reviews_.get(), clock_, options.token_cache_ttl);
+    authenticator_ = std::make_unique<Authenticator>(tokens_.get(), clock_);
+    ASSIGN_OR_RETURN(Trust files, TrustFromFiles(options));
+    if (!options.token_file.empty()) RETURN_IF_ERROR(ReadTokens());
+    const bool wanted = options.lookup && dependencies_.authentication != nullptr;
+    // Both named by flags: nothing of the ConfigMap would count.
+    const bool useful =
+        options.client_ca_file.empty() || options.request_header.client_ca_file.empty();
+    {
+      absl::MutexLock lock(&trust_mutex_);
+      from_files_ = files;
+      from_config_map_.headers = files.headers;
+      looked_up_ = !wanted || !useful;
+    }
+    if (wanted && useful) RETURN_IF_ERROR(LookUpConfigMap());
+    absl::MutexLock lock(&trust_mutex_);
+    Publish();
+    return absl::OkStatus();
+  }
+
+  absl::Status LookUpConfigMap() {
+    config_map_ = std::make_unique<ConfigMapWatcher>(
+        dependencies_.authentication,
+        [this](const ConfigMapWatcher::Data& data) { OnConfigMap(data); });
+    const absl::StatusOr<ConfigMapWatcher::Data> data = config_map_->Read();
+    if (data.ok()) {
+      OnConfigMap(*data);
+      return absl::OkStatus();
+    }
+    const bool unreachable =
+        absl::IsUnavailable(data.status()) || absl::IsDeadlineExceeded(data.status());
+    if (options_.authentication.tolerate_lookup_failure || unreachable) {
+      // An API server that is down comes back; until then /readyz says so.
+      spdlog::warn("authentication ConfigMap: {}", data.status().ToString());
+      absl::MutexLock lock(&trust_mutex_);
+      looked_up_ = options_.authentication.tolerate_lookup_failure;
+      return absl::OkStatus();
+    }
+    return absl::FailedPreconditionError(absl::StrCat(
+        data.status().message(),
+        "; give the service account the role extension-apiserver-authentication-reader in "
+        "kube-system, or use --authentication-skip-lookup or "
+        "--authentication-tolerate-lookup-failure"));
+  }
+
+  void OnConfigMap(const ConfigMapWatcher::Data& data) {
+    std::vector<std::string> problems;
+    absl::MutexLock lock(&trust_mutex_);
+    from_config_map_ = TrustFromConfigMap(data, from_config_map_, &problems);
+    looked_up_ = true;
+    Publish();
+    for (const std::string& problem : problems) {
+      spdlog::warn("ConfigMap kube-system/extension-apiserver-authentication, {}", problem);
+    }
+  }
+
+  void Publish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(trust_mutex_) {
+    authenticator_->SetTrust(Combine(options_.authentication, from_files_, from_config_map_));
+  }
+
+  absl::Status ReadTokens() {
+    const std::string& path = options_.authentication.token_file;
+    ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+    const absl::Status status = tokens_->SetStaticTokens(text);
+    if (status.ok()) return status;
+    return absl::InvalidArgumentError(absl::StrCat("token file ", path, ", ", status.message()));
+  }
+
+  void ReloadTrust() {
+    absl::StatusOr<Trust> files = TrustFromFiles(options_.authentication);
+    if (files.ok()) {
+      absl::MutexLock lock(&trust_mutex_);
+      from_files_ = *std::move(files);
+      Publish();
+    } else {
+      spdlog::warn("CA files changed and are not used: {}", files.status().ToString());
+    }
+    if (options_.authentication.token_file.empty()) return;
+    if (const absl::Status status = ReadTokens(); !status.ok()) {
+      spdlog::warn("tokens changed and are not used: {}", status.ToString());
+    }
+  }
+
+  void ReloadCertificates() {
+    const absl::Status status = tls_->Reload();
+    if (status.ok()) {
+      spdlog::info("serving certificate read anew");
+    } else {
+      spdlog::warn("serving certificate changed and is not used: {}", status.ToString());
+    }
+  }
+
+  void PrepareHealth() {
+    std::vector<HealthCheck> checks = dependencies_.checks;
+    checks.push_back({"authentication-configmap",
+                      [this] {
+                        absl::MutexLock lock(&trust_mutex_);
+                        return looked_up_ ? absl::OkStatus()
+                                          : absl::UnavailableError("not read yet");
+                      },
+                      false, false});
+    checks.push_back({"shutdown",
+                      [this] {
+                        return stopping_ ? absl::UnavailableError("process is shutting down")
+                                         : absl::OkStatus();
+                      },
+                      false, false});
+    health_ = std::make_unique<HealthChecks>(std::move(checks));
+  }
+
+  void PrepareHandler() {
+    RequestHandler::Parts parts;
+    parts.clock = clock_;
+    parts.authenticator = authenticator_.get();
+    parts.authorizer = authorizer_.get();
+    parts.documents = documents_.get();
+    parts.metrics = metrics_.get();
+    parts.self_metrics = &self_metrics_;
+    parts.providers = dependencies_.providers;
+    parts.metrics_text = [this] { return MetricsText(); };
+    parts.debug_rules = dependencies_.debug_rules;
+    handler_ = std::make_unique<RequestHandler>(options_.limits, std::move(parts));
+  }
+
+  void PrepareSelfMetrics() {
+    SelfMetrics::Sources& sources = self_metrics_.sources;
+    sources.http = &http_->counters();
+    sources.authentication = &authenticator_->counters();
+    sources.authorization = &authorizer_->counters();
+    if (token_reviews_ != nullptr) sources.token_reviews = &token_reviews_->counters();
+    if (access_reviews_ != nullptr) sources.access_reviews = &access_reviews_->counters();
+    sources.metrics = metrics_.get();
+    sources.certificate_seconds_left = [this] {
+      return absl::ToDoubleSeconds(tls_->not_after() - clock_->WallNow());
+    };
+  }
+
+  std::string MetricsText() const {
+    std::vector<prometheus::MetricFamily> families;
+    for (const std::weak_ptr<prometheus::Collectable>& weak : dependencies_.metrics) {
+      const std::shared_ptr<prometheus::Collectable> collectable = weak.lock();
+      if (collectable == nullptr) continue;
+      for (prometheus::MetricFamily& family : collectable->Collect()) {
+        families.push_back(std::move(family));
+      }
+    }
+    return self_metrics_.Text() + prometheus::TextSerializer().Serialize(families);
+  }
+
+  const ServerOptions options_;
+  const ServerDependencies dependencies_;
+  Clock* const clock_;
+
+  std::unique_ptr<TlsCertificates> tls_;
+  std::unique_ptr<ReviewClient> token_reviews_;
+  std::unique_ptr<ReviewClient> access_reviews_;
+  std::unique_ptr<TokenAuthenticator> tokens_;
+  std::unique_ptr<Authenticator> authenticator_;
+  std::unique_ptr<Authorizer> authorizer_;
+  std::unique_ptr<HealthChecks> health_;
+  std::unique_ptr<DocumentEndpoints> documents_;
+  std::unique_ptr<MetricEndpoints> metrics_;
+  SelfMetrics self_metrics_;
+  std::unique_ptr<RequestHandler> handler_;
+  std::unique_ptr<HttpServer> http_;
+
+  absl::Mutex trust_mutex_;
+  Trust from_files_ ABSL_GUARDED_BY(trust_mutex_);
+  Trust from_config_map_ ABSL_GUARDED_BY(trust_mutex_);
+  bool looked_up_ ABSL_GUARDED_BY(trust_mutex_) = false;
+
+  std::atomic<bool> stopping_{false};
+  bool started_ = false;
+  absl::Mutex stop_mutex_;
+
+  // Last: their threads use what is above.
+  std::unique_ptr<ConfigMapWatcher> config_map_;
+  std::unique_ptr<FileWatcher> certificate_watcher_;
+  std::unique_ptr<FileWatcher> trust_watcher_;
+};
+
+ApiServer::ApiServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ApiServer::~ApiServer() = default;
+
+absl::StatusOr<std::unique_ptr<ApiServer>> ApiServer::Create(ServerOptions options,
+                                                             ServerDependencies dependencies) {
+  auto impl = std::make_unique<Impl>(std::move(options), std::move(dependencies));
+  RETURN_IF_ERROR(impl->Prepare());
+  return std::unique_ptr<ApiServer>(new ApiServer(std::move(impl)));
+}
+
+absl::Status ApiServer::Start() { return impl_->Start(); }
+int ApiServer::port() const { return impl_->port(); }
+void ApiServer::Shutdown() { impl_->Stop(impl_->shutdown_delay()); }
+
+}  // namespace flyball::apiservice

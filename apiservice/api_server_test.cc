@@ -1,0 +1,309 @@
+// The server over real TLS within the process: the wire conformance rows that need no cluster.
+#include "apiservice/api_server.h"
+
+#include <httplib.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "apiservice/test_fakes.h"
+#include "apiservice/test_pki.h"
+
+namespace flyball::apiservice {
+namespace {
+
+#define C1 "/apis/custom.metrics.k8s.io/v1beta1"
+#define C2 "/apis/custom.metrics.k8s.io/v1beta2"
+#define E1 "/apis/external.metrics.k8s.io/v1beta1"
+#define M1 "/apis/metrics.k8s.io/v1beta1"
+#define N "/namespaces/default"
+
+std::string NewFolder() {
+  std::string path = testing::TempDir() + "flyball-api-XXXXXX";
+  return mkdtemp(path.data());
+}
+
+// A server on a free loopback port, everybody allowed unless the options say otherwise.
+class ApiServerFixture : public testing::Test {
+ protected:
+  ApiServerFixture() {
+    options_.listen.bind_address = "127.0.0.1";
+    options_.listen.port = 0;
+    options_.tls.cert_dir = folder_;
+    options_.authorization.mode = AuthorizationMode::kAll;
+  }
+  ~ApiServerFixture() override {
+    server_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  void StartServer() {
+    ServerDependencies dependencies;
+    dependencies.providers = [this] { return adapter::Providers{custom_, external_, resource_}; };
+    dependencies.authentication = kube_.get();
+    dependencies.authorization = kube_.get();
+    dependencies.checks = checks_;
+    auto server = ApiServer::Create(options_, std::move(dependencies));
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    ASSERT_TRUE(server_->Start().ok());
+  }
+
+  std::unique_ptr<httplib::SSLClient> NewClient(const std::string& pair = "") {
+    auto client = pair.empty() ? std::make_unique<httplib::SSLClient>("127.0.0.1", server_->port())
+                               : std::make_unique<httplib::SSLClient>("127.0.0.1", server_->port(),
+                                                                      pair + ".crt", pair + ".key");
+    client->enable_server_certificate_verification(false);
+    client->set_keep_alive(true);
+    client->set_url_encode(false);
+    client->set_read_timeout(30);
+    return client;
+  }
+
+  httplib::Result Get(const std::string& target, const httplib::Headers& headers = {}) {
+    return NewClient()->Get(target, headers);
+  }
+
+  const std::string folder_ = NewFolder();
+  ServerOptions options_;
+  std::shared_ptr<FakeCustomMetrics> custom_ = std::make_shared<FakeCustomMetrics>();
+  std::shared_ptr<FakeExternalMetrics> external_ = std::make_shared<FakeExternalMetrics>();
+  std::shared_ptr<FakeResourceMetrics> resource_ = std::make_shared<FakeResourceMetrics>();
+  std::unique_ptr<FakeKubeApi> kube_ = std::make_unique<FakeKubeApi>();
+  std::vector<HealthCheck> checks_;
+  std::unique_ptr<ApiServer> server_;
+};
+
+struct Row {
+  std::string name;
+  std::string target;
+  int code;
+  std::string body;  // a part of it
+  std::string accept = "";
+  std::string method = "GET";
+};
+
+class ConformanceTest : public ApiServerFixture, public testing::WithParamInterface<Row> {};
+
+TEST_P(ConformanceTest, Row) {
+  const Row& row = GetParam();
+  options_.authentication.lookup = false;
+  StartServer();
+  httplib::Request request;
+  request.method = row.method;
+  request.path = row.target;
+  if (!row.accept.empty()) request.set_header("Accept", row.accept);
+  const httplib::Result result = NewClient()->send(request);
+  ASSERT_TRUE(result) << httplib::to_string(result.error());
+  EXPECT_EQ(result->status, row.code) << result->body;
+  EXPECT_NE(result->body.find(row.body), std::string::npos) << result->body;
+  EXPECT_FALSE(result->get_header_value("Audit-Id").empty());
+}
+
+const std::string kV2Accept =
+    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
+    "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
+
+INSTANTIATE_TEST_SUITE_P(
+    Discovery, ConformanceTest,
+    testing::Values(
+        Row{"GroupList", "/apis", 200, R"("name":"external.metrics.k8s.io")"},
+        Row{"Aggregated", "/apis", 200, R"("kind":"APIGroupDiscoveryList")", kV2Accept},
+        Row{"AggregatedBeforePlain", "/apis", 200, R"("kind":"APIGroupDiscoveryList")",
+            kV2Accept + ",application/json"},
+        Row{"Group", "/apis/custom.metrics.k8s.io", 200, R"("version":"v1beta1")"},
+        Row{"Version", C2, 200, R"("name":"pods/m")"},
+        Row{"VersionWithSlash", C2 "/", 200, R"("name":"deployments.apps/d")"},
+        Row{"External", E1, 200, R"("kind":"ExternalMetricValueList","verbs":["get"])"},
+        Row{"Resource", M1, 200, R"("name":"nodes","singularName":"","namespaced":false)"},
+        Row{"UnknownVersion", "/apis/custom.metrics.k8s.io/v9", 404, R"("reason":"NotFound")"},
+        Row{"UnknownGroup", "/apis/nope", 404, "\"paths\": ["},
+        Row{"AggregatedForAVersion", C1, 406, "NotAcceptable", kV2Accept},
+        Row{"OpenApiV2", "/openapi/v2", 200, R"("swagger":"2.0")"},
+        Row{"OpenApiV3", "/openapi/v3", 200, R"("serverRelativeURL":"/openapi/v3/apis/)"},
+        Row{"OpenApiUnknown", "/openapi/v3/x", 404, "NotFound"},
+        Row{"Version_", "/version", 200, "\"major\": \"1\""},
+        Row{"PostVersion", "/version", 405, "MethodNotAllowed", "", "POST"}),
+    [](const auto& info) { return info.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Metrics, ConformanceTest,
+    testing::Values(
+        Row{"AllPods", C2 N "/pods/*/m", 200, R"("metric":{"name":"m","selector":null})"},
+        Row{"EncodedStar", C2 N "/pods/%2A/m", 200, R"("name":"web-2")"},
+        Row{"VersionOne", C1 N "/pods/*/m", 200, R"("metricName":"m")"},
+        Row{"BySelector", C2 N "/pods/*/m?labelSelector=app%3Dweb", 200, R"("name":"web-2")"},
+        Row{"NothingSelected", C2 N "/pods/*/m?labelSelector=app%3Dnone", 200, R"("items":[]})"},
+        Row{"Named", C2 N "/pods/web-1/m", 200, R"("kind":"Pod","namespace":"default")"},
+        Row{"Absent", C2 N "/pods/nope/m", 404,
+            "the server could not find the metric m for pods nope"},
+        Row{"Singular", C2 N "/pod/web-1/m", 200, R"("value":"1500m")"},
+        Row{"Node", C2 "/nodes/n1/load", 200, R"("describedObject":{"kind":"Node","name":"n1")"},
+        Row{"Namespace", C2 N "/metrics/nsm", 200, R"("kind":"Namespace","name":"default")"},
+        Row{"MetricSelector", C2 N "/pods/*/m?metricLabelSelector=verb%3DGET", 200,
+            R"("selector":{"matchLabels":{"verb":"GET"}})"},
+        Row{"BadMetricSelector", C2 N "/pods/*/m?metricLabelSelector=a+in+b", 500, R"("code":500)"},
+        Row{"CustomWatchIsAList", C2 N "/pods/*/m?watch=true", 200, R"("name":"web-2")"},
+        Row{"ExternalAll", E1 N "/q", 200, R"("metricLabels":{"queue":"b"})"},
+        Row{"ExternalOne", E1 N "/q?labelSelector=queue%3Da", 200, R"({"queue":"a"})"},
+        Row{"ExternalWatch", E1 N "/q?watch=true", 405,
+            R"(watch is not supported on resources of kind \"*.external.metrics.k8s.io\")"},
+        Row{"Yaml", E1 N "/q", 200, "kind: ExternalMetricValueList", "application/yaml"},
+        Row{"Protobuf", E1 N "/q", 200, "ExternalMetricValueList",
+            "application/vnd.kubernetes.protobuf, */*"},
+        Row{"TextIsNotAcceptable", E1 N "/q", 406, "NotAcceptable", "text/plain"},
+        Row{"TableAlone", E1 N "/q", 406, "", "application/json;as=Table;v=v1;g=meta.k8s.io"},
+        Row{"Post", E1 N "/q", 405, "does not allow this method", "", "POST"},
+        Row{"Delete", E1 N "/q", 405, "does not allow this method", "", "DELETE"},
+        Row{"Head", E1 N "/q", 405, "", "", "HEAD"},
+        Row{"PodList", M1 N "/pods", 200, R"("window":"1m0s")"},
+        Row{"PodFieldSelector", M1 "/pods?fieldSelector=metadata.name%3Dother", 200,
+            R"("items":[]})"},
+        Row{"PodTable", M1 N "/pods", 200, R"("cells":["web-1","12m","100Mi","1m0s"])",
+            "application/json;as=Table;v=v1;g=meta.k8s.io"},
+        Row{"Pod", M1 N "/pods/web-1", 200, R"("kind":"PodMetrics")"},
+        Row{"NoPod", M1 N "/pods/nope", 404, R"(pods \"nope\" not found)"},
+        Row{"NoSampleForPod", M1 "/namespaces/other/pods/web-1", 404,
+            R"(podmetrics.metrics.k8s.io \"other/web-1\" not found)"},
+        Row{"NoNode", M1 "/nodes/nope", 404, R"(node \"nope\" not found)"}),
+    [](const auto& info) { return info.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Health, ConformanceTest,
+    testing::Values(Row{"Livez", "/livez", 200, "ok"}, Row{"OneCheck", "/livez/ping", 200, "ok"},
+                    Row{"Verbose", "/readyz?verbose", 200, "[+]shutdown ok\nreadyz check passed\n"},
+                    Row{"Excluded", "/readyz?verbose&exclude=ping", 200, "[+]ping excluded: ok\n"},
+                    Row{"UnknownExclude", "/healthz?verbose&exclude=x", 200,
+                        "no matches for \"x\"\n"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST_F(ApiServerFixture, AggregatedDiscoveryIsRevalidatedByItsEtag) {
+  options_.authentication.lookup = false;
+  StartServer();
+  const auto first = Get("/apis", {{"Accept", kV2Accept}});
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->get_header_value("Content-Type"),
+            "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
+  const std::string etag = first->get_header_value("ETag");
+  EXPECT_TRUE(std::regex_match(etag, std::regex("\"[0-9A-F]+\""))) << etag;
+  // A 304 has no length; this client would wait for the end of the connection.
+  const auto second =
+      Get("/apis", {{"Accept", kV2Accept}, {"If-None-Match", etag}, {"Connection", "close"}});
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->status, 304);
+  EXPECT_EQ(second->body, "");
+  const auto document = nlohmann::json::parse(first->body, nullptr, false);
+  ASSERT_EQ(document["items"].size(), 3u);
+  for (const auto& group : document["items"]) {
+    for (const auto& version : group["versions"]) EXPECT_FALSE(version["resources"].empty());
+  }
+}
+
+TEST_F(ApiServerFixture, OpenApiHashIsRedirectedAndPinned) {
+  options_.authentication.lookup = false;
+  StartServer();
+  const auto wrong = Get("/openapi/v3/apis/metrics.k8s.io/v1beta1?hash=0");
+  ASSERT_TRUE(wrong);
+  ASSERT_EQ(wrong->status, 301);
+  const auto right = Get(wrong->get_header_value("Location"));
+  ASSERT_TRUE(right);
+  EXPECT_EQ(right->status, 200);
+  EXPECT_EQ(right->get_header_value("Cache-Control"), "public, immutable");
+  EXPECT_TRUE(nlohmann::json::accept(right->body));
+}
+
+TEST_F(ApiServerFixture, GroupsThatAreOffAnswerWithTheIndex) {
+  options_.authentication.lookup = false;
+  custom_ = nullptr;
+  StartServer();
+  for (const char* target : {"/apis/custom.metrics.k8s.io", C2, C2 N "/pods/*/m"}) {
+    const auto result = Get(target);
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->status, 404);
+    EXPECT_NE(result->body.find("\"/apis/external.metrics.k8s.io/v1beta1\""), std::string::npos);
+  }
+}
+
+TEST_F(ApiServerFixture, SourceFailuresKeepTheirMeaning) {
+  options_.authentication.lookup = false;
+  StartServer();
+  external_->error = absl::InternalError("unable to fetch metrics");
+  const auto internal = Get(E1 N "/q");
+  ASSERT_TRUE(internal);
+  EXPECT_EQ(internal->status, 500);
+  EXPECT_EQ(internal->get_header_value("Retry-After"), "");
+  EXPECT_NE(internal->body.find("Internal error occurred: unable to fetch metrics"),
+            std::string::npos);
+  external_->error = absl::DeadlineExceededError("slow");
+  const auto timeout = Get(E1 N "/q");
+  ASSERT_TRUE(timeout);
+  EXPECT_EQ(timeout->status, 504);
+  EXPECT_EQ(timeout->body,
+            R"({"metadata":{},"status":"Failure","message":"Timeout: request did not complete )"
+            R"(within the allotted timeout","reason":"Timeout","details":{},"code":504})"
+            "\n");
+  EXPECT_EQ(Get(E1)->status, 200);  // the availability probe does not depend on it
+}
+
+TEST_F(ApiServerFixture, LargeBodiesAreCompressedForWhoAsks) {
+  options_.authentication.lookup = false;
+  custom_->pods_count = 2000;
+  StartServer();
+  const auto plain = Get(C2 N "/pods/*/m", {{"Accept-Encoding", "identity"}});
+  const auto packed = Get(C2 N "/pods/*/m", {{"Accept-Encoding", "gzip"}});
+  ASSERT_TRUE(plain);
+  ASSERT_TRUE(packed);
+  EXPECT_GT(plain->body.size(), 128u * 1024);
+  EXPECT_EQ(packed->get_header_value("Content-Encoding"), "gzip");
+  EXPECT_EQ(packed->body, plain->body);  // the client undid it
+}
+
+TEST_F(ApiServerFixture, CurlGetsIndentedJson) {
+  options_.authentication.lookup = false;
+  StartServer();
+  EXPECT_NE(Get(E1 N "/q", {{"User-Agent", "curl/8"}})->body.find("\n  \"kind\""),
+            std::string::npos);
+  EXPECT_EQ(Get(E1 N "/q?pretty=false", {{"User-Agent", "curl/8"}})->body.find("\n  "),
+            std::string::npos);
+  EXPECT_NE(Get(E1 N "/q?pretty=1")->body.find("\n  \"kind\""), std::string::npos);
+}
+
+TEST_F(ApiServerFixture, AuditIdIsEchoed) {
+  options_.authentication.lookup = false;
+  StartServer();
+  EXPECT_EQ(Get("/version", {{"Audit-ID", "abc"}})->get_header_value("Audit-Id"), "abc");
+}
+
+TEST_F(ApiServerFixture, DegradedResourceMetricsCarryAWarning) {
+  options_.authentication.lookup = false;
+  resource_->degraded = "query of \"cpu\" failed";
+  StartServer();
+  EXPECT_EQ(Get(M1 N "/pods")->get_header_value("Warning"), "299 - \"query of  cpu  failed\"");
+}
+
+TEST_F(ApiServerFixture, AnswersAreRepeatedWhileFresh) {
+  options_.authentication.lookup = false;
+  StartServer();
+  auto client = NewClient();
+  // External answers do not tell the time of day; these do, so the clock's second must be theirs.
+  custom_->freshness = {absl::InfiniteDuration(), 1};
+  ASSERT_EQ(client->Get(C2 N "/pods/*/m")->status, 200);
+  ASSERT_EQ(client->Get(C2 N "/pods/*/m")->status, 200);
+  EXPECT_EQ(custom_->calls, 2);  // kTestTime is not this second
+}
+
+TEST_F(ApiServerFixture, OneConnectionServesManyRequests) {
+  options_.authentication.lookup = false;
+  StartServer();
+  auto client = NewClient();
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(client->Get(E1 N "/q")->status, 200);
+  EXPECT_NE(Get("/metrics")->body.find("flyball_connections_accepted_total 2"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace flyball::apiservice

@@ -1,0 +1,178 @@
+#include "apiservice/handler.h"
+
+#include <random>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "spdlog/spdlog.h"
+
+namespace flyball::apiservice {
+namespace {
+
+constexpr size_t kMaxAuditIdBytes = 64;
+
+// A random UUID: it names a request in logs and need not be secret.
+std::string NewAuditId() {
+  thread_local std::mt19937_64 generator(std::random_device{}());
+  const uint64_t high = (generator() & ~uint64_t{0xF000}) | 0x4000;
+  const uint64_t low = (generator() & ~(uint64_t{3} << 62)) | (uint64_t{1} << 63);
+  return absl::StrFormat("%08x-%04x-%04x-%04x-%012x", high >> 32, (high >> 16) & 0xFFFF,
+                         high & 0xFFFF, low >> 48, low & 0xFFFFFFFFFFFF);
+}
+
+bool HasImpersonation(const Headers& headers) {
+  for (const auto& [name, value] : headers) {
+    if (absl::StartsWithIgnoreCase(name, "impersonate-")) return true;
+  }
+  return false;
+}
+
+bool IsProbe(const RoutedRequest& routed) { return routed.endpoint == Endpoint::kHealth; }
+
+// Counts a request under way for as long as it lives.
+class InFlight {
+ public:
+  explicit InFlight(std::atomic<int64_t>* count) : count_(count), now_(count->fetch_add(1) + 1) {}
+  ~InFlight() { count_->fetch_sub(1); }
+  InFlight(const InFlight&) = delete;
+  InFlight& operator=(const InFlight&) = delete;
+  int64_t now() const { return now_; }
+
+ private:
+  std::atomic<int64_t>* const count_;
+  const int64_t now_;
+};
+
+wire::Status ForbiddenStatus(const User& user, const Attributes& attributes,
+                             absl::string_view reason) {
+  std::string sentence = ForbiddenSentence(user, attributes);
+  if (!reason.empty()) absl::StrAppend(&sentence, ": ", reason);
+  return attributes.is_resource
+             ? wire::Forbidden(attributes.group, attributes.resource, attributes.name, sentence)
+             : wire::ForbiddenPath(sentence);
+}
+
+}  // namespace
+
+RequestHandler::RequestHandler(LimitOptions limits, Parts parts)
+    : limits_(limits), parts_(std::move(parts)) {}
+
+HttpResponse RequestHandler::Handle(const HttpRequest& request) {
+  const MonotonicTime start = parts_.clock->MonotonicNow();
+  const RoutedRequest routed = Route(request.method, request.target, limits_.request_timeout);
+  const Style style = StyleOf(request, routed);
+  HttpResponse response = Answer(request, routed, style, start);
+  absl::string_view audit_id = request.Header("Audit-ID");
+  if (audit_id.size() > kMaxAuditIdBytes) audit_id = audit_id.substr(0, kMaxAuditIdBytes);
+  response.headers.emplace_back("Audit-Id",
+                                audit_id.empty() ? NewAuditId() : std::string(audit_id));
+  if (FindHeader(response.headers, "Cache-Control").empty()) {
+    response.headers.emplace_back("Cache-Control", "no-cache, private");
+  }
+  const absl::Duration took = parts_.clock->MonotonicNow() - start;
+  parts_.self_metrics->Count(routed, response.status, took,
+                             response.body == nullptr ? 0 : response.body->size());
+  if (spdlog::should_log(spdlog::level::debug)) {
+    spdlog::debug("{} {} {} {}", request.method, request.target, response.status,
+                  absl::FormatDuration(took));
+  }
+  return response;
+}
+
+HttpResponse RequestHandler::Answer(const HttpRequest& request, const RoutedRequest& routed,
+                                    const Style& style, MonotonicTime start) {
+  if (routed.early_error.has_value()) return StatusResponse(*routed.early_error, style);
+  const absl::StatusOr<UserPtr> user = parts_.authenticator->Authenticate(request);
+  if (!user.ok()) {
+    spdlog::debug("authentication failed: {}", std::string(user.status().message()));
+    return StatusResponse(wire::Unauthorized(), style);
+  }
+  if (HasImpersonation(request.headers)) {
+    return StatusResponse(
+        ForbiddenStatus(**user, routed.attributes, "impersonation is not supported here"), style);
+  }
+  if (IsProbe(routed)) return Authorized(request, routed, style, **user, start);
+  const InFlight in_flight(&parts_.self_metrics->in_flight);
+  if (in_flight.now() > limits_.max_in_flight && !(*user)->InGroup(kMastersGroup)) {
+    ++parts_.self_metrics->refused_in_flight;
+    HttpResponse response = ErrorText(429, "Too many requests, please try again later.");
+    response.headers.emplace_back("Retry-After", "1");
+    return response;
+  }
+  return Authorized(request, routed, style, **user, start);
+}
+
+HttpResponse RequestHandler::Authorized(const HttpRequest& request, const RoutedRequest& routed,
+                                        const Style& style, const User& user, MonotonicTime start) {
+  const absl::StatusOr<Decision> decision = parts_.authorizer->Authorize(user, routed.attributes);
+  if (!decision.ok()) {
+    spdlog::warn("authorization of {}: {}", user.name, std::string(decision.status().message()));
+    // As Go's http.Error after the library's escaping.
+    return ErrorText(500,
+                     absl::StrReplaceAll(absl::StrCat("Internal Server Error: \"", request.target,
+                                                      "\": ", decision.status().message()),
+                                         {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}}));
+  }
+  if (!decision->allowed) {
+    return StatusResponse(ForbiddenStatus(user, routed.attributes, decision->reason), style);
+  }
+  return Dispatch(request, routed, style, start);
+}
+
+HttpResponse RequestHandler::Dispatch(const HttpRequest& request, const RoutedRequest& routed,
+                                      const Style& style, MonotonicTime start) {
+  const adapter::Providers providers = parts_.providers();
+  // A group that is off has no routes at all, hence no errors of its own.
+  const bool off = !routed.group.empty() && !parts_.documents->Serves(routed.group, "", providers);
+  if (routed.endpoint == Endpoint::kUnknownPath || off) {
+    return parts_.documents->Index(404, providers);
+  }
+  if (routed.error.has_value()) return StatusResponse(*routed.error, style);
+  switch (routed.endpoint) {
+    case Endpoint::kIndex:
+      return parts_.documents->Index(200, providers);
+    case Endpoint::kHealth:
+      return parts_.documents->Health(routed);
+    case Endpoint::kMetrics: {
+      HttpResponse response = PlainText(200, parts_.metrics_text());
+      response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+      return response;
+    }
+    case Endpoint::kVersion:
+      return parts_.documents->Version();
+    case Endpoint::kDebugRules: {
+      if (!parts_.debug_rules) return parts_.documents->Index(404, providers);
+      Style plain = style;
+      plain.media = MediaType();
+      return Ok("application/json",
+                std::make_shared<const std::string>(Restyle(parts_.debug_rules(), plain)), plain);
+    }
+    case Endpoint::kOpenApiV2:
+    case Endpoint::kOpenApiV3Index:
+    case Endpoint::kOpenApiV3:
+      return parts_.documents->OpenApi(request, routed, style, providers);
+    default:
+      break;
+  }
+  if (!style.acceptable) {
+    Style indented;
+    indented.pretty = true;
+    return StatusResponse(wire::NotAcceptable(SupportedMediaTypes()), indented);
+  }
+  switch (routed.endpoint) {
+    case Endpoint::kGroupList:
+      return parts_.documents->GroupList(request, style, providers);
+    case Endpoint::kGroup:
+      return parts_.documents->Group(routed, style, providers);
+    case Endpoint::kResourceList:
+      return parts_.documents->ResourceList(routed, style, providers);
+    default:
+      return parts_.metrics->Serve(request.target, routed, style, providers,
+                                   start + routed.timeout);
+  }
+}
+
+}  // namespace flyball::apiservice

@@ -1,0 +1,53 @@
+// A request → its answer: the order of the checks, and nothing of sockets.
+//
+// Thread-safe. Order: target and ?timeout (400), user (401), Impersonate-* (403), requests under
+// way (429), may they (403, 500), route and parameters (404, 405, 400), Accept (406), then the
+// endpoint. Every answer carries Audit-Id and Cache-Control.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "adapter/provider.h"
+#include "apiservice/auth/authenticator.h"
+#include "apiservice/auth/authorizer.h"
+#include "apiservice/document_endpoints.h"
+#include "apiservice/metric_endpoints.h"
+#include "apiservice/net/message.h"
+#include "apiservice/options.h"
+#include "apiservice/self_metrics.h"
+#include "base/clock.h"
+
+namespace flyball::apiservice {
+
+class RequestHandler {
+ public:
+  struct Parts {  // all outlive the handler
+    Clock* clock = nullptr;
+    Authenticator* authenticator = nullptr;
+    Authorizer* authorizer = nullptr;
+    DocumentEndpoints* documents = nullptr;
+    MetricEndpoints* metrics = nullptr;
+    SelfMetrics* self_metrics = nullptr;
+    std::function<adapter::Providers()> providers;
+    std::function<std::string()> metrics_text;  // the body of /metrics
+    std::function<std::string()> debug_rules;   // the body of /debug/rules; empty: 404
+  };
+
+  RequestHandler(LimitOptions limits, Parts parts);
+
+  HttpResponse Handle(const HttpRequest& request);
+
+ private:
+  HttpResponse Answer(const HttpRequest& request, const RoutedRequest& routed, const Style& style,
+                      MonotonicTime start);
+  HttpResponse Authorized(const HttpRequest& request, const RoutedRequest& routed,
+                          const Style& style, const User& user, MonotonicTime start);
+  HttpResponse Dispatch(const HttpRequest& request, const RoutedRequest& routed, const Style& style,
+                        MonotonicTime start);
+
+  const LimitOptions limits_;
+  const Parts parts_;
+};
+
+}  // namespace flyball::apiservice

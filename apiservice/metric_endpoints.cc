@@ -1,0 +1,263 @@
+#include "apiservice/metric_endpoints.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "apiservice/wire/metric_lists.h"
+#include "apiservice/wire/resource_lists.h"
+
+namespace flyball::apiservice {
+namespace {
+
+// What a request of the same target and encoding has in common.
+std::string CacheKey(absl::string_view target, const Style& style) {
+  std::string key;
+  key.reserve(target.size() + 4);
+  key.push_back(static_cast<char>('0' + static_cast<int>(style.media.encoding)));
+  key.push_back(static_cast<char>('0' + static_cast<int>(style.media.conversion)));
+  key.push_back(style.pretty ? 'p' : '-');
+  key.push_back(style.gzip ? 'z' : '-');
+  key.append(target.data(), target.size());
+  return key;
+}
+
+std::shared_ptr<const void> ProviderOf(Endpoint endpoint, const adapter::Providers& providers) {
+  if (endpoint == Endpoint::kCustomMetric) return providers.custom;
+  if (endpoint == Endpoint::kExternalMetric) return providers.external;
+  return providers.resource;
+}
+
+uint64_t EpochOf(Endpoint endpoint, const adapter::Providers& providers) {
+  if (endpoint == Endpoint::kCustomMetric) return providers.custom->Epoch();
+  if (endpoint == Endpoint::kExternalMetric) return providers.external->Epoch();
+  return providers.resource->Epoch();
+}
+
+// The 504 of the original is written by another layer: no kind, text/plain.
+HttpResponse TimeoutResponse() {
+  HttpResponse response;
+  response.status = 504;
+  response.content_type = "text/plain; charset=utf-8";
+  std::string body = wire::ToJson(wire::Timeout());
+  body.replace(0, body.find("\"metadata\""), "{");
+  response.body = std::make_shared<const std::string>(std::move(body));
+  return response;
+}
+
+HttpResponse ProviderError(const absl::Status& error, const Style& style) {
+  if (error.code() == absl::StatusCode::kDeadlineExceeded) return TimeoutResponse();
+  return StatusResponse(wire::FromProviderError(error), style);
+}
+
+HttpResponse BodyResponse(std::string body, const Style& style) {
+  if (style.media.encoding != Encoding::kProtobuf) body = Restyle(std::move(body), style);
+  return Ok(ContentTypeOf(style.media), std::make_shared<const std::string>(std::move(body)),
+            style);
+}
+
+// RFC 9111's quoted text holds no quotes or line ends.
+std::string WarningValue(absl::string_view text) {
+  std::string out = "299 - \"";
+  for (const char c : text) out.push_back(c == '"' || c == '\\' || c < 0x20 ? ' ' : c);
+  return out + "\"";
+}
+
+template <typename Item>
+void KeepMatching(const FieldSelector& selector, const kube::ObjectPtr Item::*object,
+                  std::vector<Item>* items) {
+  if (selector.empty()) return;
+  items->erase(std::remove_if(items->begin(), items->end(),
+                              [&](const Item& item) {
+                                return !selector.Matches((item.*object)->ns, (item.*object)->name);
+                              }),
+               items->end());
+}
+
+// 404 `pods "x" not found`: the original's lister names the kind, not the metrics group.
+HttpResponse NoSuchObject(absl::string_view kind, absl::string_view name, const Style& style) {
+  return StatusResponse(wire::ObjectNotFound("", kind, name), style);
+}
+
+bool IsTable(const Style& style) {
+  return style.media.conversion == Conversion::kTableV1 ||
+         style.media.conversion == Conversion::kTableV1Beta1;
+}
+
+absl::string_view TableVersion(const Style& style) {
+  return style.media.conversion == Conversion::kTableV1 ? "v1" : "v1beta1";
+}
+
+}  // namespace
+
+// What the cache must know of a fresh answer.
+struct MetricEndpoints::Rendered {
+  adapter::Freshness freshness;
+  int64_t wall_second = CachedResponse::kAnySecond;
+};
+
+MetricEndpoints::MetricEndpoints(Clock* clock, size_t cache_entries, size_t cache_bytes)
+    : clock_(clock), cache_(cache_entries, cache_bytes) {}
+
+HttpResponse MetricEndpoints::Serve(absl::string_view target, const RoutedRequest& routed,
+                                    const Style& style, const adapter::Providers& providers,
+                                    MonotonicTime deadline) {
+  const std::string key = CacheKey(target, style);
+  const std::shared_ptr<const void> provider = ProviderOf(routed.endpoint, providers);
+  const MonotonicTime now = clock_->MonotonicNow();
+  if (const std::shared_ptr<const CachedResponse> hit = cache_.Get(key);
+      hit != nullptr && hit->provider == provider && now < hit->freshness.fresh_until &&
+      hit->freshness.epoch == EpochOf(routed.endpoint, providers) &&
+      (hit->wall_second == CachedResponse::kAnySecond ||
+       hit->wall_second == absl::ToUnixSeconds(clock_->WallNow()))) {
+    ++counters_.cache_hits;
+    HttpResponse response;
+    response.content_type = hit->content_type;
+    response.body = hit->body;
+    if (!hit->content_encoding.empty()) {
+      response.headers.emplace_back("Content-Encoding", hit->content_encoding);
+      response.headers.emplace_back("Vary", "Accept-Encoding");
+    }
+    return response;
+  }
+  ++counters_.cache_misses;
+  Rendered rendered;
+  HttpResponse response = Render(routed, style, providers, deadline - now, &rendered);
+  // A warning is about this moment: it is not repeated from memory.
+  const bool plain = FindHeader(response.headers, "Warning").empty();
+  if (response.status == 200 && plain && rendered.freshness.fresh_until > clock_->MonotonicNow()) {
+    auto entry = std::make_shared<CachedResponse>();
+    entry->body = response.body;
+    entry->content_type = response.content_type;
+    entry->content_encoding = std::string(FindHeader(response.headers, "Content-Encoding"));
+    entry->freshness = rendered.freshness;
+    entry->provider = provider;
+    entry->wall_second = rendered.wall_second;
+    cache_.Put(key, std::move(entry));
+  }
+  return response;
+}
+
+HttpResponse MetricEndpoints::Render(const RoutedRequest& routed, const Style& style,
+                                     const adapter::Providers& providers, absl::Duration timeout,
+                                     Rendered* rendered) {
+  if (timeout <= absl::ZeroDuration()) return TimeoutResponse();
+  switch (routed.endpoint) {
+    case Endpoint::kCustomMetric:
+      return Custom(routed, style, *providers.custom, timeout, rendered);
+    case Endpoint::kExternalMetric:
+      return External(routed, style, *providers.external, timeout, rendered);
+    case Endpoint::kPodMetrics:
+      return Pods(routed, style, *providers.resource, timeout, rendered);
+    default:
+      return Nodes(routed, style, *providers.resource, timeout, rendered);
+  }
+}
+
+HttpResponse MetricEndpoints::Custom(const RoutedRequest& routed, const Style& style,
+                                     adapter::CustomMetricsProvider& provider,
+                                     absl::Duration timeout, Rendered* rendered) {
+  adapter::CustomMetricRequest request;
+  request.resource = routed.resource;
+  if (!routed.ns.empty()) request.ns = routed.ns;
+  request.namespace_itself = routed.namespace_itself;
+  request.name = routed.name;
+  request.metric = routed.metric;
+  request.object_selector = routed.label_selector;
+  request.metric_selector = routed.metric_selector;
+  request.timeout = timeout;
+  const absl::StatusOr<adapter::CustomMetricList> list = provider.Get(request);
+  if (!list.ok()) return ProviderError(list.status(), style);
+  rendered->freshness = list->freshness;
+  rendered->wall_second = absl::ToUnixSeconds(list->timestamp);
+  const auto version =
+      routed.version == "v1beta1" ? wire::CustomVersion::kV1Beta1 : wire::CustomVersion::kV1Beta2;
+  return BodyResponse(style.media.encoding == Encoding::kProtobuf ? wire::ToProtobuf(*list, version)
+                                                                  : wire::ToJson(*list, version),
+                      style);
+}
+
+HttpResponse MetricEndpoints::External(const RoutedRequest& routed, const Style& style,
+                                       adapter::ExternalMetricsProvider& provider,
+                                       absl::Duration timeout, Rendered* rendered) {
+  adapter::ExternalMetricRequest request;
+  request.ns = routed.ns;
+  request.metric = routed.metric;
+  request.selector = routed.label_selector;
+  request.timeout = timeout;
+  const absl::StatusOr<adapter::ExternalMetricList> list = provider.Get(request);
+  if (!list.ok()) return ProviderError(list.status(), style);
+  rendered->freshness = list->freshness;
+  return BodyResponse(
+      style.media.encoding == Encoding::kProtobuf ? wire::ToProtobuf(*list) : wire::ToJson(*list),
+      style);
+}
+
+HttpResponse MetricEndpoints::Pods(const RoutedRequest& routed, const Style& style,
+                                   adapter::ResourceMetricsProvider& provider,
+                                   absl::Duration timeout, Rendered* rendered) {
+  auto list = provider.Pods(routed.ns, routed.name, routed.label_selector, timeout);
+  if (absl::IsNotFound(list.status())) return NoSuchObject("pods", routed.name, style);
+  if (!list.ok()) return ProviderError(list.status(), style);
+  rendered->freshness = list->freshness;
+  const absl::Time now = clock_->WallNow();
+  rendered->wall_second = absl::ToUnixSeconds(now);
+  const bool proto = style.media.encoding == Encoding::kProtobuf;
+  std::string body;
+  if (!routed.name.empty() && list->items.empty()) {
+    return StatusResponse(wire::ObjectNotFound(kResourceGroup, "podmetrics",
+                                               absl::StrCat(routed.ns, "/", routed.name)),
+                          style);
+  }
+  KeepMatching(routed.field_selector, &adapter::PodMetrics::pod, &list->items);
+  if (IsTable(style)) {
+    body = wire::PodTableJson(list->items, TableVersion(style), now);
+  } else if (!routed.name.empty()) {
+    body = proto ? wire::PodMetricsProtobuf(list->items.front(), now)
+                 : wire::PodMetricsJson(list->items.front(), now);
+  } else {
+    body = proto ? wire::PodMetricsListProtobuf(list->items, now)
+                 : wire::PodMetricsListJson(list->items, now);
+  }
+  HttpResponse response = BodyResponse(std::move(body), style);
+  if (!list->degraded.empty()) {
+    response.headers.emplace_back("Warning", WarningValue(list->degraded));
+  }
+  return response;
+}
+
+HttpResponse MetricEndpoints::Nodes(const RoutedRequest& routed, const Style& style,
+                                    adapter::ResourceMetricsProvider& provider,
+                                    absl::Duration timeout, Rendered* rendered) {
+  auto list = provider.Nodes(routed.name, routed.label_selector, timeout);
+  if (absl::IsNotFound(list.status())) return NoSuchObject("node", routed.name, style);
+  if (!list.ok()) return ProviderError(list.status(), style);
+  rendered->freshness = list->freshness;
+  const absl::Time now = clock_->WallNow();
+  rendered->wall_second = absl::ToUnixSeconds(now);
+  const bool proto = style.media.encoding == Encoding::kProtobuf;
+  std::string body;
+  if (!routed.name.empty() && list->items.empty()) {
+    return StatusResponse(wire::ObjectNotFound(kResourceGroup, "nodemetrics", routed.name), style);
+  }
+  KeepMatching(routed.field_selector, &adapter::NodeMetrics::node, &list->items);
+  if (IsTable(style)) {
+    body = wire::NodeTableJson(list->items, TableVersion(style), now);
+  } else if (!routed.name.empty()) {
+    body = proto ? wire::NodeMetricsProtobuf(list->items.front(), now)
+                 : wire::NodeMetricsJson(list->items.front(), now);
+  } else {
+    body = proto ? wire::NodeMetricsListProtobuf(list->items, now)
+                 : wire::NodeMetricsListJson(list->items, now);
+  }
+  HttpResponse response = BodyResponse(std::move(body), style);
+  if (!list->degraded.empty()) {
+    response.headers.emplace_back("Warning", WarningValue(list->degraded));
+  }
+  return response;
+}
+
+}  // namespace flyball::apiservice

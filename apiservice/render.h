@@ -1,0 +1,43 @@
+// Bodies and headers that all answers share: Status errors, plain text, indentation, gzip.
+//
+// Pure.
+#pragma once
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "apiservice/negotiation.h"
+#include "apiservice/net/message.h"
+#include "apiservice/router.h"
+#include "apiservice/wire/status.h"
+
+namespace flyball::apiservice {
+
+// How this request wants its answer.
+struct Style {
+  MediaType media;
+  bool pretty = false;
+  bool gzip = false;
+  bool acceptable = true;  // false: nothing that Accept names can be made; errors come as JSON
+};
+
+// From Accept, Accept-Encoding, User-Agent (curl, Wget and browsers get indented JSON) and ?pretty.
+Style StyleOf(const HttpRequest& request, const RoutedRequest& routed);
+
+HttpResponse StatusResponse(const wire::Status& status, const Style& style);
+// text/plain, as Go's http.Error: with a newline and X-Content-Type-Options: nosniff.
+HttpResponse ErrorText(int code, absl::string_view text);
+HttpResponse PlainText(int code, absl::string_view text);
+
+// `json` in the wanted style: indented or as YAML where asked. Not for protobuf.
+std::string Restyle(std::string json, const Style& style);
+
+// Bodies above 128 KiB are worth compressing, if the client takes gzip.
+inline constexpr size_t kGzipAbove = 128 * 1024;
+std::string Gzip(absl::string_view bytes);
+
+// 200 with a body that stays as it is; gzip where it pays.
+HttpResponse Ok(std::string content_type, std::shared_ptr<const std::string> body,
+                const Style& style);
+
+}  // namespace flyball::apiservice

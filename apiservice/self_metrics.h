@@ -1,0 +1,69 @@
+// What the server measures of itself, under the names of the Kubernetes API server library.
+//
+// Thread-safe. Requests are counted in fixed tables of atomics; the families are made only when
+// /metrics is read.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "apiservice/auth/authenticator.h"
+#include "apiservice/auth/authorizer.h"
+#include "apiservice/auth/review_client.h"
+#include "apiservice/metric_endpoints.h"
+#include "apiservice/net/http_server.h"
+#include "apiservice/router.h"
+
+namespace flyball::apiservice {
+
+// Upper bounds in seconds of apiserver_request_duration_seconds.
+inline constexpr std::array<double, 23> kDurationBounds = {
+    0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1,  1.25, 1.5, 2,
+    3,     4,     5,    6,   8,   10,  15,  20,  30, 45,   60};
+
+class SelfMetrics {
+ public:
+  SelfMetrics() = default;
+
+  void Count(const RoutedRequest& routed, int code, absl::Duration took, size_t body_bytes);
+
+  std::atomic<int64_t> in_flight{0};
+  std::atomic<uint64_t> refused_in_flight{0};
+
+  // Where other numbers come from; nullptr is left out. Set before the first Text().
+  struct Sources {
+    const HttpServer::Counters* http = nullptr;
+    const Authenticator::Counters* authentication = nullptr;
+    const Authorizer::Counters* authorization = nullptr;
+    const ReviewClient::Counters* token_reviews = nullptr;
+    const ReviewClient::Counters* access_reviews = nullptr;
+    const MetricEndpoints* metrics = nullptr;
+    std::function<double()> certificate_seconds_left;
+  };
+  Sources sources;
+
+  // The exposition text of these metrics.
+  std::string Text() const;
+
+ private:
+  static constexpr std::array<int, 18> kCodes = {200, 301, 304, 400, 401, 403, 404, 405, 406,
+                                                 413, 422, 429, 431, 500, 503, 504, 505, 0};
+  // One for each kind of request that is told apart.
+  static constexpr size_t kSlots = 8;
+  struct Slot {
+    std::array<std::atomic<uint64_t>, kCodes.size()> codes{};
+    std::array<std::atomic<uint64_t>, kDurationBounds.size() + 1> durations{};
+    std::atomic<uint64_t> duration_us{0};
+    std::atomic<uint64_t> body_bytes{0};
+  };
+  static size_t SlotOf(const RoutedRequest& routed);
+
+  std::array<Slot, kSlots> slots_;
+};
+
+}  // namespace flyball::apiservice
