@@ -8,11 +8,18 @@ namespace flyball::cmd {
 namespace {
 
 TEST(DebugRulesJsonTest, TellsWhatEachRuleFound) {
-  adapter::RuleStatus good{
-      .list = "rules", .index = 0, .where = "c.yaml:2", .series_query = "a", .series = 3};
+  adapter::RuleStatus good;
+  good.list = "rules";
+  good.where = "c.yaml:2";
+  good.series_query = "a";
+  good.series = 3;
   good.last_success = absl::FromUnixSeconds(1700000000);
-  adapter::RuleStatus bad{
-      .list = "externalRules", .index = 1, .series_query = "\xff", .failures = 2, .error = "down"};
+  adapter::RuleStatus bad;
+  bad.list = "externalRules";
+  bad.index = 1;
+  bad.series_query = "\xff";
+  bad.failures = 2;
+  bad.error = "down";
   const auto document = nlohmann::json::parse(DebugRulesJson({good, bad}, absl::OkStatus()));
   EXPECT_EQ(document["ruleFile"]["inForce"], true);
   EXPECT_EQ(document["rules"][0]["series"], 3);
