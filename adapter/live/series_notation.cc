@@ -24,11 +24,14 @@ absl::Status BadItem(absl::string_view item, absl::string_view why) {
       promql::Quote(item), " ", why, "; expected numbers, `_`, `stale`, or `start+stepxcount`"));
 }
 
-// `-1.5`, `+Inf`, `0x10`: a number with its sign.
+// `-1.5`, `+Inf`: a number with its sign.
 std::optional<double> ParseSigned(absl::string_view text) {
   const bool negative = absl::StartsWith(text, "-");
   if (negative || absl::StartsWith(text, "+")) text.remove_prefix(1);
-  if (text.empty() || text[0] == '-' || text[0] == '+') return std::nullopt;
+  // No hexadecimal: 0x10 is a repeated zero.
+  if (text.empty() || text[0] == '-' || text[0] == '+' || absl::StrContains(text, 'x')) {
+    return std::nullopt;
+  }
   const auto value = promql::ParseNumber(text);
   if (!value.ok()) return std::nullopt;
   return negative ? -*value : *value;
@@ -73,8 +76,7 @@ absl::Status AppendItem(absl::string_view item, Values* values) {
     values->push_back(std::nullopt);
   } else if (item == "stale") {
     values->push_back(StaleMarker());
-  } else if (const size_t times_at = item.rfind('x');
-             times_at != absl::string_view::npos && !absl::StartsWithIgnoreCase(item, "0x")) {
+  } else if (const size_t times_at = item.rfind('x'); times_at != absl::string_view::npos) {
     return AppendRepeated(item, times_at, values);
   } else if (const auto value = ParseSigned(item)) {
     values->push_back(*value);

@@ -50,10 +50,10 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"RepeatsWithoutStep", "5x2", "5 5 5"}, Row{"NoStepsIsOneValue", "1+1x0", "1"},
         Row{"Gaps", "1 _ 2 _x2 3", "1 _ 2 _ _ 3"}, Row{"Stale", "1 stale 2", "1 stale 2"},
         Row{"SpecialNumbers", "NaN -Inf 1e3 .5", "NaN -Inf 1000 0.5"},
-        Row{"StepWithExponent", "1e1+1e-1x1", "10 10.1"}, Row{"HexadecimalIsANumber", "0x10", "16"},
-        Row{"Nothing", "", ""}, Row{"Word", "1 two", "!"}, Row{"NoCount", "1+1x", "!"},
-        Row{"NativeHistogram", "{{schema:1}}", "!"}, Row{"TooMany", "1x100001", "!"},
-        Row{"TooManyInAll", "1x60000 1x60000", "!"}),
+        Row{"StepWithExponent", "1e1+1e-1x1", "10 10.1"}, Row{"NoHexadecimal", "0x3", "0 0 0 0"},
+        Row{"NoHexadecimalStart", "0x3x1", "!"}, Row{"Nothing", "", ""}, Row{"Word", "1 two", "!"},
+        Row{"NoCount", "1+1x", "!"}, Row{"NativeHistogram", "{{schema:1}}", "!"},
+        Row{"TooMany", "1x100001", "!"}, Row{"TooManyInAll", "1x60000 1x60000", "!"}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace
