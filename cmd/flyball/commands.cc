@@ -16,6 +16,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"check", "check rule files", RunCheck},
     {"decide", "decide replica counts on vectors or files", RunDecide},
+    {"test", "run unit tests of rule files", RunTest},
     {"version", "print the version", RunVersion},
 };
 

@@ -1,0 +1,24 @@
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "cmd/flyball/commands.h"
+#include "cmd/flyball/test_rules.h"
+
+namespace flyball::cmd {
+
+int RunTest(const Args& args) {
+  CLI::App app("Run unit tests of files", "flyball test");
+  app.require_subcommand(1);
+  TestRulesOptions options;
+  CLI::App* const rules = app.add_subcommand(
+      "rules", "Send requests to rules over given series and objects; compare PromQL and answers");
+  rules->add_option("FILE", options.files, "Test files")->required();
+  try {
+    app.parse(Args(args.rbegin(), args.rend()));  // CLI11 takes words last first
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  return TestRules(options, std::cout, std::cerr);
+}
+
+}  // namespace flyball::cmd
