@@ -66,6 +66,21 @@ void TakeScale(const ClusterSnapshot& snapshot, GivenCase& out) {
   if (out.scale.selector.empty()) out.scale.selector = "!flyball-matches-every-pod";
 }
 
+std::string SharedPrefix(const std::vector<const Pod*>& pods) {
+  if (pods.size() < 2) return "";
+  std::string prefix = pods.front()->name;
+  for (const Pod* pod : pods) {
+    size_t same = 0;
+    while (same < prefix.size() && same < pod->name.size() && prefix[same] == pod->name[same]) {
+      ++same;
+    }
+    prefix.resize(same);
+  }
+  const size_t dash = prefix.rfind('-');
+  prefix.resize(dash == std::string::npos ? 0 : dash + 1);
+  return prefix;
+}
+
 void TakePods(const ClusterSnapshot& snapshot, const CaseOptions& options, GivenCase& out,
               PodsAnswer& answer) {
   absl::StatusOr<kube::Selector> selector = kube::Selector::Parse(out.scale.selector);
@@ -76,6 +91,7 @@ void TakePods(const ClusterSnapshot& snapshot, const CaseOptions& options, Given
   for (const Pod& pod : snapshot.pods) {
     if (pod.ns == out.autoscaler->ns && selector->Matches(pod.labels)) out.pods.push_back(&pod);
   }
+  out.pod_name_prefix = SharedPrefix(out.pods);
   out.table = PodTable(out.pods, out.autoscaler->metrics, options.pod_level_resources);
   answer.table = &out.table;
 

@@ -28,6 +28,7 @@ struct GivenCase {
   ScaleAnswer scale;
   std::string scale_source;  // "Deployment web", …
   std::vector<const Pod*> pods;
+  std::string pod_name_prefix;  // what their names share, up to a dash
   PodTable table;
   std::vector<Reading> readings;   // one for each metric spec; empty when none was read
   std::vector<std::string> notes;  // what a reader of the decision has to know about its inputs

@@ -222,6 +222,8 @@ std::string WhyThisProposal(const MetricSpec& metric, const Proposal& proposal) 
       std::string text = absl::StrCat(Product(metric, proposal), whole ? "" : ", rounded up to ",
                                       whole ? "" : absl::StrCat(count));
       if (count < 0) return absl::StrCat(text, "; less than none is none");
+      if (proposal.multiplier == 0)
+        return absl::StrCat(text, "; without a ready pod it asks for none");
       return absl::StrCat(text, "; one more only for ", OneMoreOnlyAbove(metric, proposal));
     }
     case Verdict::kFailed:

@@ -14,6 +14,9 @@ namespace {
 
 constexpr size_t kMostSamplesShown = 6;
 
+// What a missing timestamp reads as: Go's zero time, 1 January of the year 1.
+constexpr absl::Time kUnstatedTime = absl::FromUnixSeconds(-62135596800);
+
 class Page {
  public:
   void Line(absl::string_view step, absl::string_view text) {
@@ -30,24 +33,9 @@ class Page {
   std::string text_;
 };
 
-// Pods of one workload begin alike; what they share is shown once.
-std::string SharedPrefix(const GivenCase& given) {
-  if (given.pods.size() < 2) return "";
-  std::string prefix = given.pods.front()->name;
-  for (const Pod* pod : given.pods) {
-    size_t same = 0;
-    while (same < prefix.size() && same < pod->name.size() && prefix[same] == pod->name[same]) {
-      ++same;
-    }
-    prefix.resize(same);
-  }
-  const size_t dash = prefix.rfind('-');
-  prefix.resize(dash == std::string::npos ? 0 : dash + 1);
-  return prefix;
-}
-
+// Without what all pods begin with, which is shown once.
 std::string ShortName(const GivenCase& given, size_t row) {
-  return given.table.name(row).substr(SharedPrefix(given).size());
+  return given.table.name(row).substr(given.pod_name_prefix.size());
 }
 
 std::vector<std::string> NamesIn(const GivenCase& given, const Proposal& proposal, PodGroup group) {
@@ -66,13 +54,13 @@ void WriteRead(const GivenCase& given, size_t index, Page& page) {
   absl::Duration youngest = absl::InfiniteDuration();
   absl::Duration oldest = -absl::InfiniteDuration();
   for (const PodSample& sample : reading.samples) {
-    const absl::Duration age = given.decision.now - sample.timestamp;
-    youngest = std::min(youngest, age);
-    oldest = std::max(oldest, age);
     const std::string name =
         sample.row == kStranger ? "another pod" : ShortName(given, static_cast<size_t>(sample.row));
     shown.push_back(
         absl::StrCat(name, " ", ShowAmount(static_cast<double>(sample.value_milli), metric)));
+    if (sample.timestamp <= kUnstatedTime) continue;
+    youngest = std::min(youngest, given.decision.now - sample.timestamp);
+    oldest = std::max(oldest, given.decision.now - sample.timestamp);
   }
   for (const int64_t amount : reading.amounts_milli) {
     shown.push_back(ShowAmount(static_cast<double>(amount), metric));
@@ -80,7 +68,7 @@ void WriteRead(const GivenCase& given, size_t index, Page& page) {
   std::string age = "age not stated";
   if (reading.samples.empty() && reading.timestamp.has_value()) {
     age = absl::StrCat(ShowAge(given.decision.now - *reading.timestamp), " old");
-  } else if (!reading.samples.empty()) {
+  } else if (oldest >= youngest) {
     const std::string low = ShowAge(youngest);
     const std::string high = ShowAge(oldest);
     age = low == high ? absl::StrCat(high, " old") : absl::StrCat(low, " to ", high, " old");
@@ -303,7 +291,7 @@ std::string Headline(const GivenCase& given) {
 
 std::string ExplainText(const GivenCase& given) {
   const Decision& decision = given.decision;
-  const int32_t count = decision.rescale ? decision.desired : decision.current;
+  const int64_t count = decision.rescale ? decision.desired : decision.current;
   Page page;
   page.Head(Headline(given));
   page.Head(absl::StrCat("Why ", count, " and not ", count + 1, ": ", WhyThisCount(given), "."));
@@ -315,7 +303,7 @@ std::string ExplainText(const GivenCase& given) {
   if (!given.pods.empty()) {
     std::vector<std::string> names;
     for (size_t i = 0; i < given.table.size(); ++i) names.push_back(ShortName(given, i));
-    const std::string prefix = SharedPrefix(given);
+    const std::string& prefix = given.pod_name_prefix;
     page.Line("pods",
               absl::StrCat(names.size(), " with ", given.scale.selector, ": ",
                            prefix.empty() ? "" : absl::StrCat(prefix, "... "), ShowNames(names)));
