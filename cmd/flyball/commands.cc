@@ -1,7 +1,6 @@
 #include "cmd/flyball/commands.h"
 
 #include <cstdio>
-#include <functional>
 #include <string>
 
 namespace flyball::cmd {
@@ -16,6 +15,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"check", "check rule files", RunCheck},
     {"decide", "decide replica counts on vectors or files", RunDecide},
+    {"serve", "serve the metrics APIs; also meant by prometheus-adapter's flags alone", RunServe},
     {"test", "run unit tests of rule files", RunTest},
     {"version", "print the version", RunVersion},
 };
@@ -38,6 +38,10 @@ int Main(int argc, char** argv) {
   }
   for (const Command& command : kCommands) {
     if (words[0] == command.name) return command.run(Args(words.begin() + 1, words.end()));
+  }
+  // Started as prometheus-adapter is: flags, perhaps behind a word that means nothing.
+  for (const std::string& word : words) {
+    if (word.rfind("--", 0) == 0) return RunServe(words);
   }
   std::fprintf(stderr, "flyball: unknown command \"%s\"\n\n", words[0].c_str());
   PrintUsage(stderr);

@@ -10,6 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
+#include "kube/cluster_directory.h"
+#include "kube/folder_directory.h"
 #include "kube/kubeconfig.h"
 
 namespace flyball::cmd {
@@ -83,7 +85,7 @@ absl::StatusOr<kube::TransportOptions> PrometheusTransportOptions(const ServeFla
   return options;
 }
 
-absl::StatusOr<std::unique_ptr<adapter::MetricSource>> MakePrometheusSource(
+absl::StatusOr<std::unique_ptr<adapter::prometheus::Client>> MakePrometheusSource(
     const ServeFlags& flags, Clock& clock, adapter::prometheus::RequestObserver* observer) {
   std::vector<adapter::prometheus::Server> servers;
   for (const std::string& url : flags.prometheus_urls) {
@@ -101,15 +103,34 @@ absl::StatusOr<std::unique_ptr<adapter::MetricSource>> MakePrometheusSource(
                                                        clock, observer);
 }
 
+absl::StatusOr<kube::TransportOptions> ClusterTransportOptions(const std::string& kubeconfig,
+                                                               const std::string& flag) {
+  auto options = kubeconfig.empty() ? InCluster() : kube::LoadKubeconfig(kubeconfig);
+  if (options.ok()) return options;
+  return absl::Status(
+      options.status().code(),
+      absl::StrCat(flag, kubeconfig.empty() ? " not given: " : ": ", options.status().message()));
+}
+
 absl::StatusOr<std::unique_ptr<kube::HttpTransport>> MakeClusterTransport(
     const std::string& kubeconfig, const std::string& flag) {
-  auto options = kubeconfig.empty() ? InCluster() : kube::LoadKubeconfig(kubeconfig);
-  if (!options.ok()) {
-    return absl::Status(
-        options.status().code(),
-        absl::StrCat(flag, kubeconfig.empty() ? " not given: " : ": ", options.status().message()));
+  ASSIGN_OR_RETURN(kube::TransportOptions options, ClusterTransportOptions(kubeconfig, flag));
+  return kube::MakeHttpTransport(std::move(options));
+}
+
+absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags) {
+  if (!flags.objects.empty()) {
+    ASSIGN_OR_RETURN(auto folder, kube::FolderDirectory::Make(flags.objects));
+    return Objects{.directory = std::move(folder), .ready = [] { return absl::OkStatus(); }};
   }
-  return kube::MakeHttpTransport(*std::move(options));
+  ASSIGN_OR_RETURN(kube::TransportOptions server,
+                   ClusterTransportOptions(flags.lister_kubeconfig, "--lister-kubeconfig"));
+  kube::ClusterDirectoryOptions options;
+  options.discovery_interval = flags.discovery_interval;
+  ASSIGN_OR_RETURN(auto cluster, kube::ClusterDirectory::Make(server, options));
+  kube::ClusterDirectory* directory = cluster.get();
+  return Objects{.directory = std::move(cluster),
+                 .ready = [directory] { return directory->Ready(); }};
 }
 
 }  // namespace flyball::cmd

@@ -3,14 +3,15 @@
 // Reads the files that the flags name, and the two variables by which a pod knows its API server.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "adapter/metric_source.h"
 #include "adapter/prometheus/client.h"
 #include "base/clock.h"
 #include "cmd/flyball/serve_flags.h"
+#include "kube/object_directory.h"
 #include "kube/transport.h"
 
 namespace flyball::cmd {
@@ -22,12 +23,22 @@ absl::StatusOr<kube::TransportOptions> PrometheusTransportOptions(const ServeFla
                                                                   const std::string& url);
 
 // All --prometheus-url, in order. `clock` and `observer` (may be nullptr) outlive the source.
-absl::StatusOr<std::unique_ptr<adapter::MetricSource>> MakePrometheusSource(
+absl::StatusOr<std::unique_ptr<adapter::prometheus::Client>> MakePrometheusSource(
     const ServeFlags& flags, Clock& clock, adapter::prometheus::RequestObserver* observer);
 
 // The cluster of a kubeconfig; of the pod this runs in when `kubeconfig` is "". `flag` is for the
 // message.
+absl::StatusOr<kube::TransportOptions> ClusterTransportOptions(const std::string& kubeconfig,
+                                                               const std::string& flag);
 absl::StatusOr<std::unique_ptr<kube::HttpTransport>> MakeClusterTransport(
     const std::string& kubeconfig, const std::string& flag);
+
+// The objects: the folder of --objects, or a cluster. kInvalidArgument, kFailedPrecondition: the
+// flag and what is wrong.
+struct Objects {
+  std::unique_ptr<kube::ObjectDirectory> directory;
+  std::function<absl::Status()> ready;  // OK once the resources are known
+};
+absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags);
 
 }  // namespace flyball::cmd

@@ -29,7 +29,7 @@ std::string DebugRulesJson(const std::vector<adapter::RuleStatus>& rules,
     document["rules"].push_back(std::move(entry));
   }
   // Series queries come from a file and an error from the network: neither need be UTF-8.
-  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace flyball::cmd

@@ -10,15 +10,11 @@ namespace {
 TEST(DebugRulesJsonTest, TellsWhatEachRuleFound) {
   adapter::RuleStatus good;
   good.list = "rules";
-  good.where = "c.yaml:2";
-  good.series_query = "a";
   good.series = 3;
   good.last_success = absl::FromUnixSeconds(1700000000);
   adapter::RuleStatus bad;
   bad.list = "externalRules";
-  bad.index = 1;
   bad.series_query = "\xff";
-  bad.failures = 2;
   bad.error = "down";
   const auto document = nlohmann::json::parse(DebugRulesJson({good, bad}, absl::OkStatus()));
   EXPECT_EQ(document["ruleFile"]["inForce"], true);

@@ -115,6 +115,8 @@ void RuleFile::Watch(absl::Duration interval, std::function<void(RulesPtr)> on_r
   Reload();  // what changed between Open and the watcher's first look
 }
 
+void RuleFile::StopWatching() { watcher_.reset(); }
+
 void RuleFile::Reload() {
   absl::MutexLock reload_lock(&reload_mutex_);
   auto rules = Read();

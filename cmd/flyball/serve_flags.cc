@@ -259,33 +259,33 @@ void WarnOfInertFlags(const CLI::App& app, ServeFlags& f) {
 }
 
 absl::Status Check(const ServeFlags& f) {
-  const auto invalid = [](auto... parts) {
-    return absl::InvalidArgumentError(absl::StrCat(parts...));
+  const auto refused = [](auto... parts) {
+    return absl::FailedPreconditionError(absl::StrCat(parts...));
   };
   if (f.config.empty()) {
-    return invalid("no metrics discovery configuration file specified (make sure to use --config)");
+    return refused("no metrics discovery configuration file specified (make sure to use --config)");
   }
   if (f.prometheus_verb != "GET" && f.prometheus_verb != "POST") {
-    return invalid("--prometheus-verb: unsupported Prometheus HTTP verb \"", f.prometheus_verb,
+    return refused("--prometheus-verb: unsupported Prometheus HTTP verb \"", f.prometheus_verb,
                    "\"; supported verbs: \"GET\" and \"POST\"");
   }
   if (f.prometheus_auth_incluster && !f.prometheus_auth_config.empty()) {
-    return invalid("--prometheus-auth-incluster and --prometheus-auth-config exclude each other");
+    return refused("--prometheus-auth-incluster and --prometheus-auth-config exclude each other");
   }
   if (f.nan_value != "zero" && f.nan_value != "drop") {
-    return invalid("--nan-value: expected zero or drop, got \"", f.nan_value, "\"");
+    return refused("--nan-value: expected zero or drop, got \"", f.nan_value, "\"");
   }
   if (f.log_format != "text" && f.log_format != "json") {
-    return invalid("--log-format: expected text or json, got \"", f.log_format, "\"");
+    return refused("--log-format: expected text or json, got \"", f.log_format, "\"");
   }
   if (f.secure_port < 0 || f.secure_port > 65535) {
-    return invalid("--secure-port: ", f.secure_port, " is not between 0 and 65535");
+    return refused("--secure-port: ", f.secure_port, " is not between 0 and 65535");
   }
   if (f.tls_cert_file.empty() != f.tls_private_key_file.empty()) {
-    return invalid("--tls-cert-file and --tls-private-key-file need each other");
+    return refused("--tls-cert-file and --tls-private-key-file need each other");
   }
   if (f.metrics_relist_interval <= absl::ZeroDuration()) {
-    return invalid("--metrics-relist-interval: expected more than 0");
+    return refused("--metrics-relist-interval: expected more than 0");
   }
   return absl::OkStatus();
 }

@@ -75,7 +75,9 @@ struct ServeFlags {
   std::string help;  // set when --help was asked for: print it and end with status 0
 };
 
-// kInvalidArgument: what is wrong, with the flag's name.
+// The message names the flag.
+//   kInvalidArgument     the words don't parse: unknown flag, wrong type
+//   kFailedPrecondition  they parse, but what they ask for can't be (no --config, unknown verb)
 absl::StatusOr<ServeFlags> ParseServeFlags(const Args& args);
 
 // `90s`, `1h30m`, `0`, as Go's time.ParseDuration.

@@ -25,6 +25,7 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PODS = {"web-1": 40, "web-2": 20, "web-3": 10}  # requests a second
 
+WARM_UP = 12  # seconds; the rates of the rules look back over 30 and are low before
 CUSTOM = "/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop"
 REQUESTS = [
     ("requests a second of each pod of the app", f"{CUSTOM}/pods/*/http_requests_per_second?labelSelector=app%3Dweb"),
@@ -152,11 +153,12 @@ def show(port):
         print(f"curl -sk '{server}{target}'")
         print(get(port, target).rstrip())
     raw = urllib.parse.unquote(REQUESTS[0][1])
-    print("\n# the same with kubectl, of which any version will do; it needs no kubeconfig for this")
-    print(f"kubectl --server={server} --insecure-skip-tls-verify get --raw '{raw}'")
+    print("\n# the same with kubectl, which needs no kubeconfig for this (the token only keeps it from asking for a user)")
+    flags = [f"--server={server}", "--insecure-skip-tls-verify", "--token=none", "get", "--raw"]
+    print(f"kubectl {' '.join(flags)} '{raw}'")
     if shutil.which("kubectl"):
-        words = ["kubectl", f"--server={server}", "--insecure-skip-tls-verify", "get", "--raw", raw]
-        print(subprocess.run(words, capture_output=True, text=True, check=True).stdout.rstrip())
+        answer = subprocess.run(["kubectl", *flags, raw], capture_output=True, text=True, timeout=20, check=False)
+        print((answer.stdout or answer.stderr).rstrip())
     print(f"\n# what each rule found\ncurl -sk '{server}/debug/rules'", flush=True)
 
 
@@ -185,6 +187,7 @@ def main():
         wait_for("answer of flyball", lambda: get(flyball, "/readyz") == "ok", children)
         for _, target in REQUESTS:
             wait_for(f"value at {target}", lambda t=target: has_items(flyball, t), children)
+        stop.wait(max(0, WARM_UP - (time.monotonic() - start)))
         print(f"Prometheus http://127.0.0.1:{prometheus}  flyball https://127.0.0.1:{flyball}  logs {folder}")
         show(flyball)
         left = None if options.seconds is None else max(0, options.seconds - (time.monotonic() - start))

@@ -22,7 +22,7 @@ MAY_INCLUDE = {
 PURE_SCALER = ("scaler/math/", "scaler/spec/")
 
 # Files that may read the machine's clock or environment.
-CLOCK_FILES = {"base/clock.cc"}
+CLOCK_FILES = {"base/clock.cc", "apiservice/net/connection.cc"}  # the latter: deadlines of poll(2)
 ENVIRONMENT_FILES = re.compile(r"^cmd/")
 
 BANNED = [
@@ -31,6 +31,7 @@ BANNED = [
     (re.compile(r"\b(TODO|FIXME|XXX)\b"), "unfinished work: finish it or say it in the change's note"),
 ]
 # Headers are included by many; these libraries stay behind .cc files.
+MAY_BE_HEAVY = {"apiservice/net/openssl_ptr.h"}  # owns OpenSSL's objects; included by .cc files of its folder only
 HEAVY_HEADER = re.compile(r'#include [<"](nlohmann/json\.hpp|httplib\.h|yaml-cpp/|re2/|openssl/|simdjson|spdlog/|CLI/)')
 
 MAX_LINE = 120
@@ -53,7 +54,7 @@ def check_file(path):
     def complain(number, message):
         problems.append(f"{path}:{number}: {message}")
 
-    is_test = path.endswith("_test.cc") or floor == "test"
+    is_test = path.endswith("_test.cc") or floor == "test" or path.rpartition("/")[2].startswith(("test_", "fake_"))
     if path.endswith(".h") and "#pragma once" not in text:
         complain(1, "header without #pragma once")
     for number, line in enumerate(text.splitlines(), 1):
@@ -72,9 +73,9 @@ def check_file(path):
                 complain(number, "reads the machine's clock: take a Clock or a time")
             if re.search(r"\bgetenv\(", line) and not ENVIRONMENT_FILES.match(path):
                 complain(number, "reads the environment: pass an option")
-            if path.endswith(".h") and HEAVY_HEADER.search(line):
+            if path.endswith(".h") and path not in MAY_BE_HEAVY and HEAVY_HEADER.search(line):
                 complain(number, "a third-party header in a header: keep it in the .cc")
-        if len(line) > MAX_LINE:
+        if len(line) > MAX_LINE and not is_test:  # tests hold documents as they are sent
             complain(number, f"line of {len(line)} characters (limit {MAX_LINE})")
     return problems
 
