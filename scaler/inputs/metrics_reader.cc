@@ -24,9 +24,9 @@ const Shape kMetricValueShape{.fields = {{"describedObject", &kNameShape},
                                          {"value", &kQuantityShape}}};
 const Shape kExternalValueShape{.fields = {{"timestamp", &kTimeShape}, {"value", &kQuantityShape}}};
 
-int64_t MilliOf(const Node& node) {
+kube::Quantity ValueOf(const Node& node) {
   const auto quantity = kube::Quantity::Parse(node.FindText("value"));
-  return quantity.ok() ? quantity->MilliValue() : 0;  // absent is 0, as for the API's clients
+  return quantity.ok() ? *quantity : kube::Quantity();  // absent is 0, as for the API's clients
 }
 
 }  // namespace
@@ -63,13 +63,13 @@ absl::StatusOr<ObjectMetric> ReadObjectMetricValue(const Node& node, absl::strin
       window != nullptr && absl::SimpleAtoi(window->text, &window_seconds)) {
     out.window = absl::Seconds(window_seconds);
   }
-  out.value_milli = MilliOf(shaped);
+  out.value = ValueOf(shaped);
   return out;
 }
 
 absl::StatusOr<ExternalMetric> ReadExternalMetricValue(const Node& node, absl::string_view path) {
   ASSIGN_OR_RETURN(const Node shaped, Conform(node, kExternalValueShape, KeyMatch::kExact, path));
-  return ExternalMetric{.timestamp = TimeOf(shaped, "timestamp"), .value_milli = MilliOf(shaped)};
+  return ExternalMetric{.timestamp = TimeOf(shaped, "timestamp"), .value = ValueOf(shaped)};
 }
 
 }  // namespace flyball::scaler

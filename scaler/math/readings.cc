@@ -119,7 +119,7 @@ void ReadPodsMetric(const MetricsAnswer<ObjectMetric>& answer, const PodTable& t
   if (!TakeAnswer(answer, "custom", reading)) return;
   SampleCollector samples(table, reading);
   for (const ObjectMetric& item : answer.items) {
-    samples.Add(item.object_name, {.value_milli = item.value_milli,
+    samples.Add(item.object_name, {.value_milli = item.value.MilliValue(),
                                    .timestamp = item.timestamp.value_or(kZeroTime),
                                    .window = item.window});
   }
@@ -134,13 +134,13 @@ void ReadObjectMetric(const MetricsAnswer<ObjectMetric>& answer, Reading& readin
     return;
   }
   if (!TakeAnswer(answer, "custom", reading)) return;
-  reading.amounts_milli.push_back(answer.items.front().value_milli);
+  reading.amounts_milli.push_back(answer.items.front().value.MilliValue());
 }
 
 void ReadExternalMetric(const MetricsAnswer<ExternalMetric>& answer, Reading& reading) {
   if (!TakeAnswer(answer, "external", reading)) return;
   for (const ExternalMetric& item : answer.items) {
-    reading.amounts_milli.push_back(item.value_milli);
+    reading.amounts_milli.push_back(item.value.MilliValue());
   }
 }
 

@@ -35,13 +35,13 @@ struct ObjectMetric {
   std::string object_name;
   std::optional<absl::Time> timestamp;
   absl::Duration window = absl::Minutes(1);
-  int64_t value_milli = 0;
+  kube::Quantity value;
 };
 
 // external.metrics.k8s.io: one series.
 struct ExternalMetric {
   std::optional<absl::Time> timestamp;
-  int64_t value_milli = 0;
+  kube::Quantity value;
 };
 
 // An answer, or the error of asking.

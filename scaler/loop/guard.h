@@ -1,0 +1,40 @@
+// The guard around the replica math: stops what no user would want, before and after it.
+//
+// Pure. The math itself follows the HorizontalPodAutoscaler of Kubernetes 1.34.4 exactly, wrapping
+// included: an amount of 10E reads as 0, two samples of 2^63-1 thousandths ask for -2 replicas, and
+// an average over no replicas shows -9223372036854775808m. The guard makes the first two unknown,
+// which holds the count, and leaves the third out of the status. The vectors run without it.
+//
+// Units:   the limit is in units of the metric, not thousandths.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "scaler/math/decision.h"
+#include "scaler/math/input.h"
+#include "scaler/math/readings.h"
+
+namespace flyball::scaler {
+
+// Readings beyond ± this are unknown. In thousandths it still fits an int64.
+inline constexpr double kMaxReadingUnits = 9.0e15;
+
+// A number from a source -> thousandths, rounded up away from zero as quantities are.
+//   kOutOfRange  not finite, or beyond the limit; the message says which
+absl::StatusOr<int64_t> GuardValue(double units);
+
+// An answer of which one item is beyond the limit becomes an error that names the item.
+void GuardAnswer(MetricsAnswer<PodMetrics>& answer);
+void GuardAnswer(MetricsAnswer<ObjectMetric>& answer);
+void GuardAnswer(MetricsAnswer<ExternalMetric>& answer);
+
+// A reading whose items sum up to more than the limit becomes an error.
+void GuardReading(Reading& reading);
+
+// Leaves values that came of a division by zero out of the status. To be called after
+// RecordScaleWrite (or Decide, when nothing is rescaled), before the status is written; `stored` is
+// the status as stored.
+void GuardStatus(const AutoscalerStatus& stored, Decision& decision);
+
+}  // namespace flyball::scaler
