@@ -114,6 +114,9 @@ struct Proposal {
   int64_t refilled_requests_milli = 0;
   double refilled_ratio = 0;
   std::optional<int32_t> discarded_replicas;  // kWouldReverse: what was not taken
+
+  // When time alone would change the groups: a pod ends its initialisation.
+  absl::Time valid_until = absl::InfiniteFuture();
 };
 
 // ---- proposals -> one -----------------------------------------------------------------------
@@ -223,6 +226,19 @@ struct Decision {
 
   // Set by RecordScaleWrite: the scale was written.
   bool rescaled = false;
+
+  // What the proposals were made from, so that unchanged ones can be kept.
+  struct Basis {
+    uint64_t spec_version = 0;
+    uint64_t pods_version = 0;
+    int32_t spec_replicas = 0;
+    int32_t status_replicas = 0;
+    bool pod_detail = false;
+    absl::Time now;
+    std::vector<uint64_t> reading_versions;
+  };
+  Basis basis;
+  size_t proposals_kept = 0;  // how many were taken over from the last decision
 
   // Bookkeeping between the three steps of a reconcile.
   std::vector<Event> events_after_status;  // RecordStatusWrite appends them

@@ -44,6 +44,7 @@ struct PodsAnswer {
   const PodTable* table = nullptr;  // not null when both errors are empty
   std::vector<std::string> rivals;  // "ns/name", sorted: the autoscalers, this one included, that
                                     // select one of the pods; more than one is ambiguous
+  uint64_t version = 0;             // equal and not 0: the same pods as last time
 };
 
 // One pod's sample in the answer of a metrics API. At most one for each pod and each stranger's
@@ -97,6 +98,9 @@ struct DecisionInput {
   const MathConfig* config = nullptr;
   const ScalerState* state = nullptr;
   absl::Time now;
+  // Equal and not 0: the same spec and config as last time. With equal versions of the pods and a
+  // reading, its proposal of the last Decision is kept.
+  uint64_t spec_version = 0;
 };
 
 }  // namespace flyball::scaler

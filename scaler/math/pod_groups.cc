@@ -1,5 +1,7 @@
 #include "scaler/math/pod_groups.h"
 
+#include <algorithm>
+
 #include "base/go_arithmetic.h"
 
 namespace flyball::scaler {
@@ -11,12 +13,14 @@ constexpr int32_t kNoSample = -1;
 struct ReadinessClock {
   absl::Time initializing_since;  // a pod that started later is still initialising
   absl::Duration initial_delay;
+  absl::Time oldest_initializing = absl::InfiniteFuture();
 };
 
 // Whether a cpu sample of a running pod must not be used: the pod is starting, or never was ready.
-bool IsUnready(const PodTable::Row& row, const PodSample& sample, const ReadinessClock& clock) {
+bool IsUnready(const PodTable::Row& row, const PodSample& sample, ReadinessClock& clock) {
   if (!row.has_ready || !row.has_start_time) return true;
   if (row.start_time > clock.initializing_since) {
+    clock.oldest_initializing = std::min(clock.oldest_initializing, row.start_time);
     return row.ready == ConditionStatus::kFalse ||
            sample.timestamp < row.ready_transition + sample.window;
   }
@@ -41,9 +45,8 @@ UsableSamples GroupPods(const GroupQuery& query, Workspace& workspace) {
     }
   }
 
-  const ReadinessClock clock{
-      .initializing_since = query.now - query.config.cpu_initialization_period,
-      .initial_delay = query.config.initial_readiness_delay};
+  ReadinessClock clock{.initializing_since = query.now - query.config.cpu_initialization_period,
+                       .initial_delay = query.config.initial_readiness_delay};
   workspace.groups.resize(rows.size());
   for (size_t i = 0; i < rows.size(); ++i) {
     const PodTable::Row& row = rows[i];
@@ -73,6 +76,7 @@ UsableSamples GroupPods(const GroupQuery& query, Workspace& workspace) {
     workspace.groups[i] = group;
   }
   out.sum_milli = WrapAdd(out.sum_milli, out.ready_sum_milli);
+  out.valid_until = clock.oldest_initializing + query.config.cpu_initialization_period;
   return out;
 }
 

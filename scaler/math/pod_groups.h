@@ -31,6 +31,7 @@ struct UsableSamples {
   int64_t sum_milli = 0;        // ready pods and strangers
   int64_t ready_sum_milli = 0;  // ready pods
   int64_t ready_requests_milli = 0;
+  absl::Time valid_until = absl::InfiniteFuture();  // when time alone changes a group
 
   int64_t count() const { return counts.ready + counts.strangers; }
 };

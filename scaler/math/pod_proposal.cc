@@ -101,6 +101,7 @@ absl::Status ProposeFromMean(const GroupQuery& query, int32_t current, Workspace
   if (query.table.empty()) return NoPods();
   const UsableSamples usable = GroupPods(query, workspace);
   proposal.groups = usable.counts;
+  proposal.valid_until = usable.valid_until;
   if (usable.count() == 0) return NoUsableSample();
 
   const double target = static_cast<double>(proposal.target_milli);
@@ -133,6 +134,7 @@ absl::Status ProposeFromUtilization(const GroupQuery& query, int32_t current, Wo
   if (query.table.empty()) return NoPods();
   const UsableSamples usable = GroupPods(query, workspace);
   proposal.groups = usable.counts;
+  proposal.valid_until = usable.valid_until;
   if (usable.count() == 0) return NoUsableSample();
   if (!query.requests->error.empty()) {
     return absl::FailedPreconditionError(query.requests->error);

@@ -31,6 +31,7 @@ void Reset(const DecisionInput& input, Decision& decision) {
   Decision fresh;
   fresh.proposals = std::move(decision.proposals);
   fresh.limiting = std::move(decision.limiting);
+  fresh.basis = std::move(decision.basis);
   fresh.rescale_reason = std::move(decision.rescale_reason);
   fresh.rescale_reason.clear();
   fresh.status = std::move(decision.status);
@@ -155,10 +156,51 @@ void LabelProposal(const MetricSpec& metric, const Proposal& proposal, int32_t s
   }
 }
 
+// Whether the last decision's proposals may still hold: everything but readings and time is the
+// same.
+bool SameBasis(const DecisionInput& input, const DecideOptions& options, const Decision& decision) {
+  const Decision::Basis& basis = decision.basis;
+  return input.spec_version != 0 && input.spec_version == basis.spec_version &&
+         input.pods->version != 0 && input.pods->version == basis.pods_version &&
+         input.scale->spec_replicas == basis.spec_replicas &&
+         input.scale->status_replicas == basis.status_replicas &&
+         options.pod_detail == basis.pod_detail && input.now >= basis.now &&
+         decision.proposals.size() == input.autoscaler->metrics.size() &&
+         basis.reading_versions.size() == decision.proposals.size();
+}
+
+void RememberBasis(const DecisionInput& input, const DecideOptions& options, Decision& decision) {
+  Decision::Basis& basis = decision.basis;
+  basis.spec_version = input.spec_version;
+  basis.pods_version = input.pods->version;
+  basis.spec_replicas = input.scale->spec_replicas;
+  basis.status_replicas = input.scale->status_replicas;
+  basis.pod_detail = options.pod_detail;
+  basis.now = input.now;
+  basis.reading_versions.resize(input.readings.size());
+  for (size_t i = 0; i < input.readings.size(); ++i) {
+    basis.reading_versions[i] = input.readings[i].version;
+  }
+}
+
+// Keeps a proposal whose reading did not change; false: it has to be made anew.
+bool KeepProposal(const DecisionInput& input, size_t index, Decision& decision) {
+  const Reading& reading = input.readings[index];
+  Proposal& proposal = decision.proposals[index];
+  if (reading.version == 0 || reading.version != decision.basis.reading_versions[index] ||
+      !proposal.valid || input.now >= proposal.valid_until) {
+    return false;
+  }
+  if (proposal.reading_time.has_value()) proposal.age = input.now - *proposal.reading_time;
+  ++decision.proposals_kept;
+  return true;
+}
+
 // All proposals; each invalid one says so in an event.
 void ComputeProposals(const DecisionInput& input, const DecideOptions& options,
                       Workspace& workspace, Decision& decision) {
   const std::vector<MetricSpec>& metrics = input.autoscaler->metrics;
+  const bool may_keep = SameBasis(input, options, decision);
   decision.metrics_computed = true;
   decision.proposals.resize(metrics.size());
   decision.monitor.metrics.resize(metrics.size());
@@ -166,10 +208,13 @@ void ComputeProposals(const DecisionInput& input, const DecideOptions& options,
   const int32_t shown = StoredStatus(input).current_replicas;
   for (size_t i = 0; i < metrics.size(); ++i) {
     Proposal& proposal = decision.proposals[i];
-    Propose(input, i, options, workspace, proposal);
+    if (!may_keep || !KeepProposal(input, i, decision)) {
+      Propose(input, i, options, workspace, proposal);
+    }
     if (!proposal.valid) Warn(proposal.reason, proposal.error, decision.events);
     LabelProposal(metrics[i], proposal, shown, decision.monitor.metrics[i]);
   }
+  RememberBasis(input, options, decision);
   decision.combination = Combine(decision.proposals, decision.current);
 }
 
