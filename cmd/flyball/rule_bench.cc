@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "adapter/custom_provider.h"
@@ -10,19 +11,13 @@
 #include "adapter/live/live.h"
 #include "adapter/relist.h"
 #include "adapter/resource_provider.h"
-#include "apiservice/router.h"
-#include "apiservice/wire/metric_lists.h"
-#include "apiservice/wire/resource_lists.h"
-#include "apiservice/wire/status.h"
+#include "apiservice/handler.h"
+#include "apiservice/health.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
 
 namespace flyball::cmd {
 namespace {
-
-namespace wire = apiservice::wire;
-
-constexpr absl::Duration kTimeout = absl::Seconds(60);
 
 // Passes everything on and remembers the queries.
 class RecordingSource : public adapter::MetricSource {
@@ -35,7 +30,12 @@ class RecordingSource : public adapter::MetricSource {
       absl::MutexLock lock(&mutex_);
       queries_.emplace_back(promql);
     }
-    return source_.Query(promql, at, timeout);
+    auto result = source_.Query(promql, at, timeout);
+    if (!result.ok()) {
+      absl::MutexLock lock(&mutex_);
+      errors_.push_back(absl::StrCat(promql, ": ", result.status().message()));
+    }
+    return result;
   }
   absl::StatusOr<std::vector<adapter::SeriesName>> Series(absl::string_view selector,
                                                           absl::Time start,
@@ -43,19 +43,21 @@ class RecordingSource : public adapter::MetricSource {
     return source_.Series(selector, start, timeout);
   }
 
-  // The queries since the last call, sorted: resource metrics ask in parallel.
-  std::vector<std::string> Take() {
+  // Puts the queries and failures since the last call into `exchange`; sorted, as resource metrics
+  // ask in parallel.
+  void MoveTo(Exchange* exchange) {
     absl::MutexLock lock(&mutex_);
-    std::vector<std::string> queries = std::move(queries_);
-    queries_.clear();
-    std::sort(queries.begin(), queries.end());
-    return queries;
+    exchange->promql = std::exchange(queries_, {});
+    exchange->errors = std::exchange(errors_, {});
+    std::sort(exchange->promql.begin(), exchange->promql.end());
+    std::sort(exchange->errors.begin(), exchange->errors.end());
   }
 
  private:
   adapter::MetricSource& source_;
   absl::Mutex mutex_;
   std::vector<std::string> queries_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> errors_ ABSL_GUARDED_BY(mutex_);
 };
 
 class RelisterView : public adapter::RegistryView {
@@ -69,10 +71,6 @@ class RelisterView : public adapter::RegistryView {
  private:
   const adapter::Relister& relister_;
 };
-
-Exchange FromStatus(const wire::Status& status) { return {status.code, wire::ToJson(status), {}}; }
-
-Exchange FromError(const absl::Status& error) { return FromStatus(wire::FromProviderError(error)); }
 
 adapter::BatcherOptions EachRequestAsks() {
   adapter::BatcherOptions options;
@@ -99,7 +97,13 @@ class RuleBench::Impl {
         values_(adapter::NanValue::kZero, clock_, nullptr),
         complaints_(clock_, absl::Seconds(10)),
         answering_{view_, directory, batcher_, values_, clock_, complaints_},
-        pool_(2) {}
+        pool_(2),
+        authenticator_(nullptr, &clock_),
+        authorizer_({.mode = apiservice::AuthorizationMode::kAll}, nullptr, &clock_),
+        health_({}),
+        documents_({}, &health_, &clock_),
+        metrics_(&clock_, 0, 0),
+        handler_({}, HandlerParts()) {}
 
   absl::Status Load(const RuleTestFile& file) {
     for (const InputSeries& series : file.input_series) {
@@ -114,100 +118,48 @@ class RuleBench::Impl {
   }
 
   void SetRules(std::shared_ptr<const rules::CompiledRules> rules) {
-    rules_ = std::move(rules);
-    relister_.SetRules(rules_);
+    relister_.SetRules(rules);
     relister_.Step();
+    if (!rules->custom.empty()) {
+      providers_.custom = std::make_shared<adapter::CustomProvider>(answering_);
+    }
+    if (!rules->external.empty()) {
+      providers_.external = std::make_shared<adapter::ExternalProvider>(answering_);
+    }
+    if (rules->resource) {
+      providers_.resource = std::make_shared<adapter::ResourceProvider>(
+          adapter::ResourceProvider::Parts{.answering = answering_, .pool = pool_},
+          *rules->resource);
+    }
   }
 
   Exchange Get(absl::string_view target) {
-    const apiservice::RoutedRequest request = apiservice::Route("GET", target, kTimeout);
-    recorder_.Take();
-    Exchange exchange = Dispatch(request);
-    exchange.promql = recorder_.Take();
+    apiservice::HttpRequest request;
+    request.method = "GET";
+    request.target = std::string(target);
+    const apiservice::HttpResponse response = handler_.Handle(request);
+    Exchange exchange;
+    exchange.code = response.status;
+    if (response.body != nullptr) exchange.body = *response.body;
+    recorder_.MoveTo(&exchange);
     return exchange;
   }
 
   const adapter::Relister& relister() const { return relister_; }
 
  private:
-  Exchange Dispatch(const apiservice::RoutedRequest& request) {
-    if (request.early_error) return FromStatus(*request.early_error);
-    if (request.error) return FromStatus(*request.error);
-    switch (request.endpoint) {
-      case apiservice::Endpoint::kCustomMetric:
-        if (!rules_->custom.empty()) return Custom(request);
-        break;
-      case apiservice::Endpoint::kExternalMetric:
-        if (!rules_->external.empty()) return External(request);
-        break;
-      case apiservice::Endpoint::kPodMetrics:
-        if (rules_->resource) return Pods(request);
-        break;
-      case apiservice::Endpoint::kNodeMetrics:
-        if (rules_->resource) return Nodes(request);
-        break;
-      default:
-        break;
-    }
-    return FromStatus(wire::RouteNotFound());
-  }
-
-  Exchange Custom(const apiservice::RoutedRequest& request) {
-    adapter::CustomMetricRequest ask;
-    ask.resource = request.resource;
-    if (!request.ns.empty()) ask.ns = request.ns;
-    ask.namespace_itself = request.namespace_itself;
-    ask.name = request.name;
-    ask.metric = request.metric;
-    ask.object_selector = request.label_selector;
-    ask.metric_selector = request.metric_selector;
-    ask.timeout = request.timeout;
-    const auto list = adapter::CustomProvider(answering_).Get(ask);
-    if (!list.ok()) return FromError(list.status());
-    const auto version = request.version == "v1beta1" ? wire::CustomVersion::kV1Beta1
-                                                      : wire::CustomVersion::kV1Beta2;
-    return {200, wire::ToJson(*list, version), {}};
-  }
-
-  Exchange External(const apiservice::RoutedRequest& request) {
-    const auto list =
-        adapter::ExternalProvider(answering_)
-            .Get({request.ns, request.metric, request.label_selector, request.timeout});
-    if (!list.ok()) return FromError(list.status());
-    return {200, wire::ToJson(*list), {}};
-  }
-
-  adapter::ResourceProvider Resources() {
-    return adapter::ResourceProvider({.answering = answering_, .pool = pool_}, *rules_->resource);
-  }
-
-  Exchange Pods(const apiservice::RoutedRequest& request) {
-    const auto list =
-        Resources().Pods(request.ns, request.name, request.label_selector, request.timeout);
-    if (!list.ok()) return FromError(list.status());
-    if (request.name.empty()) {
-      return {200, wire::PodMetricsListJson(list->items, clock_.WallNow()), {}};
-    }
-    if (list->items.empty()) return NoSample("pods", request);
-    return {200, wire::PodMetricsJson(list->items[0], clock_.WallNow()), {}};
-  }
-
-  Exchange Nodes(const apiservice::RoutedRequest& request) {
-    const auto list = Resources().Nodes(request.name, request.label_selector, request.timeout);
-    if (!list.ok()) return FromError(list.status());
-    if (request.name.empty()) {
-      return {200, wire::NodeMetricsListJson(list->items, clock_.WallNow()), {}};
-    }
-    if (list->items.empty()) return NoSample("nodes", request);
-    return {200, wire::NodeMetricsJson(list->items[0], clock_.WallNow()), {}};
-  }
-
-  // The object is there, its metrics are not.
-  static Exchange NoSample(absl::string_view resource, const apiservice::RoutedRequest& request) {
-    const std::string what = resource == "pods" ? "podmetrics" : "nodemetrics";
-    const std::string name =
-        request.ns.empty() ? request.name : absl::StrCat(request.ns, "/", request.name);
-    return FromStatus(wire::ObjectNotFound(apiservice::kResourceGroup, what, name));
+  // Everybody may everything; nothing is remembered from one request to the next.
+  apiservice::RequestHandler::Parts HandlerParts() {
+    apiservice::RequestHandler::Parts parts;
+    parts.clock = &clock_;
+    parts.authenticator = &authenticator_;
+    parts.authorizer = &authorizer_;
+    parts.documents = &documents_;
+    parts.metrics = &metrics_;
+    parts.self_metrics = &self_metrics_;
+    parts.providers = [this] { return providers_; };
+    parts.metrics_text = [] { return std::string(); };
+    return parts;
   }
 
   SimulatedClock clock_;
@@ -220,7 +172,15 @@ class RuleBench::Impl {
   adapter::LogLimiter complaints_;
   const adapter::Answering answering_;
   adapter::WorkerPool pool_;
-  std::shared_ptr<const rules::CompiledRules> rules_;
+  adapter::Providers providers_;
+
+  apiservice::Authenticator authenticator_;
+  apiservice::Authorizer authorizer_;
+  const apiservice::HealthChecks health_;
+  apiservice::DocumentEndpoints documents_;
+  apiservice::MetricEndpoints metrics_;
+  apiservice::SelfMetrics self_metrics_;
+  apiservice::RequestHandler handler_;
 };
 
 RuleBench::RuleBench(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

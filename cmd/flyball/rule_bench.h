@@ -1,9 +1,9 @@
-// The server's providers over samples in memory: one request in, its answer and the PromQL that was
-// sent out.
+// The server over samples in memory: one request in, its answer and the PromQL that was sent out.
 //
-// The code under test is the server's own: relister, registry, query batcher, providers, routes and
-// wire format; only the metric source, the objects and the clock are fixed. No network; a few
-// threads for resource metrics, ended with the bench. One thread at a time may ask.
+// The code under test is the server's own, from the request handler through the providers and the
+// query batcher to the series registry; only the metric source, the objects and the clock are
+// fixed, and everybody may ask. No network; a few threads for resource metrics, ended with the
+// bench. One thread at a time may ask.
 #pragma once
 
 #include <memory>
@@ -23,6 +23,7 @@ struct Exchange {
   int code = 0;
   std::string body;                 // JSON
   std::vector<std::string> promql;  // sent for this request, sorted
+  std::vector<std::string> errors;  // of those queries; the client is not told them
 };
 
 class RuleBench {

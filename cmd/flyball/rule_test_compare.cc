@@ -112,6 +112,11 @@ std::vector<std::string> Differences(const RuleTest& test, const Exchange& got) 
   }
   // An answer of another code has another shape; its message says enough.
   if (test.answer && got.code == test.code) Compare("answer", *test.answer, body, &differences);
+  if (!differences.empty()) {
+    for (const std::string& error : got.errors) {
+      differences.push_back(absl::StrCat("query failed: ", error));
+    }
+  }
   return differences;
 }
 

@@ -118,6 +118,20 @@ TEST_F(TestRulesTest, SamplesAfterTheEvaluationTimeDoNotExistYet) {
   EXPECT_EQ(Run(absl::StrCat(kFile, kRequest, "  eval_time: 19s\n  code: 404\n")), 0) << out_;
 }
 
+TEST_F(TestRulesTest, AQueryThatFailsSaysWhy) {
+  Write("rules.yaml",
+        "rules:\n"
+        "- seriesQuery: hits_total\n"
+        "  resources: {overrides: {ns: {resource: namespace}, pod: {resource: pod}}}\n"
+        "  name: {matches: ^(.*)_total$}\n"
+        "  metricsQuery: rate(<<.Series>>{<<.LabelMatchers>>})\n");
+  EXPECT_EQ(Run(absl::StrCat(kFile, kRequest)), 1);
+  EXPECT_THAT(out_, HasSubstr("code: expected 200, got 500: "));
+  EXPECT_THAT(out_, HasSubstr("query failed: rate(hits_total{ns=\"web\",pod=\"a\"}): 1:6: parse "
+                              "error: expected type range vector in call to function \"rate\", got "
+                              "instant vector"));
+}
+
 TEST_F(TestRulesTest, AllErrorsOfAFileAtOnceWithTheirPlaces) {
   EXPECT_EQ(Run("rule_files: [missing.yaml]\n"     // 1
                 "interval: fast\n"                 // 2
