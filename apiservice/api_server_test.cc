@@ -3,81 +3,16 @@
 
 #include <httplib.h>
 
-#include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "apiservice/test_fakes.h"
-#include "apiservice/test_pki.h"
+#include "apiservice/test_server.h"
 
 namespace flyball::apiservice {
 namespace {
-
-#define C1 "/apis/custom.metrics.k8s.io/v1beta1"
-#define C2 "/apis/custom.metrics.k8s.io/v1beta2"
-#define E1 "/apis/external.metrics.k8s.io/v1beta1"
-#define M1 "/apis/metrics.k8s.io/v1beta1"
-#define N "/namespaces/default"
-
-std::string NewFolder() {
-  std::string path = testing::TempDir() + "flyball-api-XXXXXX";
-  return mkdtemp(path.data());
-}
-
-// A server on a free loopback port, everybody allowed unless the options say otherwise.
-class ApiServerFixture : public testing::Test {
- protected:
-  ApiServerFixture() {
-    options_.listen.bind_address = "127.0.0.1";
-    options_.listen.port = 0;
-    options_.tls.cert_dir = folder_;
-    options_.authorization.mode = AuthorizationMode::kAll;
-  }
-  ~ApiServerFixture() override {
-    server_.reset();
-    std::filesystem::remove_all(folder_);
-  }
-
-  void StartServer() {
-    ServerDependencies dependencies;
-    dependencies.providers = [this] { return adapter::Providers{custom_, external_, resource_}; };
-    dependencies.authentication = kube_.get();
-    dependencies.authorization = kube_.get();
-    dependencies.checks = checks_;
-    auto server = ApiServer::Create(options_, std::move(dependencies));
-    ASSERT_TRUE(server.ok()) << server.status();
-    server_ = *std::move(server);
-    ASSERT_TRUE(server_->Start().ok());
-  }
-
-  std::unique_ptr<httplib::SSLClient> NewClient(const std::string& pair = "") {
-    auto client = pair.empty() ? std::make_unique<httplib::SSLClient>("127.0.0.1", server_->port())
-                               : std::make_unique<httplib::SSLClient>("127.0.0.1", server_->port(),
-                                                                      pair + ".crt", pair + ".key");
-    client->enable_server_certificate_verification(false);
-    client->set_keep_alive(true);
-    client->set_url_encode(false);
-    client->set_read_timeout(30);
-    return client;
-  }
-
-  httplib::Result Get(const std::string& target, const httplib::Headers& headers = {}) {
-    return NewClient()->Get(target, headers);
-  }
-
-  const std::string folder_ = NewFolder();
-  ServerOptions options_;
-  std::shared_ptr<FakeCustomMetrics> custom_ = std::make_shared<FakeCustomMetrics>();
-  std::shared_ptr<FakeExternalMetrics> external_ = std::make_shared<FakeExternalMetrics>();
-  std::shared_ptr<FakeResourceMetrics> resource_ = std::make_shared<FakeResourceMetrics>();
-  std::unique_ptr<FakeKubeApi> kube_ = std::make_unique<FakeKubeApi>();
-  std::vector<HealthCheck> checks_;
-  std::unique_ptr<ApiServer> server_;
-};
 
 struct Row {
   std::string name;
@@ -92,7 +27,6 @@ class ConformanceTest : public ApiServerFixture, public testing::WithParamInterf
 
 TEST_P(ConformanceTest, Row) {
   const Row& row = GetParam();
-  options_.authentication.lookup = false;
   StartServer();
   httplib::Request request;
   request.method = row.method;
@@ -183,7 +117,6 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST_F(ApiServerFixture, AggregatedDiscoveryIsRevalidatedByItsEtag) {
-  options_.authentication.lookup = false;
   StartServer();
   const auto first = Get("/apis", {{"Accept", kV2Accept}});
   ASSERT_TRUE(first);
@@ -205,7 +138,6 @@ TEST_F(ApiServerFixture, AggregatedDiscoveryIsRevalidatedByItsEtag) {
 }
 
 TEST_F(ApiServerFixture, OpenApiHashIsRedirectedAndPinned) {
-  options_.authentication.lookup = false;
   StartServer();
   const auto wrong = Get("/openapi/v3/apis/metrics.k8s.io/v1beta1?hash=0");
   ASSERT_TRUE(wrong);
@@ -218,7 +150,6 @@ TEST_F(ApiServerFixture, OpenApiHashIsRedirectedAndPinned) {
 }
 
 TEST_F(ApiServerFixture, GroupsThatAreOffAnswerWithTheIndex) {
-  options_.authentication.lookup = false;
   custom_ = nullptr;
   StartServer();
   for (const char* target : {"/apis/custom.metrics.k8s.io", C2, C2 N "/pods/*/m"}) {
@@ -230,7 +161,6 @@ TEST_F(ApiServerFixture, GroupsThatAreOffAnswerWithTheIndex) {
 }
 
 TEST_F(ApiServerFixture, SourceFailuresKeepTheirMeaning) {
-  options_.authentication.lookup = false;
   StartServer();
   external_->error = absl::InternalError("unable to fetch metrics");
   const auto internal = Get(E1 N "/q");
@@ -251,7 +181,6 @@ TEST_F(ApiServerFixture, SourceFailuresKeepTheirMeaning) {
 }
 
 TEST_F(ApiServerFixture, LargeBodiesAreCompressedForWhoAsks) {
-  options_.authentication.lookup = false;
   custom_->pods_count = 2000;
   StartServer();
   const auto plain = Get(C2 N "/pods/*/m", {{"Accept-Encoding", "identity"}});
@@ -264,7 +193,6 @@ TEST_F(ApiServerFixture, LargeBodiesAreCompressedForWhoAsks) {
 }
 
 TEST_F(ApiServerFixture, CurlGetsIndentedJson) {
-  options_.authentication.lookup = false;
   StartServer();
   EXPECT_NE(Get(E1 N "/q", {{"User-Agent", "curl/8"}})->body.find("\n  \"kind\""),
             std::string::npos);
@@ -274,20 +202,17 @@ TEST_F(ApiServerFixture, CurlGetsIndentedJson) {
 }
 
 TEST_F(ApiServerFixture, AuditIdIsEchoed) {
-  options_.authentication.lookup = false;
   StartServer();
   EXPECT_EQ(Get("/version", {{"Audit-ID", "abc"}})->get_header_value("Audit-Id"), "abc");
 }
 
 TEST_F(ApiServerFixture, DegradedResourceMetricsCarryAWarning) {
-  options_.authentication.lookup = false;
   resource_->degraded = "query of \"cpu\" failed";
   StartServer();
   EXPECT_EQ(Get(M1 N "/pods")->get_header_value("Warning"), "299 - \"query of  cpu  failed\"");
 }
 
 TEST_F(ApiServerFixture, AnswersAreRepeatedWhileFresh) {
-  options_.authentication.lookup = false;
   StartServer();
   auto client = NewClient();
   // External answers do not tell the time of day; these do, so the clock's second must be theirs.
@@ -298,7 +223,6 @@ TEST_F(ApiServerFixture, AnswersAreRepeatedWhileFresh) {
 }
 
 TEST_F(ApiServerFixture, OneConnectionServesManyRequests) {
-  options_.authentication.lookup = false;
   StartServer();
   auto client = NewClient();
   for (int i = 0; i < 100; ++i) ASSERT_EQ(client->Get(E1 N "/q")->status, 200);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -61,6 +62,11 @@ class HttpServer::Impl {
   }
 
   absl::Status Start() {
+    // OpenSSL writes with write(2): a peer that is gone must be an error, not the process's end.
+    struct sigaction current = {};
+    if (sigaction(SIGPIPE, nullptr, &current) == 0 && current.sa_handler == SIG_DFL) {
+      signal(SIGPIPE, SIG_IGN);
+    }
     ASSIGN_OR_RETURN(listener_, Listen(options_));
     port_ = listener_.port;
     epoll_ = epoll_create1(EPOLL_CLOEXEC);

@@ -44,7 +44,8 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // kUnavailable: the address cannot be bound, with the reason.
+  // kUnavailable: the address cannot be bound, with the reason. SIGPIPE is ignored from here on,
+  // unless the process handles it.
   absl::Status Start();
   int port() const;
 

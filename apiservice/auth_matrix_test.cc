@@ -1,0 +1,315 @@
+// Who is let in, and as whom: every way of authentication against a scripted Kubernetes API.
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
+#include "apiservice/test_server.h"
+
+namespace flyball::apiservice {
+namespace {
+
+using nlohmann::json;
+
+// The front proxy's CA, the clients' CA, and one that nobody knows.
+class AuthFixture : public ApiServerFixture {
+ protected:
+  AuthFixture() {
+    Issue("proxy", {.common_name = "front-proxy-client"}, proxy_ca_);
+    Issue("stranger-proxy", {.common_name = "somebody"}, proxy_ca_);
+    Issue("jane", {.common_name = "jane", .organization = "devs"}, client_ca_);
+    Issue("unknown", {.common_name = "admin"}, unknown_ca_);
+    Issue("expired", {.common_name = "jane", .valid_from = -7200, .valid_to = -3600}, client_ca_);
+    Issue("server-only", {.common_name = "jane", .usage = "serverAuth"}, client_ca_);
+    options_.authorization.mode = AuthorizationMode::kReview;
+    options_.authentication.lookup = true;
+    SetConfigMap(proxy_ca_, R"(["front-proxy-client"])");
+  }
+
+  void Issue(const std::string& name, const TestCertificateSpec& spec, const TestPair& ca) {
+    WriteTestPair(folder_ + "/" + name, MakeTestPair(spec, &ca));
+  }
+
+  json ConfigMapObject(const TestPair& proxy_ca, const std::string& allowed_names) const {
+    return {{"metadata", {{"resourceVersion", "7"}}},
+            {"data",
+             {{"client-ca-file", TestPem(client_ca_.certificate.get())},
+              {"requestheader-client-ca-file", TestPem(proxy_ca.certificate.get())},
+              {"requestheader-allowed-names", allowed_names},
+              {"requestheader-username-headers", R"(["X-Remote-User"])"},
+              {"requestheader-group-headers", R"(["X-Remote-Group"])"},
+              {"requestheader-extra-headers-prefix", R"(["X-Remote-Extra-"])"}}}};
+  }
+
+  void SetConfigMap(const TestPair& proxy_ca, const std::string& allowed_names) {
+    kube_->config_map = FakeKubeApi::Json(200, ConfigMapObject(proxy_ca, allowed_names).dump());
+  }
+
+  httplib::Result GetAs(const std::string& pair, const httplib::Headers& headers,
+                        const std::string& target = E1 N "/q") {
+    return NewClient(pair.empty() ? "" : folder_ + "/" + pair)->Get(target, headers);
+  }
+
+  // The spec of the last review asked.
+  json LastReview() {
+    absl::MutexLock lock(&kube_->mutex());
+    if (kube_->access_reviews.empty()) return {};
+    return json::parse(kube_->access_reviews.back(), nullptr, false)["spec"];
+  }
+  size_t Reviews() {
+    absl::MutexLock lock(&kube_->mutex());
+    return kube_->access_reviews.size();
+  }
+
+  const TestPair proxy_ca_ = MakeTestCa("proxy-ca");
+  const TestPair client_ca_ = MakeTestCa("client-ca");
+  const TestPair unknown_ca_ = MakeTestCa("unknown-ca");
+};
+
+struct Row {
+  std::string name;
+  std::string pair;  // client certificate; "" = none
+  httplib::Headers headers;
+  int code;
+  std::string user;  // whom the review is about; "" = no review
+};
+
+class AuthMatrixTest : public AuthFixture, public testing::WithParamInterface<Row> {};
+
+TEST_P(AuthMatrixTest, Row) {
+  StartServer();
+  const auto result = GetAs(GetParam().pair, GetParam().headers);
+  ASSERT_TRUE(result) << httplib::to_string(result.error());
+  EXPECT_EQ(result->status, GetParam().code) << result->body;
+  EXPECT_EQ(Reviews(), GetParam().user.empty() ? 0u : 1u);
+  if (!GetParam().user.empty()) {
+    EXPECT_EQ(LastReview().value("user", ""), GetParam().user);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Credentials, AuthMatrixTest,
+    testing::Values(
+        Row{"Proxy", "proxy", {{"X-Remote-User", "ann"}}, 200, "ann"},
+        Row{"ProxyHeaderNamesInAnyCase", "proxy", {{"x-remote-user", "ann"}}, 200, "ann"},
+        Row{"MastersNeedNoReview",
+            "proxy",
+            {{"X-Remote-User", "admin"}, {"X-Remote-Group", "system:masters"}},
+            200,
+            ""},
+        // Header values are not percent-decoded: this is another group.
+        Row{"EncodedMastersAreNotMasters",
+            "proxy",
+            {{"X-Remote-User", "x"}, {"X-Remote-Group", "system%3Amasters"}},
+            200,
+            "x"},
+        Row{"ProxyWithoutUser", "proxy", {}, 401, ""},
+        Row{"ProxyNameNotAllowed", "stranger-proxy", {{"X-Remote-User", "ann"}}, 401, ""},
+        Row{"ClientCertificate", "jane", {}, 200, "jane"},
+        Row{"ForgedHeadersAreIgnored",
+            "jane",
+            {{"X-Remote-User", "admin"}, {"X-Remote-Group", "system:masters"}},
+            200,
+            "jane"},
+        Row{"HeadersWithoutCertificate", "", {{"X-Remote-User", "admin"}}, 200, "system:anonymous"},
+        Row{"UnknownIssuer", "unknown", {}, 401, ""},
+        Row{"UnknownIssuerWithToken", "unknown", {{"Authorization", "Bearer good"}}, 200, "sa"},
+        Row{"Expired", "expired", {}, 401, ""}, Row{"NotForClients", "server-only", {}, 401, ""},
+        Row{"Token", "", {{"Authorization", "Bearer good"}}, 200, "sa"},
+        Row{"SchemeInAnyCase", "", {{"authorization", "bearer good"}}, 200, "sa"},
+        Row{"BadToken", "", {{"Authorization", "Bearer bad"}}, 401, ""},
+        Row{"SchemeAlone", "", {{"Authorization", "Bearer"}}, 200, "system:anonymous"},
+        Row{"Basic", "", {{"Authorization", "Basic YTpi"}}, 200, "system:anonymous"},
+        Row{"Nothing", "", {}, 200, "system:anonymous"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST_F(AuthFixture, BadTokenIsRefusedOnProbesToo) {
+  StartServer();
+  EXPECT_EQ(GetAs("", {{"Authorization", "Bearer bad"}}, "/healthz")->status, 401);
+  EXPECT_EQ(GetAs("", {}, "/healthz")->body, "ok");
+}
+
+TEST_F(AuthFixture, AnonymousIsRefusedByTheReviewNotByName) {
+  kube_->on_access_review = [](const std::string&) { return FakeKubeApi::Deny(); };
+  StartServer();
+  const auto metric = GetAs("", {});
+  ASSERT_TRUE(metric);
+  EXPECT_EQ(metric->status, 403);
+  EXPECT_EQ(metric->get_header_value("X-Content-Type-Options"), "nosniff");
+  EXPECT_EQ(
+      json::parse(metric->body)["message"],
+      R"(q.external.metrics.k8s.io is forbidden: User "system:anonymous" cannot list resource )"
+      R"("q" in API group "external.metrics.k8s.io" in the namespace "default": no rule)");
+  EXPECT_EQ(json::parse(GetAs("", {}, "/metrics")->body)["message"],
+            R"(forbidden: User "system:anonymous" cannot get path "/metrics": no rule)");
+  EXPECT_EQ(GetAs("", {}, "/livez/ping")->status, 403);
+  EXPECT_EQ(GetAs("", {}, "/livez")->status, 200);
+}
+
+TEST_F(AuthFixture, ReviewsCarryTheExactAttributes) {
+  StartServer();
+  const auto resource = [&](const std::string& target) {
+    EXPECT_EQ(GetAs("jane", {}, target)->status, 200) << target;
+    return LastReview()["resourceAttributes"];
+  };
+  EXPECT_EQ(resource(C2 N "/pods/*/m"), json::parse(R"({"namespace":"default","verb":"get",
+      "group":"custom.metrics.k8s.io","version":"v1beta2","resource":"pods","subresource":"m",
+      "name":"*"})"));
+  EXPECT_EQ(resource(C2 N "/metrics/nsm"), json::parse(R"({"namespace":"default","verb":"get",
+      "group":"custom.metrics.k8s.io","version":"v1beta2","resource":"metrics","name":"nsm"})"));
+  EXPECT_EQ(resource(C2 "/nodes/n1/load"), json::parse(R"({"verb":"get",
+      "group":"custom.metrics.k8s.io","version":"v1beta2","resource":"nodes","subresource":"load",
+      "name":"n1"})"));
+  EXPECT_EQ(resource(E1 N "/q?labelSelector=queue%3Da"), json::parse(R"({"namespace":"default",
+      "verb":"list","group":"external.metrics.k8s.io","version":"v1beta1","resource":"q",
+      "labelSelector":{"requirements":[{"key":"queue","operator":"In","values":["a"]}]}})"));
+  EXPECT_EQ(GetAs("jane", {}, "/metrics")->status, 200);
+  const json spec = LastReview();
+  EXPECT_EQ(spec["nonResourceAttributes"], json::parse(R"({"path":"/metrics","verb":"get"})"));
+  EXPECT_EQ(spec["groups"], json::parse(R"(["devs","system:authenticated"])"));
+  EXPECT_TRUE(spec["extra"].contains("authentication.kubernetes.io/credential-id"));
+}
+
+TEST_F(AuthFixture, ExtraKeysAreLowerCasedThenDecoded) {
+  StartServer();
+  EXPECT_EQ(GetAs("proxy", {{"X-Remote-User", "jane"},
+                            {"X-Remote-Group", "devs"},
+                            {"X-Remote-Uid", "17"},
+                            {"X-Remote-Extra-Acme.com%2Fp", "x"}})
+                ->status,
+            200);
+  const json spec = LastReview();
+  EXPECT_EQ(spec["extra"], json::parse(R"({"acme.com/p":["x"]})"));
+  EXPECT_EQ(spec["groups"], json::parse(R"(["devs","system:authenticated"])"));
+  EXPECT_FALSE(spec.contains("uid"));  // no uid header is configured
+}
+
+TEST_F(AuthFixture, ImpersonationIsRefused) {
+  StartServer();
+  EXPECT_EQ(GetAs("jane", {{"Impersonate-User", "admin"}})->status, 403);
+}
+
+TEST_F(AuthFixture, DecisionsAndTokensAreRememberedForTenSeconds) {
+  clock_ = &simulated_;
+  StartServer();
+  const httplib::Headers token = {{"Authorization", "Bearer good"}};
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(GetAs("", token)->status, 200);
+  EXPECT_EQ(Reviews(), 1u);
+  EXPECT_EQ(kube_->token_reviews, 1);
+  simulated_.Advance(absl::Seconds(11));
+  kube_->on_access_review = [](const std::string&) { return FakeKubeApi::Deny(); };
+  EXPECT_EQ(GetAs("", token)->status, 403);
+  EXPECT_EQ(Reviews(), 2u);
+  EXPECT_EQ(kube_->token_reviews, 2);
+  kube_->on_access_review = [](const std::string&) { return FakeKubeApi::Allow(); };
+  EXPECT_EQ(GetAs("", token)->status, 403);  // a refusal is remembered too
+  simulated_.Advance(absl::Seconds(11));
+  EXPECT_EQ(GetAs("", token)->status, 200);
+}
+
+TEST_F(AuthFixture, FailingReviewsCloseTheDoor) {
+  kube_->on_access_review = [](const std::string&) -> FakeKubeApi::Answer {
+    return absl::UnavailableError("connection refused");
+  };
+  kube_->on_token_review = [](const std::string&) -> FakeKubeApi::Answer {
+    return FakeKubeApi::Json(403, "{}");
+  };
+  StartServer();
+  const auto result = GetAs("jane", {});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->status, 500);
+  EXPECT_TRUE(absl::StartsWith(result->body, "Internal Server Error: \"" E1 N "/q\": "));
+  EXPECT_EQ(Reviews(), 1u);  // no second try
+  EXPECT_EQ(GetAs("", {{"Authorization", "Bearer good"}})->status, 401);
+  EXPECT_EQ(GetAs("proxy", {{"X-Remote-User", "a"}, {"X-Remote-Group", "system:masters"}})->status,
+            200);
+}
+
+TEST_F(AuthFixture, BothAllowedAndDeniedIsAnError) {
+  kube_->on_access_review = [](const std::string&) -> FakeKubeApi::Answer {
+    return FakeKubeApi::Json(201, R"({"status":{"allowed":true,"denied":true}})");
+  };
+  StartServer();
+  EXPECT_EQ(GetAs("jane", {})->status, 500);
+}
+
+// Waits for what a watch brings about; ends with the test's own time limit if it never comes.
+template <typename Condition>
+void Eventually(Condition condition) {
+  while (!condition()) std::this_thread::yield();
+}
+
+TEST_F(AuthFixture, ChangedNamesActWithoutARestart) {
+  StartServer();
+  const httplib::Headers headers = {{"X-Remote-User", "ann"}};
+  EXPECT_EQ(GetAs("stranger-proxy", headers)->status, 401);
+  kube_->Push(json{{"type", "MODIFIED"},
+                   {"object", ConfigMapObject(proxy_ca_, R"(["front-proxy-client","somebody"])")}}
+                  .dump() +
+              "\n");
+  Eventually([&] { return GetAs("stranger-proxy", headers)->status == 200; });
+}
+
+TEST_F(AuthFixture, DeletedConfigMapStaysInUse) {
+  StartServer();
+  kube_->Push(json{{"type", "DELETED"}, {"object", ConfigMapObject(proxy_ca_, "[]")}}.dump() +
+              "\n");
+  // An event after it shows that the deletion was seen.
+  kube_->Push(
+      json{{"type", "MODIFIED"},
+           {"object",
+            {{"metadata", {{"resourceVersion", "9"}}},
+             {"data", {{"requestheader-allowed-names", R"(["front-proxy-client","somebody"])"}}}}}}
+          .dump() +
+      "\n");
+  const httplib::Headers headers = {{"X-Remote-User", "ann"}};
+  Eventually([&] { return GetAs("stranger-proxy", headers)->status == 200; });
+  EXPECT_EQ(GetAs("proxy", headers)->status, 200);
+}
+
+TEST_F(AuthFixture, ReplacedCaActsOnOpenConnections) {
+  StartServer();
+  auto client = NewClient(folder_ + "/proxy");
+  const httplib::Headers headers = {{"X-Remote-User", "ann"}};
+  EXPECT_EQ(client->Get(E1 N "/q", headers)->status, 200);
+  const TestPair new_ca = MakeTestCa("new-proxy-ca");
+  kube_->Push(json{{"type", "MODIFIED"}, {"object", ConfigMapObject(new_ca, "[]")}}.dump() + "\n");
+  Eventually([&] { return client->Get(E1 N "/q", headers)->status == 401; });
+  EXPECT_EQ(Get("/metrics")->body.find("flyball_connections_accepted_total 3"), std::string::npos);
+}
+
+TEST_F(AuthFixture, UnreadableConfigMapEndsTheStart) {
+  kube_->config_map = FakeKubeApi::Json(403, "{}");
+  ServerDependencies dependencies;
+  dependencies.providers = [] { return adapter::Providers(); };
+  dependencies.authentication = dependencies.authorization = kube_.get();
+  EXPECT_EQ(ApiServer::Create(options_, dependencies).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  options_.authentication.tolerate_lookup_failure = true;
+  EXPECT_TRUE(ApiServer::Create(options_, dependencies).ok());
+}
+
+TEST_F(AuthFixture, UnreachableApiServerIsWaitedFor) {
+  kube_->config_map = absl::UnavailableError("connection refused");
+  StartServer();
+  EXPECT_EQ(Get("/readyz")->status, 500);
+  EXPECT_EQ(Get("/livez")->status, 200);
+}
+
+TEST_F(ApiServerFixture, StaticTokensNeedNoCluster) {
+  WriteTestFile(folder_ + "/tokens", "s3cret,ann,1,\"devs,ops\"\n");
+  options_.authentication.token_file = folder_ + "/tokens";
+  options_.authorization.mode = AuthorizationMode::kAuthenticated;
+  kube_.reset();
+  StartServer();
+  EXPECT_EQ(Get(E1 N "/q", {{"Authorization", "Bearer s3cret"}})->status, 200);
+  EXPECT_EQ(Get(E1 N "/q", {{"Authorization", "Bearer other"}})->status, 401);
+  EXPECT_EQ(Get(E1 N "/q")->status, 403);
+  EXPECT_EQ(Get("/readyz")->status, 200);
+}
+
+}  // namespace
+}  // namespace flyball::apiservice

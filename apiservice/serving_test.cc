@@ -1,0 +1,279 @@
+// The server under rough handling: idle and slow peers, broken requests, rotation, shutdown.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "apiservice/test_server.h"
+
+namespace flyball::apiservice {
+namespace {
+
+// A TLS client that sends bytes as they are told.
+class RawClient {
+ public:
+  explicit RawClient(int port) : context_(SSL_CTX_new(TLS_client_method())) {
+    fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
+    connected_ = connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+  }
+  ~RawClient() {
+    ssl_.reset();
+    close(fd_);
+  }
+  RawClient(const RawClient&) = delete;
+  RawClient& operator=(const RawClient&) = delete;
+
+  bool Handshake() {
+    ssl_.reset(SSL_new(context_.get()));
+    SSL_set_fd(ssl_.get(), fd_);
+    return SSL_connect(ssl_.get()) == 1;
+  }
+  bool Send(const std::string& bytes) {
+    return SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size())) > 0;
+  }
+  // Everything up to the end of the connection.
+  std::string ReadAll() {
+    std::string all;
+    char buffer[4096];
+    int got = 0;
+    while ((got = SSL_read(ssl_.get(), buffer, sizeof(buffer))) > 0) {
+      all.append(buffer, static_cast<size_t>(got));
+    }
+    return all;
+  }
+  std::string Issuer() {
+    const X509Ptr certificate(SSL_get1_peer_certificate(ssl_.get()));
+    char name[256];
+    return X509_NAME_oneline(X509_get_subject_name(certificate.get()), name, sizeof(name));
+  }
+  bool connected() const { return connected_; }
+  int fd() const { return fd_; }
+
+ private:
+  SslCtxPtr context_;
+  SslPtr ssl_;
+  int fd_ = -1;
+  bool connected_ = false;
+};
+
+std::string SendRaw(int port, const std::string& bytes) {
+  RawClient client(port);
+  if (!client.Handshake()) return "no handshake";
+  client.Send(bytes);
+  return client.ReadAll();
+}
+
+const std::string kClose = "Host: x\r\nConnection: close\r\n\r\n";
+
+TEST_F(ApiServerFixture, IdleConnectionsKeepNobodyWaiting) {
+  options_.listen.min_workers = 2;
+  options_.listen.max_workers = 4;
+  StartServer();
+  std::vector<std::unique_ptr<RawClient>> idle;
+  for (int i = 0; i < 512; ++i) {
+    idle.push_back(std::make_unique<RawClient>(server_->port()));
+    // A third each: connected only, after the handshake, in the middle of a request.
+    if (i % 3 > 0) {
+      ASSERT_TRUE(idle.back()->Handshake());
+    }
+    if (i % 3 > 1) {
+      ASSERT_TRUE(idle.back()->Send("GET /apis HTTP/1.1\r\nHost: x\r\nX-Slow: "));
+    }
+  }
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(Get(E1 N "/q")->status, 200);
+  // And those who were in the middle may go on.
+  ASSERT_TRUE(idle[2]->Send("done\r\nConnection: close\r\n\r\n"));
+  EXPECT_TRUE(absl::StartsWith(idle[2]->ReadAll(), "HTTP/1.1 200 OK\r\n"));
+}
+
+TEST_F(ApiServerFixture, BrokenRequestsAreAnsweredOrEnded) {
+  options_.listen.max_header_bytes = 16 * 1024;
+  options_.listen.max_body_bytes = 1024;
+  StartServer();
+  const int port = server_->port();
+  EXPECT_TRUE(absl::StartsWith(SendRaw(port, "garbage\r\n\r\n"), "HTTP/1.1 400 "));
+  EXPECT_TRUE(absl::StartsWith(SendRaw(port, "GET /apis HTTP/1.1\r\n\r\n"), "HTTP/1.1 400 "));
+  EXPECT_TRUE(absl::StartsWith(SendRaw(port, "GET /apis HTTP/3.0\r\n" + kClose), "HTTP/1.1 "));
+  EXPECT_TRUE(absl::StartsWith(SendRaw(port, "GET /%zz HTTP/1.1\r\n" + kClose), "HTTP/1.1 400 "));
+  EXPECT_TRUE(absl::StartsWith(
+      SendRaw(port, "GET / HTTP/1.1\r\nX: " + std::string(20 * 1024, 'a') + "\r\n" + kClose),
+      "HTTP/1.1 431 "));
+  EXPECT_TRUE(absl::StartsWith(SendRaw(port, "POST / HTTP/1.1\r\nContent-Length: 2000\r\n" +
+                                                 kClose + std::string(2000, 'b')),
+                               "HTTP/1.1 413 "));
+  // Two lengths: a request that another server might read as two.
+  EXPECT_TRUE(absl::StartsWith(SendRaw(port,
+                                       "POST / HTTP/1.1\r\nContent-Length: 3\r\n"
+                                       "Transfer-Encoding: chunked\r\n" +
+                                           kClose + "0\r\n\r\n"),
+                               "HTTP/1.1 400 "));
+  EXPECT_EQ(Get(E1 N "/q")->status, 200);
+}
+
+TEST_F(ApiServerFixture, PipelinedRequestsAreAnsweredInTurn) {
+  StartServer();
+  const std::string answer = SendRaw(
+      server_->port(), "GET /livez HTTP/1.1\r\nHost: x\r\n\r\nGET /version HTTP/1.1\r\n" + kClose);
+  EXPECT_LT(answer.find("\r\n\r\nok"), answer.find("\"major\""));
+}
+
+TEST_F(ApiServerFixture, HeadAnswersHaveNoBody) {
+  StartServer();
+  const std::string answer = SendRaw(server_->port(), "HEAD /apis HTTP/1.1\r\n" + kClose);
+  EXPECT_TRUE(absl::StartsWith(answer, "HTTP/1.1 405 ")) << answer;
+  EXPECT_TRUE(absl::EndsWith(answer, "\r\n\r\n")) << answer;
+}
+
+TEST_F(ApiServerFixture, SlowHeadersAndIdleConnectionsEnd) {
+  clock_ = &simulated_;
+  StartServer();
+  RawClient slow(server_->port());
+  RawClient idle(server_->port());
+  ASSERT_TRUE(slow.Handshake());
+  ASSERT_TRUE(idle.Handshake());
+  ASSERT_TRUE(slow.Send("GET /apis HTTP/1.1\r\n"));
+  ASSERT_EQ(Get("/livez")->status, 200);
+  std::atomic<bool> stop{false};
+  std::thread time([&] {
+    while (!stop) {
+      simulated_.Advance(absl::Milliseconds(500));
+      std::this_thread::yield();
+    }
+  });
+  EXPECT_EQ(slow.ReadAll(), "");
+  EXPECT_EQ(idle.ReadAll(), "");
+  stop = true;
+  time.join();
+}
+
+TEST_F(ApiServerFixture, ConnectionsAboveTheLimitAreRefused) {
+  options_.listen.max_connections = 4;
+  StartServer();
+  std::vector<std::unique_ptr<RawClient>> held;
+  for (int i = 0; i < 4; ++i) {
+    held.push_back(std::make_unique<RawClient>(server_->port()));
+    ASSERT_TRUE(held.back()->Handshake());
+  }
+  RawClient fifth(server_->port());
+  EXPECT_FALSE(fifth.Handshake());
+  ASSERT_TRUE(held[0]->Send("GET /livez HTTP/1.1\r\n" + kClose));
+  EXPECT_TRUE(absl::EndsWith(held[0]->ReadAll(), "ok"));
+}
+
+TEST_F(ApiServerFixture, TooManyRequestsUnderWay) {
+  options_.limits.max_in_flight = 1;
+  absl::Notification entered;
+  absl::Notification release;
+  custom_->on_get = [&](const adapter::CustomMetricRequest&) {
+    if (!entered.HasBeenNotified()) entered.Notify();
+    release.WaitForNotification();
+  };
+  StartServer();
+  std::thread first([&] { EXPECT_EQ(Get(C2 N "/pods/*/m")->status, 200); });
+  entered.WaitForNotification();
+  const auto refused = Get(E1 N "/q");
+  EXPECT_EQ(refused->status, 429);
+  EXPECT_EQ(refused->get_header_value("Retry-After"), "1");
+  EXPECT_EQ(Get("/readyz")->status, 200);
+  release.Notify();
+  first.join();
+  EXPECT_EQ(Get(E1 N "/q")->status, 200);
+}
+
+TEST_F(ApiServerFixture, CertificatesAreReplacedUnderLoad) {
+  const TestPair ca = MakeTestCa("serving-ca");
+  WriteTestPair(folder_ + "/serving", MakeTestPair({.common_name = "first", .usage = ""}, &ca));
+  options_.tls.cert_file = folder_ + "/serving.crt";
+  options_.tls.key_file = folder_ + "/serving.key";
+  StartServer();
+  std::atomic<bool> stop{false};
+  std::atomic<int> failures{0};
+  std::thread load([&] {
+    auto kept = NewClient();
+    while (!stop) {
+      const auto result = kept->Get(E1 N "/q");
+      if (!result || result->status != 200) ++failures;
+    }
+  });
+  const auto name = [&] {
+    RawClient client(server_->port());
+    return client.Handshake() ? client.Issuer() : "no handshake";
+  };
+  EXPECT_EQ(name(), "/CN=first");
+  // A certificate without its key is not taken.
+  const TestPair second = MakeTestPair({.common_name = "second", .usage = ""}, &ca);
+  WriteTestFile(options_.tls.cert_file, TestPem(second.certificate.get()));
+  EXPECT_EQ(name(), "/CN=first");
+  WriteTestFile(options_.tls.key_file, TestKeyPem(second.key.get()));
+  while (name() != "/CN=second") std::this_thread::yield();
+  stop = true;
+  load.join();
+  EXPECT_EQ(failures, 0);
+}
+
+TEST_F(ApiServerFixture, ShutdownAnswersWhatHasBegun) {
+  absl::Notification entered;
+  absl::Notification release;
+  custom_->on_get = [&](const adapter::CustomMetricRequest&) {
+    entered.Notify();
+    release.WaitForNotification();
+  };
+  options_.lifecycle.shutdown_delay = absl::Milliseconds(300);
+  StartServer();
+  const int port = server_->port();
+  std::thread slow([&] {
+    const auto result = Get(C2 N "/pods/*/m");
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->status, 200);
+    EXPECT_EQ(result->get_header_value("Connection"), "close");
+  });
+  entered.WaitForNotification();
+  std::thread stopping([&] { server_->Shutdown(); });
+  // /readyz fails while everything is still served, then the listener goes.
+  bool unready = false;
+  bool gone = false;
+  while (!gone) {
+    const auto ready = Get("/readyz");
+    if (ready && ready->status == 500) unready = true;
+    gone = !RawClient(port).connected();
+  }
+  EXPECT_TRUE(unready);
+  release.Notify();
+  stopping.join();
+  slow.join();
+}
+
+TEST_F(ApiServerFixture, SelfSignedPairIsMadeOnceAndKept) {
+  StartServer();
+  const auto first = std::filesystem::last_write_time(folder_ + "/apiserver.crt");
+  server_.reset();
+  StartServer();
+  EXPECT_EQ(std::filesystem::last_write_time(folder_ + "/apiserver.crt"), first);
+  EXPECT_EQ(std::filesystem::status(folder_ + "/apiserver.key").permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+TEST_F(ApiServerFixture, TakenPortSaysSo) {
+  StartServer();
+  options_.listen.port = server_->port();
+  ServerDependencies dependencies;
+  dependencies.providers = [] { return adapter::Providers(); };
+  auto second = ApiServer::Create(options_, std::move(dependencies));
+  ASSERT_TRUE(second.ok());
+  EXPECT_TRUE(absl::StrContains((*second)->Start().message(), absl::StrCat(options_.listen.port)));
+}
+
+}  // namespace
+}  // namespace flyball::apiservice

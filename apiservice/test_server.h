@@ -1,0 +1,85 @@
+// A server on a free loopback port for tests, with fake providers and a scripted Kubernetes API.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <httplib.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apiservice/api_server.h"
+#include "apiservice/test_fakes.h"
+#include "apiservice/test_pki.h"
+
+#define C1 "/apis/custom.metrics.k8s.io/v1beta1"
+#define C2 "/apis/custom.metrics.k8s.io/v1beta2"
+#define E1 "/apis/external.metrics.k8s.io/v1beta1"
+#define M1 "/apis/metrics.k8s.io/v1beta1"
+#define N "/namespaces/default"
+
+namespace flyball::apiservice {
+
+inline std::string NewFolder() {
+  std::string path = testing::TempDir() + "flyball-api-XXXXXX";
+  return mkdtemp(path.data());
+}
+
+// A server on a free loopback port, everybody allowed unless the options say otherwise.
+class ApiServerFixture : public testing::Test {
+ protected:
+  ApiServerFixture() {
+    options_.listen.bind_address = "127.0.0.1";
+    options_.listen.port = 0;
+    options_.tls.cert_dir = folder_;
+    options_.authorization.mode = AuthorizationMode::kAll;
+    options_.authentication.lookup = false;
+  }
+  ~ApiServerFixture() override {
+    server_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  void StartServer() {
+    ServerDependencies dependencies;
+    dependencies.providers = [this] { return adapter::Providers{custom_, external_, resource_}; };
+    dependencies.authentication = kube_.get();
+    dependencies.authorization = kube_.get();
+    dependencies.checks = checks_;
+    dependencies.clock = clock_;
+    auto server = ApiServer::Create(options_, std::move(dependencies));
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    ASSERT_TRUE(server_->Start().ok());
+  }
+
+  std::unique_ptr<httplib::SSLClient> NewClient(const std::string& pair = "") {
+    auto client = pair.empty() ? std::make_unique<httplib::SSLClient>("127.0.0.1", server_->port())
+                               : std::make_unique<httplib::SSLClient>("127.0.0.1", server_->port(),
+                                                                      pair + ".crt", pair + ".key");
+    client->enable_server_certificate_verification(false);
+    client->set_keep_alive(true);
+    client->set_url_encode(false);
+    client->set_read_timeout(30);
+    return client;
+  }
+
+  httplib::Result Get(const std::string& target, const httplib::Headers& headers = {}) {
+    return NewClient()->Get(target, headers);
+  }
+
+  const std::string folder_ = NewFolder();
+  ServerOptions options_;
+  std::shared_ptr<FakeCustomMetrics> custom_ = std::make_shared<FakeCustomMetrics>();
+  std::shared_ptr<FakeExternalMetrics> external_ = std::make_shared<FakeExternalMetrics>();
+  std::shared_ptr<FakeResourceMetrics> resource_ = std::make_shared<FakeResourceMetrics>();
+  std::unique_ptr<FakeKubeApi> kube_ = std::make_unique<FakeKubeApi>();
+  std::vector<HealthCheck> checks_;
+  SimulatedClock simulated_{absl::Now()};
+  Clock* clock_ = nullptr;  // nullptr: the machine's
+  std::unique_ptr<ApiServer> server_;
+};
+
+}  // namespace flyball::apiservice
