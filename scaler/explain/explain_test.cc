@@ -133,6 +133,9 @@ INSTANTIATE_TEST_SUITE_P(
             "3/3", "10", "goes from 3 to 2 replicas", "minReplicas is 2; lag asks for 1"},
         Row{"AnUnknownMetric", "  maxReplicas: 9", "3/3", "", "stays at 3 replicas",
             "1 of 1 metric could not be read; unknown is not zero"},
+        // The exact math would read 10E as 0 and shrink.
+        Row{"AReadingBeyondTheGuard", "  maxReplicas: 9", "3/3", "10E", "stays at 3 replicas",
+            "1 of 1 metric could not be read; unknown is not zero"},
         Row{"AboveTheMaximum", "  maxReplicas: 2", "3/3", "44", "goes from 3 to 2 replicas",
             "the bounds come before the metrics, which were not read"},
         Row{"SwitchedOff", "  maxReplicas: 9", "0/0", "44", "stays at 0 replicas",

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "kube/selector.h"
 #include "scaler/explain/amounts.h"
+#include "scaler/loop/guard.h"
 #include "scaler/math/overlap.h"
 #include "scaler/math/readings.h"
 #include "scaler/math/reconcile.h"
@@ -166,6 +167,12 @@ MetricsAnswer<ExternalMetric> FindExternalMetrics(const ClusterSnapshot& snapsho
   return answer;
 }
 
+template <typename Item>
+MetricsAnswer<Item> Guarded(MetricsAnswer<Item> answer) {
+  GuardAnswer(answer);
+  return answer;
+}
+
 void TakeReadings(const ClusterSnapshot& snapshot, GivenCase& out) {
   const std::vector<MetricSpec>& metrics = out.autoscaler->metrics;
   out.readings.resize(metrics.size());
@@ -175,21 +182,22 @@ void TakeReadings(const ClusterSnapshot& snapshot, GivenCase& out) {
     switch (metric.type) {
       case MetricType::kResource:
       case MetricType::kContainerResource:
-        ReadResource(FindPodMetrics(snapshot, out), metric.resource, metric.container, out.table,
-                     reading);
+        ReadResource(Guarded(FindPodMetrics(snapshot, out)), metric.resource, metric.container,
+                     out.table, reading);
         break;
       case MetricType::kPods:
-        ReadPodsMetric(FindObjectMetrics(snapshot, out, metric), out.table, reading);
+        ReadPodsMetric(Guarded(FindObjectMetrics(snapshot, out, metric)), out.table, reading);
         break;
       case MetricType::kObject:
-        ReadObjectMetric(FindObjectMetrics(snapshot, out, metric), reading);
+        ReadObjectMetric(Guarded(FindObjectMetrics(snapshot, out, metric)), reading);
         break;
       case MetricType::kExternal:
-        ReadExternalMetric(FindExternalMetrics(snapshot, metric), reading);
+        ReadExternalMetric(Guarded(FindExternalMetrics(snapshot, metric)), reading);
         break;
       case MetricType::kUnknown:
         break;
     }
+    GuardReading(reading);
   }
 }
 
@@ -239,6 +247,7 @@ void DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
   Workspace workspace;
   Decide(input, {.pod_detail = true}, workspace, out.decision);
   if (out.decision.rescale) RecordScaleWrite(input, "", out.decision);
+  GuardStatus(autoscaler.status, out.decision);
   RecordStatusWrite(input, "", out.decision);
   NoteTheInputs(snapshot, options, out);
 }

@@ -1,7 +1,8 @@
 // One autoscaler of a snapshot, decided: what was used, where it came from, and the decision.
 //
-// Pure. The controller's memory (past recommendations and changes) is in no file, so the decision
-// is the first one after a start: the current size counts as a recommendation just made.
+// Pure. The same math and the same guard as of the loop against a cluster. The controller's memory
+// (past recommendations and changes) is in no file, so the decision is the first one after a start:
+// the current size counts as a recommendation just made.
 #pragma once
 
 #include <string>
