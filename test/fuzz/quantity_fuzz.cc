@@ -1,6 +1,6 @@
 // links: kube
-// A text that parses prints a text that parses to an equal quantity, which then prints the same;
-// the roundings keep the sign of values that fit.
+// A text that parses prints a text that parses to an equal quantity, which prints the same if its
+// format is the same; the roundings keep the sign of values that fit.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -23,7 +23,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     std::abort();
   }
-  if (again->Compare(*quantity) != 0 || again->ToString() != text) std::abort();
+  if (again->Compare(*quantity) != 0) std::abort();
+  // A binary value without a binary suffix reads back as a decimal one: 1.953125Ki, 2000, 2k.
+  if (again->format() == quantity->format() && again->ToString() != text) std::abort();
   if (again->Sign() != quantity->Sign()) std::abort();
   if (quantity->Compare(*Quantity::Parse("1P")) < 0 && quantity->Sign() > 0 &&
       (quantity->Value() < 1 || quantity->MilliValue() < quantity->Value())) {
