@@ -33,14 +33,15 @@ std::atomic<int64_t> allocations{0};
 
 }  // namespace
 
-void* operator new(size_t size) {
+// Not inlined: GCC would then see a free() of what it takes for memory of the other operator new.
+[[gnu::noinline]] void* operator new(size_t size) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   void* memory = std::malloc(size);
   if (memory == nullptr) std::abort();
   return memory;
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace flyball::scaler {
 namespace {
