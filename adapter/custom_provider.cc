@@ -48,6 +48,7 @@ absl::StatusOr<CustomMetricList> CustomProvider::Get(const CustomMetricRequest& 
   const uint64_t epoch = Epoch();
   const std::shared_ptr<const SeriesRegistry> registry = answering_.registry.registry();
   const kube::ResourceInfo* resource = registry->mapper().FindQualified(ResourceAsWritten(request));
+  if (resource == nullptr) answering_.directory.ResourceMissed();  // it may be new
 
   std::vector<std::string> names = {request.name};
   if (request.name == "*") {

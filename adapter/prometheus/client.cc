@@ -127,6 +127,7 @@ absl::StatusOr<std::string> Client::Ask(const Server& server, const Request& req
     call.target = absl::StrCat(request.path, "?", form);
   } else {
     call.method = "POST";
+    call.repeatable = true;  // a query changes nothing
     call.target = absl::StrCat(request.path, server.url.query.empty() ? "" : "?", server.url.query);
     call.body = std::move(form);
     call.content_type = kFormType;

@@ -39,6 +39,7 @@ constexpr int kUsageError = 2;
 constexpr int kStartError = 255;  // as prometheus-adapter
 constexpr absl::Duration kRuleFileInterval = absl::Seconds(1);
 constexpr int kResourceCheckSeconds = 1;
+constexpr absl::Duration kUnknownResourceInterval = absl::Seconds(30);
 
 // Everything that one serving process is made of, in the order in which it is built.
 class Service {
@@ -176,6 +177,8 @@ class Service {
   std::shared_ptr<const kube::RestMapper> checked_mapper_;
   RulesPtr checked_rules_;
   std::set<std::string> warned_;
+  bool unknown_resources_ = false;
+  MonotonicTime next_look_ = absl::ZeroDuration();
 };
 
 sigset_t HandledSignals() {
