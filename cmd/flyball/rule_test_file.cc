@@ -17,7 +17,9 @@
 namespace flyball::cmd {
 namespace {
 
-constexpr int kMaxAnswerDepth = 50;
+// Aliases can make a small file endless.
+constexpr int kMaxDepth = 50;
+constexpr int kMaxValues = 200'000;
 
 rules::Place PlaceOf(const YAML::Mark& mark) {
   return mark.is_null() ? rules::Place{} : rules::Place{mark.line + 1, mark.column + 1};
@@ -51,6 +53,14 @@ class Reader {
     Error(node, path, absl::StrCat("found ", Describe(node), ", expected ", expected));
   }
 
+  // False once aliases have made the file too large; said once.
+  bool Count(const YAML::Node& node, const std::string& path) {
+    if (++values_ == kMaxValues) {
+      Error(node, path, absl::StrCat("aliases expand the file to over ", kMaxValues, " values"));
+    }
+    return values_ < kMaxValues;
+  }
+
   // Each key once, and none but these. False: not a mapping.
   bool ReadMap(const YAML::Node& node, const std::string& path, const std::vector<Key>& keys);
   void ReadList(const YAML::Node& node, const std::string& path, const ReadField& read_item);
@@ -67,6 +77,7 @@ class Reader {
   Expected ReadExpected(const YAML::Node& node, const std::string& path, int depth);
 
   rules::Findings& findings_;
+  int values_ = 0;
 };
 
 bool Reader::ReadMap(const YAML::Node& node, const std::string& path,
@@ -99,7 +110,9 @@ bool Reader::ReadMap(const YAML::Node& node, const std::string& path,
 void Reader::ReadList(const YAML::Node& node, const std::string& path, const ReadField& read_item) {
   if (node.IsNull()) return;
   if (!node.IsSequence()) return Wrong(node, path, "a list");
-  for (size_t i = 0; i < node.size(); ++i) read_item(node[i], absl::StrCat(path, "[", i, "]"));
+  for (size_t i = 0; i < node.size() && Count(node, path); ++i) {
+    read_item(node[i], absl::StrCat(path, "[", i, "]"));
+  }
 }
 
 std::optional<std::string> Reader::Text(const YAML::Node& node, const std::string& path) {
@@ -242,7 +255,9 @@ void Reader::ReadTest(const YAML::Node& node, const std::string& path, RuleTestF
 
 Expected Reader::ReadExpected(const YAML::Node& node, const std::string& path, int depth) {
   Expected expected;
-  if (depth > kMaxAnswerDepth) {
+  if (!Count(node, path)) return expected;
+  if (depth > kMaxDepth) {
+    values_ = kMaxValues;  // an alias that holds itself: go no further anywhere
     Error(node, path, "nested too deep");
   } else if (node.IsMap()) {
     expected.kind = Expected::Kind::kMap;
