@@ -52,7 +52,9 @@ void CompareList(const std::string& path, const Expected& expected, const json& 
 void CompareMap(const std::string& path, const Expected& expected, const json& got,
                 std::vector<std::string>* differences) {
   if (!got.is_object()) return Mismatch(path, "a mapping", Shorten(got.dump()), differences);
-  for (const auto& [key, value] : expected.fields) {
+  for (size_t i = 0; i < expected.keys.size(); ++i) {
+    const std::string& key = expected.keys[i];
+    const Expected& value = expected.items[i];
     const std::string field = absl::StrCat(path, ".", key);
     if (got.contains(key)) {
       Compare(field, value, got[key], differences);

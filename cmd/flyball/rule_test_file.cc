@@ -263,8 +263,8 @@ Expected Reader::ReadExpected(const YAML::Node& node, const std::string& path, i
     expected.kind = Expected::Kind::kMap;
     for (const auto& entry : node) {
       const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "";
-      expected.fields.emplace_back(
-          key, ReadExpected(entry.second, absl::StrCat(path, ".", key), depth + 1));
+      expected.keys.push_back(key);
+      expected.items.push_back(ReadExpected(entry.second, absl::StrCat(path, ".", key), depth + 1));
     }
   } else if (node.IsSequence()) {
     expected.kind = Expected::Kind::kList;

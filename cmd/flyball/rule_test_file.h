@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -32,8 +31,8 @@ struct Expected {
   enum class Kind { kNull, kText, kList, kMap };
   Kind kind = Kind::kNull;
   std::string text;
-  std::vector<Expected> items;
-  std::vector<std::pair<std::string, Expected>> fields;
+  std::vector<Expected> items;  // of a list; of a map, beside its keys
+  std::vector<std::string> keys;
 };
 
 struct RuleTest {
