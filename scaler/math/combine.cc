@@ -25,6 +25,7 @@ Combination Combine(const std::vector<Proposal>& proposals, int32_t current) {
     out.error = absl::StrCat("invalid metrics (", out.invalid, " invalid out of ", out.total,
                              "), first error is: ", first_invalid->wrapped_error);
   }
+  if (proposals.empty()) out.error = "no metric is specified";
   out.gave_up = out.invalid >= out.total || (out.invalid > 0 && out.replicas < current);
   return out;
 }

@@ -34,7 +34,8 @@ std::vector<std::string> SelectorRegistry::Selecting(absl::string_view ns,
                                                      absl::Span<const Pod* const> pods) const {
   std::vector<std::string> out;
   for (auto it = entries_.lower_bound(Key(ns, "")); it != entries_.end(); ++it) {
-    const auto& [key, entry] = *it;
+    const auto& key = it->first;
+    const Entry& entry = it->second;
     if (key.first != ns) break;
     if (entry.selects_nothing) continue;
     const bool selects = std::any_of(pods.begin(), pods.end(), [&](const Pod* pod) {

@@ -1,0 +1,211 @@
+#include "scaler/math/follow_metrics.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "scaler/math/combine.h"
+#include "scaler/math/limit.h"
+#include "scaler/math/propose.h"
+#include "scaler/math/recording.h"
+#include "scaler/math/stabilize.h"
+
+namespace flyball::scaler {
+namespace {
+
+// "" when the pods behind the selector are known and this autoscaler's alone; else the error, with
+// its condition and event set.
+std::string CheckSelector(const DecisionInput& input, Decision& decision) {
+  const auto refuse = [&](absl::string_view reason, absl::string_view event,
+                          absl::string_view message) {
+    Warn(reason, event, decision.events);
+    SetCondition(decision, {.type = kScalingActive,
+                            .status = ConditionStatus::kFalse,
+                            .reason = reason == "SelectorRequired" ? "InvalidSelector" : reason,
+                            .message = {message}});
+    return std::string(event);
+  };
+  const std::string& selector = input.scale->selector;
+  const PodsAnswer& pods = *input.pods;
+  if (selector.empty()) {
+    return refuse("SelectorRequired", "selector is required",
+                  "the HPA target's scale is missing a selector");
+  }
+  if (!pods.selector_error.empty()) {
+    const std::string text =
+        absl::StrCat("couldn't convert selector into a corresponding internal selector object: ",
+                     pods.selector_error);
+    return refuse("InvalidSelector", text, text);
+  }
+  if (!pods.list_error.empty()) return pods.list_error;
+  if (pods.rivals.size() > 1) {
+    const std::string text =
+        absl::StrCat("pods by selector ", selector, " are controlled by multiple HPAs: [",
+                     absl::StrJoin(pods.rivals, " "), "]");
+    return refuse("AmbiguousSelector", text, text);
+  }
+  return "";
+}
+
+void LabelProposal(const MetricSpec& metric, const Proposal& proposal, int32_t shown,
+                   MetricLabels& labels) {
+  labels.type = metric.type_text;
+  labels.action = ActionLabel::kNone;
+  labels.error = ErrorLabel::kNone;
+  if (!proposal.valid) {
+    labels.error = proposal.spec_fault ? ErrorLabel::kSpec : ErrorLabel::kInternal;
+  } else if (proposal.replicas > shown) {
+    labels.action = ActionLabel::kScaleUp;
+  } else if (proposal.replicas < shown) {
+    labels.action = ActionLabel::kScaleDown;
+  }
+}
+
+// Whether the last decision's proposals may still hold: everything but readings and time is the
+// same.
+bool SameBasis(const DecisionInput& input, const DecideOptions& options, const Decision& decision) {
+  const Decision::Basis& basis = decision.basis;
+  return input.spec_version != 0 && input.spec_version == basis.spec_version &&
+         input.pods->version != 0 && input.pods->version == basis.pods_version &&
+         input.scale->spec_replicas == basis.spec_replicas &&
+         input.scale->status_replicas == basis.status_replicas &&
+         options.pod_detail == basis.pod_detail && input.now >= basis.now &&
+         decision.proposals.size() == input.autoscaler->metrics.size() &&
+         basis.reading_versions.size() == decision.proposals.size();
+}
+
+void RememberBasis(const DecisionInput& input, const DecideOptions& options, Decision& decision) {
+  Decision::Basis& basis = decision.basis;
+  basis.spec_version = input.spec_version;
+  basis.pods_version = input.pods->version;
+  basis.spec_replicas = input.scale->spec_replicas;
+  basis.status_replicas = input.scale->status_replicas;
+  basis.pod_detail = options.pod_detail;
+  basis.now = input.now;
+  basis.reading_versions.resize(input.readings.size());
+  for (size_t i = 0; i < input.readings.size(); ++i) {
+    basis.reading_versions[i] = input.readings[i].version;
+  }
+}
+
+// Keeps a proposal whose reading did not change; false: it has to be made anew.
+bool KeepProposal(const DecisionInput& input, size_t index, Decision& decision) {
+  const Reading& reading = input.readings[index];
+  Proposal& proposal = decision.proposals[index];
+  if (reading.version == 0 || reading.version != decision.basis.reading_versions[index] ||
+      !proposal.valid || input.now >= proposal.valid_until) {
+    return false;
+  }
+  if (proposal.reading_time.has_value()) proposal.age = input.now - *proposal.reading_time;
+  ++decision.proposals_kept;
+  return true;
+}
+
+// All proposals; each invalid one says so in an event.
+void ComputeProposals(const DecisionInput& input, const DecideOptions& options,
+                      Workspace& workspace, Decision& decision) {
+  const std::vector<MetricSpec>& metrics = input.autoscaler->metrics;
+  const bool may_keep = SameBasis(input, options, decision);
+  decision.metrics_computed = true;
+  decision.proposals.resize(metrics.size());
+  decision.monitor.metrics.resize(metrics.size());
+  // Upstream's labels compare with the last written status, not with the scale.
+  const int32_t shown = StoredStatus(input).current_replicas;
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    Proposal& proposal = decision.proposals[i];
+    if (!may_keep || !KeepProposal(input, i, decision)) {
+      Propose(input, i, options, workspace, proposal);
+    }
+    if (!proposal.valid) Warn(proposal.reason, proposal.error, decision.events);
+    LabelProposal(metrics[i], proposal, shown, decision.monitor.metrics[i]);
+  }
+  RememberBasis(input, options, decision);
+  decision.combination = Combine(decision.proposals, decision.current);
+}
+
+void StabilizeAndLimit(const DecisionInput& input, Decision& decision) {
+  const std::optional<Behavior>& behavior = input.autoscaler->behavior;
+  const StabilizeInput recommended{
+      .recommended = decision.recommendation, .current = decision.current, .now = input.now};
+  const absl::Duration window = input.config->downscale_stabilization;
+  decision.stabilization = behavior.has_value()
+                               ? StabilizeBothWays(recommended, *behavior, window, decision.state)
+                               : StabilizeDown(recommended, window, decision.state);
+  const int32_t stabilized = decision.stabilization->after;
+  if (stabilized == decision.recommendation) {
+    SetCondition(decision, {.type = kAbleToScale,
+                            .reason = "ReadyForNewScale",
+                            .message = {"recommended size matches current size"}});
+  } else if (behavior.has_value() && decision.recommendation >= decision.current) {
+    SetCondition(decision, {.type = kAbleToScale,
+                            .reason = "ScaleUpStabilized",
+                            .message = {"recent recommendations were lower than current one, "
+                                        "applying the lowest recent recommendation"}});
+  } else {
+    SetCondition(decision, {.type = kAbleToScale,
+                            .reason = "ScaleDownStabilized",
+                            .message = {"recent recommendations were higher than current one, "
+                                        "applying the highest recent recommendation"}});
+  }
+
+  const LimitInput limit{.stabilized = stabilized,
+                         .current = decision.current,
+                         .min_replicas = decision.min_replicas,
+                         .max_replicas = decision.max_replicas,
+                         .now = input.now};
+  if (!decision.limiting.has_value()) decision.limiting.emplace();
+  if (behavior.has_value()) {
+    LimitByBehavior(limit, *behavior, decision.state, *decision.limiting);
+  } else {
+    LimitByDefault(limit, *decision.limiting);
+  }
+  decision.desired = decision.limiting->after;
+  SetCondition(decision, {.type = kScalingLimited,
+                          .status = decision.desired == stabilized ? ConditionStatus::kFalse
+                                                                   : ConditionStatus::kTrue,
+                          .reason = LimitReason(decision.limiting->by),
+                          .message = {LimitMessage(decision.limiting->by)}});
+}
+
+}  // namespace
+
+std::string FollowMetrics(const DecisionInput& input, const DecideOptions& options,
+                          Workspace& workspace, Decision& decision) {
+  if (std::string error = CheckSelector(input, decision); !error.empty()) return error;
+  ComputeProposals(input, options, workspace, decision);
+  const Combination& combination = *decision.combination;
+  if (combination.gave_up) {
+    for (const Proposal& proposal : decision.proposals) {
+      if (proposal.valid) continue;
+      SetCondition(decision, {.type = kScalingActive,
+                              .status = ConditionStatus::kFalse,
+                              .reason = proposal.reason,
+                              .message = {"the HPA was unable to compute the replica count: ",
+                                          proposal.error}});
+      break;
+    }
+    return combination.error;
+  }
+  absl::string_view winner;
+  if (combination.winner.has_value()) winner = decision.proposals[*combination.winner].name;
+  SetCondition(decision, {.type = kScalingActive,
+                          .reason = "ValidMetricFound",
+                          .message = {"the HPA was able to successfully calculate a replica count "
+                                      "from ",
+                                      winner}});
+  decision.error = combination.error;
+  decision.outcome = Outcome::kDecided;
+  decision.recommendation = std::max(0, combination.replicas);
+  // Fixed before windows and limits: they may turn the direction round.
+  if (decision.recommendation > decision.current) {
+    absl::StrAppend(&decision.rescale_reason, winner, " above target");
+  } else if (decision.recommendation < decision.current) {
+    decision.rescale_reason = "All metrics below target";
+  }
+  StabilizeAndLimit(input, decision);
+  decision.rescale = decision.desired != decision.current;
+  return "";
+}
+
+}  // namespace flyball::scaler
