@@ -48,10 +48,10 @@ AutoscalerStatus Stored(AutoscalerStatus status) {
 // The autoscaler with its spec replaced; already admitted, so only defaults are applied.
 std::optional<Autoscaler> WithSpec(const Scenario& scenario, const Node& spec) {
   Node document = MapNode();
-  document.members.emplace_back("apiVersion", TextNode("autoscaling/v2"));
-  document.members.emplace_back("kind", TextNode("HorizontalPodAutoscaler"));
-  document.members.emplace_back("metadata", ObjectOf(scenario.autoscaler, "metadata"));
-  document.members.emplace_back("spec", spec);
+  document.members.push_back({"apiVersion", TextNode("autoscaling/v2")});
+  document.members.push_back({"kind", TextNode("HorizontalPodAutoscaler")});
+  document.members.push_back({"metadata", ObjectOf(scenario.autoscaler, "metadata")});
+  document.members.push_back({"spec", spec});
   AdmitOptions options = scenario.admit;
   options.skip_admission = true;
   return Admit(document, options).autoscaler;
