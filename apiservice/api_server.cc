@@ -21,6 +21,7 @@
 #include "apiservice/metric_endpoints.h"
 #include "apiservice/net/http_server.h"
 #include "apiservice/net/tls.h"
+#include "apiservice/process_metrics.h"
 #include "apiservice/self_metrics.h"
 #include "base/file_watcher.h"
 #include "base/status_macros.h"
@@ -266,7 +267,8 @@ class ApiServer::Impl {
         families.push_back(std::move(family));
       }
     }
-    return self_metrics_.Text() + prometheus::TextSerializer().Serialize(families);
+    return self_metrics_.Text() + ProcessMetricsText() +
+           prometheus::TextSerializer().Serialize(families);
   }
 
   const ServerOptions options_;

@@ -32,6 +32,7 @@ struct ServerDependencies {
   // What is served now; called once a request, a few pointer copies.
   std::function<adapter::Providers()> providers;
   // The Kubernetes API for TokenReview and the ConfigMap; nullptr: no cluster, neither is asked.
+  // The server shuts it down when it stops, to end its watch.
   kube::HttpTransport* authentication = nullptr;
   // The Kubernetes API for SubjectAccessReview; needed for AuthorizationMode::kReview.
   kube::HttpTransport* authorization = nullptr;

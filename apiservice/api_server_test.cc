@@ -213,13 +213,29 @@ TEST_F(ApiServerFixture, DegradedResourceMetricsCarryAWarning) {
 }
 
 TEST_F(ApiServerFixture, AnswersAreRepeatedWhileFresh) {
+  clock_ = &simulated_;
+  simulated_.JumpWall(kTestTime);
+  custom_->freshness = {simulated_.MonotonicNow() + absl::Minutes(1), 1};
   StartServer();
   auto client = NewClient();
-  // External answers do not tell the time of day; these do, so the clock's second must be theirs.
-  custom_->freshness = {absl::InfiniteDuration(), 1};
-  ASSERT_EQ(client->Get(C2 N "/pods/*/m")->status, 200);
-  ASSERT_EQ(client->Get(C2 N "/pods/*/m")->status, 200);
-  EXPECT_EQ(custom_->calls, 2);  // kTestTime is not this second
+  const auto calls_after = [&](const std::string& target) {
+    EXPECT_EQ(client->Get(target)->status, 200);
+    return custom_->calls.load();
+  };
+  EXPECT_EQ(calls_after(C2 N "/pods/*/m"), 1);
+  EXPECT_EQ(calls_after(C2 N "/pods/*/m"), 1);
+  EXPECT_EQ(calls_after(C1 N "/pods/*/m"), 2);  // another question
+  custom_->epoch = 2;
+  EXPECT_EQ(calls_after(C2 N "/pods/*/m"), 3);
+  custom_->freshness.epoch = 2;
+  EXPECT_EQ(calls_after(C2 N "/pods/*/m"), 4);
+  EXPECT_EQ(calls_after(C2 N "/pods/*/m"), 4);
+  simulated_.JumpWall(kTestTime + absl::Seconds(1));  // "now" is another second
+  EXPECT_EQ(calls_after(C2 N "/pods/*/m"), 5);
+  simulated_.JumpWall(kTestTime);
+  simulated_.Advance(absl::Minutes(2));
+  simulated_.JumpWall(kTestTime);
+  EXPECT_EQ(calls_after(C2 N "/pods/*/m"), 6);  // no longer fresh
 }
 
 TEST_F(ApiServerFixture, OneConnectionServesManyRequests) {
@@ -227,6 +243,7 @@ TEST_F(ApiServerFixture, OneConnectionServesManyRequests) {
   auto client = NewClient();
   for (int i = 0; i < 100; ++i) ASSERT_EQ(client->Get(E1 N "/q")->status, 200);
   EXPECT_NE(Get("/metrics")->body.find("flyball_connections_accepted_total 2"), std::string::npos);
+  EXPECT_NE(Get("/metrics")->body.find("process_resident_memory_bytes "), std::string::npos);
 }
 
 }  // namespace

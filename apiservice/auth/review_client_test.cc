@@ -1,0 +1,72 @@
+#include "apiservice/auth/review_client.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace flyball::apiservice {
+namespace {
+
+using Answer = absl::StatusOr<kube::HttpAnswer>;
+
+kube::HttpAnswer Code(int status, bool retry_after = false) {
+  kube::HttpAnswer answer;
+  answer.status = status;
+  answer.body = "body";
+  if (retry_after) answer.headers = {{"Retry-After", "0"}};
+  return answer;
+}
+
+// Gives the scripted answers in turn, the last one for ever.
+class ScriptedTransport : public kube::HttpTransport {
+ public:
+  explicit ScriptedTransport(std::vector<Answer> answers) : answers_(std::move(answers)) {}
+  Answer Do(const kube::HttpCall& call) override {
+    EXPECT_LE(call.timeout, absl::Seconds(10));
+    const size_t index = std::min(static_cast<size_t>(calls++), answers_.size() - 1);
+    return answers_[index];
+  }
+  absl::Status Stream(const kube::HttpCall&,
+                      const std::function<bool(absl::string_view)>&) override {
+    return absl::UnimplementedError("not used");
+  }
+  void Shutdown() override {}
+  int calls = 0;
+
+ private:
+  const std::vector<Answer> answers_;
+};
+
+struct Row {
+  std::string name;
+  std::vector<Answer> answers;
+  bool ok;
+  int calls;
+};
+
+class PostTest : public testing::TestWithParam<Row> {};
+
+TEST_P(PostTest, Row) {
+  ScriptedTransport transport(GetParam().answers);
+  RetryPolicy policy;
+  policy.first_wait = absl::Microseconds(1);
+  ReviewClient client(&transport, &Clock::System(), policy);
+  EXPECT_EQ(client.Post("/x", "{}").ok(), GetParam().ok);
+  EXPECT_EQ(transport.calls, GetParam().calls);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Retries, PostTest,
+    testing::Values(Row{"Created", {Code(201)}, true, 1},
+                    Row{"FiveTriesOnServerError", {Code(500)}, false, 5},
+                    Row{"RecoversWithinFive", {Code(500), Code(504), Code(201)}, true, 3},
+                    Row{"ThrottledWithoutRetryAfter", {Code(429), Code(201)}, true, 2},
+                    Row{"RetryAfterOnAnyCode", {Code(503, true), Code(201)}, true, 2},
+                    Row{"UnavailableWithoutRetryAfter", {Code(503)}, false, 1},
+                    Row{"ForbiddenAtOnce", {Code(403)}, false, 1},
+                    Row{"RefusedConnectionAtOnce", {absl::UnavailableError("refused")}, false, 1}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace flyball::apiservice
