@@ -34,7 +34,7 @@ def _cluster_scoped(path, ours, theirs) -> bool:
     if path.count("/") <= 3:  # the version's discovery document
         scope = {r["name"]: r["namespaced"] for r in ours.json()["resources"]}
         return {r["name"] for r in theirs.json()["resources"]} == set(scope) and not scope["farms.cheese.example/field_yield"]
-    return ours.status in (200, 404) and ours.status != theirs.status or ours.status == 200
+    return [i["value"] for i in _items(ours)] == ["55"] and theirs.status in (404, 500)
 
 
 def _every_version(_path, ours, theirs) -> bool:
@@ -51,6 +51,11 @@ DIFFERENCES = {
         "they were registered as namespaced, so that they could not be read at their own path", _cluster_scoped),
     "group-document-lists-every-version": Difference(
         "v1beta2 was served but not listed", _every_version),
+    "answers-that-no-prometheus-writes": Difference(
+        "text after the document, a sample without value, 0x10, 1_0, 1.7e9 as a time: taken or refused by accident of a parser",
+        lambda _p, ours, _t: ours.status in (200, 500)),
+    "empty-segment-never-matches": Difference(
+        "an empty name was taken as a name", lambda _p, ours, _t: ours.status == 404),
     "encoded-slash-never-matches": Difference(
         "%2F inside a segment was decoded before routing", lambda _p, ours, _t: ours.status == 404),
 }

@@ -2,7 +2,7 @@
 
 from harness.scripted_prometheus import failure, raw, scalar, vector
 
-from .model import EXT, WEB, Case, custom_rule, get
+from .model import EXT, WEB, Case, Request, custom_rule
 
 V = "<<.Series>>{<<.LabelMatchers>>}"
 OK = '{"status":"success","data":{"resultType":"vector","result":[{"metric":{"po":"a-1"},"value":[1700000000,"5"]}]}}'
@@ -30,7 +30,11 @@ BAD = {
 }
 CONFIG = {"rules": [custom_rule(n, V) for n in BAD],
           "externalRules": [{"seriesQuery": n, "metricsQuery": V, "resources": {"namespaced": False}} for n in BAD]}
-CASES = [Case("prometheus_answers_badly", CONFIG, get(*(f"{WEB}/pods/a-1/{n}" for n in BAD), *(f"{EXT}/{n}" for n in BAD)),
+# Answers that no Prometheus writes, where the original's parser is strict or lenient by accident.
+ODD = {"trailing", "value_short", "hex_value", "inf_word", "time_exponent"}
+CASES = [Case("prometheus_answers_badly", CONFIG, [
+    Request(f"{path}/{n}", differs="answers-that-no-prometheus-writes" if n in ODD else "")
+    for path in (WEB + "/pods/a-1", EXT) for n in BAD],
               ("custom.metrics.k8s.io/v1beta2", "pods/fine"),
               {n: [{"__name__": n, "ns": "web", "po": "a-1"}] for n in BAD},
               {**{f'{n}{{ns="web",po="a-1"}}': a for n, a in BAD.items()}, **{f"{n}{{}}": a for n, a in BAD.items()}})]

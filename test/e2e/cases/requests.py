@@ -10,6 +10,7 @@ CONFIG = {"rules": [custom_rule("m", V), custom_rule("sp", V, name={"as": "sp ac
 SERIES = {n: [{"__name__": n, "ns": "web", "po": "a-1"}] for n in ("m", "sp", "pl", "q")}
 ANSWERS = {**{f'{n}{{ns="web",po="a-1"}}': vector(({"po": "a-1"}, 5)) for n in ("m", "sp", "pl")},
            'm{ns="web",po=~"a-1|a-2|b-1"}': vector(({"po": "b-1"}, 3), ({"po": "a-1"}, 5)),
+           'm{ns="web",po="b-1"}': vector(({"po": "b-1"}, 3)),
            'm{ns="web"}': vector(({"ns": "web"}, 2)),
            "q{}": vector(({"k": "v"}, 8, 1700000000), ({"k": "w"}, 9, 1700000000))}
 POD = WEB + "/pods/a-1/m"
@@ -34,7 +35,7 @@ REQUESTS = [
          C2 + "/namespaces/nowhere/pods/x/m", C2 + "/namespaces/nowhere/metrics/m", WEB + "/namespaces/web/m"),
     *get(WEB + "/pods/a-1", WEB + "/pods", WEB, C2 + "/namespaces", C2 + "/pods", C2 + "/pods/a-1", WEB + "/pods/a-1/m/x/y",
          "/apis/custom.metrics.k8s.io/v1beta3", C2 + "/watch/namespaces/web/pods/a-1/m", compare="reason"),
-    *get(WEB + "//pods/a-1/m", WEB + "/pods//m", compare=STATUS),
+    *get(WEB + "//pods/a-1/m", compare=STATUS), Request(WEB + "/pods//m", STATUS, differs="empty-segment-never-matches"),
     *(Request(path, "reason", method=method) for path in (POD, EXT + "/q") for method in ("POST", "PUT", "PATCH", "DELETE")),
     *(Request(path, STATUS, method=method) for path in (POD, EXT + "/q") for method in ("HEAD", "OPTIONS")),
     accept("application/json"), accept("*/*"), accept("application/yaml"), accept("application/yaml", POD, STATUS),

@@ -8,7 +8,9 @@ import datetime
 import json
 import re
 
-from .scripted_prometheus import sorted_names
+import yaml
+
+from .scripted_prometheus import one_by_one, sorted_names
 
 _STAMP = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
@@ -42,6 +44,8 @@ def answer(got, how: str):
         return {"status": got.status}
     seen = {"status": got.status, "type": got.headers.get("content-type"), "cache": got.headers.get("cache-control")}
     body = without_now(got.body)
+    if seen["type"] == "application/yaml":  # its indentation is each writer's own
+        return {**seen, "body": yaml.safe_load(body)}
     if how == "bytes":
         return {**seen, "body": body.decode(errors="backslashreplace")}
     try:
@@ -65,6 +69,16 @@ def asked(one) -> tuple:
     url = sorted(p for p in one.url_query.split("&") if p and p.split("=")[0] not in ("time", "start", "timeout", "query"))
     headers = {k: v for k, v in one.headers.items() if k not in _OWN_HEADERS}
     return one.method, one.path, json.dumps(parameters, sort_keys=True), "&".join(url), json.dumps(headers, sort_keys=True)
+
+
+def single(asked_queries: set) -> set:
+    """The same with each query for several objects taken apart into one for each object."""
+    apart = set()
+    for method, path, parameters, url, headers in asked_queries:
+        decoded = json.loads(parameters)
+        for query in one_by_one(decoded.get("query", [""])[0]):
+            apart.add((method, path, json.dumps({**decoded, "query": [query]}, sort_keys=True), url, headers))
+    return apart
 
 
 def unlike(left, right, path="") -> list:

@@ -49,6 +49,46 @@ def sorted_names(query: str) -> str:
     return _ALTERNATIVES.sub(lambda m: m.group(1) + "|".join(sorted(m.group(2).split("|"))) + m.group(3), query)
 
 
+def _names_of(pattern: str) -> list:
+    """The names of a regular expression `a|b\\\\.c`, as they are written in a string literal: escapes of the expression
+    go, those of the literal stay."""
+    names, name, i = [], "", 0
+    while i < len(pattern):
+        if pattern.startswith("\\\\", i):  # an escaping backslash of the expression
+            i += 2
+        elif pattern[i] == "|":
+            names.append(name)
+            name, i = "", i + 1
+            continue
+        unit = pattern[i:i + 2] if pattern[i:i + 1] == "\\" else pattern[i:i + 1]
+        name, i = name + unit, i + len(unit)
+    return names + [name]
+
+
+def one_by_one(query: str) -> list:
+    """The queries for one name each that a query for several (in its last =~ matcher) stands for."""
+    found = list(_ALTERNATIVES.finditer(query))
+    if not found:
+        return [query]
+    start, end = found[-1].span()
+    return [f'{query[:start]}="{name}"{query[end:]}' for name in _names_of(found[-1].group(2))]
+
+
+def merged(answers):
+    """Answers that know a query for several objects when they know the queries for each of them."""
+    if callable(answers):
+        return answers
+    fake = ScriptedPrometheus.lookup
+
+    def answer(query: str):
+        found = fake(answers, query)
+        parts = [fake(answers, q) for q in one_by_one(query)]
+        if found is not None or len(parts) < 2:
+            return vector() if found is None else found
+        return vector(*(sample for part in parts if part for sample in part.get("samples", [])))
+    return answer
+
+
 class ScriptedPrometheus:
     """`series`: match[] selector -> list of label sets, or raw(...). `answers`: PromQL (or a compiled pattern for it) ->
     vector(...), scalar(...) or raw(...); or a function of the PromQL text.
@@ -197,9 +237,14 @@ class ScriptedPrometheus:
     def _answer_to(self, query: str) -> dict:
         if callable(self.answers):
             return self.answers(query)
-        if query in self.answers:
-            return self.answers[query]
-        return next((a for key, a in self.answers.items() if isinstance(key, re.Pattern) and key.fullmatch(query)), vector())
+        return self.lookup(self.answers, query) or vector()
+
+    @staticmethod
+    def lookup(answers: dict, query: str):
+        """The table's answer, or None."""
+        if query in answers:
+            return answers[query]
+        return next((a for key, a in answers.items() if isinstance(key, re.Pattern) and key.fullmatch(query)), None)
 
     @staticmethod
     def _send(handler, status, body, content_type):
