@@ -4,7 +4,6 @@
 #include <httplib.h>
 
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -123,7 +122,9 @@ TEST_F(ApiServerFixture, AggregatedDiscoveryIsRevalidatedByItsEtag) {
   EXPECT_EQ(first->get_header_value("Content-Type"),
             "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
   const std::string etag = first->get_header_value("ETag");
-  EXPECT_TRUE(std::regex_match(etag, std::regex("\"[0-9A-F]+\""))) << etag;
+  ASSERT_GT(etag.size(), 2u);
+  EXPECT_EQ(etag.find_first_not_of("0123456789ABCDEF", 1), etag.size() - 1) << etag;
+  EXPECT_TRUE(etag.front() == '"' && etag.back() == '"') << etag;
   // A 304 has no length; this client would wait for the end of the connection.
   const auto second =
       Get("/apis", {{"Accept", kV2Accept}, {"If-None-Match", etag}, {"Connection", "close"}});

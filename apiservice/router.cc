@@ -227,7 +227,6 @@ void CheckParameters(RoutedRequest* out) {
 }
 
 void ReadTimeout(absl::Duration max_timeout, RoutedRequest* out) {
-  out->timeout = max_timeout;
   const absl::string_view text = out->query.Value("timeout");
   if (text.empty()) return;
   const absl::StatusOr<absl::Duration> asked = ParseGoDuration(text);
@@ -251,6 +250,7 @@ std::optional<bool> ReadPretty(const Query& query) {
 RoutedRequest Route(absl::string_view method, absl::string_view raw_target,
                     absl::Duration max_timeout) {
   RoutedRequest out;
+  out.timeout = max_timeout;
   std::optional<Target> target = ParseTarget(raw_target);
   if (!target.has_value()) {
     out.early_error = wire::BadRequest("malformed request target");

@@ -16,9 +16,11 @@ using flyball::apiservice::RequestReader;
 constexpr size_t kMaxHead = 512;
 constexpr size_t kMaxBody = 256;
 
+// Which error it is may differ: a head that is both too long and malformed breaks the rule that is
+// met first.
 struct Seen {
   std::vector<std::string> requests;
-  int error = 0;
+  bool error = false;
   friend bool operator==(const Seen&, const Seen&) = default;
 };
 
@@ -36,7 +38,7 @@ void Take(RequestReader& reader, Seen* seen) {
     if (!reader.KeepAlive()) return;
     reader.Next();
   }
-  if (reader.state() == RequestReader::State::kError) seen->error = reader.error_status();
+  if (reader.state() == RequestReader::State::kError) seen->error = true;
 }
 
 bool Open(const RequestReader& reader) { return reader.state() == RequestReader::State::kNeedMore; }
