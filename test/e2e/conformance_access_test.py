@@ -2,7 +2,6 @@
 
 import concurrent.futures
 import json
-import socket
 import ssl
 import time
 
@@ -10,7 +9,7 @@ import conformance_fixture as fixture
 from conformance_fixture import C2, E, M, N
 from harness import kube, pki, processes, wait
 from harness.case import Case, differs
-from harness.client import Identity, tls_context
+from harness.client import Identity, tls_socket
 from harness.review_proxy import ACCESS, TOKEN, ReviewProxy
 
 Q, POD = E + N + "/q", C2 + N + "/pods/web-1/m"
@@ -254,14 +253,13 @@ class Reviews(Case):
     def test_row_82_too_many_in_flight(self):
         """400 callers wait for a hanging metric store; the next one is told so, the aggregator's probe is not."""
         self.adapter.front_proxy("crowd").get(Q)
-        context = tls_context(Identity(cert=self.cluster().front_proxy))
         # With a selector that nobody asked for before: a fresh result would answer at once.
         request = (f"GET {POD}?metricLabelSelector=crowd HTTP/1.1\r\nHost: x\r\nX-Remote-User: crowd\r\n\r\n").encode()
         self.prometheus.misbehave = "hang"
         waiting = []
         try:
             for _ in range(400):
-                sock = context.wrap_socket(socket.create_connection(("127.0.0.1", self.adapter.port)))
+                sock = tls_socket(self.adapter.port, Identity(cert=self.cluster().front_proxy))
                 sock.sendall(request)
                 waiting.append(sock)
             answer = wait.until(lambda: (a := self.adapter.front_proxy("crowd").get(C2)) and a.status == 429 and a, "429", 20)

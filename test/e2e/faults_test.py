@@ -13,7 +13,7 @@ import conformance_fixture as fixture
 from conformance_fixture import C2, E, N
 from harness import adapter, kube, pki, processes, wait
 from harness.case import Case, differs
-from harness.client import Identity, tls_context
+from harness.client import Identity, tls_socket
 
 V2, V1 = "custom.metrics.k8s.io/v1beta2", "external.metrics.k8s.io/v1beta1"
 _numbers = iter(range(1_000_000))
@@ -377,10 +377,9 @@ class Connections(FaultCase):
 
     def idle(self, count: int) -> list:
         """Connections that asked once, got their answer, and stay open."""
-        context = tls_context(Identity(cert=self.cluster().front_proxy))
         made = []
         for _ in range(count):
-            sock = context.wrap_socket(socket.create_connection(("127.0.0.1", self.adapter.port), 20))
+            sock = tls_socket(self.adapter.port, Identity(cert=self.cluster().front_proxy))
             sock.sendall(b"GET /readyz HTTP/1.1\r\nHost: x\r\nX-Remote-User: u\r\n\r\n")
             self.assertIn(b"200 OK", sock.recv(4096))
             made.append(sock)

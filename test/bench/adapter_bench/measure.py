@@ -30,6 +30,7 @@ class Cell:
     cpu_seconds_per_1000: float
     queries_per_second: float
     different_queries: int
+    seconds: float
 
     def as_dict(self) -> dict:
         return asdict(self)
@@ -95,7 +96,7 @@ class Program:
         took = time.monotonic() - started
         cpu, queries = one.process.cpu_seconds() - cpu, self._world.prometheus.queries_served() - queries
         return Cell(got["requests"], got["rate"], got["p50"], got["p99"], got["errors"], cpu * 1000 / max(got["requests"], 1),
-                    queries / took, len(work))
+                    queries / took, len(work), took)
 
     def seconds_to_first_answer(self, starts: int) -> float:
         """Median from exec to the first 200 for a metric of all pods, Prometheus and cluster up."""

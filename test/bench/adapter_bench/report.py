@@ -33,10 +33,12 @@ def rows(default: dict, original: dict, ours: dict) -> list:
     table.append(_less(STAR, "CPU s/1000 requests", *of("cpu_seconds_per_1000", STAR), 0.02))
     for work in (STAR, POD, QUEUE):
         different = ours["cells"][work].different_queries
-        row = _less(work, "queries/s", *of("queries_per_second", work), 1.1)
-        # One a second for each different query; a run of n seconds may touch n + 1 of them.
-        row.update(ratio=ours["cells"][work].queries_per_second / different, against=f"{different} different queries")
-        row["met"] = row["ratio"] <= 1.1
+        cell = ours["cells"][work]
+        row = _less(work, "queries/s", *of("queries_per_second", work), 1)
+        # At most one a second for each different query: a run of n seconds and a bit sees the start of n + 1 of them.
+        row.update(ratio=cell.queries_per_second / different, required=(int(cell.seconds) + 1) / cell.seconds,
+                   against=f"{different} different queries")
+        row["met"] = row["ratio"] <= row["required"]
         table.append(row)
     table.append(_less("500 pods", "peak RSS MiB", default["rss"], original["rss"], ours["rss"], 1 / 3))
     table.append(_less("100,000 series, 40 rules", "peak RSS MiB", None, original["rss_large"], ours["rss_large"], 1 / 3))
@@ -50,6 +52,8 @@ def rows(default: dict, original: dict, ours: dict) -> list:
 def _number(value) -> str:
     if value is None:
         return "-"
+    if 0.99 < value < 2:
+        return f"{value:.2f}"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
