@@ -66,15 +66,34 @@ std::string WarningValue(absl::string_view text) {
   return out + "\"";
 }
 
+// Leaves in a list what both selectors match. One object by its path is not selected.
 template <typename Item>
-void KeepMatching(const FieldSelector& selector, const kube::ObjectPtr Item::*object,
+void KeepMatching(const RoutedRequest& routed, const kube::ObjectPtr Item::*object,
                   std::vector<Item>* items) {
-  if (selector.empty()) return;
+  if (!routed.name.empty() || routed.field_selector.empty()) return;
   items->erase(std::remove_if(items->begin(), items->end(),
                               [&](const Item& item) {
-                                return !selector.Matches((item.*object)->ns, (item.*object)->name);
+                                const kube::ObjectMeta& meta = *(item.*object);
+                                return !routed.field_selector.Matches(meta.ns, meta.name) ||
+                                       !routed.label_selector.Matches(meta.labels);
                               }),
                items->end());
+}
+
+// The one object that a list can hold by its field selector, so that only that one is asked for;
+// "" if there may be others. `scoped`: a name alone finds an object.
+std::string OnlyName(const RoutedRequest& routed, bool scoped) {
+  if (!routed.name.empty() || !scoped) return routed.name;
+  return routed.field_selector.ExactName().value_or("");
+}
+
+// A list of one object that does not exist is empty, not an error.
+template <typename Item>
+void EmptyIfNotFound(const RoutedRequest& routed,
+                     absl::StatusOr<adapter::ResourceMetricList<Item>>* list) {
+  if (routed.name.empty() && absl::IsNotFound(list->status())) {
+    *list = adapter::ResourceMetricList<Item>{};
+  }
 }
 
 // 404 `pods "x" not found`: the original's lister names the kind, not the metrics group.
@@ -199,7 +218,9 @@ HttpResponse MetricEndpoints::External(const RoutedRequest& routed, const Style&
 HttpResponse MetricEndpoints::Pods(const RoutedRequest& routed, const Style& style,
                                    adapter::ResourceMetricsProvider& provider,
                                    absl::Duration timeout, Rendered* rendered) {
-  auto list = provider.Pods(routed.ns, routed.name, routed.label_selector, timeout);
+  auto list = provider.Pods(routed.ns, OnlyName(routed, !routed.ns.empty()), routed.label_selector,
+                            timeout);
+  EmptyIfNotFound(routed, &list);
   if (absl::IsNotFound(list.status())) return NoSuchObject("pods", routed.name, style);
   if (!list.ok()) return ProviderError(list.status(), style);
   rendered->freshness = list->freshness;
@@ -212,7 +233,7 @@ HttpResponse MetricEndpoints::Pods(const RoutedRequest& routed, const Style& sty
                                                absl::StrCat(routed.ns, "/", routed.name)),
                           style);
   }
-  KeepMatching(routed.field_selector, &adapter::PodMetrics::pod, &list->items);
+  KeepMatching(routed, &adapter::PodMetrics::pod, &list->items);
   if (IsTable(style)) {
     body = wire::PodTableJson(list->items, TableVersion(style), now);
   } else if (!routed.name.empty()) {
@@ -232,7 +253,8 @@ HttpResponse MetricEndpoints::Pods(const RoutedRequest& routed, const Style& sty
 HttpResponse MetricEndpoints::Nodes(const RoutedRequest& routed, const Style& style,
                                     adapter::ResourceMetricsProvider& provider,
                                     absl::Duration timeout, Rendered* rendered) {
-  auto list = provider.Nodes(routed.name, routed.label_selector, timeout);
+  auto list = provider.Nodes(OnlyName(routed, true), routed.label_selector, timeout);
+  EmptyIfNotFound(routed, &list);
   if (absl::IsNotFound(list.status())) return NoSuchObject("node", routed.name, style);
   if (!list.ok()) return ProviderError(list.status(), style);
   rendered->freshness = list->freshness;
@@ -243,7 +265,7 @@ HttpResponse MetricEndpoints::Nodes(const RoutedRequest& routed, const Style& st
   if (!routed.name.empty() && list->items.empty()) {
     return StatusResponse(wire::ObjectNotFound(kResourceGroup, "nodemetrics", routed.name), style);
   }
-  KeepMatching(routed.field_selector, &adapter::NodeMetrics::node, &list->items);
+  KeepMatching(routed, &adapter::NodeMetrics::node, &list->items);
   if (IsTable(style)) {
     body = wire::NodeTableJson(list->items, TableVersion(style), now);
   } else if (!routed.name.empty()) {

@@ -1,6 +1,8 @@
 #include "kube/credentials.h"
 
+#include <unistd.h>
 #include <filesystem>
+
 #include <fstream>
 #include <string>
 
@@ -13,7 +15,10 @@ namespace fs = std::filesystem;
 
 class CredentialSourceTest : public testing::Test {
  protected:
-  CredentialSourceTest() : file_(testing::TempDir() + "/flyball-token") { Write("first\n"); }
+  CredentialSourceTest()
+      : file_(testing::TempDir() + "/flyball-token-" + std::to_string(getpid())) {
+    Write("first\n");
+  }
   ~CredentialSourceTest() override { fs::remove(file_); }
   void Write(const std::string& text) const { std::ofstream(file_) << text; }
 

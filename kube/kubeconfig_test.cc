@@ -96,7 +96,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(InClusterOptionsTest, FilesOfTheServiceAccount) {
   namespace fs = std::filesystem;
-  const fs::path folder = fs::path(testing::TempDir()) / "flyball-service-account";
+  const fs::path folder =
+      fs::path(testing::TempDir()) / ("flyball-service-account-" + std::to_string(getpid()));
   fs::create_directories(folder);
   EXPECT_EQ(InClusterOptions("", "", folder).status().code(),
             absl::StatusCode::kFailedPrecondition);

@@ -73,7 +73,8 @@ Pair SelfSigned(const std::string& alternative_names) {
 }
 
 std::string TempFile(const std::string& name, const std::string& text) {
-  const std::string path = testing::TempDir() + "/flyball-transport-" + name;
+  const std::string path =
+      testing::TempDir() + "/flyball-transport-" + std::to_string(getpid()) + "-" + name;
   std::ofstream(path) << text;
   return path;
 }

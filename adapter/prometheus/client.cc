@@ -110,6 +110,30 @@ absl::StatusOr<std::vector<SeriesName>> Client::Series(absl::string_view selecto
   return AskAny<std::vector<SeriesName>>(request, ParseSeriesAnswer);
 }
 
+absl::StatusOr<kube::HttpAnswer> Client::DoBounded(const Server& server, kube::HttpCall call,
+                                                   const Request& request) {
+  call.max_body_bytes = std::min(request.max_bytes, options_.usual_bytes);
+  absl::StatusOr<kube::HttpAnswer> answer = server.transport->Do(call);
+  if (!absl::IsResourceExhausted(answer.status()) || call.max_body_bytes == request.max_bytes) {
+    return answer;
+  }
+  const auto time_left = [&] { return request.deadline - clock_.MonotonicNow(); };
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto free = +[](bool* busy) { return !*busy; };
+    if (!mutex_.AwaitWithTimeout(absl::Condition(free, &large_answer_), time_left())) {
+      return absl::DeadlineExceededError("another answer of unusual size was being read");
+    }
+    large_answer_ = true;
+  }
+  call.max_body_bytes = request.max_bytes;
+  call.timeout = std::min(call.timeout, time_left());
+  if (call.timeout > absl::ZeroDuration()) answer = server.transport->Do(call);
+  absl::MutexLock lock(&mutex_);
+  large_answer_ = false;
+  return answer;
+}
+
 absl::StatusOr<std::string> Client::Ask(const Server& server, const Request& request,
                                         absl::Duration timeout) {
   std::string form;
@@ -122,7 +146,6 @@ absl::StatusOr<std::string> Client::Ask(const Server& server, const Request& req
   kube::HttpCall call;
   call.headers = options_.headers;
   call.timeout = timeout;
-  call.max_body_bytes = request.max_bytes;
   if (options_.verb == ClientOptions::Verb::kGet) {
     call.target = absl::StrCat(request.path, "?", form);
   } else {
@@ -134,7 +157,7 @@ absl::StatusOr<std::string> Client::Ask(const Server& server, const Request& req
   }
 
   const MonotonicTime start = clock_.MonotonicNow();
-  absl::StatusOr<kube::HttpAnswer> answer = server.transport->Do(call);
+  absl::StatusOr<kube::HttpAnswer> answer = DoBounded(server, call, request);
   if (observer_ != nullptr) {
     observer_->OnRequest(request.path, server.url.shown, clock_.MonotonicNow() - start);
   }

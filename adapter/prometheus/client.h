@@ -63,8 +63,11 @@ struct ClientOptions {
   absl::Duration failover_after = absl::Seconds(10);
   absl::Duration recheck_interval = absl::Seconds(5);
   absl::Duration recheck_timeout = absl::Seconds(2);
-  size_t max_query_bytes = 64u << 20;
-  size_t max_series_bytes = 256u << 20;
+  size_t max_query_bytes = 32u << 20;    // about 200,000 samples
+  size_t max_series_bytes = 128u << 20;  // about 450,000 series of one rule
+  // A larger answer than this is read again, one at a time, so that many of them at once stay
+  // bounded.
+  size_t usual_bytes = 8u << 20;
 };
 
 class Client : public MetricSource {
@@ -94,6 +97,9 @@ class Client : public MetricSource {
   // One request to one server: the body of an answer that should be parsed.
   absl::StatusOr<std::string> Ask(const Server& server, const Request& request,
                                   absl::Duration timeout);
+  // The call, first with room for a usual answer, then alone with room for the largest allowed.
+  absl::StatusOr<kube::HttpAnswer> DoBounded(const Server& server, kube::HttpCall call,
+                                             const Request& request);
   // The first answer of the servers that `parse` accepts.
   template <typename T>
   absl::StatusOr<T> AskAny(const Request& request, absl::StatusOr<T> (*parse)(std::string));
@@ -109,6 +115,7 @@ class Client : public MetricSource {
   std::atomic<size_t> in_use_{0};
   absl::Mutex mutex_;
   MonotonicTime next_recheck_ ABSL_GUARDED_BY(mutex_) = absl::ZeroDuration();
+  bool large_answer_ ABSL_GUARDED_BY(mutex_) = false;  // one is being read
 };
 
 }  // namespace flyball::adapter::prometheus

@@ -181,6 +181,19 @@ TEST_F(ClientTest, TooLargeAnAnswerIsUnavailable) {
   EXPECT_EQ(transports_[0]->calls[0].max_body_bytes, 100u);
 }
 
+TEST_F(ClientTest, AnAnswerOfUnusualSizeIsReadAgainWithRoom) {
+  auto client = Make({"http://prom"}, {.max_query_bytes = 100, .usual_bytes = 10});
+  transports_[0]->SetScript([](const kube::HttpCall& call) -> absl::StatusOr<kube::HttpAnswer> {
+    if (call.max_body_bytes < 100) return absl::ResourceExhaustedError("big");
+    return kube::HttpAnswer{.status = 200, .headers = {}, .body = kOne};
+  });
+  EXPECT_TRUE(Ask(*client).ok());
+  ASSERT_EQ(transports_[0]->calls.size(), 2u);
+  EXPECT_EQ(transports_[0]->calls[0].max_body_bytes, 10u);
+  EXPECT_EQ(transports_[0]->calls[1].max_body_bytes, 100u);
+  EXPECT_TRUE(Ask(*client).ok()) << "the room is free again";
+}
+
 TEST_F(ClientTest, TheShorterTimeoutHolds) {
   auto client = Make({"http://prom"}, {.timeout = absl::Seconds(10)});
   ASSERT_TRUE(client->Query("q", absl::UnixEpoch(), absl::Seconds(60)).ok());

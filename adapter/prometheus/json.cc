@@ -167,7 +167,21 @@ absl::Status ParseLabels(sj::value json, LabelSet& labels) {
     TRY_JSON("label value", field.value().get_string().get(value));
     labels.emplace_back(name, value);
   }
-  if (!std::is_sorted(labels.begin(), labels.end())) std::sort(labels.begin(), labels.end());
+  const auto name_of = [](const auto& label) -> const std::string& { return label.first; };
+  const auto not_after = [&](const auto& a, const auto& b) { return !(name_of(a) < name_of(b)); };
+  if (std::adjacent_find(labels.begin(), labels.end(), not_after) == labels.end()) {
+    return absl::OkStatus();  // sorted, each name once: what every Prometheus sends
+  }
+  std::stable_sort(labels.begin(), labels.end(),
+                   [&](const auto& a, const auto& b) { return name_of(a) < name_of(b); });
+  // Of a name given twice the last counts, as in Go's maps.
+  size_t kept = 0;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    if (i + 1 < labels.size() && name_of(labels[i]) == name_of(labels[i + 1])) continue;
+    if (kept != i) labels[kept] = std::move(labels[i]);
+    ++kept;
+  }
+  labels.resize(kept);
   return absl::OkStatus();
 }
 

@@ -200,7 +200,7 @@ std::string ToJson(const adapter::CustomMetricList& list, CustomVersion version)
 
 std::string ToProtobuf(const adapter::CustomMetricList& list, CustomVersion version) {
   ProtoWriter message;
-  message.Message(1, ProtoWriter());
+  message.Message(1, EmptyListMeta());
   const bool has_selector = !list.metric_selector.empty();
   const ProtoWriter selector = LabelSelectorProto(list.metric_selector);
   ProtoWriter identifier;
@@ -247,7 +247,7 @@ std::string ToJson(const adapter::ExternalMetricList& list) {
 
 std::string ToProtobuf(const adapter::ExternalMetricList& list) {
   ProtoWriter message;
-  message.Message(1, ProtoWriter());
+  message.Message(1, EmptyListMeta());
   for (const adapter::ExternalMetricValue& value : list.items) {
     ProtoWriter item;
     item.String(1, list.metric);

@@ -98,7 +98,7 @@ TEST(ExternalMetricProtobufTest, KnownBytes) {
       22);
   const std::string body = ToProtobuf(list);
   EXPECT_EQ(body.substr(0, 4), std::string("k8s\0", 4));
-  EXPECT_NE(body.find(std::string("\x0a\x00\x12\x16", 4) + item), std::string::npos);
+  EXPECT_NE(body.find(std::string("\x0a\x06\x0a\x00\x12\x00\x1a\x00\x12\x16", 10) + item), std::string::npos);
 }
 
 TEST(MetricListJsonTest, IsJsonWhateverTheNames) {

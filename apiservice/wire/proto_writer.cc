@@ -49,6 +49,12 @@ void ProtoWriter::MapEntry(int field, absl::string_view key, absl::string_view v
   Message(field, message);
 }
 
+ProtoWriter EmptyListMeta() {
+  ProtoWriter meta;
+  for (const int field : {1, 2, 3}) meta.String(field, "");
+  return meta;
+}
+
 std::string ProtoEnvelope(absl::string_view api_version, absl::string_view kind,
                           const ProtoWriter& object) {
   ProtoWriter type_meta;

@@ -33,6 +33,9 @@ class ProtoWriter {
   std::string bytes_;
 };
 
+// meta/v1 ListMeta of an answer: selfLink, resourceVersion and continue, all empty.
+ProtoWriter EmptyListMeta();
+
 // `k8s\0` + runtime.Unknown{typeMeta{apiVersion, kind}, raw}: the body of
 // application/vnd.kubernetes.protobuf.
 std::string ProtoEnvelope(absl::string_view api_version, absl::string_view kind,

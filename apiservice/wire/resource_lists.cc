@@ -164,7 +164,7 @@ ProtoWriter ObjectProto(const adapter::NodeMetrics& node, absl::Time now) {
 template <typename T>
 std::string ListProto(absl::string_view kind, const std::vector<T>& items, absl::Time now) {
   ProtoWriter out;
-  out.Message(1, ProtoWriter());
+  out.Message(1, EmptyListMeta());
   for (const T& item : items) out.Message(2, ObjectProto(item, now));
   return ProtoEnvelope(kApiVersion, kind, out);
 }

@@ -59,7 +59,7 @@ std::string ToJson(const Status& status) {
 
 std::string ToProtobuf(const Status& status) {
   ProtoWriter message;
-  message.Message(1, ProtoWriter());
+  message.Message(1, EmptyListMeta());
   message.String(2, "Failure");
   message.String(3, status.message);
   message.String(4, status.reason);

@@ -254,6 +254,8 @@ std::string IndentJson(absl::string_view compact) {
         out.push_back(c);
     }
   }
+  // Go's indenting encoder ends without the newline that the compact one has.
+  while (!out.empty() && out.back() == '\n') out.pop_back();
   return out;
 }
 

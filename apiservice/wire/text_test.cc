@@ -152,7 +152,7 @@ TEST(AppendJsonTimeTest, UnknownIsNull) {
 TEST(IndentJsonTest, LooksLikeGo) {
   EXPECT_EQ(IndentJson("{\"a\":[],\"b\":{},\"c\":[1,{\"d\":\"x,{}\\\"\"}]}\n"),
             "{\n  \"a\": [],\n  \"b\": {},\n  \"c\": [\n    1,\n    {\n      \"d\": "
-            "\"x,{}\\\"\"\n    }\n  ]\n}\n");
+            "\"x,{}\\\"\"\n    }\n  ]\n}");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,13 @@ bool HasAuthorization(const kube::HeaderList& headers) {
   return false;
 }
 
+// As the original: a file that is named must be there at start, whether or not the URL has a use
+// for it.
+absl::Status CheckReadable(absl::string_view flag, const std::string& path) {
+  if (std::ifstream(path).good()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(flag, ": ", path, ": cannot be read"));
+}
+
 // The credentials of --prometheus-auth-incluster or --prometheus-auth-config, whose server address
 // is not used.
 absl::StatusOr<kube::TransportOptions> BorrowedCredentials(const ServeFlags& flags) {
@@ -59,6 +67,7 @@ absl::StatusOr<kube::TransportOptions> PrometheusTransportOptions(const ServeFla
                                                                   const std::string& url) {
   kube::TransportOptions options;
   if (!flags.prometheus_ca_file.empty()) {
+    RETURN_IF_ERROR(CheckReadable("--prometheus-ca-file", flags.prometheus_ca_file));
     options.ca_file = flags.prometheus_ca_file;
     if (!flags.prometheus_client_tls_cert_file.empty() &&
         !flags.prometheus_client_tls_key_file.empty()) {

@@ -5,8 +5,10 @@
 #include <prometheus/registry.h>
 #include <spdlog/spdlog.h>
 
+#include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <iterator>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -20,14 +22,13 @@ namespace {
 constexpr size_t kMaxRuleFileBytes = 16u << 20;
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  std::error_code ignored;
   std::ifstream in(path, std::ios::binary);
-  if (!in) return absl::NotFoundError(absl::StrCat(path, ": cannot be read"));
-  std::ostringstream text;
-  text << in.rdbuf();
-  // An unreadable folder opens, and fails only when it is read.
-  if (in.bad() || text.fail())
-    return absl::NotFoundError(absl::StrCat(path, ": is not a readable file"));
-  std::string bytes = std::move(text).str();
+  if (!in || std::filesystem::is_directory(path, ignored)) {
+    return absl::NotFoundError(absl::StrCat(path, ": is not a file that can be read"));
+  }
+  std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (in.bad()) return absl::NotFoundError(absl::StrCat(path, ": reading failed"));
   if (bytes.size() > kMaxRuleFileBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": ", bytes.size(), " bytes; at most ", kMaxRuleFileBytes, " are read"));

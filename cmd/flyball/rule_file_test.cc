@@ -3,9 +3,12 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -24,8 +27,9 @@ constexpr char kBad[] = "rules:\n- seriesQuery: [x\n";
 class RuleFileTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::path(testing::TempDir()) /
-              testing::UnitTest::GetInstance()->current_test_info()->name();
+    folder_ =
+        std::filesystem::path(testing::TempDir()) /
+        absl::StrCat(testing::UnitTest::GetInstance()->current_test_info()->name(), "-", getpid());
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
     path_ = folder_ / "rules.yaml";
@@ -58,6 +62,18 @@ TEST_F(RuleFileTest, ABadFileAtStartIsAnErrorThatNamesTheLine) {
   const auto file = Open();
   ASSERT_FALSE(file.ok());
   EXPECT_THAT(std::string(file.status().message()), HasSubstr("rules.yaml:"));
+}
+
+TEST_F(RuleFileTest, AnEmptyFileHasNoRules) {
+  Write("");
+  auto file = Open();
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_TRUE((*file)->Rules()->custom.empty());
+}
+
+TEST_F(RuleFileTest, AFolderIsNotARuleFile) {
+  std::filesystem::create_directories(path_);
+  EXPECT_TRUE(absl::IsNotFound(Open().status()));
 }
 
 TEST_F(RuleFileTest, AMissingFileAtStartIsAnError) {

@@ -281,6 +281,9 @@ absl::Status Check(const ServeFlags& f) {
   if (f.secure_port < 0 || f.secure_port > 65535) {
     return refused("--secure-port: ", f.secure_port, " is not between 0 and 65535");
   }
+  if (f.secure_port == 0 && f.objects.empty()) {
+    return refused("--secure-port: 0 (a free port) is only served with --objects");
+  }
   if (f.tls_cert_file.empty() != f.tls_private_key_file.empty()) {
     return refused("--tls-cert-file and --tls-private-key-file need each other");
   }
