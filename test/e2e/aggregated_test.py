@@ -68,11 +68,13 @@ class Aggregated(Case):
         cls.adapter = adapter.Adapter(adapter.subject(), cluster, prometheus.url, CONFIG).start()
         cls.addClassCleanup(lambda: cls.adapter.stop())
         cls.watch(cls.adapter.process, cluster.controllers)
-        registration.register(cls.admin, "adapter", cls.adapter.port)
-        cls.addClassCleanup(registration.unregister, cls.admin)
         for kind in cls.KINDS:
             cls.deploy(kind)
+        # The aggregator reads discovery at once and then every 60 s: let it find the metrics the first time.
         cls.adapter.wait_listed("custom.metrics.k8s.io/v1beta2", "pods/load_per_pod")
+        cls.adapter.wait_listed("external.metrics.k8s.io/v1beta1", "queue_len")
+        registration.register(cls.admin, "adapter", cls.adapter.port)
+        cls.addClassCleanup(registration.unregister, cls.admin)
         registration.wait_available(cls.admin)
 
     @classmethod
