@@ -34,7 +34,7 @@ def read_ours(folder: pathlib.Path) -> dict:
 
 
 def read_peer(folder: pathlib.Path) -> dict:
-    """scenario -> {"calculator": …, "reconcile": …}, the stub's copies taken off."""
+    """scenario -> {"calculator": …, "reconcile": …}, the copies of its canned answers taken off."""
     path = folder / "peer.jsonl"
     if not path.exists():
         return {}
@@ -99,7 +99,7 @@ def print_table(ours: dict, peer: dict):
                         for i, (text, width) in enumerate(zip(line, widths))).rstrip())
     print("\nOurs is a whole decision: proposals, window, rules, status, conditions, events, state. \"Go reconcile\" is the same of the")
     print("controller with everything outside it in memory; \"Go calculator\" is only its way from one metric to a count, called for")
-    print("each metric. Both without the copies of the samples that the benchmark's stub makes. CPU time, garbage collection included.")
+    print("each metric. Both without the copies of the samples that the benchmark's canned answers need. CPU time, garbage collection included.")
 
 
 def goals(ours: dict, peer: dict) -> list:
