@@ -39,7 +39,7 @@ def large_listings(here: world.World, programs: dict, sides: dict):
     print(f"bench: {world.SERIES:,} series over {world.RULES} rules", flush=True)
     large = here.start_large()
     for name, program in programs.items():
-        sides[name]["relist"], sides[name]["rss_large"] = program.large_listing(large, 3)
+        sides[name]["relist"], sides[name]["rss_large"] = program.large_listing(large, 5)
         print(f"  {name}: relist {sides[name]['relist']:.2f} s, peak RSS {sides[name]['rss_large']:.0f} MiB", flush=True)
 
 
