@@ -88,7 +88,7 @@ REQUESTS = [
          WEB + "/ingresses.networking.k8s.io/front/wl_busy", WEB + "/deployments.apps/api/success"),
     Request(C2 + "/farms.cheese.example/hill/field_yield", differs="cluster-scoped-custom-resources"),
     *get(WEB + "/farms.cheese.example/hill/field_yield"),
-    Request(WEB + "/farms.cheese.example/*/field_yield", differs="cluster-scoped-custom-resources"),
+    *get(WEB + "/farms.cheese.example/*/field_yield"),
     Request(C2 + "/farms.cheese.example/*/field_yield", differs="cluster-scoped-custom-resources"),
     Request(EXT + "/q_len", differs="nan-of-external-metrics-is-zero"),
     *get(EXT + "/q_len?labelSelector=q+notin+%28sms%2Cfax%29", EXT + "/kafka_lag?labelSelector=ns%3Dother",
