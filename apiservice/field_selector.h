@@ -21,8 +21,9 @@ class FieldSelector {
   static absl::StatusOr<FieldSelector> Parse(absl::string_view text);
 
   bool empty() const { return terms_.empty(); }
-  // The value that `metadata.name` must equal, if a term says so.
-  std::optional<std::string> ExactName() const;
+  // The value that `metadata.name` (`metadata.namespace`) must equal, if a term says so.
+  std::optional<std::string> ExactName() const { return ExactValue(true); }
+  std::optional<std::string> ExactNamespace() const { return ExactValue(false); }
   bool Matches(absl::string_view ns, absl::string_view name) const;
 
  private:
@@ -31,6 +32,8 @@ class FieldSelector {
     bool equal = true;
     std::string value;
   };
+  std::optional<std::string> ExactValue(bool is_name) const;
+
   std::vector<Term> terms_;  // sorted by their text, as upstream
 };
 

@@ -87,6 +87,12 @@ std::string OnlyName(const RoutedRequest& routed, bool scoped) {
   return routed.field_selector.ExactName().value_or("");
 }
 
+// The namespace that a list is of, by its path or its field selector; "" is all.
+std::string OnlyNamespace(const RoutedRequest& routed) {
+  if (!routed.ns.empty() || !routed.name.empty()) return routed.ns;
+  return routed.field_selector.ExactNamespace().value_or("");
+}
+
 // A list of one object that does not exist is empty, not an error.
 template <typename Item>
 void EmptyIfNotFound(const RoutedRequest& routed,
@@ -218,8 +224,8 @@ HttpResponse MetricEndpoints::External(const RoutedRequest& routed, const Style&
 HttpResponse MetricEndpoints::Pods(const RoutedRequest& routed, const Style& style,
                                    adapter::ResourceMetricsProvider& provider,
                                    absl::Duration timeout, Rendered* rendered) {
-  auto list = provider.Pods(routed.ns, OnlyName(routed, !routed.ns.empty()), routed.label_selector,
-                            timeout);
+  const std::string ns = OnlyNamespace(routed);
+  auto list = provider.Pods(ns, OnlyName(routed, !ns.empty()), routed.label_selector, timeout);
   EmptyIfNotFound(routed, &list);
   if (absl::IsNotFound(list.status())) return NoSuchObject("pods", routed.name, style);
   if (!list.ok()) return ProviderError(list.status(), style);
