@@ -1,0 +1,64 @@
+// One resource of a cluster, followed by list and watch: whole objects as JSON, one at a time.
+//
+// One thread lists by pages, then watches with bookmarks and goes on from the last resourceVersion
+// after a break; an expired one (410) is a new list. Failures are retried with back-off and jitter
+// for ever. The handler is called from that thread only and keeps what it needs: nothing is cached
+// here.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "kube/rest_mapping.h"
+#include "kube/transport.h"
+
+namespace flyball::kube {
+
+enum class ChangeType { kAdded, kModified, kDeleted };
+
+class WatchHandler {
+ public:
+  virtual ~WatchHandler() = default;
+  // The whole content at one moment: ListStarted, Listed for each object, ListEnded. What was not
+  // listed in between is gone. A list that breaks off is started anew, without ListEnded.
+  virtual void ListStarted() = 0;
+  virtual void Listed(absl::string_view object_json) = 0;
+  virtual void ListEnded() = 0;
+  // One change since. Of a deletion the last known object.
+  virtual void Changed(ChangeType type, absl::string_view object_json) = 0;
+  // After each piece of the stream was handed over: the changes of one batch are complete.
+  virtual void Flushed() {}
+  // The last try to list or watch failed; what is known may be out of date. OK: it works again.
+  virtual void StatusChanged(const absl::Status& status) = 0;
+};
+
+struct ObjectWatchOptions {
+  ResourceInfo resource;
+  std::string ns;              // "" is all namespaces
+  std::string label_selector;  // "" is all
+  std::string field_selector;  // "" is all
+  int page_size = 500;
+  absl::Duration list_timeout = absl::Seconds(60);  // of each page
+  absl::Duration first_backoff = absl::Milliseconds(800);
+  absl::Duration max_backoff = absl::Seconds(30);
+};
+
+class ObjectWatch {
+ public:
+  // Begins at once. The handler outlives the watch; the transport is the watch's own.
+  ObjectWatch(ObjectWatchOptions options, std::unique_ptr<HttpTransport> server,
+              WatchHandler& handler);
+  ~ObjectWatch();  // ends the stream and waits for the thread
+  ObjectWatch(const ObjectWatch&) = delete;
+  ObjectWatch& operator=(const ObjectWatch&) = delete;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace flyball::kube

@@ -1,0 +1,45 @@
+// How many writes a second may go to the API server, the urgent ones first.
+//
+// Thread-safe. A token bucket: `per_second` tokens come back each second, `burst` at most are kept.
+// Whoever waits is served by priority, then in the order of coming.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+
+namespace flyball::kube {
+
+enum class Priority { kScaleWrite, kStatusWrite, kOther };
+
+class RequestBudget {
+ public:
+  RequestBudget(Clock& clock, double per_second, int burst);
+
+  // Takes one token, waiting for it until `deadline`; false: there was none in time, or Shutdown.
+  bool Take(Priority priority, MonotonicTime deadline);
+  // Takes one if it is there now and nobody more urgent waits.
+  bool TryTake(Priority priority);
+  // Wakes and refuses all.
+  void Shutdown();
+
+ private:
+  void Refill() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  Clock& clock_;
+  const double per_second_;
+  const int burst_;
+  absl::Mutex mutex_;
+  double tokens_ ABSL_GUARDED_BY(mutex_);
+  MonotonicTime filled_at_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::pair<Priority, uint64_t>, bool> waiting_ ABSL_GUARDED_BY(mutex_);
+  uint64_t next_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool shut_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace flyball::kube

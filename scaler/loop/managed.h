@@ -1,0 +1,43 @@
+// An autoscaler under management: a HorizontalPodAutoscaler or one of our own kind, as last seen.
+//
+// Plain values, immutable once made: a change of the object makes a new one.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "scaler/spec/autoscaler.h"
+#include "scaler/spec/own_spec.h"
+
+namespace flyball::scaler {
+
+enum class AutoscalerKind { kHpa, kOwn };
+
+struct AutoscalerKey {
+  AutoscalerKind kind = AutoscalerKind::kHpa;
+  std::string ns;
+  std::string name;
+
+  friend bool operator==(const AutoscalerKey&, const AutoscalerKey&) = default;
+  friend auto operator<=>(const AutoscalerKey&, const AutoscalerKey&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const AutoscalerKey& k) {
+    return H::combine(std::move(h), k.kind, k.ns, k.name);
+  }
+  // "shop/web".
+  std::string ToString() const { return ns + "/" + name; }
+};
+
+struct Managed {
+  AutoscalerKey key;
+  Autoscaler autoscaler;
+  OwnSpec own;
+  absl::Time created;
+  std::string refused;  // not empty: what the API should have refused; never decided then
+};
+
+using ManagedPtr = std::shared_ptr<const Managed>;
+
+}  // namespace flyball::scaler

@@ -1,0 +1,43 @@
+// Who decides which autoscaler when several replicas of the program run.
+//
+// Thread-safe. The loop asks Owns before it decides and MayWrite right before each write.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "base/clock.h"
+#include "scaler/loop/managed.h"
+#include "scaler/math/input.h"
+
+namespace flyball::scaler {
+
+class Ownership {
+ public:
+  virtual ~Ownership() = default;
+
+  // Whether this replica decides it now. A few atomic loads.
+  virtual bool Owns(const AutoscalerKey& key) const = 0;
+
+  // The fence: false as soon as another replica might have taken over, that is when our lease was
+  // not renewed for long enough. Never true on two replicas at once.
+  virtual bool MayWrite(const AutoscalerKey& key, MonotonicTime now) const = 0;
+
+  // What an earlier owner remembered; nullopt: nothing, begin anew. Once for each autoscaler after
+  // its shard was taken.
+  virtual std::optional<ScalerState> Restore(const AutoscalerKey& key) = 0;
+
+  // `on_change` runs whenever shards were won or lost, from the election's thread. At most one.
+  virtual void OnChange(std::function<void()> on_change) = 0;
+};
+
+// A single replica that owns everything and remembers nothing of earlier ones.
+class SoleOwner : public Ownership {
+ public:
+  bool Owns(const AutoscalerKey&) const override { return true; }
+  bool MayWrite(const AutoscalerKey&, MonotonicTime) const override { return true; }
+  std::optional<ScalerState> Restore(const AutoscalerKey&) override { return std::nullopt; }
+  void OnChange(std::function<void()>) override {}
+};
+
+}  // namespace flyball::scaler

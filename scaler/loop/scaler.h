@@ -1,0 +1,76 @@
+// The scaler: watches autoscalers, their targets and pods, decides them in their cadence and acts.
+//
+// Thread-safe. Threads: one for each watch, one that says what is due, a pool that reads and
+// decides, a pool that writes. Start and Stop once each. Everything in Parts outlives the scaler.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "adapter/provider.h"
+#include "base/clock.h"
+#include "kube/object_directory.h"
+#include "kube/transport.h"
+#include "scaler/loop/decision_record.h"
+#include "scaler/loop/ownership.h"
+#include "scaler/math/input.h"
+
+namespace flyball::scaler {
+
+struct ScalerOptions {
+  Mode mode = Mode::kShadow;
+  bool act_on_hpas = false;  // --scaler-hpa: in mode act HPAs too are written, not our kind alone
+  std::vector<std::string> namespaces;  // empty: all
+  absl::Duration sync_period = absl::Seconds(15);
+  absl::Duration status_interval = absl::Seconds(15);  // of writes that tell nothing new
+  MathConfig math;
+  bool pod_level_resources = true;
+  double writes_per_second = 50;
+  int write_burst = 100;
+  int decide_threads = 2;
+  int read_threads = 16;
+  int write_threads = 8;
+};
+
+class Scaler {
+ public:
+  using MakeTransport = std::function<absl::StatusOr<std::unique_ptr<kube::HttpTransport>>()>;
+
+  struct Parts {
+    MakeTransport make_transport;      // to the API server
+    kube::ObjectDirectory& directory;  // its mapper: which kinds there are
+    std::function<adapter::Providers()> providers;
+    Clock& clock;
+    Ownership& ownership;
+    std::vector<DecisionObserver*> observers;
+  };
+
+  Scaler(const Parts& parts, ScalerOptions options);
+  ~Scaler();  // stops
+  Scaler(const Scaler&) = delete;
+  Scaler& operator=(const Scaler&) = delete;
+
+  absl::Status Start();
+  void Stop();
+
+  // OK once the first lists are in; else what is still missing.
+  absl::Status Ready() const;
+
+  struct Stats {
+    size_t autoscalers = 0, owned = 0, pods = 0, queue = 0;
+    uint64_t decisions = 0, unchanged = 0, scale_writes = 0, status_writes = 0, conflicts = 0,
+             api_calls = 0;
+  };
+  Stats stats() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace flyball::scaler

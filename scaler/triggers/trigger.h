@@ -1,0 +1,76 @@
+// A trigger: something outside that says how much there is to do, and whether there is anything.
+//
+// A trigger becomes External metrics of its autoscaler (Specs), whose values it reads itself. The
+// replica math is the same as for every metric; what a trigger adds is activity, which alone may
+// leave and enter zero replicas (activation.h).
+//
+// Implementations are thread-safe. Read may block until its deadline.
+// Source:  KEDA 2.20 names, defaults and units; differences are in ARCHITECTURE.md.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "kube/selector.h"
+#include "scaler/spec/autoscaler.h"
+#include "scaler/spec/own_spec.h"
+
+namespace flyball::scaler {
+
+// One External metric of a trigger.
+struct TriggerMetric {
+  std::string name;                                    // "s0-cron-Etc-UTC-08xxx-018xxx"
+  TargetType target_type = TargetType::kAverageValue;  // or kValue
+  int64_t target_milli = 0;
+};
+
+// What one metric of a trigger says now.
+struct TriggerReading {
+  std::string error;        // not empty: unknown, and why; never a secret
+  int64_t value_milli = 0;  // never negative
+  bool active = false;      // value beyond the activation threshold; unknown: false
+  absl::Time time;          // of the value
+};
+
+class Trigger {
+ public:
+  virtual ~Trigger() = default;
+
+  // The metrics of this trigger, at least one. A trigger whose metrics are told by a server asks it
+  // the first time and after a failure; until then an error.
+  virtual absl::StatusOr<std::vector<TriggerMetric>> Metrics(absl::Duration timeout) = 0;
+
+  // One reading for each metric, in order.
+  virtual std::vector<TriggerReading> Read(absl::Time now, absl::Duration timeout) = 0;
+
+  // Called once. A trigger that is told of activity (external-push) calls `on_active` then, from a
+  // thread of its own; others never do.
+  virtual void Subscribe(std::function<void()> on_active) { (void)on_active; }
+};
+
+// What triggers are made with. All outlive the trigger.
+struct TriggerContext {
+  std::string ns;          // of the autoscaler
+  std::string autoscaler;  // its name
+  size_t index = 0;        // in spec.triggers
+  // Pods of `ns` that are neither Succeeded nor Failed and match; distinct nodes when by_node.
+  std::function<absl::StatusOr<int64_t>(absl::string_view ns, const kube::Selector& selector,
+                                        bool by_node)>
+      count_pods;
+  // The text of a key of a Secret in `ns`.
+  std::function<absl::StatusOr<std::string>(absl::string_view ns, const TriggerSpec::SecretKey&)>
+      read_secret;
+};
+
+// Everything wrong with the spec in one kInvalidArgument, the field first:
+// `triggers[1].metadata.timezone: unknown time zone "Mars/Base"`.
+absl::StatusOr<std::unique_ptr<Trigger>> MakeTrigger(const TriggerSpec& spec,
+                                                     const TriggerContext& context);
+
+}  // namespace flyball::scaler
