@@ -67,7 +67,7 @@ class Aggregated(Case):
         cls.addClassCleanup(prometheus.stop)
         cls.adapter = adapter.Adapter(adapter.subject(), cluster, prometheus.url, CONFIG).start()
         cls.addClassCleanup(lambda: cls.adapter.stop())
-        cls.watch(cls.adapter.process, cluster.controllers)
+        cls.watch(cls.adapter.process, cluster.stock_scaler)
         for kind in cls.KINDS:
             cls.deploy(kind)
         # The aggregator reads discovery at once and then every 60 s: let it find the metrics the first time.

@@ -1,25 +1,30 @@
 """etcd, kube-apiserver and kube-controller-manager on loopback: a cluster without nodes.
 
-Nothing runs the pods: a test that needs a running pod writes its status. HPA syncs every second so that a
-scaling test takes seconds.
+Nothing runs the pods: a test that needs a running pod writes its status. The stock HPA controller is a process of its
+own, so that a test can take it away; it syncs every second so that a scaling test takes seconds.
 """
 
 import pathlib
+import signal
 
-from . import paths, pki, ports, processes, wait
+from . import audit, paths, pki, ports, processes, wait
 from .client import Client, Identity
 from .kubeconfig import write_kubeconfig
 
 ADMIN_GROUP = "system:masters"
-_CONTROLLERS = ("deployment-controller", "replicaset-controller", "horizontal-pod-autoscaler-controller",
-                "namespace-controller")
+_WORKLOADS = ("deployment-controller", "replicaset-controller", "statefulset-controller", "namespace-controller")
+_STOCK_SCALER = "horizontal-pod-autoscaler-controller"
+# What makes the HPA controller quick enough for a test. Flyball has the same flags.
+FAST = ("--horizontal-pod-autoscaler-sync-period=1s", "--horizontal-pod-autoscaler-initial-readiness-delay=0s",
+        "--horizontal-pod-autoscaler-cpu-initialization-period=0s")
 
 
 class ControlPlane:
     """One cluster. `start` returns when the API server is ready; the controllers come up behind it."""
 
-    def __init__(self):
+    def __init__(self, policy: dict = audit.POLICY):
         self.folder = processes.fresh_folder("cluster")
+        self.audit = audit.Log(self.folder, policy)
         self.ca = pki.Authority("kubernetes-ca")
         self.front_proxy_ca = pki.Authority("front-proxy-ca")
         self.front_proxy = self.front_proxy_ca.client("front-proxy-client")
@@ -28,7 +33,7 @@ class ControlPlane:
         self._token_keys = pki.key_pair(self.folder)
         self._etcd_port, self._etcd_peer, self.port = ports.free(), ports.free(), ports.free()
         self.url = f"https://127.0.0.1:{self.port}"
-        self.etcd = self.apiserver = self.controllers = None
+        self.etcd = self.apiserver = self.controllers = self.stock_scaler = None
         self.admin = Client(self.url, Identity(cert=self.admin_cert))
         self.admin_kubeconfig = self.kubeconfig(Identity(cert=self.admin_cert), "admin")
 
@@ -47,7 +52,8 @@ class ControlPlane:
             f"--initial-cluster=default=http://127.0.0.1:{self._etcd_peer}"])
         self.start_apiserver()
         if controllers:
-            self._start_controllers()
+            self.controllers = self._manager("kube-controller-manager", _WORKLOADS)
+            self.start_stock_scaler()
         return self
 
     def start_apiserver(self):
@@ -59,6 +65,7 @@ class ControlPlane:
             f"--client-ca-file={self.ca.cert}", f"--service-account-key-file={self._token_keys.cert}",
             f"--service-account-signing-key-file={self._token_keys.key}",
             "--service-account-issuer=https://kubernetes.default.svc", "--service-cluster-ip-range=10.0.0.0/24",
+            f"--audit-policy-file={self.audit.policy}", f"--audit-log-path={self.audit.path}",
             "--authorization-mode=RBAC", "--disable-admission-plugins=ServiceAccount",
             f"--requestheader-client-ca-file={self.front_proxy_ca.cert}",
             "--requestheader-allowed-names=front-proxy-client", "--requestheader-username-headers=X-Remote-User",
@@ -70,22 +77,33 @@ class ControlPlane:
     def stop_apiserver(self):
         self.apiserver.kill()
 
-    def _start_controllers(self):
-        self.controllers = processes.Process("kube-controller-manager", [
+    def pause_etcd(self, paused: bool):
+        """Stopped in the middle of whatever it does; nothing is lost."""
+        self.etcd.send(signal.SIGSTOP if paused else signal.SIGCONT)
+
+    def start_stock_scaler(self, args=FAST):
+        """The HPA controller of Kubernetes."""
+        self.stock_scaler = self._manager("stock-hpa-controller", (_STOCK_SCALER,), args)
+
+    def stop_stock_scaler(self):
+        if self.stock_scaler:
+            self.stock_scaler.kill()
+            self.stock_scaler = None
+
+    def _manager(self, name: str, controllers: tuple, args=()) -> processes.Process:
+        return processes.Process(name, [
             paths.peer("kube-controller-manager"), f"--kubeconfig={self.admin_kubeconfig}",
-            "--controllers=" + ",".join(_CONTROLLERS), "--use-service-account-credentials=true",
+            "--controllers=" + ",".join(controllers), "--use-service-account-credentials=true",
             f"--service-account-private-key-file={self._token_keys.key}", "--leader-elect=false",
-            f"--secure-port={ports.free()}", "--bind-address=127.0.0.1",
-            "--horizontal-pod-autoscaler-sync-period=1s", "--horizontal-pod-autoscaler-initial-readiness-delay=0s",
-            "--horizontal-pod-autoscaler-cpu-initialization-period=0s"])
+            f"--secure-port={ports.free()}", "--bind-address=127.0.0.1", *args])
 
     def stop(self):
-        for process in (self.controllers, self.apiserver, self.etcd):
+        for process in (self.stock_scaler, self.controllers, self.apiserver, self.etcd):
             if process:
                 process.kill()
 
     def logs(self) -> str:
-        return "\n".join(p.tail() for p in (self.controllers, self.apiserver, self.etcd) if p)
+        return "\n".join(p.tail() for p in (self.stock_scaler, self.controllers, self.apiserver, self.etcd) if p)
 
 
 _shared = None

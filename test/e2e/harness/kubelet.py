@@ -1,39 +1,60 @@
-"""Plays the kubelet: every pod of a namespace is running and ready shortly after it appears."""
+"""Plays the kubelet: every pod of its namespaces is running and ready shortly after it appears."""
 
+import queue
 import threading
 
 from . import kube
 from .client import Client
+from .watching import Watch
 
 
 class Kubelet:
-    """One thread until `stop`. `pods` is the latest list of names by their `app` label."""
+    """Follows the pods until `stop`. `pods` is the latest list of names by their `app` label, over all namespaces;
+    `names(namespace, app)` tells them apart."""
 
-    def __init__(self, admin: Client, namespace: str):
-        self._admin, self._namespace = admin, namespace
-        self._stop = threading.Event()
-        self.pods = {}
+    def __init__(self, admin: Client, *namespaces: str):
+        self._admin, self._namespaces = admin, set(namespaces)
+        self._new = queue.SimpleQueue()
+        path = kube.path("Pod", namespaces[0]) if len(namespaces) == 1 else "/api/v1/pods"
+        self._watch = Watch(admin, path, self._seen)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
-    def _run(self):
-        while not self._stop.wait(0.2):
-            try:
-                self._round()
-            except (AssertionError, OSError):
-                continue  # a pod that vanished between list and patch, or an API server that is restarting
+    def _seen(self, change: str, pod: dict):
+        meta = pod["metadata"]
+        if change != "DELETED" and meta["namespace"] in self._namespaces and "deletionTimestamp" not in meta \
+                and pod["status"].get("phase") not in ("Running", "Succeeded", "Failed"):
+            self._new.put((meta["namespace"], meta["name"]))
 
-    def _round(self):
-        pods = {}
-        for pod in kube.listed(self._admin, "Pod", self._namespace):
+    def _run(self):
+        while (key := self._new.get()) is not None:
+            try:
+                kube.run_pod(self._admin, *key)
+            except AssertionError:
+                continue  # it vanished
+            except OSError:
+                self._new.put(key)  # an API server that is restarting
+                threading.Event().wait(0.1)
+
+    @property
+    def pods(self) -> dict:
+        found = {}
+        for (_, app), names in self._by_app().items():
+            found.setdefault(app, []).extend(names)
+        return found
+
+    def names(self, namespace: str, app: str) -> list:
+        return self._by_app().get((namespace, app), [])
+
+    def _by_app(self) -> dict:
+        found = {}
+        for (namespace, name), pod in list(self._watch.objects.items()):
             meta = pod["metadata"]
-            if "deletionTimestamp" in meta:
-                continue
-            if pod["status"].get("phase") != "Running":
-                kube.run_pod(self._admin, self._namespace, meta["name"])
-            pods.setdefault(meta.get("labels", {}).get("app", ""), []).append(meta["name"])
-        self.pods = pods
+            if namespace in self._namespaces and "deletionTimestamp" not in meta:
+                found.setdefault((namespace, meta.get("labels", {}).get("app", "")), []).append(name)
+        return found
 
     def stop(self):
-        self._stop.set()
-        self._thread.join()
+        self._watch.stop()
+        self._new.put(None)
+        self._thread.join(5)
