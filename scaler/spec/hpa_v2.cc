@@ -183,9 +183,11 @@ HpaMetric CpuUtilizationMetric(int32_t percent) {
   return metric;
 }
 
-void ApplyV2Defaults(Hpa& hpa) {
+void ApplyV2Defaults(Hpa& hpa, bool has_triggers) {
   if (!hpa.min_replicas.has_value()) hpa.min_replicas = 1;
-  if (hpa.metrics.empty()) hpa.metrics.push_back(CpuUtilizationMetric(kDefaultCpuUtilization));
+  if (hpa.metrics.empty() && !has_triggers) {
+    hpa.metrics.push_back(CpuUtilizationMetric(kDefaultCpuUtilization));
+  }
   if (!hpa.behavior.has_value()) return;
   Complete(hpa.behavior->scale_up, {{.type = "Pods", .value = 4, .period_seconds = 15},
                                     {.type = "Percent", .value = 100, .period_seconds = 15}});

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
 namespace flyball::scaler {
@@ -21,6 +22,10 @@ struct Cadence {
   std::optional<absl::Duration> interval;  // at least 200 ms; absent: the flag's
   bool on_sample = false;                  // as soon as a reading changes
 };
+
+// The types of triggers there are.
+inline constexpr absl::string_view kTriggerTypes[] = {
+    "cron", "external", "external-push", "kubernetes-workload", "metrics-api", "prometheus"};
 
 // A trigger as written; what its metadata mean is for its type to say (triggers/trigger.h).
 struct TriggerSpec {

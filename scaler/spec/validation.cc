@@ -168,8 +168,8 @@ void ValidateMetric(const HpaMetric& metric, const std::string& path, FieldError
   }
 }
 
-void ValidateMetrics(const Hpa& hpa, FieldErrors& errors) {
-  bool can_wake_from_zero = false;
+void ValidateMetrics(const Hpa& hpa, bool wakes_by_trigger, FieldErrors& errors) {
+  bool can_wake_from_zero = wakes_by_trigger;
   for (size_t i = 0; i < hpa.metrics.size(); ++i) {
     ValidateMetric(hpa.metrics[i], absl::StrCat("spec.metrics[", i, "]"), errors);
     can_wake_from_zero |= hpa.metrics[i].type == "Object" || hpa.metrics[i].type == "External";
@@ -237,7 +237,7 @@ void ValidateHpa(const Hpa& hpa, const ValidationOptions& options, FieldErrors& 
   }
   ValidateReference(hpa.scale_target_ref, "spec.scaleTargetRef", options.allow_core_group_target,
                     errors);
-  ValidateMetrics(hpa, errors);
+  ValidateMetrics(hpa, options.wakes_by_trigger, errors);
   if (hpa.behavior.has_value()) {
     ValidateRules(hpa.behavior->scale_up, "spec.behavior.scaleUp", errors);
     ValidateRules(hpa.behavior->scale_down, "spec.behavior.scaleDown", errors);

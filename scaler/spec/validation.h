@@ -16,6 +16,7 @@ namespace flyball::scaler {
 struct ValidationOptions {
   int32_t min_replicas_lower_bound = 1;
   bool allow_core_group_target = false;  // scaleTargetRef of kind ReplicationController
+  bool wakes_by_trigger = false;         // no metric is needed to leave zero replicas
 };
 
 void ValidateHpa(const Hpa& hpa, const ValidationOptions& options, FieldErrors& errors);

@@ -1,0 +1,99 @@
+// From the API's struct to the neutral form.
+#include <utility>
+
+#include "scaler/spec/hpa.h"
+#include "scaler/spec/hpa_read.h"
+
+namespace flyball::scaler {
+namespace {
+
+TargetType ParseTargetType(absl::string_view text) {
+  if (text == "Utilization") return TargetType::kUtilization;
+  if (text == "Value") return TargetType::kValue;
+  if (text == "AverageValue") return TargetType::kAverageValue;
+  return TargetType::kOther;
+}
+
+// The block that the type names is the one that counts.
+const std::optional<HpaSource>& SourceOf(const HpaMetric& metric, MetricType type) {
+  static const std::optional<HpaSource> kNone;
+  switch (type) {
+    case MetricType::kObject:
+      return metric.object;
+    case MetricType::kPods:
+      return metric.pods;
+    case MetricType::kResource:
+      return metric.resource;
+    case MetricType::kContainerResource:
+      return metric.container_resource;
+    case MetricType::kExternal:
+      return metric.external;
+    case MetricType::kUnknown:
+      break;
+  }
+  return kNone;
+}
+
+MetricSpec CompileMetric(const HpaMetric& metric) {
+  MetricSpec out;
+  out.type = ParseMetricType(metric.type);
+  out.type_text = metric.type;
+  const std::optional<HpaSource>& source = SourceOf(metric, out.type);
+  if (!source.has_value()) return out;
+  out.resource = source->name;
+  out.container = source->container;
+  out.metric = MakeMetricIdentifier(source->metric_name, source->selector);
+  out.described_object = source->described_object;
+  out.target.type = ParseTargetType(source->target.type);
+  if (source->target.value.has_value()) out.target.value = MakeTargetAmount(*source->target.value);
+  if (source->target.average_value.has_value()) {
+    out.target.average_value = MakeTargetAmount(*source->target.average_value);
+  }
+  out.target.average_utilization = source->target.average_utilization;
+  return out;
+}
+
+ScalingRules CompileRules(const HpaRules& rules) {
+  ScalingRules out;
+  out.stabilization_window_seconds = rules.stabilization_window_seconds;
+  const std::string select = rules.select_policy.value_or("Max");
+  // Upstream takes any other word as Max.
+  out.select_policy = select == "Disabled" ? SelectPolicy::kDisabled
+                      : select == "Min"    ? SelectPolicy::kMin
+                                           : SelectPolicy::kMax;
+  for (const HpaPolicy& policy : rules.policies.value_or(std::vector<HpaPolicy>{})) {
+    out.policies.push_back({.type = policy.type == "Pods"      ? PolicyType::kPods
+                                    : policy.type == "Percent" ? PolicyType::kPercent
+                                                               : PolicyType::kOther,
+                            .value = policy.value,
+                            .period_seconds = policy.period_seconds});
+  }
+  if (rules.tolerance.has_value()) out.tolerance = MakeRuleTolerance(*rules.tolerance);
+  return out;
+}
+
+}  // namespace
+
+Autoscaler CompileHpa(const Hpa& hpa) {
+  Autoscaler out;
+  out.ns = hpa.metadata.ns;
+  out.name = hpa.metadata.name;
+  out.uid = hpa.metadata.uid;
+  out.resource_version = hpa.metadata.resource_version;
+  out.generation = hpa.metadata.generation;
+  out.labels = hpa.metadata.labels;
+  out.annotations = hpa.metadata.annotations;
+  out.scale_target = hpa.scale_target_ref;
+  out.min_replicas = hpa.min_replicas;
+  out.max_replicas = hpa.max_replicas;
+  for (const HpaMetric& metric : hpa.metrics) out.metrics.push_back(CompileMetric(metric));
+  if (hpa.behavior.has_value()) {
+    out.behavior =
+        Behavior{.scale_up = CompileRules(hpa.behavior->scale_up.value_or(HpaRules{})),
+                 .scale_down = CompileRules(hpa.behavior->scale_down.value_or(HpaRules{}))};
+  }
+  out.status = hpa.status;
+  return out;
+}
+
+}  // namespace flyball::scaler

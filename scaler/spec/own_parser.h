@@ -1,0 +1,50 @@
+// Our own kind: from the JSON or YAML of an Autoscaler (autoscalers.flyball.dev/v1alpha1) to the
+// neutral Autoscaler and what it says beyond an HPA, or to everything that is wrong with it.
+//
+// Pure; safe on any thread. The part of the spec that an HPA has goes through an HPA's defaults and
+// validation (hpa_parser.h) with the tolerance gate on, but for this: with triggers, minReplicas
+// may be 0 and metrics may be empty; a metric selector has to compile. What a trigger's metadata
+// mean is for MakeTrigger to say (triggers/trigger.h). The custom resource definition refuses what
+// this refuses, as far as CEL can say it (charts/flyball/crds; both are run over
+// test/data/own_kind_cases.yaml).
+//
+// Units:  `cadence.interval` is a duration (`500ms`, `1m30s`), `cooldownPeriod` a duration or whole
+//         seconds (300).
+// Limits: as hpa_parser.h; 64 metrics, 32 policies, 32 triggers with 64 metadata and 16 secrets
+// each;
+//         interval 200 ms to 1 h; cooldown a year.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "scaler/spec/autoscaler.h"
+#include "scaler/spec/document.h"
+#include "scaler/spec/field_error.h"
+#include "scaler/spec/own_spec.h"
+
+namespace flyball::scaler {
+
+inline constexpr absl::string_view kOwnKind = "Autoscaler";
+inline constexpr absl::string_view kOwnApiVersion = "autoscalers.flyball.dev/v1alpha1";
+
+struct OwnParseResult {
+  std::string decode_error;        // not empty: this is no such object; nothing else is set
+  std::vector<FieldError> errors;  // sorted by field, type, detail; empty: accepted
+
+  // Also set when there are errors, so that they can be explained; not to be acted on then.
+  std::optional<Autoscaler> autoscaler;
+  OwnSpec own;
+  std::optional<absl::Time> created;      // metadata.creationTimestamp
+  std::optional<absl::Time> last_active;  // status.lastActiveTime
+
+  bool ok() const { return decode_error.empty() && errors.empty(); }
+};
+
+OwnParseResult ParseOwnAutoscaler(absl::string_view json_or_yaml);
+OwnParseResult ParseOwnAutoscaler(const Node& document);
+
+}  // namespace flyball::scaler
