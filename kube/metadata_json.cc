@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "kube/json_fields.h"
 #include "simdjson.h"
 
 namespace flyball::kube {
@@ -19,41 +20,6 @@ absl::Status Bad(absl::string_view what, simdjson::error_code error) {
       absl::StrCat("the answer is no ", what, ": ", simdjson::error_message(error)));
 }
 
-// Calls on_field(key, value) for each field; stops at the first error of its or the document's.
-template <typename F>
-simdjson::error_code ForEachField(ondemand::value value, F on_field) {
-  ondemand::object object;
-  if (const auto error = value.get_object().get(object)) return error;
-  for (auto field : object) {
-    std::string_view key;
-    ondemand::value inner;
-    if (const auto error = field.unescaped_key().get(key)) return error;
-    if (const auto error = field.value().get(inner)) return error;
-    if (const auto error = on_field(key, inner)) return error;
-  }
-  return simdjson::SUCCESS;
-}
-
-// null counts as "".
-simdjson::error_code ReadText(ondemand::value value, std::string* out) {
-  bool null = false;
-  if (const auto error = value.is_null().get(null)) return error;
-  if (null) return simdjson::SUCCESS;
-  std::string_view text;
-  if (const auto error = value.get_string().get(text)) return error;
-  out->assign(text);
-  return simdjson::SUCCESS;
-}
-
-simdjson::error_code ReadLabels(ondemand::value value, Labels* labels) {
-  bool null = false;
-  if (const auto error = value.is_null().get(null)) return error;
-  if (null) return simdjson::SUCCESS;
-  return ForEachField(value, [&](std::string_view key, ondemand::value inner) {
-    return ReadText(inner, &(*labels)[std::string(key)]);
-  });
-}
-
 struct ReadMeta {
   ObjectMeta meta;
   std::string resource_version;
@@ -63,7 +29,7 @@ simdjson::error_code ReadMetadata(ondemand::value value, ReadMeta* out) {
   return ForEachField(value, [&](std::string_view key, ondemand::value inner) {
     if (key == "name") return ReadText(inner, &out->meta.name);
     if (key == "namespace") return ReadText(inner, &out->meta.ns);
-    if (key == "labels") return ReadLabels(inner, &out->meta.labels);
+    if (key == "labels") return ReadTextMap(inner, &out->meta.labels);
     if (key == "resourceVersion") return ReadText(inner, &out->resource_version);
     return simdjson::SUCCESS;
   });
@@ -90,7 +56,7 @@ simdjson::error_code ReadItems(ondemand::value value, std::vector<ObjectPtr>* ob
 }
 
 simdjson::error_code ReadPage(ondemand::value root, MetadataPage* page, bool* has_items) {
-  return ForEachField(root, [&](std::string_view key, ondemand::value value) {
+  return ForEachRootField(root, [&](std::string_view key, ondemand::value value) {
     if (key == "items") {
       *has_items = true;
       return ReadItems(value, &page->objects);
@@ -156,7 +122,7 @@ absl::StatusOr<WatchEvent> MetadataReader::ReadEvent(absl::string_view line) {
           .get(document);
   if (!error) error = document.get_value().get(root);
   if (!error) {
-    error = ForEachField(root, [&](std::string_view key, ondemand::value value) {
+    error = ForEachRootField(root, [&](std::string_view key, ondemand::value value) {
       if (key == "type") return ReadText(value, &type);
       if (key == "object") return ReadEventObject(value, &object);
       return simdjson::SUCCESS;

@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -146,6 +147,19 @@ absl::StatusOr<RedirectTarget> ResolveRedirect(const Url& from, absl::string_vie
   absl::StrAppend(&out.target, PercentDecode(old_query) == new_query
                                    ? std::string(old_query)
                                    : EncodeForRequestLine(new_query));
+  return out;
+}
+
+std::string UrlEscape(absl::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' ||
+        c == '~') {
+      out.push_back(c);
+    } else {
+      absl::StrAppend(&out, "%", absl::BytesToHexString(absl::string_view(&c, 1)));
+    }
+  }
   return out;
 }
 

@@ -4,11 +4,10 @@
 #include <iterator>
 #include <utility>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "kube/api_error.h"
+#include "kube/url.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::kube {
@@ -25,19 +24,6 @@ constexpr int kMaxWatchSeconds = 600;
 // A watch that lasted so long was none that failed.
 constexpr absl::Duration kLongWatch = absl::Seconds(10);
 
-// Percent-encodes all but letters, digits and -_.~.
-std::string QueryEscape(absl::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (absl::ascii_isalnum(c) || c == '-' || c == '_' || c == '.' || c == '~') {
-      out.push_back(c);
-    } else {
-      absl::StrAppend(&out, "%", absl::BytesToHexString(absl::string_view(&c, 1)));
-    }
-  }
-  return out;
-}
-
 // After which an old table says nothing about the present any more.
 bool EndsTheTable(const absl::Status& status) {
   return absl::IsPermissionDenied(status) || absl::IsUnimplemented(status) ||
@@ -51,7 +37,7 @@ std::string ResourcePath(const ResourceInfo& resource, absl::string_view ns) {
                                ? absl::StrCat("/api/", resource.version)
                                : absl::StrCat("/apis/", resource.name.group, "/", resource.version);
   if (ns.empty()) return absl::StrCat(root, "/", resource.name.resource);
-  return absl::StrCat(root, "/namespaces/", QueryEscape(ns), "/", resource.name.resource);
+  return absl::StrCat(root, "/namespaces/", UrlEscape(ns), "/", resource.name.resource);
 }
 
 std::string RunningOnlyQuery(bool running_only) {
@@ -69,7 +55,7 @@ absl::StatusOr<ListedObjects> ListObjects(HttpTransport& server, const WatchCach
     call.target = absl::StrCat(path, "?", paged ? absl::StrCat("limit=", options.page_size) : "",
                                RunningOnlyQuery(options.running_only));
     if (!continue_token.empty()) {
-      absl::StrAppend(&call.target, "&continue=", QueryEscape(continue_token));
+      absl::StrAppend(&call.target, "&continue=", UrlEscape(continue_token));
     }
     call.headers = {{"Accept", kAcceptList}};
     call.timeout = options.list_timeout;
@@ -185,7 +171,7 @@ absl::Status WatchCache::WatchOnce(std::string* resource_version) {
       std::uniform_int_distribution<int>(kMinWatchSeconds, kMaxWatchSeconds)(random_);
   HttpCall call;
   call.target = absl::StrCat(
-      path, "?watch=1&allowWatchBookmarks=true&resourceVersion=", QueryEscape(*resource_version),
+      path, "?watch=1&allowWatchBookmarks=true&resourceVersion=", UrlEscape(*resource_version),
       "&timeoutSeconds=", seconds, RunningOnlyQuery(options_.running_only));
   call.headers = {{"Accept", kAcceptObject}};
   call.timeout = absl::Seconds(seconds) + absl::Seconds(30);
