@@ -1,4 +1,4 @@
-// Our own kind: from the JSON or YAML of an Autoscaler (autoscalers.flyball.dev/v1alpha1) to the
+// Our own kind: from the JSON or YAML of an Autoscaler (flyball.dev/v1alpha1) to the
 // neutral Autoscaler and what it says beyond an HPA, or to everything that is wrong with it.
 //
 // Pure; safe on any thread. The part of the spec that an HPA has goes through an HPA's defaults and
@@ -28,8 +28,12 @@
 
 namespace flyball::scaler {
 
+// The definition's name is PLURAL.GROUP: autoscalers.flyball.dev.
+inline constexpr absl::string_view kOwnGroup = "flyball.dev";
+inline constexpr absl::string_view kOwnVersion = "v1alpha1";
+inline constexpr absl::string_view kOwnPlural = "autoscalers";
 inline constexpr absl::string_view kOwnKind = "Autoscaler";
-inline constexpr absl::string_view kOwnApiVersion = "autoscalers.flyball.dev/v1alpha1";
+inline constexpr absl::string_view kOwnApiVersion = "flyball.dev/v1alpha1";  // GROUP/VERSION
 
 struct OwnParseResult {
   std::string decode_error;        // not empty: this is no such object; nothing else is set

@@ -19,7 +19,7 @@ using testing::IsEmpty;
 
 std::string Own(absl::string_view spec) {
   return absl::StrCat(R"(
-apiVersion: autoscalers.flyball.dev/v1alpha1
+apiVersion: flyball.dev/v1alpha1
 kind: Autoscaler
 metadata: {name: web, namespace: prod, creationTimestamp: "2026-03-01T12:00:00Z"}
 spec:

@@ -1,4 +1,4 @@
-// What an Autoscaler of autoscalers.flyball.dev says beyond a HorizontalPodAutoscaler's spec.
+// What an Autoscaler of flyball.dev says beyond a HorizontalPodAutoscaler's spec.
 //
 // Plain values; the defaults are those of a HorizontalPodAutoscaler, which says none of it.
 #pragma once
