@@ -62,6 +62,7 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::QueryAlone(const ObjectQuestion& ques
   ASSIGN_OR_RETURN(const auto values, ValuesByLabel(*fresh.result, label));
   ObjectAnswer answer;
   answer.fresh_until = fresh.fresh_until;
+  answer.refresh_at = fresh.refresh_at;
   answer.values.reserve(question.args.names.size());
   for (const std::string& name : question.args.names) {
     const auto value = values.find(name);

@@ -3,8 +3,8 @@
 // A group is one rule, series, resource, namespace and metric selector. While a query of the group
 // is under way, other questions gather for a few milliseconds and go out together; what is asked
 // again and again is refreshed together, so that any number of callers that each poll one object
-// cost one query for each `freshness`. A question that comes while the group is idle goes out at
-// once.
+// cost one query for each `freshness`, and hardly any of them waits for it (query_flights.h). A
+// question that comes while the group is idle goes out at once.
 //
 // Merging needs a rule whose template is seen to treat each object apart (QueriesSeparateObjects).
 // Other rules, and all with merge off, get exactly the query of their own names.
@@ -53,6 +53,7 @@ struct ObjectQuestion {
 struct ObjectAnswer {
   std::vector<std::optional<double>> values;  // beside args.names; nullopt: no sample
   MonotonicTime fresh_until;
+  MonotonicTime refresh_at;  // as FreshResult's
 };
 
 class QueryBatcher {

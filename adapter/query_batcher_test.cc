@@ -105,6 +105,43 @@ TEST_F(QueryBatcherTest, ManyPollersCostOneQueryASecond) {
   }
 }
 
+TEST_F(QueryBatcherTest, OneCallerAsksAheadWhileTheOthersGetWhatIsFresh) {
+  auto batcher = Make();
+  int asked = 0;
+  source_.OnQuery([&](const std::string& promql) {
+    if (++asked == 2) {  // while the second query is under way, both old values are given
+      for (const int pod : {1, 2}) {
+        EXPECT_THAT(batcher->QueryObjects(Question({Pod(pod)}), kLater)->values,
+                    ElementsAre(1.0 * pod));
+      }
+    }
+    clock_.Advance(absl::Milliseconds(10));
+    return VectorOf(PodsIn(promql));
+  });
+  ASSERT_TRUE(batcher->QueryObjects(Question({Pod(1), Pod(2)}), kLater).ok());
+  clock_.Advance(absl::Milliseconds(950));  // 40 ms before 1 s
+  const auto got = batcher->QueryObjects(Question({Pod(1)}), kLater);
+  ASSERT_TRUE(got.ok());
+  EXPECT_EQ(got->fresh_until, absl::Milliseconds(1960));
+  EXPECT_EQ(batcher->QueryObjects(Question({Pod(2)}), kLater)->fresh_until,
+            absl::Milliseconds(1960));
+  EXPECT_EQ(asked, 2);
+}
+
+TEST_F(QueryBatcherTest, AFailureAheadOfTimeIsNotSeen) {
+  auto batcher = Make();
+  source_.OnQuery([&](const std::string& promql) {
+    clock_.Advance(absl::Milliseconds(10));
+    return VectorOf(PodsIn(promql));
+  });
+  ASSERT_TRUE(batcher->QueryObjects(Question({Pod(1)}), kLater).ok());
+  clock_.Advance(absl::Milliseconds(950));
+  source_.OnQuery([](const std::string&) { return absl::UnavailableError("down"); });
+  EXPECT_THAT(batcher->QueryObjects(Question({Pod(1)}), kLater)->values, ElementsAre(1.0));
+  clock_.Advance(absl::Milliseconds(40));
+  EXPECT_FALSE(batcher->QueryObjects(Question({Pod(1)}), kLater).ok());
+}
+
 TEST_F(QueryBatcherTest, ObjectsNotAskedForRecentlyAreNotRefreshed) {
   auto batcher = Make();
   ASSERT_TRUE(batcher->QueryObjects(Question({Pod(1)}), kLater).ok());

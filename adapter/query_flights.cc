@@ -7,6 +7,15 @@
 #include "absl/status/status.h"
 
 namespace flyball::adapter {
+namespace {
+
+// How long before a result goes stale it is asked for anew: as long as the answer may take, in so
+// small a part of `freshness` that hardly more queries go out.
+absl::Duration AskAhead(absl::Duration took, absl::Duration freshness) {
+  return std::min(4 * took, freshness / 20);
+}
+
+}  // namespace
 
 QueryFlights::QueryFlights(MetricSource& source, Clock& clock, FlightOptions options,
                            AdapterMetrics* metrics)
@@ -15,6 +24,11 @@ QueryFlights::QueryFlights(MetricSource& source, Clock& clock, FlightOptions opt
 bool QueryFlights::Flight::Joinable(MonotonicTime now) {
   absl::MutexLock lock(&mutex);
   return !done || now < fresh.fresh_until;
+}
+
+bool QueryFlights::Flight::Aging(MonotonicTime now) {
+  absl::MutexLock lock(&mutex);
+  return done && now >= fresh.refresh_at;
 }
 
 QueryFlights::Shard& QueryFlights::ShardOf(absl::string_view promql) {
@@ -27,8 +41,7 @@ void QueryFlights::Count(QueryOutcome outcome) {
 
 absl::StatusOr<FreshResult> QueryFlights::Query(absl::string_view promql, MonotonicTime deadline) {
   while (true) {
-    bool lead = false;
-    const std::shared_ptr<Flight> flight = Join(promql, lead);
+    const auto [flight, lead, old] = Join(promql);
     if (lead) Fly(promql, deadline, *flight);
 
     absl::MutexLock lock(&flight->mutex);
@@ -41,6 +54,7 @@ absl::StatusOr<FreshResult> QueryFlights::Query(absl::string_view promql, Monoto
       if (!lead) Count(waited ? QueryOutcome::kJoined : QueryOutcome::kReused);
       return flight->fresh;
     }
+    if (std::optional<FreshResult> fresh = StillFresh(old.get())) return *std::move(fresh);
     // The time of the caller that asked was over, not ours.
     if (!lead && waited && absl::IsDeadlineExceeded(flight->status) &&
         clock_.MonotonicNow() < deadline) {
@@ -50,55 +64,86 @@ absl::StatusOr<FreshResult> QueryFlights::Query(absl::string_view promql, Monoto
   }
 }
 
-std::shared_ptr<QueryFlights::Flight> QueryFlights::Join(absl::string_view promql, bool& lead) {
+std::optional<FreshResult> QueryFlights::StillFresh(Flight* old) {
+  if (old == nullptr) return std::nullopt;
+  absl::MutexLock lock(&old->mutex);
+  if (!old->status.ok() || clock_.MonotonicNow() >= old->fresh.fresh_until) return std::nullopt;
+  FreshResult fresh = old->fresh;
+  fresh.refresh_at = fresh.fresh_until;  // asking ahead was no use
+  return fresh;
+}
+
+QueryFlights::Part QueryFlights::Join(absl::string_view promql) {
   Shard& shard = ShardOf(promql);
   const MonotonicTime now = clock_.MonotonicNow();
   absl::MutexLock lock(&shard.mutex);
   auto found = shard.flights.find(promql);
-  if (found != shard.flights.end() && found->second->Joinable(now)) return found->second;
-  lead = true;
-  auto flight = std::make_shared<Flight>();
-  if (found != shard.flights.end()) {
-    found->second = flight;
-    return flight;
+  if (found == shard.flights.end()) {
+    if (shard.flights.size() >= options_.max_results / kShards) DropStale(shard, now);
+    found = shard.flights.emplace(promql, Known()).first;
+    found->second.current = std::make_shared<Flight>();
+    return {.flight = found->second.current, .lead = true, .old = nullptr};
   }
-  if (shard.flights.size() >= options_.max_results / kShards) DropStale(shard, now);
-  shard.flights.emplace(promql, flight);
-  return flight;
+  Known& known = found->second;
+  if (known.current->Joinable(now)) {
+    if (known.next != nullptr || !known.current->Aging(now)) {
+      return {.flight = known.current, .lead = false, .old = nullptr};
+    }
+    known.next = std::make_shared<Flight>();
+    return {.flight = known.next, .lead = true, .old = known.current};
+  }
+  known.current = std::exchange(known.next, nullptr);
+  const bool lead = known.current == nullptr || !known.current->Joinable(now);
+  if (lead) known.current = std::make_shared<Flight>();
+  return {.flight = known.current, .lead = lead, .old = nullptr};
 }
 
 void QueryFlights::Fly(absl::string_view promql, MonotonicTime deadline, Flight& flight) {
   const MonotonicTime sent = clock_.MonotonicNow();
   absl::StatusOr<std::shared_ptr<const QueryResult>> result =
       source_.Query(promql, clock_.WallNow(), deadline - sent);
-  Count(result.ok() ? QueryOutcome::kSent : QueryOutcome::kFailed);
+  const bool ok = result.ok();
+  Count(ok ? QueryOutcome::kSent : QueryOutcome::kFailed);
   const MonotonicTime now = clock_.MonotonicNow();
   // A failure for want of time is the caller's own and never given again.
   const absl::Duration error_reuse = absl::IsDeadlineExceeded(result.status())
                                          ? absl::ZeroDuration()
                                          : std::min(options_.error_reuse, options_.freshness);
-  const MonotonicTime fresh_until = result.ok() ? sent + options_.freshness : now + error_reuse;
+  const MonotonicTime fresh_until = ok ? sent + options_.freshness : now + error_reuse;
   {
     absl::MutexLock lock(&flight.mutex);
     flight.status = result.status();
     flight.fresh.fresh_until = fresh_until;
-    if (result.ok()) flight.fresh.result = *std::move(result);
+    flight.fresh.refresh_at =
+        ok ? fresh_until - AskAhead(now - sent, options_.freshness) : fresh_until;
+    if (ok) flight.fresh.result = *std::move(result);
     flight.done = true;
   }
-  if (now < fresh_until) return;
+  Land(promql, flight, ok, now < fresh_until);
+}
+
+void QueryFlights::Land(absl::string_view promql, const Flight& flight, bool ok, bool reusable) {
   Shard& shard = ShardOf(promql);
   absl::MutexLock lock(&shard.mutex);
   const auto found = shard.flights.find(promql);
-  if (found != shard.flights.end() && found->second.get() == &flight) shard.flights.erase(found);
+  if (found == shard.flights.end()) return;
+  Known& known = found->second;
+  if (known.current.get() == &flight) {
+    if (!reusable) shard.flights.erase(found);
+  } else if (known.next.get() == &flight) {
+    // A failure stays beside the old result and counts when that one is stale.
+    if (ok) known.current = known.next;
+    if (ok || !reusable) known.next = nullptr;
+  }
 }
 
 void QueryFlights::DropStale(Shard& shard, MonotonicTime now) {
-  absl::erase_if(shard.flights, [now](const auto& entry) { return !entry.second->Joinable(now); });
+  absl::erase_if(shard.flights, [now](const auto& entry) { return !entry.second.Joinable(now); });
   // All fresh: the limit holds nevertheless. Those under way stay; their number is that of
   // requests.
   if (shard.flights.size() >= options_.max_results / kShards) {
     absl::erase_if(shard.flights, [](const auto& entry) {
-      return !entry.second->Joinable(absl::InfiniteDuration());
+      return !entry.second.Joinable(absl::InfiniteDuration());
     });
   }
 }

@@ -4,9 +4,11 @@
 // Thread-safe; no threads of its own: the first caller asks the source, the others wait for it. The
 // map is sharded, and no lock is held while the source is asked.
 //
-//   - A result is fresh for `freshness` from the moment its query was sent, so that at most one a
-//     second (the default) goes out for each different query. Zero: only queries under way are
-//     shared.
+//   - A result is fresh for `freshness` from the moment its query was sent, so that one a second
+//     (the default) goes out for each different query. Zero: only queries under way are shared.
+//   - Nobody waits for what is asked all the time: shortly before a result goes stale (four times
+//     as long as its query took, at most a twentieth of `freshness`) one caller asks anew while the
+//     others still get the old one. Should that fail, the caller gets the old one, too.
 //   - A failure is given again for `error_reuse`, so that a source that is down is asked at most
 //     ten times a second for one query; never with zero freshness.
 //   - A caller waits until its own deadline. When the caller that asks runs out of time, one of
@@ -18,6 +20,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
@@ -40,6 +43,7 @@ struct FlightOptions {
 struct FreshResult {
   std::shared_ptr<const QueryResult> result;
   MonotonicTime fresh_until;  // not later than now when results are not reused
+  MonotonicTime refresh_at;   // not later than fresh_until: whoever wants it from then on asks anew
 };
 
 class QueryFlights {
@@ -64,18 +68,38 @@ class QueryFlights {
     bool Done() const ABSL_SHARED_LOCKS_REQUIRED(mutex) { return done; }
     // Under way, or done and fresh at `now`.
     bool Joinable(MonotonicTime now) ABSL_LOCKS_EXCLUDED(mutex);
+    // Done, and what it brought should be asked for anew, fresh or not.
+    bool Aging(MonotonicTime now) ABSL_LOCKS_EXCLUDED(mutex);
+  };
+  // What is known of one query.
+  struct Known {
+    std::shared_ptr<Flight> current;
+    std::shared_ptr<Flight> next;  // sent ahead, takes current's place; nullptr: none
+
+    bool Joinable(MonotonicTime now) const {
+      return current->Joinable(now) || (next != nullptr && next->Joinable(now));
+    }
   };
   struct Shard {
     absl::Mutex mutex;
-    absl::flat_hash_map<std::string, std::shared_ptr<Flight>> flights ABSL_GUARDED_BY(mutex);
+    absl::flat_hash_map<std::string, Known> flights ABSL_GUARDED_BY(mutex);
+  };
+  // A caller's part in a query.
+  struct Part {
+    std::shared_ptr<Flight> flight;  // to wait for
+    bool lead = false;               // the caller must fly it
+    std::shared_ptr<Flight> old;     // still fresh, when the flight is sent ahead
   };
 
   static constexpr size_t kShards = 16;
 
   Shard& ShardOf(absl::string_view promql);
-  // The flight to wait for, or a new one that the caller must fly (`lead`).
-  std::shared_ptr<Flight> Join(absl::string_view promql, bool& lead);
+  Part Join(absl::string_view promql);
   void Fly(absl::string_view promql, MonotonicTime deadline, Flight& flight);
+  // Puts a flight that has ended in its place, or out of it.
+  void Land(absl::string_view promql, const Flight& flight, bool ok, bool reusable);
+  // What `old` brought, if it is still fresh.
+  std::optional<FreshResult> StillFresh(Flight* old);
   void DropStale(Shard& shard, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
   void Count(QueryOutcome outcome);
 

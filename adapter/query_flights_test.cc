@@ -55,6 +55,77 @@ TEST_F(QueryFlightsTest, AgeCountsFromTheSending) {
   EXPECT_THAT(source_.queries(), SizeIs(2));
 }
 
+// Each query takes 10 ms, so that from 4 * 10 ms before a result goes stale it is asked for anew.
+class QueryFlightsAheadTest : public QueryFlightsTest {
+ protected:
+  QueryFlightsAheadTest() {
+    source_.OnQuery([this](const std::string&) { return Take10Ms(); });
+  }
+  FakeSource::Result Take10Ms() {
+    clock_.Advance(absl::Milliseconds(10));
+    return VectorOf({});
+  }
+  void AdvanceTo(absl::Duration time) { clock_.Advance(time - clock_.MonotonicNow()); }
+
+  std::unique_ptr<QueryFlights> flights_ = Make();
+};
+
+TEST_F(QueryFlightsAheadTest, OneCallerAsksAnewWhileTheOthersGetTheOldResult) {
+  const auto first = flights_->Query("up", kLater);
+  EXPECT_EQ(first->refresh_at, absl::Milliseconds(960));
+  AdvanceTo(absl::Milliseconds(959));
+  EXPECT_EQ(flights_->Query("up", kLater)->result, first->result);
+  AdvanceTo(absl::Milliseconds(960));
+  source_.OnQuery([&](const std::string&) {
+    const auto other = flights_->Query("up", kLater);  // while the query is under way
+    EXPECT_EQ(other->result, first->result);
+    return Take10Ms();
+  });
+  const auto second = flights_->Query("up", kLater);
+  EXPECT_NE(second->result, first->result);
+  EXPECT_EQ(second->fresh_until, absl::Milliseconds(1960));
+  EXPECT_EQ(flights_->Query("up", kLater)->result, second->result);
+  EXPECT_THAT(source_.queries(), SizeIs(2));
+}
+
+TEST_F(QueryFlightsAheadTest, WhoComesWhenTheOldResultIsStaleWaitsForTheQueryUnderWay) {
+  ASSERT_TRUE(flights_->Query("up", kLater).ok());
+  AdvanceTo(absl::Milliseconds(960));
+  absl::Notification asked, release;
+  source_.OnQuery([&](const std::string&) {
+    asked.Notify();
+    release.WaitForNotification();
+    return VectorOf({});
+  });
+  std::thread leader([&] { EXPECT_TRUE(flights_->Query("up", kLater).ok()); });
+  asked.WaitForNotification();
+  AdvanceTo(absl::Seconds(1));
+  std::thread joiner([&] { EXPECT_TRUE(flights_->Query("up", kLater).ok()); });
+  clock_.WaitForLooks(joiner.get_id(), 2);
+  release.Notify();
+  leader.join();
+  joiner.join();
+  EXPECT_THAT(source_.queries(), SizeIs(2));
+}
+
+TEST_F(QueryFlightsAheadTest, AFailureCountsWhenTheOldResultIsStale) {
+  const auto first = flights_->Query("up", kLater);
+  AdvanceTo(absl::Milliseconds(960));
+  source_.OnQuery([](const std::string&) { return absl::UnavailableError("down"); });
+  for (int i = 0; i < 3; ++i) {
+    const auto got = flights_->Query("up", kLater);
+    ASSERT_TRUE(got.ok()) << got.status();
+    EXPECT_EQ(got->result, first->result);
+  }
+  EXPECT_THAT(source_.queries(), SizeIs(2));
+  AdvanceTo(absl::Seconds(1));
+  EXPECT_EQ(flights_->Query("up", kLater).status(), absl::UnavailableError("down"));
+  EXPECT_THAT(source_.queries(), SizeIs(2)) << "the failure of 40 ms ago is given again";
+  AdvanceTo(absl::Milliseconds(1060));
+  EXPECT_FALSE(flights_->Query("up", kLater).ok());
+  EXPECT_THAT(source_.queries(), SizeIs(3));
+}
+
 TEST_F(QueryFlightsTest, DifferentQueriesAreNotMixedUp) {
   auto flights = Make();
   source_.OnQuery([](const std::string& promql) {

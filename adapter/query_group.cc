@@ -47,11 +47,13 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::Group::Ask(const std::vector<std::str
   while (true) {
     std::shared_ptr<Flight> flight;
     bool lead = false;
+    std::optional<ObjectAnswer> fresh;
     {
       absl::MutexLock lock(&mutex_);
       const MonotonicTime now = batcher_.clock_.MonotonicNow();
       used_ = now;
-      if (std::optional<ObjectAnswer> fresh = FromFresh(names, now)) return *std::move(fresh);
+      fresh = FromFresh(names, now);
+      if (fresh && IsGoodEnough(*fresh, names, now)) return *std::move(fresh);
       if (now < failure_until_) return last_failure_;
       flight = UnderWay(names);
       if (flight == nullptr) flight = Gather(names, lead);
@@ -64,6 +66,7 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::Group::Ask(const std::vector<std::str
       return absl::DeadlineExceededError("a query under way for the same objects took too long");
     }
     if (!flight->status.ok()) {
+      if (fresh && batcher_.clock_.MonotonicNow() < fresh->fresh_until) return *std::move(fresh);
       // The time of the caller that asked was over, not ours.
       if (!lead && absl::IsDeadlineExceeded(flight->status) &&
           batcher_.clock_.MonotonicNow() < deadline) {
@@ -73,6 +76,7 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::Group::Ask(const std::vector<std::str
     }
     ObjectAnswer answer;
     answer.fresh_until = flight->fresh_until;
+    answer.refresh_at = flight->refresh_at;
     answer.values.reserve(names.size());
     for (const std::string& name : names) {
       const auto value = flight->values.find(name);
@@ -88,6 +92,7 @@ std::optional<ObjectAnswer> QueryBatcher::Group::FromFresh(const std::vector<std
   if (recent_ <= absl::ZeroDuration()) return std::nullopt;
   ObjectAnswer answer;
   answer.fresh_until = absl::InfiniteDuration();
+  answer.refresh_at = absl::InfiniteDuration();
   answer.values.reserve(names.size());
   bool all_fresh = true;
   for (const std::string& name : names) {
@@ -95,11 +100,20 @@ std::optional<ObjectAnswer> QueryBatcher::Group::FromFresh(const std::vector<std
     object.asked = now;
     all_fresh = all_fresh && now < object.fresh_until;
     answer.fresh_until = std::min(answer.fresh_until, object.fresh_until);
+    answer.refresh_at = std::min(answer.refresh_at, object.refresh_at);
     answer.values.push_back(object.value);
   }
   if (!all_fresh) return std::nullopt;
-  if (batcher_.metrics_ != nullptr) batcher_.metrics_->OnObjects(0, names.size());
   return answer;
+}
+
+bool QueryBatcher::Group::IsGoodEnough(const ObjectAnswer& fresh,
+                                       const std::vector<std::string>& names,
+                                       MonotonicTime now) const {
+  const bool asked_anew = gathering_ != nullptr || UnderWay(names) != nullptr;
+  if (now >= fresh.refresh_at && !asked_anew && now >= failure_until_) return false;
+  if (batcher_.metrics_ != nullptr) batcher_.metrics_->OnObjects(0, names.size());
+  return true;
 }
 
 std::shared_ptr<QueryBatcher::Group::Flight> QueryBatcher::Group::UnderWay(
@@ -182,10 +196,12 @@ void QueryBatcher::Group::Land(const std::shared_ptr<Flight>& flight,
   }
   flight->values = *std::move(values);
   flight->fresh_until = result->fresh_until;
+  flight->refresh_at = result->refresh_at;
   for (const std::string& name : flight->names) {
     const auto object = objects_.find(name);
     if (object == objects_.end()) continue;
     object->second.fresh_until = flight->fresh_until;
+    object->second.refresh_at = flight->refresh_at;
     const auto value = flight->values.find(name);
     object->second.value =
         value == flight->values.end() ? std::nullopt : std::optional(value->second);

@@ -35,10 +35,12 @@ class QueryBatcher::Group {
     absl::Status status;
     absl::flat_hash_map<std::string, double> values;
     MonotonicTime fresh_until;
+    MonotonicTime refresh_at;
   };
   struct Object {
     MonotonicTime asked;  // last time
     MonotonicTime fresh_until;
+    MonotonicTime refresh_at;
     std::optional<double> value;
   };
 
@@ -48,6 +50,9 @@ class QueryBatcher::Group {
   // A flight under way that asks for all of `names`, or nullptr.
   std::shared_ptr<Flight> UnderWay(const std::vector<std::string>& names) const
       ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  // Whether `fresh` is to be given, or asked for anew ahead of time by this caller.
+  bool IsGoodEnough(const ObjectAnswer& fresh, const std::vector<std::string>& names,
+                    MonotonicTime now) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   // The flight that gathers names, joined, or a new one that the caller must fly (`lead`).
   std::shared_ptr<Flight> Gather(const std::vector<std::string>& names, bool& lead)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -190,7 +190,7 @@ absl::Status ResourceProvider::Settle(const std::vector<Batch>& batches, Monoton
   for (const Batch& batch : batches) {
     if (batch.both.status.ok()) {
       fresh_until = std::min(
-          {fresh_until, batch.both.cpu.fresh.fresh_until, batch.both.memory.fresh.fresh_until});
+          {fresh_until, batch.both.cpu.fresh.refresh_at, batch.both.memory.fresh.refresh_at});
       continue;
     }
     const std::string where = batch.What();
