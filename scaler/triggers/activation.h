@@ -1,8 +1,24 @@
 // Leaving and entering zero replicas: what the replica math cannot do, since nothing can be
 // averaged over no pods.
 //
-// Pure. Source: KEDA 2.20 scale executor (specified order of its cases); fallback of KEDA with the
-// differences named in ARCHITECTURE.md.
+// Pure. First match counts:
+//
+//   | triggers                          | replicas | step           | replicas written |
+//   |-----------------------------------|----------|----------------|------------------|
+//   | any active                        | 0        | kActivate      | max(min, 1)      |
+//   | any active                        | n        | kFollowMetrics |                  |
+//   | none active, one unknown          | 0        | kWait          |                  |
+//   | none active, one unknown          | n        | kFollowMetrics |                  |
+//   | none active                       | 0 < min  | kActivate      | min              |
+//   | none active                       | 0 = min  | kWait          |                  |
+//   | none active, min 0, cooldown over | n        | kDeactivate    | 0                |
+//   | none active                       | n        | kFollowMetrics |                  |
+//
+// So with pods the replica math goes on while the cooldown runs and while a trigger is unknown (it
+// does not shrink on an unknown reading by itself); only kDeactivate takes the last pods.
+// Source:  KEDA 2.20 scale executor.
+// Differs: an active trigger counts as activity although another one fails; an unknown trigger
+//          never lets zero in, whatever the fallback says until it counts (fallback.h).
 #pragma once
 
 #include <cstdint>
@@ -21,15 +37,15 @@ struct ActivationInput {
   int32_t current = 0;                        // spec.replicas of the scale
   int32_t min_replicas = 0;                   // 0 may be entered
   absl::Duration cooldown;
-  std::optional<absl::Time> last_active;
+  std::optional<absl::Time> last_active = {};
   absl::Time created;  // of the autoscaler
   absl::Time now;
 };
 
 enum class ActivationStep {
-  kFollowMetrics,  // the replica math decides (between 1 and max)
+  kFollowMetrics,  // the replica math decides (between max(min, 1) and max)
   kActivate,       // 0 -> max(min, 1)
-  kWait,           // inactive, cooling down, or unknown: keep what is there
+  kWait,           // at zero, and nothing says to leave it
   kDeactivate,     // -> 0
 };
 
@@ -37,8 +53,9 @@ struct Activation {
   ActivationStep step = ActivationStep::kFollowMetrics;
   int32_t replicas = 0;  // of kActivate and kDeactivate
   bool active = false;
-  std::optional<absl::Time> last_active;  // to be kept
-  std::string reason;                     // for the event, the condition and the explanation
+  std::optional<absl::Time> last_active = {};  // to be kept
+  std::string reason = {};   // a word: ScalerActive, ScalerNotActive, ScalerCooldown, TriggerError
+  std::string message = {};  // why, for the event, the condition and the explanation
 };
 
 Activation DecideActivation(const ActivationInput& input);

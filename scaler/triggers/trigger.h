@@ -32,10 +32,10 @@ struct TriggerMetric {
 
 // What one metric of a trigger says now.
 struct TriggerReading {
-  std::string error;        // not empty: unknown, and why; never a secret
+  std::string error = {};   // not empty: unknown, and why; never a secret
   int64_t value_milli = 0;  // never negative
   bool active = false;      // value beyond the activation threshold; unknown: false
-  absl::Time time;          // of the value
+  absl::Time time = {};     // of the value
 };
 
 class Trigger {

@@ -1,0 +1,76 @@
+#include "scaler/triggers/activation.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace flyball::scaler {
+namespace {
+
+// Strictly later, as the original compares; never active counts from the autoscaler's making on.
+bool CooldownIsOver(const ActivationInput& input) {
+  if (!input.last_active.has_value()) return input.created < input.now;
+  return *input.last_active + input.cooldown < input.now;
+}
+
+const TriggerReading* FirstUnknown(const ActivationInput& input) {
+  const auto found =
+      std::find_if(input.readings.begin(), input.readings.end(),
+                   [](const TriggerReading& reading) { return !reading.error.empty(); });
+  return found == input.readings.end() ? nullptr : &*found;
+}
+
+Activation WhileActive(const ActivationInput& input) {
+  Activation out{.active = true,
+                 .last_active = input.now,
+                 .reason = "ScalerActive",
+                 .message = "a trigger is active"};
+  if (input.current == 0) {
+    out.step = ActivationStep::kActivate;
+    out.replicas = std::max(input.min_replicas, 1);
+  }
+  return out;
+}
+
+Activation WhileInactive(const ActivationInput& input) {
+  Activation out{.last_active = input.last_active,
+                 .reason = "ScalerNotActive",
+                 .message = "no trigger is active"};
+  if (input.current == 0 && input.min_replicas > 0) {
+    out.step = ActivationStep::kActivate;
+    out.replicas = input.min_replicas;
+  } else if (input.current == 0) {
+    out.step = ActivationStep::kWait;
+  } else if (input.min_replicas == 0 && CooldownIsOver(input)) {
+    out.step = ActivationStep::kDeactivate;
+    if (input.last_active.has_value()) {
+      out.message = absl::StrCat(
+          "no trigger has been active for ",
+          absl::FormatDuration(absl::Floor(input.now - *input.last_active, absl::Seconds(1))));
+    }
+  } else if (input.min_replicas == 0) {
+    out.reason = "ScalerCooldown";
+    out.message = absl::StrCat("no trigger is active; the cooldown of ",
+                               absl::FormatDuration(input.cooldown), " is not over");
+  }
+  return out;
+}
+
+Activation WhileUnknown(const ActivationInput& input, const TriggerReading& unknown) {
+  return {.step = input.current == 0 ? ActivationStep::kWait : ActivationStep::kFollowMetrics,
+          .last_active = input.last_active,
+          .reason = "TriggerError",
+          .message = absl::StrCat("not known whether a trigger is active: ", unknown.error)};
+}
+
+}  // namespace
+
+Activation DecideActivation(const ActivationInput& input) {
+  const bool active = std::any_of(input.readings.begin(), input.readings.end(),
+                                  [](const TriggerReading& reading) { return reading.active; });
+  if (active) return WhileActive(input);
+  if (const TriggerReading* unknown = FirstUnknown(input)) return WhileUnknown(input, *unknown);
+  return WhileInactive(input);
+}
+
+}  // namespace flyball::scaler

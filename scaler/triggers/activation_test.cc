@@ -1,0 +1,162 @@
+#include "scaler/triggers/activation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace flyball::scaler {
+namespace {
+
+const absl::Time kNow = absl::FromUnixSeconds(1'800'000'000);
+
+TriggerReading Active() { return {.value_milli = 40'000, .active = true}; }
+TriggerReading Inactive() { return {.value_milli = 0}; }
+TriggerReading Unknown() { return {.error = "no answer"}; }
+
+struct Row {
+  std::string name;
+  std::vector<TriggerReading> readings;
+  int32_t current = 0;
+  int32_t min = 0;
+  std::optional<int> active_ago = {};  // seconds; absent: never
+  ActivationStep step = ActivationStep::kFollowMetrics;
+  int32_t replicas = 0;
+  std::string reason = {};
+  int cooldown = 300;
+  int age = 3600;
+};
+
+class DecideActivationTest : public testing::TestWithParam<Row> {};
+
+TEST_P(DecideActivationTest, Row) {
+  const Row& row = GetParam();
+  ActivationInput input{.readings = row.readings,
+                        .current = row.current,
+                        .min_replicas = row.min,
+                        .cooldown = absl::Seconds(row.cooldown),
+                        .created = kNow - absl::Seconds(row.age),
+                        .now = kNow};
+  if (row.active_ago) input.last_active = kNow - absl::Seconds(*row.active_ago);
+  const Activation got = DecideActivation(input);
+  EXPECT_EQ(got.step, row.step) << got.message;
+  EXPECT_EQ(got.replicas, row.replicas);
+  EXPECT_EQ(got.reason, row.reason);
+  EXPECT_EQ(got.active, row.reason == "ScalerActive");
+  // Activity is remembered at once, and kept through everything else.
+  EXPECT_EQ(got.last_active, got.active ? kNow : input.last_active);
+}
+
+using enum ActivationStep;
+
+INSTANTIATE_TEST_SUITE_P(
+    Active, DecideActivationTest,
+    testing::Values(Row{.name = "LeavesZero",
+                        .readings = {Active()},
+                        .step = kActivate,
+                        .replicas = 1,
+                        .reason = "ScalerActive"},
+                    Row{.name = "LeavesZeroToTheMinimum",
+                        .readings = {Active()},
+                        .min = 2,
+                        .step = kActivate,
+                        .replicas = 2,
+                        .reason = "ScalerActive"},
+                    Row{.name = "OneOfManyIsEnough",
+                        .readings = {Inactive(), Unknown(), Active()},
+                        .step = kActivate,
+                        .replicas = 1,
+                        .reason = "ScalerActive"},
+                    Row{.name = "WithPodsTheMathDecides",
+                        .readings = {Active()},
+                        .current = 1,
+                        .reason = "ScalerActive"},
+                    // KEDA leaves lastActiveTime alone here, and so enters zero too early later on.
+                    Row{.name = "CountsAlthoughAnotherFails",
+                        .readings = {Unknown(), Active()},
+                        .current = 2,
+                        .active_ago = 299,
+                        .reason = "ScalerActive"}),
+    [](const auto& info) { return info.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(Inactive, DecideActivationTest,
+                         testing::Values(Row{.name = "StaysAtZero",
+                                             .readings = {Inactive()},
+                                             .step = kWait,
+                                             .reason = "ScalerNotActive"},
+                                         Row{.name = "EntersZeroAfterTheCooldown",
+                                             .readings = {Inactive()},
+                                             .current = 3,
+                                             .active_ago = 301,
+                                             .step = kDeactivate,
+                                             .reason = "ScalerNotActive"},
+                                         Row{.name = "TheCooldownsEndStillWaits",
+                                             .readings = {Inactive()},
+                                             .current = 3,
+                                             .active_ago = 300,
+                                             .reason = "ScalerCooldown"},
+                                         Row{.name = "FollowsMetricsWhileCoolingDown",
+                                             .readings = {Inactive()},
+                                             .current = 3,
+                                             .active_ago = 100,
+                                             .reason = "ScalerCooldown"},
+                                         Row{.name = "NeverActiveEntersZeroAtOnce",
+                                             .readings = {Inactive()},
+                                             .current = 1,
+                                             .step = kDeactivate,
+                                             .reason = "ScalerNotActive",
+                                             .age = 1},
+                                         Row{.name = "MadeThisMomentWaits",
+                                             .readings = {Inactive()},
+                                             .current = 1,
+                                             .reason = "ScalerCooldown",
+                                             .age = 0},
+                                         Row{.name = "NoCooldownStillNeedsAMoment",
+                                             .readings = {Inactive()},
+                                             .current = 1,
+                                             .active_ago = 0,
+                                             .reason = "ScalerCooldown",
+                                             .cooldown = 0},
+                                         Row{.name = "AllMustBeInactive",
+                                             .readings = {Inactive(), Inactive()},
+                                             .current = 3,
+                                             .active_ago = 301,
+                                             .step = kDeactivate,
+                                             .reason = "ScalerNotActive"},
+                                         Row{.name = "AMinimumKeepsThePods",
+                                             .readings = {Inactive()},
+                                             .current = 5,
+                                             .min = 2,
+                                             .active_ago = 86'400,
+                                             .reason = "ScalerNotActive"},
+                                         Row{.name = "ZeroBelowTheMinimumIsLeft",
+                                             .readings = {Inactive()},
+                                             .min = 2,
+                                             .step = kActivate,
+                                             .replicas = 2,
+                                             .reason = "ScalerNotActive"},
+                                         // The math itself lifts to the minimum.
+                                         Row{.name = "BelowTheMinimumWithPods",
+                                             .readings = {Inactive()},
+                                             .current = 1,
+                                             .min = 2,
+                                             .reason = "ScalerNotActive"}),
+                         [](const auto& info) { return info.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(Unknown, DecideActivationTest,
+                         testing::Values(Row{.name = "NeverEntersZero",
+                                             .readings = {Inactive(), Unknown()},
+                                             .current = 3,
+                                             .active_ago = 86'400,
+                                             .reason = "TriggerError"},
+                                         Row{.name = "NeverLeavesZero",
+                                             .readings = {Unknown()},
+                                             .step = kWait,
+                                             .reason = "TriggerError"},
+                                         Row{.name = "NeverLeavesZeroForTheMinimum",
+                                             .readings = {Unknown()},
+                                             .min = 2,
+                                             .step = kWait,
+                                             .reason = "TriggerError"}),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace flyball::scaler

@@ -1,0 +1,79 @@
+#include "scaler/triggers/fallback.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scaler/triggers/metric_value.h"
+
+namespace flyball::scaler {
+namespace {
+
+struct Row {
+  std::string name;
+  int32_t failures = 4;
+  std::optional<int32_t> replicas = 6;
+  TargetType type = TargetType::kAverageValue;
+  int32_t ready_pods = 3;
+  std::optional<int64_t> value_milli = {};  // absent: still unknown
+  bool active = true;
+  bool known = false;
+  int64_t target_milli = 10'000;
+};
+
+class ApplyFallbackTest : public testing::TestWithParam<Row> {};
+
+TEST_P(ApplyFallbackTest, Row) {
+  const Row& row = GetParam();
+  const TriggerMetric metric{
+      .name = "s0-prometheus", .target_type = row.type, .target_milli = row.target_milli};
+  const TriggerReading reading = row.known ? TriggerReading{.value_milli = 7, .active = true}
+                                           : TriggerReading{.error = "status 503"};
+  const TriggerReading got = ApplyFallback({.metric = metric,
+                                            .reading = reading,
+                                            .fallback = {3, row.replicas},
+                                            .failures = row.failures,
+                                            .ready_pods = row.ready_pods});
+  EXPECT_EQ(got.error.empty(), row.value_milli.has_value()) << got.error;
+  if (!row.value_milli) return;
+  EXPECT_EQ(got.value_milli, *row.value_milli);
+  EXPECT_EQ(got.active, row.active);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows, ApplyFallbackTest,
+    testing::Values(
+        Row{.name = "TheThirdFailureIsStillUnknown", .failures = 3},
+        // 10 * 6
+        Row{.name = "TheFourthAsksForTheReplicas", .value_milli = 60'000},
+        // 10 * 6 / 3: the math multiplies by the ready pods again
+        Row{.name = "ValueIsDividedByReadyPods", .type = TargetType::kValue, .value_milli = 20'000},
+        Row{.name = "ValueWithoutReadyPodsIsUnknown", .type = TargetType::kValue, .ready_pods = 0},
+        Row{.name = "ZeroReplicasAreInactive", .replicas = 0, .value_milli = 0, .active = false},
+        Row{.name = "ZeroReplicasNeedNoReadyPods",
+            .replicas = 0,
+            .type = TargetType::kValue,
+            .ready_pods = 0,
+            .value_milli = 0,
+            .active = false},
+        Row{.name = "WithoutReplicasItHolds", .replicas = std::nullopt},
+        Row{.name = "TooLargeIsUnknown", .target_milli = kMaxMetricMilli},
+        Row{.name = "WhatIsKnownCounts", .value_milli = 7, .known = true}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(MetricValueTest, ValuesAreCutAndTargetsRounded) {
+  EXPECT_EQ(*ValueMilli(0.0004), 0);
+  EXPECT_EQ(*ValueMilli(1.9999), 1999);
+  EXPECT_EQ(*ValueMilli(-5), 0);
+  EXPECT_FALSE(ValueMilli(9.1e15).ok());
+  EXPECT_FALSE(ValueMilli(1.0 / 0.0).ok());
+  EXPECT_FALSE(ValueMilli(0.0 / 0.0).ok());
+  EXPECT_EQ(*TargetMilli(2.5), 2500);
+  EXPECT_EQ(*TargetMilli(1.9999), 2000);
+  EXPECT_FALSE(TargetMilli(0.0004).ok());
+  EXPECT_FALSE(TargetMilli(0).ok());
+  EXPECT_FALSE(TargetMilli(-1).ok());
+  EXPECT_FALSE(TargetMilli(1e300).ok());
+}
+
+}  // namespace
+}  // namespace flyball::scaler

@@ -1,0 +1,24 @@
+// Numbers of triggers, as thousandths.
+//
+// Pure. Source: KEDA 2.20: a value is cut to thousandths (0.0004 is 0) and never negative; a target
+// is rounded to three decimals.
+// Differs: what KEDA serves as 0 although it is no amount (NaN, infinity) is unknown here, unless
+// the trigger's own settings say otherwise.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+
+namespace flyball::scaler {
+
+// As for all readings (loop/guard.h).
+inline constexpr int64_t kMaxMetricMilli = 9'000'000'000'000'000'000;
+
+// kOutOfRange: NaN, infinite, or beyond kMaxMetricMilli. Negative values are 0.
+absl::StatusOr<int64_t> ValueMilli(double value);
+
+// kInvalidArgument: not above zero after rounding, or too large.
+absl::StatusOr<int64_t> TargetMilli(double target);
+
+}  // namespace flyball::scaler
