@@ -476,8 +476,9 @@ bool ShardElection::MayWrite(const AutoscalerKey& key, MonotonicTime now) const 
   return MayWriteShard(ShardOf(key, impl_->options().shards), now);
 }
 
-std::optional<ScalerState> ShardElection::Restore(const AutoscalerKey& key) {
-  return impl_->memory() == nullptr ? std::nullopt : impl_->memory()->Take(key);
+std::optional<ScalerState> ShardElection::Restore(const AutoscalerKey& key, int32_t current,
+                                                  absl::Time now) {
+  return impl_->memory() == nullptr ? std::nullopt : impl_->memory()->Take(key, current, now);
 }
 
 void ShardElection::OnChange(std::function<void()> on_change) {

@@ -79,7 +79,9 @@ class ShardMemory {
   virtual void Save(int shard) = 0;
   // It is not ours any more.
   virtual void Drop(int shard) = 0;
-  virtual std::optional<ScalerState> Take(const AutoscalerKey& key) = 0;
+  // As Ownership::Restore.
+  virtual std::optional<ScalerState> Take(const AutoscalerKey& key, int32_t current,
+                                          absl::Time now) = 0;
 };
 
 class ShardElection : public Ownership {
@@ -96,7 +98,8 @@ class ShardElection : public Ownership {
 
   bool Owns(const AutoscalerKey& key) const override;
   bool MayWrite(const AutoscalerKey& key, MonotonicTime now) const override;
-  std::optional<ScalerState> Restore(const AutoscalerKey& key) override;
+  std::optional<ScalerState> Restore(const AutoscalerKey& key, int32_t current,
+                                     absl::Time now) override;
   void OnChange(std::function<void()> on_change) override;
 
   // The same for a shard.

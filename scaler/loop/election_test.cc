@@ -180,7 +180,9 @@ struct Diary : ShardMemory {
   }
   void Save(int shard) override { all.push_back(absl::StrCat(name, " saves ", shard)); }
   void Drop(int shard) override { all.push_back(absl::StrCat(name, " drops ", shard)); }
-  std::optional<ScalerState> Take(const AutoscalerKey&) override { return ScalerState(); }
+  std::optional<ScalerState> Take(const AutoscalerKey&, int32_t, absl::Time) override {
+    return ScalerState();
+  }
   std::string name;
   std::vector<std::string>& all;
   int failures = 0;
@@ -208,7 +210,7 @@ TEST(ShardElection, WhatIsKeptIsSavedBeforeTheReleaseAndLoadedBeforeTheFirstDeci
                                           "second loads 0 epoch 1", "second loads 0 epoch 1"));
   EXPECT_TRUE(second.election->OwnsShard(0));
   EXPECT_EQ(changes, 1);
-  EXPECT_TRUE(second.election->Restore(Key("shop")).has_value());
+  EXPECT_TRUE(second.election->Restore(Key("shop"), 1, absl::UnixEpoch()).has_value());
 }
 
 TEST(ShardElection, AStoreThatNeverAnswersDoesNotKeepTheShardUndecided) {

@@ -3,9 +3,11 @@
 // Thread-safe. The loop asks Owns before it decides and MayWrite right before each write.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 
+#include "absl/time/time.h"
 #include "base/clock.h"
 #include "scaler/loop/managed.h"
 #include "scaler/math/input.h"
@@ -24,8 +26,10 @@ class Ownership {
   virtual bool MayWrite(const AutoscalerKey& key, MonotonicTime now) const = 0;
 
   // What an earlier owner remembered; nullopt: nothing, begin anew. Once for each autoscaler after
-  // its shard was taken.
-  virtual std::optional<ScalerState> Restore(const AutoscalerKey& key) = 0;
+  // its shard was taken, when its scale was first read: `current` is its spec.replicas, which
+  // stands for what the earlier owner did after it last wrote down what it remembers.
+  virtual std::optional<ScalerState> Restore(const AutoscalerKey& key, int32_t current,
+                                             absl::Time now) = 0;
 
   // `on_change` runs whenever shards were won or lost, from the election's thread. At most one.
   virtual void OnChange(std::function<void()> on_change) = 0;
@@ -36,7 +40,9 @@ class SoleOwner : public Ownership {
  public:
   bool Owns(const AutoscalerKey&) const override { return true; }
   bool MayWrite(const AutoscalerKey&, MonotonicTime) const override { return true; }
-  std::optional<ScalerState> Restore(const AutoscalerKey&) override { return std::nullopt; }
+  std::optional<ScalerState> Restore(const AutoscalerKey&, int32_t, absl::Time) override {
+    return std::nullopt;
+  }
   void OnChange(std::function<void()>) override {}
 };
 
