@@ -199,7 +199,7 @@ TEST(ObjectPathTest, Forms) {
   EXPECT_EQ(ObjectPath("", "v1", "shop", "events", ""), "/api/v1/namespaces/shop/events");
   // No name leads out of its segment.
   EXPECT_EQ(ObjectPath("", "v1", "a/b", "pods", "../x?y"),
-            "/api/v1/namespaces/a%2fb/pods/..%2fx%3fy");
+            "/api/v1/namespaces/a%2Fb/pods/..%2Fx%3Fy");
 }
 
 }  // namespace

@@ -178,12 +178,11 @@ absl::StatusOr<ClusterDirectory::TablePtr> ClusterDirectory::ListNow(const Resou
   }
   WatchCacheOptions options = CacheOptions(info, running_only);
   options.list_timeout = deadline - now;
-  MetadataReader reader;
-  absl::StatusOr<ListedObjects> objects = ListObjects(*server_, options, ns, reader);
+  absl::StatusOr<std::vector<ObjectPtr>> objects = ListObjects(*server_, options, ns);
   absl::StatusOr<TablePtr> table =
-      objects.ok() ? absl::StatusOr<TablePtr>(
-                         std::make_shared<const ObjectTable>(std::move(objects->objects)))
-                   : objects.status();
+      objects.ok()
+          ? absl::StatusOr<TablePtr>(std::make_shared<const ObjectTable>(*std::move(objects)))
+          : objects.status();
   absl::MutexLock lock(&listed->mutex);
   listed->busy = false;
   listed->listed_at = Clock::System().MonotonicNow();
@@ -210,7 +209,7 @@ ClusterDirectory::Stats ClusterDirectory::stats() const {
   absl::ReaderMutexLock lock(&mutex_);
   stats.caches = caches_.size();
   for (const auto& [key, cached] : caches_) {
-    const WatchCache::Counters& counters = cached->cache.counters();
+    const WatchCounters& counters = cached->cache.counters();
     stats.lists += counters.lists;
     stats.watches += counters.watches;
     stats.events += counters.events;

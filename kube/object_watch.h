@@ -2,11 +2,15 @@
 //
 // One thread lists by pages, then watches with bookmarks and goes on from the last resourceVersion
 // after a break; an expired one (410) is a new list. Failures are retried with back-off and jitter
-// for ever. The handler is called from that thread only and keeps what it needs: nothing is cached
-// here.
+// for ever. A stream in which nothing comes for 90 seconds is opened anew, so that a dead
+// connection is noticed. The handler is called from that thread only and keeps what it needs:
+// nothing is cached here, and at most one page of a list is held (all of it when pages expire while
+// they are read).
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -20,6 +24,8 @@ namespace flyball::kube {
 
 enum class ChangeType { kAdded, kModified, kDeleted };
 
+// Every object's text begins with its apiVersion and kind, also where the server's list leaves them
+// out. It lives until the call returns.
 class WatchHandler {
  public:
   virtual ~WatchHandler() = default;
@@ -32,7 +38,12 @@ class WatchHandler {
   virtual void Changed(ChangeType type, absl::string_view object_json) = 0;
   // After each piece of the stream was handed over: the changes of one batch are complete.
   virtual void Flushed() {}
-  // The last try to list or watch failed; what is known may be out of date. OK: it works again.
+  // Asked after each page and each batch of changes. An error ends list or watch as a failure; it
+  // is listed anew after the back-off.
+  virtual absl::Status Acceptable() { return absl::OkStatus(); }
+  // The last try to list or watch failed; what is known may be out of date. OK: it works again,
+  // that is, a watch is open. Called when the status is another than before; at the beginning it is
+  // OK.
   virtual void StatusChanged(const absl::Status& status) = 0;
 };
 
@@ -41,10 +52,18 @@ struct ObjectWatchOptions {
   std::string ns;              // "" is all namespaces
   std::string label_selector;  // "" is all
   std::string field_selector;  // "" is all
+  bool metadata_only = false;  // objects are PartialObjectMetadata
   int page_size = 500;
   absl::Duration list_timeout = absl::Seconds(60);  // of each page
   absl::Duration first_backoff = absl::Milliseconds(800);
   absl::Duration max_backoff = absl::Seconds(30);
+};
+
+struct WatchCounters {
+  std::atomic<uint64_t> lists = 0;
+  std::atomic<uint64_t> watches = 0;
+  std::atomic<uint64_t> events = 0;    // bookmarks included
+  std::atomic<uint64_t> failures = 0;  // of lists and watches, expiries included
 };
 
 class ObjectWatch {
@@ -55,6 +74,8 @@ class ObjectWatch {
   ~ObjectWatch();  // ends the stream and waits for the thread
   ObjectWatch(const ObjectWatch&) = delete;
   ObjectWatch& operator=(const ObjectWatch&) = delete;
+
+  const WatchCounters& counters() const;
 
  private:
   class Impl;

@@ -164,7 +164,7 @@ class PooledTransport : public HttpTransport {
     exchange.on_head = [&](int answered, const HeaderList&) {
       status = answered;
       guard.Extend(call.timeout);
-      return true;
+      return status != 200 || on_data("");
     };
     exchange.on_data = [&](absl::string_view data) {
       guard.Extend(call.timeout);

@@ -58,10 +58,11 @@ class HttpTransport {
   //   kResourceExhausted  the answer is larger than max_body_bytes
   virtual absl::StatusOr<HttpAnswer> Do(const HttpCall& call) = 0;
 
-  // Hands the body of a 200 answer to `on_data` piece by piece until it returns false, the peer
-  // ends (all of these are OK), or the connection is cut (kUnavailable), nothing came for
-  // call.timeout (kDeadlineExceeded) or Shutdown was called (kCancelled). Any other status: the
-  // answer's body as the error text, under the code of HttpStatusCode. Redirects are not followed.
+  // Hands the body of a 200 answer to `on_data` piece by piece, first an empty one as soon as the
+  // head is there, until it returns false, the peer ends (all of these are OK), or the connection
+  // is cut (kUnavailable), nothing came for call.timeout (kDeadlineExceeded) or Shutdown was called
+  // (kCancelled). Any other status: the answer's body as the error text, under the code of
+  // HttpStatusCode. Redirects are not followed.
   virtual absl::Status Stream(const HttpCall& call,
                               const std::function<bool(absl::string_view)>& on_data) = 0;
 

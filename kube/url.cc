@@ -4,7 +4,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -157,7 +156,7 @@ std::string UrlEscape(absl::string_view text) {
         c == '~') {
       out.push_back(c);
     } else {
-      absl::StrAppend(&out, "%", absl::BytesToHexString(absl::string_view(&c, 1)));
+      absl::StrAppendFormat(&out, "%%%02X", static_cast<unsigned char>(c));
     }
   }
   return out;

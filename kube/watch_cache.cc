@@ -1,28 +1,14 @@
 #include "kube/watch_cache.h"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "kube/api_error.h"
-#include "kube/url.h"
-#include "spdlog/spdlog.h"
+#include "kube/object_json.h"
+#include "kube/object_list.h"
 
 namespace flyball::kube {
 namespace {
-
-constexpr char kAcceptList[] =
-    "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json";
-constexpr char kAcceptObject[] =
-    "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json";
-constexpr size_t kMaxLineBytes = 16u << 20;
-// The server ends a watch after a time from this range, so that not all end at once.
-constexpr int kMinWatchSeconds = 300;
-constexpr int kMaxWatchSeconds = 600;
-// A watch that lasted so long was none that failed.
-constexpr absl::Duration kLongWatch = absl::Seconds(10);
 
 // After which an old table says nothing about the present any more.
 bool EndsTheTable(const absl::Status& status) {
@@ -30,75 +16,79 @@ bool EndsTheTable(const absl::Status& status) {
          absl::IsNotFound(status) || absl::IsResourceExhausted(status);
 }
 
+ObjectWatchOptions WatchOptions(const WatchCacheOptions& options, absl::string_view ns) {
+  ObjectWatchOptions watch;
+  watch.resource = options.resource;
+  watch.ns = std::string(ns);
+  if (options.running_only) watch.field_selector = "status.phase=Running";
+  watch.metadata_only = true;
+  watch.page_size = options.page_size;
+  watch.list_timeout = options.list_timeout;
+  watch.first_backoff = options.first_backoff;
+  watch.max_backoff = options.max_backoff;
+  return watch;
+}
+
+absl::Status CheckCount(const WatchCacheOptions& options, absl::string_view ns, size_t count) {
+  if (count <= options.max_objects) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("list ", CollectionPath(WatchOptions(options, ns)), ": more than the limit of ",
+                   options.max_objects, " objects"));
+}
+
+// nullptr for what has no name, with the reason in `unreadable`.
+ObjectPtr Read(MetadataReader& reader, absl::string_view object_json, absl::Status* unreadable) {
+  absl::StatusOr<ObjectPtr> object = reader.Read(object_json);
+  if (object.ok()) return *std::move(object);
+  *unreadable = object.status();
+  return nullptr;
+}
+
+// Keeps the metadata of one list.
+class Collector : public WatchHandler {
+ public:
+  Collector(const WatchCacheOptions& options, absl::string_view ns) : options_(options), ns_(ns) {}
+
+  void ListStarted() override { objects_.clear(); }
+  void Listed(absl::string_view object_json) override {
+    ObjectPtr object = Read(reader_, object_json, &unreadable_);
+    if (object != nullptr) objects_.push_back(std::move(object));
+  }
+  void ListEnded() override {}
+  void Changed(ChangeType, absl::string_view) override {}
+  absl::Status Acceptable() override {
+    RETURN_IF_ERROR(unreadable_);
+    return CheckCount(options_, ns_, objects_.size());
+  }
+  void StatusChanged(const absl::Status&) override {}
+
+  std::vector<ObjectPtr> Take() { return std::move(objects_); }
+
+ private:
+  const WatchCacheOptions& options_;
+  const absl::string_view ns_;
+  MetadataReader reader_;
+  absl::Status unreadable_;
+  std::vector<ObjectPtr> objects_;
+};
+
 }  // namespace
 
-std::string ResourcePath(const ResourceInfo& resource, absl::string_view ns) {
-  const std::string root = resource.name.group.empty()
-                               ? absl::StrCat("/api/", resource.version)
-                               : absl::StrCat("/apis/", resource.name.group, "/", resource.version);
-  if (ns.empty()) return absl::StrCat(root, "/", resource.name.resource);
-  return absl::StrCat(root, "/namespaces/", UrlEscape(ns), "/", resource.name.resource);
-}
-
-std::string RunningOnlyQuery(bool running_only) {
-  return running_only ? "&fieldSelector=status.phase%3DRunning" : "";
-}
-
-absl::StatusOr<ListedObjects> ListObjects(HttpTransport& server, const WatchCacheOptions& options,
-                                          absl::string_view ns, MetadataReader& reader) {
-  const std::string path = ResourcePath(options.resource, ns);
-  ListedObjects listed;
-  std::string continue_token;
-  bool paged = true;
-  while (true) {
-    HttpCall call;
-    call.target = absl::StrCat(path, "?", paged ? absl::StrCat("limit=", options.page_size) : "",
-                               RunningOnlyQuery(options.running_only));
-    if (!continue_token.empty()) {
-      absl::StrAppend(&call.target, "&continue=", UrlEscape(continue_token));
-    }
-    call.headers = {{"Accept", kAcceptList}};
-    call.timeout = options.list_timeout;
-    call.max_body_bytes = 1u << 30;
-    ASSIGN_OR_RETURN(HttpAnswer answer, server.Do(call));
-    if (answer.status == 410 && !continue_token.empty()) {
-      // The pages have expired while they were read: all in one piece, then.
-      listed = ListedObjects();
-      continue_token.clear();
-      paged = false;
-      continue;
-    }
-    if (answer.status != 200) {
-      return ApiError(absl::StrCat("list ", path), answer.status, answer.body);
-    }
-    ASSIGN_OR_RETURN(MetadataPage page, reader.ReadList(answer.body));
-    std::move(page.objects.begin(), page.objects.end(), std::back_inserter(listed.objects));
-    if (listed.objects.size() > options.max_objects) {
-      return absl::ResourceExhaustedError(absl::StrCat("list ", path, ": more than the limit of ",
-                                                       options.max_objects, " objects"));
-    }
-    listed.resource_version = std::move(page.resource_version);
-    continue_token = std::move(page.continue_token);
-    if (continue_token.empty()) return listed;
-  }
+absl::StatusOr<std::vector<ObjectPtr>> ListObjects(HttpTransport& server,
+                                                   const WatchCacheOptions& options,
+                                                   absl::string_view ns) {
+  ObjectReader reader;
+  Collector collector(options, ns);
+  RETURN_IF_ERROR(ListPages(server, WatchOptions(options, ns), reader, collector).status());
+  return collector.Take();
 }
 
 WatchCache::WatchCache(WatchCacheOptions options, std::unique_ptr<HttpTransport> server)
     : options_(std::move(options)),
-      server_(std::move(server)),
-      random_(std::random_device()()),
-      backoff_(options_.first_backoff),
       current_(std::make_shared<const ObjectTable>()),
-      thread_([this] { Run(); }) {}
+      watch_(WatchOptions(options_, ""), std::move(server), *this) {}
 
-WatchCache::~WatchCache() {
-  {
-    absl::MutexLock lock(&mutex_);
-    stopping_ = true;
-  }
-  server_->Shutdown();
-  thread_.join();
-}
+WatchCache::~WatchCache() = default;
 
 absl::StatusOr<std::shared_ptr<const ObjectTable>> WatchCache::Get(absl::Duration timeout) {
   absl::MutexLock lock(&mutex_);
@@ -106,135 +96,64 @@ absl::StatusOr<std::shared_ptr<const ObjectTable>> WatchCache::Get(absl::Duratio
     return table_ != nullptr || !failure_.ok();
   };
   if (!mutex_.AwaitWithTimeout(absl::Condition(&known), timeout)) {
-    return absl::UnavailableError(absl::StrCat("list ", ResourcePath(options_.resource, ""),
+    return absl::UnavailableError(absl::StrCat("list ", CollectionPath(WatchOptions(options_, "")),
                                                ": the API server has not answered yet"));
   }
   if (withdrawn_ || table_ == nullptr) return failure_;
   return table_;
 }
 
-bool WatchCache::stopping() {
-  absl::MutexLock lock(&mutex_);
-  return stopping_;
+void WatchCache::ListStarted() {
+  listing_ = true;
+  listed_.clear();
+  unreadable_ = absl::OkStatus();
 }
 
-void WatchCache::Run() {
-  while (!stopping()) {
-    const absl::Status status = ListAndWatch();
-    if (stopping()) return;
-    if (!status.ok()) {
-      ++counters_.failures;
-      spdlog::debug("{}", std::string(status.message()));
-      absl::MutexLock lock(&mutex_);
-      failure_ = status;
-      withdrawn_ = EndsTheTable(status);
-    }
-    // An expired resourceVersion is listed anew at once, but not in a tight loop.
-    if (!Pause()) return;
-  }
+void WatchCache::Listed(absl::string_view object_json) {
+  ObjectPtr object = Read(reader_, object_json, &unreadable_);
+  if (object != nullptr) listed_.push_back(std::move(object));
 }
 
-bool WatchCache::Pause() {
-  const double jitter = std::uniform_real_distribution<double>(1.0, 2.0)(random_);
-  const absl::Duration wait = std::min(backoff_ * jitter, options_.max_backoff);
-  backoff_ = std::min(backoff_ * 2, options_.max_backoff);
-  absl::MutexLock lock(&mutex_);
-  return !mutex_.AwaitWithTimeout(absl::Condition(&stopping_), wait);
-}
-
-absl::Status WatchCache::ListAndWatch() {
-  ++counters_.lists;
-  ASSIGN_OR_RETURN(ListedObjects listed, ListObjects(*server_, options_, "", reader_));
-  auto table = std::make_shared<const ObjectTable>(std::move(listed.objects));
+void WatchCache::ListEnded() {
+  listing_ = false;
+  auto table = std::make_shared<const ObjectTable>(std::exchange(listed_, {}));
   const bool first = [&] {
     absl::MutexLock lock(&mutex_);
     return table_ == nullptr;
   }();
   if (first || !table->SameAs(*current_)) Publish(std::move(table));
-  std::string resource_version = std::move(listed.resource_version);
-  while (!stopping()) {
-    ++counters_.watches;
-    const absl::Status status = WatchOnce(&resource_version);
-    if (status.ok()) continue;
-    if (absl::IsOutOfRange(status)) return absl::OkStatus();  // expired: a new list
-    if (EndsTheTable(status)) return status;
-    ++counters_.failures;
-    spdlog::debug("{}", std::string(status.message()));
-    if (!Pause()) break;
-  }
-  return absl::OkStatus();
 }
 
-absl::Status WatchCache::WatchOnce(std::string* resource_version) {
-  const std::string path = ResourcePath(options_.resource, "");
-  const int seconds =
-      std::uniform_int_distribution<int>(kMinWatchSeconds, kMaxWatchSeconds)(random_);
-  HttpCall call;
-  call.target = absl::StrCat(
-      path, "?watch=1&allowWatchBookmarks=true&resourceVersion=", UrlEscape(*resource_version),
-      "&timeoutSeconds=", seconds, RunningOnlyQuery(options_.running_only));
-  call.headers = {{"Accept", kAcceptObject}};
-  call.timeout = absl::Seconds(seconds) + absl::Seconds(30);
-  std::string buffer;
-  absl::Status taken;
-  bool anything = false;
-  const MonotonicTime start = Clock::System().MonotonicNow();
-  const absl::Status streamed = server_->Stream(call, [&](absl::string_view data) {
-    buffer.append(data.data(), data.size());
-    anything = true;
-    taken = TakeLines(&buffer, resource_version);
-    return taken.ok();
-  });
-  RETURN_IF_ERROR(taken);
-  anything = anything || Clock::System().MonotonicNow() - start > kLongWatch;
-  if (anything) backoff_ = options_.first_backoff;
-  if (streamed.ok() && !anything) {
-    // A server that ends each watch at once is not asked in a tight loop.
-    return absl::UnavailableError(absl::StrCat("watch ", path, ": ended at once"));
-  }
-  if (streamed.ok()) return streamed;
-  return absl::Status(streamed.code(),
-                      ApiError(absl::StrCat("watch ", path), 0, streamed.message()).message());
+void WatchCache::Changed(ChangeType type, absl::string_view object_json) {
+  ObjectPtr object = Read(reader_, object_json, &unreadable_);
+  if (object != nullptr) batch_.push_back({std::move(object), type == ChangeType::kDeleted});
 }
 
-absl::Status WatchCache::TakeLines(std::string* buffer, std::string* resource_version) {
-  std::vector<ObjectChange> changes;
-  absl::Status status;
-  size_t start = 0;
-  while (status.ok()) {
-    const size_t end = buffer->find('\n', start);
-    if (end == std::string::npos) break;
-    const auto line = absl::string_view(*buffer).substr(start, end - start);
-    start = end + 1;
-    if (line.empty()) continue;
-    ++counters_.events;
-    absl::StatusOr<WatchEvent> event = reader_.ReadEvent(line);
-    if (!event.ok()) {
-      status = event.status();
-      break;
-    }
-    if (event->type == WatchEvent::Type::kError) {
-      // Whatever it says, the stream is of no more use; only a new list is certain to help.
-      status = absl::OutOfRangeError(event->error_message);
-      ++counters_.failures;
-      break;
-    }
-    if (!event->resource_version.empty()) *resource_version = std::move(event->resource_version);
-    if (event->object != nullptr) {
-      changes.push_back({std::move(event->object), event->type == WatchEvent::Type::kDeleted});
-    }
-  }
-  buffer->erase(0, start);
-  if (buffer->size() > kMaxLineBytes) {
-    status = absl::OutOfRangeError("a watch event larger than the limit");
-  }
-  if (auto next = current_->With(changes); next != nullptr) {
-    if (next->size() > options_.max_objects) {
-      return absl::OutOfRangeError("more objects than the limit");
-    }
+void WatchCache::Flushed() {
+  auto next = current_->With(std::exchange(batch_, {}));
+  // One that is too large is not served; Acceptable says why.
+  if (next == nullptr) return;
+  if (next->size() <= options_.max_objects) {
     Publish(std::move(next));
+  } else {
+    current_ = std::move(next);
   }
-  return status;
+}
+
+absl::Status WatchCache::Acceptable() {
+  RETURN_IF_ERROR(unreadable_);
+  return CheckCount(options_, "", listing_ ? listed_.size() : current_->size());
+}
+
+void WatchCache::StatusChanged(const absl::Status& status) {
+  bool changed = false;
+  {
+    absl::MutexLock lock(&mutex_);
+    failure_ = status;
+    changed = withdrawn_ != EndsTheTable(status);
+    withdrawn_ = EndsTheTable(status);
+  }
+  if (changed && options_.on_change) options_.on_change();
 }
 
 void WatchCache::Publish(std::shared_ptr<const ObjectTable> table) {
@@ -242,8 +161,6 @@ void WatchCache::Publish(std::shared_ptr<const ObjectTable> table) {
   {
     absl::MutexLock lock(&mutex_);
     table_.swap(table);
-    failure_ = absl::OkStatus();
-    withdrawn_ = false;
   }
   if (options_.on_change) options_.on_change();
 }

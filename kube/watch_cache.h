@@ -1,19 +1,13 @@
-// All objects of one resource, kept current by list and watch.
+// All objects of one resource, kept current by list and watch (object_watch.h).
 //
-// Holds names, namespaces and labels only. One thread lists by pages, then watches with bookmarks
-// and goes on from the last resourceVersion after a break; an expired one (410) is a new list.
-// Failures are retried with back-off and jitter. The last good table stays while the API server is
-// away. Not here: which caches there are (cluster_directory.h).
+// Thread-safe. Holds names, namespaces and labels only. The last good table stays while the API
+// server is away. Not here: which caches there are (cluster_directory.h).
 #pragma once
 
-#include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
-#include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -21,9 +15,9 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "base/clock.h"
 #include "kube/metadata_json.h"
 #include "kube/object_table.h"
+#include "kube/object_watch.h"
 #include "kube/rest_mapping.h"
 #include "kube/transport.h"
 
@@ -40,67 +34,50 @@ struct WatchCacheOptions {
   std::function<void()> on_change;  // after the table was replaced; from the cache's thread
 };
 
-// "/api/v1/pods", "/apis/apps/v1/namespaces/shop/deployments". `ns` "" is all namespaces.
-std::string ResourcePath(const ResourceInfo& resource, absl::string_view ns);
+// Lists all pages of one namespace, "" being all. The limits and errors are those of WatchCache.
+absl::StatusOr<std::vector<ObjectPtr>> ListObjects(HttpTransport& server,
+                                                   const WatchCacheOptions& options,
+                                                   absl::string_view ns);
 
-// The query part of both list and watch: "" or a field selector.
-std::string RunningOnlyQuery(bool running_only);
-
-// Lists all pages. The page limits and errors are those of WatchCache.
-struct ListedObjects {
-  std::vector<ObjectPtr> objects;
-  std::string resource_version;
-};
-absl::StatusOr<ListedObjects> ListObjects(HttpTransport& server, const WatchCacheOptions& options,
-                                          absl::string_view ns, MetadataReader& reader);
-
-class WatchCache {
+class WatchCache : private WatchHandler {
  public:
-  struct Counters {
-    std::atomic<uint64_t> lists = 0;
-    std::atomic<uint64_t> watches = 0;
-    std::atomic<uint64_t> events = 0;
-    std::atomic<uint64_t> failures = 0;  // of lists and watches, expiries included
-  };
-
   // The transport is the cache's own: it is shut down at the end.
   WatchCache(WatchCacheOptions options, std::unique_ptr<HttpTransport> server);
-  ~WatchCache();
+  ~WatchCache() override;
 
   // The current table. Waits for the first list; if its last try failed, that is the error.
   // kPermissionDenied and kUnimplemented (405): listing or watching is not allowed. kNotFound and
   // kResourceExhausted, also later on: the resource is gone, or has grown over the limit.
   absl::StatusOr<std::shared_ptr<const ObjectTable>> Get(absl::Duration timeout);
 
-  const Counters& counters() const { return counters_; }
+  const WatchCounters& counters() const { return watch_.counters(); }
 
  private:
-  void Run();
-  // List, then watch until the resourceVersion is of no use any more.
-  absl::Status ListAndWatch();
-  absl::Status WatchOnce(std::string* resource_version);
-  absl::Status TakeLines(std::string* buffer, std::string* resource_version);
+  void ListStarted() override;
+  void Listed(absl::string_view object_json) override;
+  void ListEnded() override;
+  void Changed(ChangeType type, absl::string_view object_json) override;
+  void Flushed() override;
+  absl::Status Acceptable() override;
+  void StatusChanged(const absl::Status& status) override;
   void Publish(std::shared_ptr<const ObjectTable> table);
-  // Waits for the next try; false if the cache is being destroyed.
-  bool Pause();
-  bool stopping();
 
   const WatchCacheOptions options_;
-  const std::unique_ptr<HttpTransport> server_;
-  Counters counters_;
 
-  // The thread's own.
+  // The watch's thread's own.
   MetadataReader reader_;
-  std::minstd_rand random_;
-  absl::Duration backoff_;
+  bool listing_ = false;
+  absl::Status unreadable_;          // since the last list began
+  std::vector<ObjectPtr> listed_;    // of the list under way
+  std::vector<ObjectChange> batch_;  // since the last flush
   std::shared_ptr<const ObjectTable> current_;
 
   absl::Mutex mutex_;
   std::shared_ptr<const ObjectTable> table_ ABSL_GUARDED_BY(mutex_);
-  absl::Status failure_ ABSL_GUARDED_BY(mutex_);    // of the last try since the last table
-  bool withdrawn_ ABSL_GUARDED_BY(mutex_) = false;  // the table may not be used in spite of it
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  absl::Status failure_ ABSL_GUARDED_BY(mutex_);    // of the last try to list or watch
+  bool withdrawn_ ABSL_GUARDED_BY(mutex_) = false;  // the table may not be used any more
+
+  ObjectWatch watch_;  // last: it calls from its thread
 };
 
 }  // namespace flyball::kube

@@ -1,0 +1,48 @@
+// Lists and watch events as an API server sends them, taken apart into the text of each object.
+//
+// Pure. The order of fields does not matter. Objects are not looked into: only brackets and strings
+// are checked. One reader for each thread: it keeps its buffers.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace flyball::kube {
+
+struct PageEnd {
+  std::string resource_version;
+  std::string continue_token;  // "" on the last page
+};
+
+struct ObjectEvent {
+  enum class Type { kAdded, kModified, kDeleted, kBookmark, kError };
+  Type type = Type::kError;
+  absl::string_view object;      // lives until the reader's next call
+  std::string resource_version;  // after this event; of kError ""
+  int error_code = 0;            // of kError: the Status object's
+  std::string error_message;
+};
+
+class ObjectReader {
+ public:
+  ObjectReader();
+  ~ObjectReader();
+
+  // Hands over each item, in order. kInvalidArgument if it is no list of objects; items before the
+  // fault have been handed over then. `body` may grow: the parser wants room behind it.
+  absl::StatusOr<PageEnd> ReadPage(std::string& body,
+                                   absl::FunctionRef<void(absl::string_view)> on_object);
+
+  // One line of a watch. kInvalidArgument if it is no event.
+  absl::StatusOr<ObjectEvent> ReadEvent(absl::string_view line);
+
+ private:
+  struct Parser;
+  std::unique_ptr<Parser> parser_;
+};
+
+}  // namespace flyball::kube

@@ -1,0 +1,106 @@
+#include "kube/object_list.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "kube/api_client.h"
+#include "kube/api_error.h"
+#include "kube/url.h"
+
+namespace flyball::kube {
+namespace {
+
+constexpr char kAccept[] = "application/json";
+constexpr char kAcceptMetadata[] =
+    "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json";
+constexpr size_t kMaxPageBytes = 1u << 30;
+
+// Gives each object of a list its apiVersion and kind, which the API server leaves out of the items
+// of its own kinds.
+class Typed {
+ public:
+  explicit Typed(const ResourceInfo& resource)
+      : prefix_(absl::StrCat("{\"apiVersion\":\"", resource.name.group,
+                             resource.name.group.empty() ? "" : "/", resource.version,
+                             "\",\"kind\":\"", resource.kind, "\"")) {}
+
+  // Lives until the next call.
+  absl::string_view operator()(absl::string_view object) {
+    const absl::string_view fields = absl::StripLeadingAsciiWhitespace(object.substr(1));
+    // Where they are given they come first: Go writes them so.
+    if (absl::StartsWith(fields, "\"kind\"") || absl::StartsWith(fields, "\"apiVersion\"")) {
+      return object;
+    }
+    text_.assign(prefix_);
+    if (!absl::StartsWith(fields, "}")) text_.push_back(',');
+    text_.append(fields.data(), fields.size());
+    return text_;
+  }
+
+ private:
+  const std::string prefix_;
+  std::string text_;
+};
+
+absl::Status ListError(absl::string_view path, const HttpAnswer& answer) {
+  const absl::Status status = ApiError(absl::StrCat("list ", path), answer.status, answer.body);
+  // Not to be confused with too large a list.
+  if (answer.status == 429) return absl::UnavailableError(status.message());
+  return status;
+}
+
+}  // namespace
+
+std::string CollectionPath(const ObjectWatchOptions& options) {
+  return ObjectPath(options.resource.name.group, options.resource.version, options.ns,
+                    options.resource.name.resource, "");
+}
+
+std::string SelectorQuery(const ObjectWatchOptions& options) {
+  std::string query;
+  if (!options.label_selector.empty()) {
+    absl::StrAppend(&query, "&labelSelector=", UrlEscape(options.label_selector));
+  }
+  if (!options.field_selector.empty()) {
+    absl::StrAppend(&query, "&fieldSelector=", UrlEscape(options.field_selector));
+  }
+  return query;
+}
+
+absl::StatusOr<std::string> ListPages(HttpTransport& server, const ObjectWatchOptions& options,
+                                      ObjectReader& reader, WatchHandler& handler) {
+  const std::string path = CollectionPath(options);
+  Typed typed(options.resource);
+  std::string continue_token;
+  bool paged = true;
+  handler.ListStarted();
+  while (true) {
+    HttpCall call;
+    call.target = absl::StrCat(path, "?", paged ? absl::StrCat("limit=", options.page_size) : "",
+                               SelectorQuery(options));
+    if (!continue_token.empty()) {
+      absl::StrAppend(&call.target, "&continue=", UrlEscape(continue_token));
+    }
+    call.headers = {{"Accept", options.metadata_only ? kAcceptMetadata : kAccept}};
+    call.timeout = options.list_timeout;
+    call.max_body_bytes = kMaxPageBytes;
+    ASSIGN_OR_RETURN(HttpAnswer answer, server.Do(call));
+    if (answer.status == 410 && !continue_token.empty()) {
+      // The pages have expired while they were read: all in one piece, then.
+      handler.ListStarted();
+      continue_token.clear();
+      paged = false;
+      continue;
+    }
+    if (answer.status != 200) return ListError(path, answer);
+    ASSIGN_OR_RETURN(PageEnd page, reader.ReadPage(answer.body, [&](absl::string_view object) {
+      handler.Listed(options.metadata_only ? object : typed(object));
+    }));
+    RETURN_IF_ERROR(handler.Acceptable());
+    if (page.continue_token.empty()) return std::move(page.resource_version);
+    continue_token = std::move(page.continue_token);
+  }
+}
+
+}  // namespace flyball::kube

@@ -1,0 +1,29 @@
+// One list of a resource, by pages.
+//
+// Internal to object_watch.cc and watch_cache.cc. Thread-safe when the transport is.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "kube/object_json.h"
+#include "kube/object_watch.h"
+#include "kube/transport.h"
+
+namespace flyball::kube {
+
+// "/api/v1/pods", "/apis/apps/v1/namespaces/shop/deployments".
+std::string CollectionPath(const ObjectWatchOptions& options);
+
+// The selectors, for the query of both list and watch: "" or
+// "&fieldSelector=status.phase%3DRunning".
+std::string SelectorQuery(const ObjectWatchOptions& options);
+
+// Hands all objects to `handler`, beginning with ListStarted and without ListEnded; the answer is
+// the resourceVersion to watch from. Only options.list_timeout limits a page's time. Errors: those
+// of the transport and of HttpStatusCode, but a 429 is kUnavailable; the handler's;
+// kInvalidArgument for what is no list.
+absl::StatusOr<std::string> ListPages(HttpTransport& server, const ObjectWatchOptions& options,
+                                      ObjectReader& reader, WatchHandler& handler);
+
+}  // namespace flyball::kube
