@@ -51,7 +51,7 @@ class Adapter::Impl {
         batcher_(parts.source, parts.clock, options.queries, parts.metrics),
         values_(options.nan_value, parts.clock, parts.metrics),
         complaints_(parts.clock, kComplainEvery) {
-    series_pool_.emplace(options.max_parallel);
+    series_pool_.emplace(options.max_series_queries);
   }
   ~Impl() { Stop(); }
 

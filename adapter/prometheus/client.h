@@ -34,6 +34,8 @@ struct ServerUrl {
   std::string base;   // for the transport: scheme, user, host and path
   std::string query;  // its query string without `?`, sent along by POST only
   std::string shown;  // for logs and labels: no user, password or query string
+  // On this machine: an answer is sent as it is, since compressing costs more than it saves.
+  bool loopback = false;
 };
 ServerUrl SplitServerUrl(absl::string_view url);
 

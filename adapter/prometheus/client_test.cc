@@ -286,6 +286,15 @@ TEST_F(ClientTest, ShutdownEndsTheCallsOfAllServers) {
   EXPECT_TRUE(transports_[1]->ended);
 }
 
+TEST_F(ClientTest, AnAnswerFromThisMachineIsNotCompressed) {
+  auto near = Make({"http://127.0.0.1:9090"}), far = Make({"http://prom:9090"});
+  ASSERT_TRUE(Ask(*near).ok());
+  ASSERT_TRUE(Ask(*far).ok());
+  EXPECT_THAT(transports_[0]->calls[0].headers,
+              ElementsAre(testing::Pair("Accept-Encoding", "identity")));
+  EXPECT_THAT(transports_[1]->calls[0].headers, testing::IsEmpty());
+}
+
 // ---- URLs ----
 
 struct UrlRow {
@@ -301,6 +310,28 @@ TEST_P(SplitServerUrlTest, Row) {
   EXPECT_EQ(got.query, GetParam().query);
   EXPECT_EQ(got.shown, GetParam().shown);
 }
+
+struct LoopbackRow {
+  std::string name, url;
+  bool loopback;
+};
+
+class SplitServerUrlLoopbackTest : public testing::TestWithParam<LoopbackRow> {};
+
+TEST_P(SplitServerUrlLoopbackTest, Row) {
+  EXPECT_EQ(SplitServerUrl(GetParam().url).loopback, GetParam().loopback);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Hosts, SplitServerUrlLoopbackTest,
+    testing::Values(LoopbackRow{"Name", "http://localhost:9090", true},
+                    LoopbackRow{"NameWithoutPort", "https://u:p@localhost/x?y", true},
+                    LoopbackRow{"Address", "http://127.0.0.1:9090", true},
+                    LoopbackRow{"AddressV6", "http://[::1]:9090", true},
+                    LoopbackRow{"OtherAddressV6", "http://[::2]:9090", false},
+                    LoopbackRow{"Host", "http://prometheus.monitoring:9090", false},
+                    LoopbackRow{"NameInThePath", "http://prom/localhost", false}),
+    [](const auto& info) { return info.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     Forms, SplitServerUrlTest,
