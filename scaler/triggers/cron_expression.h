@@ -1,0 +1,51 @@
+// A cron expression of five fields, and when it last came true in a time zone.
+//
+// Pure. Source: the grammar is that of robfig/cron 3.0.1 with minute, hour, day of month, month and
+// day of week: numbers, names (jan, mon), `a-b`, `*`, `?`, `/step`, lists; Sunday is 0; no @daily,
+// no seconds; a prefix `CRON_TZ=ZONE ` or `TZ=ZONE ` beats the zone given. Days of month and of
+// week that are both restricted are or-ed. Differs: where clocks change. An expression with a
+// certain hour is about local time: a time that is
+//          skipped counts at the first instant after the gap, a time that comes twice counts the
+//          first time. One whose hour starts with `*` follows elapsed time: every instant that
+//          shows a matching time counts, and skipped ones do not.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace flyball::scaler {
+
+class CronExpression {
+ public:
+  // kInvalidArgument: what is wrong with which field, or that no day ever matches.
+  static absl::StatusOr<CronExpression> Parse(absl::string_view text);
+
+  // The last instant at or before `now` at which it was true; nothing for eight years: none.
+  std::optional<absl::Time> LatestFire(absl::Time now, const absl::TimeZone& zone) const;
+
+ private:
+  bool DayMatches(absl::CivilDay day) const;
+  bool IsEverTrue() const;
+  std::optional<absl::Time> LatestFireOn(absl::CivilDay day, absl::Time now,
+                                         const absl::TimeZone& zone) const;
+
+  // Bit n: n matches.
+  uint64_t minutes_ = 0;
+  uint64_t hours_ = 0;
+  uint64_t days_ = 0;
+  uint64_t months_ = 0;
+  uint64_t weekdays_ = 0;
+  bool any_day_ = false;      // day of month is `*` or `?`
+  bool any_weekday_ = false;  // day of week is
+  bool any_hour_ = false;     // hour starts with it
+  std::optional<absl::TimeZone> zone_;
+};
+
+// An IANA time zone. kInvalidArgument for anything that is not a name in the zone database.
+absl::StatusOr<absl::TimeZone> LoadZone(absl::string_view name);
+
+}  // namespace flyball::scaler

@@ -1,0 +1,28 @@
+// How each type of trigger is made; for this folder only.
+//
+// A maker reads everything that it needs from `metadata`, which afterwards knows all that is wrong;
+// what it returns is used only when nothing is.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "scaler/triggers/metadata.h"
+#include "scaler/triggers/trigger.h"
+
+namespace flyball::scaler {
+
+struct TriggerPlan {
+  const TriggerSpec& spec;
+  const TriggerContext& context;
+  Metadata& metadata;
+
+  // `s<index>-<part>`, with `/ . : % ( )` of the part as `-`.
+  std::string MetricName(absl::string_view part) const;
+};
+
+std::unique_ptr<Trigger> MakeCron(const TriggerPlan& plan);
+std::unique_ptr<Trigger> MakeKubernetesWorkload(const TriggerPlan& plan);
+
+}  // namespace flyball::scaler
