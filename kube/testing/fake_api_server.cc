@@ -1,0 +1,576 @@
+#include "kube/testing/fake_api_server.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <deque>
+#include <iostream>
+#include <map>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/synchronization/mutex.h"
+#include "kube/testing/fake_object_store.h"
+
+namespace flyball::kube {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr absl::Duration kGenerous = absl::Seconds(30);  // for tests that wait
+
+std::string Unescape(absl::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%' && i + 2 < text.size() && absl::ascii_isxdigit(text[i + 1])) {
+      out += absl::HexStringToBytes(text.substr(i + 1, 2));
+      i += 2;
+    } else {
+      out.push_back(text[i]);
+    }
+  }
+  return out;
+}
+
+// A request's target taken apart.
+struct Query {
+  explicit Query(absl::string_view target) {
+    const std::pair<std::string, std::string> parts =
+        absl::StrSplit(target, absl::MaxSplits('?', 1));
+    // An encoded slash is no boundary.
+    path = parts.first;
+    for (absl::string_view one : absl::StrSplit(parts.second, '&', absl::SkipEmpty())) {
+      const std::pair<std::string, std::string> pair = absl::StrSplit(one, absl::MaxSplits('=', 1));
+      values[pair.first] = Unescape(pair.second);
+    }
+  }
+  std::string operator[](const std::string& key) const {
+    const auto found = values.find(key);
+    return found == values.end() ? "" : found->second;
+  }
+  bool watch() const { return (*this)["watch"] == "1" || (*this)["watch"] == "true"; }
+
+  std::string path;
+  std::map<std::string, std::string> values;
+};
+
+bool WantsMetadata(const HttpCall& call) {
+  return std::any_of(call.headers.begin(), call.headers.end(), [](const auto& header) {
+    return absl::EqualsIgnoreCase(header.first, "accept") &&
+           absl::StrContains(header.second, "as=PartialObjectMetadata");
+  });
+}
+
+json Shown(const json& object, bool metadata_only) {
+  if (!metadata_only) return object;
+  return {{"kind", "PartialObjectMetadata"},
+          {"apiVersion", "meta.k8s.io/v1"},
+          {"metadata", object["metadata"]}};
+}
+
+std::string EventLine(absl::string_view type, const json& object) {
+  return json{{"type", std::string(type)}, {"object", object}}.dump() + "\n";
+}
+
+HttpAnswer Http(const FakeAnswer& answer) {
+  HttpAnswer out;
+  out.status = answer.status;
+  out.headers = {{"Content-Type", "application/json"}};
+  out.body = answer.body.dump();
+  return out;
+}
+
+json DiscoveredKind(const FakeKind& kind) {
+  json one = {
+      {"resource", kind.info.name.resource},
+      {"responseKind",
+       {{"group", kind.info.name.group}, {"version", kind.info.version}, {"kind", kind.info.kind}}},
+      {"scope", kind.info.namespaced ? "Namespaced" : "Cluster"},
+      {"singularResource", kind.info.singular},
+      {"verbs", {"create", "delete", "get", "list", "patch", "update", "watch"}}};
+  if (!kind.info.listable) one["verbs"] = {"create"};
+  for (const char* sub : {"scale", "status"}) {
+    if (!(std::string(sub) == "scale" ? kind.scale : kind.status)) continue;
+    one["subresources"].push_back({{"subresource", sub}, {"verbs", {"get", "patch", "update"}}});
+  }
+  return one;
+}
+
+// Of the core group, or of all the others.
+json Discovery(const std::deque<FakeKind>& kinds, bool core) {
+  json groups = json::array();
+  for (const FakeKind& kind : kinds) {
+    const std::string& name = kind.info.name.group;
+    if (name.empty() != core) continue;
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const json& one) { return one["metadata"]["name"] == name; });
+    if (group == groups.end()) {
+      groups.push_back({{"metadata", {{"name", name}}}, {"versions", json::array()}});
+      group = groups.end() - 1;
+    }
+    json& versions = (*group)["versions"];
+    auto version = std::find_if(versions.begin(), versions.end(), [&](const json& one) {
+      return one["version"] == kind.info.version;
+    });
+    if (version == versions.end()) {
+      versions.push_back({{"version", kind.info.version}, {"resources", json::array()}});
+      version = versions.end() - 1;
+    }
+    (*version)["resources"].push_back(DiscoveredKind(kind));
+  }
+  return {{"kind", "APIGroupDiscoveryList"},
+          {"apiVersion", "apidiscovery.k8s.io/v2"},
+          {"metadata", json::object()},
+          {"items", groups}};
+}
+
+}  // namespace
+
+class FakeApiServer::Impl {
+ public:
+  // One open watch; guarded by Impl::mutex_.
+  struct Watch {
+    Query query;
+    FakeTarget target = {};
+    bool metadata_only = false;
+    uint64_t version = 0;  // all changes up to here are told
+    uint64_t bookmarks = 0;
+    uint64_t cuts = 0;
+  };
+
+  absl::StatusOr<HttpAnswer> Do(const HttpCall& call, const bool& shut) {
+    Enter(call.method, call);
+    absl::MutexLock lock(&mutex_);
+    if (shut) return absl::CancelledError("fake API server: shutting down");
+    requests_.push_back({call.method, call.target, call.body});
+    if (dead_) return absl::UnavailableError("fake API server: connection refused");
+    Fault* fault = FaultFor(call.method, call.target);
+    if (fault == nullptr) return Serve(call);
+    if (fault->applied) Serve(call);
+    if (fault->status == 0) return absl::UnavailableError("fake API server: connection reset");
+    return FaultAnswer(*fault);
+  }
+
+  absl::Status Stream(const HttpCall& call, const bool& shut,
+                      const std::function<bool(absl::string_view)>& on_data) {
+    Enter("WATCH", call);
+    Watch watch{Query(call.target)};
+    std::string text;
+    {
+      absl::MutexLock lock(&mutex_);
+      requests_.push_back({"WATCH", call.target, ""});
+      if (dead_) return absl::UnavailableError("fake API server: connection refused");
+      if (Fault* fault = FaultFor("WATCH", call.target); fault != nullptr) {
+        if (fault->status == 0) return absl::UnavailableError("fake API server: connection reset");
+        return absl::Status(HttpStatusCode(fault->status), FaultAnswer(*fault).body);
+      }
+      watch.target = store_.Find(watch.query.path);
+      watch.metadata_only = WantsMetadata(call);
+      if (watch.target.kind == nullptr || !watch.target.kind->info.watchable) {
+        return absl::NotFoundError("404 page not found");
+      }
+      text = Open(&watch);
+      ++open_;
+    }
+    const absl::Status ended = Follow(&watch, std::move(text), call.timeout, shut, on_data);
+    absl::MutexLock lock(&mutex_);
+    --open_;
+    return ended;
+  }
+
+  FakeTarget FindObject(absl::string_view path) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const FakeTarget target = store_.Find(path);
+    if (target.kind == nullptr) Misused(absl::StrCat("no such resource: ", path));
+    return target;
+  }
+
+  [[noreturn]] static void Misused(absl::string_view what) {
+    std::cerr << "FakeApiServer: " << what << std::endl;
+    std::abort();
+  }
+
+  mutable absl::Mutex mutex_;
+  FakeObjectStore store_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Fault> faults_ ABSL_GUARDED_BY(mutex_);
+  int faults_hit_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::function<void(const HttpCall&)> hook_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Request> requests_ ABSL_GUARDED_BY(mutex_);
+  // What is left of lists that are read by pages.
+  std::map<std::string, std::deque<json>> pages_ ABSL_GUARDED_BY(mutex_);
+  uint64_t next_page_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool dead_ ABSL_GUARDED_BY(mutex_) = false;
+  uint64_t bookmarks_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t cuts_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool cut_well_ ABSL_GUARDED_BY(mutex_) = false;
+  int open_ ABSL_GUARDED_BY(mutex_) = 0;
+
+ private:
+  void Enter(const std::string& method, const HttpCall& call) {
+    std::function<void(const HttpCall&)> hook;
+    {
+      absl::MutexLock lock(&mutex_);
+      hook = hook_;
+    }
+    HttpCall seen = call;
+    seen.method = method;
+    if (hook) hook(seen);
+  }
+
+  Fault* FaultFor(absl::string_view method, absl::string_view target)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    for (Fault& fault : faults_) {
+      if (fault.times <= 0 || !absl::StrContains(target, fault.part) ||
+          (!fault.method.empty() && fault.method != method)) {
+        continue;
+      }
+      --fault.times;
+      ++faults_hit_;
+      return &fault;
+    }
+    return nullptr;
+  }
+
+  static HttpAnswer FaultAnswer(const Fault& fault) {
+    HttpAnswer answer = Http(FakeFailure(fault.status, fault.reason, fault.message));
+    answer.headers.insert(answer.headers.end(), fault.headers.begin(), fault.headers.end());
+    return answer;
+  }
+
+  HttpAnswer Serve(const HttpCall& call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const Query query(call.target);
+    if (query.path == "/api" || query.path == "/apis") {
+      return Http({200, Discovery(store_.kinds(), query.path == "/api")});
+    }
+    FakeTarget target = store_.Find(query.path);
+    target.name = Unescape(target.name);
+    if (target.kind == nullptr) {
+      HttpAnswer answer;
+      answer.status = 404;
+      answer.headers = {{"Content-Type", "text/plain"}};
+      answer.body = "404 page not found\n";
+      return answer;
+    }
+    if (call.method == "GET") {
+      return Http(target.name.empty() ? List(call, query, target) : store_.Get(target));
+    }
+    if (call.method == "DELETE" && !target.name.empty()) return Http(store_.Delete(target));
+    const json body = json::parse(call.body, nullptr, false);
+    if (!body.is_object()) {
+      return Http(FakeFailure(400, "BadRequest", "the body is no JSON object"));
+    }
+    return Http(Write(call, target, body));
+  }
+
+  FakeAnswer Write(const HttpCall& call, const FakeTarget& target, const json& body)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const bool collection = target.name.empty();
+    if (call.method == "POST" && collection) return store_.Create(target, body);
+    if (call.method == "PUT" && !collection) return store_.Update(target, body);
+    if (call.method == "PATCH" && !collection) {
+      if (call.content_type == "application/merge-patch+json") {
+        return store_.MergePatch(target, body);
+      }
+      return FakeFailure(415, "UnsupportedMediaType", "only merge patches are known here");
+    }
+    return FakeFailure(405, "MethodNotAllowed",
+                       "the server does not allow this method on the requested resource");
+  }
+
+  FakeAnswer List(const HttpCall& call, const Query& query, const FakeTarget& target)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    std::deque<json> left;
+    if (const std::string token = query["continue"]; !token.empty()) {
+      const auto found = pages_.find(token);
+      if (found == pages_.end()) {
+        return FakeFailure(410, "Expired",
+                           "The provided continue parameter is too old to display a consistent "
+                           "list result.");
+      }
+      left = std::move(found->second);
+      pages_.erase(found);
+    } else {
+      for (json& object : store_.List(target)) {
+        if (FakeSelects(object, query["labelSelector"], query["fieldSelector"])) {
+          left.push_back(std::move(object));
+        }
+      }
+    }
+    size_t limit = 0;
+    if (!absl::SimpleAtoi(query["limit"], &limit) || limit == 0) limit = left.size();
+    json items = json::array();
+    const bool metadata_only = WantsMetadata(call);
+    for (; limit > 0 && !left.empty(); --limit) {
+      json shown = Shown(left.front(), metadata_only);
+      if (!metadata_only && !target.kind->custom) {  // as the real one leaves them out
+        shown.erase("kind");
+        shown.erase("apiVersion");
+      }
+      items.push_back(std::move(shown));
+      left.pop_front();
+    }
+    json metadata = {{"resourceVersion", absl::StrCat(store_.version())}};
+    if (!left.empty()) {
+      const std::string token = absl::StrCat("page/", ++next_page_);
+      metadata["continue"] = token;
+      pages_[token] = std::move(left);
+    }
+    return {200,
+            {{"kind", target.kind->info.kind + "List"},
+             {"apiVersion", target.kind->ApiVersion()},
+             {"metadata", metadata},
+             {"items", items}}};
+  }
+
+  // What a new watch is told first.
+  std::string Open(Watch* watch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    watch->bookmarks = bookmarks_;
+    watch->cuts = cuts_;
+    const std::string from = watch->query["resourceVersion"];
+    if (absl::SimpleAtoi(from, &watch->version) && watch->version > 0) return "";
+    std::string text;
+    for (const json& object : store_.List(watch->target)) {
+      if (Selects(*watch, object)) {
+        text += EventLine("ADDED", Shown(object, watch->metadata_only));
+      }
+    }
+    watch->version = store_.version();
+    return text;
+  }
+
+  static bool Selects(const Watch& watch, const json& object) {
+    return !object.is_null() &&
+           FakeSelects(object, watch.query["labelSelector"], watch.query["fieldSelector"]);
+  }
+
+  // The changes since, as lines; a pending bookmark; or the error event when they are forgotten.
+  std::string News(Watch* watch, bool* expired) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    *expired = watch->version <= store_.expired();
+    if (*expired) {
+      return EventLine("ERROR", FakeFailure(410, "Expired", "too old resource version").body);
+    }
+    std::string text;
+    const std::string resource = watch->target.kind->info.name.ToString();
+    const auto& changes = store_.changes();
+    auto at = std::upper_bound(
+        changes.begin(), changes.end(), watch->version,
+        [](uint64_t version, const auto& change) { return version < change.version; });
+    for (; at != changes.end(); ++at) {
+      const FakeObjectStore::Change& change = *at;
+      if (std::get<0>(change.key) != resource) continue;
+      if (!watch->target.ns.empty() && std::get<1>(change.key) != watch->target.ns) continue;
+      const bool was = Selects(*watch, change.before);
+      const bool is = Selects(*watch, change.after);
+      if (!was && !is) continue;
+      json object = is ? change.after : change.before;
+      object["metadata"]["resourceVersion"] = absl::StrCat(change.version);
+      text += EventLine(!was ? "ADDED"
+                        : is ? "MODIFIED"
+                             : "DELETED",
+                        Shown(object, watch->metadata_only));
+    }
+    watch->version = store_.version();
+    if (std::exchange(watch->bookmarks, bookmarks_) != bookmarks_) {
+      const json object = {{"kind", watch->target.kind->info.kind},
+                           {"apiVersion", watch->target.kind->ApiVersion()},
+                           {"metadata", {{"resourceVersion", absl::StrCat(watch->version)}}}};
+      text += EventLine("BOOKMARK", object);
+    }
+    return text;
+  }
+
+  absl::Status Follow(Watch* watch, std::string text, absl::Duration timeout, const bool& shut,
+                      const std::function<bool(absl::string_view)>& on_data) {
+    if (!on_data("")) return absl::OkStatus();
+    while (true) {
+      if (!text.empty() && !on_data(text)) return absl::OkStatus();
+      bool expired = false;
+      {
+        absl::MutexLock lock(&mutex_);
+        const auto something = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+          return shut || dead_ || watch->cuts != cuts_ || watch->bookmarks != bookmarks_ ||
+                 watch->version < store_.version() || watch->version <= store_.expired();
+        };
+        if (!mutex_.AwaitWithTimeout(absl::Condition(&something), timeout)) {
+          return absl::DeadlineExceededError("fake API server: nothing came");
+        }
+        if (shut) return absl::CancelledError("fake API server: shutting down");
+        if (dead_) return absl::UnavailableError("fake API server: connection reset");
+        if (watch->cuts != cuts_) {
+          return cut_well_ ? absl::OkStatus()
+                           : absl::UnavailableError("fake API server: connection reset");
+        }
+        text = News(watch, &expired);
+      }
+      if (expired) {
+        on_data(text);
+        return absl::OkStatus();
+      }
+    }
+  }
+};
+
+class FakeApiServer::Transport : public HttpTransport {
+ public:
+  explicit Transport(Impl& server) : server_(server) {}
+
+  absl::StatusOr<HttpAnswer> Do(const HttpCall& call) override { return server_.Do(call, shut_); }
+  absl::Status Stream(const HttpCall& call,
+                      const std::function<bool(absl::string_view)>& on_data) override {
+    return server_.Stream(call, shut_, on_data);
+  }
+  void Shutdown() override {
+    absl::MutexLock lock(&server_.mutex_);
+    shut_ = true;
+  }
+
+ private:
+  Impl& server_;
+  bool shut_ = false;  // guarded by server_.mutex_
+};
+
+FakeApiServer::FakeApiServer() : impl_(std::make_unique<Impl>()) {}
+FakeApiServer::~FakeApiServer() = default;
+
+std::unique_ptr<HttpTransport> FakeApiServer::Connect() {
+  return std::make_unique<Transport>(*impl_);
+}
+
+std::function<absl::StatusOr<std::unique_ptr<HttpTransport>>()> FakeApiServer::Connector() {
+  return [this]() -> absl::StatusOr<std::unique_ptr<HttpTransport>> { return Connect(); };
+}
+
+void FakeApiServer::AddKind(const ResourceInfo& info, bool scale) {
+  absl::MutexLock lock(&impl_->mutex_);
+  impl_->store_.AddKind(info, scale);
+}
+
+std::string FakeApiServer::Put(absl::string_view text) {
+  json object = json::parse(text.begin(), text.end(), nullptr, false);
+  if (!object.is_object()) Impl::Misused(absl::StrCat("no JSON object: ", text));
+  absl::MutexLock lock(&impl_->mutex_);
+  FakeTarget target;
+  target.kind = impl_->store_.FindKind(object.value("apiVersion", ""), object.value("kind", ""));
+  const json metadata = object.value("metadata", json::object());
+  target.name = metadata.value("name", "");
+  if (target.kind == nullptr || target.name.empty()) {
+    Impl::Misused(absl::StrCat("unknown kind or no name: ", text));
+  }
+  if (target.kind->info.namespaced) target.ns = metadata.value("namespace", "default");
+  return impl_->store_.Force(target, std::move(object)).dump();
+}
+
+std::string FakeApiServer::Patch(absl::string_view path, absl::string_view patch) {
+  absl::MutexLock lock(&impl_->mutex_);
+  const FakeTarget target = impl_->FindObject(path);
+  json object = impl_->store_.Get(target).body;
+  object.merge_patch(json::parse(patch.begin(), patch.end(), nullptr, false));
+  return impl_->store_.Force(target, std::move(object)).dump();
+}
+
+void FakeApiServer::Delete(absl::string_view path) {
+  absl::MutexLock lock(&impl_->mutex_);
+  impl_->store_.Delete(impl_->FindObject(path));
+}
+
+std::string FakeApiServer::Get(absl::string_view path) const {
+  absl::MutexLock lock(&impl_->mutex_);
+  const FakeAnswer answer = impl_->store_.Get(impl_->FindObject(path));
+  return answer.status == 200 ? answer.body.dump() : "";
+}
+
+std::vector<std::string> FakeApiServer::List(absl::string_view path) const {
+  absl::MutexLock lock(&impl_->mutex_);
+  std::vector<std::string> out;
+  for (const json& object : impl_->store_.List(impl_->FindObject(path))) {
+    out.push_back(object.dump());
+  }
+  return out;
+}
+
+void FakeApiServer::Inject(Fault fault) {
+  absl::MutexLock lock(&impl_->mutex_);
+  impl_->faults_.push_back(std::move(fault));
+}
+
+int FakeApiServer::faults() const {
+  absl::MutexLock lock(&impl_->mutex_);
+  return impl_->faults_hit_;
+}
+
+void FakeApiServer::OnRequest(std::function<void(const HttpCall&)> hook) {
+  absl::MutexLock lock(&impl_->mutex_);
+  impl_->hook_ = std::move(hook);
+}
+
+void FakeApiServer::SetDead(bool dead) {
+  absl::MutexLock lock(&impl_->mutex_);
+  impl_->dead_ = dead;
+}
+
+void FakeApiServer::CutWatches(bool well) {
+  absl::MutexLock lock(&impl_->mutex_);
+  impl_->cut_well_ = well;
+  ++impl_->cuts_;
+}
+
+void FakeApiServer::ExpireVersions() {
+  absl::MutexLock lock(&impl_->mutex_);
+  impl_->store_.Expire();
+  impl_->pages_.clear();
+}
+
+void FakeApiServer::SendBookmarks() {
+  absl::MutexLock lock(&impl_->mutex_);
+  ++impl_->bookmarks_;
+}
+
+int FakeApiServer::watches() const {
+  absl::MutexLock lock(&impl_->mutex_);
+  return impl_->open_;
+}
+
+std::vector<FakeApiServer::Request> FakeApiServer::Requests() const {
+  absl::MutexLock lock(&impl_->mutex_);
+  return impl_->requests_;
+}
+
+namespace {
+
+int Count(const std::vector<FakeApiServer::Request>& requests, absl::string_view method,
+          absl::string_view part) {
+  return static_cast<int>(
+      std::count_if(requests.begin(), requests.end(), [&](const FakeApiServer::Request& request) {
+        return (method.empty() || request.method == method) &&
+               absl::StrContains(request.target, part);
+      }));
+}
+
+}  // namespace
+
+int FakeApiServer::CountRequests(absl::string_view method, absl::string_view part) const {
+  absl::MutexLock lock(&impl_->mutex_);
+  return Count(impl_->requests_, method, part);
+}
+
+bool FakeApiServer::AwaitRequests(absl::string_view method, absl::string_view part,
+                                  int count) const {
+  absl::MutexLock lock(&impl_->mutex_);
+  const auto enough = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return Count(impl_->requests_, method, part) >= count;
+  };
+  return impl_->mutex_.AwaitWithTimeout(absl::Condition(&enough), kGenerous);
+}
+
+bool FakeApiServer::AwaitWatches(int count) const {
+  absl::MutexLock lock(&impl_->mutex_);
+  const auto enough = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return impl_->open_ == count; };
+  return impl_->mutex_.AwaitWithTimeout(absl::Condition(&enough), kGenerous);
+}
+
+}  // namespace flyball::kube

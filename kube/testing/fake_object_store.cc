@@ -1,0 +1,312 @@
+#include "kube/testing/fake_object_store.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "kube/builtin_resources.h"
+#include "kube/scale.h"
+#include "kube/selector.h"
+
+namespace flyball::kube {
+
+using nlohmann::json;
+
+namespace {
+
+std::string Text(const json& object, const std::string& pointer) {
+  const json::json_pointer at(pointer);
+  return object.contains(at) && object[at].is_string() ? object[at].get<std::string>() : "";
+}
+
+int Number(const json& object, const std::string& pointer) {
+  const json::json_pointer at(pointer);
+  return object.contains(at) && object[at].is_number_integer() ? object[at].get<int>() : 0;
+}
+
+FakeAnswer NotFound(const FakeTarget& target) {
+  return FakeFailure(
+      404, "NotFound",
+      absl::StrCat(target.kind->info.name.ToString(), " \"", target.name, "\" not found"));
+}
+
+FakeAnswer Conflict(const FakeTarget& target, absl::string_view why) {
+  return FakeFailure(
+      409, "Conflict",
+      absl::StrCat("Operation cannot be fulfilled on ", target.kind->info.name.ToString(), " \"",
+                   target.name, "\": ", why));
+}
+
+// What stands against writing `object` over `stored`; status 200: nothing.
+FakeAnswer CheckConditions(const FakeTarget& target, const json& stored, const json& object,
+                           bool must_name_version) {
+  const std::string version = Text(object, "/metadata/resourceVersion");
+  const std::string uid = Text(object, "/metadata/uid");
+  if (version.empty() && must_name_version) {
+    return FakeFailure(422, "Invalid",
+                       absl::StrCat(target.kind->info.name.ToString(), " \"", target.name,
+                                    "\" is invalid: metadata.resourceVersion: Invalid value: 0x0: "
+                                    "must be specified for an update"));
+  }
+  if (!uid.empty() && uid != Text(stored, "/metadata/uid")) {
+    return Conflict(target, absl::StrCat("Precondition failed: UID in precondition: ", uid,
+                                         ", UID in object meta: ", Text(stored, "/metadata/uid")));
+  }
+  if (!version.empty() && version != Text(stored, "/metadata/resourceVersion")) {
+    return Conflict(target,
+                    "the object has been modified; please apply your changes to the latest "
+                    "version and try again");
+  }
+  return {};
+}
+
+// `object` with what a write to this (sub)resource leaves alone.
+json Merged(const FakeTarget& target, const json& stored, const json& object) {
+  if (target.subresource == "status") {
+    json out = stored;
+    out.erase("status");
+    if (object.contains("status")) out["status"] = object["status"];
+    return out;
+  }
+  json out = object;
+  if (target.kind->status) {
+    out.erase("status");
+    if (stored.contains("status")) out["status"] = stored["status"];
+  }
+  return out;
+}
+
+json ScaleOf(const FakeKind& kind, const json& object) {
+  std::string selector = Text(object, "/status/selector");
+  if (!kind.custom) {
+    const auto scale = ScaleOfWorkload(object.dump());
+    selector = scale.ok() ? scale->selector : scale.status().ToString();
+  }
+  json metadata;
+  for (const char* key : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
+    if (object["metadata"].contains(key)) metadata[key] = object["metadata"][key];
+  }
+  return {{"kind", "Scale"},
+          {"apiVersion", "autoscaling/v1"},
+          {"metadata", metadata},
+          {"spec", {{"replicas", Number(object, "/spec/replicas")}}},
+          {"status", {{"replicas", Number(object, "/status/replicas")}, {"selector", selector}}}};
+}
+
+}  // namespace
+
+std::string FakeKind::ApiVersion() const {
+  return info.name.group.empty() ? info.version : absl::StrCat(info.name.group, "/", info.version);
+}
+
+FakeAnswer FakeFailure(int status, absl::string_view reason, absl::string_view message) {
+  return {status,
+          {{"kind", "Status"},
+           {"apiVersion", "v1"},
+           {"metadata", json::object()},
+           {"status", "Failure"},
+           {"reason", std::string(reason)},
+           {"message", std::string(message)},
+           {"code", status}}};
+}
+
+FakeObjectStore::FakeObjectStore() {
+  for (const ResourceInfo& info : BuiltinResources()) {
+    const std::string& group = info.name.group;
+    FakeKind kind{.info = info, .custom = false, .scale = false, .status = false};
+    kind.scale = info.kind == "Deployment" || info.kind == "ReplicaSet" ||
+                 info.kind == "StatefulSet" || info.kind == "ReplicationController";
+    kind.status = group == "apps" || group == "autoscaling" || group == "batch" ||
+                  (group.empty() && info.kind != "Event" && info.kind != "ConfigMap");
+    kinds_.push_back(std::move(kind));
+  }
+}
+
+void FakeObjectStore::AddKind(const ResourceInfo& info, bool scale) {
+  kinds_.push_back({.info = info, .custom = true, .scale = scale, .status = true});
+}
+
+FakeTarget FakeObjectStore::Find(absl::string_view path) const {
+  std::vector<std::string> parts = absl::StrSplit(path, '/', absl::SkipEmpty());
+  const bool core = !parts.empty() && parts[0] == "api";
+  const size_t root = core ? 2 : 3;
+  FakeTarget target;
+  if (parts.size() <= root || (!core && parts[0] != "apis")) return target;
+  const std::string group = core ? "" : parts[1];
+  const std::string version = parts[root - 1];
+  parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(root));
+  if (parts[0] == "namespaces" && parts.size() > 2) {
+    target.ns = parts[1];
+    parts.erase(parts.begin(), parts.begin() + 2);
+  }
+  for (const FakeKind& kind : kinds_) {
+    if (kind.info.name == GroupResource{group, parts[0]} && kind.info.version == version) {
+      target.kind = &kind;
+    }
+  }
+  if (parts.size() > 1) target.name = parts[1];
+  if (parts.size() > 2) target.subresource = parts[2];
+  const bool known =
+      target.subresource.empty() ||
+      (target.kind != nullptr && ((target.subresource == "scale" && target.kind->scale) ||
+                                  (target.subresource == "status" && target.kind->status)));
+  if (parts.size() > 3 || !known) target.kind = nullptr;
+  return target;
+}
+
+const FakeKind* FakeObjectStore::FindKind(absl::string_view api_version,
+                                          absl::string_view kind) const {
+  for (const FakeKind& one : kinds_) {
+    if (one.info.kind == kind && one.ApiVersion() == api_version) return &one;
+  }
+  return nullptr;
+}
+
+FakeObjectStore::Key FakeObjectStore::KeyOf(const FakeTarget& target) {
+  return {target.kind->info.name.ToString(), target.ns, target.name};
+}
+
+const json* FakeObjectStore::Stored(const FakeTarget& target) const {
+  const auto found = objects_.find(KeyOf(target));
+  return found == objects_.end() ? nullptr : &found->second;
+}
+
+FakeAnswer FakeObjectStore::Get(const FakeTarget& target) const {
+  const json* stored = Stored(target);
+  if (stored == nullptr) return NotFound(target);
+  return {200, target.subresource == "scale" ? ScaleOf(*target.kind, *stored) : *stored};
+}
+
+FakeAnswer FakeObjectStore::Create(const FakeTarget& target, json object) {
+  FakeTarget at = target;
+  at.name = Text(object, "/metadata/name");
+  if (at.name.empty()) {
+    return FakeFailure(422, "Invalid", "metadata.name: Required value: name is required");
+  }
+  if (!Text(object, "/metadata/resourceVersion").empty()) {
+    return FakeFailure(500, "InternalError",
+                       "resourceVersion should not be set on objects to be created");
+  }
+  if (Stored(at) != nullptr) {
+    return FakeFailure(
+        409, "AlreadyExists",
+        absl::StrCat(at.kind->info.name.ToString(), " \"", at.name, "\" already exists"));
+  }
+  if (at.kind->status) object.erase("status");
+  FakeAnswer answer = Store(at, std::move(object));
+  answer.status = 201;
+  return answer;
+}
+
+FakeAnswer FakeObjectStore::Update(const FakeTarget& target, json object) {
+  const json* stored = Stored(target);
+  if (stored == nullptr) return NotFound(target);
+  const bool must = target.kind->custom || target.kind->info.kind == "Lease";
+  const FakeAnswer problem = CheckConditions(target, *stored, object, must);
+  if (problem.status != 200) return problem;
+  if (target.subresource == "scale") return UpdateScale(target, object);
+  return Store(target, Merged(target, *stored, object));
+}
+
+FakeAnswer FakeObjectStore::UpdateScale(const FakeTarget& target, const json& scale) {
+  json object = *Stored(target);
+  object["spec"]["replicas"] = Number(scale, "/spec/replicas");
+  const FakeAnswer answer = Store(target, std::move(object));
+  return {200, ScaleOf(*target.kind, answer.body)};
+}
+
+FakeAnswer FakeObjectStore::MergePatch(const FakeTarget& target, const json& patch) {
+  const json* stored = Stored(target);
+  if (stored == nullptr) return NotFound(target);
+  const FakeAnswer problem = CheckConditions(target, *stored, patch, false);
+  if (problem.status != 200) return problem;
+  if (target.subresource == "scale") {
+    json scale = ScaleOf(*target.kind, *stored);
+    scale.merge_patch(patch);
+    return UpdateScale(target, scale);
+  }
+  json object = *stored;
+  object.merge_patch(patch);
+  return Store(target, Merged(target, *stored, object));
+}
+
+FakeAnswer FakeObjectStore::Delete(const FakeTarget& target) {
+  const auto found = objects_.find(KeyOf(target));
+  if (found == objects_.end()) return NotFound(target);
+  json gone = found->second;
+  objects_.erase(found);
+  gone["metadata"]["resourceVersion"] = absl::StrCat(++version_);
+  changes_.push_back({version_, KeyOf(target), gone, nullptr});
+  return {200, {{"kind", "Status"}, {"apiVersion", "v1"}, {"status", "Success"}}};
+}
+
+json FakeObjectStore::Force(const FakeTarget& target, json object) {
+  return Store(target, std::move(object)).body;
+}
+
+FakeAnswer FakeObjectStore::Store(const FakeTarget& target, json object) {
+  const json* stored = Stored(target);
+  json& metadata = object["metadata"];
+  object["apiVersion"] = target.kind->ApiVersion();
+  object["kind"] = target.kind->info.kind;
+  metadata["name"] = target.name;
+  if (!target.ns.empty()) metadata["namespace"] = target.ns;
+  int64_t generation = 1;
+  if (stored != nullptr) {
+    const json& before = *stored;
+    metadata["uid"] = before["metadata"]["uid"];
+    metadata["creationTimestamp"] = before["metadata"]["creationTimestamp"];
+    metadata["resourceVersion"] = before["metadata"]["resourceVersion"];
+    generation = before["metadata"]["generation"].get<int64_t>();
+    if (before.value("spec", json()) != object.value("spec", json())) ++generation;
+  } else {
+    if (Text(object, "/metadata/uid").empty()) metadata["uid"] = absl::StrCat("uid-", ++uids_);
+    if (!metadata.contains("creationTimestamp")) {
+      metadata["creationTimestamp"] = "2026-01-01T00:00:00Z";
+    }
+  }
+  metadata["generation"] = generation;
+  if (stored != nullptr && *stored == object) return {200, object};  // nothing is written
+  metadata["resourceVersion"] = absl::StrCat(++version_);
+  const Key key = KeyOf(target);
+  changes_.push_back({version_, key, stored == nullptr ? json() : *stored, object});
+  objects_[key] = object;
+  return {200, std::move(object)};
+}
+
+std::vector<json> FakeObjectStore::List(const FakeTarget& target) const {
+  std::vector<json> out;
+  const std::string resource = target.kind->info.name.ToString();
+  for (auto at = objects_.lower_bound({resource, target.ns, ""}); at != objects_.end(); ++at) {
+    if (std::get<0>(at->first) != resource) break;
+    if (!target.ns.empty() && std::get<1>(at->first) != target.ns) break;
+    out.push_back(at->second);
+  }
+  return out;
+}
+
+void FakeObjectStore::Expire() {
+  changes_.clear();
+  expired_ = version_++;
+}
+
+bool FakeSelects(const json& object, const std::string& label_selector,
+                 const std::string& field_selector) {
+  const auto selector = Selector::Parse(label_selector);
+  Labels labels;
+  const json::json_pointer at("/metadata/labels");
+  if (object.contains(at)) labels = object[at].get<Labels>();
+  if (!selector.ok() || !selector->Matches(labels)) return false;
+  for (absl::string_view term : absl::StrSplit(field_selector, ',', absl::SkipEmpty())) {
+    const bool negative = absl::StrContains(term, "!=");
+    const std::pair<std::string, std::string> field =
+        absl::StrSplit(term, absl::MaxSplits(negative ? "!=" : "=", 1));
+    const std::string path = absl::StrCat("/", absl::StrReplaceAll(field.first, {{".", "/"}}));
+    if ((Text(object, path) == field.second) == negative) return false;
+  }
+  return true;
+}
+
+}  // namespace flyball::kube
