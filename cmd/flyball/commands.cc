@@ -14,6 +14,7 @@ struct Command {
 
 constexpr Command kCommands[] = {
     {"check", "check rule files", RunCheck},
+    {"convert", "turn HorizontalPodAutoscalers into autoscalers of our own kind", RunConvert},
     {"decide", "decide replica counts on vectors or files", RunDecide},
     {"serve", "serve the metrics APIs; also meant by prometheus-adapter's flags alone", RunServe},
     {"test", "run unit tests of rule files", RunTest},

@@ -1,0 +1,63 @@
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <optional>
+
+#include "cmd/flyball/commands.h"
+#include "cmd/flyball/convert_hpa.h"
+
+namespace flyball::cmd {
+namespace {
+
+std::optional<std::string> ReadInput(const std::string& path) {
+  if (path == "-") {
+    return std::string(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
+  }
+  std::ifstream in(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (!in.is_open() || in.bad()) return std::nullopt;
+  return text;
+}
+
+// Nothing is printed unless everything is good: the output is piped into kubectl.
+int ConvertFiles(const std::vector<std::string>& files, const ConvertOptions& options) {
+  std::string yaml;
+  bool good = true;
+  for (const std::string& file : files) {
+    const std::optional<std::string> text = ReadInput(file);
+    if (!text) {
+      std::cerr << file << ": cannot be read\n";
+      good = false;
+      continue;
+    }
+    const Conversion conversion = ConvertHpas(file == "-" ? "stdin" : file, *text, options);
+    for (const std::string& error : conversion.errors) std::cerr << error << "\n";
+    good &= conversion.errors.empty();
+    yaml += conversion.yaml;
+  }
+  if (good) std::cout << yaml << std::flush;
+  return good && std::cout.good() ? 0 : 1;
+}
+
+}  // namespace
+
+int RunConvert(const Args& args) {
+  CLI::App app("Turn objects of other kinds into our own", "flyball convert");
+  app.require_subcommand(1);
+  ConvertOptions options;
+  std::vector<std::string> files;
+  CLI::App* const hpa =
+      app.add_subcommand("hpa", "HorizontalPodAutoscalers (v1, v2) into Autoscalers, as YAML");
+  hpa->add_option("--mode", options.mode, "Put this mode into each; without it the server's counts")
+      ->check(CLI::IsMember({"Shadow", "Advise", "Act"}));
+  hpa->add_option("FILE", files, "YAML or JSON, as kubectl prints them; - is stdin")->required();
+  try {
+    app.parse(Args(args.rbegin(), args.rend()));  // CLI11 takes words last first
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  return ConvertFiles(files, options);
+}
+
+}  // namespace flyball::cmd
