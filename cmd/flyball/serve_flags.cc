@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "cmd/flyball/go_flags.h"
 
 namespace flyball::cmd {
 namespace {
@@ -74,49 +75,7 @@ constexpr InertFlag kInert[] = {
     {"audit-webhook-truncate-max-event-size", Kind::kInt, kNoAudit},
 };
 
-// Adds options to a CLI::App in the manner of Go's flags: the last value of a flag wins, lists are
-// cut at commas, and a list flag that is given replaces its default.
-class Flags {
- public:
-  explicit Flags(CLI::App& app) : app_(app) {}
-
-  void String(const char* name, std::string& value, const char* help) {
-    app_.add_option(Dashed(name), value, help)->take_last();
-  }
-  void Int(const char* name, int& value, const char* help) {
-    app_.add_option(Dashed(name), value, help)->take_last();
-  }
-  void Bool(const char* name, bool& value, const char* help) {
-    app_.add_flag(Dashed(name), value, help)->take_last();
-  }
-  void Duration(const char* name, absl::Duration& value, const char* help) {
-    app_.add_option_function<std::string>(
-            Dashed(name),
-            [&value, name](const std::string& text) {
-              auto parsed = ParseGoDuration(text);
-              if (!parsed.ok()) {
-                throw CLI::ValidationError(Dashed(name), std::string(parsed.status().message()));
-              }
-              value = *parsed;
-            },
-            absl::StrCat(help, " (default ", absl::FormatDuration(value), ")"))
-        ->take_last();
-  }
-  // Each occurrence is one value.
-  void Repeated(const char* name, std::vector<std::string>& value, const char* help) {
-    app_.add_option(Dashed(name), value, help)->allow_extra_args(false)->take_all();
-  }
-  // Comma lists.
-  void List(const char* name, std::vector<std::string>& value, const char* help) {
-    app_.add_option(Dashed(name), value, help)->allow_extra_args(false)->delimiter(',')->take_all();
-  }
-
- private:
-  static std::string Dashed(const char* name) { return absl::StrCat("--", name); }
-  CLI::App& app_;
-};
-
-void AddSourceFlags(Flags flags, ServeFlags& f) {
+void AddSourceFlags(GoFlags flags, ServeFlags& f) {
   flags.String("config", f.config, "rule file (required)");
   flags.Repeated("prometheus-url", f.prometheus_urls,
                  "URL of Prometheus (default https://localhost); repeated: servers of equal "
@@ -148,7 +107,7 @@ void AddSourceFlags(Flags flags, ServeFlags& f) {
                "what NaN becomes: zero, or drop (the object has no value)");
 }
 
-void AddObjectFlags(Flags flags, ServeFlags& f) {
+void AddObjectFlags(GoFlags flags, ServeFlags& f) {
   flags.String("objects", f.objects,
                "folder of YAML files that hold the objects, instead of a cluster");
   flags.String("lister-kubeconfig", f.lister_kubeconfig,
@@ -158,7 +117,7 @@ void AddObjectFlags(Flags flags, ServeFlags& f) {
                  "and when one is missed");
 }
 
-void AddServingFlags(Flags flags, ServeFlags& f) {
+void AddServingFlags(GoFlags flags, ServeFlags& f) {
   flags.Int("secure-port", f.secure_port, "port of the HTTPS server");
   flags.String("bind-address", f.bind_address, "address to listen on");
   flags.String("cert-dir", f.cert_dir,
@@ -178,7 +137,7 @@ void AddServingFlags(Flags flags, ServeFlags& f) {
                  "how long to go on serving, not ready, after the signal to stop");
 }
 
-void AddAuthFlags(Flags flags, ServeFlags& f) {
+void AddAuthFlags(GoFlags flags, ServeFlags& f) {
   flags.String("authentication-kubeconfig", f.authentication_kubeconfig,
                "kubeconfig for TokenReview");
   flags.String("authorization-kubeconfig", f.authorization_kubeconfig,
@@ -222,7 +181,7 @@ struct InertValues {
 };
 
 void AddInertFlags(CLI::App& app, InertValues& values) {
-  Flags flags(app);
+  GoFlags flags(app);
   for (size_t i = 0; i < std::size(kInert); ++i) {
     const std::string name = absl::StrCat("--", kInert[i].name);
     switch (kInert[i].kind) {
@@ -258,6 +217,18 @@ void WarnOfInertFlags(const CLI::App& app, ServeFlags& f) {
       absl::StrCat("these flags are accepted and have no effect: ", absl::StrJoin(given, ", ")));
 }
 
+// Flags of the scaler where it does not run.
+void WarnOfIdleScalerFlags(const CLI::App& app, ServeFlags& f) {
+  if (f.scaler.enabled) return;
+  std::vector<std::string> given;
+  for (const std::string& name : ScalerFlagNames()) {
+    if (app.count(name) > 0) given.push_back(name);
+  }
+  if (given.empty()) return;
+  f.warnings.push_back(
+      absl::StrCat("without --scaler these flags have no effect: ", absl::StrJoin(given, ", ")));
+}
+
 absl::Status Check(const ServeFlags& f) {
   const auto refused = [](auto... parts) {
     return absl::FailedPreconditionError(absl::StrCat(parts...));
@@ -290,20 +261,15 @@ absl::Status Check(const ServeFlags& f) {
   if (f.metrics_relist_interval <= absl::ZeroDuration()) {
     return refused("--metrics-relist-interval: expected more than 0");
   }
-  return absl::OkStatus();
+  if (f.scaler.enabled && !f.objects.empty()) {
+    return refused(
+        "--scaler needs a cluster: with --objects there is nothing to watch and nothing to scale; "
+        "`flyball decide` decides on files");
+  }
+  return f.scaler.enabled ? CheckScalerFlags(f.scaler) : absl::OkStatus();
 }
 
 }  // namespace
-
-absl::StatusOr<absl::Duration> ParseGoDuration(const std::string& text) {
-  absl::Duration duration;
-  if (!absl::ParseDuration(text, &duration) || duration == absl::InfiniteDuration() ||
-      duration == -absl::InfiniteDuration()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "\"", text, "\" is not a duration; expected a number with a unit, as 90s or 1h30m"));
-  }
-  return duration;
-}
 
 absl::StatusOr<ServeFlags> ParseServeFlags(const Args& args) {
   ServeFlags f;
@@ -311,11 +277,12 @@ absl::StatusOr<ServeFlags> ParseServeFlags(const Args& args) {
   CLI::App app(
       "Serves custom.metrics.k8s.io, external.metrics.k8s.io and metrics.k8s.io from rule files.",
       "flyball serve");
-  Flags flags(app);
+  GoFlags flags(app);
   AddSourceFlags(flags, f);
   AddObjectFlags(flags, f);
   AddServingFlags(flags, f);
   AddAuthFlags(flags, f);
+  AddScalerFlags(flags, f.scaler);
   app.add_option("-v,--v", f.verbosity, "log level: 0 to 10")->take_last();
   flags.String("log-format", f.log_format, "text or json");
   AddInertFlags(app, inert);
@@ -338,6 +305,7 @@ absl::StatusOr<ServeFlags> ParseServeFlags(const Args& args) {
   }
   f.bind_address_given = app.count("--bind-address") > 0;
   WarnOfInertFlags(app, f);
+  WarnOfIdleScalerFlags(app, f);
   if (absl::Status status = Check(f); !status.ok()) return status;
   if (f.prometheus_urls.empty()) f.prometheus_urls = {"https://localhost"};
   if (f.metrics_max_age == absl::ZeroDuration()) f.metrics_max_age = f.metrics_relist_interval;

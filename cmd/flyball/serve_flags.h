@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "cmd/flyball/commands.h"
+#include "cmd/flyball/serve_scaler_flags.h"
 
 namespace flyball::cmd {
 
@@ -67,6 +68,8 @@ struct ServeFlags {
   std::vector<std::string> requestheader_group_headers = {"x-remote-group"};
   std::vector<std::string> requestheader_extra_headers_prefix = {"x-remote-extra-"};
 
+  ScalerFlags scaler;
+
   // Logs.
   int verbosity = 0;
   std::string log_format = "text";  // or "json"
@@ -79,8 +82,5 @@ struct ServeFlags {
 //   kInvalidArgument     the words don't parse: unknown flag, wrong type
 //   kFailedPrecondition  they parse, but what they ask for can't be (no --config, unknown verb)
 absl::StatusOr<ServeFlags> ParseServeFlags(const Args& args);
-
-// `90s`, `1h30m`, `0`, as Go's time.ParseDuration.
-absl::StatusOr<absl::Duration> ParseGoDuration(const std::string& text);
 
 }  // namespace flyball::cmd
