@@ -5,7 +5,7 @@
 // validation (hpa_parser.h) with the tolerance gate on, but for this: with triggers, minReplicas
 // may be 0 and metrics may be empty; a metric selector has to compile. What a trigger's metadata
 // mean is for MakeTrigger to say (triggers/trigger.h). The custom resource definition refuses what
-// this refuses, as far as CEL can say it (charts/flyball/crds; both are run over
+// this refuses, as far as CEL can say it (charts/flyball/files/crds; both are run over
 // test/data/own_kind_cases.yaml).
 //
 // Units:  `cadence.interval` is a duration (`500ms`, `1m30s`), `cooldownPeriod` a duration or whole

@@ -24,8 +24,14 @@ CIPHERS = ("TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305,TLS_ECDHE_ECDSA_WITH_CHACHA20_P
            "TLS_RSA_WITH_AES_256_GCM_SHA384,TLS_RSA_WITH_AES_128_CBC_SHA,TLS_RSA_WITH_AES_256_CBC_SHA")
 KUBE_PROMETHEUS = ["--cert-dir=/var/run/serving-cert", "--config=/etc/adapter/config.yaml", "--metrics-relist-interval=1m",
                    "--prometheus-url=https://prometheus.monitoring.svc:9090/", "--secure-port=6443", "--tls-cipher-suites=" + CIPHERS]
-HELM = ["/adapter", "--secure-port=6443", "--cert-dir=/tmp/cert", "--prometheus-url=http://prometheus.default.svc:9090",
-        "--metrics-relist-interval=1m", "--v=4", "--config=/etc/adapter/config.yaml"]
+
+
+def helm_args() -> list:
+    """Those of the Deployment that prometheus-adapter's chart renders."""
+    rendered = yaml.safe_load_all((paths.PROJECT / "test" / "data" / "prometheus-adapter-chart" / "rendered.yaml").read_text())
+    deployment = next(d for d in rendered if d and d["kind"] == "Deployment")
+    return deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+
 
 OWN = {"overrides": {k: {"resource": k} for k in ("namespace", "node", "pod")}}
 
@@ -114,6 +120,6 @@ class StockArgs(Case):
             M + "/namespaces/web/pods?labelSelector=app%3Dshop", M + "/namespaces/web/pods/absent", "/apis/metrics.k8s.io", "/healthz"])
 
     def test_helm_chart(self):
-        self.compare(HELM, stock_rules.CONFIG, "pods/http_requests", [
+        self.compare(helm_args(), stock_rules.CONFIG, "pods/http_requests", [
             "/apis/custom.metrics.k8s.io/v1beta1", WEB + "/services/front/http_requests", WEB + "/metrics/queue_depth",
             *(f"{WEB}/pods/*/{m}?labelSelector=app%3Dshop" for m in ("cpu_usage", "memory_rss", "http_requests", "absent"))])

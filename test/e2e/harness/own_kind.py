@@ -4,7 +4,7 @@ from . import kube, paths, wait
 from .control_plane import ControlPlane
 from .kubectl import Kubectl
 
-DEFINITION = paths.PROJECT / "charts" / "flyball" / "crds" / "autoscalers.flyball.dev.yaml"
+DEFINITION = paths.PROJECT / "charts" / "flyball" / "files" / "crds" / "autoscalers.flyball.dev.yaml"
 
 
 def install(cluster: ControlPlane):

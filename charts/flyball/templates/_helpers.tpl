@@ -1,0 +1,205 @@
+{{/* Names and labels. */}}
+{{- define "flyball.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "flyball.fullname" -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- $whole := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
+{{- default $whole .Values.fullnameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "flyball.namespace" -}}
+{{- default .Release.Namespace .Values.namespaceOverride -}}
+{{- end -}}
+
+{{/* The name of a cluster-wide object: two releases of one name in two namespaces must not share it. */}}
+{{- define "flyball.clusterName" -}}
+{{- printf "%s:%s" (include "flyball.namespace" .) (include "flyball.fullname" .) -}}
+{{- end -}}
+
+{{- define "flyball.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- default (include "flyball.fullname" .) .Values.serviceAccount.name -}}
+{{- else -}}
+{{- default "default" .Values.serviceAccount.name -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "flyball.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "flyball.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "flyball.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/component: metrics
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+{{ include "flyball.selectorLabels" . }}
+{{- with .Values.customLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* metadata of an object: a list of the root, its name, whether it has a namespace, more labels, more annotations. */}}
+{{- define "flyball.metadata" -}}
+{{- $root := index . 0 -}}
+name: {{ index . 1 }}
+{{- if index . 2 }}
+namespace: {{ include "flyball.namespace" $root }}
+{{- end }}
+labels:
+  {{- include "flyball.labels" $root | nindent 2 }}
+  {{- if gt (len .) 3 }}
+  {{- with index . 3 }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+  {{- end }}
+{{- $annotations := dict }}
+{{- if gt (len .) 4 }}
+{{- $annotations = index . 4 }}
+{{- end }}
+{{- with merge (dict) $annotations $root.Values.customAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "flyball.subject" -}}
+- kind: ServiceAccount
+  name: {{ include "flyball.serviceAccountName" . }}
+  namespace: {{ include "flyball.namespace" . }}
+{{- end -}}
+
+{{/* An old values file may name the image of prometheus-adapter, tag included. */}}
+{{- define "flyball.image" -}}
+{{- $image := .Values.image -}}
+{{- if hasPrefix "registry.k8s.io/prometheus-adapter/" $image.repository -}}
+{{- $image = dict "repository" "ghcr.io/flyball-autoscaler/flyball" -}}
+{{- end -}}
+{{- if $image.digest -}}
+{{ $image.repository }}@{{ $image.digest }}
+{{- else -}}
+{{ $image.repository }}:{{ default .Chart.AppVersion $image.tag }}
+{{- end -}}
+{{- end -}}
+
+{{/* Which groups are on: YAML of custom, external, resource. */}}
+{{- define "flyball.groups" -}}
+{{- $rules := .Values.rules -}}
+{{- $on := dict "custom" (or $rules.default $rules.custom) "external" $rules.external "resource" $rules.resource -}}
+{{- range $group, $rules := $on }}
+{{- $told := index $.Values.apiServices $group }}
+{{ $group }}: {{ ternary (not (empty $rules)) $told (kindIs "invalid" $told) }}
+{{- end }}
+{{- end -}}
+
+{{/* Where the serving certificate comes from: certManager, secret, inline, chart, pod. */}}
+{{- define "flyball.certificate" -}}
+{{- if .Values.certManager.enabled -}}
+certManager
+{{- else if .Values.tls.enable -}}
+{{- ternary "secret" "inline" (not (empty .Values.tls.existingSecret)) -}}
+{{- else -}}
+{{- .Values.certificates.selfMade -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "flyball.certificateSecret" -}}
+{{- if eq (include "flyball.certificate" .) "secret" -}}
+{{- .Values.tls.existingSecret -}}
+{{- else -}}
+{{- include "flyball.fullname" . -}}-tls
+{{- end -}}
+{{- end -}}
+
+{{/* The DNS names under which the API server asks. */}}
+{{- define "flyball.dnsNames" -}}
+{{- $service := include "flyball.fullname" . -}}
+{{- $namespace := include "flyball.namespace" . -}}
+- {{ $service }}
+- {{ $service }}.{{ $namespace }}
+- {{ $service }}.{{ $namespace }}.svc
+{{- end -}}
+
+{{/*
+The pair that Helm makes, kept over upgrades: YAML of ca, caKey, cert, key, made (PEM in base64, Unix seconds). Made once for each
+rendering, as both the Secrets and the APIServices hold parts of it.
+*/}}
+{{- define "flyball.selfMade" -}}
+{{- if not (hasKey .Values "_selfMade") -}}
+{{- $names := fromYamlArray (include "flyball.dnsNames" .) -}}
+{{- $namespace := include "flyball.namespace" . -}}
+{{- $authority := lookup "v1" "Secret" $namespace (printf "%s-ca" (include "flyball.fullname" .)) -}}
+{{- $serving := lookup "v1" "Secret" $namespace (include "flyball.certificateSecret" .) -}}
+{{- $now := now | unixEpoch | int64 -}}
+{{- $made := dict -}}
+{{- $ca := dict -}}
+{{- if and $authority (hasKey $authority.data "tls.key") -}}
+{{- $ca = buildCustomCert (index $authority.data "tls.crt") (index $authority.data "tls.key") -}}
+{{- else -}}
+{{- $serving = dict -}}
+{{- $ca = genCA (printf "%s CA" (include "flyball.fullname" .)) (int .Values.certificates.caDays) -}}
+{{- end -}}
+{{- $since := 0 -}}
+{{- $sameNames := false -}}
+{{- if $serving -}}
+{{- $notes := default (dict) $serving.metadata.annotations -}}
+{{- $since = index $notes "flyball.dev/made-at" | default "0" | int64 -}}
+{{- $sameNames = eq (index $notes "flyball.dev/names" | default "") (join "," $names) -}}
+{{- end -}}
+{{- if and $sameNames (lt (sub $now $since) (mul 86400 (int64 .Values.certificates.renewAfterDays))) -}}
+{{- $made = dict "cert" (index $serving.data "tls.crt") "key" (index $serving.data "tls.key") "made" $since -}}
+{{- else -}}
+{{- $pair := genSignedCert (last $names) nil $names (int .Values.certificates.days) $ca -}}
+{{- $made = dict "cert" (b64enc $pair.Cert) "key" (b64enc $pair.Key) "made" $now -}}
+{{- end -}}
+{{- $_ := set $made "ca" (b64enc $ca.Cert) -}}
+{{- $_ := set $made "caKey" (b64enc $ca.Key) -}}
+{{- $_ := set .Values "_selfMade" $made -}}
+{{- end -}}
+{{- toYaml (index .Values "_selfMade") -}}
+{{- end -}}
+
+{{/* An APIService, unless another server holds it: a list of the root, group, version, versionPriority. */}}
+{{- define "flyball.apiService" -}}
+{{- $root := index . 0 -}}
+{{- $name := printf "%s.%s" (index . 2) (index . 1) -}}
+{{- $service := include "flyball.fullname" $root -}}
+{{- $namespace := include "flyball.namespace" $root -}}
+{{- $there := lookup "apiregistration.k8s.io/v1" "APIService" "" $name -}}
+{{- if and $there $there.spec.service (not $root.Values.apiServices.takeOver) -}}
+{{- $notes := default (dict) $there.metadata.annotations -}}
+{{- $ours := and (eq (index $notes "meta.helm.sh/release-name" | default "") $root.Release.Name) (eq (index $notes "meta.helm.sh/release-namespace" | default "") $root.Release.Namespace) -}}
+{{- if not $ours -}}
+{{- fail (printf "APIService %s is held by Service %s/%s. To take it: apiServices.takeOver=true and helm's --take-ownership. To leave it: apiServices.%s=false" $name $there.spec.service.namespace $there.spec.service.name (index . 4)) -}}
+{{- end -}}
+{{- end -}}
+{{- $certificate := include "flyball.certificate" $root -}}
+{{- $verify := and $root.Values.certificates.verify (ne $certificate "pod") -}}
+{{- $annotations := dict -}}
+{{- if and $verify (eq $certificate "certManager") -}}
+{{- $annotations = dict "cert-manager.io/inject-ca-from" (printf "%s/%s-cert" $namespace $service) -}}
+{{- end -}}
+apiVersion: apiregistration.k8s.io/v1
+kind: APIService
+metadata:
+  {{- include "flyball.metadata" (list $root $name false (dict) $annotations) | nindent 2 }}
+spec:
+  group: {{ index . 1 }}
+  version: {{ index . 2 }}
+  groupPriorityMinimum: {{ $root.Values.apiServices.groupPriorityMinimum }}
+  versionPriority: {{ index . 3 }}
+  service:
+    name: {{ $service }}
+    namespace: {{ $namespace }}
+    port: {{ $root.Values.service.port }}
+  {{- if not $verify }}
+  insecureSkipTLSVerify: true
+  {{- else if eq $certificate "chart" }}
+  caBundle: {{ (include "flyball.selfMade" $root | fromYaml).ca }}
+  {{- else if has $certificate (list "secret" "inline") }}
+  caBundle: {{ b64enc (required "tls.ca: the CA of the certificate is needed, or certificates.verify=false" $root.Values.tls.ca) }}
+  {{- end }}
+{{- end -}}

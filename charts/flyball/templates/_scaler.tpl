@@ -1,0 +1,58 @@
+{{/* Flags of the scaler. */}}
+{{- define "flyball.scalerArgs" -}}
+- --scaler
+- --scaler-mode={{ .Values.scaler.mode }}
+{{- if .Values.scaler.hpa }}
+- --scaler-hpa
+{{- end }}
+{{- range .Values.scaler.namespaces }}
+- --scaler-namespace={{ . }}
+{{- end }}
+{{- if gt (int .Values.scaler.shards) 1 }}
+- --scaler-shards={{ .Values.scaler.shards }}
+{{- end }}
+{{- end -}}
+
+{{/* Rights of the scaler in the namespaces that it scales: a list of RBAC rules, as YAML. */}}
+{{- define "flyball.scalerRules" -}}
+{{- $act := eq .Values.scaler.mode "act" -}}
+- apiGroups: [autoscaling]
+  resources: [horizontalpodautoscalers]
+  verbs: [list, watch]
+- apiGroups: [flyball.dev]
+  resources: [autoscalers]
+  verbs: [list, watch]
+- apiGroups: [flyball.dev]
+  resources: [autoscalers/status]
+  verbs: [patch]
+- apiGroups: [""]
+  resources: [pods, replicationcontrollers]
+  verbs: [list, watch]
+- apiGroups: [apps]
+  resources: [deployments, replicasets, statefulsets]
+  verbs: [list, watch]
+- apiGroups: [""]
+  resources: [events]
+  verbs: [create, patch]
+{{- if and $act .Values.scaler.hpa }}
+- apiGroups: [autoscaling]
+  resources: [horizontalpodautoscalers/status]
+  verbs: [patch]
+{{- end }}
+{{- if $act }}
+- apiGroups: [apps]
+  resources: [deployments/scale, replicasets/scale, statefulsets/scale]
+  verbs: [update]
+- apiGroups: [""]
+  resources: [replicationcontrollers/scale]
+  verbs: [update]
+{{- end }}
+{{- range $kind := .Values.scaler.kinds }}
+- apiGroups: {{ toJson $kind.apiGroups }}
+  resources:
+  {{- range $kind.resources }}
+  - {{ . }}/scale
+  {{- end }}
+  verbs: {{ ternary "[get, update]" "[get]" $act }}
+{{- end }}
+{{- end -}}

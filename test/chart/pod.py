@@ -1,0 +1,106 @@
+"""The pod of an installed release, run on this machine: the container's arguments, its files as a kubelet mounts them, its rights.
+
+A process in a mount namespace whose root is a folder with /usr, the program, and the volumes, all read-only but the emptyDirs. Only the
+address of the API server comes from outside, as it does in a cluster. flyball is to listen on a free port of this machine: set
+`listenPort` to it.
+"""
+
+import base64
+import pathlib
+import shlex
+import shutil
+import subprocess
+
+from harness import kube, paths, processes, wait
+from harness.client import Client, Identity
+
+_LIBRARIES = {"lib": "usr/lib", "lib64": "usr/lib64", "bin": "usr/bin", "sbin": "usr/sbin"}
+_SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+kube.register_kind("Secret", "v1", "secrets", True)
+
+
+class Pod:
+    """One pod of a Deployment, made of what the cluster says now."""
+
+    def __init__(self, cluster, namespace: str, deployment: str):
+        self._cluster, self._namespace = cluster, namespace
+        self._spec = kube.get(cluster.admin, "Deployment", namespace, deployment)["spec"]["template"]["spec"]
+        self._container = self._spec["containers"][0]
+        self._root = processes.fresh_folder("pod")
+        self.port = self._container["ports"][0]["containerPort"]
+        self.url = f"https://127.0.0.1:{self.port}"
+        self.process = None
+
+    def refresh(self):
+        """What a kubelet does with mounted Secrets and ConfigMaps now and then: writes what has changed."""
+        volumes = {v["name"]: v for v in self._spec["volumes"]}
+        for mount in self._container["volumeMounts"]:
+            volume, folder = volumes[mount["name"]], self._inside(mount["mountPath"])
+            folder.mkdir(parents=True, exist_ok=True)
+            if "secret" in volume:
+                data = kube.get(self._cluster.admin, "Secret", self._namespace, volume["secret"]["secretName"])["data"]
+                self._write(folder, {k: base64.b64decode(v) for k, v in data.items()})
+            elif "configMap" in volume:
+                data = kube.get(self._cluster.admin, "ConfigMap", self._namespace, volume["configMap"]["name"])["data"]
+                self._write(folder, {k: v.encode() for k, v in data.items()})
+
+    def start(self) -> "Pod":
+        self.refresh()
+        self._service_account()
+        for name, target in _LIBRARIES.items():
+            (self._root / name).symlink_to(target)
+        for name in ("usr", "dev", "etc/ssl", "tmp"):
+            (self._root / name).mkdir(parents=True, exist_ok=True)
+        shutil.copy(paths.flyball(), self._root / "flyball")
+        writable = [m["mountPath"] for m in self._container["volumeMounts"]
+                    if any(v["name"] == m["name"] and "emptyDir" in v for v in self._spec["volumes"])]
+        root = shlex.quote(str(self._root))
+        script = [f"mount --bind {root} {root}", *(f"mount --rbind /{d} {root}/{d}" for d in ("usr", "dev")),
+                  f"mount -o remount,bind,ro {root}", *(f"mount -t tmpfs none {root}{path}" for path in writable),
+                  "exec chroot " + root + " " + shlex.join(["/flyball", *self._container["args"]])]
+        self.process = processes.Process("pod", ["unshare", "--user", "--map-root-user", "--mount", "sh", "-ec", "\n".join(script)], env={
+            "KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(self._cluster.port)})
+        return self
+
+    def wait_ready(self, timeout: float = 30.0):
+        """Until the readiness probe of the Deployment passes."""
+        probe = self._container["readinessProbe"]["httpGet"]["path"]
+        wait.until(lambda: self.process.must_live() and self.client().get(probe).status == 200, f"GET {probe}", timeout)
+
+    def client(self, identity: Identity = Identity()) -> Client:
+        return Client(self.url, identity)
+
+    def stop(self) -> int:
+        return self.process.stop(20) if self.process else 0
+
+    def _inside(self, path: str) -> pathlib.Path:
+        return self._root / path.lstrip("/")
+
+    def _service_account(self):
+        folder = self._inside(_SERVICE_ACCOUNT)
+        folder.mkdir(parents=True)
+        account = self._spec["serviceAccountName"]
+        kube.get(self._cluster.admin, "ServiceAccount", self._namespace, account)  # the chart has to make it
+        (folder / "token").write_text(_token(self._cluster.admin, self._namespace, account))
+        (folder / "ca.crt").write_text(self._cluster.ca.pem())
+        (folder / "namespace").write_text(self._namespace)
+
+    @staticmethod
+    def _write(folder: pathlib.Path, files: dict):
+        """Each file is replaced whole, as through the symbolic link of a kubelet."""
+        for name, data in files.items():
+            new = folder / (".new-" + name)
+            new.write_bytes(data)
+            new.replace(folder / name)
+
+
+def _token(admin: Client, namespace: str, name: str) -> str:
+    answer = admin.request("POST", kube.path("ServiceAccount", namespace, name, "token"), {
+        "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 7200}})
+    return kube.expect(answer, 201)["status"]["token"]
+
+
+def can_isolate() -> bool:
+    """Whether this machine lets us make mount namespaces."""
+    return subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "true"], check=False).returncode == 0

@@ -1,0 +1,174 @@
+"""What the chart renders, without a cluster: each supported shape, what is refused, what is documented."""
+
+import json
+import re
+import subprocess
+import sys
+
+import yaml
+
+from harness import case, paths, processes
+from helm import CHART, CI, STOCK, Helm, container, granted, names, objects, of_kind, values_file
+
+HERE = paths.PROJECT / "test" / "chart"
+
+# Values that must be refused, and what the message has to name.
+REFUSED = (
+    ("a typo at the top", {"replcias": 2}, "replcias"),
+    ("a typo below", {"prometheus": {"ulr": "http://p"}}, "ulr"),
+    ("a typo in a rule", {"rules": {"custom": [{"seriesQuery": "a", "metricQuery": "b"}]}}, "metricQuery"),
+    ("a filter of both kinds", {"rules": {"custom": [{"seriesQuery": "a", "seriesFilters": [{"is": "a", "isNot": "b"}]}]}}, "seriesFilters"),
+    ("a number as text", {"replicas": "two"}, "replicas"),
+    ("a duration without unit", {"metricsRelistInterval": "60"}, "metricsRelistInterval"),
+    ("an unknown mode", {"scaler": {"mode": "dry-run"}}, "scaler/mode"),
+    ("too many shards", {"scaler": {"shards": 257}}, "shards"),
+    ("a port that is none", {"listenPort": 70000}, "listenPort"),
+    ("a header without value", {"prometheus": {"headers": ["X-Scope-OrgID"]}}, "headers"),
+    ("a digest that is a tag", {"image": {"digest": "v1"}}, "digest"),
+    ("cpu alone", {"rules": {"resource": {"cpu": {"containerQuery": "a", "nodeQuery": "b"}}}}, "memory"),
+    ("a certificate without its CA", {"tls": {"enable": True, "existingSecret": "s"}}, "tls.ca"),
+    ("a certificate without its key", {"tls": {"enable": True, "ca": "c", "certificate": "c"}}, "tls.key"),
+)
+
+# Forms that prometheus-adapter's chart documents: values, and what they become.
+RULE = {"seriesQuery": '{__name__=~"^some_metric_count$"}', "resources": {"template": "<<.Resource>>"},
+        "name": {"matches": "", "as": "my_metric"}, "metricsQuery": "sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)"}
+QUERY = {"containerQuery": "sum by (<<.GroupBy>>) (rate(c{<<.LabelMatchers>>}[3m]))\n", "nodeQuery": "sum by (<<.GroupBy>>) (n{<<.LabelMatchers>>})",
+         "resources": {"overrides": {k: {"resource": k} for k in ("node", "namespace", "pod")}}, "containerLabel": "container"}
+RESOURCE = {"cpu": QUERY, "memory": QUERY, "window": "3m"}
+
+
+def config_of(items: list) -> dict:
+    return yaml.safe_load(of_kind(items, "ConfigMap")[0]["data"]["config.yaml"])
+
+
+class Rendering(case.Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.helm = Helm()
+
+    def test_every_shape_passes_lint_and_renders(self):
+        self.helm("lint", "--strict", CHART)
+        for values in CI:
+            with self.subTest(values.name):
+                self.helm("lint", "--strict", CHART, "--values", values)
+                items = self.helm.render("--values", values)
+                self.assertEqual(len(items), len({(i["kind"], i["metadata"].get("namespace"), i["metadata"]["name"]) for i in items}))
+
+    def test_what_is_wrong_is_refused_by_name(self):
+        for claim, values, named in REFUSED:
+            with self.subTest(claim):
+                message = self.helm("template", "f", CHART, "--values", values_file(values), fails=True)
+                self.assertIn(named, message)
+
+    def test_every_value_is_in_the_schema_and_the_table(self):
+        subprocess.run([sys.executable, HERE / "values_table.py"], check=True)
+
+    def test_old_defaults_render_and_keep_their_meaning(self):
+        theirs = objects((STOCK / "rendered.yaml").read_text())
+        ours = self.helm.render("--values", STOCK / "values.yaml", release="prometheus-adapter")
+        self.assertEqual(config_of(ours), config_of(theirs))
+        image = container(ours)["image"]
+        self.assertNotIn("prometheus-adapter", image)
+        args = set(container(ours)["args"])
+        for arg in container(theirs)["args"]:
+            if not arg.startswith(("/adapter", "--cert-dir")):  # the program is in the image; the certificate is made by Helm
+                self.assertIn(arg, args)
+        groups = {name for kind, name in names(theirs) if kind == "APIService"}
+        self.assertEqual({name for kind, name in names(ours) if kind == "APIService"} - groups, {"v1beta2.custom.metrics.k8s.io"})
+
+    def test_documented_values_of_the_old_chart(self):
+        rows = (
+            ("custom rules", {"rules": {"default": False, "custom": [RULE]}}, lambda i: config_of(i) == {"rules": [RULE]}),
+            ("default and custom rules", {"rules": {"custom": [RULE]}}, lambda i: len(config_of(i)["rules"]) == 7),
+            ("external rules", {"rules": {"default": False, "external": [RULE]}}, lambda i: config_of(i) == {"externalRules": [RULE]}
+             and ("APIService", "v1beta1.external.metrics.k8s.io") in names(i)),
+            ("resource rules", {"rules": {"default": False, "resource": RESOURCE}}, lambda i: config_of(i) == {"resourceRules": RESOURCE}
+             and ("APIService", "v1beta1.metrics.k8s.io") in names(i)),
+            ("an existing ConfigMap", {"rules": {"existing": "mine"}}, lambda i: not of_kind(i, "ConfigMap")
+             and of_kind(i, "Deployment")[0]["spec"]["template"]["spec"]["volumes"][0]["configMap"]["name"] == "mine"),
+            ("where Prometheus is", {"prometheus": {"url": "https://p.{{ .Release.Namespace }}.svc", "port": 0, "path": "/prom"}},
+             lambda i: "--prometheus-url=https://p.monitoring.svc/prom" in container(i)["args"]),
+            ("a relist interval and a log level", {"metricsRelistInterval": "90s", "logLevel": 6},
+             lambda i: {"--metrics-relist-interval=90s", "--v=6"} <= set(container(i)["args"])),
+            ("a port", {"listenPort": 8443}, lambda i: container(i)["ports"][0]["containerPort"] == 8443),
+            ("extra arguments, environment and volumes", {
+                "extraArguments": ["--tls-private-key-file=/etc/tls/tls.key"], "env": [{"name": "A", "value": "b"}],
+                "extraVolumes": [{"name": "ssl", "hostPath": {"path": "/etc/ssl"}}], "extraVolumeMounts": [{"name": "ssl", "mountPath": "/ssl"}]},
+             lambda i: container(i)["args"][-1] == "--tls-private-key-file=/etc/tls/tls.key" and container(i)["env"][0]["name"] == "A"),
+            ("a certificate in the values", {"tls": {"enable": True, "ca": "a", "key": "b", "certificate": "c"}},
+             lambda i: of_kind(i, "APIService")[0]["spec"]["caBundle"] == "YQ==" and of_kind(i, "Secret")[0]["data"]["tls.crt"] == "Yw=="),
+            ("cert-manager", {"certManager": {"enabled": True, "caCertDuration": "43800h0m0s", "certDuration": "8760h0m0s"}},
+             lambda i: len(of_kind(i, "Certificate")) == 2),
+            ("names that are given", {"nameOverride": "other", "fullnameOverride": "full", "namespaceOverride": "ns"},
+             lambda i: ("Deployment", "full") in names(i) and of_kind(i, "Service")[0]["metadata"]["namespace"] == "ns"),
+            ("a disruption budget", {"podDisruptionBudget": {"enabled": True, "minAvailable": None, "maxUnavailable": 1}},
+             lambda i: of_kind(i, "PodDisruptionBudget")[0]["spec"]["maxUnavailable"] == 1),
+            ("host network and DNS", {"hostNetwork": {"enabled": True}, "dnsPolicy": "ClusterFirstWithHostNet"},
+             lambda i: of_kind(i, "Deployment")[0]["spec"]["template"]["spec"]["hostNetwork"]),
+            ("extra manifests", {"extraManifests": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "{{ .Release.Name }}-x"}}]},
+             lambda i: ("ConfigMap", "flyball-x") in names(i)),
+            ("a service account of others", {"serviceAccount": {"create": False, "name": "sa"}}, lambda i: not of_kind(i, "ServiceAccount")
+             and of_kind(i, "ClusterRoleBinding")[0]["subjects"][0]["name"] == "sa"),
+            ("no RBAC", {"rbac": {"create": False}}, lambda i: not granted(i) and not of_kind(i, "ClusterRoleBinding")),
+            ("the authentication reader as a ClusterRole", {"rbac": {"useAuthReaderClusterRole": True}}, lambda i: not of_kind(i, "RoleBinding")),
+        )
+        for claim, values, holds in rows:
+            with self.subTest(claim):
+                self.assertTrue(holds(self.helm.render("--values", values_file(values))))
+
+    def test_image(self):
+        rows = (
+            ("the chart's", {}, "ghcr.io/flyball-autoscaler/flyball:"),
+            ("a mirror", {"repository": "mirror.example.com/flyball", "tag": "2"}, "mirror.example.com/flyball:2"),
+            ("a digest wins", {"tag": "2", "digest": "sha256:" + "a" * 64}, "ghcr.io/flyball-autoscaler/flyball@sha256:" + "a" * 64),
+            ("left over from the old chart, tag and all", {"repository": "registry.k8s.io/prometheus-adapter/prometheus-adapter",
+                                                          "tag": "v0.12.0"}, "ghcr.io/flyball-autoscaler/flyball:0"),
+        )
+        for claim, image, start in rows:
+            with self.subTest(claim):
+                self.assertTrue(container(self.helm.render("--values", values_file({"image": image})))["image"].startswith(start))
+
+    def test_rights_grow_with_what_is_on(self):
+        pods = {("", "pods", verb) for verb in ("list", "watch")}
+        kinds = {("", kind, verb) for kind in ("namespaces", "services") for verb in ("list", "watch")}
+        nodes = {("", "nodes", verb) for verb in ("list", "watch")}
+        rows = (
+            ("custom metrics list objects", {}, pods | kinds),
+            ("external metrics need none", {"rules": {"default": False, "external": [RULE]}}, set()),
+            ("resource metrics list pods and nodes", {"rules": {"default": False, "resource": RESOURCE}}, pods | nodes),
+            ("none in all namespaces when some are given", {"rbac": {"namespaces": ["shop"]}}, set()),
+        )
+        for claim, values, wanted in rows:
+            with self.subTest(claim):
+                self.assertEqual(granted(self.helm.render("--values", values_file(values))), wanted)
+        scaler = {mode: granted(self.helm.render("--values", values_file({"scaler": {"enabled": True, "mode": mode}, "rules": {"default": False}})))
+                  for mode in ("shadow", "act")}
+        writes = {(r, v) for _, r, v in scaler["shadow"] if v not in ("list", "watch", "get")}
+        self.assertEqual(writes, {("autoscalers/status", "patch"), ("events", "create"), ("events", "patch")})
+        self.assertEqual({v for _, r, v in scaler["act"] - scaler["shadow"]}, {"update"})
+
+    def test_alerts_are_tested_and_have_a_runbook(self):
+        promtool = paths.debian("promtool", "prometheus")
+        done = processes.run([promtool, "test", "rules", HERE / "alerts_test.yaml"])
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        tests = (HERE / "alerts_test.yaml").read_text()
+        alerts = [rule["alert"] for group in yaml.safe_load((CHART / "files" / "alerts.yaml").read_text())["groups"] for rule in group["rules"]]
+        headings = re.findall(r"^## (\S+)$", (paths.PROJECT / "docs" / "runbook.md").read_text(), re.MULTILINE)
+        self.assertEqual(alerts, [h for h in headings if h.startswith("Flyball")])
+        for alert in alerts:
+            self.assertGreaterEqual(len(re.findall(rf"alertname: {alert}\b", tests)), 2, f"{alert}: fires, and does not")
+
+    def test_dashboard_asks_what_prometheus_understands(self):
+        board = json.loads((CHART / "files" / "dashboard.json").read_text())
+        queries = [target["expr"] for panel in board["panels"] for target in panel.get("targets", [])]
+        rules = [{"record": f"q:{n}", "expr": q.replace("$__rate_interval", "5m")} for n, q in enumerate(queries)]
+        file = values_file({"groups": [{"name": "dashboard", "rules": rules}]})
+        done = processes.run([paths.debian("promtool", "prometheus"), "check", "rules", file])
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(len({p["id"] for p in board["panels"]}), len(board["panels"]))
+
+    def test_default_rules_are_good(self):
+        config = values_file(config_of(self.helm.render()))
+        done = processes.run([paths.flyball(), "check", "rules", config])
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
