@@ -20,19 +20,20 @@ struct Lease {
   std::string name;
   std::string resource_version;  // "" when it does not exist yet
   std::string holder;            // "" is free
-  absl::Duration duration;       // leaseDurationSeconds
-  absl::Time acquire_time;
+  absl::Duration duration;       // leaseDurationSeconds: whole seconds, at least one
+  absl::Time acquire_time;       // to the microsecond; the Unix epoch is none
   absl::Time renew_time;
   int64_t transitions = 0;  // grows with each change of the holder: the fencing token
 
   friend bool operator==(const Lease&, const Lease&) = default;
 };
 
-// kNotFound when there is none.
+// kNotFound when there is none; kInvalidArgument when the answer is no Lease.
 absl::StatusOr<Lease> GetLease(ApiClient& client, absl::string_view ns, absl::string_view name);
 
 // Creates it (resource_version "") or replaces what was read. kAborted, kAlreadyExists: somebody
-// else was faster. The answer is the lease as stored.
+// else was faster, or an earlier call's answer was lost. The answer is the lease as stored. Labels,
+// annotations and the fields of coordinated election that somebody else set are not kept.
 absl::StatusOr<Lease> PutLease(ApiClient& client, const Lease& lease);
 
 }  // namespace flyball::kube

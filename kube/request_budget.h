@@ -1,11 +1,14 @@
 // How many writes a second may go to the API server, the urgent ones first.
 //
-// Thread-safe. A token bucket: `per_second` tokens come back each second, `burst` at most are kept.
-// Whoever waits is served by priority, then in the order of coming.
+// Thread-safe. A token bucket: `per_second` tokens come back each second, `burst` at most are kept;
+// it begins full. Whoever waits is served by priority, then in the order of coming. Waiting is real
+// time: a waiting thread looks at the clock again after 50 ms at the latest, so that a simulated
+// one can be moved.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
+#include <set>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -19,25 +22,31 @@ enum class Priority { kScaleWrite, kStatusWrite, kOther };
 
 class RequestBudget {
  public:
+  // A rate that is not above zero is no limit at all; a burst is at least one.
   RequestBudget(Clock& clock, double per_second, int burst);
 
   // Takes one token, waiting for it until `deadline`; false: there was none in time, or Shutdown.
   bool Take(Priority priority, MonotonicTime deadline);
-  // Takes one if it is there now and nobody more urgent waits.
+  // Takes one if it is there now and nobody waits who is as urgent or more.
   bool TryTake(Priority priority);
   // Wakes and refuses all.
   void Shutdown();
+  // How many wait in Take.
+  size_t waiting() const;
 
  private:
-  void Refill() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  using Turn = std::pair<Priority, uint64_t>;
+
+  // Takes a token if there is one.
+  bool TakeNow(MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Clock& clock_;
   const double per_second_;
   const int burst_;
-  absl::Mutex mutex_;
+  mutable absl::Mutex mutex_;
   double tokens_ ABSL_GUARDED_BY(mutex_);
   MonotonicTime filled_at_ ABSL_GUARDED_BY(mutex_);
-  std::map<std::pair<Priority, uint64_t>, bool> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::set<Turn> waiting_ ABSL_GUARDED_BY(mutex_);
   uint64_t next_ ABSL_GUARDED_BY(mutex_) = 0;
   bool shut_ ABSL_GUARDED_BY(mutex_) = false;
 };
