@@ -67,21 +67,6 @@ void TakeScale(const ClusterSnapshot& snapshot, GivenCase& out) {
   if (out.scale.selector.empty()) out.scale.selector = "!flyball-matches-every-pod";
 }
 
-std::string SharedPrefix(const std::vector<const Pod*>& pods) {
-  if (pods.size() < 2) return "";
-  std::string prefix = pods.front()->name;
-  for (const Pod* pod : pods) {
-    size_t same = 0;
-    while (same < prefix.size() && same < pod->name.size() && prefix[same] == pod->name[same]) {
-      ++same;
-    }
-    prefix.resize(same);
-  }
-  const size_t dash = prefix.rfind('-');
-  prefix.resize(dash == std::string::npos ? 0 : dash + 1);
-  return prefix;
-}
-
 void TakePods(const ClusterSnapshot& snapshot, const CaseOptions& options, GivenCase& out,
               PodsAnswer& answer) {
   absl::StatusOr<kube::Selector> selector = kube::Selector::Parse(out.scale.selector);
@@ -92,7 +77,7 @@ void TakePods(const ClusterSnapshot& snapshot, const CaseOptions& options, Given
   for (const Pod& pod : snapshot.pods) {
     if (pod.ns == out.autoscaler->ns && selector->Matches(pod.labels)) out.pods.push_back(&pod);
   }
-  out.pod_name_prefix = SharedPrefix(out.pods);
+  out.pod_name_prefix = SharedNamePrefix(out.pods);
   out.table = PodTable(out.pods, out.autoscaler->metrics, options.pod_level_resources);
   answer.table = &out.table;
 
@@ -222,6 +207,21 @@ void NoteTheInputs(const ClusterSnapshot& snapshot, const CaseOptions& options, 
 }
 
 }  // namespace
+
+std::string SharedNamePrefix(const std::vector<const Pod*>& pods) {
+  if (pods.size() < 2) return "";
+  std::string prefix = pods.front()->name;
+  for (const Pod* pod : pods) {
+    size_t same = 0;
+    while (same < prefix.size() && same < pod->name.size() && prefix[same] == pod->name[same]) {
+      ++same;
+    }
+    prefix.resize(same);
+  }
+  const size_t dash = prefix.rfind('-');
+  prefix.resize(dash == std::string::npos ? 0 : dash + 1);
+  return prefix;
+}
 
 void DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
                  const CaseOptions& options, GivenCase& out) {

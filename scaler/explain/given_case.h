@@ -31,6 +31,7 @@ struct GivenCase {
   std::vector<const Pod*> pods;
   std::string pod_name_prefix;  // what their names share, up to a dash
   PodTable table;
+  size_t pods_in_all = 0;          // when it is more than the table holds
   std::vector<Reading> readings;   // one for each metric spec; empty when none was read
   std::vector<std::string> notes;  // what a reader of the decision has to know about its inputs
   Decision decision;               // as if its writes succeeded
@@ -43,5 +44,8 @@ struct GivenCase {
 // Decides `autoscaler`, which is one of the snapshot's.
 void DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
                  const CaseOptions& options, GivenCase& out);
+
+// What the names of all pods begin with, up to a dash; "" for a single pod.
+std::string SharedNamePrefix(const std::vector<const Pod*>& pods);
 
 }  // namespace flyball::scaler

@@ -73,14 +73,29 @@ void WriteRead(const GivenCase& given, size_t index, Page& page) {
     const std::string high = ShowAge(oldest);
     age = low == high ? absl::StrCat(high, " old") : absl::StrCat(low, " to ", high, " old");
   }
-  const auto count = static_cast<int64_t>(shown.size());
+  // Of a decision from the log not all samples are kept.
+  const auto count =
+      static_cast<int64_t>(std::max(shown.size(), given.decision.proposals[index].items));
   page.Detail("read", absl::StrCat(ShowCount(count, reading.samples.empty() ? "value" : "sample"),
                                    ", ", age, ": ", ShowNames(shown, kMostSamplesShown)));
 }
 
-void WriteGroups(const GivenCase& given, const Proposal& proposal, Page& page) {
-  if (proposal.pod_groups.empty()) return;
+// The groups by their numbers alone, when nobody wrote down who is in them.
+std::vector<std::string> ShowGroupCounts(const GroupCounts& groups) {
   std::vector<std::string> shown;
+  const std::pair<int64_t, const char*> kGroups[] = {{groups.ready, "ready"},
+                                                     {groups.unready, "not ready"},
+                                                     {groups.missing, "without a sample"},
+                                                     {groups.ignored, "going away"}};
+  for (const auto& [count, words] : kGroups) {
+    if (count > 0) shown.push_back(absl::StrCat(count, " ", words));
+  }
+  return shown;
+}
+
+void WriteGroups(const GivenCase& given, const Proposal& proposal, Page& page) {
+  std::vector<std::string> shown;
+  if (proposal.pod_groups.empty()) shown = ShowGroupCounts(proposal.groups);
   const std::pair<PodGroup, const char*> kGroups[] = {{PodGroup::kReady, "ready"},
                                                       {PodGroup::kUnready, "not ready"},
                                                       {PodGroup::kMissing, "without a sample"},
@@ -94,7 +109,7 @@ void WriteGroups(const GivenCase& given, const Proposal& proposal, Page& page) {
     shown.push_back(absl::StrCat(ShowCount(proposal.groups.strangers, "sample"),
                                  " of pods that are not the target's"));
   }
-  page.Detail("pods", absl::StrJoin(shown, ", "));
+  if (!shown.empty()) page.Detail("pods", absl::StrJoin(shown, ", "));
 }
 
 std::string Judge(double ratio, const Tolerance& tolerance) {
@@ -304,9 +319,10 @@ std::string ExplainText(const GivenCase& given) {
     std::vector<std::string> names;
     for (size_t i = 0; i < given.table.size(); ++i) names.push_back(ShortName(given, i));
     const std::string& prefix = given.pod_name_prefix;
-    page.Line("pods",
-              absl::StrCat(names.size(), " with ", given.scale.selector, ": ",
-                           prefix.empty() ? "" : absl::StrCat(prefix, "... "), ShowNames(names)));
+    page.Line(
+        "pods",
+        absl::StrCat(std::max(names.size(), given.pods_in_all), " with ", given.scale.selector,
+                     ": ", prefix.empty() ? "" : absl::StrCat(prefix, "... "), ShowNames(names)));
   }
   for (size_t i = 0; i < decision.proposals.size() && decision.metrics_computed; ++i) {
     WriteMetric(given, i, page);

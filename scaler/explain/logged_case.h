@@ -1,0 +1,31 @@
+// A decision of the running scaler, as its log kept it, in the form that is explained.
+//
+// Pure.
+#pragma once
+
+#include <vector>
+
+#include "scaler/explain/given_case.h"
+#include "scaler/loop/decision_log_codec.h"
+
+namespace flyball::scaler {
+
+// Owns what its GivenCase points to.
+class LoggedCase {
+ public:
+  explicit LoggedCase(LoggedDecision logged);
+  LoggedCase(const LoggedCase&) = delete;
+  LoggedCase& operator=(const LoggedCase&) = delete;
+
+  const GivenCase& given() const { return given_; }
+
+ private:
+  ManagedPtr managed_;
+  std::vector<Pod> pods_;
+  GivenCase given_;
+};
+
+// "shadow", "advise", "act".
+const char* ModeName(Mode mode);
+
+}  // namespace flyball::scaler

@@ -1,0 +1,123 @@
+#include "scaler/explain/logged_case.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "scaler/explain/decision_json.h"
+#include "scaler/explain/snapshot.h"
+#include "scaler/explain/text.h"
+#include "scaler/loop/decision_log.h"
+
+namespace flyball::scaler {
+namespace {
+
+using testing::HasSubstr;
+
+const absl::Time kNow = absl::FromCivil(absl::CivilSecond(2026, 3, 1, 3), absl::UTCTimeZone());
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+// The example of `decide`, as a running scaler would have decided it.
+class LoggedCaseTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* file : {"hpa.yaml", "deployment.yaml", "pods.yaml", "metrics.yaml"}) {
+      ASSERT_TRUE(AddFile(file,
+                          ReadAll(absl::StrCat(FLYBALL_SOURCE_DIR "/test/data/decide/", file)),
+                          snapshot_)
+                      .ok());
+    }
+    CaseOptions options;
+    options.now = kNow;
+    options.now_source = "--at";
+    DecideGiven(snapshot_, snapshot_.autoscalers[0], options, given_);
+    auto managed = std::make_shared<Managed>();
+    managed->autoscaler = *given_.autoscaler;
+    managed->key = {.kind = AutoscalerKind::kHpa, .ns = "shop", .name = "checkout"};
+    pods_.table = &given_.table;
+    record_.managed = managed;
+    record_.mode = Mode::kAct;
+    record_.scale = &given_.scale;
+    record_.pods = &pods_;
+    record_.readings = given_.readings;
+    record_.newest_sample = kNow - absl::Milliseconds(800);
+    record_.decision = &given_.decision;
+    record_.time = kNow;
+    record_.took = absl::Milliseconds(3);
+    record_.scale_written = true;
+  }
+
+  std::string Explain(DecisionLogOptions options = {}) {
+    DecisionLog log(options);
+    log.OnDecision(record_);
+    std::vector<LoggedDecision> last = log.Last(record_.managed->key);
+    EXPECT_EQ(last.size(), 1u);
+    return ExplainText(LoggedCase(std::move(last[0])).given());
+  }
+
+  ClusterSnapshot snapshot_;
+  GivenCase given_;
+  PodsAnswer pods_;
+  DecisionRecord record_;
+};
+
+TEST_F(LoggedCaseTest, IsExplainedAsDecideExplainsIt) {
+  for (Proposal& proposal : given_.decision.proposals) proposal.pod_groups.clear();
+  std::string want = ExplainText(given_);
+  // Where it came from and what was noted differ; nothing else does.
+  std::vector<std::string> want_lines, got_lines;
+  for (absl::string_view line : absl::StrSplit(want, '\n')) {
+    if (!absl::StartsWith(line, "note") && !absl::StartsWith(line, "time")) {
+      want_lines.emplace_back(line);
+    }
+  }
+  const std::string got = Explain();
+  for (absl::string_view line : absl::StrSplit(got, '\n')) {
+    if (!absl::StartsWith(line, "note") && !absl::StartsWith(line, "time")) {
+      got_lines.emplace_back(line);
+    }
+  }
+  EXPECT_EQ(got_lines, want_lines);
+  EXPECT_THAT(got, HasSubstr("note        the scale was written\n"));
+  EXPECT_THAT(got, HasSubstr("took 3ms, the newest sample was 800ms old"));
+  EXPECT_THAT(got, HasSubstr("3 ready, 1 not ready"));
+}
+
+TEST_F(LoggedCaseTest, TheTraceIsTheSame) {
+  for (Proposal& proposal : given_.decision.proposals) proposal.pod_groups.clear();
+  DecisionLog log;
+  log.OnDecision(record_);
+  const LoggedCase logged(log.Last(record_.managed->key)[0]);
+  std::string want = ExplainJson(given_);
+  std::string got = ExplainJson(logged.given());
+  want.resize(want.find("\"state\""));  // kept in its shortest form
+  got.resize(got.find("\"state\""));
+  EXPECT_EQ(got, want);
+}
+
+TEST_F(LoggedCaseTest, OfManyPodsTheNumberOfAllIsShown) {
+  const std::string text = Explain({.samples = 2});
+  EXPECT_THAT(text, HasSubstr("pods        4 with app=checkout"));
+  EXPECT_THAT(text, HasSubstr("  read      4 samples, "));
+  EXPECT_THAT(text, HasSubstr("of 4 pods the first 2 and their samples are kept in the log"));
+}
+
+TEST_F(LoggedCaseTest, SaysWhatBecameOfIt) {
+  record_.scale_written = false;
+  record_.mode = Mode::kShadow;
+  EXPECT_THAT(Explain(), HasSubstr("mode shadow: the scale is not written, only compared"));
+  record_.mode = Mode::kAct;
+  record_.scale_error = "conflict";
+  EXPECT_THAT(Explain(), HasSubstr("the scale could not be written: conflict"));
+}
+
+}  // namespace
+}  // namespace flyball::scaler
