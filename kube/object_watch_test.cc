@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -277,7 +278,8 @@ TEST_F(ObjectWatchTest, DeadServerIsTriedForEver) {
 // Streams of fixed pieces, which no API server would send.
 class OddServer : public HttpTransport {
  public:
-  explicit OddServer(std::vector<std::string> pieces) : pieces_(std::move(pieces)) {}
+  OddServer(std::vector<std::string> pieces, std::optional<absl::Status> end)
+      : pieces_(std::move(pieces)), end_(std::move(end)) {}
   absl::StatusOr<HttpAnswer> Do(const HttpCall&) override {
     HttpAnswer answer;
     answer.status = 200;
@@ -289,13 +291,16 @@ class OddServer : public HttpTransport {
     for (const std::string& piece : std::exchange(pieces_, {})) {
       if (!on_data(piece)) return absl::OkStatus();
     }
+    if (end_.has_value()) return *std::exchange(end_, std::nullopt);
+    on_data("{\"type\":\"ADDED\",\"object\":" + Pod("later") + "}\n");
     shut_.WaitForNotification();
     return absl::CancelledError("");
   }
   void Shutdown() override { shut_.Notify(); }
 
  private:
-  std::vector<std::string> pieces_;
+  std::vector<std::string> pieces_;  // of the first stream; later ones bring the pod "later"
+  std::optional<absl::Status> end_;  // of the first; not set: it goes on as the later ones
   absl::Notification shut_;
 };
 
@@ -303,6 +308,7 @@ struct StreamRow {
   std::string name;
   std::vector<std::string> pieces;
   std::string diary;
+  std::optional<absl::Status> end = std::nullopt;
 };
 
 class ObjectWatchStreamTest : public testing::TestWithParam<StreamRow> {};
@@ -312,7 +318,7 @@ TEST_P(ObjectWatchStreamTest, Row) {
   options.resource = {.name = {"", "pods"}, .version = "v1", .kind = "Pod", .singular = "pod"};
   options.first_backoff = options.max_backoff = absl::Milliseconds(1);
   Diary diary;
-  ObjectWatch watch(options, std::make_unique<OddServer>(GetParam().pieces), diary);
+  ObjectWatch watch(options, std::make_unique<OddServer>(GetParam().pieces, GetParam().end), diary);
   EXPECT_EQ(diary.Await(GetParam().diary), GetParam().diary);
 }
 
@@ -322,17 +328,27 @@ std::string Added(absl::string_view name) {
 
 INSTANTIATE_TEST_SUITE_P(
     Pieces, ObjectWatchStreamTest,
-    testing::Values(
-        StreamRow{"LinesMayBeCutAnywhere",
-                  {Added("a").substr(0, 1), Added("a").substr(1, 30),
-                   Added("a").substr(31) + Added("b") + "\n" + Added("c").substr(0, 5),
-                   Added("c").substr(5)},
-                  "( ) +a +b +c"},
-        StreamRow{"UnreadableEventIsANewList", {Added("a") + "{]\n" + Added("b")}, "( ) +a ( )"},
-        StreamRow{"ErrorEventIsANewList",
-                  {R"({"type":"ERROR","object":{"code":500,"message":"x"}})"
-                   "\n"},
-                  "( ) ( )"}),
+    testing::Values(StreamRow{"LinesMayBeCutAnywhere",
+                              {Added("a").substr(0, 1), Added("a").substr(1, 30),
+                               Added("a").substr(31) + Added("b") + "\n" + Added("c").substr(0, 5),
+                               Added("c").substr(5)},
+                              "( ) +a +b +c +later"},
+                    StreamRow{"UnreadableEventIsANewList",
+                              {Added("a") + "{]\n" + Added("b")},
+                              "( ) +a ( ) +later"},
+                    StreamRow{"ErrorEventIsANewList",
+                              {R"({"type":"ERROR","object":{"code":500,"message":"x"}})"
+                               "\n"},
+                              "( ) ( ) +later"},
+                    StreamRow{"SilenceOfAnOpenStreamIsNoFailure",
+                              {""},
+                              "( ) +later",
+                              absl::DeadlineExceededError("nothing came")},
+                    StreamRow{"SilenceBeforeTheHeadIsOne",
+                              {},
+                              "( ) DEADLINE_EXCEEDED OK +later",
+                              absl::DeadlineExceededError("nothing came")},
+                    StreamRow{"EndRightAfterTheHeadIsNone", {""}, "( ) +later", absl::OkStatus()}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -51,8 +51,12 @@ FakeAnswer CheckConditions(const FakeTarget& target, const json& stored, const j
                                     "must be specified for an update"));
   }
   if (!uid.empty() && uid != Text(stored, "/metadata/uid")) {
-    return Conflict(target, absl::StrCat("Precondition failed: UID in precondition: ", uid,
-                                         ", UID in object meta: ", Text(stored, "/metadata/uid")));
+    return Conflict(target,
+                    absl::StrCat("StorageError: invalid object, Code: 4, Key: /registry/",
+                                 target.kind->info.name.resource, "/", target.ns, "/", target.name,
+                                 ", ResourceVersion: 0, AdditionalErrorMsg: Precondition "
+                                 "failed: UID in precondition: ",
+                                 uid, ", UID in object meta: ", Text(stored, "/metadata/uid")));
   }
   if (!version.empty() && version != Text(stored, "/metadata/resourceVersion")) {
     return Conflict(target,
