@@ -82,7 +82,7 @@ class Pod:
         folder.mkdir(parents=True)
         account = self._spec["serviceAccountName"]
         kube.get(self._cluster.admin, "ServiceAccount", self._namespace, account)  # the chart has to make it
-        (folder / "token").write_text(_token(self._cluster.admin, self._namespace, account))
+        (folder / "token").write_text(token_of(self._cluster.admin, self._namespace, account))
         (folder / "ca.crt").write_text(self._cluster.ca.pem())
         (folder / "namespace").write_text(self._namespace)
 
@@ -95,7 +95,8 @@ class Pod:
             new.replace(folder / name)
 
 
-def _token(admin: Client, namespace: str, name: str) -> str:
+def token_of(admin: Client, namespace: str, name: str) -> str:
+    """A token of a service account that is there."""
     answer = admin.request("POST", kube.path("ServiceAccount", namespace, name, "token"), {
         "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 7200}})
     return kube.expect(answer, 201)["status"]["token"]

@@ -170,10 +170,11 @@ rendering, as both the Secrets and the APIServices hold parts of it.
 {{- $namespace := include "flyball.namespace" $root -}}
 {{- $there := lookup "apiregistration.k8s.io/v1" "APIService" "" $name -}}
 {{- if and $there $there.spec.service (not $root.Values.apiServices.takeOver) -}}
+{{- $holder := printf "%s/%s" $there.spec.service.namespace $there.spec.service.name -}}
 {{- $notes := default (dict) $there.metadata.annotations -}}
-{{- $ours := and (eq (index $notes "meta.helm.sh/release-name" | default "") $root.Release.Name) (eq (index $notes "meta.helm.sh/release-namespace" | default "") $root.Release.Namespace) -}}
-{{- if not $ours -}}
-{{- fail (printf "APIService %s is held by Service %s/%s. To take it: apiServices.takeOver=true and helm's --take-ownership. To leave it: apiServices.%s=false" $name $there.spec.service.namespace $there.spec.service.name (index . 4)) -}}
+{{- $release := printf "%s/%s" (index $notes "meta.helm.sh/release-namespace" | default "") (index $notes "meta.helm.sh/release-name" | default "") -}}
+{{- if and (ne $holder (printf "%s/%s" $namespace $service)) (ne $release (printf "%s/%s" $root.Release.Namespace $root.Release.Name)) -}}
+{{- fail (printf "APIService %s is held by Service %s. To leave it: apiServices.%s=false. To take it: docs/from-prometheus-adapter.md" $name $holder (index . 4)) -}}
 {{- end -}}
 {{- end -}}
 {{- $certificate := include "flyball.certificate" $root -}}

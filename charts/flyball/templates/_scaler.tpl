@@ -42,10 +42,15 @@
 {{- if $act }}
 - apiGroups: [apps]
   resources: [deployments/scale, replicasets/scale, statefulsets/scale]
-  verbs: [update]
+  verbs: [get, update]
 - apiGroups: [""]
   resources: [replicationcontrollers/scale]
-  verbs: [update]
+  verbs: [get, update]
+{{- end }}
+{{- if .Values.scaler.triggerSecrets }}
+- apiGroups: [""]
+  resources: [secrets]
+  verbs: [get]
 {{- end }}
 {{- range $kind := .Values.scaler.kinds }}
 - apiGroups: {{ toJson $kind.apiGroups }}

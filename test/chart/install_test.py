@@ -1,0 +1,250 @@
+"""The chart in a real cluster: its objects are accepted, the program runs with exactly its arguments and rights, upgrade, uninstall."""
+
+import base64
+
+from cluster import Audit, ClusterCase, dry_run
+from harness import kube, ports, processes, registration, wait
+from harness.client import Identity
+from harness.exporter import Exporter
+from harness.prometheus import Prometheus
+from helm import CHART, CI, NAMESPACE, granted, objects, of_kind, values_file
+from pod import Pod, token_of
+
+OWN = {k: {"resource": k} for k in ("namespace", "pod", "node", "service")}
+SUM = "sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)"
+USAGE = {"resources": {"overrides": OWN}, "containerLabel": "container"}
+CUSTOM, EXTERNAL, METRICS = ("/apis/custom.metrics.k8s.io/v1beta2", "/apis/external.metrics.k8s.io/v1beta1", "/apis/metrics.k8s.io/v1beta1")
+
+# What the API server warns of in two shapes, and why that is right.
+EXPECTED_WARNINGS = {
+    "everything": "hostNetwork",  # which no restricted pod may have
+    "certificate-inline": "failed to find any PEM data",  # the certificate there is none
+}
+
+
+def rules(extra=()) -> dict:
+    return {"default": False, "custom": [
+        {"seriesQuery": '{__name__=~"load_.*"}', "resources": {"overrides": OWN}, "metricsQuery": SUM}, *extra],
+        "external": [{"seriesQuery": "queue_len", "resources": {"namespaced": False},
+                      "metricsQuery": "sum(<<.Series>>{<<.LabelMatchers>>}) by (queue)"}],
+        "resource": {"window": "1m", "cpu": {**USAGE, "containerQuery": SUM.replace("<<.Series>>", "container_cpu"),
+                                             "nodeQuery": SUM.replace("<<.Series>>", "node_cpu")},
+                     "memory": {**USAGE, "containerQuery": SUM.replace("<<.Series>>", "container_memory"),
+                                "nodeQuery": SUM.replace("<<.Series>>", "node_memory")}}}
+
+
+def samples() -> dict:
+    return {'load_per_pod{namespace="shop",pod="a-1"}': 7, 'load_service{namespace="shop",service="front"}': 8,
+            'load_namespace{namespace="shop"}': 9, 'queue_len{queue="mail"}': 10,
+            'container_cpu{namespace="shop",pod="a-1",container="main"}': 0.25,
+            'container_memory{namespace="shop",pod="a-1",container="main"}': 2**20, 'node_cpu{node="n1"}': 1.5, 'node_memory{node="n1"}': 2**30}
+
+
+class Accepted(ClusterCase):
+    """The API server takes what the chart renders."""
+
+    def test_every_shape_is_accepted_and_restricted(self):
+        for values in CI:
+            with self.subTest(values.name):
+                file = processes.fresh_folder("rendered") / "all.yaml"
+                file.write_text(self.helm("template", "flyball", CHART, "--namespace", NAMESPACE, "--values", values))
+                warnings = dry_run(self.cluster(), file)
+                expected = EXPECTED_WARNINGS.get(values.name.removesuffix("-values.yaml"))
+                self.assertIn(expected or "", warnings)
+                self.assertEqual("Warning" in warnings, expected is not None, warnings)
+
+
+class Installed(ClusterCase):
+    """A release and its one pod, which is a process on this machine."""
+
+    RELEASE = "flyball"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        kube.node(cls.admin, "n1")
+        kube.apply(cls.admin, kube.make("Service", "front", "shop", labels={"app": "shop"}, spec={"ports": [{"port": 80}]}))
+        exporter = Exporter(samples)
+        cls.addClassCleanup(exporter.stop)
+        prometheus = Prometheus({"all": exporter.address})
+        cls.addClassCleanup(prometheus.stop)
+        host, _, port = prometheus.url.rpartition(":")
+        cls.port = ports.free()
+        cls.values = {"listenPort": cls.port, "service": {"port": cls.port}, "prometheus": {"url": host, "port": int(port)},
+                      "metricsRelistInterval": "1s", "metricsMaxAge": "60s", "shutdownDelay": "0", "rules": rules(),
+                      "serviceMonitor": {"enabled": True}}
+        kube.pod(cls.admin, "kube-system", "warm-up", {})  # pods may be made
+        kube.delete(cls.admin, "Pod", "kube-system", "warm-up")
+        cls.before = cls().everything()
+        cls.audit = Audit(cls.cluster(), cls.RELEASE)
+        cls.upgrade("--install")
+        cls.make_workload()
+        cls.pod = Pod(cls.cluster(), NAMESPACE, cls.RELEASE).start()
+        cls.addClassCleanup(lambda: cls.pod.stop())
+        cls.watch(cls.pod.process)
+        cls.pod.wait_ready()
+
+    def runTest(self):  # so that `everything` can be asked for before the first test
+        pass
+
+    @classmethod
+    def make_workload(cls):
+        spec = {"securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}, "containers": [{
+            "name": "main", "image": "none.invalid/none",
+            "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}}]}
+        kube.apply(cls.admin, kube.make("Pod", "a-1", "shop", labels={"app": "shop"}, spec=spec))
+        kube.run_pod(cls.admin, "shop", "a-1")
+
+    @classmethod
+    def upgrade(cls, *args, **values):
+        """helm upgrade; then the Service leads to this machine, as there is no proxy and no pod network."""
+        cls.helm("upgrade", cls.RELEASE, CHART, "--namespace", NAMESPACE, "--values", values_file({**cls.values, **values}), *args)
+        kube.patch(cls.admin, "Service", NAMESPACE, cls.RELEASE, {"spec": {
+            "type": "ExternalName", "externalName": "127.0.0.1", "clusterIP": None, "clusterIPs": None, "ipFamilies": None,
+            "ipFamilyPolicy": None, "internalTrafficPolicy": None}})
+
+    def restart(self):
+        self.pod.stop()
+        type(self).pod = Pod(self.cluster(), NAMESPACE, self.RELEASE).start()
+        self.watch(self.pod.process)
+
+    def names_of(self, kind: str) -> list:
+        return [i["metadata"]["name"] for i in self.manifest(kind)]
+
+    def manifest(self, *kinds: str) -> list:
+        items = objects(self.helm("get", "manifest", self.RELEASE, "--namespace", NAMESPACE))
+        return [i for kind in kinds for i in of_kind(items, kind)] if kinds else items
+
+    def ask(self, path: str):
+        """Through the API server, whose trust in the certificate the chart set up."""
+        return self.admin.get(path)
+
+    def value(self, path: str) -> str:
+        return wait.until(lambda: kube.expect(self.ask(path), 200)["items"], path)[0]["value"]
+
+    def ask_everything(self):
+        registration.wait_available(self.admin, self.names_of("APIService"))
+        self.assertEqual(self.value(f"{CUSTOM}/namespaces/shop/pods/*/load_per_pod?labelSelector=app%3Dshop"), "7")
+        self.assertEqual(self.value(f"{CUSTOM}/namespaces/shop/services/*/load_service"), "8")
+        self.assertEqual(self.value(f"{CUSTOM}/namespaces/*/metrics/load_namespace"), "9")
+        self.assertEqual(self.value(f"{EXTERNAL}/namespaces/shop/queue_len"), "10")
+        self.assertEqual(kube.expect(self.ask(f"{METRICS}/namespaces/shop/pods"), 200)["items"][0]["containers"][0]["usage"]["cpu"], "250m")
+        self.assertEqual(kube.expect(self.ask(f"{METRICS}/nodes"), 200)["items"][0]["usage"]["memory"], "1Gi")
+
+    def test_1_answers_with_its_own_rights_and_no_others(self):
+        self.ask_everything()
+        delegated = {("authorization.k8s.io", "subjectaccessreviews", "create"), ("authentication.k8s.io", "tokenreviews", "create")}
+        configmap = {("", "configmaps", verb) for verb in ("get", "list", "watch")}
+        scrape = token_of(self.admin, NAMESPACE, "flyball-scrape")  # as the controller of such Secrets writes into the Secret
+        client = self.pod.client(Identity(token=scrape))
+        self.assertIn("flyball_rules_metrics", client.get("/metrics").text())
+        self.assertEqual(client.get("/debug/rules").status, 403)
+        wanted = granted(self.manifest())
+        self.assertEqual(len(wanted), 8, wanted)
+        wait.until(lambda: wanted <= self.audit.used(), f"the use of {wanted}")
+        self.assertEqual(self.audit.refused(), set(), "a right is missing")
+        self.assertLessEqual(self.audit.used() - delegated - configmap, wanted)
+        self.assertLessEqual(delegated, self.audit.used())
+
+    def test_2_each_right_is_needed(self):
+        objects_role, = [r for r in self.manifest("ClusterRole") if r["metadata"]["name"].endswith(":objects")]
+
+        def without(resource, verbs):
+            left = [{**rule, "verbs": [v for v in rule["verbs"] if resource not in rule["resources"] or v not in verbs]}
+                    for rule in objects_role["rules"]]
+            return [rule for rule in left if rule["verbs"]]
+
+        rows = (
+            ("pods can't be listed", without("pods", ("list", "watch")), f"{CUSTOM}/namespaces/shop/pods/*/load_per_pod", ("", "pods", "list")),
+            ("pods can't be watched", without("pods", ("watch",)), f"{CUSTOM}/namespaces/shop/pods/*/load_per_pod", ("", "pods", "watch")),
+            ("services can't be listed", without("services", ("list", "watch")), f"{CUSTOM}/namespaces/shop/services/*/load_service",
+             ("", "services", "list")),
+            ("nodes can't be listed", without("nodes", ("list", "watch")), f"{METRICS}/nodes", ("", "nodes", "list")),
+        )
+        name = objects_role["metadata"]["name"]
+        for claim, left, path, missing in rows:
+            with self.subTest(claim):
+                kube.patch(self.admin, "ClusterRole", None, name, {"rules": left})
+                audit = Audit(self.cluster(), self.RELEASE)
+                self.restart()
+                self.pod.wait_ready()
+                answer = wait.until(lambda p=path: self.pod.client(Identity(cert=self.cluster().admin_cert)).get(p), path)
+                wait.until(lambda m=missing, a=audit: m in a.refused(), f"{missing} refused; the answer was {answer}")
+                if missing[2] == "list":
+                    self.assertNotIn(b'"value"', answer.body)
+        kube.patch(self.admin, "ClusterRole", None, name, {"rules": objects_role["rules"]})
+
+    def test_3_without_the_right_to_ask_who_may_nothing_is_answered(self):
+        for suffix in (":auth-delegator", ":auth-reader"):
+            with self.subTest(suffix):
+                binding, = [b for b in self.manifest("ClusterRoleBinding", "RoleBinding") if b["metadata"]["name"].endswith(suffix)]
+                kube.delete(self.admin, binding["kind"], binding["metadata"].get("namespace"), binding["metadata"]["name"])
+                self.pod.stop()
+                type(self).pod = Pod(self.cluster(), NAMESPACE, self.RELEASE).start()
+                if suffix == ":auth-reader":
+                    wait.until(lambda: not self.pod.process.alive(), "the end of a pod that can't read whom to trust")
+                    self.assertIn("extension-apiserver-authentication-reader", self.pod.process.text())
+                else:
+                    self.pod.wait_ready()
+                    proxied = Identity(cert=self.cluster().front_proxy, headers=(("X-Remote-User", "somebody"),))
+                    self.assertIn(self.pod.client(proxied).get(CUSTOM).status, (403, 500))
+                kube.apply(self.admin, binding)
+        self.restart()
+        self.pod.wait_ready()
+
+    def secret(self) -> dict:
+        return kube.get(self.admin, "Secret", NAMESPACE, self.RELEASE + "-tls")["data"]
+
+    def test_4_upgrade_keeps_the_certificate_until_it_is_old(self):
+        first = self.secret()
+        self.upgrade(logLevel=3)
+        self.assertEqual(self.secret(), first)
+        self.upgrade(certificates={"renewAfterDays": 0})
+        second = self.secret()
+        self.assertEqual(second["ca.crt"], first["ca.crt"])
+        self.assertNotEqual(second["tls.crt"], first["tls.crt"])
+        for service in self.manifest("APIService"):
+            self.assertEqual(service["spec"]["caBundle"], first["ca.crt"])
+        self.pod.refresh()  # and no restart
+        text = "\n".join(base64.b64decode(second["tls.crt"]).decode().split())
+        wait.until(lambda: "\n".join(self.served_certificate().split()) == text, "the new certificate is served")
+        self.ask_everything()
+
+    def served_certificate(self) -> str:
+        import ssl  # pylint: disable=import-outside-toplevel
+        return ssl.get_server_certificate(("127.0.0.1", self.port))
+
+    def test_5_upgrade_brings_new_rules_without_a_restart(self):
+        renamed = {"seriesQuery": "load_per_pod", "resources": {"overrides": OWN}, "name": {"as": "load_anew"}, "metricsQuery": SUM}
+        self.upgrade(rules=rules([renamed]))
+        self.pod.refresh()
+        self.assertEqual(self.value(f"{CUSTOM}/namespaces/shop/pods/*/load_anew"), "7")
+
+    def test_6_a_group_that_another_server_holds_is_left_to_it(self):
+        name = "v1beta1.external.metrics.k8s.io"
+        values = {"fullnameOverride": "other", "rules": {"default": False, "external": rules()["external"]}}
+        other = ("other", CHART, "--namespace", "kube-metrics", "--values", values_file(values))
+        held = kube.get(self.admin, "APIService", None, name)["spec"]
+        self.assertIn("is held by Service monitoring/flyball. To leave it: apiServices.external=false", self.helm("install", *other, fails=True))
+        self.helm("install", *other, "--set", "apiServices.external=false")
+        self.assertEqual(kube.get(self.admin, "APIService", None, name)["spec"], held)
+        taken = processes.fresh_folder("taken") / "apiservices.yaml"
+        taken.write_text(self.helm("template", *other, "--dry-run=server", "--set", "apiServices.takeOver=true",
+                                   "--show-only", "templates/apiservices.yaml"))
+        self.kubectl("apply", "--server-side", "--force-conflicts", "-f", str(taken))
+        self.assertEqual(kube.get(self.admin, "APIService", None, name)["spec"]["service"], {
+            "name": "other", "namespace": "kube-metrics", "port": 443})
+        self.helm("upgrade", *other, "--take-ownership")
+        self.helm("upgrade", *other)  # from now on as always
+        self.assertEqual(kube.get(self.admin, "APIService", None, name)["spec"]["caBundle"],
+                         kube.get(self.admin, "Secret", "kube-metrics", "other-tls")["data"]["ca.crt"])
+        self.assertIn("is held by Service kube-metrics/other", self.helm("upgrade", self.RELEASE, CHART, "--namespace", NAMESPACE, fails=True,
+                                                                          *("--values", values_file(self.values))))
+        self.helm("uninstall", "other", "--namespace", "kube-metrics")
+
+    def test_7_uninstall_leaves_nothing(self):
+        self.pod.stop()
+        self.helm("uninstall", self.RELEASE, "--namespace", NAMESPACE)
+        for kind, name in (("Pod", "a-1"), ("Service", "front")):
+            kube.delete(self.admin, kind, "shop", name)
+        wait.until(lambda: self.assertEqual(self.everything() - self.before, set()) is None, "nothing left")
