@@ -63,7 +63,8 @@ class Adapter {
   // One for each rule, `rules` before `externalRules`.
   std::vector<RuleStatus> RuleStatuses() const;
 
-  // Each series query of the first rules has ended once, well or not.
+  // Each series query of the first rules has ended once, well or not, and the registry knows the
+  // directory's resources.
   bool ready() const;
 
  private:

@@ -11,6 +11,8 @@ namespace {
 
 // How soon a new REST mapping is noticed.
 constexpr absl::Duration kMapperPoll = absl::Seconds(1);
+// The same before the first one: until then nothing is served.
+constexpr absl::Duration kFirstMapperPoll = absl::Milliseconds(50);
 // While queries are under way the registry is built at most this often; at the end of a round at
 // once.
 constexpr absl::Duration kBuildEvery = absl::Milliseconds(200);
@@ -82,8 +84,9 @@ absl::Duration Relister::Step() {
   if (build) Rebuild();
 
   absl::MutexLock lock(&mutex_);
-  absl::Duration wait = changed_ ? kBuildEvery : kMapperPoll;
-  bool all_attempted = true;
+  const bool resources_known = !mapper_->resources().empty();
+  absl::Duration wait = changed_ ? kBuildEvery : resources_known ? kMapperPoll : kFirstMapperPoll;
+  bool all_attempted = resources_known;
   const MonotonicTime now = parts_.clock.MonotonicNow();
   for (const auto& [selector, query] : queries_) {
     if (!query->running) wait = std::min(wait, query->due - now);

@@ -72,7 +72,7 @@ class Relister {
 
   std::vector<RuleStatus> Statuses() const;
 
-  // Every series query of the first rules has ended once, well or not.
+  // Every series query of the first rules has ended once, well or not, and the resources are known.
   bool first_round_done() const { return first_round_done_.load(std::memory_order_acquire); }
 
  private:

@@ -160,6 +160,18 @@ TEST_F(RelisterTest, ANewKindIsSeenWithoutAsking) {
   EXPECT_EQ(floor_.source.selectors().size(), 1u);
 }
 
+TEST_F(RelisterTest, IsNotReadyBeforeTheResourcesAreKnown) {
+  floor_.directory.SetMapper({});
+  floor_.Load(CompileOrDie(Rules({"a"})));
+  EXPECT_FALSE(relister().first_round_done());
+  // Looked for soon: a server with resourceRules alone has nothing else to do.
+  EXPECT_LE(relister().Step(), absl::Milliseconds(50));
+  floor_.directory.SetMapper(SmallCluster());
+  relister().Step();
+  EXPECT_TRUE(relister().first_round_done());
+  EXPECT_THAT(PodMetricNames(), ElementsAre("a"));
+}
+
 // Tasks that run when the test says so.
 class SlowRelisterTest : public testing::Test {
  protected:
