@@ -68,6 +68,7 @@ ClusterDirectory::~ClusterDirectory() {
   }
   server_->Shutdown();
   thread_.join();
+  kind_watch_.reset();
 }
 
 absl::StatusOr<std::vector<ObjectPtr>> ClusterDirectory::List(const ObjectQuery& query) {
@@ -195,6 +196,13 @@ void ClusterDirectory::ResourceMissed() {
   missed_ = true;
 }
 
+void ClusterDirectory::KindsChanged() {
+  const MonotonicTime now = Clock::System().MonotonicNow();
+  absl::MutexLock lock(&mutex_);
+  missed_ = true;
+  settled_at_ = now + options_.settle;
+}
+
 absl::Status ClusterDirectory::Ready() const {
   absl::MutexLock lock(&mutex_);
   if (!mapper_.Get()->resources().empty()) return absl::OkStatus();
@@ -237,6 +245,12 @@ void ClusterDirectory::Run() {
       DiscoverOnce();
       now = last = Clock::System().MonotonicNow();
       const bool failed = !failure_.empty();
+      if (!failed && options_.watch_kinds && kind_watch_ == nullptr) {
+        kind_watch_ = std::make_unique<KindWatch>(*mapper_.Get(), make_transport_,
+                                                  KindWatchOptions(), [this] { KindsChanged(); });
+      }
+      absl::MutexLock lock(&mutex_);
+      missed_ = missed_ || now < settled_at_;
       next = now + (failed ? backoff : interval);
       backoff =
           failed ? std::min(backoff * 2, options_.cache.max_backoff) : options_.cache.first_backoff;

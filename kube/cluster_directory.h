@@ -1,9 +1,10 @@
 // The objects of a cluster, from watch caches that are started when first asked for.
 //
 // Thread-safe. Threads: one that discovers resources and tidies up, one for each resource in use
-// (watch_cache.h). Where watching is not allowed, each namespace asked for is listed per request,
-// and a list is used for a second. A dead API server is retried for ever; until its first answer
-// List is kUnavailable, afterwards the last known objects are served.
+// (watch_cache.h), two that watch for new kinds (kind_watch.h). Where watching is not allowed, each
+// namespace asked for is listed per request, and a list is used for a second. A dead API server is
+// retried for ever; until its first answer List is kUnavailable, afterwards the last known objects
+// are served.
 #pragma once
 
 #include <atomic>
@@ -23,6 +24,7 @@
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/snapshot.h"
+#include "kube/kind_watch.h"
 #include "kube/object_directory.h"
 #include "kube/object_table.h"
 #include "kube/transport.h"
@@ -37,7 +39,11 @@ struct ClusterDirectoryOptions {
   absl::Duration unused_after = absl::Minutes(10);    // then a cache is stopped
   absl::Duration list_reuse = absl::Seconds(1);       // of a list where watching is not allowed
   size_t max_lists = 256;                             // such lists kept
-  WatchCacheOptions cache;                            // limits and back-off of each cache
+  // Discovers anew when a CustomResourceDefinition or APIService changes, where that may be
+  // watched.
+  bool watch_kinds = true;
+  absl::Duration settle = absl::Seconds(5);  // after such a change once more, when it has effect
+  WatchCacheOptions cache;                   // limits and back-off of each cache
 };
 
 class ClusterDirectory : public ObjectDirectory {
@@ -96,6 +102,7 @@ class ClusterDirectory : public ObjectDirectory {
   void Run();
   void DiscoverOnce();
   void Tidy(MonotonicTime now);
+  void KindsChanged();
   void Grow() { generation_.fetch_add(1, std::memory_order_acq_rel); }
 
   const MakeTransport make_transport_;
@@ -110,6 +117,7 @@ class ClusterDirectory : public ObjectDirectory {
   absl::Status discovered_ ABSL_GUARDED_BY(mutex_);
   bool asked_ ABSL_GUARDED_BY(mutex_) = false;   // one discovery has ended, well or not
   bool missed_ ABSL_GUARDED_BY(mutex_) = false;  // ResourceMissed since the last discovery
+  MonotonicTime settled_at_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::map<Key, std::shared_ptr<Cached>> caches_ ABSL_GUARDED_BY(mutex_);
   std::map<Key, std::shared_ptr<Listed>> lists_ ABSL_GUARDED_BY(mutex_);
@@ -117,6 +125,7 @@ class ClusterDirectory : public ObjectDirectory {
   // The thread's own.
   std::vector<std::string> problems_;
   std::string failure_;
+  std::unique_ptr<KindWatch> kind_watch_;  // once the first discovery has succeeded
   std::thread thread_;
 };
 

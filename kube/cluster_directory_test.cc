@@ -15,6 +15,7 @@
 #include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "kube/testing/fake_api_server.h"
 
 namespace flyball::kube {
 namespace {
@@ -195,6 +196,7 @@ class ClusterDirectoryTest : public testing::Test {
     options_.cache.max_backoff = absl::Milliseconds(5);
     options_.missed_interval = absl::Milliseconds(1);
     options_.list_reuse = absl::Milliseconds(1);
+    options_.watch_kinds = false;
   }
 
   ClusterDirectory& Directory() {
@@ -382,6 +384,59 @@ TEST_F(ClusterDirectoryTest, UnknownResourceIsDiscoveredSoon) {
     Directory().ResourceMissed();
   }
   EXPECT_GT(Directory().Generation(), before);
+}
+
+// New kinds, without anybody missing them.
+class NewKindsTest : public testing::Test {
+ protected:
+  NewKindsTest() {
+    options_.missed_interval = options_.list_reuse = absl::Milliseconds(1);
+    options_.settle = absl::ZeroDuration();
+  }
+  void MakeWidgets() {
+    server_.AddKind({.name = {"example.com", "widgets"},
+                     .version = "v1",
+                     .kind = "Widget",
+                     .singular = "widget"});
+    server_.Put(R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+                    "metadata":{"name":"widgets.example.com"}})");
+  }
+  static bool Knows(ClusterDirectory& directory) {
+    return directory.mapper()->FindKind("example.com", "Widget") != nullptr;
+  }
+
+  FakeApiServer server_;
+  ClusterDirectoryOptions options_;
+};
+
+TEST_F(NewKindsTest, AreSeenWhenTheirDefinitionComes) {
+  const auto directory = *ClusterDirectory::Make(server_.Connector(), options_);
+  ASSERT_TRUE(server_.AwaitWatches(2));
+  ASSERT_FALSE(Knows(*directory));
+  MakeWidgets();
+  while (!Knows(*directory)) std::this_thread::yield();
+}
+
+TEST_F(NewKindsTest, AreAskedForOnceMoreWhenSettled) {
+  options_.settle = absl::Milliseconds(50);
+  const auto directory = *ClusterDirectory::Make(server_.Connector(), options_);
+  ASSERT_TRUE(server_.AwaitWatches(2));
+  const int before = server_.CountRequests("GET", "/apis");
+  server_.Put(R"({"apiVersion":"apiregistration.k8s.io/v1","kind":"APIService",
+                  "metadata":{"name":"v1.example.com"}})");
+  EXPECT_TRUE(server_.AwaitRequests("GET", "/apis", before + 2));
+}
+
+TEST_F(NewKindsTest, ForbiddenWatchIsNoMatter) {
+  server_.Inject({.part = "/apiservices", .times = 1000, .status = 403});
+  const auto directory = *ClusterDirectory::Make(server_.Connector(), options_);
+  ASSERT_TRUE(server_.AwaitRequests("GET", "/apiservices", 1));
+  server_.AddKind({.name = {"example.com", "widgets"},
+                   .version = "v1",
+                   .kind = "Widget",
+                   .singular = "widget"});
+  directory->ResourceMissed();
+  while (!Knows(*directory)) std::this_thread::yield();
 }
 
 TEST_F(ClusterDirectoryTest, UnusedCacheIsStoppedAndComesBack) {
