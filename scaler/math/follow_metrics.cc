@@ -97,6 +97,9 @@ bool KeepProposal(const DecisionInput& input, size_t index, Decision& decision) 
       !proposal.valid || input.now >= proposal.valid_until) {
     return false;
   }
+  // The same amounts may have been read again since.
+  if (proposal.timestamp.has_value()) proposal.timestamp = reading.timestamp;
+  proposal.reading_time = reading.timestamp;
   if (proposal.reading_time.has_value()) proposal.age = input.now - *proposal.reading_time;
   ++decision.proposals_kept;
   return true;

@@ -62,7 +62,9 @@ struct Reading {
   std::vector<PodSample> samples;       // Resource, ContainerResource, Pods
   std::vector<int64_t> amounts_milli;   // Object: exactly one; External: one or more
   std::optional<absl::Time> timestamp;  // of the first item
-  uint64_t version = 0;                 // equal and not 0: the same content as last time
+  // Equal and not 0: the same content as last time, times aside unless the readiness of a pod hangs
+  // on them.
+  uint64_t version = 0;
 };
 
 struct Recommendation {
@@ -96,7 +98,7 @@ struct DecisionInput {
   const PodsAnswer* pods = nullptr;    // may be null when ReadsMetrics is false
   absl::Span<const Reading> readings;  // one for each metric spec, in order; same
   const MathConfig* config = nullptr;
-  const ScalerState* state = nullptr;
+  const ScalerState* state = nullptr;  // may be that of the decision to be filled
   absl::Time now;
   // Equal and not 0: the same spec and config as last time. With equal versions of the pods and a
   // reading, its proposal of the last Decision is kept.

@@ -1,5 +1,7 @@
 #include "scaler/math/pods.h"
 
+#include <utility>
+
 #include "scaler/math/pod_requests.h"
 
 namespace flyball::scaler {
@@ -33,33 +35,45 @@ RequestColumn MakeColumn(absl::Span<const Pod* const> pods, const RequestQuery& 
   return column;
 }
 
-// Whether the metric measures against what pods ask for.
-bool NeedsRequests(const MetricSpec& metric) {
+}  // namespace
+
+bool MeasuresRequests(const MetricSpec& metric) {
   return (metric.type == MetricType::kResource || metric.type == MetricType::kContainerResource) &&
          !metric.target.average_value.has_value() && metric.target.average_utilization.has_value();
 }
-
-}  // namespace
 
 PodTable::PodTable(absl::Span<const Pod* const> pods, absl::Span<const MetricSpec> metrics,
                    bool pod_level_resources) {
   rows_.reserve(pods.size());
   names_.reserve(pods.size());
-  by_name_.reserve(pods.size());
   for (const Pod* pod : pods) {
-    by_name_.emplace(pod->name, static_cast<int32_t>(rows_.size()));
     rows_.push_back(MakeRow(*pod));
     names_.push_back(pod->name);
-    if (pod->phase == PodPhase::kRunning && pod->ready.has_value() &&
-        pod->ready->status == ConditionStatus::kTrue) {
-      ++running_and_ready_;
-    }
   }
+  IndexRows();
   for (const MetricSpec& metric : metrics) {
-    if (!NeedsRequests(metric) || Requests(metric.resource, metric.container) != nullptr) continue;
+    if (!MeasuresRequests(metric) || Requests(metric.resource, metric.container) != nullptr)
+      continue;
     columns_.push_back(MakeColumn(pods, {.resource = metric.resource,
                                          .container = metric.container,
                                          .pod_level = pod_level_resources}));
+  }
+}
+
+PodTable::PodTable(std::vector<Row> rows, std::vector<std::string> names,
+                   std::vector<RequestColumn> columns)
+    : rows_(std::move(rows)), names_(std::move(names)), columns_(std::move(columns)) {
+  IndexRows();
+}
+
+void PodTable::IndexRows() {
+  by_name_.reserve(rows_.size());
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    by_name_.emplace(names_[i], static_cast<int32_t>(i));
+    if (rows_[i].phase == PodPhase::kRunning && rows_[i].has_ready &&
+        rows_[i].ready == ConditionStatus::kTrue) {
+      ++running_and_ready_;
+    }
   }
 }
 

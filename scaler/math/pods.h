@@ -63,6 +63,9 @@ struct RequestColumn {
   std::string error;           // non-empty: some pod does not state it; upstream's text
 };
 
+// Whether the metric measures against what pods ask for: then it needs a RequestColumn.
+bool MeasuresRequests(const MetricSpec& metric);
+
 // The row of a sample whose pod the selector does not find.
 inline constexpr int32_t kStranger = -1;
 
@@ -85,6 +88,10 @@ class PodTable {
   PodTable(absl::Span<const Pod* const> pods, absl::Span<const MetricSpec> metrics,
            bool pod_level_resources);
 
+  // The same of parts made elsewhere: names and the columns' amounts by row.
+  PodTable(std::vector<Row> rows, std::vector<std::string> names,
+           std::vector<RequestColumn> columns);
+
   size_t size() const { return rows_.size(); }
   bool empty() const { return rows_.empty(); }
   absl::Span<const Row> rows() const { return rows_; }
@@ -100,6 +107,8 @@ class PodTable {
   const RequestColumn* Requests(absl::string_view resource, absl::string_view container) const;
 
  private:
+  void IndexRows();
+
   std::vector<Row> rows_;
   std::vector<std::string> names_;
   absl::flat_hash_map<std::string, int32_t> by_name_;

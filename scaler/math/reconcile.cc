@@ -32,8 +32,9 @@ void Reset(const DecisionInput& input, Decision& decision) {
   fresh.events = std::move(decision.events);
   fresh.events.clear();
   fresh.monitor.metrics = std::move(decision.monitor.metrics);
+  const bool own_state = input.state == &decision.state;
   fresh.state = std::move(decision.state);
-  fresh.state = *input.state;
+  if (!own_state) fresh.state = *input.state;
   fresh.events_after_status = std::move(decision.events_after_status);
   fresh.events_after_status.clear();
   decision = std::move(fresh);

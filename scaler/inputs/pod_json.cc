@@ -1,0 +1,227 @@
+#include "scaler/inputs/pod_json.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "kube/quantity.h"
+#include "simdjson.h"
+
+namespace flyball::scaler {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+using simdjson::error_code;
+
+// The time that a missing transition stands for: Go's zero time, 1 January of the year 1.
+constexpr absl::Time kZeroTime = absl::FromUnixSeconds(-62135596800);
+
+absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
+
+bool IsNull(ondemand::value value) {
+  bool null = false;
+  return value.is_null().get(null) == simdjson::SUCCESS && null;
+}
+
+// Calls on_field(key, value) for each field that is not null; stops at the first error.
+template <typename F>
+error_code ForEachField(ondemand::value value, F on_field) {
+  ondemand::object object;
+  if (const auto error = value.get_object().get(object)) return error;
+  for (auto field : object) {
+    std::string_view key;
+    ondemand::value inner;
+    if (const auto error = field.unescaped_key().get(key)) return error;
+    if (const auto error = field.value().get(inner)) return error;
+    if (IsNull(inner)) continue;
+    if (const auto error = on_field(key, inner)) return error;
+  }
+  return simdjson::SUCCESS;
+}
+
+template <typename F>
+error_code ForEachItem(ondemand::value value, F on_item) {
+  ondemand::array array;
+  if (const auto error = value.get_array().get(array)) return error;
+  for (auto item : array) {
+    ondemand::value inner;
+    if (const auto error = item.get(inner)) return error;
+    if (const auto error = on_item(inner)) return error;
+  }
+  return simdjson::SUCCESS;
+}
+
+error_code ReadText(ondemand::value value, std::string& out) {
+  std::string_view text;
+  if (const auto error = value.get_string().get(text)) return error;
+  out.assign(text);
+  return simdjson::SUCCESS;
+}
+
+// `out` stays as it is when the text is empty.
+error_code ReadTime(ondemand::value value, std::optional<absl::Time>& out) {
+  std::string_view text;
+  if (const auto error = value.get_string().get(text)) return error;
+  absl::Time time;
+  if (text.empty()) return simdjson::SUCCESS;
+  if (!absl::ParseTime(absl::RFC3339_full, View(text), &time, nullptr)) {
+    return simdjson::INCORRECT_TYPE;
+  }
+  out = time;
+  return simdjson::SUCCESS;
+}
+
+error_code ReadQuantities(ondemand::value value, ResourceList& out) {
+  return ForEachField(value, [&](std::string_view name, ondemand::value amount) {
+    std::string_view text;
+    if (amount.get_string().get(text) != simdjson::SUCCESS) {
+      // A number is taken as it is written.
+      text = amount.raw_json_token();
+      while (!text.empty() && (text.back() == ' ' || text.back() == '\n')) text.remove_suffix(1);
+    }
+    absl::StatusOr<kube::Quantity> quantity = kube::Quantity::Parse(View(text));
+    if (!quantity.ok()) return simdjson::INCORRECT_TYPE;
+    out.emplace_back(std::string(name), *std::move(quantity));
+    return simdjson::SUCCESS;
+  });
+}
+
+// The requests of a ResourceRequirements.
+error_code ReadRequests(ondemand::value value, ResourceList& out) {
+  return ForEachField(value, [&](std::string_view key, ondemand::value inner) {
+    return key == "requests" ? ReadQuantities(inner, out) : simdjson::SUCCESS;
+  });
+}
+
+error_code ReadContainers(ondemand::value value, std::vector<Container>& out) {
+  return ForEachItem(value, [&](ondemand::value item) {
+    Container& container = out.emplace_back();
+    return ForEachField(item, [&](std::string_view key, ondemand::value inner) {
+      if (key == "name") return ReadText(inner, container.name);
+      if (key == "resources") return ReadRequests(inner, container.requests);
+      if (key != "restartPolicy") return simdjson::SUCCESS;
+      std::string_view policy;
+      const auto error = inner.get_string().get(policy);
+      container.restarts_always = !error && policy == "Always";
+      return error;
+    });
+  });
+}
+
+error_code ReadMetadata(ondemand::value value, Pod& pod) {
+  return ForEachField(value, [&](std::string_view key, ondemand::value inner) {
+    if (key == "name") return ReadText(inner, pod.name);
+    if (key == "namespace") return ReadText(inner, pod.ns);
+    if (key == "labels") {
+      return ForEachField(inner, [&](std::string_view name, ondemand::value text) {
+        return ReadText(text, pod.labels[std::string(name)]);
+      });
+    }
+    if (key == "deletionTimestamp") pod.deleting = true;
+    return simdjson::SUCCESS;
+  });
+}
+
+error_code ReadSpec(ondemand::value value, Pod& pod, std::string& node) {
+  return ForEachField(value, [&](std::string_view key, ondemand::value inner) {
+    if (key == "containers") return ReadContainers(inner, pod.containers);
+    if (key == "initContainers") return ReadContainers(inner, pod.init_containers);
+    if (key == "nodeName") return ReadText(inner, node);
+    if (key == "overhead") return ReadQuantities(inner, pod.overhead);
+    if (key == "resources") return ReadRequests(inner, pod.pod_requests.emplace());
+    return simdjson::SUCCESS;
+  });
+}
+
+PodPhase PhaseOf(std::string_view text) {
+  if (text == "Pending") return PodPhase::kPending;
+  if (text == "Running") return PodPhase::kRunning;
+  if (text == "Succeeded") return PodPhase::kSucceeded;
+  if (text == "Failed") return PodPhase::kFailed;
+  return PodPhase::kUnknown;
+}
+
+error_code ReadCondition(ondemand::value value, Pod& pod) {
+  std::string_view type, status;
+  std::optional<absl::Time> since;
+  const auto error = ForEachField(value, [&](std::string_view key, ondemand::value inner) {
+    if (key == "type") return inner.get_string().get(type);
+    if (key == "status") return inner.get_string().get(status);
+    if (key == "lastTransitionTime") return ReadTime(inner, since);
+    return simdjson::SUCCESS;
+  });
+  if (error || type != "Ready" || pod.ready.has_value()) return error;
+  ReadyCondition& ready = pod.ready.emplace();
+  if (status == "True") ready.status = ConditionStatus::kTrue;
+  if (status == "False") ready.status = ConditionStatus::kFalse;
+  ready.last_transition_time = since.value_or(kZeroTime);
+  return error;
+}
+
+error_code ReadStatus(ondemand::value value, Pod& pod) {
+  return ForEachField(value, [&](std::string_view key, ondemand::value inner) {
+    if (key == "startTime") return ReadTime(inner, pod.start_time);
+    if (key == "conditions") {
+      return ForEachItem(inner, [&](ondemand::value item) { return ReadCondition(item, pod); });
+    }
+    if (key != "phase") return simdjson::SUCCESS;
+    std::string_view phase;
+    const auto error = inner.get_string().get(phase);
+    pod.phase = PhaseOf(phase);
+    return error;
+  });
+}
+
+error_code ReadPodFields(ondemand::value root, Pod& pod, std::string& node) {
+  return ForEachField(root, [&](std::string_view key, ondemand::value inner) {
+    if (key == "metadata") return ReadMetadata(inner, pod);
+    if (key == "spec") return ReadSpec(inner, pod, node);
+    if (key == "status") return ReadStatus(inner, pod);
+    return simdjson::SUCCESS;
+  });
+}
+
+void Clear(Pod& pod) {
+  pod.ns.clear();
+  pod.name.clear();
+  pod.labels.clear();
+  pod.deleting = false;
+  pod.phase = PodPhase::kUnknown;
+  pod.start_time.reset();
+  pod.ready.reset();
+  pod.containers.clear();
+  pod.init_containers.clear();
+  pod.pod_requests.reset();
+  pod.overhead.clear();
+}
+
+}  // namespace
+
+struct PodJsonReader::Parser {
+  ondemand::parser parser;
+  std::string text;  // the pod with the room behind it that the parser wants
+};
+
+PodJsonReader::PodJsonReader() : parser_(std::make_unique<Parser>()) {}
+PodJsonReader::~PodJsonReader() = default;
+
+absl::Status PodJsonReader::Read(absl::string_view json, Pod& pod) {
+  Clear(pod);
+  node_.clear();
+  std::string& text = parser_->text;
+  text.reserve(json.size() + simdjson::SIMDJSON_PADDING);
+  text.assign(json.data(), json.size());
+  ondemand::document document;
+  ondemand::value root;
+  auto error = parser_->parser.iterate(text.data(), text.size(), text.capacity()).get(document);
+  if (!error) error = document.get_value().get(root);
+  if (!error) error = ReadPodFields(root, pod, node_);
+  if (!error && pod.name.empty()) error = simdjson::NO_SUCH_FIELD;
+  if (!error) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("pod ", pod.ns, "/", pod.name, ": ", simdjson::error_message(error)));
+}
+
+}  // namespace flyball::scaler

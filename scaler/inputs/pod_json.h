@@ -1,0 +1,36 @@
+// core/v1 Pods as the API server sends them -> the pods that the replica math knows, quickly.
+//
+// One reader for each thread: it keeps its buffers. Reads what pod_reader.h reads, with the same
+// result for every object that an API server can send; not here: line numbers, repeated keys.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "scaler/math/pods.h"
+
+namespace flyball::scaler {
+
+class PodJsonReader {
+ public:
+  PodJsonReader();
+  ~PodJsonReader();
+  PodJsonReader(const PodJsonReader&) = delete;
+  PodJsonReader& operator=(const PodJsonReader&) = delete;
+
+  // Overwrites all of `pod`, whose buffers it reuses.
+  //   kInvalidArgument  no pod, or a field that is needed has the wrong type
+  absl::Status Read(absl::string_view json, Pod& pod);
+
+  // spec.nodeName of the last pod; "": it is on none.
+  const std::string& node() const { return node_; }
+
+ private:
+  struct Parser;
+  std::unique_ptr<Parser> parser_;
+  std::string node_;
+};
+
+}  // namespace flyball::scaler
