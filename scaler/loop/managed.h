@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -32,10 +34,12 @@ struct AutoscalerKey {
 
 struct Managed {
   AutoscalerKey key;
-  Autoscaler autoscaler;
+  Autoscaler autoscaler;  // without labels; of the annotations only flyball.dev's
   OwnSpec own;
   absl::Time created;
-  std::string refused;  // not empty: what the API should have refused; never decided then
+  std::optional<absl::Time> last_active;  // as stored in the status; our own kind
+  std::string refused;     // not empty: what the API should have refused; never decided then
+  uint64_t spec_hash = 0;  // another one whenever the spec is another one
 };
 
 using ManagedPtr = std::shared_ptr<const Managed>;

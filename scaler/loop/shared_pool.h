@@ -1,0 +1,51 @@
+// Equal values held once: a value lives as long as somebody uses it.
+//
+// Not thread-safe. Values are found by a key that says all of their content. Entries of values that
+// nobody uses any more are swept when the table has doubled since the last sweep.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+
+namespace flyball::scaler {
+
+template <typename T>
+class SharedPool {
+ public:
+  using Ptr = std::shared_ptr<const T>;
+
+  // `make()` gives the value when no equal one is in use.
+  template <typename Make>
+  Ptr Get(absl::string_view key, Make make) {
+    if (const auto found = values_.find(key); found != values_.end()) {
+      if (Ptr value = found->second.lock()) return value;
+      Ptr value = std::make_shared<const T>(make());
+      found->second = value;
+      return value;
+    }
+    if (values_.size() >= sweep_at_) Sweep();
+    Ptr value = std::make_shared<const T>(make());
+    values_.emplace(std::string(key), value);
+    return value;
+  }
+
+  size_t size() const { return values_.size(); }
+
+ private:
+  static constexpr size_t kFirstSweep = 64;
+
+  void Sweep() {
+    absl::erase_if(values_, [](const auto& item) { return item.second.expired(); });
+    sweep_at_ = kFirstSweep + 2 * values_.size();
+  }
+
+  absl::flat_hash_map<std::string, std::weak_ptr<const T>> values_;
+  size_t sweep_at_ = kFirstSweep;
+};
+
+}  // namespace flyball::scaler
