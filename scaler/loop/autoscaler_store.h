@@ -1,0 +1,47 @@
+// HorizontalPodAutoscalers and Autoscalers of our own kind, from watches, as Managed.
+//
+// Thread-safe: each feed belongs to its watch's thread and hands on to the sink.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "kube/object_watch.h"
+#include "scaler/loop/managed.h"
+#include "scaler/loop/watch_health.h"
+
+namespace flyball::scaler {
+
+class AutoscalerSink {
+ public:
+  virtual ~AutoscalerSink() = default;
+  virtual void OnAutoscaler(ManagedPtr managed) = 0;
+  virtual void OnGone(const AutoscalerKey& key) = 0;
+};
+
+// What one object says. A text that cannot be read gives a Managed that is refused, as long as its
+// name can be read; else nullptr.
+ManagedPtr ReadManaged(AutoscalerKind kind, absl::string_view json);
+
+class AutoscalerStore {
+ public:
+  // Sink and clock outlive the store.
+  AutoscalerStore(Clock& clock, AutoscalerSink& sink);
+  ~AutoscalerStore();
+
+  // A handler for a watch of that kind in `ns` ("": all), made before the first watch begins.
+  kube::WatchHandler& AddFeed(AutoscalerKind kind, const std::string& ns);
+
+  absl::Status Ready() const;
+
+ private:
+  class Feed;
+
+  Clock& clock_;
+  AutoscalerSink& sink_;
+  std::vector<std::unique_ptr<Feed>> feeds_;
+};
+
+}  // namespace flyball::scaler

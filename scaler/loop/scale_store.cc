@@ -1,0 +1,204 @@
+#include "scaler/loop/scale_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "spdlog/spdlog.h"
+
+namespace flyball::scaler {
+namespace {
+
+// Resource versions grow; those that are no numbers are taken as newer.
+bool IsOlder(const std::string& version, const std::string& than) {
+  uint64_t a = 0, b = 0;
+  return absl::SimpleAtoi(version, &a) && absl::SimpleAtoi(than, &b) && a < b;
+}
+
+}  // namespace
+
+class ScaleStore::Kind {
+ public:
+  Kind(Clock& clock, kube::ResourceInfo info) : clock_(clock), info_(std::move(info)) {}
+
+  void Start(const std::string& ns, const StartWatch& start);
+
+  SlotPtr Find(absl::string_view ns, absl::string_view name) {
+    absl::MutexLock lock(&mutex_);
+    return SlotOf(ns, name);
+  }
+  void Learn(const kube::Scale& scale, bool anyway) {
+    absl::MutexLock lock(&mutex_);
+    Slot& slot = *SlotOf(scale.ns, scale.name);
+    const std::shared_ptr<const kube::Scale> known = slot.Get();
+    if (known != nullptr) {
+      if (*known == scale) return;
+      if (!anyway && IsOlder(scale.resource_version, known->resource_version)) return;
+    }
+    slot.Set(std::make_shared<const kube::Scale>(scale));
+  }
+  void Remove(absl::string_view key) {
+    absl::MutexLock lock(&mutex_);
+    const auto found = slots_.find(key);
+    if (found == slots_.end()) return;
+    found->second->Set(nullptr);
+    if (found->second.use_count() == 1) slots_.erase(found);
+  }
+  // Those of `ns` ("": all) that are not in `listed` are gone.
+  void KeepOnly(absl::string_view ns, const absl::flat_hash_set<std::string>& listed) {
+    absl::MutexLock lock(&mutex_);
+    const std::string prefix = ns.empty() ? "" : absl::StrCat(ns, "/");
+    absl::erase_if(slots_, [&](const auto& item) {
+      if (item.first.compare(0, prefix.size(), prefix) != 0) return false;
+      if (listed.contains(item.first)) return false;
+      item.second->Set(nullptr);
+      return item.second.use_count() == 1;
+    });
+  }
+
+  const kube::ResourceInfo& info() const { return info_; }
+  Clock& clock() const { return clock_; }
+  template <typename F>
+  auto FirstProblem(F problem_of) const;
+
+ private:
+  class Feed;
+
+  std::shared_ptr<Slot>& SlotOf(absl::string_view ns, absl::string_view name)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    std::shared_ptr<Slot>& slot = slots_[absl::StrCat(ns, "/", name)];
+    if (slot == nullptr) slot = std::make_shared<Slot>();
+    return slot;
+  }
+
+  Clock& clock_;
+  const kube::ResourceInfo info_;
+  std::vector<std::unique_ptr<Feed>> feeds_;  // made by Start, before anybody asks
+  absl::Mutex mutex_;
+  absl::flat_hash_map<std::string, std::shared_ptr<Slot>> slots_ ABSL_GUARDED_BY(mutex_);
+};
+
+// One watch of the kind.
+class ScaleStore::Kind::Feed : public kube::WatchHandler {
+ public:
+  Feed(Kind& kind, std::string ns)
+      : kind_(kind),
+        ns_(std::move(ns)),
+        health_(absl::StrCat(kind.info().name.ToString(), ns_.empty() ? "" : " of ", ns_),
+                kind.clock()) {}
+
+  void ListStarted() override { listed_.clear(); }
+  void Listed(absl::string_view json) override {
+    const absl::StatusOr<kube::Scale> scale = Read(json);
+    if (!scale.ok()) return;
+    listed_.insert(absl::StrCat(scale->ns, "/", scale->name));
+    kind_.Learn(*scale, /*anyway=*/true);
+  }
+  void ListEnded() override {
+    kind_.KeepOnly(ns_, listed_);
+    listed_ = {};
+    health_.Listed();
+  }
+  void Changed(kube::ChangeType type, absl::string_view json) override {
+    const absl::StatusOr<kube::Scale> scale = Read(json);
+    if (!scale.ok()) return;
+    if (type == kube::ChangeType::kDeleted) {
+      kind_.Remove(absl::StrCat(scale->ns, "/", scale->name));
+    } else {
+      kind_.Learn(*scale, /*anyway=*/false);
+    }
+  }
+  void StatusChanged(const absl::Status& status) override { health_.StatusChanged(status); }
+
+  const std::string& ns() const { return ns_; }
+  const WatchHealth& health() const { return health_; }
+
+ private:
+  absl::StatusOr<kube::Scale> Read(absl::string_view json) {
+    absl::StatusOr<kube::Scale> scale = kube::ScaleOfWorkload(json);
+    if (!scale.ok()) {
+      spdlog::error("scaler: {}: {}", kind_.info().name.ToString(),
+                    std::string(scale.status().message()));
+    }
+    return scale;
+  }
+
+  Kind& kind_;
+  const std::string ns_;
+  WatchHealth health_;
+  absl::flat_hash_set<std::string> listed_;
+};
+
+void ScaleStore::Kind::Start(const std::string& ns, const StartWatch& start) {
+  feeds_.push_back(std::make_unique<Feed>(*this, ns));
+  start(info_, ns, *feeds_.back());
+}
+
+// The first result of problem_of(health) that is not empty or OK.
+template <typename F>
+auto ScaleStore::Kind::FirstProblem(F problem_of) const {
+  using Problem = decltype(problem_of(feeds_.front()->health()));
+  for (const auto& feed : feeds_) {
+    if (Problem problem = problem_of(feed->health()); problem != Problem()) return problem;
+  }
+  return Problem();
+}
+
+ScaleStore::ScaleStore(Clock& clock, std::vector<std::string> namespaces, StartWatch start)
+    : clock_(clock), namespaces_(std::move(namespaces)), start_(std::move(start)) {}
+ScaleStore::~ScaleStore() = default;
+
+bool ScaleStore::Reads(const kube::ResourceInfo& target) {
+  const std::string& resource = target.name.resource;
+  if (target.name.group.empty()) return resource == "replicationcontrollers";
+  if (target.name.group != "apps" || target.version != "v1") return false;
+  return resource == "deployments" || resource == "replicasets" || resource == "statefulsets";
+}
+
+ScaleStore::Kind* ScaleStore::KindOf(const kube::ResourceInfo& target) const {
+  absl::MutexLock lock(&mutex_);
+  const auto found = kinds_.find(target.name);
+  return found == kinds_.end() ? nullptr : found->second.get();
+}
+
+ScaleStore::SlotPtr ScaleStore::Find(const kube::ResourceInfo& target, absl::string_view ns,
+                                     absl::string_view name) {
+  absl::MutexLock lock(&mutex_);
+  std::unique_ptr<Kind>& kind = kinds_[target.name];
+  if (kind == nullptr) {
+    kind = std::make_unique<Kind>(clock_, target);
+    if (namespaces_.empty()) kind->Start("", start_);
+    for (const std::string& space : namespaces_) kind->Start(space, start_);
+  }
+  return kind->Find(ns, name);
+}
+
+std::string ScaleStore::Unusable(const kube::ResourceInfo& target) const {
+  const Kind* kind = KindOf(target);
+  if (kind == nullptr) return absl::StrCat("nobody has asked for ", target.name.ToString());
+  return kind->FirstProblem([](const WatchHealth& health) { return health.Unusable(); });
+}
+
+bool ScaleStore::listed(const kube::ResourceInfo& target) const {
+  const Kind* kind = KindOf(target);
+  return kind != nullptr &&
+         kind->FirstProblem([](const WatchHealth& health) { return health.Ready(); }).ok();
+}
+
+absl::Status ScaleStore::Ready() const {
+  absl::MutexLock lock(&mutex_);
+  for (const auto& [name, kind] : kinds_) {
+    const absl::Status status =
+        kind->FirstProblem([](const WatchHealth& health) { return health.Ready(); });
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+void ScaleStore::Learn(const kube::ResourceInfo& target, const kube::Scale& scale) {
+  if (Kind* kind = KindOf(target)) kind->Learn(scale, /*anyway=*/false);
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,63 @@
+// The scales of Deployments, ReplicaSets, StatefulSets and ReplicationControllers, from watches of
+// the objects themselves that are started when a kind is first asked for.
+//
+// Thread-safe. A Slot stands for one object, which may not exist (yet): nullptr.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "base/snapshot.h"
+#include "kube/object_watch.h"
+#include "kube/rest_mapping.h"
+#include "kube/scale.h"
+#include "scaler/loop/watch_health.h"
+
+namespace flyball::scaler {
+
+class ScaleStore {
+ public:
+  using Slot = Snapshot<kube::Scale>;
+  using SlotPtr = std::shared_ptr<const Slot>;
+  // Begins a watch of that resource in that namespace ("": all) that feeds the handler.
+  using StartWatch =
+      std::function<void(const kube::ResourceInfo&, const std::string& ns, kube::WatchHandler&)>;
+
+  // The clock outlives the store, the store the watches. `namespaces` empty: all.
+  ScaleStore(Clock& clock, std::vector<std::string> namespaces, StartWatch start);
+  ~ScaleStore();
+
+  // Whether the scale of that kind can be read off the object.
+  static bool Reads(const kube::ResourceInfo& target);
+
+  // The slot of an object of a kind that Reads. Starts the kind's watches the first time.
+  SlotPtr Find(const kube::ResourceInfo& target, absl::string_view ns, absl::string_view name);
+
+  // "" while what is known of the kind may be relied on.
+  std::string Unusable(const kube::ResourceInfo& target) const;
+  bool listed(const kube::ResourceInfo& target) const;
+  absl::Status Ready() const;
+
+  // A scale that the API server answered with; kept when it is newer than what is known.
+  void Learn(const kube::ResourceInfo& target, const kube::Scale& scale);
+
+ private:
+  class Kind;
+
+  Kind* KindOf(const kube::ResourceInfo& target) const;
+
+  Clock& clock_;
+  const std::vector<std::string> namespaces_;
+  const StartWatch start_;
+  mutable absl::Mutex mutex_;
+  absl::flat_hash_map<kube::GroupResource, std::unique_ptr<Kind>> kinds_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace flyball::scaler
