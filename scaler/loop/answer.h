@@ -1,0 +1,51 @@
+// What a source of readings said when it was asked: shared by all autoscalers that asked the same.
+//
+// Plain values, immutable once made. Only the part that belongs to the question is filled.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "adapter/provider.h"
+#include "base/clock.h"
+#include "kube/scale.h"
+#include "scaler/triggers/trigger.h"
+
+namespace flyball::scaler {
+
+struct Answer {
+  // Not empty: nothing was read; the text that a client of the API would see.
+  std::string error;
+  MonotonicTime asked_at = absl::ZeroDuration();  // when asking began
+  uint64_t version = 0;                           // equal: the same content, times aside; never 0
+  // Several autoscalers may share it: it holds more pods than those of one selector.
+  bool whole_namespace = false;
+
+  std::vector<adapter::PodMetrics> pods;                  // metrics.k8s.io
+  std::vector<adapter::CustomMetricValue> objects;        // custom.metrics.k8s.io
+  absl::Time objects_time;                                // of all objects
+  std::vector<adapter::ExternalMetricValue> series;       // external.metrics.k8s.io
+  std::vector<TriggerMetric> trigger_metrics;             // a trigger; empty: not known yet
+  std::vector<TriggerReading> trigger_readings;           // one for each of its metrics
+  kube::Scale scale;                                      // a scale subresource
+  absl::flat_hash_map<absl::string_view, size_t> places;  // of `pods` or `objects` by name
+};
+
+using AnswerPtr = std::shared_ptr<const Answer>;
+
+// Fills `places`.
+void IndexByName(Answer& answer);
+
+// Equal but for times.
+bool SameContent(const Answer& a, const Answer& b);
+
+// The text that a client of the API shows for a provider's error.
+std::string ApiErrorText(const absl::Status& status);
+
+}  // namespace flyball::scaler

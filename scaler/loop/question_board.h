@@ -1,0 +1,76 @@
+// Where questions meet: whoever asks the same at the same time shares one answer.
+//
+// Thread-safe. A question that is under way is joined, however long it takes: only those who asked
+// it wait, and there is never more than one of it. Questions that nobody holds any more are
+// forgotten.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "base/snapshot.h"
+#include "scaler/loop/question.h"
+
+namespace flyball::scaler {
+
+class AnswerWaiter {
+ public:
+  virtual ~AnswerWaiter() = default;
+  // One of the questions joined has its answer.
+  virtual void Answered() = 0;
+};
+
+class QuestionBoard {
+ public:
+  // Runs a task on some thread, or never when the program ends.
+  using Run = std::function<void(std::function<void()>)>;
+
+  class Asked;
+  using Handle = std::shared_ptr<Asked>;
+
+  // The clock outlives the board.
+  explicit QuestionBoard(Clock& clock) : clock_(clock) {}
+
+  // What questions are asked with from now on.
+  void SetContext(AskContext context);
+
+  // The question of that key, made when nobody holds it yet. `run` outlives the board.
+  Handle Get(const std::string& key, const Run& run,
+             const std::function<std::shared_ptr<Question>()>& make);
+  // A question of one asker alone.
+  Handle Own(std::shared_ptr<Question> question, const Run& run) const;
+
+  // True: there is an answer that was asked for at `not_before` or later. False: the waiter is
+  // called once when there is one.
+  bool Join(const Handle& question, MonotonicTime not_before, AnswerWaiter& waiter);
+
+  static AnswerPtr AnswerOf(const Asked& question);
+  static Question& QuestionOf(const Asked& question);
+
+  // How many were asked so far; how many are under way.
+  uint64_t asked() const { return count_.load(); }
+  int under_way() const { return under_way_.load(); }
+
+ private:
+  void Ask(const Handle& question);
+
+  Clock& clock_;
+  Snapshot<AskContext> context_{std::make_shared<const AskContext>()};
+  std::atomic<uint64_t> count_ = 0;
+  std::atomic<uint64_t> last_version_ = 0;
+  std::atomic<int> under_way_ = 0;
+  absl::Mutex mutex_;
+  absl::flat_hash_map<std::string, std::weak_ptr<Asked>> shared_ ABSL_GUARDED_BY(mutex_);
+  size_t sweep_at_ ABSL_GUARDED_BY(mutex_) = 1024;
+};
+
+}  // namespace flyball::scaler
