@@ -1,0 +1,51 @@
+// Carries a decision out: the write of the scale, and what is told of it.
+//
+// Thread-safe; of one entry at a time. Blocks: for the budget and for the API server.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "kube/api_client.h"
+#include "kube/request_budget.h"
+#include "scaler/loop/decide_step.h"
+#include "scaler/loop/entry.h"
+#include "scaler/loop/ownership.h"
+#include "scaler/loop/scale_store.h"
+
+namespace flyball::scaler {
+
+class ActStep {
+ public:
+  struct Parts {
+    kube::ApiClient& client;
+    kube::RequestBudget& budget;
+    Clock& clock;
+    const Ownership& ownership;
+    ScaleStore& scales;
+  };
+
+  explicit ActStep(const Parts& parts) : parts_(parts) {}
+
+  // Writes entry.decision.desired to the scale, under the condition that the target has the
+  // replicas that were observed: on a conflict it is read again and, when they are still the same,
+  // written again, five times at most; otherwise the decision is dropped (entry.dropped). Then
+  // records the outcome in the decision, but for a dropped one.
+  void WriteScale(Entry& entry, const DecisionInput& input);
+
+  // In shadow: the decision as it would be if the scale had been written. The past changes of the
+  // scale stay those that were seen.
+  static void Pretend(const DecisionInput& input, Decision& decision);
+
+  uint64_t written() const { return written_.load(); }
+  uint64_t conflicts() const { return conflicts_.load(); }
+
+ private:
+  absl::Status Write(Entry& entry);
+
+  const Parts parts_;
+  std::atomic<uint64_t> written_ = 0;
+  std::atomic<uint64_t> conflicts_ = 0;
+};
+
+}  // namespace flyball::scaler

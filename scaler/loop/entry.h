@@ -1,0 +1,127 @@
+// One autoscaler in the loop: what is known of it and the decision that is being made.
+//
+// `latest`, `gone`, `busy`, `again` and `slot` belong to the loop's lock. Everything else belongs
+// to whoever carries out the present cycle: one thread after the other, never two at once.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "kube/rest_mapping.h"
+#include "kube/scale.h"
+#include "scaler/loop/managed.h"
+#include "scaler/loop/plan.h"
+#include "scaler/loop/pod_index.h"
+#include "scaler/loop/question_board.h"
+#include "scaler/loop/scale_store.h"
+#include "scaler/loop/status_writer.h"
+#include "scaler/math/decision.h"
+#include "scaler/math/input.h"
+#include "scaler/triggers/activation.h"
+
+namespace flyball::scaler {
+
+// Where the target's scale is read, found anew when the spec or the known kinds change.
+struct ScaleTarget {
+  std::shared_ptr<const kube::RestMapper> mapper;  // that it was found with
+  ScaleAnswer failure;                             // apiVersion or kind that leads nowhere
+  kube::ResourceInfo resource;
+  ScaleStore::SlotPtr slot;        // of a kind that is watched
+  QuestionBoard::Handle question;  // of any other, or while the watch is broken
+};
+
+// The scale as read, and the selector in it.
+struct ScaleReading {
+  std::shared_ptr<const kube::Scale> scale;  // nullptr: not known
+  ScaleAnswer answer;
+  std::optional<kube::Selector> selector;  // of answer.selector; nullopt: empty or not parsable
+  std::string selector_error;
+};
+
+// What has become of the status.
+struct StatusMarks {
+  StatusWriter::SlotPtr slot;  // made when a status is first written
+  ManagedPtr seen;             // whose stored status the marks were last compared with
+  uint64_t cared = 0;          // CaredDigest of what is stored or on its way
+  bool stale = false;          // what is stored or on its way is not what was decided last
+  MonotonicTime offered_at = -absl::InfiniteDuration();
+};
+
+enum class CyclePhase { kReadingScale, kReadingMetrics };
+
+struct Entry : public AnswerWaiter {
+  // Called on the thread that brought the last answer of a phase.
+  using OnAnswers = void (*)(void* loop, Entry& entry);
+
+  Entry(uint64_t entry_id, AutoscalerKey entry_key, void* the_loop, OnAnswers then)
+      : id(entry_id), key(std::move(entry_key)), loop(the_loop), on_answers(then) {}
+  void Answered() override {
+    if (pending.fetch_sub(1) == 1) on_answers(loop, *this);
+  }
+
+  const uint64_t id;
+  const AutoscalerKey key;
+  void* const loop;
+  const OnAnswers on_answers;
+
+  // ---- under the loop's lock
+  ManagedPtr latest;
+  bool gone = false;   // the object exists no more
+  bool busy = false;   // a cycle is under way
+  bool again = false;  // was woken meanwhile
+  MonotonicTime slot = absl::ZeroDuration();
+
+  // ---- of the cycle
+  std::atomic<int> pending = 0;  // answers that are awaited, plus one while more are asked for
+  CyclePhase phase = CyclePhase::kReadingScale;
+  MonotonicTime began = absl::ZeroDuration();
+  MonotonicTime not_before = absl::ZeroDuration();  // older answers do not count
+  ManagedPtr managed;
+  Mode mode = Mode::kShadow;
+  Plan plan;
+  uint64_t planned_hash = 0;  // managed.spec_hash that plan and target were made for
+  ScaleTarget target;
+  ScaleReading scale;
+  bool reads_metrics = false;
+
+  SelectedPods* group = nullptr;  // of scale.selector; nullptr: to be selected
+  uint64_t noted_plan = 0;        // plan.version whose questions know the selector
+  PodView view;
+  uint64_t view_plan = 0;  // plan.version that the view was made for
+  PodsAnswer pods;
+
+  std::vector<Reading> readings;  // by metric
+  std::vector<uint64_t> answers;  // versions that they were made of
+  uint64_t last_reading = 0;      // the newest version given to a reading
+  uint64_t readings_pods = 0;     // pods.version that they were made with
+  bool pods_changed = false;
+  std::vector<TriggerReading> trigger_readings;  // of all triggers
+
+  Decision decision;
+  AutoscalerStatus status;  // after the last decision, as it should be stored
+  bool decided = false;     // at least once: status and decision.state are ours
+  bool restored = false;    // what an earlier owner remembered was asked for
+  Mode decided_mode = Mode::kShadow;
+  MonotonicTime decided_at = -absl::InfiniteDuration();
+  absl::Duration wall_offset = absl::ZeroDuration();  // wall - monotonic, at the last decision
+  std::optional<int32_t> seen_replicas;               // of the scale, at the last decision
+  std::optional<Activation> activation;
+  std::optional<absl::Time> last_active;
+  bool unchanged = false;
+
+  bool scale_written = false;
+  std::string scale_error;   // of a write that was tried
+  bool dropped = false;      // the write was given up
+  bool decide_anew = false;  // as the scale is another one than the decision was made from
+  StatusMarks marks;
+  bool status_offered = false;
+
+  uint64_t ownership_epoch = 0;  // that `restored` belongs to
+};
+
+}  // namespace flyball::scaler

@@ -1,0 +1,271 @@
+#include "scaler/loop/loop.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace flyball::scaler {
+namespace {
+
+// An answer that was asked for this much before a cycle began still counts for it.
+constexpr absl::Duration kShareAnswers = absl::Milliseconds(100);
+// How often autoscalers that are decided on each sample ask for their readings.
+constexpr absl::Duration kSampleInterval = absl::Milliseconds(200);
+// When what is not listed yet is looked for again.
+constexpr absl::Duration kListWait = absl::Milliseconds(200);
+constexpr absl::Duration kIdle = absl::Seconds(1);
+
+}  // namespace
+
+Loop::Loop(Parts parts, const Options& options) : parts_(std::move(parts)), options_(options) {}
+Loop::~Loop() = default;
+
+// ---- what there is ------------------------------------------------------------------------------
+
+absl::Duration Loop::PeriodOf(const Managed& managed) const {
+  return std::max(managed.own.cadence.interval.value_or(options_.sync_period), kSampleInterval);
+}
+
+absl::Duration Loop::SlotsOf(const Managed& managed) const {
+  return managed.own.cadence.on_sample ? kSampleInterval : PeriodOf(managed);
+}
+
+void Loop::Schedule(Entry& entry, MonotonicTime now) {
+  entry.slot = NextSlot(entry.key.ns, SlotsOf(*entry.latest), now);
+  schedule_.Set(entry.id, entry.slot);
+}
+
+void Loop::OnAutoscaler(ManagedPtr managed) {
+  bool wake = false;
+  ManagedPtr before;
+  {
+    absl::MutexLock lock(&mutex_);
+    std::unique_ptr<Entry>& entry = entries_[managed->key];
+    const bool fresh = entry == nullptr;
+    if (fresh) {
+      entry = std::make_unique<Entry>(
+          ++last_id_, managed->key, this,
+          [](void* loop, Entry& answered) { static_cast<Loop*>(loop)->Continue(answered); });
+      by_id_.emplace(entry->id, entry.get());
+    }
+    const bool other_cadence =
+        fresh || entry->latest == nullptr || SlotsOf(*entry->latest) != SlotsOf(*managed);
+    before = std::exchange(entry->latest, managed);
+    entry->gone = false;
+    if (other_cadence) {
+      Schedule(*entry, parts_.clock.MonotonicNow());
+      wake = true;
+    }
+  }
+  if (wake) parts_.wake_up();
+  // Of an HPA that we only watch, the status is the stock controller's.
+  if (before == nullptr || managed->key.kind != AutoscalerKind::kHpa ||
+      EffectiveMode(*managed, options_.mode) == Mode::kAct ||
+      SemanticallyEqual(before->autoscaler.status, managed->autoscaler.status)) {
+    return;
+  }
+  for (DecisionObserver* observer : parts_.observers) observer->OnForeignStatus(managed);
+}
+
+void Loop::OnGone(const AutoscalerKey& key) {
+  parts_.pods.Retire(key);  // it is nobody's rival any more
+  absl::MutexLock lock(&mutex_);
+  const auto found = entries_.find(key);
+  if (found != entries_.end()) found->second->gone = true;  // forgotten at its next slot
+}
+
+void Loop::Wake(const AutoscalerKey& key) {
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = entries_.find(key);
+    if (found == entries_.end()) return;
+    Entry& entry = *found->second;
+    if (entry.busy) {
+      entry.again = true;
+      return;
+    }
+    entry.slot = parts_.clock.MonotonicNow();
+    schedule_.Set(entry.id, entry.slot);
+  }
+  parts_.wake_up();
+}
+
+void Loop::Erase(Entry& entry) {
+  parts_.pods.Forget(entry.key);
+  for (DecisionObserver* observer : parts_.observers) observer->OnForgotten(entry.key);
+  std::unique_ptr<Entry> gone;
+  absl::MutexLock lock(&mutex_);
+  const auto found = entries_.find(entry.key);
+  by_id_.erase(entry.id);
+  schedule_.Remove(entry.id);
+  gone = std::move(found->second);
+  entries_.erase(found);
+}
+
+// ---- a cycle ------------------------------------------------------------------------------------
+
+MonotonicTime Loop::Tick(MonotonicTime now) {
+  std::vector<Entry*> due;
+  std::vector<Entry*> gone;
+  MonotonicTime next;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const Schedule::Id id : schedule_.PopDue(now)) {
+      Entry& entry = *by_id_.find(id)->second;
+      Schedule(entry, now);
+      if (entry.busy) continue;  // it is late; its next slot is its next chance
+      entry.busy = true;
+      if (entry.gone) {
+        gone.push_back(&entry);
+        continue;
+      }
+      entry.managed = entry.latest;
+      due.push_back(&entry);
+    }
+    next = std::min(schedule_.Next().value_or(now + kIdle), now + kIdle);
+  }
+  for (Entry* entry : gone) Erase(*entry);
+  if (!due.empty()) BeginAll(due, now);
+  return next;
+}
+
+// Autoscalers that are due together learn of each other's selectors before any of them asks.
+void Loop::BeginAll(const std::vector<Entry*>& entries, MonotonicTime now) {
+  parts_.plan.board.SetContext(parts_.ask_context());
+  std::vector<Entry*> asking;
+  for (Entry* entry : entries) {
+    if (!Prepare(*entry, now)) {
+      absl::MutexLock lock(&mutex_);
+      entry->busy = false;
+      continue;
+    }
+    switch (parts_.read.FindScale(*entry)) {
+      case ReadStep::Found::kNotYet: {
+        absl::MutexLock lock(&mutex_);
+        entry->busy = false;
+        schedule_.Set(entry->id, now + kListWait);
+        break;
+      }
+      case ReadStep::Found::kScale:
+        parts_.read.SelectPods(*entry);
+        asking.push_back(entry);
+        break;
+      case ReadStep::Found::kToBeAsked:
+        entry->phase = CyclePhase::kReadingScale;
+        parts_.read.AskScale(*entry);
+        break;
+    }
+  }
+  for (Entry* entry : asking) parts_.read.AskMetrics(*entry);
+}
+
+// False: it is not decided now.
+bool Loop::Prepare(Entry& entry, MonotonicTime now) {
+  const Managed& managed = *entry.managed;
+  if (!parts_.ownership.Owns(entry.key)) {
+    Disown(entry);
+    return false;
+  }
+  const uint64_t epoch = ownership_epoch_.load();
+  if (entry.ownership_epoch != epoch) {
+    entry.ownership_epoch = epoch;
+    entry.restored = false;
+  }
+  if (!managed.refused.empty()) return false;
+  const bool other_target = entry.planned_hash != managed.spec_hash;
+  if (other_target) {
+    entry.planned_hash = managed.spec_hash;
+    entry.target = ScaleTarget();
+    entry.scale.scale = nullptr;
+  }
+  entry.plan.Follow(entry.managed, parts_.plan, [this, key = entry.key] { Wake(key); });
+  entry.mode = EffectiveMode(managed, options_.mode);
+  entry.began = now;
+  entry.not_before = now - std::min(kShareAnswers, SlotsOf(managed) / 4);
+  entry.scale_written = false;
+  entry.scale_error.clear();
+  entry.dropped = false;
+  return true;
+}
+
+// What another replica decides from now on is not remembered here.
+void Loop::Disown(Entry& entry) {
+  if (!entry.decided) return;
+  entry.decided = false;
+  entry.restored = false;
+  entry.decision = Decision();
+  entry.marks = StatusMarks();
+  for (DecisionObserver* observer : parts_.observers) observer->OnForgotten(entry.key);
+}
+
+// All answers of a phase are there.
+void Loop::Continue(Entry& entry) {
+  if (entry.phase == CyclePhase::kReadingScale) {
+    parts_.read.TakeAskedScale(entry);
+    parts_.read.SelectPods(entry);
+    return parts_.read.AskMetrics(entry);
+  }
+  parts_.run_decisions([this, &entry] { DecideNow(entry); });
+}
+
+void Loop::DecideNow(Entry& entry) {
+  static thread_local DecideScratch scratch;
+  const DecideStep::Times now = {.wall = parts_.clock.WallNow(),
+                                 .monotonic = parts_.clock.MonotonicNow()};
+  parts_.decide.TakeReadings(entry, now, scratch);
+  if (entry.managed->own.cadence.on_sample &&
+      now.monotonic - entry.decided_at < PeriodOf(*entry.managed) &&
+      (entry.scale.answer.failure != ScaleAnswer::Failure::kNone ||
+       !DecideStep::InputsChanged(entry))) {
+    return Finish(entry);  // nothing new was sampled
+  }
+  parts_.decide.Decide(entry, now, scratch);
+  ++decisions_;
+  if (entry.unchanged) ++unchanged_;
+  const DecisionInput input = parts_.decide.InputOf(entry, entry.decision.now);
+  if (entry.decision.rescale && !entry.unchanged) {
+    if (entry.mode == Mode::kAct) {
+      return parts_.run_writes([this, &entry] { WriteScale(entry); });
+    }
+    ActStep::Pretend(input, entry.decision);
+  }
+  parts_.report.Report(entry, input, now.monotonic);
+  Finish(entry);
+}
+
+void Loop::WriteScale(Entry& entry) {
+  const DecisionInput input = parts_.decide.InputOf(entry, entry.decision.now);
+  parts_.act.WriteScale(entry, input);
+  const MonotonicTime now = parts_.clock.MonotonicNow();
+  if (entry.dropped) {
+    parts_.report.ReportDropped(entry, now);
+  } else {
+    parts_.report.Report(entry, input, now);
+  }
+  Finish(entry);
+}
+
+void Loop::Finish(Entry& entry) {
+  bool again = false;
+  {
+    absl::MutexLock lock(&mutex_);
+    entry.busy = false;
+    again = std::exchange(entry.again, false) || std::exchange(entry.decide_anew, false);
+    if (again) schedule_.Set(entry.id, parts_.clock.MonotonicNow());
+  }
+  if (again) parts_.wake_up();
+}
+
+Loop::Stats Loop::stats() const {
+  Stats stats;
+  stats.decisions = decisions_.load();
+  stats.unchanged = unchanged_.load();
+  absl::MutexLock lock(&mutex_);
+  stats.autoscalers = entries_.size();
+  for (const auto& [key, entry] : entries_) {
+    if (entry->busy) ++stats.busy;
+    if (parts_.ownership.Owns(key)) ++stats.owned;
+  }
+  return stats;
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,100 @@
+// The loop: which autoscalers there are, when each is due, and its cycle from step to step.
+//
+// Thread-safe. It has no threads of its own: Tick is called by one thread, steps run in the pools
+// that it is given. A cycle is: find the scale (read_step), ask what its decision depends on
+// (question_board), decide (decide_step), write the scale (act_step), report (report_step). An
+// autoscaler has one cycle at a time; one that is due meanwhile waits for its next slot.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "scaler/loop/act_step.h"
+#include "scaler/loop/autoscaler_store.h"
+#include "scaler/loop/decide_step.h"
+#include "scaler/loop/entry.h"
+#include "scaler/loop/mode.h"
+#include "scaler/loop/read_step.h"
+#include "scaler/loop/report_step.h"
+#include "scaler/loop/schedule.h"
+
+namespace flyball::scaler {
+
+class Loop : public AutoscalerSink {
+ public:
+  struct Parts {
+    Clock& clock;
+    Ownership& ownership;
+    PodStore& pods;
+    const ReadStep& read;
+    const DecideStep& decide;
+    ActStep& act;
+    const ReportStep& report;
+    PlanContext plan;
+    QuestionBoard::Run run_decisions;
+    QuestionBoard::Run run_writes;
+    // Called once for each Tick; what questions are asked with.
+    std::function<AskContext()> ask_context;
+    // Called when somebody is due earlier than the last Tick said.
+    std::function<void()> wake_up;
+    std::vector<DecisionObserver*> observers;
+  };
+  struct Options {
+    ModeFlags mode;
+    absl::Duration sync_period = absl::Seconds(15);
+  };
+
+  Loop(Parts parts, const Options& options);
+  ~Loop() override;
+
+  // From the watches.
+  void OnAutoscaler(ManagedPtr managed) override;
+  void OnGone(const AutoscalerKey& key) override;
+
+  // Begins the cycles that are due. When to call again at the latest.
+  MonotonicTime Tick(MonotonicTime now);
+  // Decides it as soon as possible.
+  void Wake(const AutoscalerKey& key);
+  // Shards were won or lost.
+  void OwnershipChanged() { ++ownership_epoch_; }
+
+  struct Stats {
+    size_t autoscalers = 0, owned = 0, busy = 0;
+    uint64_t decisions = 0, unchanged = 0;
+  };
+  Stats stats() const;
+
+ private:
+  void BeginAll(const std::vector<Entry*>& entries, MonotonicTime now);
+  bool Prepare(Entry& entry, MonotonicTime now);
+  void Continue(Entry& entry);
+  void DecideNow(Entry& entry);
+  void WriteScale(Entry& entry);
+  void Finish(Entry& entry);
+  void Disown(Entry& entry);
+  void Erase(Entry& entry);
+  absl::Duration PeriodOf(const Managed& managed) const;
+  absl::Duration SlotsOf(const Managed& managed) const;
+  void Schedule(Entry& entry, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const Parts parts_;
+  const Options options_;
+  std::atomic<uint64_t> ownership_epoch_ = 0;
+  std::atomic<uint64_t> decisions_ = 0;
+  std::atomic<uint64_t> unchanged_ = 0;
+  mutable absl::Mutex mutex_;
+  absl::flat_hash_map<AutoscalerKey, std::unique_ptr<Entry>> entries_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<Schedule::Id, Entry*> by_id_ ABSL_GUARDED_BY(mutex_);
+  class Schedule schedule_ ABSL_GUARDED_BY(mutex_);
+  uint64_t last_id_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace flyball::scaler

@@ -1,0 +1,54 @@
+// The first half of a cycle: what a decision needs is looked up where it is known and asked for
+// where it is not. Nothing here waits.
+//
+// Thread-safe; of one entry at a time.
+#pragma once
+
+#include "kube/api_client.h"
+#include "kube/object_directory.h"
+#include "scaler/loop/entry.h"
+#include "scaler/loop/pod_store.h"
+#include "scaler/loop/question_board.h"
+#include "scaler/loop/scale_store.h"
+
+namespace flyball::scaler {
+
+class ReadStep {
+ public:
+  struct Parts {
+    PodStore& pods;
+    ScaleStore& scales;
+    QuestionBoard& board;
+    kube::ApiClient& client;
+    kube::ObjectDirectory& directory;
+    const QuestionBoard::Run& run_reads;
+  };
+
+  explicit ReadStep(const Parts& parts) : parts_(parts) {}
+
+  enum class Found {
+    kNotYet,     // a first list is missing: nothing can be said
+    kScale,      // entry.scale is filled
+    kToBeAsked,  // AskScale has to ask for it
+  };
+  // Finds the target's scale.
+  Found FindScale(Entry& entry) const;
+  // Asks for it; the entry's Answered follows, in any case. Then TakeAskedScale.
+  void AskScale(Entry& entry) const;
+  void TakeAskedScale(Entry& entry) const;
+
+  // With the scale known: which pods there are, and whether metrics are read. Before the first
+  // AskMetrics of entries that are due together, so that they learn of each other.
+  void SelectPods(Entry& entry) const;
+  // Asks all questions of the plan; the entry's Answered follows, in any case.
+  void AskMetrics(Entry& entry) const;
+
+ private:
+  void FindTarget(Entry& entry) const;
+  static void TakeScale(Entry& entry, std::shared_ptr<const kube::Scale> scale);
+  void Join(const QuestionBoard::Handle& question, Entry& entry) const;
+
+  const Parts parts_;
+};
+
+}  // namespace flyball::scaler

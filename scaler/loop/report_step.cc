@@ -1,0 +1,157 @@
+#include "scaler/loop/report_step.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scaler/loop/guard.h"
+#include "scaler/math/reconcile.h"
+#include "scaler/spec/own_parser.h"
+
+namespace flyball::scaler {
+namespace {
+
+kube::EventSubject SubjectOf(const Managed& managed) {
+  const bool own = managed.key.kind == AutoscalerKind::kOwn;
+  return {.api_version = own ? std::string(kOwnApiVersion) : "autoscaling/v2",
+          .kind = own ? std::string(kOwnKind) : "HorizontalPodAutoscaler",
+          .ns = managed.key.ns,
+          .name = managed.key.name,
+          .uid = managed.autoscaler.uid,
+          .resource_version = managed.autoscaler.resource_version};
+}
+
+// An HPA's status is written only where we are its controller; that of our own kind also when we
+// only advise.
+bool WritesStatus(const Entry& entry) {
+  return entry.mode == Mode::kAct ||
+         (entry.mode == Mode::kAdvise && entry.key.kind == AutoscalerKind::kOwn);
+}
+
+OwnStatus OwnStatusOf(const Entry& entry) {
+  OwnStatus own{.last_active = entry.last_active, .triggers = {}};
+  const std::vector<TriggerSpec>& specs = entry.managed->own.triggers;
+  size_t next = 0;
+  for (size_t i = 0; i < entry.plan.triggers().size() && i < specs.size(); ++i) {
+    OwnStatus::TriggerStatus& out = own.triggers.emplace_back();
+    out.type = specs[i].type;
+    out.name = specs[i].name;
+    // Of a trigger with several metrics the first says its value; any makes it active.
+    for (size_t j = 0; j < entry.plan.triggers()[i].metrics.size(); ++j, ++next) {
+      if (next >= entry.trigger_readings.size()) break;
+      const TriggerReading& reading = entry.trigger_readings[next];
+      out.active = out.active || reading.active;
+      if (out.error.empty()) out.error = reading.error;
+      if (j == 0 && reading.error.empty()) out.value_milli = reading.value_milli;
+    }
+  }
+  return own;
+}
+
+// As the API shows both: times in whole seconds.
+bool SameAsStored(const Managed& managed, AutoscalerStatus status) {
+  if (managed.key.kind == AutoscalerKind::kOwn) {
+    status.observed_generation = managed.autoscaler.generation;
+  }
+  return StatusPatch("", managed.autoscaler.status, nullptr) == StatusPatch("", status, nullptr);
+}
+
+std::optional<absl::Time> NewestSample(const Entry& entry) {
+  std::optional<absl::Time> newest;
+  if (!entry.reads_metrics) return newest;
+  for (const Reading& reading : entry.readings) {
+    if (reading.timestamp.has_value() && (!newest.has_value() || *newest < *reading.timestamp)) {
+      newest = reading.timestamp;
+    }
+  }
+  return newest;
+}
+
+}  // namespace
+
+void ReportStep::OfferStatus(Entry& entry, MonotonicTime now) const {
+  entry.status_offered = false;
+  if (!WritesStatus(entry)) return;
+  StatusMarks& marks = entry.marks;
+  if (marks.slot == nullptr) marks.slot = std::make_shared<StatusWriter::Slot>();
+  if (marks.slot->TakeFailed()) marks.seen = nullptr;
+  if (entry.unchanged && marks.seen == entry.managed && !marks.stale) return;
+  if (marks.seen != entry.managed) {
+    marks.seen = entry.managed;
+    marks.cared = CaredDigest(entry.managed->autoscaler.status, entry.managed->last_active);
+    marks.stale = !SameAsStored(*entry.managed, entry.status);
+  } else {
+    marks.stale = marks.stale || entry.decision.status_changed;
+  }
+  const uint64_t cared = CaredDigest(entry.status, entry.last_active);
+  const bool urgent = cared != marks.cared;
+  if (!urgent && (!marks.stale || now - marks.offered_at < parts_.status_interval)) return;
+  StatusJob job{.managed = entry.managed, .status = entry.status, .own = std::nullopt};
+  if (entry.key.kind == AutoscalerKind::kOwn) {
+    job.own = OwnStatusOf(entry);
+    job.status.observed_generation = entry.managed->autoscaler.generation;
+  }
+  parts_.statuses.Offer(marks.slot, std::move(job), urgent);
+  marks.cared = cared;
+  marks.stale = false;
+  marks.offered_at = now;
+  entry.status_offered = true;
+}
+
+void ReportStep::SendEvents(const Entry& entry, MonotonicTime now) const {
+  if (entry.mode != Mode::kAct || entry.decision.events.empty()) return;
+  if (!parts_.ownership.MayWrite(entry.key, now)) return;
+  kube::EventRecorder& recorder =
+      entry.key.kind == AutoscalerKind::kOwn ? parts_.own_events : parts_.hpa_events;
+  const kube::EventSubject subject = SubjectOf(*entry.managed);
+  for (const Event& event : entry.decision.events) {
+    recorder.Record(subject, event.warning, event.reason, event.message);
+  }
+}
+
+void ReportStep::Observe(const Entry& entry, MonotonicTime now) const {
+  if (parts_.observers.empty()) return;
+  DecisionRecord record;
+  record.managed = entry.managed;
+  record.mode = entry.mode;
+  record.scale = &entry.scale.answer;
+  record.pods = entry.reads_metrics ? &entry.pods : nullptr;
+  if (entry.reads_metrics) record.readings = entry.readings;
+  record.newest_sample = NewestSample(entry);
+  record.activation = entry.activation.has_value() ? &*entry.activation : nullptr;
+  record.decision = &entry.decision;
+  record.time = entry.decision.now;
+  record.monotonic = now;
+  record.took = now - entry.began;
+  record.scale_written = entry.scale_written;
+  record.scale_error = entry.scale_error;
+  record.status_written = entry.status_offered;
+  record.unchanged = entry.unchanged;
+  for (DecisionObserver* observer : parts_.observers) observer->OnDecision(record);
+}
+
+void ReportStep::Report(Entry& entry, const DecisionInput& input, MonotonicTime now) const {
+  if (!entry.unchanged) {
+    GuardStatus(entry.status, entry.decision);
+    RecordStatusWrite(input, "", entry.decision);
+    if (entry.decision.status_changed) entry.status = entry.decision.status;
+  }
+  OfferStatus(entry, now);
+  if (!entry.unchanged) SendEvents(entry, now);
+  Observe(entry, now);
+}
+
+void ReportStep::ReportDropped(Entry& entry, MonotonicTime now) const {
+  entry.status_offered = false;
+  Observe(entry, now);
+}
+
+void ReportStep::StatusFailed(const StatusJob& job, const absl::Status& status) const {
+  if (absl::IsNotFound(status)) return;  // the object is gone
+  kube::EventRecorder& recorder =
+      job.managed->key.kind == AutoscalerKind::kOwn ? parts_.own_events : parts_.hpa_events;
+  recorder.Record(SubjectOf(*job.managed), true, "FailedUpdateStatus",
+                  std::string(status.message()));
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,299 @@
+#include "scaler/loop/scaler.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "adapter/worker_pool.h"
+#include "base/status_macros.h"
+#include "kube/api_client.h"
+#include "kube/event_recorder.h"
+#include "kube/object_watch.h"
+#include "kube/request_budget.h"
+#include "scaler/loop/loop.h"
+#include "scaler/loop/secrets.h"
+#include "scaler/spec/own_parser.h"
+#include "spdlog/spdlog.h"
+
+namespace flyball::scaler {
+namespace {
+
+// Triggers wait for servers that nobody here knows: they have threads of their own.
+constexpr int kTriggerThreads = 64;
+constexpr int kStatusThreads = 2;
+// The due thread looks at the clock at least and at most this often.
+constexpr absl::Duration kLongestNap = absl::Milliseconds(50);
+constexpr absl::Duration kShortestNap = absl::Milliseconds(2);
+
+kube::ResourceInfo Resource(absl::string_view group, absl::string_view version,
+                            absl::string_view plural, absl::string_view kind) {
+  return {.name = {.group = std::string(group), .resource = std::string(plural)},
+          .version = std::string(version),
+          .kind = std::string(kind),
+          .singular = ""};
+}
+
+// Wakes the due thread before its time.
+class Alarm {
+ public:
+  void Ring() {
+    absl::MutexLock lock(&mutex_);
+    rung_ = true;
+  }
+  void Stop() {
+    absl::MutexLock lock(&mutex_);
+    stopped_ = true;
+  }
+  // False: it is over.
+  bool Nap(absl::Duration at_most) {
+    absl::MutexLock lock(&mutex_);
+    const auto awake = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return rung_ || stopped_; };
+    mutex_.AwaitWithTimeout(absl::Condition(&awake), at_most);
+    rung_ = false;
+    return !stopped_;
+  }
+
+ private:
+  absl::Mutex mutex_;
+  bool rung_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace
+
+class Scaler::Impl {
+ public:
+  Impl(const Parts& parts, ScalerOptions options)
+      : parts_(parts),
+        options_(std::move(options)),
+        run_reads_(RunIn(reads_)),
+        run_triggers_(RunIn(triggers_)) {}
+  ~Impl() { Stop(); }
+
+  absl::Status Start();
+  void Stop();
+  absl::Status Ready() const;
+  Stats stats() const;
+
+ private:
+  static QuestionBoard::Run RunIn(const std::unique_ptr<adapter::WorkerPool>& pool) {
+    return [&pool](std::function<void()> task) { pool->Submit(std::move(task)); };
+  }
+  void MakeLoop();
+  void StartWatch(const kube::ResourceInfo& resource, const std::string& ns,
+                  kube::WatchHandler& handler);
+  void StartWatches();
+  void TellDue();
+
+  const Parts parts_;
+  const ScalerOptions options_;
+  Alarm alarm_;
+  std::unique_ptr<kube::HttpTransport> server_;
+  std::unique_ptr<kube::ApiClient> client_;
+  std::unique_ptr<kube::RequestBudget> budget_;
+  std::unique_ptr<kube::EventRecorder> hpa_events_, own_events_;
+  std::unique_ptr<PodStore> pods_;
+  std::unique_ptr<ScaleStore> scales_;
+  std::unique_ptr<QuestionBoard> board_;
+  std::unique_ptr<StatusWriter> statuses_;
+  std::unique_ptr<ReadStep> read_;
+  std::unique_ptr<DecideStep> decide_;
+  std::unique_ptr<ActStep> act_;
+  std::unique_ptr<ReportStep> report_;
+  std::unique_ptr<adapter::WorkerPool> reads_, triggers_, decisions_, writes_;
+  const QuestionBoard::Run run_reads_, run_triggers_;
+  std::unique_ptr<Loop> loop_;
+  std::unique_ptr<AutoscalerStore> autoscalers_;
+  absl::Mutex mutex_;
+  std::vector<std::unique_ptr<kube::ObjectWatch>> watches_ ABSL_GUARDED_BY(mutex_);
+  bool started_ = false;
+  std::thread due_;
+};
+
+absl::Status Scaler::Impl::Start() {
+  ASSIGN_OR_RETURN(server_, parts_.make_transport());
+  client_ = std::make_unique<kube::ApiClient>(*server_);
+  budget_ = std::make_unique<kube::RequestBudget>(parts_.clock, options_.writes_per_second,
+                                                  options_.write_burst);
+  hpa_events_ =
+      std::make_unique<kube::EventRecorder>(*client_, parts_.clock, "horizontal-pod-autoscaler");
+  own_events_ = std::make_unique<kube::EventRecorder>(*client_, parts_.clock, "flyball");
+  MakeLoop();
+  StartWatches();
+  started_ = true;
+  due_ = std::thread([this] { TellDue(); });
+  return absl::OkStatus();
+}
+
+void Scaler::Impl::MakeLoop() {
+  pods_ = std::make_unique<PodStore>(parts_.clock, options_.pod_level_resources);
+  scales_ = std::make_unique<ScaleStore>(
+      parts_.clock, options_.namespaces,
+      [this](const kube::ResourceInfo& resource, const std::string& ns,
+             kube::WatchHandler& handler) { StartWatch(resource, ns, handler); });
+  board_ = std::make_unique<QuestionBoard>(parts_.clock);
+  statuses_ = std::make_unique<StatusWriter>(
+      StatusWriter::Parts{*client_, *budget_, parts_.clock, parts_.ownership}, kStatusThreads,
+      [this](const StatusJob& job, const absl::Status& status) {
+        report_->StatusFailed(job, status);
+      });
+  read_ = std::make_unique<ReadStep>(
+      ReadStep::Parts{*pods_, *scales_, *board_, *client_, parts_.directory, run_reads_});
+  decide_ =
+      std::make_unique<DecideStep>(DecideStep::Parts{*pods_, parts_.ownership, options_.math});
+  act_ = std::make_unique<ActStep>(
+      ActStep::Parts{*client_, *budget_, parts_.clock, parts_.ownership, *scales_});
+  report_ = std::make_unique<ReportStep>(
+      ReportStep::Parts{*hpa_events_, *own_events_, *statuses_, parts_.ownership,
+                        options_.status_interval, parts_.observers});
+  reads_ = std::make_unique<adapter::WorkerPool>(options_.read_threads);
+  triggers_ = std::make_unique<adapter::WorkerPool>(kTriggerThreads);
+  decisions_ = std::make_unique<adapter::WorkerPool>(options_.decide_threads);
+  writes_ = std::make_unique<adapter::WorkerPool>(options_.write_threads);
+  const PlanContext plan = {
+      .board = *board_,
+      .run_reads = run_reads_,
+      .run_triggers = run_triggers_,
+      .count_pods = [this](absl::string_view ns, const kube::Selector& selector,
+                           bool by_node) { return pods_->Count(ns, selector, by_node); },
+      .read_secret =
+          [this](absl::string_view ns, const TriggerSpec::SecretKey& key) {
+            return ReadSecret(*client_, ns, key);
+          }};
+  loop_ = std::make_unique<Loop>(
+      Loop::Parts{.clock = parts_.clock,
+                  .ownership = parts_.ownership,
+                  .pods = *pods_,
+                  .read = *read_,
+                  .decide = *decide_,
+                  .act = *act_,
+                  .report = *report_,
+                  .plan = plan,
+                  .run_decisions = RunIn(decisions_),
+                  .run_writes = RunIn(writes_),
+                  .ask_context =
+                      [this] {
+                        return AskContext{.providers = parts_.providers(),
+                                          .mapper = parts_.directory.mapper(),
+                                          .now = parts_.clock.WallNow()};
+                      },
+                  .wake_up = [this] { alarm_.Ring(); },
+                  .observers = parts_.observers},
+      Loop::Options{.mode = {.mode = options_.mode, .act_on_hpas = options_.act_on_hpas},
+                    .sync_period = options_.sync_period});
+  parts_.ownership.OnChange([this] { loop_->OwnershipChanged(); });
+  autoscalers_ = std::make_unique<AutoscalerStore>(parts_.clock, *loop_);
+}
+
+void Scaler::Impl::StartWatch(const kube::ResourceInfo& resource, const std::string& ns,
+                              kube::WatchHandler& handler) {
+  absl::StatusOr<std::unique_ptr<kube::HttpTransport>> server = parts_.make_transport();
+  if (!server.ok()) {
+    spdlog::error("scaler: no watch of {}: {}", resource.name.ToString(),
+                  std::string(server.status().message()));
+    handler.StatusChanged(server.status());
+    return;
+  }
+  kube::ObjectWatchOptions watch;
+  watch.resource = resource;
+  watch.ns = ns;
+  absl::MutexLock lock(&mutex_);
+  watches_.push_back(
+      std::make_unique<kube::ObjectWatch>(std::move(watch), *std::move(server), handler));
+}
+
+void Scaler::Impl::StartWatches() {
+  std::vector<std::string> namespaces = options_.namespaces;
+  if (namespaces.empty()) namespaces.push_back("");
+  // All feeds before the first watch: stores are not changed while they are fed.
+  std::vector<std::pair<kube::ResourceInfo, kube::WatchHandler*>> feeds;
+  std::vector<std::string> spaces;
+  for (const std::string& ns : namespaces) {
+    feeds.emplace_back(Resource("", "v1", "pods", "Pod"), &pods_->AddFeed(ns));
+    feeds.emplace_back(
+        Resource("autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler"),
+        &autoscalers_->AddFeed(AutoscalerKind::kHpa, ns));
+    feeds.emplace_back(Resource(kOwnGroup, kOwnVersion, kOwnPlural, kOwnKind),
+                       &autoscalers_->AddFeed(AutoscalerKind::kOwn, ns));
+    spaces.insert(spaces.end(), 3, ns);
+  }
+  for (size_t i = 0; i < feeds.size(); ++i) {
+    StartWatch(feeds[i].first, spaces[i], *feeds[i].second);
+  }
+}
+
+void Scaler::Impl::TellDue() {
+  bool ready = false;
+  absl::Duration nap = kShortestNap;
+  while (alarm_.Nap(nap)) {
+    ready = ready || (autoscalers_->Ready().ok() && pods_->Ready().ok());
+    if (!ready) {
+      nap = kLongestNap;
+      continue;
+    }
+    const MonotonicTime next = loop_->Tick(parts_.clock.MonotonicNow());
+    nap = std::clamp(next - parts_.clock.MonotonicNow(), kShortestNap, kLongestNap);
+  }
+}
+
+// Nobody is due any more, then nobody reads, decides, writes; what is under way ends first.
+void Scaler::Impl::Stop() {
+  if (!started_) return;
+  started_ = false;
+  alarm_.Stop();
+  due_.join();
+  std::vector<std::unique_ptr<kube::ObjectWatch>> watches;
+  {
+    absl::MutexLock lock(&mutex_);
+    watches.swap(watches_);
+  }
+  watches.clear();
+  parts_.ownership.OnChange(nullptr);
+  budget_->Shutdown();
+  client_->Shutdown();
+  reads_.reset();
+  triggers_.reset();
+  decisions_.reset();
+  writes_.reset();
+  statuses_.reset();
+  hpa_events_.reset();
+  own_events_.reset();
+  server_->Shutdown();
+}
+
+absl::Status Scaler::Impl::Ready() const {
+  if (loop_ == nullptr) return absl::UnavailableError("the scaler is not started");
+  RETURN_IF_ERROR(autoscalers_->Ready());
+  RETURN_IF_ERROR(pods_->Ready());
+  return scales_->Ready();
+}
+
+Scaler::Stats Scaler::Impl::stats() const {
+  Stats stats;
+  if (!started_) return stats;
+  const Loop::Stats loop = loop_->stats();
+  stats.autoscalers = loop.autoscalers;
+  stats.owned = loop.owned;
+  stats.pods = pods_->size();
+  stats.queue = loop.busy + statuses_->queued();
+  stats.decisions = loop.decisions;
+  stats.unchanged = loop.unchanged;
+  stats.scale_writes = act_->written();
+  stats.status_writes = statuses_->written();
+  stats.conflicts = act_->conflicts() + statuses_->conflicts();
+  const kube::ApiClient::Counters& calls = client_->counters();
+  stats.api_calls = calls.gets + calls.creates + calls.updates + calls.patches;
+  return stats;
+}
+
+Scaler::Scaler(const Parts& parts, ScalerOptions options)
+    : impl_(std::make_unique<Impl>(parts, std::move(options))) {}
+Scaler::~Scaler() = default;
+absl::Status Scaler::Start() { return impl_->Start(); }
+void Scaler::Stop() { impl_->Stop(); }
+absl::Status Scaler::Ready() const { return impl_->Ready(); }
+Scaler::Stats Scaler::stats() const { return impl_->stats(); }
+
+}  // namespace flyball::scaler

@@ -1,0 +1,290 @@
+#include "scaler/loop/scaler.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "scaler/loop/test_world.h"
+
+namespace flyball::scaler {
+namespace {
+
+using testing::Test;
+
+std::string ConditionsOf(const Decision& decision) {
+  std::string out;
+  for (const Condition& condition : decision.status.conditions) {
+    absl::StrAppend(&out, condition.type, "=", condition.reason, " ");
+  }
+  return out;
+}
+
+TEST(Scaler, WritesScaleStatusAndEventInModeAct) {
+  LoopWorld world;
+  world.AddDeployment("web", 2);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"));
+  world.metrics.SetExternal("queue", 35000);  // 35 / 10 -> 4 replicas
+  world.Start();
+  const std::optional<Seen> seen = world.Next("web");
+  ASSERT_TRUE(seen.has_value()) << world.scaler->Ready();
+  EXPECT_TRUE(seen->scale_written) << seen->scale_error;
+  EXPECT_EQ(seen->decision.desired, 4);
+  EXPECT_EQ(world.Replicas("web"), 4);
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    return absl::StrContains(world.Hpa("web"), R"("desiredReplicas":4)");
+  })) << world.Hpa("web");
+  EXPECT_TRUE(absl::StrContains(world.Hpa("web"), "SucceededRescale")) << world.Hpa("web");
+  EXPECT_TRUE(LoopWorld::Await(
+      [&] { return world.api.List("/api/v1/namespaces/shop/events").size() == 1; }));
+}
+
+TEST(Scaler, DecidesOnAllFiveTypes) {
+  LoopWorld world;
+  world.AddDeployment("web", 2);
+  world.PutHpa("web",
+               absl::StrCat(CpuMetricJson(50), ",", PodsMetricJson("rps", "10"), ",",
+                            ObjectMetricJson("hits", "100"), ",", ExternalMetricJson("queue", "10"),
+                            R"(,{"type":"ContainerResource","containerResource":{"name":"cpu",)",
+                            R"("container":"app","target":{"type":"AverageValue",)",
+                            R"("averageValue":"250m"}}})"));
+  world.metrics.SetCpu(500);               // 50 % of 1: 2 replicas; 500m of 250m: 4
+  world.metrics.SetPods("rps", 15000);     // 15 of 10: 3
+  world.metrics.SetObject("hits", 90000);  // 90 of 100, within tolerance: 2
+  world.metrics.SetExternal("queue", 20000);
+  world.Start();
+  const std::optional<Seen> seen = world.Next("web");
+  ASSERT_TRUE(seen.has_value());
+  ASSERT_EQ(seen->decision.proposals.size(), 5u);
+  const int32_t wanted[] = {2, 3, 2, 2, 4};
+  for (size_t i = 0; i < 5; ++i) {
+    EXPECT_TRUE(seen->decision.proposals[i].valid) << seen->decision.proposals[i].error;
+    EXPECT_EQ(seen->decision.proposals[i].replicas, wanted[i]) << i;
+  }
+  EXPECT_EQ(world.Replicas("web"), 4);
+}
+
+TEST(Scaler, WritesNothingInShadow) {
+  ScalerOptions options;
+  options.mode = Mode::kShadow;
+  LoopWorld world(options);
+  world.AddDeployment("web", 2);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"));
+  world.metrics.SetExternal("queue", 35000);
+  world.Start();
+  for (int i = 0; i < 3; ++i) {
+    const std::optional<Seen> seen = world.Next("web");
+    ASSERT_TRUE(seen.has_value());
+    EXPECT_EQ(seen->mode, Mode::kShadow);
+    EXPECT_EQ(seen->decision.desired, 4);
+  }
+  for (const char* method : {"PUT", "PATCH", "POST"}) {
+    EXPECT_EQ(world.api.CountRequests(method, ""), 0) << method;
+  }
+}
+
+TEST(Scaler, HoldsOnUnknownReadings) {
+  LoopWorld world;
+  world.AddDeployment("web", 5);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"));
+  world.metrics.SetExternal("queue", std::nullopt);
+  world.Start();
+  const std::optional<Seen> seen = world.Next("web");
+  ASSERT_TRUE(seen.has_value());
+  EXPECT_EQ(seen->decision.outcome, Outcome::kMetricsFailed);
+  EXPECT_EQ(world.Replicas("web"), 5);
+  EXPECT_EQ(seen->decision.proposals[0].error,
+            "unable to get external metric shop/queue/nil: unable to fetch metrics from external "
+            "metrics API: Internal error occurred: unable to fetch metrics");
+  EXPECT_EQ(world.api.CountRequests("PUT", "/scale"), 0);
+}
+
+TEST(Scaler, SaysThatTheTargetIsMissing) {
+  LoopWorld world;
+  world.AddDeployment("other", 1);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"));
+  world.Start();
+  const std::optional<Seen> seen = world.Next("web");
+  ASSERT_TRUE(seen.has_value());
+  EXPECT_EQ(seen->decision.outcome, Outcome::kScaleUnknown);
+  EXPECT_TRUE(absl::StrContains(seen->decision.error, "deployments.apps \"web\" not found"))
+      << seen->decision.error;
+}
+
+TEST(Scaler, AsksForTheScaleOfKindsThatItDoesNotWatch) {
+  LoopWorld world;
+  world.api.Put(R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"namespace":"shop",
+      "name":"web"},"spec":{"replicas":2},"status":{"replicas":2,"selector":"app=web"}})");
+  world.api.Put(R"({"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{
+      "namespace":"shop","name":"web"},"spec":{"maxReplicas":9,"scaleTargetRef":{"apiVersion":
+      "example.com/v1","kind":"Widget","name":"web"},"metrics":[)" +
+                ExternalMetricJson("queue", "10") + "]}}");
+  world.metrics.SetExternal("queue", 35000);
+  world.Start();
+  const std::optional<Seen> seen = world.Next("web");
+  ASSERT_TRUE(seen.has_value());
+  EXPECT_TRUE(seen->scale_written) << seen->decision.error << seen->scale_error;
+  EXPECT_TRUE(absl::StrContains(world.api.Get("/apis/example.com/v1/namespaces/shop/widgets/web"),
+                                R"("replicas":4)"));
+}
+
+TEST(Scaler, WritesAgainAfterAConflictThatLeftTheReplicas) {
+  LoopWorld world;
+  world.AddDeployment("web", 2);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"));
+  world.metrics.SetExternal("queue", 35000);
+  world.api.Inject({.method = "PUT",
+                    .part = "/scale",
+                    .times = 2,
+                    .status = 409,
+                    .reason = "Conflict",
+                    .message = "the object has been modified"});
+  world.Start();
+  const std::optional<Seen> seen = world.Next("web");
+  ASSERT_TRUE(seen.has_value());
+  EXPECT_TRUE(seen->scale_written) << seen->scale_error;
+  EXPECT_EQ(world.Replicas("web"), 4);
+  EXPECT_EQ(world.scaler->stats().conflicts, 2u);
+}
+
+TEST(Scaler, DropsADecisionWhenAConflictChangedTheReplicas) {
+  LoopWorld world;
+  world.AddDeployment("web", 2);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"));
+  world.metrics.SetExternal("queue", 35000);
+  // Somebody scales to 7 right before the first write.
+  bool done = false;
+  world.api.OnRequest([&](const kube::HttpCall& call) {
+    if (done || call.method != "PUT" || !absl::StrContains(call.target, "/scale")) return;
+    done = true;
+    world.api.Patch("/apis/apps/v1/namespaces/shop/deployments/web", R"({"spec":{"replicas":7}})");
+  });
+  world.Start();
+  const std::optional<Seen> dropped = world.Next("web");
+  ASSERT_TRUE(dropped.has_value());
+  EXPECT_FALSE(dropped->scale_written);
+  EXPECT_EQ(dropped->scale_error, "the target has 7 replicas now, not 2");
+  // It is decided anew at once, from what is there now: 35 / 10 are 4 replicas.
+  ASSERT_TRUE(world.diary.AwaitCount("web", 2, absl::Seconds(10)));
+  EXPECT_EQ(world.diary.last("web").decision.current, 7);
+  EXPECT_EQ(world.Replicas("web"), 4);
+}
+
+TEST(Scaler, WritesNothingBehindTheFence) {
+  class Fenced : public SoleOwner {
+   public:
+    bool MayWrite(const AutoscalerKey&, MonotonicTime) const override { return false; }
+  };
+  Fenced fenced;
+  LoopWorld world;
+  world.ownership = &fenced;
+  world.AddDeployment("web", 2);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"));
+  world.metrics.SetExternal("queue", 35000);
+  world.Start();
+  const std::optional<Seen> seen = world.Next("web");
+  ASSERT_TRUE(seen.has_value());
+  EXPECT_EQ(seen->scale_error, "another replica may own it");
+  EXPECT_TRUE(world.Next("web").has_value());
+  for (const char* method : {"PUT", "PATCH", "POST"}) {
+    EXPECT_EQ(world.api.CountRequests(method, ""), 0) << method;
+  }
+}
+
+TEST(Scaler, SteadyInputsCostNoDecisionAndNoWrite) {
+  LoopWorld world;
+  world.AddDeployment("web", 2);
+  world.PutHpa("web", absl::StrCat(ExternalMetricJson("queue", "10"), ",", CpuMetricJson(50)));
+  world.metrics.SetExternal("queue", 20000);
+  world.metrics.SetCpu(500);
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  std::optional<Seen> seen;
+  for (int i = 0; i < 4; ++i) {
+    seen = world.Next("web");
+    ASSERT_TRUE(seen.has_value());
+    EXPECT_TRUE(seen->unchanged) << i << ConditionsOf(seen->decision);
+  }
+  EXPECT_EQ(seen->decision.now, world.clock.WallNow());
+  EXPECT_EQ(world.api.CountRequests("PUT", "/scale"), 0);
+  EXPECT_EQ(world.api.CountRequests("PATCH", "/status"), 1);
+}
+
+TEST(Scaler, TwoAutoscalersOfTheSamePodsBothStop) {
+  LoopWorld world;
+  world.AddDeployment("web", 2);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"));
+  world.api.Put(R"({"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{
+      "namespace":"shop","name":"rival"},"spec":{"maxReplicas":9,"scaleTargetRef":{"apiVersion":
+      "apps/v1","kind":"Deployment","name":"web"},"metrics":[)" +
+                ExternalMetricJson("queue", "10") + "]}}");
+  world.metrics.SetExternal("queue", 20000);
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  const std::optional<Seen> seen = world.Next("web");
+  ASSERT_TRUE(seen.has_value());
+  EXPECT_TRUE(absl::StrContains(seen->decision.error,
+                                "pods by selector app=web are controlled by multiple HPAs: "
+                                "[shop/rival shop/web]"))
+      << seen->decision.error;
+  // When the rival is gone the other one goes on.
+  world.api.Delete("/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/rival");
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    const std::optional<Seen> next = world.Next("web");
+    return next.has_value() && next->decision.outcome == Outcome::kDecided;
+  }));
+  EXPECT_EQ(world.diary.forgotten("rival"), 1);
+}
+
+TEST(Scaler, FollowsANewSpec) {
+  LoopWorld world;
+  world.AddDeployment("web", 2);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"));
+  world.metrics.SetExternal("queue", 20000);
+  world.metrics.SetExternal("other", 70000);
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  world.PutHpa("web", ExternalMetricJson("other", "10"));
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && world.Replicas("web") == 4;
+  }));  // 2 -> 7 wanted; at most 4 at once
+}
+
+TEST(Scaler, AnObjectThatCannotBeReadIsNotDecided) {
+  LoopWorld world;
+  world.AddDeployment("web", 2);
+  world.PutOwn("web", ExternalMetricJson("queue", "10"), R"(,"cadence":{"interval":"1ms"})");
+  world.PutHpa("other", ExternalMetricJson("queue", "10"));
+  world.metrics.SetExternal("queue", 35000);
+  world.Start();
+  ASSERT_TRUE(world.Next("other").has_value());
+  EXPECT_EQ(world.diary.count("web"), 0);
+}
+
+TEST(Scaler, OneQueryServesAllThatAskTheSame) {
+  LoopWorld world;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string name = absl::StrCat("web-", i);
+    world.AddDeployment(name, 1);
+    world.PutHpa(name, absl::StrCat(ExternalMetricJson("queue", "10"), ",", CpuMetricJson(50), ",",
+                                    PodsMetricJson("rps", "10")));
+  }
+  world.metrics.SetExternal("queue", 10000);
+  world.metrics.SetCpu(500);
+  world.metrics.SetPods("rps", 10000);
+  world.Start();
+  ASSERT_TRUE(LoopWorld::Await([&] { return world.scaler->Ready().ok(); }));
+  ASSERT_TRUE(world.Next("web-0").has_value());
+  ASSERT_TRUE(LoopWorld::Await([&] { return world.diary.total() == 1000; })) << world.diary.total();
+  EXPECT_EQ(world.metrics.asked("external"), 1);
+  EXPECT_EQ(world.metrics.asked("resource"), 1);
+  EXPECT_EQ(world.metrics.asked("pods"), 1);
+  for (const int i : {0, 500, 999}) {
+    EXPECT_EQ(world.diary.last(absl::StrCat("web-", i)).decision.outcome, Outcome::kDecided)
+        << world.diary.last(absl::StrCat("web-", i)).decision.error;
+  }
+}
+
+}  // namespace
+}  // namespace flyball::scaler

@@ -1,0 +1,170 @@
+#include "scaler/loop/status_json.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "absl/hash/hash.h"
+#include "kube/api_client.h"
+#include "kube/quantity.h"
+#include "scaler/spec/own_parser.h"
+
+namespace flyball::scaler {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json TimeJson(std::optional<absl::Time> time) {
+  if (!time.has_value()) return nullptr;
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", *time, absl::UTCTimeZone());
+}
+
+const char* StatusText(ConditionStatus status) {
+  switch (status) {
+    case ConditionStatus::kTrue:
+      return "True";
+    case ConditionStatus::kFalse:
+      return "False";
+    case ConditionStatus::kUnknown:
+      break;
+  }
+  return "Unknown";
+}
+
+Json SelectorJson(const LabelSelector& selector) {
+  Json out = Json::object();
+  if (!selector.match_labels.empty()) out["matchLabels"] = selector.match_labels;
+  for (const LabelSelector::Expression& expression : selector.match_expressions) {
+    Json item = {{"key", expression.key}, {"operator", expression.op}};
+    if (!expression.values.empty()) item["values"] = expression.values;
+    out["matchExpressions"].push_back(std::move(item));
+  }
+  return out;
+}
+
+Json IdentifierJson(const MetricStatus& metric) {
+  Json out = {{"name", metric.metric_name}};
+  if (metric.metric_selector.has_value()) out["selector"] = SelectorJson(*metric.metric_selector);
+  return out;
+}
+
+Json CurrentJson(const MetricStatus& metric) {
+  Json out = Json::object();
+  if (metric.value.has_value()) out["value"] = metric.value->ToString();
+  if (metric.average_value.has_value()) out["averageValue"] = metric.average_value->ToString();
+  if (metric.average_utilization.has_value()) {
+    out["averageUtilization"] = *metric.average_utilization;
+  }
+  return out;
+}
+
+Json MetricJson(const MetricStatus& metric) {
+  Json out = {{"type", metric.type_text}};
+  const Json current = CurrentJson(metric);
+  switch (metric.type) {
+    case MetricType::kResource:
+      out["resource"] = {{"name", metric.resource}, {"current", current}};
+      break;
+    case MetricType::kContainerResource:
+      out["containerResource"] = {
+          {"name", metric.resource}, {"container", metric.container}, {"current", current}};
+      break;
+    case MetricType::kPods:
+      out["pods"] = {{"metric", IdentifierJson(metric)}, {"current", current}};
+      break;
+    case MetricType::kObject: {
+      const ObjectReference& object = metric.described_object;
+      Json described = {{"kind", object.kind}, {"name", object.name}};
+      if (!object.api_version.empty()) described["apiVersion"] = object.api_version;
+      out["object"] = {
+          {"metric", IdentifierJson(metric)}, {"current", current}, {"describedObject", described}};
+      break;
+    }
+    case MetricType::kExternal:
+      out["external"] = {{"metric", IdentifierJson(metric)}, {"current", current}};
+      break;
+    case MetricType::kUnknown:
+      break;
+  }
+  return out;
+}
+
+Json ConditionJson(const Condition& condition) {
+  Json out = {{"type", condition.type}, {"status", StatusText(condition.status)}};
+  if (condition.last_transition_time.has_value()) {
+    out["lastTransitionTime"] = TimeJson(condition.last_transition_time);
+  }
+  if (!condition.reason.empty()) out["reason"] = condition.reason;
+  if (!condition.message.empty()) out["message"] = condition.message;
+  return out;
+}
+
+Json TriggerJson(const OwnStatus::TriggerStatus& trigger) {
+  Json out = {{"type", trigger.type}};
+  if (!trigger.name.empty()) out["name"] = trigger.name;
+  out["active"] = trigger.active;
+  if (trigger.value_milli.has_value()) {
+    out["value"] = kube::Quantity::FromMilli(*trigger.value_milli).ToString();
+  }
+  if (!trigger.error.empty()) out["error"] = trigger.error;
+  return out;
+}
+
+template <typename T>
+Json ListJson(const std::vector<T>& list, Json (*item_json)(const T&)) {
+  if (list.empty()) return nullptr;
+  Json out = Json::array();
+  for (const T& item : list) out.push_back(item_json(item));
+  return out;
+}
+
+}  // namespace
+
+std::string StatusPatch(absl::string_view resource_version, const AutoscalerStatus& status,
+                        const OwnStatus* own) {
+  Json out;
+  if (status.observed_generation.has_value()) {
+    out["observedGeneration"] = *status.observed_generation;
+  } else {
+    out["observedGeneration"] = nullptr;
+  }
+  out["lastScaleTime"] = TimeJson(status.last_scale_time);
+  out["currentReplicas"] = status.current_replicas;
+  out["desiredReplicas"] = status.desired_replicas;
+  out["currentMetrics"] = ListJson(status.current_metrics, MetricJson);
+  out["conditions"] = ListJson(status.conditions, ConditionJson);
+  if (own != nullptr) {
+    out["lastActiveTime"] = TimeJson(own->last_active);
+    out["triggers"] = ListJson(own->triggers, TriggerJson);
+  }
+  const Json patch = {{"metadata", {{"resourceVersion", std::string(resource_version)}}},
+                      {"status", std::move(out)}};
+  return patch.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string StatusPath(const AutoscalerKey& key) {
+  if (key.kind == AutoscalerKind::kOwn) {
+    return kube::ObjectPath(kOwnGroup, kOwnVersion, key.ns, kOwnPlural, key.name, "status");
+  }
+  return kube::ObjectPath("autoscaling", "v2", key.ns, "horizontalpodautoscalers", key.name,
+                          "status");
+}
+
+std::string ResourceVersionOf(absl::string_view json) {
+  const Json object = Json::parse(json.begin(), json.end(), nullptr, false);
+  const auto metadata = object.is_object() ? object.find("metadata") : object.end();
+  if (metadata == object.end() || !metadata->is_object()) return "";
+  const auto version = metadata->find("resourceVersion");
+  return version == metadata->end() || !version->is_string() ? "" : version->get<std::string>();
+}
+
+uint64_t CaredDigest(const AutoscalerStatus& status, std::optional<absl::Time> last_active) {
+  size_t hash = absl::HashOf(status.current_replicas, status.desired_replicas,
+                             absl::ToUnixSeconds(status.last_scale_time.value_or(absl::Time())),
+                             absl::ToUnixSeconds(last_active.value_or(absl::Time())));
+  for (const Condition& condition : status.conditions) {
+    hash = absl::HashOf(hash, condition.type, condition.status, condition.reason);
+  }
+  return std::max<uint64_t>(hash, 1);
+}
+
+}  // namespace flyball::scaler
