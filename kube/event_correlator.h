@@ -2,16 +2,16 @@
 //
 // Pure: time is passed in; not thread-safe. Source: k8s.io/client-go v0.34.4 tools/record
 // events_cache.go with its defaults:
-//   - An event that differs from ten others of its object, type and reason by its message alone,
-//   each
-//     less than ten minutes after the last, becomes "(combined from similar events): " + message,
-//     one event for all such messages.
+//   - Of events of one object, type and reason, none more than ten minutes after the one before,
+//   the
+//     tenth different message and every new one after it become "(combined from similar events): "
+//     + message, one event for all of them.
 //   - An event equal to an earlier one (of combined ones: of the same object, type and reason)
 //   raises
 //     that one's count.
 //   - An object has a budget for each type: a burst of 25, then one each 5 minutes.
-// Of the ten messages the tenth is the first to be combined. The original then forgets any of them;
-// here it is the newest, so that the nine oldest go on to be told apart. Limits: 4096 entries in
+// Of the ten messages the original then forgets any; here it is the newest, so that the nine oldest
+// go on to be told apart. Replayed by test/data/kube/events.jsonl. Limits: 4096 entries in
 // each of the three tables, the least recently used going first.
 #pragma once
 

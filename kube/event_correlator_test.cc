@@ -1,10 +1,12 @@
 #include "kube/event_correlator.h"
 
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 namespace flyball::kube {
 namespace {
@@ -102,6 +104,41 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"EachTypeHasItsOwn", Then(Burst(25), {{0, "a", "a x1", true}})},
                     Row{"EachObjectHasItsOwn", Then(Burst(25), {{0, "a", "a x1", false, "api"}})}),
     [](const auto& info) { return info.param.name; });
+
+// Sequences through client-go's own correlator (test/data/kube/README.md).
+TEST(CorrelatorTest, AgreesWithClientGo) {
+  std::ifstream in(FLYBALL_SOURCE_DIR "/test/data/kube/events.jsonl");
+  int sequences = 0;
+  for (std::string line; std::getline(in, line); ++sequences) {
+    EventCorrelator correlator;
+    int number = 0;
+    for (const auto& step : nlohmann::json::parse(line, nullptr, false)) {
+      const absl::Duration at = absl::Seconds(step[0].get<int>());
+      ObjectEventRecord event;
+      event.about = {.api_version = "v1",
+                     .kind = "K",
+                     .ns = "shop",
+                     .name = step[1],
+                     .uid = "u",
+                     .resource_version = ""};
+      event.component = "c";
+      event.warning = step[2] == "Warning";
+      event.reason = step[3];
+      event.message = step[4];
+      event.name = absl::StrCat("e", number);
+      event.first = event.last = absl::UnixEpoch() + at;
+      const auto got = correlator.Correlate(event, event.last, at, "");
+      const nlohmann::json told =
+          got.has_value()
+              ? nlohmann::json({got->message, got->count, got->name,
+                                absl::ToUnixSeconds(got->first), absl::ToUnixSeconds(got->last)})
+              : nlohmann::json();
+      ASSERT_EQ(told, step[5]) << "sequence " << sequences << ", step " << number;
+      ++number;
+    }
+  }
+  EXPECT_EQ(sequences, 50);
+}
 
 TEST(CorrelatorTest, OneMoreKeepsNameAndFirstTime) {
   EventCorrelator correlator;
