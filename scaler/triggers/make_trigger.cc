@@ -16,6 +16,8 @@ struct TriggerType {
 constexpr TriggerType kTypes[] = {
     {"cron", MakeCron},
     {"kubernetes-workload", MakeKubernetesWorkload},
+    {"metrics-api", MakeMetricsApi},
+    {"prometheus", MakePrometheus},
 };
 
 }  // namespace

@@ -24,5 +24,7 @@ struct TriggerPlan {
 
 std::unique_ptr<Trigger> MakeCron(const TriggerPlan& plan);
 std::unique_ptr<Trigger> MakeKubernetesWorkload(const TriggerPlan& plan);
+std::unique_ptr<Trigger> MakeMetricsApi(const TriggerPlan& plan);
+std::unique_ptr<Trigger> MakePrometheus(const TriggerPlan& plan);
 
 }  // namespace flyball::scaler

@@ -11,6 +11,7 @@ namespace flyball::scaler {
 
 absl::StatusOr<int64_t> ValueMilli(double value) {
   if (std::isnan(value)) return absl::OutOfRangeError("the value is NaN");
+  if (std::isinf(value)) return absl::OutOfRangeError("the value is infinite");
   if (value <= 0) return 0;
   const double milli = value * 1000;
   if (!(milli <= static_cast<double>(kMaxMetricMilli))) {

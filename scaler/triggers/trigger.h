@@ -54,6 +54,8 @@ class Trigger {
   virtual void Subscribe(std::function<void()> on_active) { (void)on_active; }
 };
 
+class TriggerClients;  // clients.h
+
 // What triggers are made with. All outlive the trigger.
 struct TriggerContext {
   std::string ns;          // of the autoscaler
@@ -66,6 +68,8 @@ struct TriggerContext {
   // The text of a key of a Secret in `ns`.
   std::function<absl::StatusOr<std::string>(absl::string_view ns, const TriggerSpec::SecretKey&)>
       read_secret;
+  // Connections that triggers share; absent: each trigger has its own.
+  std::shared_ptr<TriggerClients> clients;
 };
 
 // Everything wrong with the spec in one kInvalidArgument, the field first:

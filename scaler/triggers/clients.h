@@ -1,0 +1,28 @@
+// Connections that triggers share: equal servers and credentials are one client, so that ten
+// thousand triggers of one Prometheus have one pool of connections and one thread between them.
+//
+// Thread-safe. A client lives as long as a trigger that uses it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "kube/transport.h"
+
+namespace flyball::scaler {
+
+class TriggerClients {
+ public:
+  // Errors as kube::MakeHttpTransport.
+  absl::StatusOr<std::shared_ptr<kube::HttpTransport>> Http(const kube::TransportOptions& options);
+
+ private:
+  absl::Mutex mutex_;
+  std::map<std::string, std::weak_ptr<kube::HttpTransport>> http_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace flyball::scaler

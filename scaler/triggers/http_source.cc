@@ -1,0 +1,195 @@
+#include "scaler/triggers/http_source.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/status_macros.h"
+#include "kube/url.h"
+
+namespace flyball::scaler {
+namespace {
+
+bool FitsHeader(absl::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) == 0x7f;
+  });
+}
+
+bool FitsRequestLine(absl::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) > 0x20 && static_cast<unsigned char>(c) < 0x7f;
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<HttpSource> HttpSource::Make(const TriggerPlan& plan, absl::string_view url_field) {
+  std::unique_ptr<HttpSource> source(new HttpSource());
+  Metadata& metadata = plan.metadata;
+  source->ReadUrl(plan, url_field);
+  source->unsafe_ssl_ = metadata.Bool("unsafeSsl", false);
+  source->timeout_ = metadata.Duration("timeout", source->timeout_);
+  source->ns_ = plan.context.ns;
+  source->secrets_ = plan.spec.secrets;
+  source->read_secret_ = plan.context.read_secret;
+  source->clients_ = plan.context.clients;
+  if (source->clients_ == nullptr) source->clients_ = std::make_shared<TriggerClients>();
+  if (!source->secrets_.empty() && !source->read_secret_) {
+    metadata.Wrong("", "Secrets are not known here");
+  }
+  source->ReadAuth(plan);
+  return source;
+}
+
+void HttpSource::ReadUrl(const TriggerPlan& plan, absl::string_view field) {
+  Metadata& metadata = plan.metadata;
+  const std::string raw = metadata.RequiredText(field);
+  if (!metadata.Has(field)) return;
+  const absl::string_view text = absl::StripAsciiWhitespace(raw);
+  const absl::StatusOr<kube::Url> url = kube::Url::Parse(text);
+  if (!url.ok()) return metadata.Wrong(field, url.status().message());
+  origin_ = url->Origin();
+  const size_t host = text.find("://") + 3;
+  const size_t end = text.find_first_of("/?#", host);
+  server_ = std::string(text.substr(0, end));
+  if (end == absl::string_view::npos) return;
+  absl::string_view rest = text.substr(end);
+  rest = rest.substr(0, rest.find('#'));
+  if (!FitsRequestLine(rest)) {
+    return metadata.Wrong(field, "spaces and other special characters have to be percent-encoded");
+  }
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(rest, absl::MaxSplits('?', 1));
+  path_ = std::string(parts.first);
+  query_ = std::string(parts.second);
+}
+
+void HttpSource::ReadAuth(const TriggerPlan& plan) {
+  Metadata& metadata = plan.metadata;
+  const char* const field = metadata.Has("authModes") ? "authModes" : "authMode";
+  for (const absl::string_view item :
+       absl::StrSplit(metadata.Text(field), ',', absl::SkipWhitespace())) {
+    const std::string mode(absl::StripAsciiWhitespace(item));
+    if (mode == "oauth") {
+      metadata.Wrong(field, "oauth is not among the modes here; bearer takes a token");
+    } else if (mode != "apiKey" && mode != "basic" && mode != "bearer" && mode != "custom" &&
+               mode != "tls") {
+      metadata.Wrong(
+          field, absl::StrCat("expected apiKey, basic, bearer, custom or tls, got \"", mode, "\""));
+    }
+    modes_.insert(mode);
+  }
+  const auto need = [&](absl::string_view mode, std::initializer_list<absl::string_view> any_of) {
+    if (modes_.count(std::string(mode)) == 0) return;
+    if (std::any_of(any_of.begin(), any_of.end(), [this](auto name) { return HasSecret(name); })) {
+      return;
+    }
+    metadata.Wrong(field, absl::StrCat(mode, " needs the parameter ", *any_of.begin(),
+                                       " in authenticationSecretRefs"));
+  };
+  if (modes_.count("bearer") + modes_.count("basic") > 1) {
+    metadata.Wrong(field, "at most one of basic and bearer");
+  }
+  need("bearer", {"bearerToken", "token"});
+  need("basic", {"username"});
+  need("tls", {"cert"});
+  need("tls", {"key"});
+  need("custom", {"customAuthHeader"});
+  need("custom", {"customAuthValue"});
+  if (modes_.count("apiKey") == 0) return;
+  plain_api_key_ = std::string(absl::StripAsciiWhitespace(metadata.Text("apiKey")));
+  if (plain_api_key_.empty()) need("apiKey", {"apiKey"});
+  api_key_.in_query = metadata.OneOf("method", {"header", "query"}, "header") == "query";
+  api_key_.name = metadata.Text("keyParamName", api_key_.in_query ? "api_key" : "X-API-KEY");
+}
+
+absl::StatusOr<std::string> HttpSource::Secret(
+    std::initializer_list<absl::string_view> parameters) const {
+  for (const absl::string_view parameter : parameters) {
+    const auto found = secrets_.find(std::string(parameter));
+    if (found == secrets_.end()) continue;
+    absl::StatusOr<std::string> value = read_secret_(ns_, found->second);
+    if (!value.ok()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("parameter ", parameter, " from Secret ", found->second.secret, ", key ",
+                       found->second.key, ": ", value.status().message()));
+    }
+    if (!absl::StripAsciiWhitespace(*value).empty()) return value;
+  }
+  return std::string();
+}
+
+absl::StatusOr<std::string> HttpSource::HeaderSecret(
+    std::initializer_list<absl::string_view> names) const {
+  ASSIGN_OR_RETURN(const std::string raw, Secret(names));
+  std::string value(absl::StripAsciiWhitespace(raw));
+  if (value.empty() || !FitsHeader(value)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "parameter ", *names.begin(), ": the Secret's value is empty or has line breaks"));
+  }
+  return value;
+}
+
+absl::StatusOr<kube::TransportOptions> HttpSource::Options(QueryPairs& query) const {
+  kube::TransportOptions options;
+  options.url = server_;
+  ASSIGN_OR_RETURN(options.ca_data, Secret({"ca"}));
+  if (modes_.count("tls") != 0) {
+    ASSIGN_OR_RETURN(options.client_cert_data, Secret({"cert"}));
+    ASSIGN_OR_RETURN(options.client_key_data, Secret({"key"}));
+  }
+  options.insecure_skip_verify =
+      unsafe_ssl_ && options.ca_data.empty() && options.client_cert_data.empty();
+  if (modes_.count("bearer") != 0) {
+    ASSIGN_OR_RETURN(options.token, HeaderSecret({"bearerToken", "token"}));
+  }
+  if (modes_.count("basic") != 0) {
+    ASSIGN_OR_RETURN(options.username, HeaderSecret({"username"}));
+    ASSIGN_OR_RETURN(const std::string password, Secret({"password"}));
+    options.password = password.substr(0, password.find_last_not_of("\r\n") + 1);
+  }
+  if (modes_.count("custom") != 0) {
+    ASSIGN_OR_RETURN(std::string name, HeaderSecret({"customAuthHeader"}));
+    ASSIGN_OR_RETURN(std::string value, HeaderSecret({"customAuthValue"}));
+    options.headers.emplace_back(std::move(name), std::move(value));
+  }
+  if (modes_.count("apiKey") != 0) {
+    std::string key = plain_api_key_;
+    if (key.empty()) {
+      ASSIGN_OR_RETURN(key, HeaderSecret({"apiKey"}));
+    }
+    if (api_key_.in_query) {
+      query.emplace_back(api_key_.name, std::move(key));
+    } else {
+      options.headers.emplace_back(api_key_.name, std::move(key));
+    }
+  }
+  return options;
+}
+
+absl::StatusOr<kube::HttpAnswer> HttpSource::Get(absl::string_view path, const QueryPairs& query,
+                                                 absl::Duration timeout) {
+  QueryPairs pairs = query;
+  ASSIGN_OR_RETURN(const kube::TransportOptions options, Options(pairs));
+  ASSIGN_OR_RETURN(const std::shared_ptr<kube::HttpTransport> client, clients_->Http(options));
+  std::string target =
+      absl::StrCat(path.empty() ? absl::string_view(path_) : absl::StripSuffix(path_, "/"), path);
+  if (target.empty()) target = "/";
+  std::string all = query_;
+  for (const auto& [name, value] : pairs) {
+    absl::StrAppend(&all, all.empty() ? "" : "&", kube::UrlEscape(name), "=",
+                    kube::UrlEscape(value));
+  }
+  if (!all.empty()) absl::StrAppend(&target, "?", all);
+  kube::HttpCall call;
+  call.target = std::move(target);
+  call.headers = headers_;
+  call.timeout = std::min(timeout, timeout_);
+  call.max_body_bytes = kMaxAnswerBytes;
+  return client->Do(call);
+}
+
+}  // namespace flyball::scaler

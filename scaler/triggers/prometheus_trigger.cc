@@ -1,0 +1,109 @@
+// The value of a PromQL query. Source: KEDA 2.20 prometheus.
+// Differs: a scalar is taken like a single series; `time` is sent with milliseconds; awsRegion and
+// pod
+//          identities are refused.
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "adapter/prometheus/json.h"
+#include "base/status_macros.h"
+#include "scaler/triggers/http_source.h"
+#include "scaler/triggers/makers.h"
+#include "scaler/triggers/metric_value.h"
+
+namespace flyball::scaler {
+namespace {
+
+using adapter::QueryResult;
+
+class PrometheusTrigger : public Trigger {
+ public:
+  struct Options {
+    TriggerMetric metric;
+    QueryPairs query;  // but for the time
+    double activation = 0;
+    bool null_is_zero = true;
+    std::unique_ptr<HttpSource> source;
+  };
+
+  explicit PrometheusTrigger(Options options) : options_(std::move(options)) {}
+
+  absl::StatusOr<std::vector<TriggerMetric>> Metrics(absl::Duration) override {
+    return std::vector<TriggerMetric>{options_.metric};
+  }
+
+  std::vector<TriggerReading> Read(absl::Time now, absl::Duration timeout) override {
+    TriggerReading reading{.time = now};
+    const absl::Status status = ReadInto(now, timeout, reading);
+    if (!status.ok()) {
+      reading = {
+          .error = absl::StrCat("prometheus ", options_.source->origin(), ": ", status.message()),
+          .time = now};
+    }
+    return {reading};
+  }
+
+ private:
+  absl::Status ReadInto(absl::Time now, absl::Duration timeout, TriggerReading& reading) {
+    QueryPairs query = options_.query;
+    query.emplace_back("time", absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", now, absl::UTCTimeZone()));
+    ASSIGN_OR_RETURN(kube::HttpAnswer answer,
+                     options_.source->Get("/api/v1/query", query, timeout));
+    const bool good = answer.status >= 200 && answer.status < 300;
+    const absl::StatusOr<QueryResult> result =
+        adapter::prometheus::ParseQueryAnswer(std::move(answer.body));
+    if (!good) {
+      // A refused query says why in the same JSON; anything else has its status for a reason.
+      if (result.status().code() == absl::StatusCode::kInvalidArgument) return result.status();
+      return absl::UnavailableError(absl::StrCat("status ", answer.status));
+    }
+    if (!result.ok()) return result.status();
+    ASSIGN_OR_RETURN(const double value, SingleValue(*result));
+    ASSIGN_OR_RETURN(reading.value_milli, ValueMilli(value));
+    reading.active = value > options_.activation;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<double> SingleValue(const QueryResult& result) const {
+    if (result.type != QueryResult::Type::kVector && result.type != QueryResult::Type::kScalar) {
+      return absl::FailedPreconditionError("the query gives neither a vector nor a scalar");
+    }
+    if (result.samples.size() > 1) {
+      return absl::FailedPreconditionError(absl::StrCat("the query gives ", result.samples.size(),
+                                                        " series; aggregate them to one"));
+    }
+    if (!result.samples.empty() && std::isfinite(result.samples[0].value)) {
+      return result.samples[0].value;
+    }
+    if (options_.null_is_zero) return 0.0;
+    return absl::FailedPreconditionError(
+        result.samples.empty() ? "the query gives no series" : "the query gives no finite value");
+  }
+
+  const Options options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Trigger> MakePrometheus(const TriggerPlan& plan) {
+  Metadata& metadata = plan.metadata;
+  PrometheusTrigger::Options options;
+  options.source = HttpSource::Make(plan, "serverAddress");
+  options.query.emplace_back("query", metadata.RequiredText("query"));
+  options.metric = {.name = plan.MetricName("prometheus"),
+                    .target_type = metadata.MetricType(),
+                    .target_milli = metadata.RequiredTarget("threshold")};
+  options.activation = metadata.Number("activationThreshold", 0);
+  options.null_is_zero = metadata.Bool("ignoreNullValues", true);
+  if (metadata.Has("namespace"))
+    options.query.emplace_back("namespace", metadata.Text("namespace"));
+  for (auto& pair : metadata.Pairs("queryParameters")) options.query.push_back(std::move(pair));
+  options.source->set_headers(metadata.Pairs("customHeaders"));
+  if (metadata.Has("awsRegion")) {
+    metadata.Wrong("awsRegion",
+                   "requests are not signed for AWS here; put a signing proxy before it");
+  }
+  return std::make_unique<PrometheusTrigger>(std::move(options));
+}
+
+}  // namespace flyball::scaler

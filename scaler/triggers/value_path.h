@@ -1,0 +1,34 @@
+// Where in a JSON or YAML document a number stands: `queue.stats.0.depth`, `jobs.#`.
+//
+// Pure. Source: the plain part of gjson 1.18's paths: names and list indices between dots, `\`
+// before a character that is meant literally, `#` at the end for a list's length. Of a repeated key
+// the first counts. Refused by Parse: wildcards, queries, modifiers, pipes and JSON lines. Differs:
+// the document has to be valid.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "scaler/spec/document.h"
+
+namespace flyball::scaler {
+
+class ValuePath {
+ public:
+  // kInvalidArgument: empty, or beyond what is said above.
+  static absl::StatusOr<ValuePath> Parse(absl::string_view text);
+
+  // A number, or a string that is a Kubernetes quantity (`1500m` is 1.5).
+  //   kNotFound            nothing stands there
+  //   kFailedPrecondition  something else does
+  absl::StatusOr<double> Read(const Node& document) const;
+
+ private:
+  std::string text_;
+  std::vector<std::string> steps_;
+  bool length_ = false;  // of the list that the steps lead to
+};
+
+}  // namespace flyball::scaler
