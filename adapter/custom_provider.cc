@@ -114,12 +114,12 @@ absl::StatusOr<std::vector<std::string>> CustomProvider::ListNames(
   absl::StatusOr<std::vector<kube::ObjectPtr>> objects;
   if (resource == nullptr) {
     objects = absl::NotFoundError("the resource is not known");
-  } else if (request.ns && !resource->namespaced) {
+  } else if (request.ns && !resource->namespaced && IsCoreClusterScoped(resource->name)) {
     objects = absl::NotFoundError("the resource has no namespaces");
   } else {
     objects = answering_.directory.List(
         {.resource = resource->name,
-         .ns = request.ns.value_or(""),
+         .ns = resource->namespaced ? request.ns.value_or("") : "",
          .selector = request.object_selector,
          .running_only = false,
          .timeout = std::min(kListTimeout, deadline - answering_.clock.MonotonicNow())});

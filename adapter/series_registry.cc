@@ -11,13 +11,6 @@
 namespace flyball::adapter {
 namespace {
 
-// Core resources that the original registers as not namespaced; all others it takes for namespaced.
-bool IsCoreClusterScoped(const kube::GroupResource& resource) {
-  return resource.group.empty() &&
-         (resource.resource == "namespaces" || resource.resource == "nodes" ||
-          resource.resource == "persistentvolumes");
-}
-
 bool ListedBefore(const CustomMetricInfo& a, const CustomMetricInfo& b) {
   return std::tie(a.resource.resource, a.resource.group, a.metric, a.namespaced) <
          std::tie(b.resource.resource, b.resource.group, b.metric, b.namespaced);
@@ -179,6 +172,12 @@ bool SeriesRegistry::SameAs(const SeriesRegistry& other) const {
          external_rules_ == other.external_rules_ && custom_counts_ == other.custom_counts_ &&
          external_counts_ == other.external_counts_ && custom_targets_ == other.custom_targets_ &&
          external_targets_ == other.external_targets_;
+}
+
+bool IsCoreClusterScoped(const kube::GroupResource& resource) {
+  return resource.group.empty() &&
+         (resource.resource == "namespaces" || resource.resource == "nodes" ||
+          resource.resource == "persistentvolumes");
 }
 
 MetricSeries SeriesRegistry::FindExact(const kube::GroupResource& resource, bool namespaced,

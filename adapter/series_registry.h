@@ -54,6 +54,9 @@ struct MetricSeries {
   absl::string_view series;  // lives as long as the registry
 };
 
+// Core resources that the original registers as not namespaced; all others it takes for namespaced.
+bool IsCoreClusterScoped(const kube::GroupResource& resource);
+
 class SeriesRegistry {
  public:
   struct Inputs {
