@@ -41,9 +41,8 @@ class WatchHandler {
   // Asked after each page and each batch of changes. An error ends list or watch as a failure; it
   // is listed anew after the back-off.
   virtual absl::Status Acceptable() { return absl::OkStatus(); }
-  // The last try to list or watch failed; what is known may be out of date. OK: it works again,
-  // that is, a watch is open. Called when the status is another than before; at the beginning it is
-  // OK.
+  // The last try to list or watch failed; what is known may be out of date. OK: it works again, as
+  // a watch is open. Called when the status is another than before; in the beginning it is OK.
   virtual void StatusChanged(const absl::Status& status) = 0;
 };
 

@@ -8,14 +8,12 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
 #include "kube/testing/fake_object_store.h"
+#include "kube/testing/fake_request.h"
 
 namespace flyball::kube {
 
@@ -25,118 +23,13 @@ namespace {
 
 constexpr absl::Duration kGenerous = absl::Seconds(30);  // for tests that wait
 
-std::string Unescape(absl::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && absl::ascii_isxdigit(text[i + 1])) {
-      out += absl::HexStringToBytes(text.substr(i + 1, 2));
-      i += 2;
-    } else {
-      out.push_back(text[i]);
-    }
-  }
-  return out;
-}
-
-// A request's target taken apart.
-struct Query {
-  explicit Query(absl::string_view target) {
-    const std::pair<std::string, std::string> parts =
-        absl::StrSplit(target, absl::MaxSplits('?', 1));
-    // An encoded slash is no boundary.
-    path = parts.first;
-    for (absl::string_view one : absl::StrSplit(parts.second, '&', absl::SkipEmpty())) {
-      const std::pair<std::string, std::string> pair = absl::StrSplit(one, absl::MaxSplits('=', 1));
-      values[pair.first] = Unescape(pair.second);
-    }
-  }
-  std::string operator[](const std::string& key) const {
-    const auto found = values.find(key);
-    return found == values.end() ? "" : found->second;
-  }
-  bool watch() const { return (*this)["watch"] == "1" || (*this)["watch"] == "true"; }
-
-  std::string path;
-  std::map<std::string, std::string> values;
-};
-
-bool WantsMetadata(const HttpCall& call) {
-  return std::any_of(call.headers.begin(), call.headers.end(), [](const auto& header) {
-    return absl::EqualsIgnoreCase(header.first, "accept") &&
-           absl::StrContains(header.second, "as=PartialObjectMetadata");
-  });
-}
-
-json Shown(const json& object, bool metadata_only) {
-  if (!metadata_only) return object;
-  return {{"kind", "PartialObjectMetadata"},
-          {"apiVersion", "meta.k8s.io/v1"},
-          {"metadata", object["metadata"]}};
-}
-
-std::string EventLine(absl::string_view type, const json& object) {
-  return json{{"type", std::string(type)}, {"object", object}}.dump() + "\n";
-}
-
-HttpAnswer Http(const FakeAnswer& answer) {
-  HttpAnswer out;
-  out.status = answer.status;
-  out.headers = {{"Content-Type", "application/json"}};
-  out.body = answer.body.dump();
-  return out;
-}
-
-json DiscoveredKind(const FakeKind& kind) {
-  json one = {
-      {"resource", kind.info.name.resource},
-      {"responseKind",
-       {{"group", kind.info.name.group}, {"version", kind.info.version}, {"kind", kind.info.kind}}},
-      {"scope", kind.info.namespaced ? "Namespaced" : "Cluster"},
-      {"singularResource", kind.info.singular},
-      {"verbs", {"create", "delete", "get", "list", "patch", "update", "watch"}}};
-  if (!kind.info.listable) one["verbs"] = {"create"};
-  for (const char* sub : {"scale", "status"}) {
-    if (!(std::string(sub) == "scale" ? kind.scale : kind.status)) continue;
-    one["subresources"].push_back({{"subresource", sub}, {"verbs", {"get", "patch", "update"}}});
-  }
-  return one;
-}
-
-// Of the core group, or of all the others.
-json Discovery(const std::deque<FakeKind>& kinds, bool core) {
-  json groups = json::array();
-  for (const FakeKind& kind : kinds) {
-    const std::string& name = kind.info.name.group;
-    if (name.empty() != core) continue;
-    auto group = std::find_if(groups.begin(), groups.end(),
-                              [&](const json& one) { return one["metadata"]["name"] == name; });
-    if (group == groups.end()) {
-      groups.push_back({{"metadata", {{"name", name}}}, {"versions", json::array()}});
-      group = groups.end() - 1;
-    }
-    json& versions = (*group)["versions"];
-    auto version = std::find_if(versions.begin(), versions.end(), [&](const json& one) {
-      return one["version"] == kind.info.version;
-    });
-    if (version == versions.end()) {
-      versions.push_back({{"version", kind.info.version}, {"resources", json::array()}});
-      version = versions.end() - 1;
-    }
-    (*version)["resources"].push_back(DiscoveredKind(kind));
-  }
-  return {{"kind", "APIGroupDiscoveryList"},
-          {"apiVersion", "apidiscovery.k8s.io/v2"},
-          {"metadata", json::object()},
-          {"items", groups}};
-}
-
 }  // namespace
 
 class FakeApiServer::Impl {
  public:
   // One open watch; guarded by Impl::mutex_.
   struct Watch {
-    Query query;
+    FakeQuery query;
     FakeTarget target = {};
     bool metadata_only = false;
     uint64_t version = 0;  // all changes up to here are told
@@ -160,7 +53,7 @@ class FakeApiServer::Impl {
   absl::Status Stream(const HttpCall& call, const bool& shut,
                       const std::function<bool(absl::string_view)>& on_data) {
     Enter("WATCH", call);
-    Watch watch{Query(call.target)};
+    Watch watch{FakeQuery(call.target)};
     std::string text;
     {
       absl::MutexLock lock(&mutex_);
@@ -237,18 +130,18 @@ class FakeApiServer::Impl {
   }
 
   static HttpAnswer FaultAnswer(const Fault& fault) {
-    HttpAnswer answer = Http(FakeFailure(fault.status, fault.reason, fault.message));
+    HttpAnswer answer = AsHttp(FakeFailure(fault.status, fault.reason, fault.message));
     answer.headers.insert(answer.headers.end(), fault.headers.begin(), fault.headers.end());
     return answer;
   }
 
   HttpAnswer Serve(const HttpCall& call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    const Query query(call.target);
+    const FakeQuery query(call.target);
     if (query.path == "/api" || query.path == "/apis") {
-      return Http({200, Discovery(store_.kinds(), query.path == "/api")});
+      return AsHttp({200, FakeDiscovery(store_.kinds(), query.path == "/api")});
     }
     FakeTarget target = store_.Find(query.path);
-    target.name = Unescape(target.name);
+    target.name = FakeUnescape(target.name);
     if (target.kind == nullptr) {
       HttpAnswer answer;
       answer.status = 404;
@@ -257,14 +150,14 @@ class FakeApiServer::Impl {
       return answer;
     }
     if (call.method == "GET") {
-      return Http(target.name.empty() ? List(call, query, target) : store_.Get(target));
+      return AsHttp(target.name.empty() ? List(call, query, target) : store_.Get(target));
     }
-    if (call.method == "DELETE" && !target.name.empty()) return Http(store_.Delete(target));
+    if (call.method == "DELETE" && !target.name.empty()) return AsHttp(store_.Delete(target));
     const json body = json::parse(call.body, nullptr, false);
     if (!body.is_object()) {
-      return Http(FakeFailure(400, "BadRequest", "the body is no JSON object"));
+      return AsHttp(FakeFailure(400, "BadRequest", "the body is no JSON object"));
     }
-    return Http(Write(call, target, body));
+    return AsHttp(Write(call, target, body));
   }
 
   FakeAnswer Write(const HttpCall& call, const FakeTarget& target, const json& body)
@@ -282,7 +175,7 @@ class FakeApiServer::Impl {
                        "the server does not allow this method on the requested resource");
   }
 
-  FakeAnswer List(const HttpCall& call, const Query& query, const FakeTarget& target)
+  FakeAnswer List(const HttpCall& call, const FakeQuery& query, const FakeTarget& target)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     std::deque<json> left;
     if (const std::string token = query["continue"]; !token.empty()) {

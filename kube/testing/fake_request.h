@@ -1,0 +1,44 @@
+// What requests to the fake API server ask for, and the documents that it answers with.
+//
+// Internal to kube/testing. Pure.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "kube/testing/fake_object_store.h"
+#include "kube/transport.h"
+#include "nlohmann/json.hpp"
+
+namespace flyball::kube {
+
+// "%2F" -> "/".
+std::string FakeUnescape(absl::string_view text);
+
+// A request's target taken apart. The path is left encoded: an encoded slash is no boundary.
+struct FakeQuery {
+  explicit FakeQuery(absl::string_view target);
+  // "" if absent.
+  std::string operator[](const std::string& key) const;
+
+  std::string path;
+  std::map<std::string, std::string> values;
+};
+
+// Whether PartialObjectMetadata is asked for.
+bool WantsMetadata(const HttpCall& call);
+
+// The object, or its metadata alone.
+nlohmann::json Shown(const nlohmann::json& object, bool metadata_only);
+
+// One line of a watch.
+std::string EventLine(absl::string_view type, const nlohmann::json& object);
+
+HttpAnswer AsHttp(const FakeAnswer& answer);
+
+// The APIGroupDiscoveryList of the core group, or of all the others.
+nlohmann::json FakeDiscovery(const std::deque<FakeKind>& kinds, bool core);
+
+}  // namespace flyball::kube
