@@ -2,7 +2,7 @@
 
 import json
 
-from harness import case, control_plane, kube, processes
+from harness import case, control_plane, kube, paths, processes
 from harness.kubectl import Kubectl
 from helm import NAMESPACE, Helm
 
@@ -83,9 +83,8 @@ class Audit:
 
 def dry_run(cluster, file) -> str:
     """What the API server says to these objects without keeping them: an error raises, warnings are returned."""
-    kubectl = ["kubectl", f"--kubeconfig={cluster.admin_kubeconfig}", "apply", "--dry-run=server", "--validate=strict", "-f", file]
-    from harness import paths  # pylint: disable=import-outside-toplevel
-    done = processes.run([paths.peer("kubectl"), *kubectl[1:]], timeout=120)
+    done = processes.run([paths.peer("kubectl"), f"--kubeconfig={cluster.admin_kubeconfig}", "apply", "--dry-run=server",
+                          "--validate=strict", "-f", file], timeout=120)
     if done.returncode != 0:
         raise AssertionError(done.stderr)
     return done.stderr

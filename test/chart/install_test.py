@@ -48,6 +48,8 @@ class Accepted(ClusterCase):
             with self.subTest(values.name):
                 file = processes.fresh_folder("rendered") / "all.yaml"
                 file.write_text(self.helm("template", "flyball", CHART, "--namespace", NAMESPACE, "--values", values))
+                items = objects(file.read_text())
+                self.assertEqual(len(items), len({(i["kind"], i["metadata"].get("namespace"), i["metadata"]["name"]) for i in items}))
                 warnings = dry_run(self.cluster(), file)
                 expected = EXPECTED_WARNINGS.get(values.name.removesuffix("-values.yaml"))
                 self.assertIn(expected or "", warnings)

@@ -1,5 +1,6 @@
 """What the chart renders, without a cluster: each supported shape, what is refused, what is documented."""
 
+import concurrent.futures
 import json
 import re
 import subprocess
@@ -48,13 +49,10 @@ class Rendering(case.Case):
     def setUpClass(cls):
         cls.helm = Helm()
 
-    def test_every_shape_passes_lint_and_renders(self):
+    def test_every_shape_passes_lint(self):
         self.helm("lint", "--strict", CHART)
-        for values in CI:
-            with self.subTest(values.name):
-                self.helm("lint", "--strict", CHART, "--values", values)
-                items = self.helm.render("--values", values)
-                self.assertEqual(len(items), len({(i["kind"], i["metadata"].get("namespace"), i["metadata"]["name"]) for i in items}))
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda values: self.helm("lint", "--strict", CHART, "--values", values), CI))
 
     def test_what_is_wrong_is_refused_by_name(self):
         for claim, values, named in REFUSED:

@@ -196,8 +196,9 @@ spec:
     name: {{ $service }}
     namespace: {{ $namespace }}
     port: {{ $root.Values.service.port }}
+  # Always said, so that a server-side apply over another's APIService turns it off.
+  insecureSkipTLSVerify: {{ not $verify }}
   {{- if not $verify }}
-  insecureSkipTLSVerify: true
   {{- else if eq $certificate "chart" }}
   caBundle: {{ (include "flyball.selfMade" $root | fromYaml).ca }}
   {{- else if has $certificate (list "secret" "inline") }}

@@ -12,7 +12,8 @@ from .client import Client, Identity
 from .kubeconfig import write_kubeconfig
 
 ADMIN_GROUP = "system:masters"
-_WORKLOADS = ("deployment-controller", "replicaset-controller", "statefulset-controller", "namespace-controller")
+_WORKLOADS = ("deployment-controller", "replicaset-controller", "statefulset-controller", "namespace-controller",
+              "clusterrole-aggregation-controller")
 _STOCK_SCALER = "horizontal-pod-autoscaler-controller"
 # What makes the HPA controller quick enough for a test. Flyball has the same flags.
 FAST = ("--horizontal-pod-autoscaler-sync-period=1s", "--horizontal-pod-autoscaler-initial-readiness-delay=0s",

@@ -1,0 +1,198 @@
+"""The documentation is true: its commands work in the order in which they stand, its examples are accepted, its links lead somewhere."""
+
+import re
+import subprocess
+import sys
+
+import yaml
+
+import pages
+from cluster import ClusterCase
+from harness import case, kube, paths, wait
+from harness.exporter import Exporter
+from harness.kubelet import Kubelet
+from harness.prometheus import Prometheus
+from harness.watching import Watch
+from helm import NAMESPACE
+from shell import Shell, stock_chart
+
+# Which test runs the commands of a page.
+RUN_BY = {"quick-start.md": "QuickStart", "security.md": "Looking", "troubleshooting.md": "Looking",
+          "from-prometheus-adapter.md": "Moving", "rules-by-example.md": "Examples"}
+SAFE = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+CUSTOM = "v1beta1.custom.metrics.k8s.io"
+
+
+class Pages(case.Case):
+    """All pages, without a cluster."""
+
+    def test_every_command_is_run_by_a_test(self):
+        self.assertEqual({p.name for p in pages.DOCS.glob("*.md") if pages.shell(p.name)}, set(RUN_BY))
+
+    def test_files_stand_there_as_they_are(self):
+        subprocess.run([sys.executable, paths.PROJECT / "test" / "docs" / "embedded.py"], check=True)
+
+    def test_links_lead_somewhere(self):
+        for page in (*pages.DOCS.glob("*.md"), paths.PROJECT / "README.md", paths.PROJECT / "charts" / "flyball" / "README.md"):
+            text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+            for target in re.findall(r"\]\(([^)]+)\)", text):
+                with self.subTest(f"{page.name}: {target}"):
+                    file, _, anchor = target.partition("#")
+                    if "://" in file:
+                        continue
+                    found = (page.parent / file if file else page).resolve()
+                    self.assertTrue(found.exists())
+                    titles = re.findall(r"^#+ (.*)$", found.read_text(), re.MULTILINE)
+                    self.assertTrue(not anchor or anchor in [re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles])
+
+    def test_measured_figures_are_those_of_the_results(self):
+        """Every figure of the sizing page that the benchmark wrote down."""
+        import json  # pylint: disable=import-outside-toplevel
+        results = json.loads((paths.PROJECT / "test" / "bench" / "results" / "adapter.json").read_text())
+        page = (pages.DOCS / "sizing.md").read_text()
+        ours, theirs = results["measured"]["flyball"], results["measured"]["original"]
+        for side in (ours, theirs):
+            for figure in (f"{round(side['rss'])} MiB", f"{round(side['rss_large'])} MiB", f"{side['relist']:.2g} s",
+                           *(f"{round(cell['requests_per_second']):,}/s" for cell in side["cells"].values())):
+                self.assertIn(figure, page)
+
+
+class InCluster(ClusterCase):
+    """A Deployment `web` in `shop` whose pods answer requests, Prometheus that scrapes them, and a shell."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        labels = {"app": "web"}
+        kube.apply(cls.admin, kube.make("Deployment", "web", "shop", spec={
+            "replicas": 2, "selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": {
+                "securityContext": SAFE, "containers": [{"name": "main", "image": "none.invalid/none", "securityContext": {
+                    "allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}}]}}}))
+        cls.kubelet = Kubelet(cls.admin, "shop", NAMESPACE)
+        cls.addClassCleanup(cls.kubelet.stop)
+        cls.requests = 0
+        exporter = Exporter(cls.samples)
+        cls.addClassCleanup(exporter.stop)
+        prometheus = Prometheus({"web": exporter.address})
+        cls.addClassCleanup(prometheus.stop)
+        cls.shell = Shell(cls.cluster(), prometheus.url)
+        cls.addClassCleanup(cls.shell.stop)
+        prometheus.wait_for("rate(http_requests_total[30s])", 2)
+
+    @classmethod
+    def tearDownClass(cls):
+        kube.delete(cls.admin, "Deployment", "shop", "web")
+
+    def tearDown(self):
+        for release in ("flyball", "prometheus-adapter"):  # also what a failed test left behind
+            self.helm("uninstall", release, "--namespace", NAMESPACE, "--ignore-not-found")
+        for kind, name in (("RoleBinding", "dev-metrics"), ("HorizontalPodAutoscaler", "web")):
+            kube.delete(self.admin, kind, "shop", name)
+        self.shell.settle()
+
+    @classmethod
+    def samples(cls) -> dict:
+        cls.requests += 10
+        return {f'http_requests_total{{namespace="shop",pod="{pod}"}}': cls.requests for pod in cls.kubelet.names("shop", "web")}
+
+
+class QuickStart(InCluster):
+    def test_quick_start(self):
+        install, look, scale, scaler, away = pages.shell("quick-start.md")
+        self.shell.run(install)
+        self.shell.until(look, '"value"')
+        self.shell.run(scale)
+        wait.until(lambda: any(c["type"] == "ScalingActive" and c["status"] == "True" for c in
+                               kube.get(self.admin, "HorizontalPodAutoscaler", "shop", "web")["status"]["conditions"]), "the HPA reads the metric")
+        if b"--scaler" in subprocess.run([paths.flyball(), "serve", "--help"], capture_output=True, check=True).stdout:
+            self.shell.run(scaler)
+        self.shell.run(away)
+        self.assertFalse([s for s in kube.listed(self.admin, "APIService") if "metrics.k8s.io" in s["metadata"]["name"]])
+
+
+class Looking(InCluster):
+    def test_security_and_troubleshooting(self):
+        install, _, scale, _, away = pages.shell("quick-start.md")
+        self.shell.run(install)
+        self.shell.run(scale)
+        able, give = pages.shell("security.md")
+        self.assertEqual(self.shell.run(able).split("\n")[:2], ["yes", "no"])
+        wait.until(lambda: "custom.metrics.k8s.io" in str(kube.get(self.admin, "ClusterRole", None, "view")["rules"]), "view has the metrics")
+        self.assertIn("MetricValueList", self.shell.run(give))
+        inside, available, why = pages.shell("troubleshooting.md")
+        self.assertIn('"seriesQuery": "http_requests_total', self.shell.run(inside))
+        self.shell.until(available, "pods/http_requests_per_second")
+        self.shell.until(why, "shop/web")
+        self.shell.run(away)
+
+
+class Moving(InCluster):
+    """From a release of prometheus-adapter's chart. Its group is always registered, as the watch on it shows."""
+
+    def setUp(self):
+        (self.shell.folder / "old-values.yaml").write_text("rules:\n  default: true\n")
+        self.helm("install", "prometheus-adapter", stock_chart(), "--namespace", NAMESPACE)
+        self.gone = []
+        watch = Watch(self.admin, "/apis/apiregistration.k8s.io/v1/apiservices", lambda change, item: self.gone.append(
+            item["metadata"]["name"]) if change == "DELETED" else None)
+        self.addCleanup(watch.stop)
+        watch.listed.wait(10)
+
+    def registered(self) -> dict:
+        return kube.get(self.admin, "APIService", None, CUSTOM)["spec"]
+
+    def identity(self) -> list:
+        return [kube.get(self.admin, kind, NAMESPACE, "prometheus-adapter")["metadata"]["uid"] for kind in ("Deployment", "Service")]
+
+    def test_the_same_release(self):
+        first, second = pages.shell("from-prometheus-adapter.md", "Helm, the same release")
+        before = self.identity()
+        self.shell.run(first)
+        self.assertEqual(self.identity(), before, "the Deployment is rolled over and the Service stays")
+        self.assertTrue(self.registered()["insecureSkipTLSVerify"])
+        pods = kube.get(self.admin, "Deployment", NAMESPACE, "prometheus-adapter")["spec"]["template"]
+        self.shell.run(second)
+        self.assertEqual(kube.get(self.admin, "Deployment", NAMESPACE, "prometheus-adapter")["spec"]["template"], pods, "no pod is replaced")
+        self.assertIn("caBundle", self.registered())
+        self.assertEqual(self.gone, [])
+        self.helm("rollback", "prometheus-adapter", "1", "--namespace", NAMESPACE)
+        self.assertEqual(self.identity(), before)
+
+    def test_the_same_release_under_other_names(self):
+        self.shell.run(f"helm upgrade prometheus-adapter charts/flyball --namespace {NAMESPACE} --values old-values.yaml --wait")
+        self.assertEqual(self.registered()["service"]["name"], "prometheus-adapter-flyball")
+        self.assertEqual(self.gone, [])
+
+    def test_two_releases(self):
+        beside, over, remove = pages.shell("from-prometheus-adapter.md", "Helm, two releases")
+        self.shell.run(beside)
+        self.assertEqual(self.registered()["service"]["name"], "prometheus-adapter")
+        self.shell.run(over)
+        self.assertEqual(self.registered()["service"]["name"], "flyball")
+        self.assertIn("caBundle", self.registered())
+        self.shell.run(remove)
+        self.assertEqual(self.gone, [])
+        self.assertEqual(self.registered()["service"]["name"], "flyball")
+        self.assertFalse([line for line in self.everything() if line.endswith("prometheus-adapter") or " prometheus-adapter-" in line])
+        self.shell.until("kubectl get --raw /apis/custom.metrics.k8s.io/v1beta2", "http_requests")
+
+
+class Examples(InCluster):
+    def test_commands(self):
+        for block in pages.shell("rules-by-example.md"):
+            self.shell.run(block)
+
+    def test_metrics_are_what_an_hpa_takes(self):
+        snippets = [b.text for b in pages.blocks("rules-by-example.md") if b.kind == "yaml" and b.text.startswith("- type:")]
+        self.assertEqual(len(snippets), 12)
+        for number, text in enumerate(snippets):
+            with self.subTest(text):
+                hpa = kube.make("HorizontalPodAutoscaler", f"e{number}", "shop", spec={"maxReplicas": 2, "metrics": yaml.safe_load(text),
+                                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}})
+                kube.expect(self.admin.request("POST", kube.path("HorizontalPodAutoscaler", "shop") + "?dryRun=All&fieldValidation=Strict", hpa), 201)
+
+    def test_manifests_of_other_pages_are_accepted(self):
+        for page in ("reaction-time.md",):
+            for block in pages.blocks(page):
+                if block.kind == "yaml":
+                    self.shell.run(f"kubectl apply --dry-run=server --filename - <<'EOF'\n{block.text}EOF\n")
