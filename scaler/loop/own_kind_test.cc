@@ -1,0 +1,140 @@
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "scaler/loop/scaler.h"
+#include "scaler/loop/test_world.h"
+
+namespace flyball::scaler {
+namespace {
+
+ScalerOptions Act() {
+  ScalerOptions options;
+  options.mode = Mode::kAct;  // of HPAs nothing is written without act_on_hpas
+  return options;
+}
+
+// As many replicas as there are two pods of app=job for; decided each second.
+constexpr char kJobs[] =
+    R"(,"minReplicas":0,"cadence":{"interval":"1s"},"cooldownPeriod":30,"triggers":[{"type":)"
+    R"("kubernetes-workload","metadata":{"podSelector":"app=job","value":"2"}}])";
+
+TEST(OwnKind, IsActedOnWhereHpasAreNot) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 2);
+  world.AddDeployment("stock", 2);
+  world.PutOwn("web", ExternalMetricJson("queue", "10"));
+  world.PutHpa("stock", ExternalMetricJson("queue", "10"));
+  world.metrics.SetExternal("queue", 35000);
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  ASSERT_TRUE(LoopWorld::Await([&] { return world.diary.count("stock") > 0; }));
+  EXPECT_EQ(world.Replicas("web"), 4);
+  EXPECT_EQ(world.Replicas("stock"), 2);
+  EXPECT_EQ(world.diary.last("stock").mode, Mode::kShadow);
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    return absl::StrContains(world.Own("web"), R"("observedGeneration":1)");
+  })) << world.Own("web");
+}
+
+TEST(OwnKind, LeavesAndEntersZero) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 0);
+  world.PutOwn("web", "", kJobs);
+  world.Start();
+  std::optional<Seen> seen = world.Next("web");
+  ASSERT_TRUE(seen.has_value());
+  ASSERT_TRUE(seen->activation.has_value());
+  EXPECT_EQ(seen->activation->step, ActivationStep::kWait);
+  EXPECT_EQ(world.Replicas("web"), 0);
+
+  for (int i = 0; i < 6; ++i) world.AddPod("job", absl::StrCat("job-", i));
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && world.Replicas("web") == 1;
+  })) << world.Own("web");
+  // From one on the replica math decides: 6 pods, 2 for each replica. The deployment has to follow.
+  world.api.Patch("/apis/apps/v1/namespaces/shop/deployments/web", R"({"status":{"replicas":1}})");
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && world.Replicas("web") == 3;
+  })) << world.Own("web");
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    return absl::StrContains(world.Own("web"), R"("lastActiveTime":"2026)");
+  })) << world.Own("web");
+
+  for (int i = 0; i < 6; ++i) {
+    world.api.Delete(absl::StrCat("/api/v1/namespaces/shop/pods/job-", i));
+  }
+  const MonotonicTime idle_since = world.clock.MonotonicNow();
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && world.Replicas("web") == 0;
+  })) << world.Own("web");
+  EXPECT_GE(world.clock.MonotonicNow() - idle_since, absl::Seconds(29));
+}
+
+TEST(OwnKind, SaysWhatIsWrongWithATrigger) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 3);
+  world.PutOwn("web", "",
+               R"(,"triggers":[{"type":"kubernetes-workload","metadata":{"podSelector":"a=b",)"
+               R"("value":"no number"}}])");
+  world.Start();
+  const std::optional<Seen> seen = world.Next("web");
+  ASSERT_TRUE(seen.has_value());
+  EXPECT_EQ(seen->decision.outcome, Outcome::kMetricsFailed);
+  EXPECT_TRUE(absl::StrContains(seen->decision.error, "triggers[0].metadata.value"))
+      << seen->decision.error;
+  EXPECT_EQ(world.Replicas("web"), 3);
+}
+
+TEST(OwnKind, FallbackStandsForADeadTrigger) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 2);
+  world.PutOwn("web", "",
+               R"(,"cadence":{"interval":"1s"},"fallback":{"replicas":4,"failureThreshold":2},)"
+               R"("triggers":[{"type":"metrics-api","metadata":{"url":"http://127.0.0.1:1/",)"
+               R"("valueLocation":"a","targetValue":"1"}}])");
+  world.Start();
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && world.Replicas("web") == 4;
+  })) << world.Own("web");
+}
+
+TEST(OwnKind, PausedIsOnlyWatched) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 2);
+  world.PutOwn("web", ExternalMetricJson("queue", "10"), R"(,"paused":true)");
+  world.metrics.SetExternal("queue", 35000);
+  world.Start();
+  const std::optional<Seen> seen = world.Next("web");
+  ASSERT_TRUE(seen.has_value());
+  EXPECT_EQ(seen->mode, Mode::kShadow);
+  EXPECT_EQ(seen->decision.desired, 4);
+  EXPECT_EQ(world.Replicas("web"), 2);
+}
+
+TEST(OwnKind, OnSampleDecidesWhenAReadingChanged) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 2);
+  world.PutOwn("web", ExternalMetricJson("queue", "10"), R"(,"cadence":{"onSample":true})");
+  world.metrics.SetExternal("queue", 20000);
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  const int asked = world.metrics.asked("external");
+  // It asks again and again and decides nothing, as nothing changed.
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    world.clock.Advance(absl::Milliseconds(200));
+    return world.metrics.asked("external") >= asked + 5;
+  }));
+  EXPECT_EQ(world.diary.count("web"), 1);
+  world.metrics.SetExternal("queue", 35000);
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    world.clock.Advance(absl::Milliseconds(200));
+    return world.Replicas("web") == 4;
+  }));
+  EXPECT_LT(world.clock.MonotonicNow(), absl::Seconds(29));  // not at the next period's slot
+}
+
+}  // namespace
+}  // namespace flyball::scaler
