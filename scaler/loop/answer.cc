@@ -23,13 +23,13 @@ bool SamePod(const adapter::PodMetrics& a, const adapter::PodMetrics& b) {
 
 }  // namespace
 
-void IndexByName(Answer& answer) {
-  answer.places.reserve(answer.pods.size() + answer.objects.size());
-  // Of repeated names the last counts.
-  for (size_t i = 0; i < answer.pods.size(); ++i) answer.places[answer.pods[i].pod->name] = i;
-  for (size_t i = 0; i < answer.objects.size(); ++i) {
-    answer.places[answer.objects[i].object.name] = i;
-  }
+const absl::flat_hash_map<absl::string_view, size_t>& Answer::places() const {
+  absl::call_once(indexed_, [this] {
+    places_.reserve(pods.size() + objects.size());
+    for (size_t i = 0; i < pods.size(); ++i) places_[pods[i].pod->name] = i;
+    for (size_t i = 0; i < objects.size(); ++i) places_[objects[i].object.name] = i;
+  });
+  return places_;
 }
 
 bool SameContent(const Answer& a, const Answer& b) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/call_once.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -27,20 +28,24 @@ struct Answer {
   // Several autoscalers may share it: it holds more pods than those of one selector.
   bool whole_namespace = false;
 
-  std::vector<adapter::PodMetrics> pods;                  // metrics.k8s.io
-  std::vector<adapter::CustomMetricValue> objects;        // custom.metrics.k8s.io
-  absl::Time objects_time;                                // of all objects
-  std::vector<adapter::ExternalMetricValue> series;       // external.metrics.k8s.io
-  std::vector<TriggerMetric> trigger_metrics;             // a trigger; empty: not known yet
-  std::vector<TriggerReading> trigger_readings;           // one for each of its metrics
-  kube::Scale scale;                                      // a scale subresource
-  absl::flat_hash_map<absl::string_view, size_t> places;  // of `pods` or `objects` by name
+  std::vector<adapter::PodMetrics> pods;             // metrics.k8s.io
+  std::vector<adapter::CustomMetricValue> objects;   // custom.metrics.k8s.io
+  absl::Time objects_time;                           // of all objects
+  std::vector<adapter::ExternalMetricValue> series;  // external.metrics.k8s.io
+  std::vector<TriggerMetric> trigger_metrics;        // a trigger; empty: not known yet
+  std::vector<TriggerReading> trigger_readings;      // one for each of its metrics
+  kube::Scale scale;                                 // a scale subresource
+
+  // The place in `pods` or `objects` of each name; of repeated names the last. Made when it is
+  // first asked for: nobody does while nothing changes.
+  const absl::flat_hash_map<absl::string_view, size_t>& places() const;
+
+ private:
+  mutable absl::once_flag indexed_;
+  mutable absl::flat_hash_map<absl::string_view, size_t> places_;
 };
 
 using AnswerPtr = std::shared_ptr<const Answer>;
-
-// Fills `places`.
-void IndexByName(Answer& answer);
 
 // Equal but for times.
 bool SameContent(const Answer& a, const Answer& b);

@@ -1,7 +1,7 @@
 // One autoscaler in the loop: what is known of it and the decision that is being made.
 //
-// `latest`, `gone`, `busy`, `again` and `slot` belong to the loop's lock. Everything else belongs
-// to whoever carries out the present cycle: one thread after the other, never two at once.
+// `latest`, `gone`, `busy`, `again` and the slots belong to the loop's lock. Everything else
+// belongs to whoever carries out the present cycle: one thread after the other, never two at once.
 #pragma once
 
 #include <atomic>
@@ -31,13 +31,14 @@ struct ScaleTarget {
   std::shared_ptr<const kube::RestMapper> mapper;  // that it was found with
   ScaleAnswer failure;                             // apiVersion or kind that leads nowhere
   kube::ResourceInfo resource;
-  ScaleStore::SlotPtr slot;        // of a kind that is watched
+  ScaleStore::Place place;         // of a kind that is watched
   QuestionBoard::Handle question;  // of any other, or while the watch is broken
 };
 
 // The scale as read, and the selector in it.
 struct ScaleReading {
   std::shared_ptr<const kube::Scale> scale;  // nullptr: not known
+  uint64_t version = 0;                      // of the slot that it was taken from
   ScaleAnswer answer;
   std::optional<kube::Selector> selector;  // of answer.selector; nullopt: empty or not parsable
   std::string selector_error;
@@ -55,26 +56,19 @@ struct StatusMarks {
 enum class CyclePhase { kReadingScale, kReadingMetrics };
 
 struct Entry : public AnswerWaiter {
-  // Called on the thread that brought the last answer of a phase.
-  using OnAnswers = void (*)(void* loop, Entry& entry);
-
-  Entry(uint64_t entry_id, AutoscalerKey entry_key, void* the_loop, OnAnswers then)
-      : id(entry_id), key(std::move(entry_key)), loop(the_loop), on_answers(then) {}
-  void Answered() override {
-    if (pending.fetch_sub(1) == 1) on_answers(loop, *this);
-  }
+  Entry(uint64_t entry_id, AutoscalerKey entry_key) : id(entry_id), key(std::move(entry_key)) {}
+  bool Answered() override { return pending.fetch_sub(1) == 1; }
 
   const uint64_t id;
   const AutoscalerKey key;
-  void* const loop;
-  const OnAnswers on_answers;
 
   // ---- under the loop's lock
   ManagedPtr latest;
-  bool gone = false;   // the object exists no more
-  bool busy = false;   // a cycle is under way
-  bool again = false;  // was woken meanwhile
-  MonotonicTime slot = absl::ZeroDuration();
+  bool gone = false;                            // the object exists no more
+  bool busy = false;                            // a cycle is under way
+  bool again = false;                           // was woken meanwhile
+  absl::Duration slots = absl::ZeroDuration();  // between regular ones
+  MonotonicTime regular_slot = absl::ZeroDuration();
 
   // ---- of the cycle
   std::atomic<int> pending = 0;  // answers that are awaited, plus one while more are asked for

@@ -13,6 +13,8 @@ constexpr absl::Duration kSampleInterval = absl::Milliseconds(200);
 // When what is not listed yet is looked for again.
 constexpr absl::Duration kListWait = absl::Milliseconds(200);
 constexpr absl::Duration kIdle = absl::Seconds(1);
+// How many decisions are handed to a thread at once.
+constexpr size_t kBatch = 32;
 
 }  // namespace
 
@@ -30,8 +32,12 @@ absl::Duration Loop::SlotsOf(const Managed& managed) const {
 }
 
 void Loop::Schedule(Entry& entry, MonotonicTime now) {
-  entry.slot = NextSlot(entry.key.ns, SlotsOf(*entry.latest), now);
-  schedule_.Set(entry.id, entry.slot);
+  const absl::Duration slots = SlotsOf(*entry.latest);
+  const bool regular =
+      slots == entry.slots && entry.regular_slot <= now && entry.regular_slot + slots > now;
+  entry.slots = slots;
+  entry.regular_slot = regular ? entry.regular_slot + slots : NextSlot(entry.key.ns, slots, now);
+  schedule_.Set(entry.id, entry.regular_slot);
 }
 
 void Loop::OnAutoscaler(ManagedPtr managed) {
@@ -42,9 +48,7 @@ void Loop::OnAutoscaler(ManagedPtr managed) {
     std::unique_ptr<Entry>& entry = entries_[managed->key];
     const bool fresh = entry == nullptr;
     if (fresh) {
-      entry = std::make_unique<Entry>(
-          ++last_id_, managed->key, this,
-          [](void* loop, Entry& answered) { static_cast<Loop*>(loop)->Continue(answered); });
+      entry = std::make_unique<Entry>(++last_id_, managed->key);
       by_id_.emplace(entry->id, entry.get());
     }
     const bool other_cadence =
@@ -83,8 +87,7 @@ void Loop::Wake(const AutoscalerKey& key) {
       entry.again = true;
       return;
     }
-    entry.slot = parts_.clock.MonotonicNow();
-    schedule_.Set(entry.id, entry.slot);
+    schedule_.Set(entry.id, parts_.clock.MonotonicNow());
   }
   parts_.wake_up();
 }
@@ -132,6 +135,7 @@ MonotonicTime Loop::Tick(MonotonicTime now) {
 void Loop::BeginAll(const std::vector<Entry*>& entries, MonotonicTime now) {
   parts_.plan.board.SetContext(parts_.ask_context());
   std::vector<Entry*> asking;
+  std::vector<Entry*> ready;
   for (Entry* entry : entries) {
     if (!Prepare(*entry, now)) {
       absl::MutexLock lock(&mutex_);
@@ -151,11 +155,14 @@ void Loop::BeginAll(const std::vector<Entry*>& entries, MonotonicTime now) {
         break;
       case ReadStep::Found::kToBeAsked:
         entry->phase = CyclePhase::kReadingScale;
-        parts_.read.AskScale(*entry);
+        if (parts_.read.AskScale(*entry) && Continue(*entry)) ready.push_back(entry);
         break;
     }
   }
-  for (Entry* entry : asking) parts_.read.AskMetrics(*entry);
+  for (Entry* entry : asking) {
+    if (parts_.read.AskMetrics(*entry)) ready.push_back(entry);
+  }
+  DecideAll(std::move(ready));
 }
 
 // False: it is not decided now.
@@ -197,14 +204,35 @@ void Loop::Disown(Entry& entry) {
   for (DecisionObserver* observer : parts_.observers) observer->OnForgotten(entry.key);
 }
 
-// All answers of a phase are there.
-void Loop::Continue(Entry& entry) {
-  if (entry.phase == CyclePhase::kReadingScale) {
-    parts_.read.TakeAskedScale(entry);
-    parts_.read.SelectPods(entry);
-    return parts_.read.AskMetrics(entry);
+// All answers of a phase are there. True: those of the last one, so that it can be decided.
+bool Loop::Continue(Entry& entry) {
+  if (entry.phase == CyclePhase::kReadingMetrics) return true;
+  parts_.read.TakeAskedScale(entry);
+  parts_.read.SelectPods(entry);
+  return parts_.read.AskMetrics(entry);
+}
+
+void Loop::OnReady(absl::Span<AnswerWaiter* const> waiters) {
+  std::vector<Entry*> ready;
+  ready.reserve(waiters.size());
+  for (AnswerWaiter* waiter : waiters) {
+    Entry& entry = static_cast<Entry&>(*waiter);
+    if (Continue(entry)) ready.push_back(&entry);
   }
-  parts_.run_decisions([this, &entry] { DecideNow(entry); });
+  if (ready.size() > kBatch) return DecideAll(std::move(ready));
+  // A few are decided where they are: handing them on would cost more.
+  for (Entry* entry : ready) DecideNow(*entry);
+}
+
+void Loop::DecideAll(std::vector<Entry*> entries) {
+  for (size_t first = 0; first < entries.size(); first += kBatch) {
+    const size_t end = std::min(first + kBatch, entries.size());
+    parts_.run_decisions(
+        [this, batch = std::vector<Entry*>(entries.begin() + static_cast<ptrdiff_t>(first),
+                                           entries.begin() + static_cast<ptrdiff_t>(end))] {
+          for (Entry* entry : batch) DecideNow(*entry);
+        });
+  }
 }
 
 void Loop::DecideNow(Entry& entry) {

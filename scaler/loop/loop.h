@@ -61,6 +61,8 @@ class Loop : public AutoscalerSink {
 
   // Begins the cycles that are due. When to call again at the latest.
   MonotonicTime Tick(MonotonicTime now);
+  // From the board: all answers of a phase are there.
+  void OnReady(absl::Span<AnswerWaiter* const> waiters);
   // Decides it as soon as possible.
   void Wake(const AutoscalerKey& key);
   // Shards were won or lost.
@@ -75,7 +77,8 @@ class Loop : public AutoscalerSink {
  private:
   void BeginAll(const std::vector<Entry*>& entries, MonotonicTime now);
   bool Prepare(Entry& entry, MonotonicTime now);
-  void Continue(Entry& entry);
+  bool Continue(Entry& entry);
+  void DecideAll(std::vector<Entry*> entries);
   void DecideNow(Entry& entry);
   void WriteScale(Entry& entry);
   void Finish(Entry& entry);

@@ -29,7 +29,6 @@ class ResourceQuestion : public PodsQuestion {
       return;
     }
     answer.pods = std::move(list->items);
-    IndexByName(answer);
   }
 
  private:
@@ -63,7 +62,6 @@ class PodsMetricQuestion : public PodsQuestion {
     }
     answer.objects = std::move(list->items);
     answer.objects_time = list->timestamp;
-    IndexByName(answer);
   }
 
  private:

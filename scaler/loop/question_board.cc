@@ -1,5 +1,6 @@
 #include "scaler/loop/question_board.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace flyball::scaler {
@@ -82,7 +83,10 @@ void QuestionBoard::Ask(const Handle& question) {
     break;
   }
   --under_way_;
-  for (AnswerWaiter* waiter : waiters) waiter->Answered();
+  waiters.erase(std::remove_if(waiters.begin(), waiters.end(),
+                               [](AnswerWaiter* waiter) { return !waiter->Answered(); }),
+                waiters.end());
+  if (!waiters.empty()) on_ready_(waiters);
 }
 
 }  // namespace flyball::scaler

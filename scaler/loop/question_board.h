@@ -10,12 +10,14 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
 #include "base/clock.h"
 #include "base/snapshot.h"
 #include "scaler/loop/question.h"
@@ -25,8 +27,8 @@ namespace flyball::scaler {
 class AnswerWaiter {
  public:
   virtual ~AnswerWaiter() = default;
-  // One of the questions joined has its answer.
-  virtual void Answered() = 0;
+  // One of the questions joined has its answer. True: it was the last one that was waited for.
+  virtual bool Answered() = 0;
 };
 
 class QuestionBoard {
@@ -37,8 +39,11 @@ class QuestionBoard {
   class Asked;
   using Handle = std::shared_ptr<Asked>;
 
+  // Told of waiters that have all their answers, by the thread that brought the last one.
+  using OnReady = std::function<void(absl::Span<AnswerWaiter* const>)>;
+
   // The clock outlives the board.
-  explicit QuestionBoard(Clock& clock) : clock_(clock) {}
+  QuestionBoard(Clock& clock, OnReady on_ready) : clock_(clock), on_ready_(std::move(on_ready)) {}
 
   // What questions are asked with from now on.
   void SetContext(AskContext context);
@@ -49,8 +54,8 @@ class QuestionBoard {
   // A question of one asker alone.
   Handle Own(std::shared_ptr<Question> question, const Run& run) const;
 
-  // True: there is an answer that was asked for at `not_before` or later. False: the waiter is
-  // called once when there is one.
+  // True: there is an answer that was asked for at `not_before` or later. False: the waiter's
+  // Answered is called once when there is one.
   bool Join(const Handle& question, MonotonicTime not_before, AnswerWaiter& waiter);
 
   static AnswerPtr AnswerOf(const Asked& question);
@@ -64,6 +69,7 @@ class QuestionBoard {
   void Ask(const Handle& question);
 
   Clock& clock_;
+  const OnReady on_ready_;
   Snapshot<AskContext> context_{std::make_shared<const AskContext>()};
   std::atomic<uint64_t> count_ = 0;
   std::atomic<uint64_t> last_version_ = 0;

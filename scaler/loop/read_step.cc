@@ -40,7 +40,7 @@ void ReadStep::FindTarget(Entry& entry) const {
   }
   target.resource = *found;
   if (ScaleStore::Reads(*found)) {
-    target.slot = parts_.scales.Find(*found, entry.key.ns, wanted.name);
+    target.place = parts_.scales.Find(*found, entry.key.ns, wanted.name);
   }
 }
 
@@ -48,6 +48,7 @@ void ReadStep::TakeScale(Entry& entry, std::shared_ptr<const kube::Scale> scale)
   ScaleReading& reading = entry.scale;
   if (scale != nullptr && scale == reading.scale) return;
   reading.scale = std::move(scale);
+  reading.version = 0;
   ScaleAnswer& answer = reading.answer;
   answer.failure = ScaleAnswer::Failure::kNone;
   answer.error.clear();
@@ -86,14 +87,24 @@ ReadStep::Found ReadStep::FindScale(Entry& entry) const {
     entry.scale.answer.error = target.failure.error;
     return Found::kScale;
   }
-  if (target.slot == nullptr) return Found::kToBeAsked;
-  if (!parts_.scales.listed(target.resource)) return Found::kNotYet;
-  if (!parts_.scales.Unusable(target.resource).empty()) return Found::kToBeAsked;
-  TakeScale(entry, target.slot->Get());
+  if (target.place.slot == nullptr) return Found::kToBeAsked;
+  switch (ScaleStore::IsUsable(*target.place.kind)) {
+    case ScaleStore::Usable::kNotListed:
+      return Found::kNotYet;
+    case ScaleStore::Usable::kBroken:
+      return Found::kToBeAsked;
+    case ScaleStore::Usable::kYes:
+      break;
+  }
+  const uint64_t version = target.place.slot->version.load(std::memory_order_acquire);
+  if (entry.scale.scale == nullptr || entry.scale.version != version) {
+    TakeScale(entry, target.place.slot->scale.Get());
+    entry.scale.version = version;
+  }
   return Found::kScale;
 }
 
-void ReadStep::AskScale(Entry& entry) const {
+bool ReadStep::AskScale(Entry& entry) const {
   QuestionBoard::Handle& question = entry.target.question;
   if (question == nullptr) {
     question =
@@ -103,7 +114,7 @@ void ReadStep::AskScale(Entry& entry) const {
   }
   entry.pending = 1;
   Join(question, entry);
-  entry.Answered();
+  return entry.Answered();
 }
 
 void ReadStep::TakeAskedScale(Entry& entry) const {
@@ -134,7 +145,7 @@ void ReadStep::Join(const QuestionBoard::Handle& question, Entry& entry) const {
   if (parts_.board.Join(question, entry.not_before, entry)) entry.pending.fetch_sub(1);
 }
 
-void ReadStep::AskMetrics(Entry& entry) const {
+bool ReadStep::AskMetrics(Entry& entry) const {
   entry.phase = CyclePhase::kReadingMetrics;
   entry.pending = 1;
   if (entry.reads_metrics && entry.scale.selector.has_value()) {
@@ -151,7 +162,7 @@ void ReadStep::AskMetrics(Entry& entry) const {
       if (trigger.question != nullptr) Join(trigger.question, entry);
     }
   }
-  entry.Answered();
+  return entry.Answered();
 }
 
 }  // namespace flyball::scaler

@@ -33,15 +33,17 @@ class ReadStep {
   };
   // Finds the target's scale.
   Found FindScale(Entry& entry) const;
-  // Asks for it; the entry's Answered follows, in any case. Then TakeAskedScale.
-  void AskScale(Entry& entry) const;
+  // Asks for it. True: the answer is there; false: the board tells when it is. Then
+  // TakeAskedScale.
+  bool AskScale(Entry& entry) const;
   void TakeAskedScale(Entry& entry) const;
 
   // With the scale known: which pods there are, and whether metrics are read. Before the first
   // AskMetrics of entries that are due together, so that they learn of each other.
   void SelectPods(Entry& entry) const;
-  // Asks all questions of the plan; the entry's Answered follows, in any case.
-  void AskMetrics(Entry& entry) const;
+  // Asks all questions of the plan. True: all answers are there; false: the board tells when they
+  // are.
+  bool AskMetrics(Entry& entry) const;
 
  private:
   void FindTarget(Entry& entry) const;

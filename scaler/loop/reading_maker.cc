@@ -118,15 +118,16 @@ UsageSample UsageOf(const adapter::PodMetrics& pod, const MetricSpec& metric) {
 template <typename F>
 bool ForEachItem(const Answer& answer, size_t count, const PodTable& table,
                  absl::string_view (*name_of)(const Answer&, size_t), F on_item) {
+  const auto& places = answer.places();
   if (answer.whole_namespace) {
     for (size_t row = 0; row < table.size(); ++row) {
-      const auto found = answer.places.find(table.name(row));
-      if (found == answer.places.end()) continue;
+      const auto found = places.find(table.name(row));
+      if (found == places.end()) continue;
       if (!on_item(found->second, static_cast<int32_t>(row))) return false;
     }
     return true;
   }
-  if (answer.places.size() != count) return false;  // repeated names
+  if (places.size() != count) return false;  // repeated names
   size_t next = 0;
   for (size_t i = 0; i < count; ++i) {
     const int32_t row = table.Find(name_of(answer, i), next);

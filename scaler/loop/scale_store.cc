@@ -25,25 +25,25 @@ class ScaleStore::Kind {
 
   void Start(const std::string& ns, const StartWatch& start);
 
-  SlotPtr Find(absl::string_view ns, absl::string_view name) {
+  std::shared_ptr<const Slot> Find(absl::string_view ns, absl::string_view name) {
     absl::MutexLock lock(&mutex_);
     return SlotOf(ns, name);
   }
   void Learn(const kube::Scale& scale, bool anyway) {
     absl::MutexLock lock(&mutex_);
     Slot& slot = *SlotOf(scale.ns, scale.name);
-    const std::shared_ptr<const kube::Scale> known = slot.Get();
+    const std::shared_ptr<const kube::Scale> known = slot.scale.Get();
     if (known != nullptr) {
       if (*known == scale) return;
       if (!anyway && IsOlder(scale.resource_version, known->resource_version)) return;
     }
-    slot.Set(std::make_shared<const kube::Scale>(scale));
+    Set(slot, std::make_shared<const kube::Scale>(scale));
   }
   void Remove(absl::string_view key) {
     absl::MutexLock lock(&mutex_);
     const auto found = slots_.find(key);
     if (found == slots_.end()) return;
-    found->second->Set(nullptr);
+    Set(*found->second, nullptr);
     if (found->second.use_count() == 1) slots_.erase(found);
   }
   // Those of `ns` ("": all) that are not in `listed` are gone.
@@ -53,11 +53,17 @@ class ScaleStore::Kind {
     absl::erase_if(slots_, [&](const auto& item) {
       if (item.first.compare(0, prefix.size(), prefix) != 0) return false;
       if (listed.contains(item.first)) return false;
-      item.second->Set(nullptr);
+      Set(*item.second, nullptr);
       return item.second.use_count() == 1;
     });
   }
 
+  static void Set(Slot& slot, std::shared_ptr<const kube::Scale> scale) {
+    slot.scale.Set(std::move(scale));
+    slot.version.fetch_add(1, std::memory_order_release);
+  }
+
+  bool fine() const;
   const kube::ResourceInfo& info() const { return info_; }
   Clock& clock() const { return clock_; }
   template <typename F>
@@ -136,6 +142,11 @@ void ScaleStore::Kind::Start(const std::string& ns, const StartWatch& start) {
   start(info_, ns, *feeds_.back());
 }
 
+bool ScaleStore::Kind::fine() const {
+  return std::all_of(feeds_.begin(), feeds_.end(),
+                     [](const auto& feed) { return feed->health().fine(); });
+}
+
 // The first result of problem_of(health) that is not empty or OK.
 template <typename F>
 auto ScaleStore::Kind::FirstProblem(F problem_of) const {
@@ -163,8 +174,8 @@ ScaleStore::Kind* ScaleStore::KindOf(const kube::ResourceInfo& target) const {
   return found == kinds_.end() ? nullptr : found->second.get();
 }
 
-ScaleStore::SlotPtr ScaleStore::Find(const kube::ResourceInfo& target, absl::string_view ns,
-                                     absl::string_view name) {
+ScaleStore::Place ScaleStore::Find(const kube::ResourceInfo& target, absl::string_view ns,
+                                   absl::string_view name) {
   absl::MutexLock lock(&mutex_);
   std::unique_ptr<Kind>& kind = kinds_[target.name];
   if (kind == nullptr) {
@@ -172,19 +183,17 @@ ScaleStore::SlotPtr ScaleStore::Find(const kube::ResourceInfo& target, absl::str
     if (namespaces_.empty()) kind->Start("", start_);
     for (const std::string& space : namespaces_) kind->Start(space, start_);
   }
-  return kind->Find(ns, name);
+  return {.slot = kind->Find(ns, name), .kind = kind.get()};
 }
 
-std::string ScaleStore::Unusable(const kube::ResourceInfo& target) const {
-  const Kind* kind = KindOf(target);
-  if (kind == nullptr) return absl::StrCat("nobody has asked for ", target.name.ToString());
-  return kind->FirstProblem([](const WatchHealth& health) { return health.Unusable(); });
-}
-
-bool ScaleStore::listed(const kube::ResourceInfo& target) const {
-  const Kind* kind = KindOf(target);
-  return kind != nullptr &&
-         kind->FirstProblem([](const WatchHealth& health) { return health.Ready(); }).ok();
+ScaleStore::Usable ScaleStore::IsUsable(const Kind& kind) {
+  if (kind.fine()) return Usable::kYes;
+  if (!kind.FirstProblem([](const WatchHealth& health) { return health.Ready(); }).ok()) {
+    return Usable::kNotListed;
+  }
+  const std::string why =
+      kind.FirstProblem([](const WatchHealth& health) { return health.Unusable(); });
+  return why.empty() ? Usable::kYes : Usable::kBroken;
 }
 
 absl::Status ScaleStore::Ready() const {

@@ -4,6 +4,7 @@
 // Thread-safe. A Slot stands for one object, which may not exist (yet): nullptr.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,8 +25,16 @@ namespace flyball::scaler {
 
 class ScaleStore {
  public:
-  using Slot = Snapshot<kube::Scale>;
-  using SlotPtr = std::shared_ptr<const Slot>;
+  class Kind;
+  // One object's scale. What is known changes with `version`.
+  struct Slot {
+    Snapshot<kube::Scale> scale;
+    std::atomic<uint64_t> version = 0;
+  };
+  struct Place {
+    std::shared_ptr<const Slot> slot;
+    const Kind* kind = nullptr;  // lives as long as the store
+  };
   // Begins a watch of that resource in that namespace ("": all) that feeds the handler.
   using StartWatch =
       std::function<void(const kube::ResourceInfo&, const std::string& ns, kube::WatchHandler&)>;
@@ -37,20 +46,18 @@ class ScaleStore {
   // Whether the scale of that kind can be read off the object.
   static bool Reads(const kube::ResourceInfo& target);
 
-  // The slot of an object of a kind that Reads. Starts the kind's watches the first time.
-  SlotPtr Find(const kube::ResourceInfo& target, absl::string_view ns, absl::string_view name);
+  // The place of an object of a kind that Reads. Starts the kind's watches the first time.
+  Place Find(const kube::ResourceInfo& target, absl::string_view ns, absl::string_view name);
 
-  // "" while what is known of the kind may be relied on.
-  std::string Unusable(const kube::ResourceInfo& target) const;
-  bool listed(const kube::ResourceInfo& target) const;
+  enum class Usable { kNotListed, kYes, kBroken };
+  // Whether what is known of a kind may be relied on.
+  static Usable IsUsable(const Kind& kind);
   absl::Status Ready() const;
 
   // A scale that the API server answered with; kept when it is newer than what is known.
   void Learn(const kube::ResourceInfo& target, const kube::Scale& scale);
 
  private:
-  class Kind;
-
   Kind* KindOf(const kube::ResourceInfo& target) const;
 
   Clock& clock_;

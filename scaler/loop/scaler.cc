@@ -133,7 +133,8 @@ void Scaler::Impl::MakeLoop() {
       parts_.clock, options_.namespaces,
       [this](const kube::ResourceInfo& resource, const std::string& ns,
              kube::WatchHandler& handler) { StartWatch(resource, ns, handler); });
-  board_ = std::make_unique<QuestionBoard>(parts_.clock);
+  board_ = std::make_unique<QuestionBoard>(
+      parts_.clock, [this](absl::Span<AnswerWaiter* const> ready) { loop_->OnReady(ready); });
   statuses_ = std::make_unique<StatusWriter>(
       StatusWriter::Parts{*client_, *budget_, parts_.clock, parts_.ownership}, kStatusThreads,
       [this](const StatusJob& job, const absl::Status& status) {

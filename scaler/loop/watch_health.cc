@@ -7,6 +7,7 @@ namespace flyball::scaler {
 void WatchHealth::Listed() {
   absl::MutexLock lock(&mutex_);
   listed_ = true;
+  Update();
 }
 
 void WatchHealth::StatusChanged(const absl::Status& status) {
@@ -17,6 +18,7 @@ void WatchHealth::StatusChanged(const absl::Status& status) {
     failing_since_ = clock_.MonotonicNow();
   }
   failure_ = status;
+  Update();
 }
 
 bool WatchHealth::listed() const {
@@ -25,6 +27,7 @@ bool WatchHealth::listed() const {
 }
 
 std::string WatchHealth::Unusable() const {
+  if (fine()) return "";
   absl::MutexLock lock(&mutex_);
   if (!listed_) {
     return absl::StrCat("the ", what_, " are not listed yet",

@@ -3,8 +3,10 @@
 // Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -24,6 +26,8 @@ class WatchHealth {
   void Listed();
   void StatusChanged(const absl::Status& status);
 
+  // Listed, and not failing: a load of one flag.
+  bool fine() const { return fine_.load(std::memory_order_acquire); }
   bool listed() const;
   // "" while what is known may be used; else why not: the first list is missing, or the watch has
   // been failing for longer than kStaleAfter.
@@ -32,12 +36,17 @@ class WatchHealth {
   absl::Status Ready() const;
 
  private:
+  void Update() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    fine_.store(listed_ && !failing_since_.has_value(), std::memory_order_release);
+  }
+
   const std::string what_;
   Clock& clock_;
   mutable absl::Mutex mutex_;
   bool listed_ ABSL_GUARDED_BY(mutex_) = false;
   std::optional<MonotonicTime> failing_since_ ABSL_GUARDED_BY(mutex_);
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<bool> fine_ = false;
 };
 
 }  // namespace flyball::scaler
