@@ -27,6 +27,7 @@ constexpr int kMinWatchSeconds = 300;
 constexpr int kMaxWatchSeconds = 600;
 // Bookmarks come each minute where anything happens at all.
 constexpr absl::Duration kMaxQuiet = absl::Seconds(90);
+constexpr absl::Duration kMaxOpening = absl::Seconds(30);
 // A watch that lasted so long was none that failed.
 constexpr absl::Duration kLongWatch = absl::Seconds(10);
 
@@ -116,6 +117,7 @@ class ObjectWatch::Impl {
         "&timeoutSeconds=", seconds, SelectorQuery(options_));
     call.headers = {{"Accept", options_.metadata_only ? kAcceptMetadata : kAccept}};
     call.timeout = kMaxQuiet;
+    call.head_timeout = kMaxOpening;
     return call;
   }
 

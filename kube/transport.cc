@@ -155,7 +155,8 @@ class PooledTransport : public HttpTransport {
     const Credentials identity = identity_->Get();
     // Streams last: they get connections of their own.
     Connection connection(base_, identity.tls, options_.connect_timeout);
-    Deadlines::Guard guard(deadlines_, connection, call.timeout);
+    absl::Duration limit = std::min(call.timeout, call.head_timeout);
+    Deadlines::Guard guard(deadlines_, connection, limit);
     int status = 0;
     std::string error;
     HttpCall whole = call;
@@ -163,17 +164,18 @@ class PooledTransport : public HttpTransport {
     Exchange exchange = MakeExchange(whole, &identity, "identity");
     exchange.on_head = [&](int answered, const HeaderList&) {
       status = answered;
-      guard.Extend(call.timeout);
+      limit = call.timeout;
+      guard.Extend(limit);
       return status != 200 || on_data("");
     };
     exchange.on_data = [&](absl::string_view data) {
-      guard.Extend(call.timeout);
+      guard.Extend(limit);
       if (status == 200) return on_data(data);
       error.append(data.data(), std::min(data.size(), kMaxErrorBytes - error.size()));
       return error.size() < kMaxErrorBytes;
     };
     const absl::Status run = connection.Run(exchange);
-    RETURN_IF_ERROR(Explain(guard.End(), call, run));
+    RETURN_IF_ERROR(Explain(guard.End(), limit, run));
     if (status == 200) return absl::OkStatus();
     return absl::Status(HttpStatusCode(status),
                         error.empty() ? absl::StrCat("HTTP ", status) : error);
@@ -275,7 +277,7 @@ class PooledTransport : public HttpTransport {
       return absl::ResourceExhaustedError(absl::StrCat(
           base_.Origin(), ": the answer is larger than ", call.max_body_bytes, " bytes"));
     }
-    RETURN_IF_ERROR(Explain(outcome, call, run));
+    RETURN_IF_ERROR(Explain(outcome, call.timeout, run));
     return std::move(received.answer);
   }
 
@@ -283,14 +285,14 @@ class PooledTransport : public HttpTransport {
     return absl::CancelledError(absl::StrCat(base_.Origin(), ": shutting down"));
   }
 
-  absl::Status Explain(Deadlines::Outcome outcome, const HttpCall& call,
+  absl::Status Explain(Deadlines::Outcome outcome, absl::Duration timeout,
                        const absl::Status& run) const {
     // Asked first: a body without a length ends well when its connection is cut.
     switch (outcome) {
       case Deadlines::Outcome::kLate:
         return absl::DeadlineExceededError(
             absl::StrCat(base_.Origin(), ": no whole answer within ",
-                         absl::FormatDuration(absl::Ceil(call.timeout, absl::Milliseconds(1)))));
+                         absl::FormatDuration(absl::Ceil(timeout, absl::Milliseconds(1)))));
       case Deadlines::Outcome::kClosed:
         return ShuttingDown();
       case Deadlines::Outcome::kInTime:

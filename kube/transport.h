@@ -34,6 +34,7 @@ struct HttpCall {
   // it is sent once more when a kept connection turns out to be gone.
   bool repeatable = false;
   absl::Duration timeout = absl::Seconds(30);
+  absl::Duration head_timeout = absl::InfiniteDuration();  // of a stream: until its head is there
   size_t max_body_bytes = 64u << 20;
 };
 

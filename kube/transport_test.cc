@@ -533,6 +533,34 @@ TEST(StreamTest, SilenceIsTooLate) {
             absl::StatusCode::kDeadlineExceeded);
 }
 
+TEST(StreamTest, HeadHasATimeOfItsOwn) {
+  absl::Notification opened;
+  RawServer server([&](int socket, int number) {
+    ReadHead(socket);
+    if (number > 0) {
+      Send(socket, "HTTP/1.1 200 OK\r\n\r\n");
+      opened.WaitForNotificationWithTimeout(absl::Milliseconds(150));
+      Send(socket, "late");
+      return;
+    }
+    ReadHead(socket);
+  });
+  const auto transport = To(server.url());
+  HttpCall call = Get("/");
+  call.head_timeout = absl::Milliseconds(50);
+  const auto late = transport->Stream(call, [](absl::string_view) { return true; });
+  EXPECT_EQ(late.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_TRUE(absl::StrContains(late.message(), "50ms")) << late;
+  // After the head it is the call's.
+  std::string got;
+  const auto status = transport->Stream(call, [&](absl::string_view piece) {
+    absl::StrAppend(&got, piece, ";");
+    return true;
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(got, ";late;");
+}
+
 TEST(StreamTest, ErrorStatusKeepsItsMeaningAndText) {
   Server server;
   server->Get("/gone", [](const httplib::Request&, httplib::Response& response) {
