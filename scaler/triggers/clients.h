@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "kube/transport.h"
+#include "scaler/triggers/external/external_scaler.h"
 
 namespace flyball::scaler {
 
@@ -19,10 +20,12 @@ class TriggerClients {
  public:
   // Errors as kube::MakeHttpTransport.
   absl::StatusOr<std::shared_ptr<kube::HttpTransport>> Http(const kube::TransportOptions& options);
+  std::shared_ptr<ExternalScaler> External(const ExternalAddress& address);
 
  private:
   absl::Mutex mutex_;
   std::map<std::string, std::weak_ptr<kube::HttpTransport>> http_ ABSL_GUARDED_BY(mutex_);
+  std::map<ExternalAddress, std::weak_ptr<ExternalScaler>> external_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace flyball::scaler

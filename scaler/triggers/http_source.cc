@@ -12,12 +12,6 @@
 namespace flyball::scaler {
 namespace {
 
-bool FitsHeader(absl::string_view text) {
-  return std::none_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) == 0x7f;
-  });
-}
-
 bool FitsRequestLine(absl::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) > 0x20 && static_cast<unsigned char>(c) < 0x7f;
@@ -27,19 +21,13 @@ bool FitsRequestLine(absl::string_view text) {
 }  // namespace
 
 std::unique_ptr<HttpSource> HttpSource::Make(const TriggerPlan& plan, absl::string_view url_field) {
-  std::unique_ptr<HttpSource> source(new HttpSource());
+  std::unique_ptr<HttpSource> source(new HttpSource(plan));
   Metadata& metadata = plan.metadata;
   source->ReadUrl(plan, url_field);
   source->unsafe_ssl_ = metadata.Bool("unsafeSsl", false);
   source->timeout_ = metadata.Duration("timeout", source->timeout_);
-  source->ns_ = plan.context.ns;
-  source->secrets_ = plan.spec.secrets;
-  source->read_secret_ = plan.context.read_secret;
   source->clients_ = plan.context.clients;
   if (source->clients_ == nullptr) source->clients_ = std::make_shared<TriggerClients>();
-  if (!source->secrets_.empty() && !source->read_secret_) {
-    metadata.Wrong("", "Secrets are not known here");
-  }
   source->ReadAuth(plan);
   return source;
 }
@@ -84,7 +72,8 @@ void HttpSource::ReadAuth(const TriggerPlan& plan) {
   }
   const auto need = [&](absl::string_view mode, std::initializer_list<absl::string_view> any_of) {
     if (modes_.count(std::string(mode)) == 0) return;
-    if (std::any_of(any_of.begin(), any_of.end(), [this](auto name) { return HasSecret(name); })) {
+    if (std::any_of(any_of.begin(), any_of.end(),
+                    [this](auto name) { return secrets_.Has(name); })) {
       return;
     }
     metadata.Wrong(field, absl::StrCat(mode, " needs the parameter ", *any_of.begin(),
@@ -106,60 +95,33 @@ void HttpSource::ReadAuth(const TriggerPlan& plan) {
   api_key_.name = metadata.Text("keyParamName", api_key_.in_query ? "api_key" : "X-API-KEY");
 }
 
-absl::StatusOr<std::string> HttpSource::Secret(
-    std::initializer_list<absl::string_view> parameters) const {
-  for (const absl::string_view parameter : parameters) {
-    const auto found = secrets_.find(std::string(parameter));
-    if (found == secrets_.end()) continue;
-    absl::StatusOr<std::string> value = read_secret_(ns_, found->second);
-    if (!value.ok()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("parameter ", parameter, " from Secret ", found->second.secret, ", key ",
-                       found->second.key, ": ", value.status().message()));
-    }
-    if (!absl::StripAsciiWhitespace(*value).empty()) return value;
-  }
-  return std::string();
-}
-
-absl::StatusOr<std::string> HttpSource::HeaderSecret(
-    std::initializer_list<absl::string_view> names) const {
-  ASSIGN_OR_RETURN(const std::string raw, Secret(names));
-  std::string value(absl::StripAsciiWhitespace(raw));
-  if (value.empty() || !FitsHeader(value)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "parameter ", *names.begin(), ": the Secret's value is empty or has line breaks"));
-  }
-  return value;
-}
-
 absl::StatusOr<kube::TransportOptions> HttpSource::Options(QueryPairs& query) const {
   kube::TransportOptions options;
   options.url = server_;
-  ASSIGN_OR_RETURN(options.ca_data, Secret({"ca"}));
+  ASSIGN_OR_RETURN(options.ca_data, secrets_.Read({"ca"}));
   if (modes_.count("tls") != 0) {
-    ASSIGN_OR_RETURN(options.client_cert_data, Secret({"cert"}));
-    ASSIGN_OR_RETURN(options.client_key_data, Secret({"key"}));
+    ASSIGN_OR_RETURN(options.client_cert_data, secrets_.Read({"cert"}));
+    ASSIGN_OR_RETURN(options.client_key_data, secrets_.Read({"key"}));
   }
   options.insecure_skip_verify =
       unsafe_ssl_ && options.ca_data.empty() && options.client_cert_data.empty();
   if (modes_.count("bearer") != 0) {
-    ASSIGN_OR_RETURN(options.token, HeaderSecret({"bearerToken", "token"}));
+    ASSIGN_OR_RETURN(options.token, secrets_.ReadLine({"bearerToken", "token"}));
   }
   if (modes_.count("basic") != 0) {
-    ASSIGN_OR_RETURN(options.username, HeaderSecret({"username"}));
-    ASSIGN_OR_RETURN(const std::string password, Secret({"password"}));
+    ASSIGN_OR_RETURN(options.username, secrets_.ReadLine({"username"}));
+    ASSIGN_OR_RETURN(const std::string password, secrets_.Read({"password"}));
     options.password = password.substr(0, password.find_last_not_of("\r\n") + 1);
   }
   if (modes_.count("custom") != 0) {
-    ASSIGN_OR_RETURN(std::string name, HeaderSecret({"customAuthHeader"}));
-    ASSIGN_OR_RETURN(std::string value, HeaderSecret({"customAuthValue"}));
+    ASSIGN_OR_RETURN(std::string name, secrets_.ReadLine({"customAuthHeader"}));
+    ASSIGN_OR_RETURN(std::string value, secrets_.ReadLine({"customAuthValue"}));
     options.headers.emplace_back(std::move(name), std::move(value));
   }
   if (modes_.count("apiKey") != 0) {
     std::string key = plain_api_key_;
     if (key.empty()) {
-      ASSIGN_OR_RETURN(key, HeaderSecret({"apiKey"}));
+      ASSIGN_OR_RETURN(key, secrets_.ReadLine({"apiKey"}));
     }
     if (api_key_.in_query) {
       query.emplace_back(api_key_.name, std::move(key));

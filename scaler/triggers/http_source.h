@@ -19,6 +19,7 @@
 #include "kube/transport.h"
 #include "scaler/triggers/clients.h"
 #include "scaler/triggers/makers.h"
+#include "scaler/triggers/secrets.h"
 
 namespace flyball::scaler {
 
@@ -50,16 +51,9 @@ class HttpSource {
     std::string name;
   };
 
-  HttpSource() = default;
+  explicit HttpSource(const TriggerPlan& plan) : secrets_(plan) {}
   void ReadUrl(const TriggerPlan& plan, absl::string_view field);
   void ReadAuth(const TriggerPlan& plan);
-  bool HasSecret(absl::string_view parameter) const {
-    return secrets_.count(std::string(parameter));
-  }
-  // The first of the parameters that a Secret gives; "" when none does.
-  absl::StatusOr<std::string> Secret(std::initializer_list<absl::string_view> parameters) const;
-  // A Secret's value for a header, without the line end that files have.
-  absl::StatusOr<std::string> HeaderSecret(std::initializer_list<absl::string_view> names) const;
   absl::StatusOr<kube::TransportOptions> Options(QueryPairs& query) const;
 
   std::string server_;  // scheme://[user:password@]host:port
@@ -72,9 +66,7 @@ class HttpSource {
   std::set<std::string> modes_;
   ApiKey api_key_;
   std::string plain_api_key_;  // from metadata
-  std::string ns_;
-  std::map<std::string, TriggerSpec::SecretKey> secrets_;
-  decltype(TriggerContext::read_secret) read_secret_;
+  const Secrets secrets_;
   std::shared_ptr<TriggerClients> clients_;
 };
 

@@ -15,6 +15,8 @@ struct TriggerType {
 
 constexpr TriggerType kTypes[] = {
     {"cron", MakeCron},
+    {"external", MakeExternal},
+    {"external-push", MakeExternalPush},
     {"kubernetes-workload", MakeKubernetesWorkload},
     {"metrics-api", MakeMetricsApi},
     {"prometheus", MakePrometheus},

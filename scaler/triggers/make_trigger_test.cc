@@ -27,6 +27,13 @@ absl::StatusOr<std::unique_ptr<Trigger>> Make(std::string type, Fields metadata,
   return MakeTrigger(spec, context);
 }
 
+TEST(MakeTriggerTest, EveryTypeOfTheKindIsKnown) {
+  for (const absl::string_view type : kTriggerTypes) {
+    const auto got = Make(std::string(type), {});
+    EXPECT_THAT(std::string(got.status().message()), HasSubstr("is required")) << type;
+  }
+}
+
 TEST(MakeTriggerTest, UnknownTypesAreNamed) {
   EXPECT_EQ(Make("kafka", {}).status().message(), R"(triggers[0].type: unknown type "kafka")");
 }

@@ -23,6 +23,8 @@ struct TriggerPlan {
 };
 
 std::unique_ptr<Trigger> MakeCron(const TriggerPlan& plan);
+std::unique_ptr<Trigger> MakeExternal(const TriggerPlan& plan);      // polled
+std::unique_ptr<Trigger> MakeExternalPush(const TriggerPlan& plan);  // and told of activity
 std::unique_ptr<Trigger> MakeKubernetesWorkload(const TriggerPlan& plan);
 std::unique_ptr<Trigger> MakeMetricsApi(const TriggerPlan& plan);
 std::unique_ptr<Trigger> MakePrometheus(const TriggerPlan& plan);

@@ -35,7 +35,7 @@ MAY_BE_HEAVY = {  # included by .cc files of their folder only
     "apiservice/net/openssl_ptr.h",  # owns OpenSSL's objects
     "kube/json_fields.h",  # templates over simdjson's values
 }
-HEAVY_HEADER = re.compile(r'#include [<"](nlohmann/json\.hpp|httplib\.h|yaml-cpp/|re2/|openssl/|simdjson|spdlog/|CLI/)')
+HEAVY_HEADER = re.compile(r'#include [<"](nlohmann/json\.hpp|httplib\.h|yaml-cpp/|re2/|openssl/|simdjson|spdlog/|CLI/|grpc/|grpcpp/|google/protobuf/)')
 
 MAX_LINE = 120
 

@@ -1,0 +1,250 @@
+#include "scaler/triggers/external/external_scaler.h"
+
+#include <grpc/support/time.h>
+#include <grpcpp/alarm.h>
+#include <grpcpp/channel.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_certificate_verifier.h>
+#include <grpcpp/security/tls_credentials_options.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/random/random.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "external_scaler.grpc.pb.h"
+
+namespace flyball::scaler {
+namespace {
+
+namespace proto = externalscaler;
+
+constexpr int kMaxMessageBytes = 1 << 20;
+constexpr size_t kMaxErrorBytes = 300;
+
+gpr_timespec In(absl::Duration duration) {
+  const int64_t ms = std::max<int64_t>(absl::ToInt64Milliseconds(duration), 0);
+  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_millis(ms, GPR_TIMESPAN));
+}
+
+// gRPC's codes have the numbers of absl's.
+absl::Status ToStatus(const grpc::Status& status) {
+  if (status.ok()) return absl::OkStatus();
+  return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
+                      status.error_message().substr(0, kMaxErrorBytes));
+}
+
+proto::ScaledObjectRef ToProto(const ScaledObject& object) {
+  proto::ScaledObjectRef out;
+  out.set_name(object.name);
+  out.set_namespace_(object.ns);
+  for (const auto& [key, value] : object.metadata) (*out.mutable_scalermetadata())[key] = value;
+  return out;
+}
+
+std::shared_ptr<grpc::ChannelCredentials> CredentialsFor(const ExternalAddress& address) {
+  if (!address.tls) return grpc::InsecureChannelCredentials();
+  if (!address.skip_verify) {
+    return grpc::SslCredentials({.pem_root_certs = address.ca,
+                                 .pem_private_key = address.key,
+                                 .pem_cert_chain = address.cert});
+  }
+  namespace tls = grpc::experimental;
+  tls::TlsChannelCredentialsOptions options;
+  if (!address.cert.empty()) {
+    options.set_certificate_provider(std::make_shared<tls::StaticDataCertificateProvider>(
+        std::vector<tls::IdentityKeyCertPair>{{address.key, address.cert}}));
+    options.watch_identity_key_cert_pairs();
+  }
+  options.set_verify_server_certs(false);
+  options.set_check_call_host(false);
+  options.set_certificate_verifier(std::make_shared<tls::NoOpCertificateVerifier>());
+  return tls::TlsCredentials(options);
+}
+
+std::shared_ptr<grpc::Channel> Dial(const ExternalAddress& address) {
+  grpc::ChannelArguments arguments;
+  arguments.SetLoadBalancingPolicyName("round_robin");
+  arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 500);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 500);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 10'000);
+  // As often as a server with gRPC's defaults puts up with.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 310'000);
+  return grpc::CreateCustomChannel(address.address, CredentialsFor(address), arguments);
+}
+
+class StreamLoop : public ActivityStream {
+ public:
+  StreamLoop(std::shared_ptr<grpc::Channel> channel, const ScaledObject& object,
+             std::function<void()> on_active)
+      : stub_(proto::ExternalScaler::NewStub(channel)),
+        request_(ToProto(object)),
+        on_active_(std::move(on_active)) {
+    absl::MutexLock lock(&mutex_);
+    Begin();
+  }
+
+  ~StreamLoop() override {
+    absl::MutexLock lock(&mutex_);
+    stopped_ = true;
+    if (attempt_ != nullptr) attempt_->Cancel();
+    if (alarm_ != nullptr) alarm_->Cancel();
+    mutex_.Await(absl::Condition(
+        +[](StreamLoop* loop) ABSL_NO_THREAD_SAFETY_ANALYSIS { return !loop->running_; }, this));
+  }
+
+ private:
+  // One call of the stream, from its begin to its end.
+  class Attempt : public grpc::ClientReadReactor<proto::IsActiveResponse> {
+   public:
+    Attempt(StreamLoop& loop, proto::ExternalScaler::Stub& stub) : loop_(loop) {
+      stub.async()->StreamIsActive(&context_, &loop.request_, this);
+      StartRead(&response_);
+      StartCall();
+    }
+    void Cancel() { context_.TryCancel(); }
+
+   private:
+    void OnReadDone(bool ok) override {
+      if (!ok) return;
+      loop_.OnMessage(response_.result());
+      StartRead(&response_);
+    }
+    void OnDone(const grpc::Status&) override { loop_.OnEnd(); }
+
+    StreamLoop& loop_;
+    grpc::ClientContext context_;
+    proto::IsActiveResponse response_;
+  };
+
+  void Begin() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    attempt_ = std::make_unique<Attempt>(*this, *stub_);
+  }
+
+  void OnMessage(bool active) {
+    {
+      absl::MutexLock lock(&mutex_);
+      failures_ = 0;
+      if (stopped_ || !active) return;
+    }
+    on_active_();
+  }
+
+  void OnEnd() {
+    std::unique_ptr<Attempt> ended;  // destroyed last: this is called by it
+    std::unique_ptr<grpc::Alarm> rung;
+    absl::MutexLock lock(&mutex_);
+    ended = std::move(attempt_);
+    if (stopped_) {
+      running_ = false;
+      return;
+    }
+    rung = std::move(alarm_);
+    alarm_ = std::make_unique<grpc::Alarm>();
+    alarm_->Set(In(StreamBackoff(failures_++, absl::Uniform(random_, 0.0, 1.0))),
+                [this](bool) { OnAlarm(); });
+  }
+
+  void OnAlarm() {
+    absl::MutexLock lock(&mutex_);
+    if (stopped_) {
+      running_ = false;
+    } else {
+      Begin();
+    }
+  }
+
+  const std::unique_ptr<proto::ExternalScaler::Stub> stub_;
+  const proto::ScaledObjectRef request_;
+  const std::function<void()> on_active_;
+
+  absl::Mutex mutex_;
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  bool running_ ABSL_GUARDED_BY(mutex_) = true;  // an attempt or an alarm will still call back
+  int failures_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::BitGen random_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<Attempt> attempt_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<grpc::Alarm> alarm_ ABSL_GUARDED_BY(mutex_);
+};
+
+class GrpcExternalScaler : public ExternalScaler {
+ public:
+  explicit GrpcExternalScaler(const ExternalAddress& address)
+      : channel_(Dial(address)), stub_(proto::ExternalScaler::NewStub(channel_)) {}
+
+  absl::StatusOr<bool> IsActive(const ScaledObject& object, absl::Duration timeout) override {
+    grpc::ClientContext context;
+    context.set_deadline(In(timeout));
+    proto::IsActiveResponse response;
+    const absl::Status status = ToStatus(stub_->IsActive(&context, ToProto(object), &response));
+    if (!status.ok()) return status;
+    return response.result();
+  }
+
+  absl::StatusOr<std::vector<ExternalMetric>> GetMetricSpec(const ScaledObject& object,
+                                                            absl::Duration timeout) override {
+    grpc::ClientContext context;
+    context.set_deadline(In(timeout));
+    proto::GetMetricSpecResponse response;
+    const absl::Status status =
+        ToStatus(stub_->GetMetricSpec(&context, ToProto(object), &response));
+    if (!status.ok()) return status;
+    std::vector<ExternalMetric> out;
+    for (const proto::MetricSpec& spec : response.metricspecs()) {
+      out.push_back({.name = spec.metricname(),
+                     .target = spec.targetsizefloat() > 0
+                                   ? spec.targetsizefloat()
+                                   : static_cast<double>(spec.targetsize())});
+    }
+    return out;
+  }
+
+  absl::StatusOr<std::vector<double>> GetMetrics(const ScaledObject& object,
+                                                 const std::string& metric,
+                                                 absl::Duration timeout) override {
+    grpc::ClientContext context;
+    context.set_deadline(In(timeout));
+    proto::GetMetricsRequest request;
+    *request.mutable_scaledobjectref() = ToProto(object);
+    request.set_metricname(metric);
+    proto::GetMetricsResponse response;
+    const absl::Status status = ToStatus(stub_->GetMetrics(&context, request, &response));
+    if (!status.ok()) return status;
+    std::vector<double> out;
+    for (const proto::MetricValue& value : response.metricvalues()) {
+      out.push_back(value.metricvaluefloat() > 0 ? value.metricvaluefloat()
+                                                 : static_cast<double>(value.metricvalue()));
+    }
+    return out;
+  }
+
+  std::unique_ptr<ActivityStream> StreamIsActive(const ScaledObject& object,
+                                                 std::function<void()> on_active) override {
+    return std::make_unique<StreamLoop>(channel_, object, std::move(on_active));
+  }
+
+ private:
+  const std::shared_ptr<grpc::Channel> channel_;
+  const std::unique_ptr<proto::ExternalScaler::Stub> stub_;
+};
+
+}  // namespace
+
+std::shared_ptr<ExternalScaler> MakeExternalScaler(const ExternalAddress& address) {
+  return std::make_shared<GrpcExternalScaler>(address);
+}
+
+absl::Duration StreamBackoff(int nth, double random) {
+  constexpr absl::Duration kFirst = absl::Seconds(2);
+  constexpr absl::Duration kLongest = absl::Seconds(60);
+  const absl::Duration planned = nth >= 5 ? kLongest : std::min(kFirst * (1 << nth), kLongest);
+  return planned * (0.8 + 0.4 * random);
+}
+
+}  // namespace flyball::scaler

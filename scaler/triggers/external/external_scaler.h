@@ -1,0 +1,76 @@
+// A server that speaks KEDA's protocol for external scalers, over gRPC.
+//
+// Thread-safe. Calls have a deadline; streams run on gRPC's own threads, none of which is held by
+// one. Nothing of gRPC is seen here.
+// Limits: a message of 1 MiB. Proxies are not used.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace flyball::scaler {
+
+// Where the server is, and how it and we are known. PEM; empty: the machine's roots, no
+// certificate.
+struct ExternalAddress {
+  std::string address;  // host:port
+  bool tls = false;
+  bool skip_verify = false;
+  std::string ca;
+  std::string cert;
+  std::string key;
+
+  auto operator<=>(const ExternalAddress&) const = default;
+};
+
+// Whom we ask for.
+struct ScaledObject {
+  std::string name;
+  std::string ns;
+  std::map<std::string, std::string> metadata;
+};
+
+struct ExternalMetric {
+  std::string name;
+  double target = 0;
+};
+
+// A stream of activity that is opened again when it ends: after 2 s, doubling to 60 s, each a fifth
+// more or less; from 2 s again once something was received. Its end waits for a call of the
+// callback that is under way, and cuts the stream.
+class ActivityStream {
+ public:
+  virtual ~ActivityStream() = default;
+};
+
+class ExternalScaler {
+ public:
+  virtual ~ExternalScaler() = default;
+
+  // Errors: the server's own code and words, kUnavailable and kDeadlineExceeded among them.
+  virtual absl::StatusOr<bool> IsActive(const ScaledObject& object, absl::Duration timeout) = 0;
+  virtual absl::StatusOr<std::vector<ExternalMetric>> GetMetricSpec(const ScaledObject& object,
+                                                                    absl::Duration timeout) = 0;
+  virtual absl::StatusOr<std::vector<double>> GetMetrics(const ScaledObject& object,
+                                                         const std::string& metric,
+                                                         absl::Duration timeout) = 0;
+
+  // `on_active` is called for each message that says active; it must not end the stream.
+  virtual std::unique_ptr<ActivityStream> StreamIsActive(const ScaledObject& object,
+                                                         std::function<void()> on_active) = 0;
+};
+
+// Does not connect yet; an address that leads nowhere is for the calls to say.
+std::shared_ptr<ExternalScaler> MakeExternalScaler(const ExternalAddress& address);
+
+// How long to wait before the nth time (from 0) that a stream is opened again; `random` in [0, 1).
+absl::Duration StreamBackoff(int nth, double random);
+
+}  // namespace flyball::scaler

@@ -1,0 +1,192 @@
+// A server of KEDA's external scaler protocol, polled (external) or that also tells of activity
+// (external-push). Source: KEDA 2.20 external scaler.
+// Differs: `…FromEnv` metadata are refused, since the target's environment is not read; a metric
+//          without a target above zero or without a value is unknown; streamed metric specs are not
+//          asked for.
+#include <algorithm>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "base/status_macros.h"
+#include "scaler/triggers/clients.h"
+#include "scaler/triggers/makers.h"
+#include "scaler/triggers/metric_value.h"
+#include "scaler/triggers/secrets.h"
+
+namespace flyball::scaler {
+namespace {
+
+constexpr size_t kMaxMetrics = 32;
+constexpr size_t kMaxMetricName = 253;
+
+struct ExternalOptions {
+  bool push = false;
+  size_t index = 0;
+  TargetType target_type = TargetType::kAverageValue;
+  ExternalAddress address = {};  // without what Secrets give
+  ScaledObject object;
+  std::shared_ptr<TriggerClients> clients;
+  std::unique_ptr<Secrets> secrets;
+};
+
+class ExternalTrigger : public Trigger {
+ public:
+  explicit ExternalTrigger(ExternalOptions options) : options_(std::move(options)) {}
+
+  absl::StatusOr<std::vector<TriggerMetric>> Metrics(absl::Duration timeout) override {
+    {
+      absl::MutexLock lock(&mutex_);
+      if (!known_.empty() && !ask_again_) return known_;
+    }
+    absl::StatusOr<std::vector<TriggerMetric>> asked = AskMetrics(timeout);
+    absl::MutexLock lock(&mutex_);
+    if (asked.ok()) {
+      known_ = *asked;
+      ask_again_ = false;
+    } else if (!known_.empty()) {
+      return known_;  // the readings say what is wrong
+    }
+    return asked;
+  }
+
+  std::vector<TriggerReading> Read(absl::Time now, absl::Duration timeout) override {
+    const MonotonicTime deadline = Clock::System().MonotonicNow() + timeout;
+    const absl::StatusOr<std::vector<TriggerMetric>> metrics = Metrics(timeout);
+    if (!metrics.ok()) return {Unknown(metrics.status(), now)};
+    std::vector<TriggerReading> readings(metrics->size());
+    const absl::Status status = ReadInto(*metrics, now, deadline, readings);
+    if (status.ok()) return readings;
+    {
+      absl::MutexLock lock(&mutex_);
+      ask_again_ = true;
+    }
+    std::fill(readings.begin(), readings.end(), Unknown(status, now));
+    return readings;
+  }
+
+  void Subscribe(std::function<void()> on_active) override {
+    if (!options_.push) return;
+    {
+      absl::MutexLock lock(&mutex_);
+      on_active_ = std::move(on_active);
+      client_ = nullptr;  // so that a stream is opened on it
+    }
+    (void)Client();  // an error shows in the readings; each of them tries again
+  }
+
+ private:
+  TriggerReading Unknown(const absl::Status& status, absl::Time now) const {
+    return {.error = absl::StrCat("external scaler ", options_.address.address, ": ",
+                                  absl::StatusCodeToString(status.code()), ": ", status.message()),
+            .time = now};
+  }
+
+  // The client under the Secrets of this moment; where they changed, a stream goes over to it.
+  absl::StatusOr<std::shared_ptr<ExternalScaler>> Client() {
+    ExternalAddress address = options_.address;
+    ASSIGN_OR_RETURN(address.ca, options_.secrets->Read({"caCert"}));
+    ASSIGN_OR_RETURN(address.cert, options_.secrets->Read({"tlsClientCert"}));
+    ASSIGN_OR_RETURN(address.key, options_.secrets->Read({"tlsClientKey"}));
+    address.tls |= !address.ca.empty() || !address.cert.empty();
+    std::shared_ptr<ExternalScaler> client = options_.clients->External(address);
+    std::unique_ptr<ActivityStream> old;  // ended outside the lock, as it waits for its callback
+    absl::MutexLock lock(&mutex_);
+    if (client != client_) {
+      client_ = client;
+      old = std::move(stream_);
+      if (on_active_) stream_ = client->StreamIsActive(options_.object, on_active_);
+    }
+    return client;
+  }
+
+  absl::StatusOr<std::vector<TriggerMetric>> AskMetrics(absl::Duration timeout) {
+    ASSIGN_OR_RETURN(const std::shared_ptr<ExternalScaler> client, Client());
+    ASSIGN_OR_RETURN(const std::vector<ExternalMetric> specs,
+                     client->GetMetricSpec(options_.object, timeout));
+    if (specs.empty() || specs.size() > kMaxMetrics) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("it names ", specs.size(), " metrics, expected 1 to ", kMaxMetrics));
+    }
+    std::vector<TriggerMetric> out;
+    for (const ExternalMetric& spec : specs) {
+      if (spec.name.empty() || spec.name.size() > kMaxMetricName) {
+        return absl::FailedPreconditionError("it gives a metric no name, or one that is too long");
+      }
+      const absl::StatusOr<int64_t> target = TargetMilli(spec.target);
+      if (!target.ok()) {
+        return absl::FailedPreconditionError(
+            absl::StrCat("its target for ", spec.name, " ", target.status().message()));
+      }
+      out.push_back({.name = absl::StrCat("s", options_.index, "-", spec.name),
+                     .target_type = options_.target_type,
+                     .target_milli = *target});
+    }
+    return out;
+  }
+
+  absl::Status ReadInto(const std::vector<TriggerMetric>& metrics, absl::Time now,
+                        MonotonicTime deadline, std::vector<TriggerReading>& readings) {
+    const auto left = [deadline] { return deadline - Clock::System().MonotonicNow(); };
+    ASSIGN_OR_RETURN(const std::shared_ptr<ExternalScaler> client, Client());
+    for (size_t i = 0; i < metrics.size(); ++i) {
+      const std::string name = metrics[i].name.substr(metrics[i].name.find('-') + 1);
+      ASSIGN_OR_RETURN(const std::vector<double> values,
+                       client->GetMetrics(options_.object, name, left()));
+      if (values.empty()) {
+        return absl::FailedPreconditionError(absl::StrCat("it gives no value of ", name));
+      }
+      double sum = 0;
+      for (const double value : values) sum += value;
+      ASSIGN_OR_RETURN(readings[i].value_milli, ValueMilli(sum));
+      readings[i].time = now;
+    }
+    ASSIGN_OR_RETURN(const bool active, client->IsActive(options_.object, left()));
+    for (TriggerReading& reading : readings) reading.active = active;
+    return absl::OkStatus();
+  }
+
+  const ExternalOptions options_;
+  absl::Mutex mutex_;
+  std::shared_ptr<ExternalScaler> client_ ABSL_GUARDED_BY(mutex_);
+  std::vector<TriggerMetric> known_ ABSL_GUARDED_BY(mutex_);
+  bool ask_again_ ABSL_GUARDED_BY(mutex_) = false;
+  std::function<void()> on_active_ ABSL_GUARDED_BY(mutex_);
+  // Last: it is ended first, before what its callback may reach.
+  std::unique_ptr<ActivityStream> stream_ ABSL_GUARDED_BY(mutex_);
+};
+
+std::unique_ptr<Trigger> Make(const TriggerPlan& plan, bool push) {
+  Metadata& metadata = plan.metadata;
+  ExternalOptions options{.push = push,
+                          .index = plan.context.index,
+                          .target_type = metadata.MetricType(),
+                          .object = {.name = plan.context.autoscaler,
+                                     .ns = plan.context.ns,
+                                     .metadata = plan.spec.metadata},
+                          .clients = plan.context.clients,
+                          .secrets = std::make_unique<Secrets>(plan)};
+  if (options.clients == nullptr) options.clients = std::make_shared<TriggerClients>();
+  options.address.address = metadata.RequiredText("scalerAddress");
+  options.address.tls = metadata.Bool("enableTLS", false);
+  options.address.skip_verify = metadata.Bool("unsafeSsl", false);
+  if (options.secrets->Has("tlsClientCert") != options.secrets->Has("tlsClientKey")) {
+    metadata.Wrong("", "tlsClientCert and tlsClientKey go together");
+  }
+  for (const auto& [key, value] : plan.spec.metadata) {
+    if (absl::EndsWith(key, "FromEnv")) {
+      metadata.Wrong(key, "the target's environment is not read here; write the value");
+    }
+  }
+  return std::make_unique<ExternalTrigger>(std::move(options));
+}
+
+}  // namespace
+
+std::unique_ptr<Trigger> MakeExternal(const TriggerPlan& plan) { return Make(plan, false); }
+std::unique_ptr<Trigger> MakeExternalPush(const TriggerPlan& plan) { return Make(plan, true); }
+
+}  // namespace flyball::scaler

@@ -1,0 +1,35 @@
+// The Secrets that a trigger's parameters come from.
+//
+// Thread-safe. They are read at each use, so that a change of one counts at once.
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "scaler/triggers/makers.h"
+
+namespace flyball::scaler {
+
+class Secrets {
+ public:
+  explicit Secrets(const TriggerPlan& plan);
+
+  bool Has(absl::string_view parameter) const;
+
+  // The first of the parameters (one and its older names) whose value is not blank; "" for none.
+  // kFailedPrecondition names the Secret that cannot be read, never what is in it.
+  absl::StatusOr<std::string> Read(std::initializer_list<absl::string_view> parameters) const;
+
+  // The same without white space around it; blank values and line breaks are errors.
+  absl::StatusOr<std::string> ReadLine(std::initializer_list<absl::string_view> parameters) const;
+
+ private:
+  const std::string ns_;
+  const std::map<std::string, TriggerSpec::SecretKey> keys_;
+  const decltype(TriggerContext::read_secret) read_;
+};
+
+}  // namespace flyball::scaler
