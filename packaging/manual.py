@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""The man page and the completion of bash, made of what the program itself says about its flags.
+
+  packaging/manual.py PROGRAM man|completion
+"""
+
+import re
+import subprocess
+import sys
+
+
+def help_of(program: str, *command: str) -> str:
+    done = subprocess.run([program, *command, "--help"], check=False, capture_output=True, text=True)
+    return done.stdout or done.stderr
+
+
+def commands(program: str) -> list:
+    """(name, what it does) of each."""
+    return re.findall(r"^  (\w+) {2,}(\S.*)$", help_of(program), re.MULTILINE)
+
+
+def subcommands(text: str) -> list:
+    _, _, listed = text.partition("Subcommands:\n")
+    return re.findall(r"^  (\w+)", listed, re.MULTILINE)
+
+
+def paths(program: str) -> list:
+    """Each command and subcommand as a tuple of words, with its help."""
+    found = []
+    for name, _ in commands(program):
+        text = help_of(program, name)
+        found.append(((name,), text))
+        found += [((name, sub), help_of(program, name, sub)) for sub in subcommands(text)]
+    return found
+
+
+def flags(text: str) -> list:
+    """(flag, rest of its line and what follows) of a help."""
+    found = []
+    for line in text.splitlines():
+        match = re.match(r"^  (?:-\w,)?(--[a-z0-9-]+)( \S.*)?$", line)
+        if match:
+            found.append([match[1], (match[2] or "").strip()])
+        elif found and line.startswith("          "):
+            found[-1][1] = f"{found[-1][1]} {line.strip()}".strip()
+    return found
+
+
+def roff(text: str) -> str:
+    return text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
+
+
+def man(program: str) -> str:
+    version = subprocess.run([program, "version"], check=True, capture_output=True, text=True).stdout.split()[1]
+    lines = [f'.TH FLYBALL 1 "" "flyball {version}" "User Commands"', ".SH NAME",
+             "flyball \\- metrics APIs from Prometheus and scaling for Kubernetes", ".SH SYNOPSIS", ".B flyball", "COMMAND [flags]", ".SH COMMANDS"]
+    for name, what in commands(program):
+        lines += [".TP", f".B {name}", roff(what)]
+    for command, text in paths(program):
+        lines += [f'.SH "FLAGS OF {" ".join(command).upper()}"', roff(text.strip().splitlines()[0])]
+        for flag, what in flags(text):
+            lines += [".TP", f".B {roff(flag)}", roff(what) or "\\&"]
+    lines += [".SH EXIT STATUS", "0 on success, 1 when what was checked is not good, 2 for wrong flags, 255 when it cannot start."]
+    return "\n".join(lines) + "\n"
+
+
+def completion(program: str) -> str:
+    cases = []
+    for command, text in paths(program):
+        words = [flag for flag, _ in flags(text)] + subcommands(text)
+        cases.append(f'    "{" ".join(command)}") words="{" ".join(words)}" ;;')
+    names = " ".join(name for name, _ in commands(program))
+    return f"""# bash completion for flyball
+_flyball() {{
+  local current=${{COMP_WORDS[COMP_CWORD]}} command="${{COMP_WORDS[1]-}}" words=""
+  if [ "$COMP_CWORD" -gt 2 ] && [[ ${{COMP_WORDS[2]}} != -* ]]; then command+=" ${{COMP_WORDS[2]}}"; fi
+  [ "$COMP_CWORD" -eq 1 ] && command=
+  case $command in
+    "") words="{names}" ;;
+{chr(10).join(cases)}
+    *) return ;;
+  esac
+  if [[ $current == -* || $COMP_CWORD -le 2 ]]; then mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current"); fi
+}}
+complete -o default -F _flyball flyball
+"""
+
+
+if __name__ == "__main__":
+    sys.stdout.write({"man": man, "completion": completion}[sys.argv[2]](sys.argv[1]))

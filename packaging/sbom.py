@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""What a program is made of, as CycloneDX 1.5 JSON: the Debian packages of the libraries that it is linked with, and of those whose headers are
+compiled into it.
+
+  packaging/sbom.py PROGRAM
+"""
+
+import hashlib
+import json
+import pathlib
+import subprocess
+import sys
+import uuid
+
+HEADERS = ("nlohmann-json3-dev", "libcli11-dev")  # libraries without a .so
+
+
+def output(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def libraries(program: str) -> list:
+    """The files that the dynamic linker would load, links resolved."""
+    found = set()
+    for line in output("ldd", program).splitlines():
+        path = next((word for word in line.split() if word.startswith("/")), None)
+        if path:
+            found.add(pathlib.Path(path).resolve())
+    return sorted(found)
+
+
+def package_of(path: pathlib.Path) -> str:
+    """Debian's merged /usr leaves some files in the database under their old names."""
+    for name in (str(path), str(path).removeprefix("/usr")):
+        done = subprocess.run(["dpkg", "--search", name], check=False, capture_output=True, text=True)
+        if done.returncode == 0:
+            return done.stdout.split(": ")[0]
+    raise SystemExit(f"sbom: {path} belongs to no package")
+
+
+def component(package: str, files: list) -> dict:
+    fields = output("dpkg-query", "--show", "--showformat=${Package}\t${Version}\t${Architecture}\t${source:Package}\t${Homepage}", package)
+    name, version, architecture, source, homepage = fields.split("\t")
+    result = {"type": "library", "name": name, "version": version, "bom-ref": f"pkg:deb/debian/{name}@{version}?arch={architecture}",
+              "purl": f"pkg:deb/debian/{name}@{version}?arch={architecture}",
+              "properties": [{"name": "debian:source", "value": source}] + [{"name": "file", "value": str(f)} for f in files]}
+    if homepage:
+        result["externalReferences"] = [{"type": "website", "url": homepage}]
+    return result
+
+
+def main() -> int:
+    program = sys.argv[1]
+    by_package = {}
+    for path in libraries(program):
+        by_package.setdefault(package_of(path), []).append(path)
+    components = [component(package, by_package.get(package, [])) for package in sorted({*by_package, *HEADERS})]
+    version = output(program, "version").split()[1]
+    digest = hashlib.sha256(pathlib.Path(program).read_bytes()).hexdigest()
+    json.dump({
+        "bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1, "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_OID, digest)}",
+        "metadata": {"component": {"type": "application", "name": "flyball", "version": version, "bom-ref": f"flyball@{version}",
+                                   "hashes": [{"alg": "SHA-256", "content": digest}], "licenses": [{"license": {"id": "Apache-2.0"}}]}},
+        "components": components,
+        "dependencies": [{"ref": f"flyball@{version}", "dependsOn": [c["bom-ref"] for c in components]}],
+    }, sys.stdout, indent=1)
+    print()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
