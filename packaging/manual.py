@@ -38,7 +38,7 @@ def flags(text: str) -> list:
     """(flag, rest of its line and what follows) of a help."""
     found = []
     for line in text.splitlines():
-        match = re.match(r"^  (?:-\w,)?(--[a-z0-9-]+)( \S.*)?$", line)
+        match = re.match(r"^  (?:-\w,)?(--[a-z0-9-]+)(?:\s+(\S.*))?$", line)
         if match:
             found.append([match[1], (match[2] or "").strip()])
         elif found and line.startswith("          "):

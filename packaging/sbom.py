@@ -29,13 +29,17 @@ def libraries(program: str) -> list:
     return sorted(found)
 
 
-def package_of(path: pathlib.Path) -> str:
-    """Debian's merged /usr leaves some files in the database under their old names."""
-    for name in (str(path), str(path).removeprefix("/usr")):
-        done = subprocess.run(["dpkg", "--search", name], check=False, capture_output=True, text=True)
-        if done.returncode == 0:
-            return done.stdout.split(": ")[0]
-    raise SystemExit(f"sbom: {path} belongs to no package")
+def by_package(files: list) -> dict:
+    """Package -> its files. Debian's merged /usr leaves some files in the database under their old names."""
+    asked = {name: f for f in files for name in (str(f), str(f).removeprefix("/usr"))}
+    done = subprocess.run(["dpkg", "--search", *asked], check=False, capture_output=True, text=True)  # 1: some name is not known
+    found = {}
+    for line in done.stdout.splitlines():
+        package, _, name = line.partition(": ")
+        found.setdefault(package, []).append(asked[name])
+    if missing := set(files) - {f for listed in found.values() for f in listed}:
+        raise SystemExit(f"sbom: of no package: {', '.join(map(str, sorted(missing)))}")
+    return found
 
 
 def component(package: str, files: list) -> dict:
@@ -51,10 +55,8 @@ def component(package: str, files: list) -> dict:
 
 def main() -> int:
     program = sys.argv[1]
-    by_package = {}
-    for path in libraries(program):
-        by_package.setdefault(package_of(path), []).append(path)
-    components = [component(package, by_package.get(package, [])) for package in sorted({*by_package, *HEADERS})]
+    linked = by_package(libraries(program))
+    components = [component(package, sorted(set(linked.get(package, [])))) for package in sorted({*linked, *HEADERS})]
     version = output(program, "version").split()[1]
     digest = hashlib.sha256(pathlib.Path(program).read_bytes()).hexdigest()
     json.dump({
