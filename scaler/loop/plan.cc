@@ -70,7 +70,8 @@ void Plan::MakeTriggers(const PlanContext& context, const std::function<void()>&
                                .autoscaler = managed_->key.name,
                                .index = i,
                                .count_pods = context.count_pods,
-                               .read_secret = context.read_secret});
+                               .read_secret = context.read_secret,
+                               .clients = context.clients});
     if (!trigger.ok()) {
       planned.error = std::string(trigger.status().message());
       continue;

@@ -24,6 +24,7 @@ struct PlanContext {
   // For triggers; see TriggerContext.
   decltype(TriggerContext::count_pods) count_pods;
   decltype(TriggerContext::read_secret) read_secret;
+  std::shared_ptr<TriggerClients> clients;
 };
 
 class Plan {

@@ -15,6 +15,7 @@
 #include "scaler/loop/loop.h"
 #include "scaler/loop/secrets.h"
 #include "scaler/spec/own_parser.h"
+#include "scaler/triggers/clients.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::scaler {
@@ -162,7 +163,8 @@ void Scaler::Impl::MakeLoop() {
       .read_secret =
           [this](absl::string_view ns, const TriggerSpec::SecretKey& key) {
             return ReadSecret(*client_, ns, key);
-          }};
+          },
+      .clients = std::make_shared<TriggerClients>()};
   loop_ = std::make_unique<Loop>(
       Loop::Parts{.clock = parts_.clock,
                   .ownership = parts_.ownership,
