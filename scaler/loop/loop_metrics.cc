@@ -1,0 +1,249 @@
+#include "scaler/loop/loop_metrics.h"
+
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "prometheus/counter.h"
+#include "prometheus/gauge.h"
+#include "prometheus/histogram.h"
+#include "prometheus/registry.h"
+
+namespace flyball::scaler {
+namespace {
+
+using prometheus::BuildCounter;
+using prometheus::BuildGauge;
+using prometheus::BuildHistogram;
+using prometheus::Counter;
+using prometheus::Family;
+using prometheus::Gauge;
+using prometheus::Histogram;
+using prometheus::Labels;
+using prometheus::Registry;
+using Buckets = Histogram::BucketBoundaries;
+
+constexpr const char* kKinds[] = {"hpa", "own"};
+constexpr const char* kModes[] = {"shadow", "advise", "act"};
+constexpr const char* kOutcomes[] = {"scale_unknown", "switched_off",   "above_max",
+                                     "below_min",     "metrics_failed", "decided"};
+constexpr const char* kActions[] = {"none", "scale_up", "scale_down", "failed"};
+constexpr const char* kLabelActions[] = {"none", "scale_up", "scale_down"};
+constexpr const char* kLabelErrors[] = {"none", "spec", "internal"};
+
+Buckets Doubling(double first, int count) {
+  Buckets buckets;
+  for (int k = 0; k < count; ++k) buckets.push_back(first * std::ldexp(1.0, k));
+  return buckets;
+}
+
+Family<Counter>& AddCounter(Registry& registry, const char* name, const char* help) {
+  return BuildCounter().Name(name).Help(help).Register(registry);
+}
+Family<Gauge>& AddGauge(Registry& registry, const char* name, const char* help) {
+  return BuildGauge().Name(name).Help(help).Register(registry);
+}
+Family<Histogram>& AddHistogram(Registry& registry, const char* name, const char* help) {
+  return BuildHistogram().Name(name).Help(help).Register(registry);
+}
+
+size_t ActionOf(const DecisionRecord& record) {
+  if (!record.scale_error.empty()) return 3;
+  if (!record.decision->rescale) return 0;
+  return record.decision->desired > record.decision->current ? 1 : 2;
+}
+
+// A counter that follows a number that only grows.
+class Follower {
+ public:
+  explicit Follower(Counter& counter) : counter_(counter) {}
+  void Follow(uint64_t total) {
+    if (total > last_) counter_.Increment(static_cast<double>(total - last_));
+    last_ = total;
+  }
+
+ private:
+  Counter& counter_;
+  uint64_t last_ = 0;
+};
+
+}  // namespace
+
+struct LoopMetrics::Families {
+  explicit Families(Registry& registry)
+      : decisions(AddCounter(registry, "flyball_scaler_decisions_total", "Decisions")),
+        unchanged(AddCounter(registry, "flyball_scaler_decisions_unchanged_total",
+                             "Decisions on the same inputs with the same outcome as before")
+                      .Add({})),
+        duration(AddHistogram(registry, "flyball_scaler_decision_duration_seconds",
+                              "Time that reading and deciding took")
+                     .Add({}, Doubling(0.0001, 18))),
+        reaction(AddHistogram(registry, "flyball_scaler_reaction_seconds",
+                              "Time from the newest sample to the scale write")
+                     .Add({}, Doubling(0.05, 12))),
+        age(AddHistogram(registry, "flyball_scaler_reading_age_seconds",
+                         "Age of the newest sample when it was decided on")
+                .Add({}, Doubling(0.05, 12))),
+        autoscalers(AddGauge(registry, "flyball_scaler_autoscalers", "Autoscalers")),
+        known(autoscalers.Add({{"state", "known"}})),
+        owned(autoscalers.Add({{"state", "owned"}})),
+        pods(AddGauge(registry, "flyball_scaler_pods", "Pods that are watched").Add({})),
+        queue(
+            AddGauge(registry, "flyball_scaler_queue_length", "Autoscalers that are due").Add({})),
+        writes(AddCounter(registry, "flyball_scaler_writes_total", "Writes to the API server")),
+        scale_writes(writes.Add({{"what", "scale"}})),
+        status_writes(writes.Add({{"what", "status"}})),
+        conflicts(
+            AddCounter(registry, "flyball_scaler_conflicts_total", "Writes that met a newer object")
+                .Add({})),
+        api_calls(AddCounter(registry, "flyball_scaler_api_calls_total",
+                             "Requests of the scaler to the API server")
+                      .Add({})),
+        shards(AddGauge(registry, "flyball_scaler_shards_owned", "Shards of this replica").Add({})),
+        state_writes(AddCounter(registry, "flyball_scaler_state_writes_total",
+                                "Writes of what is remembered")),
+        state_success(state_writes.Add({{"result", "success"}})),
+        state_failure(state_writes.Add({{"result", "failure"}})),
+        log_bytes(AddGauge(registry, "flyball_scaler_log_bytes",
+                           "Bytes of the decisions kept for explanations")
+                      .Add({})),
+        comparisons(AddCounter(registry, "flyball_shadow_comparisons_total",
+                               "Statuses of the stock controller compared with decisions")),
+        shadow_equal(comparisons.Add({{"reason", ""}, {"result", "equal"}})),
+        advised(AddGauge(registry, "flyball_advised_autoscalers",
+                         "Autoscalers whose count is published as a metric")
+                    .Add({})),
+        reconciliations(AddCounter(registry,
+                                   "horizontal_pod_autoscaler_controller_reconciliations_total",
+                                   "Number of reconciliations of HPA controller")),
+        reconciliation_seconds(AddHistogram(
+            registry, "horizontal_pod_autoscaler_controller_reconciliation_duration_seconds",
+            "The time(seconds) that the HPA controller takes to reconcile once")),
+        computations(AddCounter(registry,
+                                "horizontal_pod_autoscaler_controller_metric_computation_total",
+                                "Number of metric computations")),
+        computation_seconds(AddHistogram(
+            registry, "horizontal_pod_autoscaler_controller_metric_computation_duration_seconds",
+            "The time(seconds) that the HPA controller takes to calculate one metric")) {
+    for (size_t i = 0; i < kShadowReasons; ++i) {
+      const absl::string_view name = ShadowReasonName(static_cast<ShadowReason>(i));
+      different.emplace_back(
+          comparisons.Add({{"reason", std::string(name)}, {"result", "different"}}));
+    }
+  }
+
+  // Found by index on the way of each decision; made when it is first needed.
+  Counter& Decisions(size_t kind, size_t mode, size_t outcome, size_t action) {
+    std::atomic<Counter*>& slot = by_labels[kind][mode][outcome][action];
+    Counter* counter = slot.load(std::memory_order_acquire);
+    if (counter == nullptr) {
+      counter = &decisions.Add({{"kind", kKinds[kind]},
+                                {"mode", kModes[mode]},
+                                {"outcome", kOutcomes[outcome]},
+                                {"action", kActions[action]}});
+      slot.store(counter, std::memory_order_release);
+    }
+    return *counter;
+  }
+
+  Family<Counter>& decisions;
+  Counter& unchanged;
+  Histogram& duration;
+  Histogram& reaction;
+  Histogram& age;
+  Family<Gauge>& autoscalers;
+  Gauge& known;
+  Gauge& owned;
+  Gauge& pods;
+  Gauge& queue;
+  Family<Counter>& writes;
+  Follower scale_writes, status_writes;
+  Follower conflicts, api_calls;
+  Gauge& shards;
+  Family<Counter>& state_writes;
+  Follower state_success, state_failure;
+  Gauge& log_bytes;
+  Family<Counter>& comparisons;
+  Follower shadow_equal;
+  std::vector<Follower> different;
+  Gauge& advised;
+  Family<Counter>& reconciliations;
+  Family<Histogram>& reconciliation_seconds;
+  Family<Counter>& computations;
+  Family<Histogram>& computation_seconds;
+  std::array<std::array<std::array<std::array<std::atomic<Counter*>, 4>, 6>, 3>, 2> by_labels = {};
+  absl::Mutex refreshing;  // one scrape at a time
+};
+
+LoopMetrics::LoopMetrics(Registry& registry, Clock& clock)
+    : clock_(clock), families_(std::make_unique<Families>(registry)) {}
+LoopMetrics::~LoopMetrics() = default;
+
+void LoopMetrics::OnDecision(const DecisionRecord& record) {
+  if (record.decision == nullptr) return;
+  const Decision& decision = *record.decision;
+  families_
+      ->Decisions(static_cast<size_t>(record.managed->key.kind), static_cast<size_t>(record.mode),
+                  static_cast<size_t>(decision.outcome), ActionOf(record))
+      .Increment();
+  families_->duration.Observe(absl::ToDoubleSeconds(record.took));
+  if (record.unchanged) families_->unchanged.Increment();
+  if (record.newest_sample.has_value()) {
+    families_->age.Observe(absl::ToDoubleSeconds(record.time - *record.newest_sample));
+    if (record.scale_written) {
+      families_->reaction.Observe(absl::ToDoubleSeconds(clock_.WallNow() - *record.newest_sample));
+    }
+  }
+  if (record.mode != Mode::kAct || record.managed->key.kind != AutoscalerKind::kHpa) return;
+  static const Buckets& buckets = *new Buckets(Doubling(0.001, 15));
+  const MonitorLabels& monitor = decision.monitor;
+  const Labels labels = {{"action", kLabelActions[static_cast<size_t>(monitor.action)]},
+                         {"error", kLabelErrors[static_cast<size_t>(monitor.error)]}};
+  families_->reconciliations.Add(labels).Increment();
+  families_->reconciliation_seconds.Add(labels, buckets)
+      .Observe(absl::ToDoubleSeconds(record.took));
+  for (const MetricLabels& metric : monitor.metrics) {
+    const Labels each = {{"action", kLabelActions[static_cast<size_t>(metric.action)]},
+                         {"error", kLabelErrors[static_cast<size_t>(metric.error)]},
+                         {"metric_type", metric.type}};
+    families_->computations.Add(each).Increment();
+    families_->computation_seconds.Add(each, buckets)
+        .Observe(absl::ToDoubleSeconds(record.took) / static_cast<double>(monitor.metrics.size()));
+  }
+}
+
+void LoopMetrics::Refresh(const LoopMetricSources& sources) {
+  Families& f = *families_;
+  absl::MutexLock lock(&f.refreshing);
+  if (sources.scaler) {
+    const Scaler::Stats stats = sources.scaler();
+    f.known.Set(static_cast<double>(stats.autoscalers));
+    f.owned.Set(static_cast<double>(stats.owned));
+    f.pods.Set(static_cast<double>(stats.pods));
+    f.queue.Set(static_cast<double>(stats.queue));
+    f.scale_writes.Follow(stats.scale_writes);
+    f.status_writes.Follow(stats.status_writes);
+    f.conflicts.Follow(stats.conflicts);
+    f.api_calls.Follow(stats.api_calls);
+  }
+  if (sources.shards_owned) f.shards.Set(static_cast<double>(sources.shards_owned()));
+  if (sources.state != nullptr) {
+    const StateStore::Stats stats = sources.state->stats();
+    f.state_success.Follow(stats.written);
+    f.state_failure.Follow(stats.failed);
+  }
+  if (sources.log != nullptr) f.log_bytes.Set(static_cast<double>(sources.log->stats().bytes));
+  if (sources.advise != nullptr) f.advised.Set(static_cast<double>(sources.advise->size()));
+  if (sources.shadow != nullptr) {
+    const ShadowCounts counts = sources.shadow->counts();
+    f.shadow_equal.Follow(counts.equal);
+    for (size_t i = 0; i < kShadowReasons; ++i) f.different[i].Follow(counts.different[i]);
+  }
+}
+
+}  // namespace flyball::scaler
