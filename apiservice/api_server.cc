@@ -242,6 +242,7 @@ class ApiServer::Impl {
     parts.providers = dependencies_.providers;
     parts.metrics_text = [this] { return MetricsText(); };
     parts.debug_rules = dependencies_.debug_rules;
+    parts.debug_decisions = dependencies_.debug_decisions;
     handler_ = std::make_unique<RequestHandler>(options_.limits, std::move(parts));
   }
 

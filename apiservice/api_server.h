@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "adapter/provider.h"
+#include "apiservice/debug_page.h"
 #include "apiservice/health.h"
 #include "apiservice/options.h"
 #include "base/clock.h"
@@ -41,6 +42,8 @@ struct ServerDependencies {
   std::vector<HealthCheck> checks;
   // The body of /debug/rules, JSON; empty function: 404.
   std::function<std::string()> debug_rules;
+  // The same of /debug/decisions.
+  DebugPage debug_decisions;
 };
 
 class ApiServer {

@@ -122,6 +122,21 @@ HttpResponse RequestHandler::Authorized(const HttpRequest& request, const Routed
   return Dispatch(request, routed, style, start);
 }
 
+HttpResponse RequestHandler::Debug(const RoutedRequest& routed, const Style& style,
+                                   const adapter::Providers& providers) {
+  const bool rules = routed.endpoint == Endpoint::kDebugRules;
+  if (rules ? !parts_.debug_rules : !parts_.debug_decisions) {
+    return parts_.documents->Index(404, providers);
+  }
+  Style plain = style;
+  plain.media = MediaType();
+  std::string json = rules ? parts_.debug_rules() : parts_.debug_decisions([&](const char* name) {
+    return std::string(routed.query.Value(name));
+  });
+  return Ok("application/json",
+            std::make_shared<const std::string>(Restyle(std::move(json), plain)), plain);
+}
+
 HttpResponse RequestHandler::Dispatch(const HttpRequest& request, const RoutedRequest& routed,
                                       const Style& style, MonotonicTime start) {
   const adapter::Providers providers = parts_.providers();
@@ -143,13 +158,9 @@ HttpResponse RequestHandler::Dispatch(const HttpRequest& request, const RoutedRe
     }
     case Endpoint::kVersion:
       return parts_.documents->Version();
-    case Endpoint::kDebugRules: {
-      if (!parts_.debug_rules) return parts_.documents->Index(404, providers);
-      Style plain = style;
-      plain.media = MediaType();
-      return Ok("application/json",
-                std::make_shared<const std::string>(Restyle(parts_.debug_rules(), plain)), plain);
-    }
+    case Endpoint::kDebugRules:
+    case Endpoint::kDebugDecisions:
+      return Debug(routed, style, providers);
     case Endpoint::kOpenApiV2:
     case Endpoint::kOpenApiV3Index:
     case Endpoint::kOpenApiV3:

@@ -11,6 +11,7 @@
 #include "adapter/provider.h"
 #include "apiservice/auth/authenticator.h"
 #include "apiservice/auth/authorizer.h"
+#include "apiservice/debug_page.h"
 #include "apiservice/document_endpoints.h"
 #include "apiservice/metric_endpoints.h"
 #include "apiservice/net/message.h"
@@ -32,6 +33,7 @@ class RequestHandler {
     std::function<adapter::Providers()> providers;
     std::function<std::string()> metrics_text;  // the body of /metrics
     std::function<std::string()> debug_rules;   // the body of /debug/rules; empty: 404
+    DebugPage debug_decisions;                  // of /debug/decisions; empty: 404
   };
 
   RequestHandler(LimitOptions limits, Parts parts);
@@ -43,6 +45,8 @@ class RequestHandler {
                       MonotonicTime start);
   HttpResponse Authorized(const HttpRequest& request, const RoutedRequest& routed,
                           const Style& style, const User& user, MonotonicTime start);
+  HttpResponse Debug(const RoutedRequest& routed, const Style& style,
+                     const adapter::Providers& providers);
   HttpResponse Dispatch(const HttpRequest& request, const RoutedRequest& routed, const Style& style,
                         MonotonicTime start);
 

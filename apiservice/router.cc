@@ -174,6 +174,8 @@ void RouteOther(Segments parts, RoutedRequest* out) {
     out->endpoint = Endpoint::kVersion;
   } else if (parts.size() == 2 && first == "debug" && parts[1] == "rules") {
     out->endpoint = Endpoint::kDebugRules;
+  } else if (parts.size() == 2 && first == "debug" && parts[1] == "decisions") {
+    out->endpoint = Endpoint::kDebugDecisions;
   } else if (parts.size() == 2 && first == "openapi" && parts[1] == "v2") {
     out->endpoint = Endpoint::kOpenApiV2;
   } else if (parts.size() >= 2 && first == "openapi" && parts[1] == "v3") {

@@ -39,6 +39,7 @@ enum class Endpoint {
   kMetrics,
   kVersion,
   kDebugRules,
+  kDebugDecisions,
 };
 
 // What a SubjectAccessReview asks, and what a 403 says.
