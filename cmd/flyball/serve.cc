@@ -1,8 +1,9 @@
 // flyball serve: the API server over rules, a metric source and an object directory, from flags to
 // the last answer.
 //
-// Threads: this one waits for signals; the floors below own theirs. Order of stopping: the server
-// (not ready, then deaf, then idle), the rule file's watcher, the relist, the watches.
+// Threads: this one waits for signals; the floors below own theirs. Order of stopping: the scaler
+// (its leases are released), the server (not ready, then deaf, then idle), the rule file's watcher,
+// the relist, the watches.
 #include <malloc.h>
 #include <prometheus/registry.h>
 #include <spdlog/spdlog.h>
@@ -31,6 +32,7 @@
 #include "cmd/flyball/rule_file.h"
 #include "cmd/flyball/serve_flags.h"
 #include "cmd/flyball/serve_options.h"
+#include "cmd/flyball/serve_scaler.h"
 #include "rules/compiled_rules.h"
 
 namespace flyball::cmd {
@@ -64,6 +66,12 @@ class Service {
                                                                    .clock = clock_,
                                                                    .metrics = &adapter_metrics_},
                                            AdapterOptions(), rule_file_->Rules());
+    if (flags_.scaler.enabled) {
+      ASSIGN_OR_RETURN(
+          scaler_, ServeScaler::Make(flags_, {.directory = *objects_.directory,
+                                              .providers = [this] { return adapter_->providers(); },
+                                              .clock = clock_}));
+    }
     RETURN_IF_ERROR(MakeServer(std::move(server_options)));
     adapter_->Start();
     rule_file_->Watch(kRuleFileInterval,
@@ -73,7 +81,7 @@ class Service {
         "serving on {}:{}",
         flags_.objects.empty() || flags_.bind_address_given ? flags_.bind_address : "127.0.0.1",
         server_->port());
-    return absl::OkStatus();
+    return scaler_ == nullptr ? absl::OkStatus() : scaler_->Start();
   }
 
   void ReloadRules() { rule_file_->Reload(); }
@@ -94,8 +102,11 @@ class Service {
   }
 
   void Stop() {
+    // First, so that another replica decides while this one finishes its requests.
+    if (scaler_ != nullptr) scaler_->Stop();
     if (server_ != nullptr) server_->Shutdown();
     server_.reset();
+    scaler_.reset();
     if (rule_file_ != nullptr) rule_file_->StopWatching();
     if (source_ != nullptr)
       source_->Shutdown();  // the relist does not wait for a hanging Prometheus
@@ -131,7 +142,10 @@ class Service {
   absl::Status MakeServer(apiservice::ServerOptions options) {
     apiservice::ServerDependencies dependencies;
     dependencies.clock = &clock_;
-    dependencies.providers = [this] { return adapter_->providers(); };
+    dependencies.providers = [this] {
+      return scaler_ == nullptr ? adapter_->providers()
+                                : scaler_->WithAdvice(adapter_->providers());
+    };
     if (AsksACluster()) {
       ASSIGN_OR_RETURN(authentication_, MakeClusterTransport(flags_.authentication_kubeconfig,
                                                              "--authentication-kubeconfig"));
@@ -141,6 +155,12 @@ class Service {
       dependencies.authorization = authorization_.get();
     }
     dependencies.metrics.push_back(metrics_);
+    if (scaler_ != nullptr) {
+      dependencies.metrics.push_back(scaler_->metrics());
+      dependencies.debug_decisions = [this](const apiservice::DebugParameter& parameter) {
+        return scaler_->DebugDecisions(parameter);
+      };
+    }
     dependencies.checks = Checks();
     dependencies.debug_rules = [this] {
       return DebugRulesJson(adapter_->RuleStatuses(), rule_file_->LastReload());
@@ -158,6 +178,9 @@ class Service {
                                    ? absl::OkStatus()
                                    : absl::UnavailableError("series have not been asked for yet");
                       }});
+    if (scaler_ != nullptr) {
+      checks.push_back({.name = "scaler", .check = [this] { return scaler_->Ready(); }});
+    }
     checks.push_back({.name = "rule-file",
                       .check = [this] { return rule_file_->LastReload(); },
                       .warning_only = true});
@@ -172,6 +195,7 @@ class Service {
   Objects objects_;
   std::unique_ptr<adapter::prometheus::Client> source_;
   std::unique_ptr<adapter::Adapter> adapter_;
+  std::unique_ptr<ServeScaler> scaler_;
   std::unique_ptr<kube::HttpTransport> authentication_, authorization_;
   std::unique_ptr<apiservice::ApiServer> server_;
 

@@ -72,6 +72,8 @@ std::unique_ptr<LeaseStore> MakeLeaseStore(kube::ApiClient& client, std::string 
 class ShardMemory {
  public:
   virtual ~ShardMemory() = default;
+  // The epoch of a process without an election, which can't know how many there were before it.
+  static constexpr int64_t kNoElection = -1;
   // The shard is ours from now on, for the `epoch`th time that it changed hands. An error: to be
   // tried again a little later.
   virtual absl::Status Load(int shard, int64_t epoch) = 0;
