@@ -105,14 +105,14 @@ class ExternalTrigger : public Trigger {
 
   absl::StatusOr<std::vector<TriggerMetric>> AskMetrics(absl::Duration timeout) {
     ASSIGN_OR_RETURN(const std::shared_ptr<ExternalScaler> client, Client());
-    ASSIGN_OR_RETURN(const std::vector<ExternalMetric> specs,
+    ASSIGN_OR_RETURN(const std::vector<ExternalMetricTarget> specs,
                      client->GetMetricSpec(options_.object, timeout));
     if (specs.empty() || specs.size() > kMaxMetrics) {
       return absl::FailedPreconditionError(
           absl::StrCat("it names ", specs.size(), " metrics, expected 1 to ", kMaxMetrics));
     }
     std::vector<TriggerMetric> out;
-    for (const ExternalMetric& spec : specs) {
+    for (const ExternalMetricTarget& spec : specs) {
       if (spec.name.empty() || spec.name.size() > kMaxMetricName) {
         return absl::FailedPreconditionError("it gives a metric no name, or one that is too long");
       }

@@ -187,15 +187,15 @@ class GrpcExternalScaler : public ExternalScaler {
     return response.result();
   }
 
-  absl::StatusOr<std::vector<ExternalMetric>> GetMetricSpec(const ScaledObject& object,
-                                                            absl::Duration timeout) override {
+  absl::StatusOr<std::vector<ExternalMetricTarget>> GetMetricSpec(const ScaledObject& object,
+                                                                  absl::Duration timeout) override {
     grpc::ClientContext context;
     context.set_deadline(In(timeout));
     proto::GetMetricSpecResponse response;
     const absl::Status status =
         ToStatus(stub_->GetMetricSpec(&context, ToProto(object), &response));
     if (!status.ok()) return status;
-    std::vector<ExternalMetric> out;
+    std::vector<ExternalMetricTarget> out;
     for (const proto::MetricSpec& spec : response.metricspecs()) {
       out.push_back({.name = spec.metricname(),
                      .target = spec.targetsizefloat() > 0

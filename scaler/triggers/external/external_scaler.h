@@ -37,7 +37,7 @@ struct ScaledObject {
   std::map<std::string, std::string> metadata;
 };
 
-struct ExternalMetric {
+struct ExternalMetricTarget {
   std::string name;
   double target = 0;
 };
@@ -56,8 +56,8 @@ class ExternalScaler {
 
   // Errors: the server's own code and words, kUnavailable and kDeadlineExceeded among them.
   virtual absl::StatusOr<bool> IsActive(const ScaledObject& object, absl::Duration timeout) = 0;
-  virtual absl::StatusOr<std::vector<ExternalMetric>> GetMetricSpec(const ScaledObject& object,
-                                                                    absl::Duration timeout) = 0;
+  virtual absl::StatusOr<std::vector<ExternalMetricTarget>> GetMetricSpec(
+      const ScaledObject& object, absl::Duration timeout) = 0;
   virtual absl::StatusOr<std::vector<double>> GetMetrics(const ScaledObject& object,
                                                          const std::string& metric,
                                                          absl::Duration timeout) = 0;
