@@ -110,3 +110,27 @@ class Unit(case.Case):
             (root / "flyball.service").write_text(unit.replace("/usr/bin/flyball", str(paths.flyball().resolve())))
             done = processes.run(["systemd-analyze", "verify", "--man=no", root / "flyball.service"])
             self.assertNotIn("flyball.service:", done.stderr)
+
+
+class Package(case.Case):
+    """The .deb that `cpack` makes in the build folder of the program."""
+
+    def test_what_is_in_it(self):
+        config = paths.flyball().resolve().parent / "CPackConfig.cmake"
+        if not config.exists():
+            self.skipTest(f"{paths.flyball()} is not in a build folder of CMake")
+        folder = processes.fresh_folder("deb")
+        done = processes.run(["cpack", "--config", config, "-B", folder], timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        package, = folder.glob("*.deb")
+        subprocess.run(["dpkg-deb", "--extract", package, folder / "root"], check=True)
+        files = {str(f.relative_to(folder / "root")) for f in (folder / "root").rglob("*") if f.is_file()}
+        self.assertEqual(files, {"usr/bin/flyball", "etc/flyball/rules.yaml", "usr/lib/systemd/system/flyball.service",
+                                 "usr/share/man/man1/flyball.1.gz", "usr/share/bash-completion/completions/flyball",
+                                 "usr/share/doc/flyball/copyright"})
+        ours, packed = (processes.run([p, "version"]).stdout for p in (paths.flyball(), folder / "root" / "usr" / "bin" / "flyball"))
+        self.assertEqual(ours, packed)
+        depends = subprocess.run(["dpkg-deb", "--field", package, "Depends"], check=True, capture_output=True, text=True).stdout
+        self.assertIn("libssl3", depends)
+        # The rules that are installed are good, so that the unit starts.
+        self.assertEqual(processes.run([paths.flyball(), "check", "rules", "--strict", folder / "root/etc/flyball/rules.yaml"]).returncode, 0)
