@@ -24,7 +24,8 @@ simdjson::error_code RawText(ondemand::object& object, absl::string_view* out) {
   if (const auto error = object.raw_json().get(raw)) return error;
   // The library's text reaches to the next token.
   *out = absl::StripTrailingAsciiWhitespace(absl::string_view(raw.data(), raw.size()));
-  return simdjson::SUCCESS;
+  // It counts brackets without telling one kind from the other.
+  return out->back() == '}' ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
 }
 
 struct Page {

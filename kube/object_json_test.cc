@@ -118,7 +118,8 @@ TEST(ReadEventTest, RefusesWhatIsNoEvent) {
        {"", "x", "{}", "[]", R"({"type":"ADDED"})", R"({"type":"NEW","object":{"a":1}})",
         R"({"type":"ADDED","object":[]})", R"({"type":"ADDED","object":null})",
         R"({"type":"ADDED","object":{"metadata":{"name":"a")",
-        R"({"type":"ADDED","object":{"metadata":{"resourceVersion":7}}})"}) {
+        R"({"type":"ADDED","object":{"metadata":{"resourceVersion":7}}})",
+        R"({"type":"ADDED","object":{"a":{]]})"}) {
     EXPECT_FALSE(reader.ReadEvent(line).ok()) << line;
   }
 }
