@@ -60,6 +60,11 @@ class Rendering(case.Case):
                 message = self.helm("template", "f", CHART, "--values", values_file(values), fails=True)
                 self.assertIn(named, message)
 
+    def test_an_old_cluster_can_do_without_our_kind(self):
+        old = ("template", "f", CHART, "--kube-version", "1.28.0", "--set", "scaler.enabled=true")
+        self.assertIn("needs Kubernetes 1.29", self.helm(*old, fails=True))
+        self.assertFalse(of_kind(objects(self.helm(*old, "--set", "crds.install=false")), "CustomResourceDefinition"))
+
     def test_every_value_is_in_the_schema_and_the_table(self):
         subprocess.run([sys.executable, HERE / "values_table.py"], check=True)
 
