@@ -40,14 +40,16 @@ class ClusterCase(case.Case):
     def setUpClass(cls):
         cls.admin, cls.helm, cls.kubectl = cls.cluster().admin, Helm(cls.cluster()), Kubectl(cls.cluster())
 
-    def everything(self) -> set:
+    @classmethod
+    def everything(cls) -> set:
         """All objects that there are by kind and name, but what controllers make by themselves."""
-        kinds = sorted(self.kubectl("api-resources", "--verbs=list", "-o", "name").split())
+        kinds = sorted(cls.kubectl("api-resources", "--verbs=list", "-o", "name").split())
         kinds = [k for k in kinds if not k.startswith(("events", "endpoints", "componentstatuses", "leases"))
                  and not k.endswith("metrics.k8s.io") and k not in ("pods", "replicasets.apps", "controllerrevisions.apps")]
-        lines = self.kubectl("get", ",".join(kinds), "-A", "--ignore-not-found", "--no-headers",
+        lines = cls.kubectl("get", ",".join(kinds), "-A", "--ignore-not-found", "--no-headers",
                              "-o", "custom-columns=K:.kind,NS:.metadata.namespace,N:.metadata.name").splitlines()
-        return {" ".join(line.split()) for line in lines if "EndpointSlice" not in line}
+        found = {" ".join(line.split()) for line in lines}
+        return {line for line in found if not line.startswith(("EndpointSlice ", "ServiceAccount kube-system "))}
 
 
 class Audit:

@@ -3,41 +3,18 @@
 import base64
 
 from cluster import Audit, ClusterCase, dry_run
-from harness import kube, ports, processes, registration, wait
+from harness import kube, processes, registration, wait
 from harness.client import Identity
-from harness.exporter import Exporter
-from harness.prometheus import Prometheus
-from helm import CHART, CI, NAMESPACE, granted, objects, of_kind, values_file
+from helm import CHART, CI, NAMESPACE, granted, objects, values_file
 from pod import Pod, token_of
+from release import OWN, SUM, Release, rules
 
-OWN = {k: {"resource": k} for k in ("namespace", "pod", "node", "service")}
-SUM = "sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)"
-USAGE = {"resources": {"overrides": OWN}, "containerLabel": "container"}
 CUSTOM, EXTERNAL, METRICS = ("/apis/custom.metrics.k8s.io/v1beta2", "/apis/external.metrics.k8s.io/v1beta1", "/apis/metrics.k8s.io/v1beta1")
-
 # What the API server warns of in two shapes, and why that is right.
 EXPECTED_WARNINGS = {
     "everything": "hostNetwork",  # which no restricted pod may have
     "certificate-inline": "failed to find any PEM data",  # the certificate there is none
 }
-
-
-def rules(extra=()) -> dict:
-    return {"default": False, "custom": [
-        {"seriesQuery": '{__name__=~"load_.*"}', "resources": {"overrides": OWN}, "metricsQuery": SUM}, *extra],
-        "external": [{"seriesQuery": "queue_len", "resources": {"namespaced": False},
-                      "metricsQuery": "sum(<<.Series>>{<<.LabelMatchers>>}) by (queue)"}],
-        "resource": {"window": "1m", "cpu": {**USAGE, "containerQuery": SUM.replace("<<.Series>>", "container_cpu"),
-                                             "nodeQuery": SUM.replace("<<.Series>>", "node_cpu")},
-                     "memory": {**USAGE, "containerQuery": SUM.replace("<<.Series>>", "container_memory"),
-                                "nodeQuery": SUM.replace("<<.Series>>", "node_memory")}}}
-
-
-def samples() -> dict:
-    return {'load_per_pod{namespace="shop",pod="a-1"}': 7, 'load_service{namespace="shop",service="front"}': 8,
-            'load_namespace{namespace="shop"}': 9, 'queue_len{queue="mail"}': 10,
-            'container_cpu{namespace="shop",pod="a-1",container="main"}': 0.25,
-            'container_memory{namespace="shop",pod="a-1",container="main"}': 2**20, 'node_cpu{node="n1"}': 1.5, 'node_memory{node="n1"}': 2**30}
 
 
 class Accepted(ClusterCase):
@@ -56,38 +33,15 @@ class Accepted(ClusterCase):
                 self.assertEqual("Warning" in warnings, expected is not None, warnings)
 
 
-class Installed(ClusterCase):
-    """A release and its one pod, which is a process on this machine."""
+class Installed(Release):
+    """The metrics APIs."""
 
-    RELEASE = "flyball"
+    MORE_VALUES = {"serviceMonitor": {"enabled": True}}
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        kube.node(cls.admin, "n1")
-        kube.apply(cls.admin, kube.make("Service", "front", "shop", labels={"app": "shop"}, spec={"ports": [{"port": 80}]}))
-        exporter = Exporter(samples)
-        cls.addClassCleanup(exporter.stop)
-        prometheus = Prometheus({"all": exporter.address})
-        cls.addClassCleanup(prometheus.stop)
-        host, _, port = prometheus.url.rpartition(":")
-        cls.port = ports.free()
-        cls.values = {"listenPort": cls.port, "service": {"port": cls.port}, "prometheus": {"url": host, "port": int(port)},
-                      "metricsRelistInterval": "1s", "metricsMaxAge": "60s", "shutdownDelay": "0", "rules": rules(),
-                      "serviceMonitor": {"enabled": True}}
-        kube.pod(cls.admin, "kube-system", "warm-up", {})  # pods may be made
-        kube.delete(cls.admin, "Pod", "kube-system", "warm-up")
-        cls.before = cls().everything()
-        cls.audit = Audit(cls.cluster(), cls.RELEASE)
-        cls.upgrade("--install")
         cls.make_workload()
-        cls.pod = Pod(cls.cluster(), NAMESPACE, cls.RELEASE).start()
-        cls.addClassCleanup(lambda: cls.pod.stop())
-        cls.watch(cls.pod.process)
-        cls.pod.wait_ready()
-
-    def runTest(self):  # so that `everything` can be asked for before the first test
-        pass
 
     @classmethod
     def make_workload(cls):
@@ -96,26 +50,6 @@ class Installed(ClusterCase):
             "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}}]}
         kube.apply(cls.admin, kube.make("Pod", "a-1", "shop", labels={"app": "shop"}, spec=spec))
         kube.run_pod(cls.admin, "shop", "a-1")
-
-    @classmethod
-    def upgrade(cls, *args, **values):
-        """helm upgrade; then the Service leads to this machine, as there is no proxy and no pod network."""
-        cls.helm("upgrade", cls.RELEASE, CHART, "--namespace", NAMESPACE, "--values", values_file({**cls.values, **values}), *args)
-        kube.patch(cls.admin, "Service", NAMESPACE, cls.RELEASE, {"spec": {
-            "type": "ExternalName", "externalName": "127.0.0.1", "clusterIP": None, "clusterIPs": None, "ipFamilies": None,
-            "ipFamilyPolicy": None, "internalTrafficPolicy": None}})
-
-    def restart(self):
-        self.pod.stop()
-        type(self).pod = Pod(self.cluster(), NAMESPACE, self.RELEASE).start()
-        self.watch(self.pod.process)
-
-    def names_of(self, kind: str) -> list:
-        return [i["metadata"]["name"] for i in self.manifest(kind)]
-
-    def manifest(self, *kinds: str) -> list:
-        items = objects(self.helm("get", "manifest", self.RELEASE, "--namespace", NAMESPACE))
-        return [i for kind in kinds for i in of_kind(items, kind)] if kinds else items
 
     def ask(self, path: str):
         """Through the API server, whose trust in the certificate the chart set up."""
@@ -170,8 +104,12 @@ class Installed(ClusterCase):
                 audit = Audit(self.cluster(), self.RELEASE)
                 self.restart()
                 self.pod.wait_ready()
-                answer = wait.until(lambda p=path: self.pod.client(Identity(cert=self.cluster().admin_cert)).get(p), path)
-                wait.until(lambda m=missing, a=audit: m in a.refused(), f"{missing} refused; the answer was {answer}")
+                admin = self.pod.client(Identity(cert=self.cluster().admin_cert))
+
+                def refused(ask=admin.get, path=path, missing=missing, audit=audit):
+                    answer = ask(path)
+                    return answer if missing in audit.refused() else None
+                answer = wait.until(refused, f"{missing} refused")
                 if missing[2] == "list":
                     self.assertNotIn(b'"value"', answer.body)
         kube.patch(self.admin, "ClusterRole", None, name, {"rules": objects_role["rules"]})
@@ -243,6 +181,18 @@ class Installed(ClusterCase):
         self.assertIn("is held by Service kube-metrics/other", self.helm("upgrade", self.RELEASE, CHART, "--namespace", NAMESPACE, fails=True,
                                                                           *("--values", values_file(self.values))))
         self.helm("uninstall", "other", "--namespace", "kube-metrics")
+
+    def test_6b_rights_in_some_namespaces_only(self):
+        self.upgrade(rbac={"namespaces": ["shop"]}, rules={**rules(), "resource": None})
+        self.assertEqual(granted(self.manifest()), set())
+        audit = Audit(self.cluster(), self.RELEASE)
+        self.restart()
+        self.pod.wait_ready()
+        registration.wait_available(self.admin, self.names_of("APIService"))
+        self.assertEqual(self.value(f"{CUSTOM}/namespaces/shop/pods/*/load_per_pod"), "7")
+        self.assertEqual(self.value(f"{CUSTOM}/namespaces/shop/services/*/load_service"), "8")
+        self.assertEqual(self.ask(f"{CUSTOM}/namespaces/web/pods/*/load_per_pod").status, 500)
+        self.assertLessEqual(granted(self.manifest(), namespaced=True), audit.used())
 
     def test_7_uninstall_leaves_nothing(self):
         self.pod.stop()

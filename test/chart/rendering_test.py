@@ -173,6 +173,17 @@ class Rendering(case.Case):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(len({p["id"] for p in board["panels"]}), len(board["panels"]))
 
+    def test_every_metric_that_is_asked_for_exists(self):
+        asked = set()
+        for file in ("alerts.yaml", "dashboard.json"):
+            asked |= set(re.findall(r"\b((?:flyball|apiserver|prometheus_adapter|authentication|authorization|process)_[a-z_]+)\b",
+                                    (CHART / "files" / file).read_text()))
+        source = "".join(path.read_text() for folder in ("adapter", "apiservice", "cmd", "scaler") for path in (paths.PROJECT / folder).rglob("*.cc")
+                         if not path.name.endswith("_test.cc"))
+        self.assertGreater(len(asked), 25)
+        missing = {name for name in asked if f'"{name.removesuffix("_bucket")}"' not in source}
+        self.assertFalse(missing)
+
     def test_default_rules_are_good(self):
         config = values_file(config_of(self.helm.render()))
         done = processes.run([paths.flyball(), "check", "rules", config])
