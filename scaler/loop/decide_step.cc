@@ -117,10 +117,14 @@ void DecideStep::TakeMetric(Entry& entry, size_t index, const Times& now,
 
 void DecideStep::TakeTriggers(Entry& entry, absl::Time now) {
   entry.trigger_readings.clear();
+  entry.trigger_answers.resize(entry.plan.triggers().size());
   for (size_t i = 0; i < entry.plan.triggers().size(); ++i) {
     const QuestionBoard::Handle& question = entry.plan.triggers()[i].question;
     const AnswerPtr answer = question == nullptr ? nullptr : QuestionBoard::AnswerOf(*question);
     if (answer != nullptr) entry.plan.LearnTriggerMetrics(i, *answer);
+    const uint64_t version = answer == nullptr ? 0 : answer->version;
+    entry.triggers_changed = entry.triggers_changed || entry.trigger_answers[i] != version;
+    entry.trigger_answers[i] = version;
     const Plan::PlannedTrigger& trigger = entry.plan.triggers()[i];
     for (size_t j = 0; j < trigger.metrics.size(); ++j) {
       if (answer != nullptr && answer->error.empty() && j < answer->trigger_readings.size()) {
@@ -238,6 +242,7 @@ void DecideStep::Decide(Entry& entry, const Times& now, DecideScratch& scratch) 
       RenewRecommendation(entry.decision.recommendation, now.wall, entry.decision.state);
   entry.decided_at = now.monotonic;
   entry.decided_mode = entry.mode;
+  entry.triggers_changed = false;
   if (entry.unchanged) return RenewProposals(entry.readings, now.wall, entry.decision);
 
   const DecisionInput input = InputOf(entry, now.wall);

@@ -67,6 +67,7 @@ struct Entry : public AnswerWaiter {
   bool gone = false;                            // the object exists no more
   bool busy = false;                            // a cycle is under way
   bool again = false;                           // was woken meanwhile
+  bool woken = false;                           // answers of before do not count
   absl::Duration slots = absl::ZeroDuration();  // between regular ones
   MonotonicTime regular_slot = absl::ZeroDuration();
 
@@ -95,6 +96,8 @@ struct Entry : public AnswerWaiter {
   uint64_t readings_pods = 0;     // pods.version that they were made with
   bool pods_changed = false;
   std::vector<TriggerReading> trigger_readings;  // of all triggers
+  std::vector<uint64_t> trigger_answers;         // versions that they are of, by trigger
+  bool triggers_changed = false;                 // since the last decision
 
   Decision decision;
   AutoscalerStatus status;  // after the last decision, as it should be stored

@@ -83,6 +83,7 @@ void Loop::Wake(const AutoscalerKey& key) {
     const auto found = entries_.find(key);
     if (found == entries_.end()) return;
     Entry& entry = *found->second;
+    entry.woken = true;
     if (entry.busy) {
       entry.again = true;
       return;
@@ -122,6 +123,10 @@ MonotonicTime Loop::Tick(MonotonicTime now) {
         continue;
       }
       entry.managed = entry.latest;
+      entry.not_before = now;
+      if (!std::exchange(entry.woken, false)) {
+        entry.not_before -= std::min(kShareAnswers, entry.slots / 4);
+      }
       due.push_back(&entry);
     }
     next = std::min(schedule_.Next().value_or(now + kIdle), now + kIdle);
@@ -187,7 +192,6 @@ bool Loop::Prepare(Entry& entry, MonotonicTime now) {
   entry.plan.Follow(entry.managed, parts_.plan, [this, key = entry.key] { Wake(key); });
   entry.mode = EffectiveMode(managed, options_.mode);
   entry.began = now;
-  entry.not_before = now - std::min(kShareAnswers, SlotsOf(managed) / 4);
   entry.scale_written = false;
   entry.scale_error.clear();
   entry.dropped = false;

@@ -91,13 +91,14 @@ struct UsageSample {
 UsageSample UsageOf(const adapter::PodMetrics& pod, const MetricSpec& metric) {
   UsageSample out;
   const bool cpu = metric.resource == "cpu";
-  if (!cpu && metric.resource != "memory") return out;
+  const bool known = cpu || metric.resource == "memory";
   int64_t sum = 0;
   bool found = false;
   for (const adapter::ContainerUsage& container : pod.containers) {
     out.beyond =
         out.beyond || IsBeyond(container.usage.cpu_milli) || IsBeyond(container.usage.memory_milli);
     if (out.beyond) return out;
+    if (!known) continue;
     if (metric.type == MetricType::kContainerResource && container.name != metric.container) {
       continue;
     }

@@ -64,6 +64,7 @@ class ScaleStore::Kind {
   }
 
   bool fine() const;
+  bool failing() const;
   const kube::ResourceInfo& info() const { return info_; }
   Clock& clock() const { return clock_; }
   template <typename F>
@@ -142,6 +143,11 @@ void ScaleStore::Kind::Start(const std::string& ns, const StartWatch& start) {
   start(info_, ns, *feeds_.back());
 }
 
+bool ScaleStore::Kind::failing() const {
+  return std::any_of(feeds_.begin(), feeds_.end(),
+                     [](const auto& feed) { return feed->health().failing(); });
+}
+
 bool ScaleStore::Kind::fine() const {
   return std::all_of(feeds_.begin(), feeds_.end(),
                      [](const auto& feed) { return feed->health().fine(); });
@@ -189,7 +195,8 @@ ScaleStore::Place ScaleStore::Find(const kube::ResourceInfo& target, absl::strin
 ScaleStore::Usable ScaleStore::IsUsable(const Kind& kind) {
   if (kind.fine()) return Usable::kYes;
   if (!kind.FirstProblem([](const WatchHealth& health) { return health.Ready(); }).ok()) {
-    return Usable::kNotListed;
+    // A list that fails is not waited for: asking for the one object says why, or helps.
+    return kind.failing() ? Usable::kBroken : Usable::kNotListed;
   }
   const std::string why =
       kind.FirstProblem([](const WatchHealth& health) { return health.Unusable(); });

@@ -26,6 +26,11 @@ bool WatchHealth::listed() const {
   return listed_;
 }
 
+bool WatchHealth::failing() const {
+  absl::MutexLock lock(&mutex_);
+  return failing_since_.has_value();
+}
+
 std::string WatchHealth::Unusable() const {
   if (fine()) return "";
   absl::MutexLock lock(&mutex_);

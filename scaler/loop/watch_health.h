@@ -29,6 +29,7 @@ class WatchHealth {
   // Listed, and not failing: a load of one flag.
   bool fine() const { return fine_.load(std::memory_order_acquire); }
   bool listed() const;
+  bool failing() const;
   // "" while what is known may be used; else why not: the first list is missing, or the watch has
   // been failing for longer than kStaleAfter.
   std::string Unusable() const;
