@@ -4,7 +4,7 @@ import unittest
 
 import yaml
 
-from harness import kube, own_kind, paths
+from harness import kube, own_kind, paths, processes
 from harness.case import Case, differs
 from harness.kubectl import Kubectl
 
@@ -88,6 +88,21 @@ class OwnKind(Case):
                    "status")
         got = kube.get(self.admin, "Autoscaler", SPACE, "apart")
         self.assertEqual((got["spec"]["maxReplicas"], got["status"]), (7, {"currentReplicas": 2}))
+
+    def test_what_kubectl_prints_of_hpas_is_converted_and_applied(self):
+        kube.apply(self.admin, kube.make("HorizontalPodAutoscaler", "old", SPACE, spec={**BASE, "metrics": [
+            {"type": "Pods", "pods": {"metric": {"name": "rps", "selector": {"matchLabels": {"code": "200"}}},
+                                      "target": {"type": "AverageValue", "averageValue": "0.5"}}}]}))
+        hpas = processes.fresh_folder("convert") / "hpas.yaml"
+        hpas.write_text(self.kubectl("get", "hpa", "-n", SPACE, "-o", "yaml"))
+        done = processes.run([paths.flyball(), "convert", "hpa", "--mode", "Shadow", hpas])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        converted = hpas.with_name("own.yaml")
+        converted.write_text(done.stdout)
+        self.kubectl("apply", "--validate=strict", "-f", str(converted))
+        stored = kube.get(self.admin, "Autoscaler", SPACE, "old")["spec"]
+        self.assertEqual(stored["metrics"][0]["pods"]["target"]["averageValue"], "500m")
+        self.assertEqual(stored["mode"], "Shadow")
 
 
 if __name__ == "__main__":
