@@ -1,6 +1,7 @@
 #include "cmd/flyball/serve_scaler_flags.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -104,6 +105,10 @@ scaler::ScalerOptions ScalerOptionsFrom(const ScalerFlags& f) {
   options.math.initial_readiness_delay = f.initial_readiness_delay;
   options.writes_per_second = f.write_qps;
   options.write_burst = f.write_burst;
+  if (f.leader_elect) {
+    options.request_timeout =
+        std::min(options.request_timeout, ElectionOptionsFrom(f, "", "").WriteMargin());
+  }
   return options;
 }
 

@@ -52,6 +52,7 @@ TEST(ScalerFlags, ReachTheOptions) {
   EXPECT_EQ(options.status_interval, absl::Minutes(1));
   EXPECT_EQ(options.writes_per_second, 7.5);
   EXPECT_EQ(options.write_burst, 9);
+  EXPECT_EQ(options.request_timeout, absl::Seconds(5));  // the margin is 10 s
   EXPECT_EQ(options.sync_period, absl::Seconds(1));
   EXPECT_EQ(options.math.tolerance, 0);
   EXPECT_EQ(options.math.downscale_stabilization, absl::ZeroDuration());
@@ -59,6 +60,12 @@ TEST(ScalerFlags, ReachTheOptions) {
   EXPECT_EQ(election.shards, 4);
   EXPECT_EQ(election.WriteMargin(), absl::Seconds(10));
   EXPECT_EQ(election.retry_period, absl::Seconds(4));
+}
+
+TEST(ScalerFlags, ARequestEndsWithinTheMarginOfTheFence) {
+  const auto flags = Parse({"--scaler", "--scaler-lease-duration=12s"});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  EXPECT_EQ(ScalerOptionsFrom(flags->scaler).request_timeout, absl::Seconds(2));
 }
 
 TEST(ScalerFlags, WithoutTheScalerTheyAreNamedInOneWarning) {

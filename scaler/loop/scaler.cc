@@ -115,7 +115,7 @@ class Scaler::Impl {
 
 absl::Status Scaler::Impl::Start() {
   ASSIGN_OR_RETURN(server_, parts_.make_transport());
-  client_ = std::make_unique<kube::ApiClient>(*server_);
+  client_ = std::make_unique<kube::ApiClient>(*server_, options_.request_timeout);
   budget_ = std::make_unique<kube::RequestBudget>(parts_.clock, options_.writes_per_second,
                                                   options_.write_burst);
   hpa_events_ =

@@ -32,6 +32,9 @@ struct ScalerOptions {
   bool pod_level_resources = true;
   double writes_per_second = 50;
   int write_burst = 100;
+  // Of one request to the API server: a write must have ended when another replica may begin, so
+  // not longer than the election's WriteMargin.
+  absl::Duration request_timeout = absl::Seconds(5);
   int decide_threads = 2;
   int read_threads = 16;
   int write_threads = 8;
