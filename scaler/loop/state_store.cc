@@ -204,7 +204,11 @@ class StateStore::Impl {
   }
 
   void OnDecision(const DecisionRecord& record) {
-    if (record.decision == nullptr || record.decision->outcome == Outcome::kScaleUnknown) return;
+    // In mode shadow nothing is written anywhere.
+    if (record.mode == Mode::kShadow || record.decision == nullptr ||
+        record.decision->outcome == Outcome::kScaleUnknown) {
+      return;
+    }
     const Decision& decision = *record.decision;
     thread_local ScalerState compact;
     CompactState(decision.state, compact);
@@ -311,6 +315,7 @@ class StateStore::Impl {
       if (!shard.loaded) return;
       const bool due = clock_.MonotonicNow() - shard.written_at >= options_.interval;
       if (!hand_over && (!shard.changed || !due)) return;
+      if (shard.entries.empty() && shard.resource_version.empty()) return;
       // At a hand-over the Lease is still ours, but writes to targets are not allowed any more.
       if (!hand_over && may_write_ && !may_write_(index)) return;
       shard.writing = true;

@@ -13,6 +13,8 @@
 // Without a record it is as after a start of the stock controller: the count found counts as
 // recommended, and changes are forgotten.
 //
+// What is only shadowed is not kept: nothing is written for it.
+//
 // Thread-safe. One thread writes; Load and Save are called by the election. What does not fit in a
 // ConfigMap is left out, the autoscalers first that were not decided for the longest time.
 #pragma once

@@ -47,8 +47,9 @@ TEST(CompactState, ChangesNoLaterDecision) {
   };
   for (int round = 0; round < 2000; ++round) {
     ScalerState full, compact;
+    const int most = draw(0, 1) == 0 ? 8 : 60;
     for (int i = draw(1, 30); i > 0; --i) {
-      full.recommendations.push_back({draw(0, 8), Ago(draw(0, 400))});
+      full.recommendations.push_back({draw(0, most), Ago(draw(0, 400))});
     }
     CompactState(full, compact);
     ASSERT_LE(compact.recommendations.size(), full.recommendations.size());
@@ -71,6 +72,13 @@ TEST(CompactState, ChangesNoLaterDecision) {
       CompactState(b, compact);
     }
   }
+}
+
+TEST(CompactState, KeepsALongStaircase) {
+  ScalerState state, compact;
+  for (int i = 0; i < 100; ++i) state.recommendations.push_back({100 - i, Ago(100 - i)});
+  CompactState(state, compact);
+  EXPECT_EQ(compact.recommendations, state.recommendations);
 }
 
 TEST(CompactState, OfVeryManyChangesNoneIsForgottenEarly) {
@@ -315,12 +323,14 @@ class StateStoreTest : public testing::Test {
     decision.state.recommendations = std::move(recommendations);
     DecisionRecord record;
     record.managed = managed;
+    record.mode = mode_;
     record.decision = &decision;
     store.OnDecision(record);
   }
 
   void Pass(absl::Duration time) { clock_.Advance(time); }
 
+  Mode mode_ = Mode::kAct;
   FakeConfigMaps server_;
   kube::ApiClient client_{server_};
   SimulatedClock clock_{kNow};
@@ -377,6 +387,17 @@ TEST_F(StateStoreTest, WritesAtMostEachIntervalAndOnlyWhatChanged) {
   store->WriteWhatChanged();
   EXPECT_EQ(server_.writes, 4);
   EXPECT_EQ(store->stats().written, 4u);
+}
+
+TEST_F(StateStoreTest, OfWhatIsShadowedNothingIsWritten) {
+  const auto store = Make();
+  ASSERT_TRUE(store->Load(0, 0).ok());
+  mode_ = Mode::kShadow;
+  Decide(*store, "web", 5, {{5, Ago(0)}});
+  Pass(absl::Seconds(15));
+  store->WriteWhatChanged();
+  store->Save(0);
+  EXPECT_EQ(server_.writes, 0);
 }
 
 TEST_F(StateStoreTest, AFailedWriteIsTriedAgain) {
