@@ -1,5 +1,6 @@
 #include "scaler/explain/logged_case.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -67,12 +68,23 @@ const char* ModeName(Mode mode) {
   return "";
 }
 
-LoggedCase::LoggedCase(LoggedDecision logged) : managed_(logged.managed) {
-  given_.autoscaler = &managed_->autoscaler;
+LoggedCase::LoggedCase(LoggedDecision logged) : autoscaler_(logged.managed->autoscaler) {
+  for (MetricSpec& metric : logged.trigger_metrics) {
+    autoscaler_.metrics.push_back(std::move(metric));
+  }
+  // A trigger that has changed since may tell of fewer.
+  if (logged.decision.proposals.size() > autoscaler_.metrics.size()) {
+    logged.decision.proposals.resize(autoscaler_.metrics.size());
+  }
+  std::optional<Combination>& combination = logged.decision.combination;
+  if (combination.has_value() && combination->winner.value_or(0) >= autoscaler_.metrics.size()) {
+    combination.reset();
+  }
+  given_.autoscaler = &autoscaler_;
   given_.now_source = logged.times > 1 ? "the last of its kind" : "once";
   given_.notes = Notes(logged);
   given_.scale = std::move(logged.scale);
-  const ObjectReference& target = managed_->autoscaler.scale_target;
+  const ObjectReference& target = autoscaler_.scale_target;
   given_.scale_source = absl::StrCat(target.kind, " ", target.name);
   pods_.resize(logged.pods.size());
   for (size_t i = 0; i < pods_.size(); ++i) {

@@ -20,7 +20,7 @@ class LoggedCase {
   const GivenCase& given() const { return given_; }
 
  private:
-  ManagedPtr managed_;
+  Autoscaler autoscaler_;  // with the metrics of triggers
   std::vector<Pod> pods_;
   GivenCase given_;
 };

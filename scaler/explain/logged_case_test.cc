@@ -110,6 +110,17 @@ TEST_F(LoggedCaseTest, OfManyPodsTheNumberOfAllIsShown) {
   EXPECT_THAT(text, HasSubstr("of 4 pods the first 2 and their samples are kept in the log"));
 }
 
+TEST_F(LoggedCaseTest, MetricsOfTriggersAreKeptBesideTheSpec) {
+  auto without = std::make_shared<Managed>(*record_.managed);
+  ASSERT_EQ(without->autoscaler.metrics[2].metric.name, "orders_waiting");
+  without->autoscaler.metrics.pop_back();
+  record_.managed = without;
+  record_.decided_on = given_.autoscaler;
+  const std::string text = Explain();
+  EXPECT_THAT(text, HasSubstr("metric 3    External orders_waiting, target 30 for each replica"));
+  EXPECT_THAT(text, HasSubstr("8: 229 / 30 = 7.6333"));
+}
+
 TEST_F(LoggedCaseTest, SaysWhatBecameOfIt) {
   record_.scale_written = false;
   record_.mode = Mode::kShadow;

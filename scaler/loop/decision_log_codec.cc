@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <type_traits>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "base/go_arithmetic.h"
@@ -299,6 +299,41 @@ void PassReading(Codec& codec, R& reading) {
   List(codec, reading.amounts_milli, [&](auto& amount) { codec.Number(amount); });
 }
 
+// The metrics behind those of the object's own spec. Their names and targets are all that is there
+// to tell.
+void PackTriggerMetrics(const DecisionRecord& record, Packer& codec) {
+  const std::vector<MetricSpec>& own = record.managed->autoscaler.metrics;
+  const std::vector<MetricSpec>& all =
+      record.decided_on == nullptr ? own : record.decided_on->metrics;
+  const size_t first = std::min(own.size(), all.size());
+  codec.Count(all.size() - first);
+  for (size_t i = first; i < all.size(); ++i) {
+    const MetricTarget& target = all[i].target;
+    codec.Text(all[i].metric.name);
+    codec.Flag(target.value.has_value());
+    codec.Number(target.value.has_value()           ? target.value->milli
+                 : target.average_value.has_value() ? target.average_value->milli
+                                                    : 0);
+  }
+}
+
+void UnpackTriggerMetrics(Unpacker& codec, std::vector<MetricSpec>& metrics) {
+  List(codec, metrics, [&](MetricSpec& metric) {
+    std::string name;
+    bool value = false;
+    int64_t milli = 0;
+    codec.Text(name);
+    codec.Flag(value);
+    codec.Number(milli);
+    metric.type = MetricType::kExternal;
+    metric.type_text = "External";
+    metric.metric = MakeMetricIdentifier(std::move(name), std::nullopt);
+    metric.target.type = value ? TargetType::kValue : TargetType::kAverageValue;
+    (value ? metric.target.value : metric.target.average_value) =
+        MakeTargetAmount(kube::Quantity::FromMilli(milli, kube::Quantity::Format::kDecimalSI));
+  });
+}
+
 // The first samples, and rows of pods whose names are kept.
 void TakeReading(const Reading& reading, size_t most, Reading& out) {
   out.error = reading.error;
@@ -354,6 +389,7 @@ void PackDecision(const DecisionRecord& record, size_t most_samples, std::string
   codec.Flag(record.scale_written);
   codec.Text(record.scale_error);
   codec.Text(record.activation == nullptr ? "" : record.activation->reason);
+  PackTriggerMetrics(record, codec);
   static const ScaleAnswer kNoScale;
   PassScale(codec, record.scale == nullptr ? kNoScale : *record.scale);
   PackPods(record.pods, most_samples, codec);
@@ -379,6 +415,7 @@ bool UnpackDecision(absl::string_view bytes, LoggedDecision& out) {
   codec.Flag(out.scale_written);
   codec.Text(out.scale_error);
   codec.Text(out.activation);
+  UnpackTriggerMetrics(codec, out.trigger_metrics);
   PassScale(codec, out.scale);
   UnpackPods(codec, out);
   List(codec, out.readings, [&](Reading& reading) { PassReading(codec, reading); });

@@ -33,6 +33,7 @@ struct LoggedDecision {
   std::string scale_error;
   std::string activation;  // what the triggers said; "" without them
 
+  std::vector<MetricSpec> trigger_metrics;  // External ones, behind those of the spec
   ScaleAnswer scale;
   std::vector<std::string> pods;  // names; rows of the samples are indices
   size_t pods_in_all = 0;

@@ -20,6 +20,9 @@ namespace flyball::scaler {
 struct DecisionRecord {
   ManagedPtr managed;
   Mode mode = Mode::kShadow;
+  // What was decided on: that of `managed`, and behind its metrics those of triggers. Null: that of
+  // `managed` alone.
+  const Autoscaler* decided_on = nullptr;
   const ScaleAnswer* scale = nullptr;
   const PodsAnswer* pods = nullptr;         // may be null
   absl::Span<const Reading> readings;       // one for each metric spec, in order; may be empty

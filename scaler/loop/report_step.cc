@@ -114,6 +114,7 @@ void ReportStep::Observe(const Entry& entry, MonotonicTime now) const {
   DecisionRecord record;
   record.managed = entry.managed;
   record.mode = entry.mode;
+  record.decided_on = &entry.plan.autoscaler();
   record.scale = &entry.scale.answer;
   record.pods = entry.reads_metrics ? &entry.pods : nullptr;
   if (entry.reads_metrics) record.readings = entry.readings;
