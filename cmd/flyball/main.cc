@@ -3,7 +3,8 @@
 #include "cmd/flyball/commands.h"
 
 int main(int argc, char** argv) {
-  // Debian builds the library so that each lock is entered in a graph of lock orders: for the tests.
+  // Debian builds the library so that each lock is entered in a graph of lock orders: for the
+  // tests.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   return flyball::cmd::Main(argc, argv);
 }

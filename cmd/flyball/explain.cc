@@ -1,0 +1,291 @@
+// flyball explain: asks a running server why an autoscaler has the count it has.
+#include "cmd/flyball/explain.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "base/status_macros.h"
+#include "cmd/flyball/commands.h"
+#include "cmd/flyball/debug_decisions.h"
+#include "kube/kubeconfig.h"
+#include "kube/transport.h"
+#include "kube/url.h"
+
+namespace flyball::cmd {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kUsageError = 2;
+
+struct ExplainFlags {
+  std::string object;  // KIND/NAME or NAME
+  std::string ns = "default";
+  bool ns_given = false;
+  std::string server = "https://127.0.0.1:443";
+  std::string kubeconfig;
+  std::string token_file;
+  std::string client_certificate, client_key;
+  std::string ca_file;
+  bool insecure = false;
+  bool all = false;
+  bool shadow_report = false;
+  std::string output = "text";
+};
+
+std::string Text(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+int64_t Number(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
+}
+
+const Json& Items(const Json& object, const char* name) {
+  static const Json& none = *new Json(Json::array());
+  const auto found = object.find(name);
+  return found != object.end() && found->is_array() ? *found : none;
+}
+
+absl::StatusOr<Json> ParseAnswer(absl::string_view json) {
+  Json answer = Json::parse(json.begin(), json.end(), nullptr, false);
+  if (!answer.is_object()) {
+    return absl::InvalidArgumentError("the answer is no JSON object; is this a flyball server?");
+  }
+  if (const std::string error = Text(answer, "error"); !error.empty()) {
+    return absl::InvalidArgumentError(error);
+  }
+  return answer;
+}
+
+// "2026-03-01T03:00:00Z  12 times  shop/web: Deployment web stays at 5 replicas. Why 5 and not …"
+std::string OneLine(const Json& decision) {
+  const std::vector<std::string> lines = absl::StrSplit(Text(decision, "text"), '\n');
+  const int64_t times = Number(decision, "times");
+  return absl::StrCat(Text(decision, "last"), "  ", times, times == 1 ? " time  " : " times  ",
+                      lines[0], lines.size() > 1 ? absl::StrCat(". ", lines[1]) : "", "\n");
+}
+
+std::string Reasons(const Json& counts) {
+  std::vector<std::string> reasons;
+  if (const auto found = counts.find("reasons"); found != counts.end() && found->is_object()) {
+    for (const auto& [name, count] : found->items()) {
+      reasons.push_back(absl::StrCat(name, " ", count.dump()));
+    }
+  }
+  return absl::StrJoin(reasons, ", ");
+}
+
+std::string ObjectName(const Json& object) {
+  return absl::StrCat(Text(object, "namespace"), "/", Text(object, "name"));
+}
+
+// The options to call --server with, with the credentials of the flags.
+absl::StatusOr<kube::TransportOptions> TransportFrom(const ExplainFlags& flags) {
+  kube::TransportOptions options;
+  if (!flags.kubeconfig.empty()) {
+    ASSIGN_OR_RETURN(options, kube::LoadKubeconfig(flags.kubeconfig));
+    // The cluster's CA has not signed flyball's certificate.
+    options.ca_data.clear();
+    options.ca_file.clear();
+    options.server_name.clear();
+    options.insecure_skip_verify = false;
+  }
+  options.url = flags.server;
+  if (!flags.token_file.empty()) options.token_file = flags.token_file;
+  if (!flags.client_certificate.empty()) {
+    options.client_cert_file = flags.client_certificate;
+    options.client_key_file = flags.client_key;
+  }
+  options.ca_file = flags.ca_file;
+  options.insecure_skip_verify = flags.insecure;
+  return options;
+}
+
+absl::StatusOr<std::string> Ask(const ExplainFlags& flags, const std::string& target) {
+  ASSIGN_OR_RETURN(kube::TransportOptions options, TransportFrom(flags));
+  ASSIGN_OR_RETURN(std::unique_ptr<kube::HttpTransport> server,
+                   kube::MakeHttpTransport(std::move(options)));
+  kube::HttpCall call;
+  call.target = target;
+  ASSIGN_OR_RETURN(kube::HttpAnswer answer, server->Do(call));
+  if (answer.status == 404) {
+    return absl::NotFoundError(
+        absl::StrCat(flags.server, " has no /debug/decisions: is it flyball with --scaler?"));
+  }
+  if (answer.status == 401 || answer.status == 403) {
+    return absl::PermissionDeniedError(absl::StrCat(
+        flags.server, " answered ", answer.status,
+        ": it wants a user who may `get` the path /debug/decisions; see --token-file and "
+        "--kubeconfig"));
+  }
+  if (answer.status != 200) {
+    return absl::UnavailableError(absl::StrCat(flags.server, " answered ", answer.status));
+  }
+  return std::move(answer.body);
+}
+
+// The target of the question; kInvalidArgument names the flag.
+absl::StatusOr<std::string> TargetFrom(const ExplainFlags& flags) {
+  if (flags.shadow_report) {
+    return absl::StrCat("/debug/decisions?report=shadow",
+                        flags.ns_given ? "&namespace=" + kube::UrlEscape(flags.ns) : "");
+  }
+  std::pair<std::string, std::string> object =
+      absl::StrSplit(flags.object, absl::MaxSplits('/', 1));
+  if (object.second.empty()) object = {"", object.first};
+  if (object.second.empty()) return absl::InvalidArgumentError("name an object: hpa/web");
+  std::string target = absl::StrCat("/debug/decisions?namespace=", kube::UrlEscape(flags.ns),
+                                    "&name=", kube::UrlEscape(object.second));
+  if (!object.first.empty()) {
+    const auto kind = ParseAutoscalerKind(object.first);
+    if (!kind.has_value()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("expected hpa/NAME or autoscaler/NAME, got ", flags.object));
+    }
+    absl::StrAppend(&target, "&kind=", AutoscalerKindName(*kind));
+  }
+  return target;
+}
+
+absl::Status Explain(const ExplainFlags& flags) {
+  ASSIGN_OR_RETURN(const std::string target, TargetFrom(flags));
+  ASSIGN_OR_RETURN(const std::string json, Ask(flags, target));
+  if (flags.output == "json") {
+    ASSIGN_OR_RETURN(const Json answer, ParseAnswer(json));
+    std::cout << answer.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const std::string text,
+                   flags.shadow_report ? ShadowAnswer(json) : ExplainAnswer(json, flags.all));
+  std::cout << text;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ExplainAnswer(absl::string_view json, bool all) {
+  ASSIGN_OR_RETURN(const Json answer, ParseAnswer(json));
+  std::string out;
+  for (const Json& autoscaler : Items(answer, "autoscalers")) {
+    bool newest = true;
+    std::string earlier;
+    for (const Json& decision : Items(autoscaler, "decisions")) {
+      if (newest || all) {
+        absl::StrAppend(&out, out.empty() ? "" : "\n\n", Text(decision, "text"));
+      } else {
+        earlier += OneLine(decision);
+      }
+      newest = false;
+    }
+    if (!earlier.empty()) absl::StrAppend(&out, "\nearlier\n", earlier);
+  }
+  if (out.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("nothing was decided of it here (", Text(answer, "replica"),
+                     "): look for its name and namespace, and ask the other replicas"));
+  }
+  return out;
+}
+
+absl::StatusOr<std::string> ShadowAnswer(absl::string_view json) {
+  ASSIGN_OR_RETURN(const Json answer, ParseAnswer(json));
+  std::vector<const Json*> objects;
+  size_t width = 10;
+  for (const Json& object : Items(answer, "objects")) {
+    objects.push_back(&object);
+    width = std::max(width, ObjectName(object).size());
+  }
+  std::stable_sort(objects.begin(), objects.end(), [](const Json* a, const Json* b) {
+    return Number(*a, "different") > Number(*b, "different");
+  });
+  const Json total = answer.value("total", Json::object());
+  const int64_t equal = Number(total, "equal"), different = Number(total, "different");
+  if (equal + different == 0) {
+    return "no status of the stock controller has been compared yet\n";
+  }
+  std::string out = absl::StrFormat(
+      "%d statuses of the stock controller compared: %d equal, %d different (%.2f%% equal)%s\n\n",
+      equal + different, equal, different,
+      100.0 * static_cast<double>(equal) / static_cast<double>(equal + different),
+      different == 0 ? "" : absl::StrCat("; ", Reasons(total)));
+  const int column = static_cast<int>(width);
+  absl::StrAppendFormat(&out, "%-*s  %8s  %9s  %s\n", column, "AUTOSCALER", "EQUAL", "DIFFERENT",
+                        "WHY");
+  for (const Json* object : objects) {
+    absl::StrAppendFormat(&out, "%-*s  %8d  %9d  %s\n", column, ObjectName(*object),
+                          Number(*object, "equal"), Number(*object, "different"), Reasons(*object));
+  }
+  for (const Json* object : objects) {
+    for (const Json& difference : Items(*object, "last")) {
+      const Json theirs = difference.value("theirs", Json::object());
+      const Json ours = difference.value("ours", Json());
+      absl::StrAppend(&out, "\n", Text(difference, "time"), "  ", ObjectName(*object), ": stock ",
+                      Number(theirs, "currentReplicas"), " -> ", Number(theirs, "desiredReplicas"),
+                      ", flyball ",
+                      ours.is_object() ? absl::StrCat(Number(ours, "currentReplicas"), " -> ",
+                                                      Number(ours, "desiredReplicas"))
+                                       : "nothing",
+                      "; ", Text(difference, "reason"), ": ", Text(difference, "detail"));
+    }
+  }
+  if (out.back() != '\n') out += "\n";
+  return out;
+}
+
+int RunExplain(const Args& args) {
+  CLI::App app("Asks a running flyball why an autoscaler has the count it has.", "flyball explain");
+  ExplainFlags flags;
+  app.add_option("object", flags.object, "hpa/NAME, autoscaler/NAME or NAME")
+      ->type_name("KIND/NAME");
+  CLI::Option* ns = app.add_option("-n,--namespace", flags.ns, "Its namespace; default by default");
+  app.add_option(
+         "-s,--server", flags.server,
+         "Where flyball serves, as by kubectl port-forward; https://127.0.0.1:443 by default")
+      ->type_name("URL");
+  app.add_option("--kubeconfig", flags.kubeconfig, "Take the user's credentials from this file");
+  app.add_option("--token-file", flags.token_file, "Show the bearer token of this file");
+  CLI::Option* certificate =
+      app.add_option("--client-certificate", flags.client_certificate, "Show this certificate");
+  app.add_option("--client-key", flags.client_key, "Key of that certificate")->needs(certificate);
+  app.add_option("--ca-file", flags.ca_file,
+                 "PEM file that the server's certificate is checked with");
+  app.add_flag("--insecure-skip-tls-verify", flags.insecure,
+               "Do not check the server's certificate");
+  app.add_flag("--all", flags.all, "Print the earlier decisions in full too");
+  app.add_flag("--shadow-report", flags.shadow_report,
+               "How the stock controller's decisions compare with those of mode shadow");
+  app.add_option("-o,--output", flags.output, "text (the default) or json (the whole trace)")
+      ->check(CLI::IsMember({"text", "json"}));
+  try {
+    app.parse(Args(args.rbegin(), args.rend()));
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsageError;
+  }
+  flags.ns_given = ns->count() > 0;
+  if (flags.object.empty() == !flags.shadow_report) {
+    std::fprintf(stderr, "flyball explain: name one autoscaler, or ask for --shadow-report\n");
+    return kUsageError;
+  }
+  if (const absl::Status status = Explain(flags); !status.ok()) {
+    std::fprintf(stderr, "flyball explain: %s\n", std::string(status.message()).c_str());
+    return absl::IsInvalidArgument(status) ? kUsageError : 1;
+  }
+  std::cout.flush();
+  return std::cout.good() ? 0 : 1;
+}
+
+}  // namespace flyball::cmd
