@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "apiservice/negotiation.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::apiservice {
@@ -53,6 +54,18 @@ wire::Status ForbiddenStatus(const User& user, const Attributes& attributes,
   return attributes.is_resource
              ? wire::Forbidden(attributes.group, attributes.resource, attributes.name, sentence)
              : wire::ForbiddenPath(sentence);
+}
+
+// What is wrong with an Accept header that leaves nothing to answer with.
+wire::Status Unacceptable(const HttpRequest& request, const RoutedRequest& routed) {
+  if (NamesSupportedType(request.Header("Accept"))) {
+    return wire::NotAcceptable(SupportedMediaTypes());
+  }
+  const bool list =
+      routed.endpoint == Endpoint::kCustomMetric || routed.endpoint == Endpoint::kExternalMetric ||
+      ((routed.endpoint == Endpoint::kPodMetrics || routed.endpoint == Endpoint::kNodeMetrics) &&
+       routed.name.empty());
+  return wire::NoRepresentation(list ? SupportedListMediaTypes() : SupportedMediaTypes());
 }
 
 }  // namespace
@@ -171,7 +184,7 @@ HttpResponse RequestHandler::Dispatch(const HttpRequest& request, const RoutedRe
   if (!style.acceptable) {
     Style indented;
     indented.pretty = true;
-    return StatusResponse(wire::NotAcceptable(SupportedMediaTypes()), indented);
+    return StatusResponse(Unacceptable(request, routed), indented);
   }
   switch (routed.endpoint) {
     case Endpoint::kGroupList:

@@ -24,13 +24,19 @@ absl::Status CheckInteger(const Query& query, absl::string_view name) {
                    well_formed ? "\": value out of range" : "\": invalid syntax"));
 }
 
-wire::Status Invalid(absl::string_view cause) {
+wire::Status Invalid(absl::string_view field, absl::string_view reason, absl::string_view message) {
   wire::StatusDetails details;
   details.group = "meta.k8s.io";
   details.kind = "ListOptions";
-  details.causes.push_back(std::string(cause));
-  return {422, "Invalid", absl::StrCat("ListOptions.meta.k8s.io \"\" is invalid: ", cause),
-          details};
+  details.causes.push_back({.message = std::string(message),
+                            .reason = std::string(reason),
+                            .field = std::string(field)});
+  return {422, "Invalid",
+          absl::StrCat("ListOptions.meta.k8s.io \"\" is invalid: ", field, ": ", message), details};
+}
+
+wire::Status ForbiddenOption(absl::string_view field, absl::string_view why) {
+  return Invalid(field, "FieldValueForbidden", absl::StrCat("Forbidden: ", field, why));
 }
 
 }  // namespace
@@ -51,29 +57,25 @@ absl::StatusOr<ListParameters> ParseListParameters(const Query& query) {
 std::optional<wire::Status> CheckListOptions(const Query& query) {
   const absl::string_view match = query.Value("resourceVersionMatch");
   const absl::string_view version = query.Value("resourceVersion");
+  constexpr absl::string_view kMatch = "resourceVersionMatch";
   if (!match.empty()) {
     if (version.empty()) {
-      return Invalid(
-          "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless "
-          "resourceVersion is provided");
+      return ForbiddenOption(kMatch, " is forbidden unless resourceVersion is provided");
     }
     if (query.Has("continue")) {
-      return Invalid(
-          "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is "
-          "provided");
+      return ForbiddenOption(kMatch, " is forbidden when continue is provided");
     }
     if (match != "Exact" && match != "NotOlderThan") {
-      return Invalid(absl::StrCat("resourceVersionMatch: Unsupported value: \"", match,
+      return Invalid(kMatch, "FieldValueNotSupported",
+                     absl::StrCat("Unsupported value: \"", match,
                                   "\": supported values: \"Exact\", \"NotOlderThan\", \"\""));
     }
     if (match == "Exact" && version == "0") {
-      return Invalid(
-          "resourceVersionMatch: Forbidden: resourceVersionMatch \"Exact\" is forbidden for "
-          "resourceVersion \"0\"");
+      return ForbiddenOption(kMatch, " \"Exact\" is forbidden for resourceVersion \"0\"");
     }
   }
   if (query.Has("sendInitialEvents")) {
-    return Invalid("sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list");
+    return ForbiddenOption("sendInitialEvents", " is forbidden for list");
   }
   return std::nullopt;
 }

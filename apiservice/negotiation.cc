@@ -16,7 +16,7 @@ struct Clause {
   absl::string_view type, subtype;
   absl::string_view as, group, version;
   bool pretty = false;
-  bool stream = false;
+  bool other_stream = false;  // than of a watch, which every list may be
   double q = 1;
 };
 
@@ -52,7 +52,7 @@ std::optional<Clause> ParseClause(absl::string_view text) {
     if (key == "g") clause.group = value;
     if (key == "v") clause.version = value;
     if (key == "pretty") clause.pretty = value == "1";
-    if (key == "stream") clause.stream = !value.empty();
+    if (key == "stream") clause.other_stream = !value.empty() && value != "watch";
     if (key == "q" && !absl::SimpleAtod(value, &clause.q)) clause.q = 1;
   }
   return clause;
@@ -98,7 +98,7 @@ std::optional<MediaType> Negotiate(absl::string_view accept, Offer offer) {
   std::stable_sort(clauses.begin(), clauses.end(),
                    [](const Clause& a, const Clause& b) { return a.q > b.q; });
   for (const Clause& clause : clauses) {
-    if (clause.stream || clause.q <= 0) continue;
+    if (clause.other_stream || clause.q <= 0) continue;
     const std::optional<Conversion> conversion = ConversionOf(clause, offer);
     if (!conversion.has_value()) continue;
     for (const Serializer& serializer : kSerializers) {
@@ -134,6 +134,24 @@ const std::vector<std::string>& SupportedMediaTypes() {
   static const auto* const kTypes = new std::vector<std::string>{
       "application/json", "application/yaml", "application/vnd.kubernetes.protobuf"};
   return *kTypes;
+}
+
+const std::vector<std::string>& SupportedListMediaTypes() {
+  static const auto* const kTypes = new std::vector<std::string>{
+      "application/json", "application/yaml", "application/vnd.kubernetes.protobuf",
+      "application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"};
+  return *kTypes;
+}
+
+bool NamesSupportedType(absl::string_view accept) {
+  for (absl::string_view clause : absl::StrSplit(accept, ',')) {
+    clause = absl::StripAsciiWhitespace(clause.substr(0, clause.find(';')));
+    const std::vector<std::string>& types = SupportedMediaTypes();
+    if (clause == "*/*" || std::find(types.begin(), types.end(), clause) != types.end()) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace flyball::apiservice

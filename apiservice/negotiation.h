@@ -34,7 +34,11 @@ std::optional<MediaType> Negotiate(absl::string_view accept, Offer offer);
 // The Content-Type of an answer.
 std::string ContentTypeOf(MediaType type);
 
-// The list that a 406 names.
+// The list that a 406 names; that of a list has the forms of a watch too.
 const std::vector<std::string>& SupportedMediaTypes();
+const std::vector<std::string>& SupportedListMediaTypes();
+
+// Whether a clause names a supported type, whatever its parameters: which 406 an answer is.
+bool NamesSupportedType(absl::string_view accept);
 
 }  // namespace flyball::apiservice

@@ -50,5 +50,14 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"AggregatedElsewhere", kV2, kPlain, "406"}),
     [](const auto& info) { return info.param.name; });
 
+TEST(NamesSupportedTypeTest, LooksAtTheTypeAlone) {
+  EXPECT_TRUE(NamesSupportedType("text/html, application/yaml;q=0.1"));
+  EXPECT_TRUE(NamesSupportedType("application/json;as=Table;v=v1;g=meta.k8s.io"));
+  EXPECT_TRUE(NamesSupportedType("*/*"));
+  EXPECT_FALSE(NamesSupportedType("text/html"));
+  EXPECT_FALSE(NamesSupportedType("APPLICATION/JSON"));
+  EXPECT_FALSE(NamesSupportedType(""));
+}
+
 }  // namespace
 }  // namespace flyball::apiservice

@@ -129,8 +129,10 @@ void RouteResource(Segments rest, RoutedRequest* out) {
   }
 }
 
-// Everything below /apis. `parts` has no trailing empty segment.
+// Everything below /apis. `parts` has no trailing empty segment, but for further ones that the
+// original passes over below a version.
 void RouteApis(Segments parts, RoutedRequest* out) {
+  while (parts.size() > 3 && parts.back().empty()) parts.remove_suffix(1);
   if (parts.size() == 1) {
     out->endpoint = Endpoint::kGroupList;
     return;
@@ -273,7 +275,9 @@ RoutedRequest Route(absl::string_view method, absl::string_view raw_target,
   } else if (!trailing_slash) {
     RouteOther(parts, &out);
   }
-  if (!out.error.has_value() && method != "GET" && !IsAnyMethod(out.endpoint)) {
+  // A path of the right shape that means nothing is refused after its method is.
+  const bool right_shape = !out.error.has_value() || out.endpoint == Endpoint::kCustomMetric;
+  if (right_shape && method != "GET" && !IsAnyMethod(out.endpoint)) {
     out.error = wire::MethodNotAllowed();
   }
   if (!out.error.has_value()) CheckParameters(&out);

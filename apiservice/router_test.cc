@@ -68,7 +68,8 @@ INSTANTIATE_TEST_SUITE_P(
             "custom" + kC + " ns=shop res=pods name=* metric=m"},
         Row{"OneTrailingSlash", C2 "/namespaces/shop/pods/a/m/",
             "custom" + kC + " ns=shop res=pods name=a metric=m"},
-        Row{"TwoTrailingSlashes", C2 "/namespaces/shop/pods/a/m//", "404 NotFound"},
+        Row{"TwoTrailingSlashes", C2 "/namespaces/shop/pods/a/m//",
+            "custom" + kC + " ns=shop res=pods name=a metric=m"},
         Row{"RootScoped", C2 "/nodes/n1/load", "custom" + kC + " res=nodes name=n1 metric=load"},
         Row{"NamespaceItself", C2 "/namespaces/shop/metrics/m",
             "custom" + kC + " itself res=namespaces name=shop metric=m"},
@@ -106,6 +107,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"Head", E1 "/namespaces/shop/q", "405 MethodNotAllowed", "HEAD"},
                     Row{"PostToNowhere", E1 "/q", "404 NotFound", "POST"},
                     Row{"PostToList", "/apis", "405 MethodNotAllowed", "POST"},
+                    Row{"PostToTwoParts", C2 "/namespaces/shop/pods", "405 MethodNotAllowed",
+                        "POST"},
                     Row{"PostHealth", "/healthz", "health res=healthz", "POST"},
                     Row{"PostVersion", "/version", "405 MethodNotAllowed", "POST"}),
     [](const auto& info) { return info.param.name; });

@@ -136,7 +136,10 @@ std::string ApiResourceListProtobuf(absl::string_view group_version,
     item.Bool(2, resource.namespaced);
     item.String(3, resource.kind);
     item.Message(4, verbs);
-    item.String(6, "");
+    item.String(6, "");   // singularName
+    item.String(8, "");   // group
+    item.String(9, "");   // version
+    item.String(10, "");  // storageVersionHash
     message.Message(2, item);
   }
   return ProtoEnvelope("v1", "APIResourceList", message);

@@ -27,10 +27,12 @@ void AppendDetails(const StatusDetails& details, std::string* out) {
   if (!details.causes.empty()) {
     if (out->back() != '{') out->push_back(',');
     out->append("\"causes\":[");
-    for (const std::string& cause : details.causes) {
+    for (const StatusCause& cause : details.causes) {
       if (out->back() != '[') out->push_back(',');
-      out->append("{\"message\":");
-      AppendJsonString(cause, out);
+      out->push_back('{');
+      AppendField("reason", cause.reason, out);
+      AppendField("message", cause.message, out);
+      AppendField("field", cause.field, out);
       out->push_back('}');
     }
     out->push_back(']');
@@ -68,13 +70,15 @@ std::string ToProtobuf(const Status& status) {
     details.String(1, status.details->name);
     details.String(2, status.details->group);
     details.String(3, status.details->kind);
-    for (const std::string& text : status.details->causes) {
+    for (const StatusCause& from : status.details->causes) {
       ProtoWriter cause;
-      cause.String(1, "");
-      cause.String(2, text);
+      cause.String(1, from.reason);
+      cause.String(2, from.message);
+      cause.String(3, from.field);
       details.Message(4, cause);
     }
     details.Int(5, status.details->retry_after_seconds);
+    details.String(6, "");  // uid
     message.Message(5, details);
   }
   message.Int(6, status.code);
@@ -122,6 +126,13 @@ Status ForbiddenPath(absl::string_view text) {
   return {403, "Forbidden", absl::StrCat("forbidden: ", text), StatusDetails{}};
 }
 
+Status NoRepresentation(const std::vector<std::string>& media_types) {
+  return {406, "NotAcceptable",
+          absl::StrCat("406: Not Acceptable\n\nAvailable representations: ",
+                       absl::StrJoin(media_types, ", ")),
+          StatusDetails{}};
+}
+
 Status NotAcceptable(const std::vector<std::string>& media_types) {
   return {406, "NotAcceptable",
           absl::StrCat("only the following media types are accepted: ",
@@ -156,7 +167,7 @@ Status FromProviderError(const absl::Status& error) {
       return {503, "ServiceUnavailable", text, std::nullopt};
     case absl::StatusCode::kInternal: {
       StatusDetails details;
-      details.causes.push_back(text);
+      details.causes.push_back({.message = text});
       return {500, "InternalError", absl::StrCat("Internal error occurred: ", text), details};
     }
     default:

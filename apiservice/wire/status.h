@@ -13,12 +13,18 @@
 
 namespace flyball::apiservice::wire {
 
+struct StatusCause {
+  std::string message;
+  std::string reason = {};  // "" is left out
+  std::string field = {};   // "" is left out
+};
+
 struct StatusDetails {
   std::string name;
   std::string group;
   std::string kind;
-  std::vector<std::string> causes;  // messages
-  int retry_after_seconds = 0;      // 0 is left out
+  std::vector<StatusCause> causes;
+  int retry_after_seconds = 0;  // 0 is left out
 };
 
 struct Status {
@@ -41,6 +47,8 @@ Status Unauthorized();
 Status Forbidden(absl::string_view group, absl::string_view resource, absl::string_view name,
                  absl::string_view text);
 Status ForbiddenPath(absl::string_view text);
+// 406 for want of a media type, and for want of the form that a served type was asked for in.
+Status NoRepresentation(const std::vector<std::string>& media_types);
 Status NotAcceptable(const std::vector<std::string>& media_types);
 // 404 `pods "x" not found`.
 Status ObjectNotFound(absl::string_view group, absl::string_view resource, absl::string_view name);

@@ -45,7 +45,7 @@ def answer(got, how: str):
     seen = {"status": got.status, "type": got.headers.get("content-type"), "cache": got.headers.get("cache-control")}
     body = without_now(got.body)
     if seen["type"] == "application/yaml":  # its indentation is each writer's own
-        return {**seen, "body": yaml.safe_load(body)}
+        return {**seen, "body": (_sorted if how == "json" else lambda document: document)(yaml.safe_load(body))}
     if how == "bytes":
         return {**seen, "body": body.decode(errors="backslashreplace")}
     try:
