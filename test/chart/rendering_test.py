@@ -153,6 +153,20 @@ class Rendering(case.Case):
         more = scaler["act"] - scaler["shadow"]
         self.assertTrue(all(resource.endswith("/scale") for _, resource, _ in more), more)
 
+    def test_groups_that_are_registered(self):
+        rows = (
+            ("default rules", {}, {"custom"}),
+            ("nothing", {"rules": {"default": False}}, set()),
+            ("advice is an external metric", {"rules": {"default": False}, "scaler": {"enabled": True, "mode": "advise"}}, {"external"}),
+            ("rules of others, as told", {"rules": {"existing": "theirs", "default": False}, "apiServices": {"resource": True}}, {"metrics"}),
+            ("none although there are rules", {"apiServices": {"custom": False}}, set()),
+            ("none at all", {"apiServices": {"create": False}}, set()),
+        )
+        for claim, values, wanted in rows:
+            with self.subTest(claim):
+                items = self.helm.render("--values", values_file(values))
+                self.assertEqual({name.split(".")[1] for kind, name in names(items) if kind == "APIService"}, wanted)
+
     def test_alerts_are_tested_and_have_a_runbook(self):
         promtool = paths.debian("promtool", "prometheus")
         done = processes.run([promtool, "test", "rules", HERE / "alerts_test.yaml"])

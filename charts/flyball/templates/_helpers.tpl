@@ -88,7 +88,8 @@ annotations:
 {{/* Which groups are on: YAML of custom, external, resource. */}}
 {{- define "flyball.groups" -}}
 {{- $rules := .Values.rules -}}
-{{- $on := dict "custom" (or $rules.default $rules.custom) "external" $rules.external "resource" $rules.resource -}}
+{{- $advises := and .Values.scaler.enabled (eq .Values.scaler.mode "advise") -}}
+{{- $on := dict "custom" (or $rules.default $rules.custom) "external" (or $rules.external $advises) "resource" $rules.resource -}}
 {{- range $group, $rules := $on }}
 {{- $told := index $.Values.apiServices $group }}
 {{ $group }}: {{ ternary (not (empty $rules)) $told (kindIs "invalid" $told) }}
