@@ -44,12 +44,12 @@ class ClusterCase(case.Case):
     def everything(cls) -> set:
         """All objects that there are by kind and name, but what controllers make by themselves."""
         kinds = sorted(cls.kubectl("api-resources", "--verbs=list", "-o", "name").split())
-        kinds = [k for k in kinds if not k.startswith(("events", "endpoints", "componentstatuses", "leases"))
+        kinds = [k for k in kinds if not k.startswith(("events", "endpoints", "componentstatuses"))
                  and not k.endswith("metrics.k8s.io") and k not in ("pods", "replicasets.apps", "controllerrevisions.apps")]
         lines = cls.kubectl("get", ",".join(kinds), "-A", "--ignore-not-found", "--no-headers",
                              "-o", "custom-columns=K:.kind,NS:.metadata.namespace,N:.metadata.name").splitlines()
         found = {" ".join(line.split()) for line in lines}
-        return {line for line in found if not line.startswith(("EndpointSlice ", "ServiceAccount kube-system "))}
+        return {line for line in found if not line.startswith(("EndpointSlice ", "ServiceAccount kube-system ", "Lease kube-"))}
 
 
 class Audit:

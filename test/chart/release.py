@@ -23,7 +23,7 @@ def rules(extra=()) -> dict:
                                 "nodeQuery": SUM.replace("<<.Series>>", "node_memory")}}}
 
 
-def samples() -> dict:
+def all_samples() -> dict:
     return {'load_per_pod{namespace="shop",pod="a-1"}': 7, 'load_service{namespace="shop",service="front"}': 8,
             'load_namespace{namespace="shop"}': 9, 'queue_len{queue="mail"}': 10,
             'container_cpu{namespace="shop",pod="a-1",container="main"}': 0.25,
@@ -31,17 +31,21 @@ def samples() -> dict:
 
 
 class Release(ClusterCase):
-    """A release and its one pod, which is a process on this machine, beside a Prometheus that has `samples`."""
+    """A release and its one pod, which is a process on this machine, beside a Prometheus that scrapes `samples`."""
 
     RELEASE = "flyball"
     MORE_VALUES = {}
+
+    @classmethod
+    def samples(cls) -> dict:
+        return all_samples()
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         kube.node(cls.admin, "n1")
         kube.apply(cls.admin, kube.make("Service", "front", "shop", labels={"app": "shop"}, spec={"ports": [{"port": 80}]}))
-        exporter = Exporter(samples)
+        exporter = Exporter(cls.samples)
         cls.addClassCleanup(exporter.stop)
         prometheus = Prometheus({"all": exporter.address})
         cls.addClassCleanup(prometheus.stop)

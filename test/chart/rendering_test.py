@@ -137,11 +137,14 @@ class Rendering(case.Case):
         pods = {("", "pods", verb) for verb in ("list", "watch")}
         kinds = {("", kind, verb) for kind in ("namespaces", "services") for verb in ("list", "watch")}
         nodes = {("", "nodes", verb) for verb in ("list", "watch")}
+        definitions = {("apiextensions.k8s.io", "customresourcedefinitions", verb) for verb in ("list", "watch")} | {
+            ("apiregistration.k8s.io", "apiservices", verb) for verb in ("list", "watch")}
         rows = (
-            ("custom metrics list objects", {}, pods | kinds),
-            ("external metrics need none", {"rules": {"default": False, "external": [RULE]}}, set()),
-            ("resource metrics list pods and nodes", {"rules": {"default": False, "resource": RESOURCE}}, pods | nodes),
-            ("none in all namespaces when some are given", {"rbac": {"namespaces": ["shop"]}}, set()),
+            ("custom metrics list objects", {}, pods | kinds | definitions),
+            ("external metrics need none", {"rules": {"default": False, "external": [RULE]}}, definitions),
+            ("resource metrics list pods and nodes", {"rules": {"default": False, "resource": RESOURCE}}, pods | nodes | definitions),
+            ("no objects of all namespaces when some are given", {"rbac": {"namespaces": ["shop"]}}, definitions),
+            ("definitions need not be watched", {"rbac": {"namespaces": ["shop"], "watchKinds": False}}, set()),
         )
         for claim, values, wanted in rows:
             with self.subTest(claim):
