@@ -4,6 +4,7 @@
 //          without a target above zero or without a value is unknown; streamed metric specs are not
 //          asked for.
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -72,7 +73,10 @@ class ExternalTrigger : public Trigger {
     if (!options_.push) return;
     {
       absl::MutexLock lock(&mutex_);
-      on_active_ = std::move(on_active);
+      on_active_ = [this, on_active = std::move(on_active)] {
+        pushed_ = true;
+        on_active();
+      };
       client_ = nullptr;  // so that a stream is opened on it
     }
     (void)Client();  // an error shows in the readings; each of them tries again
@@ -145,11 +149,14 @@ class ExternalTrigger : public Trigger {
       readings[i].time = now;
     }
     ASSIGN_OR_RETURN(const bool active, client->IsActive(options_.object, left()));
-    for (TriggerReading& reading : readings) reading.active = active;
+    // What was pushed counts once, although the server may not say it again.
+    const bool pushed = pushed_.exchange(false);
+    for (TriggerReading& reading : readings) reading.active = active || pushed;
     return absl::OkStatus();
   }
 
   const ExternalOptions options_;
+  std::atomic<bool> pushed_{false};  // active, since the last reading
   absl::Mutex mutex_;
   std::shared_ptr<ExternalScaler> client_ ABSL_GUARDED_BY(mutex_);
   std::vector<TriggerMetric> known_ ABSL_GUARDED_BY(mutex_);

@@ -293,6 +293,20 @@ TEST(ExternalPushTriggerTest, AnActiveMessageIsToldAtOnceAndInactiveOnesAreNot) 
   EXPECT_EQ(calls.count(), 1);
 }
 
+TEST(ExternalPushTriggerTest, WhatWasPushedCountsOnceWhateverThePollSays) {
+  Peer peer;
+  peer.Do(kQueue);
+  Calls calls;
+  const auto trigger = Make(peer.address(), {}, {}, "external-push");
+  trigger->Subscribe(calls.Callback());
+  peer.Do(R"({"streams": 1})");
+  EXPECT_FALSE(trigger->Read(kNow, absl::Seconds(10)).at(0).active);
+  peer.Do(R"({"push": true})");
+  EXPECT_TRUE(calls.WaitFor(1));
+  EXPECT_TRUE(trigger->Read(kNow, absl::Seconds(10)).at(0).active);
+  EXPECT_FALSE(trigger->Read(kNow, absl::Seconds(10)).at(0).active);
+}
+
 TEST(ExternalPushTriggerTest, AnEndedStreamIsOpenedAgain) {
   Peer peer;
   peer.Do(kQueue);

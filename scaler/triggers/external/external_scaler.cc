@@ -81,7 +81,7 @@ std::shared_ptr<grpc::Channel> Dial(const ExternalAddress& address) {
 
 class StreamLoop : public ActivityStream {
  public:
-  StreamLoop(std::shared_ptr<grpc::Channel> channel, const ScaledObject& object,
+  StreamLoop(const std::shared_ptr<grpc::Channel>& channel, const ScaledObject& object,
              std::function<void()> on_active)
       : stub_(proto::ExternalScaler::NewStub(channel)),
         request_(ToProto(object)),
