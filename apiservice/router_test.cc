@@ -15,9 +15,10 @@ const absl::Duration kMinute = absl::Minutes(1);
 std::string Show(const RoutedRequest& r) {
   if (r.early_error.has_value()) return absl::StrCat("early ", r.early_error->code);
   if (r.error.has_value()) return absl::StrCat(r.error->code, " ", r.error->reason);
-  static const char* const kNames[] = {
-      "unknown", "index",    "groups",   "group",     "resources", "custom",  "external", "pods",
-      "nodes",   "openapi2", "openapi3", "openapi3/", "health",    "metrics", "version",  "rules"};
+  static const char* const kNames[] = {"unknown",  "index",     "groups", "group",   "resources",
+                                       "custom",   "external",  "pods",   "nodes",   "openapi2",
+                                       "openapi3", "openapi3/", "health", "metrics", "version",
+                                       "rules",    "decisions"};
   std::string out = kNames[static_cast<int>(r.endpoint)];
   const auto add = [&](absl::string_view name, absl::string_view value) {
     if (!value.empty()) absl::StrAppend(&out, " ", name, "=", value);
@@ -94,7 +95,9 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"Pod", M1 "/namespaces/shop/pods/p", "pods" + kM + " ns=shop name=p"},
         Row{"NoPodWithoutNamespace", M1 "/pods/p", "404 NotFound"},
         Row{"OtherResource", M1 "/services", "404 NotFound"},
-        Row{"Health", "/readyz", "health res=readyz"},
+        Row{"Health", "/readyz", "health res=readyz"}, Row{"DebugRules", "/debug/rules", "rules"},
+        Row{"DebugDecisions", "/debug/decisions?name=web", "decisions"},
+        Row{"DebugOther", "/debug/other", "unknown"},
         Row{"OneCheck", "/livez/ping", "health res=livez name=ping"},
         Row{"OpenApi", "/openapi/v3/apis/metrics.k8s.io/v1beta1",
             "openapi3/ name=apis/metrics.k8s.io/v1beta1"},

@@ -265,6 +265,20 @@ TEST_F(ApiServerFixture, SelfSignedPairIsMadeOnceAndKept) {
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
+TEST_F(ApiServerFixture, DebugDecisionsIsGivenTheQuery) {
+  StartServer();
+  EXPECT_EQ(Get("/debug/decisions")->status, 404);  // no scaler
+  server_.reset();
+  debug_decisions_ = [](const DebugParameter& parameter) {
+    return "{\"of\":\"" + parameter("name") + "\",\"kind\":\"" + parameter("kind") + "\"}";
+  };
+  StartServer();
+  const auto answer = Get("/debug/decisions?name=web%2D1&namespace=shop");
+  EXPECT_EQ(answer->status, 200);
+  EXPECT_EQ(answer->get_header_value("Content-Type"), "application/json");
+  EXPECT_EQ(answer->body, R"({"of":"web-1","kind":""})");
+}
+
 TEST_F(ApiServerFixture, TakenPortSaysSo) {
   StartServer();
   options_.listen.port = server_->port();

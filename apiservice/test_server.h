@@ -48,6 +48,7 @@ class ApiServerFixture : public testing::Test {
     dependencies.authentication = kube_.get();
     dependencies.authorization = kube_.get();
     dependencies.checks = checks_;
+    dependencies.debug_decisions = debug_decisions_;
     dependencies.clock = clock_;
     auto server = ApiServer::Create(options_, std::move(dependencies));
     ASSERT_TRUE(server.ok()) << server.status();
@@ -77,6 +78,7 @@ class ApiServerFixture : public testing::Test {
   std::shared_ptr<FakeResourceMetrics> resource_ = std::make_shared<FakeResourceMetrics>();
   std::unique_ptr<FakeKubeApi> kube_ = std::make_unique<FakeKubeApi>();
   std::vector<HealthCheck> checks_;
+  DebugPage debug_decisions_;
   SimulatedClock simulated_{absl::Now()};
   Clock* clock_ = nullptr;  // nullptr: the machine's
   std::unique_ptr<ApiServer> server_;
