@@ -74,8 +74,8 @@ class Adapter:
         self.admin = Client(self.url, Identity(cert=cluster.admin_cert))
         self.anonymous = Client(self.url)
 
-    def start(self, ready: bool = True, timeout: float = 60.0) -> "Adapter":
-        self.process = processes.Process(self.kind, self._argv)
+    def start(self, ready: bool = True, timeout: float = 60.0, env: dict = None) -> "Adapter":
+        self.process = processes.Process(self.kind, self._argv, env)
         if ready:
             self.wait_ready(timeout)
         return self

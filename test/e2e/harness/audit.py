@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import threading
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -58,27 +59,31 @@ def _write(event: dict) -> Write:
 
 
 class Log:
-    """`writes()` is all that the policy keeps, in the order of the log. One reader at a time."""
+    """`writes()` is all that the policy keeps, in the order of the log. Thread-safe."""
 
     def __init__(self, folder: pathlib.Path, policy: dict):
         self.policy, self.path = folder / "audit-policy.json", folder / "audit.log"
         self.policy.write_text(json.dumps(policy))
-        self._offset, self._seen = 0, []
+        self._lock, self._offset, self._seen = threading.Lock(), 0, []
 
     def writes(self) -> list:
-        if self.path.exists():
-            with open(self.path, "rb") as log:
-                log.seek(self._offset)
-                for line in log:
-                    if not line.endswith(b"\n"):
-                        break  # still being written
-                    self._offset += len(line)
-                    try:
-                        event = json.loads(line)
-                    except ValueError:
-                        continue  # cut off by the end of a killed API server
-                    self._seen.append(_write(event))
-        return self._seen
+        with self._lock:
+            if self.path.exists():
+                self._read()
+            return self._seen
+
+    def _read(self):
+        with open(self.path, "rb") as log:
+            log.seek(self._offset)
+            for line in log:
+                if not line.endswith(b"\n"):
+                    break  # still being written
+                self._offset += len(line)
+                try:
+                    event = json.loads(line)
+                except ValueError:
+                    continue  # cut off by the end of a killed API server
+                self._seen.append(_write(event))
 
     def mark(self) -> int:
         """For `since`."""

@@ -34,6 +34,7 @@ class ControlPlane:
         self._token_keys = pki.key_pair(self.folder)
         self._etcd_port, self._etcd_peer, self.port = ports.free(), ports.free(), ports.free()
         self.url = f"https://127.0.0.1:{self.port}"
+        self.etcd_url = f"http://127.0.0.1:{self._etcd_port}"
         self.etcd = self.apiserver = self.controllers = self.stock_scaler = None
         self.admin = Client(self.url, Identity(cert=self.admin_cert))
         self.admin_kubeconfig = self.kubeconfig(Identity(cert=self.admin_cert), "admin")
@@ -45,7 +46,7 @@ class ControlPlane:
     def start(self, controllers: bool = True) -> "ControlPlane":
         self.etcd = processes.Process("etcd", [
             paths.debian("etcd", "etcd-server"), "--data-dir", self.folder / "etcd", "--unsafe-no-fsync",
-            "--log-level=error",
+            "--log-level=error", "--max-txn-ops=1024", "--max-request-bytes=16000000", "--quota-backend-bytes=4000000000",
             f"--listen-client-urls=http://127.0.0.1:{self._etcd_port}",
             f"--advertise-client-urls=http://127.0.0.1:{self._etcd_port}",
             f"--listen-peer-urls=http://127.0.0.1:{self._etcd_peer}",
@@ -90,6 +91,11 @@ class ControlPlane:
         if self.stock_scaler:
             self.stock_scaler.kill()
             self.stock_scaler = None
+
+    def stock_scaler_replica(self, name: str, kubeconfig: pathlib.Path, args) -> processes.Process:
+        """One of several that elect a leader. It acts as the user of that kubeconfig."""
+        return self._manager(name, (_STOCK_SCALER,), (
+            f"--kubeconfig={kubeconfig}", "--use-service-account-credentials=false", "--leader-elect=true", *FAST, *args))
 
     def _manager(self, name: str, controllers: tuple, args=()) -> processes.Process:
         return processes.Process(name, [

@@ -8,7 +8,9 @@ _PLURAL = {
     "Namespace": ("v1", "namespaces", False), "Pod": ("v1", "pods", True), "Node": ("v1", "nodes", False),
     "Service": ("v1", "services", True), "ServiceAccount": ("v1", "serviceaccounts", True),
     "ConfigMap": ("v1", "configmaps", True),
-    "Deployment": ("apps/v1", "deployments", True), "Job": ("batch/v1", "jobs", True),
+    "Event": ("v1", "events", True), "Secret": ("v1", "secrets", True),
+    "Lease": ("coordination.k8s.io/v1", "leases", True),
+    "Deployment": ("apps/v1", "deployments", True), "StatefulSet": ("apps/v1", "statefulsets", True), "Job": ("batch/v1", "jobs", True),
     "Ingress": ("networking.k8s.io/v1", "ingresses", True),
     "HorizontalPodAutoscaler": ("autoscaling/v2", "horizontalpodautoscalers", True),
     "APIService": ("apiregistration.k8s.io/v1", "apiservices", False),
@@ -101,11 +103,12 @@ def node(client: Client, name: str, labels: dict = None):
     apply(client, make("Node", name, labels=labels or {}))
 
 
-def crd(client: Client, group: str, plural: str, kind: str, scope: str):
+def crd(client: Client, group: str, plural: str, kind: str, scope: str, subresources: dict = None):
+    more = {"subresources": subresources} if subresources else {}
     apply(client, make("CustomResourceDefinition", f"{plural}.{group}", spec={
         "group": group, "scope": scope,
         "names": {"plural": plural, "singular": kind.lower(), "kind": kind, "listKind": kind + "List"},
-        "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {
+        "versions": [{"name": "v1", "served": True, "storage": True, **more, "schema": {"openAPIV3Schema": {
             "type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}))
     register_kind(kind, f"{group}/v1", plural, scope == "Namespaced")
 

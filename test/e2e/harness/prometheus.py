@@ -18,11 +18,16 @@ class Prometheus:
                                       "static_configs": [{"targets": [address]}]}
                                      for job, address in targets.items()]}
         (folder / "prometheus.yml").write_text(json.dumps(config))
-        self.process = processes.Process("prometheus", [
+        self._argv = [
             paths.debian("prometheus", "prometheus"), f"--config.file={folder / 'prometheus.yml'}",
             f"--storage.tsdb.path={folder / 'data'}", f"--web.listen-address=127.0.0.1:{port}",
-            "--log.level=warn"])
+            "--log.level=warn"]
         self._client = Client(self.url)
+        self.start()
+
+    def start(self):
+        """Also the way back after `stop`: same port, same data."""
+        self.process = processes.Process("prometheus", self._argv)
         wait.until(lambda: self.process.must_live() and self._client.get("/-/ready").status == 200,
                    "prometheus ready", timeout=60)
 

@@ -1,0 +1,151 @@
+"""Who is scaled: flags, annotation and the object's own mode; and advice that a stock HPA follows."""
+
+import time
+
+from harness import kube, own_kind, ports, registration, scaler, scaling, wait
+from harness.case import Case, differs, side_by_side
+from harness.kubelet import Kubelet
+
+NS = "modes"
+HPA = "HorizontalPodAutoscaler"
+QUICK = {"scaleDown": {"stabilizationWindowSeconds": 0}}
+
+
+class ModeCase(Case):
+    """One flyball with ARGS; each test has a Deployment of 2 replicas and one queue of its own."""
+
+    ARGS = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cluster = cls.cluster()
+        cls.admin = cluster.admin
+        cluster.stop_stock_scaler()
+        cls.addClassCleanup(cluster.start_stock_scaler)
+        kube.namespace(cls.admin, NS)
+        own_kind.install(cluster)
+        cls.kubelet = Kubelet(cls.admin, NS)
+        cls.addClassCleanup(cls.kubelet.stop)
+        cls.metrics = scaling.Metrics(cls.kubelet)
+        cls.addClassCleanup(cls.metrics.stop)
+        cls.port = ports.free()
+        cls.server = scaler.flyball(cluster, cls.metrics.prometheus.url, (*cls.ARGS, f"--scaler-namespace={NS}"),
+                                    port=cls.port).start()
+        cls.addClassCleanup(cls.server.stop)
+        cls.watch(cls.server.process)
+
+    def begin(self, kind: str, name: str, annotations: dict = None, **more):
+        kube.apply(self.admin, scaling.workload("Deployment", NS, name, 2))
+        self.addCleanup(kube.delete, self.admin, "Deployment", NS, name)
+        self.metrics.set(NS, name, queue=35)
+        item = own_kind.autoscaler(NS, name, (1, 6), metrics=[scaling.queue(name)], **more)
+        item = kube.make(kind, name, NS, spec=item["spec"])
+        item["metadata"]["annotations"] = annotations or {}
+        self.mark = self.cluster().audit.mark()
+        kube.apply(self.admin, item)
+        self.addCleanup(kube.delete, self.admin, kind, NS, name)
+
+    def replicas(self, name: str) -> int:
+        return kube.get(self.admin, "Deployment", NS, name)["spec"]["replicas"]
+
+    def reaches(self, name: str, count: int):
+        wait.until(lambda: self.replicas(name) == count, f"{name} at {count}", 15)
+
+    def is_left_alone(self, kind: str, name: str, seconds: float = 4):
+        """Its target and its status; something else is scaled meanwhile, so the scaler is at work."""
+        self.begin(own_kind.KIND, name + "-beside", annotations={"flyball.dev/mode": "act"})
+        self.reaches(name + "-beside", 4)
+        time.sleep(seconds)
+        self.assertEqual(self.replicas(name), 2)
+        written = [w for w in self.cluster().audit.since(0) if w.name == name and w.namespace == NS and w.user == "flyball"]
+        self.assertEqual([w for w in written if kind == HPA or w.resource.endswith("/scale")], [])
+
+
+@differs("it has no modes")
+@side_by_side
+class Acting(ModeCase):
+    """--scaler-mode=act alone: our own kind, not HPAs."""
+
+    ARGS = ("--scaler-mode=act",)
+
+    def test_own_kind_is_scaled(self):
+        self.begin(own_kind.KIND, "own")
+        self.reaches("own", 4)
+
+    def test_hpa_is_left_alone(self):
+        self.begin(HPA, "hpa")
+        self.is_left_alone(HPA, "hpa")
+
+    def test_hpa_is_left_alone_whatever_its_annotation_says(self):
+        self.begin(HPA, "annotated-hpa", {"flyball.dev/mode": "act"})
+        self.is_left_alone(HPA, "annotated-hpa")
+
+    def test_decisions_are_told_to_those_who_may_see_them(self):
+        self.begin(own_kind.KIND, "told")
+        self.reaches("told", 4)
+        path = f"/debug/decisions?namespace={NS}&name=told"
+        answer = self.server.admin.get(path)
+        self.assertEqual(answer.status, 200, str(answer))
+        self.assertIn("queue_len", answer.text())
+        self.assertIn(self.server.anonymous.get(path).status, (401, 403))
+
+    def test_own_kind_in_shadow_is_left_alone(self):
+        self.begin(own_kind.KIND, "own-shadow", mode="Shadow")
+        self.is_left_alone(own_kind.KIND, "own-shadow")
+
+    def test_annotation_wins(self):
+        self.begin(own_kind.KIND, "own-annotated", {"flyball.dev/mode": "shadow"}, mode="Act")
+        self.is_left_alone(own_kind.KIND, "own-annotated")
+
+
+@differs("it has no modes")
+@side_by_side
+class ActingOnHpas(ModeCase):
+    """--scaler-hpa: HPAs too, but for those that say otherwise."""
+
+    ARGS = ("--scaler-mode=act", "--scaler-hpa")
+
+    def test_hpa_is_scaled(self):
+        self.begin(HPA, "hpa-acted")
+        self.reaches("hpa-acted", 4)
+
+    def test_annotated_hpa_is_left_alone(self):
+        self.begin(HPA, "hpa-shadow", {"flyball.dev/mode": "shadow"})
+        self.is_left_alone(HPA, "hpa-shadow")
+
+
+@differs("it has no modes")
+@side_by_side
+class Advising(ModeCase):
+    """--scaler-mode=advise: a stock HPA scales as it is told, with our cadence and triggers."""
+
+    ARGS = ("--scaler-mode=advise",)
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        registration.register(cls.admin, "scaler", cls.port)
+        cls.addClassCleanup(registration.unregister, cls.admin)
+        registration.wait_available(cls.admin)
+        cls.cluster().start_stock_scaler()
+        cls.addClassCleanup(cls.cluster().stop_stock_scaler)
+
+    def test_stock_hpa_follows(self):
+        self.begin(own_kind.KIND, "advised")
+        path = f"/apis/external.metrics.k8s.io/v1beta1/namespaces/{NS}/flyball_desired_replicas?labelSelector=autoscaler%3Dadvised"
+        found = wait.until(lambda: self.admin.get(path).json()["items"], "the advice as an external metric")
+        self.assertEqual([i["value"] for i in found], ["4"])
+        self.assertEqual(found[0]["metricLabels"]["namespace"], NS)
+        self.assertEqual(self.replicas("advised"), 2)
+        follower = {"type": "External", "external": {
+            "metric": {"name": "flyball_desired_replicas", "selector": {"matchLabels": {"autoscaler": "advised"}}},
+            "target": {"type": "AverageValue", "averageValue": "1"}}}
+        kube.apply(self.admin, kube.make(HPA, "follower", NS, spec={
+            "scaleTargetRef": scaling.target_ref("Deployment", "advised"), "minReplicas": 1, "maxReplicas": 6,
+            "metrics": [follower], "behavior": QUICK}))
+        self.addCleanup(kube.delete, self.admin, HPA, NS, "follower")
+        self.reaches("advised", 4)
+        self.metrics.set(NS, "advised", queue=15)
+        self.reaches("advised", 2)
+        by = {w.user for w in self.cluster().audit.since(self.mark, "/scale") if w.name == "advised"}
+        self.assertEqual(by, {"system:serviceaccount:kube-system:horizontal-pod-autoscaler"})
