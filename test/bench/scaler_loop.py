@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""flyball's scaler against the stock HPA controller: one run, same machine, same control plane, same Prometheus.
+
+  ./dev bench scaler-loop [--part reaction|many|crowd]... [--autoscalers N] [--seconds N]
+
+reaction  one autoscaler, 50 load steps, 1 s scrape: step -> scale write (stock: its defaults, 8 steps at the same time)
+many      500 HPAs, all loads change at one moment: sample -> scale write, requests to the API server (both: 1 s period)
+crowd     10,000 autoscalers of our own kind with 100,000 pods, each with an External metric of its own and cpu utilisation,
+          decided each second; the samples come from synthetic_prometheus, since a real one could not give them beside it
+
+Prints the table and writes test/bench/results/scaler_loop.json. Exit status 1 when a requirement is missed.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
+sys.dont_write_bytecode = True
+
+# pylint: disable=wrong-import-position
+from harness import control_plane, own_kind, paths, ports, registration, scaler, scenario_run
+from scaler_loop_bench import crowd, load, many_hpas, reaction, report
+
+PARTS = ("reaction", "many", "crowd")
+PERIOD = "--horizontal-pod-autoscaler-sync-period=1s"
+STOCK_USER = "horizontal-pod-autoscaler"  # of the service account
+
+
+class World:
+    """One control plane, one Prometheus, flyball registered as its metrics API, with or without its scaler."""
+
+    def __init__(self):
+        self.cluster = control_plane.ControlPlane().start(controllers=False)
+        own_kind.install(self.cluster)
+        self.work = load.Load()
+        self._port = ports.free()
+        self.server = None
+
+    def start(self, *scaler_args: str):
+        self.server = scaler.flyball(self.cluster, self.work.prometheus.url, scaler_args, port=self._port, elects=True).start()
+        self.server.wait_listed("external.metrics.k8s.io/v1beta1", "queue_len")
+        registration.register(self.cluster.admin, "scaler", self._port)
+        registration.wait_available(self.cluster.admin)
+
+    def stop(self):
+        self.server.process.kill()
+        self.work.stop()
+        self.cluster.stop()
+
+
+def of_reaction(world: World) -> dict:
+    """All three at once: each has its own workload."""
+    reaction.prepare(world.cluster, world.work, "stock", scenario_run.HPA)
+    reaction.prepare(world.cluster, world.work, "cadence", own_kind.KIND, cadence={"interval": "500ms"})
+    reaction.prepare(world.cluster, world.work, "sample", own_kind.KIND, cadence={"onSample": True})
+    world.start("--scaler-mode=act")
+    world.cluster.start_stock_scaler(())
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        jobs = {name: pool.submit(reaction.measure, world.cluster, world.work, name, steps, 90)
+                for name, steps in (("stock", 8), ("cadence", 50), ("sample", 50))}
+        found = {name: job.result() for name, job in jobs.items()}
+    world.cluster.stop_stock_scaler()
+    world.server.stop()
+    return found
+
+
+def of_many(world: World) -> dict:
+    """One after the other."""
+    many_hpas.prepare(world.cluster, world.work)
+    world.start()
+    world.cluster.start_stock_scaler((PERIOD,))
+    many_hpas.create(world.cluster)
+    stock = many_hpas.measure(world.cluster, world.work, STOCK_USER, world.cluster.stock_scaler, 2, 20)
+    print(f"  stock: median {stock.median:.1f} s, worst {stock.worst:.1f} s", flush=True)
+    world.cluster.stop_stock_scaler()
+    world.server.stop()
+    many_hpas.remove(world.cluster)
+    many_hpas.create(world.cluster)
+    world.start("--scaler-mode=act", "--scaler-hpa", PERIOD)
+    ours = many_hpas.measure(world.cluster, world.work, "flyball", world.server.process, 10, 20)
+    print(f"  flyball: median {ours.median:.2f} s, worst {ours.worst:.2f} s", flush=True)
+    return {"stock": stock, "flyball": ours}
+
+
+def measured(options: argparse.Namespace) -> tuple:
+    """(the table, everything measured by part)."""
+    found, table = {}, []
+    if {"reaction", "many"} & set(options.parts):
+        world = World()
+        if "reaction" in options.parts:
+            print("bench: reaction", flush=True)
+            found["reaction"] = of_reaction(world)
+            table += report.of_reaction(*found["reaction"].values())
+        if "many" in options.parts:
+            print("bench: many HPAs", flush=True)
+            found["many"] = of_many(world)
+            table += report.of_many(*found["many"].values())
+        world.stop()
+    if "crowd" in options.parts:
+        print(f"bench: a crowd of {options.autoscalers:,}", flush=True)
+        cluster = crowd.start_cluster(options.autoscalers)
+        found["crowd"] = {"flyball": crowd.measure(cluster, options.synthetic, options.autoscalers, options.seconds)}
+        table += report.of_crowd(*found["crowd"].values())
+        cluster.stop()
+    return table, {part: {who: o.as_dict() for who, o in sides.items()} for part, sides in found.items()}
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--flyball", type=pathlib.Path, help="the program (default build/release/flyball)")
+    parser.add_argument("--synthetic", type=pathlib.Path, default=paths.PROJECT / "build" / "release" / "bin" / "synthetic_prometheus")
+    parser.add_argument("--part", dest="parts", action="append", choices=PARTS, help="default: all")
+    parser.add_argument("--autoscalers", type=int, default=10_000, help="of the crowd")
+    parser.add_argument("--seconds", type=int, default=30, help="length of one measurement of the crowd")
+    options = parser.parse_args()
+    options.parts = options.parts or list(PARTS)
+    return options
+
+
+def main() -> int:
+    options = arguments()
+    if options.flyball:
+        os.environ["FLYBALL"] = str(options.flyball.resolve())
+    subprocess.run([str(paths.PROJECT / "test" / "peers" / "build"), str(paths.PEERS)], check=True)
+    started = time.monotonic()
+    machine = report.machine()
+    table, found = measured(options)
+    print(f"\n{report.text(table)}\n\nbench: {time.monotonic() - started:.0f} s on {machine['cores']} cores of {machine['cpu']}")
+    if set(options.parts) == set(PARTS):
+        results = HERE / "results" / "scaler_loop.json"
+        results.write_text(json.dumps({"machine": machine, "table": table, "measured": found}, indent=1) + "\n")
+        print(f"bench: written to {results.relative_to(paths.PROJECT)}")
+    missed = [r for r in table if not r["met"]]
+    print(f"bench: {len(table) - len(missed)} of {len(table)} requirements met")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

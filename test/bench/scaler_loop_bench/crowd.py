@@ -1,0 +1,114 @@
+"""10,000 autoscalers with 100,000 pods, each with an External and a Resource metric, decided each second."""
+
+import http.client
+import time
+from dataclasses import asdict, dataclass
+
+from harness import control_plane, kube, own_kind, ports, processes, scaler, scaling, wait
+
+from . import seed
+
+NAMESPACES, PODS = 100, 10
+
+
+@dataclass
+class Outcome:
+    """Of one program over some seconds."""
+    autoscalers: int
+    pods: int
+    first_round_seconds: float     # from exec until each autoscaler was decided once
+    decisions_per_second: float    # all readings changing each second
+    slowest_second: float          # the fewest decisions of one second, as part of all autoscalers
+    cores_changing: float
+    queries_per_second: float
+    cores_still: float             # nothing changes, same cadence
+    decisions_per_second_still: float
+    peak_rss_mib: float
+
+    def as_dict(self) -> dict:
+        return asdict(self)
+
+
+class Synthetic:
+    """build/release/bin/synthetic_prometheus: see there."""
+
+    def __init__(self, program, apps: int):
+        self.port = ports.free()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.process = processes.Process("synthetic-prometheus", [program, self.port, NAMESPACES, apps, PODS])
+        wait.until(lambda: self._ask("GET", "/queries"), "synthetic Prometheus")
+
+    def _ask(self, method: str, path: str) -> bytes:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection.request(method, path)
+        return connection.getresponse().read()
+
+    def queries(self) -> int:
+        return int(self._ask("GET", "/queries"))
+
+    def change(self, changing: bool):
+        self._ask("POST", "/changing" if changing else "/still")
+
+
+def _namespaces() -> list:
+    return [f"ns-{i:03d}" for i in range(NAMESPACES)]
+
+
+def start_cluster(autoscalers: int) -> control_plane.ControlPlane:
+    """With everything in it that is to be watched."""
+    apps = autoscalers // NAMESPACES
+    cluster = control_plane.ControlPlane().start(controllers=False)
+    own_kind.install(cluster)
+    names = [f"web-{i:04d}" for i in range(apps)]
+    seed.write(cluster.etcd_url, (seed.namespace(n) for n in _namespaces()))
+    seed.write(cluster.etcd_url, (seed.deployment(n, a, PODS) for n in _namespaces() for a in names))
+    seed.write(cluster.etcd_url, (seed.pod(n, f"{a}-x{j:04d}", a) for n in _namespaces() for a in names for j in range(PODS)))
+    seed.write(cluster.etcd_url, (_autoscaler(n, a) for n in _namespaces() for a in names))
+    wait.until(lambda: len(kube.listed(cluster.admin, "Pod", _namespaces()[-1])) == apps * PODS, "pods", 60)
+    return cluster
+
+
+def _autoscaler(namespace: str, name: str) -> dict:
+    """At its target: an External metric of its own and cpu utilisation, cadence 1 s."""
+    return seed.made(own_kind.KIND, name, namespace, spec={
+        "scaleTargetRef": scaling.target_ref("Deployment", name), "minReplicas": 1, "maxReplicas": 20, "cadence": {"interval": "1s"},
+        "metrics": [scaling.queue(name), scaling.resource(percent=50)]})
+
+
+def decided(server) -> float:
+    """Decisions so far."""
+    return server.metric("flyball_scaler_decisions_total")
+
+
+def measure(cluster, program, autoscalers: int, seconds: float) -> Outcome:
+    source = Synthetic(program, autoscalers // NAMESPACES)
+    server = scaler.flyball(cluster, source.url, ("--scaler-mode=act",), elects=True)
+    began = time.monotonic()
+    server.start()
+    try:
+        wait.until(lambda: server.process.must_live() and decided(server) >= autoscalers, "each autoscaler decided once", 120)
+        first = time.monotonic() - began
+        time.sleep(5)
+        queries, changing = source.queries(), _rate(server, seconds)
+        queries = source.queries() - queries
+        source.change(False)
+        time.sleep(5)
+        still = _rate(server, seconds)
+        return Outcome(autoscalers, autoscalers * PODS, first, changing["rate"], changing["fewest"] / autoscalers, changing["cores"],
+                       queries / changing["seconds"], still["cores"], still["rate"], server.process.peak_rss_mib())
+    finally:
+        server.process.kill()
+        source.process.kill()
+
+
+def _rate(server, seconds: float) -> dict:
+    cpu, began, before = server.process.cpu_seconds(), time.monotonic(), decided(server)
+    last, last_at, fewest = before, began, float("inf")
+    while time.monotonic() - began < seconds:
+        time.sleep(2)
+        now, at = decided(server), time.monotonic()
+        fewest = min(fewest, (now - last) / (at - last_at))
+        last, last_at = now, at
+    took = time.monotonic() - began
+    return {"rate": (last - before) / (last_at - began), "fewest": fewest, "seconds": took,
+            "cores": (server.process.cpu_seconds() - cpu) / took}

@@ -1,0 +1,179 @@
+// A Prometheus in appearance only, for scaler_loop.py: more changing samples a second than a real
+// one could give beside the program that is measured. What it answers is rendered once; a query
+// costs a copy and new numbers.
+//
+//   synthetic_prometheus PORT NAMESPACES APPS PODS
+//
+// Namespace `ns-III` has APPS apps `web-IIII`, each with PODS pods `web-IIII-x000J` of one
+// container `main`. Series, told apart by name and by the equality matchers `namespace` and
+// `queue`:
+//   container_cpu, container_memory  one for each pod
+//   queue_len                        one for each app
+// Values keep within 4 % of 0.05 cores, 64 MiB and PODS * 10. They change each second, all of them,
+// until POST /still, and again from POST /changing.
+#include <httplib.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace {
+
+// What never changes of an answer: before each sample's time.
+using Body = std::vector<std::string>;
+
+constexpr char kBegin[] = R"({"status":"success","data":{"resultType":"vector","result":[)";
+
+struct Shape {
+  int namespaces, apps, pods;
+};
+
+std::string Padded(const char* format, int number) {
+  char text[32];
+  std::snprintf(text, sizeof text, format, number);
+  return text;
+}
+
+void AddSample(const std::string& labels, Body& body) {
+  body.push_back((body.empty() ? "" : ",") + (R"({"metric":{)" + labels + R"(},"value":[)"));
+}
+
+Body PodsOfNamespace(const Shape& shape, int ns) {
+  Body body;
+  for (int app = 0; app < shape.apps; ++app) {
+    for (int pod = 0; pod < shape.pods; ++pod) {
+      AddSample(R"("container":"main","namespace":"ns-)" + Padded("%03d", ns) + R"(","pod":"web-)" +
+                    Padded("%04d", app) + "-x" + Padded("%04d", pod) + "\"",
+                body);
+    }
+  }
+  return body;
+}
+
+Body Queue(const std::string& name) {
+  Body body;
+  AddSample(R"("queue":")" + name + "\"", body);
+  return body;
+}
+
+// The value of an equality matcher in a query; "" without one.
+std::string Matcher(const std::string& query, const std::string& label) {
+  const size_t at = query.find(label + "=\"");
+  if (at == std::string::npos) return "";
+  const size_t begin = at + label.size() + 2;
+  return query.substr(begin, query.find('"', begin) - begin);
+}
+
+class Synthetic {
+ public:
+  explicit Synthetic(const Shape& shape) : shape_(shape) {
+    for (int ns = 0; ns < shape.namespaces; ++ns) pods_.push_back(PodsOfNamespace(shape, ns));
+  }
+
+  void Change(bool changing) { changing_ = changing; }
+  uint64_t queries() const { return queries_; }
+
+  std::string Answer(const std::string& query) {
+    ++queries_;
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const double seconds = std::chrono::duration<double>(now).count();
+    if (changing_) tick_ = static_cast<int64_t>(seconds);
+    const std::string ns = Matcher(query, "namespace");
+    const int index = ns.size() > 3 ? std::atoi(ns.c_str() + 3) : -1;
+    if (query.find("queue_len") != std::string::npos) {
+      const std::string queue = Matcher(query, "queue");
+      if (queue.empty()) return Empty();
+      return Filled(Queue(queue), seconds, 10.0 * shape_.pods,
+                    std::hash<std::string>()(ns + queue));
+    }
+    const bool cpu = query.find("container_cpu") != std::string::npos;
+    if ((!cpu && query.find("container_memory") == std::string::npos) || index < 0 ||
+        index >= shape_.namespaces) {
+      return Empty();
+    }
+    return Filled(pods_[static_cast<size_t>(index)], seconds, cpu ? 0.05 : 64.0 * (1 << 20),
+                  static_cast<size_t>(index) * 7919);
+  }
+
+  std::string Series(const std::string& selector) const {
+    std::string text;
+    if (selector.find("queue") != std::string::npos) {
+      for (int ns = 0; ns < shape_.namespaces; ++ns) {
+        text += (ns == 0 ? "" : ",") +
+                (R"({"__name__":"queue_len","namespace":"ns-)" + Padded("%03d", ns)) +
+                R"(","queue":"web-0000"})";
+      }
+    }
+    return R"({"status":"success","data":[)" + text + "]}";
+  }
+
+ private:
+  static std::string Empty() { return std::string(kBegin) + "]}}"; }
+
+  std::string Filled(const Body& body, double seconds, double middle, size_t seed) const {
+    std::string text = kBegin;
+    char number[40];
+    std::snprintf(number, sizeof number, "%.3f,\"", seconds);
+    const std::string time = number;
+    const int64_t tick = tick_;
+    for (size_t i = 0; i < body.size(); ++i) {
+      // Neighbours in time and place differ; all within 4 % of the middle.
+      const double swing =
+          static_cast<double>((seed + i * 31 + static_cast<size_t>(tick) * 17) % 800) / 10000 -
+          0.04;
+      std::snprintf(number, sizeof number, "%.6f\"]}", middle * (1 + swing));
+      text += body[i] + time;
+      text += number;
+    }
+    text += "]}}";
+    return text;
+  }
+
+  const Shape shape_;
+  std::vector<Body> pods_;
+  std::atomic<bool> changing_ = true;
+  std::atomic<int64_t> tick_ = 0;
+  std::atomic<uint64_t> queries_ = 0;
+};
+
+void Route(httplib::Server& server, Synthetic& data) {
+  const auto query = [&data](const httplib::Request& request, httplib::Response& response) {
+    response.set_content(data.Answer(request.get_param_value("query")), "application/json");
+  };
+  const auto series = [&data](const httplib::Request& request, httplib::Response& response) {
+    response.set_content(data.Series(request.get_param_value("match[]")), "application/json");
+  };
+  server.Get("/api/v1/query", query);
+  server.Post("/api/v1/query", query);
+  server.Get("/api/v1/series", series);
+  server.Post("/api/v1/series", series);
+  server.Get("/queries", [&data](const httplib::Request&, httplib::Response& response) {
+    response.set_content(std::to_string(data.queries()), "text/plain");
+  });
+  server.Post("/still",
+              [&data](const httplib::Request&, httplib::Response&) { data.Change(false); });
+  server.Post("/changing",
+              [&data](const httplib::Request&, httplib::Response&) { data.Change(true); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 5) {
+    std::fputs("usage: synthetic_prometheus PORT NAMESPACES APPS PODS\n", stderr);
+    return 2;
+  }
+  Synthetic data({std::atoi(argv[2]), std::atoi(argv[3]), std::atoi(argv[4])});
+  httplib::Server server;
+  server.new_task_queue = [] {
+    return new httplib::ThreadPool(128);
+  };  // each kept connection holds a thread
+  server.set_keep_alive_max_count(1u << 30);
+  server.set_tcp_nodelay(true);
+  Route(server, data);
+  return server.listen("127.0.0.1", std::atoi(argv[1])) ? 0 : 1;
+}
