@@ -13,6 +13,7 @@
 #include "adapter/resource_provider.h"
 #include "adapter/worker_pool.h"
 #include "base/snapshot.h"
+#include "base/steady_wait.h"
 
 namespace flyball::adapter {
 namespace {
@@ -115,7 +116,7 @@ class Adapter::Impl {
       absl::MutexLock lock(&mutex_);
       const auto called = [this]()
                               ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return woken_ || stopping_; };
-      mutex_.AwaitWithTimeout(absl::Condition(&called), wait);
+      AwaitFor(mutex_, absl::Condition(&called), wait);
       if (stopping_) return;
       woken_ = false;
     }

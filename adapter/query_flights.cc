@@ -5,6 +5,7 @@
 
 #include "absl/hash/hash.h"
 #include "absl/status/status.h"
+#include "base/steady_wait.h"
 
 namespace flyball::adapter {
 namespace {
@@ -47,7 +48,7 @@ absl::StatusOr<FreshResult> QueryFlights::Query(absl::string_view promql, Monoto
     absl::MutexLock lock(&flight->mutex);
     const bool waited = !flight->done;
     const absl::Duration left = deadline - clock_.MonotonicNow();
-    if (!flight->mutex.AwaitWithTimeout(absl::Condition(&*flight, &Flight::Done), left)) {
+    if (!AwaitFor(flight->mutex, absl::Condition(&*flight, &Flight::Done), left)) {
       return absl::DeadlineExceededError("an equal query under way took too long");
     }
     if (flight->status.ok()) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "base/steady_wait.h"
 
 namespace flyball::adapter {
 namespace {
@@ -62,7 +63,7 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::Group::Ask(const std::vector<std::str
 
     absl::MutexLock lock(&mutex_);
     const absl::Duration left = deadline - batcher_.clock_.MonotonicNow();
-    if (!mutex_.AwaitWithTimeout(absl::Condition(&flight->done), left)) {
+    if (!AwaitFor(mutex_, absl::Condition(&flight->done), left)) {
       return absl::DeadlineExceededError("a query under way for the same objects took too long");
     }
     if (!flight->status.ok()) {
@@ -157,8 +158,7 @@ void QueryBatcher::Group::Fly(const std::shared_ptr<Flight>& flight, MonotonicTi
       const auto all_landed = [this]()
                                   ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return under_way_.empty(); };
       const absl::Duration left = deadline - batcher_.clock_.MonotonicNow();
-      mutex_.AwaitWithTimeout(absl::Condition(&all_landed),
-                              std::min(batcher_.options_.gather, left));
+      AwaitFor(mutex_, absl::Condition(&all_landed), std::min(batcher_.options_.gather, left));
       gathering_ = nullptr;
     }
     AddRecentlyAsked(*flight, batcher_.clock_.MonotonicNow());

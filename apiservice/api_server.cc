@@ -25,6 +25,7 @@
 #include "apiservice/self_metrics.h"
 #include "base/file_watcher.h"
 #include "base/status_macros.h"
+#include "base/steady_wait.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::apiservice {
@@ -104,7 +105,7 @@ class ApiServer::Impl {
     absl::MutexLock lock(&stop_mutex_);
     if (started_) {
       const bool never = false;
-      stop_mutex_.AwaitWithTimeout(absl::Condition(&never), delay);
+      AwaitFor(stop_mutex_, absl::Condition(&never), delay);
       http_->Drain(options_.lifecycle.drain_timeout);
     }
     if (token_reviews_ != nullptr) token_reviews_->Stop();

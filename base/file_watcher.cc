@@ -1,4 +1,5 @@
 #include "base/file_watcher.h"
+#include "base/steady_wait.h"
 
 #include <sys/stat.h>
 
@@ -119,7 +120,7 @@ void FileWatcher::Run() {
   while (true) {
     {
       absl::MutexLock lock(&mutex_);
-      if (mutex_.AwaitWithTimeout(absl::Condition(&stopping_), interval_)) return;
+      if (AwaitFor(mutex_, absl::Condition(&stopping_), interval_)) return;
     }
     if (stamps_.Refresh()) on_change_();
   }

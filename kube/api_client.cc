@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
+#include "base/steady_wait.h"
 #include "kube/api_error.h"
 #include "kube/url.h"
 
@@ -50,7 +51,7 @@ void ApiClient::Shutdown() {
 
 bool ApiClient::Wait(absl::Duration wait) {
   absl::MutexLock lock(&mutex_);
-  return !mutex_.AwaitWithTimeout(absl::Condition(&shut_), wait);
+  return !AwaitFor(mutex_, absl::Condition(&shut_), wait);
 }
 
 absl::StatusOr<std::string> ApiClient::Call(absl::string_view method, absl::string_view path,

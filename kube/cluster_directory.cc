@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "base/steady_wait.h"
 #include "kube/discovery.h"
 #include "spdlog/spdlog.h"
 
@@ -109,7 +110,7 @@ absl::StatusOr<ResourceInfo> ClusterDirectory::Resolve(const GroupResource& reso
   if (const ResourceInfo* info = mapper_.Get()->FindExact(resource)) return *info;
   {
     absl::MutexLock lock(&mutex_);
-    if (!mutex_.AwaitWithTimeout(absl::Condition(&asked_), timeout)) {
+    if (!AwaitFor(mutex_, absl::Condition(&asked_), timeout)) {
       return absl::UnavailableError("the API server has not answered discovery yet");
     }
     if (!discovered_.ok() && mapper_.Get()->resources().empty()) {
@@ -170,7 +171,7 @@ absl::StatusOr<ClusterDirectory::TablePtr> ClusterDirectory::ListNow(const Resou
   {
     absl::MutexLock lock(&listed->mutex);
     const auto idle = [&listed]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return !listed->busy; };
-    if (!listed->mutex.AwaitWithTimeout(absl::Condition(&idle), deadline - now)) {
+    if (!AwaitFor(listed->mutex, absl::Condition(&idle), deadline - now)) {
       return absl::UnavailableError("another request's list has not been answered yet");
     }
     now = Clock::System().MonotonicNow();
@@ -257,7 +258,7 @@ void ClusterDirectory::Run() {
     }
     Tidy(now);
     absl::MutexLock lock(&mutex_);
-    mutex_.AwaitWithTimeout(absl::Condition(&stopping_), std::min(options_.list_reuse, next - now));
+    AwaitFor(mutex_, absl::Condition(&stopping_), std::min(options_.list_reuse, next - now));
   }
 }
 

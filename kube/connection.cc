@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/steady_wait.h"
 #include "httplib.h"
 
 namespace flyball::kube {
@@ -160,7 +161,7 @@ Deadlines::~Deadlines() {
   {
     absl::MutexLock lock(&mutex_);
     stopping_ = true;
-    changed_.Signal();
+    changed_ = true;
   }
   thread_.join();
 }
@@ -168,7 +169,7 @@ Deadlines::~Deadlines() {
 void Deadlines::Close() {
   absl::MutexLock lock(&mutex_);
   closed_ = true;
-  changed_.Signal();
+  changed_ = true;
 }
 
 bool Deadlines::closed() const {
@@ -179,9 +180,10 @@ bool Deadlines::closed() const {
 void Deadlines::Run() {
   absl::MutexLock lock(&mutex_);
   while (!stopping_) {
+    changed_ = false;
     const absl::Duration wait = CutOverdue();
     next_look_ = Clock::System().MonotonicNow() + wait;
-    changed_.WaitWithTimeout(&mutex_, wait);
+    AwaitFor(mutex_, absl::Condition(&changed_), wait);
   }
 }
 
@@ -209,7 +211,7 @@ Deadlines::Guard::Guard(Deadlines& deadlines, Connection& connection, absl::Dura
       deadline_(Clock::System().MonotonicNow() + timeout) {
   absl::MutexLock lock(&deadlines_.mutex_);
   deadlines_.guards_.push_back(this);
-  if (deadline_ < deadlines_.next_look_ || deadlines_.closed_) deadlines_.changed_.Signal();
+  if (deadline_ < deadlines_.next_look_ || deadlines_.closed_) deadlines_.changed_ = true;
 }
 
 void Deadlines::Guard::Extend(absl::Duration timeout) {

@@ -113,7 +113,7 @@ class Deadlines {
   absl::Duration CutOverdue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable absl::Mutex mutex_;
-  absl::CondVar changed_;
+  bool changed_ ABSL_GUARDED_BY(mutex_) = false;  // look again
   std::vector<Guard*> guards_ ABSL_GUARDED_BY(mutex_);
   MonotonicTime next_look_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteDuration();
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;

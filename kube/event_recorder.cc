@@ -13,6 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
+#include "base/steady_wait.h"
 #include "kube/event_correlator.h"
 #include "nlohmann/json.hpp"
 #include "spdlog/spdlog.h"
@@ -195,7 +196,7 @@ class EventRecorder::Impl {
   bool Pause(bool first) {
     absl::MutexLock lock(&mutex_);
     const double part = first ? std::uniform_real_distribution<double>(0.0, 1.0)(random_) : 1.0;
-    return !mutex_.AwaitWithTimeout(absl::Condition(&stopping_), options_.retry_delay * part);
+    return !AwaitFor(mutex_, absl::Condition(&stopping_), options_.retry_delay * part);
   }
 
   ApiClient& client_;

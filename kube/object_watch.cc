@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
+#include "base/steady_wait.h"
 #include "kube/api_error.h"
 #include "kube/object_json.h"
 #include "kube/object_list.h"
@@ -223,7 +224,7 @@ class ObjectWatch::Impl {
     const absl::Duration wait = std::min(backoff_ * jitter, options_.max_backoff);
     backoff_ = std::min(backoff_ * 2, options_.max_backoff);
     absl::MutexLock lock(&mutex_);
-    return !mutex_.AwaitWithTimeout(absl::Condition(&stopping_), wait);
+    return !AwaitFor(mutex_, absl::Condition(&stopping_), wait);
   }
 
   bool stopping() {

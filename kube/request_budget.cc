@@ -1,4 +1,5 @@
 #include "kube/request_budget.h"
+#include "base/steady_wait.h"
 
 #include <algorithm>
 
@@ -44,7 +45,7 @@ bool RequestBudget::Take(Priority priority, MonotonicTime deadline) {
     const auto changed = [this, &turn, first]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
       return shut_ || (*waiting_.begin() == turn) != first;
     };
-    mutex_.AwaitWithTimeout(absl::Condition(&changed), wait);
+    AwaitFor(mutex_, absl::Condition(&changed), wait);
   }
   waiting_.erase(turn);
   return taken;

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "base/steady_wait.h"
 #include "kube/object_json.h"
 #include "kube/object_list.h"
 
@@ -95,7 +96,7 @@ absl::StatusOr<std::shared_ptr<const ObjectTable>> WatchCache::Get(absl::Duratio
   const auto known = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return table_ != nullptr || !failure_.ok();
   };
-  if (!mutex_.AwaitWithTimeout(absl::Condition(&known), timeout)) {
+  if (!AwaitFor(mutex_, absl::Condition(&known), timeout)) {
     return absl::UnavailableError(absl::StrCat("list ", CollectionPath(WatchOptions(options_, "")),
                                                ": the API server has not answered yet"));
   }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "adapter/prometheus/json.h"
+#include "base/steady_wait.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::adapter::prometheus {
@@ -129,7 +130,7 @@ absl::StatusOr<kube::HttpAnswer> Client::DoBounded(const Server& server, kube::H
   {
     absl::MutexLock lock(&mutex_);
     const auto free = +[](bool* busy) { return !*busy; };
-    if (!mutex_.AwaitWithTimeout(absl::Condition(free, &large_answer_), time_left())) {
+    if (!AwaitFor(mutex_, absl::Condition(free, &large_answer_), time_left())) {
       return absl::DeadlineExceededError("another answer of unusual size was being read");
     }
     large_answer_ = true;

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "base/steady_wait.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::apiservice {
@@ -139,8 +140,7 @@ void ConfigMapWatcher::Run() {
       wait = std::min(wait * 2, kLongestWait);
     }
     // Ends early when stopping. A watch that ended well is followed by the next one soon.
-    mutex_.AwaitWithTimeout(absl::Condition(&stopping_),
-                            status.ok() ? absl::Milliseconds(100) : wait);
+    AwaitFor(mutex_, absl::Condition(&stopping_), status.ok() ? absl::Milliseconds(100) : wait);
     if (stopping_) return;
   }
 }

@@ -22,6 +22,7 @@
 #include "apiservice/net/connection.h"
 #include "apiservice/net/listener.h"
 #include "base/status_macros.h"
+#include "base/steady_wait.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::apiservice {
@@ -93,7 +94,7 @@ class HttpServer::Impl {
       const auto none_left = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
         return listener_closed_ && connections_.empty();
       };
-      mutex_.AwaitWithTimeout(absl::Condition(&none_left), limit);
+      AwaitFor(mutex_, absl::Condition(&none_left), limit);
       cut_off_ = true;
       for (Connection* connection : connections_) shutdown(connection->fd(), SHUT_RDWR);
     }

@@ -9,6 +9,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "base/steady_wait.h"
 #include "scaler/loop/shards.h"
 
 namespace flyball::scaler {
@@ -95,7 +96,7 @@ class ShardElection::Impl {
       for (;;) {
         const absl::Duration wait = Round();
         absl::MutexLock lock(&mutex_);
-        mutex_.AwaitWithTimeout(absl::Condition(&stopping_), wait);
+        AwaitFor(mutex_, absl::Condition(&stopping_), wait);
         if (stopping_) return;
       }
     });

@@ -8,6 +8,7 @@
 #include "absl/synchronization/mutex.h"
 #include "adapter/worker_pool.h"
 #include "base/status_macros.h"
+#include "base/steady_wait.h"
 #include "kube/api_client.h"
 #include "kube/event_recorder.h"
 #include "kube/object_watch.h"
@@ -51,7 +52,7 @@ class Alarm {
   bool Nap(absl::Duration at_most) {
     absl::MutexLock lock(&mutex_);
     const auto awake = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return rung_ || stopped_; };
-    mutex_.AwaitWithTimeout(absl::Condition(&awake), at_most);
+    AwaitFor(mutex_, absl::Condition(&awake), at_most);
     rung_ = false;
     return !stopped_;
   }

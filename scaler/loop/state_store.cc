@@ -16,6 +16,7 @@
 #include "absl/synchronization/mutex.h"
 #include "base/go_arithmetic.h"
 #include "base/status_macros.h"
+#include "base/steady_wait.h"
 #include "scaler/loop/shards.h"
 
 namespace flyball::scaler {
@@ -134,7 +135,7 @@ class StateStore::Impl {
       for (;;) {
         {
           absl::MutexLock lock(&mutex_);
-          if (mutex_.AwaitWithTimeout(absl::Condition(&stopping_), step)) return;
+          if (AwaitFor(mutex_, absl::Condition(&stopping_), step)) return;
         }
         WriteWhatChanged();
       }
