@@ -137,15 +137,14 @@ class StreamLoop : public ActivityStream {
   }
 
   void OnEnd() {
-    std::unique_ptr<Attempt> ended;  // destroyed last: this is called by it
-    std::unique_ptr<grpc::Alarm> rung;
     absl::MutexLock lock(&mutex_);
-    ended = std::move(attempt_);
+    // It is the attempt that calls this, as gRPC allows. It goes before the destructor may go on:
+    // its context holds the channel, whose last owner must not be one of gRPC's own threads.
+    attempt_.reset();
     if (stopped_) {
       running_ = false;
       return;
     }
-    rung = std::move(alarm_);
     alarm_ = std::make_unique<grpc::Alarm>();
     alarm_->Set(In(StreamBackoff(failures_++, absl::Uniform(random_, 0.0, 1.0))),
                 [this](bool) { OnAlarm(); });
