@@ -6,7 +6,8 @@
 reaction  one autoscaler, 50 load steps, 1 s scrape: step -> scale write (stock: its defaults, 8 steps at the same time)
 many      500 HPAs, all loads change at one moment: sample -> scale write, requests to the API server (both: 1 s period)
 crowd     10,000 autoscalers of our own kind with 100,000 pods, each with an External metric of its own and cpu utilisation,
-          decided each second; the samples come from synthetic_prometheus, since a real one could not give them beside it
+          decided each second (and, with nothing changing, each 15 s); the samples come from synthetic_prometheus, since a
+          real one could not give them beside it
 
 Prints the table and writes test/bench/results/scaler_loop.json. Exit status 1 when a requirement is missed.
 """
