@@ -252,8 +252,8 @@ class ApiServer::Impl {
     sources.http = &http_->counters();
     sources.authentication = &authenticator_->counters();
     sources.authorization = &authorizer_->counters();
-    if (token_reviews_ != nullptr) sources.token_reviews = &token_reviews_->counters();
-    if (access_reviews_ != nullptr) sources.access_reviews = &access_reviews_->counters();
+    if (token_reviews_ != nullptr) sources.token_reviews = &token_reviews_->durations();
+    if (access_reviews_ != nullptr) sources.access_reviews = &access_reviews_->durations();
     sources.metrics = metrics_.get();
     sources.certificate_seconds_left = [this] {
       return absl::ToDoubleSeconds(tls_->not_after() - clock_->WallNow());

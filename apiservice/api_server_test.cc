@@ -6,12 +6,15 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "apiservice/test_server.h"
 
 namespace flyball::apiservice {
 namespace {
+
+using testing::HasSubstr;
 
 struct Row {
   std::string name;
@@ -244,7 +247,12 @@ TEST_F(ApiServerFixture, OneConnectionServesManyRequests) {
   auto client = NewClient();
   for (int i = 0; i < 100; ++i) ASSERT_EQ(client->Get(E1 N "/q")->status, 200);
   EXPECT_NE(Get("/metrics")->body.find("flyball_connections_accepted_total 2"), std::string::npos);
-  EXPECT_NE(Get("/metrics")->body.find("process_resident_memory_bytes "), std::string::npos);
+  const std::string metrics = Get("/metrics")->body;
+  EXPECT_THAT(metrics, HasSubstr("process_resident_memory_bytes "));
+  EXPECT_THAT(metrics, HasSubstr("\napiserver_response_sizes_count{component=\"external-metrics\","
+                                 "group=\"external.metrics.k8s.io\",resource=\"*\","
+                                 "scope=\"resource\",subresource=\"\",verb=\"LIST\","
+                                 "version=\"v1beta1\"} 100\n"));
 }
 
 }  // namespace

@@ -55,7 +55,20 @@ class Families {
     FamilyOf(name, help, type).metric.push_back(std::move(metric));
   }
 
-  void AddHistogram(const char* name, const char* help, ClientMetric metric) {
+  // Nothing while nothing was observed.
+  template <size_t N>
+  void AddHistogram(const char* name, const char* help, Labels labels, const Histogram<N>& from) {
+    ClientMetric metric;
+    metric.label = std::move(labels);
+    uint64_t cumulative = 0;
+    for (size_t i = 0; i <= N; ++i) {
+      cumulative += from.count(i);
+      const double bound = i < N ? from.bounds()[i] : std::numeric_limits<double>::infinity();
+      metric.histogram.bucket.push_back({cumulative, bound});
+    }
+    if (cumulative == 0) return;
+    metric.histogram.sample_count = cumulative;
+    metric.histogram.sample_sum = from.sum();
     FamilyOf(name, help, MetricType::Histogram).metric.push_back(std::move(metric));
   }
 
@@ -75,11 +88,27 @@ class Families {
 
 double Value(const std::atomic<uint64_t>& counter) { return static_cast<double>(counter.load()); }
 
-void AddReviews(const ReviewClient::Counters& counters, const char* name, const char* help,
-                Families* out) {
-  out->Add(name, help, MetricType::Counter, {{"code", "201"}}, Value(counters.answered));
-  out->Add(name, help, MetricType::Counter, {{"code", "other"}}, Value(counters.refused));
-  out->Add(name, help, MetricType::Counter, {{"code", "<error>"}}, Value(counters.failed));
+template <size_t N>
+double CountOf(const Histogram<N>& histogram) {
+  uint64_t count = 0;
+  for (size_t i = 0; i <= N; ++i) count += histogram.count(i);
+  return static_cast<double>(count);
+}
+
+struct ReviewNames {
+  const char* total;
+  const char* duration;
+  const char* what;
+};
+
+void AddReviews(const ReviewClient::Durations& from, const ReviewNames& names, Families* out) {
+  const auto add = [&](const char* code, const auto& histogram) {
+    out->Add(names.total, names.what, MetricType::Counter, {{"code", code}}, CountOf(histogram));
+    out->AddHistogram(names.duration, names.what, {{"code", code}}, histogram);
+  };
+  add("201", from.answered);
+  add("other", from.refused);
+  add("<error>", from.failed);
 }
 
 void AddSources(const SelfMetrics::Sources& from, Families* out) {
@@ -107,6 +136,15 @@ void AddSources(const SelfMetrics::Sources& from, Families* out) {
     out->Add(kName, kHelp, kCounter, {{"result", "anonymous"}},
              Value(from.authentication->anonymous));
     out->Add(kName, kHelp, kCounter, {{"result", "failure"}}, Value(from.authentication->failure));
+    for (size_t i = 0; i < kCountedUsers.size(); ++i) {
+      const double count = Value(from.authentication->users[i]);
+      if (count == 0) continue;
+      out->Add("authenticated_user_requests", "Requests of users, by kind of name.", kCounter,
+               {{"username", std::string(kCountedUsers[i])}}, count);
+    }
+    out->AddHistogram("apiserver_client_certificate_expiration_seconds",
+                      "How long clients' certificates were good for when they were used.", {},
+                      from.authentication->certificates);
   }
   if (from.authorization != nullptr) {
     constexpr auto kName = "authorization_attempts_total";
@@ -116,12 +154,18 @@ void AddSources(const SelfMetrics::Sources& from, Families* out) {
     out->Add(kName, kHelp, kCounter, {{"result", "error"}}, Value(from.authorization->error));
   }
   if (from.token_reviews != nullptr) {
-    AddReviews(*from.token_reviews, "apiserver_delegated_authn_request_total",
-               "TokenReview calls by answer.", out);
+    AddReviews(
+        *from.token_reviews,
+        {"apiserver_delegated_authn_request_total",
+         "apiserver_delegated_authn_request_duration_seconds", "TokenReview calls by answer."},
+        out);
   }
   if (from.access_reviews != nullptr) {
-    AddReviews(*from.access_reviews, "apiserver_delegated_authz_request_total",
-               "SubjectAccessReview calls by answer.", out);
+    AddReviews(*from.access_reviews,
+               {"apiserver_delegated_authz_request_total",
+                "apiserver_delegated_authz_request_duration_seconds",
+                "SubjectAccessReview calls by answer."},
+               out);
   }
   if (from.metrics != nullptr) {
     constexpr auto kName = "flyball_response_cache_requests_total";
@@ -163,13 +207,8 @@ void SelfMetrics::Count(const RoutedRequest& routed, int code, absl::Duration to
   size_t index = 0;
   while (index + 1 < kCodes.size() && kCodes[index] != code) ++index;
   slot.codes[index].fetch_add(1, std::memory_order_relaxed);
-  const double seconds = absl::ToDoubleSeconds(took);
-  size_t bucket = 0;
-  while (bucket < kDurationBounds.size() && seconds > kDurationBounds[bucket]) ++bucket;
-  slot.durations[bucket].fetch_add(1, std::memory_order_relaxed);
-  slot.duration_us.fetch_add(static_cast<uint64_t>(absl::ToInt64Microseconds(took)),
-                             std::memory_order_relaxed);
-  slot.body_bytes.fetch_add(body_bytes, std::memory_order_relaxed);
+  slot.seconds.Observe(absl::ToDoubleSeconds(took));
+  slot.bytes.Observe(static_cast<double>(body_bytes));
 }
 
 std::string SelfMetrics::Text() const {
@@ -184,23 +223,13 @@ std::string SelfMetrics::Text() const {
       families.Add("apiserver_request_total", "Requests by what they asked and how they ended.",
                    MetricType::Counter, std::move(with_code), count);
     }
-    ClientMetric histogram;
-    histogram.label = labels;
-    uint64_t cumulative = 0;
-    for (size_t b = 0; b <= kDurationBounds.size(); ++b) {
-      cumulative += slots_[s].durations[b];
-      const double bound =
-          b < kDurationBounds.size() ? kDurationBounds[b] : std::numeric_limits<double>::infinity();
-      histogram.histogram.bucket.push_back({cumulative, bound});
-    }
-    if (cumulative == 0) continue;
-    histogram.histogram.sample_count = cumulative;
-    histogram.histogram.sample_sum = Value(slots_[s].duration_us) / 1e6;
     families.AddHistogram("apiserver_request_duration_seconds",
                           "How long requests took, from the whole request to the answer made.",
-                          std::move(histogram));
-    families.Add("flyball_response_bytes_total", "Bytes of the bodies of answers.",
-                 MetricType::Counter, labels, Value(slots_[s].body_bytes));
+                          labels, slots_[s].seconds);
+    Labels size_labels = labels;  // as the library's: without dry_run
+    size_labels.erase(size_labels.begin() + 1);
+    families.AddHistogram("apiserver_response_sizes", "Bytes of the bodies of answers.",
+                          std::move(size_labels), slots_[s].bytes);
   }
   families.Add("apiserver_current_inflight_requests", "Requests under way.", MetricType::Gauge,
                {{"request_kind", "readOnly"}}, static_cast<double>(in_flight.load()));

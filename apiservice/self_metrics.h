@@ -15,6 +15,7 @@
 #include "apiservice/auth/authenticator.h"
 #include "apiservice/auth/authorizer.h"
 #include "apiservice/auth/review_client.h"
+#include "apiservice/histogram.h"
 #include "apiservice/metric_endpoints.h"
 #include "apiservice/net/http_server.h"
 #include "apiservice/router.h"
@@ -25,6 +26,9 @@ namespace flyball::apiservice {
 inline constexpr std::array<double, 23> kDurationBounds = {
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1,  1.25, 1.5, 2,
     3,     4,     5,    6,   8,   10,  15,  20,  30, 45,   60};
+
+// Upper bounds in bytes of apiserver_response_sizes.
+inline constexpr std::array<double, 7> kSizeBounds = {1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
 
 class SelfMetrics {
  public:
@@ -40,8 +44,8 @@ class SelfMetrics {
     const HttpServer::Counters* http = nullptr;
     const Authenticator::Counters* authentication = nullptr;
     const Authorizer::Counters* authorization = nullptr;
-    const ReviewClient::Counters* token_reviews = nullptr;
-    const ReviewClient::Counters* access_reviews = nullptr;
+    const ReviewClient::Durations* token_reviews = nullptr;
+    const ReviewClient::Durations* access_reviews = nullptr;
     const MetricEndpoints* metrics = nullptr;
     std::function<double()> certificate_seconds_left;
   };
@@ -57,9 +61,8 @@ class SelfMetrics {
   static constexpr size_t kSlots = 8;
   struct Slot {
     std::array<std::atomic<uint64_t>, kCodes.size()> codes{};
-    std::array<std::atomic<uint64_t>, kDurationBounds.size() + 1> durations{};
-    std::atomic<uint64_t> duration_us{0};
-    std::atomic<uint64_t> body_bytes{0};
+    Histogram<kDurationBounds.size()> seconds{kDurationBounds};
+    Histogram<kSizeBounds.size()> bytes{kSizeBounds};
   };
   static size_t SlotOf(const RoutedRequest& routed);
 

@@ -21,6 +21,20 @@ absl::string_view BearerToken(absl::string_view authorization) {
   return words[1];
 }
 
+namespace {
+
+// The place of a name in kCountedUsers: a label must not have as many values as there are users.
+size_t CountedAs(absl::string_view name) {
+  constexpr size_t kOther = kCountedUsers.size() - 1;
+  constexpr size_t kEmail = kOther - 1;
+  for (size_t i = 0; i < kEmail; ++i) {
+    if (name == kCountedUsers[i]) return i;
+  }
+  return absl::StrContains(name, '@') ? kEmail : kOther;
+}
+
+}  // namespace
+
 Authenticator::Authenticator(TokenAuthenticator* tokens, Clock* clock)
     : tokens_(tokens), clock_(clock), trust_(std::make_shared<Trust>()) {}
 
@@ -29,9 +43,11 @@ void Authenticator::SetTrust(Trust trust) { trust_.Set(std::make_shared<Trust>(s
 // In each of the three, nullptr is "no opinion".
 
 absl::StatusOr<UserPtr> Authenticator::FromFrontProxy(const HttpRequest& request,
-                                                      const Trust& trust) const {
+                                                      const Trust& trust) {
   if (request.peer == nullptr || trust.front_proxy_ca == nullptr) return nullptr;
-  RETURN_IF_ERROR(trust.front_proxy_ca->Verify(*request.peer, clock_->WallNow()));
+  const absl::Time now = clock_->WallNow();
+  RETURN_IF_ERROR(trust.front_proxy_ca->Verify(*request.peer, now));
+  counters_.certificates.Observe(absl::ToDoubleSeconds(request.peer->not_after() - now));
   const std::string& name = request.peer->common_name();
   if (!trust.allowed_names.empty() &&
       std::find(trust.allowed_names.begin(), trust.allowed_names.end(), name) ==
@@ -46,9 +62,11 @@ absl::StatusOr<UserPtr> Authenticator::FromFrontProxy(const HttpRequest& request
 }
 
 absl::StatusOr<UserPtr> Authenticator::FromClientCertificate(const HttpRequest& request,
-                                                             const Trust& trust) const {
+                                                             const Trust& trust) {
   if (request.peer == nullptr || trust.client_ca == nullptr) return nullptr;
-  RETURN_IF_ERROR(trust.client_ca->Verify(*request.peer, clock_->WallNow()));
+  const absl::Time now = clock_->WallNow();
+  RETURN_IF_ERROR(trust.client_ca->Verify(*request.peer, now));
+  counters_.certificates.Observe(absl::ToDoubleSeconds(request.peer->not_after() - now));
   if (request.peer->common_name().empty()) return nullptr;
   User user;
   user.name = request.peer->common_name();
@@ -77,6 +95,7 @@ absl::StatusOr<UserPtr> Authenticator::Authenticate(const HttpRequest& request) 
       errors.emplace_back(user.status().message());
     } else if (*user != nullptr) {
       ++counters_.success;
+      ++counters_.users[CountedAs((*user)->name)];
       return user;
     }
   }

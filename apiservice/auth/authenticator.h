@@ -4,21 +4,36 @@
 // moment (results are kept for a short while), so that a rotated CA acts on open connections.
 #pragma once
 
+#include <array>
 #include <atomic>
 
 #include "apiservice/auth/token_authenticator.h"
 #include "apiservice/auth/trust.h"
 #include "apiservice/auth/user.h"
+#include "apiservice/histogram.h"
 #include "apiservice/net/message.h"
 #include "base/clock.h"
 #include "base/snapshot.h"
 
 namespace flyball::apiservice {
 
+// Names that authenticated_user_requests tells apart; all others are the last one.
+inline constexpr std::array<absl::string_view, 7> kCountedUsers = {
+    "admin",    "client", "kube_proxy", "kubelet", "system:serviceaccount:kube-system:default",
+    "email_id",  // any with an @
+    "other"};
+// Upper bounds in seconds of apiserver_client_certificate_expiration_seconds.
+inline constexpr std::array<double, 14> kExpirationBounds = {
+    0,      1800,   3600,   7200,    21600,   43200,    86400,
+    172800, 345600, 604800, 2592000, 7776000, 15552000, 31104000};
+
 class Authenticator {
  public:
   struct Counters {
     std::atomic<uint64_t> success{0}, anonymous{0}, failure{0};
+    std::array<std::atomic<uint64_t>, kCountedUsers.size()> users{};  // of the successes
+    // Seconds that a client's certificate was good for when it counted.
+    Histogram<kExpirationBounds.size()> certificates{kExpirationBounds};
   };
 
   // Both outlive it. `tokens` may be nullptr.
@@ -33,9 +48,8 @@ class Authenticator {
   const Counters& counters() const { return counters_; }
 
  private:
-  absl::StatusOr<UserPtr> FromFrontProxy(const HttpRequest& request, const Trust& trust) const;
-  absl::StatusOr<UserPtr> FromClientCertificate(const HttpRequest& request,
-                                                const Trust& trust) const;
+  absl::StatusOr<UserPtr> FromFrontProxy(const HttpRequest& request, const Trust& trust);
+  absl::StatusOr<UserPtr> FromClientCertificate(const HttpRequest& request, const Trust& trust);
   absl::StatusOr<UserPtr> FromToken(const HttpRequest& request) const;
 
   TokenAuthenticator* const tokens_;

@@ -51,17 +51,16 @@ absl::StatusOr<std::string> ReviewClient::Post(absl::string_view path, std::stri
       return absl::DeadlineExceededError(absl::StrCat("POST ", path, ": no answer in time"));
     }
     const absl::StatusOr<kube::HttpAnswer> answer = transport_->Do(call);
-    counters_.total_us +=
-        static_cast<uint64_t>(absl::ToInt64Microseconds(clock_->MonotonicNow() - begun));
+    const double took = absl::ToDoubleSeconds(clock_->MonotonicNow() - begun);
     if (!answer.ok()) {
-      ++counters_.failed;
+      durations_.failed.Observe(took);
       return answer.status();
     }
     if (answer->status >= 200 && answer->status < 300) {
-      ++counters_.answered;
+      durations_.answered.Observe(took);
       return answer->body;
     }
-    ++counters_.refused;
+    durations_.refused.Observe(took);
     const std::optional<absl::Duration> asked = RetryAfter(*answer);
     const bool retry = asked.has_value() || answer->status == 429 || answer->status == 500 ||
                        answer->status == 504;

@@ -4,6 +4,7 @@
 // jitter, only after 429, 500, 504 or a Retry-After; ten seconds in all.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <string>
 
@@ -11,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
+#include "apiservice/histogram.h"
 #include "base/clock.h"
 #include "kube/transport.h"
 
@@ -24,13 +26,16 @@ struct RetryPolicy {
   absl::Duration limit = absl::Seconds(10);
 };
 
+// Upper bounds in seconds of apiserver_delegated_authn_request_duration_seconds and its authz twin.
+inline constexpr std::array<double, 8> kReviewBounds = {0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10};
+
 class ReviewClient {
  public:
-  struct Counters {
-    std::atomic<uint64_t> answered{0};  // 2xx
-    std::atomic<uint64_t> refused{0};   // other codes
-    std::atomic<uint64_t> failed{0};    // no answer
-    std::atomic<uint64_t> total_us{0};  // time of all of them
+  // Seconds that each call took.
+  struct Durations {
+    Histogram<kReviewBounds.size()> answered{kReviewBounds};  // 2xx
+    Histogram<kReviewBounds.size()> refused{kReviewBounds};   // other codes
+    Histogram<kReviewBounds.size()> failed{kReviewBounds};    // no answer
   };
 
   // Both outlive the client.
@@ -42,7 +47,7 @@ class ReviewClient {
   // Ends waits between tries.
   void Stop();
 
-  const Counters& counters() const { return counters_; }
+  const Durations& durations() const { return durations_; }
 
  private:
   kube::HttpTransport* const transport_;
@@ -50,7 +55,7 @@ class ReviewClient {
   const RetryPolicy policy_;
   absl::Notification stopped_;
   std::atomic<bool> stopping_{false};
-  Counters counters_;
+  Durations durations_;
 };
 
 }  // namespace flyball::apiservice
