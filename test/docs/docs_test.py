@@ -7,7 +7,7 @@ import sys
 import yaml
 
 import pages
-from cluster import ClusterCase
+from cluster import Audit, ClusterCase
 from harness import case, kube, paths, wait
 from harness.exporter import Exporter
 from harness.kubelet import Kubelet
@@ -104,8 +104,11 @@ class QuickStart(InCluster):
         self.shell.run(scale)
         wait.until(lambda: any(c["type"] == "ScalingActive" and c["status"] == "True" for c in
                                kube.get(self.admin, "HorizontalPodAutoscaler", "shop", "web")["status"]["conditions"]), "the HPA reads the metric")
-        if b"--scaler" in subprocess.run([paths.flyball(), "serve", "--help"], capture_output=True, check=True).stdout:
-            self.shell.run(scaler)
+        audit = Audit(self.cluster(), "flyball")
+        self.shell.run(scaler)
+        used = {("autoscaling", "horizontalpodautoscalers", "watch"), ("coordination.k8s.io", "leases", "update")}
+        wait.until(lambda: used <= audit.used(), "the scaler's first requests")
+        self.assertEqual(audit.refused(), set(), "a shadow has the rights that it needs")
         self.shell.run(away)
         self.assertFalse([s for s in kube.listed(self.admin, "APIService") if "metrics.k8s.io" in s["metadata"]["name"]])
 

@@ -22,18 +22,20 @@
 - apiGroups: [flyball.dev]
   resources: [autoscalers]
   verbs: [list, watch]
-- apiGroups: [flyball.dev]
-  resources: [autoscalers/status]
-  verbs: [patch]
 - apiGroups: [""]
   resources: [pods, replicationcontrollers]
   verbs: [list, watch]
 - apiGroups: [apps]
   resources: [deployments, replicasets, statefulsets]
   verbs: [list, watch]
+{{- if ne .Values.scaler.mode "shadow" }}
+- apiGroups: [flyball.dev]
+  resources: [autoscalers/status]
+  verbs: [patch]
 - apiGroups: [""]
   resources: [events]
   verbs: [create, patch]
+{{- end }}
 {{- if and $act .Values.scaler.hpa }}
 - apiGroups: [autoscaling]
   resources: [horizontalpodautoscalers/status]
