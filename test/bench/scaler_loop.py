@@ -72,7 +72,7 @@ def of_reaction(world: World) -> dict:
     return found
 
 
-def of_many(world: World) -> dict:
+def of_many(world: World, write_qps: int) -> dict:
     """One after the other."""
     many_hpas.prepare(world.cluster, world.work)
     world.start()
@@ -84,7 +84,8 @@ def of_many(world: World) -> dict:
     world.server.stop()
     many_hpas.remove(world.cluster)
     many_hpas.create(world.cluster)
-    world.start("--scaler-mode=act", "--scaler-hpa", PERIOD)
+    budget = [f"--scaler-write-qps={write_qps}", f"--scaler-write-burst={write_qps}"] if write_qps else []
+    world.start("--scaler-mode=act", "--scaler-hpa", PERIOD, *budget)
     ours = many_hpas.measure(world.cluster, world.work, "flyball", world.server.process, 10, 20)
     print(f"  flyball: median {ours.median:.2f} s, worst {ours.worst:.2f} s", flush=True)
     return {"stock": stock, "flyball": ours}
@@ -101,7 +102,7 @@ def measured(options: argparse.Namespace) -> tuple:
             table += report.of_reaction(*found["reaction"].values())
         if "many" in options.parts:
             print("bench: many HPAs", flush=True)
-            found["many"] = of_many(world)
+            found["many"] = of_many(world, options.write_qps)
             table += report.of_many(*found["many"].values())
         world.stop()
     if "crowd" in options.parts:
@@ -119,6 +120,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--synthetic", type=pathlib.Path, default=paths.PROJECT / "build" / "release" / "bin" / "synthetic_prometheus")
     parser.add_argument("--part", dest="parts", action="append", choices=PARTS, help="default: all")
     parser.add_argument("--autoscalers", type=int, default=10_000, help="of the crowd")
+    parser.add_argument("--write-qps", type=int, default=0, help="flyball's write budget with many HPAs; default: its own")
     parser.add_argument("--seconds", type=int, default=30, help="length of one measurement of the crowd")
     options = parser.parse_args()
     options.parts = options.parts or list(PARTS)
