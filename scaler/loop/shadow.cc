@@ -166,7 +166,9 @@ void Shadow::OnForeignStatus(const ManagedPtr& managed) {
   if (managed->key.kind != AutoscalerKind::kHpa) return;
   Open open{.time = clock_.WallNow(), .theirs = SideOf(managed->autoscaler.status)};
   absl::MutexLock lock(&mutex_);
-  Object& object = objects_[managed->key];
+  const auto found = objects_.find(managed->key);
+  if (found == objects_.end()) return;  // of another replica or mode, or not decided yet
+  Object& object = found->second;
   // One that is still open has had its time, or its controller writes faster than we decide.
   if (object.open.has_value()) Judge(object);
   object.open = std::move(open);

@@ -12,6 +12,8 @@
 //   conditions  same readings, other conditions: held or limited by what only one remembers
 //   other
 //
+// What was never decided here, or is not any more, is not compared: another replica does that.
+//
 // Thread-safe. Limits: 16 runs of equal decisions and 5 told differences for each object.
 #pragma once
 
@@ -49,7 +51,7 @@ struct ShadowDifference {
   absl::Time time;  // when the stock controller's status was seen
   ShadowReason reason = ShadowReason::kOther;
   ShadowSide theirs;
-  std::optional<ShadowSide> ours;  // nearest in time; absent: we decided nothing
+  std::optional<ShadowSide> ours;  // nearest in time
   std::string detail;              // "readings 12.5 / 14"
 };
 

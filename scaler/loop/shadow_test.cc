@@ -125,10 +125,11 @@ TEST_F(ShadowTest, NotKnowingIsAReason) {
   EXPECT_EQ(Different(ShadowReason::kUnknown), 1u);
 }
 
-TEST_F(ShadowTest, NothingDecidedIsNotKnowing) {
+TEST_F(ShadowTest, WhatIsNotDecidedHereIsNotCompared) {
   Theirs(5, 8);
   Theirs(5, 8);
-  EXPECT_EQ(Different(ShadowReason::kUnknown), 1u);
+  EXPECT_EQ(shadow_.counts().DifferentInAll(), 0u);
+  EXPECT_TRUE(shadow_.Report().objects.empty());
 }
 
 TEST_F(ShadowTest, WhatWeSaidLongBeforeIsLag) {
