@@ -19,7 +19,12 @@ constexpr size_t kBatch = 32;
 }  // namespace
 
 Loop::Loop(Parts parts, const Options& options) : parts_(std::move(parts)), options_(options) {}
-Loop::~Loop() = default;
+Loop::~Loop() {
+  // Ended outside the lock: a trigger's end waits for its callback, which may be about to Wake.
+  decltype(entries_) gone;
+  absl::MutexLock lock(&mutex_);
+  gone.swap(entries_);
+}
 
 // ---- what there is ------------------------------------------------------------------------------
 

@@ -123,7 +123,7 @@ absl::StatusOr<double> FindSample(absl::string_view page, const SampleSelector& 
     SkipBlanks(line);
     if (TakeName(line) != selector.name) continue;
     Labels labels;
-    const absl::StatusOr<double> value = TakeSample(line, labels);
+    absl::StatusOr<double> value = TakeSample(line, labels);
     if (!value.ok()) {
       return absl::FailedPreconditionError(
           absl::StrCat("line ", number, ": ", value.status().message()));

@@ -69,11 +69,11 @@ class ExternalTrigger : public Trigger {
     return readings;
   }
 
-  void Subscribe(std::function<void()> on_active) override {
+  void Subscribe(const std::function<void()>& on_active) override {
     if (!options_.push) return;
     {
       absl::MutexLock lock(&mutex_);
-      on_active_ = [this, on_active = std::move(on_active)] {
+      on_active_ = [this, on_active] {
         pushed_ = true;
         on_active();
       };

@@ -122,7 +122,7 @@ std::string Metadata::OneOf(absl::string_view name, const std::vector<absl::stri
                             absl::string_view otherwise) {
   const std::string* text = Find(name);
   if (text == nullptr) return std::string(otherwise);
-  const std::string word = Trimmed(*text);
+  std::string word = Trimmed(*text);
   if (std::find(words.begin(), words.end(), word) == words.end()) {
     Wrong(name,
           absl::StrCat("expected one of ", absl::StrJoin(words, ", "), ", got \"", *text, "\""));

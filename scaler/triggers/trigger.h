@@ -51,7 +51,7 @@ class Trigger {
 
   // Called once. A trigger that is told of activity (external-push) calls `on_active` then, from a
   // thread of its own; others never do.
-  virtual void Subscribe(std::function<void()> /*on_active*/) {}
+  virtual void Subscribe(const std::function<void()>& /*on_active*/) {}
 };
 
 class TriggerClients;  // clients.h
