@@ -10,7 +10,7 @@ import threading
 import time
 import unittest
 
-from harness import adapter, kube, own_kind, ports, registration, replicas, scaler, scaling, wait
+from harness import adapter, kube, own_kind, ports, processes, registration, replicas, scaler, scaling, wait
 from harness.case import Case, differs
 from harness.kubelet import Kubelet
 from harness.watchman import Unknown, Watchman
@@ -21,6 +21,7 @@ NAMESPACES = ("faults-a", "faults-b")
 APPS = [(namespace, f"app-{i}") for namespace in NAMESPACES for i in range(6)]
 LOW, HIGH = 1, 9
 REMEMBERS = ("faults-a", "remembers")
+FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
 
 
 class Load(threading.Thread):
@@ -305,3 +306,23 @@ class ShardedFaults(Faults):
     @differs("it has no shards")
     def test_every_replica_takes_part(self):
         wait.until(lambda: len(self.replicas.holders()) == 3, "each replica holds a shard", 40, every=0.2)
+
+
+@differs("Go reads the clock past the C library")
+@unittest.skipUnless(os.path.exists(FAKETIME), "Debian package libfaketime is not installed")
+class ClockJumps(World):
+    """The wall clock of one replica after the other jumps; who leads goes by the monotonic clock."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.clock = processes.fresh_folder("clock") / "offset"
+        cls.clock.write_text("+0")
+        cls.ENV = {"LD_PRELOAD": FAKETIME, "FAKETIME_TIMESTAMP_FILE": str(cls.clock), "FAKETIME_NO_CACHE": "1",
+                   "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+        super().setUpClass()
+
+    def test_jumps(self):
+        for offset in ("+60", "+0", "-60", "+0", "+7200", "+0"):
+            self.clock.write_text(offset)
+            time.sleep(10 if LONG else 3)
+        self.recovers()
