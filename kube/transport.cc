@@ -24,6 +24,8 @@ namespace {
 
 constexpr int kMaxRedirects = 5;
 constexpr size_t kMaxErrorBytes = 64 << 10;
+constexpr size_t kLargeBody = 1 << 20;
+constexpr size_t kLargestReserve = 128 << 20;
 constexpr absl::Duration kMaxIdle = absl::Seconds(60);
 
 absl::Status CheckCall(const HttpCall& call) {
@@ -62,8 +64,14 @@ struct Received {
   }
   bool TakeData(absl::string_view data) {
     too_large = answer.body.size() + data.size() > limit;
-    if (!too_large) answer.body.append(data.data(), data.size());
-    return !too_large;
+    if (too_large) return false;
+    // A large body is given its room at once: growing by doubling would hold it twice. What is not
+    // used of it costs no memory.
+    if (answer.body.size() + data.size() > kLargeBody) {
+      answer.body.reserve(std::min(limit, kLargestReserve));
+    }
+    answer.body.append(data.data(), data.size());
+    return true;
   }
 };
 
