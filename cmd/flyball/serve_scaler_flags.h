@@ -30,8 +30,8 @@ struct ScalerFlags {
   absl::Duration lease_retry_period = absl::Seconds(2);
 
   absl::Duration status_interval = absl::Seconds(15);
-  double write_qps = 50;
-  int write_burst = 100;
+  double write_qps = 500;
+  int write_burst = 1000;
 
   // horizontal-pod-autoscaler-…
   absl::Duration sync_period = absl::Seconds(15);

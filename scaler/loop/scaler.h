@@ -30,8 +30,8 @@ struct ScalerOptions {
   absl::Duration status_interval = absl::Seconds(15);  // of writes that tell nothing new
   MathConfig math;
   bool pod_level_resources = true;
-  double writes_per_second = 50;
-  int write_burst = 100;
+  double writes_per_second = 500;
+  int write_burst = 1000;
   // Of one request to the API server: a write must have ended when another replica may begin, so
   // not longer than the election's WriteMargin.
   absl::Duration request_timeout = absl::Seconds(5);
