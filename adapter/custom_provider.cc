@@ -78,7 +78,7 @@ absl::StatusOr<CustomMetricList> CustomProvider::Get(const CustomMetricRequest& 
   if (!values.ok()) return FetchFailure(answering_, request.metric, values.status());
 
   ASSIGN_OR_RETURN(CustomMetricList list, Answer(request, *resource, names, *values));
-  list.freshness = {values->refresh_at, epoch};
+  list.freshness = {values->fresh_until, epoch, values->refresh_at};
   return list;
 }
 

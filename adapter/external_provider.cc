@@ -34,7 +34,7 @@ absl::StatusOr<ExternalMetricList> ExternalProvider::Get(const ExternalMetricReq
   if (!fresh.ok()) return FetchFailure(answering_, request.metric, fresh.status());
 
   ASSIGN_OR_RETURN(ExternalMetricList list, Answer(request, *fresh->result));
-  list.freshness = {fresh->refresh_at, epoch};
+  list.freshness = {fresh->fresh_until, epoch, fresh->refresh_at};
   return list;
 }
 

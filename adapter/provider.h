@@ -32,6 +32,8 @@ namespace flyball::adapter {
 struct Freshness {
   MonotonicTime fresh_until = absl::ZeroDuration();
   uint64_t epoch = 0;
+  // From then on one asker should ask anew, while the others are still given this answer.
+  MonotonicTime refresh_at = absl::InfiniteDuration();
 };
 
 // ---- custom.metrics.k8s.io ----

@@ -186,11 +186,13 @@ absl::StatusOr<ResourceProvider::Queried> ResourceProvider::Ask(
 template <typename T>
 absl::Status ResourceProvider::Settle(const std::vector<Batch>& batches, MonotonicTime deadline,
                                       uint64_t epoch, ResourceMetricList<T>& list) {
-  MonotonicTime fresh_until = absl::InfiniteDuration();
+  Freshness freshness = {.fresh_until = absl::InfiniteDuration(), .epoch = epoch};
   for (const Batch& batch : batches) {
     if (batch.both.status.ok()) {
-      fresh_until = std::min(
-          {fresh_until, batch.both.cpu.fresh.refresh_at, batch.both.memory.fresh.refresh_at});
+      for (const FreshResult* fresh : {&batch.both.cpu.fresh, &batch.both.memory.fresh}) {
+        freshness.fresh_until = std::min(freshness.fresh_until, fresh->fresh_until);
+        freshness.refresh_at = std::min(freshness.refresh_at, fresh->refresh_at);
+      }
       continue;
     }
     const std::string where = batch.What();
@@ -206,7 +208,7 @@ absl::Status ResourceProvider::Settle(const std::vector<Batch>& batches, Monoton
       list.degraded = absl::StrCat(where, " left out: ", batch.both.status.message());
     }
   }
-  if (list.degraded.empty() && !batches.empty()) list.freshness = {fresh_until, epoch};
+  if (list.degraded.empty() && !batches.empty()) list.freshness = freshness;
   return absl::OkStatus();
 }
 

@@ -242,6 +242,25 @@ TEST_F(ApiServerFixture, AnswersAreRepeatedWhileFresh) {
   EXPECT_EQ(calls_after(C2 N "/pods/*/m"), 6);  // no longer fresh
 }
 
+TEST_F(ApiServerFixture, AnAgingAnswerIsAskedForAnewByOneWhileOthersAreStillGivenIt) {
+  clock_ = &simulated_;
+  simulated_.JumpWall(kTestTime);
+  const MonotonicTime start = simulated_.MonotonicNow();
+  custom_->freshness = {start + absl::Minutes(1), 1, start + absl::Seconds(30)};
+  StartServer();
+  EXPECT_EQ(Get(C2 N "/pods/*/m")->status, 200);
+  simulated_.Advance(absl::Seconds(40));
+  simulated_.JumpWall(kTestTime);
+  custom_->freshness = {start + absl::Minutes(2), 1, start + absl::Seconds(90)};
+  custom_->on_get = [&](const adapter::CustomMetricRequest&) {
+    EXPECT_EQ(Get(C2 N "/pods/*/m")->status, 200);
+  };
+  EXPECT_EQ(Get(C2 N "/pods/*/m")->status, 200);
+  EXPECT_EQ(custom_->calls, 2);
+  EXPECT_EQ(Get(C2 N "/pods/*/m")->status, 200);
+  EXPECT_EQ(custom_->calls, 2);
+}
+
 TEST_F(ApiServerFixture, OneConnectionServesManyRequests) {
   StartServer();
   auto client = NewClient();

@@ -137,7 +137,8 @@ HttpResponse MetricEndpoints::Serve(absl::string_view target, const RoutedReques
       hit != nullptr && hit->provider == provider && now < hit->freshness.fresh_until &&
       hit->freshness.epoch == EpochOf(routed.endpoint, providers) &&
       (hit->wall_second == CachedResponse::kAnySecond ||
-       hit->wall_second == absl::ToUnixSeconds(clock_->WallNow()))) {
+       hit->wall_second == absl::ToUnixSeconds(clock_->WallNow())) &&
+      (now < hit->freshness.refresh_at || hit->asked_anew.exchange(true))) {
     ++counters_.cache_hits;
     HttpResponse response;
     response.content_type = hit->content_type;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -27,6 +28,8 @@ struct CachedResponse {
   std::shared_ptr<const void> provider;  // whose epoch is meant
   int64_t wall_second = kAnySecond;      // of the timestamps that say "now"
   static constexpr int64_t kAnySecond = -1;
+  // Set by the one who asks anew once freshness.refresh_at has come.
+  mutable std::atomic<bool> asked_anew = false;
 };
 
 class ResponseCache {
