@@ -13,7 +13,7 @@ from harness.exporter import Exporter
 from harness.kubelet import Kubelet
 from harness.prometheus import Prometheus
 from harness.watching import Watch
-from helm import NAMESPACE
+from helm import CHART, NAMESPACE
 from shell import Shell, stock_chart
 
 # Which test runs the commands of a page.
@@ -46,15 +46,16 @@ class Pages(case.Case):
                     self.assertTrue(not anchor or anchor in [re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles])
 
     def test_measured_figures_are_those_of_the_results(self):
-        """Every figure of the sizing page that the benchmark wrote down."""
-        import json  # pylint: disable=import-outside-toplevel
-        results = json.loads((paths.PROJECT / "test" / "bench" / "results" / "adapter.json").read_text())
-        page = (pages.DOCS / "sizing.md").read_text()
-        ours, theirs = results["measured"]["flyball"], results["measured"]["original"]
-        for side in (ours, theirs):
-            for figure in (f"{round(side['rss'])} MiB", f"{round(side['rss_large'])} MiB", f"{side['relist']:.2g} s",
-                           *(f"{round(cell['requests_per_second']):,}/s" for cell in side["cells"].values())):
-                self.assertIn(figure, page)
+        subprocess.run([sys.executable, paths.PROJECT / "test" / "docs" / "measured.py"], check=True)
+
+    def test_the_comparison_names_every_type_of_trigger(self):
+        kind = yaml.safe_load((CHART / "files" / "crds" / "autoscalers.flyball.dev.yaml").read_text())
+        spec = kind["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+        types = spec["triggers"]["items"]["properties"]["type"]["enum"]
+        text = (pages.DOCS / "comparison.md").read_text()
+        self.assertIn(f"{len(types)} of KEDA's types", text)
+        for name in types:
+            self.assertIn(f"`{name}`", text)
 
 
 class InCluster(ClusterCase):

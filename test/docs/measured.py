@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Measured figures that stand in the documentation: the lines between `<!-- measured: NAME -->` and `<!-- end of measured -->` are made of the
+last whole runs of the benchmarks, test/bench/results/*.json. `./dev bench` writes both.
+
+  test/docs/measured.py           says which tables are not as the results
+  test/docs/measured.py --write   makes them so
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "test" / "bench" / "results"
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+STAR, POD, QUEUE = "pods/* of 50 pods", "one pod's metric", "an external metric"
+_BLOCK = re.compile(r"(<!-- measured: (?P<name>[a-z-]+) -->\n).*?(<!-- end of measured -->\n)", re.DOTALL)
+
+
+def results(name: str):
+    path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def number(value: float) -> str:
+    """Three digits at most behind a power of ten, and no more than are known."""
+    if value >= 100:
+        return f"{round(value):,}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2g}" if value < 1 else f"{value:.1f}"
+
+
+def span(seconds: float) -> str:
+    for unit, size in (("s", 1), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{number(seconds / size)} {unit}"
+    return f"{number(seconds / 1e-9)} ns"
+
+
+def times(ratio: float) -> str:
+    return f"{number(ratio)} ×" if ratio < 10 else f"{round(ratio):,} ×"
+
+
+def table(head: tuple, rows: list) -> str:
+    lines = ["| " + " | ".join(cells) + " |" for cells in (head, *rows)]
+    lines.insert(1, "|---" * len(head) + "|")
+    return "\n".join(lines) + "\n"
+
+
+def adapter() -> str:
+    """The metrics API server against the original."""
+    found = results("adapter")["measured"]
+    ours, theirs, throttled = found["flyball"], found["original"], found["original_default"]["cells"]
+    rows = []
+    for work, words in ((STAR, "`pods/*` by label selector, 50 pods"), (POD, "one pod's metric"), (QUEUE, "an external metric")):
+        mine, other = (side["cells"][work]["requests_per_second"] for side in (ours, theirs))
+        by_default = throttled[work]["requests_per_second"]
+        slow = by_default < other / 2  # its default limits are on its requests to the API server, which only `*` makes
+        rows.append((words, f"{number(other)} requests/s" + (f" ({number(by_default)} with its default limits)" if slow else ""),
+                     f"{number(mine)} requests/s", times(mine / other) + (f" ({times(mine / by_default)})" if slow else "")))
+
+    def of_three(side, field, unit=""):
+        return ", ".join(number(side["cells"][work][field]) for work in (STAR, POD, QUEUE)) + unit
+    rows += [("p99 of the three", of_three(theirs, "p99_ms", " ms"), of_three(ours, "p99_ms", " ms"), ""),
+             ("CPU seconds for 1000 requests of the three", of_three(theirs, "cpu_seconds_per_1000"), of_three(ours, "cpu_seconds_per_1000"), ""),
+             ("queries to Prometheus a second in the three", of_three(theirs, "queries_per_second"), of_three(ours, "queries_per_second"), "")]
+    rows += [("peak RSS, 500 pods", f"{round(theirs['rss'])} MiB", f"{round(ours['rss'])} MiB", times(theirs["rss"] / ours["rss"])),
+             ("peak RSS, 100,000 series over 40 rules", f"{round(theirs['rss_large'])} MiB", f"{round(ours['rss_large'])} MiB",
+              times(theirs["rss_large"] / ours["rss_large"])),
+             ("relist of those series", span(theirs["relist"]), span(ours["relist"]), times(theirs["relist"] / ours["relist"])),
+             ("start to first answer", span(theirs["ready"]), span(ours["ready"]), times(theirs["ready"] / ours["ready"]))]
+    return table(("work", "prometheus-adapter", "flyball", ""), rows)
+
+
+def decisions() -> str:
+    """The replica math against the controller's."""
+    found = results("scaler")
+    theirs, rows = found["theirs"] or {}, []  # without Go on the machine theirs are not measured
+    for key, words in (("external", "one External metric"), ("resource/10", "Resource, 10 pods"), ("resource/100", "Resource, 100 pods"),
+                       ("resource/1000", "Resource, 1000 pods"), ("five_metrics/50", "five metrics, 50 pods, full behavior")):
+        mine = found["ours"][key]["ns"] * 1e-9
+        other = theirs[key]["reconcile"]["ns"] * 1e-9 if key in theirs else None
+        rows.append((words, span(other) if other else "", span(mine), times(other / mine) if other else ""))
+    rows.append(("nothing changed, 1000 pods", "", span(found["ours"]["unchanged/resource/1000"]["ns"] * 1e-9), ""))
+    return table(("decision", "controller", "flyball", ""), rows)
+
+
+def loop() -> str:
+    """The running scaler beside the running controller."""
+    found = results("scaler_loop")
+    if not found:
+        return ""
+    return "\n" + table(("work", "", "controller", "flyball"), [
+        (row["work"], row["unit"], "" if row["stock"] is None else number(row["stock"]), number(row["flyball"])) for row in found["table"]])
+
+
+def sizing() -> str:
+    found, math = results("adapter")["measured"], results("scaler")["ours"]
+    ours, theirs, throttled = found["flyball"], found["original"], found["original_default"]["cells"]
+
+    def both(mine, other, unit):
+        return f"{number(mine)}{unit} ({number(other)}{unit})"
+
+    def rate(work):
+        return [side["cells"][work]["requests_per_second"] for side in (ours, theirs)]
+    mine, other = rate(STAR)
+    return table(("what", "amount"), [
+        ("memory, 500 pods in 10 namespaces under load, peak", f"{round(ours['rss'])} MiB ({round(theirs['rss'])} MiB)"),
+        ("memory, 100,000 series over 40 rules, peak", f"{round(ours['rss_large'])} MiB ({round(theirs['rss_large'])} MiB)"),
+        ("a relist of those 100,000 series", f"{span(ours['relist'])} ({span(theirs['relist'])})"),
+        ("requests for all of 50 pods' values", f"{number(mine)}/s ({number(other)}/s; {number(throttled[STAR]['requests_per_second'])}/s with its default limits)"),
+        ("requests for one pod's value", both(*rate(POD), "/s")),
+        ("requests for an external metric", both(*rate(QUEUE), "/s")),
+        ("CPU for 1000 requests of 50 pods' values", both(*(side["cells"][STAR]["cpu_seconds_per_1000"] for side in (ours, theirs)), " s")),
+        ("queries to Prometheus under that load", "one a second for each different query (one for each request)"),
+        ("start to first answer", f"{span(ours['ready'])} ({span(theirs['ready'])})"),
+        ("one decision of the scaler, 10 pods, CPU", span(math["resource/10"]["ns"] * 1e-9)),
+        ("one decision of the scaler, 1000 pods, CPU", span(math["resource/1000"]["ns"] * 1e-9))])
+
+
+def reaction() -> str:
+    found, math = results("adapter")["measured"], results("scaler")["ours"]
+    mine, other = (found[side]["cells"][STAR]["p99_ms"] * 1e-3 for side in ("flyball", "original"))
+    rows = [("the answer, 99th percentile, 8 callers asking for 50 pods at once", f"{span(mine)} (prometheus-adapter: {span(other)})"),
+            ("the decision, a Resource metric of 10 pods", span(math["resource/10"]["ns"] * 1e-9))]
+    if whole := results("scaler_loop"):
+        rows += [(row["work"], span(row["flyball"]) + (f" (the controller: {span(row['stock'])})" if row["stock"] else ""))
+                 for row in whole["table"] if row["work"].startswith("load step")]
+    return table(("step", "measured"), rows)
+
+
+MAKERS = {make.__name__: make for make in (adapter, decisions, loop, sizing, reaction)}
+
+
+def as_it_should_be(page: str) -> str:
+    return _BLOCK.sub(lambda m: m[1] + MAKERS[m["name"]]() + m[3], page)
+
+
+def main() -> int:
+    wrong = 0
+    for page in PAGES:
+        text = page.read_text()
+        wanted = as_it_should_be(text)
+        if wanted == text:
+            continue
+        if "--write" in sys.argv:
+            page.write_text(wanted)
+        else:
+            print(f"{page.relative_to(ROOT)}: a table is not as test/bench/results: test/docs/measured.py --write")
+            wrong = 1
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main())
