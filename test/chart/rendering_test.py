@@ -121,13 +121,94 @@ class Rendering(case.Case):
             with self.subTest(claim):
                 self.assertTrue(holds(self.helm.render("--values", values_file(values))))
 
+    def test_each_other_value_of_the_old_chart_reaches_its_place(self):
+        """As the chart's own values.yaml and README show them, those of older releases included."""
+        probe = {"httpGet": {"path": "/healthz", "port": "https", "scheme": "HTTPS"}, "initialDelaySeconds": 30}
+        spread = [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}]
+        affinity = {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
+            {"weight": 1, "podAffinityTerm": {"topologyKey": "kubernetes.io/hostname"}}]}}
+        items = self.helm.render("--values", values_file({
+            "enabled": True, "global": {"team": "x"},  # of a chart that has this one among its dependencies
+            "psp": {"create": True}, "runAsUser": 1234,  # of chart 2 to 4
+            "affinity": affinity, "topologySpreadConstraints": spread, "nodeSelector": {"kubernetes.io/os": "linux"},
+            "tolerations": [{"key": "a", "operator": "Exists", "effect": "NoSchedule"}], "priorityClassName": "system-cluster-critical",
+            "image": {"repository": "registry.example.com/mine", "tag": "v1", "pullPolicy": "Always", "pullSecrets": ["foo"]},
+            "customAnnotations": {"role": "custom-metrics"}, "customLabels": {"monitoring": "prometheus-adapter"},
+            "replicas": 2, "podSecurityContext": {"fsGroup": 2000}, "securityContext": {"runAsUser": 10001, "readOnlyRootFilesystem": True},
+            "automountServiceAccountToken": False,
+            "serviceAccount": {"create": True, "name": "sa", "annotations": {"eks.amazonaws.com/role-arn": "arn"}, "automountServiceAccountToken": False},
+            "rbac": {"create": True, "externalMetrics": {"resources": ["a"]}, "customMetrics": {"resources": ["pods/b"]}},
+            "dnsConfig": {"nameservers": ["1.2.3.4"], "options": [{"name": "edns0"}]}, "dnsPolicy": "ClusterFirstWithHostNet",
+            "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"cpu": "100m", "memory": "128Mi"}},
+            "livenessProbe": probe, "readinessProbe": {**probe, "periodSeconds": 7}, "startupProbe": {**probe, "failureThreshold": 3},
+            "rules": {"external": [RULE], "resource": {}}, "metricsRelistInterval": "30s",
+            "service": {"annotations": {"a": "b"}, "port": 8443, "type": "NodePort", "clusterIP": "1.2.3.4",
+                        "ipDualStack": {"enabled": True, "ipFamilies": ["IPv6", "IPv4"], "ipFamilyPolicy": "PreferDualStack"}},
+            "prometheus": {"url": "http://p", "port": "80"},
+            "extraArguments": ["--prometheus-header=X-Scope-OrgID=a", "--tls-cert-file", "/etc/tls/tls.crt"],
+            "extraContainers": [{"name": "side", "image": "i"}], "podLabels": {"mesh": "off"}, "podAnnotations": {"inject": "none"},
+            "deploymentAnnotations": {"p": "q"}, "strategy": {"type": "Recreate"}, "revisionHistoryLimit": 3,
+            "podDisruptionBudget": {"enabled": True, "minAvailable": 1, "unhealthyPodEvictionPolicy": "AlwaysAllow"},
+            "certManager": {"enabled": True, "caCertDuration": "43800h", "certDuration": "8760h", "caCertRevisionHistoryLimit": 2,
+                            "certRevisionHistoryLimit": 3}}))
+        deployment, = of_kind(items, "Deployment")
+        template, main = deployment["spec"]["template"], container(items)
+        service, = of_kind(items, "Service")
+        reader, = [r for r in of_kind(items, "ClusterRole") if r["metadata"]["name"].endswith(":metrics-reader")]
+        root, serving = of_kind(items, "Certificate")
+        rows = (
+            ("a policy of pods, which no cluster has any more", [i for i in items if "PodSecurity" in i["kind"]], []),
+            ("user", main["securityContext"]["runAsUser"], 1234),
+            ("affinity", template["spec"]["affinity"], affinity), ("spread", template["spec"]["topologySpreadConstraints"], spread),
+            ("nodes", template["spec"]["nodeSelector"], {"kubernetes.io/os": "linux"}), ("tolerations", template["spec"]["tolerations"][0]["key"], "a"),
+            ("priority", template["spec"]["priorityClassName"], "system-cluster-critical"),
+            ("image", (main["image"], main["imagePullPolicy"], template["spec"]["imagePullSecrets"]),
+             ("registry.example.com/mine:v1", "Always", [{"name": "foo"}])),
+            ("labels of all", {i["metadata"]["labels"]["monitoring"] for i in items}, {"prometheus-adapter"}),
+            ("annotations of all", {i["metadata"]["annotations"]["role"] for i in items}, {"custom-metrics"}),
+            ("replicas", deployment["spec"]["replicas"], 2), ("pod security", template["spec"]["securityContext"]["fsGroup"], 2000),
+            ("token", (template["spec"]["automountServiceAccountToken"], of_kind(items, "ServiceAccount")[0]["automountServiceAccountToken"]), (False, False)),
+            ("account", of_kind(items, "ServiceAccount")[0]["metadata"]["annotations"]["eks.amazonaws.com/role-arn"], "arn"),
+            ("metrics that may be read", [r["resources"] for r in reader["rules"]], [["pods/b"], ["a"]]),
+            ("DNS", (template["spec"]["dnsConfig"]["nameservers"], template["spec"]["dnsPolicy"]), (["1.2.3.4"], "ClusterFirstWithHostNet")),
+            ("resources", main["resources"]["limits"]["cpu"], "100m"),
+            ("probes", (main["livenessProbe"]["initialDelaySeconds"], main["readinessProbe"]["periodSeconds"], main["startupProbe"]["failureThreshold"]), (30, 7, 3)),
+            ("rules", {k: len(v) for k, v in config_of(items).items()}, {"rules": 6, "externalRules": 1}),
+            ("service", (service["spec"]["type"], service["spec"]["clusterIP"], service["spec"]["ports"][0]["port"], service["spec"]["ipFamilyPolicy"],
+                         service["spec"]["ipFamilies"], service["metadata"]["annotations"]["a"]),
+             ("NodePort", "1.2.3.4", 8443, "PreferDualStack", ["IPv6", "IPv4"], "b")),
+            ("Prometheus", [a for a in main["args"] if "prometheus-url" in a], ["--prometheus-url=http://p:80"]),
+            ("arguments", main["args"][-3:], ["--prometheus-header=X-Scope-OrgID=a", "--tls-cert-file", "/etc/tls/tls.crt"]),
+            ("containers", [c["name"] for c in template["spec"]["containers"]], ["flyball", "side"]),
+            ("labels and annotations of the pod", (template["metadata"]["labels"]["mesh"], template["metadata"]["annotations"]["inject"]), ("off", "none")),
+            ("annotations of the Deployment", deployment["metadata"]["annotations"]["p"], "q"),
+            ("strategy", (deployment["spec"]["strategy"], deployment["spec"]["revisionHistoryLimit"]), ({"type": "Recreate"}, 3)),
+            ("budget", {k: v for k, v in of_kind(items, "PodDisruptionBudget")[0]["spec"].items() if k != "selector"},
+             {"minAvailable": 1, "unhealthyPodEvictionPolicy": "AlwaysAllow"}),
+            ("certificates", [(c["spec"]["duration"], c["spec"]["revisionHistoryLimit"]) for c in (root, serving)], [("43800h", 2), ("8760h", 3)]),
+        )
+        for claim, found, wanted in rows:
+            with self.subTest(claim):
+                self.assertEqual(found, wanted)
+
+    def test_every_name_of_the_old_chart_is_known(self):
+        """Also those that only some release had. Nothing but our own chart may be asked for a name that theirs has."""
+        def leaves(node, schema, path):
+            for key, value in node.items():
+                self.assertIn(key, schema["properties"], path)
+                if isinstance(value, dict) and "properties" in schema["properties"][key]:
+                    leaves(value, schema["properties"][key], f"{path}.{key}")
+        schema = json.loads((CHART / "values.schema.json").read_text())
+        leaves({**yaml.safe_load((STOCK / "values.yaml").read_text()), "psp": {}, "runAsUser": 1, "dnsPolicy": ""}, schema, "values")
+
     def test_image(self):
         rows = (
             ("the chart's", {}, "ghcr.io/flyball-autoscaler/flyball:"),
             ("a mirror", {"repository": "mirror.example.com/flyball", "tag": "2"}, "mirror.example.com/flyball:2"),
             ("a digest wins", {"tag": "2", "digest": "sha256:" + "a" * 64}, "ghcr.io/flyball-autoscaler/flyball@sha256:" + "a" * 64),
-            ("left over from the old chart, tag and all", {"repository": "registry.k8s.io/prometheus-adapter/prometheus-adapter",
-                                                          "tag": "v0.12.0"}, "ghcr.io/flyball-autoscaler/flyball:0"),
+            *(("left over from the old chart, tag and all", {"repository": old, "tag": "v0.12.0"}, "ghcr.io/flyball-autoscaler/flyball:0") for old in (
+                "registry.k8s.io/prometheus-adapter/prometheus-adapter", "k8s.gcr.io/prometheus-adapter/prometheus-adapter",
+                "directxman12/k8s-prometheus-adapter-amd64", "mirror.example.com/k8s/prometheus-adapter")),
         )
         for claim, image, start in rows:
             with self.subTest(claim):

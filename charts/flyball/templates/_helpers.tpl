@@ -72,10 +72,15 @@ annotations:
   namespace: {{ include "flyball.namespace" . }}
 {{- end -}}
 
+{{/* Whether the values name an image of prometheus-adapter, from whatever registry. */}}
+{{- define "flyball.oldImage" -}}
+{{- regexMatch "(^|/)(k8s-)?prometheus-adapter(-(amd64|arm|arm64|ppc64le|s390x))?$" .Values.image.repository -}}
+{{- end -}}
+
 {{/* An old values file may name the image of prometheus-adapter, tag included. */}}
 {{- define "flyball.image" -}}
 {{- $image := .Values.image -}}
-{{- if hasPrefix "registry.k8s.io/prometheus-adapter/" $image.repository -}}
+{{- if eq (include "flyball.oldImage" .) "true" -}}
 {{- $image = dict "repository" "ghcr.io/flyball-autoscaler/flyball" -}}
 {{- end -}}
 {{- if $image.digest -}}
