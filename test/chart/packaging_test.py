@@ -1,6 +1,5 @@
-"""What is shipped beside the chart: the image's file tree runs with nothing else, the list of its parts, man page, completion, unit, package."""
+"""What is shipped beside the chart and the image: man page, completion, unit, package."""
 
-import json
 import os
 import re
 import subprocess
@@ -9,68 +8,10 @@ import sys
 from harness import case, paths, processes
 
 PACKAGING = paths.PROJECT / "packaging"
-MOST_BYTES = 60 * 2**20
 
 
 def tool(name: str, *args) -> str:
     return subprocess.run([sys.executable, PACKAGING / name, *map(str, args)], check=True, capture_output=True, text=True).stdout
-
-
-class Image(case.Case):
-    """The last stage of the Dockerfile, made by the command that the Dockerfile runs."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.root = processes.fresh_folder("image") / "rootfs"
-        subprocess.run([PACKAGING / "rootfs", paths.flyball(), cls.root], check=True)
-
-    def inside(self, *args) -> str:
-        done = processes.run(["unshare", "--user", "--map-root-user", "chroot", self.root, "/usr/bin/flyball", *args])
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
-
-    def test_it_runs_with_what_is_in_it(self):
-        self.assertRegex(self.inside("version"), r"^flyball \d+\.\d+\.\d+")
-        (self.root / "tmp" / "rules.yaml").write_text((paths.PROJECT / "rules" / "examples" / "web.yaml").read_text())
-        self.assertIn("ok", self.inside("check", "rules", "/tmp/rules.yaml"))
-
-    def test_it_is_small_and_has_no_shell(self):
-        files = [f for f in self.root.rglob("*") if f.is_file()]
-        self.assertLess(sum(f.stat().st_size for f in files), MOST_BYTES)
-        programs = [f.relative_to(self.root) for f in files if os.access(f, os.X_OK) and ".so" not in f.name]
-        self.assertEqual([str(p) for p in programs], ["usr/bin/flyball"])
-
-    def test_equal_inputs_make_equal_trees(self):
-        again = self.root.parent / "again"
-        subprocess.run([PACKAGING / "rootfs", paths.flyball(), again], check=True)
-        (self.root / "tmp" / "rules.yaml").unlink(missing_ok=True)
-        command = "find . -type f -exec sha256sum {} + | sort; find . ! -type d -printf '%P %m %T@\\n' | sort"
-        listing = [subprocess.run(command, shell=True, check=True, cwd=root, capture_output=True, text=True).stdout
-                   for root in (self.root, again)]
-        self.assertEqual(*listing)
-
-    def test_the_dockerfile_says_the_same(self):
-        text = (PACKAGING / "Dockerfile").read_text()
-        build, last = text.split("FROM scratch\n")
-        self.assertIn("RUN packaging/rootfs build/release/flyball /rootfs\n", build)
-        self.assertIn("COPY --from=build /rootfs /\n", last)
-        self.assertRegex(last, r"USER (?!0)\d+")
-        self.assertIn('ENTRYPOINT ["/usr/bin/flyball"]', last)
-        for image in re.findall(r"^FROM (\S+)", text, re.MULTILINE):
-            self.assertTrue(image == "scratch" or ":" in image and not image.endswith(":latest"), image)
-        user = re.search(r"USER (\d+)", last)[1]
-        self.assertIn(f":{user}:", (self.root / "etc" / "passwd").read_text())
-
-    def test_each_library_is_in_the_list_of_parts(self):
-        bom = json.loads((self.root / "usr/share/sbom/flyball.cdx.json").read_text())
-        listed = {p["value"].rpartition("/")[2] for c in bom["components"] for p in c["properties"] if p["name"] == "file"}
-        loaded = {os.path.basename(os.path.realpath(line.split()[2])) for line in
-                  subprocess.run(["ldd", paths.flyball()], check=True, capture_output=True, text=True).stdout.splitlines() if "=> /" in line}
-        self.assertGreater(len(loaded), 5)
-        self.assertLessEqual(loaded, listed)
-        for part in bom["components"]:
-            self.assertRegex(part["purl"], r"^pkg:deb/debian/[a-z0-9.+-]+@[^?]+\?arch=\w+$")
-        self.assertEqual(tool("sbom.py", paths.flyball()), tool("sbom.py", paths.flyball()))
 
 
 class Manual(case.Case):
