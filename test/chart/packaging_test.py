@@ -60,10 +60,12 @@ class Package(case.Case):
         config = paths.flyball().resolve().parent / "CPackConfig.cmake"
         if not config.exists():
             self.skipTest(f"{paths.flyball()} is not in a build folder of CMake")
-        folder = processes.fresh_folder("deb")
-        done = processes.run(["cpack", "--config", config, "-B", folder], timeout=300)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        folder, again = processes.fresh_folder("deb"), processes.fresh_folder("again")
+        for out in (folder, again):
+            done = processes.run(["cpack", "--config", config, "-B", out], timeout=300)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         package, = folder.glob("*.deb")
+        self.assertEqual(package.read_bytes(), (again / package.name).read_bytes(), "equal programs make equal packages")
         subprocess.run(["dpkg-deb", "--extract", package, folder / "root"], check=True)
         files = {str(f.relative_to(folder / "root")) for f in (folder / "root").rglob("*") if f.is_file()}
         self.assertEqual(files, {"usr/bin/flyball", "etc/flyball/rules.yaml", "usr/lib/systemd/system/flyball.service",
