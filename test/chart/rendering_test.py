@@ -258,8 +258,10 @@ class Rendering(case.Case):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         tests = (HERE / "alerts_test.yaml").read_text()
         alerts = [rule["alert"] for group in yaml.safe_load((CHART / "files" / "alerts.yaml").read_text())["groups"] for rule in group["rules"]]
-        headings = re.findall(r"^## (\S+)$", (paths.PROJECT / "docs" / "runbook.md").read_text(), re.MULTILINE)
-        self.assertEqual(alerts, [h for h in headings if h.startswith("Flyball")])
+        sections = re.split(r"^## ", (paths.PROJECT / "docs" / "runbook.md").read_text(), flags=re.MULTILINE)[1:]
+        self.assertEqual(alerts, [section.split()[0] for section in sections])
+        for section in sections:
+            self.assertIn("`flyball explain", section)
         for alert in alerts:
             self.assertGreaterEqual(len(re.findall(rf"alertname: {alert}\b", tests)), 2, f"{alert}: fires, and does not")
 
