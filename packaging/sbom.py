@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a program is made of, as CycloneDX 1.5 JSON: the Debian packages of the libraries that it is linked with, and of those whose headers are
-compiled into it.
+"""What a program is made of, as CycloneDX 1.5 JSON: its module, the Debian packages of the libraries that both are linked with, and of those
+whose headers are compiled into them.
 
   packaging/sbom.py PROGRAM
 """
@@ -8,6 +8,7 @@ compiled into it.
 import hashlib
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import uuid
@@ -19,10 +20,17 @@ def output(*command: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def libraries(program: str) -> list:
+def module_of(program: str) -> pathlib.Path:
+    """What the program loads when it needs it."""
+    return pathlib.Path(re.search(r"^external triggers: (.+)$", output(program, "version", "--modules"), re.MULTILINE)[1])
+
+
+def libraries(*linked: str) -> list:
     """The files that the dynamic linker would load, links resolved."""
     found = set()
-    for line in output("ldd", program).splitlines():
+    for line in output("ldd", *linked).splitlines():
+        if line.endswith(":"):
+            continue  # the name of one of several
         path = next((word for word in line.split() if word.startswith("/")), None)
         if path:
             found.add(pathlib.Path(path).resolve())
@@ -53,16 +61,23 @@ def component(package: str, files: list) -> dict:
     return result
 
 
+def digest_of(path) -> str:
+    return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+
+
 def main() -> int:
     program = sys.argv[1]
-    linked = by_package(libraries(program))
+    module = module_of(program)
+    linked = by_package(libraries(program, str(module)))
     components = [component(package, sorted(set(linked.get(package, [])))) for package in sorted({*linked, *HEADERS})]
     version = output(program, "version").split()[1]
-    digest = hashlib.sha256(pathlib.Path(program).read_bytes()).hexdigest()
+    digest = digest_of(program)
     json.dump({
         "bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1, "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_OID, digest)}",
         "metadata": {"component": {"type": "application", "name": "flyball", "version": version, "bom-ref": f"flyball@{version}",
-                                   "hashes": [{"alg": "SHA-256", "content": digest}], "licenses": [{"license": {"id": "Apache-2.0"}}]}},
+                                   "hashes": [{"alg": "SHA-256", "content": digest}], "licenses": [{"license": {"id": "Apache-2.0"}}],
+                                   "components": [{"type": "file", "name": module.name, "version": version, "bom-ref": module.name,
+                                                   "hashes": [{"alg": "SHA-256", "content": digest_of(module)}]}]}},
         "components": components,
         "dependencies": [{"ref": f"flyball@{version}", "dependsOn": [c["bom-ref"] for c in components]}],
     }, sys.stdout, indent=1)

@@ -1,12 +1,38 @@
+// flyball version: the version, and the module that it would load.
+#include <CLI/CLI.hpp>
 #include <cstdio>
+#include <iostream>
 
 #include "cmd/flyball/commands.h"
+#include "scaler/triggers/external/module.h"
 
 namespace flyball::cmd {
+namespace {
 
-int RunVersion(const Args&) {
-  std::printf("flyball %s\n", FLYBALL_VERSION);
+// Loads what is else loaded by the first external trigger: an image or a package can be checked.
+int PrintModules() {
+  const auto loaded = scaler::LoadExternalModule(scaler::ExternalModuleFolders());
+  if (!loaded.ok()) {
+    std::cerr << "flyball: " << loaded.status().message() << "\n";
+    return 1;
+  }
+  std::printf("external triggers: %s\n", loaded->path.c_str());
   return 0;
+}
+
+}  // namespace
+
+int RunVersion(const Args& args) {
+  CLI::App app("Prints the version.", "flyball version");
+  bool modules = false;
+  app.add_flag("--modules", modules, "Load the module of external triggers, and say where it is");
+  try {
+    app.parse(Args(args.rbegin(), args.rend()));
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  std::printf("flyball %s\n", FLYBALL_VERSION);
+  return modules ? PrintModules() : 0;
 }
 
 }  // namespace flyball::cmd

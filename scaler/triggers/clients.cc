@@ -47,12 +47,14 @@ absl::StatusOr<std::shared_ptr<kube::HttpTransport>> TriggerClients::Http(
   return client;
 }
 
-std::shared_ptr<ExternalScaler> TriggerClients::External(const ExternalAddress& address) {
+absl::StatusOr<std::shared_ptr<ExternalScaler>> TriggerClients::External(
+    const ExternalAddress& address) {
   absl::MutexLock lock(&mutex_);
   std::erase_if(external_, [](const auto& entry) { return entry.second.expired(); });
   std::weak_ptr<ExternalScaler>& place = external_[address];
   if (auto known = place.lock()) return known;
-  auto made = MakeExternalScaler(address);  // does not connect yet
+  // Does not connect yet.
+  ASSIGN_OR_RETURN(std::shared_ptr<ExternalScaler> made, MakeExternalScaler(address));
   place = made;
   return made;
 }

@@ -20,7 +20,8 @@ class TriggerClients {
  public:
   // Errors as kube::MakeHttpTransport.
   absl::StatusOr<std::shared_ptr<kube::HttpTransport>> Http(const kube::TransportOptions& options);
-  std::shared_ptr<ExternalScaler> External(const ExternalAddress& address);
+  // Errors as MakeExternalScaler.
+  absl::StatusOr<std::shared_ptr<ExternalScaler>> External(const ExternalAddress& address);
 
  private:
   absl::Mutex mutex_;

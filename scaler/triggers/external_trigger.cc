@@ -96,7 +96,8 @@ class ExternalTrigger : public Trigger {
     ASSIGN_OR_RETURN(address.cert, options_.secrets->Read({"tlsClientCert"}));
     ASSIGN_OR_RETURN(address.key, options_.secrets->Read({"tlsClientKey"}));
     address.tls |= !address.ca.empty() || !address.cert.empty();
-    std::shared_ptr<ExternalScaler> client = options_.clients->External(address);
+    ASSIGN_OR_RETURN(const std::shared_ptr<ExternalScaler> client,
+                     options_.clients->External(address));
     std::unique_ptr<ActivityStream> old;  // ended outside the lock, as it waits for its callback
     absl::MutexLock lock(&mutex_);
     if (client != client_) {

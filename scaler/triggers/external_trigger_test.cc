@@ -16,7 +16,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/synchronization/notification.h"
-#include "scaler/triggers/external/external_scaler.h"
 #include "scaler/triggers/trigger.h"
 
 extern char** environ;
@@ -347,15 +346,6 @@ TEST(ExternalPushTriggerTest, AnExternalOneOpensNoStream) {
   trigger->Subscribe(calls.Callback());
   trigger->Read(kNow, absl::Seconds(10));
   peer.Do(R"({"streams": 0})");
-}
-
-TEST(StreamBackoffTest, DoublesFromTwoSecondsToAMinute) {
-  for (const auto& [nth, seconds] :
-       {std::pair{0, 2}, {1, 4}, {2, 8}, {3, 16}, {4, 32}, {5, 60}, {6, 60}, {1000, 60}}) {
-    EXPECT_EQ(StreamBackoff(nth, 0.5), absl::Seconds(seconds)) << nth;
-    EXPECT_EQ(StreamBackoff(nth, 0), absl::Seconds(seconds) * 0.8) << nth;
-    EXPECT_LT(StreamBackoff(nth, 0.999), absl::Seconds(seconds) * 1.2) << nth;
-  }
 }
 
 // ---- TLS ----

@@ -68,12 +68,14 @@ class Package(case.Case):
         self.assertEqual(package.read_bytes(), (again / package.name).read_bytes(), "equal programs make equal packages")
         subprocess.run(["dpkg-deb", "--extract", package, folder / "root"], check=True)
         files = {str(f.relative_to(folder / "root")) for f in (folder / "root").rglob("*") if f.is_file()}
-        self.assertEqual(files, {"usr/bin/flyball", "etc/flyball/rules.yaml", "usr/lib/systemd/system/flyball.service",
+        self.assertEqual(files, {"usr/bin/flyball", "usr/lib/flyball/external_scaler.so", "etc/flyball/rules.yaml", "usr/lib/systemd/system/flyball.service",
                                  "usr/share/man/man1/flyball.1.gz", "usr/share/bash-completion/completions/flyball",
                                  "usr/share/doc/flyball/copyright"})
-        ours, packed = (processes.run([p, "version"]).stdout for p in (paths.flyball(), folder / "root" / "usr" / "bin" / "flyball"))
-        self.assertEqual(ours, packed)
+        packed = processes.run([folder / "root" / "usr" / "bin" / "flyball", "version", "--modules"])
+        self.assertEqual(packed.stdout, processes.run([paths.flyball(), "version"]).stdout +
+                         f"external triggers: {folder}/root/usr/lib/flyball/external_scaler.so\n", packed.stderr)
         depends = subprocess.run(["dpkg-deb", "--field", package, "Depends"], check=True, capture_output=True, text=True).stdout
-        self.assertIn("libssl3", depends)
+        for library in ("libssl3", "libgrpc++"):
+            self.assertIn(library, depends)
         # The rules that are installed are good, so that the unit starts.
         self.assertEqual(processes.run([paths.flyball(), "check", "rules", "--strict", folder / "root/etc/flyball/rules.yaml"]).returncode, 0)

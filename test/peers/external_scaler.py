@@ -29,7 +29,7 @@ import threading
 
 import grpc
 
-PROTO = pathlib.Path(__file__).resolve().parents[2] / "scaler" / "triggers" / "external" / "external_scaler.proto"
+PROTO = pathlib.Path(__file__).resolve().parents[2] / "scaler" / "triggers" / "external" / "module" / "external_scaler.proto"
 
 
 def messages():

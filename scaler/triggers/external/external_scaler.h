@@ -1,7 +1,8 @@
 // A server that speaks KEDA's protocol for external scalers, over gRPC.
 //
 // Thread-safe. Calls have a deadline; streams run on gRPC's own threads, none of which is held by
-// one. Nothing of gRPC is seen here.
+// one. Nothing of gRPC is seen here: what speaks it is a module that the first call loads
+// (module.h).
 // Limits: a message of 1 MiB. Proxies are not used.
 #pragma once
 
@@ -68,9 +69,7 @@ class ExternalScaler {
 };
 
 // Does not connect yet; an address that leads nowhere is for the calls to say.
-std::shared_ptr<ExternalScaler> MakeExternalScaler(const ExternalAddress& address);
-
-// How long to wait before the nth time (from 0) that a stream is opened again; `random` in [0, 1).
-absl::Duration StreamBackoff(int nth, double random);
+// Errors: those of LoadExternalModule (module.h); a later call tries to load it again.
+absl::StatusOr<std::shared_ptr<ExternalScaler>> MakeExternalScaler(const ExternalAddress& address);
 
 }  // namespace flyball::scaler

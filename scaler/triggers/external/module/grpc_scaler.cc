@@ -1,5 +1,4 @@
-#include "scaler/triggers/external/external_scaler.h"
-
+// The module that speaks gRPC: all of it that the program sees is the symbol at the end.
 #include <grpc/support/time.h>
 #include <grpcpp/alarm.h>
 #include <grpcpp/channel.h>
@@ -17,6 +16,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "external_scaler.grpc.pb.h"
+#include "scaler/triggers/external/external_scaler.h"
+#include "scaler/triggers/external/module.h"
+#include "scaler/triggers/external/stream_backoff.h"
 
 namespace flyball::scaler {
 namespace {
@@ -233,17 +235,16 @@ class GrpcExternalScaler : public ExternalScaler {
   const std::unique_ptr<proto::ExternalScaler::Stub> stub_;
 };
 
-}  // namespace
-
-std::shared_ptr<ExternalScaler> MakeExternalScaler(const ExternalAddress& address) {
+std::shared_ptr<ExternalScaler> Make(const ExternalAddress& address) {
   return std::make_shared<GrpcExternalScaler>(address);
 }
 
-absl::Duration StreamBackoff(int nth, double random) {
-  constexpr absl::Duration kFirst = absl::Seconds(2);
-  constexpr absl::Duration kLongest = absl::Seconds(60);
-  const absl::Duration planned = nth >= 5 ? kLongest : std::min(kFirst * (1 << nth), kLongest);
-  return planned * (0.8 + 0.4 * random);
-}
-
+}  // namespace
 }  // namespace flyball::scaler
+
+extern "C" {
+extern __attribute__((visibility("default")))
+const flyball::scaler::ExternalModule flyball_external_module;
+const flyball::scaler::ExternalModule flyball_external_module = {
+    .interface = FLYBALL_EXTERNAL_INTERFACE, .make = flyball::scaler::Make};
+}

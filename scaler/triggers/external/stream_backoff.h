@@ -1,0 +1,19 @@
+// How long to wait before a stream that ended is opened again. Pure.
+#pragma once
+
+#include <algorithm>
+
+#include "absl/time/time.h"
+
+namespace flyball::scaler {
+
+// Before the nth time (from 0): 2 s, doubling to 60 s, each a fifth more or less as `random` in
+// [0, 1) has it.
+inline absl::Duration StreamBackoff(int nth, double random) {
+  constexpr absl::Duration kFirst = absl::Seconds(2);
+  constexpr absl::Duration kLongest = absl::Seconds(60);
+  const absl::Duration planned = nth >= 5 ? kLongest : std::min(kFirst * (1 << nth), kLongest);
+  return planned * (0.8 + 0.4 * random);
+}
+
+}  // namespace flyball::scaler
