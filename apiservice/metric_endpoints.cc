@@ -102,11 +102,6 @@ void EmptyIfNotFound(const RoutedRequest& routed,
   }
 }
 
-// 404 `pods "x" not found`: the original's lister names the kind, not the metrics group.
-HttpResponse NoSuchObject(absl::string_view kind, absl::string_view name, const Style& style) {
-  return StatusResponse(wire::ObjectNotFound("", kind, name), style);
-}
-
 bool IsTable(const Style& style) {
   return style.media.conversion == Conversion::kTableV1 ||
          style.media.conversion == Conversion::kTableV1Beta1;
@@ -114,6 +109,73 @@ bool IsTable(const Style& style) {
 
 absl::string_view TableVersion(const Style& style) {
   return style.media.conversion == Conversion::kTableV1 ? "v1" : "v1beta1";
+}
+
+// How the metrics of one kind of object are named and written.
+template <typename Item>
+struct ResourceForms {
+  absl::string_view object_kind;   // of the object that does not exist
+  absl::string_view metrics_kind;  // of the metrics that an object does not have
+  const kube::ObjectPtr Item::*object;
+  std::string (*table)(const std::vector<Item>&, absl::string_view version, absl::Time now);
+  std::string (*one_json)(const Item&, absl::Time now);
+  std::string (*one_protobuf)(const Item&, absl::Time now);
+  std::string (*list_json)(const std::vector<Item>&, absl::Time now);
+  std::string (*list_protobuf)(const std::vector<Item>&, absl::Time now);
+};
+
+constexpr ResourceForms<adapter::PodMetrics> kPodForms = {
+    .object_kind = "pods",
+    .metrics_kind = "podmetrics",
+    .object = &adapter::PodMetrics::pod,
+    .table = wire::PodTableJson,
+    .one_json = wire::PodMetricsJson,
+    .one_protobuf = wire::PodMetricsProtobuf,
+    .list_json = wire::PodMetricsListJson,
+    .list_protobuf = wire::PodMetricsListProtobuf,
+};
+
+constexpr ResourceForms<adapter::NodeMetrics> kNodeForms = {
+    .object_kind = "node",
+    .metrics_kind = "nodemetrics",
+    .object = &adapter::NodeMetrics::node,
+    .table = wire::NodeTableJson,
+    .one_json = wire::NodeMetricsJson,
+    .one_protobuf = wire::NodeMetricsProtobuf,
+    .list_json = wire::NodeMetricsListJson,
+    .list_protobuf = wire::NodeMetricsListProtobuf,
+};
+
+template <typename Item>
+HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& style,
+                              const ResourceForms<Item>& forms, absl::Time now,
+                              absl::StatusOr<adapter::ResourceMetricList<Item>> list) {
+  EmptyIfNotFound(routed, &list);
+  if (absl::IsNotFound(list.status())) {
+    // The original's lister names the kind, not the metrics group.
+    return StatusResponse(wire::ObjectNotFound("", forms.object_kind, routed.name), style);
+  }
+  if (!list.ok()) return ProviderError(list.status(), style);
+  if (!routed.name.empty() && list->items.empty()) {
+    const std::string name =
+        routed.ns.empty() ? routed.name : absl::StrCat(routed.ns, "/", routed.name);
+    return StatusResponse(wire::ObjectNotFound(kResourceGroup, forms.metrics_kind, name), style);
+  }
+  KeepMatching(routed, forms.object, &list->items);
+  const bool proto = style.media.encoding == Encoding::kProtobuf;
+  std::string body;
+  if (IsTable(style)) {
+    body = forms.table(list->items, TableVersion(style), now);
+  } else if (!routed.name.empty()) {
+    body = (proto ? forms.one_protobuf : forms.one_json)(list->items.front(), now);
+  } else {
+    body = (proto ? forms.list_protobuf : forms.list_json)(list->items, now);
+  }
+  HttpResponse response = BodyResponse(std::move(body), style);
+  if (!list->degraded.empty()) {
+    response.headers.emplace_back("Warning", WarningValue(list->degraded));
+  }
+  return response;
 }
 
 }  // namespace
@@ -227,66 +289,18 @@ HttpResponse MetricEndpoints::Pods(const RoutedRequest& routed, const Style& sty
                                    absl::Duration timeout, Rendered* rendered) {
   const std::string ns = OnlyNamespace(routed);
   auto list = provider.Pods(ns, OnlyName(routed, !ns.empty()), routed.label_selector, timeout);
-  EmptyIfNotFound(routed, &list);
-  if (absl::IsNotFound(list.status())) return NoSuchObject("pods", routed.name, style);
-  if (!list.ok()) return ProviderError(list.status(), style);
-  rendered->freshness = list->freshness;
   const absl::Time now = clock_->WallNow();
-  rendered->wall_second = absl::ToUnixSeconds(now);
-  const bool proto = style.media.encoding == Encoding::kProtobuf;
-  std::string body;
-  if (!routed.name.empty() && list->items.empty()) {
-    return StatusResponse(wire::ObjectNotFound(kResourceGroup, "podmetrics",
-                                               absl::StrCat(routed.ns, "/", routed.name)),
-                          style);
-  }
-  KeepMatching(routed, &adapter::PodMetrics::pod, &list->items);
-  if (IsTable(style)) {
-    body = wire::PodTableJson(list->items, TableVersion(style), now);
-  } else if (!routed.name.empty()) {
-    body = proto ? wire::PodMetricsProtobuf(list->items.front(), now)
-                 : wire::PodMetricsJson(list->items.front(), now);
-  } else {
-    body = proto ? wire::PodMetricsListProtobuf(list->items, now)
-                 : wire::PodMetricsListJson(list->items, now);
-  }
-  HttpResponse response = BodyResponse(std::move(body), style);
-  if (!list->degraded.empty()) {
-    response.headers.emplace_back("Warning", WarningValue(list->degraded));
-  }
-  return response;
+  if (list.ok()) *rendered = {list->freshness, absl::ToUnixSeconds(now)};
+  return ResourceResponse(routed, style, kPodForms, now, std::move(list));
 }
 
 HttpResponse MetricEndpoints::Nodes(const RoutedRequest& routed, const Style& style,
                                     adapter::ResourceMetricsProvider& provider,
                                     absl::Duration timeout, Rendered* rendered) {
   auto list = provider.Nodes(OnlyName(routed, true), routed.label_selector, timeout);
-  EmptyIfNotFound(routed, &list);
-  if (absl::IsNotFound(list.status())) return NoSuchObject("node", routed.name, style);
-  if (!list.ok()) return ProviderError(list.status(), style);
-  rendered->freshness = list->freshness;
   const absl::Time now = clock_->WallNow();
-  rendered->wall_second = absl::ToUnixSeconds(now);
-  const bool proto = style.media.encoding == Encoding::kProtobuf;
-  std::string body;
-  if (!routed.name.empty() && list->items.empty()) {
-    return StatusResponse(wire::ObjectNotFound(kResourceGroup, "nodemetrics", routed.name), style);
-  }
-  KeepMatching(routed, &adapter::NodeMetrics::node, &list->items);
-  if (IsTable(style)) {
-    body = wire::NodeTableJson(list->items, TableVersion(style), now);
-  } else if (!routed.name.empty()) {
-    body = proto ? wire::NodeMetricsProtobuf(list->items.front(), now)
-                 : wire::NodeMetricsJson(list->items.front(), now);
-  } else {
-    body = proto ? wire::NodeMetricsListProtobuf(list->items, now)
-                 : wire::NodeMetricsListJson(list->items, now);
-  }
-  HttpResponse response = BodyResponse(std::move(body), style);
-  if (!list->degraded.empty()) {
-    response.headers.emplace_back("Warning", WarningValue(list->degraded));
-  }
-  return response;
+  if (list.ok()) *rendered = {list->freshness, absl::ToUnixSeconds(now)};
+  return ResourceResponse(routed, style, kNodeForms, now, std::move(list));
 }
 
 }  // namespace flyball::apiservice
