@@ -37,6 +37,15 @@ class ResourceQuestion : public PodsQuestion {
 
 constexpr char kNoCustomApi[] = "no custom metrics API (custom.metrics.k8s.io) registered";
 
+void TakeObjects(absl::StatusOr<adapter::CustomMetricList> list, Answer& answer) {
+  if (!list.ok()) {
+    answer.error = ApiErrorText(list.status());
+    return;
+  }
+  answer.objects = std::move(list->items);
+  answer.objects_time = list->timestamp;
+}
+
 // custom.metrics.k8s.io about pods.
 class PodsMetricQuestion : public PodsQuestion {
  public:
@@ -48,20 +57,15 @@ class PodsMetricQuestion : public PodsQuestion {
       answer.error = kNoCustomApi;
       return;
     }
-    auto list =
+    TakeObjects(
         context.providers.custom->Get({.resource = "pods",
                                        .ns = ns_,
                                        .name = "*",
                                        .metric = metric_,
                                        .object_selector = SelectorToAsk(answer.whole_namespace),
                                        .metric_selector = selector_,
-                                       .timeout = kReadTimeout});
-    if (!list.ok()) {
-      answer.error = ApiErrorText(list.status());
-      return;
-    }
-    answer.objects = std::move(list->items);
-    answer.objects_time = list->timestamp;
+                                       .timeout = kReadTimeout}),
+        answer);
   }
 
  private:
@@ -108,13 +112,7 @@ class ObjectQuestion : public Question {
       request.namespace_itself = false;
       request.name = object_.name;
     }
-    auto list = context.providers.custom->Get(request);
-    if (!list.ok()) {
-      answer.error = ApiErrorText(list.status());
-      return;
-    }
-    answer.objects = std::move(list->items);
-    answer.objects_time = list->timestamp;
+    TakeObjects(context.providers.custom->Get(request), answer);
   }
 
  private:
