@@ -6,6 +6,7 @@
 #include "absl/hash/hash.h"
 #include "kube/api_client.h"
 #include "kube/quantity.h"
+#include "scaler/spec/metric_status_json.h"
 #include "scaler/spec/own_parser.h"
 
 namespace flyball::scaler {
@@ -28,64 +29,6 @@ const char* StatusText(ConditionStatus status) {
       break;
   }
   return "Unknown";
-}
-
-Json SelectorJson(const LabelSelector& selector) {
-  Json out = Json::object();
-  if (!selector.match_labels.empty()) out["matchLabels"] = selector.match_labels;
-  for (const LabelSelector::Expression& expression : selector.match_expressions) {
-    Json item = {{"key", expression.key}, {"operator", expression.op}};
-    if (!expression.values.empty()) item["values"] = expression.values;
-    out["matchExpressions"].push_back(std::move(item));
-  }
-  return out;
-}
-
-Json IdentifierJson(const MetricStatus& metric) {
-  Json out = {{"name", metric.metric_name}};
-  if (metric.metric_selector.has_value()) out["selector"] = SelectorJson(*metric.metric_selector);
-  return out;
-}
-
-Json CurrentJson(const MetricStatus& metric) {
-  Json out = Json::object();
-  if (metric.value.has_value()) out["value"] = metric.value->ToString();
-  if (metric.average_value.has_value()) out["averageValue"] = metric.average_value->ToString();
-  if (metric.average_utilization.has_value()) {
-    out["averageUtilization"] = *metric.average_utilization;
-  }
-  return out;
-}
-
-Json MetricJson(const MetricStatus& metric) {
-  Json out = {{"type", metric.type_text}};
-  const Json current = CurrentJson(metric);
-  switch (metric.type) {
-    case MetricType::kResource:
-      out["resource"] = {{"name", metric.resource}, {"current", current}};
-      break;
-    case MetricType::kContainerResource:
-      out["containerResource"] = {
-          {"name", metric.resource}, {"container", metric.container}, {"current", current}};
-      break;
-    case MetricType::kPods:
-      out["pods"] = {{"metric", IdentifierJson(metric)}, {"current", current}};
-      break;
-    case MetricType::kObject: {
-      const ObjectReference& object = metric.described_object;
-      Json described = {{"kind", object.kind}, {"name", object.name}};
-      if (!object.api_version.empty()) described["apiVersion"] = object.api_version;
-      out["object"] = {
-          {"metric", IdentifierJson(metric)}, {"current", current}, {"describedObject", described}};
-      break;
-    }
-    case MetricType::kExternal:
-      out["external"] = {{"metric", IdentifierJson(metric)}, {"current", current}};
-      break;
-    case MetricType::kUnknown:
-      break;
-  }
-  return out;
 }
 
 Json ConditionJson(const Condition& condition) {
@@ -130,7 +73,7 @@ std::string StatusPatch(absl::string_view resource_version, const AutoscalerStat
   out["lastScaleTime"] = TimeJson(status.last_scale_time);
   out["currentReplicas"] = status.current_replicas;
   out["desiredReplicas"] = status.desired_replicas;
-  out["currentMetrics"] = ListJson(status.current_metrics, MetricJson);
+  out["currentMetrics"] = ListJson(status.current_metrics, MetricStatusJson);
   out["conditions"] = ListJson(status.conditions, ConditionJson);
   if (own != nullptr) {
     out["lastActiveTime"] = TimeJson(own->last_active);
