@@ -5,8 +5,6 @@
 #include <prometheus/text_serializer.h>
 
 #include <atomic>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "absl/synchronization/mutex.h"
@@ -24,6 +22,7 @@
 #include "apiservice/process_metrics.h"
 #include "apiservice/self_metrics.h"
 #include "base/file_watcher.h"
+#include "base/read_file.h"
 #include "base/status_macros.h"
 #include "base/steady_wait.h"
 #include "spdlog/spdlog.h"
@@ -32,13 +31,6 @@ namespace flyball::apiservice {
 namespace {
 
 constexpr absl::Duration kFileInterval = absl::Seconds(1);
-
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!in) return absl::InvalidArgumentError(absl::StrCat(path, ": cannot be read"));
-  return text;
-}
 
 }  // namespace
 

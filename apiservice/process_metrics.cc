@@ -6,12 +6,11 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "base/read_file.h"
 
 namespace flyball::apiservice {
 namespace {
@@ -19,10 +18,7 @@ namespace {
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-std::string ReadProc(const char* path) {
-  std::ifstream in(path);
-  return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-}
+std::string ReadProc(const char* path) { return ReadFile(path).value_or(""); }
 
 void Add(const char* name, const char* help, MetricType type, double value,
          std::vector<MetricFamily>* out) {

@@ -1,13 +1,12 @@
 #include "base/file_watcher.h"
+#include "base/read_file.h"
 #include "base/steady_wait.h"
 
 #include <sys/stat.h>
 
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -31,9 +30,7 @@ int64_t FileClockNow() {
 }
 
 size_t HashFile(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return std::hash<std::string>()(
-      std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()));
+  return std::hash<std::string>()(ReadFile(path).value_or(""));
 }
 
 }  // namespace

@@ -1,13 +1,12 @@
 #include "kube/credentials.h"
 
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "base/read_file.h"
 #include "base/status_macros.h"
 #include "spdlog/spdlog.h"
 
@@ -17,8 +16,7 @@ namespace {
 constexpr absl::Duration kFileInterval = absl::Seconds(1);
 
 std::string ReadToken(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const std::string text = ReadFile(file).value_or("");
   return std::string(absl::StripAsciiWhitespace(text));
 }
 

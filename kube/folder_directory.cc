@@ -1,15 +1,14 @@
 #include "kube/folder_directory.h"
 
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <set>
 #include <system_error>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/read_file.h"
 #include "base/status_macros.h"
 #include "kube/builtin_resources.h"
 #include "spdlog/spdlog.h"
@@ -39,19 +38,6 @@ void FindFiles(const fs::path& folder, std::set<fs::path>* seen, std::set<std::s
       files->insert(path.string());
     }
   }
-}
-
-absl::StatusOr<std::string> ReadText(const std::string& path) {
-  std::error_code error;
-  const auto size = fs::file_size(path, error);
-  if (error) return absl::InvalidArgumentError(absl::StrCat(path, ": ", error.message()));
-  if (size > FolderDirectory::kMaxFileBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": larger than ", FolderDirectory::kMaxFileBytes, " bytes"));
-  }
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return absl::InvalidArgumentError(absl::StrCat(path, ": the file cannot be read"));
-  return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
 }
 
 using KindKey = std::pair<std::string, std::string>;  // group, kind
@@ -135,7 +121,7 @@ bool FolderDirectory::ReadFiles(std::vector<std::string>* problems) {
   bool changed =
       std::erase_if(files_, [&](const auto& file) { return !paths.contains(file.first); }) > 0;
   for (const std::string& path : paths) {
-    const absl::StatusOr<std::string> text = ReadText(path);
+    const absl::StatusOr<std::string> text = ReadFile(path, kMaxFileBytes);
     const size_t hash =
         std::hash<std::string>()(text.ok() ? *text : std::string(text.status().message()));
     const auto [entry, is_new] = files_.try_emplace(path);

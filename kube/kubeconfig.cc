@@ -1,14 +1,13 @@
 #include "kube/kubeconfig.h"
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/read_file.h"
 #include "base/status_macros.h"
 #include "yaml-cpp/yaml.h"
 
@@ -134,11 +133,9 @@ absl::StatusOr<TransportOptions> ParseKubeconfig(const std::string& text, const 
 
 absl::StatusOr<TransportOptions> LoadKubeconfig(const std::string& path,
                                                 absl::string_view context) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return absl::InvalidArgumentError(absl::StrCat(path, ": the file cannot be read"));
-  return ParseKubeconfig(
-      std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()), path,
-      context);
+  const absl::StatusOr<std::string> text = ReadFile(path);
+  if (!text.ok()) return absl::InvalidArgumentError(text.status().message());
+  return ParseKubeconfig(*text, path, context);
 }
 
 absl::StatusOr<TransportOptions> InClusterOptions(absl::string_view host, absl::string_view port,

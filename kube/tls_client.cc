@@ -7,12 +7,11 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-#include <fstream>
-#include <iterator>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/read_file.h"
 #include "base/status_macros.h"
 
 namespace flyball::kube {
@@ -36,10 +35,11 @@ absl::StatusOr<Pem> ReadPem(const std::string& file, const std::string& data,
                             absl::string_view what) {
   if (!data.empty()) return Pem{data, absl::StrCat(what, " data")};
   if (file.empty()) return Pem{};
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return absl::InvalidArgumentError(absl::StrCat(what, " file cannot be read: ", file));
-  return Pem{std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()),
-             absl::StrCat(what, " file ", file)};
+  absl::StatusOr<std::string> text = ReadFile(file);
+  if (!text.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(what, " file ", text.status().message()));
+  }
+  return Pem{*std::move(text), absl::StrCat(what, " file ", file)};
 }
 
 Owned<BIO> Memory(const std::string& text) {

@@ -1,11 +1,10 @@
 #include "apiservice/auth/trust.h"
 
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "base/read_file.h"
 #include "base/status_macros.h"
 
 namespace flyball::apiservice {
@@ -13,10 +12,11 @@ namespace {
 
 absl::StatusOr<std::shared_ptr<const CaBundle>> BundleFromFile(const std::string& path,
                                                                absl::string_view flag) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string pem((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!in) return absl::InvalidArgumentError(absl::StrCat(flag, " ", path, ": cannot be read"));
-  absl::StatusOr<std::shared_ptr<const CaBundle>> bundle = CaBundle::FromPem(pem);
+  const absl::StatusOr<std::string> pem = ReadFile(path);
+  if (!pem.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(flag, " ", pem.status().message()));
+  }
+  absl::StatusOr<std::shared_ptr<const CaBundle>> bundle = CaBundle::FromPem(*pem);
   if (!bundle.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat(flag, " ", path, ": ", bundle.status().message()));

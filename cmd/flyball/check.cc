@@ -2,24 +2,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <fstream>
 #include <iostream>
-#include <iterator>
-#include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "base/read_file.h"
 #include "cmd/flyball/commands.h"
 #include "rules/compiled_rules.h"
 
 namespace flyball::cmd {
 namespace {
-
-std::optional<std::string> ReadFile(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!in.is_open() || in.bad()) return std::nullopt;
-  return text;
-}
 
 std::string Count(size_t number, absl::string_view noun) {
   return absl::StrCat(number, " ", noun, number == 1 ? "" : "s");
@@ -27,8 +18,8 @@ std::string Count(size_t number, absl::string_view noun) {
 
 bool CheckFile(const std::string& path, bool strict, std::ostream& out, std::ostream& err) {
   const auto text = ReadFile(path);
-  if (!text) {
-    err << path << ": cannot be read, expected a rule file\n";
+  if (!text.ok()) {
+    err << text.status().message() << ", expected a rule file\n";
     return false;
   }
   const rules::CompileResult result = rules::CompileRules(*text, path);

@@ -79,6 +79,12 @@ TEST(CheckRulesTest, MissingFileFailsButOthersAreChecked) {
   EXPECT_THAT(out.str(), HasSubstr("other.yaml: ok"));
 }
 
+TEST(CheckRulesTest, AFolderIsNoRuleFile) {
+  std::ostringstream out, err;
+  EXPECT_EQ(CheckRules({.files = {"/proc"}}, out, err), 1);
+  EXPECT_EQ(err.str(), "/proc: cannot be read: Is a directory, expected a rule file\n");
+}
+
 TEST(RunCheckTest, UsageErrorsAreStatus2) {
   EXPECT_EQ(RunCheck({}), 2);
   EXPECT_EQ(RunCheck({"rules"}), 2);

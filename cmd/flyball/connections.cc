@@ -3,13 +3,13 @@
 #include <spdlog/spdlog.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/read_file.h"
 #include "base/status_macros.h"
 #include "kube/cluster_directory.h"
 #include "kube/folder_directory.h"
@@ -48,8 +48,9 @@ bool HasAuthorization(const kube::HeaderList& headers) {
 // As the original: a file that is named must be there at start, whether or not the URL has a use
 // for it.
 absl::Status CheckReadable(absl::string_view flag, const std::string& path) {
-  if (std::ifstream(path).good()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(flag, ": ", path, ": cannot be read"));
+  const absl::Status read = ReadFile(path).status();
+  if (read.ok()) return read;
+  return absl::InvalidArgumentError(absl::StrCat(flag, ": ", read.message()));
 }
 
 // The credentials of --prometheus-auth-incluster or --prometheus-auth-config, whose server address

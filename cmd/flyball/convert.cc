@@ -1,33 +1,21 @@
 #include <CLI/CLI.hpp>
-#include <fstream>
 #include <iostream>
-#include <iterator>
-#include <optional>
 
+#include "base/read_file.h"
 #include "cmd/flyball/commands.h"
 #include "cmd/flyball/convert_hpa.h"
 
 namespace flyball::cmd {
 namespace {
 
-std::optional<std::string> ReadInput(const std::string& path) {
-  if (path == "-") {
-    return std::string(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
-  }
-  std::ifstream in(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!in.is_open() || in.bad()) return std::nullopt;
-  return text;
-}
-
 // Nothing is printed unless everything is good: the output is piped into kubectl.
 int ConvertFiles(const std::vector<std::string>& files, const ConvertOptions& options) {
   std::string yaml;
   bool good = true;
   for (const std::string& file : files) {
-    const std::optional<std::string> text = ReadInput(file);
-    if (!text) {
-      std::cerr << file << ": cannot be read\n";
+    const absl::StatusOr<std::string> text = ReadFileOrStdin(file);
+    if (!text.ok()) {
+      std::cerr << text.status().message() << "\n";
       good = false;
       continue;
     }

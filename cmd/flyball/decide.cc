@@ -26,6 +26,10 @@ int DecideVectors(const std::string& path) {
       return 2;
     }
     bad = scaler::AnswerLines(in, std::cout);
+    if (in.bad()) {  // a folder, among other things
+      std::fprintf(stderr, "flyball decide: cannot read %s\n", path.c_str());
+      return 2;
+    }
   }
   if (bad > 0) std::fprintf(stderr, "flyball decide: %zu bad lines\n", bad);
   return bad > 0 ? 1 : 0;

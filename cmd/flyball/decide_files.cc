@@ -1,13 +1,12 @@
 #include "cmd/flyball/decide_files.h"
 
-#include <fstream>
 #include <iostream>
-#include <iterator>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
+#include "base/read_file.h"
 #include "base/status_macros.h"
 #include "scaler/explain/decision_json.h"
 #include "scaler/explain/given_case.h"
@@ -17,21 +16,10 @@
 namespace flyball::cmd {
 namespace {
 
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  if (path == "-") {
-    return std::string(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
-  }
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return absl::NotFoundError(absl::StrCat(path, ": cannot be opened"));
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (in.bad()) return absl::DataLossError(absl::StrCat(path, ": cannot be read"));
-  return text;
-}
-
 absl::StatusOr<scaler::ClusterSnapshot> ReadFiles(const std::vector<std::string>& paths) {
   scaler::ClusterSnapshot snapshot;
   for (const std::string& path : paths) {
-    ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+    ASSIGN_OR_RETURN(const std::string text, ReadFileOrStdin(path));
     RETURN_IF_ERROR(scaler::AddFile(path == "-" ? "stdin" : path, text, snapshot));
   }
   if (snapshot.autoscalers.empty()) {

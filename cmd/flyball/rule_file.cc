@@ -6,8 +6,6 @@
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -15,26 +13,12 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/read_file.h"
 
 namespace flyball::cmd {
 namespace {
 
 constexpr size_t kMaxRuleFileBytes = 16u << 20;
-
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::error_code ignored;
-  std::ifstream in(path, std::ios::binary);
-  if (!in || std::filesystem::is_directory(path, ignored)) {
-    return absl::NotFoundError(absl::StrCat(path, ": is not a file that can be read"));
-  }
-  std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (in.bad()) return absl::NotFoundError(absl::StrCat(path, ": reading failed"));
-  if (bytes.size() > kMaxRuleFileBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": ", bytes.size(), " bytes; at most ", kMaxRuleFileBytes, " are read"));
-  }
-  return bytes;
-}
 
 }  // namespace
 
@@ -81,7 +65,7 @@ absl::StatusOr<std::unique_ptr<RuleFile>> RuleFile::Open(std::string path, Clock
 
 // Warnings are logged, errors are returned.
 absl::StatusOr<RulesPtr> RuleFile::Read() const {
-  auto text = ReadFile(path_);
+  auto text = ReadFile(path_, kMaxRuleFileBytes);
   if (!text.ok()) return text.status();
   rules::CompileResult result = rules::CompileRules(*text, path_);
   std::vector<std::string> errors;

@@ -73,7 +73,8 @@ TEST_F(RuleFileTest, AnEmptyFileHasNoRules) {
 
 TEST_F(RuleFileTest, AFolderIsNotARuleFile) {
   std::filesystem::create_directories(path_);
-  EXPECT_TRUE(absl::IsNotFound(Open().status()));
+  EXPECT_EQ(Open().status(),
+            absl::InvalidArgumentError(path_ + ": cannot be read: Is a directory"));
 }
 
 TEST_F(RuleFileTest, AMissingFileAtStartIsAnError) {

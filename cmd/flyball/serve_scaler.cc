@@ -7,14 +7,13 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <random>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/read_file.h"
 #include "base/status_macros.h"
 #include "cmd/flyball/connections.h"
 #include "cmd/flyball/debug_decisions.h"
@@ -72,8 +71,8 @@ class DecidesEverything : public scaler::Ownership {
 std::string PodNamespace() {
   const char* variable = std::getenv("POD_NAMESPACE");
   if (variable != nullptr && *variable != '\0') return variable;
-  std::ifstream file(absl::StrCat(kube::kServiceAccountFolder, "/namespace"));
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string text =
+      ReadFile(absl::StrCat(kube::kServiceAccountFolder, "/namespace")).value_or("");
   return std::string(absl::StripAsciiWhitespace(text));
 }
 

@@ -1,14 +1,12 @@
 #include "cmd/flyball/test_rules.h"
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/read_file.h"
 #include "cmd/flyball/fixed_directory.h"
 #include "cmd/flyball/rule_bench.h"
 #include "cmd/flyball/rule_coverage.h"
@@ -18,13 +16,6 @@
 
 namespace flyball::cmd {
 namespace {
-
-std::optional<std::string> ReadFile(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!in.is_open() || in.bad()) return std::nullopt;
-  return text;
-}
 
 class FileRun {
  public:
@@ -51,8 +42,8 @@ class FileRun {
   // Reads everything, all errors at once. False: the tests cannot run.
   bool Prepare() {
     const auto text = ReadFile(path_);
-    if (!text) {
-      err_ << path_ << ": cannot be read, expected a test file\n";
+    if (!text.ok()) {
+      err_ << text.status().message() << ", expected a test file\n";
       return false;
     }
     file_ = ReadRuleTestFile(*text, findings_);
@@ -78,9 +69,9 @@ class FileRun {
       const rules::TextField& name = file_.object_files[i];
       const std::string path = Resolve(name.text);
       const auto text = ReadFile(path);
-      if (!text) {
+      if (!text.ok()) {
         findings_.Error(name.place, absl::StrCat("object_files[", i, "]"),
-                        absl::StrCat(path, " cannot be read"));
+                        std::string(text.status().message()));
         continue;
       }
       auto objects = kube::ReadManifest(*text, path);
@@ -102,9 +93,9 @@ class FileRun {
       const rules::TextField& name = file_.rule_files[i];
       const std::string path = Resolve(name.text);
       const auto text = ReadFile(path);
-      if (!text) {
+      if (!text.ok()) {
         findings_.Error(name.place, absl::StrCat("rule_files[", i, "]"),
-                        absl::StrCat(path, " cannot be read"));
+                        std::string(text.status().message()));
         continue;
       }
       const rules::CompileResult result = rules::CompileRules(*text, path);

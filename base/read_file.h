@@ -1,0 +1,23 @@
+// A whole file as bytes, also of /proc, a FIFO, or "-" where the caller wants standard input.
+//
+// Does I/O. Never throws: std::ifstream does, when a folder is read through its buffer.
+// Error: `PATH: cannot be read: REASON`, by the system's own reason (kNotFound when nothing is
+// there, else kInvalidArgument), or `PATH: larger than N bytes`.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace flyball {
+
+constexpr size_t kMaxFileBytes = 64u << 20;
+
+absl::StatusOr<std::string> ReadFile(const std::string& path, size_t max_bytes = kMaxFileBytes);
+
+// The same, where "-" is standard input.
+absl::StatusOr<std::string> ReadFileOrStdin(const std::string& path,
+                                            size_t max_bytes = kMaxFileBytes);
+
+}  // namespace flyball
