@@ -11,7 +11,7 @@ import shlex
 import shutil
 import subprocess
 
-from harness import kube, paths, processes, wait
+from harness import kube, namespace, paths, processes, wait
 from harness.client import Client, Identity
 
 _LIBRARIES = {"lib": "usr/lib", "lib64": "usr/lib64", "bin": "usr/bin", "sbin": "usr/sbin"}
@@ -59,7 +59,7 @@ class Pod:
         script = [f"mount --bind {root} {root}", *(f"mount --rbind /{d} {root}/{d}" for d in ("usr", "dev")),
                   f"mount -o remount,bind,ro {root}", *(f"mount -t tmpfs none {root}{path}" for path in writable),
                   "exec chroot " + root + " " + shlex.join(["/flyball", *self._container["args"]])]
-        self.process = processes.Process("pod", ["unshare", "--user", "--map-root-user", "--mount", "sh", "-ec", "\n".join(script)], env={
+        self.process = processes.Process("pod", [*namespace.entering(), "sh", "-ec", "\n".join(script)], env={
             "KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(self._cluster.port)})
         return self
 

@@ -12,7 +12,7 @@ import yaml
 from cases import stock_rules
 from cases.model import M, WEB
 from differential_test import fixture
-from harness import adapter, compare, kube, paths, ports, processes, wait
+from harness import adapter, compare, kube, namespace, paths, ports, processes, wait
 from harness.case import Case
 from harness.client import Client, Identity
 from harness.scripted_prometheus import ScriptedPrometheus, vector
@@ -93,7 +93,7 @@ class StockArgs(Case):
         script = ("mount -t tmpfs none /var/run && mkdir -p /var/run/serving-cert /var/run/secrets/kubernetes.io && "
                   f"cp -r {self.secrets} /var/run/secrets/kubernetes.io/serviceaccount && cd / && exec "
                   + shlex.join([str(program), *args]))
-        process = processes.Process(kind, ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script], env={
+        process = processes.Process(kind, [*namespace.entering(), "sh", "-c", script], env={
             "KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(self.cluster().port)})
         self.addCleanup(process.kill)
         self.watched = (*self.watched, process)

@@ -23,8 +23,8 @@ def _grant(cluster: ControlPlane, user: str):
         {"apiGroups": [""], "resources": ["pods", "replicationcontrollers"], "verbs": ["list", "watch"]},
         {"apiGroups": ["apps"], "resources": ["deployments", "replicasets", "statefulsets"], "verbs": ["list", "watch"]},
         {"apiGroups": ["apps"], "resources": ["deployments/scale", "replicasets/scale", "statefulsets/scale"],
-         "verbs": ["update"]},
-        {"apiGroups": [""], "resources": ["replicationcontrollers/scale"], "verbs": ["update"]},
+         "verbs": ["get", "update"]},
+        {"apiGroups": [""], "resources": ["replicationcontrollers/scale"], "verbs": ["get", "update"]},
         {"apiGroups": ["example.com"], "resources": ["widgets/scale"], "verbs": ["get", "update"]},
         {"apiGroups": [""], "resources": ["events"], "verbs": ["create", "patch"]},
         {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}])
