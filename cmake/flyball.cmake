@@ -22,6 +22,8 @@ endif()
 if(FLYBALL_WERROR)
   add_compile_options(-Werror)
 endif()
+# The same program from whatever folder it is built in.
+add_compile_options($<$<CONFIG:Release>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>)
 
 if(FLYBALL_SANITIZE STREQUAL "address")
   add_compile_options(-fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all

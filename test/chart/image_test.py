@@ -16,7 +16,7 @@ import unittest
 import yaml
 
 import image
-from harness import case, paths, ports, processes, wait
+from harness import case, namespace, paths, ports, processes, wait
 from harness.client import Client
 
 PACKAGING = paths.PROJECT / "packaging"
@@ -83,7 +83,7 @@ class Image(Tree):
         make_tree(cls.root)
 
     def test_it_runs_with_what_is_in_it(self):
-        done = processes.run(["unshare", "--user", "--map-root-user", "chroot", self.root, "/usr/bin/flyball", "version", "--modules"])
+        done = processes.run([*namespace.entering(), "chroot", self.root, "/usr/bin/flyball", "version", "--modules"])
         # The second line: gRPC with all that it is linked with. Nothing else in these tests loads it from this tree.
         self.assertRegex(done.stdout, r"^flyball \d+\.\d+\.\d+\nexternal triggers: /usr/lib/flyball/external_scaler\.so\n$", done.stderr)
 
@@ -103,9 +103,8 @@ class Image(Tree):
 
     def test_no_path_of_the_machine_that_built_it_is_in_the_program(self):
         text = b"".join((self.root / name).read_bytes() for name in ("usr/bin/flyball", MODULE))
-        for folder in {str(paths.PROJECT), str(paths.flyball().resolve().parent), os.path.expanduser("~")} - {"/root"}:
-            self.assertNotIn(folder.encode(), text)
-        self.assertNotIn(b"/root/", text)
+        for folder in {f"{paths.PROJECT}/", os.path.expanduser("~/"), "/root/"}:
+            self.assertFalse(folder.encode() in text, folder)
 
     def test_the_dockerfile_says_the_same(self):
         build, last = image.stages()

@@ -9,7 +9,6 @@ import base64
 import pathlib
 import shlex
 import shutil
-import subprocess
 
 from harness import kube, namespace, paths, processes, wait
 from harness.client import Client, Identity
@@ -100,8 +99,3 @@ def token_of(admin: Client, namespace: str, name: str) -> str:
     answer = admin.request("POST", kube.path("ServiceAccount", namespace, name, "token"), {
         "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 7200}})
     return kube.expect(answer, 201)["status"]["token"]
-
-
-def can_isolate() -> bool:
-    """Whether this machine lets us make mount namespaces."""
-    return subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "true"], check=False).returncode == 0
