@@ -2,18 +2,19 @@
 
 import json
 
+import yaml
+
 from harness import case, control_plane, kube, paths, processes
 from harness.kubectl import Kubectl
 from helm import NAMESPACE, Helm
 
 # Requests of service accounts, watches as soon as they begin; nothing else.
 POLICY = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [
-    {"level": "Metadata", "userGroups": ["system:serviceaccounts:" + NAMESPACE]}, {"level": "None"}]}
+    {"level": "Metadata", "userGroups": [f"system:serviceaccounts:{namespace}" for namespace in (NAMESPACE, "kube-metrics")]}, {"level": "None"}]}
 RESTRICTED = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "warn", "audit")}
 # Kinds of others that the chart makes objects of.
-FOREIGN = (("monitoring.coreos.com", "servicemonitors", "ServiceMonitor"), ("monitoring.coreos.com", "podmonitors", "PodMonitor"),
-           ("monitoring.coreos.com", "prometheusrules", "PrometheusRule"), ("cert-manager.io", "issuers", "Issuer"),
-           ("cert-manager.io", "certificates", "Certificate"))
+FOREIGN = ("monitoring.coreos.com_servicemonitors", "monitoring.coreos.com_podmonitors", "monitoring.coreos.com_prometheusrules",
+           "cert-manager.io_issuers", "cert-manager.io_certificates")
 
 _cluster = None
 
@@ -24,8 +25,8 @@ def _shared():
         _cluster = control_plane.ControlPlane(POLICY).start()
         for name in (NAMESPACE, "shop", "web", "kube-metrics"):
             kube.apply(_cluster.admin, kube.make("Namespace", name, labels=RESTRICTED))
-        for group, plural, kind in FOREIGN:
-            kube.crd(_cluster.admin, group, plural, kind, "Namespaced")
+        for name in FOREIGN:
+            kube.apply(_cluster.admin, yaml.load(paths.peer(f"definitions/{name}.yaml").read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
     return _cluster
 
 
@@ -55,8 +56,8 @@ class ClusterCase(case.Case):
 class Audit:
     """What one service account did: from a mark on, read while the log grows."""
 
-    def __init__(self, cluster, account: str):
-        self._path, self._user = cluster.audit.path, f"system:serviceaccount:{NAMESPACE}:{account}"
+    def __init__(self, cluster, account: str, namespace: str = NAMESPACE):
+        self._path, self._user = cluster.audit.path, f"system:serviceaccount:{namespace}:{account}"
         self._offset = self._path.stat().st_size if self._path.exists() else 0
 
     def _events(self) -> list:

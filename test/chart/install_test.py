@@ -1,6 +1,9 @@
 """The chart in a real cluster: its objects are accepted, the program runs with exactly its arguments and rights, upgrade, uninstall."""
 
 import base64
+import shutil
+
+import yaml
 
 from cluster import Audit, ClusterCase, dry_run
 from harness import kube, processes, registration, wait
@@ -31,6 +34,62 @@ class Accepted(ClusterCase):
                 expected = EXPECTED_WARNINGS.get(values.name.removesuffix("-values.yaml"))
                 self.assertIn(expected or "", warnings)
                 self.assertEqual("Warning" in warnings, expected is not None, warnings)
+
+
+class Upgraded(ClusterCase):
+    """From a chart of before: what clients and other programs rely on stays, what is new comes, what is gone goes."""
+
+    VALUES = ("--set", "replicas=2,scaler.enabled=true,scaler.mode=act,podDisruptionBudget.enabled=true")
+
+    def earlier(self):
+        """This chart as an earlier release could have been: another version, a definition with a field less, an object more."""
+        chart = processes.fresh_folder("earlier") / "flyball"
+        shutil.copytree(CHART, chart)
+        meta = yaml.safe_load((chart / "Chart.yaml").read_text())
+        (chart / "Chart.yaml").write_text(yaml.safe_dump({**meta, "version": "0.0.9", "appVersion": "0.0.9"}))
+        definition, = (chart / "files" / "crds").glob("*.yaml")
+        text = yaml.safe_load(definition.read_text())
+        del self.fields(text)["paused"]
+        definition.write_text(yaml.safe_dump(text))
+        (chart / "templates" / "gone.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gone}\n")
+        return chart
+
+    @staticmethod
+    def fields(definition: dict) -> dict:
+        return definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+
+    def test_upgrade_and_uninstall(self):
+        kube.register_kind("Autoscaler", "flyball.dev/v1alpha1", "autoscalers", True)
+        before = self.everything()
+        self.helm("install", "flyball", self.earlier(), "--namespace", NAMESPACE, *self.VALUES)
+        scaled = kube.make("Autoscaler", "web", "shop", spec={"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}, "maxReplicas": 3})
+        wait.until(lambda: kube.apply(self.admin, scaled) or True, "the kind is served")
+        kept = (("Deployment", NAMESPACE, "flyball"), ("Service", NAMESPACE, "flyball"), ("Autoscaler", "shop", "web"),
+                ("CustomResourceDefinition", None, "autoscalers.flyball.dev"), ("APIService", None, "v1beta1.custom.metrics.k8s.io"))
+        ids = [kube.get(self.admin, *thing)["metadata"]["uid"] for thing in kept]
+        kube.patch(self.admin, "ConfigMap", NAMESPACE, "flyball-scaler-state-0", {"data": {"state": "remembered"}})
+        kube.patch(self.admin, "Lease", NAMESPACE, "flyball-scaler-0", {"spec": {"holderIdentity": "a-pod"}})
+
+        self.helm("upgrade", "flyball", CHART, "--namespace", NAMESPACE, *self.VALUES)
+        self.assertEqual([kube.get(self.admin, *thing)["metadata"]["uid"] for thing in kept], ids, "nothing is deleted and made anew")
+        self.assertEqual(kube.get(self.admin, "ConfigMap", NAMESPACE, "flyball-scaler-state-0")["data"], {"state": "remembered"})
+        self.assertEqual(kube.get(self.admin, "Lease", NAMESPACE, "flyball-scaler-0")["spec"]["holderIdentity"], "a-pod")
+        self.assertIn("paused", self.fields(kube.get(self.admin, *kept[3])))
+        self.assertIn(f"ConfigMap {NAMESPACE} flyball", self.everything())
+        self.assertNotIn(f"ConfigMap {NAMESPACE} gone", self.everything())
+        self.helm("rollback", "flyball", "1", "--namespace", NAMESPACE)
+        self.assertEqual([kube.get(self.admin, *thing)["metadata"]["uid"] for thing in kept], ids)
+
+        self.helm("uninstall", "flyball", "--namespace", NAMESPACE)
+        self.assertEqual(kube.get(self.admin, *kept[2])["metadata"]["uid"], ids[2], "autoscalers are kept with their kind")
+        kube.delete(self.admin, *kept[3])
+        wait.until(lambda: self.assertEqual(self.everything() - before, set()) is None, "nothing left")
+
+    def test_what_old_values_no_longer_do_is_said(self):
+        notes = self.helm("install", "flyball", CHART, "--namespace", NAMESPACE, "--dry-run=server", "--set", "psp.create=false",
+                          "--set", "image.repository=k8s.gcr.io/prometheus-adapter/prometheus-adapter")
+        self.assertIn("psp has no effect", notes)
+        self.assertIn("image.repository names prometheus-adapter: ghcr.io/flyball-autoscaler/flyball", notes)
 
 
 class Installed(Release):
