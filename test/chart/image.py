@@ -77,7 +77,7 @@ class Builder:
         with open(self._log, "ab") as log:
             log.write(f"RUN {text}\n".encode())
             log.flush()
-            done = subprocess.run(["unshare", "--mount", "--pid", "--fork", "sh", "-ec", script], env=self._variables, stdout=log, stderr=subprocess.STDOUT,
+            done = subprocess.run(["unshare", "--mount", "--pid", "--kill-child", "sh", "-ec", script], env=self._variables, stdout=log, stderr=subprocess.STDOUT,
                                   check=False)
         if done.returncode != 0:
             raise AssertionError(f"RUN {text}: status {done.returncode}\n{self._log.read_text(errors='replace')[-3000:]}")
