@@ -101,12 +101,18 @@ annotations:
 {{- end }}
 {{- end -}}
 
-{{/* Where the serving certificate comes from: certManager, secret, inline, chart, pod. */}}
+{{/* Where the serving certificate comes from: certManager, secret, inline, arguments (extraArguments name its files), chart, pod. */}}
 {{- define "flyball.certificate" -}}
+{{- $named := false -}}
+{{- range .Values.extraArguments -}}
+{{- $named = or $named (hasPrefix "--tls-cert-file" .) -}}
+{{- end -}}
 {{- if .Values.certManager.enabled -}}
 certManager
 {{- else if .Values.tls.enable -}}
 {{- ternary "secret" "inline" (not (empty .Values.tls.existingSecret)) -}}
+{{- else if $named -}}
+arguments
 {{- else -}}
 {{- .Values.certificates.selfMade -}}
 {{- end -}}
@@ -184,7 +190,7 @@ rendering, as both the Secrets and the APIServices hold parts of it.
 {{- end -}}
 {{- end -}}
 {{- $certificate := include "flyball.certificate" $root -}}
-{{- $verify := and $root.Values.certificates.verify (ne $certificate "pod") -}}
+{{- $verify := and $root.Values.certificates.verify (not (has $certificate (list "pod" "arguments"))) -}}
 {{- $annotations := dict -}}
 {{- if and $verify (eq $certificate "certManager") -}}
 {{- $annotations = dict "cert-manager.io/inject-ca-from" (printf "%s/%s-cert" $namespace $service) -}}
