@@ -49,13 +49,13 @@ class Pod:
         self._service_account()
         for name, target in _LIBRARIES.items():
             (self._root / name).symlink_to(target)
-        for name in ("usr", "dev", "etc/ssl", "tmp"):
+        for name in ("usr", "dev", "proc", "etc/ssl", "tmp"):
             (self._root / name).mkdir(parents=True, exist_ok=True)
         shutil.copy(paths.flyball(), self._root / "flyball")
         writable = [m["mountPath"] for m in self._container["volumeMounts"]
                     if any(v["name"] == m["name"] and "emptyDir" in v for v in self._spec["volumes"])]
         root = shlex.quote(str(self._root))
-        script = [f"mount --bind {root} {root}", *(f"mount --rbind /{d} {root}/{d}" for d in ("usr", "dev")),
+        script = [f"mount --bind {root} {root}", *(f"mount --rbind /{d} {root}/{d}" for d in ("usr", "dev", "proc")),
                   f"mount -o remount,bind,ro {root}", *(f"mount -t tmpfs none {root}{path}" for path in writable),
                   "exec chroot " + root + " " + shlex.join(["/flyball", *self._container["args"]])]
         self.process = processes.Process("pod", [*namespace.entering(), "sh", "-ec", "\n".join(script)], env={

@@ -6,13 +6,13 @@ from harness.client import Identity
 from harness.kubelet import Kubelet
 from helm import CHART, NAMESPACE, granted, values_file
 from release import Release
+from workloads import TARGETS, workload
 
 
 class Scaling(Release):
     """The scaler, acting on both kinds; the stock HPA controller is away meanwhile."""
 
     MORE_VALUES = {"scaler": {"enabled": True, "mode": "act", "hpa": True}, "extraArguments": ["--horizontal-pod-autoscaler-sync-period=1s"]}
-    TARGETS = {"Deployment": "apps/v1", "ReplicaSet": "apps/v1", "StatefulSet": "apps/v1", "ReplicationController": "v1"}
     # Used in cases that this test does not bring about.
     RARE = {("", "events", "patch"): "an event that is repeated",
             ("", "configmaps", "create"): "one that somebody deleted", ("coordination.k8s.io", "leases", "create"): "one that somebody deleted",
@@ -27,37 +27,23 @@ class Scaling(Release):
 
     @classmethod
     def setUpClass(cls):
-        for kind, plural in (("ReplicaSet", "replicasets"), ("StatefulSet", "statefulsets")):
-            kube.register_kind(kind, "apps/v1", plural, True)
-        kube.register_kind("ReplicationController", "v1", "replicationcontrollers", True)
-        kube.register_kind("Autoscaler", "flyball.dev/v1alpha1", "autoscalers", True)
         super().setUpClass()
         cls.cluster().stop_stock_scaler()
         cls.addClassCleanup(cls.cluster().start_stock_scaler)
         kubelet = Kubelet(cls.admin, "shop")
         cls.addClassCleanup(kubelet.stop)
 
-    @staticmethod
-    def workload(kind: str) -> dict:
-        labels = {"app": kind.lower()}
-        selector = labels if kind == "ReplicationController" else {"matchLabels": labels}
-        pod = {"securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}, "containers": [{
-            "name": "main", "image": "none.invalid/none", "securityContext": {
-                "allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}}]}
-        return kube.make(kind, kind.lower(), "shop", spec={"replicas": 1, "selector": selector, "template": {
-            "metadata": {"labels": labels}, "spec": pod}, **({"serviceName": "none"} if kind == "StatefulSet" else {})})
-
     def scaled(self, kind: str, name: str) -> bool:
         return kube.get(self.admin, kind, "shop", name)["spec"]["replicas"] == 5
 
     def test_it_scales_with_its_own_rights_and_no_others(self):
         metric = {"type": "External", "external": {"metric": {"name": "queue_len"}, "target": {"type": "AverageValue", "averageValue": "2"}}}
-        for kind, version in self.TARGETS.items():
-            kube.apply(self.admin, self.workload(kind))
+        for kind, version in TARGETS.items():
+            kube.apply(self.admin, workload(kind))
             own = "HorizontalPodAutoscaler" if kind == "StatefulSet" else "Autoscaler"
             kube.apply(self.admin, kube.make(own, kind.lower(), "shop", spec={
                 "scaleTargetRef": {"apiVersion": version, "kind": kind, "name": kind.lower()}, "maxReplicas": 5, "metrics": [metric]}))
-        for kind in self.TARGETS:  # 10 / 2
+        for kind in TARGETS:  # 10 / 2
             wait.until(lambda k=kind: self.scaled(k, k.lower()), f"{kind} has 5 replicas")
         self.LENGTH['queue_len{queue="mail"}'] = 9.5  # still 5 replicas; what is remembered changes
         wanted = granted(self.manifest()) | granted(self.manifest(), namespaced=True)
@@ -84,7 +70,7 @@ class Scaling(Release):
         self.helm("upgrade", "--install", self.RELEASE, CHART, "--namespace", NAMESPACE, "--values", values_file(self.values))
         self.helm("upgrade", self.RELEASE, CHART, "--namespace", NAMESPACE, "--values", values_file({**self.values, "crds": {"keep": False}}))
         self.helm("uninstall", self.RELEASE, "--namespace", NAMESPACE)
-        for kind in self.TARGETS:
+        for kind in TARGETS:
             path = kube.path(kind, "shop", kind.lower())
             kube.expect(self.admin.request("DELETE", path + "?propagationPolicy=Background&gracePeriodSeconds=0"), 200)
         kube.delete(self.admin, "HorizontalPodAutoscaler", "shop", "statefulset")
