@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -35,6 +36,14 @@ ShadowSide SideOf(const AutoscalerStatus& status) {
                                            condition.reason));
   }
   std::sort(side.conditions.begin(), side.conditions.end());
+  // A scale that is not known comes first: "AbleToScale" before "ScalingActive".
+  const auto failure = std::find_if(
+      side.conditions.begin(), side.conditions.end(), [](const std::string& condition) {
+        return absl::StartsWith(condition, "AbleToScale=False FailedGetScale") ||
+               (absl::StartsWith(condition, "ScalingActive=False") &&
+                !absl::EndsWith(condition, "ScalingDisabled"));
+      });
+  if (failure != side.conditions.end()) side.failure = *failure;
   return side;
 }
 
@@ -74,8 +83,10 @@ uint64_t ShadowCounts::DifferentInAll() const {
 // Whether one of our decisions within the window around the status says the same.
 bool Shadow::Agrees(const Object& object, const Open& open) const {
   return std::any_of(object.runs.begin(), object.runs.end(), [&](const Run& run) {
-    return run.side.known && run.side.desired == open.theirs.desired &&
-           Distance(run.first, run.last, open.time) <= Window();
+    if (Distance(run.first, run.last, open.time) > Window()) return false;
+    if (!run.side.known)
+      return !run.side.failure.empty() && run.side.failure == open.theirs.failure;
+    return run.side.desired == open.theirs.desired;
   });
 }
 
@@ -147,7 +158,7 @@ void Shadow::OnDecision(const DecisionRecord& record) {
   Object& object = objects_[record.managed->key];
   Run* last = object.runs.empty() ? nullptr : &object.runs.back();
   if (last != nullptr && last->side.desired == side.desired && last->side.current == side.current &&
-      last->side.known == side.known) {
+      last->side.known == side.known && last->side.failure == side.failure) {
     last->last = record.time;
     last->side = std::move(side);
   } else {

@@ -3,7 +3,8 @@
 //
 // The two look at different moments, up to a sync period apart, so a status counts as equal when
 // one of our decisions between `period` + `slack` before it and as long after it agrees in the
-// desired count; until then it is open. Otherwise it is different, and the reason is the first that
+// desired count, or holds for the same reason as it does (neither knows the scale or the readings);
+// until then it is open. Otherwise it is different, and the reason is the first that
 // holds against the decision that was nearest in time:
 //   unknown     we did not know the readings or the scale, and held
 //   scale       the two saw different current counts
@@ -45,6 +46,7 @@ struct ShadowSide {
   bool known = true;                    // ours alone: readings and scale were known
   std::vector<int64_t> metrics;         // measured, thousandths or percent; in order of the spec
   std::vector<std::string> conditions;  // "ScalingLimited=True TooManyReplicas", sorted
+  std::string failure;  // which of them says that nothing could be decided; "": none
 };
 
 struct ShadowDifference {

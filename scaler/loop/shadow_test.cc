@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace flyball::scaler {
 namespace {
@@ -39,7 +40,7 @@ class ShadowTest : public testing::Test {
 
   void Pass(int seconds) { clock_.Advance(absl::Seconds(seconds)); }
 
-  static AutoscalerStatus Status(int32_t current, int32_t desired, int64_t milli) {
+  AutoscalerStatus Status(int32_t current, int32_t desired, int64_t milli) const {
     AutoscalerStatus status;
     status.current_replicas = current;
     status.desired_replicas = desired;
@@ -51,6 +52,7 @@ class ShadowTest : public testing::Test {
                                  .reason = "DesiredWithinRange",
                                  .message = "",
                                  .last_transition_time = std::nullopt});
+    status.conditions.insert(status.conditions.end(), more_.begin(), more_.end());
     return status;
   }
 
@@ -60,6 +62,7 @@ class ShadowTest : public testing::Test {
 
   Managed managed_;
   Decision ours_;
+  std::vector<Condition> more_;  // of both, from now on
   SimulatedClock clock_{kStart};
   Shadow shadow_{ShadowOptions(), clock_};
 };
@@ -122,6 +125,46 @@ TEST_F(ShadowTest, NotKnowingIsAReason) {
   Theirs(5, 8);
   Pass(21);
   Ours(5, 8);
+  EXPECT_EQ(Different(ShadowReason::kUnknown), 1u);
+}
+
+TEST_F(ShadowTest, FailingAlikeIsEqual) {
+  const Condition failed = {.type = "ScalingActive",
+                            .status = ConditionStatus::kFalse,
+                            .reason = "FailedGetExternalMetric",
+                            .message = "",
+                            .last_transition_time = std::nullopt};
+  ours_.outcome = Outcome::kMetricsFailed;
+  more_ = {failed};
+  Ours(5, 0);
+  Theirs(5, 3);  // of before it failed: neither changes anything
+  EXPECT_EQ(shadow_.counts().equal, 1u);
+  // For other reasons it is not.
+  more_[0].reason = "FailedGetPodsMetric";
+  Ours(5, 0);
+  more_[0].reason = "FailedGetObjectMetric";
+  Theirs(5, 4);
+  Pass(21);
+  more_[0].reason = "FailedGetPodsMetric";
+  Ours(5, 0);
+  EXPECT_EQ(Different(ShadowReason::kUnknown), 1u);
+}
+
+TEST_F(ShadowTest, FailingHereAloneIsUnknown) {
+  ours_.outcome = Outcome::kMetricsFailed;
+  more_ = {{.type = "ScalingActive",
+            .status = ConditionStatus::kFalse,
+            .reason = "FailedGetExternalMetric",
+            .message = "",
+            .last_transition_time = std::nullopt}};
+  Ours(5, 5);
+  more_[0].status = ConditionStatus::kTrue;
+  more_[0].reason = "ValidMetricFound";
+  Theirs(5, 5);
+  Pass(21);
+  more_[0].status = ConditionStatus::kFalse;
+  more_[0].reason = "FailedGetExternalMetric";
+  Ours(5, 5);
   EXPECT_EQ(Different(ShadowReason::kUnknown), 1u);
 }
 
