@@ -62,7 +62,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(MetricValueTest, ValuesAreCutAndTargetsRounded) {
   EXPECT_EQ(*ValueMilli(0.0004), 0);
-  EXPECT_EQ(*ValueMilli(1.9999), 1999);
+  EXPECT_EQ(*ValueMilli(1.9999), 2000);  // "%.3f"
+  EXPECT_EQ(*ValueMilli(2.01), 2010);    // 2.01 * 1000 is 2009.9999999999998
+  EXPECT_EQ(*ValueMilli(0.0006), 1);
   EXPECT_EQ(*ValueMilli(-5), 0);
   EXPECT_FALSE(ValueMilli(9.1e15).ok());
   EXPECT_FALSE(ValueMilli(1.0 / 0.0).ok());

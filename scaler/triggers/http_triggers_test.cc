@@ -121,7 +121,7 @@ TEST_F(HttpTriggerTest, PrometheusIsAskedAsKedaAsks) {
                                                             {"queryParameters", "dedup=true"},
                                                             {"customHeaders", "X-Scope-OrgID=t"}}));
   EXPECT_EQ(got.error, "");
-  EXPECT_EQ(got.value_milli, 25'000);
+  EXPECT_EQ(got.value_milli, 25'001);
   EXPECT_TRUE(got.active);
   EXPECT_EQ(got.time, kNow);
   const httplib::Request seen = server_.seen();

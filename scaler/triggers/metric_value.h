@@ -1,7 +1,7 @@
 // Numbers of triggers, as thousandths.
 //
-// Pure. Source: KEDA 2.20: a value is cut to thousandths (0.0004 is 0) and never negative; a target
-// is rounded to three decimals.
+// Pure. Source: KEDA 2.20: values and targets are rounded to three decimals (0.0004 is 0); a value
+// is never negative.
 // Differs: what KEDA serves as 0 although it is no amount (NaN, infinity) is unknown here, unless
 // the trigger's own settings say otherwise.
 #pragma once
