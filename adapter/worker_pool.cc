@@ -33,7 +33,7 @@ struct Loop {
 
 }  // namespace
 
-WorkerPool::~WorkerPool() {
+void WorkerPool::Stop() {
   std::vector<std::thread> threads;
   {
     absl::MutexLock lock(&mutex_);

@@ -18,10 +18,13 @@ namespace flyball::adapter {
 class WorkerPool {
  public:
   explicit WorkerPool(int max_threads) : max_threads_(max_threads) {}
-  // Ends the tasks under way, drops those that have not begun.
-  ~WorkerPool();
+  ~WorkerPool() { Stop(); }
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
+
+  // Waits for the tasks under way and drops those that have not begun, also what is submitted from
+  // now on: a task may submit another one while its pool ends.
+  void Stop();
 
   void Submit(std::function<void()> task);
 
