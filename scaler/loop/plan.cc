@@ -77,9 +77,10 @@ void Plan::MakeTriggers(const PlanContext& context, const std::function<void()>&
       continue;
     }
     planned.trigger = *std::move(trigger);
-    planned.trigger->Subscribe(on_active);
-    planned.question =
-        context.board.Own(MakeTriggerQuestion(planned.trigger), context.run_triggers);
+    const Lanes::Run run = context.trigger_lanes.For(planned.trigger->Server());
+    // It may have to read Secrets for its connection.
+    run([trigger = planned.trigger, on_active] { trigger->Subscribe(on_active); });
+    planned.question = context.board.Own(MakeTriggerQuestion(planned.trigger), run);
   }
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "scaler/loop/lanes.h"
 #include "scaler/loop/managed.h"
 #include "scaler/loop/question_board.h"
 #include "scaler/triggers/trigger.h"
@@ -20,7 +21,7 @@ namespace flyball::scaler {
 struct PlanContext {
   QuestionBoard& board;
   const QuestionBoard::Run& run_reads;
-  const QuestionBoard::Run& run_triggers;
+  Lanes& trigger_lanes;
   // For triggers; see TriggerContext.
   decltype(TriggerContext::count_pods) count_pods;
   decltype(TriggerContext::read_secret) read_secret;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 
 namespace flyball::scaler {
 namespace {
@@ -153,13 +154,15 @@ class TriggerQuestion : public Question {
   explicit TriggerQuestion(std::shared_ptr<Trigger> trigger) : trigger_(std::move(trigger)) {}
 
   void Ask(const AskContext& context, Answer& answer) override {
+    const MonotonicTime deadline = Clock::System().MonotonicNow() + kReadTimeout;
     absl::StatusOr<std::vector<TriggerMetric>> metrics = trigger_->Metrics(kReadTimeout);
     if (!metrics.ok()) {
       answer.error = std::string(metrics.status().message());
       return;
     }
     answer.trigger_metrics = *std::move(metrics);
-    answer.trigger_readings = trigger_->Read(context.now, kReadTimeout);
+    answer.trigger_readings =
+        trigger_->Read(context.now, deadline - Clock::System().MonotonicNow());
     answer.trigger_readings.resize(answer.trigger_metrics.size(),
                                    {.error = "no value was given", .time = context.now});
   }

@@ -7,11 +7,11 @@ namespace flyball::scaler {
 
 class QuestionBoard::Asked {
  public:
-  Asked(std::shared_ptr<Question> asked_question, const Run& asked_run)
-      : question(std::move(asked_question)), run(asked_run) {}
+  Asked(std::shared_ptr<Question> asked_question, Run asked_run)
+      : question(std::move(asked_question)), run(std::move(asked_run)) {}
 
   const std::shared_ptr<Question> question;
-  const Run& run;
+  const Run run;
   mutable absl::Mutex mutex;
   AnswerPtr answer ABSL_GUARDED_BY(mutex);
   bool under_way ABSL_GUARDED_BY(mutex) = false;
@@ -36,8 +36,8 @@ QuestionBoard::Handle QuestionBoard::Get(const std::string& key, const Run& run,
   return handle;
 }
 
-QuestionBoard::Handle QuestionBoard::Own(std::shared_ptr<Question> question, const Run& run) const {
-  return std::make_shared<Asked>(std::move(question), run);
+QuestionBoard::Handle QuestionBoard::Own(std::shared_ptr<Question> question, Run run) const {
+  return std::make_shared<Asked>(std::move(question), std::move(run));
 }
 
 AnswerPtr QuestionBoard::AnswerOf(const Asked& question) {

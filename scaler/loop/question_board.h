@@ -48,11 +48,11 @@ class QuestionBoard {
   // What questions are asked with from now on.
   void SetContext(AskContext context);
 
-  // The question of that key, made when nobody holds it yet. `run` outlives the board.
+  // The question of that key, made when nobody holds it yet.
   Handle Get(const std::string& key, const Run& run,
              const std::function<std::shared_ptr<Question>()>& make);
   // A question of one asker alone.
-  Handle Own(std::shared_ptr<Question> question, const Run& run) const;
+  Handle Own(std::shared_ptr<Question> question, Run run) const;
 
   // True: there is an answer that was asked for at `not_before` or later. False: the waiter's
   // Answered is called once when there is one.

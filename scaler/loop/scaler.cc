@@ -13,6 +13,7 @@
 #include "kube/event_recorder.h"
 #include "kube/object_watch.h"
 #include "kube/request_budget.h"
+#include "scaler/loop/lanes.h"
 #include "scaler/loop/loop.h"
 #include "scaler/loop/secrets.h"
 #include "scaler/spec/own_parser.h"
@@ -23,7 +24,8 @@ namespace flyball::scaler {
 namespace {
 
 // Triggers wait for servers that nobody here knows: they have threads of their own.
-constexpr int kTriggerThreads = 64;
+constexpr int kTriggerThreads = 128;
+constexpr int kTriggerThreadsOfOneServer = 16;
 constexpr int kStatusThreads = 2;
 // The due thread looks at the clock at least and at most this often.
 constexpr absl::Duration kLongestNap = absl::Milliseconds(50);
@@ -71,7 +73,7 @@ class Scaler::Impl {
       : parts_(parts),
         options_(std::move(options)),
         run_reads_(RunIn(reads_)),
-        run_triggers_(RunIn(triggers_)) {}
+        trigger_lanes_(RunIn(triggers_), kTriggerThreadsOfOneServer) {}
   ~Impl() { Stop(); }
 
   absl::Status Start();
@@ -105,7 +107,9 @@ class Scaler::Impl {
   std::unique_ptr<ActStep> act_;
   std::unique_ptr<ReportStep> report_;
   std::unique_ptr<adapter::WorkerPool> reads_, triggers_, decisions_, writes_;
-  const QuestionBoard::Run run_reads_, run_triggers_;
+  const QuestionBoard::Run run_reads_;
+  Lanes trigger_lanes_;
+  std::shared_ptr<TriggerClients> trigger_clients_ = std::make_shared<TriggerClients>();
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<AutoscalerStore> autoscalers_;
   absl::Mutex mutex_;
@@ -158,14 +162,14 @@ void Scaler::Impl::MakeLoop() {
   const PlanContext plan = {
       .board = *board_,
       .run_reads = run_reads_,
-      .run_triggers = run_triggers_,
+      .trigger_lanes = trigger_lanes_,
       .count_pods = [this](absl::string_view ns, const kube::Selector& selector,
                            bool by_node) { return pods_->Count(ns, selector, by_node); },
       .read_secret =
           [this](absl::string_view ns, const TriggerSpec::SecretKey& key) {
             return ReadSecret(*client_, ns, key);
           },
-      .clients = std::make_shared<TriggerClients>()};
+      .clients = trigger_clients_};
   loop_ = std::make_unique<Loop>(
       Loop::Parts{.clock = parts_.clock,
                   .ownership = parts_.ownership,
@@ -257,10 +261,9 @@ void Scaler::Impl::Stop() {
   parts_.ownership.OnChange(nullptr);
   budget_->Shutdown();
   client_->Shutdown();
-  reads_.reset();
-  triggers_.reset();
-  decisions_.reset();
-  writes_.reset();
+  trigger_clients_->Shutdown();
+  // Stopped, not taken away: what ends in one may want to go on in another.
+  for (const auto& pool : {&reads_, &triggers_, &decisions_, &writes_}) (*pool)->Stop();
   statuses_.reset();
   hpa_events_.reset();
   own_events_.reset();

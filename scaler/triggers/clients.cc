@@ -1,6 +1,7 @@
 #include "scaler/triggers/clients.h"
 
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -44,7 +45,20 @@ absl::StatusOr<std::shared_ptr<kube::HttpTransport>> TriggerClients::Http(
   std::weak_ptr<kube::HttpTransport>& place = http_[key];
   if (auto other = place.lock()) return other;  // another thread was faster
   place = client;
+  if (shut_) client->Shutdown();
   return client;
+}
+
+void TriggerClients::Shutdown() {
+  std::vector<std::shared_ptr<kube::HttpTransport>> clients;
+  {
+    absl::MutexLock lock(&mutex_);
+    shut_ = true;
+    for (const auto& [key, client] : http_) {
+      if (auto used = client.lock()) clients.push_back(std::move(used));
+    }
+  }
+  for (const auto& client : clients) client->Shutdown();
 }
 
 absl::StatusOr<std::shared_ptr<ExternalScaler>> TriggerClients::External(

@@ -23,8 +23,13 @@ class TriggerClients {
   // Errors as MakeExternalScaler.
   absl::StatusOr<std::shared_ptr<ExternalScaler>> External(const ExternalAddress& address);
 
+  // Ends the HTTP calls under way and refuses new ones. Calls of external scalers end by
+  // themselves.
+  void Shutdown();
+
  private:
   absl::Mutex mutex_;
+  bool shut_ ABSL_GUARDED_BY(mutex_) = false;
   std::map<std::string, std::weak_ptr<kube::HttpTransport>> http_ ABSL_GUARDED_BY(mutex_);
   std::map<ExternalAddress, std::weak_ptr<ExternalScaler>> external_ ABSL_GUARDED_BY(mutex_);
 };

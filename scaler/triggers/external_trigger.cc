@@ -54,6 +54,8 @@ class ExternalTrigger : public Trigger {
     return asked;
   }
 
+  std::string Server() const override { return options_.address.address; }
+
   std::vector<TriggerReading> Read(absl::Time now, absl::Duration timeout) override {
     const MonotonicTime deadline = Clock::System().MonotonicNow() + timeout;
     const absl::StatusOr<std::vector<TriggerMetric>> metrics = Metrics(timeout);

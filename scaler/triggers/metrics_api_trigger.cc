@@ -34,6 +34,8 @@ class MetricsApiTrigger : public Trigger {
     return std::vector<TriggerMetric>{options_.metric};
   }
 
+  std::string Server() const override { return options_.source->origin(); }
+
   std::vector<TriggerReading> Read(absl::Time now, absl::Duration timeout) override {
     TriggerReading reading{.time = now};
     const absl::Status status = ReadInto(timeout, reading);

@@ -32,6 +32,8 @@ class PrometheusTrigger : public Trigger {
     return std::vector<TriggerMetric>{options_.metric};
   }
 
+  std::string Server() const override { return options_.source->origin(); }
+
   std::vector<TriggerReading> Read(absl::Time now, absl::Duration timeout) override {
     TriggerReading reading{.time = now};
     const absl::Status status = ReadInto(now, timeout, reading);

@@ -49,8 +49,11 @@ class Trigger {
   // One reading for each metric, in order.
   virtual std::vector<TriggerReading> Read(absl::Time now, absl::Duration timeout) = 0;
 
-  // Called once. A trigger that is told of activity (external-push) calls `on_active` then, from a
-  // thread of its own; others never do.
+  // Who is asked, so that nobody is asked too much at once; "": nobody outside.
+  virtual std::string Server() const { return ""; }
+
+  // Called once, may block like Read. A trigger that is told of activity (external-push) calls
+  // `on_active` then, from a thread of its own; others never do.
   virtual void Subscribe(const std::function<void()>& /*on_active*/) {}
 };
 
