@@ -182,10 +182,16 @@ void DecideStep::ReadTriggers(Entry& entry, DecideScratch& scratch) {
 
 void DecideStep::PrepareState(Entry& entry, const Times& now) const {
   const absl::Duration offset = now.wall - absl::UnixEpoch() - now.monotonic;
+  // What is stored is what to go on from where nothing was decided yet, where another object has
+  // taken the name, and where another controller has written the status until now.
+  const bool takes_over = entry.mode == Mode::kAct && entry.decided_mode != Mode::kAct;
+  if (!entry.decided || entry.status_is_old || takes_over) {
+    entry.status = entry.managed->autoscaler.status;
+  }
+  if (!entry.decided || entry.status_is_old) entry.last_active = entry.managed->last_active;
+  entry.status_is_old = false;
   if (!entry.decided) {
     entry.decision = Decision();
-    entry.status = entry.managed->autoscaler.status;
-    entry.last_active = entry.managed->last_active;
     entry.wall_offset = offset;
     entry.decided = true;
   }

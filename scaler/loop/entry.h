@@ -46,10 +46,11 @@ struct ScaleReading {
 
 // What has become of the status.
 struct StatusMarks {
-  StatusWriter::SlotPtr slot;  // made when a status is first written
-  ManagedPtr seen;             // whose stored status the marks were last compared with
-  uint64_t cared = 0;          // CaredDigest of what is stored or on its way
-  bool stale = false;          // what is stored or on its way is not what was decided last
+  StatusWriter::SlotPtr slot;             // made when a status is first written
+  ManagedPtr seen;                        // whose stored status the marks were last compared with
+  uint64_t cared = 0;                     // CaredDigest of what is stored or on its way
+  std::optional<absl::Time> last_active;  // the same
+  bool stale = false;  // what is stored or on its way is not what was decided last
   MonotonicTime offered_at = -absl::InfiniteDuration();
 };
 
@@ -68,6 +69,7 @@ struct Entry : public AnswerWaiter {
   bool busy = false;                            // a cycle is under way
   bool again = false;                           // was woken meanwhile
   bool woken = false;                           // answers of before do not count
+  bool recreated = false;                       // under the same name, since the last cycle
   absl::Duration slots = absl::ZeroDuration();  // between regular ones
   MonotonicTime regular_slot = absl::ZeroDuration();
 
@@ -78,6 +80,7 @@ struct Entry : public AnswerWaiter {
   MonotonicTime not_before = absl::ZeroDuration();  // older answers do not count
   ManagedPtr managed;
   Mode mode = Mode::kShadow;
+  bool status_is_old = false;  // of an object that is no more
   Plan plan;
   uint64_t planned_hash = 0;  // managed.spec_hash that plan and target were made for
   ScaleTarget target;

@@ -45,6 +45,16 @@ void Loop::Schedule(Entry& entry, MonotonicTime now) {
   schedule_.Set(entry.id, entry.regular_slot);
 }
 
+// Our own kind is decided as soon as its spec is another one: who waits for a push may have a
+// cadence of an hour. Of the first lists only what is pushed to: the rest keeps to its slots, as
+// HorizontalPodAutoscalers always do.
+bool Loop::IsNews(const Managed* before, const Managed& managed) const {
+  if (managed.key.kind != AutoscalerKind::kOwn) return false;
+  if (before != nullptr) return before->spec_hash != managed.spec_hash;
+  return ticked_ || std::any_of(managed.own.triggers.begin(), managed.own.triggers.end(),
+                                [](const TriggerSpec& t) { return t.type == "external-push"; });
+}
+
 void Loop::OnAutoscaler(ManagedPtr managed) {
   bool wake = false;
   ManagedPtr before;
@@ -60,8 +70,15 @@ void Loop::OnAutoscaler(ManagedPtr managed) {
         fresh || entry->latest == nullptr || SlotsOf(*entry->latest) != SlotsOf(*managed);
     before = std::exchange(entry->latest, managed);
     entry->gone = false;
+    if (before != nullptr && before->autoscaler.uid != managed->autoscaler.uid) {
+      entry->recreated = true;
+    }
     if (other_cadence) {
       Schedule(*entry, parts_.clock.MonotonicNow());
+      wake = true;
+    }
+    if (IsNews(before.get(), *managed)) {
+      WakeEntry(*entry);
       wake = true;
     }
   }
@@ -82,18 +99,21 @@ void Loop::OnGone(const AutoscalerKey& key) {
   if (found != entries_.end()) found->second->gone = true;  // forgotten at its next slot
 }
 
+void Loop::WakeEntry(Entry& entry) {
+  entry.woken = true;
+  if (entry.busy) {
+    entry.again = true;
+  } else {
+    schedule_.Set(entry.id, parts_.clock.MonotonicNow());
+  }
+}
+
 void Loop::Wake(const AutoscalerKey& key) {
   {
     absl::MutexLock lock(&mutex_);
     const auto found = entries_.find(key);
     if (found == entries_.end()) return;
-    Entry& entry = *found->second;
-    entry.woken = true;
-    if (entry.busy) {
-      entry.again = true;
-      return;
-    }
-    schedule_.Set(entry.id, parts_.clock.MonotonicNow());
+    WakeEntry(*found->second);
   }
   parts_.wake_up();
 }
@@ -118,6 +138,7 @@ MonotonicTime Loop::Tick(MonotonicTime now) {
   MonotonicTime next;
   {
     absl::MutexLock lock(&mutex_);
+    ticked_ = true;
     for (const Schedule::Id id : schedule_.PopDue(now)) {
       Entry& entry = *by_id_.find(id)->second;
       Schedule(entry, now);
@@ -128,6 +149,7 @@ MonotonicTime Loop::Tick(MonotonicTime now) {
         continue;
       }
       entry.managed = entry.latest;
+      if (std::exchange(entry.recreated, false)) entry.status_is_old = true;
       entry.not_before = now;
       if (!std::exchange(entry.woken, false)) {
         entry.not_before -= std::min(kShareAnswers, entry.slots / 4);

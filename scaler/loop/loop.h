@@ -87,6 +87,9 @@ class Loop : public AutoscalerSink {
   absl::Duration PeriodOf(const Managed& managed) const;
   absl::Duration SlotsOf(const Managed& managed) const;
   void Schedule(Entry& entry, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void WakeEntry(Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsNews(const Managed* before, const Managed& managed) const
+      ABSL_SHARED_LOCKS_REQUIRED(mutex_);
 
   const Parts parts_;
   const Options options_;
@@ -98,6 +101,7 @@ class Loop : public AutoscalerSink {
   absl::flat_hash_map<Schedule::Id, Entry*> by_id_ ABSL_GUARDED_BY(mutex_);
   class Schedule schedule_ ABSL_GUARDED_BY(mutex_);
   uint64_t last_id_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool ticked_ ABSL_GUARDED_BY(mutex_) = false;  // at least once: the first lists are in
 };
 
 }  // namespace flyball::scaler

@@ -101,6 +101,38 @@ TEST(OwnKind, FallbackStandsForADeadTrigger) {
   })) << world.Own("web");
 }
 
+TEST(OwnKind, ActivityAloneIsNoNews) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 2);
+  for (int i = 0; i < 4; ++i) world.AddPod("job", absl::StrCat("job-", i));
+  world.PutOwn("web", "", kJobs);
+  world.Start();
+  const MonotonicTime begin = world.clock.MonotonicNow();
+  for (int i = 0; i < 40; ++i) ASSERT_TRUE(world.Next("web").has_value());
+  ASSERT_TRUE(world.diary.last("web").activation->active);
+  // The first says it; then one in a status interval of 15 s keeps the time of activity fresh.
+  const int64_t most = 2 + (world.clock.MonotonicNow() - begin) / absl::Seconds(15);
+  EXPECT_LE(world.api.CountRequests("PATCH", "/status"), most);
+  EXPECT_GE(world.api.CountRequests("PATCH", "/status"), 2);
+}
+
+TEST(OwnKind, ANewOneAndANewSpecAreDecidedAtOnce) {
+  LoopWorld world(Act());
+  world.AddDeployment("other", 2);
+  world.AddDeployment("web", 2);
+  world.PutOwn("other", ExternalMetricJson("queue", "10"));
+  world.metrics.SetExternal("queue", 35000);
+  world.Start();
+  ASSERT_TRUE(world.Next("other").has_value());
+  // From here on the clock stands still.
+  world.PutOwn("web", ExternalMetricJson("queue", "10"), R"(,"cadence":{"interval":"1h"})");
+  ASSERT_TRUE(world.diary.AwaitCount("web", 1, absl::Seconds(10)));
+  EXPECT_EQ(world.Replicas("web"), 4);
+  world.PutOwn("web", ExternalMetricJson("queue", "5"), R"(,"cadence":{"interval":"1h"})");
+  ASSERT_TRUE(world.diary.AwaitCount("web", 2, absl::Seconds(10)));
+  EXPECT_TRUE(LoopWorld::Await([&] { return world.Replicas("web") == 7; })) << world.Own("web");
+}
+
 TEST(OwnKind, PausedIsOnlyWatched) {
   LoopWorld world(Act());
   world.AddDeployment("web", 2);

@@ -56,6 +56,16 @@ bool SameAsStored(const Managed& managed, AutoscalerStatus status) {
   return StatusPatch("", managed.autoscaler.status, nullptr) == StatusPatch("", status, nullptr);
 }
 
+// Activity goes on from one decision to the next: what is stored of it may lag behind by a quarter
+// of the cooldown that is counted from it.
+bool ActivityIsTold(const Entry& entry, absl::Duration status_interval) {
+  if (entry.last_active == entry.marks.last_active) return true;
+  if (!entry.last_active.has_value() || !entry.marks.last_active.has_value()) return false;
+  const absl::Duration behind = *entry.last_active - *entry.marks.last_active;
+  return behind >= -absl::Seconds(1) &&
+         behind < std::max(entry.managed->own.cooldown / 4, status_interval);
+}
+
 std::optional<absl::Time> NewestSample(const Entry& entry) {
   std::optional<absl::Time> newest;
   if (!entry.reads_metrics) return newest;
@@ -78,13 +88,14 @@ void ReportStep::OfferStatus(Entry& entry, MonotonicTime now) const {
   if (entry.unchanged && marks.seen == entry.managed && !marks.stale) return;
   if (marks.seen != entry.managed) {
     marks.seen = entry.managed;
-    marks.cared = CaredDigest(entry.managed->autoscaler.status, entry.managed->last_active);
+    marks.cared = CaredDigest(entry.managed->autoscaler.status);
+    marks.last_active = entry.managed->last_active;
     marks.stale = !SameAsStored(*entry.managed, entry.status);
   } else {
     marks.stale = marks.stale || entry.decision.status_changed;
   }
-  const uint64_t cared = CaredDigest(entry.status, entry.last_active);
-  const bool urgent = cared != marks.cared;
+  const uint64_t cared = CaredDigest(entry.status);
+  const bool urgent = cared != marks.cared || !ActivityIsTold(entry, parts_.status_interval);
   if (!urgent && (!marks.stale || now - marks.offered_at < parts_.status_interval)) return;
   StatusJob job{.managed = entry.managed, .status = entry.status, .own = std::nullopt};
   if (entry.key.kind == AutoscalerKind::kOwn) {
@@ -93,6 +104,7 @@ void ReportStep::OfferStatus(Entry& entry, MonotonicTime now) const {
   }
   parts_.statuses.Offer(marks.slot, std::move(job), urgent);
   marks.cared = cared;
+  marks.last_active = entry.last_active;
   marks.stale = false;
   marks.offered_at = now;
   entry.status_offered = true;

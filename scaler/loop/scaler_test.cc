@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "absl/strings/match.h"
 #include "scaler/loop/test_world.h"
@@ -249,6 +250,71 @@ TEST(Scaler, FollowsANewSpec) {
   ASSERT_TRUE(LoopWorld::Await([&] {
     return world.Next("web").has_value() && world.Replicas("web") == 4;
   }));  // 2 -> 7 wanted; at most 4 at once
+}
+
+TEST(Scaler, ARecreatedObjectKeepsNothingOfTheOldStatus) {
+  LoopWorld world;
+  world.AddDeployment("web", 2);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"));
+  world.metrics.SetExternal("queue", 35000);
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  ASSERT_TRUE(
+      LoopWorld::Await([&] { return absl::StrContains(world.Hpa("web"), "lastScaleTime"); }));
+  world.metrics.SetExternal("queue", 40000);  // what 4 replicas are for
+  // Both before its next slot.
+  world.api.Delete("/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web");
+  world.PutHpa("web", ExternalMetricJson("queue", "10"));
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && absl::StrContains(world.Hpa("web"), "conditions");
+  }));
+  EXPECT_FALSE(absl::StrContains(world.Hpa("web"), "lastScaleTime")) << world.Hpa("web");
+}
+
+TEST(Scaler, TakesTheStatusOverFromTheStockController) {
+  LoopWorld world;
+  world.AddDeployment("web", 2);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"), "", R"({"flyball.dev/mode":"shadow"})");
+  world.metrics.SetExternal("queue", 20000);  // what 2 replicas are for
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  ASSERT_EQ(world.diary.last("web").mode, Mode::kShadow);
+  world.api.Patch("/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web",
+                  R"({"metadata":{"annotations":{"flyball.dev/mode":"act"}},"status":{)"
+                  R"("currentReplicas":2,"desiredReplicas":2,)"
+                  R"("lastScaleTime":"2025-12-24T12:00:00Z"}})");
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && absl::StrContains(world.Hpa("web"), "conditions");
+  }));
+  EXPECT_TRUE(absl::StrContains(world.Hpa("web"), R"("lastScaleTime":"2025-12-24T12:00:00Z")"))
+      << world.Hpa("web");
+}
+
+TEST(Scaler, StopsWhileAScaleIsAskedFor) {
+  LoopWorld world;
+  world.api.Put(R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"namespace":"shop",
+      "name":"web"},"spec":{"replicas":2},"status":{"replicas":2,"selector":"app=web"}})");
+  world.api.Put(R"({"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{
+      "namespace":"shop","name":"web"},"spec":{"maxReplicas":9,"scaleTargetRef":{"apiVersion":
+      "example.com/v1","kind":"Widget","name":"web"},"metrics":[)" +
+                ExternalMetricJson("queue", "10") + "]}}");
+  absl::Notification asked, go_on;
+  world.api.OnRequest([&](const kube::HttpCall& call) {
+    if (call.method != "GET" || !absl::StrContains(call.target, "/scale")) return;
+    if (!asked.HasBeenNotified()) asked.Notify();
+    go_on.WaitForNotification();
+  });
+  world.Start();
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    world.clock.Advance(absl::Seconds(1));
+    return asked.HasBeenNotified();
+  }));
+  std::thread stop([&] { world.scaler->Stop(); });
+  // The pools are on their way out when the answer comes and would ask for the metrics.
+  EXPECT_TRUE(LoopWorld::Await([&] { return world.api.watches() == 0; }));
+  go_on.Notify();
+  stop.join();
+  EXPECT_EQ(world.diary.count("web"), 0);
 }
 
 TEST(Scaler, AnObjectThatCannotBeReadIsNotDecided) {

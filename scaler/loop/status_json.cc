@@ -100,10 +100,9 @@ std::string ResourceVersionOf(absl::string_view json) {
   return version == metadata->end() || !version->is_string() ? "" : version->get<std::string>();
 }
 
-uint64_t CaredDigest(const AutoscalerStatus& status, std::optional<absl::Time> last_active) {
+uint64_t CaredDigest(const AutoscalerStatus& status) {
   size_t hash = absl::HashOf(status.current_replicas, status.desired_replicas,
-                             absl::ToUnixSeconds(status.last_scale_time.value_or(absl::Time())),
-                             absl::ToUnixSeconds(last_active.value_or(absl::Time())));
+                             absl::ToUnixSeconds(status.last_scale_time.value_or(absl::Time())));
   for (const Condition& condition : status.conditions) {
     hash = absl::HashOf(hash, condition.type, condition.status, condition.reason);
   }

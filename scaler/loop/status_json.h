@@ -40,7 +40,7 @@ std::string StatusPath(const AutoscalerKey& key);
 std::string ResourceVersionOf(absl::string_view json);
 
 // Of what a person cares about: replicas, desired count, the conditions' status and reason, the
-// times of the last change and activity. Never 0.
-uint64_t CaredDigest(const AutoscalerStatus& status, std::optional<absl::Time> last_active);
+// time of the last change. Never 0.
+uint64_t CaredDigest(const AutoscalerStatus& status);
 
 }  // namespace flyball::scaler

@@ -90,18 +90,17 @@ TEST(CaredDigest, ChangesWithWhatAPersonCaresAbout) {
                         .reason = "A",
                         .message = "m",
                         .last_transition_time = kNow}};
-  const uint64_t digest = CaredDigest(status, std::nullopt);
+  const uint64_t digest = CaredDigest(status);
   AutoscalerStatus same = status;
   same.conditions[0].message = "another";
   same.current_metrics.emplace_back();
-  EXPECT_EQ(CaredDigest(same, std::nullopt), digest);
+  EXPECT_EQ(CaredDigest(same), digest);
   AutoscalerStatus other = status;
   other.conditions[0].reason = "B";
-  EXPECT_NE(CaredDigest(other, std::nullopt), digest);
+  EXPECT_NE(CaredDigest(other), digest);
   other = status;
   other.desired_replicas = 4;
-  EXPECT_NE(CaredDigest(other, std::nullopt), digest);
-  EXPECT_NE(CaredDigest(status, kNow), digest);
+  EXPECT_NE(CaredDigest(other), digest);
 }
 
 TEST(ResourceVersionOf, IsThatOfTheMetadata) {
