@@ -1,8 +1,8 @@
-"""Who is scaled: flags, annotation and the object's own mode; and advice that a stock HPA follows."""
+"""Who is scaled: flags, annotation and the object's own mode; advice that a stock HPA follows; what `flyball explain` tells."""
 
 import time
 
-from harness import kube, own_kind, ports, registration, scaler, scaling, wait
+from harness import kube, own_kind, paths, pki, ports, processes, registration, scaler, scaling, wait
 from harness.case import Case, differs, side_by_side
 from harness.kubelet import Kubelet
 
@@ -149,3 +149,61 @@ class Advising(ModeCase):
         self.reaches("advised", 2)
         by = {w.user for w in self.cluster().audit.since(self.mark, "/scale") if w.name == "advised"}
         self.assertEqual(by, {"system:serviceaccount:kube-system:horizontal-pod-autoscaler"})
+
+
+@differs("it has no modes")
+@side_by_side
+class Explaining(ModeCase):
+    """`flyball explain` beside the stock controller, in shadow."""
+
+    ARGS = ("--scaler-mode=shadow",)
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        registration.register(cls.admin, "scaler", cls.port)
+        cls.addClassCleanup(registration.unregister, cls.admin)
+        registration.wait_available(cls.admin)
+        cls.cluster().start_stock_scaler()
+        cls.addClassCleanup(cls.cluster().stop_stock_scaler)
+
+    def explain(self, *args, user: pki.Pair = None):
+        user = user or self.cluster().admin_cert
+        return processes.run([paths.flyball(), "explain", *args, f"--server={self.server.url}", "--insecure-skip-tls-verify",
+                              f"--client-certificate={user.cert}", f"--client-key={user.key}"])
+
+    def tells(self, *args) -> str:
+        done = wait.until(lambda: (d := self.explain(*args)).returncode == 0 and d, f"explain {' '.join(args)}")
+        return done.stdout
+
+    def test_own_kind(self):
+        self.begin(own_kind.KIND, "explained", {"flyball.dev/mode": "act"})
+        self.reaches("explained", 4)
+        text = self.tells("autoscaler/explained", "-n", NS, "--all")
+        self.assertIn(f"{NS}/explained: Deployment explained", text)
+        self.assertIn("queue_len", text)
+        self.assertRegex(text, r"from 2 to 4|2 (->|→) 4", text)
+
+    def test_hpa_and_report(self):
+        self.begin(HPA, "explained-hpa")
+        self.reaches("explained-hpa", 4)
+        text = self.tells("hpa/explained-hpa", "-n", NS)
+        self.assertIn(f"{NS}/explained-hpa: Deployment explained-hpa", text)
+        self.assertIn("queue_len", text)
+        report = wait.until(lambda: f"{NS}/explained-hpa" in (t := self.tells("--shadow-report", "-n", NS)) and t,
+                            "the stock controller's decisions compared")
+        self.assertIn("statuses of the stock controller compared", report)
+
+    def test_what_is_not_there(self):
+        done = self.explain("hpa/nobody", "-n", NS)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("nothing was decided of it here", done.stderr)
+        done = self.explain("pod/nobody", "-n", NS)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("expected hpa/NAME or autoscaler/NAME", done.stderr)
+
+    def test_who_may_not_see_it_is_told_so(self):
+        done = self.explain("hpa/nobody", "-n", NS, user=self.cluster().ca.client("mallory"))
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+        self.assertIn("answered 403: it wants a user who may `get` the path /debug/decisions", done.stderr)

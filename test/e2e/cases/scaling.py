@@ -46,6 +46,24 @@ def _up_and_down(**kind_and_unit):
 _TOTAL = ({"queue": 9.5}, 1), ({"queue": 35}, 4), ({"queue": 19.5}, 2)
 _POLICY = {"policies": [{"type": "Pods", "value": 1, "periodSeconds": 600}], "stabilizationWindowSeconds": 0}
 
+def _near(metric: dict, source: str) -> dict:
+    """Selected by an operator that there is not; the API does not look."""
+    metric[source]["metric"]["selector"] = {"matchExpressions": [{"key": "queue", "operator": "Near", "values": ["it"]}]}
+    return metric
+
+
+def _of(api_version: str, kind: str, name: str = "load_service") -> dict:
+    metric = service("thing")
+    metric["object"]["describedObject"] = {"apiVersion": api_version, "kind": kind, "name": "thing"}
+    metric["object"]["metric"]["name"] = name
+    return metric
+
+
+def _as_utilization(metric: dict) -> dict:
+    metric["object"]["target"]["type"] = "Utilization"
+    return metric
+
+
 ALL = (
     # Each type of metric, each kind of target.
     Scenario("pods", (pods(),), _up_and_down(pod=10)),
@@ -81,6 +99,15 @@ ALL = (
              behavior={"scaleDown": _POLICY}, says="ScalingLimited True ScaleDownLimit"),
     Scenario("stabilised", (queue("stabilised"),), (({"queue": 35}, 4), ({"queue": 9}, 4)), start=4, behavior={},
              says="AbleToScale True ScaleDownStabilized"),
+    Scenario("pinned", (queue("pinned"),), (({"queue": 35}, 2), ({"queue": 9}, 2)), start=2, bounds=(2, 2),
+             says="ScalingLimited True TooFewReplicas"),
+    Scenario("frozen-up", (queue("frozen-up"),), (({"queue": 9}, 1), ({"queue": 39}, 1)),
+             behavior={"scaleUp": {"selectPolicy": "Disabled"}}, says="ScalingLimited True ScaleUpLimit"),
+    Scenario("frozen-down", (queue("frozen-down"),), (({"queue": 39}, 4), ({"queue": 9}, 4)), start=4,
+             behavior={"scaleDown": {"selectPolicy": "Disabled", "stabilizationWindowSeconds": 0}},
+             says="ScalingLimited True ScaleDownLimit"),
+    Scenario("held-down", (queue("held-down"),), (({"queue": 9}, 1), ({"queue": 39}, 1)),
+             behavior={"scaleUp": {"stabilizationWindowSeconds": 600}}, says="AbleToScale True ScaleUpStabilized"),
     Scenario("above-maximum", (queue("above-maximum"),), (({"queue": 35}, 4),), start=6),
     Scenario("below-minimum", (queue("below-minimum"),), (({"queue": 15}, 2),), start=1, bounds=(2, 4)),
     Scenario("switched-off", (queue("switched-off"),), (({"queue": 15}, 0),), start=0,
@@ -98,6 +125,24 @@ ALL = (
              says="ScalingActive False FailedGetResourceMetric"),
     Scenario("no-request", (resource("ephemeral-storage", percent=50),), (({"cpu": 0.1}, 2),), start=2,
              says="ScalingActive False FailedGetResourceMetric"),
+    Scenario("no-metric-at-all", (pods(name="load_unheard_of"), queue("x", name="queue_unheard_of")), (({}, 2),), start=2,
+             says="ScalingActive False FailedGetPodsMetric"),
+    Scenario("no-such-container", (resource(percent=50, container="nobody"),), (({"cpu": 0.1}, 2),), start=2,
+             says="ScalingActive False FailedGetContainerResourceMetric"),
+    Scenario("bad-operator", (_near(queue("bad-operator"), "external"),), (({"queue": 15}, 2),), start=2,
+             says="ScalingActive False FailedGetExternalMetric"),
+    Scenario("bad-operator-pods", (_near(pods(), "pods"),), (({"pod": 15}, 2),), start=2,
+             says="ScalingActive False FailedGetPodsMetric"),
+    Scenario("bad-operator-object", (_near(service("bad-operator-object"), "object"),), (({"service": 15}, 2),), start=2,
+             says="ScalingActive False FailedGetObjectMetric"),
+    Scenario("no-such-object-kind", (_of("example.com/v1", "Gadget"),), (({"service": 15}, 2),), start=2,
+             says="ScalingActive False FailedGetObjectMetric"),
+    Scenario("namespace-metric", (_of("v1", "Namespace", "load_unheard_of"),), (({}, 2),), start=2,
+             says="ScalingActive False FailedGetObjectMetric"),
+    Scenario("object-without-target", (_as_utilization(service("object-without-target")),), (({"service": 15}, 2),), start=2,
+             says="ScalingActive False FailedGetObjectMetric"),
+    Scenario("absurd-target", (queue("absurd-target", target="1e30"),), (({"queue": 15}, 4),), start=2,
+             says="ScalingLimited True TooManyReplicas"),
     Scenario("no-target", (queue("no-target"),), (({"queue": 15}, None),), target=False,
              says="AbleToScale False FailedGetScale"),
     Scenario("no-such-kind", (queue("no-such-kind"),), (({"queue": 15}, None),), kind="Gadget", target=False,
