@@ -1,6 +1,7 @@
 #include "scaler/loop/lanes.h"
 
 #include <utility>
+#include <vector>
 
 namespace flyball::scaler {
 
@@ -11,6 +12,7 @@ class Lanes::Lane : public std::enable_shared_from_this<Lane> {
   void Submit(std::function<void()> task) {
     {
       absl::MutexLock lock(&mutex_);
+      if (stopped_) return;
       if (running_ == at_once_) {
         waiting_.push_back(std::move(task));
         return;
@@ -18,6 +20,14 @@ class Lanes::Lane : public std::enable_shared_from_this<Lane> {
       ++running_;
     }
     Begin(std::move(task));
+  }
+
+  // What waits may itself hold the lane.
+  void Stop() {
+    std::deque<std::function<void()>> dropped;
+    absl::MutexLock lock(&mutex_);
+    stopped_ = true;
+    dropped.swap(waiting_);
   }
 
  private:
@@ -46,6 +56,7 @@ class Lanes::Lane : public std::enable_shared_from_this<Lane> {
   const Run run_;
   const int at_once_;
   absl::Mutex mutex_;
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
   int running_ ABSL_GUARDED_BY(mutex_) = 0;
   std::deque<std::function<void()>> waiting_ ABSL_GUARDED_BY(mutex_);
 };
@@ -61,6 +72,17 @@ Lanes::Run Lanes::For(absl::string_view server) {
     absl::erase_if(lanes_, [](const auto& item) { return item.second.expired(); });
   }
   return [lane](std::function<void()> task) { lane->Submit(std::move(task)); };
+}
+
+void Lanes::Stop() {
+  std::vector<std::shared_ptr<Lane>> lanes;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& [server, known] : lanes_) {
+      if (auto lane = known.lock()) lanes.push_back(std::move(lane));
+    }
+  }
+  for (const auto& lane : lanes) lane->Stop();
 }
 
 size_t Lanes::size() const {

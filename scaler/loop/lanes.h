@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -23,9 +24,15 @@ class Lanes {
 
   // `run` is the pool's; it outlives what is run.
   Lanes(Run run, int at_once) : run_(std::move(run)), at_once_(at_once) {}
+  ~Lanes() { Stop(); }
+  Lanes(const Lanes&) = delete;
+  Lanes& operator=(const Lanes&) = delete;
 
   // How tasks for that server are run; for "" without a limit.
   Run For(absl::string_view server);
+
+  // Drops what waits, and what is still to come.
+  void Stop();
 
   size_t size() const;
 

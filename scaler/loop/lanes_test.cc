@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,18 @@ TEST_F(LanesTest, WithoutAServerThereIsNoLimit) {
   const Lanes::Run run = lanes_.For("");
   for (const char* name : {"a", "b", "c"}) run(Task(name));
   EXPECT_EQ(pool_.size(), 3u);
+}
+
+TEST_F(LanesTest, WhatWaitsAtTheEndIsLetGo) {
+  const auto held = std::make_shared<int>();
+  {
+    const Lanes::Run run = lanes_.For("server:80");
+    // As a question does: what waits can run more.
+    for (int i = 0; i < 3; ++i) run([held, run] {});
+  }
+  lanes_.Stop();
+  pool_.clear();
+  EXPECT_EQ(held.use_count(), 1);
 }
 
 TEST_F(LanesTest, WhatNobodyUsesIsForgotten) {

@@ -262,6 +262,7 @@ void Scaler::Impl::Stop() {
   budget_->Shutdown();
   client_->Shutdown();
   trigger_clients_->Shutdown();
+  trigger_lanes_.Stop();
   // Stopped, not taken away: what ends in one may want to go on in another.
   for (const auto& pool : {&reads_, &triggers_, &decisions_, &writes_}) (*pool)->Stop();
   statuses_.reset();

@@ -50,15 +50,20 @@ absl::StatusOr<std::shared_ptr<kube::HttpTransport>> TriggerClients::Http(
 }
 
 void TriggerClients::Shutdown() {
-  std::vector<std::shared_ptr<kube::HttpTransport>> clients;
+  std::vector<std::shared_ptr<kube::HttpTransport>> http;
+  std::vector<std::shared_ptr<ExternalScaler>> external;
   {
     absl::MutexLock lock(&mutex_);
     shut_ = true;
     for (const auto& [key, client] : http_) {
-      if (auto used = client.lock()) clients.push_back(std::move(used));
+      if (auto used = client.lock()) http.push_back(std::move(used));
+    }
+    for (const auto& [address, client] : external_) {
+      if (auto used = client.lock()) external.push_back(std::move(used));
     }
   }
-  for (const auto& client : clients) client->Shutdown();
+  for (const auto& client : http) client->Shutdown();
+  for (const auto& client : external) client->Shutdown();
 }
 
 absl::StatusOr<std::shared_ptr<ExternalScaler>> TriggerClients::External(
@@ -70,6 +75,7 @@ absl::StatusOr<std::shared_ptr<ExternalScaler>> TriggerClients::External(
   // Does not connect yet.
   ASSIGN_OR_RETURN(std::shared_ptr<ExternalScaler> made, MakeExternalScaler(address));
   place = made;
+  if (shut_) made->Shutdown();
   return made;
 }
 

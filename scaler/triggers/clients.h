@@ -23,8 +23,7 @@ class TriggerClients {
   // Errors as MakeExternalScaler.
   absl::StatusOr<std::shared_ptr<ExternalScaler>> External(const ExternalAddress& address);
 
-  // Ends the HTTP calls under way and refuses new ones. Calls of external scalers end by
-  // themselves.
+  // Ends the calls under way and refuses new ones.
   void Shutdown();
 
  private:

@@ -11,11 +11,13 @@
 
 #include <cstdio>
 #include <fstream>
+#include <thread>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/synchronization/notification.h"
+#include "scaler/triggers/clients.h"
 #include "scaler/triggers/trigger.h"
 
 extern char** environ;
@@ -143,7 +145,8 @@ std::string TempFile(const std::string& name, const std::string& text) {
 // ---- triggers ----
 
 std::unique_ptr<Trigger> Make(const std::string& address, Fields metadata = {}, Fields secrets = {},
-                              const std::string& type = "external") {
+                              const std::string& type = "external",
+                              std::shared_ptr<TriggerClients> clients = nullptr) {
   TriggerSpec spec;
   spec.type = type;
   spec.metadata = std::move(metadata);
@@ -153,6 +156,7 @@ std::unique_ptr<Trigger> Make(const std::string& address, Fields metadata = {}, 
   context.ns = "shop";
   context.autoscaler = "web";
   context.index = 2;
+  context.clients = std::move(clients);
   context.read_secret = [secrets](absl::string_view, const TriggerSpec::SecretKey& key) {
     return absl::StatusOr<std::string>(secrets.at(key.key));
   };
@@ -235,6 +239,21 @@ TEST(ExternalTriggerTest, AHangingServerIsUnknownInTime) {
   peer.Do(R"({"hang": true})");
   EXPECT_THAT(trigger->Read(kNow, absl::Milliseconds(300)).at(0).error,
               HasSubstr("DEADLINE_EXCEEDED"));
+  peer.Do(R"({"hang": false})");
+}
+
+TEST(ExternalTriggerTest, ACallUnderWayEndsAtShutdown) {
+  Peer peer;
+  peer.Do(kQueue);
+  const auto clients = std::make_shared<TriggerClients>();
+  const auto trigger = Make(peer.address(), {}, {}, "external", clients);
+  ASSERT_TRUE(trigger->Metrics(absl::Seconds(10)).ok());
+  peer.Do(R"({"hang": true})");
+  std::string error;
+  std::thread reader([&] { error = trigger->Read(kNow, absl::Hours(1)).at(0).error; });
+  clients->Shutdown();
+  reader.join();
+  EXPECT_THAT(error, HasSubstr("CANCELLED"));
   peer.Do(R"({"hang": false})");
 }
 

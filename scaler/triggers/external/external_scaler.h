@@ -63,6 +63,9 @@ class ExternalScaler {
                                                          const std::string& metric,
                                                          absl::Duration timeout) = 0;
 
+  // Ends the calls under way and refuses new ones (kCancelled); streams go on.
+  virtual void Shutdown() = 0;
+
   // `on_active` is called for each message that says active; it must not end the stream.
   virtual std::unique_ptr<ActivityStream> StreamIsActive(const ScaledObject& object,
                                                          std::function<void()> on_active) = 0;

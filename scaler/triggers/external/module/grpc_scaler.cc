@@ -9,6 +9,7 @@
 #include <grpcpp/security/tls_credentials_options.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -180,21 +181,20 @@ class GrpcExternalScaler : public ExternalScaler {
       : channel_(Dial(address)), stub_(proto::ExternalScaler::NewStub(channel_)) {}
 
   absl::StatusOr<bool> IsActive(const ScaledObject& object, absl::Duration timeout) override {
-    grpc::ClientContext context;
-    context.set_deadline(In(timeout));
     proto::IsActiveResponse response;
-    const absl::Status status = ToStatus(stub_->IsActive(&context, ToProto(object), &response));
+    const absl::Status status = Call(timeout, [&](grpc::ClientContext& context) {
+      return stub_->IsActive(&context, ToProto(object), &response);
+    });
     if (!status.ok()) return status;
     return response.result();
   }
 
   absl::StatusOr<std::vector<ExternalMetricTarget>> GetMetricSpec(const ScaledObject& object,
                                                                   absl::Duration timeout) override {
-    grpc::ClientContext context;
-    context.set_deadline(In(timeout));
     proto::GetMetricSpecResponse response;
-    const absl::Status status =
-        ToStatus(stub_->GetMetricSpec(&context, ToProto(object), &response));
+    const absl::Status status = Call(timeout, [&](grpc::ClientContext& context) {
+      return stub_->GetMetricSpec(&context, ToProto(object), &response);
+    });
     if (!status.ok()) return status;
     std::vector<ExternalMetricTarget> out;
     for (const proto::MetricSpec& spec : response.metricspecs()) {
@@ -209,13 +209,13 @@ class GrpcExternalScaler : public ExternalScaler {
   absl::StatusOr<std::vector<double>> GetMetrics(const ScaledObject& object,
                                                  const std::string& metric,
                                                  absl::Duration timeout) override {
-    grpc::ClientContext context;
-    context.set_deadline(In(timeout));
     proto::GetMetricsRequest request;
     *request.mutable_scaledobjectref() = ToProto(object);
     request.set_metricname(metric);
     proto::GetMetricsResponse response;
-    const absl::Status status = ToStatus(stub_->GetMetrics(&context, request, &response));
+    const absl::Status status = Call(timeout, [&](grpc::ClientContext& context) {
+      return stub_->GetMetrics(&context, request, &response);
+    });
     if (!status.ok()) return status;
     std::vector<double> out;
     for (const proto::MetricValue& value : response.metricvalues()) {
@@ -230,9 +230,33 @@ class GrpcExternalScaler : public ExternalScaler {
     return std::make_unique<StreamLoop>(channel_, object, std::move(on_active));
   }
 
+  void Shutdown() override {
+    absl::MutexLock lock(&mutex_);
+    shut_ = true;
+    for (grpc::ClientContext* context : under_way_) context->TryCancel();
+  }
+
  private:
+  template <typename F>
+  absl::Status Call(absl::Duration timeout, F call) {
+    grpc::ClientContext context;
+    context.set_deadline(In(timeout));
+    {
+      absl::MutexLock lock(&mutex_);
+      if (shut_) return absl::CancelledError("shutting down");
+      under_way_.insert(&context);
+    }
+    absl::Status status = ToStatus(call(context));
+    absl::MutexLock lock(&mutex_);
+    under_way_.erase(&context);
+    return status;
+  }
+
   const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<proto::ExternalScaler::Stub> stub_;
+  absl::Mutex mutex_;
+  bool shut_ ABSL_GUARDED_BY(mutex_) = false;
+  std::set<grpc::ClientContext*> under_way_ ABSL_GUARDED_BY(mutex_);
 };
 
 std::shared_ptr<ExternalScaler> Make(const ExternalAddress& address) {
