@@ -77,6 +77,14 @@ bool DecideStep::InputsChanged(const Entry& entry) {
   return false;
 }
 
+bool DecideStep::IsNews(const Entry& entry) {
+  if (entry.triggers_changed) return true;
+  if (entry.reads_metrics || !entry.decided) return InputsChanged(entry);
+  // No metric is read at this count of replicas: what is left is the count, the spec, the mode.
+  return entry.decision.current != entry.scale.answer.spec_replicas ||
+         entry.decided_mode != entry.mode || entry.decided_plan != entry.plan.version();
+}
+
 void DecideStep::TakePods(Entry& entry) const {
   PodsAnswer& pods = entry.pods;
   pods.selector_error = entry.scale.selector_error;
@@ -248,6 +256,7 @@ void DecideStep::Decide(Entry& entry, const Times& now, DecideScratch& scratch) 
       RenewRecommendation(entry.decision.recommendation, now.wall, entry.decision.state);
   entry.decided_at = now.monotonic;
   entry.decided_mode = entry.mode;
+  entry.decided_plan = entry.plan.version();
   entry.triggers_changed = false;
   if (entry.unchanged) return RenewProposals(entry.readings, now.wall, entry.decision);
 

@@ -36,6 +36,9 @@ class DecideStep {
   // Whether the last decision was made from other inputs, the time aside.
   static bool InputsChanged(const Entry& entry);
 
+  // Whether something was sampled that the last decision did not know.
+  static bool IsNews(const Entry& entry);
+
   // Fills entry.decision and entry.activation. Sets entry.unchanged when the same inputs cannot
   // give another decision yet: that costs next to nothing.
   void Decide(Entry& entry, const Times& now, DecideScratch& scratch) const;

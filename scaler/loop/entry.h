@@ -107,6 +107,7 @@ struct Entry : public AnswerWaiter {
   bool decided = false;     // at least once: status and decision.state are ours
   bool restored = false;    // what an earlier owner remembered was asked for
   Mode decided_mode = Mode::kShadow;
+  uint64_t decided_plan = 0;  // plan.version
   MonotonicTime decided_at = -absl::InfiniteDuration();
   absl::Duration wall_offset = absl::ZeroDuration();  // wall - monotonic, at the last decision
   std::optional<int32_t> seen_replicas;               // of the scale, at the last decision

@@ -16,6 +16,12 @@ constexpr absl::Duration kIdle = absl::Seconds(1);
 // How many decisions are handed to a thread at once.
 constexpr size_t kBatch = 32;
 
+// Whether it has a trigger whose server tells of activity once somebody listens.
+bool IsPushed(const Managed& managed) {
+  return std::any_of(managed.own.triggers.begin(), managed.own.triggers.end(),
+                     [](const TriggerSpec& trigger) { return trigger.type == "external-push"; });
+}
+
 }  // namespace
 
 Loop::Loop(Parts parts, const Options& options) : parts_(std::move(parts)), options_(options) {}
@@ -51,8 +57,18 @@ void Loop::Schedule(Entry& entry, MonotonicTime now) {
 bool Loop::IsNews(const Managed* before, const Managed& managed) const {
   if (managed.key.kind != AutoscalerKind::kOwn) return false;
   if (before != nullptr) return before->spec_hash != managed.spec_hash;
-  return ticked_ || std::any_of(managed.own.triggers.begin(), managed.own.triggers.end(),
-                                [](const TriggerSpec& t) { return t.type == "external-push"; });
+  return ticked_ || IsPushed(managed);
+}
+
+void Loop::OwnershipChanged() {
+  ++ownership_epoch_;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& [key, entry] : entries_) {
+      if (IsPushed(*entry->latest) && parts_.ownership.Owns(key)) WakeEntry(*entry);
+    }
+  }
+  parts_.wake_up();
 }
 
 void Loop::OnAutoscaler(ManagedPtr managed) {
@@ -273,8 +289,7 @@ void Loop::DecideNow(Entry& entry) {
   parts_.decide.TakeReadings(entry, now, scratch);
   if (entry.managed->own.cadence.on_sample &&
       now.monotonic - entry.decided_at < PeriodOf(*entry.managed) &&
-      (entry.scale.answer.failure != ScaleAnswer::Failure::kNone ||
-       !DecideStep::InputsChanged(entry))) {
+      (entry.scale.answer.failure != ScaleAnswer::Failure::kNone || !DecideStep::IsNews(entry))) {
     return Finish(entry);  // nothing new was sampled
   }
   parts_.decide.Decide(entry, now, scratch);

@@ -66,7 +66,7 @@ class Loop : public AutoscalerSink {
   // Decides it as soon as possible.
   void Wake(const AutoscalerKey& key);
   // Shards were won or lost.
-  void OwnershipChanged() { ++ownership_epoch_; }
+  void OwnershipChanged();
 
   struct Stats {
     size_t autoscalers = 0, owned = 0, busy = 0;

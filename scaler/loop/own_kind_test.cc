@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -133,6 +135,33 @@ TEST(OwnKind, ANewOneAndANewSpecAreDecidedAtOnce) {
   EXPECT_TRUE(LoopWorld::Await([&] { return world.Replicas("web") == 7; })) << world.Own("web");
 }
 
+TEST(OwnKind, WhatIsPushedToIsDecidedAtOnceWhereItIsTakenOver) {
+  class Successor : public SoleOwner {
+   public:
+    bool Owns(const AutoscalerKey&) const override { return owns_; }
+    void OnChange(std::function<void()> on_change) override { on_change_ = std::move(on_change); }
+    void TakeOver() {
+      owns_ = true;
+      on_change_();
+    }
+
+   private:
+    std::atomic<bool> owns_ = false;
+    std::function<void()> on_change_;
+  };
+  Successor successor;
+  LoopWorld world(Act());
+  world.ownership = &successor;
+  world.AddDeployment("web", 2);
+  world.PutOwn("web", "",
+               R"(,"cadence":{"interval":"1h"},"triggers":[{"type":"external-push","metadata":)"
+               R"({"scalerAddress":"127.0.0.1:1"}}])");
+  world.Start();
+  ASSERT_TRUE(LoopWorld::Await([&] { return world.scaler->Ready().ok(); }));
+  successor.TakeOver();  // the clock stands still
+  EXPECT_TRUE(LoopWorld::Await([&] { return world.diary.count("web") == 1; }));
+}
+
 TEST(OwnKind, PausedIsOnlyWatched) {
   LoopWorld world(Act());
   world.AddDeployment("web", 2);
@@ -144,6 +173,42 @@ TEST(OwnKind, PausedIsOnlyWatched) {
   EXPECT_EQ(seen->mode, Mode::kShadow);
   EXPECT_EQ(seen->decision.desired, 4);
   EXPECT_EQ(world.Replicas("web"), 2);
+}
+
+TEST(OwnKind, OnSampleDecidesWhenATriggerChanged) {
+  ScalerOptions options = Act();
+  options.sync_period = absl::Hours(1);  // so nothing below is a regular decision
+  LoopWorld world(options);
+  world.AddDeployment("web", 0);
+  world.PutOwn("web", "",
+               R"(,"minReplicas":0,"cadence":{"onSample":true},"triggers":[{"type":)"
+               R"("kubernetes-workload","metadata":{"podSelector":"app=job","value":"2"}}])");
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  const auto reaches = [&world](int replicas) {
+    return LoopWorld::Await([&] {
+      world.clock.Advance(absl::Milliseconds(200));
+      return world.Replicas("web") == replicas;
+    });
+  };
+  int asked = 0;
+  LoopWorld::Await([&] {
+    world.clock.Advance(absl::Milliseconds(200));
+    return ++asked == 50;
+  });
+  EXPECT_EQ(world.diary.count("web"), 1);  // at zero too: nothing changed
+  for (int i = 0; i < 2; ++i) world.AddPod("job", absl::StrCat("job-", i));
+  EXPECT_TRUE(reaches(1)) << world.Own("web");
+  world.AddPod("web", "web-0");
+  world.api.Patch("/apis/apps/v1/namespaces/shop/deployments/web", R"({"status":{"replicas":1}})");
+  for (int i = 2; i < 8; ++i) world.AddPod("job", absl::StrCat("job-", i));
+  EXPECT_TRUE(reaches(4)) << world.Own("web");
+  world.api.Delete(
+      "/api/v1/namespaces/shop/pods/job-0");  // so that it is not the scale that is new
+  world.AddPod("job", "job-8");
+  world.AddPod("job", "job-9");
+  world.AddPod("job", "job-10");
+  EXPECT_TRUE(reaches(5)) << world.Own("web");
 }
 
 TEST(OwnKind, OnSampleDecidesWhenAReadingChanged) {
