@@ -164,7 +164,7 @@ class Triggers(Case):
 
     def test_external_push_decides_at_once(self):
         source = self.external("push", "external-push", interval="60s")
-        wait.until(lambda: source.calls("StreamIsActive"), "the stream", 75)
+        wait.until(lambda: source.calls("StreamIsActive"), "the stream, at once", 10)
         self.stays("push", 0, 1)
         began = time.monotonic()
         source.set(value=35, active=True)

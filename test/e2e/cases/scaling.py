@@ -27,6 +27,7 @@ class Scenario:
     target: bool = True    # there is a workload
     selector: bool = True  # of a Widget
     rivals: int = 1        # autoscalers on the one target
+    of_hpa: bool = False   # our own kind's definition refuses what the API of HPAs takes
 
     def names(self) -> list:
         return [self.name] + [f"{self.name}-{i}" for i in range(1, self.rivals)]
@@ -130,11 +131,11 @@ ALL = (
     Scenario("no-such-container", (resource(percent=50, container="nobody"),), (({"cpu": 0.1}, 2),), start=2,
              says="ScalingActive False FailedGetContainerResourceMetric"),
     Scenario("bad-operator", (_near(queue("bad-operator"), "external"),), (({"queue": 15}, 2),), start=2,
-             says="ScalingActive False FailedGetExternalMetric"),
+             says="ScalingActive False FailedGetExternalMetric", of_hpa=True),
     Scenario("bad-operator-pods", (_near(pods(), "pods"),), (({"pod": 15}, 2),), start=2,
-             says="ScalingActive False FailedGetPodsMetric"),
+             says="ScalingActive False FailedGetPodsMetric", of_hpa=True),
     Scenario("bad-operator-object", (_near(service("bad-operator-object"), "object"),), (({"service": 15}, 2),), start=2,
-             says="ScalingActive False FailedGetObjectMetric"),
+             says="ScalingActive False FailedGetObjectMetric", of_hpa=True),
     Scenario("no-such-object-kind", (_of("example.com/v1", "Gadget"),), (({"service": 15}, 2),), start=2,
              says="ScalingActive False FailedGetObjectMetric"),
     Scenario("namespace-metric", (_of("v1", "Namespace", "load_unheard_of"),), (({}, 2),), start=2,
