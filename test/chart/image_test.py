@@ -163,6 +163,8 @@ class FromNothing(Tree):
         suite = {"12": "bookworm"}[re.match(r"debian:(\d+)-slim", image.stages()[0].image)[1]]
         with open(log, "wb") as out:
             subprocess.run(["debootstrap", "--variant=minbase", suite, base, MIRROR], stdout=out, stderr=subprocess.STDOUT, check=True)
+        (base / "etc" / "apt" / "sources.list").write_text("".join(f"deb {url} {release} main\n" for url, release in (  # as the official image has
+            (MIRROR, suite), (MIRROR, suite + "-updates"), (MIRROR + "-security", suite + "-security"))))
         for name in ("/etc/resolv.conf", *map(str, pathlib.Path("/etc/apt/apt.conf.d").glob("99*"))):  # how this machine reaches the mirror
             shutil.copy(name, base / name.lstrip("/"))
         build, last = image.stages()
