@@ -81,7 +81,7 @@ class Adapter::Impl {
     const Answering answering = {view_, directory_, batcher_, values_, clock_, complaints_};
     if (!rules->custom.empty()) providers->custom = std::make_shared<CustomProvider>(answering);
     if (!rules->external.empty()) {
-      providers->external = std::make_shared<ExternalProvider>(answering);
+      providers->external = std::make_shared<ExternalProvider>(answering, &request_pool_);
     }
     if (rules->resource) {
       providers->resource = std::make_shared<ResourceProvider>(

@@ -66,7 +66,8 @@ absl::StatusOr<CustomMetricList> CustomProvider::Get(const CustomMetricRequest& 
                                             .resource = ForRules(resource->name),
                                             .ns = request.ns,
                                             .names = names,
-                                            .selector = ForRules(request.metric_selector)}};
+                                            .selector = ForRules(request.metric_selector)},
+                                   .max_age = request.max_age};
   const absl::StatusOr<ObjectAnswer> values = answering_.batcher.QueryObjects(question, deadline);
   if (absl::IsNotFound(values.status())) {
     if (answering_.complaints.Due(request.metric)) {

@@ -1,14 +1,21 @@
 #include "adapter/external_provider.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 
 namespace flyball::adapter {
 namespace {
+
+// No byte of a label, name or value.
+constexpr char kSeparator[] = "\xff";
 
 // The original names a resource only for the namespace `default`.
 absl::Status NoMetric(const ExternalMetricRequest& request) {
@@ -16,31 +23,244 @@ absl::Status NoMetric(const ExternalMetricRequest& request) {
                                           " for ", request.ns == "default" ? "namespaces" : ""));
 }
 
-}  // namespace
-
-absl::StatusOr<ExternalMetricList> ExternalProvider::Get(const ExternalMetricRequest& request) {
-  const MonotonicTime deadline = answering_.clock.MonotonicNow() + request.timeout;
-  const uint64_t epoch = Epoch();
-  const std::shared_ptr<const SeriesRegistry> registry = answering_.registry.registry();
-  const MetricSeries found = registry->FindExternal(request.metric);
-  if (found.rule == nullptr) return NoMetric(request);
-
-  const absl::StatusOr<std::string> promql = found.rule->ExternalQuery(
-      found.series, request.ns, ForRules(request.selector), *registry->names());
-  if (!promql.ok()) {
-    return FetchFailure(answering_, request.metric, absl::InternalError(promql.status().message()));
-  }
-  const absl::StatusOr<FreshResult> fresh = answering_.batcher.Query(*promql, deadline);
-  if (!fresh.ok()) return FetchFailure(answering_, request.metric, fresh.status());
-
-  ASSIGN_OR_RETURN(ExternalMetricList list, Answer(request, *fresh->result));
-  list.freshness = {fresh->fresh_until, epoch, fresh->refresh_at};
-  return list;
+absl::Time WholeSeconds(absl::Time time) {
+  return absl::FromUnixSeconds(absl::ToUnixSeconds(time));
 }
 
-absl::StatusOr<ExternalMetricList> ExternalProvider::Answer(const ExternalMetricRequest& request,
-                                                            const QueryResult& result) {
+// Items follow from the result and, of a query for several, from the label that tells them apart.
+struct ExternalOrigin : public Origin {
+  std::shared_ptr<const QueryResult> result;
+  std::string label;
+};
+
+// A value that stands for itself in a regular expression; a dot stands for more than itself, which
+// only brings samples that nobody takes.
+bool IsPlain(absl::string_view value) {
+  return !value.empty() && std::all_of(value.begin(), value.end(), [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.';
+  });
+}
+
+// The requirement that may be asked together with others of its label; nullptr: none.
+const kube::Requirement* Mergeable(const ExternalMetricRequest& request,
+                                   const rules::CompiledRule& rule) {
+  for (const kube::Requirement& one : request.selector.requirements()) {
+    const bool equals =
+        one.op == kube::Operator::kEquals || one.op == kube::Operator::kDoubleEquals;
+    if (!equals || one.values.size() != 1 || !IsPlain(one.values[0])) continue;
+    const auto same_key = [&one](const kube::Requirement& other) { return other.key == one.key; };
+    const auto& all = request.selector.requirements();
+    if (std::count_if(all.begin(), all.end(), same_key) != 1) continue;
+    if (rule.ExternalQueriesSeparate(one.key)) return &one;
+  }
+  return nullptr;
+}
+
+// Both ask by one `=` of the same label, and for nothing else that differs.
+bool DifferInValueOnly(const ExternalMetricRequest& a, const ExternalMetricRequest& b) {
+  const auto& x = a.selector.requirements();
+  const auto& y = b.selector.requirements();
+  return x.size() == 1 && y.size() == 1 && x[0].op == y[0].op && x[0].key == y[0].key &&
+         y[0].values.size() == 1 && IsPlain(y[0].values[0]) && a.metric == b.metric && a.ns == b.ns;
+}
+
+const std::string& ValueOf(const ExternalMetricRequest& request, absl::string_view label) {
+  const auto& all = request.selector.requirements();
+  return std::find_if(all.begin(), all.end(),
+                      [label](const kube::Requirement& one) { return one.key == label; })
+      ->values[0];
+}
+
+QueryWish WishOf(absl::Span<const ExternalMetricRequest* const> requests,
+                 const std::vector<size_t>& members) {
+  QueryWish wish;
+  for (const size_t i : members) {
+    const std::optional<Repeat>& repeat = requests[i]->repeat;
+    if (!repeat.has_value()) continue;
+    wish.again = true;
+    wish.max_age = std::min(wish.max_age, repeat->max_age);
+    const auto* origin = dynamic_cast<const ExternalOrigin*>(repeat->origin.get());
+    if (wish.before == nullptr && origin != nullptr) wish.before = origin->result;
+  }
+  return wish;
+}
+
+}  // namespace
+
+struct ExternalProvider::Group {
+  MetricSeries found;
+  std::string label;            // whose values differ; "": one request alone
+  std::vector<size_t> members;  // by value
+};
+
+absl::StatusOr<ExternalMetricList> ExternalProvider::Get(const ExternalMetricRequest& request) {
+  return std::move(GetAll({&request})[0]);
+}
+
+ExternalProvider::Answers ExternalProvider::GetAll(
+    absl::Span<const ExternalMetricRequest* const> requests) {
+  const uint64_t epoch = Epoch();
+  const std::shared_ptr<const SeriesRegistry> registry = answering_.registry.registry();
+  const Batch batch = {.requests = requests, .registry = *registry, .epoch = epoch};
+  Answers answers(requests.size());
+  const std::vector<Group> groups = GroupsOf(batch, answers);
+  const auto ask = [&](size_t i) { AskGroup(batch, groups[i], answers); };
+  if (pool_ != nullptr && groups.size() > 1) {
+    pool_->ParallelFor(groups.size(), kParallel, ask);
+  } else {
+    for (size_t i = 0; i < groups.size(); ++i) ask(i);
+  }
+  return answers;
+}
+
+std::vector<ExternalProvider::Group> ExternalProvider::GroupsOf(const Batch& batch,
+                                                                Answers& answers) const {
+  const bool merges = answering_.batcher.merges() && batch.requests.size() > 1;
+  std::vector<Group> groups;
+  absl::flat_hash_map<std::string, size_t> by_key;
+  for (size_t i = 0; i < batch.requests.size(); ++i) {
+    const ExternalMetricRequest& request = *batch.requests[i];
+    // Most often it is like the one before.
+    if (i > 0 && !groups.empty() && !groups.back().label.empty() &&
+        groups.back().members.back() == i - 1 &&
+        DifferInValueOnly(*batch.requests[i - 1], request)) {
+      groups.back().members.push_back(i);
+      continue;
+    }
+    const MetricSeries found = batch.registry.FindExternal(request.metric);
+    if (found.rule == nullptr) {
+      answers[i] = NoMetric(request);
+      continue;
+    }
+    const kube::Requirement* differs = merges ? Mergeable(request, *found.rule) : nullptr;
+    if (differs == nullptr) {
+      groups.push_back({.found = found, .label = "", .members = {i}});
+      continue;
+    }
+    std::string key =
+        absl::StrCat(request.metric, kSeparator, request.ns, kSeparator, differs->key);
+    for (const kube::Requirement& other : request.selector.requirements()) {
+      if (&other == differs) continue;
+      absl::StrAppend(&key, kSeparator, other.key, kSeparator, static_cast<int>(other.op),
+                      kSeparator, absl::StrJoin(other.values, kSeparator));
+    }
+    const auto [known, fresh] = by_key.try_emplace(std::move(key), groups.size());
+    if (fresh) groups.push_back({.found = found, .label = differs->key, .members = {}});
+    groups[known->second].members.push_back(i);
+  }
+  return Split(std::move(groups), batch.requests);
+}
+
+// Into queries of at most max_names values each. By value, so that the same requests make the same
+// queries again.
+std::vector<ExternalProvider::Group> ExternalProvider::Split(
+    std::vector<Group> groups, absl::Span<const ExternalMetricRequest* const> requests) const {
+  std::vector<Group> split;
+  split.reserve(groups.size());
+  for (Group& group : groups) {
+    if (group.members.size() == 1) group.label.clear();
+    if (group.label.empty()) {
+      split.push_back(std::move(group));
+      continue;
+    }
+    const auto by_value = [&](size_t a, size_t b) {
+      return ValueOf(*requests[a], group.label) < ValueOf(*requests[b], group.label);
+    };
+    if (!std::is_sorted(group.members.begin(), group.members.end(), by_value)) {
+      std::stable_sort(group.members.begin(), group.members.end(), by_value);
+    }
+    const size_t most = std::max<size_t>(answering_.batcher.max_names(), 1);
+    for (size_t first = 0; first < group.members.size(); first += most) {
+      const size_t end = std::min(first + most, group.members.size());
+      split.push_back({.found = group.found,
+                       .label = group.label,
+                       .members = {group.members.begin() + static_cast<ptrdiff_t>(first),
+                                   group.members.begin() + static_cast<ptrdiff_t>(end)}});
+    }
+  }
+  return split;
+}
+
+void ExternalProvider::AskGroup(const Batch& batch, const Group& group, Answers& answers) {
+  const absl::Span<const ExternalMetricRequest* const> requests = batch.requests;
+  const ExternalMetricRequest& first = *requests[group.members[0]];
+  const MonotonicTime deadline = answering_.clock.MonotonicNow() + first.timeout;
+  const auto fail = [&](const absl::Status& cause) {
+    for (const size_t i : group.members) {
+      answers[i] = FetchFailure(answering_, requests[i]->metric, cause);
+    }
+  };
+  std::vector<rules::LabelRequirement> selector = ForRules(first.selector);
+  if (!group.label.empty()) {
+    std::vector<std::string> values;
+    values.reserve(group.members.size());
+    for (const size_t i : group.members) values.push_back(ValueOf(*requests[i], group.label));
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    for (rules::LabelRequirement& one : selector) {
+      if (one.key != group.label || values.size() == 1) continue;
+      one.op = rules::LabelRequirement::Op::kIn;
+      one.values = values;
+    }
+  }
+  const absl::StatusOr<std::string> promql = group.found.rule->ExternalQuery(
+      group.found.series, first.ns, selector, *batch.registry.names());
+  if (!promql.ok()) return fail(absl::InternalError(promql.status().message()));
+
+  const absl::StatusOr<FreshResult> fresh =
+      answering_.batcher.Query(*promql, deadline, WishOf(requests, group.members));
+  if (!fresh.ok()) {
+    // The source refuses the query as it is, maybe for its size.
+    if (group.members.size() > 1 && absl::IsInvalidArgument(fresh.status())) {
+      for (const size_t i : group.members) {
+        AskGroup(batch, {.found = group.found, .label = "", .members = {i}}, answers);
+      }
+      return;
+    }
+    return fail(fresh.status());
+  }
+  HandOut(batch, group, *fresh, answers);
+}
+
+void ExternalProvider::HandOut(const Batch& batch, const Group& group, const FreshResult& fresh,
+                               Answers& answers) {
+  // Made for those that do not have it yet.
+  std::shared_ptr<ExternalOrigin> origin;
+  absl::flat_hash_map<absl::string_view, std::vector<const Sample*>> by_value;
+  for (const size_t i : group.members) {
+    const ExternalMetricRequest& request = *batch.requests[i];
+    const auto* known = request.repeat.has_value()
+                            ? dynamic_cast<const ExternalOrigin*>(request.repeat->origin.get())
+                            : nullptr;
+    if (known != nullptr && known->result == fresh.result && known->label == group.label) {
+      ExternalMetricList same;
+      same.repeated = {.origin = request.repeat->origin, .same = true, .time = fresh.time};
+      if (fresh.time.has_value()) same.repeated.time = WholeSeconds(*fresh.time);
+      answers[i] = std::move(same);
+      continue;
+    }
+    if (origin == nullptr) {
+      origin = std::make_shared<ExternalOrigin>();
+      origin->result = fresh.result;
+      origin->label = group.label;
+      for (const Sample& sample : fresh.result->samples) {
+        by_value[group.label.empty() ? "" : LabelValue(sample.labels, group.label)].push_back(
+            &sample);
+      }
+    }
+    const absl::string_view value =
+        group.label.empty() ? absl::string_view() : ValueOf(request, group.label);
+    answers[i] = Answer(request, fresh, by_value[value]);
+    if (!answers[i].ok()) continue;
+    answers[i]->freshness = {fresh.fresh_until, batch.epoch, fresh.refresh_at};
+    if (request.repeat.has_value()) answers[i]->repeated.origin = origin;
+  }
+}
+
+absl::StatusOr<ExternalMetricList> ExternalProvider::Answer(
+    const ExternalMetricRequest& request, const FreshResult& fresh,
+    absl::Span<const Sample* const> samples) {
   using Type = QueryResult::Type;
+  const QueryResult& result = *fresh.result;
   if (result.type == Type::kString) {
     return FetchFailure(answering_, request.metric,
                         absl::InternalError("the query's result is a string"));
@@ -55,13 +275,13 @@ absl::StatusOr<ExternalMetricList> ExternalProvider::Answer(const ExternalMetric
   }
   ExternalMetricList list;
   list.metric = request.metric;
-  list.items.reserve(result.samples.size());
-  for (const Sample& sample : result.samples) {
+  list.items.reserve(samples.size());
+  for (const Sample* sample : samples) {
     const std::optional<int64_t> milli =
-        answering_.values.ToMilli(sample.value, "external", request.metric);
+        answering_.values.ToMilli(sample->value, "external", request.metric);
     if (!milli) continue;
-    list.items.push_back({.labels = scalar ? std::nullopt : std::optional<LabelSet>(sample.labels),
-                          .timestamp = absl::FromUnixSeconds(absl::ToUnixSeconds(sample.time)),
+    list.items.push_back({.labels = scalar ? std::nullopt : std::optional<LabelSet>(sample->labels),
+                          .timestamp = WholeSeconds(fresh.TimeOf(*sample)),
                           .value_milli = *milli});
   }
   return list;

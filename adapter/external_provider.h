@@ -3,6 +3,10 @@
 // Thread-safe; nothing of its own changes. Source: prometheus-adapter 0.12.0, status texts
 // included.
 //
+// Of requests that come together, those that differ only in the value of one label become one query
+// where the template is seen to keep that label's values apart (ExternalQueriesSeparate): each gets
+// the samples that its own query would have given.
+//
 // Errors beyond those of provider.h:
 //   kNotFound   the metric is not registered
 //   kInternal   `unable to fetch metrics`: the rule has no query for this, or the source failed
@@ -15,22 +19,46 @@
 
 #include "adapter/answering.h"
 #include "adapter/provider.h"
+#include "adapter/worker_pool.h"
 
 namespace flyball::adapter {
 
 class ExternalProvider : public ExternalMetricsProvider {
  public:
-  explicit ExternalProvider(const Answering& answering) : answering_(answering) {}
+  // `pool` (may be nullptr) outlives the provider: what a request asks at once beyond one query.
+  explicit ExternalProvider(const Answering& answering, WorkerPool* pool = nullptr)
+      : answering_(answering), pool_(pool) {}
 
   absl::StatusOr<ExternalMetricList> Get(const ExternalMetricRequest& request) override;
+  std::vector<absl::StatusOr<ExternalMetricList>> GetAll(
+      absl::Span<const ExternalMetricRequest* const> requests) override;
   std::shared_ptr<const std::vector<std::string>> ListAll() const override;
   uint64_t Epoch() const override;
 
  private:
+  static constexpr size_t kParallel = 8;
+
+  using Answers = std::vector<absl::StatusOr<ExternalMetricList>>;
+  // What is asked together, and what all of it is answered by.
+  struct Batch {
+    absl::Span<const ExternalMetricRequest* const> requests;
+    const SeriesRegistry& registry;
+    uint64_t epoch;
+  };
+  // Requests of a batch that one query answers.
+  struct Group;
+
+  std::vector<Group> GroupsOf(const Batch& batch, Answers& answers) const;
+  std::vector<Group> Split(std::vector<Group> groups,
+                           absl::Span<const ExternalMetricRequest* const> requests) const;
+  void AskGroup(const Batch& batch, const Group& group, Answers& answers);
+  void HandOut(const Batch& batch, const Group& group, const FreshResult& fresh, Answers& answers);
   absl::StatusOr<ExternalMetricList> Answer(const ExternalMetricRequest& request,
-                                            const QueryResult& result);
+                                            const FreshResult& fresh,
+                                            absl::Span<const Sample* const> samples);
 
   const Answering answering_;
+  WorkerPool* const pool_;
 };
 
 }  // namespace flyball::adapter

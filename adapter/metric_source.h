@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,15 @@ struct QueryResult {
   std::vector<Sample>
       samples;  // order of the source; one without labels for a scalar; empty for matrix and string
   bool null_result = false;  // `"result": null`
+  std::string raw;           // what it was read from, where the source compares it; else ""
+};
+
+// The answer to a query that was asked before.
+struct Requeried {
+  // The earlier result itself where nothing but times differs.
+  std::shared_ptr<const QueryResult> result;
+  // Then the time of all of its samples, which say an earlier one.
+  std::optional<absl::Time> time;
 };
 
 // Names only: what discovery needs of a series.
@@ -51,6 +61,17 @@ class MetricSource {
   virtual absl::StatusOr<std::shared_ptr<const QueryResult>> Query(absl::string_view promql,
                                                                    absl::Time at,
                                                                    absl::Duration timeout) = 0;
+
+  // Query, with an earlier result of the same text at hand (or nullptr): an answer that says the
+  // same need not be read again.
+  virtual absl::StatusOr<Requeried> QueryAgain(absl::string_view promql, absl::Time at,
+                                               absl::Duration timeout,
+                                               const std::shared_ptr<const QueryResult>& before) {
+    (void)before;
+    absl::StatusOr<std::shared_ptr<const QueryResult>> result = Query(promql, at, timeout);
+    if (!result.ok()) return result.status();
+    return Requeried{.result = *std::move(result), .time = std::nullopt};
+  }
 
   // Distinct (name, label names) of the series that match the selector since `start`. `data: null`
   // is an error.

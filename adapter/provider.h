@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "adapter/metric_source.h"
 #include "base/clock.h"
 #include "kube/object_directory.h"
@@ -36,6 +37,29 @@ struct Freshness {
   MonotonicTime refresh_at = absl::InfiniteDuration();
 };
 
+// What an answer was made of. The provider that made it knows it again; to others it is a thing to
+// hold and to give back.
+class Origin {
+ public:
+  virtual ~Origin() = default;
+};
+using OriginPtr = std::shared_ptr<const Origin>;
+
+// Of one who asks the same again and again.
+struct Repeat {
+  // Of the samples, where the providers would give older ones again.
+  absl::Duration max_age = absl::InfiniteDuration();
+  // Of the last answer. While that would only be given again with other times, items are left out.
+  OriginPtr origin = nullptr;
+};
+
+// How an answer to such a one relates to the last.
+struct Repeated {
+  OriginPtr origin;                // nullptr: it can't be told
+  bool same = false;               // the items are those of the last answer, which are left out...
+  std::optional<absl::Time> time;  // ...and this is the time of them all; nullopt: as it was
+};
+
 // ---- custom.metrics.k8s.io ----
 
 struct CustomMetricRequest {
@@ -48,6 +72,7 @@ struct CustomMetricRequest {
   kube::Selector object_selector;
   kube::Selector metric_selector;
   absl::Duration timeout = absl::Seconds(60);
+  absl::Duration max_age = absl::InfiniteDuration();  // of the samples
 };
 
 struct DescribedObject {
@@ -96,6 +121,7 @@ struct ExternalMetricRequest {
   std::string metric;
   kube::Selector selector;
   absl::Duration timeout = absl::Seconds(60);
+  std::optional<Repeat> repeat = std::nullopt;
 };
 
 struct ExternalMetricValue {
@@ -108,12 +134,21 @@ struct ExternalMetricList {
   std::string metric;
   std::vector<ExternalMetricValue> items;
   Freshness freshness;
+  Repeated repeated = {};
 };
 
 class ExternalMetricsProvider {
  public:
   virtual ~ExternalMetricsProvider() = default;
   virtual absl::StatusOr<ExternalMetricList> Get(const ExternalMetricRequest& request) = 0;
+  // The answers to several requests at once, as Get would give each.
+  virtual std::vector<absl::StatusOr<ExternalMetricList>> GetAll(
+      absl::Span<const ExternalMetricRequest* const> requests) {
+    std::vector<absl::StatusOr<ExternalMetricList>> answers;
+    answers.reserve(requests.size());
+    for (const ExternalMetricRequest* request : requests) answers.push_back(Get(*request));
+    return answers;
+  }
   // Metric names, sorted. The same pointer until the registry changes.
   virtual std::shared_ptr<const std::vector<std::string>> ListAll() const = 0;
   virtual uint64_t Epoch() const = 0;
@@ -152,6 +187,7 @@ struct ResourceMetricList {
   std::vector<T> items;  // sorted by namespace, name
   std::string degraded;  // "" = complete
   Freshness freshness;
+  Repeated repeated = {};
 };
 
 class ResourceMetricsProvider {
@@ -165,6 +201,14 @@ class ResourceMetricsProvider {
                                                               absl::string_view name,
                                                               const kube::Selector& selector,
                                                               absl::Duration timeout) = 0;
+  // The same of a namespace's pods, of one who asks again and again.
+  virtual absl::StatusOr<ResourceMetricList<PodMetrics>> PodsAgain(absl::string_view ns,
+                                                                   const kube::Selector& selector,
+                                                                   absl::Duration timeout,
+                                                                   const Repeat& repeat) {
+    (void)repeat;
+    return Pods(ns, "", selector, timeout);
+  }
   virtual absl::StatusOr<ResourceMetricList<NodeMetrics>> Nodes(absl::string_view name,
                                                                 const kube::Selector& selector,
                                                                 absl::Duration timeout) = 0;

@@ -47,7 +47,8 @@ struct BatcherOptions {
 struct ObjectQuestion {
   std::shared_ptr<const rules::CompiledRule> rule;
   std::shared_ptr<const rules::ResourceNames> resource_names;
-  rules::ObjectQueryArgs args;  // names sorted, without repeats, not empty
+  rules::ObjectQueryArgs args;                        // names sorted, without repeats, not empty
+  absl::Duration max_age = absl::InfiniteDuration();  // of the answer, where freshness is longer
 };
 
 struct ObjectAnswer {
@@ -68,9 +69,14 @@ class QueryBatcher {
   absl::StatusOr<ObjectAnswer> QueryObjects(const ObjectQuestion& question, MonotonicTime deadline);
 
   // One query as it stands.
-  absl::StatusOr<FreshResult> Query(absl::string_view promql, MonotonicTime deadline) {
-    return flights_.Query(promql, deadline);
+  absl::StatusOr<FreshResult> Query(absl::string_view promql, MonotonicTime deadline,
+                                    const QueryWish& wish = {}) {
+    return flights_.Query(promql, deadline, wish);
   }
+
+  // Whether questions may share a query, and how many of them.
+  bool merges() const { return options_.merge; }
+  size_t max_names() const { return options_.max_names; }
 
   // Forgets what is out of date; call it every few seconds.
   void Sweep();

@@ -22,9 +22,9 @@ QueryFlights::QueryFlights(MetricSource& source, Clock& clock, FlightOptions opt
                            AdapterMetrics* metrics)
     : source_(source), clock_(clock), options_(options), metrics_(metrics) {}
 
-bool QueryFlights::Flight::Joinable(MonotonicTime now) {
+bool QueryFlights::Flight::Joinable(MonotonicTime now, absl::Duration max_age) {
   absl::MutexLock lock(&mutex);
-  return !done || now < fresh.fresh_until;
+  return !done || (now < fresh.fresh_until && (!status.ok() || now - fresh.sent <= max_age));
 }
 
 bool QueryFlights::Flight::Aging(MonotonicTime now) {
@@ -40,10 +40,11 @@ void QueryFlights::Count(QueryOutcome outcome) {
   if (metrics_ != nullptr) metrics_->OnQuery(outcome);
 }
 
-absl::StatusOr<FreshResult> QueryFlights::Query(absl::string_view promql, MonotonicTime deadline) {
+absl::StatusOr<FreshResult> QueryFlights::Query(absl::string_view promql, MonotonicTime deadline,
+                                                const QueryWish& wish) {
   while (true) {
-    const auto [flight, lead, old] = Join(promql);
-    if (lead) Fly(promql, deadline, *flight);
+    const auto [flight, lead, old] = Join(promql, wish.max_age);
+    if (lead) Fly(promql, deadline, wish, *flight);
 
     absl::MutexLock lock(&flight->mutex);
     const bool waited = !flight->done;
@@ -74,7 +75,7 @@ std::optional<FreshResult> QueryFlights::StillFresh(Flight* old) {
   return fresh;
 }
 
-QueryFlights::Part QueryFlights::Join(absl::string_view promql) {
+QueryFlights::Part QueryFlights::Join(absl::string_view promql, absl::Duration max_age) {
   Shard& shard = ShardOf(promql);
   const MonotonicTime now = clock_.MonotonicNow();
   absl::MutexLock lock(&shard.mutex);
@@ -86,6 +87,14 @@ QueryFlights::Part QueryFlights::Join(absl::string_view promql) {
     return {.flight = found->second.current, .lead = true, .old = nullptr};
   }
   Known& known = found->second;
+  if (known.current->Joinable(now) && !known.current->Joinable(now, max_age)) {
+    // Fresh, but not for this caller; the others are still given it.
+    if (known.next != nullptr && known.next->Joinable(now, max_age)) {
+      return {.flight = known.next, .lead = false, .old = nullptr};
+    }
+    known.next = std::make_shared<Flight>();
+    return {.flight = known.next, .lead = true, .old = nullptr};
+  }
   if (known.current->Joinable(now)) {
     if (known.next != nullptr || !known.current->Aging(now)) {
       return {.flight = known.current, .lead = false, .old = nullptr};
@@ -99,10 +108,20 @@ QueryFlights::Part QueryFlights::Join(absl::string_view promql) {
   return {.flight = known.current, .lead = lead, .old = nullptr};
 }
 
-void QueryFlights::Fly(absl::string_view promql, MonotonicTime deadline, Flight& flight) {
+absl::StatusOr<Requeried> QueryFlights::AskSource(absl::string_view promql, MonotonicTime sent,
+                                                  MonotonicTime deadline, const QueryWish& wish) {
+  if (wish.again) {
+    return source_.QueryAgain(promql, clock_.WallNow(), deadline - sent, wish.before);
+  }
+  auto result = source_.Query(promql, clock_.WallNow(), deadline - sent);
+  if (!result.ok()) return result.status();
+  return Requeried{.result = *std::move(result), .time = std::nullopt};
+}
+
+void QueryFlights::Fly(absl::string_view promql, MonotonicTime deadline, const QueryWish& wish,
+                       Flight& flight) {
   const MonotonicTime sent = clock_.MonotonicNow();
-  absl::StatusOr<std::shared_ptr<const QueryResult>> result =
-      source_.Query(promql, clock_.WallNow(), deadline - sent);
+  absl::StatusOr<Requeried> result = AskSource(promql, sent, deadline, wish);
   const bool ok = result.ok();
   Count(ok ? QueryOutcome::kSent : QueryOutcome::kFailed);
   const MonotonicTime now = clock_.MonotonicNow();
@@ -114,10 +133,14 @@ void QueryFlights::Fly(absl::string_view promql, MonotonicTime deadline, Flight&
   {
     absl::MutexLock lock(&flight.mutex);
     flight.status = result.status();
+    flight.fresh.sent = sent;
     flight.fresh.fresh_until = fresh_until;
     flight.fresh.refresh_at =
         ok ? fresh_until - AskAhead(now - sent, options_.freshness) : fresh_until;
-    if (ok) flight.fresh.result = *std::move(result);
+    if (ok) {
+      flight.fresh.result = std::move(result->result);
+      flight.fresh.time = result->time;
+    }
     flight.done = true;
   }
   Land(promql, flight, ok, now < fresh_until);

@@ -11,6 +11,8 @@
 //     others still get the old one. Should that fail, the caller gets the old one, too.
 //   - A failure is given again for `error_reuse`, so that a source that is down is asked at most
 //     ten times a second for one query; never with zero freshness.
+//   - A caller may wish for a younger result than `freshness` would give: one that was sent at most
+//     max_age ago, or that is under way.
 //   - A caller waits until its own deadline. When the caller that asks runs out of time, one of
 //     those that wait asks anew.
 //
@@ -40,8 +42,21 @@ struct FlightOptions {
   size_t max_results = 4096;
 };
 
+// What a caller may add to its question.
+struct QueryWish {
+  absl::Duration max_age = absl::InfiniteDuration();
+  // It asks again and again: `before` is what it got last (or nullptr), and is what it gets again
+  // while nothing but times differs.
+  bool again = false;
+  std::shared_ptr<const QueryResult> before = nullptr;
+};
+
 struct FreshResult {
+  absl::Time TimeOf(const Sample& sample) const { return time.value_or(sample.time); }
+
   std::shared_ptr<const QueryResult> result;
+  std::optional<absl::Time> time;  // of all samples, in place of what they say
+  MonotonicTime sent;
   MonotonicTime fresh_until;  // not later than now when results are not reused
   MonotonicTime refresh_at;   // not later than fresh_until: whoever wants it from then on asks anew
 };
@@ -53,7 +68,8 @@ class QueryFlights {
 
   // Evaluates `promql` now, or as it was at most `freshness` ago. kDeadlineExceeded, or the
   // source's errors.
-  absl::StatusOr<FreshResult> Query(absl::string_view promql, MonotonicTime deadline);
+  absl::StatusOr<FreshResult> Query(absl::string_view promql, MonotonicTime deadline,
+                                    const QueryWish& wish = {});
 
   // Drops what cannot be given again.
   void Sweep();
@@ -67,7 +83,8 @@ class QueryFlights {
 
     bool Done() const ABSL_SHARED_LOCKS_REQUIRED(mutex) { return done; }
     // Under way, or done and fresh at `now`.
-    bool Joinable(MonotonicTime now) ABSL_LOCKS_EXCLUDED(mutex);
+    bool Joinable(MonotonicTime now, absl::Duration max_age = absl::InfiniteDuration())
+        ABSL_LOCKS_EXCLUDED(mutex);
     // Done, and what it brought should be asked for anew, fresh or not.
     bool Aging(MonotonicTime now) ABSL_LOCKS_EXCLUDED(mutex);
   };
@@ -94,8 +111,10 @@ class QueryFlights {
   static constexpr size_t kShards = 16;
 
   Shard& ShardOf(absl::string_view promql);
-  Part Join(absl::string_view promql);
-  void Fly(absl::string_view promql, MonotonicTime deadline, Flight& flight);
+  Part Join(absl::string_view promql, absl::Duration max_age);
+  void Fly(absl::string_view promql, MonotonicTime deadline, const QueryWish& wish, Flight& flight);
+  absl::StatusOr<Requeried> AskSource(absl::string_view promql, MonotonicTime sent,
+                                      MonotonicTime deadline, const QueryWish& wish);
   // Puts a flight that has ended in its place, or out of it.
   void Land(absl::string_view promql, const Flight& flight, bool ok, bool reusable);
   // What `old` brought, if it is still fresh.

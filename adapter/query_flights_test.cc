@@ -41,6 +41,37 @@ TEST_F(QueryFlightsTest, AFreshResultIsGivenAgain) {
   EXPECT_THAT(source_.queries(), SizeIs(2));
 }
 
+TEST_F(QueryFlightsTest, WhoWishesForAYoungerResultGetsOne) {
+  auto flights = Make();
+  const QueryWish young = {.max_age = absl::Milliseconds(100)};
+  const auto first = flights->Query("up", kLater);
+  clock_.Advance(absl::Milliseconds(100));
+  EXPECT_EQ(flights->Query("up", kLater, young)->result, first->result);
+  clock_.Advance(absl::Milliseconds(1));
+  source_.OnQuery([&](const std::string&) {
+    // The others are content with what there is.
+    EXPECT_EQ(flights->Query("up", kLater)->result, first->result);
+    return VectorOf({});
+  });
+  const auto second = flights->Query("up", kLater, young);
+  EXPECT_NE(second->result, first->result);
+  EXPECT_EQ(second->sent, absl::Milliseconds(101));
+  EXPECT_EQ(flights->Query("up", kLater)->result, second->result);
+  EXPECT_THAT(source_.queries(), SizeIs(2));
+}
+
+TEST_F(QueryFlightsTest, AYoungerResultThatFailsIsAFailure) {
+  auto flights = Make();
+  const auto first = flights->Query("up", kLater);
+  clock_.Advance(absl::Milliseconds(500));
+  source_.OnQuery([](const std::string&) { return absl::UnavailableError("down"); });
+  const QueryWish young = {.max_age = absl::Milliseconds(100)};
+  EXPECT_TRUE(absl::IsUnavailable(flights->Query("up", kLater, young).status()));
+  EXPECT_TRUE(absl::IsUnavailable(flights->Query("up", kLater, young).status()));
+  EXPECT_THAT(source_.queries(), SizeIs(2));  // the failure is given again for a while
+  EXPECT_EQ(flights->Query("up", kLater)->result, first->result);
+}
+
 TEST_F(QueryFlightsTest, AgeCountsFromTheSending) {
   auto flights = Make();
   source_.OnQuery([this](const std::string&) {

@@ -43,7 +43,8 @@ QueryBatcher::Group::Group(const ObjectQuestion& question, QueryBatcher& batcher
 }
 
 absl::StatusOr<ObjectAnswer> QueryBatcher::Group::Ask(const std::vector<std::string>& names,
-                                                      MonotonicTime deadline) {
+                                                      MonotonicTime deadline,
+                                                      absl::Duration max_age) {
   if (!label_.ok()) return label_.status();
   while (true) {
     std::shared_ptr<Flight> flight;
@@ -53,11 +54,11 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::Group::Ask(const std::vector<std::str
       absl::MutexLock lock(&mutex_);
       const MonotonicTime now = batcher_.clock_.MonotonicNow();
       used_ = now;
-      fresh = FromFresh(names, now);
+      fresh = FromFresh(names, now, max_age);
       if (fresh && IsGoodEnough(*fresh, names, now)) return *std::move(fresh);
       if (now < failure_until_) return last_failure_;
       flight = UnderWay(names);
-      if (flight == nullptr) flight = Gather(names, lead);
+      if (flight == nullptr) flight = Gather(names, max_age, lead);
     }
     if (lead) Fly(flight, deadline);
 
@@ -89,7 +90,8 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::Group::Ask(const std::vector<std::str
 }
 
 std::optional<ObjectAnswer> QueryBatcher::Group::FromFresh(const std::vector<std::string>& names,
-                                                           MonotonicTime now) {
+                                                           MonotonicTime now,
+                                                           absl::Duration max_age) {
   if (recent_ <= absl::ZeroDuration()) return std::nullopt;
   ObjectAnswer answer;
   answer.fresh_until = absl::InfiniteDuration();
@@ -99,7 +101,7 @@ std::optional<ObjectAnswer> QueryBatcher::Group::FromFresh(const std::vector<std
   for (const std::string& name : names) {
     Object& object = objects_[name];
     object.asked = now;
-    all_fresh = all_fresh && now < object.fresh_until;
+    all_fresh = all_fresh && now < object.fresh_until && now - object.sent <= max_age;
     answer.fresh_until = std::min(answer.fresh_until, object.fresh_until);
     answer.refresh_at = std::min(answer.refresh_at, object.refresh_at);
     answer.values.push_back(object.value);
@@ -129,15 +131,17 @@ std::shared_ptr<QueryBatcher::Group::Flight> QueryBatcher::Group::UnderWay(
 }
 
 std::shared_ptr<QueryBatcher::Group::Flight> QueryBatcher::Group::Gather(
-    const std::vector<std::string>& names, bool& lead) {
+    const std::vector<std::string>& names, absl::Duration max_age, bool& lead) {
   if (gathering_ != nullptr &&
       gathering_->names.size() + names.size() <= batcher_.options_.max_names) {
     gathering_->names.insert(names.begin(), names.end());
+    gathering_->max_age = std::min(gathering_->max_age, max_age);
     return gathering_;
   }
   lead = true;
   auto flight = std::make_shared<Flight>();
   flight->names.insert(names.begin(), names.end());
+  flight->max_age = max_age;
   // When another one gathers and is full, this one leaves at once.
   if (!under_way_.empty() && gathering_ == nullptr) gathering_ = flight;
   return flight;
@@ -152,6 +156,7 @@ void QueryBatcher::Group::AddRecentlyAsked(Flight& flight, MonotonicTime now) {
 
 void QueryBatcher::Group::Fly(const std::shared_ptr<Flight>& flight, MonotonicTime deadline) {
   ObjectQuestion question = template_;
+  absl::Duration max_age;
   {
     absl::MutexLock lock(&mutex_);
     if (gathering_ == flight) {
@@ -163,6 +168,7 @@ void QueryBatcher::Group::Fly(const std::shared_ptr<Flight>& flight, MonotonicTi
     }
     AddRecentlyAsked(*flight, batcher_.clock_.MonotonicNow());
     under_way_.push_back(flight);
+    max_age = flight->max_age;
     question.args.names.assign(flight->names.begin(), flight->names.end());
   }
   if (batcher_.metrics_ != nullptr) batcher_.metrics_->OnObjects(question.args.names.size(), 0);
@@ -171,7 +177,7 @@ void QueryBatcher::Group::Fly(const std::shared_ptr<Flight>& flight, MonotonicTi
   if (!promql.ok()) {
     Land(flight, promql.status());
   } else {
-    Land(flight, batcher_.flights_.Query(*promql, deadline));
+    Land(flight, batcher_.flights_.Query(*promql, deadline, {.max_age = max_age}));
   }
 }
 
@@ -195,11 +201,13 @@ void QueryBatcher::Group::Land(const std::shared_ptr<Flight>& flight,
     return;
   }
   flight->values = *std::move(values);
+  flight->sent = result->sent;
   flight->fresh_until = result->fresh_until;
   flight->refresh_at = result->refresh_at;
   for (const std::string& name : flight->names) {
     const auto object = objects_.find(name);
     if (object == objects_.end()) continue;
+    object->second.sent = flight->sent;
     object->second.fresh_until = flight->fresh_until;
     object->second.refresh_at = flight->refresh_at;
     const auto value = flight->values.find(name);

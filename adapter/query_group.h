@@ -22,7 +22,8 @@ class QueryBatcher::Group {
   // `question` gives all but the names. The group keeps rule and names alive.
   Group(const ObjectQuestion& question, QueryBatcher& batcher);
 
-  absl::StatusOr<ObjectAnswer> Ask(const std::vector<std::string>& names, MonotonicTime deadline);
+  absl::StatusOr<ObjectAnswer> Ask(const std::vector<std::string>& names, MonotonicTime deadline,
+                                   absl::Duration max_age);
 
   // Nothing was asked for a while, and nothing is under way.
   bool Idle(MonotonicTime now);
@@ -34,18 +35,22 @@ class QueryBatcher::Group {
     bool done = false;
     absl::Status status;
     absl::flat_hash_map<std::string, double> values;
+    absl::Duration max_age = absl::InfiniteDuration();  // the smallest that is wished for
+    MonotonicTime sent;
     MonotonicTime fresh_until;
     MonotonicTime refresh_at;
   };
   struct Object {
     MonotonicTime asked;  // last time
+    MonotonicTime sent;   // the query that said the value
     MonotonicTime fresh_until;
     MonotonicTime refresh_at;
     std::optional<double> value;
   };
 
   // All values from what is fresh; nullopt if any is missing.
-  std::optional<ObjectAnswer> FromFresh(const std::vector<std::string>& names, MonotonicTime now)
+  std::optional<ObjectAnswer> FromFresh(const std::vector<std::string>& names, MonotonicTime now,
+                                        absl::Duration max_age)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // A flight under way that asks for all of `names`, or nullptr.
   std::shared_ptr<Flight> UnderWay(const std::vector<std::string>& names) const
@@ -54,8 +59,8 @@ class QueryBatcher::Group {
   bool IsGoodEnough(const ObjectAnswer& fresh, const std::vector<std::string>& names,
                     MonotonicTime now) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   // The flight that gathers names, joined, or a new one that the caller must fly (`lead`).
-  std::shared_ptr<Flight> Gather(const std::vector<std::string>& names, bool& lead)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::shared_ptr<Flight> Gather(const std::vector<std::string>& names, absl::Duration max_age,
+                                 bool& lead) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AddRecentlyAsked(Flight& flight, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Waits for the gathering to end, then asks the source.
   void Fly(const std::shared_ptr<Flight>& flight, MonotonicTime deadline)

@@ -28,6 +28,15 @@ absl::Time WholeSeconds(absl::Time time) {
 
 }  // namespace
 
+// What a namespace's answer was made of. What it points to stays alive with it, so that equal
+// addresses are equal things.
+struct ResourceProvider::Known : public Origin {
+  std::shared_ptr<const rules::CompiledResourceRule> cpu_rule, memory_rule;
+  std::shared_ptr<const MapperNames> names;
+  std::vector<kube::ObjectPtr> pods;
+  Queried cpu, memory;  // without samples by object
+};
+
 absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::Pods(
     absl::string_view ns, absl::string_view name, const kube::Selector& selector,
     absl::Duration timeout) {
@@ -39,18 +48,72 @@ absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::Pods(
                                                                         .running_only = true,
                                                                         .timeout = timeout},
                                                                        name));
-  std::vector<Batch> batches = PodBatches(pods);
-  AskAll(batches, deadline);
+  return AskPods(PodBatches(pods), deadline, epoch);
+}
 
+absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::PodsAgain(
+    absl::string_view ns, const kube::Selector& selector, absl::Duration timeout,
+    const Repeat& repeat) {
+  const MonotonicTime deadline = parts_.answering.clock.MonotonicNow() + timeout;
+  const uint64_t epoch = Epoch();
+  ASSIGN_OR_RETURN(std::vector<kube::ObjectPtr> pods, Candidates({.resource = PodResource(),
+                                                                  .ns = std::string(ns),
+                                                                  .selector = selector,
+                                                                  .running_only = true,
+                                                                  .timeout = timeout},
+                                                                 ""));
+  std::vector<Batch> batches = PodBatches(pods);
+  if (batches.size() == 1) {
+    Batch& batch = batches[0];
+    batch.repeat = repeat;
+    const auto* known = dynamic_cast<const Known*>(repeat.origin.get());
+    const auto names = parts_.answering.registry.registry()->names();
+    if (known != nullptr && known->cpu_rule == rules_.cpu && known->memory_rule == rules_.memory &&
+        known->names == names && known->pods == batch.objects) {
+      batch.known = known;
+    }
+  }
+  return AskPods(std::move(batches), deadline, epoch);
+}
+
+absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::AskPods(std::vector<Batch> batches,
+                                                                         MonotonicTime deadline,
+                                                                         uint64_t epoch) {
+  AskAll(batches, deadline);
   ResourceMetricList<PodMetrics> list;
   RETURN_IF_ERROR(Settle(batches, deadline, epoch, list));
-  for (const Batch& batch : batches) {
+  for (Batch& batch : batches) {
     if (!batch.both.status.ok()) continue;
+    if (batch.repeat.has_value()) Compare(batch, list.repeated);
+    if (list.repeated.same) return list;
+    IndexSamples(batch, batch.both.cpu);
+    IndexSamples(batch, batch.both.memory);
     for (const kube::ObjectPtr& pod : batch.objects) {
       if (auto metrics = ForPod(pod, batch.both)) list.items.push_back(*std::move(metrics));
     }
   }
   return list;
+}
+
+void ResourceProvider::Compare(const Batch& batch, Repeated& repeated) const {
+  const FreshResult& cpu = batch.both.cpu.fresh;
+  const FreshResult& memory = batch.both.memory.fresh;
+  if (batch.known != nullptr && batch.known->cpu.fresh.result == cpu.result &&
+      batch.known->memory.fresh.result == memory.result && cpu.time.has_value() &&
+      memory.time.has_value()) {
+    repeated = {.origin = batch.repeat->origin,
+                .same = true,
+                .time = WholeSeconds(std::min(*cpu.time, *memory.time))};
+    return;
+  }
+  auto origin = std::make_shared<Known>();
+  origin->cpu_rule = rules_.cpu;
+  origin->memory_rule = rules_.memory;
+  origin->names = batch.both.cpu.names;
+  origin->pods = batch.objects;
+  origin->cpu = batch.both.cpu;
+  origin->memory = batch.both.memory;
+  repeated.origin = std::move(origin);
 }
 
 std::string ResourceProvider::Batch::What() const {
@@ -106,8 +169,10 @@ absl::StatusOr<ResourceMetricList<NodeMetrics>> ResourceProvider::Nodes(
 
   ResourceMetricList<NodeMetrics> list;
   RETURN_IF_ERROR(Settle(batches, deadline, epoch, list));
-  for (const Batch& batch : batches) {
+  for (Batch& batch : batches) {
     if (!batch.both.status.ok()) continue;
+    IndexSamples(batch, batch.both.cpu);
+    IndexSamples(batch, batch.both.memory);
     for (const kube::ObjectPtr& node : batch.objects) {
       if (auto metrics = ForNode(node, batch.both)) list.items.push_back(*std::move(metrics));
     }
@@ -149,9 +214,9 @@ void ResourceProvider::AskAll(std::vector<Batch>& batches, MonotonicTime deadlin
   }
 }
 
-absl::StatusOr<ResourceProvider::Queried> ResourceProvider::Ask(
-    const rules::CompiledResourceRule& rule, const Batch& batch, MonotonicTime deadline) {
-  const std::shared_ptr<const MapperNames> names = parts_.answering.registry.registry()->names();
+absl::Status ResourceProvider::MakeQuery(const rules::CompiledResourceRule& rule,
+                                         const Batch& batch, Queried& queried) const {
+  const MapperNames& names = *queried.names;
   std::vector<std::string> wanted;
   wanted.reserve(batch.objects.size());
   for (const kube::ObjectPtr& object : batch.objects) wanted.push_back(object->name);
@@ -160,27 +225,50 @@ absl::StatusOr<ResourceProvider::Queried> ResourceProvider::Ask(
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   }
   const bool nodes = batch.scope == Scope::kNodes;
-  ASSIGN_OR_RETURN(const std::string promql, nodes ? rule.NodeQuery(wanted, *names)
-                                                   : rule.ContainerQuery(batch.ns, wanted, *names));
-  ASSIGN_OR_RETURN(const std::string label,
-                   rule.LabelOfResource(ForRules(nodes ? NodeResource() : PodResource()), *names));
-  std::string ns_label;
+  ASSIGN_OR_RETURN(queried.promql, nodes ? rule.NodeQuery(wanted, names)
+                                         : rule.ContainerQuery(batch.ns, wanted, names));
+  ASSIGN_OR_RETURN(queried.label,
+                   rule.LabelOfResource(ForRules(nodes ? NodeResource() : PodResource()), names));
   if (batch.scope == Scope::kAllNamespaces) {
-    ASSIGN_OR_RETURN(ns_label,
-                     rule.LabelOfResource({.group = "", .resource = "namespaces"}, *names));
+    ASSIGN_OR_RETURN(queried.ns_label,
+                     rule.LabelOfResource({.group = "", .resource = "namespaces"}, names));
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ResourceProvider::Queried> ResourceProvider::Ask(
+    const rules::CompiledResourceRule& rule, const Batch& batch, MonotonicTime deadline) {
   Queried queried;
-  ASSIGN_OR_RETURN(queried.fresh, parts_.answering.batcher.Query(promql, deadline));
+  QueryWish wish;
+  if (batch.repeat.has_value()) {
+    wish.again = true;
+    wish.max_age = batch.repeat->max_age;
+  }
+  if (batch.known != nullptr) {
+    // The same objects make the same query.
+    const Queried& last = &rule == rules_.cpu.get() ? batch.known->cpu : batch.known->memory;
+    queried = last;
+    wish.before = last.fresh.result;
+  } else {
+    queried.names = parts_.answering.registry.registry()->names();
+    RETURN_IF_ERROR(MakeQuery(rule, batch, queried));
+  }
+  ASSIGN_OR_RETURN(queried.fresh, parts_.answering.batcher.Query(queried.promql, deadline, wish));
   const QueryResult& result = *queried.fresh.result;
   if (result.type != QueryResult::Type::kVector || result.null_result) {
     return absl::UnavailableError("the query's result is not an instant vector");
   }
-  for (const Sample& sample : result.samples) {
-    const absl::string_view ns =
-        ns_label.empty() ? absl::string_view(batch.ns) : LabelValue(sample.labels, ns_label);
-    queried.by_object[absl::StrCat(ns, "/", LabelValue(sample.labels, label))].push_back(&sample);
-  }
   return queried;
+}
+
+void ResourceProvider::IndexSamples(const Batch& batch, Queried& queried) {
+  for (const Sample& sample : queried.fresh.result->samples) {
+    const absl::string_view ns = queried.ns_label.empty()
+                                     ? absl::string_view(batch.ns)
+                                     : LabelValue(sample.labels, queried.ns_label);
+    queried.by_object[absl::StrCat(ns, "/", LabelValue(sample.labels, queried.label))].push_back(
+        &sample);
+  }
 }
 
 template <typename T>
@@ -231,14 +319,14 @@ std::optional<PodMetrics> ResourceProvider::ForPod(const kube::ObjectPtr& pod, c
     if (!milli) return std::nullopt;
     containers[std::string(LabelValue(sample->labels, rules_.cpu->container_label()))].cpu_milli =
         *milli;
-    earliest = std::min(earliest, sample->time);
+    earliest = std::min(earliest, both.cpu.fresh.TimeOf(*sample));
   }
   for (const Sample* sample : memory->second) {
     const std::optional<int64_t> milli = Milli(*sample, "memory");
     if (!milli) return std::nullopt;
     containers[std::string(LabelValue(sample->labels, rules_.memory->container_label()))]
         .memory_milli = *milli;
-    earliest = std::min(earliest, sample->time);
+    earliest = std::min(earliest, both.memory.fresh.TimeOf(*sample));
   }
   PodMetrics metrics;
   metrics.pod = pod;
@@ -262,7 +350,8 @@ std::optional<NodeMetrics> ResourceProvider::ForNode(const kube::ObjectPtr& node
   const std::optional<int64_t> memory_milli = Milli(memory_sample, "memory");
   if (!cpu_milli || !memory_milli) return std::nullopt;
   return NodeMetrics{.node = node,
-                     .timestamp = WholeSeconds(std::min(cpu_sample.time, memory_sample.time)),
+                     .timestamp = WholeSeconds(std::min(both.cpu.fresh.TimeOf(cpu_sample),
+                                                        both.memory.fresh.TimeOf(memory_sample))),
                      .window = rules_.window,
                      .usage = {.cpu_milli = *cpu_milli, .memory_milli = *memory_milli}};
 }

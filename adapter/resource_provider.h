@@ -14,6 +14,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,10 @@ class ResourceProvider : public ResourceMetricsProvider {
   absl::StatusOr<ResourceMetricList<PodMetrics>> Pods(absl::string_view ns, absl::string_view name,
                                                       const kube::Selector& selector,
                                                       absl::Duration timeout) override;
+  absl::StatusOr<ResourceMetricList<PodMetrics>> PodsAgain(absl::string_view ns,
+                                                           const kube::Selector& selector,
+                                                           absl::Duration timeout,
+                                                           const Repeat& repeat) override;
   absl::StatusOr<ResourceMetricList<NodeMetrics>> Nodes(absl::string_view name,
                                                         const kube::Selector& selector,
                                                         absl::Duration timeout) override;
@@ -49,29 +54,45 @@ class ResourceProvider : public ResourceMetricsProvider {
   // The samples of one query by `namespace/pod` or `/node`, in the order of the answer.
   using Samples = absl::flat_hash_map<std::string, std::vector<const Sample*>>;
   struct Queried {
-    FreshResult fresh;  // keeps the samples alive
+    std::shared_ptr<const MapperNames> names;  // that the query was made with
+    std::string promql;
+    std::string label, ns_label;  // of the objects; "": the batch is of one namespace
+    FreshResult fresh;            // keeps the samples alive
     Samples by_object;
   };
   struct Both {
     absl::Status status;  // of the first query that failed
     Queried cpu, memory;
   };
+  struct Known;  // an Origin
   enum class Scope { kOneNamespace, kAllNamespaces, kNodes };
   // Objects that are asked for together, neighbours in the list of candidates.
   struct Batch {
     Scope scope = Scope::kOneNamespace;
     std::string ns;  // of kOneNamespace
     std::vector<kube::ObjectPtr> objects;
-    Both both;
+    std::optional<Repeat> repeat = std::nullopt;
+    const Known* known = nullptr;  // what repeat->origin says of the same objects
+    Both both = {};
     // For logs: "nodes", "pods of web", "pods".
     std::string What() const;
   };
+
+  // Those of one request, whose deadline and epoch they share.
+  absl::StatusOr<ResourceMetricList<PodMetrics>> AskPods(std::vector<Batch> batches,
+                                                         MonotonicTime deadline, uint64_t epoch);
+  static void IndexSamples(const Batch& batch, Queried& queried);
+  // Of a batch of one who asks again: whether it is what the last answer was made of.
+  void Compare(const Batch& batch, Repeated& repeated) const;
 
   std::vector<Batch> PodBatches(const std::vector<kube::ObjectPtr>& pods) const;
   absl::StatusOr<std::vector<kube::ObjectPtr>> Candidates(const kube::ObjectQuery& query,
                                                           absl::string_view name);
   absl::StatusOr<Queried> Ask(const rules::CompiledResourceRule& rule, const Batch& batch,
                               MonotonicTime deadline);
+  // Fills in what is asked, not the answer.
+  absl::Status MakeQuery(const rules::CompiledResourceRule& rule, const Batch& batch,
+                         Queried& queried) const;
   // Fills in `both` of each batch, in parallel.
   void AskAll(std::vector<Batch>& batches, MonotonicTime deadline);
   // Collects failures and freshness; kDeadlineExceeded when time is over.

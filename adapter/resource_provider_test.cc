@@ -111,6 +111,32 @@ TEST_F(ResourceProviderTest, ContainersAreTheUnionSortedByName) {
   EXPECT_EQ(Shown(got->items), "web/a @99 :4000,0 b:3000,0 m:0,6000 z:1000,5000");
 }
 
+TEST_F(ResourceProviderTest, WhoAsksAgainIsToldThatNothingChanged) {
+  Answer({Container("a", "c", 1), Container("b", "c", 1)},
+         {Container("a", "c", 1), Container("b", "c", 1)});
+  ResourceProvider provider = floor_.resource();
+  Repeat repeat{.max_age = absl::Milliseconds(100), .origin = nullptr};
+  const auto ask = [&](std::optional<int64_t> again_at) {
+    floor_.clock.Advance(absl::Seconds(1));
+    floor_.source.SayTheSameAt(again_at);
+    auto list = provider.PodsAgain("web", {}, absl::Seconds(60), repeat);
+    repeat.origin = list->repeated.origin;
+    return *std::move(list);
+  };
+  EXPECT_EQ(Shown(ask(std::nullopt).items), "web/a @100 c:1000,1000; web/b @100 c:1000,1000");
+  const auto same = ask(107);
+  EXPECT_TRUE(same.repeated.same);
+  EXPECT_EQ(same.repeated.time, absl::FromUnixSeconds(107));
+  EXPECT_EQ(same.items.size(), 0u);
+  // The samples are the same, at their new time, but there is one pod more to ask for.
+  floor_.directory.Add("pods", "web", "c");
+  const auto more = ask(108);
+  EXPECT_FALSE(more.repeated.same);
+  EXPECT_EQ(Shown(more.items), "web/a @100 c:1000,1000; web/b @100 c:1000,1000");
+  EXPECT_TRUE(ask(109).repeated.same);
+  EXPECT_FALSE(ask(std::nullopt).repeated.same);
+}
+
 TEST_F(ResourceProviderTest, APodNeedsBoth) {
   Answer({Container("a", "c", 1), Container("b", "c", 1)}, {Container("b", "c", 1)});
   const auto got = Pods("web");

@@ -39,6 +39,23 @@ class FakeSource : public MetricSource {
     return script(std::string(promql));
   }
 
+  absl::StatusOr<Requeried> QueryAgain(absl::string_view promql, absl::Time at,
+                                       absl::Duration timeout,
+                                       const std::shared_ptr<const QueryResult>& before) override {
+    Result result = Query(promql, at, timeout);
+    if (!result.ok()) return result.status();
+    absl::MutexLock lock(&mutex_);
+    if (same_at_.has_value() && before != nullptr) return Requeried{before, same_at_};
+    return Requeried{*std::move(result), std::nullopt};
+  }
+
+  // Whoever asks again is told that nothing but the time changed; nullopt: gets a new result.
+  void SayTheSameAt(std::optional<int64_t> seconds) {
+    absl::MutexLock lock(&mutex_);
+    same_at_.reset();
+    if (seconds.has_value()) same_at_ = absl::FromUnixSeconds(*seconds);
+  }
+
   absl::StatusOr<std::vector<SeriesName>> Series(absl::string_view selector, absl::Time start,
                                                  absl::Duration /*timeout*/) override {
     SeriesScript script;
@@ -85,6 +102,7 @@ class FakeSource : public MetricSource {
   SeriesScript series_script_ ABSL_GUARDED_BY(mutex_) = [](const std::string&) {
     return std::vector<SeriesName>();
   };
+  std::optional<absl::Time> same_at_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> queries_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> selectors_ ABSL_GUARDED_BY(mutex_);
   std::vector<absl::Time> starts_ ABSL_GUARDED_BY(mutex_);

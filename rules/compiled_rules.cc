@@ -128,6 +128,9 @@ class Rule final : public CompiledRule {
 
   bool QueriesSeparateObjects() const override { return parts_.shape.separates_objects; }
   bool GroupsByNamespace() const override { return parts_.shape.keeps_namespaces; }
+  bool ExternalQueriesSeparate(absl::string_view label) const override {
+    return parts_.shape.SeparatesLabel(label);
+  }
 
  private:
   const RuleParts parts_;

@@ -100,6 +100,9 @@ class CompiledRule {
   // True if the result of the same query without a namespace matcher would still tell namespaces
   // apart.
   virtual bool GroupsByNamespace() const = 0;
+  // True if an external query for several values of `label` gives for each of them the samples that
+  // its own query would have given, told apart by that label.
+  virtual bool ExternalQueriesSeparate(absl::string_view /*label*/) const { return false; }
 };
 
 // cpu or memory of resourceRules.

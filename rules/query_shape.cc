@@ -217,8 +217,10 @@ class ShapeReader {
   QueryShape Read() {
     const auto type = ReadExpression();
     if (type != Type::kVector || Peek().kind != TokenKind::kEnd) return {};
-    return {.separates_objects = true,
-            .keeps_namespaces = !namespace_label_.empty() && keeps_namespaces_};
+    return {.separates_objects = groups_by_object_,
+            .keeps_namespaces = groups_by_object_ && !namespace_label_.empty() && keeps_namespaces_,
+            .is_read = true,
+            .grouped_by = std::move(grouped_by_)};
   }
 
  private:
@@ -378,11 +380,13 @@ class ShapeReader {
     ++at_;
     if (!Take("(")) return false;
     bool by_object = false, by_namespace = false;
+    std::set<std::string> labels;
     while (!Peek().Is(")")) {
       if (Peek().IsMark(kGroupBy)) {
         by_object = true;
       } else if (Peek().kind == TokenKind::kWord) {
         by_namespace |= Peek().text == namespace_label_;
+        if (!grouped_by_ || grouped_by_->contains(Peek().text)) labels.insert(Peek().text);
       } else {
         return false;
       }
@@ -391,7 +395,9 @@ class ShapeReader {
     }
     ++at_;
     keeps_namespaces_ &= by_namespace;
-    return by_object;
+    groups_by_object_ &= by_object;
+    grouped_by_ = std::move(labels);
+    return true;
   }
 
   std::optional<Type> ReadCall(absl::string_view name) {
@@ -418,6 +424,8 @@ class ShapeReader {
   size_t at_ = 0;
   int nesting_ = 0;
   bool keeps_namespaces_ = true;
+  bool groups_by_object_ = true;
+  std::optional<std::set<std::string>> grouped_by_;
 };
 
 }  // namespace

@@ -15,8 +15,13 @@
 //   - binary operators between two such vectors matched on all labels do, and between such a vector
 //     and a number or time();
 //   - a template with control flow, variables, .LabelValuesByName or nested templates is not read.
+//
+// External queries name no objects, but the same holds of any other label L that a metric selector
+// may ask for, where every aggregation groups by L in so many words.
 #pragma once
 
+#include <optional>
+#include <set>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -29,6 +34,16 @@ struct QueryShape {
   // Every aggregation also groups by `namespace_label`. Only ever true along with
   // separates_objects.
   bool keeps_namespaces = false;
+  // Whether the query keeps values of `label` apart, which is no object's. Never of names and
+  // buckets, which functions join.
+  bool SeparatesLabel(absl::string_view label) const {
+    return is_read && label != "__name__" && label != "le" &&
+           (!grouped_by || grouped_by->contains(std::string(label)));
+  }
+
+  bool is_read = false;
+  // Labels that every aggregation groups by; nullopt: there is no aggregation.
+  std::optional<std::set<std::string>> grouped_by;
 };
 
 // `namespace_label`: what namespaces are called in the rule; "" if nothing is known.

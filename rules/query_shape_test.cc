@@ -139,5 +139,40 @@ TEST(ShapeOfTest, GivesUpOnDeepNesting) {
   EXPECT_FALSE(ShapeOf(*query, "").separates_objects);
 }
 
+struct LabelRow {
+  std::string name;
+  std::string query;
+  std::string label;
+  bool separates = false;
+};
+
+class SeparatesLabelTest : public testing::TestWithParam<LabelRow> {};
+
+TEST_P(SeparatesLabelTest, Row) {
+  const auto query = QueryTemplate::ParseQuery(GetParam().query);
+  ASSERT_TRUE(query.ok()) << query.status();
+  EXPECT_EQ(ShapeOf(*query, "namespace").SeparatesLabel(GetParam().label), GetParam().separates);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Labels, SeparatesLabelTest,
+    testing::Values(
+        LabelRow{"InBy", "sum(" + kX + ") by (queue)", "queue", true},
+        LabelRow{"AmongOthers", "sum(" + kX + ") by (a, queue)", "queue", true},
+        LabelRow{"InAllBys", "max by (q) (sum by (q, r) (rate(" + kX + "[5m])))", "q", true},
+        LabelRow{"NotInTheInnerBy", "max by (q) (sum by (r) (" + kX + "))", "q"},
+        LabelRow{"NotInTheOuterBy", "max by (q) (sum by (q, r) (" + kX + "))", "r"},
+        LabelRow{"AnotherLabel", "sum(" + kX + ") by (queue)", "topic"},
+        LabelRow{"OneSideOnly",
+                 "sum(a{<<.LabelMatchers>>}) by (q) / sum(b{<<.LabelMatchers>>}) by (r)", "q"},
+        LabelRow{"NoAggregation", "rate(" + kX + "[5m])", "any", true},
+        LabelRow{"TotalOfAll", "sum(" + kX + ")", "queue"},
+        LabelRow{"Topk", "topk(1, " + kX + ")", "queue"},
+        LabelRow{"BucketsAreJoined", "histogram_quantile(0.9, sum(rate(" + kX + "[5m])) by (le))",
+                 "le"},
+        LabelRow{"NamesAreDropped", "rate(" + kX + "[5m])", "__name__"},
+        LabelRow{"TheObjectsLabelIsNone", "sum(" + kX + ")" + kBy, "queue"}),
+    [](const auto& info) { return info.param.name; });
+
 }  // namespace
 }  // namespace flyball::rules

@@ -28,7 +28,9 @@ void AppendEscaped(absl::string_view text, std::string& out) {
     } else if (c == ' ') {
       out.push_back('+');
     } else {
-      absl::StrAppendFormat(&out, "%%%02X", static_cast<unsigned char>(c));
+      static constexpr char kHex[] = "0123456789ABCDEF";
+      const auto byte = static_cast<unsigned char>(c);
+      out.append({'%', kHex[byte >> 4], kHex[byte & 15]});
     }
   }
 }
@@ -57,10 +59,21 @@ absl::Status WithServer(const absl::Status& status, const Server& server) {
                       absl::StrCat("prometheus ", server.url.shown, ": ", status.message()));
 }
 
-absl::StatusOr<std::shared_ptr<const QueryResult>> ParseShared(std::string body) {
-  absl::StatusOr<QueryResult> result = ParseQueryAnswer(std::move(body));
+absl::StatusOr<std::shared_ptr<const QueryResult>> ParseShared(std::string body, bool keep_raw) {
+  absl::StatusOr<QueryResult> result = ParseQueryAnswer(std::move(body), keep_raw);
   if (!result.ok()) return result.status();
   return std::make_shared<const QueryResult>(*std::move(result));
+}
+
+absl::StatusOr<Requeried> ParseAgain(std::string body,
+                                     const std::shared_ptr<const QueryResult>& before) {
+  if (before != nullptr) {
+    const std::optional<absl::Time> time = SameButForTime(*before, body);
+    if (time.has_value()) return Requeried{.result = before, .time = time};
+  }
+  auto result = ParseShared(std::move(body), /*keep_raw=*/true);
+  if (!result.ok()) return result.status();
+  return Requeried{.result = *std::move(result), .time = std::nullopt};
 }
 
 }  // namespace
@@ -99,14 +112,28 @@ MonotonicTime Client::Deadline(absl::Duration timeout) const {
   return clock_.MonotonicNow() + std::min(timeout, options_.timeout);
 }
 
+Client::Request Client::QueryRequest(absl::string_view promql, absl::Time at,
+                                     absl::Duration timeout) const {
+  return {.path = kQueryPath,
+          .form = {{"query", std::string(promql)}, {"time", FormSeconds(at)}},
+          .max_bytes = options_.max_query_bytes,
+          .deadline = Deadline(timeout)};
+}
+
 absl::StatusOr<std::shared_ptr<const QueryResult>> Client::Query(absl::string_view promql,
                                                                  absl::Time at,
                                                                  absl::Duration timeout) {
-  const Request request = {.path = kQueryPath,
-                           .form = {{"query", std::string(promql)}, {"time", FormSeconds(at)}},
-                           .max_bytes = options_.max_query_bytes,
-                           .deadline = Deadline(timeout)};
-  return AskAny<std::shared_ptr<const QueryResult>>(request, ParseShared);
+  return AskAny<std::shared_ptr<const QueryResult>>(
+      QueryRequest(promql, at, timeout),
+      [](std::string body) { return ParseShared(std::move(body), /*keep_raw=*/false); });
+}
+
+absl::StatusOr<Requeried> Client::QueryAgain(absl::string_view promql, absl::Time at,
+                                             absl::Duration timeout,
+                                             const std::shared_ptr<const QueryResult>& before) {
+  return AskAny<Requeried>(QueryRequest(promql, at, timeout), [&before](std::string body) {
+    return ParseAgain(std::move(body), before);
+  });
 }
 
 absl::StatusOr<std::vector<SeriesName>> Client::Series(absl::string_view selector, absl::Time start,
@@ -183,7 +210,8 @@ absl::StatusOr<std::string> Client::Ask(const Server& server, const Request& req
 }
 
 template <typename T>
-absl::StatusOr<T> Client::AskAny(const Request& request, absl::StatusOr<T> (*parse)(std::string)) {
+absl::StatusOr<T> Client::AskAny(const Request& request,
+                                 absl::FunctionRef<absl::StatusOr<T>(std::string)> parse) {
   const size_t in_use = in_use_.load(std::memory_order_relaxed);
   const size_t first = FirstToAsk(in_use);
   absl::Status failure;

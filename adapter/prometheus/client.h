@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
 #include "absl/synchronization/mutex.h"
 #include "adapter/metric_source.h"
 #include "base/clock.h"
@@ -80,6 +81,9 @@ class Client : public MetricSource {
 
   absl::StatusOr<std::shared_ptr<const QueryResult>> Query(absl::string_view promql, absl::Time at,
                                                            absl::Duration timeout) override;
+  absl::StatusOr<Requeried> QueryAgain(absl::string_view promql, absl::Time at,
+                                       absl::Duration timeout,
+                                       const std::shared_ptr<const QueryResult>& before) override;
   absl::StatusOr<std::vector<SeriesName>> Series(absl::string_view selector, absl::Time start,
                                                  absl::Duration timeout) override;
 
@@ -96,6 +100,7 @@ class Client : public MetricSource {
     MonotonicTime deadline;
   };
 
+  Request QueryRequest(absl::string_view promql, absl::Time at, absl::Duration timeout) const;
   // One request to one server: the body of an answer that should be parsed.
   absl::StatusOr<std::string> Ask(const Server& server, const Request& request,
                                   absl::Duration timeout);
@@ -104,7 +109,8 @@ class Client : public MetricSource {
                                              const Request& request);
   // The first answer of the servers that `parse` accepts.
   template <typename T>
-  absl::StatusOr<T> AskAny(const Request& request, absl::StatusOr<T> (*parse)(std::string));
+  absl::StatusOr<T> AskAny(const Request& request,
+                           absl::FunctionRef<absl::StatusOr<T>(std::string)> parse);
   // Where to begin: the server in use, or 0 when it is time to look whether an earlier one is back.
   size_t FirstToAsk(size_t in_use);
   void UseServer(size_t index);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -59,6 +60,74 @@ INSTANTIATE_TEST_SUITE_P(
                     ValueRow{"MinusInf", "-Inf", -kInf}, ValueRow{"BareInf", "Inf", kInf},
                     ValueRow{"BeyondTheLargestIsInfinite", "1e400", kInf},
                     ValueRow{"MinusBeyondTheLargest", "-1e400", -kInf}),
+    [](const auto& info) { return info.param.name; });
+
+// ---- the same answer at another time ----
+
+struct TwiceRow {
+  std::string name;
+  std::string before, after;
+  std::optional<int64_t> want_ms;  // nullopt: not the same, or not looked into
+};
+
+class SameButForTimeTest : public testing::TestWithParam<TwiceRow> {};
+
+TEST_P(SameButForTimeTest, Row) {
+  const auto before = ParseQueryAnswer(GetParam().before, /*keep_raw=*/true);
+  ASSERT_TRUE(before.ok()) << before.status();
+  const std::optional<absl::Time> got = SameButForTime(*before, GetParam().after);
+  EXPECT_EQ(got.has_value(), GetParam().want_ms.has_value());
+  if (got && GetParam().want_ms) {
+    EXPECT_EQ(absl::ToUnixMillis(*got), *GetParam().want_ms);
+  }
+}
+
+// Two pods, sampled at these times.
+std::string TwoPods(const std::string& time_a, const std::string& time_b,
+                    const std::string& value_b = "7", const std::string& pod_b = "b") {
+  return Vector(absl::StrCat(R"([{"metric":{"pod":"a"},"value":[)", time_a,
+                             R"(,"0.5"]},{"metric":{"pod":")", pod_b, R"("},"value":[)", time_b,
+                             ",\"", value_b, "\"]}]"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Answers, SameButForTimeTest,
+    testing::Values(
+        TwiceRow{"LaterTime", TwoPods("1700000000.123", "1700000000.123"),
+                 TwoPods("1700000001.456", "1700000001.456"), 1700000001456},
+        TwiceRow{"ShorterTime", TwoPods("1700000000.123", "1700000000.123"),
+                 TwoPods("1700000001", "1700000001"), 1700000001000},
+        TwiceRow{"LongerTime", TwoPods("1700000000", "1700000000"),
+                 TwoPods("1700000000.5", "1700000000.5"), 1700000000500},
+        TwiceRow{"TheSameTime", TwoPods("1700000000", "1700000000"),
+                 TwoPods("1700000000", "1700000000"), 1700000000000},
+        TwiceRow{"AValueChanged", TwoPods("1700000000", "1700000000"),
+                 TwoPods("1700000001", "1700000001", "8"), std::nullopt},
+        TwiceRow{"TheLastDigitOfAValueChanged", TwoPods("1700000000", "1700000000", "71"),
+                 TwoPods("1700000001", "1700000001", "72"), std::nullopt},
+        TwiceRow{"ALongerValue", TwoPods("1700000000", "1700000000"),
+                 TwoPods("1700000001", "1700000001", "70"), std::nullopt},
+        TwiceRow{"ALabelChanged", TwoPods("1700000000", "1700000000"),
+                 TwoPods("1700000001", "1700000001", "7", "c"), std::nullopt},
+        // Samples of different times are read anew, each time.
+        TwiceRow{"OneTimeChanged", TwoPods("1700000000", "1700000000"),
+                 TwoPods("1700000001", "1700000000"), std::nullopt},
+        TwiceRow{"TwoTimes", TwoPods("1700000000", "1700000002"),
+                 TwoPods("1700000001", "1700000003"), std::nullopt},
+        TwiceRow{"TwoTimesAgain", TwoPods("1700000000", "1700000002"),
+                 TwoPods("1700000000", "1700000002"), std::nullopt},
+        TwiceRow{"NoTime", TwoPods("1700000000", "1700000000"), TwoPods("x", "x"), std::nullopt},
+        TwiceRow{"OneSampleLess", TwoPods("1700000000", "1700000000"), OneValue("0.5"),
+                 std::nullopt},
+        TwiceRow{"CutOff", TwoPods("1700000000", "1700000000"),
+                 TwoPods("1700000001", "1700000001").substr(0, 120), std::nullopt},
+        TwiceRow{"NothingAtAll", TwoPods("1700000000", "1700000000"), "", std::nullopt},
+        // A text that looks like the beginning of a sample's time has its quotes escaped.
+        TwiceRow{"ALabelLikeATime",
+                 TwoPods("1700000000", "1700000000", "7", R"(\"value\":[1700000000,)"),
+                 TwoPods("1700000001", "1700000001", "7", R"(\"value\":[1700000001,)"),
+                 std::nullopt},
+        TwiceRow{"Empty", Vector("[]"), Vector("[]"), std::nullopt}),
     [](const auto& info) { return info.param.name; });
 
 // ---- query answers ----

@@ -1,7 +1,10 @@
 // links: adapter
 //
 // Whatever the bytes: an answer or an error with a text, and what was parsed keeps its promises.
+// What is said to be the same but for the time reads the same but for the time; two answers to
+// compare stand on both sides of a 0 byte, else one is compared with itself.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -21,6 +24,24 @@ bool ByName(const std::pair<std::string, std::string>& a,
   return a.first < b.first;
 }
 
+// Unless the second is said to be the first at another time, nothing.
+void CompareTimes(const std::string& first, const std::string& second) {
+  using flyball::adapter::prometheus::ParseQueryAnswer;
+  const auto before = ParseQueryAnswer(first, /*keep_raw=*/true);
+  if (!before.ok()) return;
+  const auto time = flyball::adapter::prometheus::SameButForTime(*before, second);
+  if (!time.has_value()) return;
+  const auto after = ParseQueryAnswer(second);
+  Require(after.ok() && after->type == before->type &&
+          after->samples.size() == before->samples.size());
+  for (size_t i = 0; i < after->samples.size(); ++i) {
+    const auto& a = before->samples[i];
+    const auto& b = after->samples[i];
+    Require(a.labels == b.labels && b.time == *time);
+    Require(a.value == b.value || (std::isnan(a.value) && std::isnan(b.value)));
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -37,6 +58,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   } else {
     Require(!query.status().message().empty());
   }
+
+  const size_t divide = body.find('\0');
+  CompareTimes(body.substr(0, divide),
+               divide == std::string::npos ? body : body.substr(divide + 1));
 
   const auto series = flyball::adapter::prometheus::ParseSeriesAnswer(body);
   if (series.ok()) {
