@@ -25,6 +25,15 @@ class AdvisedProvider : public adapter::ExternalMetricsProvider {
     return rules_->Get(request);
   }
 
+  std::vector<absl::StatusOr<adapter::ExternalMetricList>> GetAll(
+      absl::Span<const adapter::ExternalMetricRequest* const> requests) override {
+    const bool any_of_ours = std::any_of(requests.begin(), requests.end(), [](const auto* request) {
+      return Advise::IsOurs(request->metric);
+    });
+    if (rules_ == nullptr || any_of_ours) return ExternalMetricsProvider::GetAll(requests);
+    return rules_->GetAll(requests);
+  }
+
   std::shared_ptr<const std::vector<std::string>> ListAll() const override {
     const std::shared_ptr<const std::vector<std::string>> of_rules =
         rules_ == nullptr ? nullptr : rules_->ListAll();

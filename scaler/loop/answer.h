@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,10 @@ namespace flyball::scaler {
 struct Answer {
   // Not empty: nothing was read; the text that a client of the API would see.
   std::string error;
-  MonotonicTime asked_at = absl::ZeroDuration();  // when asking began
-  uint64_t version = 0;                           // equal: the same content, times aside; never 0
+  uint64_t version = 0;  // equal: the same content, times aside; never 0
+  // Before it is asked: the origin of the last answer. Then what the source says of itself; `same`:
+  // the last answer still holds, this one is empty.
+  adapter::Repeated repeated;
   // Several autoscalers may share it: it holds more pods than those of one selector.
   bool whole_namespace = false;
 
@@ -46,6 +49,13 @@ struct Answer {
 };
 
 using AnswerPtr = std::shared_ptr<const Answer>;
+
+// An answer as it was told last.
+struct Told {
+  AnswerPtr answer;                               // nullptr: never
+  MonotonicTime asked_at = absl::ZeroDuration();  // when asking began
+  std::optional<absl::Time> time;                 // of all that was sampled; nullopt: as it says
+};
 
 // Equal but for times.
 bool SameContent(const Answer& a, const Answer& b);

@@ -15,7 +15,9 @@ namespace {
 // The wall clock was set, rather than slewed, when it moves by this much against the other.
 constexpr absl::Duration kClockJump = absl::Milliseconds(500);
 
-std::optional<absl::Time> TimeOf(const Answer& answer) {
+std::optional<absl::Time> TimeOf(const Told& told) {
+  const Answer& answer = *told.answer;
+  if (told.time.has_value()) return told.time;
   if (!answer.pods.empty()) return answer.pods.front().timestamp;
   if (!answer.objects.empty()) return answer.objects_time;
   if (!answer.series.empty()) return answer.series.front().timestamp;
@@ -106,7 +108,8 @@ void DecideStep::TakeMetric(Entry& entry, size_t index, const Times& now,
                             DecideScratch& scratch) const {
   const QuestionBoard::Handle& question = entry.plan.metric_questions()[index];
   Reading& reading = entry.readings[index];
-  const AnswerPtr answer = question == nullptr ? nullptr : QuestionBoard::AnswerOf(*question);
+  const Told told = question == nullptr ? Told() : QuestionBoard::ToldOf(*question);
+  const AnswerPtr& answer = told.answer;
   if (answer == nullptr) return Forget(reading);
   const MetricSpec& metric = entry.plan.autoscaler().metrics[index];
   const bool times_matter =
@@ -114,11 +117,11 @@ void DecideStep::TakeMetric(Entry& entry, size_t index, const Times& now,
       entry.view.last_start + parts_.config.cpu_initialization_period > now.wall;
   if (answer->version == entry.answers[index] && !entry.pods_changed && !times_matter &&
       reading.version != 0) {
-    if (reading.error.empty()) reading.timestamp = TimeOf(*answer);
+    if (reading.error.empty()) reading.timestamp = TimeOf(told);
     return;
   }
   entry.answers[index] = answer->version;
-  MakeReading(*answer, metric, *entry.pods.table, scratch.reading);
+  MakeReading(told, metric, *entry.pods.table, scratch.reading);
   TakeReading(scratch.reading, times_matter, entry.last_reading + 1, reading);
   entry.last_reading = std::max(entry.last_reading, reading.version);
 }

@@ -101,7 +101,8 @@ void DecisionLog::OnDecision(const DecisionRecord& record) {
   if (record.decision == nullptr) return;
   const AutoscalerKey& key = record.managed->key;
   Part& part = PartOf(key);
-  const uint64_t conclusion = Conclusion(record);
+  // One that is unchanged concludes what the last one did: it need not be worked out.
+  uint64_t conclusion = record.unchanged ? 0 : Conclusion(record);
   thread_local std::string bytes;
   if (!record.unchanged) PackDecision(record, options_.samples, bytes);
   absl::MutexLock lock(&part.mutex);
@@ -116,14 +117,18 @@ void DecisionLog::OnDecision(const DecisionRecord& record) {
   Ring& ring = found->second;
   const uint32_t spec = NumberOfSpec(record.managed, ring);
   Entry* last = ring.entries.empty() ? nullptr : &ring.entries.back();
-  const bool goes_on = last != nullptr && last->conclusion == conclusion && last->spec == spec;
+  const bool goes_on =
+      last != nullptr && last->spec == spec && (record.unchanged || last->conclusion == conclusion);
   if (goes_on) {
     last->last = record.time;
     ++last->times;
     if (record.unchanged) return;
   } else {
     // An unchanged decision is not packed; here it is needed after all.
-    if (record.unchanged) PackDecision(record, options_.samples, bytes);
+    if (record.unchanged) {
+      conclusion = Conclusion(record);
+      PackDecision(record, options_.samples, bytes);
+    }
     if (ring.entries.size() == ring.entries.capacity()) {
       ring.entries.reserve(std::min(options_.entries + 1, ring.entries.size() + 4));
     }

@@ -184,6 +184,7 @@ void Loop::BeginAll(const std::vector<Entry*>& entries, MonotonicTime now) {
   parts_.plan.board.SetContext(parts_.ask_context());
   std::vector<Entry*> asking;
   std::vector<Entry*> ready;
+  std::vector<QuestionBoard::Handle> to_ask;
   for (Entry* entry : entries) {
     if (!Prepare(*entry, now)) {
       absl::MutexLock lock(&mutex_);
@@ -203,13 +204,14 @@ void Loop::BeginAll(const std::vector<Entry*>& entries, MonotonicTime now) {
         break;
       case ReadStep::Found::kToBeAsked:
         entry->phase = CyclePhase::kReadingScale;
-        if (parts_.read.AskScale(*entry) && Continue(*entry)) ready.push_back(entry);
+        if (parts_.read.AskScale(*entry) && Continue(*entry, to_ask)) ready.push_back(entry);
         break;
     }
   }
   for (Entry* entry : asking) {
-    if (parts_.read.AskMetrics(*entry)) ready.push_back(entry);
+    if (parts_.read.AskMetrics(*entry, to_ask)) ready.push_back(entry);
   }
+  parts_.plan.board.AskAll(std::move(to_ask));
   DecideAll(std::move(ready));
 }
 
@@ -252,20 +254,22 @@ void Loop::Disown(Entry& entry) {
 }
 
 // All answers of a phase are there. True: those of the last one, so that it can be decided.
-bool Loop::Continue(Entry& entry) {
+bool Loop::Continue(Entry& entry, std::vector<QuestionBoard::Handle>& to_ask) {
   if (entry.phase == CyclePhase::kReadingMetrics) return true;
   parts_.read.TakeAskedScale(entry);
   parts_.read.SelectPods(entry);
-  return parts_.read.AskMetrics(entry);
+  return parts_.read.AskMetrics(entry, to_ask);
 }
 
 void Loop::OnReady(absl::Span<AnswerWaiter* const> waiters) {
   std::vector<Entry*> ready;
   ready.reserve(waiters.size());
+  std::vector<QuestionBoard::Handle> to_ask;
   for (AnswerWaiter* waiter : waiters) {
     Entry& entry = static_cast<Entry&>(*waiter);
-    if (Continue(entry)) ready.push_back(&entry);
+    if (Continue(entry, to_ask)) ready.push_back(&entry);
   }
+  if (!to_ask.empty()) parts_.plan.board.AskAll(std::move(to_ask));
   if (ready.size() > kBatch) return DecideAll(std::move(ready));
   // A few are decided where they are: handing them on would cost more.
   for (Entry* entry : ready) DecideNow(*entry);

@@ -77,7 +77,7 @@ class Loop : public AutoscalerSink {
  private:
   void BeginAll(const std::vector<Entry*>& entries, MonotonicTime now);
   bool Prepare(Entry& entry, MonotonicTime now);
-  bool Continue(Entry& entry);
+  bool Continue(Entry& entry, std::vector<QuestionBoard::Handle>& to_ask);
   void DecideAll(std::vector<Entry*> entries);
   void DecideNow(Entry& entry);
   void WriteScale(Entry& entry);

@@ -19,21 +19,28 @@ class ResourceQuestion : public PodsQuestion {
   explicit ResourceQuestion(std::string ns) : ns_(std::move(ns)) {}
 
   void Ask(const AskContext& context, Answer& answer) override {
+    adapter::Repeat repeat{.max_age = kReadAge,
+                           .origin = std::exchange(answer.repeated.origin, nullptr)};
     if (context.providers.resource == nullptr) {
       answer.error = "the server could not find the requested resource (get pods.metrics.k8s.io)";
       return;
     }
     const kube::Selector selector = SelectorToAsk(answer.whole_namespace);
-    auto list = context.providers.resource->Pods(ns_, "", selector, kReadTimeout);
+    // Of another selection the last answer says nothing.
+    if (answer.whole_namespace != whole_namespace_) repeat.origin = nullptr;
+    whole_namespace_ = answer.whole_namespace;
+    auto list = context.providers.resource->PodsAgain(ns_, selector, kReadTimeout, repeat);
     if (!list.ok()) {
       answer.error = ApiErrorText(list.status());
       return;
     }
+    answer.repeated = std::move(list->repeated);
     answer.pods = std::move(list->items);
   }
 
  private:
   const std::string ns_;
+  bool whole_namespace_ = false;  // was asked for last
 };
 
 constexpr char kNoCustomApi[] = "no custom metrics API (custom.metrics.k8s.io) registered";
@@ -65,7 +72,8 @@ class PodsMetricQuestion : public PodsQuestion {
                                        .metric = metric_,
                                        .object_selector = SelectorToAsk(answer.whole_namespace),
                                        .metric_selector = selector_,
-                                       .timeout = kReadTimeout}),
+                                       .timeout = kReadTimeout,
+                                       .max_age = kReadAge}),
         answer);
   }
 
@@ -99,7 +107,8 @@ class ObjectQuestion : public Question {
                                             .metric = metric_,
                                             .object_selector = {},
                                             .metric_selector = selector_,
-                                            .timeout = kReadTimeout};
+                                            .timeout = kReadTimeout,
+                                            .max_age = kReadAge};
     if (object_.kind != "Namespace" || !group.empty()) {
       const kube::ResourceInfo* resource = context.mapper->FindKind(group, object_.kind);
       if (resource == nullptr) {
@@ -126,27 +135,51 @@ class ObjectQuestion : public Question {
 class ExternalQuestion : public Question {
  public:
   ExternalQuestion(const std::string& ns, const MetricIdentifier& metric)
-      : request_{.ns = ns,
+      : together_(absl::StrCat("external\n", ns, "\n", metric.name)),
+        request_{.ns = ns,
                  .metric = metric.name,
                  .selector = SelectorOf(metric),
-                 .timeout = kReadTimeout} {}
+                 .timeout = kReadTimeout,
+                 .repeat = adapter::Repeat{.max_age = kReadAge, .origin = nullptr}} {}
 
   void Ask(const AskContext& context, Answer& answer) override {
+    Question* const self = this;
+    Answer* const only = &answer;
+    AskTogether(context, absl::MakeConstSpan(&self, 1), absl::MakeConstSpan(&only, 1));
+  }
+
+  absl::string_view together() const override { return together_; }
+  void AskTogether(const AskContext& context, absl::Span<Question* const> questions,
+                   absl::Span<Answer* const> answers) override {
+    std::vector<const adapter::ExternalMetricRequest*> requests;
+    requests.reserve(questions.size());
+    for (size_t i = 0; i < questions.size(); ++i) {
+      adapter::ExternalMetricRequest& request =
+          static_cast<ExternalQuestion*>(questions[i])->request_;
+      request.repeat->origin = std::exchange(answers[i]->repeated.origin, nullptr);
+      requests.push_back(&request);
+    }
     if (context.providers.external == nullptr) {
-      answer.error = absl::StrCat("the server could not find the requested resource (get ",
-                                  request_.metric, ".external.metrics.k8s.io)");
+      for (Answer* answer : answers) {
+        answer->error = absl::StrCat("the server could not find the requested resource (get ",
+                                     request_.metric, ".external.metrics.k8s.io)");
+      }
       return;
     }
-    auto list = context.providers.external->Get(request_);
-    if (!list.ok()) {
-      answer.error = ApiErrorText(list.status());
-      return;
+    auto lists = context.providers.external->GetAll(requests);
+    for (size_t i = 0; i < answers.size(); ++i) {
+      if (!lists[i].ok()) {
+        answers[i]->error = ApiErrorText(lists[i].status());
+        continue;
+      }
+      answers[i]->repeated = std::move(lists[i]->repeated);
+      answers[i]->series = std::move(lists[i]->items);
     }
-    answer.series = std::move(list->items);
   }
 
  private:
-  const adapter::ExternalMetricRequest request_;
+  const std::string together_;
+  adapter::ExternalMetricRequest request_;
 };
 
 class TriggerQuestion : public Question {

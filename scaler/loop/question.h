@@ -12,6 +12,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "adapter/provider.h"
 #include "kube/api_client.h"
 #include "kube/rest_mapping.h"
@@ -24,6 +25,8 @@ namespace flyball::scaler {
 
 // How long a source may take.
 inline constexpr absl::Duration kReadTimeout = absl::Seconds(10);
+// How old what it gives may be, whatever others are content with.
+inline constexpr absl::Duration kReadAge = absl::Milliseconds(100);
 
 struct AskContext {
   adapter::Providers providers;
@@ -37,6 +40,13 @@ class Question {
 
   // Fills the part of `answer` that belongs to the question, or its error.
   virtual void Ask(const AskContext& context, Answer& answer) = 0;
+
+  // Questions with the same text (not "") may be asked together, by any one of them.
+  virtual absl::string_view together() const { return ""; }
+  virtual void AskTogether(const AskContext& context, absl::Span<Question* const> questions,
+                           absl::Span<Answer* const> answers) {
+    for (size_t i = 0; i < questions.size(); ++i) questions[i]->Ask(context, *answers[i]);
+  }
 
   // Called by each asker before it asks, when the selector of its pods is another one than before.
   virtual void NoteSelector(absl::string_view text, const kube::Selector& selector) {

@@ -13,7 +13,7 @@ class QuestionBoard::Asked {
   const std::shared_ptr<Question> question;
   const Run run;
   mutable absl::Mutex mutex;
-  AnswerPtr answer ABSL_GUARDED_BY(mutex);
+  Told told ABSL_GUARDED_BY(mutex);
   bool under_way ABSL_GUARDED_BY(mutex) = false;
   std::vector<AnswerWaiter*> waiters ABSL_GUARDED_BY(mutex);
 };
@@ -40,19 +40,27 @@ QuestionBoard::Handle QuestionBoard::Own(std::shared_ptr<Question> question, Run
   return std::make_shared<Asked>(std::move(question), std::move(run));
 }
 
-AnswerPtr QuestionBoard::AnswerOf(const Asked& question) {
+Told QuestionBoard::ToldOf(const Asked& question) {
   absl::MutexLock lock(&question.mutex);
-  return question.answer;
+  return question.told;
 }
 
 Question& QuestionBoard::QuestionOf(const Asked& question) { return *question.question; }
 
 bool QuestionBoard::Join(const Handle& question, MonotonicTime not_before, AnswerWaiter& waiter) {
+  std::vector<Handle> to_ask;
+  const bool there = Join(question, not_before, waiter, to_ask);
+  AskAll(std::move(to_ask));
+  return there;
+}
+
+bool QuestionBoard::Join(const Handle& question, MonotonicTime not_before, AnswerWaiter& waiter,
+                         std::vector<Handle>& to_ask) {
   {
     absl::MutexLock lock(&question->mutex);
-    const Answer* answer = question->answer.get();
-    if (!question->under_way && answer != nullptr && answer->asked_at >= not_before &&
-        question->question->Covers(*answer)) {
+    const Told& told = question->told;
+    if (!question->under_way && told.answer != nullptr && told.asked_at >= not_before &&
+        question->question->Covers(*told.answer)) {
       return true;
     }
     question->waiters.push_back(&waiter);
@@ -60,33 +68,79 @@ bool QuestionBoard::Join(const Handle& question, MonotonicTime not_before, Answe
     question->under_way = true;
   }
   ++under_way_;
-  question->run([this, question] { Ask(question); });
+  to_ask.push_back(question);
   return false;
 }
 
-void QuestionBoard::Ask(const Handle& question) {
-  std::vector<AnswerWaiter*> waiters;
-  while (true) {
-    auto answer = std::make_shared<Answer>();
-    answer->asked_at = clock_.MonotonicNow();
-    ++count_;
-    question->question->Ask(*context_.Get(), *answer);
-    const AnswerPtr last = AnswerOf(*question);
-    answer->version =
-        last != nullptr && SameContent(*last, *answer) ? last->version : ++last_version_;
-    absl::MutexLock lock(&question->mutex);
-    const bool covers = question->question->Covers(*answer);
-    question->answer = std::move(answer);
-    if (!covers) continue;  // somebody who asks for more has come meanwhile
-    question->under_way = false;
-    waiters.swap(question->waiters);
-    break;
+void QuestionBoard::AskAll(std::vector<Handle> questions) {
+  absl::flat_hash_map<absl::string_view, std::vector<Handle>> kinds;
+  for (Handle& question : questions) {
+    const absl::string_view kind = question->question->together();
+    if (!kind.empty()) {
+      kinds[kind].push_back(std::move(question));
+      continue;
+    }
+    const Run run = question->run;  // the question may be gone before it returns
+    run([this, one = std::move(question)] { Ask({one}); });
   }
-  --under_way_;
+  for (auto& [kind, together] : kinds) {
+    const Run run = together[0]->run;
+    run([this, all = std::move(together)]() mutable { Ask(std::move(all)); });
+  }
+}
+
+void QuestionBoard::Ask(std::vector<Handle> questions) {
+  const size_t count = questions.size();
+  std::vector<AnswerWaiter*> waiters;
+  while (!questions.empty()) {
+    const MonotonicTime asked_at = clock_.MonotonicNow();
+    count_ += questions.size();
+    std::vector<std::shared_ptr<Answer>> answers;
+    std::vector<Answer*> answers_of;
+    std::vector<Question*> asked;
+    for (const Handle& question : questions) {
+      const AnswerPtr last = AnswerOf(*question);
+      answers.push_back(std::make_shared<Answer>());
+      if (last != nullptr) answers.back()->repeated.origin = last->repeated.origin;
+      answers_of.push_back(answers.back().get());
+      asked.push_back(question->question.get());
+    }
+    asked[0]->AskTogether(*context_.Get(), asked, answers_of);
+    std::vector<Handle> again;
+    for (size_t i = 0; i < questions.size(); ++i) {
+      if (!Settle(questions[i], std::move(answers[i]), asked_at, waiters)) {
+        again.push_back(std::move(questions[i]));
+      }
+    }
+    questions = std::move(again);
+  }
+  under_way_ -= static_cast<int>(count);
   waiters.erase(std::remove_if(waiters.begin(), waiters.end(),
                                [](AnswerWaiter* waiter) { return !waiter->Answered(); }),
                 waiters.end());
   if (!waiters.empty()) on_ready_(waiters);
+}
+
+bool QuestionBoard::Settle(const Handle& question, std::shared_ptr<Answer> answer,
+                           MonotonicTime asked_at, std::vector<AnswerWaiter*>& waiters) {
+  if (!answer->error.empty()) answer->repeated = {};  // an error has no origin
+  Told told = ToldOf(*question);
+  told.asked_at = asked_at;
+  told.time = answer->repeated.time;
+  if (!answer->repeated.same) {
+    const AnswerPtr last = std::move(told.answer);
+    answer->version =
+        last != nullptr && SameContent(*last, *answer) ? last->version : ++last_version_;
+    told.answer = std::move(answer);
+  }
+  absl::MutexLock lock(&question->mutex);
+  const bool covers = question->question->Covers(*told.answer);
+  question->told = std::move(told);
+  if (!covers) return false;
+  question->under_way = false;
+  waiters.insert(waiters.end(), question->waiters.begin(), question->waiters.end());
+  question->waiters.clear();
+  return true;
 }
 
 }  // namespace flyball::scaler

@@ -1,7 +1,8 @@
 // Where questions meet: whoever asks the same at the same time shares one answer.
 //
 // Thread-safe. A question that is under way is joined, however long it takes: only those who asked
-// it wait, and there is never more than one of it. Questions that nobody holds any more are
+// it wait, and there is never more than one of it. Questions of one kind that are gathered before
+// they are asked go out together (Question::together). Questions that nobody holds any more are
 // forgotten.
 #pragma once
 
@@ -57,8 +58,13 @@ class QuestionBoard {
   // True: there is an answer that was asked for at `not_before` or later. False: the waiter's
   // Answered is called once when there is one.
   bool Join(const Handle& question, MonotonicTime not_before, AnswerWaiter& waiter);
+  // The same, but what has to be asked is only noted, for AskAll.
+  bool Join(const Handle& question, MonotonicTime not_before, AnswerWaiter& waiter,
+            std::vector<Handle>& to_ask);
+  void AskAll(std::vector<Handle> questions);
 
-  static AnswerPtr AnswerOf(const Asked& question);
+  static Told ToldOf(const Asked& question);
+  static AnswerPtr AnswerOf(const Asked& question) { return ToldOf(question).answer; }
   static Question& QuestionOf(const Asked& question);
 
   // How many were asked so far; how many are under way.
@@ -66,7 +72,11 @@ class QuestionBoard {
   int under_way() const { return under_way_.load(); }
 
  private:
-  void Ask(const Handle& question);
+  // Asks questions of one kind, until there is an answer to each.
+  void Ask(std::vector<Handle> questions);
+  // False: somebody who asks for more has come meanwhile.
+  bool Settle(const Handle& question, std::shared_ptr<Answer> answer, MonotonicTime asked_at,
+              std::vector<AnswerWaiter*>& waiters);
 
   Clock& clock_;
   const OnReady on_ready_;

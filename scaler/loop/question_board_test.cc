@@ -115,6 +115,99 @@ TEST_F(QuestionBoardTest, ASlowQuestionDelaysOnlyThoseWhoAskedIt) {
   EXPECT_EQ(waits.answered + later.answered, 2);
 }
 
+// Answers "the same as before" from the second time on, at its own time.
+class Repeating : public Counting {
+ public:
+  explicit Repeating(std::vector<size_t>& rounds) : rounds_(rounds) {}
+  absl::string_view together() const override { return "one kind"; }
+  void Ask(const AskContext& /*context*/, Answer& answer) override {
+    const adapter::OriginPtr last = std::exchange(answer.repeated.origin, origin);
+    answer.repeated.same = last != nullptr && last == origin;
+    if (answer.repeated.same) answer.repeated.time = absl::FromUnixSeconds(++asked);
+    if (!answer.repeated.same) answer.series.push_back({.labels = {}, .timestamp = {}});
+  }
+  void AskTogether(const AskContext& context, absl::Span<Question* const> questions,
+                   absl::Span<Answer* const> answers) override {
+    rounds_.push_back(questions.size());
+    Question::AskTogether(context, questions, answers);
+  }
+  adapter::OriginPtr origin = std::make_shared<adapter::Origin>();
+
+ private:
+  std::vector<size_t>& rounds_;
+};
+
+TEST_F(QuestionBoardTest, WhatIsGatheredIsAskedTogether) {
+  std::vector<size_t> rounds;
+  const QuestionBoard::Handle a = board_.Own(std::make_shared<Repeating>(rounds), run_);
+  const QuestionBoard::Handle b = board_.Own(std::make_shared<Repeating>(rounds), run_);
+  const QuestionBoard::Handle other = board_.Own(std::make_shared<Counting>(), run_);
+  Waiter first, second, third;
+  std::vector<QuestionBoard::Handle> to_ask;
+  board_.Join(a, clock_.MonotonicNow(), first, to_ask);
+  board_.Join(b, clock_.MonotonicNow(), second, to_ask);
+  board_.Join(other, clock_.MonotonicNow(), third, to_ask);
+  EXPECT_TRUE(tasks_.empty());
+  board_.AskAll(std::move(to_ask));
+  EXPECT_EQ(tasks_.size(), 2u);
+  RunAll();
+  EXPECT_EQ(rounds, std::vector<size_t>{2});
+  EXPECT_EQ(ready_.size(), 3u);
+  EXPECT_EQ(board_.under_way(), 0);
+}
+
+TEST_F(QuestionBoardTest, AnAnswerThatStillHoldsKeepsItsContentAndGetsANewTime) {
+  std::vector<size_t> rounds;
+  auto question = std::make_shared<Repeating>(rounds);
+  const QuestionBoard::Handle handle = board_.Own(question, run_);
+  Waiter waiter;
+  const auto ask = [&] {
+    clock_.Advance(absl::Seconds(1));
+    EXPECT_FALSE(board_.Join(handle, clock_.MonotonicNow(), waiter));
+    RunAll();
+    return QuestionBoard::ToldOf(*handle);
+  };
+  const Told first = ask();
+  EXPECT_EQ(first.time, std::nullopt);
+  const Told again = ask();
+  EXPECT_EQ(again.answer, first.answer);
+  EXPECT_EQ(again.time, absl::FromUnixSeconds(1));
+  EXPECT_EQ(again.asked_at, absl::Seconds(2));
+  EXPECT_TRUE(board_.Join(handle, absl::Seconds(2), waiter));
+  question->origin = std::make_shared<adapter::Origin>();
+  const Told other = ask();
+  EXPECT_NE(other.answer, first.answer);
+  EXPECT_EQ(other.answer->version, first.answer->version);  // the same content all the same
+  EXPECT_EQ(other.time, std::nullopt);
+}
+
+TEST_F(QuestionBoardTest, AnErrorIsNeverWhatStillHolds) {
+  // Forgets to say that an error has no origin.
+  class Failing : public Question {
+   public:
+    void Ask(const AskContext& /*context*/, Answer& answer) override {
+      const bool first = answer.repeated.origin == nullptr;
+      answer.repeated.origin = origin_;
+      answer.repeated.same = !first;
+      if (fails) answer.error = "down";
+    }
+    bool fails = false;
+
+   private:
+    const adapter::OriginPtr origin_ = std::make_shared<adapter::Origin>();
+  };
+  auto question = std::make_shared<Failing>();
+  const QuestionBoard::Handle handle = board_.Own(question, run_);
+  Waiter waiter;
+  for (const bool fails : {false, true, false}) {
+    question->fails = fails;
+    clock_.Advance(absl::Seconds(1));
+    board_.Join(handle, clock_.MonotonicNow(), waiter);
+    RunAll();
+    EXPECT_EQ(QuestionBoard::AnswerOf(*handle)->error, fails ? "down" : "");
+  }
+}
+
 TEST_F(QuestionBoardTest, WhoComesWithAnotherSelectorIsAnsweredToo) {
   class Pods : public PodsQuestion {
    public:

@@ -112,8 +112,8 @@ bool ReadStep::AskScale(Entry& entry) const {
                                            entry.managed->autoscaler.scale_target.name),
                          parts_.run_reads);
   }
-  entry.pending = 1;
-  Join(question, entry);
+  entry.pending = 2;
+  if (parts_.board.Join(question, entry.not_before, entry)) entry.pending.fetch_sub(1);
   return entry.Answered();
 }
 
@@ -140,12 +140,13 @@ void ReadStep::SelectPods(Entry& entry) const {
   }
 }
 
-void ReadStep::Join(const QuestionBoard::Handle& question, Entry& entry) const {
+void ReadStep::Join(const QuestionBoard::Handle& question, Entry& entry,
+                    std::vector<QuestionBoard::Handle>& to_ask) const {
   entry.pending.fetch_add(1);
-  if (parts_.board.Join(question, entry.not_before, entry)) entry.pending.fetch_sub(1);
+  if (parts_.board.Join(question, entry.not_before, entry, to_ask)) entry.pending.fetch_sub(1);
 }
 
-bool ReadStep::AskMetrics(Entry& entry) const {
+bool ReadStep::AskMetrics(Entry& entry, std::vector<QuestionBoard::Handle>& to_ask) const {
   entry.phase = CyclePhase::kReadingMetrics;
   entry.pending = 1;
   if (entry.reads_metrics && entry.scale.selector.has_value()) {
@@ -154,12 +155,12 @@ bool ReadStep::AskMetrics(Entry& entry) const {
       // Metrics of one API are often neighbours that ask the same.
       if (question == nullptr || (last != nullptr && *last == question)) continue;
       last = &question;
-      Join(question, entry);
+      Join(question, entry, to_ask);
     }
   }
   if (entry.scale.answer.failure == ScaleAnswer::Failure::kNone) {
     for (const Plan::PlannedTrigger& trigger : entry.plan.triggers()) {
-      if (trigger.question != nullptr) Join(trigger.question, entry);
+      if (trigger.question != nullptr) Join(trigger.question, entry, to_ask);
     }
   }
   return entry.Answered();

@@ -4,6 +4,8 @@
 // Thread-safe; of one entry at a time.
 #pragma once
 
+#include <vector>
+
 #include "kube/api_client.h"
 #include "kube/object_directory.h"
 #include "scaler/loop/entry.h"
@@ -41,14 +43,15 @@ class ReadStep {
   // With the scale known: which pods there are, and whether metrics are read. Before the first
   // AskMetrics of entries that are due together, so that they learn of each other.
   void SelectPods(Entry& entry) const;
-  // Asks all questions of the plan. True: all answers are there; false: the board tells when they
-  // are.
-  bool AskMetrics(Entry& entry) const;
+  // Looks up all answers of the plan. True: they are there; false: the board tells when they are,
+  // once `to_ask` is asked.
+  bool AskMetrics(Entry& entry, std::vector<QuestionBoard::Handle>& to_ask) const;
 
  private:
   void FindTarget(Entry& entry) const;
   static void TakeScale(Entry& entry, std::shared_ptr<const kube::Scale> scale);
-  void Join(const QuestionBoard::Handle& question, Entry& entry) const;
+  void Join(const QuestionBoard::Handle& question, Entry& entry,
+            std::vector<QuestionBoard::Handle>& to_ask) const;
 
   const Parts parts_;
 };

@@ -229,6 +229,14 @@ void MakeReading(const Answer& answer, const MetricSpec& metric, const PodTable&
   GuardReading(reading);
 }
 
+void MakeReading(const Told& told, const MetricSpec& metric, const PodTable& table,
+                 Reading& reading) {
+  MakeReading(*told.answer, metric, table, reading);
+  if (!told.time.has_value()) return;
+  if (reading.timestamp.has_value()) reading.timestamp = told.time;
+  for (PodSample& sample : reading.samples) sample.timestamp = *told.time;
+}
+
 void MakeTriggerReading(const TriggerReading& trigger, Reading& reading) {
   Clear(reading);
   reading.error = trigger.error;

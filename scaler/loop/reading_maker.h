@@ -15,6 +15,9 @@ namespace flyball::scaler {
 // Overwrites all of `reading` but its version, reusing its buffers.
 void MakeReading(const Answer& answer, const MetricSpec& metric, const PodTable& table,
                  Reading& reading);
+// With the times that it was told with.
+void MakeReading(const Told& told, const MetricSpec& metric, const PodTable& table,
+                 Reading& reading);
 
 void MakeTriggerReading(const TriggerReading& trigger, Reading& reading);
 
