@@ -6,14 +6,16 @@
 reaction  one autoscaler, 50 load steps, 1 s scrape: step -> scale write (stock: its defaults, 8 steps at the same time)
 many      500 HPAs, all loads change at one moment: sample -> scale write, requests to the API server (both: 1 s period)
 crowd     10,000 autoscalers of our own kind with 100,000 pods, each with an External metric of its own and cpu utilisation,
-          decided each second (and, with nothing changing, each 15 s); the samples come from synthetic_prometheus, since a
-          real one could not give them beside it
+          decided each second (and, with nothing changing, each second and each 15 s); the samples come from
+          synthetic_prometheus, since a real one could not give them beside it
 
-Prints the table and writes test/bench/results/scaler_loop.json. Exit status 1 when a requirement is missed.
+Prints the table and keeps each part's last run, with its date and machine, in test/bench/results/scaler_loop.json. Exit status
+1 when a requirement is missed.
 """
 
 import argparse
 import concurrent.futures
+import datetime
 import json
 import os
 import pathlib
@@ -31,6 +33,7 @@ from scaler_loop_bench import crowd, load, many_hpas, reaction, report
 
 PARTS = ("reaction", "many", "crowd")
 PERIOD = "--horizontal-pod-autoscaler-sync-period=1s"
+RESULTS = HERE / "results" / "scaler_loop.json"
 STOCK_USER = "horizontal-pod-autoscaler"  # of the service account
 
 
@@ -91,27 +94,39 @@ def of_many(world: World, write_qps: int) -> dict:
     return {"stock": stock, "flyball": ours}
 
 
-def measured(options: argparse.Namespace) -> tuple:
-    """(the table, everything measured by part)."""
-    found, table = {}, []
-    if {"reaction", "many"} & set(options.parts):
-        world = World()
-        if "reaction" in options.parts:
-            print("bench: reaction", flush=True)
-            found["reaction"] = of_reaction(world)
-            table += report.of_reaction(*found["reaction"].values())
-        if "many" in options.parts:
-            print("bench: many HPAs", flush=True)
-            found["many"] = of_many(world, options.write_qps)
-            table += report.of_many(*found["many"].values())
-        world.stop()
-    if "crowd" in options.parts:
-        print(f"bench: a crowd of {options.autoscalers:,}", flush=True)
-        cluster = crowd.start_cluster(options.autoscalers)
-        found["crowd"] = {"flyball": crowd.measure(cluster, options.synthetic, options.autoscalers, options.seconds)}
-        table += report.of_crowd(*found["crowd"].values())
-        cluster.stop()
-    return table, {part: {who: o.as_dict() for who, o in sides.items()} for part, sides in found.items()}
+def of_crowd(options: argparse.Namespace) -> dict:
+    cluster = crowd.start_cluster(options.autoscalers)
+    found = crowd.measure(cluster, options.synthetic, options.autoscalers, options.seconds)
+    cluster.stop()
+    return {"flyball": found}
+
+
+def keep(part: str, run: dict):
+    """The last run of each part stays until the next one of that part; `table` is of all of them."""
+    runs = json.loads(RESULTS.read_text())["parts"] if RESULTS.exists() else {}
+    runs = {name: run if name == part else runs[name] for name in PARTS if name == part or name in runs}
+    RESULTS.write_text(json.dumps({"table": [row for kept in runs.values() for row in kept["table"]], "parts": runs}, indent=1) + "\n")
+
+
+def measured(options: argparse.Namespace) -> list:
+    """The table; each part is kept as soon as it is there."""
+    table, world = [], World() if {"reaction", "many"} & set(options.parts) else None
+    parts = {"reaction": (lambda: of_reaction(world), report.of_reaction),
+             "many": (lambda: of_many(world, options.write_qps), report.of_many),
+             "crowd": (lambda: of_crowd(options), report.of_crowd)}
+    for part, (run, rows) in parts.items():
+        if part == "crowd" and world:
+            world.stop()
+        if part not in options.parts:
+            continue
+        print(f"bench: {part}", flush=True)
+        machine, found = report.machine(), run()
+        made = rows(*found.values())
+        keep(part, {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "machine": machine,
+                    "table": made, "measured": {who: outcome.as_dict() for who, outcome in found.items()}})
+        print(report.text(made), flush=True)
+        table += made
+    return table
 
 
 def arguments() -> argparse.Namespace:
@@ -133,13 +148,9 @@ def main() -> int:
         os.environ["FLYBALL"] = str(options.flyball.resolve())
     subprocess.run([str(paths.PROJECT / "test" / "peers" / "build"), str(paths.PEERS)], check=True)
     started = time.monotonic()
-    machine = report.machine()
-    table, found = measured(options)
+    table, machine = measured(options), report.machine()
     print(f"\n{report.text(table)}\n\nbench: {time.monotonic() - started:.0f} s on {machine['cores']} cores of {machine['cpu']}")
-    if set(options.parts) == set(PARTS):
-        results = HERE / "results" / "scaler_loop.json"
-        results.write_text(json.dumps({"machine": machine, "table": table, "measured": found}, indent=1) + "\n")
-        print(f"bench: written to {results.relative_to(paths.PROJECT)}")
+    print(f"bench: kept in {RESULTS.relative_to(paths.PROJECT)}")
     missed = [r for r in table if not r["met"]]
     print(f"bench: {len(table) - len(missed)} of {len(table)} requirements met")
     return 1 if missed else 0

@@ -159,6 +159,18 @@ class MadeUpResource : public adapter::ResourceMetricsProvider {
     }
     return list;
   }
+  absl::StatusOr<adapter::ResourceMetricList<adapter::PodMetrics>> PodsAgain(
+      absl::string_view ns, const kube::Selector& selector, absl::Duration timeout,
+      const adapter::Repeat& repeat) override {
+    if (sizes_.changing || repeat.origin != origin_) {
+      auto list = Pods(ns, "", selector, timeout);
+      list->repeated.origin = origin_;
+      return list;
+    }
+    adapter::ResourceMetricList<adapter::PodMetrics> same;
+    same.repeated = {.origin = origin_, .same = true, .time = absl::Now()};
+    return same;
+  }
   absl::StatusOr<adapter::ResourceMetricList<adapter::NodeMetrics>> Nodes(absl::string_view,
                                                                           const kube::Selector&,
                                                                           absl::Duration) override {
@@ -168,6 +180,7 @@ class MadeUpResource : public adapter::ResourceMetricsProvider {
 
  private:
   const Sizes sizes_;
+  const adapter::OriginPtr origin_ = std::make_shared<adapter::Origin>();
   std::map<std::string, std::vector<kube::ObjectPtr>> pods_;
   std::atomic<int64_t> calls_ = 0;
 };
@@ -178,6 +191,12 @@ class MadeUpExternal : public adapter::ExternalMetricsProvider {
   absl::StatusOr<adapter::ExternalMetricList> Get(
       const adapter::ExternalMetricRequest& request) override {
     adapter::ExternalMetricList list;
+    list.repeated.origin = origin_;
+    if (!sizes_.changing && request.repeat.has_value() && request.repeat->origin == origin_) {
+      list.repeated.same = true;
+      list.repeated.time = absl::Now();
+      return list;
+    }
     list.metric = request.metric;
     const int64_t step = sizes_.changing ? ++calls_ % 11 : 0;
     list.items.push_back({.labels = {},
@@ -190,6 +209,7 @@ class MadeUpExternal : public adapter::ExternalMetricsProvider {
 
  private:
   const Sizes sizes_;
+  const adapter::OriginPtr origin_ = std::make_shared<adapter::Origin>();
   std::atomic<int64_t> calls_ = 0;
 };
 

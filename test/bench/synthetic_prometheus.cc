@@ -6,13 +6,14 @@
 //
 // Namespace `ns-III` has APPS apps `web-IIII`, each with PODS pods `web-IIII-x000J` of one
 // container `main`. Series, told apart by name and by the equality matchers `namespace` and
-// `queue`:
+// `queue`, the latter also with several values (`=~`):
 //   container_cpu, container_memory  one for each pod
 //   queue_len                        one for each app
 // Values keep within 4 % of 0.05 cores, 64 MiB and PODS * 10. They change each second, all of them,
 // until POST /still, and again from POST /changing.
 #include <httplib.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -54,18 +55,34 @@ Body PodsOfNamespace(const Shape& shape, int ns) {
   return body;
 }
 
-Body Queue(const std::string& name) {
+Body Queues(const std::vector<std::string>& names) {
   Body body;
-  AddSample(R"("queue":")" + name + "\"", body);
+  for (const std::string& name : names) AddSample(R"("queue":")" + name + "\"", body);
   return body;
 }
 
-// The value of an equality matcher in a query; "" without one.
+// The values of a matcher `=` or `=~` with names only; none without one.
+std::vector<std::string> Matchers(const std::string& query, const std::string& label) {
+  size_t at = query.find(label + "=\"");
+  size_t begin = at + label.size() + 2;
+  if (at == std::string::npos) {
+    at = query.find(label + "=~\"");
+    begin = at + label.size() + 3;
+  }
+  std::vector<std::string> values;
+  if (at == std::string::npos) return values;
+  const size_t end = query.find('"', begin);
+  while (begin <= end) {
+    const size_t stop = std::min(query.find('|', begin), end);
+    values.push_back(query.substr(begin, stop - begin));
+    begin = stop + 1;
+  }
+  return values;
+}
+
 std::string Matcher(const std::string& query, const std::string& label) {
-  const size_t at = query.find(label + "=\"");
-  if (at == std::string::npos) return "";
-  const size_t begin = at + label.size() + 2;
-  return query.substr(begin, query.find('"', begin) - begin);
+  const std::vector<std::string> values = Matchers(query, label);
+  return values.empty() ? "" : values[0];
 }
 
 class Synthetic {
@@ -85,10 +102,12 @@ class Synthetic {
     const std::string ns = Matcher(query, "namespace");
     const int index = ns.size() > 3 ? std::atoi(ns.c_str() + 3) : -1;
     if (query.find("queue_len") != std::string::npos) {
-      const std::string queue = Matcher(query, "queue");
-      if (queue.empty()) return Empty();
-      return Filled(Queue(queue), seconds, 10.0 * shape_.pods,
-                    std::hash<std::string>()(ns + queue));
+      const std::vector<std::string> queues = Matchers(query, "queue");
+      std::vector<size_t> seeds;
+      for (const std::string& queue : queues) {
+        seeds.push_back(std::hash<std::string>()(ns + queue));
+      }
+      return Filled(Queues(queues), seconds, 10.0 * shape_.pods, seeds);
     }
     const bool cpu = query.find("container_cpu") != std::string::npos;
     if ((!cpu && query.find("container_memory") == std::string::npos) || index < 0 ||
@@ -96,7 +115,7 @@ class Synthetic {
       return Empty();
     }
     return Filled(pods_[static_cast<size_t>(index)], seconds, cpu ? 0.05 : 64.0 * (1 << 20),
-                  static_cast<size_t>(index) * 7919);
+                  {static_cast<size_t>(index) * 7919});
   }
 
   std::string Series(const std::string& selector) const {
@@ -114,7 +133,9 @@ class Synthetic {
  private:
   static std::string Empty() { return std::string(kBegin) + "]}}"; }
 
-  std::string Filled(const Body& body, double seconds, double middle, size_t seed) const {
+  // `seeds`: of each sample, or one that neighbours count up from.
+  std::string Filled(const Body& body, double seconds, double middle,
+                     const std::vector<size_t>& seeds) const {
     std::string text = kBegin;
     char number[40];
     std::snprintf(number, sizeof number, "%.3f,\"", seconds);
@@ -122,9 +143,9 @@ class Synthetic {
     const int64_t tick = tick_;
     for (size_t i = 0; i < body.size(); ++i) {
       // Neighbours in time and place differ; all within 4 % of the middle.
+      const size_t seed = seeds.size() == 1 ? seeds[0] + i * 31 : seeds[i];
       const double swing =
-          static_cast<double>((seed + i * 31 + static_cast<size_t>(tick) * 17) % 800) / 10000 -
-          0.04;
+          static_cast<double>((seed + static_cast<size_t>(tick) * 17) % 800) / 10000 - 0.04;
       std::snprintf(number, sizeof number, "%.6f\"]}", middle * (1 + swing));
       text += body[i] + time;
       text += number;

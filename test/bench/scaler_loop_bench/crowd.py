@@ -23,6 +23,7 @@ class Outcome:
     queries_per_second: float
     cores_still: float             # nothing changes, still asked each second
     decisions_per_second_still: float
+    queries_still_per_second: float
     cores_still_default: float     # nothing changes, default period
     peak_rss_mib: float
 
@@ -89,7 +90,8 @@ def measure(cluster, program, autoscalers: int, seconds: float) -> Outcome:
         queries = source.queries() - queries
         source.change(False)
         time.sleep(5)
-        still = _rate(server, seconds)
+        queries_still, still = source.queries(), _rate(server, seconds)
+        queries_still = source.queries() - queries_still
         peak = server.process.peak_rss_mib()
         server.process.kill()
         server, _ = _start(cluster, source, 15, autoscalers)
@@ -98,7 +100,8 @@ def measure(cluster, program, autoscalers: int, seconds: float) -> Outcome:
         peak = max(peak, server.process.peak_rss_mib())
         server.process.kill()
         return Outcome(autoscalers, autoscalers * PODS, first, changing["rate"], changing["fewest"] / autoscalers,
-                       changing["cores"], queries / changing["seconds"], still["cores"], still["rate"], quiet["cores"], peak)
+                       changing["cores"], queries / changing["seconds"], still["cores"], still["rate"],
+                       queries_still / still["seconds"], quiet["cores"], peak)
     finally:
         source.process.kill()
 
