@@ -10,6 +10,7 @@ from harness import kube, wait
 from . import load, seed
 
 NAMESPACE = "reaction"
+LOW, HIGH = 4, 6  # one step of the default scale-up policies, which would spread a larger one over rounds of 15 s
 
 
 @dataclass
@@ -25,18 +26,18 @@ class Outcome:
 
 
 def prepare(cluster, work: load.Load, name: str, kind: str, **more):
-    """A Deployment of 2 replicas and its autoscaler."""
+    """A Deployment and its autoscaler."""
     kube.namespace(cluster.admin, NAMESPACE)
-    work.ask((NAMESPACE, name), replicas=2)
-    seed.write(cluster.etcd_url, [seed.deployment(NAMESPACE, name, 2)])
+    work.ask((NAMESPACE, name), replicas=LOW)
+    seed.write(cluster.etcd_url, [seed.deployment(NAMESPACE, name, LOW)])
     kube.apply(cluster.admin, kube.make(kind, name, NAMESPACE, spec={**load.spec(name), **more}))
 
 
 def measure(cluster, work: load.Load, name: str, steps: int, patience: float) -> Outcome:
-    chance, took, replicas = random.Random(50), [], 2
+    chance, took, replicas = random.Random(50), [], LOW
     for _ in range(steps):
         time.sleep(1 + chance.random())  # anywhere between two scrapes and two rounds
-        replicas = 20 - replicas if replicas in (2, 18) else 2
+        replicas = LOW + HIGH - replicas
         mark = cluster.audit.mark()
         began = time.time()
         work.ask((NAMESPACE, name), replicas=replicas)
