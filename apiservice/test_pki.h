@@ -40,6 +40,7 @@ struct TestCertificateSpec {
   std::string usage = "clientAuth";  // extendedKeyUsage; "" = none
   int64_t valid_from = -3600;        // seconds from now
   int64_t valid_to = 3600;
+  std::string names = {};  // subject alternative names: "DNS:a.b,IP:127.0.0.1"; "" = none
 };
 
 // Signed by `issuer`, or by itself.
@@ -72,6 +73,7 @@ inline TestPair MakeTestPair(const TestCertificateSpec& spec, const TestPair* is
   };
   extend(NID_basic_constraints, spec.is_ca ? "critical,CA:TRUE" : "CA:FALSE");
   if (!spec.is_ca && !spec.usage.empty()) extend(NID_ext_key_usage, spec.usage.c_str());
+  if (!spec.names.empty()) extend(NID_subject_alt_name, spec.names.c_str());
   X509_sign(x, issuer == nullptr ? pair.key.get() : issuer->key.get(), EVP_sha256());
   return pair;
 }

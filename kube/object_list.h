@@ -1,6 +1,7 @@
 // One list of a resource, by pages.
 //
-// Internal to object_watch.cc and watch_cache.cc. Thread-safe when the transport is.
+// For object_watch.cc, watch_cache.cc, and what looks at a cluster once. Thread-safe when the
+// transport is.
 #pragma once
 
 #include <string>

@@ -16,7 +16,8 @@ MAY_INCLUDE = {
     "adapter": {"base", "rules", "kube"},
     "apiservice": {"base", "kube", "adapter"},
     "scaler": {"base", "kube", "adapter"},
-    "cmd": {"base", "rules", "kube", "adapter", "apiservice", "scaler"},
+    "doctor": {"base", "rules", "kube", "adapter", "scaler"},
+    "cmd": {"base", "rules", "kube", "adapter", "apiservice", "scaler", "doctor"},
 }
 # Within the scaler: the pure part knows nothing of metrics servers or networks.
 PURE_SCALER = ("scaler/math/", "scaler/spec/")

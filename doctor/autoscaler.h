@@ -1,0 +1,46 @@
+// One autoscaler: its target, its pods, its metrics, its conditions.
+//
+// The facts are plain values, gathered by autoscaler_look.h; the checks are pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "doctor/finding.h"
+#include "doctor/metric.h"
+#include "kube/scale.h"
+#include "scaler/spec/autoscaler.h"
+
+namespace flyball::doctor {
+
+struct AutoscalerFacts {
+  bool own = false;  // of flyball.dev; else a HorizontalPodAutoscaler
+  scaler::Autoscaler spec;
+  std::string spec_error;  // what its parser refuses; only of our own kind
+  size_t triggers = 0;
+
+  std::vector<std::string> rivals;  // "hpa web2": others that scale the same target
+  absl::Status target_kind;         // the cluster knows the kind
+  absl::Status target;              // the object is there
+  absl::StatusOr<kube::Scale> scale;
+  absl::Status pods_read;  // reading the pods of scale.selector
+  MeasuredPods measured;
+  std::vector<MetricFacts> metrics;
+};
+
+// "hpa shop/web".
+std::string AutoscalerTitle(bool own, const scaler::Autoscaler& spec);
+
+Findings CheckAutoscaler(const AutoscalerFacts& facts, absl::Time now);
+
+// Its parts, in their order.
+Findings CheckRivals(const AutoscalerFacts& facts);
+Findings CheckTarget(const AutoscalerFacts& facts);
+Findings CheckPods(const AutoscalerFacts& facts);
+Findings CheckConditions(const AutoscalerFacts& facts);
+
+}  // namespace flyball::doctor

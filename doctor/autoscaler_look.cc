@@ -1,0 +1,133 @@
+#include "doctor/autoscaler_look.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "base/status_macros.h"
+#include "doctor/listing.h"
+#include "scaler/inputs/pod_json.h"
+#include "scaler/spec/hpa_parser.h"
+#include "scaler/spec/own_parser.h"
+
+namespace flyball::doctor {
+namespace {
+
+std::string GroupOf(absl::string_view api_version) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(api_version, '/');
+  return parts.size() == 2 ? std::string(parts[0]) : "";
+}
+
+Listed ReadHpa(absl::string_view json) {
+  Listed listed;
+  // The API server has admitted it.
+  scaler::AdmissionResult read = scaler::Admit(json, {.gates = {}, .skip_admission = true});
+  listed.error = read.decode_error;
+  if (read.autoscaler.has_value()) listed.spec = *std::move(read.autoscaler);
+  return listed;
+}
+
+Listed ReadOwn(absl::string_view json) {
+  Listed listed;
+  listed.own = true;
+  scaler::OwnParseResult read = scaler::ParseOwnAutoscaler(json);
+  listed.error = read.decode_error;
+  for (const scaler::FieldError& error : read.errors) {
+    absl::StrAppend(&listed.error, listed.error.empty() ? "" : "; ", error.ToString());
+  }
+  if (read.autoscaler.has_value()) listed.spec = *std::move(read.autoscaler);
+  listed.beyond = std::move(read.own);
+  return listed;
+}
+
+bool Writes(const Listed& one, scaler::Mode default_mode) {
+  return !one.own ||
+         (one.beyond.mode.value_or(default_mode) == scaler::Mode::kAct && !one.beyond.paused);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Listed>> ListAutoscalers(kube::HttpTransport& server,
+                                                    absl::string_view ns, absl::Duration timeout) {
+  const auto list = [&](const kube::ResourceInfo& resource) {
+    return ListObjects(server, {.resource = resource, .ns = std::string(ns), .timeout = timeout});
+  };
+  ASSIGN_OR_RETURN(const std::vector<std::string> hpas,
+                   list(ResourceNamed("autoscaling", "v2", "horizontalpodautoscalers",
+                                      "HorizontalPodAutoscaler")));
+  std::vector<Listed> all;
+  for (const std::string& json : hpas) all.push_back(ReadHpa(json));
+  const auto own = list(
+      ResourceNamed(scaler::kOwnGroup, scaler::kOwnVersion, scaler::kOwnPlural, scaler::kOwnKind));
+  if (own.ok()) {
+    for (const std::string& json : *own) all.push_back(ReadOwn(json));
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Listed& a, const Listed& b) { return a.spec.ns < b.spec.ns; });
+  return all;
+}
+
+bool AreRivals(const Listed& a, const Listed& b, scaler::Mode default_mode) {
+  const bool same = a.own == b.own && a.spec.name == b.spec.name;
+  const auto target = [](const Listed& one) {
+    const scaler::ObjectReference& ref = one.spec.scale_target;
+    return std::tuple(one.spec.ns, GroupOf(ref.api_version), ref.kind, ref.name);
+  };
+  return !same && target(a) == target(b) && Writes(a, default_mode) && Writes(b, default_mode);
+}
+
+void AutoscalerLooker::LookAtTarget(AutoscalerFacts& facts) {
+  const scaler::ObjectReference& ref = facts.spec.scale_target;
+  const kube::ResourceInfo* kind = parts_.mapper.FindKind(GroupOf(ref.api_version), ref.kind);
+  if (kind == nullptr) {
+    facts.target_kind = absl::NotFoundError("no such kind");
+    return;
+  }
+  facts.scale = kube::GetScale(parts_.api, *kind, facts.spec.ns, ref.name);
+  if (facts.scale.ok()) return;
+  facts.target = parts_.api
+                     .Get(kube::ObjectPath(kind->name.group, kind->version, facts.spec.ns,
+                                           kind->name.resource, ref.name))
+                     .status();
+}
+
+void AutoscalerLooker::LookAtPods(AutoscalerFacts& facts) {
+  facts.measured.ns = facts.spec.ns;
+  if (!facts.scale.ok() || facts.scale->selector.empty()) return;
+  facts.measured.selector = facts.scale->selector;
+  const auto listed =
+      ListObjects(parts_.server, {.resource = ResourceNamed("", "v1", "pods", "Pod"),
+                                  .ns = facts.spec.ns,
+                                  .label_selector = facts.scale->selector,
+                                  .timeout = parts_.timeout});
+  facts.pods_read = listed.status();
+  if (!listed.ok()) return;
+  scaler::PodJsonReader reader;
+  for (const std::string& json : *listed) {
+    scaler::Pod pod;
+    if (reader.Read(json, pod).ok()) facts.measured.pods.push_back(std::move(pod));
+  }
+}
+
+AutoscalerFacts AutoscalerLooker::Look(const Listed& one, const std::vector<Listed>& all) {
+  AutoscalerFacts facts;
+  facts.own = one.own;
+  facts.spec = one.spec;
+  facts.spec_error = one.error;
+  facts.triggers = one.beyond.triggers.size();
+  for (const Listed& other : all) {
+    if (!AreRivals(one, other, parts_.default_mode)) continue;
+    facts.rivals.push_back(absl::StrCat(other.own ? "autoscaler " : "hpa ", other.spec.name));
+  }
+  LookAtTarget(facts);
+  LookAtPods(facts);
+  for (const scaler::MetricSpec& metric : facts.spec.metrics) {
+    facts.metrics.push_back(parts_.metrics.Look(metric, facts.measured));
+    facts.metrics.back().in_process = one.own;
+  }
+  return facts;
+}
+
+}  // namespace flyball::doctor

@@ -1,0 +1,171 @@
+#include "doctor/autoscaler.h"
+
+#include <functional>
+#include <utility>
+
+#include "doctor/autoscaler_look.h"
+#include "doctor/test_findings.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace flyball::doctor {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr absl::Time kNow = absl::FromUnixSeconds(1700000000);
+
+scaler::Pod ReadyPod(std::string name, bool ready = true) {
+  scaler::Pod pod;
+  pod.name = std::move(name);
+  pod.phase = scaler::PodPhase::kRunning;
+  pod.ready = scaler::ReadyCondition{
+      ready ? scaler::ConditionStatus::kTrue : scaler::ConditionStatus::kFalse, kNow};
+  return pod;
+}
+
+// shop/web, an HPA of Deployment web with two ready pods.
+AutoscalerFacts Web() {
+  AutoscalerFacts facts;
+  facts.spec.ns = "shop";
+  facts.spec.name = "web";
+  facts.spec.scale_target = {"apps/v1", "Deployment", "web"};
+  kube::Scale scale;
+  scale.spec_replicas = scale.status_replicas = 2;
+  scale.selector = "app=web";
+  facts.scale = scale;
+  facts.measured.ns = "shop";
+  facts.measured.selector = "app=web";
+  facts.measured.pods = {ReadyPod("web-1"), ReadyPod("web-2")};
+  scaler::Condition active;
+  active.type = "ScalingActive";
+  active.status = scaler::ConditionStatus::kTrue;
+  active.reason = "ValidMetricFound";
+  active.message = "the HPA was able to";
+  facts.spec.status.conditions = {active};
+  return facts;
+}
+
+TEST(CheckAutoscaler, IsAllGood) {
+  EXPECT_THAT(Lines(CheckAutoscaler(Web(), kNow)),
+              ElementsAre("good target: Deployment web has 2 of 2 replicas",
+                          "good pods: all 2 pods are ready",
+                          "good condition: ScalingActive=True (ValidMetricFound): the HPA was "
+                          "able to"));
+}
+
+struct Row {
+  std::string name;
+  std::function<void(AutoscalerFacts&)> breaks;
+  std::string line, fix;
+};
+
+class CheckAutoscalerTest : public testing::TestWithParam<Row> {};
+
+TEST_P(CheckAutoscalerTest, Row) {
+  AutoscalerFacts facts = Web();
+  GetParam().breaks(facts);
+  EXPECT_THAT(
+      Lines(CheckAutoscaler(facts, kNow)),
+      Contains(AllOf(HasSubstr(GetParam().line), HasSubstr(" | "), HasSubstr(GetParam().fix))));
+}
+
+void Fail(AutoscalerFacts& facts, const char* type, const char* reason) {
+  scaler::Condition& condition = facts.spec.status.conditions[0];
+  condition.type = type;
+  condition.reason = reason;
+  condition.status = scaler::ConditionStatus::kFalse;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Links, CheckAutoscalerTest,
+    testing::Values(
+        Row{"UnknownKind",
+            [](AutoscalerFacts& f) {
+              f.spec.scale_target = {"example.com/v1", "Widget", "web"};
+              f.target_kind = absl::NotFoundError("no such kind");
+            },
+            "bad target: the cluster knows no Widget of example.com/v1",
+            "spec.scaleTargetRef.apiVersion"},
+        Row{"NoTarget",
+            [](AutoscalerFacts& f) {
+              f.scale = absl::NotFoundError("deployments.apps \"web\" not found");
+              f.target = absl::NotFoundError("deployments.apps \"web\" not found");
+            },
+            "bad target: Deployment web: deployments.apps \"web\" not found", "create the target"},
+        Row{"NoScaleSubresource",
+            [](AutoscalerFacts& f) {
+              f.scale = absl::NotFoundError("the server could not find the requested resource");
+            },
+            "bad target: Deployment web has no scale subresource", "subresources.scale"},
+        Row{"MayNotReadTheScale",
+            [](AutoscalerFacts& f) { f.scale = absl::PermissionDeniedError("forbidden"); },
+            "doubtful target", "may get its scale"},
+        Row{"NoSelector", [](AutoscalerFacts& f) { f.scale->selector = ""; }, "bad target-selector",
+            "labelSelectorPath"},
+        Row{"NoPods", [](AutoscalerFacts& f) { f.measured.pods.clear(); },
+            "bad pods: no pod has the labels app=web", "kubectl -n shop get pods -l 'app=web'"},
+        Row{"MayNotListPods",
+            [](AutoscalerFacts& f) { f.pods_read = absl::PermissionDeniedError("no"); },
+            "doubtful pods", "list pods"},
+        Row{"OnePodIsNotReady",
+            [](AutoscalerFacts& f) { f.measured.pods[1] = ReadyPod("web-2", false); },
+            "doubtful pods: 1 of 2 pods are ready", "get pods"},
+        Row{"ScaledToZero",
+            [](AutoscalerFacts& f) {
+              f.scale->spec_replicas = 0;
+              f.measured.pods.clear();
+            },
+            "doubtful pods: the target is scaled to zero", "scale Deployment web"},
+        Row{"TwoOnOneTarget", [](AutoscalerFacts& f) { f.rivals = {"hpa web2"}; },
+            "bad rivals: Deployment web is scaled by hpa web2 too", "leave one"},
+        Row{"NobodyLooks", [](AutoscalerFacts& f) { f.spec.status.conditions.clear(); },
+            "doubtful condition: no controller has looked at it yet", "HPA controller"},
+        Row{"NoMetric", [](AutoscalerFacts& f) { Fail(f, "ScalingActive", "FailedGetPodsMetric"); },
+            "bad condition: ScalingActive=False (FailedGetPodsMetric)", "about its metrics"},
+        Row{"NoScale", [](AutoscalerFacts& f) { Fail(f, "AbleToScale", "FailedGetScale"); },
+            "bad condition: AbleToScale=False (FailedGetScale)", "see that Deployment web exists"},
+        Row{"SharedPods", [](AutoscalerFacts& f) { Fail(f, "ScalingActive", "AmbiguousSelector"); },
+            "(AmbiguousSelector)", "disjoint"},
+        Row{"SwitchedOff", [](AutoscalerFacts& f) { Fail(f, "ScalingActive", "ScalingDisabled"); },
+            "doubtful condition", "scale Deployment web to 1"},
+        Row{"AReasonOfTomorrow", [](AutoscalerFacts& f) { Fail(f, "AbleToScale", "Moon"); },
+            "bad condition", "kubectl -n shop describe hpa web"},
+        Row{"AtItsMaximum",
+            [](AutoscalerFacts& f) {
+              Fail(f, "ScalingLimited", "TooManyReplicas");
+              f.spec.status.conditions[0].status = scaler::ConditionStatus::kTrue;
+            },
+            "doubtful condition: ScalingLimited=True (TooManyReplicas)", "spec.maxReplicas"},
+        Row{"ARefusedSpec",
+            [](AutoscalerFacts& f) { f.spec_error = "spec.cadence.interval: too small"; },
+            "bad spec: spec.cadence.interval: too small", "correct that field"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(AreRivals, AreTwoThatWriteOneScale) {
+  Listed hpa;
+  hpa.spec.ns = "shop";
+  hpa.spec.name = "web";
+  hpa.spec.scale_target = {"apps/v1", "Deployment", "web"};
+  Listed other = hpa;
+  EXPECT_FALSE(AreRivals(hpa, other, scaler::Mode::kAct)) << "the same one";
+  other.spec.name = "web2";
+  EXPECT_TRUE(AreRivals(hpa, other, scaler::Mode::kShadow));
+  other.spec.scale_target.api_version = "apps/v1beta1";
+  EXPECT_TRUE(AreRivals(hpa, other, scaler::Mode::kShadow)) << "versions don't tell objects apart";
+  other.spec.ns = "bank";
+  EXPECT_FALSE(AreRivals(hpa, other, scaler::Mode::kShadow));
+  Listed own = hpa;
+  own.own = true;
+  EXPECT_FALSE(AreRivals(hpa, own, scaler::Mode::kShadow)) << "it writes nothing";
+  EXPECT_TRUE(AreRivals(hpa, own, scaler::Mode::kAct));
+  own.beyond.mode = scaler::Mode::kAdvise;
+  EXPECT_FALSE(AreRivals(hpa, own, scaler::Mode::kAct)) << "the HPA follows its advice";
+}
+
+}  // namespace
+}  // namespace flyball::doctor

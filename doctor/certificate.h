@@ -1,0 +1,31 @@
+// Serving certificates: what they say, and whether the API server would take one.
+//
+// Pure: no I/O, the time is passed in. Source of the rule: kube-apiserver's aggregator verifies
+// against spec.caBundle for the name SERVICE.NAMESPACE.svc, subject alternative names only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace flyball::doctor {
+
+struct Certificate {
+  std::string subject;  // "CN=flyball"
+  std::string issuer;
+  std::vector<std::string> names;  // of type DNS
+  absl::Time not_before, not_after;
+};
+
+// The certificates of a PEM text, in its order. kInvalidArgument: there is none, or one is broken.
+absl::StatusOr<std::vector<Certificate>> ReadCertificates(absl::string_view pem);
+
+// "" when the first certificate of `chain_pem` is good for `name` under the authorities of
+// `ca_pem`, else why not, in OpenSSL's words. kInvalidArgument: a text has no certificate.
+absl::StatusOr<std::string> WhyNotTrusted(absl::string_view chain_pem, absl::string_view ca_pem,
+                                          const std::string& name, absl::Time now);
+
+}  // namespace flyball::doctor

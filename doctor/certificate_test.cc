@@ -1,0 +1,89 @@
+#include "doctor/certificate.h"
+
+#include <string>
+
+#include "absl/time/clock.h"
+#include "apiservice/test_pki.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace flyball::doctor {
+namespace {
+
+using apiservice::MakeTestCa;
+using apiservice::MakeTestPair;
+using apiservice::TestPair;
+using apiservice::TestPem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr char kName[] = "flyball.monitoring.svc";
+
+std::string Pem(const TestPair& pair) { return TestPem(pair.certificate.get()); }
+
+TEST(ReadCertificates, TellsWhatOneSays) {
+  const TestPair ca = MakeTestCa("the CA");
+  const TestPair serving = MakeTestPair({.common_name = "flyball",
+                                         .usage = "serverAuth",
+                                         .names = "DNS:flyball.monitoring.svc,DNS:flyball"},
+                                        &ca);
+  const auto read = ReadCertificates(Pem(serving) + Pem(ca));
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_EQ(read->size(), 2u);
+  EXPECT_EQ(read->front().subject, "CN=flyball");
+  EXPECT_EQ(read->front().issuer, "CN=the CA");
+  EXPECT_THAT(read->front().names, ElementsAre("flyball.monitoring.svc", "flyball"));
+  // Made for an hour before and after its making.
+  EXPECT_EQ(read->front().not_after - read->front().not_before, absl::Hours(2));
+}
+
+TEST(ReadCertificates, RefusesTextWithoutOne) {
+  EXPECT_FALSE(ReadCertificates("").ok());
+  EXPECT_FALSE(ReadCertificates("-----BEGIN CERTIFICATE-----\nx\n").ok());
+}
+
+struct Row {
+  std::string name;
+  std::string names = "DNS:flyball.monitoring.svc";
+  std::string usage = "serverAuth";
+  bool other_ca = false;    // of the bundle
+  bool own_bundle = false;  // the bundle is the certificate itself
+  absl::Duration later = absl::ZeroDuration();
+  std::string why;
+};
+
+class WhyNotTrustedTest : public testing::TestWithParam<Row> {};
+
+TEST_P(WhyNotTrustedTest, Row) {
+  const Row& row = GetParam();
+  const TestPair ca = MakeTestCa("the CA"), other = MakeTestCa("another CA");
+  const TestPair serving =
+      MakeTestPair({.common_name = kName, .usage = row.usage, .names = row.names}, &ca);
+  const std::string bundle = row.own_bundle ? Pem(serving) : Pem(row.other_ca ? other : ca);
+  const auto why = WhyNotTrusted(Pem(serving), bundle, kName, absl::Now() + row.later);
+  ASSERT_TRUE(why.ok()) << why.status();
+  if (row.why.empty()) {
+    EXPECT_EQ(*why, "");
+  } else {
+    EXPECT_THAT(*why, HasSubstr(row.why));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Certificates, WhyNotTrustedTest,
+    testing::Values(
+        Row{.name = "OneOfTheBundlesCa", .why = ""},
+        Row{.name = "TheBundleIsTheCertificateItself", .own_bundle = true, .why = ""},
+        Row{.name = "AnotherCa", .other_ca = true, .why = "issuer"},
+        Row{.name = "AnotherName",
+            .names = "DNS:metrics.monitoring.svc",
+            .why = "hostname mismatch"},
+        // Go looks at alternative names only, and so does this.
+        Row{.name = "TheCommonNameDoesNotCount", .names = "", .why = "hostname mismatch"},
+        Row{.name = "OfAClient", .usage = "clientAuth", .why = "purpose"},
+        Row{.name = "Ended", .later = absl::Hours(2), .why = "expired"},
+        Row{.name = "NotBegun", .later = -absl::Hours(2), .why = "not yet valid"}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace flyball::doctor

@@ -1,0 +1,69 @@
+// The way from the API server to the metrics server: what is there, and what is wrong with it.
+//
+// The facts are plain values, gathered by look.h; the checks are pure.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "doctor/finding.h"
+#include "doctor/objects.h"
+
+namespace flyball::doctor {
+
+inline constexpr char kCustomGroup[] = "custom.metrics.k8s.io";
+inline constexpr char kExternalGroup[] = "external.metrics.k8s.io";
+inline constexpr char kResourceGroup[] = "metrics.k8s.io";
+
+// Who wants an API group: "2 external rules", "hpa shop/web".
+struct Wanted {
+  std::string group;
+  std::string by;
+};
+
+// The Service that APIServices lead to, and what stands behind it.
+struct Backend {
+  std::string ns, name;
+  int port = 443;
+  absl::StatusOr<Service> service;
+  absl::StatusOr<Endpoints> endpoints;  // of an ExternalName Service none are needed
+  absl::StatusOr<std::vector<ServerPod>> pods;
+  absl::StatusOr<std::string> shown_pem;  // the certificates that it shows
+
+  std::string full_name() const { return ns + "/" + name; }
+  // As the API server wants the certificate to say.
+  std::string tls_name() const { return name + "." + ns + ".svc"; }
+  // The pod that the settings of the server are taken from; nullptr: none looks like one.
+  const ServerPod* server() const;
+};
+
+struct ClusterFacts {
+  std::string url;
+  absl::StatusOr<std::string> version;
+  absl::StatusOr<std::vector<ApiService>> api_services;  // of the three groups
+  std::vector<Backend> backends;                         // of those that lead to a Service
+  absl::Status authentication;  // reading the ConfigMap extension-apiserver-authentication
+
+  // The backend of an APIService; nullptr: it has none.
+  const Backend* BackendOf(const ApiService& api) const;
+  // The backend that is started with rules; nullptr: none.
+  const Backend* RuleServer() const;
+};
+
+Findings CheckApiServer(const ClusterFacts& facts);
+// Each group that is wanted is there and Available; each that is there is Available.
+Findings CheckApiServices(const ClusterFacts& facts, const std::vector<Wanted>& wanted);
+Findings CheckBackend(const Backend& backend);
+// Of all APIServices of one backend.
+Findings CheckCertificate(const ClusterFacts& facts, const Backend& backend, absl::Time now);
+Findings CheckAuthentication(const ClusterFacts& facts);
+
+// What a person without the right to look is told.
+std::string MayLook(absl::string_view verb, absl::string_view what);
+
+}  // namespace flyball::doctor

@@ -1,0 +1,57 @@
+#include "doctor/finding.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace flyball::doctor {
+namespace {
+
+using testing::HasSubstr;
+
+Report Sample() {
+  Findings cluster;
+  cluster.Good("api-server", "Kubernetes v1.34.4");
+  cluster.Doubt("service", "one pod is not ready", "look at its log");
+  Findings hpa;
+  hpa.Bad("metric", "no value\nat \x1b[31mall", "write a rule");
+  return {{"cluster", cluster}, {"empty", {}}, {"hpa shop/web", hpa}};
+}
+
+TEST(ReportText, HasAMarkAndAFixForEachFinding) {
+  EXPECT_EQ(ReportText(Sample()),
+            "cluster\n"
+            "  ✓ Kubernetes v1.34.4\n"
+            "  ! one pod is not ready\n"
+            "    fix: look at its log\n"
+            "\n"
+            "hpa shop/web\n"
+            "  ✗ no value at  [31mall\n"  // a terminal is not obeyed
+            "    fix: write a rule\n"
+            "\n"
+            "1 problem, 1 warning\n");
+}
+
+TEST(ReportText, SaysThatNothingIsWrong) {
+  Findings good;
+  good.Good("a", "all well");
+  EXPECT_EQ(ReportText({{"cluster", good}}), "cluster\n  ✓ all well\n\nno problems\n");
+}
+
+TEST(ReportJson, HasTheSameForMachines) {
+  const std::string json = ReportJson(Sample());
+  EXPECT_THAT(json, HasSubstr(R"("problems": 1,)"));
+  EXPECT_THAT(json, HasSubstr(R"("warnings": 1,)"));
+  EXPECT_THAT(json, HasSubstr(R"("level": "problem",
+          "check": "metric",
+          "text": "no value\nat \u001b[31mall",
+          "fix": "write a rule")"));
+}
+
+TEST(ReportJson, TakesTextThatIsNotUtf8) {
+  Findings findings;
+  findings.Good("a", "\xff");
+  EXPECT_THAT(ReportJson({{"cluster", findings}}), HasSubstr("\"problems\": 0"));
+}
+
+}  // namespace
+}  // namespace flyball::doctor

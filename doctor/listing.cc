@@ -1,0 +1,56 @@
+#include "doctor/listing.h"
+
+#include "base/status_macros.h"
+#include "kube/object_json.h"
+#include "kube/object_list.h"
+#include "kube/object_watch.h"
+
+namespace flyball::doctor {
+namespace {
+
+constexpr size_t kMaxObjects = 50'000;
+
+class Collector : public kube::WatchHandler {
+ public:
+  void ListStarted() override { objects_.clear(); }
+  void Listed(absl::string_view object_json) override { objects_.emplace_back(object_json); }
+  void ListEnded() override {}
+  void Changed(kube::ChangeType, absl::string_view) override {}
+  void StatusChanged(const absl::Status&) override {}
+  absl::Status Acceptable() override {
+    return objects_.size() <= kMaxObjects
+               ? absl::OkStatus()
+               : absl::ResourceExhaustedError("more than 50,000 objects");
+  }
+
+  std::vector<std::string> Take() && { return std::move(objects_); }
+
+ private:
+  std::vector<std::string> objects_;
+};
+
+}  // namespace
+
+kube::ResourceInfo ResourceNamed(absl::string_view group, absl::string_view version,
+                                 absl::string_view resource, absl::string_view kind) {
+  kube::ResourceInfo info;
+  info.name = {std::string(group), std::string(resource)};
+  info.version = std::string(version);
+  info.kind = std::string(kind);
+  return info;
+}
+
+absl::StatusOr<std::vector<std::string>> ListObjects(kube::HttpTransport& server,
+                                                     const ListQuery& query) {
+  kube::ObjectReader reader;
+  Collector collector;
+  kube::ObjectWatchOptions options;
+  options.resource = query.resource;
+  options.ns = query.ns;
+  options.label_selector = query.label_selector;
+  options.list_timeout = query.timeout;
+  RETURN_IF_ERROR(kube::ListPages(server, options, reader, collector).status());
+  return std::move(collector).Take();
+}
+
+}  // namespace flyball::doctor

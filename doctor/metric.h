@@ -1,0 +1,73 @@
+// One metric of an autoscaler: what the API answers for it and, when it fails, where the chain
+// behind it breaks.
+//
+// The facts are plain values, gathered by metric_look.h; the checks are pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "doctor/finding.h"
+#include "doctor/objects.h"
+#include "scaler/math/pods.h"
+#include "scaler/spec/autoscaler.h"
+
+namespace flyball::doctor {
+
+// The way from a metric's name through its rule to Prometheus.
+struct Walk {
+  // Which rule makes the name; "" when none does.
+  std::string rule;                 // "config.yaml:12"
+  std::string series;               // "http_requests_total"
+  std::vector<std::string> labels;  // of that series
+  std::string wanted;        // the resource that it should be for: "pods"; "" of an external one
+  std::string object_label;  // label of that resource; "" when the rule has none
+  std::string namespace_label;
+  std::vector<std::string> made_for;  // resources that the name exists for, when not for `wanted`
+  std::vector<std::string> similar;   // names that there are, when this one is not
+
+  // What is asked and answered.
+  std::string promql;
+  absl::Status asked;  // making the query and sending it
+  size_t samples = 0;
+
+  // Values of the labels, a limited number of them, when no sample came.
+  bool joined = false;                  // the following are known
+  std::vector<std::string> namespaces;  // of namespace_label over the series
+  std::vector<std::string> objects;     // of object_label within the namespace
+  size_t objects_that_exist = 0;        // of these that are objects of the target
+  std::string better_label;             // another label whose values are such objects
+};
+
+struct MetricFacts {
+  scaler::MetricSpec spec;
+  std::string path;            // as the HPA controller asks
+  bool in_process = false;     // the scaler reads it past the API
+  std::optional<bool> listed;  // discovery has the metric; nullopt: it can't be said
+  absl::StatusOr<std::vector<MetricItem>> answer;
+  absl::StatusOr<Walk> walk = absl::UnknownError("not walked");  // when the answer is no good
+};
+
+// What the metric is measured on.
+struct MeasuredPods {
+  std::string ns;
+  std::string selector;
+  std::vector<scaler::Pod> pods;
+};
+
+// "Pods http_requests_per_second", "Resource cpu".
+std::string MetricTitle(const scaler::MetricSpec& spec);
+
+Findings CheckMetric(const MetricFacts& facts, const MeasuredPods& measured, absl::Time now);
+
+// Containers whose request the utilisation is measured against have one.
+Findings CheckRequests(const scaler::MetricSpec& spec, const MeasuredPods& measured);
+
+// Where the chain breaks: the first link that does not hold.
+Finding BrokenLink(const std::string& title, const Walk& walk, const MeasuredPods& measured);
+
+}  // namespace flyball::doctor

@@ -1,0 +1,207 @@
+#include "doctor/rights.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+
+namespace flyball::doctor {
+namespace {
+
+constexpr char kRoles[] = "the chart's rbac.create=true";
+constexpr char kScalerRoles[] = "the chart's rbac.create=true with scaler.enabled and scaler.mode";
+
+class RightList {
+ public:
+  void Add(std::vector<std::string> verbs, const Right& right) {
+    for (std::string& verb : verbs) {
+      Right one = right;
+      one.verb = std::move(verb);
+      const bool there = std::any_of(all_.begin(), all_.end(), [&](const Right& other) {
+        return other.verb == one.verb && other.group == one.group &&
+               other.resource == one.resource && other.ns == one.ns && other.name == one.name;
+      });
+      if (!there) all_.push_back(std::move(one));
+    }
+  }
+
+  // `without`: what is lost where they can't be listed; "": it is vital.
+  void AddObjects(const kube::GroupResource& resource, const char* grant, const char* without) {
+    Right right = {.group = resource.group, .resource = resource.resource, .grant = grant};
+    right.without = without;
+    Add({"list"}, right);
+    right.without = "changes are seen later, and requests list them";
+    Add({"watch"}, right);
+  }
+
+  std::vector<Right> Take() && { return std::move(all_); }
+
+ private:
+  std::vector<Right> all_;
+};
+
+void AddServing(const Duties& duties, RightList& list) {
+  constexpr char kDelegator[] =
+      "a ClusterRoleBinding to ClusterRole system:auth-delegator (the chart's rbac.create=true)";
+  list.Add({"create"},
+           {.group = "authentication.k8s.io", .resource = "tokenreviews", .grant = kDelegator});
+  list.Add(
+      {"create"},
+      {.group = "authorization.k8s.io", .resource = "subjectaccessreviews", .grant = kDelegator});
+  if (duties.reads_authentication) {
+    list.Add({"list", "watch"},
+             {.resource = "configmaps",
+              .ns = "kube-system",
+              .name = "extension-apiserver-authentication",
+              .grant = "a RoleBinding in kube-system to Role "
+                       "extension-apiserver-authentication-reader (the chart's rbac.create=true)"});
+  }
+}
+
+void AddObjects(const Duties& duties, RightList& list) {
+  if (duties.custom || duties.resource) {
+    list.AddObjects({.group = "", .resource = "pods"}, kRoles, "");
+  }
+  if (duties.resource) list.AddObjects({.group = "", .resource = "nodes"}, kRoles, "");
+  if (duties.custom) {
+    // An autoscaler names its object; only of pods it asks for all at once.
+    for (const kube::GroupResource& object : duties.objects) {
+      list.AddObjects(object, "the chart's rbac.objects", "questions for all (*) of them fail");
+    }
+  }
+  for (const auto& [group, resource] :
+       {std::pair("apiextensions.k8s.io", "customresourcedefinitions"),
+        std::pair("apiregistration.k8s.io", "apiservices")}) {
+    list.Add({"list", "watch"}, {.group = group,
+                                 .resource = resource,
+                                 .grant = "the chart's rbac.watchKinds=true",
+                                 .without = "new kinds are known minutes later"});
+  }
+}
+
+// Of scaling itself, in one namespace or in all.
+void AddScaling(const Duties& duties, const std::string& ns, RightList& list) {
+  const auto add = [&](std::vector<std::string> verbs, const char* group, const char* resource) {
+    list.Add(std::move(verbs),
+             {.group = group, .resource = resource, .ns = ns, .grant = kScalerRoles});
+  };
+  add({"list", "watch"}, "autoscaling", "horizontalpodautoscalers");
+  add({"list", "watch"}, "flyball.dev", "autoscalers");
+  for (const char* resource : {"pods", "replicationcontrollers"}) {
+    add({"list", "watch"}, "", resource);
+  }
+  for (const char* resource : {"deployments", "replicasets", "statefulsets"}) {
+    add({"list", "watch"}, "apps", resource);
+  }
+  const bool act = duties.scaler_mode == "act";
+  if (act || duties.scaler_mode == "advise") {
+    add({"patch"}, "flyball.dev", "autoscalers/status");
+    add({"create", "patch"}, "", "events");
+  }
+  if (!act) return;
+  for (const char* resource : {"deployments/scale", "replicasets/scale", "statefulsets/scale"}) {
+    add({"get", "update"}, "apps", resource);
+  }
+  add({"get", "update"}, "", "replicationcontrollers/scale");
+  if (duties.scaler_hpa) add({"patch"}, "autoscaling", "horizontalpodautoscalers/status");
+}
+
+// "list pods", "list, watch services.v1 in kube-system", one text for each resource.
+std::vector<std::string> Named(const std::vector<const RightAnswer*>& answers) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> by_resource;
+  for (const RightAnswer* answer : answers) {
+    const Right& right = answer->right;
+    std::string resource = right.resource;
+    if (!right.group.empty()) absl::StrAppend(&resource, " of ", right.group);
+    if (!right.name.empty()) absl::StrAppend(&resource, " ", right.name);
+    if (!right.ns.empty()) absl::StrAppend(&resource, " in ", right.ns);
+    const auto found = std::find_if(by_resource.begin(), by_resource.end(),
+                                    [&](const auto& entry) { return entry.first == resource; });
+    if (found == by_resource.end()) {
+      by_resource.push_back({std::move(resource), {right.verb}});
+    } else {
+      found->second.push_back(right.verb);
+    }
+  }
+  std::vector<std::string> names;
+  for (const auto& [resource, verbs] : by_resource) {
+    names.push_back(absl::StrCat(absl::StrJoin(verbs, ", "), " ", resource));
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<Right> WantedRights(const Duties& duties) {
+  RightList list;
+  AddServing(duties, list);
+  AddObjects(duties, list);
+  if (!duties.scaler) return std::move(list).Take();
+  if (duties.scaler_namespaces.empty()) AddScaling(duties, "", list);
+  for (const std::string& ns : duties.scaler_namespaces) AddScaling(duties, ns, list);
+  if (duties.leader_elect) {
+    list.Add({"get", "create", "update"}, {.group = "coordination.k8s.io",
+                                           .resource = "leases",
+                                           .ns = duties.ns,
+                                           .grant = kScalerRoles});
+  }
+  list.Add({"get", "create", "update"},
+           {.resource = "configmaps", .ns = duties.ns, .grant = kScalerRoles});
+  return std::move(list).Take();
+}
+
+std::string ReviewOf(const Right& right) {
+  const std::pair<std::string, std::string> resource =
+      absl::StrSplit(right.resource, absl::MaxSplits('/', 1));
+  nlohmann::json attributes = {
+      {"verb", right.verb}, {"group", right.group}, {"resource", resource.first}};
+  if (!resource.second.empty()) attributes["subresource"] = resource.second;
+  if (!right.ns.empty()) attributes["namespace"] = right.ns;
+  if (!right.name.empty()) attributes["name"] = right.name;
+  const nlohmann::json review = {{"apiVersion", "authorization.k8s.io/v1"},
+                                 {"kind", "SelfSubjectAccessReview"},
+                                 {"spec", {{"resourceAttributes", std::move(attributes)}}}};
+  return review.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Findings CheckRights(absl::string_view account, const std::vector<RightAnswer>& answers) {
+  Findings findings;
+  // By remedy, so that one forgotten binding is one finding.
+  std::map<std::pair<std::string, std::string>, std::vector<const RightAnswer*>> missing;
+  size_t granted = 0, narrowed = 0;
+  for (const RightAnswer& answer : answers) {
+    if (!answer.allowed.ok()) {
+      findings.Doubt("rights",
+                     absl::StrCat("the rights of ", account, " can't be asked for: ",
+                                  std::string(answer.allowed.status().message())),
+                     "run doctor as someone who may `impersonate` that account, or in its pod");
+      return findings;
+    }
+    if (*answer.allowed) {
+      ++granted;
+    } else if (!answer.asked_in.empty() && answer.allowed_in == answer.asked_in.size()) {
+      ++narrowed;
+    } else {
+      missing[{answer.right.without, answer.right.grant}].push_back(&answer);
+    }
+  }
+  for (const auto& [key, denied] : missing) {
+    const auto& [without, grant] = key;
+    std::string text = absl::StrCat(account, " may not ", absl::StrJoin(Named(denied), "; nor "),
+                                    without.empty() ? "" : ": ", without);
+    findings.Add({without.empty() ? Level::kBad : Level::kDoubtful, "rights", std::move(text),
+                  absl::StrCat("grant it by ", grant)});
+  }
+  if (missing.empty()) {
+    findings.Good("rights",
+                  absl::StrCat(account, " has the ", granted + narrowed, " rights that it needs",
+                               narrowed == 0 ? "" : ", some of them by namespace"));
+  }
+  return findings;
+}
+
+}  // namespace flyball::doctor

@@ -1,0 +1,67 @@
+#include "doctor/tls_probe.h"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace flyball::doctor {
+namespace {
+
+struct FreeBio {
+  void operator()(BIO* bio) const { BIO_free_all(bio); }
+};
+struct FreeContext {
+  void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
+};
+using BioPtr = std::unique_ptr<BIO, FreeBio>;
+using ContextPtr = std::unique_ptr<SSL_CTX, FreeContext>;
+
+absl::Status Failed(const std::string& where) {
+  const unsigned long error = ERR_peek_last_error();
+  const char* reason = error == 0 ? nullptr : ERR_reason_error_string(error);
+  ERR_clear_error();
+  return absl::UnavailableError(
+      absl::StrCat(where, ": ", reason == nullptr ? "no answer in time" : reason));
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ShownCertificates(const Address& address,
+                                              const std::string& server_name,
+                                              absl::Duration timeout) {
+  ERR_clear_error();
+  const bool bare_ipv6 = absl::StrContains(address.host, ':');
+  const std::string where =
+      absl::StrCat(bare_ipv6 ? "[" : "", address.host, bare_ipv6 ? "]" : "", ":", address.port);
+  const ContextPtr context(SSL_CTX_new(TLS_client_method()));
+  const BioPtr connection(BIO_new_ssl_connect(context.get()));
+  if (connection == nullptr) return Failed(where);
+  SSL* tls = nullptr;
+  BIO_get_ssl(connection.get(), &tls);
+  SSL_set_verify(tls, SSL_VERIFY_NONE, nullptr);
+  SSL_set_tlsext_host_name(tls, server_name.c_str());
+  BIO_set_conn_hostname(connection.get(), where.c_str());
+  BIO_set_nbio(connection.get(), 1);
+  const int seconds = std::max(1, static_cast<int>(absl::ToInt64Seconds(timeout)));
+  constexpr int kLookAgainMs = 5;
+  if (BIO_do_connect_retry(connection.get(), seconds, kLookAgainMs) != 1) return Failed(where);
+
+  const BioPtr out(BIO_new(BIO_s_mem()));
+  const STACK_OF(X509)* chain = SSL_get_peer_cert_chain(tls);
+  for (int i = 0; i < sk_X509_num(chain); ++i) {
+    PEM_write_bio_X509(out.get(), sk_X509_value(chain, i));
+  }
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(out.get(), &text);
+  if (size <= 0) return absl::UnavailableError(absl::StrCat(where, ": it shows no certificate"));
+  return std::string(text, static_cast<size_t>(size));
+}
+
+}  // namespace flyball::doctor

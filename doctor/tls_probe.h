@@ -1,0 +1,25 @@
+// Asks a TLS server for its certificate and hangs up.
+//
+// Blocking; nothing is sent beyond the handshake, nothing is verified.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace flyball::doctor {
+
+struct Address {
+  std::string host;  // a name or an address, IPv6 without brackets
+  int port = 443;
+};
+
+// The certificates that it shows for `server_name`, its own first, as PEM. kUnavailable with the
+// reason when there is no handshake within `timeout` (looking up a name is bounded by the
+// resolver's limits).
+absl::StatusOr<std::string> ShownCertificates(const Address& address,
+                                              const std::string& server_name,
+                                              absl::Duration timeout);
+
+}  // namespace flyball::doctor
