@@ -16,6 +16,7 @@ constexpr Command kCommands[] = {
     {"check", "check rule files", RunCheck},
     {"convert", "turn HorizontalPodAutoscalers into autoscalers of our own kind", RunConvert},
     {"decide", "decide replica counts on vectors or files", RunDecide},
+    {"doctor", "check the whole chain from an autoscaler to its series", RunDoctor},
     {"explain", "ask a running server why an autoscaler has its count", RunExplain},
     {"serve", "serve the metrics APIs; also meant by prometheus-adapter's flags alone", RunServe},
     {"test", "run unit tests of rule files", RunTest},

@@ -77,24 +77,7 @@ constexpr InertFlag kInert[] = {
 
 void AddSourceFlags(GoFlags flags, ServeFlags& f) {
   flags.String("config", f.config, "rule file (required)");
-  flags.Repeated("prometheus-url", f.prometheus_urls,
-                 "URL of Prometheus (default https://localhost); repeated: servers of equal "
-                 "content, tried in order");
-  flags.Bool("prometheus-auth-incluster", f.prometheus_auth_incluster,
-             "use the pod's service account towards Prometheus");
-  flags.String("prometheus-auth-config", f.prometheus_auth_config,
-               "kubeconfig whose credentials are used towards Prometheus");
-  flags.String("prometheus-ca-file", f.prometheus_ca_file, "PEM file of the CA of Prometheus");
-  flags.String("prometheus-client-tls-cert-file", f.prometheus_client_tls_cert_file,
-               "client certificate towards Prometheus");
-  flags.String("prometheus-client-tls-key-file", f.prometheus_client_tls_key_file,
-               "key of that certificate");
-  flags.String("prometheus-token-file", f.prometheus_token_file,
-               "file with the bearer token for Prometheus, re-read when it changes");
-  flags.Repeated("prometheus-header", f.prometheus_headers,
-                 "header K=V for each request to Prometheus; repeatable");
-  flags.String("prometheus-verb", f.prometheus_verb, "GET or POST");
-  flags.Duration("prometheus-timeout", f.prometheus_timeout, "limit on one request to Prometheus");
+  AddPrometheusFlags(flags, f);
   flags.Duration("metrics-relist-interval", f.metrics_relist_interval,
                  "how often series are discovered");
   flags.Duration("metrics-max-age", f.metrics_max_age,
@@ -270,6 +253,29 @@ absl::Status Check(const ServeFlags& f) {
 }
 
 }  // namespace
+
+void AddPrometheusFlags(GoFlags flags, ServeFlags& f) {
+  flags.Repeated(
+      "prometheus-url", f.prometheus_urls,
+      "URL of Prometheus (default of serve: https://localhost, of doctor: the server's); "
+      "repeated: servers of equal "
+      "content, tried in order");
+  flags.Bool("prometheus-auth-incluster", f.prometheus_auth_incluster,
+             "use the pod's service account towards Prometheus");
+  flags.String("prometheus-auth-config", f.prometheus_auth_config,
+               "kubeconfig whose credentials are used towards Prometheus");
+  flags.String("prometheus-ca-file", f.prometheus_ca_file, "PEM file of the CA of Prometheus");
+  flags.String("prometheus-client-tls-cert-file", f.prometheus_client_tls_cert_file,
+               "client certificate towards Prometheus");
+  flags.String("prometheus-client-tls-key-file", f.prometheus_client_tls_key_file,
+               "key of that certificate");
+  flags.String("prometheus-token-file", f.prometheus_token_file,
+               "file with the bearer token for Prometheus, re-read when it changes");
+  flags.Repeated("prometheus-header", f.prometheus_headers,
+                 "header K=V for each request to Prometheus; repeatable");
+  flags.String("prometheus-verb", f.prometheus_verb, "GET or POST");
+  flags.Duration("prometheus-timeout", f.prometheus_timeout, "limit on one request to Prometheus");
+}
 
 absl::StatusOr<ServeFlags> ParseServeFlags(const Args& args) {
   ServeFlags f;

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "cmd/flyball/commands.h"
+#include "cmd/flyball/go_flags.h"
 #include "cmd/flyball/serve_scaler_flags.h"
 
 namespace flyball::cmd {
@@ -77,6 +78,9 @@ struct ServeFlags {
   std::vector<std::string> warnings;
   std::string help;  // set when --help was asked for: print it and end with status 0
 };
+
+// Those that say which Prometheus to ask, and as whom.
+void AddPrometheusFlags(GoFlags flags, ServeFlags& f);
 
 // The message names the flag.
 //   kInvalidArgument     the words don't parse: unknown flag, wrong type

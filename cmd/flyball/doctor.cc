@@ -1,0 +1,378 @@
+// flyball doctor: looks at a cluster link by link and says what is broken and what mends it.
+//
+// This file leads the looks in their order and hands each one's facts to its check; both stand in
+// doctor/. It only reads.
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/clock.h"
+#include "base/read_file.h"
+#include "base/status_macros.h"
+#include "cmd/flyball/commands.h"
+#include "cmd/flyball/connections.h"
+#include "cmd/flyball/doctor_flags.h"
+#include "doctor/autoscaler_look.h"
+#include "doctor/cluster_look.h"
+#include "doctor/finding.h"
+#include "doctor/metric_look.h"
+#include "doctor/rule_series.h"
+#include "kube/discovery.h"
+#include "rules/compiled_rules.h"
+
+namespace flyball::cmd {
+namespace {
+
+using doctor::Findings;
+
+constexpr int kUsageError = 2;
+
+std::string Text(const absl::Status& status) { return std::string(status.message()); }
+
+std::string Count(size_t number, absl::string_view noun) {
+  return absl::StrCat(number, " ", noun, number == 1 ? "" : "s");
+}
+
+class Doctor {
+ public:
+  Doctor(const DoctorFlags& flags, Cluster cluster, kube::HttpTransport& server)
+      : flags_(flags),
+        cluster_(std::move(cluster)),
+        server_(server),
+        api_(server, flags.timeout),
+        now_(clock_.WallNow()) {}
+
+  doctor::Report Examine() {
+    facts_ = doctor::LookAtCluster(
+        server_, {.url = adapter::prometheus::SplitServerUrl(cluster_.transport.url).shown,
+                  .in_cluster = cluster_.inside,
+                  .timeout = flags_.timeout});
+    Findings about_cluster = doctor::CheckApiServer(facts_);
+    if (!facts_.version.ok()) return {{"cluster", std::move(about_cluster)}};
+    KnowServer();
+    KnowKinds();
+    Findings about_rules = ExamineRules();
+    ChooseAutoscalers();
+    ExamineCluster(about_cluster);
+    report_.push_back({"cluster", std::move(about_cluster)});
+    report_.push_back({"rules", std::move(about_rules)});
+    ExamineAutoscalers();
+    return std::move(report_);
+  }
+
+ private:
+  bool One() const { return !flags_.name.empty(); }
+
+  // How the server was started, as its pod says.
+  void KnowServer() {
+    if (const doctor::Backend* backend = facts_.RuleServer(); backend != nullptr) {
+      pod_ = backend->server();
+      settings_ = SettingsOf(pod_->args);
+    }
+  }
+
+  void KnowKinds() {
+    auto found = kube::Discover(server_, flags_.timeout);
+    kinds_ = found.status();
+    mapper_ = std::make_shared<const kube::RestMapper>(
+        found.ok() ? std::move(found->resources) : std::vector<kube::ResourceInfo>());
+  }
+
+  Findings ExamineRules() {
+    Findings findings;
+    const absl::StatusOr<std::string> text = RuleText();
+    if (!text.ok() && !flags_.config.empty()) {
+      findings.Bad("rules", Text(text.status()), "correct --config");
+      return findings;
+    }
+    if (!text.ok()) {
+      findings.Doubt("rules", absl::StrCat("the rules are not known: ", Text(text.status())),
+                     "name the rule file by --config");
+      return findings;
+    }
+    const rules::CompileResult result = rules::CompileRules(*text, RuleName());
+    for (const rules::Finding& finding : result.findings) {
+      if (finding.severity == rules::Finding::Severity::kWarning) continue;
+      findings.Bad("rules", finding.ToString(),
+                   "correct that line; until then a server that starts ends at once");
+    }
+    if (result.rules == nullptr) return findings;
+    rules_ = result.rules;
+    findings.Good("rules", absl::StrCat(RuleName(), ": ", Count(rules_->custom.size(), "rule"),
+                                        ", ", Count(rules_->external.size(), "external rule"),
+                                        rules_->resource.has_value() ? ", resource rules" : ""));
+    ExaminePrometheus(findings);
+    return findings;
+  }
+
+  std::string RuleName() const {
+    return !flags_.config.empty() ? flags_.config
+                                  : absl::StrCat(pod_->config_map, "/", pod_->config_key);
+  }
+
+  absl::StatusOr<std::string> RuleText() {
+    if (!flags_.config.empty()) return ReadFile(flags_.config);
+    if (pod_ == nullptr) {
+      return absl::NotFoundError("no pod with --config can be seen behind an APIService");
+    }
+    if (pod_->config_map.empty()) {
+      return absl::NotFoundError(
+          absl::StrCat("--config of pod ", pod_->ns, "/", pod_->name, " is not of a ConfigMap"));
+    }
+    ASSIGN_OR_RETURN(
+        const std::string json,
+        api_.Get(kube::ObjectPath("", "v1", pod_->ns, "configmaps", pod_->config_map)));
+    return doctor::ReadConfigKey(json, pod_->config_key);
+  }
+
+  void ExaminePrometheus(Findings& findings) {
+    const bool given = !flags_.prometheus.prometheus_urls.empty();
+    const ServeFlags& asked = given ? flags_.prometheus : settings_;
+    if (asked.prometheus_urls.empty()) {
+      findings.Doubt("prometheus", "which Prometheus the server asks is not known",
+                     "name it by --prometheus-url");
+      return;
+    }
+    std::vector<std::string> shown;
+    for (const std::string& url : asked.prometheus_urls) {
+      shown.push_back(adapter::prometheus::SplitServerUrl(url).shown);
+    }
+    const std::string from = absl::StrJoin(shown, ", ");
+    auto source = MakePrometheusSource(asked, clock_, nullptr);
+    if (source.ok()) {
+      source_ = *std::move(source);
+      discovered_ =
+          doctor::DiscoverSeries(*rules_, *source_, mapper_,
+                                 {.now = now_,
+                                  .max_age = settings_.metrics_max_age > absl::ZeroDuration()
+                                                 ? settings_.metrics_max_age
+                                                 : settings_.metrics_relist_interval,
+                                  .timeout = flags_.timeout});
+    }
+    const absl::Status status = source.ok() ? discovered_->source : source.status();
+    if (!status.ok() && !given && !cluster_.inside) {
+      // The name of a Service means nothing outside of the cluster.
+      findings.Doubt("prometheus",
+                     absl::StrCat("Prometheus can't be asked from here: ", Text(status)),
+                     "kubectl port-forward its Service to 9090, and "
+                     "--prometheus-url=http://localhost:9090");
+      discovered_.reset();
+      return;
+    }
+    if (source.ok()) {
+      findings.Append(doctor::CheckDiscovered(*discovered_, from, !One()));
+    } else {
+      findings.Bad("prometheus", Text(status), "correct that flag");
+    }
+  }
+
+  void ChooseAutoscalers() {
+    if (!One() && !flags_.all) return;
+    auto listed = doctor::ListAutoscalers(server_, flags_.ns, flags_.timeout);
+    listed_ = listed.status();
+    if (!listed.ok()) return;
+    all_ = *std::move(listed);
+    for (const doctor::Listed& one : all_) {
+      if (One() && one.spec.name != flags_.name) continue;
+      if (!flags_.kind.empty() && one.own != (flags_.kind == "autoscaler")) continue;
+      chosen_.push_back(&one);
+    }
+  }
+
+  void ExamineCluster(Findings& findings) {
+    findings.Append(doctor::CheckApiServices(facts_, WantedGroups()));
+    for (const doctor::Backend& backend : facts_.backends) {
+      findings.Append(doctor::CheckBackend(backend));
+      findings.Append(doctor::CheckCertificate(facts_, backend, now_));
+    }
+    findings.Append(doctor::CheckAuthentication(facts_));
+    ExamineRights(findings);
+  }
+
+  std::vector<doctor::Wanted> WantedGroups() const {
+    std::vector<doctor::Wanted> wanted;
+    const auto add = [&](const std::string& group, const std::string& by) {
+      const bool there = std::any_of(wanted.begin(), wanted.end(),
+                                     [&](const auto& other) { return other.group == group; });
+      if (!there) wanted.push_back({group, by});
+    };
+    for (const doctor::Listed* one : chosen_) {
+      if (one->own) continue;  // the scaler reads past the APIs
+      const std::string title = doctor::AutoscalerTitle(one->own, one->spec);
+      for (const scaler::MetricSpec& metric : one->spec.metrics) {
+        using scaler::MetricType;
+        const bool custom = metric.type == MetricType::kPods || metric.type == MetricType::kObject;
+        add(custom                                 ? doctor::kCustomGroup
+            : metric.type == MetricType::kExternal ? doctor::kExternalGroup
+                                                   : doctor::kResourceGroup,
+            title);
+      }
+    }
+    if (rules_ != nullptr && !One()) {
+      if (!rules_->custom.empty()) {
+        add(doctor::kCustomGroup, Count(rules_->custom.size(), "rule"));
+      }
+      if (!rules_->external.empty()) {
+        add(doctor::kExternalGroup, Count(rules_->external.size(), "external rule"));
+      }
+      if (rules_->resource.has_value()) add(doctor::kResourceGroup, "resourceRules");
+    }
+    return wanted;
+  }
+
+  doctor::Duties DutiesOfServer() const {
+    doctor::Duties duties;
+    if (pod_ != nullptr) duties.ns = pod_->ns;
+    if (rules_ != nullptr) {
+      duties.custom = !rules_->custom.empty();
+      duties.external = !rules_->external.empty();
+      duties.resource = rules_->resource.has_value();
+    }
+    if (discovered_.has_value() && discovered_->registry != nullptr) {
+      std::set<kube::GroupResource> objects;
+      for (const adapter::CustomMetricInfo& info : *discovered_->registry->custom_list()) {
+        const kube::ResourceInfo* known = mapper_->FindExact(info.resource);
+        if (known != nullptr && known->listable) objects.insert(info.resource);
+      }
+      duties.objects.assign(objects.begin(), objects.end());
+    }
+    duties.reads_authentication = !settings_.authentication_skip_lookup;
+    duties.scaler = settings_.scaler.enabled;
+    duties.scaler_mode = settings_.scaler.mode;
+    duties.scaler_hpa = settings_.scaler.hpa;
+    duties.scaler_namespaces = settings_.scaler.namespaces;
+    duties.leader_elect = settings_.scaler.leader_elect;
+    return duties;
+  }
+
+  // Of the server's account: as itself in its pod, by impersonation elsewhere.
+  void ExamineRights(Findings& findings) {
+    if (pod_ == nullptr && !cluster_.inside) {
+      findings.Doubt("rights",
+                     "whose rights to ask for is not known: no pod with --config can be "
+                     "seen behind an APIService",
+                     doctor::MayLook("list", "pods of the server"));
+      return;
+    }
+    std::string account = "this pod's account";
+    kube::TransportOptions as = cluster_.transport;
+    if (!cluster_.inside) {
+      account = absl::StrCat("system:serviceaccount:", pod_->ns, ":",
+                             pod_->service_account.empty() ? "default" : pod_->service_account);
+      as.headers.push_back({"Impersonate-User", account});
+    }
+    auto transport = kube::MakeHttpTransport(std::move(as));
+    if (!transport.ok()) return;
+    kube::ApiClient api(**transport, flags_.timeout);
+    std::set<std::string> namespaces;
+    for (const doctor::Listed* one : chosen_) namespaces.insert(one->spec.ns);
+    findings.Append(
+        doctor::CheckRights(account, doctor::AskRights(api, doctor::WantedRights(DutiesOfServer()),
+                                                       {namespaces.begin(), namespaces.end()})));
+  }
+
+  // Why no autoscaler can be examined, if so.
+  Findings WhyNone() const {
+    Findings findings;
+    if (!listed_.ok()) {
+      findings.Bad("autoscaler", Text(listed_),
+                   doctor::MayLook("list", "horizontalpodautoscalers"));
+    } else if (One() && chosen_.empty()) {
+      findings.Bad("autoscaler",
+                   absl::StrCat("there is no ", flags_.kind.empty() ? "autoscaler" : flags_.kind,
+                                " ", flags_.name, " in namespace ", flags_.ns),
+                   "kubectl get hpa -A lists them; -n names the namespace");
+    } else if (!chosen_.empty() && !kinds_.ok()) {
+      findings.Bad("autoscaler", absl::StrCat("the cluster's kinds: ", Text(kinds_)),
+                   "kubectl api-resources shows which group fails");
+    }
+    return findings;
+  }
+
+  void ExamineAutoscalers() {
+    if (Findings none = WhyNone(); !none.all().empty()) {
+      report_.push_back({"autoscalers", std::move(none)});
+      return;
+    }
+    if (chosen_.empty()) return;
+    doctor::MetricLooker metrics({.api = api_,
+                                  .mapper = *mapper_,
+                                  .discovered = discovered_ ? &*discovered_ : nullptr,
+                                  .source = source_.get(),
+                                  .now = now_,
+                                  .timeout = flags_.timeout});
+    doctor::AutoscalerLooker looker({.server = server_,
+                                     .api = api_,
+                                     .mapper = *mapper_,
+                                     .metrics = metrics,
+                                     .default_mode = settings_.scaler.mode == "act"
+                                                         ? scaler::Mode::kAct
+                                                         : scaler::Mode::kShadow,
+                                     .timeout = flags_.timeout});
+    for (const doctor::Listed* one : chosen_) {
+      report_.push_back({doctor::AutoscalerTitle(one->own, one->spec),
+                         doctor::CheckAutoscaler(looker.Look(*one, all_), clock_.WallNow())});
+    }
+  }
+
+  const DoctorFlags& flags_;
+  const Cluster cluster_;
+  kube::HttpTransport& server_;
+  kube::ApiClient api_;
+  Clock& clock_ = Clock::System();
+  const absl::Time now_;
+
+  doctor::Report report_;
+  doctor::ClusterFacts facts_;
+  const doctor::ServerPod* pod_ = nullptr;  // of facts_
+  ServeFlags settings_;                     // of the server
+  absl::Status kinds_;                      // whether mapper_ knows the cluster's
+  std::shared_ptr<const kube::RestMapper> mapper_;
+  std::shared_ptr<const rules::CompiledRules> rules_;
+  std::unique_ptr<adapter::prometheus::Client> source_;
+  std::optional<doctor::Discovered> discovered_;
+  absl::Status listed_;
+  std::vector<doctor::Listed> all_;
+  std::vector<const doctor::Listed*> chosen_;  // of all_
+};
+
+absl::StatusOr<doctor::Report> Examine(const DoctorFlags& flags) {
+  ASSIGN_OR_RETURN(Cluster cluster, ClusterOf(flags));
+  ASSIGN_OR_RETURN(const std::unique_ptr<kube::HttpTransport> server,
+                   kube::MakeHttpTransport(cluster.transport));
+  return Doctor(flags, std::move(cluster), *server).Examine();
+}
+
+}  // namespace
+
+int RunDoctor(const Args& args) {
+  const absl::StatusOr<DoctorFlags> flags = DoctorFlagsFrom(args);
+  if (!flags.ok()) {
+    std::fprintf(stderr, "flyball doctor: %s\n", Text(flags.status()).c_str());
+    return kUsageError;
+  }
+  if (!flags->help.empty()) {
+    std::fputs(flags->help.c_str(), stdout);
+    return 0;
+  }
+  spdlog::set_level(spdlog::level::off);  // what the floors below would log is in the report
+  const absl::StatusOr<doctor::Report> report = Examine(*flags);
+  if (!report.ok()) {
+    std::fprintf(stderr, "flyball doctor: %s\n", Text(report.status()).c_str());
+    return kUsageError;
+  }
+  const std::string text = flags->json ? doctor::ReportJson(*report) : doctor::ReportText(*report);
+  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) return 1;
+  return doctor::CountOf(*report, doctor::Level::kBad) == 0 ? 0 : 1;
+}
+
+}  // namespace flyball::cmd

@@ -1,0 +1,48 @@
+// The command line of `flyball doctor`, and the server's settings that stand in for what it leaves
+// out.
+//
+// DoctorFlagsFrom is pure; ClusterOf reads files and the variables by which kubectl finds a
+// cluster.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "cmd/flyball/commands.h"
+#include "cmd/flyball/serve_flags.h"
+#include "kube/transport.h"
+
+namespace flyball::cmd {
+
+struct DoctorFlags {
+  std::string kind;  // "hpa", "autoscaler"; "": either
+  std::string name;  // "": no single one
+  std::string ns;
+  bool all = false;
+  std::string kubeconfig, server;
+  std::string config;
+  ServeFlags prometheus;  // of these only the flags about Prometheus
+  absl::Duration timeout = absl::Seconds(10);
+  bool json = false;
+  std::string help;  // set when --help was asked for
+};
+
+// kInvalidArgument names the flag or word.
+absl::StatusOr<DoctorFlags> DoctorFlagsFrom(const Args& args);
+
+struct Cluster {
+  kube::TransportOptions transport;
+  bool inside = false;  // this is a pod of it
+};
+
+// --server over http alone (`kubectl proxy`); else --kubeconfig, $KUBECONFIG, ~/.kube/config, the
+// pod this runs in; --server then takes the place of its address.
+absl::StatusOr<Cluster> ClusterOf(const DoctorFlags& flags);
+
+// The settings of a server that was started with these words; those of a server without flags when
+// the words are not flyball's or prometheus-adapter's.
+ServeFlags SettingsOf(const std::vector<std::string>& words);
+
+}  // namespace flyball::cmd
