@@ -38,10 +38,10 @@ class Authority:
     def pem(self) -> str:
         return self.pair.cert.read_text()
 
-    def _issue(self, subject: str, usage: str, extra=()) -> Pair:
+    def _issue(self, subject: str, usage: str, extra=(), days: int = 2) -> Pair:
         self._made += 1
         pair = Pair(self._folder / f"{self._made}.crt", self._folder / f"{self._made}.key")
-        _openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+        _openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", str(days),
                  "-CA", self.pair.cert, "-CAkey", self.pair.key, "-subj", subject,
                  "-addext", "basicConstraints=critical,CA:FALSE", "-addext", f"extendedKeyUsage={usage}",
                  *extra, "-keyout", pair.key, "-out", pair.cert)
@@ -51,10 +51,10 @@ class Authority:
         """A client certificate: user is the CN, groups are the O values."""
         return self._issue("".join(f"/O={g}" for g in groups) + f"/CN={user}", "clientAuth")
 
-    def server(self, *names: str) -> Pair:
+    def server(self, *names: str, days: int = 2) -> Pair:
         """A serving certificate for DNS names and addresses."""
         sans = ",".join(("IP:" if n.replace(".", "").isdigit() else "DNS:") + n for n in names)
-        return self._issue(f"/CN={names[0]}", "serverAuth", ("-addext", f"subjectAltName={sans}"))
+        return self._issue(f"/CN={names[0]}", "serverAuth", ("-addext", f"subjectAltName={sans}"), days)
 
 
 def key_pair(folder: pathlib.Path) -> Pair:
