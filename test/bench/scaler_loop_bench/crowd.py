@@ -88,6 +88,8 @@ def measure(cluster, program, autoscalers: int, seconds: float) -> Outcome:
         server, first = _start(cluster, source, 1, autoscalers)
         queries, changing = source.queries(), _rate(server, seconds)
         queries = source.queries() - queries
+        if queries / changing["seconds"] < 2.5 * NAMESPACES:  # cpu, memory and the queues of each, each second
+            raise SystemError(f"{queries} queries in {changing['seconds']:.0f} s: not all metrics are read")
         source.change(False)
         time.sleep(5)
         queries_still, still = source.queries(), _rate(server, seconds)
@@ -109,7 +111,7 @@ def measure(cluster, program, autoscalers: int, seconds: float) -> Outcome:
 def _start(cluster, source: Synthetic, period: int, autoscalers: int) -> tuple:
     """(the program, seconds until each autoscaler was decided once)."""
     server = scaler.flyball(cluster, source.url, (
-        "--scaler-mode=act", f"--horizontal-pod-autoscaler-sync-period={period}s"))
+        "--prometheus-verb=POST", "--scaler-mode=act", f"--horizontal-pod-autoscaler-sync-period={period}s"))
     began = time.monotonic()
     server.start()
     wait.until(lambda: server.process.must_live() and decided(server) >= autoscalers, "each autoscaler decided once", 180)
