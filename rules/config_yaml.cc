@@ -334,18 +334,32 @@ class Listener final : public YAML::EventHandler {
                 const std::string&) override {
     if (tag == "!") last_quoted_ = mark;
   }
-  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                       YAML::EmitterStyle::value) override {}
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value style) override {
+    Enter(mark, style);
+  }
   void OnSequenceEnd() override {}
-  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                  YAML::EmitterStyle::value) override {}
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value style) override {
+    Enter(mark, style);
+  }
   void OnMapEnd() override {}
 
   const YAML::Mark& start() const { return start_; }
   const YAML::Mark& last_quoted() const { return last_quoted_; }
+  // The outermost collection: where it starts, and whether it is one in brackets.
+  const YAML::Mark& root() const { return root_; }
+  bool has_brackets() const { return has_brackets_; }
 
  private:
-  YAML::Mark start_, last_quoted_ = YAML::Mark::null_mark();
+  void Enter(const YAML::Mark& mark, YAML::EmitterStyle::value style) {
+    if (!root_.is_null()) return;
+    root_ = mark;
+    has_brackets_ = style == YAML::EmitterStyle::Flow;
+  }
+
+  YAML::Mark start_, last_quoted_ = YAML::Mark::null_mark(), root_ = YAML::Mark::null_mark();
+  bool has_brackets_ = false;
 };
 
 // True if the text opens with a quote, not a block's | or >, that is never closed.
@@ -371,14 +385,15 @@ bool HasDocumentMarker(absl::string_view text) {
   return false;
 }
 
+constexpr char kIgnored[] = "this document is ignored, only the first is read";
+
 void WarnOfMoreDocuments(YAML::Parser& parser, Findings& findings) {
   try {
     Listener listener;
     if (!parser.HandleNextDocument(listener)) return;
-    findings.Warn(PlaceOf(listener.start()), "",
-                  "this document is ignored, only the first is read");
+    findings.Warn(PlaceOf(listener.start()), "", kIgnored);
   } catch (const YAML::Exception& e) {
-    findings.Warn(PlaceOf(e.mark), "", "this document is ignored, only the first is read");
+    findings.Warn(PlaceOf(e.mark), "", kIgnored);
   }
 }
 
@@ -391,10 +406,16 @@ void FindWhatTheParserSkips(const std::string& text, Findings& findings) {
   if (!quoted.is_null() && IsOpenQuote(absl::string_view(text).substr(quoted.pos))) {
     findings.Error(PlaceOf(quoted), "", "not YAML: this quote is never closed");
   }
-  if (HasDocumentMarker(text)) {
-    WarnOfMoreDocuments(parser, findings);
-  } else if (parser.HandleNextDocument(listener)) {
-    findings.Error(PlaceOf(listener.start()), "",
+  // yaml.v2 looks no further than the bracket that closes the file's first collection.
+  if (HasDocumentMarker(text) || listener.has_brackets()) {
+    return WarnOfMoreDocuments(parser, findings);
+  }
+  Listener rest;
+  if (!parser.HandleNextDocument(rest)) return;
+  if (rest.start().column < listener.root().column) {  // nor than where its indentation ends
+    findings.Warn(PlaceOf(rest.start()), "", kIgnored);
+  } else {
+    findings.Error(PlaceOf(rest.start()), "",
                    "not YAML: this does not belong to what stands above it; expected the same kind "
                    "of item at that indentation");
   }
