@@ -1,14 +1,18 @@
-// Adds options to a CLI::App in the manner of Go's flags: the last value of a flag wins, lists are
-// cut at commas, and a list flag that is given replaces its default.
+// Adds options to a CLI::App in the manner of Go's flags: the last value of a flag wins, though
+// each must be well formed; lists are cut at commas, and a list flag that is given replaces its
+// default.
 //
 // The values are written while the words are parsed; they outlive the app. Names are without
 // dashes.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
 namespace CLI {
@@ -34,6 +38,13 @@ class GoFlags {
  private:
   CLI::App& app_;
 };
+
+// The words as CLI11 reads them alike: Go spells the short flag `-v=6` as well, takes the word
+// after a flag for its value whatever it looks like, and `--flag=` for the empty value.
+std::vector<std::string> GoWords(const CLI::App& app, const std::vector<std::string>& words);
+
+// `12`, `-5`, `0x1F`, `0b11`, `0o17`, `017`, `1_000`, as Go's strconv.ParseInt with base 0.
+std::optional<int64_t> ParseGoInt(absl::string_view text);
 
 // `90s`, `1h30m`, `0`, as Go's time.ParseDuration.
 absl::StatusOr<absl::Duration> ParseGoDuration(const std::string& text);

@@ -1,6 +1,7 @@
 #include "cmd/flyball/serve_flags.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iterator>
 #include <set>
 #include <string>
@@ -157,7 +158,7 @@ void AddAuthFlags(GoFlags flags, ServeFlags& f) {
 // Values of inert flags, still checked for their type as the original does.
 struct InertValues {
   bool flags[std::size(kInert)] = {};
-  int64_t ints[std::size(kInert)] = {};
+  int ints[std::size(kInert)] = {};
   double floats[std::size(kInert)] = {};
   std::string strings[std::size(kInert)];
   absl::Duration durations[std::size(kInert)];
@@ -172,7 +173,7 @@ void AddInertFlags(CLI::App& app, InertValues& values) {
         app.add_flag(name, values.flags[i], "accepted without effect")->take_last();
         break;
       case Kind::kInt:
-        app.add_option(name, values.ints[i], "accepted without effect")->take_last();
+        flags.Int(kInert[i].name, values.ints[i], "accepted without effect");
         break;
       case Kind::kFloat:
         app.add_option(name, values.floats[i], "accepted without effect")->take_last();
@@ -296,11 +297,8 @@ absl::StatusOr<ServeFlags> ParseServeFlags(const Args& args) {
   std::vector<std::string> ignored;
   app.add_option("ignored", ignored)->group("");
 
-  // Go spells the short flag with its value `-v=6` as well.
-  std::vector<std::string> words(args.rbegin(), args.rend());
-  for (std::string& word : words) {
-    if (word.rfind("-v=", 0) == 0) word = absl::StrCat("--v=", word.substr(3));
-  }
+  std::vector<std::string> words = GoWords(app, args);
+  std::reverse(words.begin(), words.end());  // CLI11 takes words last first
   try {
     app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {

@@ -1,5 +1,10 @@
 #include "cmd/flyball/serve_flags.h"
 
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "cmd/flyball/go_flags.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -60,6 +65,51 @@ TEST(ParseServeFlagsTest, SpellingsOfGo) {
   EXPECT_FALSE(flags->query_merge);
   EXPECT_EQ(flags->metrics_max_age, absl::Minutes(90));
   EXPECT_EQ(flags->secure_port, 2) << "the last one wins";
+}
+
+TEST(ParseServeFlagsTest, AnEmptyValueTakesNothingOfWhatFollows) {
+  const auto flags = ParseServeFlags({"--lister-kubeconfig=", "--config=c",
+                                      "--prometheus-header=", "--prometheus-auth-config", "",
+                                      "--v=4", "--client-ca-file="});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  EXPECT_EQ(flags->config, "c");
+  EXPECT_EQ(flags->lister_kubeconfig, "");
+  EXPECT_THAT(flags->prometheus_headers, ElementsAre(""));
+  EXPECT_EQ(flags->verbosity, 4);
+}
+
+TEST(ParseServeFlagsTest, TheWordAfterAFlagIsItsValue) {
+  const auto flags = ParseServeFlags({"--config", "--v=9", "--cert-dir", "-x", "-v", "3"});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  EXPECT_EQ(flags->config, "--v=9");
+  EXPECT_EQ(flags->cert_dir, "-x");
+  EXPECT_EQ(flags->verbosity, 3);
+}
+
+TEST(ParseServeFlagsTest, EachValueMustBeWellFormedAlthoughTheLastOneCounts) {
+  EXPECT_FALSE(ParseServeFlags({"--config=c", "--secure-port=x", "--secure-port=5"}).ok());
+  EXPECT_FALSE(ParseServeFlags({"--config=c", "--metrics-max-age=5", "--metrics-max-age=5m"}).ok());
+}
+
+TEST(ParseGoIntTest, BasesAndUnderscores) {
+  const std::pair<const char*, int64_t> good[] = {
+      {"0", 0},     {"443", 443},  {"+5", 5},
+      {"-5", -5},   {"0x1F", 31},  {"0X1f", 31},
+      {"017", 15},  {"0b11", 3},   {"0o17", 15},
+      {"0_7", 7},   {"00", 0},     {"1_000", 1000},
+      {"-0x8", -8}, {"0x_1F", 31}, {"9223372036854775807", INT64_MAX}};
+  for (const auto& [text, want] : good) EXPECT_EQ(ParseGoInt(text), want) << text;
+  for (const char* bad : {"", "-", "+", "x", "1.0", "1e3", " 1", "1 ", "08", "0x", "0b2", "1__0",
+                          "_1", "1_", "--1", "9223372036854775808"}) {
+    EXPECT_EQ(ParseGoInt(bad), std::nullopt) << bad;
+  }
+}
+
+TEST(ParseGoDurationTest, MicroSignsAndTheLongest) {
+  EXPECT_EQ(*ParseGoDuration("1\xC2\xB5s"), absl::Microseconds(1)) << "micro sign";
+  EXPECT_EQ(*ParseGoDuration("1\xCE\xBCs"), absl::Microseconds(1)) << "Greek mu";
+  EXPECT_TRUE(ParseGoDuration("2562047h").ok());
+  EXPECT_FALSE(ParseGoDuration("2562048h").ok()) << "beyond 63 bits of nanoseconds";
 }
 
 TEST(ParseServeFlagsTest, ListsAreCutAtCommasAndRepeatedFlagsKept) {
