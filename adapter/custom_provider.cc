@@ -14,8 +14,12 @@ namespace {
 // The original's limit for the list call of a `*` request.
 constexpr absl::Duration kListTimeout = absl::Seconds(45);
 
+// As the request writes it; `pods.` has an empty group, which goes unsaid.
 absl::string_view ResourceAsWritten(const CustomMetricRequest& request) {
-  return request.namespace_itself ? absl::string_view("namespaces") : request.resource;
+  if (request.namespace_itself) return "namespaces";
+  const absl::string_view written = request.resource;
+  const bool no_group = !written.empty() && written.find('.') + 1 == written.size();
+  return no_group ? written.substr(0, written.size() - 1) : written;
 }
 
 absl::Status NoMetric(const CustomMetricRequest& request) {

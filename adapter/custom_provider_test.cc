@@ -118,6 +118,20 @@ TEST_F(CustomProviderTest, AListThatFailsIsToldBeforeTheMetricIsLookedUp) {
   EXPECT_TRUE(Get("a").ok());
 }
 
+TEST_F(CustomProviderTest, AnEmptyGroupGoesUnsaid) {
+  CustomMetricRequest request;
+  request.ns = "web";
+  request.name = "a";
+  request.metric = "none";
+  const auto told = [&](const char* resource) {
+    request.resource = resource;
+    return std::string(floor_.custom().Get(request).status().message());
+  };
+  EXPECT_EQ(told("pods."), "the server could not find the metric none for pods");
+  EXPECT_EQ(told("pods.."), "the server could not find the metric none for pods..");
+  EXPECT_EQ(told("x.y."), "the server could not find the metric none for x.y.");
+}
+
 TEST_F(CustomProviderTest, NanIsZero) {
   Answer(std::numeric_limits<double>::quiet_NaN());
   const auto got = Get("a");
