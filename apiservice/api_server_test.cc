@@ -45,6 +45,8 @@ const std::string kV2Accept =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
     "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
 
+const std::string kTableAccept = "application/json;as=Table;v=v1;g=meta.k8s.io";
+
 INSTANTIATE_TEST_SUITE_P(
     Discovery, ConformanceTest,
     testing::Values(
@@ -62,6 +64,11 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"AggregatedForAVersion", C1, 406, "NotAcceptable", kV2Accept},
         Row{"OpenApiV2", "/openapi/v2", 200, R"("swagger":"2.0")"},
         Row{"OpenApiV3", "/openapi/v3", 200, R"("serverRelativeURL":"/openapi/v3/apis/)"},
+        Row{"OpenApiV3ListForAnyType", "/openapi/v3", 200, "serverRelativeURL", "text/html"},
+        Row{"OpenApiV2ForNoOtherType", "/openapi/v2", 406, "", "text/html"},
+        Row{"OpenApiForAnyMethod", "/openapi/v2", 200, R"("swagger":"2.0")", "", "POST"},
+        Row{"IndexByItsFileName", "/index.html", 200, "\"paths\": ["},
+        Row{"VersionIsJsonOnly", "/version", 406, "406: Not Acceptable", "application/yaml"},
         Row{"OpenApiUnknown", "/openapi/v3/x", 404, "NotFound"},
         Row{"Version_", "/version", 200, "\"major\": \"1\""},
         Row{"PostVersion", "/version", 405, "MethodNotAllowed", "", "POST"}),
@@ -93,7 +100,17 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"Protobuf", E1 N "/q", 200, "ExternalMetricValueList",
             "application/vnd.kubernetes.protobuf, */*"},
         Row{"TextIsNotAcceptable", E1 N "/q", 406, "NotAcceptable", "text/plain"},
-        Row{"TableAlone", E1 N "/q", 406, "", "application/json;as=Table;v=v1;g=meta.k8s.io"},
+        Row{"AnyApplicationTypeIsNone", E1 N "/q", 406, "406: Not Acceptable", "application/*"},
+        Row{"TableAlone", E1 N "/q", 406, "", kTableAccept},
+        Row{"TableAloneOfCustom", C2 N "/pods/web-1/m", 406, "only the following", kTableAccept},
+        Row{"CustomErrorIsToldWhateverIsAccepted", C2 N "/pods/nope/m", 404,
+            "{\n  \"kind\": \"Status\"", kTableAccept},
+        Row{"CustomPathThatIsNoneIsTold", C2 N "/pods", 400, "invalid request path", kTableAccept},
+        Row{"TypeComesBeforeThePath", C2 N "/pods", 406, "NotAcceptable", "text/html"},
+        Row{"MethodComesBeforeTheType", E1 N "/q", 405, "{\n  \"kind\"", "text/html", "POST"},
+        Row{"TypeComesBeforeWatch", E1 N "/q?watch=true", 406, "only the following", kTableAccept},
+        Row{"YamlTable", M1 N "/pods", 200, "kind: Table",
+            "application/yaml;as=Table;v=v1;g=meta.k8s.io"},
         Row{"Post", E1 N "/q", 405, "does not allow this method", "", "POST"},
         Row{"Delete", E1 N "/q", 405, "does not allow this method", "", "DELETE"},
         Row{"Head", E1 N "/q", 405, "", "", "HEAD"},

@@ -200,7 +200,8 @@ std::shared_ptr<const DocumentEndpoints::OpenApiSet> DocumentEndpoints::OpenApiO
 
 HttpResponse DocumentEndpoints::OpenApi(const HttpRequest& request, const RoutedRequest& routed,
                                         const Style& style, const adapter::Providers& providers) {
-  if (!TakesOpenApiJson(request.Header("Accept"))) {
+  // The list of the v3 documents is JSON whatever is asked for.
+  if (routed.endpoint != Endpoint::kOpenApiV3Index && !TakesOpenApiJson(request.Header("Accept"))) {
     HttpResponse response;
     response.status = 406;
     return response;

@@ -56,11 +56,8 @@ wire::Status ForbiddenStatus(const User& user, const Attributes& attributes,
              : wire::ForbiddenPath(sentence);
 }
 
-// What is wrong with an Accept header that leaves nothing to answer with.
-wire::Status Unacceptable(const HttpRequest& request, const RoutedRequest& routed) {
-  if (NamesSupportedType(request.Header("Accept"))) {
-    return wire::NotAcceptable(SupportedMediaTypes());
-  }
+// 406 of the router, which knows types but not what they can be converted to.
+wire::Status NoRepresentation(const RoutedRequest& routed) {
   const bool list =
       routed.endpoint == Endpoint::kCustomMetric || routed.endpoint == Endpoint::kExternalMetric ||
       ((routed.endpoint == Endpoint::kPodMetrics || routed.endpoint == Endpoint::kNodeMetrics) &&
@@ -158,7 +155,10 @@ HttpResponse RequestHandler::Dispatch(const HttpRequest& request, const RoutedRe
   if (routed.endpoint == Endpoint::kUnknownPath || off) {
     return parts_.documents->Index(404, providers);
   }
-  if (routed.error.has_value()) return StatusResponse(*routed.error, style);
+  // Paths and methods come before what is accepted, parameters after it.
+  const bool no_route =
+      routed.error.has_value() && (routed.error->code == 404 || request.method != "GET");
+  if (no_route) return StatusResponse(*routed.error, style);
   switch (routed.endpoint) {
     case Endpoint::kIndex:
       return parts_.documents->Index(200, providers);
@@ -170,6 +170,9 @@ HttpResponse RequestHandler::Dispatch(const HttpRequest& request, const RoutedRe
       return response;
     }
     case Endpoint::kVersion:
+      if (!NamesType(request.Header("Accept"), {"application/json"})) {
+        return StatusResponse(wire::NoRepresentation({"application/json"}), style);
+      }
       return parts_.documents->Version();
     case Endpoint::kDebugRules:
     case Endpoint::kDebugDecisions:
@@ -181,11 +184,26 @@ HttpResponse RequestHandler::Dispatch(const HttpRequest& request, const RoutedRe
     default:
       break;
   }
-  if (!style.acceptable) {
-    Style indented;
-    indented.pretty = true;
-    return StatusResponse(Unacceptable(request, routed), indented);
+  return Api(request, routed, style, providers, start + routed.timeout);
+}
+
+HttpResponse RequestHandler::Api(const HttpRequest& request, const RoutedRequest& routed,
+                                 const Style& style, const adapter::Providers& providers,
+                                 MonotonicTime deadline) {
+  if (!NamesType(request.Header("Accept"), SupportedMediaTypes())) {
+    return StatusResponse(NoRepresentation(routed), style);
   }
+  const wire::Status unacceptable = wire::NotAcceptable(SupportedMediaTypes());
+  if (routed.endpoint == Endpoint::kCustomMetric) {
+    // Only a good answer has to be acceptable.
+    if (routed.error.has_value()) return StatusResponse(*routed.error, style);
+    HttpResponse response =
+        parts_.metrics->Serve(request.target, routed, style, providers, deadline);
+    return response.status == 200 && !style.acceptable ? StatusResponse(unacceptable, style)
+                                                       : response;
+  }
+  if (!style.acceptable) return StatusResponse(unacceptable, style);
+  if (routed.error.has_value()) return StatusResponse(*routed.error, style);
   switch (routed.endpoint) {
     case Endpoint::kGroupList:
       return parts_.documents->GroupList(request, style, providers);
@@ -194,8 +212,7 @@ HttpResponse RequestHandler::Dispatch(const HttpRequest& request, const RoutedRe
     case Endpoint::kResourceList:
       return parts_.documents->ResourceList(routed, style, providers);
     default:
-      return parts_.metrics->Serve(request.target, routed, style, providers,
-                                   start + routed.timeout);
+      return parts_.metrics->Serve(request.target, routed, style, providers, deadline);
   }
 }
 

@@ -49,6 +49,9 @@ class RequestHandler {
                      const adapter::Providers& providers);
   HttpResponse Dispatch(const HttpRequest& request, const RoutedRequest& routed, const Style& style,
                         MonotonicTime start);
+  // Groups, lists and metrics, for what the caller accepts.
+  HttpResponse Api(const HttpRequest& request, const RoutedRequest& routed, const Style& style,
+                   const adapter::Providers& providers, MonotonicTime deadline);
 
   const LimitOptions limits_;
   const Parts parts_;

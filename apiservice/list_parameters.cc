@@ -1,9 +1,13 @@
 #include "apiservice/list_parameters.h"
 
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 
 namespace flyball::apiservice {
@@ -24,19 +28,64 @@ absl::Status CheckInteger(const Query& query, absl::string_view name) {
                    well_formed ? "\": value out of range" : "\": invalid syntax"));
 }
 
-wire::Status Invalid(absl::string_view field, absl::string_view reason, absl::string_view message) {
-  wire::StatusDetails details;
-  details.group = "meta.k8s.io";
-  details.kind = "ListOptions";
-  details.causes.push_back({.message = std::string(message),
-                            .reason = std::string(reason),
-                            .field = std::string(field)});
-  return {422, "Invalid",
-          absl::StrCat("ListOptions.meta.k8s.io \"\" is invalid: ", field, ": ", message), details};
+using Causes = std::vector<wire::StatusCause>;
+
+constexpr absl::string_view kMatch = "resourceVersionMatch";
+constexpr absl::string_view kInitialEvents = "sendInitialEvents";
+
+void Forbid(absl::string_view field, absl::string_view why, Causes* out) {
+  out->push_back({.message = absl::StrCat("Forbidden: ", field, why),
+                  .reason = "FieldValueForbidden",
+                  .field = std::string(field)});
 }
 
-wire::Status ForbiddenOption(absl::string_view field, absl::string_view why) {
-  return Invalid(field, "FieldValueForbidden", absl::StrCat("Forbidden: ", field, why));
+void NotSupported(absl::string_view match, absl::string_view supported, Causes* out) {
+  out->push_back(
+      {.message = absl::StrCat("Unsupported value: \"", match, "\": supported values: ", supported),
+       .reason = "FieldValueNotSupported",
+       .field = std::string(kMatch)});
+}
+
+void CheckList(const Query& query, absl::string_view match, Causes* out) {
+  if (!match.empty()) {
+    const absl::string_view version = query.Value("resourceVersion");
+    if (version.empty()) {
+      Forbid(kMatch, " is forbidden unless resourceVersion is provided", out);
+    }
+    if (!query.Value("continue").empty()) {
+      Forbid(kMatch, " is forbidden when continue is provided", out);
+    }
+    if (match != "Exact" && match != "NotOlderThan") {
+      NotSupported(match, "\"Exact\", \"NotOlderThan\", \"\"", out);
+    }
+    if (match == "Exact" && version == "0") {
+      Forbid(kMatch, " \"exact\" is forbidden for resourceVersion \"0\"", out);
+    }
+  }
+  if (query.Has(kInitialEvents)) Forbid(kInitialEvents, " is forbidden for list", out);
+}
+
+void CheckWatch(const Query& query, absl::string_view match, Causes* out) {
+  const bool events = query.Has(kInitialEvents);
+  if (events && match != "NotOlderThan") {
+    out->push_back({.message =
+                        "Forbidden: sendInitialEvents requires setting resourceVersionMatch to "
+                        "NotOlderThan",
+                    .reason = "FieldValueForbidden",
+                    .field = std::string(kMatch)});
+  }
+  if (events) {
+    Forbid(kInitialEvents, " is forbidden for watch unless the WatchList feature gate is enabled",
+           out);
+  }
+  if (match.empty()) return;
+  if (!events) {
+    Forbid(kMatch, " is forbidden for watch unless sendInitialEvents is provided", out);
+  }
+  if (match != "NotOlderThan") NotSupported(match, "\"NotOlderThan\"", out);
+  if (!query.Value("continue").empty()) {
+    Forbid(kMatch, " is forbidden when continue is provided", out);
+  }
 }
 
 }  // namespace
@@ -55,29 +104,23 @@ absl::StatusOr<ListParameters> ParseListParameters(const Query& query) {
 }
 
 std::optional<wire::Status> CheckListOptions(const Query& query) {
-  const absl::string_view match = query.Value("resourceVersionMatch");
-  const absl::string_view version = query.Value("resourceVersion");
-  constexpr absl::string_view kMatch = "resourceVersionMatch";
-  if (!match.empty()) {
-    if (version.empty()) {
-      return ForbiddenOption(kMatch, " is forbidden unless resourceVersion is provided");
-    }
-    if (query.Has("continue")) {
-      return ForbiddenOption(kMatch, " is forbidden when continue is provided");
-    }
-    if (match != "Exact" && match != "NotOlderThan") {
-      return Invalid(kMatch, "FieldValueNotSupported",
-                     absl::StrCat("Unsupported value: \"", match,
-                                  "\": supported values: \"Exact\", \"NotOlderThan\", \"\""));
-    }
-    if (match == "Exact" && version == "0") {
-      return ForbiddenOption(kMatch, " \"Exact\" is forbidden for resourceVersion \"0\"");
-    }
-  }
-  if (query.Has("sendInitialEvents")) {
-    return ForbiddenOption("sendInitialEvents", " is forbidden for list");
-  }
-  return std::nullopt;
+  Causes causes;
+  const auto check = query.Flag("watch") ? CheckWatch : CheckList;
+  check(query, query.Value(kMatch), &causes);
+  if (causes.empty()) return std::nullopt;
+  const std::string all =
+      absl::StrJoin(causes, ", ", [](std::string* out, const wire::StatusCause& cause) {
+        absl::StrAppend(out, cause.field, ": ", cause.message);
+      });
+  const absl::string_view open = causes.size() > 1 ? "[" : "";
+  const absl::string_view close = causes.size() > 1 ? "]" : "";
+  wire::StatusDetails details;
+  details.group = "meta.k8s.io";
+  details.kind = "ListOptions";
+  details.causes = std::move(causes);
+  return wire::Status{422, "Invalid",
+                      absl::StrCat("ListOptions.meta.k8s.io \"\" is invalid: ", open, all, close),
+                      details};
 }
 
 }  // namespace flyball::apiservice

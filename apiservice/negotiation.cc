@@ -53,7 +53,7 @@ std::optional<Clause> ParseClause(absl::string_view text) {
     if (key == "v") clause.version = value;
     if (key == "pretty") clause.pretty = value == "1";
     if (key == "stream") clause.other_stream = !value.empty() && value != "watch";
-    if (key == "q" && !absl::SimpleAtod(value, &clause.q)) clause.q = 1;
+    if (key == "q" && !absl::SimpleAtod(value, &clause.q)) clause.q = 0;
   }
   return clause;
 }
@@ -77,6 +77,13 @@ std::optional<Conversion> ConversionOf(const Clause& clause, Offer offer) {
   return std::nullopt;
 }
 
+// Tables have no protobuf form, aggregated discovery is made in JSON only.
+bool IsMadeIn(Conversion conversion, Encoding encoding) {
+  if (conversion == Conversion::kNone || encoding == Encoding::kJson) return true;
+  const bool table = conversion == Conversion::kTableV1 || conversion == Conversion::kTableV1Beta1;
+  return table && encoding == Encoding::kYaml;
+}
+
 struct Serializer {
   absl::string_view subtype;
   Encoding encoding;
@@ -98,13 +105,12 @@ std::optional<MediaType> Negotiate(absl::string_view accept, Offer offer) {
   std::stable_sort(clauses.begin(), clauses.end(),
                    [](const Clause& a, const Clause& b) { return a.q > b.q; });
   for (const Clause& clause : clauses) {
-    if (clause.other_stream || clause.q <= 0) continue;
+    if (clause.other_stream) continue;
     const std::optional<Conversion> conversion = ConversionOf(clause, offer);
     if (!conversion.has_value()) continue;
     for (const Serializer& serializer : kSerializers) {
       if (!Matches(clause, serializer.subtype)) continue;
-      // Converted forms are made in JSON only.
-      if (*conversion != Conversion::kNone && serializer.encoding != Encoding::kJson) continue;
+      if (!IsMadeIn(*conversion, serializer.encoding)) continue;
       return MediaType{serializer.encoding, *conversion, clause.pretty};
     }
   }
@@ -143,10 +149,10 @@ const std::vector<std::string>& SupportedListMediaTypes() {
   return *kTypes;
 }
 
-bool NamesSupportedType(absl::string_view accept) {
+bool NamesType(absl::string_view accept, const std::vector<std::string>& types) {
+  if (absl::StripAsciiWhitespace(accept).empty()) return true;
   for (absl::string_view clause : absl::StrSplit(accept, ',')) {
     clause = absl::StripAsciiWhitespace(clause.substr(0, clause.find(';')));
-    const std::vector<std::string>& types = SupportedMediaTypes();
     if (clause == "*/*" || std::find(types.begin(), types.end(), clause) != types.end()) {
       return true;
     }

@@ -1,7 +1,8 @@
 // Accept header → the encoding of the answer.
 //
 // Pure. Source: k8s.io/apiserver 0.30 endpoints/handlers/negotiation: clauses by q, then in their
-// order; a clause whose conversion (`as`, `g`, `v`) the endpoint lacks is skipped.
+// order; a clause whose conversion (`as`, `g`, `v`) the endpoint lacks is skipped. q=0 is the least
+// wanted, not refused; a q that is no number counts as 0.
 #pragma once
 
 #include <optional>
@@ -38,7 +39,8 @@ std::string ContentTypeOf(MediaType type);
 const std::vector<std::string>& SupportedMediaTypes();
 const std::vector<std::string>& SupportedListMediaTypes();
 
-// Whether a clause names a supported type, whatever its parameters: which 406 an answer is.
-bool NamesSupportedType(absl::string_view accept);
+// Whether a clause names one of these types, or any (`*/*`, or no header), whatever its parameters.
+// The original's router asks this first, by the letter: neither `application/*` nor capitals count.
+bool NamesType(absl::string_view accept, const std::vector<std::string>& types);
 
 }  // namespace flyball::apiservice

@@ -37,10 +37,10 @@ Style StyleOf(const HttpRequest& request, const RoutedRequest& routed) {
   if (const std::optional<MediaType> media = Negotiate(request.Header("Accept"), offer)) {
     style.media = *media;
   } else {
-    style.acceptable = false;
+    style.acceptable = false;  // errors are then written for human eyes
   }
-  style.pretty =
-      style.media.pretty || routed.pretty.value_or(IsForHumans(request.Header("User-Agent")));
+  style.pretty = !style.acceptable || style.media.pretty ||
+                 routed.pretty.value_or(IsForHumans(request.Header("User-Agent")));
   style.gzip = TakesGzip(request.Header("Accept-Encoding"));
   return style;
 }

@@ -170,6 +170,8 @@ void RouteOther(Segments parts, RoutedRequest* out) {
     out->endpoint = Endpoint::kHealth;
     out->resource = first;
     out->name = absl::StrJoin(parts.subspan(1), "/");
+  } else if (parts.size() == 1 && first == "index.html") {
+    out->endpoint = Endpoint::kIndex;
   } else if (parts.size() == 1 && first == "metrics") {
     out->endpoint = Endpoint::kMetrics;
   } else if (parts.size() == 1 && first == "version") {
@@ -188,7 +190,9 @@ void RouteOther(Segments parts, RoutedRequest* out) {
 
 bool IsAnyMethod(Endpoint endpoint) {
   return endpoint == Endpoint::kHealth || endpoint == Endpoint::kMetrics ||
-         endpoint == Endpoint::kUnknownPath || endpoint == Endpoint::kIndex;
+         endpoint == Endpoint::kOpenApiV2 || endpoint == Endpoint::kOpenApiV3Index ||
+         endpoint == Endpoint::kOpenApiV3 || endpoint == Endpoint::kUnknownPath ||
+         endpoint == Endpoint::kIndex;
 }
 
 void CheckParameters(RoutedRequest* out) {

@@ -141,6 +141,38 @@ INSTANTIATE_TEST_SUITE_P(
             "pods" + kM + " ns=s name=p"}),
     [](const auto& info) { return info.param.name; });
 
+struct InvalidRow {
+  std::string name;
+  std::string query;
+  std::string want;  // the message after `ListOptions.meta.k8s.io "" is invalid: `
+};
+
+class ListOptionsTest : public testing::TestWithParam<InvalidRow> {};
+
+TEST_P(ListOptionsTest, Row) {
+  const auto error =
+      Route("GET", absl::StrCat(E1 "/namespaces/s/q?", GetParam().query), kMinute).error;
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->code, 422);
+  EXPECT_EQ(error->message,
+            absl::StrCat("ListOptions.meta.k8s.io \"\" is invalid: ", GetParam().want));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Invalid, ListOptionsTest,
+    testing::Values(
+        InvalidRow{"EachFaultIsTold", "resourceVersionMatch=x",
+                   "[resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless "
+                   "resourceVersion is provided, resourceVersionMatch: Unsupported value: \"x\": "
+                   "supported values: \"Exact\", \"NotOlderThan\", \"\"]"},
+        InvalidRow{"ExactlyTheFirst", "resourceVersionMatch=Exact&resourceVersion=0",
+                   "resourceVersionMatch: Forbidden: resourceVersionMatch \"exact\" is forbidden "
+                   "for resourceVersion \"0\""},
+        InvalidRow{"WatchHasItsOwn", "watch=1&resourceVersionMatch=NotOlderThan",
+                   "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch "
+                   "unless sendInitialEvents is provided"}),
+    [](const auto& info) { return info.param.name; });
+
 TEST(RouteTimeoutTest, ShortensButNeverLengthens) {
   EXPECT_EQ(Route("GET", "/apis?timeout=5s", kMinute).timeout, absl::Seconds(5));
   EXPECT_EQ(Route("GET", "/apis?timeout=10h", kMinute).timeout, kMinute);

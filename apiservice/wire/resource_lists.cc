@@ -110,8 +110,10 @@ std::string ObjectJson(absl::string_view kind, const T& item, absl::Time now) {
 ProtoWriter MetadataProto(const kube::ObjectMeta& meta, absl::Time now) {
   ProtoWriter out;
   out.String(1, meta.name);
-  out.String(2, "");
+  out.String(2, "");  // Go writes its texts and numbers also when they are empty
   out.String(3, meta.ns);
+  for (const int empty_text : {4, 5, 6}) out.String(empty_text, "");
+  out.Int(7, 0);
   out.Time(8, now);
   for (const auto& [key, value] : meta.labels) out.MapEntry(11, key, value);
   return out;
@@ -192,8 +194,10 @@ constexpr absl::string_view kColumns =
 template <typename T>
 std::string TableJson(const std::vector<T>& items, absl::string_view version, absl::Time now) {
   std::string out = absl::StrCat("{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/", version,
-                                 "\",\"metadata\":{},\"columnDefinitions\":[",
-                                 items.empty() ? "" : kColumns, "],\"rows\":[");
+                                 "\",\"metadata\":{},\"columnDefinitions\":");
+  // The original names its columns at the first row.
+  if (items.empty()) return absl::StrCat(out, "null,\"rows\":null}\n");
+  absl::StrAppend(&out, "[", kColumns, "],\"rows\":[");
   for (size_t i = 0; i < items.size(); ++i) {
     const adapter::Usage usage = UsageOf(items[i]);
     out.append(i > 0 ? ",{\"cells\":[" : "{\"cells\":[");

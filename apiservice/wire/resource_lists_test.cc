@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "absl/strings/escaping.h"
+
 namespace flyball::apiservice::wire {
 namespace {
 
@@ -56,8 +58,15 @@ TEST(TableJsonTest, PodRowsSumTheContainers) {
       std::string::npos);
   EXPECT_EQ(
       PodTableJson({}, "v1", kNow),
-      R"({"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},"columnDefinitions":[],"rows":[]})"
+      R"({"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},"columnDefinitions":null,"rows":null})"
       "\n");
+}
+
+TEST(NodeMetricsProtobufTest, MetadataHasGosEmptyFields) {
+  // name n1, then generateName to resourceVersion "", generation 0, creationTimestamp.
+  const std::string metadata("\x0a\x02n1\x12\x00\x1a\x00\x22\x00\x2a\x00\x32\x00\x38\x00\x42", 17);
+  const std::string body = NodeMetricsProtobuf(NodeOne(), kNow);
+  EXPECT_NE(body.find(metadata), std::string::npos) << absl::CHexEscape(body);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ EXT = E + "/namespaces/web"
 BYTES = "bytes"    # status, content type, body byte for byte but for timestamps of this moment
 JSON = "json"      # status, content type, body as JSON, lists of named things sorted
 STATUS = "status"  # status alone: the text is each program's own
-# and "reason" and "containers" of harness/compare.py.
+# and "reason", "protobuf" and "containers" of harness/compare.py.
 
 NS, PO, SVC, HOST = ({"resource": r} for r in ("namespace", "pod", "service", "node"))
 

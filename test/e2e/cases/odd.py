@@ -210,7 +210,23 @@ RESOURCES = [Request(C2, JSON), Request(C1, JSON), *get(
     WEB + "/deployments/d/t8", WEB + "/pods/a-1/t12_x", WEB + "/pods/a-1/_x",
     WEB + "/pods/a-1/13t", WEB + "/pods/nameless/t")]
 
+# What a caller accepts, at each place where an answer is made or refused.
+TYPES = ["application/*", "application/json;q=0", "application/json;q=x,application/yaml;q=0.1", "APPLICATION/JSON", "text/html", "garbage",
+         ",", ";", "application/json;as=Foo", "application/json;g=x;v=y", "application/json;as=Table;v=v1;g=meta.k8s.io",
+         "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io", "text/plain, application/json;q=0.1", "application/json,,"]
+PLACES = [WEB + "/pods/a-1/m", WEB + "/pods/none/m", WEB + "/pods/a-1/none", WEB + "/pods/*/m", WEB + "/pods", WEB + "/pods/a-1/m?limit=x",
+          EXT + "/q", EXT + "/none", EXT + "/q?watch=true", E + "/x/y/z", "/version"]
+ACCEPTED = [
+    *(Request(path, STATUS if path == "/version" else "bytes", (("Accept", t),)) for path in PLACES for t in TYPES),
+    *(Request(path, headers=(("Accept", t),), method="POST") for path in (WEB + "/pods/a-1/m", EXT + "/q", "/version") for t in TYPES),
+    *(Request(path, STATUS, (("Accept", "text/html"),), m) for path in ("/openapi/v3", "/openapi/v2") for m in ("GET", "POST")),
+    *get(*(f"{EXT}/q?{p}resourceVersionMatch={m}{v}" for p in ("", "watch=1&") for m in ("x", "Exact", "NotOlderThan")
+           for v in ("", "&resourceVersion=0", "&continue=a", "&sendInitialEvents=true"))),
+    *get(WEB + "/deployments./d/none", WEB + "/pods./a-1/none", WEB + "/pods../a-1/none", C2 + "/nodes.x./n1/m"),
+    *get("/index.html", compare=STATUS)]
+
 CASES = [
+    Case("odd_accept", ASKED, ACCEPTED, (READY, "pods/m"), {**series("m"), "q": [{"__name__": "q"}]}, echo),
     Case("odd_names", NAMED, PATHS, (READY, "pods/m"), series(*(f"n{i}" for i in range(len(METRICS)))), by_name),
     Case("odd_parameters", ASKED, QUESTIONS, (READY, "pods/m"), {**series("m"), "q": [{"__name__": "q"}]}, echo),
     Case("odd_shapes", ASKED, SHAPES, (READY, "pods/m"), {**series("m"), "q": [{"__name__": "q"}]},

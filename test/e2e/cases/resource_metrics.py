@@ -53,6 +53,11 @@ CASES = [
         *PATHS, *GONE, Request(M), *get(M + "/pods?watch=true", M + "/namespaces/web/nodes", M + "/pods/x", compare="reason"),
         *get(M + "/namespaces/web/pods", M + "/nodes", M + "/nodes/n1", compare="containers",
              headers=(("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"),)),
+        *get(M + "/nodes?labelSelector=none%3Dx", M + "/namespaces/web/pods?labelSelector=none%3Dx", M + "/nodes/n1",
+             headers=(("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io"),)),
+        *get(M + "/nodes", M + "/nodes/n1", headers=(("Accept", "application/yaml;as=Table;v=v1;g=meta.k8s.io"),)),
+        *get(M + "/nodes", M + "/nodes/n1", M + "/namespaces/web/pods/a-1", compare="protobuf",
+             headers=(("Accept", "application/vnd.kubernetes.protobuf"),)),
     ], (), {}, ANSWERS),
     Case("resource_metrics_prometheus_failing", CONFIG, get(
         M + "/namespaces/web/pods/a-1", M + "/namespaces/web/pods", M + "/nodes/n1", M + "/nodes", compare="containers"),
