@@ -87,7 +87,8 @@ class Adapter::Impl {
       providers->resource = std::make_shared<ResourceProvider>(
           ResourceProvider::Parts{.answering = answering,
                                   .pool = request_pool_,
-                                  .max_parallel = static_cast<size_t>(options_.max_parallel)},
+                                  .max_parallel = static_cast<size_t>(options_.max_parallel),
+                                  .merge = options_.queries.merge},
           *rules->resource);
     }
     providers_.Set(std::move(providers));

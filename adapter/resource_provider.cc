@@ -131,7 +131,7 @@ std::string ResourceProvider::Batch::What() const {
 std::vector<ResourceProvider::Batch> ResourceProvider::PodBatches(
     const std::vector<kube::ObjectPtr>& pods) const {
   // Sorted by namespace, name: each namespace is one run.
-  const bool together = !pods.empty() && pods.front()->ns != pods.back()->ns &&
+  const bool together = parts_.merge && !pods.empty() && pods.front()->ns != pods.back()->ns &&
                         rules_.cpu->ContainerQueryKeepsNamespaces() &&
                         rules_.memory->ContainerQueryKeepsNamespaces();
   std::vector<Batch> batches;

@@ -33,6 +33,7 @@ class ResourceProvider : public ResourceMetricsProvider {
     WorkerPool& pool;
     size_t max_parallel = 8;  // namespaces at once
     size_t max_names = 500;   // pods in a query for all namespaces
+    bool merge = true;        // false: each namespace has queries of its own, always
   };
 
   ResourceProvider(const Parts& parts, rules::CompiledResourceRules rules)

@@ -52,7 +52,7 @@ std::string Shown(const std::vector<PodMetrics>& pods) {
 
 class ResourceProviderTest : public testing::Test {
  protected:
-  ResourceProviderTest() {
+  explicit ResourceProviderTest(const TestFloor::Options& options = {}) : floor_(options) {
     for (const char* pod : {"a", "b"}) floor_.directory.Add("pods", "web", pod);
     floor_.directory.Add("pods", "db", "x");
     for (const char* node : {"n1", "n2"}) floor_.directory.Add("nodes", "", node);
@@ -75,7 +75,7 @@ class ResourceProviderTest : public testing::Test {
 
   static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   static constexpr double kInf = std::numeric_limits<double>::infinity();
-  TestFloor floor_{{}};
+  TestFloor floor_;
 };
 
 TEST_F(ResourceProviderTest, OnePairOfQueriesForEachNamespace) {
@@ -239,6 +239,21 @@ TEST_F(ResourceProviderTest, ATemplateThatGroupsByNamespaceNeedsOnePairForAll) {
   ASSERT_TRUE(Pods("web").ok());
   EXPECT_THAT(floor_.source.queries(),
               testing::Contains("sum by (ns,po,ctr) (cpu{ns=\"web\",po=~\"a|b\"})"));
+}
+
+class ResourceProviderApartTest : public ResourceProviderTest {
+ protected:
+  ResourceProviderApartTest() : ResourceProviderTest({.queries = {.merge = false}}) {}
+};
+
+TEST_F(ResourceProviderApartTest, WithoutMergingEachNamespaceIsAskedForAlone) {
+  floor_.Load(CompileOrDie(kKeepsNamespaces));
+  ASSERT_TRUE(Pods("").ok());
+  EXPECT_THAT(floor_.source.queries(),
+              UnorderedElementsAre("sum by (ns,po,ctr) (cpu{ns=\"db\",po=\"x\"})",
+                                   "sum by (ns,po,ctr) (mem{ns=\"db\",po=\"x\"})",
+                                   "sum by (ns,po,ctr) (cpu{ns=\"web\",po=~\"a|b\"})",
+                                   "sum by (ns,po,ctr) (mem{ns=\"web\",po=~\"a|b\"})"));
 }
 
 }  // namespace

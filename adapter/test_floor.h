@@ -53,6 +53,7 @@ class TestFloor {
                   options.relist),
         view_(relister_),
         batcher_(source, clock, options.queries, nullptr),
+        merge_(options.queries.merge),
         values_(options.nan_value, clock, nullptr),
         complaints_(clock, absl::Seconds(10)) {}
 
@@ -67,7 +68,8 @@ class TestFloor {
   CustomProvider custom() { return CustomProvider(answering()); }
   ExternalProvider external() { return ExternalProvider(answering()); }
   ResourceProvider resource() {
-    return ResourceProvider({.answering = answering(), .pool = pool_}, *rules_->resource);
+    return ResourceProvider({.answering = answering(), .pool = pool_, .merge = merge_},
+                            *rules_->resource);
   }
   Relister& relister() { return relister_; }
   QueryBatcher& batcher() { return batcher_; }
@@ -91,6 +93,7 @@ class TestFloor {
   Relister relister_;
   View view_;
   QueryBatcher batcher_;
+  const bool merge_;
   ValueGuard values_;
   LogLimiter complaints_;
   WorkerPool pool_{4};
