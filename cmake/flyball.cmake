@@ -9,6 +9,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 option(FLYBALL_WERROR "Treat warnings as errors" ON)
 set(FLYBALL_SANITIZE "" CACHE STRING "Sanitizers: address, thread, or empty")
 option(FLYBALL_FUZZ "Build the fuzz targets for libFuzzer (needs clang)" OFF)
+option(FLYBALL_PCH "Precompile the headers that most files include" OFF)
 
 # No fused multiply-add: the replica math must round exactly as amd64 Go does.
 add_compile_options(-Wall -Wextra -Wconversion -Wno-sign-conversion -ffp-contract=off)
@@ -39,7 +40,8 @@ endif()
 
 find_program(FLYBALL_CCACHE ccache)
 if(FLYBALL_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${FLYBALL_CCACHE})
+  # What ccache asks for where headers are precompiled; no file here uses __DATE__ or __TIME__.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${FLYBALL_CCACHE})
 endif()
 
 # mold links the many test programs in a tenth of the time; not under clang's fuzzer runtime.
@@ -64,6 +66,25 @@ pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET prometheus-cpp-core)
 
 include(GoogleTest)
 
+# flyball_precompiled(TARGET): it compiles a third faster. Builds for development do without, so that a file that relies on
+# the includes of another does not compile there.
+function(flyball_precompiled target)
+  if(NOT FLYBALL_PCH)
+    return()
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # The first is for ccache. Some libraries ask for the second, and all must have the same.
+    target_compile_options(${target} PRIVATE -fpch-preprocess -pthread)
+    # GCC forgets which headers are the system's, and reports what it inlines of them; builds for development see to warnings.
+    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-error)
+  endif()
+  if(target STREQUAL "flyball_base")
+    target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/base/precompiled.h)
+  else()
+    target_precompile_headers(${target} REUSE_FROM flyball_base)
+  endif()
+endfunction()
+
 # flyball_floor(NAME DEPS <floors> LIBS <libraries>)
 #
 # Makes library flyball_NAME of every .cc below this folder that is not a test, and NAME_test of every *_test.cc.
@@ -83,6 +104,7 @@ function(flyball_floor name)
   list(TRANSFORM ARG_DEPS PREPEND flyball_)
   if(sources)
     add_library(flyball_${name} STATIC ${sources})
+    flyball_precompiled(flyball_${name})
     set(scope PUBLIC)
   else()
     add_library(flyball_${name} INTERFACE)
