@@ -187,8 +187,7 @@ void Loop::BeginAll(const std::vector<Entry*>& entries, MonotonicTime now) {
   std::vector<QuestionBoard::Handle> to_ask;
   for (Entry* entry : entries) {
     if (!Prepare(*entry, now)) {
-      absl::MutexLock lock(&mutex_);
-      entry->busy = false;
+      Finish(*entry);  // it may have become ours meanwhile
       continue;
     }
     switch (parts_.read.FindScale(*entry)) {
