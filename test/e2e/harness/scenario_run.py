@@ -1,5 +1,6 @@
 """Leads the scenarios of cases/scaling.py through one scaler and writes down what it told about each."""
 
+import collections
 import concurrent.futures
 import json
 import re
@@ -72,7 +73,9 @@ class Run:
             self._metrics.set(self._ns, s.name, **s.steps[0][0])
 
     def play(self):
-        """Rivals come when the first is known: upstream the first of two that appear at once may pass."""
+        """Rivals come when the first is known: upstream the first of two that appear at once may pass. They are rivals by their
+        pods, so these are there before."""
+        wait.until(self._pods_are_there, f"the pods of {self._ns}", 60)
         self._create(0)
         for s in self._scenarios:
             if s.rivals > 1:
@@ -83,6 +86,10 @@ class Run:
         events = events_of(self._admin, self._kind, self._ns)
         for s in self._scenarios:
             self.told[s.name].events = sorted(set().union(*(events.get(n, set()) for n in s.names())))
+
+    def _pods_are_there(self) -> bool:
+        found = collections.Counter(pod["metadata"]["labels"].get("app") for pod in kube.listed(self._admin, "Pod", self._ns))
+        return all(found[s.name] >= s.start for s in self._scenarios if s.target and s.kind in ("Deployment", "StatefulSet"))
 
     def _create(self, which: int):
         for s in self._scenarios:
