@@ -40,6 +40,15 @@ void FindFiles(const fs::path& folder, std::set<fs::path>* seen, std::set<std::s
   }
 }
 
+absl::StatusOr<std::string> ReadManifestFile(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {  // a FIFO would be waited for
+    return absl::InvalidArgumentError(absl::StrCat(path, ": is no file"));
+  }
+  return ReadFile(path, FolderDirectory::kMaxFileBytes);
+}
+
 using KindKey = std::pair<std::string, std::string>;  // group, kind
 
 // Adds to the built-in resources what the objects define or need.
@@ -121,7 +130,7 @@ bool FolderDirectory::ReadFiles(std::vector<std::string>* problems) {
   bool changed =
       std::erase_if(files_, [&](const auto& file) { return !paths.contains(file.first); }) > 0;
   for (const std::string& path : paths) {
-    const absl::StatusOr<std::string> text = ReadFile(path, kMaxFileBytes);
+    const absl::StatusOr<std::string> text = ReadManifestFile(path);
     const size_t hash =
         std::hash<std::string>()(text.ok() ? *text : std::string(text.status().message()));
     const auto [entry, is_new] = files_.try_emplace(path);

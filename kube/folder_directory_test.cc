@@ -1,5 +1,7 @@
 #include "kube/folder_directory.h"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -195,6 +197,16 @@ TEST_F(FolderDirectoryTest, ReloadTakesGoodFilesAndKeepsTheLastGoodOfBadOnes) {
   directory->Reload();
   EXPECT_EQ(Names(*directory, "pods"), "default/a3");
   EXPECT_THAT(directory->problems(), IsEmpty());
+}
+
+TEST_F(FolderDirectoryTest, NothingIsWaitedForThatIsNoFile) {
+  Write("a.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: a}}");
+  const auto directory = Make();
+  const std::string fifo = (root_ / "fifo.yaml").string();
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  directory->Reload();
+  EXPECT_EQ(Names(*directory, "pods"), "default/a");
+  EXPECT_THAT(directory->problems(), ElementsAre(fifo + ": is no file"));
 }
 
 TEST_F(FolderDirectoryTest, WatcherReloads) {
