@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "apiservice/net/openssl_ptr.h"
+#include "base/openssl_ptr.h"
 
 namespace flyball::apiservice {
 
@@ -20,17 +20,13 @@ struct TestPair {
 inline std::string TestPem(X509* certificate) {
   const BioPtr bio(BIO_new(BIO_s_mem()));
   PEM_write_bio_X509(bio.get(), certificate);
-  char* data = nullptr;
-  const auto length = BIO_get_mem_data(bio.get(), &data);
-  return std::string(data, static_cast<size_t>(length));
+  return TextOf(bio.get());
 }
 
 inline std::string TestKeyPem(EVP_PKEY* key) {
   const BioPtr bio(BIO_new(BIO_s_mem()));
   PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr);
-  char* data = nullptr;
-  const auto length = BIO_get_mem_data(bio.get(), &data);
-  return std::string(data, static_cast<size_t>(length));
+  return TextOf(bio.get());
 }
 
 struct TestCertificateSpec {

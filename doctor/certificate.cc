@@ -1,32 +1,20 @@
 #include "doctor/certificate.h"
 
-#include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
-#include <ctime>
-#include <memory>
 #include <utility>
 
+#include "base/openssl_ptr.h"
 #include "base/status_macros.h"
 
 namespace flyball::doctor {
 namespace {
 
 constexpr size_t kMaxCertificates = 256;
-
-template <typename T, void (*free)(T*)>
-struct Free {
-  void operator()(T* object) const { free(object); }
-};
-using X509Ptr = std::unique_ptr<X509, Free<X509, X509_free>>;
-using StorePtr = std::unique_ptr<X509_STORE, Free<X509_STORE, X509_STORE_free>>;
-using ContextPtr = std::unique_ptr<X509_STORE_CTX, Free<X509_STORE_CTX, X509_STORE_CTX_free>>;
-using NamesPtr = std::unique_ptr<GENERAL_NAMES, Free<GENERAL_NAMES, GENERAL_NAMES_free>>;
-using BioPtr = std::unique_ptr<BIO, Free<BIO, BIO_free_all>>;
 
 absl::StatusOr<std::vector<X509Ptr>> ReadPem(absl::string_view pem) {
   const BioPtr in(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
@@ -44,20 +32,12 @@ absl::StatusOr<std::vector<X509Ptr>> ReadPem(absl::string_view pem) {
 std::string NameText(const X509_NAME* name) {
   const BioPtr out(BIO_new(BIO_s_mem()));
   X509_NAME_print_ex(out.get(), name, 0, XN_FLAG_RFC2253);
-  char* text = nullptr;
-  const long size = BIO_get_mem_data(out.get(), &text);
-  return size > 0 ? std::string(text, static_cast<size_t>(size)) : "";
-}
-
-absl::Time TimeOf(const ASN1_TIME* time) {
-  std::tm parts = {};
-  if (ASN1_TIME_to_tm(time, &parts) != 1) return absl::InfinitePast();
-  return absl::FromTM(parts, absl::UTCTimeZone());
+  return TextOf(out.get());
 }
 
 std::vector<std::string> NamesOf(X509* certificate) {
   std::vector<std::string> names;
-  const NamesPtr found(static_cast<GENERAL_NAMES*>(
+  const GeneralNamesPtr found(static_cast<GENERAL_NAMES*>(
       X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
   for (int i = 0; i < sk_GENERAL_NAME_num(found.get()); ++i) {
     const GENERAL_NAME* name = sk_GENERAL_NAME_value(found.get(), i);
@@ -88,11 +68,11 @@ absl::StatusOr<std::string> WhyNotTrusted(absl::string_view chain_pem, absl::str
                                           const std::string& name, absl::Time now) {
   ASSIGN_OR_RETURN(const std::vector<X509Ptr> chain, ReadPem(chain_pem));
   ASSIGN_OR_RETURN(const std::vector<X509Ptr> authorities, ReadPem(ca_pem));
-  const StorePtr store(X509_STORE_new());
+  const X509StorePtr store(X509_STORE_new());
   for (const X509Ptr& authority : authorities) X509_STORE_add_cert(store.get(), authority.get());
   STACK_OF(X509)* between = sk_X509_new_null();
   for (size_t i = 1; i < chain.size(); ++i) sk_X509_push(between, chain[i].get());
-  const ContextPtr context(X509_STORE_CTX_new());
+  const X509StoreCtxPtr context(X509_STORE_CTX_new());
   X509_STORE_CTX_init(context.get(), store.get(), chain[0].get(), between);
   X509_VERIFY_PARAM* check = X509_STORE_CTX_get0_param(context.get());
   X509_VERIFY_PARAM_set_time(check, absl::ToTimeT(now));

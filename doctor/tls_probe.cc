@@ -1,27 +1,17 @@
 #include "doctor/tls_probe.h"
 
-#include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/openssl_ptr.h"
 
 namespace flyball::doctor {
 namespace {
-
-struct FreeBio {
-  void operator()(BIO* bio) const { BIO_free_all(bio); }
-};
-struct FreeContext {
-  void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
-};
-using BioPtr = std::unique_ptr<BIO, FreeBio>;
-using ContextPtr = std::unique_ptr<SSL_CTX, FreeContext>;
 
 absl::Status Failed(const std::string& where) {
   const unsigned long error = ERR_peek_last_error();
@@ -40,7 +30,7 @@ absl::StatusOr<std::string> ShownCertificates(const Address& address,
   const bool bare_ipv6 = absl::StrContains(address.host, ':');
   const std::string where =
       absl::StrCat(bare_ipv6 ? "[" : "", address.host, bare_ipv6 ? "]" : "", ":", address.port);
-  const ContextPtr context(SSL_CTX_new(TLS_client_method()));
+  const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
   const BioPtr connection(BIO_new_ssl_connect(context.get()));
   if (connection == nullptr) return Failed(where);
   SSL* tls = nullptr;
@@ -58,10 +48,10 @@ absl::StatusOr<std::string> ShownCertificates(const Address& address,
   for (int i = 0; i < sk_X509_num(chain); ++i) {
     PEM_write_bio_X509(out.get(), sk_X509_value(chain, i));
   }
-  char* text = nullptr;
-  const long size = BIO_get_mem_data(out.get(), &text);
-  if (size <= 0) return absl::UnavailableError(absl::StrCat(where, ": it shows no certificate"));
-  return std::string(text, static_cast<size_t>(size));
+  std::string shown = TextOf(out.get());
+  if (shown.empty())
+    return absl::UnavailableError(absl::StrCat(where, ": it shows no certificate"));
+  return shown;
 }
 
 }  // namespace flyball::doctor

@@ -11,20 +11,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/openssl_ptr.h"
 #include "base/read_file.h"
 #include "base/status_macros.h"
 
 namespace flyball::kube {
 namespace {
-
-struct OpenSslDelete {
-  void operator()(BIO* p) const { BIO_free_all(p); }
-  void operator()(X509* p) const { X509_free(p); }
-  void operator()(EVP_PKEY* p) const { EVP_PKEY_free(p); }
-  void operator()(X509_STORE* p) const { X509_STORE_free(p); }
-};
-template <typename T>
-using Owned = std::unique_ptr<T, OpenSslDelete>;
 
 struct Pem {
   std::string text;
@@ -42,13 +34,13 @@ absl::StatusOr<Pem> ReadPem(const std::string& file, const std::string& data,
   return Pem{*std::move(text), absl::StrCat(what, " file ", file)};
 }
 
-Owned<BIO> Memory(const std::string& text) {
-  return Owned<BIO>(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+BioPtr Memory(const std::string& text) {
+  return BioPtr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-absl::StatusOr<std::vector<Owned<X509>>> ReadCertificates(const Pem& pem) {
-  std::vector<Owned<X509>> certificates;
-  const Owned<BIO> bio = Memory(pem.text);
+absl::StatusOr<std::vector<X509Ptr>> ReadCertificates(const Pem& pem) {
+  std::vector<X509Ptr> certificates;
+  const BioPtr bio = Memory(pem.text);
   while (X509* certificate = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) {
     certificates.emplace_back(certificate);
   }
@@ -101,9 +93,9 @@ int RememberWhy(int ok, X509_STORE_CTX* store) {
 }  // namespace
 
 struct TlsClient::Material {
-  Owned<X509_STORE> trusted;
-  std::vector<Owned<X509>> chain;  // own certificate first
-  Owned<EVP_PKEY> key;
+  X509StorePtr trusted;
+  std::vector<X509Ptr> chain;  // own certificate first
+  PkeyPtr key;
   std::string server_name;
   bool insecure = false;
 };

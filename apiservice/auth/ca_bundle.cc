@@ -8,7 +8,7 @@
 #include <atomic>
 
 #include "absl/strings/str_cat.h"
-#include "apiservice/net/openssl_ptr.h"
+#include "base/openssl_ptr.h"
 
 namespace flyball::apiservice {
 namespace {

@@ -6,7 +6,7 @@
 #include <ctime>
 
 #include "absl/strings/escaping.h"
-#include "apiservice/net/openssl_ptr.h"
+#include "base/openssl_ptr.h"
 
 namespace flyball::apiservice {
 namespace {
@@ -24,12 +24,6 @@ std::vector<std::string> SubjectValues(const X509* certificate, int nid) {
     OPENSSL_free(utf8);
   }
   return values;
-}
-
-absl::Time NotAfter(const X509* certificate) {
-  std::tm tm = {};
-  if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &tm) != 1) return absl::InfinitePast();
-  return absl::FromTM(tm, absl::UTCTimeZone());
 }
 
 }  // namespace
@@ -58,7 +52,7 @@ std::shared_ptr<PeerChain> PeerChain::FromConnection(ssl_st* ssl) {
     chain->sha256_hex_ =
         absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(digest), length));
   }
-  chain->not_after_ = NotAfter(leaf);
+  chain->not_after_ = TimeOf(X509_get0_notAfter(leaf));
   return chain;
 }
 

@@ -12,7 +12,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
-#include "apiservice/net/openssl_ptr.h"
+#include "base/openssl_ptr.h"
 #include "base/status_macros.h"
 
 namespace flyball::apiservice {
@@ -52,12 +52,6 @@ X509Ptr MakeCertificate(EVP_PKEY* key, const std::string& alternative_names) {
       AddExtension(x, NID_subject_alt_name, alternative_names);
   if (!complete || X509_sign(x, key, EVP_sha256()) == 0) return nullptr;
   return certificate;
-}
-
-std::string PemOf(BIO* bio) {
-  char* data = nullptr;
-  const long length = BIO_get_mem_data(bio, &data);  // NOLINT(google-runtime-int)
-  return std::string(data, static_cast<size_t>(length));
 }
 
 // Written beside its place and moved there, so that nobody reads half a file.
@@ -109,8 +103,8 @@ absl::StatusOr<KeyPairFiles> EnsureSelfSigned(const std::string& dir,
   const BioPtr key_pem(BIO_new(BIO_s_mem()));
   PEM_write_bio_X509(cert_pem.get(), certificate.get());
   PEM_write_bio_PrivateKey(key_pem.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr);
-  RETURN_IF_ERROR(WriteFile(files.key_file, PemOf(key_pem.get()), 0600));
-  RETURN_IF_ERROR(WriteFile(files.cert_file, PemOf(cert_pem.get()), 0644));
+  RETURN_IF_ERROR(WriteFile(files.key_file, TextOf(key_pem.get()), 0600));
+  RETURN_IF_ERROR(WriteFile(files.cert_file, TextOf(cert_pem.get()), 0644));
   return files;
 }
 

@@ -8,8 +8,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "apiservice/net/openssl_ptr.h"
 #include "apiservice/net/self_signed.h"
+#include "base/openssl_ptr.h"
 #include "base/status_macros.h"
 
 namespace flyball::apiservice {
@@ -233,10 +233,7 @@ std::vector<std::string> TlsCertificates::files() const {
 
 absl::Time TlsCertificates::not_after() const {
   const std::shared_ptr<const TlsBundle> bundle = bundle_.Get();
-  std::tm tm = {};
-  const X509* certificate = SSL_CTX_get0_certificate(bundle->main());
-  if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &tm) != 1) return absl::InfinitePast();
-  return absl::FromTM(tm, absl::UTCTimeZone());
+  return TimeOf(X509_get0_notAfter(SSL_CTX_get0_certificate(bundle->main())));
 }
 
 ssl_st* NewServerSsl(const TlsBundle& bundle) {

@@ -1,17 +1,19 @@
-// Owning pointers to OpenSSL objects. For .cc files of this folder's neighbours only.
+// Owning pointers to OpenSSL objects, and what every reader of certificates needs. For .cc files
+// only.
 #pragma once
 
 #include <openssl/bio.h>
 #include <openssl/evp.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 
 #include <memory>
 #include <string>
 
-#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 
-namespace flyball::apiservice {
+namespace flyball {
 
 template <auto Free>
 struct OpenSslDeleter {
@@ -28,8 +30,15 @@ using X509StorePtr = std::unique_ptr<X509_STORE, OpenSslDeleter<X509_STORE_free>
 using X509StoreCtxPtr = std::unique_ptr<X509_STORE_CTX, OpenSslDeleter<X509_STORE_CTX_free>>;
 using PkeyPtr = std::unique_ptr<EVP_PKEY, OpenSslDeleter<EVP_PKEY_free>>;
 using BioPtr = std::unique_ptr<BIO, OpenSslDeleter<BIO_free_all>>;
+using GeneralNamesPtr = std::unique_ptr<GENERAL_NAMES, OpenSslDeleter<GENERAL_NAMES_free>>;
 
 // The oldest error of this thread's queue as text; empties the queue.
 std::string OpenSslError();
 
-}  // namespace flyball::apiservice
+// InfinitePast for what is no time.
+absl::Time TimeOf(const ASN1_TIME* time);
+
+// What was written to a memory BIO.
+std::string TextOf(BIO* memory);
+
+}  // namespace flyball
