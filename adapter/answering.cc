@@ -18,4 +18,8 @@ absl::Status FetchFailure(const Answering& answering, absl::string_view metric,
   return absl::InternalError("unable to fetch metrics");
 }
 
+absl::Time WholeSeconds(absl::Time time) {
+  return absl::FromUnixSeconds(absl::ToUnixSeconds(time));
+}
+
 }  // namespace flyball::adapter

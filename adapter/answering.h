@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "adapter/log_limiter.h"
 #include "adapter/query_batcher.h"
 #include "adapter/series_registry.h"
@@ -40,5 +41,8 @@ struct Answering {
 // its code; anything else is kInternal "unable to fetch metrics". The cause is logged.
 absl::Status FetchFailure(const Answering& answering, absl::string_view metric,
                           const absl::Status& cause);
+
+// Times in answers have no fractions.
+absl::Time WholeSeconds(absl::Time time);
 
 }  // namespace flyball::adapter

@@ -41,10 +41,6 @@ absl::Status CheckShowable(const kube::Selector& selector) {
   return absl::OkStatus();
 }
 
-absl::Time WholeSeconds(absl::Time time) {
-  return absl::FromUnixSeconds(absl::ToUnixSeconds(time));
-}
-
 }  // namespace
 
 absl::StatusOr<CustomMetricList> CustomProvider::Get(const CustomMetricRequest& request) {

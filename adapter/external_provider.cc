@@ -23,10 +23,6 @@ absl::Status NoMetric(const ExternalMetricRequest& request) {
                                           " for ", request.ns == "default" ? "namespaces" : ""));
 }
 
-absl::Time WholeSeconds(absl::Time time) {
-  return absl::FromUnixSeconds(absl::ToUnixSeconds(time));
-}
-
 // Items follow from the result and, of a query for several, from the label that tells them apart.
 struct ExternalOrigin : public Origin {
   std::shared_ptr<const QueryResult> result;

@@ -22,10 +22,6 @@ const kube::GroupResource& NodeResource() {
   return resource;
 }
 
-absl::Time WholeSeconds(absl::Time time) {
-  return absl::FromUnixSeconds(absl::ToUnixSeconds(time));
-}
-
 }  // namespace
 
 // What a namespace's answer was made of. What it points to stays alive with it, so that equal
@@ -86,8 +82,7 @@ absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::AskPods(std::ve
     if (!batch.both.status.ok()) continue;
     if (batch.repeat.has_value()) Compare(batch, list.repeated);
     if (list.repeated.same) return list;
-    IndexSamples(batch, batch.both.cpu);
-    IndexSamples(batch, batch.both.memory);
+    IndexSamples(batch);
     for (const kube::ObjectPtr& pod : batch.objects) {
       if (auto metrics = ForPod(pod, batch.both)) list.items.push_back(*std::move(metrics));
     }
@@ -171,8 +166,7 @@ absl::StatusOr<ResourceMetricList<NodeMetrics>> ResourceProvider::Nodes(
   RETURN_IF_ERROR(Settle(batches, deadline, epoch, list));
   for (Batch& batch : batches) {
     if (!batch.both.status.ok()) continue;
-    IndexSamples(batch, batch.both.cpu);
-    IndexSamples(batch, batch.both.memory);
+    IndexSamples(batch);
     for (const kube::ObjectPtr& node : batch.objects) {
       if (auto metrics = ForNode(node, batch.both)) list.items.push_back(*std::move(metrics));
     }
@@ -261,13 +255,15 @@ absl::StatusOr<ResourceProvider::Queried> ResourceProvider::Ask(
   return queried;
 }
 
-void ResourceProvider::IndexSamples(const Batch& batch, Queried& queried) {
-  for (const Sample& sample : queried.fresh.result->samples) {
-    const absl::string_view ns = queried.ns_label.empty()
-                                     ? absl::string_view(batch.ns)
-                                     : LabelValue(sample.labels, queried.ns_label);
-    queried.by_object[absl::StrCat(ns, "/", LabelValue(sample.labels, queried.label))].push_back(
-        &sample);
+void ResourceProvider::IndexSamples(Batch& batch) {
+  for (Queried* queried : {&batch.both.cpu, &batch.both.memory}) {
+    for (const Sample& sample : queried->fresh.result->samples) {
+      const absl::string_view ns = queried->ns_label.empty()
+                                       ? absl::string_view(batch.ns)
+                                       : LabelValue(sample.labels, queried->ns_label);
+      queried->by_object[absl::StrCat(ns, "/", LabelValue(sample.labels, queried->label))]
+          .push_back(&sample);
+    }
   }
 }
 

@@ -82,7 +82,7 @@ class ResourceProvider : public ResourceMetricsProvider {
   // Those of one request, whose deadline and epoch they share.
   absl::StatusOr<ResourceMetricList<PodMetrics>> AskPods(std::vector<Batch> batches,
                                                          MonotonicTime deadline, uint64_t epoch);
-  static void IndexSamples(const Batch& batch, Queried& queried);
+  static void IndexSamples(Batch& batch);
   // Of a batch of one who asks again: whether it is what the last answer was made of.
   void Compare(const Batch& batch, Repeated& repeated) const;
 
