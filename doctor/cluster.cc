@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/counted.h"
 #include "doctor/certificate.h"
 
 namespace flyball::doctor {
@@ -245,9 +246,9 @@ Findings CheckBackend(const Backend& backend) {
         absl::StrCat("endpoints of ", backend.full_name(), ": ", Text(backend.endpoints.status())),
         MayLook("list", "endpointslices.discovery.k8s.io"));
   } else if (backend.endpoints->ready > 0) {
-    findings.Good("service",
-                  absl::StrCat("Service ", backend.full_name(), " has ", backend.endpoints->ready,
-                               " ready endpoint", backend.endpoints->ready == 1 ? "" : "s"));
+    findings.Good("service", absl::StrCat("Service ", backend.full_name(), " has ",
+                                          Counted(static_cast<size_t>(backend.endpoints->ready),
+                                                  "ready endpoint")));
   } else {
     const bool no_pods = backend.pods.ok() && backend.pods->empty();
     findings.Bad(

@@ -5,6 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "base/counted.h"
 
 namespace flyball::doctor {
 namespace {
@@ -38,10 +39,6 @@ std::string Shown(absl::string_view text) {
   std::string shown;
   for (const char c : text) shown += absl::ascii_iscntrl(static_cast<unsigned char>(c)) ? ' ' : c;
   return std::string(absl::StripAsciiWhitespace(shown));
-}
-
-std::string Count(int number, absl::string_view noun) {
-  return absl::StrCat(number, " ", noun, number == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -83,8 +80,10 @@ std::string ReportText(const Report& report) {
   }
   const int bad = CountOf(report, Level::kBad);
   const int doubtful = CountOf(report, Level::kDoubtful);
-  absl::StrAppend(&out, bad == 0 ? "no problems" : Count(bad, "problem"),
-                  doubtful == 0 ? "" : absl::StrCat(", ", Count(doubtful, "warning")), "\n");
+  absl::StrAppend(
+      &out, bad == 0 ? "no problems" : Counted(static_cast<size_t>(bad), "problem"),
+      doubtful == 0 ? "" : absl::StrCat(", ", Counted(static_cast<size_t>(doubtful), "warning")),
+      "\n");
   return out;
 }
 

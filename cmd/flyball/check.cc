@@ -5,16 +5,13 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
+#include "base/counted.h"
 #include "base/read_file.h"
 #include "cmd/flyball/commands.h"
 #include "rules/compiled_rules.h"
 
 namespace flyball::cmd {
 namespace {
-
-std::string Count(size_t number, absl::string_view noun) {
-  return absl::StrCat(number, " ", noun, number == 1 ? "" : "s");
-}
 
 bool CheckFile(const std::string& path, bool strict, std::ostream& out, std::ostream& err) {
   const auto text = ReadFile(path);
@@ -25,10 +22,10 @@ bool CheckFile(const std::string& path, bool strict, std::ostream& out, std::ost
   const rules::CompileResult result = rules::CompileRules(*text, path);
   for (const rules::Finding& finding : result.findings) err << finding.ToString() << "\n";
   if (result.rules == nullptr || (strict && !result.findings.empty())) return false;
-  out << path << ": ok: " << Count(result.rules->custom.size(), "rule") << ", "
-      << Count(result.rules->external.size(), "external rule")
+  out << path << ": ok: " << Counted(result.rules->custom.size(), "rule") << ", "
+      << Counted(result.rules->external.size(), "external rule")
       << (result.rules->resource ? ", resource rules" : "") << ", "
-      << Count(result.findings.size(), "warning") << "\n";
+      << Counted(result.findings.size(), "warning") << "\n";
   return true;
 }
 
@@ -53,7 +50,7 @@ int RunCheck(const Args& args) {
   try {
     app.parse(Args(args.rbegin(), args.rend()));  // CLI11 takes words last first
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
+    return app.exit(e) == 0 ? 0 : kUsageError;
   }
   return CheckRules(options, std::cout, std::cerr);
 }

@@ -48,7 +48,7 @@ int Main(int argc, char** argv) {
   }
   std::fprintf(stderr, "flyball: unknown command \"%s\"\n\n", words[0].c_str());
   PrintUsage(stderr);
-  return 2;
+  return kUsageError;
 }
 
 }  // namespace flyball::cmd

@@ -12,6 +12,8 @@ namespace flyball::cmd {
 
 using Args = std::vector<std::string>;
 
+inline constexpr int kUsageError = 2;  // the status of words that make no sense
+
 int Main(int argc, char** argv);
 
 int RunServe(const Args& args);    // serve.cc: the API server; also the default, with

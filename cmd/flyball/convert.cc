@@ -43,7 +43,7 @@ int RunConvert(const Args& args) {
   try {
     app.parse(Args(args.rbegin(), args.rend()));  // CLI11 takes words last first
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
+    return app.exit(e) == 0 ? 0 : kUsageError;
   }
   return ConvertFiles(files, options);
 }

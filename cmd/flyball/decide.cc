@@ -102,7 +102,7 @@ int RunDecide(const Args& args) {
   try {
     app.parse(Args(args.rbegin(), args.rend()));
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return app.exit(error) == 0 ? 0 : kUsageError;
   }
   if (!vectors.empty()) return DecideVectors(vectors);
   if (!options.files.empty()) return DecideFiles(options);

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/clock.h"
+#include "base/counted.h"
 #include "base/read_file.h"
 #include "base/status_macros.h"
 #include "cmd/flyball/commands.h"
@@ -34,13 +35,7 @@ namespace {
 
 using doctor::Findings;
 
-constexpr int kUsageError = 2;
-
 std::string Text(const absl::Status& status) { return std::string(status.message()); }
-
-std::string Count(size_t number, absl::string_view noun) {
-  return absl::StrCat(number, " ", noun, number == 1 ? "" : "s");
-}
 
 class Doctor {
  public:
@@ -107,8 +102,8 @@ class Doctor {
     }
     if (result.rules == nullptr) return findings;
     rules_ = result.rules;
-    findings.Good("rules", absl::StrCat(RuleName(), ": ", Count(rules_->custom.size(), "rule"),
-                                        ", ", Count(rules_->external.size(), "external rule"),
+    findings.Good("rules", absl::StrCat(RuleName(), ": ", Counted(rules_->custom.size(), "rule"),
+                                        ", ", Counted(rules_->external.size(), "external rule"),
                                         rules_->resource.has_value() ? ", resource rules" : ""));
     ExaminePrometheus(findings);
     return findings;
@@ -219,10 +214,10 @@ class Doctor {
     }
     if (rules_ != nullptr && !One()) {
       if (!rules_->custom.empty()) {
-        add(doctor::kCustomGroup, Count(rules_->custom.size(), "rule"));
+        add(doctor::kCustomGroup, Counted(rules_->custom.size(), "rule"));
       }
       if (!rules_->external.empty()) {
-        add(doctor::kExternalGroup, Count(rules_->external.size(), "external rule"));
+        add(doctor::kExternalGroup, Counted(rules_->external.size(), "external rule"));
       }
       if (rules_->resource.has_value()) add(doctor::kResourceGroup, "resourceRules");
     }

@@ -27,8 +27,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kUsageError = 2;
-
 struct ExplainFlags {
   std::string object;  // KIND/NAME or NAME
   std::string ns = "default";

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <climits>
 #include <cstdint>
+#include <functional>
 #include <system_error>
 #include <utility>
 
@@ -19,6 +20,20 @@ namespace {
 
 std::string Dashed(const char* name) { return absl::StrCat("--", name); }
 
+// Takes each occurrence, so that all of them are checked; the last one stands.
+void AddEach(CLI::App& app, const char* name, const std::string& help,
+             std::function<absl::Status(const std::string&)> take) {
+  const auto read = [name, take = std::move(take)](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      const absl::Status taken = take(text);
+      if (!taken.ok()) throw CLI::ValidationError(Dashed(name), std::string(taken.message()));
+    }
+  };
+  app.add_option_function<std::vector<std::string>>(Dashed(name), read, help)
+      ->allow_extra_args(false)
+      ->take_all();
+}
+
 }  // namespace
 
 void GoFlags::String(const char* name, std::string& value, const char* help) {
@@ -26,19 +41,15 @@ void GoFlags::String(const char* name, std::string& value, const char* help) {
 }
 
 void GoFlags::Int(const char* name, int& value, const char* help) {
-  const auto read = [&value, name](const std::vector<std::string>& texts) {
-    for (const std::string& text : texts) {
-      const std::optional<int64_t> number = ParseGoInt(text);
-      if (!number) {
-        throw CLI::ValidationError(Dashed(name),
-                                   absl::StrCat("\"", text, "\" is not a whole number of 64 bits"));
-      }
-      value = static_cast<int>(std::clamp<int64_t>(*number, INT_MIN, INT_MAX));
+  AddEach(app_, name, help, [&value](const std::string& text) {
+    const std::optional<int64_t> number = ParseGoInt(text);
+    if (!number) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("\"", text, "\" is not a whole number of 64 bits"));
     }
-  };
-  app_.add_option_function<std::vector<std::string>>(Dashed(name), read, help)
-      ->allow_extra_args(false)
-      ->take_all();
+    value = static_cast<int>(std::clamp<int64_t>(*number, INT_MIN, INT_MAX));
+    return absl::OkStatus();
+  });
 }
 
 void GoFlags::Float(const char* name, double& value, const char* help) {
@@ -50,19 +61,12 @@ void GoFlags::Bool(const char* name, bool& value, const char* help) {
 }
 
 void GoFlags::Duration(const char* name, absl::Duration& value, const char* help) {
-  const auto read = [&value, name](const std::vector<std::string>& texts) {
-    for (const std::string& text : texts) {
-      auto parsed = ParseGoDuration(text);
-      if (!parsed.ok()) {
-        throw CLI::ValidationError(Dashed(name), std::string(parsed.status().message()));
-      }
-      value = *parsed;
-    }
-  };
-  app_.add_option_function<std::vector<std::string>>(
-          Dashed(name), read, absl::StrCat(help, " (default ", absl::FormatDuration(value), ")"))
-      ->allow_extra_args(false)
-      ->take_all();
+  AddEach(app_, name, absl::StrCat(help, " (default ", absl::FormatDuration(value), ")"),
+          [&value](const std::string& text) {
+            const absl::StatusOr<absl::Duration> parsed = ParseGoDuration(text);
+            if (parsed.ok()) value = *parsed;
+            return parsed.status();
+          });
 }
 
 void GoFlags::Repeated(const char* name, std::vector<std::string>& value, const char* help) {

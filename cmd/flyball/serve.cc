@@ -38,7 +38,6 @@
 namespace flyball::cmd {
 namespace {
 
-constexpr int kUsageError = 2;
 constexpr int kStartError = 255;  // as prometheus-adapter
 constexpr absl::Duration kRuleFileInterval = absl::Seconds(1);
 constexpr int kResourceCheckSeconds = 1;

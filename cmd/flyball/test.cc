@@ -17,7 +17,7 @@ int RunTest(const Args& args) {
   try {
     app.parse(Args(args.rbegin(), args.rend()));  // CLI11 takes words last first
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
+    return app.exit(e) == 0 ? 0 : kUsageError;
   }
   // What the server would log, the failed test tells.
   spdlog::set_level(spdlog::level::off);

@@ -29,7 +29,7 @@ int RunVersion(const Args& args) {
   try {
     app.parse(Args(args.rbegin(), args.rend()));
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return app.exit(error) == 0 ? 0 : kUsageError;
   }
   std::printf("flyball %s\n", FLYBALL_VERSION);
   return modules ? PrintModules() : 0;

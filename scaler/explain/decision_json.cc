@@ -94,12 +94,6 @@ const char* LimitedByName(LimitedBy by) {
   return "";
 }
 
-const char* ConditionStatusName(ConditionStatus status) {
-  return status == ConditionStatus::kTrue    ? "True"
-         : status == ConditionStatus::kFalse ? "False"
-                                             : "Unknown";
-}
-
 Json ReadingTrace(const GivenCase& given, size_t index) {
   const Reading& reading = given.readings[index];
   const std::string& resource = given.autoscaler->metrics[index].resource;

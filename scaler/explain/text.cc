@@ -277,10 +277,8 @@ void WriteResult(const GivenCase& given, Page& page) {
                                        : "nothing to write");
   std::vector<std::string> conditions;
   for (const Condition& condition : decision.status.conditions) {
-    const char* status = condition.status == ConditionStatus::kTrue    ? "True"
-                         : condition.status == ConditionStatus::kFalse ? "False"
-                                                                       : "Unknown";
-    conditions.push_back(absl::StrCat(condition.type, "=", status, " ", condition.reason));
+    conditions.push_back(absl::StrCat(condition.type, "=", ConditionStatusName(condition.status),
+                                      " ", condition.reason));
   }
   if (!conditions.empty()) page.Line("status", absl::StrJoin(conditions, ", "));
   for (const Event& event : decision.events) {

@@ -113,14 +113,19 @@ TEST(Scaler, SaysThatTheTargetIsMissing) {
       << seen->decision.error;
 }
 
-TEST(Scaler, AsksForTheScaleOfKindsThatItDoesNotWatch) {
-  LoopWorld world;
+// A target of a kind that is not watched, and its HorizontalPodAutoscaler.
+void PutWidgetWithHpa(LoopWorld& world) {
   world.api.Put(R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"namespace":"shop",
       "name":"web"},"spec":{"replicas":2},"status":{"replicas":2,"selector":"app=web"}})");
   world.api.Put(R"({"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{
       "namespace":"shop","name":"web"},"spec":{"maxReplicas":9,"scaleTargetRef":{"apiVersion":
       "example.com/v1","kind":"Widget","name":"web"},"metrics":[)" +
                 ExternalMetricJson("queue", "10") + "]}}");
+}
+
+TEST(Scaler, AsksForTheScaleOfKindsThatItDoesNotWatch) {
+  LoopWorld world;
+  PutWidgetWithHpa(world);
   world.metrics.SetExternal("queue", 35000);
   world.Start();
   const std::optional<Seen> seen = world.Next("web");
@@ -292,12 +297,7 @@ TEST(Scaler, TakesTheStatusOverFromTheStockController) {
 
 TEST(Scaler, StopsWhileAScaleIsAskedFor) {
   LoopWorld world;
-  world.api.Put(R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"namespace":"shop",
-      "name":"web"},"spec":{"replicas":2},"status":{"replicas":2,"selector":"app=web"}})");
-  world.api.Put(R"({"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{
-      "namespace":"shop","name":"web"},"spec":{"maxReplicas":9,"scaleTargetRef":{"apiVersion":
-      "example.com/v1","kind":"Widget","name":"web"},"metrics":[)" +
-                ExternalMetricJson("queue", "10") + "]}}");
+  PutWidgetWithHpa(world);
   absl::Notification asked, go_on;
   world.api.OnRequest([&](const kube::HttpCall& call) {
     if (call.method != "GET" || !absl::StrContains(call.target, "/scale")) return;

@@ -19,20 +19,8 @@ Json TimeJson(std::optional<absl::Time> time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", *time, absl::UTCTimeZone());
 }
 
-const char* StatusText(ConditionStatus status) {
-  switch (status) {
-    case ConditionStatus::kTrue:
-      return "True";
-    case ConditionStatus::kFalse:
-      return "False";
-    case ConditionStatus::kUnknown:
-      break;
-  }
-  return "Unknown";
-}
-
 Json ConditionJson(const Condition& condition) {
-  Json out = {{"type", condition.type}, {"status", StatusText(condition.status)}};
+  Json out = {{"type", condition.type}, {"status", ConditionStatusName(condition.status)}};
   if (condition.last_transition_time.has_value()) {
     out["lastTransitionTime"] = TimeJson(condition.last_transition_time);
   }

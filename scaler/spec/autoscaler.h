@@ -113,6 +113,13 @@ struct Behavior {
 
 enum class ConditionStatus { kTrue, kFalse, kUnknown };
 
+// As the API writes it.
+inline const char* ConditionStatusName(ConditionStatus status) {
+  return status == ConditionStatus::kTrue    ? "True"
+         : status == ConditionStatus::kFalse ? "False"
+                                             : "Unknown";
+}
+
 struct Condition {
   std::string type;  // "AbleToScale", "ScalingActive", "ScalingLimited"
   ConditionStatus status = ConditionStatus::kUnknown;

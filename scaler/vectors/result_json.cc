@@ -46,18 +46,6 @@ absl::string_view Text(ErrorLabel label) {
   return "";
 }
 
-absl::string_view Text(ConditionStatus status) {
-  switch (status) {
-    case ConditionStatus::kTrue:
-      return "True";
-    case ConditionStatus::kFalse:
-      return "False";
-    case ConditionStatus::kUnknown:
-      return "Unknown";
-  }
-  return "";
-}
-
 std::string Owned(absl::string_view text) { return std::string(text); }
 
 void PutText(absl::string_view key, const std::string& value, Json& out) {
@@ -65,7 +53,7 @@ void PutText(absl::string_view key, const std::string& value, Json& out) {
 }
 
 Json ConditionJson(const Condition& condition) {
-  Json out = {{"type", condition.type}, {"status", Owned(Text(condition.status))}};
+  Json out = {{"type", condition.type}, {"status", ConditionStatusName(condition.status)}};
   out["lastTransitionTime"] = condition.last_transition_time.has_value()
                                   ? Json(WholeTime(*condition.last_transition_time))
                                   : Json(nullptr);
