@@ -5,11 +5,11 @@
   test/docs/embedded.py --write   makes them so
 """
 
-import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from made_pages import ROOT, check_or_write
+
 _BLOCK = re.compile(r"<!-- file: (?P<path>\S+) -->\n```(?P<kind>\w*)\n(?P<text>.*?)```\n", re.DOTALL)
 
 
@@ -18,17 +18,8 @@ def as_it_should_be(page: str) -> str:
 
 
 def main() -> int:
-    wrong = 0
-    for page in sorted((ROOT / "docs").glob("*.md")):
-        wanted = as_it_should_be(page.read_text())
-        if wanted == page.read_text():
-            continue
-        if "--write" in sys.argv:
-            page.write_text(wanted)
-        else:
-            print(f"{page.relative_to(ROOT)}: a block is not as its file: test/docs/embedded.py --write")
-            wrong = 1
-    return wrong
+    return check_or_write(sorted((ROOT / "docs").glob("*.md")), as_it_should_be,
+                          "a block is not as its file: test/docs/embedded.py --write")
 
 
 if __name__ == "__main__":

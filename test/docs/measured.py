@@ -7,11 +7,11 @@ last whole runs of the benchmarks, test/bench/results/*.json. `./dev bench` writ
 """
 
 import json
-import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from made_pages import ROOT, check_or_write
+
 RESULTS = ROOT / "test" / "bench" / "results"
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 STAR, POD, QUEUE = "pods/* of 50 pods", "one pod's metric", "an external metric"
@@ -137,18 +137,7 @@ def as_it_should_be(page: str) -> str:
 
 
 def main() -> int:
-    wrong = 0
-    for page in PAGES:
-        text = page.read_text()
-        wanted = as_it_should_be(text)
-        if wanted == text:
-            continue
-        if "--write" in sys.argv:
-            page.write_text(wanted)
-        else:
-            print(f"{page.relative_to(ROOT)}: a table is not as test/bench/results: test/docs/measured.py --write")
-            wrong = 1
-    return wrong
+    return check_or_write(PAGES, as_it_should_be, "a table is not as test/bench/results: test/docs/measured.py --write")
 
 
 if __name__ == "__main__":

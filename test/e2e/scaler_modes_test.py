@@ -114,12 +114,8 @@ class ActingOnHpas(ModeCase):
         self.is_left_alone(HPA, "hpa-shadow")
 
 
-@differs("it has no modes")
-@side_by_side
-class Advising(ModeCase):
-    """--scaler-mode=advise: a stock HPA scales as it is told, with our cadence and triggers."""
-
-    ARGS = ("--scaler-mode=advise",)
+class BesideStock(ModeCase):
+    """With the stock controller, which reads its metrics from flyball."""
 
     @classmethod
     def setUpClass(cls):
@@ -129,6 +125,14 @@ class Advising(ModeCase):
         registration.wait_available(cls.admin)
         cls.cluster().start_stock_scaler()
         cls.addClassCleanup(cls.cluster().stop_stock_scaler)
+
+
+@differs("it has no modes")
+@side_by_side
+class Advising(BesideStock):
+    """--scaler-mode=advise: a stock HPA scales as it is told, with our cadence and triggers."""
+
+    ARGS = ("--scaler-mode=advise",)
 
     def test_stock_hpa_follows(self):
         self.begin(own_kind.KIND, "advised")
@@ -153,19 +157,10 @@ class Advising(ModeCase):
 
 @differs("it has no modes")
 @side_by_side
-class Explaining(ModeCase):
+class Explaining(BesideStock):
     """`flyball explain` beside the stock controller, in shadow."""
 
     ARGS = ("--scaler-mode=shadow",)
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        registration.register(cls.admin, "scaler", cls.port)
-        cls.addClassCleanup(registration.unregister, cls.admin)
-        registration.wait_available(cls.admin)
-        cls.cluster().start_stock_scaler()
-        cls.addClassCleanup(cls.cluster().stop_stock_scaler)
 
     def explain(self, *args, user: pki.Pair = None):
         user = user or self.cluster().admin_cert
