@@ -66,23 +66,33 @@ pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET prometheus-cpp-core)
 
 include(GoogleTest)
 
-# flyball_precompiled(TARGET): it compiles a third faster. Builds for development do without, so that a file that relies on
-# the includes of another does not compile there.
-function(flyball_precompiled target)
-  if(NOT FLYBALL_PCH)
-    return()
-  endif()
+# flyball_precompile(TARGET OWNER HEADERS…): OWNER precompiles the headers, and all other targets use what it made.
+function(flyball_precompile target owner)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # The first is for ccache. Some libraries ask for the second, and all must have the same.
     target_compile_options(${target} PRIVATE -fpch-preprocess -pthread)
-    # GCC forgets which headers are the system's, and reports what it inlines of them; builds for development see to warnings.
-    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-error)
+    # GCC forgets which headers are the system's, and reports what it inlines of them.
+    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow)
   endif()
-  if(target STREQUAL "flyball_base")
-    target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/base/precompiled.h)
+  if(target STREQUAL owner)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
   else()
-    target_precompile_headers(${target} REUSE_FROM flyball_base)
+    target_precompile_headers(${target} REUSE_FROM ${owner})
   endif()
+endfunction()
+
+# The program compiles a third faster so. Builds for development do without, so that a file that relies on the includes of
+# another does not compile there, and see to warnings.
+function(flyball_precompiled target)
+  if(FLYBALL_PCH)
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-error>)
+    flyball_precompile(${target} flyball_base ${PROJECT_SOURCE_DIR}/base/precompiled.h)
+  endif()
+endfunction()
+
+# GoogleTest is half of the work of most tests.
+function(flyball_test_precompiled target)
+  flyball_precompile(${target} base_test ${PROJECT_SOURCE_DIR}/base/precompiled.h <gmock/gmock.h> <gtest/gtest.h>)
 endfunction()
 
 # flyball_floor(NAME DEPS <floors> LIBS <libraries>)
@@ -117,6 +127,7 @@ function(flyball_floor name)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test flyball_${name} ${ARG_TEST_LIBS} GTest::gmock_main)
     target_compile_definitions(${name}_test PRIVATE FLYBALL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    flyball_test_precompiled(${name}_test)
     gtest_discover_tests(${name}_test PROPERTIES TIMEOUT 120 DISCOVERY_TIMEOUT 60)
   endif()
 endfunction()
