@@ -34,7 +34,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
-#include "kube/lease.h"
+#include "scaler/loop/lease_store.h"
 #include "scaler/loop/ownership.h"
 
 namespace flyball::scaler {
@@ -55,18 +55,6 @@ struct ElectionOptions {
 // kInvalidArgument names the flag: lease_duration > renew_deadline > 1.2 * retry_period > 0, as
 // client-go asks for.
 absl::Status CheckElection(const ElectionOptions& options);
-
-// Where the Leases are kept. Errors as of kube::GetLease and kube::PutLease.
-class LeaseStore {
- public:
-  virtual ~LeaseStore() = default;
-  virtual absl::StatusOr<kube::Lease> Get(absl::string_view name) = 0;
-  virtual absl::StatusOr<kube::Lease> Put(const kube::Lease& lease) = 0;
-};
-
-// Those of a cluster. The client outlives it; a call of the client must not take much longer than
-// the retry period.
-std::unique_ptr<LeaseStore> MakeLeaseStore(kube::ApiClient& client, std::string ns);
 
 // What goes with a shard from owner to owner. Called from the election's thread, but Take.
 class ShardMemory {
@@ -116,7 +104,6 @@ class ShardElection : public Ownership {
   absl::Duration Round();
 
  private:
-  struct Watched;  // one Lease as last seen
   class Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -1,7 +1,6 @@
-// The Leases of a cluster.
-#include <utility>
+#include "scaler/loop/lease_store.h"
 
-#include "scaler/loop/election.h"
+#include <utility>
 
 namespace flyball::scaler {
 namespace {
