@@ -52,15 +52,25 @@ class Pod:
         for name in ("usr", "dev", "proc", "etc/ssl", "tmp"):
             (self._root / name).mkdir(parents=True, exist_ok=True)
         shutil.copy(paths.flyball(), self._root / "flyball")
+        self.process = processes.Process("pod", self._inside_with(self._container["args"]), env=self._variables())
+        return self
+
+    def run(self, *words: str):
+        """`kubectl exec POD -- flyball WORDS`, with the same files and rights: the completed process."""
+        return processes.run(self._inside_with(words), env=self._variables())
+
+    def _inside_with(self, words) -> list:
+        """The command that runs flyball in the pod."""
         writable = [m["mountPath"] for m in self._container["volumeMounts"]
                     if any(v["name"] == m["name"] and "emptyDir" in v for v in self._spec["volumes"])]
         root = shlex.quote(str(self._root))
         script = [f"mount --bind {root} {root}", *(f"mount --rbind /{d} {root}/{d}" for d in ("usr", "dev", "proc")),
                   f"mount -o remount,bind,ro {root}", *(f"mount -t tmpfs none {root}{path}" for path in writable),
-                  "exec chroot " + root + " " + shlex.join(["/flyball", *self._container["args"]])]
-        self.process = processes.Process("pod", [*namespace.entering(), "sh", "-ec", "\n".join(script)], env={
-            "KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(self._cluster.port)})
-        return self
+                  "exec chroot " + root + " " + shlex.join(["/flyball", *words])]
+        return [*namespace.entering(), "sh", "-ec", "\n".join(script)]
+
+    def _variables(self) -> dict:
+        return {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(self._cluster.port)}
 
     def wait_ready(self, timeout: float = 30.0):
         """Until the readiness probe of the Deployment passes."""

@@ -53,6 +53,17 @@ class Scaling(Release):
         self.assertEqual(self.audit.refused(), set(), "a right is missing")
         self.assertNotIn("is ignored", self.pod.process.text())
 
+    def test_looked_at_by_doctor_from_its_own_pod(self):
+        done = self.pod.run("doctor", "hpa/statefulset", "--namespace", "shop")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        for line in ("✓ v1beta1.external.metrics.k8s.io is held by Service monitoring/flyball and Available",
+                     "✓ this pod's account has the 8 rights that it needs",
+                     "✓ StatefulSet statefulset has 5 of 5 replicas", "✓ ScalingActive=True",
+                     # A server's account is no reader of metrics, and may not look at everything around itself.
+                     "! External queue_len: queue_len.external.metrics.k8s.io is forbidden", "! Service monitoring/flyball: ",
+                     "no problems, 3 warnings"):
+            self.assertIn(line, done.stdout)
+
     def test_without_the_right_to_scale_it_says_so(self):
         role, = [r for r in self.manifest("ClusterRole") if r["metadata"]["name"].endswith(":scaler")]
         kube.patch(self.admin, "ClusterRole", None, role["metadata"]["name"], {"rules": [
