@@ -23,12 +23,6 @@ absl::Status NoMetric(const ExternalMetricRequest& request) {
                                           " for ", request.ns == "default" ? "namespaces" : ""));
 }
 
-// Items follow from the result and, of a query for several, from the label that tells them apart.
-struct ExternalOrigin : public Origin {
-  std::shared_ptr<const QueryResult> result;
-  std::string label;
-};
-
 // A value that stands for itself in a regular expression; a dot stands for more than itself, which
 // only brings samples that nobody takes.
 bool IsPlain(absl::string_view value) {
@@ -67,27 +61,53 @@ const std::string& ValueOf(const ExternalMetricRequest& request, absl::string_vi
       ->values[0];
 }
 
-QueryWish WishOf(absl::Span<const ExternalMetricRequest* const> requests,
-                 const std::vector<size_t>& members) {
-  QueryWish wish;
-  for (const size_t i : members) {
-    const std::optional<Repeat>& repeat = requests[i]->repeat;
-    if (!repeat.has_value()) continue;
-    wish.again = true;
-    wish.max_age = std::min(wish.max_age, repeat->max_age);
-    const auto* origin = dynamic_cast<const ExternalOrigin*>(repeat->origin.get());
-    if (wish.before == nullptr && origin != nullptr) wish.before = origin->result;
-  }
-  return wish;
-}
-
 }  // namespace
 
 struct ExternalProvider::Group {
   MetricSeries found;
   std::string label;            // whose values differ; "": one request alone
   std::vector<size_t> members;  // by value
+  std::string promql = "";      // as soon as it was made
 };
+
+// Requests that came together.
+struct ExternalProvider::Call {
+  std::shared_ptr<const SeriesRegistry> registry;  // that their queries were made with
+  size_t requests = 0;
+};
+
+// What the answers to a group were made of: they follow from the result and, of a query for
+// several, from the label that tells them apart.
+struct ExternalProvider::Known : public Origin {
+  AnswerMark mark;
+  std::string label;
+  std::string promql;
+  size_t members = 0;
+  std::shared_ptr<const Call> call;  // nullptr: no other call should ask so
+};
+
+// nullptr: it does not ask again, or of its last answer nothing is known.
+const ExternalProvider::Known* ExternalProvider::KnownOf(const ExternalMetricRequest& request) {
+  if (!request.repeat.has_value()) return nullptr;
+  return dynamic_cast<const Known*>(request.repeat->origin.get());
+}
+
+QueryWish ExternalProvider::WishOf(const Batch& batch, const Group& group) {
+  QueryWish wish;
+  const Known* const first = KnownOf(*batch.requests[group.members[0]]);
+  bool all_alike = first != nullptr && first->label == group.label;
+  for (const size_t i : group.members) {
+    const std::optional<Repeat>& repeat = batch.requests[i]->repeat;
+    wish.again = wish.again || repeat.has_value();
+    if (repeat.has_value()) wish.max_age = std::min(wish.max_age, repeat->max_age);
+    const Known* const known = KnownOf(*batch.requests[i]);
+    all_alike = all_alike && (known == first || (known != nullptr && known->label == group.label &&
+                                                 known->mark == first->mark));
+  }
+  // Whoever had another answer, or none, needs the samples.
+  if (all_alike) wish.before = first->mark;
+  return wish;
+}
 
 absl::StatusOr<ExternalMetricList> ExternalProvider::Get(const ExternalMetricRequest& request) {
   return std::move(GetAll({&request})[0]);
@@ -95,11 +115,17 @@ absl::StatusOr<ExternalMetricList> ExternalProvider::Get(const ExternalMetricReq
 
 ExternalProvider::Answers ExternalProvider::GetAll(
     absl::Span<const ExternalMetricRequest* const> requests) {
-  const uint64_t epoch = Epoch();
-  const std::shared_ptr<const SeriesRegistry> registry = answering_.registry.registry();
-  const Batch batch = {.requests = requests, .registry = *registry, .epoch = epoch};
+  Batch batch = {.requests = requests,
+                 .registry = answering_.registry.registry(),
+                 .epoch = Epoch(),
+                 .call = nullptr};
   Answers answers(requests.size());
-  const std::vector<Group> groups = GroupsOf(batch, answers);
+  std::vector<Group> groups = KnownGroups(batch);
+  if (groups.empty()) {
+    batch.call =
+        std::make_shared<const Call>(Call{.registry = batch.registry, .requests = requests.size()});
+    groups = GroupsOf(batch, answers);
+  }
   const auto ask = [&](size_t i) { AskGroup(batch, groups[i], answers); };
   if (pool_ != nullptr && groups.size() > 1) {
     pool_->ParallelFor(groups.size(), kParallel, ask);
@@ -107,6 +133,42 @@ ExternalProvider::Answers ExternalProvider::GetAll(
     for (size_t i = 0; i < groups.size(); ++i) ask(i);
   }
   return answers;
+}
+
+// Where the very requests of an earlier call ask again, their groups of then; else none. A request
+// has what is known of it from its own answer alone: so it is enough to count.
+std::vector<ExternalProvider::Group> ExternalProvider::KnownGroups(Batch& batch) {
+  std::vector<Group> groups;
+  std::vector<const Known*> of_group;
+  absl::flat_hash_map<const Origin*, size_t> places;
+  const Origin* last = nullptr;  // most often the next one has the same
+  size_t place = 0;
+  for (size_t i = 0; i < batch.requests.size(); ++i) {
+    const std::optional<Repeat>& repeat = batch.requests[i]->repeat;
+    if (!repeat.has_value() || repeat->origin == nullptr) return {};
+    if (repeat->origin.get() != last) {
+      last = repeat->origin.get();
+      const auto [found, fresh] = places.try_emplace(last, groups.size());
+      place = found->second;
+      if (fresh) {
+        const auto* known = dynamic_cast<const Known*>(last);
+        if (known == nullptr || known->call == nullptr || known->call->registry != batch.registry ||
+            known->call->requests != batch.requests.size() ||
+            (!of_group.empty() && known->call != of_group[0]->call)) {
+          return {};
+        }
+        of_group.push_back(known);
+        groups.push_back(
+            {.found = {}, .label = known->label, .members = {}, .promql = known->promql});
+      }
+    }
+    groups[place].members.push_back(i);
+  }
+  for (size_t i = 0; i < groups.size(); ++i) {
+    if (groups[i].members.size() != of_group[i]->members) return {};
+  }
+  if (!groups.empty()) batch.call = of_group[0]->call;
+  return groups;
 }
 
 std::vector<ExternalProvider::Group> ExternalProvider::GroupsOf(const Batch& batch,
@@ -123,7 +185,7 @@ std::vector<ExternalProvider::Group> ExternalProvider::GroupsOf(const Batch& bat
       groups.back().members.push_back(i);
       continue;
     }
-    const MetricSeries found = batch.registry.FindExternal(request.metric);
+    const MetricSeries found = batch.registry->FindExternal(request.metric);
     if (found.rule == nullptr) {
       answers[i] = NoMetric(request);
       continue;
@@ -177,7 +239,25 @@ std::vector<ExternalProvider::Group> ExternalProvider::Split(
   return split;
 }
 
-void ExternalProvider::AskGroup(const Batch& batch, const Group& group, Answers& answers) {
+absl::StatusOr<std::string> ExternalProvider::QueryOf(const Batch& batch, const Group& group) {
+  const ExternalMetricRequest& first = *batch.requests[group.members[0]];
+  std::vector<rules::LabelRequirement> selector = ForRules(first.selector);
+  if (!group.label.empty()) {
+    std::vector<std::string> values;
+    values.reserve(group.members.size());
+    for (const size_t i : group.members) values.push_back(ValueOf(*batch.requests[i], group.label));
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    for (rules::LabelRequirement& one : selector) {
+      if (one.key != group.label || values.size() == 1) continue;
+      one.op = rules::LabelRequirement::Op::kIn;
+      one.values = values;
+    }
+  }
+  return group.found.rule->ExternalQuery(group.found.series, first.ns, selector,
+                                         *batch.registry->names());
+}
+
+void ExternalProvider::AskGroup(const Batch& batch, Group& group, Answers& answers) {
   const absl::Span<const ExternalMetricRequest* const> requests = batch.requests;
   const ExternalMetricRequest& first = *requests[group.members[0]];
   const MonotonicTime deadline = answering_.clock.MonotonicNow() + first.timeout;
@@ -186,29 +266,23 @@ void ExternalProvider::AskGroup(const Batch& batch, const Group& group, Answers&
       answers[i] = FetchFailure(answering_, requests[i]->metric, cause);
     }
   };
-  std::vector<rules::LabelRequirement> selector = ForRules(first.selector);
-  if (!group.label.empty()) {
-    std::vector<std::string> values;
-    values.reserve(group.members.size());
-    for (const size_t i : group.members) values.push_back(ValueOf(*requests[i], group.label));
-    values.erase(std::unique(values.begin(), values.end()), values.end());
-    for (rules::LabelRequirement& one : selector) {
-      if (one.key != group.label || values.size() == 1) continue;
-      one.op = rules::LabelRequirement::Op::kIn;
-      one.values = values;
-    }
+  if (group.promql.empty()) {
+    absl::StatusOr<std::string> promql = QueryOf(batch, group);
+    if (!promql.ok()) return fail(absl::InternalError(promql.status().message()));
+    group.promql = *std::move(promql);
   }
-  const absl::StatusOr<std::string> promql = group.found.rule->ExternalQuery(
-      group.found.series, first.ns, selector, *batch.registry.names());
-  if (!promql.ok()) return fail(absl::InternalError(promql.status().message()));
 
   const absl::StatusOr<FreshResult> fresh =
-      answering_.batcher.Query(*promql, deadline, WishOf(requests, group.members));
+      answering_.batcher.Query(group.promql, deadline, WishOf(batch, group));
   if (!fresh.ok()) {
     // The source refuses the query as it is, maybe for its size.
     if (group.members.size() > 1 && absl::IsInvalidArgument(fresh.status())) {
+      Batch apart = batch;
+      apart.call = nullptr;  // the next time they are together again
       for (const size_t i : group.members) {
-        AskGroup(batch, {.found = group.found, .label = "", .members = {i}}, answers);
+        Group one = {
+            .found = batch.registry->FindExternal(first.metric), .label = "", .members = {i}};
+        AskGroup(apart, one, answers);
       }
       return;
     }
@@ -220,24 +294,28 @@ void ExternalProvider::AskGroup(const Batch& batch, const Group& group, Answers&
 void ExternalProvider::HandOut(const Batch& batch, const Group& group, const FreshResult& fresh,
                                Answers& answers) {
   // Made for those that do not have it yet.
-  std::shared_ptr<ExternalOrigin> origin;
+  std::shared_ptr<Known> origin;
   absl::flat_hash_map<absl::string_view, std::vector<const Sample*>> by_value;
+  bool indexed = false;
   for (const size_t i : group.members) {
     const ExternalMetricRequest& request = *batch.requests[i];
-    const auto* known = request.repeat.has_value()
-                            ? dynamic_cast<const ExternalOrigin*>(request.repeat->origin.get())
-                            : nullptr;
-    if (known != nullptr && known->result == fresh.result && known->label == group.label) {
+    const Known* const known = KnownOf(request);
+    if (known != nullptr && fresh.mark == known->mark && known->label == group.label) {
       ExternalMetricList same;
       same.repeated = {.origin = request.repeat->origin, .same = true, .time = fresh.time};
       if (fresh.time.has_value()) same.repeated.time = WholeSeconds(*fresh.time);
       answers[i] = std::move(same);
       continue;
     }
-    if (origin == nullptr) {
-      origin = std::make_shared<ExternalOrigin>();
-      origin->result = fresh.result;
-      origin->label = group.label;
+    if (!std::exchange(indexed, true)) {
+      if (fresh.mark.has_value()) {
+        origin = std::make_shared<Known>();
+        origin->mark = *fresh.mark;
+        origin->label = group.label;
+        origin->promql = group.promql;
+        origin->members = group.members.size();
+        origin->call = batch.call;
+      }
       for (const Sample& sample : fresh.result->samples) {
         by_value[group.label.empty() ? "" : LabelValue(sample.labels, group.label)].push_back(
             &sample);

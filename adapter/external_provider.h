@@ -38,20 +38,27 @@ class ExternalProvider : public ExternalMetricsProvider {
  private:
   static constexpr size_t kParallel = 8;
 
+  struct Call;
+  struct Known;  // an Origin
   using Answers = std::vector<absl::StatusOr<ExternalMetricList>>;
   // What is asked together, and what all of it is answered by.
   struct Batch {
     absl::Span<const ExternalMetricRequest* const> requests;
-    const SeriesRegistry& registry;
-    uint64_t epoch;
+    std::shared_ptr<const SeriesRegistry> registry;
+    uint64_t epoch = 0;
+    std::shared_ptr<const Call> call;
   };
   // Requests of a batch that one query answers.
   struct Group;
 
+  static const Known* KnownOf(const ExternalMetricRequest& request);
+  static QueryWish WishOf(const Batch& batch, const Group& group);
+  static std::vector<Group> KnownGroups(Batch& batch);
   std::vector<Group> GroupsOf(const Batch& batch, Answers& answers) const;
   std::vector<Group> Split(std::vector<Group> groups,
                            absl::Span<const ExternalMetricRequest* const> requests) const;
-  void AskGroup(const Batch& batch, const Group& group, Answers& answers);
+  static absl::StatusOr<std::string> QueryOf(const Batch& batch, const Group& group);
+  void AskGroup(const Batch& batch, Group& group, Answers& answers);
   void HandOut(const Batch& batch, const Group& group, const FreshResult& fresh, Answers& answers);
   absl::StatusOr<ExternalMetricList> Answer(const ExternalMetricRequest& request,
                                             const FreshResult& fresh,

@@ -143,16 +143,54 @@ TEST_F(ExternalProviderTest, WhoAsksAgainIsToldThatNothingChanged) {
     EXPECT_EQ(list->repeated.time, absl::FromUnixSeconds(102));
     EXPECT_THAT(list->items, IsEmpty());
   }
-  // One that is new among them gets all of it, at the new time.
+  // One that is new among them gets all of it.
   requests.push_back(Ask("queue=a"));
   requests.back().repeat = Repeat{};
   const auto mixed = ask();
   EXPECT_TRUE(mixed[0]->repeated.same);
-  EXPECT_EQ(Shown(mixed[2]), "a=10000@102");
+  EXPECT_EQ(Shown(mixed[2]), "a=10000@100");
   source_.SayTheSameAt(std::nullopt);
   const auto changed = ask();
   EXPECT_FALSE(changed[1]->repeated.same);
   EXPECT_EQ(Shown(changed[1]), "b=20000@100");
+}
+
+TEST_F(ExternalProviderTest, TheVeryRequestsOfAnEarlierCallMakeItsQueries) {
+  std::vector<ExternalMetricRequest> all = {Ask("queue=b"), Ask("queue=a"),
+                                            Ask("queue=a", "shop", "total_len"), Ask("queue=c")};
+  for (ExternalMetricRequest& request : all) request.repeat = Repeat{};
+  // The queries of a call of these.
+  const auto ask = [&](const std::vector<size_t>& which) {
+    std::vector<ExternalMetricRequest> requests;
+    for (const size_t i : which) requests.push_back(all[i]);
+    const size_t before = source_.queries().size();
+    const auto lists = GetAll(requests);
+    for (size_t i = 0; i < which.size(); ++i) {
+      EXPECT_EQ(lists[i]->metric, all[which[i]].metric);
+      all[which[i]].repeat->origin = lists[i]->repeated.origin;
+    }
+    const std::vector<std::string> queries = source_.queries();
+    return std::vector<std::string>(queries.begin() + static_cast<ptrdiff_t>(before),
+                                    queries.end());
+  };
+  constexpr char kTwo[] = R"(sum(queue_len{queue=~"a|b",ns="shop"}) by (queue))";
+  constexpr char kTotal[] = R"(sum(total_len{queue="a",ns="shop"}))";
+  EXPECT_THAT(ask({0, 1, 2}), UnorderedElementsAre(kTwo, kTotal));
+  EXPECT_THAT(ask({1, 2, 0}), UnorderedElementsAre(kTwo, kTotal));
+  // Fewer, and then more, are put together anew.
+  EXPECT_THAT(ask({0}), ElementsAre(R"(sum(queue_len{queue="b",ns="shop"}) by (queue))"));
+  EXPECT_THAT(ask({0, 1, 3}),
+              ElementsAre(R"(sum(queue_len{queue=~"a|b|c",ns="shop"}) by (queue))"));
+  // So are those that come from different calls, and all of them under other rules.
+  EXPECT_THAT(ask({2}), ElementsAre(kTotal));
+  EXPECT_THAT(ask({0, 1, 2}), UnorderedElementsAre(kTwo, kTotal));
+  floor_.Load(CompileOrDie(R"(
+externalRules:
+- seriesQuery: '{__name__=~"queue_.*"}'
+  metricsQuery: 'max(<<.Series>>{<<.LabelMatchers>>}) by (queue)'
+  resources: {overrides: {ns: {resource: namespace}}}
+)"));
+  EXPECT_THAT(ask({0, 1}), ElementsAre(R"(max(queue_len{queue=~"a|b",ns="shop"}) by (queue))"));
 }
 
 class SmallQueriesTest : public ExternalProviderTest {

@@ -5,6 +5,8 @@
 // (adapter/live).
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,15 +37,22 @@ struct QueryResult {
   std::vector<Sample>
       samples;  // order of the source; one without labels for a scalar; empty for matrix and string
   bool null_result = false;  // `"result": null`
-  std::string raw;           // what it was read from, where the source compares it; else ""
 };
 
-// The answer to a query that was asked before.
+// Stands for an answer whose samples all have one time, and for all it says but that time: equal
+// marks, equal answers. Of use within the process that made it.
+struct AnswerMark {
+  std::array<uint8_t, 16> digest = {};
+  uint64_t size = 0;  // bytes that the digest is of
+  friend bool operator==(const AnswerMark&, const AnswerMark&) = default;
+};
+
+// The answer to a query that is asked again and again.
 struct Requeried {
-  // The earlier result itself where nothing but times differs.
+  // nullptr: what was marked `before`, at another time.
   std::shared_ptr<const QueryResult> result;
-  // Then the time of all of its samples, which say an earlier one.
-  std::optional<absl::Time> time;
+  std::optional<AnswerMark> mark = std::nullopt;  // nullopt: it can't be told from others
+  std::optional<absl::Time> time = std::nullopt;  // of all samples; never without a mark
 };
 
 // Names only: what discovery needs of a series.
@@ -62,15 +71,15 @@ class MetricSource {
                                                                    absl::Time at,
                                                                    absl::Duration timeout) = 0;
 
-  // Query, with an earlier result of the same text at hand (or nullptr): an answer that says the
-  // same need not be read again.
+  // Query of one who asks the same again and again: an answer that says what the one marked
+  // `before` said is not read again.
   virtual absl::StatusOr<Requeried> QueryAgain(absl::string_view promql, absl::Time at,
                                                absl::Duration timeout,
-                                               const std::shared_ptr<const QueryResult>& before) {
+                                               const std::optional<AnswerMark>& before) {
     (void)before;
     absl::StatusOr<std::shared_ptr<const QueryResult>> result = Query(promql, at, timeout);
     if (!result.ok()) return result.status();
-    return Requeried{.result = *std::move(result), .time = std::nullopt};
+    return Requeried{.result = *std::move(result)};
   }
 
   // Distinct (name, label names) of the series that match the selector since `start`. `data: null`

@@ -32,6 +32,11 @@ bool QueryFlights::Flight::Aging(MonotonicTime now) {
   return done && now >= fresh.refresh_at;
 }
 
+std::optional<FreshResult> QueryFlights::Flight::ResultFor(const QueryWish& wish) const {
+  if (fresh.result == nullptr && fresh.mark != wish.before) return std::nullopt;
+  return fresh;
+}
+
 QueryFlights::Shard& QueryFlights::ShardOf(absl::string_view promql) {
   return shards_[absl::Hash<absl::string_view>()(promql) % kShards];
 }
@@ -53,8 +58,10 @@ absl::StatusOr<FreshResult> QueryFlights::Query(absl::string_view promql, Monoto
       return absl::DeadlineExceededError("an equal query under way took too long");
     }
     if (flight->status.ok()) {
+      std::optional<FreshResult> fresh = flight->ResultFor(wish);
+      if (!fresh.has_value()) continue;
       if (!lead) Count(waited ? QueryOutcome::kJoined : QueryOutcome::kReused);
-      return flight->fresh;
+      return *std::move(fresh);
     }
     if (std::optional<FreshResult> fresh = StillFresh(old.get())) return *std::move(fresh);
     // The time of the caller that asked was over, not ours.
@@ -115,7 +122,7 @@ absl::StatusOr<Requeried> QueryFlights::AskSource(absl::string_view promql, Mono
   }
   auto result = source_.Query(promql, clock_.WallNow(), deadline - sent);
   if (!result.ok()) return result.status();
-  return Requeried{.result = *std::move(result), .time = std::nullopt};
+  return Requeried{.result = *std::move(result)};
 }
 
 void QueryFlights::Fly(absl::string_view promql, MonotonicTime deadline, const QueryWish& wish,
@@ -129,7 +136,8 @@ void QueryFlights::Fly(absl::string_view promql, MonotonicTime deadline, const Q
   const absl::Duration error_reuse = absl::IsDeadlineExceeded(result.status())
                                          ? absl::ZeroDuration()
                                          : std::min(options_.error_reuse, options_.freshness);
-  const MonotonicTime fresh_until = ok ? sent + options_.freshness : now + error_reuse;
+  const MonotonicTime result_until = wish.again ? now : sent + options_.freshness;
+  const MonotonicTime fresh_until = ok ? result_until : now + error_reuse;
   {
     absl::MutexLock lock(&flight.mutex);
     flight.status = result.status();
@@ -139,6 +147,7 @@ void QueryFlights::Fly(absl::string_view promql, MonotonicTime deadline, const Q
         ok ? fresh_until - AskAhead(now - sent, options_.freshness) : fresh_until;
     if (ok) {
       flight.fresh.result = std::move(result->result);
+      flight.fresh.mark = result->mark;
       flight.fresh.time = result->time;
     }
     flight.done = true;
@@ -156,7 +165,7 @@ void QueryFlights::Land(absl::string_view promql, const Flight& flight, bool ok,
     if (!reusable) shard.flights.erase(found);
   } else if (known.next.get() == &flight) {
     // A failure stays beside the old result and counts when that one is stale.
-    if (ok) known.current = known.next;
+    if (ok && reusable) known.current = known.next;
     if (ok || !reusable) known.next = nullptr;
   }
 }

@@ -13,6 +13,8 @@
 //     ten times a second for one query; never with zero freshness.
 //   - A caller may wish for a younger result than `freshness` would give: one that was sent at most
 //     max_age ago, or that is under way.
+//   - A caller that asks the same again and again is told when nothing but times changed. What was
+//     asked for it is shared only while it is under way.
 //   - A caller waits until its own deadline. When the caller that asks runs out of time, one of
 //     those that wait asks anew.
 //
@@ -45,17 +47,20 @@ struct FlightOptions {
 // What a caller may add to its question.
 struct QueryWish {
   absl::Duration max_age = absl::InfiniteDuration();
-  // It asks again and again: `before` is what it got last (or nullptr), and is what it gets again
-  // while nothing but times differs.
+  // It asks again and again. What it gets is kept for nobody else, as it has taken from it what it
+  // needs.
   bool again = false;
-  std::shared_ptr<const QueryResult> before = nullptr;
+  // Of what it got last: while nothing but times differs it gets no result.
+  std::optional<AnswerMark> before = std::nullopt;
 };
 
 struct FreshResult {
   absl::Time TimeOf(const Sample& sample) const { return time.value_or(sample.time); }
 
+  // nullptr: what the caller's own QueryWish.before marks.
   std::shared_ptr<const QueryResult> result;
-  std::optional<absl::Time> time;  // of all samples, in place of what they say
+  std::optional<AnswerMark> mark;  // of one who asks again
+  std::optional<absl::Time> time;  // of all samples; never without a mark
   MonotonicTime sent;
   MonotonicTime fresh_until;  // not later than now when results are not reused
   MonotonicTime refresh_at;   // not later than fresh_until: whoever wants it from then on asks anew
@@ -80,6 +85,10 @@ class QueryFlights {
     bool done ABSL_GUARDED_BY(mutex) = false;
     absl::Status status ABSL_GUARDED_BY(mutex);
     FreshResult fresh ABSL_GUARDED_BY(mutex);
+
+    // What it brought, or that it is of no use to a caller for whom another answer was the last.
+    std::optional<FreshResult> ResultFor(const QueryWish& wish) const
+        ABSL_SHARED_LOCKS_REQUIRED(mutex);
 
     bool Done() const ABSL_SHARED_LOCKS_REQUIRED(mutex) { return done; }
     // Under way, or done and fresh at `now`.

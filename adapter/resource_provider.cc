@@ -1,9 +1,11 @@
 #include "adapter/resource_provider.h"
 
 #include <algorithm>
-#include <map>
+#include <atomic>
+#include <numeric>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -22,6 +24,15 @@ const kube::GroupResource& NodeResource() {
   return resource;
 }
 
+// Of a container, which is given its place among those sorted by name.
+Usage& UsageOf(const std::string& container, std::vector<ContainerUsage>& containers) {
+  const auto place = std::lower_bound(
+      containers.begin(), containers.end(), container,
+      [](const ContainerUsage& one, const std::string& name) { return one.name < name; });
+  if (place != containers.end() && place->name == container) return place->usage;
+  return containers.insert(place, {.name = container, .usage = {}})->usage;
+}
+
 }  // namespace
 
 // What a namespace's answer was made of. What it points to stays alive with it, so that equal
@@ -29,8 +40,12 @@ const kube::GroupResource& NodeResource() {
 struct ResourceProvider::Known : public Origin {
   std::shared_ptr<const rules::CompiledResourceRule> cpu_rule, memory_rule;
   std::shared_ptr<const MapperNames> names;
-  std::vector<kube::ObjectPtr> pods;
-  Queried cpu, memory;  // without samples by object
+  std::string ns;
+  std::vector<kube::Requirement> selector;
+  Objects pods;  // that these led to
+  // While it lasts they still do. Follows, when they are found to be the same.
+  mutable std::atomic<uint64_t> epoch = 0;
+  Queried cpu, memory;  // without samples
 };
 
 absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::Pods(
@@ -47,27 +62,44 @@ absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::Pods(
   return AskPods(PodBatches(pods), deadline, epoch);
 }
 
+const ResourceProvider::Known* ResourceProvider::KnownOf(const Repeat& repeat) const {
+  const auto* known = dynamic_cast<const Known*>(repeat.origin.get());
+  const bool good = known != nullptr && known->cpu_rule == rules_.cpu &&
+                    known->memory_rule == rules_.memory &&
+                    known->names == parts_.answering.registry.registry()->names();
+  return good ? known : nullptr;
+}
+
 absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::PodsAgain(
     absl::string_view ns, const kube::Selector& selector, absl::Duration timeout,
     const Repeat& repeat) {
   const MonotonicTime deadline = parts_.answering.clock.MonotonicNow() + timeout;
   const uint64_t epoch = Epoch();
-  ASSIGN_OR_RETURN(std::vector<kube::ObjectPtr> pods, Candidates({.resource = PodResource(),
-                                                                  .ns = std::string(ns),
-                                                                  .selector = selector,
-                                                                  .running_only = true,
-                                                                  .timeout = timeout},
-                                                                 ""));
-  std::vector<Batch> batches = PodBatches(pods);
-  if (batches.size() == 1) {
-    Batch& batch = batches[0];
-    batch.repeat = repeat;
-    const auto* known = dynamic_cast<const Known*>(repeat.origin.get());
-    const auto names = parts_.answering.registry.registry()->names();
-    if (known != nullptr && known->cpu_rule == rules_.cpu && known->memory_rule == rules_.memory &&
-        known->names == names && known->pods == batch.objects) {
-      batch.known = known;
+  const Known* const known = KnownOf(repeat);
+  std::vector<Batch> batches;
+  if (known != nullptr && known->epoch == epoch && known->ns == ns &&
+      known->selector == selector.requirements()) {
+    Batch& batch = batches.emplace_back();
+    batch.ns = known->ns;
+    batch.objects = known->pods;
+    batch.known = known;
+  } else {
+    ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> pods, Candidates({.resource = PodResource(),
+                                                                          .ns = std::string(ns),
+                                                                          .selector = selector,
+                                                                          .running_only = true,
+                                                                          .timeout = timeout},
+                                                                         ""));
+    batches = PodBatches(pods);
+    if (known != nullptr && batches.size() == 1 && *known->pods == *batches[0].objects &&
+        known->ns == ns && known->selector == selector.requirements()) {
+      batches[0].known = known;
+      known->epoch = epoch;
     }
+  }
+  if (batches.size() == 1) {
+    batches[0].repeat = repeat;
+    batches[0].selector = selector.requirements();
   }
   return AskPods(std::move(batches), deadline, epoch);
 }
@@ -80,35 +112,45 @@ absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::AskPods(std::ve
   RETURN_IF_ERROR(Settle(batches, deadline, epoch, list));
   for (Batch& batch : batches) {
     if (!batch.both.status.ok()) continue;
-    if (batch.repeat.has_value()) Compare(batch, list.repeated);
-    if (list.repeated.same) return list;
-    IndexSamples(batch);
-    for (const kube::ObjectPtr& pod : batch.objects) {
-      if (auto metrics = ForPod(pod, batch.both)) list.items.push_back(*std::move(metrics));
+    if (const std::optional<Repeated> same = SameAsKnown(batch)) {
+      list.repeated = *same;
+      return list;  // the only batch
     }
+    TakeReadings(batch);
+    for (size_t i = 0; i < batch.objects->size(); ++i) {
+      if (auto metrics = ForPod(batch, i)) list.items.push_back(*std::move(metrics));
+    }
+    if (batch.repeat.has_value()) list.repeated.origin = OriginOf(batch, epoch);
   }
   return list;
 }
 
-void ResourceProvider::Compare(const Batch& batch, Repeated& repeated) const {
+std::optional<Repeated> ResourceProvider::SameAsKnown(const Batch& batch) {
+  if (batch.known == nullptr) return std::nullopt;
   const FreshResult& cpu = batch.both.cpu.fresh;
   const FreshResult& memory = batch.both.memory.fresh;
-  if (batch.known != nullptr && batch.known->cpu.fresh.result == cpu.result &&
-      batch.known->memory.fresh.result == memory.result && cpu.time.has_value() &&
-      memory.time.has_value()) {
-    repeated = {.origin = batch.repeat->origin,
-                .same = true,
-                .time = WholeSeconds(std::min(*cpu.time, *memory.time))};
-    return;
-  }
+  const bool same = cpu.mark.has_value() && cpu.mark == batch.known->cpu.fresh.mark &&
+                    memory.mark.has_value() && memory.mark == batch.known->memory.fresh.mark;
+  if (!same) return std::nullopt;
+  return Repeated{.origin = batch.repeat->origin,
+                  .same = true,
+                  .time = WholeSeconds(std::min(*cpu.time, *memory.time))};
+}
+
+OriginPtr ResourceProvider::OriginOf(const Batch& batch, uint64_t epoch) const {
   auto origin = std::make_shared<Known>();
   origin->cpu_rule = rules_.cpu;
   origin->memory_rule = rules_.memory;
-  origin->names = batch.both.cpu.names;
+  origin->names = batch.both.cpu.query->names;
+  origin->ns = batch.ns;
+  origin->selector = batch.selector;
   origin->pods = batch.objects;
+  origin->epoch = epoch;
   origin->cpu = batch.both.cpu;
   origin->memory = batch.both.memory;
-  repeated.origin = std::move(origin);
+  origin->cpu.fresh.result = nullptr;
+  origin->memory.fresh.result = nullptr;
+  return origin;
 }
 
 std::string ResourceProvider::Batch::What() const {
@@ -130,17 +172,22 @@ std::vector<ResourceProvider::Batch> ResourceProvider::PodBatches(
                         rules_.cpu->ContainerQueryKeepsNamespaces() &&
                         rules_.memory->ContainerQueryKeepsNamespaces();
   std::vector<Batch> batches;
+  std::vector<kube::ObjectPtr> objects;  // of the batch that is being filled
+  const auto end_batch = [&] {
+    if (objects.empty()) return;
+    Batch& batch = batches.emplace_back();
+    batch.scope = together ? Scope::kAllNamespaces : Scope::kOneNamespace;
+    if (!together) batch.ns = objects.front()->ns;
+    batch.objects = std::make_shared<const std::vector<kube::ObjectPtr>>(std::move(objects));
+    objects.clear();
+  };
   for (const kube::ObjectPtr& pod : pods) {
-    const bool fits =
-        !batches.empty() && (together ? batches.back().objects.size() < parts_.max_names
-                                      : batches.back().ns == pod->ns);
-    if (!fits) {
-      Batch& batch = batches.emplace_back();
-      batch.scope = together ? Scope::kAllNamespaces : Scope::kOneNamespace;
-      if (!together) batch.ns = pod->ns;
-    }
-    batches.back().objects.push_back(pod);
+    const bool fits = together ? objects.size() < parts_.max_names
+                               : objects.empty() || objects.back()->ns == pod->ns;
+    if (!fits) end_batch();
+    objects.push_back(pod);
   }
+  end_batch();
   return batches;
 }
 
@@ -158,7 +205,7 @@ absl::StatusOr<ResourceMetricList<NodeMetrics>> ResourceProvider::Nodes(
   if (!nodes.empty()) {
     Batch& batch = batches.emplace_back();
     batch.scope = Scope::kNodes;
-    batch.objects = nodes;
+    batch.objects = std::make_shared<const std::vector<kube::ObjectPtr>>(nodes);
   }
   AskAll(batches, deadline);
 
@@ -166,9 +213,9 @@ absl::StatusOr<ResourceMetricList<NodeMetrics>> ResourceProvider::Nodes(
   RETURN_IF_ERROR(Settle(batches, deadline, epoch, list));
   for (Batch& batch : batches) {
     if (!batch.both.status.ok()) continue;
-    IndexSamples(batch);
-    for (const kube::ObjectPtr& node : batch.objects) {
-      if (auto metrics = ForNode(node, batch.both)) list.items.push_back(*std::move(metrics));
+    TakeReadings(batch);
+    for (size_t i = 0; i < batch.objects->size(); ++i) {
+      if (auto metrics = ForNode(batch, i)) list.items.push_back(*std::move(metrics));
     }
   }
   return list;
@@ -208,26 +255,28 @@ void ResourceProvider::AskAll(std::vector<Batch>& batches, MonotonicTime deadlin
   }
 }
 
-absl::Status ResourceProvider::MakeQuery(const rules::CompiledResourceRule& rule,
-                                         const Batch& batch, Queried& queried) const {
-  const MapperNames& names = *queried.names;
+absl::StatusOr<std::shared_ptr<const ResourceProvider::Query>> ResourceProvider::MakeQuery(
+    const rules::CompiledResourceRule& rule, const Batch& batch) const {
+  auto query = std::make_shared<Query>();
+  query->names = parts_.answering.registry.registry()->names();
+  const MapperNames& names = *query->names;
   std::vector<std::string> wanted;
-  wanted.reserve(batch.objects.size());
-  for (const kube::ObjectPtr& object : batch.objects) wanted.push_back(object->name);
+  wanted.reserve(batch.objects->size());
+  for (const kube::ObjectPtr& object : *batch.objects) wanted.push_back(object->name);
   if (batch.scope == Scope::kAllNamespaces) {
     std::sort(wanted.begin(), wanted.end());
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   }
   const bool nodes = batch.scope == Scope::kNodes;
-  ASSIGN_OR_RETURN(queried.promql, nodes ? rule.NodeQuery(wanted, names)
-                                         : rule.ContainerQuery(batch.ns, wanted, names));
-  ASSIGN_OR_RETURN(queried.label,
+  ASSIGN_OR_RETURN(query->promql, nodes ? rule.NodeQuery(wanted, names)
+                                        : rule.ContainerQuery(batch.ns, wanted, names));
+  ASSIGN_OR_RETURN(query->label,
                    rule.LabelOfResource(ForRules(nodes ? NodeResource() : PodResource()), names));
   if (batch.scope == Scope::kAllNamespaces) {
-    ASSIGN_OR_RETURN(queried.ns_label,
+    ASSIGN_OR_RETURN(query->ns_label,
                      rule.LabelOfResource({.group = "", .resource = "namespaces"}, names));
   }
-  return absl::OkStatus();
+  return query;
 }
 
 absl::StatusOr<ResourceProvider::Queried> ResourceProvider::Ask(
@@ -241,13 +290,16 @@ absl::StatusOr<ResourceProvider::Queried> ResourceProvider::Ask(
   if (batch.known != nullptr) {
     // The same objects make the same query.
     const Queried& last = &rule == rules_.cpu.get() ? batch.known->cpu : batch.known->memory;
-    queried = last;
-    wish.before = last.fresh.result;
+    queried.query = last.query;
+    wish.before = last.fresh.mark;
+    queried.readings = last.readings;
   } else {
-    queried.names = parts_.answering.registry.registry()->names();
-    RETURN_IF_ERROR(MakeQuery(rule, batch, queried));
+    ASSIGN_OR_RETURN(queried.query, MakeQuery(rule, batch));
   }
-  ASSIGN_OR_RETURN(queried.fresh, parts_.answering.batcher.Query(queried.promql, deadline, wish));
+  ASSIGN_OR_RETURN(queried.fresh,
+                   parts_.answering.batcher.Query(queried.query->promql, deadline, wish));
+  if (queried.fresh.result == nullptr) return queried;  // as the last time
+  queried.readings = nullptr;
   const QueryResult& result = *queried.fresh.result;
   if (result.type != QueryResult::Type::kVector || result.null_result) {
     return absl::UnavailableError("the query's result is not an instant vector");
@@ -255,16 +307,56 @@ absl::StatusOr<ResourceProvider::Queried> ResourceProvider::Ask(
   return queried;
 }
 
-void ResourceProvider::IndexSamples(Batch& batch) {
-  for (Queried* queried : {&batch.both.cpu, &batch.both.memory}) {
-    for (const Sample& sample : queried->fresh.result->samples) {
-      const absl::string_view ns = queried->ns_label.empty()
-                                       ? absl::string_view(batch.ns)
-                                       : LabelValue(sample.labels, queried->ns_label);
-      queried->by_object[absl::StrCat(ns, "/", LabelValue(sample.labels, queried->label))]
-          .push_back(&sample);
-    }
+void ResourceProvider::TakeReadings(Batch& batch) {
+  const auto take = [&](const rules::CompiledResourceRule& rule, Queried& queried) {
+    if (queried.readings != nullptr) return;
+    queried.readings = std::make_shared<const ResourceReadings>(ReadingsOf(rule, batch, queried));
+  };
+  take(*rules_.cpu, batch.both.cpu);
+  take(*rules_.memory, batch.both.memory);
+}
+
+ResourceReadings ResourceProvider::ReadingsOf(const rules::CompiledResourceRule& rule,
+                                              const Batch& batch, const Queried& queried) {
+  using Name = std::pair<absl::string_view, absl::string_view>;
+  const bool by_namespace = batch.scope == Scope::kAllNamespaces;
+  absl::flat_hash_map<Name, uint32_t> places;
+  places.reserve(batch.objects->size());
+  for (uint32_t i = 0; i < batch.objects->size(); ++i) {
+    const kube::ObjectPtr& object = (*batch.objects)[i];
+    places.emplace(Name(by_namespace ? absl::string_view(object->ns) : "", object->name), i);
   }
+  // Of each sample its object's place, or that nobody asked for it.
+  const std::vector<Sample>& samples = queried.fresh.result->samples;
+  std::vector<std::optional<uint32_t>> objects(samples.size());
+  ResourceReadings out;
+  out.begins.resize(batch.objects->size() + 1);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const LabelSet& labels = samples[i].labels;
+    const auto place = places.find({by_namespace ? LabelValue(labels, queried.query->ns_label) : "",
+                                    LabelValue(labels, queried.query->label)});
+    if (place == places.end()) continue;
+    objects[i] = place->second;
+    ++out.begins[place->second + 1];
+  }
+  std::partial_sum(out.begins.begin(), out.begins.end(), out.begins.begin());
+
+  out.readings.resize(out.begins.back());
+  if (!queried.fresh.time.has_value()) out.times.resize(out.begins.back());
+  std::vector<uint32_t> next = out.begins;
+  absl::flat_hash_map<absl::string_view, uint32_t> containers;
+  const absl::string_view what = &rule == rules_.cpu.get() ? "cpu" : "memory";
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (!objects[i].has_value()) continue;
+    const absl::string_view name = LabelValue(samples[i].labels, rule.container_label());
+    const auto [container, fresh] =
+        containers.try_emplace(name, static_cast<uint32_t>(containers.size()));
+    if (fresh) out.containers.emplace_back(name);
+    const uint32_t at = next[*objects[i]]++;
+    out.readings[at] = {.milli = Milli(samples[i], what), .container = container->second};
+    if (!out.times.empty()) out.times[at] = samples[i].time;
+  }
+  return out;
 }
 
 template <typename T>
@@ -296,60 +388,56 @@ absl::Status ResourceProvider::Settle(const std::vector<Batch>& batches, Monoton
   return absl::OkStatus();
 }
 
-std::optional<int64_t> ResourceProvider::Milli(const Sample& sample, absl::string_view what) {
+int64_t ResourceProvider::Milli(const Sample& sample, absl::string_view what) {
   const double value = sample.value < 0 ? 0 : sample.value;  // NaN stays
-  return parts_.answering.values.ToMilli(value, "resource", what);
+  return parts_.answering.values.ToMilli(value, "resource", what)
+      .value_or(ResourceReadings::kUnknown);
 }
 
-std::optional<PodMetrics> ResourceProvider::ForPod(const kube::ObjectPtr& pod, const Both& both) {
-  const std::string key = absl::StrCat(pod->ns, "/", pod->name);
-  const auto cpu = both.cpu.by_object.find(key);
-  const auto memory = both.memory.by_object.find(key);
-  if (cpu == both.cpu.by_object.end() || memory == both.memory.by_object.end()) {
+std::optional<PodMetrics> ResourceProvider::ForPod(const Batch& batch, size_t object) const {
+  PodMetrics metrics;
+  absl::Time earliest = absl::InfiniteFuture();
+  // False: the query says nothing of the pod, or what can't be shown.
+  const auto add = [&](const Queried& queried, int64_t Usage::*part) {
+    const ResourceReadings& all = *queried.readings;
+    const absl::Span<const ResourceReadings::Reading> readings = all.Of(object);
+    for (size_t i = 0; i < readings.size(); ++i) {
+      if (readings[i].milli == ResourceReadings::kUnknown) return false;
+      UsageOf(all.containers[readings[i].container], metrics.containers).*part = readings[i].milli;
+      earliest = std::min(
+          earliest, queried.fresh.time.has_value() ? *queried.fresh.time : all.TimeOf(object, i));
+    }
+    return !readings.empty();
+  };
+  if (!add(batch.both.cpu, &Usage::cpu_milli) || !add(batch.both.memory, &Usage::memory_milli)) {
     return std::nullopt;
   }
-  absl::Time earliest = absl::InfiniteFuture();
-  std::map<std::string, Usage> containers;
-  for (const Sample* sample : cpu->second) {
-    const std::optional<int64_t> milli = Milli(*sample, "cpu");
-    if (!milli) return std::nullopt;
-    containers[std::string(LabelValue(sample->labels, rules_.cpu->container_label()))].cpu_milli =
-        *milli;
-    earliest = std::min(earliest, both.cpu.fresh.TimeOf(*sample));
-  }
-  for (const Sample* sample : memory->second) {
-    const std::optional<int64_t> milli = Milli(*sample, "memory");
-    if (!milli) return std::nullopt;
-    containers[std::string(LabelValue(sample->labels, rules_.memory->container_label()))]
-        .memory_milli = *milli;
-    earliest = std::min(earliest, both.memory.fresh.TimeOf(*sample));
-  }
-  PodMetrics metrics;
-  metrics.pod = pod;
+  metrics.pod = (*batch.objects)[object];
   metrics.timestamp = WholeSeconds(earliest);
   metrics.window = rules_.window;
-  for (auto& [name, usage] : containers) metrics.containers.push_back({name, usage});
   return metrics;
 }
 
-std::optional<NodeMetrics> ResourceProvider::ForNode(const kube::ObjectPtr& node,
-                                                     const Both& both) {
-  const std::string key = absl::StrCat("/", node->name);
-  const auto cpu = both.cpu.by_object.find(key);
-  const auto memory = both.memory.by_object.find(key);
-  if (cpu == both.cpu.by_object.end() || memory == both.memory.by_object.end()) {
+std::optional<NodeMetrics> ResourceProvider::ForNode(const Batch& batch, size_t object) const {
+  NodeMetrics metrics{.node = (*batch.objects)[object],
+                      .timestamp = absl::InfiniteFuture(),
+                      .window = rules_.window,
+                      .usage = {}};
+  const auto take = [&](const Queried& queried, int64_t& milli) {
+    const ResourceReadings& all = *queried.readings;
+    const absl::Span<const ResourceReadings::Reading> readings = all.Of(object);
+    if (readings.empty() || readings[0].milli == ResourceReadings::kUnknown) return false;
+    milli = readings[0].milli;
+    const absl::Time time =
+        queried.fresh.time.has_value() ? *queried.fresh.time : all.TimeOf(object, 0);
+    metrics.timestamp = std::min(metrics.timestamp, WholeSeconds(time));
+    return true;
+  };
+  if (!take(batch.both.cpu, metrics.usage.cpu_milli) ||
+      !take(batch.both.memory, metrics.usage.memory_milli)) {
     return std::nullopt;
   }
-  const Sample& cpu_sample = *cpu->second.front();
-  const Sample& memory_sample = *memory->second.front();
-  const std::optional<int64_t> cpu_milli = Milli(cpu_sample, "cpu");
-  const std::optional<int64_t> memory_milli = Milli(memory_sample, "memory");
-  if (!cpu_milli || !memory_milli) return std::nullopt;
-  return NodeMetrics{.node = node,
-                     .timestamp = WholeSeconds(std::min(both.cpu.fresh.TimeOf(cpu_sample),
-                                                        both.memory.fresh.TimeOf(memory_sample))),
-                     .window = rules_.window,
-                     .usage = {.cpu_milli = *cpu_milli, .memory_milli = *memory_milli}};
+  return metrics;
 }
 
 uint64_t ResourceProvider::Epoch() const {

@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "adapter/answering.h"
 #include "adapter/provider.h"
+#include "adapter/resource_readings.h"
 #include "adapter/worker_pool.h"
 #include "rules/compiled_rules.h"
 
@@ -52,26 +52,30 @@ class ResourceProvider : public ResourceMetricsProvider {
   uint64_t Epoch() const override;
 
  private:
-  // The samples of one query by `namespace/pod` or `/node`, in the order of the answer.
-  using Samples = absl::flat_hash_map<std::string, std::vector<const Sample*>>;
-  struct Queried {
-    std::shared_ptr<const MapperNames> names;  // that the query was made with
+  struct Query {
+    std::shared_ptr<const MapperNames> names;  // that it was made with
     std::string promql;
     std::string label, ns_label;  // of the objects; "": the batch is of one namespace
-    FreshResult fresh;            // keeps the samples alive
-    Samples by_object;
+  };
+  struct Queried {
+    std::shared_ptr<const Query> query;
+    FreshResult fresh;
+    // nullptr: not taken from fresh.result yet.
+    std::shared_ptr<const ResourceReadings> readings;
   };
   struct Both {
     absl::Status status;  // of the first query that failed
     Queried cpu, memory;
   };
   struct Known;  // an Origin
+  using Objects = std::shared_ptr<const std::vector<kube::ObjectPtr>>;
   enum class Scope { kOneNamespace, kAllNamespaces, kNodes };
   // Objects that are asked for together, neighbours in the list of candidates.
   struct Batch {
     Scope scope = Scope::kOneNamespace;
-    std::string ns;  // of kOneNamespace
-    std::vector<kube::ObjectPtr> objects;
+    std::string ns;                                // of kOneNamespace
+    std::vector<kube::Requirement> selector = {};  // of one who asks again
+    Objects objects = nullptr;
     std::optional<Repeat> repeat = std::nullopt;
     const Known* known = nullptr;  // what repeat->origin says of the same objects
     Both both = {};
@@ -82,28 +86,35 @@ class ResourceProvider : public ResourceMetricsProvider {
   // Those of one request, whose deadline and epoch they share.
   absl::StatusOr<ResourceMetricList<PodMetrics>> AskPods(std::vector<Batch> batches,
                                                          MonotonicTime deadline, uint64_t epoch);
-  static void IndexSamples(Batch& batch);
-  // Of a batch of one who asks again: whether it is what the last answer was made of.
-  void Compare(const Batch& batch, Repeated& repeated) const;
+  // What the last answer was made of, if it was made by the same rules.
+  const Known* KnownOf(const Repeat& repeat) const;
+  // Makes the readings of both queries, where they are not those of the last time.
+  void TakeReadings(Batch& batch);
+  ResourceReadings ReadingsOf(const rules::CompiledResourceRule& rule, const Batch& batch,
+                              const Queried& queried);
+  // Of a batch of one who asks again: that it is what the last answer was made of; nullopt: it
+  // isn't.
+  static std::optional<Repeated> SameAsKnown(const Batch& batch);
+  OriginPtr OriginOf(const Batch& batch, uint64_t epoch) const;
 
   std::vector<Batch> PodBatches(const std::vector<kube::ObjectPtr>& pods) const;
   absl::StatusOr<std::vector<kube::ObjectPtr>> Candidates(const kube::ObjectQuery& query,
                                                           absl::string_view name);
   absl::StatusOr<Queried> Ask(const rules::CompiledResourceRule& rule, const Batch& batch,
                               MonotonicTime deadline);
-  // Fills in what is asked, not the answer.
-  absl::Status MakeQuery(const rules::CompiledResourceRule& rule, const Batch& batch,
-                         Queried& queried) const;
+  absl::StatusOr<std::shared_ptr<const Query>> MakeQuery(const rules::CompiledResourceRule& rule,
+                                                         const Batch& batch) const;
   // Fills in `both` of each batch, in parallel.
   void AskAll(std::vector<Batch>& batches, MonotonicTime deadline);
   // Collects failures and freshness; kDeadlineExceeded when time is over.
   template <typename T>
   absl::Status Settle(const std::vector<Batch>& batches, MonotonicTime deadline, uint64_t epoch,
                       ResourceMetricList<T>& list);
-  std::optional<PodMetrics> ForPod(const kube::ObjectPtr& pod, const Both& both);
-  std::optional<NodeMetrics> ForNode(const kube::ObjectPtr& node, const Both& both);
-  // Thousandths; negative and NaN are 0; nullopt: unknown, the object is left out.
-  std::optional<int64_t> Milli(const Sample& sample, absl::string_view what);
+  // Of batch.objects[object].
+  std::optional<PodMetrics> ForPod(const Batch& batch, size_t object) const;
+  std::optional<NodeMetrics> ForNode(const Batch& batch, size_t object) const;
+  // Thousandths; negative and NaN are 0; kUnknown: the object is left out.
+  int64_t Milli(const Sample& sample, absl::string_view what);
 
   const Parts parts_;
   const rules::CompiledResourceRules rules_;

@@ -137,6 +137,27 @@ TEST_F(ResourceProviderTest, WhoAsksAgainIsToldThatNothingChanged) {
   EXPECT_FALSE(ask(std::nullopt).repeated.same);
 }
 
+TEST_F(ResourceProviderTest, WhereOneOfTheTwoChangedTheOtherIsAsItWas) {
+  Answer({Container("a", "c", 1), Container("b", "c", 1)},
+         {Container("b", "c", 5), Container("a", "d", 6), Container("other", "c", 7)});
+  ResourceProvider provider = floor_.resource();
+  Repeat repeat{.max_age = absl::Milliseconds(100), .origin = nullptr};
+  const auto ask = [&] {
+    auto list = provider.PodsAgain("web", {}, absl::Seconds(60), repeat);
+    repeat.origin = list->repeated.origin;
+    return *std::move(list);
+  };
+  ask();
+  Answer({Container("b", "c", 2, 107), Container("a", "c", 3, 107)}, {});
+  for (const int64_t at : {105, 106}) {
+    floor_.source.SayTheSameAt(at, "mem");
+    const auto got = ask();
+    EXPECT_FALSE(got.repeated.same);
+    EXPECT_EQ(Shown(got.items),
+              absl::StrCat("web/a @", at, " c:3000,0 d:0,6000; web/b @", at, " c:2000,5000"));
+  }
+}
+
 TEST_F(ResourceProviderTest, APodNeedsBoth) {
   Answer({Container("a", "c", 1), Container("b", "c", 1)}, {Container("b", "c", 1)});
   const auto got = Pods("web");

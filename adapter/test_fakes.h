@@ -13,6 +13,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "adapter/metric_source.h"
@@ -41,18 +42,26 @@ class FakeSource : public MetricSource {
 
   absl::StatusOr<Requeried> QueryAgain(absl::string_view promql, absl::Time at,
                                        absl::Duration timeout,
-                                       const std::shared_ptr<const QueryResult>& before) override {
+                                       const std::optional<AnswerMark>& before) override {
     Result result = Query(promql, at, timeout);
     if (!result.ok()) return result.status();
     absl::MutexLock lock(&mutex_);
-    if (same_at_.has_value() && before != nullptr) return Requeried{before, same_at_};
-    return Requeried{*std::move(result), std::nullopt};
+    uint64_t& mark = marks_[promql];
+    const bool same = same_at_.has_value() && absl::StrContains(promql, same_text_);
+    if (!same || mark == 0) mark = ++last_mark_;
+    const AnswerMark made{.digest = {}, .size = mark};
+    if (made == before) return Requeried{nullptr, made, same_at_};
+    const std::vector<Sample>& samples = (*result)->samples;
+    if (samples.empty()) return Requeried{*std::move(result)};
+    return Requeried{*result, made, samples[0].time};
   }
 
-  // Whoever asks again is told that nothing but the time changed; nullopt: gets a new result.
-  void SayTheSameAt(std::optional<int64_t> seconds) {
+  // Whoever asks a query with this text again is told that nothing but the time changed; nullopt:
+  // that all did.
+  void SayTheSameAt(std::optional<int64_t> seconds, const std::string& text = "") {
     absl::MutexLock lock(&mutex_);
     same_at_.reset();
+    same_text_ = text;
     if (seconds.has_value()) same_at_ = absl::FromUnixSeconds(*seconds);
   }
 
@@ -103,6 +112,9 @@ class FakeSource : public MetricSource {
     return std::vector<SeriesName>();
   };
   std::optional<absl::Time> same_at_ ABSL_GUARDED_BY(mutex_);
+  std::string same_text_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, uint64_t> marks_ ABSL_GUARDED_BY(mutex_);  // by query
+  uint64_t last_mark_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<std::string> queries_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> selectors_ ABSL_GUARDED_BY(mutex_);
   std::vector<absl::Time> starts_ ABSL_GUARDED_BY(mutex_);

@@ -7,9 +7,12 @@
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <exception>
 #include <utility>
 
@@ -29,6 +32,92 @@ absl::Status Unavailable(const std::string& origin, absl::string_view why) {
   return absl::UnavailableError(absl::StrCat(origin, ": ", why));
 }
 
+// A socket of plain HTTP as the library reads and writes it: 4 KiB at a time, and before each look
+// whether there is something. Here a system call takes what is there, up to the buffer's size, and
+// head and body of a request go out together. Waits without a limit: whoever is late is cut.
+class SocketStream : public httplib::Stream {
+ public:
+  explicit SocketStream(socket_t socket) : socket_(socket) {}
+
+  ssize_t read(char* data, size_t size) override {
+    if (!Send("")) return -1;
+    if (begin_ == end_) {
+      if (size >= sizeof buffer_) return Receive(data, size);
+      const ssize_t got = Receive(buffer_, sizeof buffer_);
+      if (got <= 0) return got;
+      begin_ = 0;
+      end_ = static_cast<size_t>(got);
+    }
+    const size_t count = std::min(size, end_ - begin_);
+    std::memcpy(data, buffer_ + begin_, count);
+    begin_ += count;
+    return static_cast<ssize_t>(count);
+  }
+  // What is short waits for what follows, at the latest until something is read.
+  ssize_t write(const char* data, size_t size) override {
+    if (to_send_.size() + size <= kHeldBack) {
+      to_send_.append(data, size);
+    } else if (!Send(absl::string_view(data, size))) {
+      return -1;
+    }
+    return static_cast<ssize_t>(size);
+  }
+
+  bool is_readable() const override { return true; }
+  bool is_writable() const override { return true; }
+  // Not known; the library asks on the server's side only.
+  void get_remote_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}
+  void get_local_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}
+  socket_t socket() const override { return socket_; }
+
+ private:
+  static constexpr size_t kHeldBack = 4096;
+
+  ssize_t Receive(char* data, size_t size) {
+    ssize_t got = 0;
+    do {
+      got = recv(socket_, data, size, 0);
+    } while (got < 0 && errno == EINTR);
+    return got;
+  }
+  // What was held back, and `more`.
+  bool Send(absl::string_view more) {
+    absl::string_view held = to_send_;
+    while (!held.empty() || !more.empty()) {
+      iovec parts[] = {{const_cast<char*>(held.data()), held.size()},
+                       {const_cast<char*>(more.data()), more.size()}};
+      msghdr message = {};
+      message.msg_iov = parts;
+      message.msg_iovlen = 2;
+      const ssize_t sent = sendmsg(socket_, &message, MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
+      if (sent <= 0) return false;
+      const size_t of_held = std::min(held.size(), static_cast<size_t>(sent));
+      held.remove_prefix(of_held);
+      more.remove_prefix(static_cast<size_t>(sent) - of_held);
+    }
+    to_send_.clear();
+    return true;
+  }
+
+  const socket_t socket_;
+  std::string to_send_;
+  size_t begin_ = 0, end_ = 0;  // of what was received and not read yet
+  char buffer_[32 << 10];
+};
+
+class PlainClient : public httplib::ClientImpl {
+ public:
+  using httplib::ClientImpl::ClientImpl;
+
+ private:
+  bool process_socket(const Socket& socket,
+                      std::function<bool(httplib::Stream&)> callback) override {
+    SocketStream stream(socket.sock);
+    return callback(stream);
+  }
+};
+
 std::string LastTlsError() {
   const unsigned long code = ERR_peek_last_error();
   const char* reason = code == 0 ? nullptr : ERR_reason_error_string(code);
@@ -47,7 +136,7 @@ Connection::Connection(const Url& origin, std::shared_ptr<const TlsClient> tls,
     tls_->Apply(client->ssl_context(), origin.host, &tls_failure_);
     client_ = std::move(client);
   } else {
-    client_ = std::make_unique<httplib::ClientImpl>(origin.host, origin.port);
+    client_ = std::make_unique<PlainClient>(origin.host, origin.port);
   }
   client_->set_keep_alive(true);
   client_->set_follow_location(false);
@@ -97,7 +186,7 @@ absl::Status Connection::Run(const Exchange& exchange) {
   httplib::Request request;
   request.method = exchange.method;
   request.path = exchange.target;
-  request.body = exchange.body;
+  request.body = std::string(exchange.body);
   for (const auto& [name, value] : exchange.headers) request.headers.emplace(name, value);
 
   bool ended_by_us = false;

@@ -32,7 +32,7 @@ struct Exchange {
   std::string method;
   std::string target;
   HeaderList headers;
-  std::string body;
+  absl::string_view body;
   // Called once, before the body; false ends the exchange well.
   std::function<bool(int status, HeaderList headers)> on_head;
   // Called with each piece of the body; false ends the exchange well.

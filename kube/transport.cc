@@ -25,6 +25,8 @@ namespace {
 constexpr int kMaxRedirects = 5;
 constexpr size_t kMaxErrorBytes = 64 << 10;
 constexpr size_t kLargeBody = 1 << 20;
+// What parsers of JSON want to find behind a text without another copy of it.
+constexpr size_t kParserRoom = 64;
 constexpr size_t kLargestReserve = 128 << 20;
 constexpr absl::Duration kMaxIdle = absl::Seconds(60);
 
@@ -58,8 +60,10 @@ struct Received {
     answer.status = status;
     answer.headers = std::move(headers);
     uint64_t length = 0;
-    too_large = absl::SimpleAtoi(answer.Header("Content-Length"), &length) && length > limit &&
-                answer.Header("Content-Encoding").empty();
+    const bool plain = answer.Header("Content-Encoding").empty();
+    if (!plain || !absl::SimpleAtoi(answer.Header("Content-Length"), &length)) return true;
+    too_large = length > limit;
+    if (length <= std::min(limit, kLargeBody)) answer.body.reserve(length + kParserRoom);
     return !too_large;
   }
   bool TakeData(absl::string_view data) {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
+#include "adapter/prometheus/answer_mark.h"
 #include "adapter/prometheus/json.h"
 #include "base/steady_wait.h"
 #include "spdlog/spdlog.h"
@@ -19,18 +20,26 @@ constexpr absl::string_view kQueryPath = "/api/v1/query";
 constexpr absl::string_view kSeriesPath = "/api/v1/series";
 constexpr char kFormType[] = "application/x-www-form-urlencoded";
 
-// Form encoding as Go's url.QueryEscape does it.
+bool IsUnreserved(char c) {
+  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' ||
+         c == '~';
+}
+
+// Form encoding as Go's url.QueryEscape does it. Most of a long query is names, copied whole.
 void AppendEscaped(absl::string_view text, std::string& out) {
-  for (const char c : text) {
-    if (absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' ||
-        c == '~') {
-      out.push_back(c);
-    } else if (c == ' ') {
+  out.reserve(out.size() + text.size() + text.size() / 4);
+  for (size_t at = 0; at < text.size(); ++at) {
+    const size_t begin = at;
+    while (at < text.size() && IsUnreserved(text[at])) ++at;
+    out.append(text.data() + begin, at - begin);
+    if (at == text.size()) return;
+    if (text[at] == ' ') {
       out.push_back('+');
     } else {
       static constexpr char kHex[] = "0123456789ABCDEF";
-      const auto byte = static_cast<unsigned char>(c);
-      out.append({'%', kHex[byte >> 4], kHex[byte & 15]});
+      const auto byte = static_cast<unsigned char>(text[at]);
+      const char escaped[] = {'%', kHex[byte >> 4], kHex[byte & 15]};
+      out.append(escaped, sizeof escaped);
     }
   }
 }
@@ -59,21 +68,30 @@ absl::Status WithServer(const absl::Status& status, const Server& server) {
                       absl::StrCat("prometheus ", server.url.shown, ": ", status.message()));
 }
 
-absl::StatusOr<std::shared_ptr<const QueryResult>> ParseShared(std::string body, bool keep_raw) {
-  absl::StatusOr<QueryResult> result = ParseQueryAnswer(std::move(body), keep_raw);
+absl::StatusOr<std::shared_ptr<const QueryResult>> ParseShared(std::string body) {
+  absl::StatusOr<QueryResult> result = ParseQueryAnswer(std::move(body));
   if (!result.ok()) return result.status();
   return std::make_shared<const QueryResult>(*std::move(result));
 }
 
-absl::StatusOr<Requeried> ParseAgain(std::string body,
-                                     const std::shared_ptr<const QueryResult>& before) {
-  if (before != nullptr) {
-    const std::optional<absl::Time> time = SameButForTime(*before, body);
-    if (time.has_value()) return Requeried{.result = before, .time = time};
+// Whether the times that the mark leaves out are those of all samples.
+bool IsOf(const MarkedAnswer& marked, const QueryResult& result) {
+  return marked.points == result.samples.size() &&
+         std::all_of(result.samples.begin(), result.samples.end(),
+                     [&marked](const Sample& sample) { return sample.time == marked.time; });
+}
+
+absl::StatusOr<Requeried> ParseAgain(std::string body, const std::optional<AnswerMark>& before) {
+  const std::optional<MarkedAnswer> marked = MarkAnswer(body);
+  if (marked.has_value() && marked->mark == before) {
+    return Requeried{.result = nullptr, .mark = before, .time = marked->time};
   }
-  auto result = ParseShared(std::move(body), /*keep_raw=*/true);
+  auto result = ParseShared(std::move(body));
   if (!result.ok()) return result.status();
-  return Requeried{.result = *std::move(result), .time = std::nullopt};
+  if (!marked.has_value() || !IsOf(*marked, **result)) {
+    return Requeried{.result = *std::move(result)};
+  }
+  return Requeried{.result = *std::move(result), .mark = marked->mark, .time = marked->time};
 }
 
 }  // namespace
@@ -123,14 +141,12 @@ Client::Request Client::QueryRequest(absl::string_view promql, absl::Time at,
 absl::StatusOr<std::shared_ptr<const QueryResult>> Client::Query(absl::string_view promql,
                                                                  absl::Time at,
                                                                  absl::Duration timeout) {
-  return AskAny<std::shared_ptr<const QueryResult>>(
-      QueryRequest(promql, at, timeout),
-      [](std::string body) { return ParseShared(std::move(body), /*keep_raw=*/false); });
+  return AskAny<std::shared_ptr<const QueryResult>>(QueryRequest(promql, at, timeout), ParseShared);
 }
 
 absl::StatusOr<Requeried> Client::QueryAgain(absl::string_view promql, absl::Time at,
                                              absl::Duration timeout,
-                                             const std::shared_ptr<const QueryResult>& before) {
+                                             const std::optional<AnswerMark>& before) {
   return AskAny<Requeried>(QueryRequest(promql, at, timeout), [&before](std::string body) {
     return ParseAgain(std::move(body), before);
   });

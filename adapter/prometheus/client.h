@@ -83,7 +83,7 @@ class Client : public MetricSource {
                                                            absl::Duration timeout) override;
   absl::StatusOr<Requeried> QueryAgain(absl::string_view promql, absl::Time at,
                                        absl::Duration timeout,
-                                       const std::shared_ptr<const QueryResult>& before) override;
+                                       const std::optional<AnswerMark>& before) override;
   absl::StatusOr<std::vector<SeriesName>> Series(absl::string_view selector, absl::Time start,
                                                  absl::Duration timeout) override;
 

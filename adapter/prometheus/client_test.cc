@@ -99,6 +99,37 @@ TEST_F(ClientTest, GetReplacesTheQueryStringOfTheUrl) {
   EXPECT_THAT(observer_.requests, ElementsAre("/api/v1/query http://prom:9090/base/"));
 }
 
+TEST_F(ClientTest, WhoAsksAgainGetsNoResultWhileNothingButTimesChanged) {
+  auto client = Make({"http://prom"});
+  std::optional<AnswerMark> last;
+  const auto ask = [&](const std::string& samples) {
+    transports_[0]->SetScript(
+        Answer(200, absl::StrCat(R"({"status":"success","data":{"resultType":"vector","result":[)",
+                                 samples, "]}}")));
+    auto got = client->QueryAgain("up", absl::FromUnixSeconds(1), absl::Seconds(60), last);
+    EXPECT_TRUE(got.ok()) << got.status();
+    last = got->mark;
+    return *std::move(got);
+  };
+  const Requeried first = ask(R"({"metric":{"a":"b"},"value":[1,"5"]})");
+  ASSERT_NE(first.result, nullptr);
+  EXPECT_EQ(first.result->samples.size(), 1u);
+  EXPECT_EQ(first.time, absl::FromUnixSeconds(1));
+  const Requeried second = ask(R"({"metric":{"a":"b"},"value":[2,"5"]})");
+  EXPECT_EQ(second.result, nullptr);
+  EXPECT_EQ(second.mark, first.mark);
+  EXPECT_EQ(second.time, absl::FromUnixSeconds(2));
+  const Requeried third = ask(R"({"metric":{"a":"b"},"value":[3,"6"]})");
+  ASSERT_NE(third.result, nullptr);
+  EXPECT_EQ(third.result->samples[0].value, 6);
+  // What a mark can't stand for has none.
+  EXPECT_FALSE(ask("").mark.has_value());
+  EXPECT_FALSE(ask(R"({"metric":{},"value":[1,"5"]},{"metric":{},"histogram":[1,{}]})").mark);
+  EXPECT_FALSE(
+      ask(R"({"metric":{},"value":[1,"5"],"value":[1,"5"]},{"metric":{},"histogram":[2,{}]})")
+          .mark);
+}
+
 TEST_F(ClientTest, PostKeepsTheQueryStringOfTheUrl) {
   auto client = Make({"http://prom/?x=y"}, {.verb = ClientOptions::Verb::kPost});
   transports_[0]->SetScript(Answer(200, kNoSeries));

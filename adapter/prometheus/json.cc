@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numeric>
 #include <string_view>
@@ -321,78 +320,19 @@ absl::Status ParseSeriesData(sj::value json, DistinctSeries& distinct) {
 
 #undef TRY_JSON
 
-// ---- equal answers ----
-
-// Before the time of each sample. A text never holds it: there its quotes are escaped.
-constexpr absl::string_view kPoint = R"("value":[)";
-constexpr size_t kLongestTime = 32;
-
-// What stands at `at` up to the next comma; "" where that is no time.
-absl::string_view TimeAt(absl::string_view text, size_t at) {
-  if (at > text.size()) return "";
-  text = text.substr(at, kLongestTime);
-  const size_t comma = text.find(',');
-  return comma == absl::string_view::npos ? "" : text.substr(0, comma);
-}
-
-size_t CommonPrefix(absl::string_view a, absl::string_view b) {
-  const size_t size = std::min(a.size(), b.size());
-  size_t at = 0;
-  for (uint64_t x, y; at + sizeof x <= size; at += sizeof x) {
-    std::memcpy(&x, a.data() + at, sizeof x);
-    std::memcpy(&y, b.data() + at, sizeof y);
-    if (x != y) break;
-  }
-  while (at < size && a[at] == b[at]) ++at;
-  return at;
-}
-
 }  // namespace
 
-absl::StatusOr<QueryResult> ParseQueryAnswer(std::string body, bool keep_raw) {
-  QueryResult result;
-  RETURN_IF_ERROR(Parse(body, [&](sj::value data) { return ParseQueryData(data, result); }));
-  if (keep_raw && result.type == QueryResult::Type::kVector && !result.null_result) {
-    result.raw = std::string(body);  // no more room than it needs
-  }
-  return result;
-}
-
-std::optional<absl::Time> SameButForTime(const QueryResult& before, absl::string_view body) {
-  const absl::string_view old = before.raw;
-  const size_t first = old.find(kPoint);
-  if (first == absl::string_view::npos || !absl::StartsWith(body, old.substr(0, first))) {
-    return std::nullopt;
-  }
-  const absl::string_view old_time = TimeAt(old, first + kPoint.size());
-  const absl::string_view new_time = TimeAt(body, first + kPoint.size());
+std::optional<absl::Time> TimeOfText(absl::string_view text) {
   double seconds = 0;
   absl::Time time;
-  if (old_time.empty() || !ParseValue(new_time, seconds) || !ParseTime(seconds, time).ok()) {
-    return std::nullopt;
-  }
-  size_t points = 0;
-  for (size_t i = 0, j = 0;; ++points) {
-    const size_t same = CommonPrefix(old.substr(i), body.substr(j));
-    if (i + same == old.size() && j + same == body.size()) break;
-    // What differs has to be the time of a point: it begins a little before.
-    const size_t bracket = same == 0 ? old.npos : old.substr(0, i + same).rfind('[');
-    if (bracket == old.npos || bracket < i || i + same - bracket > kLongestTime ||
-        !absl::EndsWith(old.substr(0, bracket + 1), kPoint)) {
-      return std::nullopt;
-    }
-    const size_t begin = bracket + 1;
-    if (TimeAt(old, begin) != old_time || TimeAt(body, j + begin - i) != new_time) {
-      return std::nullopt;
-    }
-    j += begin - i + new_time.size();
-    i = begin + old_time.size();
-  }
-  if (points == before.samples.size()) return time;
-  const bool at_once =
-      points == 0 && std::all_of(before.samples.begin(), before.samples.end(),
-                                 [time](const Sample& sample) { return sample.time == time; });
-  return at_once ? std::optional<absl::Time>(time) : std::nullopt;
+  if (!ParseValue(text, seconds) || !ParseTime(seconds, time).ok()) return std::nullopt;
+  return time;
+}
+
+absl::StatusOr<QueryResult> ParseQueryAnswer(std::string body) {
+  QueryResult result;
+  RETURN_IF_ERROR(Parse(body, [&](sj::value data) { return ParseQueryData(data, result); }));
+  return result;
 }
 
 absl::StatusOr<std::vector<SeriesName>> ParseSeriesAnswer(std::string body) {

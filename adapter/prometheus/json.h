@@ -24,12 +24,11 @@
 namespace flyball::adapter::prometheus {
 
 // The answer of /api/v1/query. Samples of a vector in the answer's order; labels sorted by name.
-// `keep_raw`: a vector keeps the bytes in `raw`, for SameButForTime.
-absl::StatusOr<QueryResult> ParseQueryAnswer(std::string body, bool keep_raw = false);
+absl::StatusOr<QueryResult> ParseQueryAnswer(std::string body);
 
-// Whether `body` is the answer that `before` was read from, with another time in place of the one
-// that all of its samples have: the new time. nullopt: it is not, or was not looked into further.
-std::optional<absl::Time> SameButForTime(const QueryResult& before, absl::string_view body);
+// A time as it stands in an answer: seconds with a fraction, cut to milliseconds. nullopt: it is
+// none.
+std::optional<absl::Time> TimeOfText(absl::string_view text);
 
 // The answer of /api/v1/series, reduced to distinct (name, label names). Ordered by the last
 // occurrence of each, because where two series give one metric name the last one counts.

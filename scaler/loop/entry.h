@@ -19,6 +19,7 @@
 #include "scaler/loop/pod_index.h"
 #include "scaler/loop/question_board.h"
 #include "scaler/loop/scale_store.h"
+#include "scaler/loop/schedule.h"
 #include "scaler/loop/status_writer.h"
 #include "scaler/math/decision.h"
 #include "scaler/math/input.h"
@@ -56,11 +57,10 @@ struct StatusMarks {
 
 enum class CyclePhase { kReadingScale, kReadingMetrics };
 
-struct Entry : public AnswerWaiter {
-  Entry(uint64_t entry_id, AutoscalerKey entry_key) : id(entry_id), key(std::move(entry_key)) {}
+struct Entry : public AnswerWaiter, public Schedule::Item {
+  explicit Entry(AutoscalerKey entry_key) : key(std::move(entry_key)) {}
   bool Answered() override { return pending.fetch_sub(1) == 1; }
 
-  const uint64_t id;
   const AutoscalerKey key;
 
   // ---- under the loop's lock

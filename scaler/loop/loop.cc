@@ -48,7 +48,7 @@ void Loop::Schedule(Entry& entry, MonotonicTime now) {
       slots == entry.slots && entry.regular_slot <= now && entry.regular_slot + slots > now;
   entry.slots = slots;
   entry.regular_slot = regular ? entry.regular_slot + slots : NextSlot(entry.key.ns, slots, now);
-  schedule_.Set(entry.id, entry.regular_slot);
+  schedule_.Set(entry, entry.regular_slot);
 }
 
 // Our own kind is decided as soon as its spec is another one: who waits for a push may have a
@@ -78,10 +78,7 @@ void Loop::OnAutoscaler(ManagedPtr managed) {
     absl::MutexLock lock(&mutex_);
     std::unique_ptr<Entry>& entry = entries_[managed->key];
     const bool fresh = entry == nullptr;
-    if (fresh) {
-      entry = std::make_unique<Entry>(++last_id_, managed->key);
-      by_id_.emplace(entry->id, entry.get());
-    }
+    if (fresh) entry = std::make_unique<Entry>(managed->key);
     const bool other_cadence =
         fresh || entry->latest == nullptr || SlotsOf(*entry->latest) != SlotsOf(*managed);
     before = std::exchange(entry->latest, managed);
@@ -120,7 +117,7 @@ void Loop::WakeEntry(Entry& entry) {
   if (entry.busy) {
     entry.again = true;
   } else {
-    schedule_.Set(entry.id, parts_.clock.MonotonicNow());
+    schedule_.Set(entry, parts_.clock.MonotonicNow());
   }
 }
 
@@ -140,8 +137,7 @@ void Loop::Erase(Entry& entry) {
   std::unique_ptr<Entry> gone;
   absl::MutexLock lock(&mutex_);
   const auto found = entries_.find(entry.key);
-  by_id_.erase(entry.id);
-  schedule_.Remove(entry.id);
+  schedule_.Remove(entry);
   gone = std::move(found->second);
   entries_.erase(found);
 }
@@ -155,8 +151,8 @@ MonotonicTime Loop::Tick(MonotonicTime now) {
   {
     absl::MutexLock lock(&mutex_);
     ticked_ = true;
-    for (const Schedule::Id id : schedule_.PopDue(now)) {
-      Entry& entry = *by_id_.find(id)->second;
+    for (Schedule::Item* item : schedule_.PopDue(now)) {
+      Entry& entry = static_cast<Entry&>(*item);
       Schedule(entry, now);
       if (entry.busy) continue;  // it is late; its next slot is its next chance
       entry.busy = true;
@@ -194,7 +190,7 @@ void Loop::BeginAll(const std::vector<Entry*>& entries, MonotonicTime now) {
       case ReadStep::Found::kNotYet: {
         absl::MutexLock lock(&mutex_);
         entry->busy = false;
-        schedule_.Set(entry->id, now + kListWait);
+        schedule_.Set(*entry, now + kListWait);
         break;
       }
       case ReadStep::Found::kScale:
@@ -327,7 +323,7 @@ void Loop::Finish(Entry& entry) {
     absl::MutexLock lock(&mutex_);
     entry.busy = false;
     again = std::exchange(entry.again, false) || std::exchange(entry.decide_anew, false);
-    if (again) schedule_.Set(entry.id, parts_.clock.MonotonicNow());
+    if (again) schedule_.Set(entry, parts_.clock.MonotonicNow());
   }
   if (again) parts_.wake_up();
 }

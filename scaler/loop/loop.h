@@ -98,9 +98,7 @@ class Loop : public AutoscalerSink {
   std::atomic<uint64_t> unchanged_ = 0;
   mutable absl::Mutex mutex_;
   absl::flat_hash_map<AutoscalerKey, std::unique_ptr<Entry>> entries_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<Schedule::Id, Entry*> by_id_ ABSL_GUARDED_BY(mutex_);
   class Schedule schedule_ ABSL_GUARDED_BY(mutex_);
-  uint64_t last_id_ ABSL_GUARDED_BY(mutex_) = 0;
   bool ticked_ ABSL_GUARDED_BY(mutex_) = false;  // at least once: the first lists are in
 };
 

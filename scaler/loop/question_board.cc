@@ -90,6 +90,9 @@ void QuestionBoard::AskAll(std::vector<Handle> questions) {
 }
 
 void QuestionBoard::Ask(std::vector<Handle> questions) {
+  // Empty ones: most questions learn that nothing changed, and leave theirs as it was.
+  constexpr size_t kSpareAnswers = 128;
+  thread_local std::vector<std::shared_ptr<Answer>> spare;
   const size_t count = questions.size();
   std::vector<AnswerWaiter*> waiters;
   while (!questions.empty()) {
@@ -99,18 +102,27 @@ void QuestionBoard::Ask(std::vector<Handle> questions) {
     std::vector<Answer*> answers_of;
     std::vector<Question*> asked;
     for (const Handle& question : questions) {
-      const AnswerPtr last = AnswerOf(*question);
-      answers.push_back(std::make_shared<Answer>());
-      if (last != nullptr) answers.back()->repeated.origin = last->repeated.origin;
+      if (spare.empty()) spare.push_back(std::make_shared<Answer>());
+      answers.push_back(std::move(spare.back()));
+      spare.pop_back();
+      {
+        absl::MutexLock lock(&question->mutex);
+        const AnswerPtr& last = question->told.answer;
+        if (last != nullptr) answers.back()->repeated.origin = last->repeated.origin;
+      }
       answers_of.push_back(answers.back().get());
       asked.push_back(question->question.get());
     }
     asked[0]->AskTogether(*context_.Get(), asked, answers_of);
     std::vector<Handle> again;
     for (size_t i = 0; i < questions.size(); ++i) {
-      if (!Settle(questions[i], std::move(answers[i]), asked_at, waiters)) {
+      if (!Settle(questions[i], answers[i], asked_at, waiters)) {
         again.push_back(std::move(questions[i]));
       }
+      if (answers[i] == nullptr || spare.size() == kSpareAnswers) continue;
+      answers[i]->repeated = {};
+      answers[i]->whole_namespace = false;
+      spare.push_back(std::move(answers[i]));
     }
     questions = std::move(again);
   }
@@ -121,22 +133,20 @@ void QuestionBoard::Ask(std::vector<Handle> questions) {
   if (!waiters.empty()) on_ready_(waiters);
 }
 
-bool QuestionBoard::Settle(const Handle& question, std::shared_ptr<Answer> answer,
+bool QuestionBoard::Settle(const Handle& question, std::shared_ptr<Answer>& answer,
                            MonotonicTime asked_at, std::vector<AnswerWaiter*>& waiters) {
   if (!answer->error.empty()) answer->repeated = {};  // an error has no origin
-  Told told = ToldOf(*question);
-  told.asked_at = asked_at;
-  told.time = answer->repeated.time;
+  AnswerPtr last;                                     // ends outside the lock
   if (!answer->repeated.same) {
-    const AnswerPtr last = std::move(told.answer);
+    last = AnswerOf(*question);
     answer->version =
         last != nullptr && SameContent(*last, *answer) ? last->version : ++last_version_;
-    told.answer = std::move(answer);
   }
   absl::MutexLock lock(&question->mutex);
-  const bool covers = question->question->Covers(*told.answer);
-  question->told = std::move(told);
-  if (!covers) return false;
+  question->told.asked_at = asked_at;
+  question->told.time = answer->repeated.time;
+  if (!answer->repeated.same) question->told.answer = std::move(answer);
+  if (!question->question->Covers(*question->told.answer)) return false;
   question->under_way = false;
   waiters.insert(waiters.end(), question->waiters.begin(), question->waiters.end());
   question->waiters.clear();

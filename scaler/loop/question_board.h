@@ -74,8 +74,9 @@ class QuestionBoard {
  private:
   // Asks questions of one kind, until there is an answer to each.
   void Ask(std::vector<Handle> questions);
-  // False: somebody who asks for more has come meanwhile.
-  bool Settle(const Handle& question, std::shared_ptr<Answer> answer, MonotonicTime asked_at,
+  // Takes `answer`, unless the last one still holds. False: somebody who asks for more has come
+  // meanwhile.
+  bool Settle(const Handle& question, std::shared_ptr<Answer>& answer, MonotonicTime asked_at,
               std::vector<AnswerWaiter*>& waiters);
 
   Clock& clock_;

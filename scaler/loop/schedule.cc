@@ -21,37 +21,40 @@ MonotonicTime NextSlot(absl::string_view ns, absl::Duration period, MonotonicTim
   return last > now ? last : last + period;
 }
 
-void Schedule::Set(Id id, MonotonicTime when) {
-  const auto [slot, fresh] = due_.try_emplace(id, when);
-  if (!fresh && slot->second == when) return;
-  slot->second = when;
-  slots_.push({when, id});
+void Schedule::Set(Item& item, MonotonicTime when) {
+  if (item.due_ == when) return;
+  Remove(item);
+  std::vector<Item*>& slot = slots_[when];
+  item.due_ = when;
+  item.place_ = slot.size();
+  slot.push_back(&item);
 }
 
-void Schedule::Remove(Id id) { due_.erase(id); }
-
-void Schedule::DropStale() {
-  while (!slots_.empty()) {
-    const auto found = due_.find(slots_.top().id);
-    if (found != due_.end() && found->second == slots_.top().when) return;
-    slots_.pop();
-  }
+void Schedule::Remove(Item& item) {
+  if (!item.due_.has_value()) return;
+  const auto slot = slots_.find(*item.due_);
+  std::vector<Item*>& items = slot->second;
+  items[item.place_] = items.back();
+  items[item.place_]->place_ = item.place_;
+  items.pop_back();
+  if (items.empty()) slots_.erase(slot);
+  item.due_.reset();
 }
 
-std::vector<Schedule::Id> Schedule::PopDue(MonotonicTime now) {
-  std::vector<Id> out;
-  for (DropStale(); !slots_.empty() && slots_.top().when <= now; DropStale()) {
-    out.push_back(slots_.top().id);
-    due_.erase(slots_.top().id);
-    slots_.pop();
+std::vector<Schedule::Item*> Schedule::PopDue(MonotonicTime now) {
+  std::vector<Item*> out;
+  while (!slots_.empty() && slots_.begin()->first <= now) {
+    const std::vector<Item*>& items = slots_.begin()->second;
+    for (Item* item : items) item->due_.reset();
+    out.insert(out.end(), items.begin(), items.end());
+    slots_.erase(slots_.begin());
   }
   return out;
 }
 
-std::optional<MonotonicTime> Schedule::Next() {
-  DropStale();
+std::optional<MonotonicTime> Schedule::Next() const {
   if (slots_.empty()) return std::nullopt;
-  return slots_.top().when;
+  return slots_.begin()->first;
 }
 
 }  // namespace flyball::scaler

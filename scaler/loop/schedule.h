@@ -6,12 +6,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <map>
 #include <optional>
-#include <queue>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "base/clock.h"
 
@@ -22,31 +20,26 @@ MonotonicTime NextSlot(absl::string_view ns, absl::Duration period, MonotonicTim
 
 class Schedule {
  public:
-  using Id = uint64_t;
+  // Somebody who may be due. Taken out before it ends.
+  class Item {
+   private:
+    friend class Schedule;
+    std::optional<MonotonicTime> due_;  // nullopt: at no time
+    size_t place_ = 0;                  // among those that are due then
+  };
 
   // Due at `when` and at no other time.
-  void Set(Id id, MonotonicTime when);
-  void Remove(Id id);
+  void Set(Item& item, MonotonicTime when);
+  void Remove(Item& item);
 
   // Takes out all that are due, earliest first.
-  std::vector<Id> PopDue(MonotonicTime now);
+  std::vector<Item*> PopDue(MonotonicTime now);
   // When somebody is due next; nullopt: never.
-  std::optional<MonotonicTime> Next();
-  size_t size() const { return due_.size(); }
+  std::optional<MonotonicTime> Next() const;
 
  private:
-  struct Slot {
-    MonotonicTime when;
-    Id id;
-    friend bool operator>(const Slot& a, const Slot& b) {
-      return a.when != b.when ? a.when > b.when : a.id > b.id;
-    }
-  };
-  void DropStale();
-
-  absl::flat_hash_map<Id, MonotonicTime> due_;
-  // May hold slots that do not count any more: those that due_ does not confirm.
-  std::priority_queue<Slot, std::vector<Slot>, std::greater<Slot>> slots_;
+  // Those of one namespace and period are due at the same time: slots are few.
+  std::map<MonotonicTime, std::vector<Item*>> slots_;
 };
 
 }  // namespace flyball::scaler

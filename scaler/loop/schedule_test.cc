@@ -32,28 +32,43 @@ TEST(NextSlot, IsSpreadByNamespace) {
   EXPECT_EQ(seconds.size(), 15u);  // each second of the period has some
 }
 
+using Items = std::vector<Schedule::Item*>;
+
 TEST(Schedule, GivesWhoIsDueEarliestFirst) {
   Schedule schedule;
-  schedule.Set(1, 3 * kSecond);
-  schedule.Set(2, 1 * kSecond);
-  schedule.Set(3, 2 * kSecond);
+  Schedule::Item a, b, c;
+  schedule.Set(a, 3 * kSecond);
+  schedule.Set(b, 1 * kSecond);
+  schedule.Set(c, 2 * kSecond);
   EXPECT_EQ(schedule.Next(), 1 * kSecond);
-  EXPECT_EQ(schedule.PopDue(2 * kSecond), (std::vector<Schedule::Id>{2, 3}));
-  EXPECT_EQ(schedule.PopDue(2 * kSecond), std::vector<Schedule::Id>());
-  EXPECT_EQ(schedule.size(), 1u);
+  EXPECT_EQ(schedule.PopDue(2 * kSecond), (Items{&b, &c}));
+  EXPECT_EQ(schedule.PopDue(2 * kSecond), Items());
+  EXPECT_EQ(schedule.Next(), 3 * kSecond);
 }
 
 TEST(Schedule, TheLastTimeSetCounts) {
   Schedule schedule;
-  schedule.Set(1, 3 * kSecond);
-  schedule.Set(1, 1 * kSecond);
-  EXPECT_EQ(schedule.PopDue(1 * kSecond), std::vector<Schedule::Id>{1});
-  EXPECT_EQ(schedule.PopDue(5 * kSecond), std::vector<Schedule::Id>());  // only once
-  schedule.Set(1, 6 * kSecond);
-  schedule.Set(1, 8 * kSecond);
+  Schedule::Item a;
+  schedule.Set(a, 3 * kSecond);
+  schedule.Set(a, 1 * kSecond);
+  EXPECT_EQ(schedule.PopDue(1 * kSecond), Items{&a});
+  EXPECT_EQ(schedule.PopDue(5 * kSecond), Items());  // only once
+  schedule.Set(a, 6 * kSecond);
+  schedule.Set(a, 8 * kSecond);
   EXPECT_EQ(schedule.Next(), 8 * kSecond);
-  schedule.Remove(1);
+  schedule.Remove(a);
+  schedule.Remove(a);
   EXPECT_EQ(schedule.Next(), std::nullopt);
+}
+
+TEST(Schedule, OneTakenOutLeavesItsNeighbours) {
+  Schedule schedule;
+  Schedule::Item a, b, c, d;
+  for (Schedule::Item* item : {&a, &b, &c, &d}) schedule.Set(*item, kSecond);
+  schedule.Remove(b);
+  schedule.Set(d, 2 * kSecond);
+  EXPECT_EQ(schedule.PopDue(1 * kSecond), (Items{&a, &c}));
+  EXPECT_EQ(schedule.PopDue(2 * kSecond), Items{&d});
 }
 
 }  // namespace

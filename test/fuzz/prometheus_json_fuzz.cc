@@ -7,8 +7,10 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
 
+#include "adapter/prometheus/answer_mark.h"
 #include "adapter/prometheus/json.h"
 
 namespace {
@@ -26,11 +28,18 @@ bool ByName(const std::pair<std::string, std::string>& a,
 
 // Unless the second is said to be the first at another time, nothing.
 void CompareTimes(const std::string& first, const std::string& second) {
+  using flyball::adapter::prometheus::MarkAnswer;
   using flyball::adapter::prometheus::ParseQueryAnswer;
-  const auto before = ParseQueryAnswer(first, /*keep_raw=*/true);
-  if (!before.ok()) return;
-  const auto time = flyball::adapter::prometheus::SameButForTime(*before, second);
-  if (!time.has_value()) return;
+  const auto before = ParseQueryAnswer(first);
+  const auto marked = MarkAnswer(first), again = MarkAnswer(second);
+  if (!before.ok() || !marked.has_value() || !again.has_value()) return;
+  if (marked->mark != again->mark) return;
+  // As the client does with what it read.
+  if (marked->points != before->samples.size()) return;
+  for (const auto& sample : before->samples) {
+    if (sample.time != marked->time) return;
+  }
+  const auto time = std::optional(again->time);
   const auto after = ParseQueryAnswer(second);
   Require(after.ok() && after->type == before->type &&
           after->samples.size() == before->samples.size());

@@ -1,0 +1,152 @@
+#include "adapter/prometheus/answer_mark.h"
+
+#include <openssl/core_names.h>
+#include <openssl/evp.h>
+#include <openssl/params.h>
+#include <openssl/rand.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/strip.h"
+#include "adapter/prometheus/json.h"
+#include "base/openssl_ptr.h"
+
+namespace flyball::adapter::prometheus {
+namespace {
+
+// Before the time of each sample. A text never holds it: there its quotes are escaped.
+constexpr absl::string_view kPoint = R"("value":[)";
+constexpr size_t kLongestTime = 32;
+
+using MacPtr = std::unique_ptr<EVP_MAC_CTX, OpenSslDeleter<EVP_MAC_CTX_free>>;
+
+// The algorithm and the key of this process.
+struct Keyed {
+  Keyed() : gmac(EVP_MAC_fetch(nullptr, "GMAC", nullptr)) {
+    good = gmac != nullptr && RAND_bytes(key.data(), static_cast<int>(key.size())) == 1;
+  }
+  EVP_MAC* const gmac;
+  std::array<unsigned char, 16> key = {};
+  bool good = false;
+};
+
+// Has taken in nothing yet; nullptr where OpenSSL can't.
+MacPtr MakeMac() {
+  static const Keyed& keyed = *new Keyed;
+  if (!keyed.good) return nullptr;
+  MacPtr mac(EVP_MAC_CTX_new(keyed.gmac));
+  // One nonce for all: it would give the key away only to who sees the digests.
+  std::array<unsigned char, 12> nonce = {};
+  char cipher[] = "AES-128-GCM";
+  const OSSL_PARAM params[] = {
+      OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_CIPHER, cipher, 0),
+      OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_IV, nonce.data(), nonce.size()),
+      OSSL_PARAM_construct_end()};
+  const bool good =
+      mac != nullptr && EVP_MAC_init(mac.get(), keyed.key.data(), keyed.key.size(), params) == 1;
+  return good ? std::move(mac) : nullptr;
+}
+
+// Takes in short pieces, and digests them many at once.
+class Digest {
+ public:
+  void Add(absl::string_view piece) {
+    size_ += piece.size();
+    while (!piece.empty()) {
+      const size_t count = std::min(piece.size(), gathered_.size() - used_);
+      std::memcpy(gathered_.data() + used_, piece.data(), count);
+      used_ += count;
+      piece.remove_prefix(count);
+      if (used_ == gathered_.size()) Flush();
+    }
+  }
+
+  std::optional<AnswerMark> End() {
+    Flush();
+    AnswerMark mark{.digest = {}, .size = size_};
+    size_t length = 0;
+    good_ = good_ &&
+            EVP_MAC_final(mac_.get(), mark.digest.data(), &length, mark.digest.size()) == 1 &&
+            length == mark.digest.size();
+    return good_ ? std::optional(mark) : std::nullopt;
+  }
+
+ private:
+  void Flush() {
+    good_ = good_ && EVP_MAC_update(mac_.get(), gathered_.data(), used_) == 1;
+    used_ = 0;
+  }
+
+  const MacPtr mac_ = MakeMac();
+  bool good_ = mac_ != nullptr;
+  uint64_t size_ = 0;
+  std::array<unsigned char, 8192> gathered_;
+  size_t used_ = 0;
+};
+
+// A number of JSON without an exponent. What else may stand there is not looked into.
+bool IsPlainNumber(absl::string_view text) {
+  const auto digits = [&text] {
+    size_t count = 0;
+    while (count < text.size() && absl::ascii_isdigit(static_cast<unsigned char>(text[count]))) {
+      ++count;
+    }
+    text.remove_prefix(count);
+    return count;
+  };
+  absl::ConsumePrefix(&text, "-");
+  const bool zero = absl::StartsWith(text, "0");
+  const size_t whole = digits();
+  if (whole == 0 || (zero && whole > 1)) return false;
+  if (absl::ConsumePrefix(&text, ".") && digits() == 0) return false;
+  return text.empty();
+}
+
+// The next point's time from `begin` on; npos: there is none.
+size_t NextTime(absl::string_view body, size_t begin) {
+  while (begin < body.size()) {
+    // Brackets are rare, quotes are not.
+    const void* found = std::memchr(body.data() + begin, kPoint.back(), body.size() - begin);
+    if (found == nullptr) break;
+    begin = static_cast<size_t>(static_cast<const char*>(found) - body.data()) + 1;
+    if (absl::EndsWith(body.substr(0, begin), kPoint)) return begin;
+  }
+  return absl::string_view::npos;
+}
+
+}  // namespace
+
+std::optional<MarkedAnswer> MarkAnswer(absl::string_view body) {
+  const size_t first = NextTime(body, 0);
+  if (first == absl::string_view::npos) return std::nullopt;
+  // With the comma, so that no longer time begins so.
+  const size_t comma = body.substr(first, kLongestTime).find(',');
+  if (comma == absl::string_view::npos) return std::nullopt;
+  const absl::string_view text = body.substr(first, comma + 1);
+  if (!IsPlainNumber(text.substr(0, comma))) return std::nullopt;
+  const std::optional<absl::Time> time = TimeOfText(text.substr(0, comma));
+  if (!time.has_value()) return std::nullopt;
+
+  Digest digest;
+  MarkedAnswer answer{.mark = {}, .time = *time, .points = 0};
+  size_t done = 0;
+  for (size_t at = first; at != absl::string_view::npos; at = NextTime(body, done)) {
+    if (!absl::StartsWith(body.substr(at), text)) return std::nullopt;
+    digest.Add(body.substr(done, at - done));
+    done = at + comma;
+    ++answer.points;
+  }
+  digest.Add(body.substr(done));
+  const std::optional<AnswerMark> mark = digest.End();
+  if (!mark.has_value()) return std::nullopt;
+  answer.mark = *mark;
+  return answer;
+}
+
+}  // namespace flyball::adapter::prometheus

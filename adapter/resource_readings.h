@@ -1,0 +1,41 @@
+// What one query said of the objects that it was asked for, in little room: it is kept while the
+// same is asked again and again.
+//
+// Plain values; immutable once made.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+
+namespace flyball::adapter {
+
+struct ResourceReadings {
+  static constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
+
+  struct Reading {
+    int64_t milli = 0;       // kUnknown: no number that could be shown
+    uint32_t container = 0;  // of `containers`
+  };
+
+  // Of an object, in the order of the answer.
+  absl::Span<const Reading> Of(size_t object) const {
+    return absl::MakeConstSpan(readings).subspan(begins[object],
+                                                 begins[object + 1] - begins[object]);
+  }
+  // Of Of(object)[i].
+  absl::Time TimeOf(size_t object, size_t i) const { return times[begins[object] + i]; }
+
+  std::vector<Reading> readings;  // by object
+  std::vector<uint32_t> begins;   // of each object in `readings`, and the end
+  std::vector<absl::Time>
+      times;  // beside `readings`; empty: all have one, which is known elsewhere
+  std::vector<std::string> containers;
+};
+
+}  // namespace flyball::adapter
