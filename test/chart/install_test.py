@@ -85,6 +85,25 @@ class Upgraded(ClusterCase):
         kube.delete(self.admin, *kept[3])
         wait.until(lambda: self.assertEqual(self.everything() - before, set()) is None, "nothing left")
 
+    def test_a_deployment_that_is_there_keeps_its_selector(self):
+        """With fullnameOverride the object of prometheus-adapter's chart is the same and its selector is not; it can't be changed."""
+        kube.register_kind("Deployment", "apps/v1", "deployments", True)
+        chart = processes.fresh_folder("old") / "prometheus-adapter"
+        shutil.copytree(CHART, chart)
+        meta = yaml.safe_load((chart / "Chart.yaml").read_text())
+        (chart / "Chart.yaml").write_text(yaml.safe_dump({**meta, "name": "prometheus-adapter"}))
+        release = ("--namespace", NAMESPACE, "--set", "fullnameOverride=metrics,podDisruptionBudget.enabled=true")
+        self.helm("install", "old", chart, *release)
+        self.addCleanup(self.helm, "uninstall", "old", "--namespace", NAMESPACE)
+        selector = kube.get(self.admin, "Deployment", NAMESPACE, "metrics")["spec"]["selector"]["matchLabels"]
+        self.assertEqual(selector["app.kubernetes.io/name"], "prometheus-adapter")
+        self.helm("upgrade", "old", CHART, *release)
+        deployment = kube.get(self.admin, "Deployment", NAMESPACE, "metrics")
+        self.assertEqual(deployment["metadata"]["labels"]["helm.sh/chart"], f"flyball-{meta['version']}")
+        for found in (deployment["spec"]["selector"]["matchLabels"], kube.get(self.admin, "Service", NAMESPACE, "metrics")["spec"]["selector"]):
+            self.assertEqual(found, selector)
+        self.assertLessEqual(selector.items(), deployment["spec"]["template"]["metadata"]["labels"].items())
+
     def test_what_old_values_no_longer_do_is_said(self):
         notes = self.helm("install", "flyball", CHART, "--namespace", NAMESPACE, "--dry-run=server", "--set", "psp.create=false",
                           "--set", "image.repository=k8s.gcr.io/prometheus-adapter/prometheus-adapter")
@@ -240,6 +259,18 @@ class Installed(Release):
         self.assertIn("is held by Service kube-metrics/other", self.helm("upgrade", self.RELEASE, CHART, "--namespace", NAMESPACE, fails=True,
                                                                           *("--values", values_file(self.values))))
         self.helm("uninstall", "other", "--namespace", "kube-metrics")
+
+    def test_6a_nor_is_one_taken_back_whose_annotations_still_name_the_release(self):
+        """Somebody's manifest over ours leaves Helm's annotations in place."""
+        name = "v1beta1.metrics.k8s.io"
+        ours = kube.get(self.admin, "APIService", None, name)["spec"]["service"]
+        kube.apply(self.admin, kube.make("Service", "theirs", "kube-metrics", spec={"ports": [{"port": 443}]}))
+        kube.patch(self.admin, "APIService", None, name, {"spec": {"service": {"name": "theirs", "namespace": "kube-metrics"}}})
+        again = ("upgrade", self.RELEASE, CHART, "--namespace", NAMESPACE, "--values", values_file(self.values))
+        self.assertIn("is held by Service kube-metrics/theirs", self.helm(*again, fails=True))
+        kube.delete(self.admin, "Service", "kube-metrics", "theirs")
+        self.helm(*again)  # nobody is there any more
+        kube.patch(self.admin, "APIService", None, name, {"spec": {"service": ours}})  # Helm sends what changed since its last upgrade: nothing
 
     def test_6b_rights_in_some_namespaces_only(self):
         self.upgrade(rbac={"namespaces": ["shop"], "watchKinds": False}, rules={**rules(), "resource": None})

@@ -29,6 +29,11 @@ REFUSED = (
     ("a digest that is a tag", {"image": {"digest": "v1"}}, "digest"),
     ("cpu alone", {"rules": {"resource": {"cpu": {"containerQuery": "a", "nodeQuery": "b"}}}}, "memory"),
     ("a certificate without its CA", {"tls": {"enable": True, "existingSecret": "s"}}, "tls.ca"),
+    ("a certificate of others that is not turned on", {"tls": {"existingSecret": "s"}}, "tls.existingSecret is for tls.enable=true"),
+    ("two certificates", {"tls": {"enable": True, "existingSecret": "s"}, "certManager": {"enabled": True}}, "one of them"),
+    ("keys of no Secret", {"prometheus": {"existingSecret": {"tokenKey": "t"}}}, "its name is not"),
+    ("half a client certificate", {"prometheus": {"existingSecret": {"name": "s", "caKey": "c", "certKey": "k"}}}, "go together"),
+    ("a part set to nothing", {"networkPolicy": None}, "networkPolicy has no values"),
     ("a certificate without its key", {"tls": {"enable": True, "ca": "c", "certificate": "c"}}, "tls.key"),
 )
 
@@ -80,6 +85,69 @@ class Rendering(case.Case):
                 self.assertIn(arg, args)
         groups = {name for kind, name in names(theirs) if kind == "APIService"}
         self.assertEqual({name for kind, name in names(ours) if kind == "APIService"} - groups, {"v1beta2.custom.metrics.k8s.io"})
+
+    def test_what_the_old_chart_took_in_other_types(self):
+        """Numbers in quotes, empty maps for lists and lists for maps, nothing for a map: each rendered there, so it does here."""
+        empty = ({}, [], None)
+        rows = [dict.fromkeys((
+            "env", "extraArguments", "extraContainers", "extraVolumes", "extraVolumeMounts", "extraManifests", "tolerations", "topologySpreadConstraints",
+            "customLabels", "customAnnotations", "podLabels", "podAnnotations", "deploymentAnnotations", "nodeSelector", "affinity", "dnsConfig",
+            "podSecurityContext", "securityContext", "livenessProbe", "readinessProbe", "startupProbe", "strategy", "resources"), value) for value in empty]
+        rows.append({"replicas": "2", "logLevel": "99", "listenPort": "8443", "service": {"port": "8443"}, "revisionHistoryLimit": "3", "runAsUser": "99",
+                     "image": {"tag": 1.2}, "prometheus": {"port": "80"}, "global": None})
+        rows += [{"image": {"pullSecrets": value}, "rules": {"custom": value, "external": value}} for value in empty]
+        rule = {"seriesQuery": "a", "seriesFilters": None, "name": None, "resources": None, "metricsQuery": None}
+        more = {"seriesQuery": "a", "seriesFilters": [{"is": "", "isNot": "b"}], "name": {"matches": None, "as": None},
+                "resources": {"template": None, "overrides": {"ns": {"group": None, "resource": "namespace"}}}}
+        rows.append({"rules": {"custom": [rule, more], "external": [rule], "resource": {"cpu": {"containerQuery": "a"}, "memory": {"containerQuery": "b"}}}})
+        rows.append({"extraManifests": {"one": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}}}})
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            rendered = list(pool.map(lambda row: (row, self.helm.render("--values", values_file(row))), rows))
+        for row, items in rendered:
+            with self.subTest(row):
+                deployment, = of_kind(items, "Deployment")
+                self.assertTrue(deployment["spec"]["template"]["spec"]["containers"][0]["args"])
+        last = {json.dumps(row): items for row, items in rendered}
+        numbers = next(items for row, items in last.items() if "runAsUser" in row)
+        self.assertEqual((of_kind(numbers, "Deployment")[0]["spec"]["replicas"], of_kind(numbers, "Service")[0]["spec"]["ports"][0]["port"],
+                          container(numbers)["ports"][0]["containerPort"], container(numbers)["securityContext"]["runAsUser"]), (2, 8443, 8443, 99))
+
+    def test_values_are_not_mixed_with_defaults_that_contradict_them(self):
+        def budget(**values):
+            return lambda spec: ({"podDisruptionBudget": {"enabled": True, **values}}, lambda i: {
+                k: v for k, v in of_kind(i, "PodDisruptionBudget")[0]["spec"].items() if k != "selector"}, spec)
+        main = container
+        rows = {
+            "resources": ({"resources": {"limits": {"memory": "32Mi"}}}, lambda i: main(i)["resources"], {"limits": {"memory": "32Mi"}}),
+            "resources that are not given": ({"resources": {}}, lambda i: main(i)["resources"]["limits"], {"memory": "512Mi"}),
+            "no resources": ({"resources": None}, lambda i: main(i).get("resources"), None),
+            "a probe of another kind": ({"startupProbe": {"tcpSocket": {"port": "https"}}}, lambda i: main(i)["startupProbe"].get("httpGet"), None),
+            "a container of others runs as it likes": ({"extraContainers": [{"name": "a", "image": "b"}]}, lambda i: of_kind(
+                i, "Deployment")[0]["spec"]["template"]["spec"]["securityContext"].get("runAsNonRoot"), None),
+            "a tag of prometheus-adapter alone": ({"image": {"tag": "v0.12.0"}}, lambda i: "v0.12.0" in main(i)["image"], False),
+            "a tag of flyball": ({"image": {"tag": "0.0.9"}}, lambda i: main(i)["image"].rpartition(":")[2], "0.0.9"),
+            "a budget by what must stay": budget(minAvailable="50%")({"minAvailable": "50%"}),
+            "a budget whose other half is empty": budget(minAvailable="", maxUnavailable=1)({"maxUnavailable": 1}),
+            "a budget of zero beside the default": budget(minAvailable=0)({"maxUnavailable": 1}),
+            "a budget that lets nothing go": budget(maxUnavailable=0)({"maxUnavailable": 0}),
+            "a budget without numbers": budget(maxUnavailable=None)({"minAvailable": 0}),
+            "rights in namespaces on what lies in none": ({"rbac": {"namespaces": ["a"], "objects": [{"apiGroups": [""], "resources": ["namespaces"]}]}},
+                                                          lambda i: [r["resources"] for r in of_kind(i, "Role")[0]["rules"]], [["pods"]]),
+        }
+        for claim, (values, found, wanted) in rows.items():
+            with self.subTest(claim):
+                self.assertEqual(found(self.helm.render("--values", values_file(values))), wanted)
+
+    def test_prometheus_verifies_where_the_ca_is_known(self):
+        rows = (({}, True), ({"certManager": {"enabled": True}}, True), ({"certificates": {"selfMade": "pod"}}, False),
+                ({"certManager": {"enabled": True, "issuerRef": {"name": "acme"}}}, False),
+                ({"tls": {"enable": True, "ca": "a", "existingSecret": "s"}}, False))
+        for values, verified in rows:
+            with self.subTest(values):
+                items = self.helm.render("--values", values_file({**values, "serviceMonitor": {"enabled": True}}))
+                tls = of_kind(items, "ServiceMonitor")[0]["spec"]["endpoints"][0]["tlsConfig"]
+                trusted = {"serverName": "flyball.monitoring.svc", "ca": {"secret": {"name": "flyball-tls", "key": "ca.crt"}}}
+                self.assertEqual(tls, trusted if verified else {"insecureSkipVerify": True})
 
     def test_documented_values_of_the_old_chart(self):
         rows = (

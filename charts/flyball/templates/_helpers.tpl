@@ -26,9 +26,19 @@
 {{- end -}}
 {{- end -}}
 
+{{/*
+What selects the pods. The selector of a Deployment can't be changed, so one that is there, prometheus-adapter's under this name, keeps its own.
+Looked up once for each rendering.
+*/}}
 {{- define "flyball.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "flyball.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+{{- if not (hasKey .Values "_selector") -}}
+{{- $selector := dict "app.kubernetes.io/name" (include "flyball.name" .) "app.kubernetes.io/instance" .Release.Name -}}
+{{- with lookup "apps/v1" "Deployment" (include "flyball.namespace" .) (include "flyball.fullname" .) -}}
+{{- $selector = default $selector .spec.selector.matchLabels -}}
+{{- end -}}
+{{- $_ := set .Values "_selector" $selector -}}
+{{- end -}}
+{{- toYaml (index .Values "_selector") -}}
 {{- end -}}
 
 {{- define "flyball.labels" -}}
@@ -60,10 +70,25 @@ labels:
 {{- if gt (len .) 4 }}
 {{- $annotations = index . 4 }}
 {{- end }}
-{{- with merge (dict) $annotations $root.Values.customAnnotations }}
+{{- with merge (dict) (default (dict) $annotations) (default (dict) $root.Values.customAnnotations) }}
 annotations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- end -}}
+
+{{/* A probe. One that asks in another way than the default's has that way alone. */}}
+{{- define "flyball.probe" -}}
+{{- toYaml (ternary (omit . "httpGet") . (or (hasKey . "exec") (hasKey . "tcpSocket") (hasKey . "grpc"))) -}}
+{{- end -}}
+
+{{/* Resources that are given are not mixed with the chart's: a limit of theirs below a request of ours would be refused. */}}
+{{- define "flyball.resources" -}}
+{{- if .Values.resources -}}
+{{- toYaml .Values.resources -}}
+{{- else if not (kindIs "invalid" .Values.resources) -}}
+requests: {cpu: 50m, memory: 64Mi}
+limits: {memory: 512Mi}
+{{- end -}}
 {{- end -}}
 
 {{- define "flyball.subject" -}}
@@ -72,15 +97,19 @@ annotations:
   namespace: {{ include "flyball.namespace" . }}
 {{- end -}}
 
-{{/* Whether the values name an image of prometheus-adapter, from whatever registry. */}}
+{{/* What of the values names an image of prometheus-adapter: its repository, in whatever registry, or its tag alone, whose form no tag of flyball has. */}}
 {{- define "flyball.oldImage" -}}
-{{- regexMatch "(^|/)(k8s-)?prometheus-adapter(-(amd64|arm|arm64|ppc64le|s390x))?$" .Values.image.repository -}}
+{{- if regexMatch "(^|/)(k8s-)?prometheus-adapter(-(amd64|arm|arm64|ppc64le|s390x))?$" .Values.image.repository -}}
+repository
+{{- else if and (eq .Values.image.repository "ghcr.io/flyball-autoscaler/flyball") (regexMatch "^v0\\.[0-9]+\\.[0-9]+(@.*)?$" (toString .Values.image.tag)) -}}
+tag
+{{- end -}}
 {{- end -}}
 
 {{/* An old values file may name the image of prometheus-adapter, tag included. */}}
 {{- define "flyball.image" -}}
 {{- $image := .Values.image -}}
-{{- if eq (include "flyball.oldImage" .) "true" -}}
+{{- if include "flyball.oldImage" . -}}
 {{- $image = dict "repository" "ghcr.io/flyball-autoscaler/flyball" -}}
 {{- end -}}
 {{- if $image.digest -}}
@@ -174,6 +203,13 @@ rendering, as both the Secrets and the APIServices hold parts of it.
 {{- toYaml (index .Values "_selfMade") -}}
 {{- end -}}
 
+{{/* Whether Helm made an object for this release: a list of the root and the object. */}}
+{{- define "flyball.ownRelease" -}}
+{{- $root := index . 0 -}}
+{{- $notes := default (dict) (index . 1).metadata.annotations -}}
+{{- and (eq (get $notes "meta.helm.sh/release-namespace") $root.Release.Namespace) (eq (get $notes "meta.helm.sh/release-name") $root.Release.Name) -}}
+{{- end -}}
+
 {{/* An APIService, unless another server holds it: a list of the root, group, version, versionPriority. */}}
 {{- define "flyball.apiService" -}}
 {{- $root := index . 0 -}}
@@ -183,9 +219,10 @@ rendering, as both the Secrets and the APIServices hold parts of it.
 {{- $there := lookup "apiregistration.k8s.io/v1" "APIService" "" $name -}}
 {{- if and $there $there.spec.service (not $root.Values.apiServices.takeOver) -}}
 {{- $holder := printf "%s/%s" $there.spec.service.namespace $there.spec.service.name -}}
-{{- $notes := default (dict) $there.metadata.annotations -}}
-{{- $release := printf "%s/%s" (index $notes "meta.helm.sh/release-namespace" | default "") (index $notes "meta.helm.sh/release-name" | default "") -}}
-{{- if and (ne $holder (printf "%s/%s" $namespace $service)) (ne $release (printf "%s/%s" $root.Release.Namespace $root.Release.Name)) -}}
+{{- /* The object may be of this release and its Service not: of whoever applied his manifest over it. */ -}}
+{{- $asked := lookup "v1" "Service" $there.spec.service.namespace $there.spec.service.name -}}
+{{- $own := and (eq (include "flyball.ownRelease" (list $root $there)) "true") (or (not $asked) (eq (include "flyball.ownRelease" (list $root $asked)) "true")) -}}
+{{- if not (or $own (eq $holder (printf "%s/%s" $namespace $service))) -}}
 {{- fail (printf "APIService %s is held by Service %s. To leave it: apiServices.%s=false. To take it: docs/from-prometheus-adapter.md" $name $holder (index . 4)) -}}
 {{- end -}}
 {{- end -}}
