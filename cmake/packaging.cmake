@@ -18,17 +18,22 @@ install(FILES ${manual}/completion DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-com
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/systemd/flyball.service DESTINATION lib/systemd/system)
 install(FILES ${PROJECT_SOURCE_DIR}/rules/examples/web.yaml DESTINATION /etc/flyball RENAME rules.yaml)
 install(DIRECTORY DESTINATION /etc/flyball/objects)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+install(FILES ${PROJECT_SOURCE_DIR}/packaging/deb/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_PACKAGE_CONTACT "Flyball")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "metrics APIs from Prometheus and scaling for Kubernetes")
+set(CPACK_PACKAGE_DESCRIPTION "custom.metrics.k8s.io, external.metrics.k8s.io and metrics.k8s.io
+from rule files of prometheus-adapter, and a scaler that decides as the
+HorizontalPodAutoscaler does. The service runs without a cluster, on objects
+in files.")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/packaging/cpack.cmake)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "ca-certificates, tzdata")
-set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/deb/conffiles)
+set(debian ${PROJECT_SOURCE_DIR}/packaging/deb)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${debian}/conffiles;${debian}/postinst;${debian}/prerm;${debian}/postrm)
 include(CPack)

@@ -77,5 +77,26 @@ class Package(case.Case):
         depends = subprocess.run(["dpkg-deb", "--field", package, "Depends"], check=True, capture_output=True, text=True).stdout
         for library in ("libssl3", "libgrpc++"):
             self.assertIn(library, depends)
+        self.scripts_may_run_twice(package, folder / "control")
         # The rules that are installed are good, so that the unit starts.
         self.assertEqual(processes.run([paths.flyball(), "check", "rules", "--strict", folder / "root/etc/flyball/rules.yaml"]).returncode, 0)
+
+    def scripts_may_run_twice(self, package, folder):
+        """Where there is no systemd, as in an image, and with one that notes what it is told."""
+        subprocess.run(["dpkg-deb", "--control", package, folder], check=True)
+        self.assertEqual((folder / "conffiles").read_text(), "/etc/flyball/rules.yaml\n")
+        rows = (("postinst", ("configure", ""), ["daemon-reload"]), ("postinst", ("configure", "0.0.9"), ["daemon-reload", "try-restart flyball.service"]),
+                ("prerm", ("upgrade", "0.2.0"), []), ("prerm", ("remove",), ["disable --now flyball.service"]),
+                ("postrm", ("remove",), ["daemon-reload"]), ("postrm", ("purge",), ["daemon-reload", "rm -rf /var/lib/flyball /var/lib/private/flyball"]))
+        self.assertEqual({f.name for f in folder.iterdir()} & {"preinst", "postinst", "prerm", "postrm"}, {name for name, _, _ in rows})
+        for name, words, told in rows:
+            with self.subTest(name, words=words):
+                script, log = folder / name, folder / "told"
+                text = script.read_text().replace("[ -d /run/systemd/system ]", "[ -d \"$BOOTED\" ]")
+                watched = f"systemctl() {{ echo \"$@\" >>{log}; }}\nrm() {{ echo rm \"$@\" >>{log}; }}\n"
+                for booted, wanted in ((folder, told), (folder / "none", [t for t in told if t.startswith("rm ")])):
+                    log.write_text("")
+                    run = ["sh", "-c", watched + text, name, *words]
+                    for _ in range(2):
+                        self.assertEqual(subprocess.run(run, check=False, env={**os.environ, "BOOTED": str(booted)}).returncode, 0)
+                    self.assertEqual(sorted(set(log.read_text().splitlines())), sorted(wanted))
