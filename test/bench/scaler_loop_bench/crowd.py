@@ -21,7 +21,7 @@ class Outcome:
     slowest_second: float          # the fewest decisions of one second, as part of all autoscalers
     cores_changing: float
     queries_per_second: float
-    cores_still: float             # nothing changes, still asked each second
+    cores_still: float             # nothing changes and all statuses are written, still asked each second
     decisions_per_second_still: float
     queries_still_per_second: float
     cores_still_default: float     # nothing changes, default period
@@ -91,7 +91,7 @@ def measure(cluster, program, autoscalers: int, seconds: float) -> Outcome:
         if queries / changing["seconds"] < 2.5 * NAMESPACES:  # cpu, memory and the queues of each, each second
             raise SystemError(f"{queries} queries in {changing['seconds']:.0f} s: not all metrics are read")
         source.change(False)
-        time.sleep(5)
+        _wait_until_all_is_written(server)
         queries_still, still = source.queries(), _rate(server, seconds)
         queries_still = source.queries() - queries_still
         peak = server.process.peak_rss_mib()
@@ -118,6 +118,17 @@ def _start(cluster, source: Synthetic, period: int, autoscalers: int) -> tuple:
     first = time.monotonic() - began
     time.sleep(5)
     return server, first
+
+
+def _wait_until_all_is_written(server):
+    """The last changes are in statuses: offered within the status interval of 15 s, and written within the write budget."""
+    time.sleep(16)
+    calls = [float("nan")]
+
+    def calm() -> bool:
+        calls.append(server.metric("flyball_scaler_api_calls_total"))
+        return calls[-1] == calls[-2]
+    wait.until(calm, "no request to the API server for 5 s", 300, every=5)
 
 
 def _rate(server, seconds: float) -> dict:
