@@ -66,7 +66,7 @@ def measure(cluster, work: load.Load, user: str, process, steps: int, quiet: flo
     took_seconds, before = [], requests.counted(cluster.admin)
     for step in range(steps):
         took_seconds += _step(cluster, work, user, HIGH if step % 2 == 0 else LOW)
-    time.sleep(5)  # the status writes that follow
+    time.sleep(5)  # what may still follow
     counts = requests.since(before, requests.counted(cluster.admin))
     cuts = statistics.quantiles(took_seconds, n=10)
     return Outcome(statistics.median(took_seconds), cuts[-1], max(took_seconds), steps, len(took_seconds),
@@ -76,6 +76,11 @@ def measure(cluster, work: load.Load, user: str, process, steps: int, quiet: flo
 
 def _at(cluster, replicas: int) -> int:
     return sum(d["spec"]["replicas"] == replicas for n in NAMESPACES for d in kube.listed(cluster.admin, "Deployment", n))
+
+
+def _told(cluster, replicas: int) -> int:
+    return sum(h["status"].get("currentReplicas") == h["status"].get("desiredReplicas") == replicas
+               for n in NAMESPACES for h in kube.listed(cluster.admin, scenario_run.HPA, n))
 
 
 def _step(cluster, work: load.Load, user: str, replicas: int) -> list:
@@ -89,4 +94,6 @@ def _step(cluster, work: load.Load, user: str, replicas: int) -> list:
                 found.setdefault((w.namespace, w.name), w.received)
         return found
     wait.until(lambda: len(arrived()) == len(QUEUES), f"{user}: 500 scale writes", 180, every=0.5)
+    # A step ends when each status says what became of it, a round later: who is faster is not to be counted for more.
+    wait.until(lambda: _told(cluster, replicas) == len(QUEUES), f"{user}: 500 statuses", 180, every=1)
     return [at - work.sampled(queue) for queue, at in arrived().items()]
