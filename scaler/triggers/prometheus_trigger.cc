@@ -1,12 +1,13 @@
 // The value of a PromQL query. Source: KEDA 2.20 prometheus.
-// Differs: a scalar is taken like a single series; `time` is sent with milliseconds; awsRegion and
-// pod
-//          identities are refused.
+// Differs: a scalar is taken like a single series; a value that is null is unknown with
+//          ignoreNullValues=false, where KEDA takes it for -1; `time` is sent with milliseconds;
+//          awsRegion and pod identities are refused.
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "adapter/prometheus/json.h"
 #include "base/status_macros.h"
+#include "nlohmann/json.hpp"
 #include "scaler/triggers/http_source.h"
 #include "scaler/triggers/makers.h"
 #include "scaler/triggers/metric_value.h"
@@ -15,6 +16,25 @@ namespace flyball::scaler {
 namespace {
 
 using adapter::QueryResult;
+using nlohmann::json;
+
+// An answer with a single series is not longer.
+constexpr size_t kMaxSingle = 64 << 10;
+
+// Whether the only series of an answer has no value: none at all, an empty list, or null.
+bool HasNoValue(const std::string& body) {
+  static const json::json_pointer first("/data/result/0"), second("/data/result/1"),
+      point("/data/result/0/value");
+  if (body.size() > kMaxSingle) return false;
+  const json answer = json::parse(body, nullptr, false);
+  if (!answer.contains(first) || answer.contains(second) || !answer.at(first).is_object()) {
+    return false;
+  }
+  if (!answer.contains(point)) return true;
+  const json& value = answer.at(point);
+  if (!value.is_array()) return value.is_null();
+  return value.empty() || (value.size() == 2 && value[1].is_null());
+}
 
 class PrometheusTrigger : public Trigger {
  public:
@@ -52,15 +72,16 @@ class PrometheusTrigger : public Trigger {
     ASSIGN_OR_RETURN(kube::HttpAnswer answer,
                      options_.source->Get("/api/v1/query", query, timeout));
     const bool good = answer.status >= 200 && answer.status < 300;
-    const absl::StatusOr<QueryResult> result =
-        adapter::prometheus::ParseQueryAnswer(std::move(answer.body));
+    const absl::StatusOr<QueryResult> result = adapter::prometheus::ParseQueryAnswer(answer.body);
     if (!good) {
       // A refused query says why in the same JSON; anything else has its status for a reason.
       if (result.status().code() == absl::StatusCode::kInvalidArgument) return result.status();
       return absl::UnavailableError(absl::StrCat("status ", answer.status));
     }
-    if (!result.ok()) return result.status();
-    ASSIGN_OR_RETURN(const double value, SingleValue(*result));
+    const bool null = (!result.ok() || result->samples.size() == 1) && HasNoValue(answer.body);
+    if (!null && !result.ok()) return result.status();
+    ASSIGN_OR_RETURN(const double value,
+                     null ? Nothing("the query gives no value") : SingleValue(*result));
     ASSIGN_OR_RETURN(reading.value_milli, ValueMilli(value));
     reading.active = value > options_.activation;
     return absl::OkStatus();
@@ -77,9 +98,13 @@ class PrometheusTrigger : public Trigger {
     if (!result.samples.empty() && std::isfinite(result.samples[0].value)) {
       return result.samples[0].value;
     }
+    return Nothing(result.samples.empty() ? "the query gives no series"
+                                          : "the query gives no finite value");
+  }
+
+  absl::StatusOr<double> Nothing(absl::string_view error) const {
     if (options_.null_is_zero) return 0.0;
-    return absl::FailedPreconditionError(
-        result.samples.empty() ? "the query gives no series" : "the query gives no finite value");
+    return absl::FailedPreconditionError(error);
   }
 
   const Options options_;
