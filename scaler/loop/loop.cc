@@ -65,7 +65,7 @@ void Loop::OwnershipChanged() {
   {
     absl::MutexLock lock(&mutex_);
     for (const auto& [key, entry] : entries_) {
-      if (IsPushed(*entry->latest) && parts_.ownership.Owns(key)) WakeEntry(*entry);
+      if (IsPushed(*entry->latest)) WakeEntry(*entry);  // its streams are opened or closed
     }
   }
   parts_.wake_up();
@@ -238,8 +238,10 @@ bool Loop::Prepare(Entry& entry, MonotonicTime now) {
   return true;
 }
 
-// What another replica decides from now on is not remembered here.
+// What another replica decides from now on is not remembered here, nor are its triggers listened
+// to.
 void Loop::Disown(Entry& entry) {
+  entry.plan.Drop();
   if (!entry.decided) return;
   entry.decided = false;
   entry.restored = false;

@@ -60,6 +60,13 @@ void Plan::Follow(const ManagedPtr& managed, const PlanContext& context,
   Extend();
 }
 
+void Plan::Drop() {
+  managed_ = nullptr;
+  extended_ = nullptr;
+  questions_.clear();
+  triggers_.clear();
+}
+
 void Plan::MakeTriggers(const PlanContext& context, const std::function<void()>& on_active) {
   const std::vector<TriggerSpec>& specs = managed_->own.triggers;
   for (size_t i = 0; i < specs.size(); ++i) {

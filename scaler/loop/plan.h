@@ -44,6 +44,8 @@ class Plan {
   // that is told of activity calls.
   void Follow(const ManagedPtr& managed, const PlanContext& context,
               const std::function<void()>& on_active);
+  // Ends the triggers and forgets what is followed: Follow begins anew.
+  void Drop();
   // Takes over what a trigger says its metrics are. True: they are others than before.
   bool LearnTriggerMetrics(size_t trigger, const Answer& answer);
 
