@@ -39,8 +39,10 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
                  "how long after the last renewal a replica still writes");
   flags.Duration("scaler-lease-retry-period", f.lease_retry_period,
                  "how often leases are renewed and looked at");
-  flags.Duration("scaler-status-interval", f.status_interval,
-                 "how often a status that tells nothing new is written at most");
+  flags.Duration(
+      "scaler-status-interval", f.status_interval,
+      "how often a status that tells nothing new is written at most; with 0 every status is "
+      "written, and at once");
   flags.Float("scaler-write-qps", f.write_qps, "writes a second to the API server");
   flags.Int("scaler-write-burst", f.write_burst, "writes at once, after a pause");
   flags.Duration("horizontal-pod-autoscaler-sync-period", f.sync_period,

@@ -21,6 +21,9 @@ namespace {
 constexpr int kLoadTries = 4;
 // With a jitter of client-go.
 constexpr double kRetryJitter = 1.2;
+// How long what was decided before is still written once a shard is being handed over: longer than
+// any status waits.
+constexpr absl::Duration kLastWrites = absl::Seconds(2);
 
 }  // namespace
 
@@ -237,8 +240,10 @@ class ShardElection::Impl {
     if (now - *shard.unwanted_since < options_.lease_duration) return;
     spdlog::info("scaler shard {} of {} is handed over to {}", i, shards_.size(), wanted);
     StopDeciding(i);
-    // Writes that were allowed until now end within the margin.
-    shard.hand_over_at = now + options_.WriteMargin();
+    // What was decided before is still written down; such a write ends within the margin.
+    const MonotonicTime last = std::min(shard.watched.valid_until, now + kLastWrites);
+    published_[i].valid_until.store(absl::ToInt64Nanoseconds(last));
+    shard.hand_over_at = last + options_.WriteMargin();
   }
 
   // A shard that is not ours: taken when it may be. When to look at it again.

@@ -12,9 +12,10 @@
 //
 // With several shards each replica also holds a member Lease (`flyball-scaler-member-<k>`, the
 // first k that is free), so that all know who lives. A shard that should be with another living
-// replica (shards.h) for a lease duration is handed over: no longer decided, WriteMargin later
-// saved and released. Whoever finds a Lease run out takes it, wherever it should be; of a released
-// one the replica that it should be with has the first try.
+// replica (shards.h) for a lease duration is handed over: no longer decided, for two seconds still
+// written what was decided before, WriteMargin later saved and released. Whoever finds a Lease run
+// out takes it, wherever it should be; of a released one the replica that it should be with has the
+// first try.
 //
 // Thread-safe. One thread does a round each `retry_period`, or sooner when a Lease is about to run
 // out. It calls ShardMemory and the function of OnChange.

@@ -171,6 +171,36 @@ TEST(ShardElection, ShardsSpreadOverTheReplicasThatLive) {
   EXPECT_EQ(world.replicas[2]->election->owned(), 4u);
 }
 
+TEST(ShardElection, WhatWasDecidedBeforeAHandOverIsStillWritten) {
+  ElectionWorld world(Options(8), 6);
+  Replica& first = world.Add();
+  world.RunUntil(absl::Seconds(5));
+  ASSERT_EQ(first.election->owned(), 8u);
+  Replica& second = world.Add();
+  struct Times {
+    std::optional<absl::Duration> undecided, unwritten, taken;
+  };
+  std::vector<Times> times(8);
+  for (int i = 0; i < 600; ++i) {
+    world.RunUntil(world.now + absl::Milliseconds(100));
+    for (int shard = 0; shard < 8; ++shard) {
+      Times& at = times[static_cast<size_t>(shard)];
+      const MonotonicTime now = first.clock.MonotonicNow();
+      if (!at.undecided && !first.election->OwnsShard(shard)) at.undecided = world.now;
+      if (!at.unwritten && !first.election->MayWriteShard(shard, now)) at.unwritten = world.now;
+      if (!at.taken && second.election->OwnsShard(shard)) at.taken = world.now;
+    }
+  }
+  int handed_over = 0;
+  for (const Times& at : times) {
+    if (!at.taken) continue;
+    ++handed_over;
+    EXPECT_NEAR(absl::ToDoubleSeconds(*at.unwritten - *at.undecided), 2, 0.15);
+    EXPECT_GE(*at.taken - *at.unwritten, Options(8).WriteMargin() - absl::Milliseconds(200));
+  }
+  EXPECT_EQ(handed_over, 4);
+}
+
 // Writes down who does what with a shard.
 struct Diary : ShardMemory {
   Diary(std::string owner, std::vector<std::string>& lines) : name(std::move(owner)), all(lines) {}

@@ -50,9 +50,11 @@ struct StatusMarks {
   StatusWriter::SlotPtr slot;             // made when a status is first written
   ManagedPtr seen;                        // whose stored status the marks were last compared with
   uint64_t cared = 0;                     // CaredDigest of what is stored or on its way
+  uint64_t failure = 0;                   // FailureDigest of the same
   std::optional<absl::Time> last_active;  // the same
   bool stale = false;  // what is stored or on its way is not what was decided last
   MonotonicTime offered_at = -absl::InfiniteDuration();
+  MonotonicTime due = -absl::InfiniteDuration();  // when what was offered last may be written
 };
 
 enum class CyclePhase { kReadingScale, kReadingMetrics };
@@ -78,6 +80,7 @@ struct Entry : public AnswerWaiter, public Schedule::Item {
   CyclePhase phase = CyclePhase::kReadingScale;
   MonotonicTime began = absl::ZeroDuration();
   MonotonicTime not_before = absl::ZeroDuration();  // older answers do not count
+  absl::Duration pace = absl::ZeroDuration();       // the next cycle begins this much later at most
   ManagedPtr managed;
   Mode mode = Mode::kShadow;
   bool status_is_old = false;  // of an object that is no more

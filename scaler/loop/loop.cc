@@ -231,6 +231,7 @@ bool Loop::Prepare(Entry& entry, MonotonicTime now) {
   }
   entry.plan.Follow(entry.managed, parts_.plan, [this, key = entry.key] { Wake(key); });
   entry.mode = EffectiveMode(managed, options_.mode);
+  entry.pace = SlotsOf(managed);
   entry.began = now;
   entry.scale_written = false;
   entry.scale_error.clear();

@@ -66,6 +66,10 @@ bool ActivityIsTold(const Entry& entry, absl::Duration status_interval) {
          behind < std::max(entry.managed->own.cooldown / 4, status_interval);
 }
 
+// Between two statuses of one autoscaler. A little more than a second, so that what is decided each
+// second is in time to tell what became of the last decision.
+constexpr absl::Duration kGather = absl::Milliseconds(1250);
+
 std::optional<absl::Time> NewestSample(const Entry& entry) {
   std::optional<absl::Time> newest;
   if (!entry.reads_metrics) return newest;
@@ -79,6 +83,15 @@ std::optional<absl::Time> NewestSample(const Entry& entry) {
 
 }  // namespace
 
+// A failure is told at once. Anything else waits where the next decision, which tells what became
+// of this one, comes soon; what is due already takes it along.
+MonotonicTime ReportStep::StatusDue(const Entry& entry, bool fails, MonotonicTime now) const {
+  if (fails) return now;
+  if (entry.marks.due > now) return entry.marks.due;
+  const absl::Duration gather = std::min(kGather, parts_.status_interval);
+  return entry.pace <= gather ? now + gather : std::max(now, entry.marks.due + gather);
+}
+
 void ReportStep::OfferStatus(Entry& entry, MonotonicTime now) const {
   entry.status_offered = false;
   if (!WritesStatus(entry)) return;
@@ -86,24 +99,30 @@ void ReportStep::OfferStatus(Entry& entry, MonotonicTime now) const {
   if (marks.slot == nullptr) marks.slot = std::make_shared<StatusWriter::Slot>();
   if (marks.slot->TakeFailed()) marks.seen = nullptr;
   if (entry.unchanged && marks.seen == entry.managed && !marks.stale) return;
-  if (marks.seen != entry.managed) {
-    marks.seen = entry.managed;
-    marks.cared = CaredDigest(entry.managed->autoscaler.status);
+  const bool other = std::exchange(marks.seen, entry.managed) != entry.managed;
+  if (other && !parts_.statuses.WroteAfter(marks.slot, *entry.managed)) {
+    const AutoscalerStatus& stored = entry.managed->autoscaler.status;
+    marks.cared = CaredDigest(stored, stored.observed_generation);
+    marks.failure = FailureDigest(stored);
     marks.last_active = entry.managed->last_active;
     marks.stale = !SameAsStored(*entry.managed, entry.status);
   } else {
     marks.stale = marks.stale || entry.decision.status_changed;
   }
-  const uint64_t cared = CaredDigest(entry.status);
+  const bool own = entry.key.kind == AutoscalerKind::kOwn;
+  const std::optional<int64_t> generation =
+      own ? entry.managed->autoscaler.generation : entry.status.observed_generation;
+  const uint64_t cared = CaredDigest(entry.status, generation);
   const bool urgent = cared != marks.cared || !ActivityIsTold(entry, parts_.status_interval);
   if (!urgent && (!marks.stale || now - marks.offered_at < parts_.status_interval)) return;
   StatusJob job{.managed = entry.managed, .status = entry.status, .own = std::nullopt};
-  if (entry.key.kind == AutoscalerKind::kOwn) {
-    job.own = OwnStatusOf(entry);
-    job.status.observed_generation = entry.managed->autoscaler.generation;
-  }
-  parts_.statuses.Offer(marks.slot, std::move(job), urgent);
+  if (own) job.own = OwnStatusOf(entry);
+  job.status.observed_generation = generation;
+  const uint64_t failure = FailureDigest(entry.status);
+  marks.due = StatusDue(entry, failure != 0 && failure != marks.failure, now);
+  parts_.statuses.Offer(marks.slot, std::move(job), urgent, marks.due);
   marks.cared = cared;
+  marks.failure = failure;
   marks.last_active = entry.last_active;
   marks.stale = false;
   marks.offered_at = now;

@@ -36,6 +36,7 @@ class ReportStep {
 
  private:
   void OfferStatus(Entry& entry, MonotonicTime now) const;
+  MonotonicTime StatusDue(const Entry& entry, bool fails, MonotonicTime now) const;
   void SendEvents(const Entry& entry, MonotonicTime now) const;
   void Observe(const Entry& entry, MonotonicTime now) const;
 

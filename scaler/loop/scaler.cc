@@ -27,6 +27,8 @@ namespace {
 constexpr int kTriggerThreads = 128;
 constexpr int kTriggerThreadsOfOneServer = 16;
 constexpr int kStatusThreads = 2;
+// How long a stop waits for the statuses that were not written yet.
+constexpr absl::Duration kLastStatuses = absl::Seconds(1);
 // The due thread looks at the clock at least and at most this often.
 constexpr absl::Duration kLongestNap = absl::Milliseconds(50);
 constexpr absl::Duration kShortestNap = absl::Milliseconds(2);
@@ -242,6 +244,7 @@ void Scaler::Impl::TellDue() {
       continue;
     }
     const MonotonicTime next = loop_->Tick(parts_.clock.MonotonicNow());
+    statuses_->Release(parts_.clock.MonotonicNow());
     nap = std::clamp(next - parts_.clock.MonotonicNow(), kShortestNap, kLongestNap);
   }
 }
@@ -259,6 +262,7 @@ void Scaler::Impl::Stop() {
   }
   watches.clear();
   parts_.ownership.OnChange(nullptr);
+  statuses_->Flush(kLastStatuses);
   budget_->Shutdown();
   client_->Shutdown();
   trigger_clients_->Shutdown();

@@ -217,6 +217,52 @@ TEST(Scaler, SteadyInputsCostNoDecisionAndNoWrite) {
   EXPECT_EQ(world.api.CountRequests("PATCH", "/status"), 1);
 }
 
+ScalerOptions EachSecond() {
+  ScalerOptions options = LoopWorld::ActOnHpas();
+  options.sync_period = absl::Seconds(1);
+  return options;
+}
+
+TEST(Scaler, AFailureIsToldAtOnce) {
+  LoopWorld world(EachSecond());
+  world.AddDeployment("web", 2);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"));
+  world.metrics.SetExternal("queue", std::nullopt);
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  // The clock stands still.
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    return absl::StrContains(world.Hpa("web"), "FailedGetExternalMetric");
+  })) << world.Hpa("web");
+}
+
+TEST(Scaler, WithoutAStatusIntervalNoStatusWaits) {
+  ScalerOptions options = EachSecond();
+  options.status_interval = absl::ZeroDuration();
+  LoopWorld world(options);
+  world.AddDeployment("web", 2);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"));
+  world.metrics.SetExternal("queue", 35000);
+  world.Start();
+  for (const char* current : {R"("currentReplicas":2)", R"("currentReplicas":4)"}) {
+    ASSERT_TRUE(world.Next("web").has_value());
+    EXPECT_TRUE(LoopWorld::Await([&] { return absl::StrContains(world.Hpa("web"), current); }))
+        << world.Hpa("web");
+  }
+}
+
+TEST(Scaler, AStopWritesTheStatusesThatWait) {
+  LoopWorld world(EachSecond());
+  world.AddDeployment("web", 2);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"));
+  world.metrics.SetExternal("queue", 35000);
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  EXPECT_EQ(world.api.CountRequests("PATCH", "/status"), 0);
+  world.scaler->Stop();
+  EXPECT_TRUE(absl::StrContains(world.Hpa("web"), R"("desiredReplicas":4)")) << world.Hpa("web");
+}
+
 TEST(Scaler, TwoAutoscalersOfTheSamePodsBothStop) {
   LoopWorld world;
   world.AddDeployment("web", 2);

@@ -6,6 +6,7 @@
 #include "absl/hash/hash.h"
 #include "kube/api_client.h"
 #include "kube/quantity.h"
+#include "scaler/math/conditions.h"
 #include "scaler/spec/metric_status_json.h"
 #include "scaler/spec/own_parser.h"
 
@@ -88,13 +89,23 @@ std::string ResourceVersionOf(absl::string_view json) {
   return version == metadata->end() || !version->is_string() ? "" : version->get<std::string>();
 }
 
-uint64_t CaredDigest(const AutoscalerStatus& status) {
-  size_t hash = absl::HashOf(status.current_replicas, status.desired_replicas,
+uint64_t CaredDigest(const AutoscalerStatus& status, std::optional<int64_t> observed_generation) {
+  size_t hash = absl::HashOf(observed_generation, status.current_replicas, status.desired_replicas,
                              absl::ToUnixSeconds(status.last_scale_time.value_or(absl::Time())));
   for (const Condition& condition : status.conditions) {
     hash = absl::HashOf(hash, condition.type, condition.status, condition.reason);
   }
   return std::max<uint64_t>(hash, 1);
+}
+
+uint64_t FailureDigest(const AutoscalerStatus& status) {
+  size_t hash = 0;
+  for (const Condition& condition : status.conditions) {
+    if (condition.status != ConditionStatus::kFalse) continue;
+    if (condition.type != kAbleToScale && condition.type != kScalingActive) continue;
+    hash = std::max<uint64_t>(absl::HashOf(hash, condition.type, condition.reason), 1);
+  }
+  return hash;
 }
 
 }  // namespace flyball::scaler

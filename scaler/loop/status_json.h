@@ -40,7 +40,12 @@ std::string StatusPath(const AutoscalerKey& key);
 std::string ResourceVersionOf(absl::string_view json);
 
 // Of what a person cares about: replicas, desired count, the conditions' status and reason, the
-// time of the last change. Never 0.
-uint64_t CaredDigest(const AutoscalerStatus& status);
+// time of the last change, which generation was observed (beside `status`, as our own kind's is
+// only added when it is written). Never 0.
+uint64_t CaredDigest(const AutoscalerStatus& status, std::optional<int64_t> observed_generation);
+
+// Of the conditions that say that it can't be scaled, with their reasons: AbleToScale and
+// ScalingActive that are False. 0: none says so.
+uint64_t FailureDigest(const AutoscalerStatus& status);
 
 }  // namespace flyball::scaler

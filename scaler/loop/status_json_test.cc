@@ -90,17 +90,40 @@ TEST(CaredDigest, ChangesWithWhatAPersonCaresAbout) {
                         .reason = "A",
                         .message = "m",
                         .last_transition_time = kNow}};
-  const uint64_t digest = CaredDigest(status);
+  const uint64_t digest = CaredDigest(status, 1);
   AutoscalerStatus same = status;
   same.conditions[0].message = "another";
   same.current_metrics.emplace_back();
-  EXPECT_EQ(CaredDigest(same), digest);
+  EXPECT_EQ(CaredDigest(same, 1), digest);
+  EXPECT_NE(CaredDigest(same, 2), digest);
+  EXPECT_NE(CaredDigest(same, std::nullopt), digest);
   AutoscalerStatus other = status;
   other.conditions[0].reason = "B";
-  EXPECT_NE(CaredDigest(other), digest);
+  EXPECT_NE(CaredDigest(other, 1), digest);
   other = status;
   other.desired_replicas = 4;
-  EXPECT_NE(CaredDigest(other), digest);
+  EXPECT_NE(CaredDigest(other, 1), digest);
+}
+
+TEST(FailureDigest, IsOfWhatCannotBeScaled) {
+  AutoscalerStatus status;
+  const auto with = [&](const char* type, ConditionStatus is, const char* reason) {
+    AutoscalerStatus out = status;
+    out.conditions.push_back({.type = type,
+                              .status = is,
+                              .reason = reason,
+                              .message = "m",
+                              .last_transition_time = kNow});
+    return FailureDigest(out);
+  };
+  EXPECT_EQ(FailureDigest(status), 0u);
+  EXPECT_EQ(with("AbleToScale", ConditionStatus::kTrue, "SucceededRescale"), 0u);
+  EXPECT_EQ(with("ScalingLimited", ConditionStatus::kFalse, "DesiredWithinRange"), 0u);
+  EXPECT_EQ(with("Active", ConditionStatus::kFalse, "CoolingDown"), 0u);
+  const uint64_t failing = with("ScalingActive", ConditionStatus::kFalse, "FailedGetPodsMetric");
+  EXPECT_NE(failing, 0u);
+  EXPECT_NE(with("ScalingActive", ConditionStatus::kFalse, "InvalidSelector"), failing);
+  EXPECT_NE(with("AbleToScale", ConditionStatus::kFalse, "FailedGetPodsMetric"), failing);
 }
 
 TEST(ResourceVersionOf, IsThatOfTheMetadata) {

@@ -1,18 +1,20 @@
 #include "scaler/loop/status_writer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "base/steady_wait.h"
 
 namespace flyball::scaler {
 namespace {
 
 constexpr absl::Duration kTokenWait = absl::Seconds(1);
 
-// The newer of two resource versions; of those that are no numbers the second.
-const std::string& Newer(const std::string& a, const std::string& b) {
+// Whether `a` is the newer of two resource versions; false for those that are no numbers.
+bool IsNewer(const std::string& a, const std::string& b) {
   uint64_t x = 0, y = 0;
-  return absl::SimpleAtoi(a, &x) && absl::SimpleAtoi(b, &y) && x > y ? a : b;
+  return absl::SimpleAtoi(a, &x) && absl::SimpleAtoi(b, &y) && x > y;
 }
 
 }  // namespace
@@ -30,14 +32,41 @@ StatusWriter::~StatusWriter() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void StatusWriter::Offer(const SlotPtr& slot, StatusJob job, bool urgent) {
+void StatusWriter::Offer(const SlotPtr& slot, StatusJob job, bool urgent, MonotonicTime due) {
   absl::MutexLock lock(&mutex_);
+  if (std::exchange(slot->waiting_, false)) waiting_.erase({slot->due_, slot});
+  slot->due_ = slot->job_.has_value() ? std::min(slot->due_, due) : due;
   slot->job_ = std::move(job);
   const bool promoted = urgent && slot->queued_ && !slot->urgent_;
   slot->urgent_ = slot->urgent_ || urgent;
   // A promoted slot stands in both queues; the second time it has no job any more.
   if (slot->writing_ || (slot->queued_ && !promoted)) return;
-  Push(slot);
+  Place(slot, parts_.clock.MonotonicNow());
+}
+
+void StatusWriter::Place(const SlotPtr& slot, MonotonicTime now) {
+  if (slot->due_ <= now) return Push(slot);
+  slot->waiting_ = true;
+  waiting_.emplace(slot->due_, slot);
+}
+
+void StatusWriter::Release(MonotonicTime now) {
+  absl::MutexLock lock(&mutex_);
+  while (!waiting_.empty() && waiting_.begin()->first <= now) {
+    const SlotPtr slot = waiting_.begin()->second;
+    waiting_.erase(waiting_.begin());
+    slot->waiting_ = false;
+    Push(slot);
+  }
+}
+
+void StatusWriter::Flush(absl::Duration at_most) {
+  Release(absl::InfiniteDuration());
+  absl::MutexLock lock(&mutex_);
+  const auto idle = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
+    return urgent_.empty() && routine_.empty() && writing_ == 0;
+  };
+  AwaitFor(mutex_, absl::Condition(&idle), at_most);
 }
 
 void StatusWriter::Push(const SlotPtr& slot) {
@@ -54,6 +83,7 @@ StatusWriter::SlotPtr StatusWriter::Pop() {
   slot->queued_ = false;
   slot->urgent_ = false;
   slot->writing_ = true;
+  ++writing_;
   return slot;
 }
 
@@ -61,7 +91,8 @@ absl::Status StatusWriter::Write(const StatusJob& job, std::string& version) {
   if (!parts_.ownership.MayWrite(job.managed->key, parts_.clock.MonotonicNow())) {
     return absl::AbortedError("another replica owns it");
   }
-  const std::string& known = Newer(version, job.managed->autoscaler.resource_version);
+  const std::string& seen = job.managed->autoscaler.resource_version;
+  const std::string& known = IsNewer(version, seen) ? version : seen;
   const absl::StatusOr<std::string> stored = parts_.client.MergePatch(
       StatusPath(job.managed->key), StatusPatch(known, job.status, job.own ? &*job.own : nullptr));
   // After a conflict only the watch knows the version.
@@ -105,8 +136,14 @@ void StatusWriter::Work() {
     absl::MutexLock lock(&mutex_);
     slot->written_version_ = version;
     slot->writing_ = false;
-    if (slot->job_.has_value()) Push(slot);
+    --writing_;
+    if (slot->job_.has_value()) Place(slot, parts_.clock.MonotonicNow());
   }
+}
+
+bool StatusWriter::WroteAfter(const SlotPtr& slot, const Managed& managed) const {
+  absl::MutexLock lock(&mutex_);
+  return slot->writing_ || IsNewer(slot->written_version_, managed.autoscaler.resource_version);
 }
 
 size_t StatusWriter::queued() const {

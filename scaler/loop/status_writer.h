@@ -1,8 +1,9 @@
 // Writes statuses in the background, within the budget: what a person cares about first, of each
 // autoscaler only the newest.
 //
-// Thread-safe. A status that was not written (a conflict, an error, no longer ours) is reported by
-// StatusSlot::failed and offered again by the next decision.
+// Thread-safe. It has no clock-driven thread of its own: what waits for its time is let go by
+// Release. A status that was not written (a conflict, an error, no longer ours) is reported by
+// Slot::TakeFailed and offered again by the next decision.
 #pragma once
 
 #include <atomic>
@@ -10,8 +11,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -41,7 +44,9 @@ class StatusWriter {
    private:
     friend class StatusWriter;
     std::atomic<bool> failed_ = false;
-    std::optional<StatusJob> job_;  // under the writer's lock, as all below
+    std::optional<StatusJob> job_;              // under the writer's lock, as all below
+    MonotonicTime due_ = absl::ZeroDuration();  // of the job
+    bool waiting_ = false;                      // until then
     bool queued_ = false;
     bool writing_ = false;
     bool urgent_ = false;
@@ -59,15 +64,25 @@ class StatusWriter {
 
   // `on_failure` is called of errors but conflicts, from a writer's thread.
   StatusWriter(const Parts& parts, int threads, OnFailure on_failure);
-  ~StatusWriter();  // drops what is queued
+  ~StatusWriter();  // drops what was not written yet
   StatusWriter(const StatusWriter&) = delete;
   StatusWriter& operator=(const StatusWriter&) = delete;
 
-  void Offer(const SlotPtr& slot, StatusJob job, bool urgent);
+  // Not to be written before `due`, or before an earlier offer of the same slot is due that was not
+  // written yet: the newest takes its place. `urgent`: before those that are not.
+  void Offer(const SlotPtr& slot, StatusJob job, bool urgent, MonotonicTime due);
+  // What is due by `now` may be written.
+  void Release(MonotonicTime now);
+  // Releases all; returns when all is written, `at_most` later (real time) at the latest.
+  void Flush(absl::Duration at_most);
+
+  // Whether `managed` was seen before our last write of its status, which is done or under way: the
+  // watch is a little behind.
+  bool WroteAfter(const SlotPtr& slot, const Managed& managed) const;
 
   uint64_t written() const { return written_.load(); }
   uint64_t conflicts() const { return conflicts_.load(); }
-  size_t queued() const;
+  size_t queued() const;  // without those that wait for their time
 
  private:
   void Work();
@@ -75,6 +90,7 @@ class StatusWriter {
     return stopping_ || !urgent_.empty() || !routine_.empty();
   }
   SlotPtr Pop() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Place(const SlotPtr& slot, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Push(const SlotPtr& slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Write(const StatusJob& job, std::string& version);
 
@@ -83,8 +99,10 @@ class StatusWriter {
   std::atomic<uint64_t> written_ = 0;
   std::atomic<uint64_t> conflicts_ = 0;
   mutable absl::Mutex mutex_;
+  std::set<std::pair<MonotonicTime, SlotPtr>> waiting_ ABSL_GUARDED_BY(mutex_);
   std::deque<SlotPtr> urgent_ ABSL_GUARDED_BY(mutex_);
   std::deque<SlotPtr> routine_ ABSL_GUARDED_BY(mutex_);
+  int writing_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
