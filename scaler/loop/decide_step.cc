@@ -1,11 +1,13 @@
 #include "scaler/loop/decide_step.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "scaler/loop/apply_activation.h"
 #include "scaler/loop/reading_maker.h"
 #include "scaler/loop/state_upkeep.h"
+#include "scaler/math/conditions.h"
 #include "scaler/math/history.h"
 #include "scaler/triggers/fallback.h"
 
@@ -36,6 +38,36 @@ void NoteForeignScale(Entry& entry, absl::Time now) {
     RecordScaleEvent(*behavior, *entry.seen_replicas, replicas, now, entry.decision.state);
   }
   entry.seen_replicas = replicas;
+}
+
+// Conditions of types that are not the scaler's stay as they are stored, where they are stored.
+void KeepForeignConditions(const Managed& managed, std::vector<Condition>& conditions) {
+  const std::vector<Condition>& stored = managed.autoscaler.status.conditions;
+  const auto foreign = [&managed](const Condition& condition) {
+    return condition.type != kAbleToScale && condition.type != kScalingActive &&
+           condition.type != kScalingLimited &&
+           (condition.type != kActive || managed.key.kind != AutoscalerKind::kOwn);
+  };
+  if (std::none_of(stored.begin(), stored.end(), foreign) &&
+      std::none_of(conditions.begin(), conditions.end(), foreign)) {
+    return;
+  }
+  std::vector<Condition> ours;
+  std::remove_copy_if(conditions.begin(), conditions.end(), std::back_inserter(ours), foreign);
+  conditions.clear();
+  for (const Condition& condition : stored) {
+    if (foreign(condition)) {
+      conditions.push_back(condition);
+      continue;
+    }
+    const auto found = std::find_if(ours.begin(), ours.end(), [&condition](const Condition& one) {
+      return one.type == condition.type;
+    });
+    if (found == ours.end()) continue;
+    conditions.push_back(std::move(*found));
+    ours.erase(found);
+  }
+  std::move(ours.begin(), ours.end(), std::back_inserter(conditions));
 }
 
 void RenewProposals(const std::vector<Reading>& readings, absl::Time now, Decision& decision) {
@@ -174,7 +206,9 @@ void DecideStep::ReadTriggers(Entry& entry, DecideScratch& scratch) {
       TriggerReading& raw = entry.trigger_readings[next];
       trigger.failures[j] = raw.error.empty() ? 0 : trigger.failures[j] + 1;
       if (fallback.has_value()) {
-        const PodTable* table = entry.pods.version == 0 ? nullptr : entry.pods.table;
+        // Where no metric is read the pods are not of now: at zero replicas there are none.
+        const bool known = entry.reads_metrics && entry.pods.version != 0;
+        const PodTable* table = known ? entry.pods.table : nullptr;
         raw = ApplyFallback({.metric = trigger.metrics[j],
                              .reading = raw,
                              .fallback = *fallback,
@@ -198,6 +232,8 @@ void DecideStep::PrepareState(Entry& entry, const Times& now) const {
   const bool takes_over = entry.mode == Mode::kAct && entry.decided_mode != Mode::kAct;
   if (!entry.decided || entry.status_is_old || takes_over) {
     entry.status = entry.managed->autoscaler.status;
+  } else if (entry.marks.seen != entry.managed) {
+    KeepForeignConditions(*entry.managed, entry.status.conditions);
   }
   if (!entry.decided || entry.status_is_old) entry.last_active = entry.managed->last_active;
   entry.status_is_old = false;

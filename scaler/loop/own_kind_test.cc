@@ -104,6 +104,32 @@ TEST(OwnKind, FallbackStandsForADeadTrigger) {
   })) << world.Own("web");
 }
 
+TEST(OwnKind, AFallbackOfAValueNeedsPodsOfNow) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 2);
+  world.PutOwn(
+      "web", "",
+      R"(,"minReplicas":0,"cadence":{"interval":"1s"},)"
+      R"("fallback":{"replicas":4,"failureThreshold":2},"triggers":[{"type":"metrics-api",)"
+      R"("metricType":"Value","metadata":{"url":"http://127.0.0.1:1/",)"
+      R"("valueLocation":"a","targetValue":"1"}}])");
+  world.Start();
+  ASSERT_TRUE(LoopWorld::Await([&] {  // 4 / 2 for each of the 2 pods
+    return world.Next("web").has_value() && world.Replicas("web") == 4;
+  })) << world.Own("web");
+  // At zero by hand: the pods that were there do not count any more.
+  world.api.Patch("/apis/apps/v1/namespaces/shop/deployments/web",
+                  R"({"spec":{"replicas":0},"status":{"replicas":0}})");
+  std::optional<Seen> seen;
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    seen = world.Next("web");
+    return seen.has_value() && seen->decision.current == 0;
+  }));
+  EXPECT_EQ(seen->activation->step, ActivationStep::kWait);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(world.Next("web").has_value());
+  EXPECT_EQ(world.Replicas("web"), 0);
+}
+
 TEST(OwnKind, ActivityAloneIsNoNews) {
   LoopWorld world(Act());
   world.AddDeployment("web", 2);

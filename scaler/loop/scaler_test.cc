@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "absl/strings/match.h"
+#include "nlohmann/json.hpp"
 #include "scaler/loop/test_world.h"
 
 namespace flyball::scaler {
@@ -339,6 +340,34 @@ TEST(Scaler, TakesTheStatusOverFromTheStockController) {
   }));
   EXPECT_TRUE(absl::StrContains(world.Hpa("web"), R"("lastScaleTime":"2025-12-24T12:00:00Z")"))
       << world.Hpa("web");
+}
+
+TEST(Scaler, LeavesConditionsOfOthersWhereTheyAre) {
+  LoopWorld world;
+  world.AddDeployment("web", 2);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"));
+  world.metrics.SetExternal("queue", 20000);  // what 2 replicas are for
+  world.Start();
+  const auto has = [&world](const char* text) { return absl::StrContains(world.Hpa("web"), text); };
+  const char path[] = "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web";
+  ASSERT_TRUE(world.Next("web").has_value());
+  ASSERT_TRUE(LoopWorld::Await([&] { return has("ReadyForNewScale"); }));
+  const auto status = nlohmann::json::parse(world.Hpa("web"))["status"];
+  auto conditions = status["conditions"];
+  const auto foreign = nlohmann::json::parse(
+      R"({"type":"Approved","status":"True","reason":"ByHand","message":"by Ann"})");
+  conditions.insert(conditions.begin(), foreign);
+  world.api.Patch(path, nlohmann::json{{"status", {{"conditions", conditions}}}}.dump());
+  world.metrics.SetExternal("queue", 35000);
+  ASSERT_TRUE(LoopWorld::Await([&] { return world.Next("web") && has(R"("desiredReplicas":4)"); }));
+  EXPECT_EQ(nlohmann::json::parse(world.Hpa("web"))["status"]["conditions"][0], foreign);
+  // One that its owner took away does not come back.
+  conditions = nlohmann::json::parse(world.Hpa("web"))["status"]["conditions"];
+  conditions.erase(0);
+  world.api.Patch(path, nlohmann::json{{"status", {{"conditions", conditions}}}}.dump());
+  world.metrics.SetExternal("queue", 75000);
+  ASSERT_TRUE(LoopWorld::Await([&] { return world.Next("web") && has(R"("desiredReplicas":8)"); }));
+  EXPECT_FALSE(has("Approved")) << world.Hpa("web");
 }
 
 TEST(Scaler, StopsWhileAScaleIsAskedFor) {
