@@ -1,7 +1,7 @@
 // The rights that the server's account needs for what it is asked to do, and which are missing.
 //
 // Pure. The chart's roles (charts/flyball/templates/rbac.yaml, scaler-rbac.yaml) grant just these;
-// a test of the chart's account finds all of them granted.
+// test/data/rights.json names them for the tests of both, so that neither changes alone.
 #pragma once
 
 #include <string>

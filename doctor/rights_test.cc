@@ -1,6 +1,10 @@
 #include "doctor/rights.h"
 
 #include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "doctor/test_findings.h"
@@ -15,6 +19,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using testing::UnorderedElementsAreArray;
 
 std::vector<std::string> Names(const Duties& duties) {
   std::vector<std::string> names;
@@ -64,6 +69,32 @@ TEST(WantedRights, OfTheScalerByItsMode) {
   duties.scaler_namespaces = {"shop"};
   EXPECT_THAT(Names(duties), AllOf(Contains("update deployments/scale.apps in shop"),
                                    Not(Contains("update deployments/scale.apps"))));
+}
+
+// What the chart grants, from the file that the chart's tests compare it with.
+TEST(WantedRights, AreThoseThatTheChartGrants) {
+  std::ifstream file(FLYBALL_SOURCE_DIR "/test/data/rights.json");
+  const auto rows = nlohmann::json::parse(file, nullptr, false);
+  ASSERT_TRUE(rows.is_array() && !rows.empty());
+  for (const auto& row : rows) {
+    const auto& told = row["duties"];
+    Duties duties = {.ns = "monitoring",
+                     .custom = told.value("custom", false),
+                     .external = told.value("external", false),
+                     .resource = told.value("resource", false),
+                     .scaler = told.contains("scaler"),
+                     .scaler_mode = told.value("scaler", ""),
+                     .scaler_hpa = told.value("hpa", false),
+                     .scaler_namespaces = told.value("namespaces", std::vector<std::string>())};
+    for (const std::string& object : told.value("objects", std::vector<std::string>())) {
+      const size_t dot = std::min(object.find('.'), object.size());
+      duties.objects.push_back({.group = object.substr(std::min(dot + 1, object.size())),
+                                .resource = object.substr(0, dot)});
+    }
+    EXPECT_THAT(Names(duties),
+                UnorderedElementsAreArray(row["rights"].get<std::vector<std::string>>()))
+        << row["name"];
+  }
 }
 
 TEST(ReviewOf, CutsTheSubresourceOff) {

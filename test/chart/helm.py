@@ -57,6 +57,28 @@ def names(items: list) -> set:
     return {(item["kind"], item["metadata"]["name"]) for item in items}
 
 
+# Rules of the roles that every cluster has, as far as the program uses them.
+_EVERY_CLUSTERS = {
+    "system:auth-delegator": [
+        {"apiGroups": ["authentication.k8s.io"], "resources": ["tokenreviews"], "verbs": ["create"]},
+        {"apiGroups": ["authorization.k8s.io"], "resources": ["subjectaccessreviews"], "verbs": ["create"]}],
+    "extension-apiserver-authentication-reader": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list", "watch"]}]}
+
+
+def bound(items: list) -> set:
+    """"list deployments.apps in shop" of all that the rendered bindings, and the roles that they name, allow the program."""
+    def place(item):
+        return item["metadata"].get("namespace", "")
+    rules = {(role["kind"], place(role), role["metadata"]["name"]): role["rules"] for kind in ("Role", "ClusterRole") for role in of_kind(items, kind)}
+    found = set()
+    for binding in of_kind(items, "RoleBinding") + of_kind(items, "ClusterRoleBinding"):
+        ref, where = binding["roleRef"], place(binding)
+        for rule in _EVERY_CLUSTERS.get(ref["name"]) or rules[ref["kind"], where if ref["kind"] == "Role" else "", ref["name"]]:
+            found |= {f"{verb} {resource}{'.' * bool(group)}{group}{' in ' * bool(where)}{where}"
+                      for group in rule["apiGroups"] for resource in rule["resources"] for verb in rule["verbs"]}
+    return found
+
+
 def granted(items: list, namespaced: bool = False) -> set:
     """(API group, resource, verb) of all that the rendered ClusterRoles, or Roles, allow the program."""
     found = set()

@@ -9,7 +9,7 @@ import sys
 import yaml
 
 from harness import case, paths, processes
-from helm import CHART, CI, STOCK, Helm, container, granted, names, objects, of_kind, values_file
+from helm import CHART, CI, STOCK, Helm, bound, container, granted, names, objects, of_kind, values_file
 
 HERE = paths.PROJECT / "test" / "chart"
 
@@ -308,6 +308,12 @@ class Rendering(case.Case):
                          {("autoscalers/status", "patch"), ("events", "create"), ("events", "patch")})
         more = scaler["act"] - scaler["advise"]
         self.assertTrue(all(resource.endswith("/scale") for _, resource, _ in more), more)
+
+    def test_the_rights_are_those_that_doctor_asks_for(self):
+        """test/data/rights.json says them for both; doctor's half is doctor/rights_test.cc. `more` is what a value adds for single autoscalers."""
+        for row in json.loads((paths.PROJECT / "test" / "data" / "rights.json").read_text()):
+            with self.subTest(row["name"]):
+                self.assertEqual(bound(self.helm.render("--values", values_file(row["values"]))), {*row["rights"], *row["more"]})
 
     def test_groups_that_are_registered(self):
         rows = (
