@@ -11,6 +11,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import urllib.parse
 import uuid
 
 HEADERS = ("nlohmann-json3-dev", "libcli11-dev")  # libraries without a .so
@@ -53,8 +54,9 @@ def by_package(files: list) -> dict:
 def component(package: str, files: list) -> dict:
     fields = output("dpkg-query", "--show", "--showformat=${Package}\t${Version}\t${Architecture}\t${source:Package}\t${Homepage}", package)
     name, version, architecture, source, homepage = fields.split("\t")
-    result = {"type": "library", "name": name, "version": version, "bom-ref": f"pkg:deb/debian/{name}@{version}?arch={architecture}",
-              "purl": f"pkg:deb/debian/{name}@{version}?arch={architecture}",
+    # As purl wants it: libstdc++6 is libstdc%2B%2B6, an epoch's colon stays.
+    purl = f"pkg:deb/debian/{urllib.parse.quote(name, safe='')}@{urllib.parse.quote(version, safe=':')}?arch={architecture}"
+    result = {"type": "library", "name": name, "version": version, "bom-ref": purl, "purl": purl,
               "properties": [{"name": "debian:source", "value": source}] + [{"name": "file", "value": str(f)} for f in files]}
     if homepage:
         result["externalReferences"] = [{"type": "website", "url": homepage}]

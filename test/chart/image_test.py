@@ -143,7 +143,7 @@ class Image(Tree):
         self.assertLessEqual({"libssl", "libgrpc++"}, {name.split(".so")[0] for name in loaded})
         self.assertLessEqual(loaded, listed)
         for part in bom["components"]:
-            self.assertRegex(part["purl"], r"^pkg:deb/debian/[a-z0-9.+-]+@[^?]+\?arch=\w+$")
+            self.assertRegex(part["purl"], r"^pkg:deb/debian/(?:[a-z0-9.-]|%2B)+@[^?+]+\?arch=\w+$")
         program = self.root / "usr" / "bin" / "flyball"
         described = bom["metadata"]["component"]
         for part, file in ((described, program), (described["components"][0], self.root / MODULE)):

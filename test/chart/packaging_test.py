@@ -17,11 +17,17 @@ def tool(name: str, *args) -> str:
 class Manual(case.Case):
     def test_man_page_has_every_command_and_flag(self):
         page = tool("manual.py", paths.flyball(), "man")
-        shown = subprocess.run([paths.flyball(), "serve", "--help"], check=True, capture_output=True, text=True).stdout
-        for flag in re.findall(r"^  (?:-\w,)?(--[a-z0-9-]+)", shown, re.MULTILINE):
-            self.assertIn(flag.replace("-", "\\-"), page)
-        for command in ("serve", "check", "test", "decide", "version"):
+        def shown(*command):
+            return subprocess.run([paths.flyball(), *command, "--help"], check=False, capture_output=True, text=True).stdout
+
+        commands = re.findall(r"^  ([a-z]+)  ", shown(), re.MULTILINE)
+        self.assertLessEqual({"serve", "check", "test", "decide", "explain", "doctor", "convert", "version"}, set(commands))
+        for command in commands:
             self.assertIn(f".B {command}\n", page)
+            _, _, below = shown(command).partition("Subcommands:\n")
+            for words in ([command], *([command, sub] for sub in re.findall(r"^  ([a-z]+)", below, re.MULTILINE))):
+                for flag in re.findall(r"^  (?:-\w,)?(--[a-z0-9-]+)", shown(*words), re.MULTILINE):
+                    self.assertIn(flag.replace("-", "\\-"), page, words)
 
     def test_completion_completes(self):
         script = processes.fresh_folder("completion") / "flyball"
