@@ -90,7 +90,7 @@ def loop() -> str:
     found = results("scaler_loop")
     if not found:
         return ""
-    return "\n" + table(("work", "", "controller", "flyball"), [
+    return table(("work", "", "controller", "flyball"), [
         (row["work"], row["unit"], "" if row["stock"] is None else number(row["stock"]), number(row["flyball"])) for row in found["table"]])
 
 
