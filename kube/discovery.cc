@@ -48,6 +48,13 @@ bool HasVerb(const json& resource, absl::string_view verb) {
   });
 }
 
+// Of a resource in an APIGroupDiscoveryList, which holds its subresources.
+bool HasScale(const json& resource) {
+  const json& subresources = Items(resource, "subresources");
+  return std::any_of(subresources.begin(), subresources.end(),
+                     [](const json& one) { return Text(one, "subresource") == "scale"; });
+}
+
 ResourceInfo Info(const json& resource, absl::string_view group, absl::string_view version) {
   ResourceInfo info;
   info.name.group = std::string(group);
@@ -142,6 +149,7 @@ absl::StatusOr<std::vector<DiscoveredGroup>> ReadGroupDiscoveryList(
         info.name.resource = Text(resource, "resource");
         info.singular = Text(resource, "singularResource");
         info.namespaced = Text(resource, "scope") == "Namespaced";
+        info.scalable = HasScale(resource);
         if (resource.contains("responseKind")) info.kind = Text(resource["responseKind"], "kind");
         if (!info.name.resource.empty()) version.resources.push_back(std::move(info));
       }
@@ -185,9 +193,12 @@ absl::StatusOr<std::vector<ResourceInfo>> ReadResourceList(absl::string_view bod
   const json document = ParseObject(body);
   if (Text(document, "kind") != "APIResourceList") return NotA("APIResourceList");
   std::vector<ResourceInfo> resources;
+  std::set<std::string> names;
+  for (const json& resource : Items(document, "resources")) names.insert(Text(resource, "name"));
   for (const json& resource : Items(document, "resources")) {
     ResourceInfo info = Info(resource, group, version);
     info.name.resource = Text(resource, "name");
+    info.scalable = names.count(absl::StrCat(info.name.resource, "/scale")) > 0;
     if (info.name.resource.empty() || absl::StrContains(info.name.resource, "/")) continue;
     info.singular = Text(resource, "singularName");
     info.kind = Text(resource, "kind");

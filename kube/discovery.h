@@ -1,8 +1,8 @@
 // Asks a cluster which resources it serves, in the order in which it lists them.
 //
-// Discover does I/O; the readers of the documents are pure. Subresources are left out. Source:
-// k8s.io/client-go v0.30.0 discovery and restmapper: per group the preferred version first, then
-// what only other versions have; the core group first.
+// Discover does I/O; the readers of the documents are pure. Of subresources only that of scaling is
+// noted. Source: k8s.io/client-go v0.30.0 discovery and restmapper: per group the preferred version
+// first, then what only other versions have; the core group first.
 #pragma once
 
 #include <string>

@@ -43,7 +43,8 @@ std::vector<std::string> Short(const Discovery& discovery) {
   for (const ResourceInfo& info : discovery.resources) {
     lines.push_back(absl::StrCat(info.name.ToString(), " ", info.version, " ", info.kind, " ",
                                  info.singular, info.namespaced ? " ns" : "",
-                                 info.listable ? " list" : "", info.watchable ? " watch" : ""));
+                                 info.listable ? " list" : "", info.watchable ? " watch" : "",
+                                 info.scalable ? " scale" : ""));
   }
   return lines;
 }
@@ -56,7 +57,9 @@ TEST(DiscoverTest, AggregatedDocumentsTakeTwoRequests) {
            "singularResource":"pod","verbs":["get","list","watch"],
            "subresources":[{"subresource":"log","verbs":["get"]}]},
           {"resource":"nodes","responseKind":{"kind":"Node"},"scope":"Cluster",
-           "singularResource":"node","verbs":["list"]}]}]}]})"},
+           "singularResource":"node","verbs":["list"]},
+          {"resource":"sets","responseKind":{"kind":"Set"},"scope":"Namespaced","verbs":[],
+           "subresources":[{"subresource":"status"},{"subresource":"scale"}]}]}]}]})"},
       {"/apis", R"({"kind":"APIGroupDiscoveryList","items":[
         {"metadata":{"name":"autoscaling"},"versions":[
           {"version":"v2","resources":[{"resource":"a","responseKind":{"kind":"A"},"scope":
@@ -68,7 +71,8 @@ TEST(DiscoverTest, AggregatedDocumentsTakeTwoRequests) {
   const auto got = Discover(server, absl::Seconds(5));
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_THAT(Short(*got), ElementsAre("pods v1 Pod pod ns list watch", "nodes v1 Node node list",
-                                       "a.autoscaling v2 A  ns", "b.autoscaling v1   ns"));
+                                       "sets v1 Set  ns scale", "a.autoscaling v2 A  ns",
+                                       "b.autoscaling v1   ns"));
   EXPECT_THAT(got->problems, ElementsAre("dead.io/v1: its API server does not answer"));
 }
 
@@ -85,7 +89,8 @@ TEST(DiscoverTest, OlderServersAreAskedForEachVersion) {
          "preferredVersion":{"version":"v1beta1"}}]})"},
       {"/apis/apps/v1", R"({"kind":"APIResourceList","resources":[
         {"name":"deployments","singularName":"deployment","namespaced":true,"kind":"Deployment",
-         "verbs":["list"]}]})"},
+         "verbs":["list"]},
+        {"name":"deployments/scale","namespaced":true,"kind":"Scale","verbs":["get"]}]})"},
       {"/apis/apps/v1beta1", R"({"kind":"APIResourceList","resources":[
         {"name":"deployments","namespaced":true,"kind":"Deployment","verbs":[]},
         {"name":"old","namespaced":false,"kind":"Old","verbs":[]}]})"},
@@ -93,7 +98,7 @@ TEST(DiscoverTest, OlderServersAreAskedForEachVersion) {
   const auto got = Discover(server, absl::Seconds(5));
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_THAT(Short(*got), ElementsAre("pods v1 Pod  ns list watch",
-                                       "deployments.apps v1 Deployment deployment ns list",
+                                       "deployments.apps v1 Deployment deployment ns list scale",
                                        "old.apps v1beta1 Old "));
   ASSERT_EQ(got->problems.size(), 1u);
   EXPECT_THAT(got->problems[0], HasSubstr("/apis/metrics.k8s.io/v1beta1"));

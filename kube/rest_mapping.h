@@ -38,6 +38,7 @@ struct ResourceInfo {
   bool namespaced = true;
   bool listable = true;  // discovery gives the verb
   bool watchable = true;
+  bool scalable = true;  // it has the subresource scale
 
   friend bool operator==(const ResourceInfo&, const ResourceInfo&) = default;
 };

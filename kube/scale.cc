@@ -155,8 +155,14 @@ absl::StatusOr<Scale> ScaleOfWorkload(absl::string_view object_json) {
 
 absl::StatusOr<Scale> GetScale(ApiClient& client, const ResourceInfo& target, absl::string_view ns,
                                absl::string_view name) {
-  ASSIGN_OR_RETURN(const std::string json, client.Get(ScalePath(target, ns, name)));
-  return ParseScale(json);
+  const absl::StatusOr<std::string> json = client.Get(ScalePath(target, ns, name));
+  // An API server asks for the right before it looks whether there is such a thing. This is what it
+  // says to those who have the right.
+  if (absl::IsPermissionDenied(json.status()) && !target.scalable) {
+    return absl::NotFoundError("the server could not find the requested resource");
+  }
+  RETURN_IF_ERROR(json.status());
+  return ParseScale(*json);
 }
 
 absl::StatusOr<Scale> UpdateScale(ApiClient& client, const ResourceInfo& target, const Scale& read,

@@ -32,7 +32,7 @@ absl::StatusOr<Scale> ParseScale(absl::string_view json);
 // ReplicationController (v1), as the API server makes their scale. kInvalidArgument: no such kind.
 absl::StatusOr<Scale> ScaleOfWorkload(absl::string_view object_json);
 
-// Errors as of ApiClient.
+// Errors as of ApiClient; kNotFound, not kPermissionDenied, of a kind that has no scale.
 absl::StatusOr<Scale> GetScale(ApiClient& client, const ResourceInfo& target, absl::string_view ns,
                                absl::string_view name);
 

@@ -168,6 +168,19 @@ TEST(GetScaleTest, AsksTheSubresource) {
   EXPECT_EQ(server.last.target, "/apis/apps/v1/deployments/web/scale");
 }
 
+TEST(GetScaleTest, OfAKindWithoutAScaleItIsNotTheRightThatIsMissing) {
+  EchoTransport server;
+  server.status = 403;
+  server.answer = R"({"kind":"Status","reason":"Forbidden","message":"cannot get it"})";
+  ApiClient client(server);
+  ResourceInfo target = kDeployments;
+  EXPECT_EQ(GetScale(client, target, "shop", "web").status(),
+            absl::PermissionDeniedError("cannot get it"));
+  target.scalable = false;
+  EXPECT_EQ(GetScale(client, target, "shop", "web").status(),
+            absl::NotFoundError("the server could not find the requested resource"));
+}
+
 TEST(UpdateScaleTest, SendsWhatWasReadUnderItsVersion) {
   EchoTransport server;
   ApiClient client(server);

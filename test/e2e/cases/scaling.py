@@ -148,6 +148,8 @@ ALL = (
              says="AbleToScale False FailedGetScale"),
     Scenario("no-such-kind", (queue("no-such-kind"),), (({"queue": 15}, None),), kind="Gadget", target=False,
              says="AbleToScale False FailedGetScale"),
+    Scenario("not-scalable", (queue("not-scalable"),), (({"queue": 15}, None),), kind="DaemonSet", target=False,
+             says="AbleToScale False FailedGetScale"),
     Scenario("no-selector", (queue("no-selector"),), (({"queue": 15}, 1),), kind="Widget", selector=False,
              says="ScalingActive False InvalidSelector"),
     Scenario("rivals", (queue("rivals"),), (({"queue": 9}, 1), ({"queue": 15}, 1)), rivals=2,
