@@ -1,6 +1,7 @@
 #include "doctor/cluster.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -160,7 +161,13 @@ const ServerPod* Backend::server() const {
     const bool serves = std::any_of(pod.args.begin(), pod.args.end(), [](const std::string& arg) {
       return absl::StartsWith(arg, "--config");
     });
-    if (serves && (chosen == nullptr || (pod.ready && !chosen->ready))) chosen = &pod;
+    if (!serves) continue;
+    // While a new version replaces the last one there are pods of both: the new one is what is
+    // wanted.
+    if (chosen == nullptr ||
+        std::tie(pod.ready, pod.created) > std::tie(chosen->ready, chosen->created)) {
+      chosen = &pod;
+    }
   }
   return chosen;
 }

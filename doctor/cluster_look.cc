@@ -104,7 +104,7 @@ class Looker {
     ASSIGN_OR_RETURN(const std::vector<std::string> objects, ListObjects(server_, query));
     for (const std::string& object : objects) {
       ASSIGN_OR_RETURN(ServerPod pod, ReadServerPod(object));
-      pods.push_back(std::move(pod));
+      if (!pod.leaving) pods.push_back(std::move(pod));
     }
     return pods;
   }

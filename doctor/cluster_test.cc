@@ -205,5 +205,20 @@ TEST(Backend, TheServerIsThePodWithRulesReadyOnesFirst) {
   EXPECT_EQ(backend.server()->name, "good");
 }
 
+TEST(Backend, TheServerIsThePodOfTheNewestVersion) {
+  ServerPod before, now, starting;
+  for (ServerPod* pod : {&before, &now, &starting}) {
+    pod->args = {"--config=/c.yaml"};
+    pod->ready = pod != &starting;
+  }
+  before.created = "2026-03-01T10:00:00Z";
+  now.created = "2026-03-01T10:05:00Z";
+  starting.created = "2026-03-01T10:06:00Z";
+  now.name = "now";
+  Backend backend;
+  backend.pods = std::vector<ServerPod>{before, now, starting};
+  EXPECT_EQ(backend.server()->name, "now");
+}
+
 }  // namespace
 }  // namespace flyball::doctor

@@ -192,7 +192,9 @@ absl::StatusOr<ServerPod> ReadServerPod(absl::string_view json) {
   ServerPod pod;
   pod.ns = Text(At(object, "metadata"), "namespace");
   pod.name = Text(At(object, "metadata"), "name");
+  pod.created = Text(At(object, "metadata"), "creationTimestamp");
   pod.phase = Text(At(object, "status"), "phase");
+  pod.leaving = !Text(At(object, "metadata"), "deletionTimestamp").empty();
   pod.ready = Text(Condition(object, "Ready"), "status") == "True";
   pod.service_account = Text(spec, "serviceAccountName");
   const Json& container = ServerContainer(spec, &pod.args);

@@ -46,7 +46,9 @@ absl::StatusOr<Endpoints> ReadEndpoints(absl::string_view json);
 // A pod behind the Service, and what its server was started with.
 struct ServerPod {
   std::string ns, name;
+  std::string created;  // as the API server writes times: the later, the greater
   std::string phase;
+  bool leaving = false;  // it is being deleted
   bool ready = false;
   std::string service_account;
   std::vector<std::string> args;       // flags of the server, as given

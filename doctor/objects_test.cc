@@ -60,7 +60,8 @@ TEST(ReadEndpoints, AnEndpointThatSaysNothingIsReady) {
 
 TEST(ReadServerPod, FindsTheRulesOfTheContainerThatServes) {
   const auto pod = ReadServerPod(R"({
-    "metadata": {"namespace": "monitoring", "name": "flyball-1"},
+    "metadata": {"namespace": "monitoring", "name": "flyball-1",
+      "creationTimestamp": "2026-03-01T10:00:00Z"},
     "spec": {"serviceAccountName": "flyball",
       "containers": [
         {"name": "proxy", "args": ["--listen"]},
@@ -79,6 +80,14 @@ TEST(ReadServerPod, FindsTheRulesOfTheContainerThatServes) {
   EXPECT_EQ(pod->service_account, "flyball");
   EXPECT_FALSE(pod->ready);
   EXPECT_EQ(pod->trouble, "CrashLoopBackOff: cannot start");
+  EXPECT_EQ(pod->created, "2026-03-01T10:00:00Z");
+  EXPECT_FALSE(pod->leaving);
+}
+
+TEST(ReadServerPod, TellsOneThatIsBeingDeleted) {
+  const auto pod = ReadServerPod(R"({"metadata": {"deletionTimestamp": "2026-03-01T10:00:00Z"}})");
+  ASSERT_TRUE(pod.ok());
+  EXPECT_TRUE(pod->leaving);
 }
 
 TEST(ReadServerPod, AFileThatIsNotMountedIsNoConfigMap) {
