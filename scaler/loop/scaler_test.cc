@@ -417,10 +417,15 @@ TEST(Scaler, OneQueryServesAllThatAskTheSame) {
   world.Start();
   ASSERT_TRUE(LoopWorld::Await([&] { return world.scaler->Ready().ok(); }));
   ASSERT_TRUE(world.Next("web-0").has_value());
-  ASSERT_TRUE(LoopWorld::Await([&] { return world.diary.total() == 1000; })) << world.diary.total();
-  EXPECT_EQ(world.metrics.asked("external"), 1);
-  EXPECT_EQ(world.metrics.asked("resource"), 1);
-  EXPECT_EQ(world.metrics.asked("pods"), 1);
+  // While it waited for the first, a busy machine may have been led into another round.
+  const auto asked = [&](const char* kind) { return world.metrics.asked(kind); };
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    const int rounds = asked("external");
+    return rounds > 0 && rounds == asked("resource") && rounds == asked("pods") &&
+           world.diary.total() == 1000 * rounds;
+  })) << world.diary.total()
+      << " decisions; " << asked("external") << ", " << asked("resource") << ", " << asked("pods")
+      << " queries";
   for (const int i : {0, 500, 999}) {
     EXPECT_EQ(world.diary.last(absl::StrCat("web-", i)).decision.outcome, Outcome::kDecided)
         << world.diary.last(absl::StrCat("web-", i)).decision.error;
