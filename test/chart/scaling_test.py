@@ -54,6 +54,7 @@ class Scaling(Release):
         self.assertNotIn("is ignored", self.pod.process.text())
 
     def test_looked_at_by_doctor_from_its_own_pod(self):
+        wait.until(lambda: kube.get(self.admin, "StatefulSet", "shop", "statefulset")["status"].get("replicas") == 5, "5 pods")
         done = self.pod.run("doctor", "hpa/statefulset", "--namespace", "shop")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         for line in ("✓ v1beta1.external.metrics.k8s.io is held by Service monitoring/flyball and Available",
