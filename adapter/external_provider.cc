@@ -279,9 +279,9 @@ void ExternalProvider::AskGroup(const Batch& batch, Group& group, Answers& answe
     if (group.members.size() > 1 && absl::IsInvalidArgument(fresh.status())) {
       Batch apart = batch;
       apart.call = nullptr;  // the next time they are together again
+      const MetricSeries found = batch.registry->FindExternal(first.metric);
       for (const size_t i : group.members) {
-        Group one = {
-            .found = batch.registry->FindExternal(first.metric), .label = "", .members = {i}};
+        Group one = {.found = found, .label = "", .members = {i}};
         AskGroup(apart, one, answers);
       }
       return;

@@ -404,8 +404,7 @@ std::optional<PodMetrics> ResourceProvider::ForPod(const Batch& batch, size_t ob
     for (size_t i = 0; i < readings.size(); ++i) {
       if (readings[i].milli == ResourceReadings::kUnknown) return false;
       UsageOf(all.containers[readings[i].container], metrics.containers).*part = readings[i].milli;
-      earliest = std::min(
-          earliest, queried.fresh.time.has_value() ? *queried.fresh.time : all.TimeOf(object, i));
+      earliest = std::min(earliest, queried.TimeOf(object, i));
     }
     return !readings.empty();
   };
@@ -424,13 +423,10 @@ std::optional<NodeMetrics> ResourceProvider::ForNode(const Batch& batch, size_t 
                       .window = rules_.window,
                       .usage = {}};
   const auto take = [&](const Queried& queried, int64_t& milli) {
-    const ResourceReadings& all = *queried.readings;
-    const absl::Span<const ResourceReadings::Reading> readings = all.Of(object);
+    const absl::Span<const ResourceReadings::Reading> readings = queried.readings->Of(object);
     if (readings.empty() || readings[0].milli == ResourceReadings::kUnknown) return false;
     milli = readings[0].milli;
-    const absl::Time time =
-        queried.fresh.time.has_value() ? *queried.fresh.time : all.TimeOf(object, 0);
-    metrics.timestamp = std::min(metrics.timestamp, WholeSeconds(time));
+    metrics.timestamp = std::min(metrics.timestamp, WholeSeconds(queried.TimeOf(object, 0)));
     return true;
   };
   if (!take(batch.both.cpu, metrics.usage.cpu_milli) ||

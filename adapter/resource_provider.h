@@ -62,6 +62,11 @@ class ResourceProvider : public ResourceMetricsProvider {
     FreshResult fresh;
     // nullptr: not taken from fresh.result yet.
     std::shared_ptr<const ResourceReadings> readings;
+
+    // Of readings->Of(object)[i].
+    absl::Time TimeOf(size_t object, size_t i) const {
+      return fresh.time.has_value() ? *fresh.time : readings->TimeOf(object, i);
+    }
   };
   struct Both {
     absl::Status status;  // of the first query that failed
