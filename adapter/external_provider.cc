@@ -135,6 +135,24 @@ ExternalProvider::Answers ExternalProvider::GetAll(
   return answers;
 }
 
+std::optional<Repeated> ExternalProvider::Again(const OriginPtr& origin, absl::Duration timeout,
+                                                absl::Duration max_age) {
+  const auto* known = dynamic_cast<const Known*>(origin.get());
+  // Other series or rules may make another query of the same requests.
+  if (known == nullptr || known->call == nullptr ||
+      known->call->registry != answering_.registry.registry()) {
+    return std::nullopt;
+  }
+  const absl::StatusOr<FreshResult> fresh = answering_.batcher.Query(
+      known->promql, answering_.clock.MonotonicNow() + timeout,
+      {.max_age = max_age, .again = true, .only_whether = true, .before = known->mark});
+  if (!fresh.ok()) return std::nullopt;
+  if (fresh->mark != known->mark) return Repeated{.origin = nullptr, .same = false, .time = {}};
+  Repeated same = {.origin = origin, .same = true, .time = fresh->time};
+  if (same.time.has_value()) same.time = WholeSeconds(*same.time);
+  return same;
+}
+
 // Where the very requests of an earlier call ask again, their groups of then; else none. A request
 // has what is known of it from its own answer alone: so it is enough to count.
 std::vector<ExternalProvider::Group> ExternalProvider::KnownGroups(Batch& batch) {

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ class ExternalProvider : public ExternalMetricsProvider {
   absl::StatusOr<ExternalMetricList> Get(const ExternalMetricRequest& request) override;
   std::vector<absl::StatusOr<ExternalMetricList>> GetAll(
       absl::Span<const ExternalMetricRequest* const> requests) override;
+  std::optional<Repeated> Again(const OriginPtr& origin, absl::Duration timeout,
+                                absl::Duration max_age) override;
   std::shared_ptr<const std::vector<std::string>> ListAll() const override;
   uint64_t Epoch() const override;
 

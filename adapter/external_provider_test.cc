@@ -155,6 +155,40 @@ TEST_F(ExternalProviderTest, WhoAsksAgainIsToldThatNothingChanged) {
   EXPECT_EQ(Shown(changed[1]), "b=20000@100");
 }
 
+TEST_F(ExternalProviderTest, OneQuestionAsksAgainForAllOfAnOrigin) {
+  const absl::Duration recent = absl::Milliseconds(100);
+  std::vector<ExternalMetricRequest> requests = {Ask("queue=a"), Ask("queue=b")};
+  for (ExternalMetricRequest& request : requests) {
+    request.repeat = Repeat{.max_age = recent, .origin = nullptr};
+  }
+  const OriginPtr origin = GetAll(requests)[0]->repeated.origin;
+  for (ExternalMetricRequest& request : requests) request.repeat->origin = origin;
+  const auto again = [&] {
+    floor_.clock.Advance(absl::Seconds(1));
+    return provider_.Again(origin, absl::Seconds(10), recent);
+  };
+  source_.SayTheSameAt(102);
+  const std::optional<Repeated> same = again();
+  ASSERT_TRUE(same.has_value());
+  EXPECT_TRUE(same->same);
+  EXPECT_EQ(same->origin, origin);
+  EXPECT_EQ(same->time, absl::FromUnixSeconds(102));
+  source_.SayTheSameAt(std::nullopt);
+  ASSERT_TRUE(again().has_value());
+  const size_t asked = source_.queries().size();
+  EXPECT_EQ(ShownAll(requests)[1], "b=20000@100");
+  EXPECT_EQ(source_.queries().size(), asked);  // what was found then is given
+  EXPECT_FALSE(again()->same);
+  // What cannot be told.
+  EXPECT_FALSE(provider_.Again(nullptr, absl::Seconds(10), recent).has_value());
+  source_.OnQuery(
+      [](const std::string&) -> FakeSource::Result { return absl::UnavailableError("gone"); });
+  EXPECT_FALSE(again().has_value());
+  source_.SayTheSameAt(103);
+  floor_.Load(CompileOrDie(kRules));
+  EXPECT_FALSE(again().has_value());  // other rules, maybe another query
+}
+
 TEST_F(ExternalProviderTest, TheVeryRequestsOfAnEarlierCallMakeItsQueries) {
   std::vector<ExternalMetricRequest> all = {Ask("queue=b"), Ask("queue=a"),
                                             Ask("queue=a", "shop", "total_len"), Ask("queue=c")};

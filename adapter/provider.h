@@ -149,6 +149,13 @@ class ExternalMetricsProvider {
     for (const ExternalMetricRequest* request : requests) answers.push_back(Get(*request));
     return answers;
   }
+  // What GetAll would say in `repeated` of all answers with that origin, asked once for all of them.
+  // nullopt: it can't be told so, or the source failed.
+  virtual std::optional<Repeated> Again(const OriginPtr& origin, absl::Duration timeout,
+                                        absl::Duration max_age) {
+    (void)origin, (void)timeout, (void)max_age;
+    return std::nullopt;
+  }
   // Metric names, sorted. The same pointer until the registry changes.
   virtual std::shared_ptr<const std::vector<std::string>> ListAll() const = 0;
   virtual uint64_t Epoch() const = 0;

@@ -136,7 +136,8 @@ void QueryFlights::Fly(absl::string_view promql, MonotonicTime deadline, const Q
   const absl::Duration error_reuse = absl::IsDeadlineExceeded(result.status())
                                          ? absl::ZeroDuration()
                                          : std::min(options_.error_reuse, options_.freshness);
-  const MonotonicTime result_until = wish.again ? now : sent + options_.freshness;
+  const bool kept = !wish.again || (wish.only_whether && ok && result->result != nullptr);
+  const MonotonicTime result_until = kept ? sent + options_.freshness : now;
   const MonotonicTime fresh_until = ok ? result_until : now + error_reuse;
   {
     absl::MutexLock lock(&flight.mutex);

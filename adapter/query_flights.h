@@ -50,6 +50,8 @@ struct QueryWish {
   // It asks again and again. What it gets is kept for nobody else, as it has taken from it what it
   // needs.
   bool again = false;
+  // It wants to know whether it is the same, and asks for it otherwise: then it is kept.
+  bool only_whether = false;
   // Of what it got last: while nothing but times differs it gets no result.
   std::optional<AnswerMark> before = std::nullopt;
 };
