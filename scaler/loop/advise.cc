@@ -34,6 +34,13 @@ class AdvisedProvider : public adapter::ExternalMetricsProvider {
     return rules_->GetAll(requests);
   }
 
+  // Of our answers there is none with an origin.
+  std::optional<adapter::Repeated> Again(const adapter::OriginPtr& origin, absl::Duration timeout,
+                                         absl::Duration max_age) override {
+    if (rules_ == nullptr) return std::nullopt;
+    return rules_->Again(origin, timeout, max_age);
+  }
+
   std::shared_ptr<const std::vector<std::string>> ListAll() const override {
     const std::shared_ptr<const std::vector<std::string>> of_rules =
         rules_ == nullptr ? nullptr : rules_->ListAll();

@@ -32,6 +32,15 @@ const absl::flat_hash_map<absl::string_view, size_t>& Answer::places() const {
   return places_;
 }
 
+std::optional<absl::Time> SampleTimeOf(const Told& told) {
+  const Answer& answer = *told.answer;
+  if (told.time.has_value()) return told.time;
+  if (!answer.pods.empty()) return answer.pods.front().timestamp;
+  if (!answer.objects.empty()) return answer.objects_time;
+  if (!answer.series.empty()) return answer.series.front().timestamp;
+  return std::nullopt;
+}
+
 bool SameContent(const Answer& a, const Answer& b) {
   return a.error == b.error && a.whole_namespace == b.whole_namespace &&
          SameList(a.pods, b.pods, SamePod) &&

@@ -57,6 +57,9 @@ struct Told {
   std::optional<absl::Time> time;                 // of all that was sampled; nullopt: as it says
 };
 
+// When it was sampled; of several samples the first one's. nullopt: nothing was.
+std::optional<absl::Time> SampleTimeOf(const Told& told);
+
 // Equal but for times.
 bool SameContent(const Answer& a, const Answer& b);
 

@@ -14,18 +14,6 @@
 namespace flyball::scaler {
 namespace {
 
-// The wall clock was set, rather than slewed, when it moves by this much against the other.
-constexpr absl::Duration kClockJump = absl::Milliseconds(500);
-
-std::optional<absl::Time> TimeOf(const Told& told) {
-  const Answer& answer = *told.answer;
-  if (told.time.has_value()) return told.time;
-  if (!answer.pods.empty()) return answer.pods.front().timestamp;
-  if (!answer.objects.empty()) return answer.objects_time;
-  if (!answer.series.empty()) return answer.series.front().timestamp;
-  return std::nullopt;
-}
-
 // What the math would find in readings that nobody took.
 void Forget(Reading& reading) { reading = Reading(); }
 
@@ -149,7 +137,7 @@ void DecideStep::TakeMetric(Entry& entry, size_t index, const Times& now,
       entry.view.last_start + parts_.config.cpu_initialization_period > now.wall;
   if (answer->version == entry.answers[index] && !entry.pods_changed && !times_matter &&
       reading.version != 0) {
-    if (reading.error.empty()) reading.timestamp = TimeOf(told);
+    if (reading.error.empty()) reading.timestamp = SampleTimeOf(told);
     return;
   }
   entry.answers[index] = answer->version;

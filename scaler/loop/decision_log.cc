@@ -151,6 +151,32 @@ void DecisionLog::OnForgotten(const AutoscalerKey& key) {
   part.rings.erase(key);
 }
 
+void DecisionLog::OnRest(const AutoscalerKey& key, int32_t /*recommendation*/,
+                         const RestShare& share) {
+  Part& part = PartOf(key);
+  absl::MutexLock lock(&part.mutex);
+  const auto found = part.rings.find(key);
+  if (found != part.rings.end()) found->second.rest = share;
+}
+
+void DecisionLog::OnRestOver(const AutoscalerKey& key) {
+  Part& part = PartOf(key);
+  absl::MutexLock lock(&part.mutex);
+  const auto found = part.rings.find(key);
+  if (found == part.rings.end()) return;
+  CountRest(found->second);
+  found->second.rest = RestShare();
+}
+
+// Adds what was decided at rest to the newest entry.
+void DecisionLog::CountRest(Ring& ring) {
+  const uint64_t rounds = ring.rest.rounds();
+  if (rounds == 0 || ring.entries.empty()) return;
+  ring.entries.back().times += rounds;
+  ring.entries.back().last = ring.rest.rest->last();
+  ring.rest.from += rounds;
+}
+
 std::vector<LoggedDecision> DecisionLog::Last(const AutoscalerKey& key) const {
   Ring ring;
   {
@@ -160,6 +186,7 @@ std::vector<LoggedDecision> DecisionLog::Last(const AutoscalerKey& key) const {
     if (found == part.rings.end()) return {};
     ring = found->second;
   }
+  CountRest(ring);
   std::vector<LoggedDecision> out;
   for (auto entry = ring.entries.rbegin(); entry != ring.entries.rend(); ++entry) {
     LoggedDecision& decision = out.emplace_back();
@@ -190,8 +217,8 @@ std::vector<DecisionSummary> DecisionLog::List(const std::string& ns) const {
            .current = last.decision.current,
            .desired = last.decision.rescale ? last.decision.desired : last.decision.current,
            .first = entry.first,
-           .last = entry.last,
-           .times = entry.times,
+           .last = ring.rest.rounds() > 0 ? ring.rest.rest->last() : entry.last,
+           .times = entry.times + ring.rest.rounds(),
            .error = last.decision.error});
     }
   }

@@ -47,6 +47,8 @@ class DecisionLog : public DecisionObserver {
 
   void OnDecision(const DecisionRecord& record) override;
   void OnForgotten(const AutoscalerKey& key) override;
+  void OnRest(const AutoscalerKey& key, int32_t recommendation, const RestShare& share) override;
+  void OnRestOver(const AutoscalerKey& key) override;
 
   // Newest first; empty: none is known.
   std::vector<LoggedDecision> Last(const AutoscalerKey& key) const;
@@ -71,6 +73,7 @@ class DecisionLog : public DecisionObserver {
   struct Ring {
     std::vector<Entry> entries;
     std::vector<std::pair<uint32_t, ManagedPtr>> specs;  // those that entries need
+    RestShare rest;                                      // further decisions of the newest entry
   };
   struct Part {
     mutable absl::Mutex mutex;
@@ -80,6 +83,7 @@ class DecisionLog : public DecisionObserver {
 
   Part& PartOf(const AutoscalerKey& key) const;
   void Trim(Ring& ring) const;
+  static void CountRest(Ring& ring);
   static uint32_t NumberOfSpec(const ManagedPtr& managed, Ring& ring);
 
   const DecisionLogOptions options_;

@@ -143,6 +143,27 @@ TEST(DecisionLog, UnchangedDecisionsOnlyCount) {
   EXPECT_EQ(last[0].decision.now, kTestNow + absl::Seconds(1));
 }
 
+TEST(DecisionLog, RoundsAtRestCountForWhoRests) {
+  Decided web("web", 5), api("api", 5);
+  DecisionLog log;
+  log.OnDecision(web.Tick(10000));
+  log.OnDecision(api.Tick(10000));
+  const auto rest = std::make_shared<Rest>();
+  rest->AddRound(kTestNow);  // before it joined
+  log.OnRest(web.key(), 5, {.rest = rest, .from = rest->rounds()});
+  EXPECT_EQ(log.Last(web.key())[0].times, 1u);
+  for (int i = 2; i < 5; ++i) rest->AddRound(kTestNow + i * absl::Seconds(1));
+  EXPECT_EQ(log.Last(web.key())[0].times, 4u);
+  EXPECT_EQ(log.Last(web.key())[0].last, kTestNow + absl::Seconds(4));
+  EXPECT_EQ(log.Last(api.key())[0].times, 1u);
+  EXPECT_EQ(log.List("shop")[1].times, 4u);
+  EXPECT_EQ(log.List("shop")[1].last, kTestNow + absl::Seconds(4));
+  log.OnRestOver(web.key());
+  rest->AddRound(kTestNow + absl::Seconds(5));  // of others
+  EXPECT_EQ(log.Last(web.key())[0].times, 4u);
+  EXPECT_EQ(log.Last(web.key())[0].last, kTestNow + absl::Seconds(4));
+}
+
 TEST(DecisionLog, AnEntryKeepsTheSpecItWasDecidedOn) {
   Decided web("web", 5);
   DecisionLog log;

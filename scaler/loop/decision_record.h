@@ -11,6 +11,7 @@
 #include "absl/types/span.h"
 #include "base/clock.h"
 #include "scaler/loop/managed.h"
+#include "scaler/loop/rest.h"
 #include "scaler/math/decision.h"
 #include "scaler/math/input.h"
 #include "scaler/triggers/activation.h"
@@ -45,6 +46,15 @@ class DecisionObserver {
   virtual void OnDecision(const DecisionRecord& record) = 0;
   // The autoscaler exists no more, or is not ours any more.
   virtual void OnForgotten(const AutoscalerKey& key) = 0;
+  // It came to rest: from now on each round of the share's group is a decision that is the last one
+  // again, but for times, and is not told to OnDecision; `recommendation` is renewed by each.
+  virtual void OnRest(const AutoscalerKey& key, int32_t recommendation, const RestShare& share) {
+    (void)key, (void)recommendation, (void)share;
+  }
+  // Its rest is over; told before the group's next round. OnDecision follows.
+  virtual void OnRestOver(const AutoscalerKey& key) { (void)key; }
+  // One round of a group.
+  virtual void OnRound(const RestRound& round) { (void)round; }
   // Another writer changed the stored status of an HPA that we shadow.
   virtual void OnForeignStatus(const ManagedPtr& managed) { (void)managed; }
 };

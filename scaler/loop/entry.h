@@ -59,9 +59,20 @@ struct StatusMarks {
 
 enum class CyclePhase { kReadingScale, kReadingMetrics };
 
-struct Entry : public AnswerWaiter, public Schedule::Item {
-  explicit Entry(AutoscalerKey entry_key) : key(std::move(entry_key)) {}
+// Waits for the answers of a cycle: of one autoscaler, or of many that rest together.
+struct CycleWaiter : public AnswerWaiter {
+  explicit CycleWaiter(bool waits_for_many) : of_many(waits_for_many) {}
   bool Answered() override { return pending.fetch_sub(1) == 1; }
+
+  const bool of_many;            // a RestGroup, else an Entry
+  std::atomic<int> pending = 0;  // answers that are awaited, plus one while more are asked for
+};
+
+struct RestGroup;
+
+struct Entry : public CycleWaiter, public Schedule::Item {
+  explicit Entry(AutoscalerKey entry_key)
+      : CycleWaiter(/*waits_for_many=*/false), key(std::move(entry_key)) {}
 
   const AutoscalerKey key;
 
@@ -74,9 +85,9 @@ struct Entry : public AnswerWaiter, public Schedule::Item {
   bool recreated = false;                       // under the same name, since the last cycle
   absl::Duration slots = absl::ZeroDuration();  // between regular ones
   MonotonicTime regular_slot = absl::ZeroDuration();
+  RestGroup* group_at_rest = nullptr;  // it is decided with that one, and not due by itself
 
   // ---- of the cycle
-  std::atomic<int> pending = 0;  // answers that are awaited, plus one while more are asked for
   CyclePhase phase = CyclePhase::kReadingScale;
   MonotonicTime began = absl::ZeroDuration();
   MonotonicTime not_before = absl::ZeroDuration();  // older answers do not count

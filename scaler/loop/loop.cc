@@ -86,10 +86,12 @@ void Loop::OnAutoscaler(ManagedPtr managed) {
     if (before != nullptr && before->autoscaler.uid != managed->autoscaler.uid) {
       entry->recreated = true;
     }
-    if (other_cadence) {
+    if (entry->group_at_rest != nullptr) {
+      Leave(*entry, /*at_once=*/other_cadence);
+    } else if (other_cadence) {
       Schedule(*entry, parts_.clock.MonotonicNow());
-      wake = true;
     }
+    wake = other_cadence;
     if (IsNews(before.get(), *managed)) {
       WakeEntry(*entry);
       wake = true;
@@ -109,13 +111,17 @@ void Loop::OnGone(const AutoscalerKey& key) {
   parts_.pods.Retire(key);  // it is nobody's rival any more
   absl::MutexLock lock(&mutex_);
   const auto found = entries_.find(key);
-  if (found != entries_.end()) found->second->gone = true;  // forgotten at its next slot
+  if (found == entries_.end()) return;
+  found->second->gone = true;  // forgotten at its next slot
+  if (found->second->group_at_rest != nullptr) Leave(*found->second, /*at_once=*/false);
 }
 
 void Loop::WakeEntry(Entry& entry) {
   entry.woken = true;
   if (entry.busy) {
     entry.again = true;
+  } else if (entry.group_at_rest != nullptr) {
+    Leave(entry, /*at_once=*/true);
   } else {
     schedule_.Set(entry, parts_.clock.MonotonicNow());
   }
@@ -144,40 +150,60 @@ void Loop::Erase(Entry& entry) {
 
 // ---- a cycle ------------------------------------------------------------------------------------
 
+DecideStep::Times Loop::Now() const {
+  return {.wall = parts_.clock.WallNow(), .monotonic = parts_.clock.MonotonicNow()};
+}
+
+// Its slot has come, or its rest is over.
+void Loop::TakeDue(Entry& entry, MonotonicTime now, std::vector<Entry*>& due,
+                   std::vector<Entry*>& gone) {
+  entry.group_at_rest = nullptr;
+  Schedule(entry, now);
+  if (entry.busy) return;  // it is late; its next slot is its next chance
+  entry.busy = true;
+  if (entry.gone) {
+    gone.push_back(&entry);
+    return;
+  }
+  entry.managed = entry.latest;
+  if (std::exchange(entry.recreated, false)) entry.status_is_old = true;
+  entry.not_before = now;
+  if (!std::exchange(entry.woken, false)) {
+    entry.not_before -= std::min(kShareAnswers, entry.slots / 4);
+  }
+  due.push_back(&entry);
+}
+
 MonotonicTime Loop::Tick(MonotonicTime now) {
   std::vector<Entry*> due;
   std::vector<Entry*> gone;
+  std::vector<DueGroup> groups;
   MonotonicTime next;
   {
     absl::MutexLock lock(&mutex_);
     ticked_ = true;
     for (Schedule::Item* item : schedule_.PopDue(now)) {
-      Entry& entry = static_cast<Entry&>(*item);
-      Schedule(entry, now);
-      if (entry.busy) continue;  // it is late; its next slot is its next chance
-      entry.busy = true;
-      if (entry.gone) {
-        gone.push_back(&entry);
-        continue;
-      }
-      entry.managed = entry.latest;
-      if (std::exchange(entry.recreated, false)) entry.status_is_old = true;
-      entry.not_before = now;
-      if (!std::exchange(entry.woken, false)) {
-        entry.not_before -= std::min(kShareAnswers, entry.slots / 4);
-      }
-      due.push_back(&entry);
+      TakeDue(static_cast<Entry&>(*item), now, due, gone);
     }
-    next = std::min(schedule_.Next().value_or(now + kIdle), now + kIdle);
+    groups = DueGroups(now);
+    const MonotonicTime idle = now + kIdle;
+    next = std::min({schedule_.Next().value_or(idle), rounds_.Next().value_or(idle), idle});
+  }
+  for (DueGroup& one : groups) {
+    const std::vector<Entry*> leaving = parts_.rest.Begin(
+        *one.group, std::move(one.change), {.wall = parts_.clock.WallNow(), .monotonic = now});
+    absl::MutexLock lock(&mutex_);
+    for (Entry* entry : leaving) TakeDue(*entry, now, due, gone);
   }
   for (Entry* entry : gone) Erase(*entry);
+  if (!due.empty() || !groups.empty()) parts_.plan.board.SetContext(parts_.ask_context());
   if (!due.empty()) BeginAll(due, now);
+  for (const DueGroup& one : groups) AskRound(one);
   return next;
 }
 
 // Autoscalers that are due together learn of each other's selectors before any of them asks.
 void Loop::BeginAll(const std::vector<Entry*>& entries, MonotonicTime now) {
-  parts_.plan.board.SetContext(parts_.ask_context());
   std::vector<Entry*> asking;
   std::vector<Entry*> ready;
   std::vector<QuestionBoard::Handle> to_ask;
@@ -264,6 +290,10 @@ void Loop::OnReady(absl::Span<AnswerWaiter* const> waiters) {
   ready.reserve(waiters.size());
   std::vector<QuestionBoard::Handle> to_ask;
   for (AnswerWaiter* waiter : waiters) {
+    if (static_cast<CycleWaiter*>(waiter)->of_many) {
+      EndRound(static_cast<RestGroup&>(*waiter));
+      continue;
+    }
     Entry& entry = static_cast<Entry&>(*waiter);
     if (Continue(entry, to_ask)) ready.push_back(&entry);
   }
@@ -286,8 +316,7 @@ void Loop::DecideAll(std::vector<Entry*> entries) {
 
 void Loop::DecideNow(Entry& entry) {
   static thread_local DecideScratch scratch;
-  const DecideStep::Times now = {.wall = parts_.clock.WallNow(),
-                                 .monotonic = parts_.clock.MonotonicNow()};
+  const DecideStep::Times now = Now();
   parts_.decide.TakeReadings(entry, now, scratch);
   if (entry.managed->own.cadence.on_sample &&
       now.monotonic - entry.decided_at < PeriodOf(*entry.managed) &&
@@ -305,6 +334,8 @@ void Loop::DecideNow(Entry& entry) {
     ActStep::Pretend(input, entry.decision);
   }
   parts_.report.Report(entry, input, now.monotonic);
+  std::optional<RestMember> member = parts_.rest.MayRest(entry, now.wall);
+  if (member.has_value()) return PutToRest(*std::move(member));
   Finish(entry);
 }
 
@@ -339,6 +370,7 @@ Loop::Stats Loop::stats() const {
   stats.autoscalers = entries_.size();
   for (const auto& [key, entry] : entries_) {
     if (entry->busy) ++stats.busy;
+    if (entry->group_at_rest != nullptr) ++stats.resting;
     if (parts_.ownership.Owns(key)) ++stats.owned;
   }
   return stats;

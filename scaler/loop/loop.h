@@ -3,7 +3,8 @@
 // Thread-safe. It has no threads of its own: Tick is called by one thread, steps run in the pools
 // that it is given. A cycle is: find the scale (read_step), ask what its decision depends on
 // (question_board), decide (decide_step), write the scale (act_step), report (report_step). An
-// autoscaler has one cycle at a time; one that is due meanwhile waits for its next slot.
+// autoscaler has one cycle at a time; one that is due meanwhile waits for its next slot. Those for
+// which nothing changes rest together (rest_step): they have a round in common instead.
 #pragma once
 
 #include <atomic>
@@ -11,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -24,6 +26,8 @@
 #include "scaler/loop/mode.h"
 #include "scaler/loop/read_step.h"
 #include "scaler/loop/report_step.h"
+#include "scaler/loop/rest_group.h"
+#include "scaler/loop/rest_step.h"
 #include "scaler/loop/schedule.h"
 
 namespace flyball::scaler {
@@ -38,6 +42,7 @@ class Loop : public AutoscalerSink {
     const DecideStep& decide;
     ActStep& act;
     const ReportStep& report;
+    const RestStep& rest;
     PlanContext plan;
     QuestionBoard::Run run_decisions;
     QuestionBoard::Run run_writes;
@@ -69,7 +74,7 @@ class Loop : public AutoscalerSink {
   void OwnershipChanged();
 
   struct Stats {
-    size_t autoscalers = 0, owned = 0, busy = 0;
+    size_t autoscalers = 0, owned = 0, busy = 0, resting = 0;
     uint64_t decisions = 0, unchanged = 0;
   };
   Stats stats() const;
@@ -82,6 +87,21 @@ class Loop : public AutoscalerSink {
   void DecideNow(Entry& entry);
   void WriteScale(Entry& entry);
   void Finish(Entry& entry);
+  void TakeDue(Entry& entry, MonotonicTime now, std::vector<Entry*>& due, std::vector<Entry*>& gone)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  DecideStep::Times Now() const;
+  // Of those at rest.
+  struct DueGroup {
+    RestGroup* group = nullptr;
+    bool has_round = false;  // or somebody only wants to leave
+    RestStep::Change change;
+  };
+  std::vector<DueGroup> DueGroups(MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void PutToRest(RestMember member);
+  void Leave(Entry& entry, bool at_once) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AskRound(const DueGroup& due);
+  void EndRound(RestGroup& group);
+  void FinishRound(RestGroup& group);
   void Disown(Entry& entry);
   void Erase(Entry& entry);
   absl::Duration PeriodOf(const Managed& managed) const;
@@ -99,7 +119,10 @@ class Loop : public AutoscalerSink {
   mutable absl::Mutex mutex_;
   absl::flat_hash_map<AutoscalerKey, std::unique_ptr<Entry>> entries_ ABSL_GUARDED_BY(mutex_);
   class Schedule schedule_ ABSL_GUARDED_BY(mutex_);
-  bool ticked_ ABSL_GUARDED_BY(mutex_) = false;  // at least once: the first lists are in
+  absl::flat_hash_map<std::pair<std::string, absl::Duration>, std::unique_ptr<RestGroup>> groups_
+      ABSL_GUARDED_BY(mutex_);                     // by namespace and period
+  class Schedule rounds_ ABSL_GUARDED_BY(mutex_);  // of groups
+  bool ticked_ ABSL_GUARDED_BY(mutex_) = false;    // at least once: the first lists are in
 };
 
 }  // namespace flyball::scaler

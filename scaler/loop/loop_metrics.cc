@@ -1,5 +1,6 @@
 #include "scaler/loop/loop_metrics.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
@@ -42,6 +43,28 @@ Buckets Doubling(double first, int count) {
   return buckets;
 }
 
+const Buckets& DurationBuckets() {
+  static const Buckets& buckets = *new Buckets(Doubling(0.0001, 18));
+  return buckets;
+}
+const Buckets& AgeBuckets() {
+  static const Buckets& buckets = *new Buckets(Doubling(0.05, 12));
+  return buckets;
+}
+// Of the stock controller's histograms.
+const Buckets& StockBuckets() {
+  static const Buckets& buckets = *new Buckets(Doubling(0.001, 15));
+  return buckets;
+}
+
+// The same value so many times.
+void ObserveMany(Histogram& histogram, const Buckets& buckets, double value, double times) {
+  std::vector<double> increments(buckets.size() + 1);
+  const auto bucket = std::lower_bound(buckets.begin(), buckets.end(), value);
+  increments[static_cast<size_t>(bucket - buckets.begin())] = times;
+  histogram.ObserveMultiple(increments, value * times);
+}
+
 Family<Counter>& AddCounter(Registry& registry, const char* name, const char* help) {
   return BuildCounter().Name(name).Help(help).Register(registry);
 }
@@ -82,16 +105,17 @@ struct LoopMetrics::Families {
                       .Add({})),
         duration(AddHistogram(registry, "flyball_scaler_decision_duration_seconds",
                               "Time that reading and deciding took")
-                     .Add({}, Doubling(0.0001, 18))),
+                     .Add({}, DurationBuckets())),
         reaction(AddHistogram(registry, "flyball_scaler_reaction_seconds",
                               "Time from the newest sample to the scale write")
                      .Add({}, Doubling(0.05, 12))),
         age(AddHistogram(registry, "flyball_scaler_reading_age_seconds",
                          "Age of the newest sample when it was decided on")
-                .Add({}, Doubling(0.05, 12))),
+                .Add({}, AgeBuckets())),
         autoscalers(AddGauge(registry, "flyball_scaler_autoscalers", "Autoscalers")),
         known(autoscalers.Add({{"state", "known"}})),
         owned(autoscalers.Add({{"state", "owned"}})),
+        resting(autoscalers.Add({{"state", "resting"}})),
         pods(AddGauge(registry, "flyball_scaler_pods", "Pods that are watched").Add({})),
         queue(
             AddGauge(registry, "flyball_scaler_queue_length", "Autoscalers that are due").Add({})),
@@ -159,6 +183,7 @@ struct LoopMetrics::Families {
   Family<Gauge>& autoscalers;
   Gauge& known;
   Gauge& owned;
+  Gauge& resting;
   Gauge& pods;
   Gauge& queue;
   Family<Counter>& writes;
@@ -200,7 +225,7 @@ void LoopMetrics::OnDecision(const DecisionRecord& record) {
     }
   }
   if (record.mode != Mode::kAct || record.managed->key.kind != AutoscalerKind::kHpa) return;
-  static const Buckets& buckets = *new Buckets(Doubling(0.001, 15));
+  const Buckets& buckets = StockBuckets();
   const MonitorLabels& monitor = decision.monitor;
   const Labels labels = {{"action", kLabelActions[static_cast<size_t>(monitor.action)]},
                          {"error", kLabelErrors[static_cast<size_t>(monitor.error)]}};
@@ -217,6 +242,34 @@ void LoopMetrics::OnDecision(const DecisionRecord& record) {
   }
 }
 
+void LoopMetrics::OnRound(const RestRound& round) {
+  Families& f = *families_;
+  const double took = absl::ToDoubleSeconds(round.took);
+  const auto act = static_cast<size_t>(Mode::kAct);
+  const auto decided = static_cast<size_t>(Outcome::kDecided);
+  for (const RestKind& kind : round.kinds) {
+    const auto members = static_cast<double>(kind.members);
+    f.Decisions(static_cast<size_t>(kind.kind), act, decided, /*action=*/0).Increment(members);
+    f.unchanged.Increment(members);
+    ObserveMany(f.duration, DurationBuckets(), took, members);
+    if (round.newest_sample.has_value()) {
+      const absl::Duration age = round.time - *round.newest_sample;
+      ObserveMany(f.age, AgeBuckets(), absl::ToDoubleSeconds(age), members);
+    }
+    if (kind.kind != AutoscalerKind::kHpa) continue;
+    const Labels labels = {{"action", "none"}, {"error", "none"}};
+    f.reconciliations.Add(labels).Increment(members);
+    ObserveMany(f.reconciliation_seconds.Add(labels, StockBuckets()), StockBuckets(), took,
+                members);
+    for (const std::string& type : kind.metric_types) {
+      const Labels each = {{"action", "none"}, {"error", "none"}, {"metric_type", type}};
+      f.computations.Add(each).Increment(members);
+      ObserveMany(f.computation_seconds.Add(each, StockBuckets()), StockBuckets(),
+                  took / static_cast<double>(kind.metric_types.size()), members);
+    }
+  }
+}
+
 void LoopMetrics::Refresh(const LoopMetricSources& sources) {
   Families& f = *families_;
   absl::MutexLock lock(&f.refreshing);
@@ -224,6 +277,7 @@ void LoopMetrics::Refresh(const LoopMetricSources& sources) {
     const Scaler::Stats stats = sources.scaler();
     f.known.Set(static_cast<double>(stats.autoscalers));
     f.owned.Set(static_cast<double>(stats.owned));
+    f.resting.Set(static_cast<double>(stats.resting));
     f.pods.Set(static_cast<double>(stats.pods));
     f.queue.Set(static_cast<double>(stats.queue));
     f.scale_writes.Follow(stats.scale_writes);

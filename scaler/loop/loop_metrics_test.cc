@@ -93,6 +93,37 @@ TEST_F(LoopMetricsTest, TheControllersOwnMetricsAreOfHpasThatAreActedOn) {
   EXPECT_THAT(text, Not(HasSubstr("le=\"32.768\"")));
 }
 
+TEST_F(LoopMetricsTest, ARoundAtRestCountsAsADecisionOfEachMember) {
+  const Rest rest;
+  const RestKind kinds[] = {
+      {.kind = AutoscalerKind::kHpa, .metric_types = {"Resource", "Pods"}, .members = 3},
+      {.kind = AutoscalerKind::kOwn, .metric_types = {"External"}, .members = 2}};
+  metrics_.OnRound({.rest = &rest,
+                    .kinds = kinds,
+                    .time = kNow,
+                    .newest_sample = kNow - absl::Milliseconds(500),
+                    .took = absl::Milliseconds(4)});
+  const std::string text = Text();
+  const auto has = [&text](const std::string& line) { EXPECT_THAT(text, HasSubstr(line + "\n")); };
+  has("flyball_scaler_decisions_total{action=\"none\",kind=\"hpa\",mode=\"act\","
+      "outcome=\"decided\"} 3");
+  has("flyball_scaler_decisions_total{action=\"none\",kind=\"own\",mode=\"act\","
+      "outcome=\"decided\"} 2");
+  has("flyball_scaler_decisions_unchanged_total 5");
+  has("flyball_scaler_reading_age_seconds_sum 2.5");
+  has("flyball_scaler_decision_duration_seconds_count 5");
+  const std::string p = "horizontal_pod_autoscaler_controller_";
+  has(p + "reconciliations_total{action=\"none\",error=\"none\"} 3");
+  // 4 ms are of two metrics.
+  has(p +
+      "metric_computation_duration_seconds_bucket{action=\"none\",error=\"none\","
+      "metric_type=\"Pods\",le=\"0.001\"} 0");
+  has(p +
+      "metric_computation_duration_seconds_bucket{action=\"none\",error=\"none\","
+      "metric_type=\"Pods\",le=\"0.002\"} 3");
+  EXPECT_THAT(text, Not(HasSubstr("External")));
+}
+
 TEST_F(LoopMetricsTest, ShadowedHpasAreNotAmongThem) {
   record_.mode = Mode::kShadow;
   Decide();

@@ -177,6 +177,13 @@ class ExternalQuestion : public Question {
     }
   }
 
+  std::optional<adapter::Repeated> Again(const AskContext& context,
+                                         const adapter::OriginPtr& origin) override {
+    if (context.providers.external == nullptr) return std::nullopt;
+    // When it takes longer it is asked in full after that.
+    return context.providers.external->Again(origin, kReadTimeout / 2, kReadAge);
+  }
+
  private:
   const std::string together_;
   adapter::ExternalMetricRequest request_;

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
@@ -46,6 +47,14 @@ class Question {
   virtual void AskTogether(const AskContext& context, absl::Span<Question* const> questions,
                            absl::Span<Answer* const> answers) {
     for (size_t i = 0; i < questions.size(); ++i) questions[i]->Ask(context, *answers[i]);
+  }
+
+  // Whether all answers of that origin would be given again if they were asked for now, as
+  // provider.h says it. nullopt: that is only known by asking. May be called while it is asked.
+  virtual std::optional<adapter::Repeated> Again(const AskContext& context,
+                                                 const adapter::OriginPtr& origin) {
+    (void)context, (void)origin;
+    return std::nullopt;
   }
 
   // Called by each asker before it asks, when the selector of its pods is another one than before.

@@ -45,6 +45,12 @@ Told QuestionBoard::ToldOf(const Asked& question) {
   return question.told;
 }
 
+std::optional<adapter::Repeated> QuestionBoard::Again(const Asked& question,
+                                                      const adapter::OriginPtr& origin) {
+  ++count_;
+  return question.question->Again(*context_.Get(), origin);
+}
+
 Question& QuestionBoard::QuestionOf(const Asked& question) { return *question.question; }
 
 bool QuestionBoard::Join(const Handle& question, MonotonicTime not_before, AnswerWaiter& waiter) {

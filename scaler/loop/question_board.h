@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,6 +63,9 @@ class QuestionBoard {
   bool Join(const Handle& question, MonotonicTime not_before, AnswerWaiter& waiter,
             std::vector<Handle>& to_ask);
   void AskAll(std::vector<Handle> questions);
+
+  // Question::Again, now.
+  std::optional<adapter::Repeated> Again(const Asked& question, const adapter::OriginPtr& origin);
 
   static Told ToldOf(const Asked& question);
   static AnswerPtr AnswerOf(const Asked& question) { return ToldOf(question).answer; }

@@ -108,6 +108,7 @@ class Scaler::Impl {
   std::unique_ptr<DecideStep> decide_;
   std::unique_ptr<ActStep> act_;
   std::unique_ptr<ReportStep> report_;
+  std::unique_ptr<RestStep> rest_;
   std::unique_ptr<adapter::WorkerPool> reads_, triggers_, decisions_, writes_;
   const QuestionBoard::Run run_reads_;
   Lanes trigger_lanes_;
@@ -157,6 +158,9 @@ void Scaler::Impl::MakeLoop() {
   report_ = std::make_unique<ReportStep>(
       ReportStep::Parts{*hpa_events_, *own_events_, *statuses_, parts_.ownership,
                         options_.status_interval, parts_.observers});
+  rest_ = std::make_unique<RestStep>(RestStep::Parts{*pods_, parts_.directory, parts_.ownership,
+                                                     *board_, *statuses_, options_.math, run_reads_,
+                                                     parts_.observers});
   reads_ = std::make_unique<adapter::WorkerPool>(options_.read_threads);
   triggers_ = std::make_unique<adapter::WorkerPool>(kTriggerThreads);
   decisions_ = std::make_unique<adapter::WorkerPool>(options_.decide_threads);
@@ -180,6 +184,7 @@ void Scaler::Impl::MakeLoop() {
                   .decide = *decide_,
                   .act = *act_,
                   .report = *report_,
+                  .rest = *rest_,
                   .plan = plan,
                   .run_decisions = RunIn(decisions_),
                   .run_writes = RunIn(writes_),
@@ -288,6 +293,7 @@ Scaler::Stats Scaler::Impl::stats() const {
   const Loop::Stats loop = loop_->stats();
   stats.autoscalers = loop.autoscalers;
   stats.owned = loop.owned;
+  stats.resting = loop.resting;
   stats.pods = pods_->size();
   stats.queue = loop.busy + statuses_->queued();
   stats.decisions = loop.decisions;

@@ -18,6 +18,7 @@
 #include "base/status_macros.h"
 #include "base/steady_wait.h"
 #include "scaler/loop/shards.h"
+#include "scaler/loop/state_upkeep.h"
 
 namespace flyball::scaler {
 namespace {
@@ -223,8 +224,19 @@ class StateStore::Impl {
       shard.changed = true;
     }
     entry.untaken = false;
+    entry.rest = RestShare();
     entry.replicas = replicas;
     std::swap(entry.state, compact);
+  }
+
+  void OnRest(const AutoscalerKey& key, int32_t recommendation, const RestShare& share) {
+    absl::MutexLock lock(&mutex_);
+    Shard& shard = ShardFor(key);
+    const auto found = shard.entries.find(key);
+    if (found == shard.entries.end()) return;
+    TakeRest(found->second);
+    found->second.rest = share;
+    found->second.recommendation = recommendation;
   }
 
   void OnForgotten(const AutoscalerKey& key) {
@@ -251,6 +263,8 @@ class StateStore::Impl {
     int32_t replicas = 0;
     ScalerState state;  // compact
     absl::Time written_newest = absl::InfinitePast();
+    RestShare rest;              // each of its rounds has renewed...
+    int32_t recommendation = 0;  // ...the one for so many replicas
   };
 
   struct Shard {
@@ -277,6 +291,20 @@ class StateStore::Impl {
     return shards_[static_cast<size_t>(ShardOf(key, options_.shards))];
   }
 
+  static void TakeRest(Entry& entry) {
+    if (entry.rest.rounds() == 0) return;
+    RenewRecommendation(entry.recommendation, entry.rest.rest->last(), entry.state);
+  }
+
+  // Whether what rests alone makes a write worth while.
+  static bool RestedLong(Shard& shard) {
+    return std::any_of(shard.entries.begin(), shard.entries.end(), [](const auto& item) {
+      const Entry& entry = item.second;
+      return entry.rest.rounds() > 0 &&
+             entry.rest.rest->last() - entry.written_newest >= kTimesWorthAWrite;
+    });
+  }
+
   static absl::Status ReadKept(const std::string& json, Stored& stored, KeptShard& kept) {
     ASSIGN_OR_RETURN(stored, ParseStored(json));
     // Made for us to write into, as the Helm chart does.
@@ -291,6 +319,7 @@ class StateStore::Impl {
     KeptShard out;
     out.saved_at = clock_.WallNow();
     const absl::Time oldest = out.saved_at - options_.longest_window;
+    for (auto& [key, entry] : shard.entries) TakeRest(entry);
     absl::erase_if(shard.entries,
                    [oldest](const auto& item) { return Newest(item.second.state) < oldest; });
     for (auto& [key, entry] : shard.entries) {
@@ -317,7 +346,7 @@ class StateStore::Impl {
           +[](Shard* s) { return !s->writing; }, &shard));
       if (!shard.loaded) return;
       const bool due = clock_.MonotonicNow() - shard.written_at >= options_.interval;
-      if (!hand_over && (!shard.changed || !due)) return;
+      if (!hand_over && (!due || (!shard.changed && !RestedLong(shard)))) return;
       if (shard.entries.empty() && shard.resource_version.empty()) return;
       // At a hand-over the Lease is still ours, but writes to targets are not allowed any more.
       if (!hand_over && may_write_ && !may_write_(index)) return;
@@ -429,6 +458,10 @@ std::optional<ScalerState> StateStore::Take(const AutoscalerKey& key, int32_t cu
 }
 void StateStore::OnDecision(const DecisionRecord& record) { impl_->OnDecision(record); }
 void StateStore::OnForgotten(const AutoscalerKey& key) { impl_->OnForgotten(key); }
+void StateStore::OnRest(const AutoscalerKey& key, int32_t recommendation, const RestShare& share) {
+  impl_->OnRest(key, recommendation, share);
+}
+void StateStore::OnRestOver(const AutoscalerKey& key) { impl_->OnRest(key, 0, {}); }
 void StateStore::WriteWhatChanged() { impl_->WriteWhatChanged(); }
 StateStore::Stats StateStore::stats() const { return impl_->stats(); }
 

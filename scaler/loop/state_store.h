@@ -74,6 +74,8 @@ class StateStore : public ShardMemory, public DecisionObserver {
 
   void OnDecision(const DecisionRecord& record) override;
   void OnForgotten(const AutoscalerKey& key) override;
+  void OnRest(const AutoscalerKey& key, int32_t recommendation, const RestShare& share) override;
+  void OnRestOver(const AutoscalerKey& key) override;
 
   // Writes each shard that changed and is due. Only for tests, instead of Start.
   void WriteWhatChanged();

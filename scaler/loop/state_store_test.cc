@@ -389,6 +389,33 @@ TEST_F(StateStoreTest, WritesAtMostEachIntervalAndOnlyWhatChanged) {
   EXPECT_EQ(store->stats().written, 4u);
 }
 
+TEST_F(StateStoreTest, RoundsAtRestRenewTheRecommendation) {
+  const auto first = Make();
+  ASSERT_TRUE(first->Load(0, 0).ok());
+  Decide(*first, "web", 5, {{5, Ago(0)}});
+  Pass(absl::Seconds(15));
+  first->WriteWhatChanged();
+  EXPECT_EQ(server_.writes, 1);
+  const auto rest = std::make_shared<Rest>();
+  first->OnRest(Key("web"), 5, {.rest = rest, .from = 0});
+  Pass(absl::Seconds(30));
+  rest->AddRound(Ago(-30));
+  first->WriteWhatChanged();
+  EXPECT_EQ(server_.writes, 1);  // not worth it
+  Pass(absl::Seconds(60));
+  rest->AddRound(Ago(-90));
+  first->WriteWhatChanged();
+  EXPECT_EQ(server_.writes, 2);
+  rest->AddRound(Ago(-100));
+  first->OnRestOver(Key("web"));
+  rest->AddRound(Ago(-110));  // of others
+  first->Save(0);
+  const auto second = Make();
+  ASSERT_TRUE(second->Load(0, 1).ok());
+  EXPECT_THAT(second->Take(Key("web"), 5, Ago(-120))->recommendations,
+              testing::ElementsAre(Recommendation{5, Ago(-100)}));
+}
+
 TEST_F(StateStoreTest, OfWhatIsShadowedNothingIsWritten) {
   const auto store = Make();
   ASSERT_TRUE(store->Load(0, 0).ok());

@@ -146,6 +146,11 @@ bool StatusWriter::WroteAfter(const SlotPtr& slot, const Managed& managed) const
   return slot->writing_ || IsNewer(slot->written_version_, managed.autoscaler.resource_version);
 }
 
+bool StatusWriter::IsSettled(const Slot& slot) const {
+  absl::MutexLock lock(&mutex_);
+  return !slot.job_.has_value() && !slot.writing_ && !slot.failed_;
+}
+
 size_t StatusWriter::queued() const {
   absl::MutexLock lock(&mutex_);
   return urgent_.size() + routine_.size();

@@ -80,6 +80,9 @@ class StatusWriter {
   // watch is a little behind.
   bool WroteAfter(const SlotPtr& slot, const Managed& managed) const;
 
+  // Whether all that was offered is written.
+  bool IsSettled(const Slot& slot) const;
+
   uint64_t written() const { return written_.load(); }
   uint64_t conflicts() const { return conflicts_.load(); }
   size_t queued() const;  // without those that wait for their time

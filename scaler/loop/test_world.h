@@ -218,6 +218,7 @@ class DecisionDiary : public DecisionObserver {
               .activation = {}};
     if (record.activation != nullptr) seen.activation = *record.activation;
     absl::MutexLock lock(&mutex_);
+    resting_.erase(record.managed->key.name);
     last_[record.managed->key.name] = std::move(seen);
     ++counts_[record.managed->key.name];
     ++total_;
@@ -225,6 +226,30 @@ class DecisionDiary : public DecisionObserver {
   void OnForgotten(const AutoscalerKey& key) override {
     absl::MutexLock lock(&mutex_);
     ++forgotten_[key.name];
+  }
+  void OnRest(const AutoscalerKey& key, int32_t /*recommendation*/,
+              const RestShare& share) override {
+    absl::MutexLock lock(&mutex_);
+    resting_[key.name] = share.rest.get();
+  }
+  void OnRestOver(const AutoscalerKey& key) override {
+    absl::MutexLock lock(&mutex_);
+    resting_.erase(key.name);
+  }
+  // A decision of each that rests.
+  void OnRound(const RestRound& round) override {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& [name, rest] : resting_) {
+      if (rest != round.rest) continue;
+      last_[name].unchanged = true;
+      last_[name].decision.now = round.time;
+      ++counts_[name];
+      ++total_;
+    }
+  }
+  bool rests(const std::string& name) const {
+    absl::MutexLock lock(&mutex_);
+    return resting_.contains(name);
   }
   int count(const std::string& name) const {
     absl::MutexLock lock(&mutex_);
@@ -260,6 +285,7 @@ class DecisionDiary : public DecisionObserver {
   std::map<std::string, Seen> last_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, int> counts_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, int> forgotten_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, const Rest*> resting_ ABSL_GUARDED_BY(mutex_);
   int total_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

@@ -1,0 +1,221 @@
+// Autoscalers at rest, in a running loop: their rounds are decisions, and whatever changes ends the
+// rest with the next decision.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "scaler/loop/test_world.h"
+
+namespace flyball::scaler {
+namespace {
+
+// Owns everything until told otherwise.
+class Deposable : public SoleOwner {
+ public:
+  bool Owns(const AutoscalerKey&) const override { return owns_; }
+  void OnChange(std::function<void()> on_change) override { on_change_ = std::move(on_change); }
+  void Depose() {
+    owns_ = false;
+    on_change_();
+  }
+
+ private:
+  std::atomic<bool> owns_ = true;
+  std::function<void()> on_change_;
+};
+
+// One that is content with 2 replicas.
+class RestingWorld : public LoopWorld {
+ public:
+  RestingWorld() {
+    ownership = &owner;
+    metrics.SetExternal("queue", 20000);
+    metrics.SetCpu(500);
+    Add("web");
+  }
+  void Add(const std::string& name) {
+    AddDeployment(name, 2);
+    PutHpa(name, absl::StrCat(ExternalMetricJson("queue", "10"), ",", CpuMetricJson(50)));
+  }
+  // False: it never rests.
+  bool AwaitRest(const std::string& name) {
+    for (int i = 0; i < 10 && !diary.rests(name); ++i) {
+      if (!Next(name).has_value()) return false;
+    }
+    return diary.rests(name) && Next(name).has_value();
+  }
+
+  Deposable owner;
+};
+
+struct Row {
+  const char* name;
+  std::function<void(RestingWorld&)> change;
+  std::function<bool(RestingWorld&)> seen;  // by the next decisions
+};
+
+class RestEnds : public testing::TestWithParam<Row> {};
+
+TEST_P(RestEnds, AtTheNextDecision) {
+  RestingWorld world;
+  world.Start();
+  ASSERT_TRUE(world.AwaitRest("web"));
+  EXPECT_FALSE(GetParam().seen(world));
+  GetParam().change(world);
+  // What a watch brings may take a round to arrive.
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    world.clock.Advance(absl::Seconds(15));
+    return GetParam().seen(world);
+  }));
+}
+
+bool Desires(RestingWorld& world, int32_t replicas) { return world.Replicas("web") == replicas; }
+bool Says(RestingWorld& world, absl::string_view text) {
+  return absl::StrContains(world.diary.last("web").decision.error, text);
+}
+bool IsAwake(RestingWorld& world) { return !world.diary.rests("web"); }
+
+constexpr char kDeployment[] = "/apis/apps/v1/namespaces/shop/deployments/web";
+constexpr char kHpa[] = "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web";
+
+INSTANTIATE_TEST_SUITE_P(
+    Rest, RestEnds,
+    testing::Values(
+        Row{"AReading", [](RestingWorld& w) { w.metrics.SetExternal("queue", 40000); },
+            [](RestingWorld& w) { return Desires(w, 4); }},
+        Row{"AReadingOfPods", [](RestingWorld& w) { w.metrics.SetCpu(1000); },
+            [](RestingWorld& w) { return Desires(w, 4); }},
+        Row{"AMetricThatFails", [](RestingWorld& w) { w.metrics.SetExternal("queue", {}); },
+            [](RestingWorld& w) {
+              return !w.diary.last("web").decision.proposals[0].valid && Desires(w, 2);
+            }},
+        Row{"AnotherScale",
+            [](RestingWorld& w) { w.api.Patch(kDeployment, R"({"spec":{"replicas":3}})"); },
+            [](RestingWorld& w) { return w.diary.last("web").decision.current == 3; }},
+        Row{"AnotherPod", [](RestingWorld& w) { w.AddPod("web", "web-new"); }, IsAwake},
+        Row{"AnotherSpec",
+            [](RestingWorld& w) { w.PutHpa("web", ExternalMetricJson("queue", "5")); },
+            [](RestingWorld& w) { return Desires(w, 4); }},
+        Row{"AnotherMode",
+            [](RestingWorld& w) {
+              w.api.Patch(kHpa, R"({"metadata":{"annotations":{"flyball.dev/mode":"shadow"}}})");
+            },
+            [](RestingWorld& w) { return w.diary.last("web").mode == Mode::kShadow; }},
+        Row{"AStatusThatSomebodyElseWrote",
+            [](RestingWorld& w) { w.api.Patch(kHpa, R"({"status":{"desiredReplicas":7}})"); },
+            IsAwake},
+        Row{"ARival",
+            [](RestingWorld& w) {
+              w.api.Put(
+                  R"({"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{
+                  "namespace":"shop","name":"rival"},"spec":{"maxReplicas":9,"scaleTargetRef":{
+                  "apiVersion":"apps/v1","kind":"Deployment","name":"web"},"metrics":[)" +
+                  ExternalMetricJson("queue", "10") + "]}}");
+            },
+            [](RestingWorld& w) { return Says(w, "are controlled by multiple HPAs"); }},
+        Row{"ItsEnd", [](RestingWorld& w) { w.api.Delete(kHpa); },
+            [](RestingWorld& w) { return w.diary.forgotten("web") == 1; }},
+        Row{"AnotherOwner", [](RestingWorld& w) { w.owner.Depose(); },
+            [](RestingWorld& w) { return w.diary.forgotten("web") == 1; }},
+        Row{"AWallClockThatIsSet",
+            [](RestingWorld& w) { w.clock.JumpWall(w.clock.WallNow() + absl::Hours(1)); }, IsAwake},
+        Row{"PodsThatAreNotKnown", [](RestingWorld& w) { w.api.SetDead(true); },
+            [](RestingWorld& w) {
+              return w.diary.last("web").decision.outcome != Outcome::kDecided;
+            }}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(Rest, AllOfANamespaceHaveOneRound) {
+  RestingWorld world;
+  const std::vector<std::string> names = {"web", "api", "shop"};
+  world.Add("api");
+  world.Add("shop");
+  world.Start();
+  for (const std::string& name : names) ASSERT_TRUE(world.AwaitRest(name)) << name;
+  EXPECT_EQ(world.scaler->stats().resting, 3u);
+  ASSERT_TRUE(LoopWorld::Await([&] {  // the last round is counted
+    return world.scaler->stats().decisions == static_cast<uint64_t>(world.diary.total());
+  }));
+  const Scaler::Stats before = world.scaler->stats();
+  const int asked = world.metrics.asked("external");
+  std::vector<int> counts;
+  for (const std::string& name : names) counts.push_back(world.diary.count(name));
+  world.clock.Advance(absl::Seconds(15));
+  for (size_t i = 0; i < names.size(); ++i) {
+    EXPECT_TRUE(world.diary.AwaitCount(names[i], counts[i] + 1, absl::Seconds(10))) << names[i];
+  }
+  ASSERT_TRUE(
+      LoopWorld::Await([&] { return world.scaler->stats().decisions == before.decisions + 3; }));
+  EXPECT_EQ(world.scaler->stats().unchanged, before.unchanged + 3);
+  EXPECT_EQ(world.metrics.asked("external"), asked + 1);
+}
+
+TEST(Rest, OthersGoOnResting) {
+  RestingWorld world;
+  world.Add("api");
+  world.Start();
+  ASSERT_TRUE(world.AwaitRest("web"));
+  ASSERT_TRUE(world.AwaitRest("api"));
+  world.api.Patch(kDeployment, R"({"spec":{"replicas":3}})");
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    world.clock.Advance(absl::Seconds(15));
+    return world.diary.last("web").decision.current == 3;
+  }));
+  EXPECT_TRUE(world.diary.rests("api"));
+}
+
+TEST(Rest, ComesBack) {
+  RestingWorld world;
+  world.Start();
+  ASSERT_TRUE(world.AwaitRest("web"));
+  world.metrics.SetExternal("queue", 40000);
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    world.clock.Advance(absl::Seconds(15));
+    return Desires(world, 4);
+  }));
+  for (int i = 2; i < 4; ++i) world.AddPod("web", absl::StrCat("web-", i));
+  world.api.Patch(kDeployment, R"({"status":{"replicas":4}})");
+  EXPECT_TRUE(world.AwaitRest("web"));
+}
+
+// What is due to be forgotten of the past is counted from the last round, not from the last time
+// that something changed.
+TEST(Rest, RenewsWhatWasRecommended) {
+  RestingWorld world;
+  world.Start();
+  ASSERT_TRUE(world.AwaitRest("web"));
+  for (int i = 0; i < 24; ++i) {  // 6 minutes
+    const int before = world.diary.count("web");
+    world.clock.Advance(absl::Seconds(15));
+    ASSERT_TRUE(world.diary.AwaitCount("web", before + 1, absl::Seconds(10)));
+  }
+  ASSERT_TRUE(world.diary.rests("web"));
+  // One replica would do: held at 2 by the window of 5 minutes, which begins with the last round.
+  world.metrics.SetExternal("queue", 1000);
+  world.metrics.SetCpu(10);
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    world.clock.Advance(absl::Seconds(15));
+    return world.diary.last("web").decision.recommendation == 1;
+  }));
+  EXPECT_EQ(world.diary.last("web").decision.desired, 2);
+}
+
+TEST(Rest, IsNotForOneThatActsOnNothing) {
+  ScalerOptions options;
+  options.mode = Mode::kShadow;
+  LoopWorld world(options);
+  world.AddDeployment("web", 2);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"));
+  world.metrics.SetExternal("queue", 20000);
+  world.Start();
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(world.Next("web").has_value());
+  EXPECT_FALSE(world.diary.rests("web"));
+}
+
+}  // namespace
+}  // namespace flyball::scaler
