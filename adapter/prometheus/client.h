@@ -92,10 +92,9 @@ class Client : public MetricSource {
   void Shutdown();
 
  private:
-  using Form = std::vector<std::pair<absl::string_view, std::string>>;  // sorted by key
   struct Request {
     absl::string_view path;
-    Form form;
+    std::string form;  // its parameters, encoded
     size_t max_bytes = 0;
     MonotonicTime deadline;
   };

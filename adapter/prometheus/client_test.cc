@@ -2,7 +2,10 @@
 
 #include <functional>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -139,6 +142,26 @@ TEST_F(ClientTest, PostKeepsTheQueryStringOfTheUrl) {
   EXPECT_EQ(call.target, "/api/v1/series?x=y");
   EXPECT_EQ(call.body, "match%5B%5D=%7Ba%3D%22b%22%7D&start=5");
   EXPECT_EQ(call.content_type, "application/x-www-form-urlencoded");
+}
+
+TEST_F(ClientTest, EachByteOfALongQueryIsEncoded) {
+  auto client = Make({"http://prom"}, {.verb = ClientOptions::Verb::kPost});
+  std::string query, want;
+  for (int i = 0; i < 1000; ++i) {
+    const char byte = static_cast<char>(i);
+    const bool stays = absl::ascii_isalnum(static_cast<unsigned char>(byte)) ||
+                       (byte != '\0' && absl::StrContains("-_.~", byte));
+    query.push_back(byte);
+    if (byte == ' ') {
+      want += "+";
+    } else if (stays) {
+      want.push_back(byte);
+    } else {
+      absl::StrAppendFormat(&want, "%%%02X", i % 256);
+    }
+  }
+  ASSERT_TRUE(client->Query(query, absl::FromUnixSeconds(5), absl::Seconds(7)).ok());
+  EXPECT_EQ(transports_[0]->calls[0].body, absl::StrCat("query=", want, "&time=5"));
 }
 
 struct TimeRow {
