@@ -37,8 +37,9 @@ std::optional<FreshResult> QueryFlights::Flight::ResultFor(const QueryWish& wish
   return fresh;
 }
 
-QueryFlights::Shard& QueryFlights::ShardOf(absl::string_view promql) {
-  return shards_[absl::Hash<absl::string_view>()(promql) % kShards];
+QueryFlights::Shard& QueryFlights::ShardOf(const Question& question) {
+  // The low bits are the map's.
+  return shards_[(question.hash >> 32) % kShards];
 }
 
 void QueryFlights::Count(QueryOutcome outcome) {
@@ -47,9 +48,10 @@ void QueryFlights::Count(QueryOutcome outcome) {
 
 absl::StatusOr<FreshResult> QueryFlights::Query(absl::string_view promql, MonotonicTime deadline,
                                                 const QueryWish& wish) {
+  const Question question = {.promql = promql, .hash = absl::Hash<absl::string_view>()(promql)};
   while (true) {
-    const auto [flight, lead, old] = Join(promql, wish.max_age);
-    if (lead) Fly(promql, deadline, wish, *flight);
+    const auto [flight, lead, old] = Join(question, wish.max_age);
+    if (lead) Fly(question, deadline, wish, *flight);
 
     absl::MutexLock lock(&flight->mutex);
     const bool waited = !flight->done;
@@ -82,14 +84,14 @@ std::optional<FreshResult> QueryFlights::StillFresh(Flight* old) {
   return fresh;
 }
 
-QueryFlights::Part QueryFlights::Join(absl::string_view promql, absl::Duration max_age) {
-  Shard& shard = ShardOf(promql);
+QueryFlights::Part QueryFlights::Join(const Question& question, absl::Duration max_age) {
+  Shard& shard = ShardOf(question);
   const MonotonicTime now = clock_.MonotonicNow();
   absl::MutexLock lock(&shard.mutex);
-  auto found = shard.flights.find(promql);
+  auto found = shard.flights.find(question);
   if (found == shard.flights.end()) {
     if (shard.flights.size() >= options_.max_results / kShards) DropStale(shard, now);
-    found = shard.flights.emplace(promql, Known()).first;
+    found = shard.flights.emplace(Kept(question), Known()).first;
     found->second.current = std::make_shared<Flight>();
     return {.flight = found->second.current, .lead = true, .old = nullptr};
   }
@@ -125,10 +127,10 @@ absl::StatusOr<Requeried> QueryFlights::AskSource(absl::string_view promql, Mono
   return Requeried{.result = *std::move(result)};
 }
 
-void QueryFlights::Fly(absl::string_view promql, MonotonicTime deadline, const QueryWish& wish,
+void QueryFlights::Fly(const Question& question, MonotonicTime deadline, const QueryWish& wish,
                        Flight& flight) {
   const MonotonicTime sent = clock_.MonotonicNow();
-  absl::StatusOr<Requeried> result = AskSource(promql, sent, deadline, wish);
+  absl::StatusOr<Requeried> result = AskSource(question.promql, sent, deadline, wish);
   const bool ok = result.ok();
   Count(ok ? QueryOutcome::kSent : QueryOutcome::kFailed);
   const MonotonicTime now = clock_.MonotonicNow();
@@ -153,13 +155,13 @@ void QueryFlights::Fly(absl::string_view promql, MonotonicTime deadline, const Q
     }
     flight.done = true;
   }
-  Land(promql, flight, ok, now < fresh_until);
+  Land(question, flight, ok, now < fresh_until);
 }
 
-void QueryFlights::Land(absl::string_view promql, const Flight& flight, bool ok, bool reusable) {
-  Shard& shard = ShardOf(promql);
+void QueryFlights::Land(const Question& question, const Flight& flight, bool ok, bool reusable) {
+  Shard& shard = ShardOf(question);
   absl::MutexLock lock(&shard.mutex);
-  const auto found = shard.flights.find(promql);
+  const auto found = shard.flights.find(question);
   if (found == shard.flights.end()) return;
   Known& known = found->second;
   if (known.current.get() == &flight) {

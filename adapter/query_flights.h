@@ -108,9 +108,30 @@ class QueryFlights {
       return current->Joinable(now) || (next != nullptr && next->Joinable(now));
     }
   };
+  // A query's text with its hash, which is made once: a text may be long.
+  struct Question {
+    absl::string_view promql;
+    size_t hash;
+  };
+  struct Kept {
+    explicit Kept(const Question& question) : promql(question.promql), hash(question.hash) {}
+    operator Question() const { return {.promql = promql, .hash = hash}; }
+    std::string promql;
+    size_t hash;
+  };
+  struct HashOf {
+    using is_transparent = void;
+    size_t operator()(const Question& question) const { return question.hash; }
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(const Question& a, const Question& b) const {
+      return a.hash == b.hash && a.promql == b.promql;
+    }
+  };
   struct Shard {
     absl::Mutex mutex;
-    absl::flat_hash_map<std::string, Known> flights ABSL_GUARDED_BY(mutex);
+    absl::flat_hash_map<Kept, Known, HashOf, Equal> flights ABSL_GUARDED_BY(mutex);
   };
   // A caller's part in a query.
   struct Part {
@@ -121,13 +142,13 @@ class QueryFlights {
 
   static constexpr size_t kShards = 16;
 
-  Shard& ShardOf(absl::string_view promql);
-  Part Join(absl::string_view promql, absl::Duration max_age);
-  void Fly(absl::string_view promql, MonotonicTime deadline, const QueryWish& wish, Flight& flight);
+  Shard& ShardOf(const Question& question);
+  Part Join(const Question& question, absl::Duration max_age);
+  void Fly(const Question& question, MonotonicTime deadline, const QueryWish& wish, Flight& flight);
   absl::StatusOr<Requeried> AskSource(absl::string_view promql, MonotonicTime sent,
                                       MonotonicTime deadline, const QueryWish& wish);
   // Puts a flight that has ended in its place, or out of it.
-  void Land(absl::string_view promql, const Flight& flight, bool ok, bool reusable);
+  void Land(const Question& question, const Flight& flight, bool ok, bool reusable);
   // What `old` brought, if it is still fresh.
   std::optional<FreshResult> StillFresh(Flight* old);
   void DropStale(Shard& shard, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
