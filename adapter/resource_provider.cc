@@ -14,6 +14,10 @@
 namespace flyball::adapter {
 namespace {
 
+// Two queries that together take no longer than this are asked by one thread: another one would
+// be woken for less than it costs.
+constexpr absl::Duration kQuick = absl::Milliseconds(5);
+
 const kube::GroupResource& PodResource() {
   static const auto& resource = *new kube::GroupResource{.group = "", .resource = "pods"};
   return resource;
@@ -45,7 +49,8 @@ struct ResourceProvider::Known : public Origin {
   Objects pods;  // that these led to
   // While it lasts they still do. Follows, when they are found to be the same.
   mutable std::atomic<uint64_t> epoch = 0;
-  Queried cpu, memory;  // without samples
+  mutable std::atomic<bool> quick = false;  // it took up to kQuick to ask, the last time
+  Queried cpu, memory;                      // without samples
 };
 
 absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::Pods(
@@ -107,10 +112,11 @@ absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::PodsAgain(
 absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::AskPods(std::vector<Batch> batches,
                                                                          MonotonicTime deadline,
                                                                          uint64_t epoch) {
-  AskAll(batches, deadline);
+  const bool quick = AskAll(batches, deadline);
   ResourceMetricList<PodMetrics> list;
   RETURN_IF_ERROR(Settle(batches, deadline, epoch, list));
   for (Batch& batch : batches) {
+    if (batch.known != nullptr) batch.known->quick = quick;
     if (!batch.both.status.ok()) continue;
     if (const std::optional<Repeated> same = SameAsKnown(batch)) {
       list.repeated = *same;
@@ -120,7 +126,7 @@ absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::AskPods(std::ve
     for (size_t i = 0; i < batch.objects->size(); ++i) {
       if (auto metrics = ForPod(batch, i)) list.items.push_back(*std::move(metrics));
     }
-    if (batch.repeat.has_value()) list.repeated.origin = OriginOf(batch, epoch);
+    if (batch.repeat.has_value()) list.repeated.origin = OriginOf(batch, epoch, quick);
   }
   return list;
 }
@@ -137,7 +143,7 @@ std::optional<Repeated> ResourceProvider::SameAsKnown(const Batch& batch) {
                   .time = WholeSeconds(std::min(*cpu.time, *memory.time))};
 }
 
-OriginPtr ResourceProvider::OriginOf(const Batch& batch, uint64_t epoch) const {
+OriginPtr ResourceProvider::OriginOf(const Batch& batch, uint64_t epoch, bool quick) const {
   auto origin = std::make_shared<Known>();
   origin->cpu_rule = rules_.cpu;
   origin->memory_rule = rules_.memory;
@@ -146,6 +152,7 @@ OriginPtr ResourceProvider::OriginOf(const Batch& batch, uint64_t epoch) const {
   origin->selector = batch.selector;
   origin->pods = batch.objects;
   origin->epoch = epoch;
+  origin->quick = quick;
   origin->cpu = batch.both.cpu;
   origin->memory = batch.both.memory;
   origin->cpu.fresh.result = nullptr;
@@ -234,17 +241,20 @@ absl::StatusOr<std::vector<kube::ObjectPtr>> ResourceProvider::Candidates(
   return std::vector<kube::ObjectPtr>{std::move(object)};
 }
 
-void ResourceProvider::AskAll(std::vector<Batch>& batches, MonotonicTime deadline) {
+bool ResourceProvider::AskAll(std::vector<Batch>& batches, MonotonicTime deadline) {
+  const bool alone = batches.size() == 1 && batches[0].known != nullptr && batches[0].known->quick;
+  const MonotonicTime begin = parts_.answering.clock.MonotonicNow();
   struct Pair {
     absl::StatusOr<Queried> cpu, memory;
   };
   std::vector<Pair> pairs(batches.size());
   // cpu and memory of a batch are neighbours: they go out together.
-  parts_.pool.ParallelFor(2 * batches.size(), 2 * parts_.max_parallel, [&](size_t i) {
+  parts_.pool.ParallelFor(2 * batches.size(), alone ? 1 : 2 * parts_.max_parallel, [&](size_t i) {
     const bool cpu = i % 2 == 0;
     const rules::CompiledResourceRule& rule = cpu ? *rules_.cpu : *rules_.memory;
     (cpu ? pairs[i / 2].cpu : pairs[i / 2].memory) = Ask(rule, batches[i / 2], deadline);
   });
+  const bool quick = parts_.answering.clock.MonotonicNow() - begin <= kQuick;
   for (size_t i = 0; i < batches.size(); ++i) {
     Both& both = batches[i].both;
     both.status = pairs[i].cpu.status();
@@ -253,6 +263,7 @@ void ResourceProvider::AskAll(std::vector<Batch>& batches, MonotonicTime deadlin
     both.cpu = *std::move(pairs[i].cpu);
     both.memory = *std::move(pairs[i].memory);
   }
+  return quick;
 }
 
 absl::StatusOr<std::shared_ptr<const ResourceProvider::Query>> ResourceProvider::MakeQuery(

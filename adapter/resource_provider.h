@@ -1,8 +1,9 @@
 // metrics.k8s.io: cpu and memory of running pods and of nodes, two queries for each namespace.
 //
 // Thread-safe; nothing of its own changes. Namespaces are asked in parallel, a bounded number at
-// once; where the templates group by namespace, one pair of queries asks for all of them (for up to
-// max_names pods). Source: prometheus-adapter 0.12.0.
+// once, and its two queries at once unless the same were answered within a few milliseconds the
+// last time; where the templates group by namespace, one pair of queries asks for all of them (for
+// up to max_names pods). Source: prometheus-adapter 0.12.0.
 //   pods   Left out without a cpu and a memory sample. A container with only one of the two has 0
 //          for the other; of a container's samples the last one counts.
 //   nodes  Left out without both; the first sample of each counts.
@@ -100,7 +101,7 @@ class ResourceProvider : public ResourceMetricsProvider {
   // Of a batch of one who asks again: that it is what the last answer was made of; nullopt: it
   // isn't.
   static std::optional<Repeated> SameAsKnown(const Batch& batch);
-  OriginPtr OriginOf(const Batch& batch, uint64_t epoch) const;
+  OriginPtr OriginOf(const Batch& batch, uint64_t epoch, bool quick) const;
 
   std::vector<Batch> PodBatches(const std::vector<kube::ObjectPtr>& pods) const;
   absl::StatusOr<std::vector<kube::ObjectPtr>> Candidates(const kube::ObjectQuery& query,
@@ -109,8 +110,8 @@ class ResourceProvider : public ResourceMetricsProvider {
                               MonotonicTime deadline);
   absl::StatusOr<std::shared_ptr<const Query>> MakeQuery(const rules::CompiledResourceRule& rule,
                                                          const Batch& batch) const;
-  // Fills in `both` of each batch, in parallel.
-  void AskAll(std::vector<Batch>& batches, MonotonicTime deadline);
+  // Fills in `both` of each batch, in parallel; whether that was quick.
+  bool AskAll(std::vector<Batch>& batches, MonotonicTime deadline);
   // Collects failures and freshness; kDeadlineExceeded when time is over.
   template <typename T>
   absl::Status Settle(const std::vector<Batch>& batches, MonotonicTime deadline, uint64_t epoch,

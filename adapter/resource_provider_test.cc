@@ -1,9 +1,12 @@
 #include "adapter/resource_provider.h"
 
+#include <functional>
 #include <limits>
+#include <thread>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "absl/synchronization/barrier.h"
 #include "adapter/test_floor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -156,6 +159,42 @@ TEST_F(ResourceProviderTest, WhereOneOfTheTwoChangedTheOtherIsAsItWas) {
     EXPECT_EQ(Shown(got.items),
               absl::StrCat("web/a @", at, " c:3000,0 d:0,6000; web/b @", at, " c:2000,5000"));
   }
+}
+
+// Asks for the pods of `web` again and again.
+class ResourceProviderAgainTest : public ResourceProviderTest {
+ protected:
+  // Each query does `then` before it is answered.
+  void Ask(std::function<void()> then) {
+    floor_.source.OnQuery([this, then = std::move(then)](const std::string&) {
+      then();
+      return VectorOf({Container("a", "c", 1), Container("b", "c", 1)});
+    });
+    auto list = provider_.PodsAgain("web", {}, absl::Seconds(60), repeat_);
+    ASSERT_TRUE(list.ok()) << list.status();
+    EXPECT_EQ(list->items.size(), 2u);
+    repeat_.origin = list->repeated.origin;
+  }
+
+ private:
+  ResourceProvider provider_ = floor_.resource();
+  Repeat repeat_{.max_age = absl::Milliseconds(100), .origin = nullptr};
+};
+
+TEST_F(ResourceProviderAgainTest, AfterQuickAnswersTheCallerAsksForBothItself) {
+  Ask([] {});
+  const std::thread::id self = std::this_thread::get_id();
+  Ask([self] { EXPECT_EQ(std::this_thread::get_id(), self); });
+}
+
+TEST_F(ResourceProviderAgainTest, AfterSlowAnswersBothAreAskedForAtOnce) {
+  Ask([] {});
+  Ask([this] { floor_.clock.Advance(absl::Milliseconds(3)); });  // 6 ms in all
+  // Neither ends before the other has begun.
+  auto* const both = new absl::Barrier(2);
+  Ask([both] {
+    if (both->Block()) delete both;
+  });
 }
 
 TEST_F(ResourceProviderTest, APodNeedsBoth) {
