@@ -40,6 +40,8 @@ void WorkerPool::Stop() {
     stopping_ = true;
     queue_.clear();
     threads.swap(threads_);
+    for (Idle* idle : idle_) idle->woken.Signal();
+    idle_.clear();
   }
   for (std::thread& thread : threads) thread.join();
 }
@@ -47,26 +49,31 @@ void WorkerPool::Stop() {
 void WorkerPool::Submit(std::function<void()> task) {
   absl::MutexLock lock(&mutex_);
   if (stopping_) return;
-  queue_.push_back(std::move(task));
-  if (static_cast<int>(queue_.size()) > idle_ && static_cast<int>(threads_.size()) < max_threads_) {
-    threads_.emplace_back([this] { Work(); });
+  if (!idle_.empty()) {
+    idle_.back()->task = std::move(task);
+    idle_.back()->woken.Signal();
+    idle_.pop_back();
+    return;
   }
+  queue_.push_back(std::move(task));
+  if (static_cast<int>(threads_.size()) < max_threads_) threads_.emplace_back([this] { Work(); });
 }
 
 void WorkerPool::Work() {
-  while (true) {
-    std::function<void()> task;
-    {
-      absl::MutexLock lock(&mutex_);
-      ++idle_;
-      mutex_.Await(absl::Condition(this, &WorkerPool::HasWork));
-      --idle_;
-      if (stopping_) return;
-      task = std::move(queue_.front());
-      queue_.pop_front();
-    }
-    task();
+  Idle self;
+  while (const std::function<void()> task = NextTask(self)) task();
+}
+
+std::function<void()> WorkerPool::NextTask(Idle& self) {
+  absl::MutexLock lock(&mutex_);
+  if (!queue_.empty()) {
+    std::function<void()> task = std::move(queue_.front());
+    queue_.pop_front();
+    return task;
   }
+  if (!stopping_) idle_.push_back(&self);
+  while (!stopping_ && self.task == nullptr) self.woken.Wait(&mutex_);
+  return stopping_ ? nullptr : std::exchange(self.task, nullptr);
 }
 
 void WorkerPool::ParallelFor(size_t count, size_t width, const std::function<void(size_t)>& body) {

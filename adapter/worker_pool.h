@@ -1,8 +1,9 @@
 // A few threads that run what is handed to them, and a loop over indexes that uses them.
 //
-// Thread-safe. Threads are started as they are needed, up to the limit, and kept. The queue is
-// bounded by its users: the relister has one task for each series query, ParallelFor one for each
-// helper of a call.
+// Thread-safe. Threads are started as they are needed, up to the limit, and kept. The one that has
+// become idle last is the first to work again, as its stack and heap are still in the caches. The
+// queue is bounded by its users: the relister has one task for each series query, ParallelFor one
+// for each helper of a call.
 #pragma once
 
 #include <deque>
@@ -33,14 +34,21 @@ class WorkerPool {
   void ParallelFor(size_t count, size_t width, const std::function<void(size_t)>& body);
 
  private:
+  // A thread that is idle; under mutex_.
+  struct Idle {
+    absl::CondVar woken;
+    std::function<void()> task;  // that it was given; null: none yet
+  };
+
   void Work();
-  bool HasWork() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return stopping_ || !queue_.empty(); }
+  // Waits for it; null: the pool stops.
+  std::function<void()> NextTask(Idle& self);
 
   const int max_threads_;
   absl::Mutex mutex_;
   std::deque<std::function<void()>> queue_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::thread> threads_ ABSL_GUARDED_BY(mutex_);
-  int idle_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<Idle*> idle_ ABSL_GUARDED_BY(mutex_);  // the last one is the first to work
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
