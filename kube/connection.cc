@@ -186,7 +186,14 @@ absl::Status Connection::Run(const Exchange& exchange) {
   httplib::Request request;
   request.method = exchange.method;
   request.path = exchange.target;
-  request.body = std::string(exchange.body);
+  // Not request.body, which would be a copy.
+  if (!exchange.body.empty()) {
+    request.content_length_ = exchange.body.size();
+    request.content_provider_ = [&exchange](size_t offset, size_t size, httplib::DataSink& sink) {
+      sink.write(exchange.body.data() + offset, size);
+      return true;  // what went wrong is known to the sink
+    };
+  }
   for (const auto& [name, value] : exchange.headers) request.headers.emplace(name, value);
 
   bool ended_by_us = false;

@@ -50,6 +50,13 @@ bool IsRedirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
+// A call, and where redirects have led it. The call is not copied: its body may be long.
+struct Errand {
+  const HttpCall* call;
+  std::string target;      // instead of the call's
+  absl::Duration timeout;  // as well
+};
+
 // The caller's side of one exchange: what came back, and whether it grew too large.
 struct Received {
   HttpAnswer answer;
@@ -136,8 +143,8 @@ class PooledTransport : public HttpTransport {
     RETURN_IF_ERROR(CheckCall(call));
     if (deadlines_.closed()) return ShuttingDown();
     const MonotonicTime deadline = Clock::System().MonotonicNow() + call.timeout;
-    HttpCall next = call;
-    next.target = absl::StrCat(base_.path, call.target);
+    Errand next = {.call = &call, .target = absl::StrCat(base_.path, call.target), .timeout = {}};
+    HttpCall as_get;
     Url origin = base_;
     for (int redirects = 0;; ++redirects) {
       next.timeout = deadline - Clock::System().MonotonicNow();
@@ -151,11 +158,13 @@ class PooledTransport : public HttpTransport {
                        ResolveRedirect(origin, next.target, answer.Header("Location")));
       origin = std::move(redirect.origin);
       next.target = std::move(redirect.target);
-      if (answer.status <= 303 && next.method != "GET" && next.method != "HEAD") {
+      if (answer.status <= 303 && next.call->method != "GET" && next.call->method != "HEAD") {
         // As browsers and Go do.
-        next.method = "GET";
-        next.body.clear();
-        next.content_type.clear();
+        as_get = call;
+        as_get.method = "GET";
+        as_get.body.clear();
+        as_get.content_type.clear();
+        next.call = &as_get;
       }
     }
   }
@@ -171,9 +180,8 @@ class PooledTransport : public HttpTransport {
     Deadlines::Guard guard(deadlines_, connection, limit);
     int status = 0;
     std::string error;
-    HttpCall whole = call;
-    whole.target = absl::StrCat(base_.path, call.target);
-    Exchange exchange = MakeExchange(whole, &identity, "identity");
+    Exchange exchange =
+        MakeExchange(call, absl::StrCat(base_.path, call.target), &identity, "identity");
     exchange.on_head = [&](int answered, const HeaderList&) {
       status = answered;
       limit = call.timeout;
@@ -197,11 +205,11 @@ class PooledTransport : public HttpTransport {
 
  private:
   // `identity` is null on the way to another host.
-  Exchange MakeExchange(const HttpCall& call, const Credentials* identity,
+  Exchange MakeExchange(const HttpCall& call, std::string target, const Credentials* identity,
                         absl::string_view encoding) const {
     Exchange exchange;
     exchange.method = call.method;
-    exchange.target = call.target;
+    exchange.target = std::move(target);
     exchange.body = call.body;
     exchange.headers = call.headers;
     const auto add = [&](absl::string_view name, absl::string_view value) {
@@ -221,10 +229,10 @@ class PooledTransport : public HttpTransport {
   }
 
   // One exchange with `origin`, tried again once if a kept connection turned out to be gone.
-  absl::StatusOr<HttpAnswer> DoAt(const Url& origin, const HttpCall& call) {
+  absl::StatusOr<HttpAnswer> DoAt(const Url& origin, const Errand& errand) {
     const Credentials identity = identity_->Get();
-    if (!origin.SameOrigin(base_)) return DoElsewhere(origin, call, identity);
-    Exchange exchange = MakeExchange(call, &identity, "gzip");
+    if (!origin.SameOrigin(base_)) return DoElsewhere(origin, errand, identity);
+    Exchange exchange = MakeExchange(*errand.call, errand.target, &identity, "gzip");
     std::unique_ptr<Connection> connection = pool_.Take(identity.generation);
     while (true) {
       const bool kept = connection != nullptr;
@@ -232,19 +240,20 @@ class PooledTransport : public HttpTransport {
         connection = std::make_unique<Connection>(origin, identity.tls, options_.connect_timeout);
       }
       bool answered = false;
-      absl::StatusOr<HttpAnswer> answer = RunOn(*connection, call, exchange, &answered);
+      absl::StatusOr<HttpAnswer> answer = RunOn(*connection, errand, exchange, &answered);
       if (answer.ok()) {
         pool_.Return(std::move(connection), identity.generation);
         return answer;
       }
-      if (!kept || answered || !IsRepeatable(call) || !absl::IsUnavailable(answer.status())) {
+      if (!kept || answered || !IsRepeatable(*errand.call) ||
+          !absl::IsUnavailable(answer.status())) {
         return answer;
       }
       connection.reset();
     }
   }
 
-  absl::StatusOr<HttpAnswer> DoElsewhere(const Url& origin, const HttpCall& call,
+  absl::StatusOr<HttpAnswer> DoElsewhere(const Url& origin, const Errand& errand,
                                          const Credentials& identity) {
     std::shared_ptr<const TlsClient> tls = identity.tls;
     if (origin.tls && tls == nullptr) {
@@ -256,9 +265,10 @@ class PooledTransport : public HttpTransport {
     }
     tls = origin.tls ? tls->WithoutIdentity() : nullptr;
     Connection connection(origin, tls, options_.connect_timeout);
-    Exchange exchange = MakeExchange(WithoutCredentials(call), nullptr, "gzip");
+    const HttpCall bare = WithoutCredentials(*errand.call);
+    Exchange exchange = MakeExchange(bare, errand.target, nullptr, "gzip");
     bool answered = false;
-    return RunOn(connection, call, exchange, &answered);
+    return RunOn(connection, errand, exchange, &answered);
   }
 
   static HttpCall WithoutCredentials(HttpCall call) {
@@ -274,22 +284,23 @@ class PooledTransport : public HttpTransport {
     return call;
   }
 
-  absl::StatusOr<HttpAnswer> RunOn(Connection& connection, const HttpCall& call, Exchange& exchange,
+  absl::StatusOr<HttpAnswer> RunOn(Connection& connection, const Errand& errand, Exchange& exchange,
                                    bool* answered) {
-    Received received{.answer = {}, .limit = call.max_body_bytes};
+    const size_t limit = errand.call->max_body_bytes;
+    Received received{.answer = {}, .limit = limit};
     exchange.on_head = [&](int status, HeaderList headers) {
       *answered = true;
       return received.TakeHead(status, std::move(headers));
     };
     exchange.on_data = [&](absl::string_view data) { return received.TakeData(data); };
-    Deadlines::Guard guard(deadlines_, connection, call.timeout);
+    Deadlines::Guard guard(deadlines_, connection, errand.timeout);
     const absl::Status run = connection.Run(exchange);
     const Deadlines::Outcome outcome = guard.End();
     if (received.too_large) {
-      return absl::ResourceExhaustedError(absl::StrCat(
-          base_.Origin(), ": the answer is larger than ", call.max_body_bytes, " bytes"));
+      return absl::ResourceExhaustedError(
+          absl::StrCat(base_.Origin(), ": the answer is larger than ", limit, " bytes"));
     }
-    RETURN_IF_ERROR(Explain(outcome, call.timeout, run));
+    RETURN_IF_ERROR(Explain(outcome, errand.timeout, run));
     return std::move(received.answer);
   }
 

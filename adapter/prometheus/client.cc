@@ -182,11 +182,11 @@ absl::StatusOr<Requeried> Client::QueryAgain(absl::string_view promql, absl::Tim
 
 absl::StatusOr<std::vector<SeriesName>> Client::Series(absl::string_view selector, absl::Time start,
                                                        absl::Duration timeout) {
-  const Request request = {.path = kSeriesPath,
-                           .form = Form("match[]", selector, "start", start),
-                           .max_bytes = options_.max_series_bytes,
-                           .deadline = Deadline(timeout)};
-  return AskAny<std::vector<SeriesName>>(request, ParseSeriesAnswer);
+  return AskAny<std::vector<SeriesName>>({.path = kSeriesPath,
+                                          .form = Form("match[]", selector, "start", start),
+                                          .max_bytes = options_.max_series_bytes,
+                                          .deadline = Deadline(timeout)},
+                                         ParseSeriesAnswer);
 }
 
 absl::StatusOr<kube::HttpAnswer> Client::DoBounded(const Server& server, kube::HttpCall call,
@@ -213,7 +213,7 @@ absl::StatusOr<kube::HttpAnswer> Client::DoBounded(const Server& server, kube::H
   return answer;
 }
 
-absl::StatusOr<std::string> Client::Ask(const Server& server, const Request& request,
+absl::StatusOr<std::string> Client::Ask(const Server& server, Request request,
                                         absl::Duration timeout) {
   kube::HttpCall call;
   call.headers = options_.headers;
@@ -225,7 +225,7 @@ absl::StatusOr<std::string> Client::Ask(const Server& server, const Request& req
     call.method = "POST";
     call.repeatable = true;  // a query changes nothing
     call.target = absl::StrCat(request.path, server.url.query.empty() ? "" : "?", server.url.query);
-    call.body = request.form;
+    call.body = std::move(request.form);
     call.content_type = kFormType;
   }
 
@@ -246,7 +246,7 @@ absl::StatusOr<std::string> Client::Ask(const Server& server, const Request& req
 }
 
 template <typename T>
-absl::StatusOr<T> Client::AskAny(const Request& request,
+absl::StatusOr<T> Client::AskAny(Request request,
                                  absl::FunctionRef<absl::StatusOr<T>(std::string)> parse) {
   const size_t in_use = in_use_.load(std::memory_order_relaxed);
   const size_t first = FirstToAsk(in_use);
@@ -259,11 +259,12 @@ absl::StatusOr<T> Client::AskAny(const Request& request,
       if (failure.ok()) failure = absl::DeadlineExceededError("no time left to ask prometheus");
       break;
     }
-    if (step + 1 < servers_.size()) {
+    const bool last = step + 1 == servers_.size();
+    if (!last) {
       timeout =
           std::min(timeout, index < in_use ? options_.recheck_timeout : options_.failover_after);
     }
-    absl::StatusOr<std::string> body = Ask(server, request, timeout);
+    absl::StatusOr<std::string> body = Ask(server, last ? std::move(request) : request, timeout);
     absl::StatusOr<T> result = body.ok() ? parse(*std::move(body)) : body.status();
     if (result.ok() || absl::IsInvalidArgument(result.status())) {
       if (index != in_use) UseServer(index);

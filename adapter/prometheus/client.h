@@ -100,15 +100,15 @@ class Client : public MetricSource {
   };
 
   Request QueryRequest(absl::string_view promql, absl::Time at, absl::Duration timeout) const;
-  // One request to one server: the body of an answer that should be parsed.
-  absl::StatusOr<std::string> Ask(const Server& server, const Request& request,
-                                  absl::Duration timeout);
+  // One request to one server, whose form it takes with it: the body of an answer that should be
+  // parsed.
+  absl::StatusOr<std::string> Ask(const Server& server, Request request, absl::Duration timeout);
   // The call, first with room for a usual answer, then alone with room for the largest allowed.
   absl::StatusOr<kube::HttpAnswer> DoBounded(const Server& server, kube::HttpCall call,
                                              const Request& request);
   // The first answer of the servers that `parse` accepts.
   template <typename T>
-  absl::StatusOr<T> AskAny(const Request& request,
+  absl::StatusOr<T> AskAny(Request request,
                            absl::FunctionRef<absl::StatusOr<T>(std::string)> parse);
   // Where to begin: the server in use, or 0 when it is time to look whether an earlier one is back.
   size_t FirstToAsk(size_t in_use);
