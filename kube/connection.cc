@@ -175,6 +175,12 @@ void Connection::Cut() {
   if (socket_ >= 0) shutdown(socket_, SHUT_RDWR);
 }
 
+bool Connection::Open() const {
+  if (client_->is_socket_open() == 0) return false;
+  absl::MutexLock lock(&mutex_);
+  return !cut_ && socket_ >= 0;
+}
+
 bool Connection::Reusable() const {
   if (client_->is_socket_open() == 0) return false;
   absl::MutexLock lock(&mutex_);
@@ -317,12 +323,12 @@ void Deadlines::Guard::Extend(absl::Duration timeout) {
 }
 
 Deadlines::Outcome Deadlines::Guard::End() {
+  // From then on nobody else knows it.
+  if (ended_) return outcome_;
   absl::MutexLock lock(&deadlines_.mutex_);
-  if (!ended_) {
-    ended_ = true;
-    auto& guards = deadlines_.guards_;
-    guards.erase(std::find(guards.begin(), guards.end(), this));
-  }
+  ended_ = true;
+  auto& guards = deadlines_.guards_;
+  guards.erase(std::find(guards.begin(), guards.end(), this));
   return outcome_;
 }
 

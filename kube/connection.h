@@ -52,6 +52,8 @@ class Connection {
   // Ends the exchange under way as soon as possible; the connection is of no use afterwards.
   void Cut();
 
+  // Still open, as far as is known here.
+  bool Open() const;
   // True if the next exchange can use the open connection: it is open and the peer has sent
   // nothing since the last answer, as it does when it closes.
   bool Reusable() const;

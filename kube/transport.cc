@@ -109,7 +109,8 @@ class Pool {
   }
 
   void Return(std::unique_ptr<Connection> connection, int generation) {
-    if (!connection->Reusable()) return;
+    // Whether it stayed so is asked when it is taken.
+    if (!connection->Open()) return;
     const MonotonicTime now = Clock::System().MonotonicNow();
     std::optional<Idle> dropped;
     absl::MutexLock lock(&mutex_);

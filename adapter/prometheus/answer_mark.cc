@@ -107,12 +107,15 @@ bool IsPlainNumber(absl::string_view text) {
 
 // The next point's time from `begin` on; npos: there is none.
 size_t NextTime(absl::string_view body, size_t begin) {
+  begin = std::max(begin, kPoint.size() - 1);
   while (begin < body.size()) {
     // Brackets are rare, quotes are not.
     const void* found = std::memchr(body.data() + begin, kPoint.back(), body.size() - begin);
     if (found == nullptr) break;
-    begin = static_cast<size_t>(static_cast<const char*>(found) - body.data()) + 1;
-    if (absl::EndsWith(body.substr(0, begin), kPoint)) return begin;
+    const char* const end = static_cast<const char*>(found) + 1;
+    begin = static_cast<size_t>(end - body.data());
+    // Of a size known here it is no call.
+    if (std::memcmp(end - kPoint.size(), kPoint.data(), kPoint.size()) == 0) return begin;
   }
   return absl::string_view::npos;
 }
