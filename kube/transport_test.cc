@@ -217,6 +217,38 @@ TEST(DoTest, SendsTheCallAndReturnsAnyStatus) {
   EXPECT_EQ(answer->body, "body");
 }
 
+// Longer than what a socket takes at once.
+std::string LongBody() {
+  std::string body;
+  while (body.size() < 4 << 20) absl::StrAppend(&body, body.size(), ",");
+  return body;
+}
+
+void Echo(const httplib::Request& request, httplib::Response& response) {
+  response.set_content(request.body, "text/plain");
+}
+
+HttpCall PostOf(std::string body) {
+  HttpCall call = Get("/echo");
+  call.method = "POST";
+  call.body = std::move(body);
+  call.content_type = "application/json";
+  return call;
+}
+
+TEST(DoTest, ALongBodyArrivesWhole) {
+  Server server;
+  server->Post("/echo", Echo);
+  server.Start();
+  const auto transport = To(absl::StrCat("http://", server.Authority()));
+  const HttpCall call = PostOf(LongBody());
+  for (int i = 0; i < 2; ++i) {
+    const auto answer = transport->Do(call);
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_TRUE(answer->body == call.body);
+  }
+}
+
 TEST(DoTest, ConnectionsAreKeptAndAGoneOneIsReplaced) {
   std::atomic<int> connections = 0;
   RawServer server([&](int socket, int nth) {
@@ -349,6 +381,29 @@ TEST(DoTest, GzipIsUndoneAndABombIsStopped) {
 
 // ---- redirects ----
 
+TEST(RedirectTest, APostStaysOneOrBecomesAGetWithoutItsBody) {
+  Server server;
+  const auto say = [](const httplib::Request& request, httplib::Response& response) {
+    response.set_content(absl::StrCat(request.method, " ", request.body, " ",
+                                      request.get_header_value("Content-Type")),
+                         "text/plain");
+  };
+  server->Get("/end", say);
+  server->Post("/end", say);
+  for (const int status : {303, 307}) {
+    server->Post(absl::StrCat("/", status), [status](const auto&, httplib::Response& response) {
+      response.set_redirect("/end", status);
+    });
+  }
+  server.Start();
+  const auto transport = To(absl::StrCat("http://", server.Authority()));
+  HttpCall call = PostOf("body");
+  call.target = "/307";
+  EXPECT_EQ(transport->Do(call)->body, "POST body application/json");
+  call.target = "/303";
+  EXPECT_EQ(transport->Do(call)->body, "GET  ");
+}
+
 TEST(RedirectTest, SameHostKeepsCredentialsOtherHostDropsThem) {
   Server other;
   other->Get("/far", [](const httplib::Request& request, httplib::Response& response) {
@@ -424,9 +479,25 @@ class TlsTest : public testing::Test {
                                : SSL_get_servername(request.ssl, TLSEXT_NAMETYPE_host_name),
                            "text/plain");
     });
+    server->Post("/echo", Echo);
     return server;
   }
 };
+
+TEST_F(TlsTest, ALongBodyArrivesWhole) {
+  Server server(MakeServer(false));
+  server.Start();
+  TransportOptions options;
+  options.url = absl::StrCat("https://", server.Authority());
+  options.ca_data = server_pair_.certificate;
+  const auto transport = Make(options);
+  const HttpCall call = PostOf(LongBody());
+  for (int i = 0; i < 2; ++i) {
+    const auto answer = transport->Do(call);
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_TRUE(answer->body == call.body);
+  }
+}
 
 TEST_F(TlsTest, CertificateMustBeTrustedAndNameTheServer) {
   Server server(MakeServer(false));
