@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
@@ -163,20 +162,7 @@ TEST(OwnKind, ANewOneAndANewSpecAreDecidedAtOnce) {
 }
 
 TEST(OwnKind, WhatIsPushedToIsDecidedAtOnceWhereItIsTakenOver) {
-  class Successor : public SoleOwner {
-   public:
-    bool Owns(const AutoscalerKey&) const override { return owns_; }
-    void OnChange(std::function<void()> on_change) override { on_change_ = std::move(on_change); }
-    void TakeOver() {
-      owns_ = true;
-      on_change_();
-    }
-
-   private:
-    std::atomic<bool> owns_ = false;
-    std::function<void()> on_change_;
-  };
-  Successor successor;
+  ChangingOwner successor(/*owns=*/false);
   LoopWorld world(Act());
   world.ownership = &successor;
   world.AddDeployment("web", 2);
@@ -185,7 +171,7 @@ TEST(OwnKind, WhatIsPushedToIsDecidedAtOnceWhereItIsTakenOver) {
                R"({"scalerAddress":"127.0.0.1:1"}}])");
   world.Start();
   ASSERT_TRUE(LoopWorld::Await([&] { return world.scaler->Ready().ok(); }));
-  successor.TakeOver();
+  successor.Become(true);
   // Minutes at most, of an hour: until the kind of its target is listed it is looked for again.
   EXPECT_TRUE(LoopWorld::Await([&] {
     world.clock.Advance(absl::Milliseconds(200));

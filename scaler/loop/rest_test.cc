@@ -2,7 +2,6 @@
 // rest with the next decision.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
@@ -13,21 +12,6 @@
 
 namespace flyball::scaler {
 namespace {
-
-// Owns everything until told otherwise.
-class Deposable : public SoleOwner {
- public:
-  bool Owns(const AutoscalerKey&) const override { return owns_; }
-  void OnChange(std::function<void()> on_change) override { on_change_ = std::move(on_change); }
-  void Depose() {
-    owns_ = false;
-    on_change_();
-  }
-
- private:
-  std::atomic<bool> owns_ = true;
-  std::function<void()> on_change_;
-};
 
 // One that is content with 2 replicas.
 class RestingWorld : public LoopWorld {
@@ -50,7 +34,7 @@ class RestingWorld : public LoopWorld {
     return diary.rests(name) && Next(name).has_value();
   }
 
-  Deposable owner;
+  ChangingOwner owner{/*owns=*/true};
 };
 
 struct Row {
@@ -120,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
             [](RestingWorld& w) { return Says(w, "are controlled by multiple HPAs"); }},
         Row{"ItsEnd", [](RestingWorld& w) { w.api.Delete(kHpa); },
             [](RestingWorld& w) { return w.diary.forgotten("web") == 1; }},
-        Row{"AnotherOwner", [](RestingWorld& w) { w.owner.Depose(); },
+        Row{"AnotherOwner", [](RestingWorld& w) { w.owner.Become(false); },
             [](RestingWorld& w) { return w.diary.forgotten("web") == 1; }},
         Row{"AWallClockThatIsSet",
             [](RestingWorld& w) { w.clock.JumpWall(w.clock.WallNow() + absl::Hours(1)); }, IsAwake},

@@ -1,6 +1,8 @@
 #include "scaler/loop/scaler.h"
 
 #include <algorithm>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -8,7 +10,6 @@
 #include "absl/synchronization/mutex.h"
 #include "adapter/worker_pool.h"
 #include "base/status_macros.h"
-#include "base/steady_wait.h"
 #include "kube/api_client.h"
 #include "kube/event_recorder.h"
 #include "kube/object_watch.h"
@@ -29,9 +30,9 @@ constexpr int kTriggerThreadsOfOneServer = 16;
 constexpr int kStatusThreads = 2;
 // How long a stop waits for the statuses that were not written yet.
 constexpr absl::Duration kLastStatuses = absl::Seconds(1);
-// The due thread looks at the clock at least and at most this often.
+// The due thread looks at the clock at least and at most this often, but for who can't wait.
 constexpr absl::Duration kLongestNap = absl::Milliseconds(50);
-constexpr absl::Duration kShortestNap = absl::Milliseconds(2);
+constexpr absl::Duration kShortestNap = absl::Milliseconds(20);
 
 kube::ResourceInfo Resource(absl::string_view group, absl::string_view version,
                             absl::string_view plural, absl::string_view kind) {
@@ -41,30 +42,34 @@ kube::ResourceInfo Resource(absl::string_view group, absl::string_view version,
           .singular = ""};
 }
 
-// Wakes the due thread before its time.
+// Wakes the due thread before its time. Of std, whose naps go by the monotonic clock: AwaitFor
+// would have another thread wake it each time.
 class Alarm {
  public:
   void Ring() {
-    absl::MutexLock lock(&mutex_);
+    const std::lock_guard<std::mutex> lock(mutex_);
     rung_ = true;
+    changed_.notify_one();
   }
   void Stop() {
-    absl::MutexLock lock(&mutex_);
+    const std::lock_guard<std::mutex> lock(mutex_);
     stopped_ = true;
+    changed_.notify_one();
   }
   // False: it is over.
   bool Nap(absl::Duration at_most) {
-    absl::MutexLock lock(&mutex_);
-    const auto awake = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return rung_ || stopped_; };
-    AwaitFor(mutex_, absl::Condition(&awake), at_most);
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait_for(lock, absl::ToChronoNanoseconds(at_most),
+                      [this] { return rung_ || stopped_; });
     rung_ = false;
     return !stopped_;
   }
 
  private:
-  absl::Mutex mutex_;
-  bool rung_ ABSL_GUARDED_BY(mutex_) = false;
-  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool rung_ = false;  // under the lock, as the next
+  bool stopped_ = false;
 };
 
 }  // namespace

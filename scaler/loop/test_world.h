@@ -4,6 +4,7 @@
 // Threads of the scaler really run; a test waits for what they do (Await…), never for time.
 #pragma once
 
+#include <atomic>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -287,6 +288,22 @@ class DecisionDiary : public DecisionObserver {
   std::map<std::string, int> forgotten_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, const Rest*> resting_ ABSL_GUARDED_BY(mutex_);
   int total_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+// All or nothing, as it is told.
+class ChangingOwner : public SoleOwner {
+ public:
+  explicit ChangingOwner(bool owns) : owns_(owns) {}
+  bool Owns(const AutoscalerKey&) const override { return owns_; }
+  void OnChange(std::function<void()> on_change) override { on_change_ = std::move(on_change); }
+  void Become(bool owns) {
+    owns_ = owns;
+    on_change_();
+  }
+
+ private:
+  std::atomic<bool> owns_;
+  std::function<void()> on_change_;
 };
 
 inline std::vector<kube::ResourceInfo> LoopCluster() {
