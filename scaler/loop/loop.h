@@ -99,7 +99,8 @@ class Loop : public AutoscalerSink {
   std::vector<DueGroup> DueGroups(MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void PutToRest(RestMember member);
   void Leave(Entry& entry, bool at_once) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void AskRound(const DueGroup& due);
+  void AskRounds(const std::vector<DueGroup>& due);
+  void AskRound(RestGroup& group, bool here);
   void EndRound(RestGroup& group);
   void FinishRound(RestGroup& group);
   void Disown(Entry& entry);

@@ -4,6 +4,11 @@
 #include "scaler/loop/loop.h"
 
 namespace flyball::scaler {
+namespace {
+
+constexpr size_t kQuickTogether = 4;
+
+}  // namespace
 
 // It is decided with its group from now on, unless something changed meanwhile.
 void Loop::PutToRest(RestMember member) {
@@ -56,10 +61,32 @@ std::vector<Loop::DueGroup> Loop::DueGroups(MonotonicTime now) {
   return due;
 }
 
-void Loop::AskRound(const DueGroup& due) {
-  RestGroup& group = *due.group;
-  if (!due.has_round || group.members.empty()) return FinishRound(group);
-  if (parts_.rest.Ask(group, [this, &group] { EndRound(group); })) EndRound(group);
+// Those that are quick are asked for one after the other, some by each thread.
+void Loop::AskRounds(const std::vector<DueGroup>& due) {
+  std::vector<RestGroup*> quick;
+  const auto hand_over = [&] {
+    if (quick.empty()) return;
+    parts_.plan.run_reads([this, groups = std::exchange(quick, {})] {
+      for (RestGroup* const group : groups) AskRound(*group, /*here=*/true);
+    });
+  };
+  for (const DueGroup& one : due) {
+    RestGroup& group = *one.group;
+    if (!one.has_round || group.members.empty()) {
+      FinishRound(group);
+    } else if (group.quick) {
+      quick.push_back(&group);
+      if (quick.size() == kQuickTogether) hand_over();
+    } else {
+      AskRound(group, /*here=*/false);
+    }
+  }
+  hand_over();
+}
+
+void Loop::AskRound(RestGroup& group, bool here) {
+  group.asked = parts_.clock.MonotonicNow();
+  if (parts_.rest.Ask(group, here, [this, &group] { EndRound(group); })) EndRound(group);
 }
 
 void Loop::EndRound(RestGroup& group) {

@@ -78,7 +78,15 @@ bool QuestionBoard::Join(const Handle& question, MonotonicTime not_before, Answe
   return false;
 }
 
-void QuestionBoard::AskAll(std::vector<Handle> questions) {
+void QuestionBoard::AskAll(std::vector<Handle> questions) { AskAll(std::move(questions), nullptr); }
+
+void QuestionBoard::AskAllHere(std::vector<Handle> questions) {
+  const Run here = [](const std::function<void()>& task) { task(); };
+  AskAll(std::move(questions), &here);
+}
+
+// In the way of each, or all in that one.
+void QuestionBoard::AskAll(std::vector<Handle> questions, const Run* one_run) {
   absl::flat_hash_map<absl::string_view, std::vector<Handle>> kinds;
   for (Handle& question : questions) {
     const absl::string_view kind = question->question->together();
@@ -86,11 +94,12 @@ void QuestionBoard::AskAll(std::vector<Handle> questions) {
       kinds[kind].push_back(std::move(question));
       continue;
     }
-    const Run run = question->run;  // the question may be gone before it returns
+    // The question may be gone before it returns.
+    const Run run = one_run != nullptr ? *one_run : question->run;
     run([this, one = std::move(question)] { Ask({one}); });
   }
   for (auto& [kind, together] : kinds) {
-    const Run run = together[0]->run;
+    const Run run = one_run != nullptr ? *one_run : together[0]->run;
     run([this, all = std::move(together)]() mutable { Ask(std::move(all)); });
   }
 }

@@ -63,6 +63,8 @@ class QuestionBoard {
   bool Join(const Handle& question, MonotonicTime not_before, AnswerWaiter& waiter,
             std::vector<Handle>& to_ask);
   void AskAll(std::vector<Handle> questions);
+  // The same on this thread, one kind after the other.
+  void AskAllHere(std::vector<Handle> questions);
 
   // Question::Again, now.
   std::optional<adapter::Repeated> Again(const Asked& question, const adapter::OriginPtr& origin);
@@ -76,6 +78,7 @@ class QuestionBoard {
   int under_way() const { return under_way_.load(); }
 
  private:
+  void AskAll(std::vector<Handle> questions, const Run* one_run);
   // Asks questions of one kind, until there is an answer to each.
   void Ask(std::vector<Handle> questions);
   // Takes `answer`, unless the last one still holds. False: somebody who asks for more has come

@@ -64,6 +64,8 @@ struct RestGroup : public CycleWaiter, public Schedule::Item {
   std::vector<const ScaleStore::Kind*> scales;  // kinds of their targets
   std::vector<RestKind> kinds;
   MonotonicTime began = absl::ZeroDuration();
+  MonotonicTime asked = absl::ZeroDuration();  // when asking began
+  bool quick = false;                          // asking took hardly any time, the last time
   // What they share, as it was at their last decision.
   uint64_t ownership_epoch = 0;
   std::shared_ptr<const kube::RestMapper> mapper;

@@ -13,6 +13,10 @@ namespace {
 // After this many rounds those that are asked for apart are brought together.
 constexpr uint64_t kRoundsApart = 10;
 
+// What takes no longer than this is asked by one thread: others would be woken for less than it
+// costs.
+constexpr absl::Duration kQuick = absl::Milliseconds(10);
+
 absl::Duration WallOffset(const RestStep::Times& now) {
   return now.wall - absl::UnixEpoch() - now.monotonic;
 }
@@ -205,31 +209,46 @@ std::vector<Entry*> RestStep::Begin(RestGroup& group, Change change, const Times
   return out;
 }
 
-bool RestStep::Ask(RestGroup& group, const std::function<void()>& on_answered) const {
+// Whether it was the last answer that was waited for.
+bool RestStep::AskByOrigin(RestGroup& group, RestInput& input) const {
+  const std::optional<adapter::Repeated> again = parts_.board.Again(*input.question, input.origin);
+  input.changed = !again.has_value() || !again->same;
+  if (!input.changed) input.time = again->time;
+  return group.Answered();
+}
+
+bool RestStep::Ask(RestGroup& group, bool here, const std::function<void()>& on_answered) const {
   std::vector<QuestionBoard::Handle> to_ask;
+  std::vector<RestInput*> by_origin;
   group.pending = 1;
   for (RestInput& input : group.inputs) {
     input.changed = false;
     group.pending.fetch_add(1);
-    if (input.origin == nullptr) {
-      if (parts_.board.Join(input.question, group.began, group, to_ask)) {
-        group.pending.fetch_sub(1);
-      }
+    if (input.origin != nullptr) {
+      by_origin.push_back(&input);
+    } else if (parts_.board.Join(input.question, group.began, group, to_ask)) {
+      group.pending.fetch_sub(1);
+    }
+  }
+  for (RestInput* const input : by_origin) {
+    if (here) {
+      AskByOrigin(group, *input);  // never the last one
       continue;
     }
-    parts_.run_reads([this, &group, &input, on_answered] {
-      const std::optional<adapter::Repeated> again =
-          parts_.board.Again(*input.question, input.origin);
-      input.changed = !again.has_value() || !again->same;
-      if (!input.changed) input.time = again->time;
-      if (group.Answered()) on_answered();
+    parts_.run_reads([this, &group, input, on_answered] {
+      if (AskByOrigin(group, *input)) on_answered();
     });
   }
-  parts_.board.AskAll(std::move(to_ask));
+  if (here) {
+    parts_.board.AskAllHere(std::move(to_ask));
+  } else {
+    parts_.board.AskAll(std::move(to_ask));
+  }
   return group.Answered();
 }
 
 std::vector<Entry*> RestStep::End(RestGroup& group, const Times& now) const {
+  group.quick = now.monotonic - group.asked <= kQuick;
   std::optional<absl::Time> newest;
   bool changed = false;
   for (RestInput& input : group.inputs) {

@@ -7,7 +7,7 @@
 // and pods (by version), what it reads (by question, or by the origin of the answers), whether it
 // is ours and the watches may be relied on.
 //
-// Thread-safe; of one group at a time. Never waits.
+// Thread-safe; of one group at a time. Only asking `here` waits.
 #pragma once
 
 #include <functional>
@@ -53,9 +53,9 @@ class RestStep {
   // Whoever has to be decided by itself leaves the group: the result.
   std::vector<Entry*> Begin(RestGroup& group, Change change, const Times& now) const;
 
-  // Asks what members read. True: the answers are there; false: `on_answered` or the board tells
-  // when they are.
-  bool Ask(RestGroup& group, const std::function<void()>& on_answered) const;
+  // Asks what members read: `here`, one after the other, or in the background and all at once.
+  // True: the answers are there; false: `on_answered` or the board tells when they are.
+  bool Ask(RestGroup& group, bool here, const std::function<void()>& on_answered) const;
 
   // With the answers there: who reads something else leaves, the others were decided once more.
   std::vector<Entry*> End(RestGroup& group, const Times& now) const;
@@ -65,6 +65,7 @@ class RestStep {
   template <typename Leaves>
   void TakeOut(RestGroup& group, Leaves leaves, std::vector<Entry*>& out) const;
   void Index(RestGroup& group, std::vector<Entry*>& out) const;
+  bool AskByOrigin(RestGroup& group, RestInput& input) const;
   void CatchUp(const RestGroup& group, Entry& entry, uint64_t from) const;
 
   const Parts parts_;
