@@ -198,7 +198,7 @@ MonotonicTime Loop::Tick(MonotonicTime now) {
   for (Entry* entry : gone) Erase(*entry);
   if (!due.empty() || !groups.empty()) parts_.plan.board.SetContext(parts_.ask_context());
   if (!due.empty()) BeginAll(due, now);
-  AskRounds(groups);
+  AskRounds(groups, now);
   return next;
 }
 

@@ -99,7 +99,10 @@ class Loop : public AutoscalerSink {
   std::vector<DueGroup> DueGroups(MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void PutToRest(RestMember member);
   void Leave(Entry& entry, bool at_once) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void AskRounds(const std::vector<DueGroup>& due);
+  // Those that are quick go one after the other, the others each by itself.
+  void AskRounds(const std::vector<DueGroup>& due, MonotonicTime now);
+  struct Burst;
+  void WorkOn(const std::shared_ptr<Burst>& burst, MonotonicTime now);
   void AskRound(RestGroup& group, bool here);
   void EndRound(RestGroup& group);
   void FinishRound(RestGroup& group);
@@ -117,6 +120,7 @@ class Loop : public AutoscalerSink {
   std::atomic<uint64_t> ownership_epoch_ = 0;
   std::atomic<uint64_t> decisions_ = 0;
   std::atomic<uint64_t> unchanged_ = 0;
+  std::vector<std::shared_ptr<Burst>> bursts_;  // not yet worked off; of the thread that calls Tick
   mutable absl::Mutex mutex_;
   absl::flat_hash_map<AutoscalerKey, std::unique_ptr<Entry>> entries_ ABSL_GUARDED_BY(mutex_);
   class Schedule schedule_ ABSL_GUARDED_BY(mutex_);

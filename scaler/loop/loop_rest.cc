@@ -1,4 +1,6 @@
 // Those of the loop's autoscalers that rest.
+#include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "scaler/loop/loop.h"
@@ -6,7 +8,17 @@
 namespace flyball::scaler {
 namespace {
 
-constexpr size_t kQuickTogether = 4;
+// Rounds come in bursts, an eighth of the period apart or this: one after the other they find
+// caches warm and a thread awake, and the source still has one question of them at a time.
+constexpr absl::Duration kBurst = absl::Milliseconds(125);
+
+// When one of them takes longer than this, another thread goes on with the next.
+constexpr absl::Duration kStuck = absl::Milliseconds(50);
+
+MonotonicTime NextRound(const RestGroup& group, MonotonicTime now) {
+  const absl::Duration burst = std::min(kBurst, group.slots / 8);
+  return absl::Ceil(NextSlot(group.ns, group.slots, now), burst);
+}
 
 }  // namespace
 
@@ -19,7 +31,7 @@ void Loop::PutToRest(RestMember member) {
       std::unique_ptr<RestGroup>& group = groups_[{entry.key.ns, entry.slots}];
       if (group == nullptr) {
         group = std::make_unique<RestGroup>(entry.key.ns, entry.slots);
-        group->regular_slot = NextSlot(group->ns, group->slots, parts_.clock.MonotonicNow());
+        group->regular_slot = NextRound(*group, parts_.clock.MonotonicNow());
         rounds_.Set(*group, group->regular_slot);
       }
       entry.busy = false;
@@ -48,7 +60,7 @@ std::vector<Loop::DueGroup> Loop::DueGroups(MonotonicTime now) {
   for (Schedule::Item* item : rounds_.PopDue(now)) {
     auto& group = static_cast<RestGroup&>(*item);
     const bool regular = group.regular_slot <= now;
-    if (regular) group.regular_slot = NextSlot(group.ns, group.slots, now);
+    if (regular) group.regular_slot = NextRound(group, now);
     rounds_.Set(group, group.regular_slot);
     if (group.busy) continue;  // it is late; its next slot is its next chance
     group.busy = true;
@@ -61,27 +73,41 @@ std::vector<Loop::DueGroup> Loop::DueGroups(MonotonicTime now) {
   return due;
 }
 
-// Those that are quick are asked for one after the other, some by each thread.
-void Loop::AskRounds(const std::vector<DueGroup>& due) {
-  std::vector<RestGroup*> quick;
-  const auto hand_over = [&] {
-    if (quick.empty()) return;
-    parts_.plan.run_reads([this, groups = std::exchange(quick, {})] {
-      for (RestGroup* const group : groups) AskRound(*group, /*here=*/true);
-    });
-  };
+// Rounds that are asked for one after the other.
+struct Loop::Burst {
+  std::vector<RestGroup*> groups;
+  std::atomic<size_t> next = 0;
+  std::atomic<int64_t> begun = 0;  // when the last one was, or should have been; nanoseconds
+};
+
+void Loop::AskRounds(const std::vector<DueGroup>& due, MonotonicTime now) {
+  std::erase_if(bursts_, [](const auto& burst) { return burst->next >= burst->groups.size(); });
+  for (const std::shared_ptr<Burst>& burst : bursts_) {
+    if (now - absl::Nanoseconds(burst->begun.load()) > kStuck) WorkOn(burst, now);
+  }
+  std::shared_ptr<Burst> quick;
   for (const DueGroup& one : due) {
     RestGroup& group = *one.group;
     if (!one.has_round || group.members.empty()) {
       FinishRound(group);
-    } else if (group.quick) {
-      quick.push_back(&group);
-      if (quick.size() == kQuickTogether) hand_over();
-    } else {
+    } else if (!group.quick) {
       AskRound(group, /*here=*/false);
+    } else {
+      if (quick == nullptr) quick = bursts_.emplace_back(std::make_shared<Burst>());
+      quick->groups.push_back(&group);
     }
   }
-  hand_over();
+  if (quick != nullptr) WorkOn(quick, now);
+}
+
+void Loop::WorkOn(const std::shared_ptr<Burst>& burst, MonotonicTime now) {
+  burst->begun = absl::ToInt64Nanoseconds(now);
+  parts_.plan.run_reads([this, burst] {
+    for (size_t i; (i = burst->next.fetch_add(1)) < burst->groups.size();) {
+      burst->begun = absl::ToInt64Nanoseconds(parts_.clock.MonotonicNow());
+      AskRound(*burst->groups[i], /*here=*/true);
+    }
+  });
 }
 
 void Loop::AskRound(RestGroup& group, bool here) {

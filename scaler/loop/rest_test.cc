@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "scaler/loop/test_world.h"
 
 namespace flyball::scaler {
@@ -138,6 +139,40 @@ TEST(Rest, AllOfANamespaceHaveOneRound) {
   EXPECT_EQ(world.scaler->stats().unchanged, before.unchanged + 3);
   EXPECT_EQ(world.metrics.asked("external"), asked + 1);
 }
+
+// Quick rounds are asked for one after the other: one that hangs delays no other.
+class RestHangs : public testing::TestWithParam<const char*> {};
+
+TEST_P(RestHangs, OthersGoOn) {
+  RestingWorld world;
+  world.AddDeployment("api", 2);
+  world.metrics.SetExternal("other", 20000);
+  world.PutOwn("api", ExternalMetricJson("other", "10"), R"(,"cadence":{"interval":"14s"})");
+  world.Start();
+  ASSERT_TRUE(world.AwaitRest("web"));
+  ASSERT_TRUE(world.AwaitRest("api"));
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(world.Next("web").has_value());  // they are known as quick
+  const std::string hangs = GetParam();
+  const std::string goes_on = hangs == "queue" ? "api" : "web";
+  absl::Notification asked, go_on;
+  world.metrics.OnAsk([&](const std::string& metric) {
+    if (metric != hangs) return;
+    if (!asked.HasBeenNotified()) asked.Notify();
+    go_on.WaitForNotification();
+  });
+  const int before = world.diary.count(goes_on);
+  world.clock.Advance(absl::Seconds(15));  // both are due
+  asked.WaitForNotification();
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    world.clock.Advance(absl::Milliseconds(20));
+    return world.diary.count(goes_on) > before;
+  }));
+  world.metrics.OnAsk(nullptr);
+  go_on.Notify();
+}
+
+INSTANTIATE_TEST_SUITE_P(Rest, RestHangs, testing::Values("queue", "other"));
 
 TEST(Rest, OthersGoOnResting) {
   RestingWorld world;
