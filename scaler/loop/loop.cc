@@ -185,7 +185,7 @@ MonotonicTime Loop::Tick(MonotonicTime now) {
     for (Schedule::Item* item : schedule_.PopDue(now)) {
       TakeDue(static_cast<Entry&>(*item), now, due, gone);
     }
-    groups = DueGroups(now);
+    groups = DueGroups(now, due, gone);
     const MonotonicTime idle = now + kIdle;
     next = std::min({schedule_.Next().value_or(idle), rounds_.Next().value_or(idle), idle});
   }
@@ -334,7 +334,7 @@ void Loop::DecideNow(Entry& entry) {
     ActStep::Pretend(input, entry.decision);
   }
   parts_.report.Report(entry, input, now.monotonic);
-  std::optional<RestMember> member = parts_.rest.MayRest(entry, now.wall);
+  std::optional<RestMember> member = parts_.rest.MayRest(entry, now);
   if (member.has_value()) return PutToRest(*std::move(member));
   Finish(entry);
 }

@@ -96,7 +96,9 @@ class Loop : public AutoscalerSink {
     bool has_round = false;  // or somebody only wants to leave
     RestStep::Change change;
   };
-  std::vector<DueGroup> DueGroups(MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Members of those whose last round is still under way are due by themselves.
+  std::vector<DueGroup> DueGroups(MonotonicTime now, std::vector<Entry*>& due,
+                                  std::vector<Entry*>& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void PutToRest(RestMember member);
   void Leave(Entry& entry, bool at_once) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Those that are quick go one after the other, the others each by itself.

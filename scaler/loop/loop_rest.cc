@@ -27,13 +27,14 @@ void Loop::PutToRest(RestMember member) {
   Entry& entry = *member.entry;
   {
     absl::MutexLock lock(&mutex_);
-    if (!entry.again && !entry.woken && !entry.gone && entry.latest == entry.managed) {
-      std::unique_ptr<RestGroup>& group = groups_[{entry.key.ns, entry.slots}];
-      if (group == nullptr) {
-        group = std::make_unique<RestGroup>(entry.key.ns, entry.slots);
-        group->regular_slot = NextRound(*group, parts_.clock.MonotonicNow());
-        rounds_.Set(*group, group->regular_slot);
-      }
+    std::unique_ptr<RestGroup>& group = groups_[{entry.key.ns, entry.slots}];
+    if (group == nullptr) {
+      group = std::make_unique<RestGroup>(entry.key.ns, entry.slots);
+      group->regular_slot = NextRound(*group, parts_.clock.MonotonicNow());
+      rounds_.Set(*group, group->regular_slot);
+    }
+    const bool late = group->busy && group->taken;  // nobody knows when its next round is
+    if (!late && !entry.again && !entry.woken && !entry.gone && entry.latest == entry.managed) {
       entry.busy = false;
       schedule_.Remove(entry);
       entry.group_at_rest = group.get();
@@ -55,22 +56,32 @@ void Loop::Leave(Entry& entry, bool at_once) {
   }
 }
 
-std::vector<Loop::DueGroup> Loop::DueGroups(MonotonicTime now) {
-  std::vector<DueGroup> due;
+std::vector<Loop::DueGroup> Loop::DueGroups(MonotonicTime now, std::vector<Entry*>& due,
+                                            std::vector<Entry*>& gone) {
+  std::vector<DueGroup> groups;
   for (Schedule::Item* item : rounds_.PopDue(now)) {
     auto& group = static_cast<RestGroup&>(*item);
     const bool regular = group.regular_slot <= now;
     if (regular) group.regular_slot = NextRound(group, now);
     rounds_.Set(group, group.regular_slot);
-    if (group.busy) continue;  // it is late; its next slot is its next chance
+    if (group.busy) {
+      if (!regular || group.taken.exchange(true)) continue;
+      // Under the lock, as the round may end any moment.
+      for (Entry* entry : parts_.rest.Abandon(group)) TakeDue(*entry, now, due, gone);
+      for (const RestMember& member : std::exchange(group.joining, {})) {
+        TakeDue(*member.entry, now, due, gone);
+      }
+      continue;
+    }
     group.busy = true;
-    due.push_back({.group = &group,
-                   .has_round = regular,
-                   .change = {.joining = std::exchange(group.joining, {}),
-                              .leaving = std::exchange(group.leaving, {}),
-                              .ownership_epoch = ownership_epoch_.load()}});
+    group.taken = false;
+    groups.push_back({.group = &group,
+                      .has_round = regular,
+                      .change = {.joining = std::exchange(group.joining, {}),
+                                 .leaving = std::exchange(group.leaving, {}),
+                                 .ownership_epoch = ownership_epoch_.load()}});
   }
-  return due;
+  return groups;
 }
 
 // Rounds that are asked for one after the other.
@@ -116,6 +127,7 @@ void Loop::AskRound(RestGroup& group, bool here) {
 }
 
 void Loop::EndRound(RestGroup& group) {
+  if (group.taken.exchange(true)) return FinishRound(group);  // it was too late
   const DecideStep::Times now = Now();
   std::vector<Entry*> due;
   std::vector<Entry*> gone;

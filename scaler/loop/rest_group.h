@@ -5,6 +5,7 @@
 // everything else to whoever carries out the present round.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -56,6 +57,10 @@ struct RestGroup : public CycleWaiter, public Schedule::Item {
   bool busy = false;            // a round is under way
   bool again = false;           // somebody wants to leave at once
   MonotonicTime regular_slot = absl::ZeroDuration();
+
+  // By whoever first takes the members of the present round: its last answer, or the loop, when the
+  // next round is due before that.
+  std::atomic<bool> taken = false;
 
   // ---- of the round
   const std::shared_ptr<Rest> rest = std::make_shared<Rest>();

@@ -1,6 +1,7 @@
 #include "scaler/loop/rest_step.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -16,6 +17,9 @@ constexpr uint64_t kRoundsApart = 10;
 // What takes no longer than this is asked by one thread: others would be woken for less than it
 // costs.
 constexpr absl::Duration kQuick = absl::Milliseconds(10);
+
+// Who waits longer for answers does not rest: the others would wait with it.
+constexpr absl::Duration kSlow = absl::Milliseconds(250);
 
 absl::Duration WallOffset(const RestStep::Times& now) {
   return now.wall - absl::UnixEpoch() - now.monotonic;
@@ -60,18 +64,19 @@ void Count(const Entry& entry, std::vector<RestKind>& kinds) {
 
 }  // namespace
 
-std::optional<RestMember> RestStep::MayRest(Entry& entry, absl::Time now) const {
+std::optional<RestMember> RestStep::MayRest(Entry& entry, const Times& now) const {
   const std::vector<MetricSpec>& metrics = entry.plan.autoscaler().metrics;
   RestMember member;
   if (!entry.unchanged || entry.mode != Mode::kAct || entry.managed->own.cadence.on_sample ||
-      !entry.plan.triggers().empty() || !Settled(entry.decision, member.until) ||
-      entry.target.place.slot == nullptr || entry.group == nullptr || entry.pods.version == 0 ||
-      entry.marks.seen != entry.managed || entry.marks.stale || entry.marks.slot == nullptr ||
+      !entry.plan.triggers().empty() || now.monotonic - entry.began > kSlow ||
+      !Settled(entry.decision, member.until) || entry.target.place.slot == nullptr ||
+      entry.group == nullptr || entry.pods.version == 0 || entry.marks.seen != entry.managed ||
+      entry.marks.stale || entry.marks.slot == nullptr ||
       !parts_.statuses.IsSettled(*entry.marks.slot)) {
     return std::nullopt;
   }
   // Until then readings are made of the times of samples too.
-  const bool young = entry.view.last_start + parts_.config.cpu_initialization_period > now;
+  const bool young = entry.view.last_start + parts_.config.cpu_initialization_period > now.wall;
   if (young && std::any_of(metrics.begin(), metrics.end(),
                            [](const MetricSpec& metric) { return metric.resource == "cpu"; })) {
     return std::nullopt;
@@ -217,38 +222,61 @@ bool RestStep::AskByOrigin(RestGroup& group, RestInput& input) const {
   return group.Answered();
 }
 
-bool RestStep::Ask(RestGroup& group, bool here, const std::function<void()>& on_answered) const {
-  std::vector<QuestionBoard::Handle> to_ask;
-  std::vector<RestInput*> by_origin;
-  group.pending = 1;
+// One after the other; each is joined when its turn comes, so that nobody else who wants it waits
+// for those before it.
+void RestStep::AskHere(RestGroup& group) const {
+  std::map<absl::string_view, std::vector<RestInput*>> kinds;
   for (RestInput& input : group.inputs) {
-    input.changed = false;
-    group.pending.fetch_add(1);
+    const absl::string_view kind = QuestionBoard::QuestionOf(*input.question).together();
     if (input.origin != nullptr) {
-      by_origin.push_back(&input);
-    } else if (parts_.board.Join(input.question, group.began, group, to_ask)) {
-      group.pending.fetch_sub(1);
+      AskByOrigin(group, input);
+    } else if (kind.empty()) {
+      AskTogether(group, {&input});
+    } else {
+      kinds[kind].push_back(&input);
     }
   }
-  for (RestInput* const input : by_origin) {
-    if (here) {
-      AskByOrigin(group, *input);  // never the last one
+  for (const auto& [kind, inputs] : kinds) AskTogether(group, inputs);
+}
+
+void RestStep::AskTogether(RestGroup& group, const std::vector<RestInput*>& inputs) const {
+  std::vector<QuestionBoard::Handle> to_ask;
+  for (const RestInput* input : inputs) {
+    if (parts_.board.Join(input->question, group.began, group, to_ask)) group.pending.fetch_sub(1);
+  }
+  parts_.board.AskAllHere(std::move(to_ask));
+}
+
+bool RestStep::Ask(RestGroup& group, bool here, const std::function<void()>& on_answered) const {
+  group.pending = 1 + static_cast<int>(group.inputs.size());
+  if (here) {
+    AskHere(group);  // never the last answer: one is this one's own
+    return group.Answered();
+  }
+  std::vector<QuestionBoard::Handle> to_ask;
+  for (RestInput& input : group.inputs) {
+    if (input.origin == nullptr) {
+      if (parts_.board.Join(input.question, group.began, group, to_ask)) group.pending.fetch_sub(1);
       continue;
     }
-    parts_.run_reads([this, &group, input, on_answered] {
-      if (AskByOrigin(group, *input)) on_answered();
+    parts_.run_reads([this, &group, &input, on_answered] {
+      if (AskByOrigin(group, input)) on_answered();
     });
   }
-  if (here) {
-    parts_.board.AskAllHere(std::move(to_ask));
-  } else {
-    parts_.board.AskAll(std::move(to_ask));
-  }
+  parts_.board.AskAll(std::move(to_ask));
   return group.Answered();
+}
+
+std::vector<Entry*> RestStep::Abandon(RestGroup& group) const {
+  std::vector<Entry*> out;
+  TakeOut(
+      group, [](const RestMember&) { return true; }, out);
+  return out;
 }
 
 std::vector<Entry*> RestStep::End(RestGroup& group, const Times& now) const {
   group.quick = now.monotonic - group.asked <= kQuick;
+  if (now.monotonic - group.asked > kSlow) return Abandon(group);
   std::optional<absl::Time> newest;
   bool changed = false;
   for (RestInput& input : group.inputs) {

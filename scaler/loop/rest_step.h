@@ -3,9 +3,9 @@
 // something else is decided by itself again.
 //
 // At rest is only who acts, has no triggers, and came to a decision that time alone does not change
-// before a known moment. Its inputs are then: the object itself (the loop tells of it), its scale
-// and pods (by version), what it reads (by question, or by the origin of the answers), whether it
-// is ours and the watches may be relied on.
+// before a known moment, soon enough that others can wait for its answers. Its inputs are then: the
+// object itself (the loop tells of it), its scale and pods (by version), what it reads (by
+// question, or by the origin of the answers), whether it is ours and the watches may be relied on.
 //
 // Thread-safe; of one group at a time. Only asking `here` waits.
 #pragma once
@@ -48,7 +48,7 @@ class RestStep {
   explicit RestStep(Parts parts) : parts_(std::move(parts)) {}
 
   // After its decision was reported. nullopt: it has to be decided again.
-  std::optional<RestMember> MayRest(Entry& entry, absl::Time now) const;
+  std::optional<RestMember> MayRest(Entry& entry, const Times& now) const;
 
   // Whoever has to be decided by itself leaves the group: the result.
   std::vector<Entry*> Begin(RestGroup& group, Change change, const Times& now) const;
@@ -60,11 +60,16 @@ class RestStep {
   // With the answers there: who reads something else leaves, the others were decided once more.
   std::vector<Entry*> End(RestGroup& group, const Times& now) const;
 
+  // Of a round whose answers do not come: all leave.
+  std::vector<Entry*> Abandon(RestGroup& group) const;
+
  private:
   bool AllHolds(const RestGroup& group, uint64_t ownership_epoch, const Times& now) const;
   template <typename Leaves>
   void TakeOut(RestGroup& group, Leaves leaves, std::vector<Entry*>& out) const;
   void Index(RestGroup& group, std::vector<Entry*>& out) const;
+  void AskHere(RestGroup& group) const;
+  void AskTogether(RestGroup& group, const std::vector<RestInput*>& inputs) const;
   bool AskByOrigin(RestGroup& group, RestInput& input) const;
   void CatchUp(const RestGroup& group, Entry& entry, uint64_t from) const;
 
