@@ -167,7 +167,7 @@ void RestStep::Index(RestGroup& group, std::vector<Entry*>& out) const {
 std::vector<Entry*> RestStep::Begin(RestGroup& group, Change change, const Times& now) const {
   std::vector<Entry*> out;
   const absl::flat_hash_set<const Entry*> leaving(change.leaving.begin(), change.leaving.end());
-  const bool apart = group.inputs.size() > group.inputs_together &&
+  const bool apart = !group.members.empty() && group.inputs.size() > group.inputs_together &&
                      group.rest->rounds() - group.rounds_together >= kRoundsApart;
   const bool none_holds =
       !group.members.empty() && (apart || !AllHolds(group, change.ownership_epoch, now));
