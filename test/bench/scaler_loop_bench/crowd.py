@@ -97,7 +97,7 @@ def measure(cluster, program, autoscalers: int, seconds: float) -> Outcome:
         peak = server.process.peak_rss_mib()
         server.process.kill()
         server, _ = _start(cluster, source, 15, autoscalers)
-        time.sleep(20)  # a whole period, in which the first statuses are written
+        _wait_until_all_is_written(server)
         quiet = _rate(server, max(seconds, 30))
         peak = max(peak, server.process.peak_rss_mib())
         server.process.kill()
