@@ -54,6 +54,13 @@ bool DifferInValueOnly(const ExternalMetricRequest& a, const ExternalMetricReque
          y[0].values.size() == 1 && IsPlain(y[0].values[0]) && a.metric == b.metric && a.ns == b.ns;
 }
 
+// What the answers with that origin are told when the result is theirs again.
+Repeated SameAs(const OriginPtr& origin, const FreshResult& fresh) {
+  Repeated same = {.origin = origin, .same = true, .time = fresh.time};
+  if (same.time.has_value()) same.time = WholeSeconds(*same.time);
+  return same;
+}
+
 const std::string& ValueOf(const ExternalMetricRequest& request, absl::string_view label) {
   const auto& all = request.selector.requirements();
   return std::find_if(all.begin(), all.end(),
@@ -148,9 +155,7 @@ std::optional<Repeated> ExternalProvider::Again(const OriginPtr& origin, absl::D
       {.max_age = max_age, .again = true, .only_whether = true, .before = known->mark});
   if (!fresh.ok()) return std::nullopt;
   if (fresh->mark != known->mark) return Repeated{.origin = nullptr, .same = false, .time = {}};
-  Repeated same = {.origin = origin, .same = true, .time = fresh->time};
-  if (same.time.has_value()) same.time = WholeSeconds(*same.time);
-  return same;
+  return SameAs(origin, *fresh);
 }
 
 // Where the very requests of an earlier call ask again, their groups of then; else none. A request
@@ -320,8 +325,7 @@ void ExternalProvider::HandOut(const Batch& batch, const Group& group, const Fre
     const Known* const known = KnownOf(request);
     if (known != nullptr && fresh.mark == known->mark && known->label == group.label) {
       ExternalMetricList same;
-      same.repeated = {.origin = request.repeat->origin, .same = true, .time = fresh.time};
-      if (fresh.time.has_value()) same.repeated.time = WholeSeconds(*fresh.time);
+      same.repeated = SameAs(request.repeat->origin, fresh);
       answers[i] = std::move(same);
       continue;
     }

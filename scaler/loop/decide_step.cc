@@ -214,7 +214,7 @@ void DecideStep::ReadTriggers(Entry& entry, DecideScratch& scratch) {
 }
 
 void DecideStep::PrepareState(Entry& entry, const Times& now) const {
-  const absl::Duration offset = now.wall - absl::UnixEpoch() - now.monotonic;
+  const absl::Duration offset = now.WallOffset();
   // What is stored is what to go on from where nothing was decided yet, where another object has
   // taken the name, and where another controller has written the status until now.
   const bool takes_over = entry.mode == Mode::kAct && entry.decided_mode != Mode::kAct;
@@ -231,7 +231,7 @@ void DecideStep::PrepareState(Entry& entry, const Times& now) const {
     entry.decided = true;
   }
   const absl::Duration jump = offset - entry.wall_offset;
-  if (jump > kClockJump || jump < -kClockJump) {
+  if (IsClockJump(jump)) {
     ShiftTimes(jump, entry.decision.state);
     if (entry.last_active.has_value()) *entry.last_active += jump;
   }

@@ -24,6 +24,8 @@ class DecideStep {
     const MathConfig& config;
   };
   struct Times {
+    absl::Duration WallOffset() const { return wall - absl::UnixEpoch() - monotonic; }
+
     absl::Time wall;
     MonotonicTime monotonic;
   };

@@ -59,6 +59,7 @@ const Buckets& StockBuckets() {
 
 // The same value so many times.
 void ObserveMany(Histogram& histogram, const Buckets& buckets, double value, double times) {
+  if (times == 1) return histogram.Observe(value);
   std::vector<double> increments(buckets.size() + 1);
   const auto bucket = std::lower_bound(buckets.begin(), buckets.end(), value);
   increments[static_cast<size_t>(bucket - buckets.begin())] = times;
@@ -175,6 +176,23 @@ struct LoopMetrics::Families {
     return *counter;
   }
 
+  // The stock controller's own metrics, of decisions that are alike.
+  void Reconciled(const MonitorLabels& monitor, double took, double times) {
+    const Buckets& buckets = StockBuckets();
+    const Labels labels = {{"action", kLabelActions[static_cast<size_t>(monitor.action)]},
+                           {"error", kLabelErrors[static_cast<size_t>(monitor.error)]}};
+    reconciliations.Add(labels).Increment(times);
+    ObserveMany(reconciliation_seconds.Add(labels, buckets), buckets, took, times);
+    for (const MetricLabels& metric : monitor.metrics) {
+      const Labels each = {{"action", kLabelActions[static_cast<size_t>(metric.action)]},
+                           {"error", kLabelErrors[static_cast<size_t>(metric.error)]},
+                           {"metric_type", metric.type}};
+      computations.Add(each).Increment(times);
+      ObserveMany(computation_seconds.Add(each, buckets), buckets,
+                  took / static_cast<double>(monitor.metrics.size()), times);
+    }
+  }
+
   Family<Counter>& decisions;
   Counter& unchanged;
   Histogram& duration;
@@ -225,21 +243,7 @@ void LoopMetrics::OnDecision(const DecisionRecord& record) {
     }
   }
   if (record.mode != Mode::kAct || record.managed->key.kind != AutoscalerKind::kHpa) return;
-  const Buckets& buckets = StockBuckets();
-  const MonitorLabels& monitor = decision.monitor;
-  const Labels labels = {{"action", kLabelActions[static_cast<size_t>(monitor.action)]},
-                         {"error", kLabelErrors[static_cast<size_t>(monitor.error)]}};
-  families_->reconciliations.Add(labels).Increment();
-  families_->reconciliation_seconds.Add(labels, buckets)
-      .Observe(absl::ToDoubleSeconds(record.took));
-  for (const MetricLabels& metric : monitor.metrics) {
-    const Labels each = {{"action", kLabelActions[static_cast<size_t>(metric.action)]},
-                         {"error", kLabelErrors[static_cast<size_t>(metric.error)]},
-                         {"metric_type", metric.type}};
-    families_->computations.Add(each).Increment();
-    families_->computation_seconds.Add(each, buckets)
-        .Observe(absl::ToDoubleSeconds(record.took) / static_cast<double>(monitor.metrics.size()));
-  }
+  families_->Reconciled(decision.monitor, absl::ToDoubleSeconds(record.took), 1);
 }
 
 void LoopMetrics::OnRound(const RestRound& round) {
@@ -257,16 +261,9 @@ void LoopMetrics::OnRound(const RestRound& round) {
       ObserveMany(f.age, AgeBuckets(), absl::ToDoubleSeconds(age), members);
     }
     if (kind.kind != AutoscalerKind::kHpa) continue;
-    const Labels labels = {{"action", "none"}, {"error", "none"}};
-    f.reconciliations.Add(labels).Increment(members);
-    ObserveMany(f.reconciliation_seconds.Add(labels, StockBuckets()), StockBuckets(), took,
-                members);
-    for (const std::string& type : kind.metric_types) {
-      const Labels each = {{"action", "none"}, {"error", "none"}, {"metric_type", type}};
-      f.computations.Add(each).Increment(members);
-      ObserveMany(f.computation_seconds.Add(each, StockBuckets()), StockBuckets(),
-                  took / static_cast<double>(kind.metric_types.size()), members);
-    }
+    MonitorLabels monitor;  // nothing was done, nothing failed
+    for (const std::string& type : kind.metric_types) monitor.metrics.push_back({.type = type});
+    f.Reconciled(monitor, took, members);
   }
 }
 

@@ -21,14 +21,6 @@ constexpr absl::Duration kQuick = absl::Milliseconds(10);
 // Who waits longer for answers does not rest: the others would wait with it.
 constexpr absl::Duration kSlow = absl::Milliseconds(250);
 
-absl::Duration WallOffset(const RestStep::Times& now) {
-  return now.wall - absl::UnixEpoch() - now.monotonic;
-}
-
-bool WasSet(absl::Duration before, absl::Duration now) {
-  return now - before > kClockJump || before - now > kClockJump;
-}
-
 // What is asked for in a round: the answers of one origin together, any other question by itself.
 RestInput InputOf(const QuestionBoard::Handle& question, const Told& told) {
   RestInput input;
@@ -103,7 +95,7 @@ bool RestStep::AllHolds(const RestGroup& group, uint64_t ownership_epoch, const 
                      [](const ScaleStore::Kind* kind) {
                        return ScaleStore::IsUsable(*kind) == ScaleStore::Usable::kYes;
                      }) &&
-         !WasSet(group.wall_offset, WallOffset(now));
+         !IsClockJump(now.WallOffset() - group.wall_offset);
 }
 
 // Brings it to where it would be, had it been decided by itself in each round.
@@ -184,14 +176,12 @@ std::vector<Entry*> RestStep::Begin(RestGroup& group, Change change, const Times
                member.pods->version() != member.pods_version;
       },
       out);
-  const bool fewer = !out.empty();
-  const bool more = !change.joining.empty();
   for (RestMember& member : change.joining) {
     Entry& entry = *member.entry;
     // What all share may have changed since it was decided.
     if (apart || leaving.contains(&entry) || entry.ownership_epoch != group.ownership_epoch ||
         entry.target.mapper != group.mapper || now.wall >= member.until ||
-        WasSet(entry.wall_offset, WallOffset(now))) {
+        IsClockJump(now.WallOffset() - entry.wall_offset)) {
       out.push_back(&entry);
       continue;
     }
@@ -202,11 +192,11 @@ std::vector<Entry*> RestStep::Begin(RestGroup& group, Change change, const Times
     }
     group.members.push_back(std::move(member));
   }
-  if (fewer || more) Index(group, out);
+  if (!out.empty() || !change.joining.empty()) Index(group, out);
   if (first && !group.members.empty()) {
     group.inputs_together = group.inputs.size();
     group.rounds_together = group.rest->rounds();
-    group.wall_offset = WallOffset(now);
+    group.wall_offset = now.WallOffset();
   } else if (group.inputs.size() <= group.inputs_together) {
     group.rounds_together = group.rest->rounds();
   }
@@ -220,6 +210,11 @@ bool RestStep::AskByOrigin(RestGroup& group, RestInput& input) const {
   input.changed = !again.has_value() || !again->same;
   if (!input.changed) input.time = again->time;
   return group.Answered();
+}
+
+void RestStep::Join(RestGroup& group, const RestInput& input,
+                    std::vector<QuestionBoard::Handle>& to_ask) const {
+  if (parts_.board.Join(input.question, group.began, group, to_ask)) group.pending.fetch_sub(1);
 }
 
 // One after the other; each is joined when its turn comes, so that nobody else who wants it waits
@@ -242,7 +237,7 @@ void RestStep::AskHere(RestGroup& group) const {
 void RestStep::AskTogether(RestGroup& group, const std::vector<RestInput*>& inputs) const {
   std::vector<QuestionBoard::Handle> to_ask;
   for (const RestInput* input : inputs) {
-    if (parts_.board.Join(input->question, group.began, group, to_ask)) group.pending.fetch_sub(1);
+    Join(group, *input, to_ask);
   }
   parts_.board.AskAllHere(std::move(to_ask));
 }
@@ -256,7 +251,7 @@ bool RestStep::Ask(RestGroup& group, bool here, const std::function<void()>& on_
   std::vector<QuestionBoard::Handle> to_ask;
   for (RestInput& input : group.inputs) {
     if (input.origin == nullptr) {
-      if (parts_.board.Join(input.question, group.began, group, to_ask)) group.pending.fetch_sub(1);
+      Join(group, input, to_ask);
       continue;
     }
     parts_.run_reads([this, &group, &input, on_answered] {
@@ -303,7 +298,7 @@ std::vector<Entry*> RestStep::End(RestGroup& group, const Times& now) const {
   }
   if (group.members.empty()) return out;
   group.last_round = now.monotonic;
-  group.wall_offset = WallOffset(now);
+  group.wall_offset = now.WallOffset();
   group.rest->AddRound(now.wall);
   const RestRound round = {.rest = group.rest.get(),
                            .kinds = group.kinds,

@@ -68,6 +68,9 @@ class RestStep {
   template <typename Leaves>
   void TakeOut(RestGroup& group, Leaves leaves, std::vector<Entry*>& out) const;
   void Index(RestGroup& group, std::vector<Entry*>& out) const;
+  // `group.pending` counts it already.
+  void Join(RestGroup& group, const RestInput& input,
+            std::vector<QuestionBoard::Handle>& to_ask) const;
   void AskHere(RestGroup& group) const;
   void AskTogether(RestGroup& group, const std::vector<RestInput*>& inputs) const;
   bool AskByOrigin(RestGroup& group, RestInput& input) const;

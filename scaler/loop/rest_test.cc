@@ -256,9 +256,7 @@ TEST(Rest, RenewsWhatWasRecommended) {
 }
 
 TEST(Rest, IsNotForOneThatActsOnNothing) {
-  ScalerOptions options;
-  options.mode = Mode::kShadow;
-  LoopWorld world(options);
+  LoopWorld world(LoopWorld::InShadow());
   world.AddDeployment("web", 2);
   world.PutHpa("web", ExternalMetricJson("queue", "10"));
   world.metrics.SetExternal("queue", 20000);

@@ -68,9 +68,7 @@ TEST(Scaler, DecidesOnAllFiveTypes) {
 }
 
 TEST(Scaler, WritesNothingInShadow) {
-  ScalerOptions options;
-  options.mode = Mode::kShadow;
-  LoopWorld world(options);
+  LoopWorld world(LoopWorld::InShadow());
   world.AddDeployment("web", 2);
   world.PutHpa("web", ExternalMetricJson("queue", "10"));
   world.metrics.SetExternal("queue", 35000);

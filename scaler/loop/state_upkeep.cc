@@ -25,6 +25,11 @@ bool RenewRecommendation(int32_t replicas, absl::Time now, ScalerState& state) {
   return false;
 }
 
+bool IsClockJump(absl::Duration moved) {
+  constexpr absl::Duration kLeast = absl::Milliseconds(500);
+  return moved > kLeast || moved < -kLeast;
+}
+
 void ShiftTimes(absl::Duration by, ScalerState& state) {
   for (Recommendation& r : state.recommendations) r.time += by;
   for (ScaleEvent& event : state.scale_ups) event.time += by;

@@ -16,8 +16,8 @@ void DropOutlived(absl::Time now, ScalerState& state);
 // replicas to renew.
 bool RenewRecommendation(int32_t replicas, absl::Time now, ScalerState& state);
 
-// The wall clock was set, rather than slewed, when it moves by this much against the other.
-inline constexpr absl::Duration kClockJump = absl::Milliseconds(500);
+// Whether the wall clock was set, rather than slewed, when it moved by so much against the other.
+bool IsClockJump(absl::Duration moved);
 
 // Moves everything remembered by as much as the wall clock was set.
 void ShiftTimes(absl::Duration by, ScalerState& state);

@@ -353,6 +353,12 @@ class LoopWorld {
     return options;
   }
 
+  static ScalerOptions InShadow() {
+    ScalerOptions options;
+    options.mode = Mode::kShadow;
+    return options;
+  }
+
   // A Deployment whose pods have the label app=NAME, with `replicas` of them running and ready.
   void AddDeployment(const std::string& name, int replicas) {
     api.Put(absl::StrCat(
