@@ -72,9 +72,9 @@ const std::string& ValueOf(const ExternalMetricRequest& request, absl::string_vi
 
 struct ExternalProvider::Group {
   MetricSeries found;
-  std::string label;            // whose values differ; "": one request alone
-  std::vector<size_t> members;  // by value
-  std::string promql = "";      // as soon as it was made
+  std::string label;                 // whose values differ; "": one request alone
+  std::vector<size_t> members;       // by value
+  RepeatedQueryPtr query = nullptr;  // as soon as it was made
 };
 
 // Requests that came together.
@@ -88,7 +88,7 @@ struct ExternalProvider::Call {
 struct ExternalProvider::Known : public Origin {
   AnswerMark mark;
   std::string label;
-  std::string promql;
+  RepeatedQueryPtr query;
   size_t members = 0;
   std::shared_ptr<const Call> call;  // nullptr: no other call should ask so
 };
@@ -99,20 +99,22 @@ const ExternalProvider::Known* ExternalProvider::KnownOf(const ExternalMetricReq
   return dynamic_cast<const Known*>(request.repeat->origin.get());
 }
 
-QueryWish ExternalProvider::WishOf(const Batch& batch, const Group& group) {
-  QueryWish wish;
+std::optional<AgainWish> ExternalProvider::WishOf(const Batch& batch, const Group& group) {
+  std::optional<AgainWish> wish;
   const Known* const first = KnownOf(*batch.requests[group.members[0]]);
   bool all_alike = first != nullptr && first->label == group.label;
   for (const size_t i : group.members) {
     const std::optional<Repeat>& repeat = batch.requests[i]->repeat;
-    wish.again = wish.again || repeat.has_value();
-    if (repeat.has_value()) wish.max_age = std::min(wish.max_age, repeat->max_age);
+    if (repeat.has_value()) {
+      if (!wish.has_value()) wish.emplace();
+      wish->max_age = std::min(wish->max_age, repeat->max_age);
+    }
     const Known* const known = KnownOf(*batch.requests[i]);
     all_alike = all_alike && (known == first || (known != nullptr && known->label == group.label &&
                                                  known->mark == first->mark));
   }
   // Whoever had another answer, or none, needs the samples.
-  if (all_alike) wish.before = first->mark;
+  if (all_alike) wish->before = first->mark;
   return wish;
 }
 
@@ -150,9 +152,9 @@ std::optional<Repeated> ExternalProvider::Again(const OriginPtr& origin, absl::D
       known->call->registry != answering_.registry.registry()) {
     return std::nullopt;
   }
-  const absl::StatusOr<FreshResult> fresh = answering_.batcher.Query(
-      known->promql, answering_.clock.MonotonicNow() + timeout,
-      {.max_age = max_age, .again = true, .only_whether = true, .before = known->mark});
+  const absl::StatusOr<FreshResult> fresh = answering_.batcher.QueryAgain(
+      known->query, answering_.clock.MonotonicNow() + timeout,
+      {.max_age = max_age, .only_whether = true, .before = known->mark});
   if (!fresh.ok()) return std::nullopt;
   if (fresh->mark != known->mark) return Repeated{.origin = nullptr, .same = false, .time = {}};
   return SameAs(origin, *fresh);
@@ -182,7 +184,7 @@ std::vector<ExternalProvider::Group> ExternalProvider::KnownGroups(Batch& batch)
         }
         of_group.push_back(known);
         groups.push_back(
-            {.found = {}, .label = known->label, .members = {}, .promql = known->promql});
+            {.found = {}, .label = known->label, .members = {}, .query = known->query});
       }
     }
     groups[place].members.push_back(i);
@@ -289,14 +291,16 @@ void ExternalProvider::AskGroup(const Batch& batch, Group& group, Answers& answe
       answers[i] = FetchFailure(answering_, requests[i]->metric, cause);
     }
   };
-  if (group.promql.empty()) {
+  if (group.query == nullptr) {
     absl::StatusOr<std::string> promql = QueryOf(batch, group);
     if (!promql.ok()) return fail(absl::InternalError(promql.status().message()));
-    group.promql = *std::move(promql);
+    group.query = std::make_shared<const RepeatedQuery>(*std::move(promql));
   }
 
+  const std::optional<AgainWish> again = WishOf(batch, group);
   const absl::StatusOr<FreshResult> fresh =
-      answering_.batcher.Query(group.promql, deadline, WishOf(batch, group));
+      again.has_value() ? answering_.batcher.QueryAgain(group.query, deadline, *again)
+                        : answering_.batcher.Query(group.query->promql, deadline);
   if (!fresh.ok()) {
     // The source refuses the query as it is, maybe for its size.
     if (group.members.size() > 1 && absl::IsInvalidArgument(fresh.status())) {
@@ -314,10 +318,32 @@ void ExternalProvider::AskGroup(const Batch& batch, Group& group, Answers& answe
   HandOut(batch, group, *fresh, answers);
 }
 
+// That of members who were told the same by the same query, so that all are asked for as one; else
+// a new one.
+OriginPtr ExternalProvider::OriginOf(const Batch& batch, const Group& group,
+                                     const AnswerMark& mark) {
+  for (const size_t i : group.members) {
+    const Known* const known = KnownOf(*batch.requests[i]);
+    if (known != nullptr && known->mark == mark && known->label == group.label &&
+        known->members == group.members.size() && known->call != nullptr &&
+        known->call->registry == batch.registry && known->call->requests == batch.requests.size() &&
+        known->query->promql == group.query->promql) {
+      return batch.requests[i]->repeat->origin;
+    }
+  }
+  auto origin = std::make_shared<Known>();
+  origin->mark = mark;
+  origin->label = group.label;
+  origin->query = group.query;
+  origin->members = group.members.size();
+  origin->call = batch.call;
+  return origin;
+}
+
 void ExternalProvider::HandOut(const Batch& batch, const Group& group, const FreshResult& fresh,
                                Answers& answers) {
-  // Made for those that do not have it yet.
-  std::shared_ptr<Known> origin;
+  // Of those that do not have it yet.
+  OriginPtr origin;
   absl::flat_hash_map<absl::string_view, std::vector<const Sample*>> by_value;
   bool indexed = false;
   for (const size_t i : group.members) {
@@ -330,14 +356,7 @@ void ExternalProvider::HandOut(const Batch& batch, const Group& group, const Fre
       continue;
     }
     if (!std::exchange(indexed, true)) {
-      if (fresh.mark.has_value()) {
-        origin = std::make_shared<Known>();
-        origin->mark = *fresh.mark;
-        origin->label = group.label;
-        origin->promql = group.promql;
-        origin->members = group.members.size();
-        origin->call = batch.call;
-      }
+      if (fresh.mark.has_value()) origin = OriginOf(batch, group, *fresh.mark);
       for (const Sample& sample : fresh.result->samples) {
         by_value[group.label.empty() ? "" : LabelValue(sample.labels, group.label)].push_back(
             &sample);

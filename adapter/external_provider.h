@@ -55,13 +55,14 @@ class ExternalProvider : public ExternalMetricsProvider {
   struct Group;
 
   static const Known* KnownOf(const ExternalMetricRequest& request);
-  static QueryWish WishOf(const Batch& batch, const Group& group);
+  static std::optional<AgainWish> WishOf(const Batch& batch, const Group& group);
   static std::vector<Group> KnownGroups(Batch& batch);
   std::vector<Group> GroupsOf(const Batch& batch, Answers& answers) const;
   std::vector<Group> Split(std::vector<Group> groups,
                            absl::Span<const ExternalMetricRequest* const> requests) const;
   static absl::StatusOr<std::string> QueryOf(const Batch& batch, const Group& group);
   void AskGroup(const Batch& batch, Group& group, Answers& answers);
+  static OriginPtr OriginOf(const Batch& batch, const Group& group, const AnswerMark& mark);
   void HandOut(const Batch& batch, const Group& group, const FreshResult& fresh, Answers& answers);
   absl::StatusOr<ExternalMetricList> Answer(const ExternalMetricRequest& request,
                                             const FreshResult& fresh,

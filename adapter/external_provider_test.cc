@@ -189,6 +189,25 @@ TEST_F(ExternalProviderTest, OneQuestionAsksAgainForAllOfAnOrigin) {
   EXPECT_FALSE(again().has_value());  // other rules, maybe another query
 }
 
+TEST_F(ExternalProviderTest, WhoAskedAloneIsOfTheOthersOriginAgain) {
+  std::vector<ExternalMetricRequest> requests = {Ask("queue=a"), Ask("queue=b"), Ask("queue=c")};
+  for (ExternalMetricRequest& request : requests) request.repeat = Repeat{};
+  const auto ask = [&] {
+    const auto lists = GetAll(requests);
+    for (size_t i = 0; i < lists.size(); ++i) {
+      requests[i].repeat->origin = lists[i]->repeated.origin;
+    }
+  };
+  ask();
+  const OriginPtr origin = requests[0].repeat->origin;
+  ASSERT_NE(origin, nullptr);
+  source_.SayTheSameAt(103);
+  requests[1].repeat->origin = GetAll({requests[1]})[0]->repeated.origin;
+  EXPECT_NE(requests[1].repeat->origin, origin);
+  ask();
+  for (const ExternalMetricRequest& request : requests) EXPECT_EQ(request.repeat->origin, origin);
+}
+
 TEST_F(ExternalProviderTest, TheVeryRequestsOfAnEarlierCallMakeItsQueries) {
   std::vector<ExternalMetricRequest> all = {Ask("queue=b"), Ask("queue=a"),
                                             Ask("queue=a", "shop", "total_len"), Ask("queue=c")};

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/call_once.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -47,7 +48,26 @@ struct AnswerMark {
   friend bool operator==(const AnswerMark&, const AnswerMark&) = default;
 };
 
-// The answer to a query that is asked again and again.
+// A query that is asked again and again. What is made of its text, which may be long, is made once.
+//
+// Thread-safe.
+class RepeatedQuery {
+ public:
+  explicit RepeatedQuery(std::string text);
+  const std::string promql;
+  const size_t hash;  // HashOf(promql)
+
+  static size_t HashOf(absl::string_view promql);
+  // The text as a source sends it: what `encode` makes of it, which is always the same.
+  const std::string& Encoded(std::string (*encode)(absl::string_view)) const;
+
+ private:
+  mutable absl::once_flag encoded_once_;
+  mutable std::string encoded_;
+};
+using RepeatedQueryPtr = std::shared_ptr<const RepeatedQuery>;
+
+// The answer to one.
 struct Requeried {
   // nullptr: what was marked `before`, at another time.
   std::shared_ptr<const QueryResult> result;
@@ -73,11 +93,11 @@ class MetricSource {
 
   // Query of one who asks the same again and again: an answer that says what the one marked
   // `before` said is not read again.
-  virtual absl::StatusOr<Requeried> QueryAgain(absl::string_view promql, absl::Time at,
+  virtual absl::StatusOr<Requeried> QueryAgain(const RepeatedQuery& query, absl::Time at,
                                                absl::Duration timeout,
                                                const std::optional<AnswerMark>& before) {
     (void)before;
-    absl::StatusOr<std::shared_ptr<const QueryResult>> result = Query(promql, at, timeout);
+    absl::StatusOr<std::shared_ptr<const QueryResult>> result = Query(query.promql, at, timeout);
     if (!result.ok()) return result.status();
     return Requeried{.result = *std::move(result)};
   }

@@ -149,8 +149,8 @@ class ExternalMetricsProvider {
     for (const ExternalMetricRequest* request : requests) answers.push_back(Get(*request));
     return answers;
   }
-  // What GetAll would say in `repeated` of all answers with that origin, asked once for all of them.
-  // nullopt: it can't be told so, or the source failed.
+  // What GetAll would say in `repeated` of all answers with that origin, asked once for all of
+  // them. nullopt: it can't be told so, or the source failed.
   virtual std::optional<Repeated> Again(const OriginPtr& origin, absl::Duration timeout,
                                         absl::Duration max_age) {
     (void)origin, (void)timeout, (void)max_age;
@@ -197,6 +197,10 @@ struct ResourceMetricList {
   Repeated repeated = {};
 };
 
+// What a caller wants to know of pods. Of the other amount it is only known that it has a sample,
+// as an item of the list has both: it is 0, and a container without the wanted one is not named.
+enum class PodAmounts { kBoth, kCpu, kMemory };
+
 class ResourceMetricsProvider {
  public:
   virtual ~ResourceMetricsProvider() = default;
@@ -208,12 +212,12 @@ class ResourceMetricsProvider {
                                                               absl::string_view name,
                                                               const kube::Selector& selector,
                                                               absl::Duration timeout) = 0;
-  // The same of a namespace's pods, of one who asks again and again.
+  // The same of a namespace's pods, of one who asks again and again. May tell more than is wanted.
   virtual absl::StatusOr<ResourceMetricList<PodMetrics>> PodsAgain(absl::string_view ns,
                                                                    const kube::Selector& selector,
+                                                                   PodAmounts /*wanted*/,
                                                                    absl::Duration timeout,
-                                                                   const Repeat& repeat) {
-    (void)repeat;
+                                                                   const Repeat& /*repeat*/) {
     return Pods(ns, "", selector, timeout);
   }
   virtual absl::StatusOr<ResourceMetricList<NodeMetrics>> Nodes(absl::string_view name,

@@ -58,8 +58,7 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::QueryAlone(const ObjectQuestion& ques
                    question.rule->ObjectQuery(question.args, *question.resource_names));
   ASSIGN_OR_RETURN(const std::string label, question.rule->LabelOfResource(
                                                 question.args.resource, *question.resource_names));
-  ASSIGN_OR_RETURN(const FreshResult fresh,
-                   flights_.Query(promql, deadline, {.max_age = question.max_age}));
+  ASSIGN_OR_RETURN(const FreshResult fresh, flights_.Query(promql, deadline, question.max_age));
   ASSIGN_OR_RETURN(const auto values, ValuesByLabel(*fresh.result, label));
   ObjectAnswer answer;
   answer.fresh_until = fresh.fresh_until;

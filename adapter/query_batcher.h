@@ -69,9 +69,12 @@ class QueryBatcher {
   absl::StatusOr<ObjectAnswer> QueryObjects(const ObjectQuestion& question, MonotonicTime deadline);
 
   // One query as it stands.
-  absl::StatusOr<FreshResult> Query(absl::string_view promql, MonotonicTime deadline,
-                                    const QueryWish& wish = {}) {
-    return flights_.Query(promql, deadline, wish);
+  absl::StatusOr<FreshResult> Query(absl::string_view promql, MonotonicTime deadline) {
+    return flights_.Query(promql, deadline);
+  }
+  absl::StatusOr<FreshResult> QueryAgain(const RepeatedQueryPtr& query, MonotonicTime deadline,
+                                         const AgainWish& wish) {
+    return flights_.QueryAgain(query, deadline, wish);
   }
 
   // Whether questions may share a query, and how many of them.

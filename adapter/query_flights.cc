@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/hash/hash.h"
 #include "absl/status/status.h"
 #include "base/steady_wait.h"
 
@@ -32,8 +31,9 @@ bool QueryFlights::Flight::Aging(MonotonicTime now) {
   return done && now >= fresh.refresh_at;
 }
 
-std::optional<FreshResult> QueryFlights::Flight::ResultFor(const QueryWish& wish) const {
-  if (fresh.result == nullptr && fresh.mark != wish.before) return std::nullopt;
+std::optional<FreshResult> QueryFlights::Flight::ResultFor(const AgainWish* again) const {
+  const bool useless = fresh.result == nullptr && (again == nullptr || fresh.mark != again->before);
+  if (useless) return std::nullopt;
   return fresh;
 }
 
@@ -47,11 +47,24 @@ void QueryFlights::Count(QueryOutcome outcome) {
 }
 
 absl::StatusOr<FreshResult> QueryFlights::Query(absl::string_view promql, MonotonicTime deadline,
-                                                const QueryWish& wish) {
-  const Question question = {.promql = promql, .hash = absl::Hash<absl::string_view>()(promql)};
+                                                absl::Duration max_age) {
+  const Question question = {
+      .promql = promql, .hash = RepeatedQuery::HashOf(promql), .repeated = nullptr};
+  return Ask(question, deadline, max_age, nullptr);
+}
+
+absl::StatusOr<FreshResult> QueryFlights::QueryAgain(const RepeatedQueryPtr& query,
+                                                     MonotonicTime deadline,
+                                                     const AgainWish& wish) {
+  const Question question = {.promql = query->promql, .hash = query->hash, .repeated = query};
+  return Ask(question, deadline, wish.max_age, &wish);
+}
+
+absl::StatusOr<FreshResult> QueryFlights::Ask(const Question& question, MonotonicTime deadline,
+                                              absl::Duration max_age, const AgainWish* again) {
   while (true) {
-    const auto [flight, lead, old] = Join(question, wish.max_age);
-    if (lead) Fly(question, deadline, wish, *flight);
+    const auto [flight, lead, old] = Join(question, max_age);
+    if (lead) Fly(question, deadline, again, *flight);
 
     absl::MutexLock lock(&flight->mutex);
     const bool waited = !flight->done;
@@ -60,7 +73,7 @@ absl::StatusOr<FreshResult> QueryFlights::Query(absl::string_view promql, Monoto
       return absl::DeadlineExceededError("an equal query under way took too long");
     }
     if (flight->status.ok()) {
-      std::optional<FreshResult> fresh = flight->ResultFor(wish);
+      std::optional<FreshResult> fresh = flight->ResultFor(again);
       if (!fresh.has_value()) continue;
       if (!lead) Count(waited ? QueryOutcome::kJoined : QueryOutcome::kReused);
       return *std::move(fresh);
@@ -117,20 +130,20 @@ QueryFlights::Part QueryFlights::Join(const Question& question, absl::Duration m
   return {.flight = known.current, .lead = lead, .old = nullptr};
 }
 
-absl::StatusOr<Requeried> QueryFlights::AskSource(absl::string_view promql, MonotonicTime sent,
-                                                  MonotonicTime deadline, const QueryWish& wish) {
-  if (wish.again) {
-    return source_.QueryAgain(promql, clock_.WallNow(), deadline - sent, wish.before);
+absl::StatusOr<Requeried> QueryFlights::AskSource(const Question& question, MonotonicTime sent,
+                                                  MonotonicTime deadline, const AgainWish* again) {
+  if (again != nullptr) {
+    return source_.QueryAgain(*question.repeated, clock_.WallNow(), deadline - sent, again->before);
   }
-  auto result = source_.Query(promql, clock_.WallNow(), deadline - sent);
+  auto result = source_.Query(question.promql, clock_.WallNow(), deadline - sent);
   if (!result.ok()) return result.status();
   return Requeried{.result = *std::move(result)};
 }
 
-void QueryFlights::Fly(const Question& question, MonotonicTime deadline, const QueryWish& wish,
+void QueryFlights::Fly(const Question& question, MonotonicTime deadline, const AgainWish* again,
                        Flight& flight) {
   const MonotonicTime sent = clock_.MonotonicNow();
-  absl::StatusOr<Requeried> result = AskSource(question.promql, sent, deadline, wish);
+  absl::StatusOr<Requeried> result = AskSource(question, sent, deadline, again);
   const bool ok = result.ok();
   Count(ok ? QueryOutcome::kSent : QueryOutcome::kFailed);
   const MonotonicTime now = clock_.MonotonicNow();
@@ -138,7 +151,7 @@ void QueryFlights::Fly(const Question& question, MonotonicTime deadline, const Q
   const absl::Duration error_reuse = absl::IsDeadlineExceeded(result.status())
                                          ? absl::ZeroDuration()
                                          : std::min(options_.error_reuse, options_.freshness);
-  const bool kept = !wish.again || (wish.only_whether && ok && result->result != nullptr);
+  const bool kept = again == nullptr || (again->only_whether && ok && result->result != nullptr);
   const MonotonicTime result_until = kept ? sent + options_.freshness : now;
   const MonotonicTime fresh_until = ok ? result_until : now + error_reuse;
   {

@@ -44,12 +44,10 @@ struct FlightOptions {
   size_t max_results = 4096;
 };
 
-// What a caller may add to its question.
-struct QueryWish {
+// Of one who asks again and again. What it gets is kept for nobody else, as it has taken from it
+// what it needs.
+struct AgainWish {
   absl::Duration max_age = absl::InfiniteDuration();
-  // It asks again and again. What it gets is kept for nobody else, as it has taken from it what it
-  // needs.
-  bool again = false;
   // It wants to know whether it is the same, and asks for it otherwise: then it is kept.
   bool only_whether = false;
   // Of what it got last: while nothing but times differs it gets no result.
@@ -59,7 +57,7 @@ struct QueryWish {
 struct FreshResult {
   absl::Time TimeOf(const Sample& sample) const { return time.value_or(sample.time); }
 
-  // nullptr: what the caller's own QueryWish.before marks.
+  // nullptr: what the caller's own AgainWish.before marks.
   std::shared_ptr<const QueryResult> result;
   std::optional<AnswerMark> mark;  // of one who asks again
   std::optional<absl::Time> time;  // of all samples; never without a mark
@@ -73,10 +71,12 @@ class QueryFlights {
   // All outlive this; `metrics` may be nullptr.
   QueryFlights(MetricSource& source, Clock& clock, FlightOptions options, AdapterMetrics* metrics);
 
-  // Evaluates `promql` now, or as it was at most `freshness` ago. kDeadlineExceeded, or the
-  // source's errors.
+  // Evaluates `promql` now, or as it was at most `freshness` ago and at most max_age.
+  // kDeadlineExceeded, or the source's errors.
   absl::StatusOr<FreshResult> Query(absl::string_view promql, MonotonicTime deadline,
-                                    const QueryWish& wish = {});
+                                    absl::Duration max_age = absl::InfiniteDuration());
+  absl::StatusOr<FreshResult> QueryAgain(const RepeatedQueryPtr& query, MonotonicTime deadline,
+                                         const AgainWish& wish);
 
   // Drops what cannot be given again.
   void Sweep();
@@ -89,7 +89,7 @@ class QueryFlights {
     FreshResult fresh ABSL_GUARDED_BY(mutex);
 
     // What it brought, or that it is of no use to a caller for whom another answer was the last.
-    std::optional<FreshResult> ResultFor(const QueryWish& wish) const
+    std::optional<FreshResult> ResultFor(const AgainWish* again) const
         ABSL_SHARED_LOCKS_REQUIRED(mutex);
 
     bool Done() const ABSL_SHARED_LOCKS_REQUIRED(mutex) { return done; }
@@ -108,25 +108,31 @@ class QueryFlights {
       return current->Joinable(now) || (next != nullptr && next->Joinable(now));
     }
   };
-  // A query's text with its hash, which is made once: a text may be long.
   struct Question {
     absl::string_view promql;
     size_t hash;
+    RepeatedQueryPtr repeated;  // the query itself, of one who asks again and again
   };
+  // A query of which something is known.
   struct Kept {
-    explicit Kept(const Question& question) : promql(question.promql), hash(question.hash) {}
-    operator Question() const { return {.promql = promql, .hash = hash}; }
-    std::string promql;
-    size_t hash;
+    explicit Kept(const Question& question)
+        : query(question.repeated != nullptr
+                    ? question.repeated
+                    : std::make_shared<const RepeatedQuery>(std::string(question.promql))) {}
+    RepeatedQueryPtr query;
   };
   struct HashOf {
     using is_transparent = void;
     size_t operator()(const Question& question) const { return question.hash; }
+    size_t operator()(const Kept& kept) const { return kept.query->hash; }
   };
   struct Equal {
     using is_transparent = void;
-    bool operator()(const Question& a, const Question& b) const {
-      return a.hash == b.hash && a.promql == b.promql;
+    bool operator()(const Kept& a, const Kept& b) const {
+      return a.query->promql == b.query->promql;
+    }
+    bool operator()(const Kept& a, const Question& b) const {
+      return a.query == b.repeated || (a.query->hash == b.hash && a.query->promql == b.promql);
     }
   };
   struct Shard {
@@ -144,9 +150,13 @@ class QueryFlights {
 
   Shard& ShardOf(const Question& question);
   Part Join(const Question& question, absl::Duration max_age);
-  void Fly(const Question& question, MonotonicTime deadline, const QueryWish& wish, Flight& flight);
-  absl::StatusOr<Requeried> AskSource(absl::string_view promql, MonotonicTime sent,
-                                      MonotonicTime deadline, const QueryWish& wish);
+  // `again`: nullptr of one who asks once.
+  absl::StatusOr<FreshResult> Ask(const Question& question, MonotonicTime deadline,
+                                  absl::Duration max_age, const AgainWish* again);
+  void Fly(const Question& question, MonotonicTime deadline, const AgainWish* again,
+           Flight& flight);
+  absl::StatusOr<Requeried> AskSource(const Question& question, MonotonicTime sent,
+                                      MonotonicTime deadline, const AgainWish* again);
   // Puts a flight that has ended in its place, or out of it.
   void Land(const Question& question, const Flight& flight, bool ok, bool reusable);
   // What `old` brought, if it is still fresh.

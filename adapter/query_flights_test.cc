@@ -43,7 +43,7 @@ TEST_F(QueryFlightsTest, AFreshResultIsGivenAgain) {
 
 TEST_F(QueryFlightsTest, WhoWishesForAYoungerResultGetsOne) {
   auto flights = Make();
-  const QueryWish young = {.max_age = absl::Milliseconds(100)};
+  const absl::Duration young = absl::Milliseconds(100);
   const auto first = flights->Query("up", kLater);
   clock_.Advance(absl::Milliseconds(100));
   EXPECT_EQ(flights->Query("up", kLater, young)->result, first->result);
@@ -65,7 +65,7 @@ TEST_F(QueryFlightsTest, AYoungerResultThatFailsIsAFailure) {
   const auto first = flights->Query("up", kLater);
   clock_.Advance(absl::Milliseconds(500));
   source_.OnQuery([](const std::string&) { return absl::UnavailableError("down"); });
-  const QueryWish young = {.max_age = absl::Milliseconds(100)};
+  const absl::Duration young = absl::Milliseconds(100);
   EXPECT_TRUE(absl::IsUnavailable(flights->Query("up", kLater, young).status()));
   EXPECT_TRUE(absl::IsUnavailable(flights->Query("up", kLater, young).status()));
   EXPECT_THAT(source_.queries(), SizeIs(2));  // the failure is given again for a while
@@ -77,29 +77,31 @@ TEST_F(QueryFlightsTest, WhoAsksAgainLearnsThatNothingChanged) {
   source_.OnQuery([](const std::string&) {
     return VectorOf({{.labels = {}, .time = absl::FromUnixSeconds(1), .value = 1}});
   });
-  QueryWish again = {.again = true};
-  const auto first = flights->Query("up", kLater, again);
+  const auto up = std::make_shared<const RepeatedQuery>("up");
+  AgainWish again;
+  const auto first = flights->QueryAgain(up, kLater, again);
   ASSERT_NE(first->result, nullptr);
   again.before = first->mark;
   source_.SayTheSameAt(2);
-  const auto second = flights->Query("up", kLater, again);
+  const auto second = flights->QueryAgain(up, kLater, again);
   EXPECT_EQ(second->result, nullptr);
   EXPECT_EQ(second->mark, first->mark);
   EXPECT_EQ(second->time, absl::FromUnixSeconds(2));
   EXPECT_EQ(second->fresh_until, clock_.MonotonicNow());
   // Nothing of it is kept for others, and what others asked for is given with all there is.
   EXPECT_NE(flights->Query("up", kLater)->result, nullptr);
-  EXPECT_NE(flights->Query("up", kLater, again)->result, nullptr);
+  EXPECT_NE(flights->QueryAgain(up, kLater, again)->result, nullptr);
   EXPECT_THAT(source_.queries(), SizeIs(3));
 }
 
 TEST_F(QueryFlightsTest, WhoJoinsOneThatAsksAgainGetsAResultNevertheless) {
   auto flights = Make();
-  QueryWish again = {.again = true};
+  const auto up = std::make_shared<const RepeatedQuery>("up");
+  AgainWish again;
   source_.OnQuery([](const std::string&) {
     return VectorOf({{.labels = {}, .time = absl::FromUnixSeconds(1), .value = 1}});
   });
-  again.before = flights->Query("up", kLater, again)->mark;
+  again.before = flights->QueryAgain(up, kLater, again)->mark;
   source_.SayTheSameAt(2);
   absl::Notification asked, release;
   source_.OnQuery([&](const std::string&) {
@@ -107,7 +109,7 @@ TEST_F(QueryFlightsTest, WhoJoinsOneThatAsksAgainGetsAResultNevertheless) {
     release.WaitForNotification();
     return VectorOf({{.labels = {}, .time = absl::FromUnixSeconds(1), .value = 1}});
   });
-  std::thread leader([&] { EXPECT_EQ(flights->Query("up", kLater, again)->result, nullptr); });
+  std::thread leader([&] { EXPECT_EQ(flights->QueryAgain(up, kLater, again)->result, nullptr); });
   asked.WaitForNotification();
   // Looks at the clock to find the flight and again, holding its lock, to wait for it.
   std::thread joiner([&] { EXPECT_NE(flights->Query("up", kLater)->result, nullptr); });

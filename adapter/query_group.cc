@@ -177,7 +177,7 @@ void QueryBatcher::Group::Fly(const std::shared_ptr<Flight>& flight, MonotonicTi
   if (!promql.ok()) {
     Land(flight, promql.status());
   } else {
-    Land(flight, batcher_.flights_.Query(*promql, deadline, {.max_age = max_age}));
+    Land(flight, batcher_.flights_.Query(*promql, deadline, max_age));
   }
 }
 

@@ -46,11 +46,12 @@ struct ResourceProvider::Known : public Origin {
   std::shared_ptr<const MapperNames> names;
   std::string ns;
   std::vector<kube::Requirement> selector;
+  PodAmounts wanted = PodAmounts::kBoth, asked = PodAmounts::kBoth;
   Objects pods;  // that these led to
   // While it lasts they still do. Follows, when they are found to be the same.
   mutable std::atomic<uint64_t> epoch = 0;
   mutable std::atomic<bool> quick = false;  // it took up to kQuick to ask, the last time
-  Queried cpu, memory;                      // without samples
+  Both both;                                // without samples
 };
 
 absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::Pods(
@@ -67,20 +68,42 @@ absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::Pods(
   return AskPods(PodBatches(pods), deadline, epoch);
 }
 
-const ResourceProvider::Known* ResourceProvider::KnownOf(const Repeat& repeat) const {
+const ResourceProvider::Known* ResourceProvider::KnownOf(const Repeat& repeat,
+                                                         PodAmounts wanted) const {
   const auto* known = dynamic_cast<const Known*>(repeat.origin.get());
-  const bool good = known != nullptr && known->cpu_rule == rules_.cpu &&
+  const bool good = known != nullptr && known->wanted == wanted && known->cpu_rule == rules_.cpu &&
                     known->memory_rule == rules_.memory &&
                     known->names == parts_.answering.registry.registry()->names();
   return good ? known : nullptr;
 }
 
+bool ResourceProvider::MayJoin() const {
+  if (!rules_.cpu->ContainerQuerySeparatesPods() || !rules_.memory->ContainerQuerySeparatesPods()) {
+    return false;
+  }
+  const auto names = parts_.answering.registry.registry()->names();
+  const auto cpu = rules_.cpu->LabelOfResource(ForRules(PodResource()), *names);
+  const auto memory = rules_.memory->LabelOfResource(ForRules(PodResource()), *names);
+  return cpu.ok() && memory.ok() && *cpu == *memory;
+}
+
+ResourceProvider::Amounts ResourceProvider::AmountsOf(const Batch& batch) const {
+  Amounts amounts;
+  if (batch.asked != PodAmounts::kMemory) {
+    amounts.push_back({"cpu", rules_.cpu.get(), &Both::cpu, &Usage::cpu_milli});
+  }
+  if (batch.asked != PodAmounts::kCpu) {
+    amounts.push_back({"memory", rules_.memory.get(), &Both::memory, &Usage::memory_milli});
+  }
+  return amounts;
+}
+
 absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::PodsAgain(
-    absl::string_view ns, const kube::Selector& selector, absl::Duration timeout,
+    absl::string_view ns, const kube::Selector& selector, PodAmounts wanted, absl::Duration timeout,
     const Repeat& repeat) {
   const MonotonicTime deadline = parts_.answering.clock.MonotonicNow() + timeout;
   const uint64_t epoch = Epoch();
-  const Known* const known = KnownOf(repeat);
+  const Known* const known = KnownOf(repeat, wanted);
   std::vector<Batch> batches;
   if (known != nullptr && known->epoch == epoch && known->ns == ns &&
       known->selector == selector.requirements()) {
@@ -103,8 +126,15 @@ absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::PodsAgain(
     }
   }
   if (batches.size() == 1) {
-    batches[0].repeat = repeat;
-    batches[0].selector = selector.requirements();
+    Batch& batch = batches[0];
+    batch.repeat = repeat;
+    batch.selector = selector.requirements();
+    batch.wanted = wanted;
+    if (batch.known != nullptr) {
+      batch.asked = batch.known->asked;
+    } else if (wanted != PodAmounts::kBoth && MayJoin()) {
+      batch.asked = wanted;
+    }
   }
   return AskPods(std::move(batches), deadline, epoch);
 }
@@ -112,51 +142,63 @@ absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::PodsAgain(
 absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::AskPods(std::vector<Batch> batches,
                                                                          MonotonicTime deadline,
                                                                          uint64_t epoch) {
-  const bool quick = AskAll(batches, deadline);
+  bool quick = AskAll(batches, deadline);
+  if (batches.size() == 1 && batches[0].asked != PodAmounts::kBoth &&
+      !batches[0].both.status.ok() && !absl::IsDeadlineExceeded(batches[0].both.status)) {
+    // Maybe the source, or what is before it, takes the two, which are shorter and simpler.
+    batches[0].asked = PodAmounts::kBoth;
+    batches[0].known = nullptr;
+    batches[0].both = {};
+    quick = AskAll(batches, deadline);
+  }
   ResourceMetricList<PodMetrics> list;
   RETURN_IF_ERROR(Settle(batches, deadline, epoch, list));
   for (Batch& batch : batches) {
     if (batch.known != nullptr) batch.known->quick = quick;
     if (!batch.both.status.ok()) continue;
-    if (const std::optional<Repeated> same = SameAsKnown(batch)) {
+    const Amounts amounts = AmountsOf(batch);
+    if (const std::optional<Repeated> same = SameAsKnown(batch, amounts)) {
       list.repeated = *same;
       return list;  // the only batch
     }
-    TakeReadings(batch);
+    TakeReadings(batch, amounts);
     for (size_t i = 0; i < batch.objects->size(); ++i) {
-      if (auto metrics = ForPod(batch, i)) list.items.push_back(*std::move(metrics));
+      if (auto metrics = ForPod(batch, amounts, i)) list.items.push_back(*std::move(metrics));
     }
     if (batch.repeat.has_value()) list.repeated.origin = OriginOf(batch, epoch, quick);
   }
   return list;
 }
 
-std::optional<Repeated> ResourceProvider::SameAsKnown(const Batch& batch) {
+std::optional<Repeated> ResourceProvider::SameAsKnown(const Batch& batch, const Amounts& amounts) {
   if (batch.known == nullptr) return std::nullopt;
-  const FreshResult& cpu = batch.both.cpu.fresh;
-  const FreshResult& memory = batch.both.memory.fresh;
-  const bool same = cpu.mark.has_value() && cpu.mark == batch.known->cpu.fresh.mark &&
-                    memory.mark.has_value() && memory.mark == batch.known->memory.fresh.mark;
-  if (!same) return std::nullopt;
-  return Repeated{.origin = batch.repeat->origin,
-                  .same = true,
-                  .time = WholeSeconds(std::min(*cpu.time, *memory.time))};
+  absl::Time time = absl::InfiniteFuture();
+  for (const Amount& amount : amounts) {
+    const FreshResult& fresh = (batch.both.*amount.queried).fresh;
+    const FreshResult& last = (batch.known->both.*amount.queried).fresh;
+    if (!fresh.mark.has_value() || fresh.mark != last.mark) return std::nullopt;
+    time = std::min(time, *fresh.time);
+  }
+  return Repeated{.origin = batch.repeat->origin, .same = true, .time = WholeSeconds(time)};
 }
 
 OriginPtr ResourceProvider::OriginOf(const Batch& batch, uint64_t epoch, bool quick) const {
   auto origin = std::make_shared<Known>();
   origin->cpu_rule = rules_.cpu;
   origin->memory_rule = rules_.memory;
-  origin->names = batch.both.cpu.query->names;
+  origin->wanted = batch.wanted;
+  origin->asked = batch.asked;
   origin->ns = batch.ns;
   origin->selector = batch.selector;
   origin->pods = batch.objects;
   origin->epoch = epoch;
   origin->quick = quick;
-  origin->cpu = batch.both.cpu;
-  origin->memory = batch.both.memory;
-  origin->cpu.fresh.result = nullptr;
-  origin->memory.fresh.result = nullptr;
+  origin->both = batch.both;
+  for (const Amount& amount : AmountsOf(batch)) {
+    Queried& queried = origin->both.*amount.queried;
+    origin->names = queried.query->names;
+    queried.fresh.result = nullptr;
+  }
   return origin;
 }
 
@@ -220,7 +262,7 @@ absl::StatusOr<ResourceMetricList<NodeMetrics>> ResourceProvider::Nodes(
   RETURN_IF_ERROR(Settle(batches, deadline, epoch, list));
   for (Batch& batch : batches) {
     if (!batch.both.status.ok()) continue;
-    TakeReadings(batch);
+    TakeReadings(batch, AmountsOf(batch));
     for (size_t i = 0; i < batch.objects->size(); ++i) {
       if (auto metrics = ForNode(batch, i)) list.items.push_back(*std::move(metrics));
     }
@@ -244,30 +286,32 @@ absl::StatusOr<std::vector<kube::ObjectPtr>> ResourceProvider::Candidates(
 bool ResourceProvider::AskAll(std::vector<Batch>& batches, MonotonicTime deadline) {
   const bool alone = batches.size() == 1 && batches[0].known != nullptr && batches[0].known->quick;
   const MonotonicTime begin = parts_.answering.clock.MonotonicNow();
-  struct Pair {
-    absl::StatusOr<Queried> cpu, memory;
+  struct Task {
+    Batch* batch;
+    Amount amount;
+    absl::StatusOr<Queried> queried;
   };
-  std::vector<Pair> pairs(batches.size());
   // cpu and memory of a batch are neighbours: they go out together.
-  parts_.pool.ParallelFor(2 * batches.size(), alone ? 1 : 2 * parts_.max_parallel, [&](size_t i) {
-    const bool cpu = i % 2 == 0;
-    const rules::CompiledResourceRule& rule = cpu ? *rules_.cpu : *rules_.memory;
-    (cpu ? pairs[i / 2].cpu : pairs[i / 2].memory) = Ask(rule, batches[i / 2], deadline);
+  std::vector<Task> tasks;
+  tasks.reserve(2 * batches.size());
+  for (Batch& batch : batches) {
+    for (const Amount& amount : AmountsOf(batch)) tasks.push_back({&batch, amount, Queried()});
+  }
+  parts_.pool.ParallelFor(tasks.size(), alone ? 1 : 2 * parts_.max_parallel, [&](size_t i) {
+    tasks[i].queried = Ask(tasks[i].amount, *tasks[i].batch, deadline);
   });
   const bool quick = parts_.answering.clock.MonotonicNow() - begin <= kQuick;
-  for (size_t i = 0; i < batches.size(); ++i) {
-    Both& both = batches[i].both;
-    both.status = pairs[i].cpu.status();
-    both.status.Update(pairs[i].memory.status());
-    if (!both.status.ok()) continue;
-    both.cpu = *std::move(pairs[i].cpu);
-    both.memory = *std::move(pairs[i].memory);
+  for (Task& task : tasks) {
+    Both& both = task.batch->both;
+    both.status.Update(task.queried.status());
+    if (task.queried.ok()) both.*task.amount.queried = *std::move(task.queried);
   }
   return quick;
 }
 
 absl::StatusOr<std::shared_ptr<const ResourceProvider::Query>> ResourceProvider::MakeQuery(
-    const rules::CompiledResourceRule& rule, const Batch& batch) const {
+    const Amount& amount, const Batch& batch) const {
+  const rules::CompiledResourceRule& rule = *amount.rule;
   auto query = std::make_shared<Query>();
   query->names = parts_.answering.registry.registry()->names();
   const MapperNames& names = *query->names;
@@ -279,36 +323,50 @@ absl::StatusOr<std::shared_ptr<const ResourceProvider::Query>> ResourceProvider:
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   }
   const bool nodes = batch.scope == Scope::kNodes;
-  ASSIGN_OR_RETURN(query->promql, nodes ? rule.NodeQuery(wanted, names)
-                                        : rule.ContainerQuery(batch.ns, wanted, names));
+  ASSIGN_OR_RETURN(std::string promql, nodes ? rule.NodeQuery(wanted, names)
+                                             : rule.ContainerQuery(batch.ns, wanted, names));
   ASSIGN_OR_RETURN(query->label,
                    rule.LabelOfResource(ForRules(nodes ? NodeResource() : PodResource()), names));
   if (batch.scope == Scope::kAllNamespaces) {
     ASSIGN_OR_RETURN(query->ns_label,
                      rule.LabelOfResource({.group = "", .resource = "namespaces"}, names));
   }
+  if (batch.asked != PodAmounts::kBoth) RETURN_IF_ERROR(Join(batch, wanted, *query, promql));
+  query->text = std::make_shared<const RepeatedQuery>(std::move(promql));
   return query;
 }
 
-absl::StatusOr<ResourceProvider::Queried> ResourceProvider::Ask(
-    const rules::CompiledResourceRule& rule, const Batch& batch, MonotonicTime deadline) {
+absl::Status ResourceProvider::Join(const Batch& batch, const std::vector<std::string>& pods,
+                                    const Query& query, std::string& promql) const {
+  const rules::CompiledResourceRule& other =
+      batch.asked == PodAmounts::kCpu ? *rules_.memory : *rules_.cpu;
+  ASSIGN_OR_RETURN(const std::string known, other.ContainerQuery(batch.ns, pods, *query.names));
+  promql = absl::StrCat("(", promql, ") and on (", query.label, ") (",
+                        parts_.answering.values.KnownByLabel(known, query.label), ")");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ResourceProvider::Queried> ResourceProvider::Ask(const Amount& amount,
+                                                                const Batch& batch,
+                                                                MonotonicTime deadline) {
   Queried queried;
-  QueryWish wish;
-  if (batch.repeat.has_value()) {
-    wish.again = true;
-    wish.max_age = batch.repeat->max_age;
-  }
+  std::optional<AnswerMark> before;
   if (batch.known != nullptr) {
     // The same objects make the same query.
-    const Queried& last = &rule == rules_.cpu.get() ? batch.known->cpu : batch.known->memory;
+    const Queried& last = batch.known->both.*amount.queried;
     queried.query = last.query;
-    wish.before = last.fresh.mark;
+    before = last.fresh.mark;
     queried.readings = last.readings;
   } else {
-    ASSIGN_OR_RETURN(queried.query, MakeQuery(rule, batch));
+    ASSIGN_OR_RETURN(queried.query, MakeQuery(amount, batch));
   }
-  ASSIGN_OR_RETURN(queried.fresh,
-                   parts_.answering.batcher.Query(queried.query->promql, deadline, wish));
+  QueryBatcher& batcher = parts_.answering.batcher;
+  const RepeatedQueryPtr& text = queried.query->text;
+  ASSIGN_OR_RETURN(
+      queried.fresh,
+      batch.repeat.has_value()
+          ? batcher.QueryAgain(text, deadline, {.max_age = batch.repeat->max_age, .before = before})
+          : batcher.Query(text->promql, deadline));
   if (queried.fresh.result == nullptr) return queried;  // as the last time
   queried.readings = nullptr;
   const QueryResult& result = *queried.fresh.result;
@@ -318,17 +376,16 @@ absl::StatusOr<ResourceProvider::Queried> ResourceProvider::Ask(
   return queried;
 }
 
-void ResourceProvider::TakeReadings(Batch& batch) {
-  const auto take = [&](const rules::CompiledResourceRule& rule, Queried& queried) {
-    if (queried.readings != nullptr) return;
-    queried.readings = std::make_shared<const ResourceReadings>(ReadingsOf(rule, batch, queried));
-  };
-  take(*rules_.cpu, batch.both.cpu);
-  take(*rules_.memory, batch.both.memory);
+void ResourceProvider::TakeReadings(Batch& batch, const Amounts& amounts) {
+  for (const Amount& amount : amounts) {
+    Queried& queried = batch.both.*amount.queried;
+    if (queried.readings != nullptr) continue;
+    queried.readings = std::make_shared<const ResourceReadings>(ReadingsOf(amount, batch, queried));
+  }
 }
 
-ResourceReadings ResourceProvider::ReadingsOf(const rules::CompiledResourceRule& rule,
-                                              const Batch& batch, const Queried& queried) {
+ResourceReadings ResourceProvider::ReadingsOf(const Amount& amount, const Batch& batch,
+                                              const Queried& queried) {
   using Name = std::pair<absl::string_view, absl::string_view>;
   const bool by_namespace = batch.scope == Scope::kAllNamespaces;
   absl::flat_hash_map<Name, uint32_t> places;
@@ -356,15 +413,14 @@ ResourceReadings ResourceProvider::ReadingsOf(const rules::CompiledResourceRule&
   if (!queried.fresh.time.has_value()) out.times.resize(out.begins.back());
   std::vector<uint32_t> next = out.begins;
   absl::flat_hash_map<absl::string_view, uint32_t> containers;
-  const absl::string_view what = &rule == rules_.cpu.get() ? "cpu" : "memory";
   for (size_t i = 0; i < samples.size(); ++i) {
     if (!objects[i].has_value()) continue;
-    const absl::string_view name = LabelValue(samples[i].labels, rule.container_label());
+    const absl::string_view name = LabelValue(samples[i].labels, amount.rule->container_label());
     const auto [container, fresh] =
         containers.try_emplace(name, static_cast<uint32_t>(containers.size()));
     if (fresh) out.containers.emplace_back(name);
     const uint32_t at = next[*objects[i]]++;
-    out.readings[at] = {.milli = Milli(samples[i], what), .container = container->second};
+    out.readings[at] = {.milli = Milli(samples[i], amount.name), .container = container->second};
     if (!out.times.empty()) out.times[at] = samples[i].time;
   }
   return out;
@@ -376,9 +432,10 @@ absl::Status ResourceProvider::Settle(const std::vector<Batch>& batches, Monoton
   Freshness freshness = {.fresh_until = absl::InfiniteDuration(), .epoch = epoch};
   for (const Batch& batch : batches) {
     if (batch.both.status.ok()) {
-      for (const FreshResult* fresh : {&batch.both.cpu.fresh, &batch.both.memory.fresh}) {
-        freshness.fresh_until = std::min(freshness.fresh_until, fresh->fresh_until);
-        freshness.refresh_at = std::min(freshness.refresh_at, fresh->refresh_at);
+      for (const Amount& amount : AmountsOf(batch)) {
+        const FreshResult& fresh = (batch.both.*amount.queried).fresh;
+        freshness.fresh_until = std::min(freshness.fresh_until, fresh.fresh_until);
+        freshness.refresh_at = std::min(freshness.refresh_at, fresh.refresh_at);
       }
       continue;
     }
@@ -405,22 +462,21 @@ int64_t ResourceProvider::Milli(const Sample& sample, absl::string_view what) {
       .value_or(ResourceReadings::kUnknown);
 }
 
-std::optional<PodMetrics> ResourceProvider::ForPod(const Batch& batch, size_t object) const {
+std::optional<PodMetrics> ResourceProvider::ForPod(const Batch& batch, const Amounts& amounts,
+                                                   size_t object) const {
   PodMetrics metrics;
   absl::Time earliest = absl::InfiniteFuture();
-  // False: the query says nothing of the pod, or what can't be shown.
-  const auto add = [&](const Queried& queried, int64_t Usage::*part) {
+  for (const Amount& amount : amounts) {
+    const Queried& queried = batch.both.*amount.queried;
     const ResourceReadings& all = *queried.readings;
     const absl::Span<const ResourceReadings::Reading> readings = all.Of(object);
+    if (readings.empty()) return std::nullopt;
     for (size_t i = 0; i < readings.size(); ++i) {
-      if (readings[i].milli == ResourceReadings::kUnknown) return false;
-      UsageOf(all.containers[readings[i].container], metrics.containers).*part = readings[i].milli;
+      const auto [milli, container] = readings[i];
+      if (milli == ResourceReadings::kUnknown) return std::nullopt;
+      UsageOf(all.containers[container], metrics.containers).*amount.usage = milli;
       earliest = std::min(earliest, queried.TimeOf(object, i));
     }
-    return !readings.empty();
-  };
-  if (!add(batch.both.cpu, &Usage::cpu_milli) || !add(batch.both.memory, &Usage::memory_milli)) {
-    return std::nullopt;
   }
   metrics.pod = (*batch.objects)[object];
   metrics.timestamp = WholeSeconds(earliest);

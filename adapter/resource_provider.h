@@ -3,7 +3,8 @@
 // Thread-safe; nothing of its own changes. Namespaces are asked in parallel, a bounded number at
 // once, and its two queries at once unless the same were answered within a few milliseconds the
 // last time; where the templates group by namespace, one pair of queries asks for all of them (for
-// up to max_names pods). Source: prometheus-adapter 0.12.0.
+// up to max_names pods). Who asks for one of the two again and again is answered by one query, for
+// its samples of the pods that have the other. Source: prometheus-adapter 0.12.0.
 //   pods   Left out without a cpu and a memory sample. A container with only one of the two has 0
 //          for the other; of a container's samples the last one counts.
 //   nodes  Left out without both; the first sample of each counts.
@@ -19,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "adapter/answering.h"
 #include "adapter/provider.h"
 #include "adapter/resource_readings.h"
@@ -45,6 +47,7 @@ class ResourceProvider : public ResourceMetricsProvider {
                                                       absl::Duration timeout) override;
   absl::StatusOr<ResourceMetricList<PodMetrics>> PodsAgain(absl::string_view ns,
                                                            const kube::Selector& selector,
+                                                           PodAmounts wanted,
                                                            absl::Duration timeout,
                                                            const Repeat& repeat) override;
   absl::StatusOr<ResourceMetricList<NodeMetrics>> Nodes(absl::string_view name,
@@ -55,7 +58,7 @@ class ResourceProvider : public ResourceMetricsProvider {
  private:
   struct Query {
     std::shared_ptr<const MapperNames> names;  // that it was made with
-    std::string promql;
+    RepeatedQueryPtr text;
     std::string label, ns_label;  // of the objects; "": the batch is of one namespace
   };
   struct Queried {
@@ -71,8 +74,16 @@ class ResourceProvider : public ResourceMetricsProvider {
   };
   struct Both {
     absl::Status status;  // of the first query that failed
-    Queried cpu, memory;
+    Queried cpu, memory;  // those that were asked
   };
+  // One of the two.
+  struct Amount {
+    absl::string_view name;
+    const rules::CompiledResourceRule* rule;
+    Queried Both::*queried;
+    int64_t Usage::*usage;
+  };
+  using Amounts = absl::InlinedVector<Amount, 2>;
   struct Known;  // an Origin
   using Objects = std::shared_ptr<const std::vector<kube::ObjectPtr>>;
   enum class Scope { kOneNamespace, kAllNamespaces, kNodes };
@@ -80,6 +91,8 @@ class ResourceProvider : public ResourceMetricsProvider {
   struct Batch {
     Scope scope = Scope::kOneNamespace;
     std::string ns;                                // of kOneNamespace
+    PodAmounts wanted = PodAmounts::kBoth;         // by one who asks again
+    PodAmounts asked = PodAmounts::kBoth;          // that, or both
     std::vector<kube::Requirement> selector = {};  // of one who asks again
     Objects objects = nullptr;
     std::optional<Repeat> repeat = std::nullopt;
@@ -93,23 +106,28 @@ class ResourceProvider : public ResourceMetricsProvider {
   absl::StatusOr<ResourceMetricList<PodMetrics>> AskPods(std::vector<Batch> batches,
                                                          MonotonicTime deadline, uint64_t epoch);
   // What the last answer was made of, if it was made by the same rules.
-  const Known* KnownOf(const Repeat& repeat) const;
-  // Makes the readings of both queries, where they are not those of the last time.
-  void TakeReadings(Batch& batch);
-  ResourceReadings ReadingsOf(const rules::CompiledResourceRule& rule, const Batch& batch,
-                              const Queried& queried);
+  const Known* KnownOf(const Repeat& repeat, PodAmounts wanted) const;
+  // Whether the pods of one query are those of the other, so that one can ask for both.
+  bool MayJoin() const;
+  // What is asked for, each by a query.
+  Amounts AmountsOf(const Batch& batch) const;
+  // Makes the readings of the queries, where they are not those of the last time.
+  void TakeReadings(Batch& batch, const Amounts& amounts);
+  ResourceReadings ReadingsOf(const Amount& amount, const Batch& batch, const Queried& queried);
   // Of a batch of one who asks again: that it is what the last answer was made of; nullopt: it
   // isn't.
-  static std::optional<Repeated> SameAsKnown(const Batch& batch);
+  static std::optional<Repeated> SameAsKnown(const Batch& batch, const Amounts& amounts);
   OriginPtr OriginOf(const Batch& batch, uint64_t epoch, bool quick) const;
 
   std::vector<Batch> PodBatches(const std::vector<kube::ObjectPtr>& pods) const;
   absl::StatusOr<std::vector<kube::ObjectPtr>> Candidates(const kube::ObjectQuery& query,
                                                           absl::string_view name);
-  absl::StatusOr<Queried> Ask(const rules::CompiledResourceRule& rule, const Batch& batch,
-                              MonotonicTime deadline);
-  absl::StatusOr<std::shared_ptr<const Query>> MakeQuery(const rules::CompiledResourceRule& rule,
+  absl::StatusOr<Queried> Ask(const Amount& amount, const Batch& batch, MonotonicTime deadline);
+  absl::StatusOr<std::shared_ptr<const Query>> MakeQuery(const Amount& amount,
                                                          const Batch& batch) const;
+  // Leaves of the query only the samples of pods that have the other amount as well.
+  absl::Status Join(const Batch& batch, const std::vector<std::string>& pods, const Query& query,
+                    std::string& promql) const;
   // Fills in `both` of each batch, in parallel; whether that was quick.
   bool AskAll(std::vector<Batch>& batches, MonotonicTime deadline);
   // Collects failures and freshness; kDeadlineExceeded when time is over.
@@ -117,7 +135,7 @@ class ResourceProvider : public ResourceMetricsProvider {
   absl::Status Settle(const std::vector<Batch>& batches, MonotonicTime deadline, uint64_t epoch,
                       ResourceMetricList<T>& list);
   // Of batch.objects[object].
-  std::optional<PodMetrics> ForPod(const Batch& batch, size_t object) const;
+  std::optional<PodMetrics> ForPod(const Batch& batch, const Amounts& amounts, size_t object) const;
   std::optional<NodeMetrics> ForNode(const Batch& batch, size_t object) const;
   // Thousandths; negative and NaN are 0; kUnknown: the object is left out.
   int64_t Milli(const Sample& sample, absl::string_view what);

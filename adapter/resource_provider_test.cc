@@ -122,7 +122,7 @@ TEST_F(ResourceProviderTest, WhoAsksAgainIsToldThatNothingChanged) {
   const auto ask = [&](std::optional<int64_t> again_at) {
     floor_.clock.Advance(absl::Seconds(1));
     floor_.source.SayTheSameAt(again_at);
-    auto list = provider.PodsAgain("web", {}, absl::Seconds(60), repeat);
+    auto list = provider.PodsAgain("web", {}, PodAmounts::kBoth, absl::Seconds(60), repeat);
     repeat.origin = list->repeated.origin;
     return *std::move(list);
   };
@@ -146,7 +146,7 @@ TEST_F(ResourceProviderTest, WhereOneOfTheTwoChangedTheOtherIsAsItWas) {
   ResourceProvider provider = floor_.resource();
   Repeat repeat{.max_age = absl::Milliseconds(100), .origin = nullptr};
   const auto ask = [&] {
-    auto list = provider.PodsAgain("web", {}, absl::Seconds(60), repeat);
+    auto list = provider.PodsAgain("web", {}, PodAmounts::kBoth, absl::Seconds(60), repeat);
     repeat.origin = list->repeated.origin;
     return *std::move(list);
   };
@@ -170,7 +170,7 @@ class ResourceProviderAgainTest : public ResourceProviderTest {
       then();
       return VectorOf({Container("a", "c", 1), Container("b", "c", 1)});
     });
-    auto list = provider_.PodsAgain("web", {}, absl::Seconds(60), repeat_);
+    auto list = provider_.PodsAgain("web", {}, PodAmounts::kBoth, absl::Seconds(60), repeat_);
     ASSERT_TRUE(list.ok()) << list.status();
     EXPECT_EQ(list->items.size(), 2u);
     repeat_.origin = list->repeated.origin;

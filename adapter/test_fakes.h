@@ -40,9 +40,10 @@ class FakeSource : public MetricSource {
     return script(std::string(promql));
   }
 
-  absl::StatusOr<Requeried> QueryAgain(absl::string_view promql, absl::Time at,
+  absl::StatusOr<Requeried> QueryAgain(const RepeatedQuery& query, absl::Time at,
                                        absl::Duration timeout,
                                        const std::optional<AnswerMark>& before) override {
+    const std::string& promql = query.promql;
     Result result = Query(promql, at, timeout);
     if (!result.ok()) return result.status();
     absl::MutexLock lock(&mutex_);

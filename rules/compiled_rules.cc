@@ -171,6 +171,9 @@ class ResourceRule final : public CompiledResourceRule {
   bool ContainerQueryKeepsNamespaces() const override {
     return parts_.container_shape.keeps_namespaces;
   }
+  bool ContainerQuerySeparatesPods() const override {
+    return parts_.container_shape.separates_objects;
+  }
 
  private:
   const ResourceRuleParts parts_;

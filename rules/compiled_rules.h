@@ -122,6 +122,8 @@ class CompiledResourceRule {
   // True if the containerQuery with an empty `ns`, which then matches no namespace, would still
   // tell namespaces and pods apart.
   virtual bool ContainerQueryKeepsNamespaces() const { return false; }
+  // True if the containerQuery is an instant vector, seen to tell pods apart.
+  virtual bool ContainerQuerySeparatesPods() const { return false; }
 };
 
 struct CompiledResourceRules {

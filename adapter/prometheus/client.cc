@@ -73,15 +73,10 @@ std::string FormSeconds(absl::Time time) {
   return text;
 }
 
-// The parameters of a request, whose names are in order.
-std::string Form(absl::string_view name, absl::string_view value, absl::string_view time_name,
-                 absl::Time time) {
-  std::string form;
-  AppendEscaped(name, form);
-  form.push_back('=');
-  AppendEscaped(value, form);
-  absl::StrAppend(&form, "&", time_name, "=", FormSeconds(time));
-  return form;
+std::string Escape(absl::string_view text) {
+  std::string escaped;
+  AppendEscaped(text, escaped);
+  return escaped;
 }
 
 bool HasAnswer(int code) { return code / 100 == 2 || code == 400 || code == 422 || code == 503; }
@@ -158,10 +153,10 @@ MonotonicTime Client::Deadline(absl::Duration timeout) const {
   return clock_.MonotonicNow() + std::min(timeout, options_.timeout);
 }
 
-Client::Request Client::QueryRequest(absl::string_view promql, absl::Time at,
+Client::Request Client::QueryRequest(absl::string_view escaped, absl::Time at,
                                      absl::Duration timeout) const {
   return {.path = kQueryPath,
-          .form = Form("query", promql, "time", at),
+          .form = absl::StrCat("query=", escaped, "&time=", FormSeconds(at)),
           .max_bytes = options_.max_query_bytes,
           .deadline = Deadline(timeout)};
 }
@@ -169,24 +164,26 @@ Client::Request Client::QueryRequest(absl::string_view promql, absl::Time at,
 absl::StatusOr<std::shared_ptr<const QueryResult>> Client::Query(absl::string_view promql,
                                                                  absl::Time at,
                                                                  absl::Duration timeout) {
-  return AskAny<std::shared_ptr<const QueryResult>>(QueryRequest(promql, at, timeout), ParseShared);
+  return AskAny<std::shared_ptr<const QueryResult>>(QueryRequest(Escape(promql), at, timeout),
+                                                    ParseShared);
 }
 
-absl::StatusOr<Requeried> Client::QueryAgain(absl::string_view promql, absl::Time at,
+absl::StatusOr<Requeried> Client::QueryAgain(const RepeatedQuery& query, absl::Time at,
                                              absl::Duration timeout,
                                              const std::optional<AnswerMark>& before) {
-  return AskAny<Requeried>(QueryRequest(promql, at, timeout), [&before](std::string body) {
-    return ParseAgain(std::move(body), before);
-  });
+  return AskAny<Requeried>(
+      QueryRequest(query.Encoded(Escape), at, timeout),
+      [&before](std::string body) { return ParseAgain(std::move(body), before); });
 }
 
 absl::StatusOr<std::vector<SeriesName>> Client::Series(absl::string_view selector, absl::Time start,
                                                        absl::Duration timeout) {
-  return AskAny<std::vector<SeriesName>>({.path = kSeriesPath,
-                                          .form = Form("match[]", selector, "start", start),
-                                          .max_bytes = options_.max_series_bytes,
-                                          .deadline = Deadline(timeout)},
-                                         ParseSeriesAnswer);
+  return AskAny<std::vector<SeriesName>>(
+      {.path = kSeriesPath,
+       .form = absl::StrCat("match%5B%5D=", Escape(selector), "&start=", FormSeconds(start)),
+       .max_bytes = options_.max_series_bytes,
+       .deadline = Deadline(timeout)},
+      ParseSeriesAnswer);
 }
 
 absl::StatusOr<kube::HttpAnswer> Client::DoBounded(const Server& server, kube::HttpCall call,

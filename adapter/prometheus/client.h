@@ -81,7 +81,7 @@ class Client : public MetricSource {
 
   absl::StatusOr<std::shared_ptr<const QueryResult>> Query(absl::string_view promql, absl::Time at,
                                                            absl::Duration timeout) override;
-  absl::StatusOr<Requeried> QueryAgain(absl::string_view promql, absl::Time at,
+  absl::StatusOr<Requeried> QueryAgain(const RepeatedQuery& query, absl::Time at,
                                        absl::Duration timeout,
                                        const std::optional<AnswerMark>& before) override;
   absl::StatusOr<std::vector<SeriesName>> Series(absl::string_view selector, absl::Time start,
@@ -99,7 +99,8 @@ class Client : public MetricSource {
     MonotonicTime deadline;
   };
 
-  Request QueryRequest(absl::string_view promql, absl::Time at, absl::Duration timeout) const;
+  // `escaped`: the query in form encoding.
+  Request QueryRequest(absl::string_view escaped, absl::Time at, absl::Duration timeout) const;
   // One request to one server, whose form it takes with it: the body of an answer that should be
   // parsed.
   absl::StatusOr<std::string> Ask(const Server& server, Request request, absl::Duration timeout);

@@ -109,7 +109,8 @@ TEST_F(ClientTest, WhoAsksAgainGetsNoResultWhileNothingButTimesChanged) {
     transports_[0]->SetScript(
         Answer(200, absl::StrCat(R"({"status":"success","data":{"resultType":"vector","result":[)",
                                  samples, "]}}")));
-    auto got = client->QueryAgain("up", absl::FromUnixSeconds(1), absl::Seconds(60), last);
+    auto got =
+        client->QueryAgain(RepeatedQuery("up"), absl::FromUnixSeconds(1), absl::Seconds(60), last);
     EXPECT_TRUE(got.ok()) << got.status();
     last = got->mark;
     return *std::move(got);

@@ -30,6 +30,7 @@ struct Answer {
   adapter::Repeated repeated;
   // Several autoscalers may share it: it holds more pods than those of one selector.
   bool whole_namespace = false;
+  adapter::PodAmounts amounts = adapter::PodAmounts::kBoth;  // that `pods` tells
 
   std::vector<adapter::PodMetrics> pods;             // metrics.k8s.io
   std::vector<adapter::CustomMetricValue> objects;   // custom.metrics.k8s.io

@@ -52,6 +52,7 @@ void Plan::Follow(const ManagedPtr& managed, const PlanContext& context,
     questions_.push_back(key.empty() ? nullptr : context.board.Get(key, context.run_reads, [&] {
       return MakeMetricQuestion(managed->key.ns, metric);
     }));
+    if (!key.empty()) QuestionBoard::QuestionOf(*questions_.back()).NoteMetric(metric);
   }
   extended_ = nullptr;
   triggers_.clear();

@@ -1,5 +1,7 @@
 #include "scaler/loop/question.h"
 
+#include <atomic>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,23 +15,34 @@ kube::Selector SelectorOf(const MetricIdentifier& metric) {
   return metric.selector->ToSelector().value_or(kube::Selector());
 }
 
-// metrics.k8s.io: all resources of the pods at once.
+// nullopt: neither alone.
+std::optional<adapter::PodAmounts> AmountsOf(const MetricSpec& metric) {
+  if (metric.type != MetricType::kResource) return std::nullopt;  // names containers
+  if (metric.resource == "cpu") return adapter::PodAmounts::kCpu;
+  if (metric.resource == "memory") return adapter::PodAmounts::kMemory;
+  return std::nullopt;
+}
+
+// metrics.k8s.io: all that is read of the pods at once.
 class ResourceQuestion : public PodsQuestion {
  public:
-  explicit ResourceQuestion(std::string ns) : ns_(std::move(ns)) {}
+  ResourceQuestion(std::string ns, const MetricSpec& metric)
+      : ns_(std::move(ns)), wanted_(AmountsOf(metric).value_or(adapter::PodAmounts::kBoth)) {}
 
   void Ask(const AskContext& context, Answer& answer) override {
     adapter::Repeat repeat{.max_age = kReadAge,
                            .origin = std::exchange(answer.repeated.origin, nullptr)};
+    const kube::Selector selector = SelectorToAsk(answer.whole_namespace);
+    answer.amounts = wanted_;
     if (context.providers.resource == nullptr) {
       answer.error = "the server could not find the requested resource (get pods.metrics.k8s.io)";
       return;
     }
-    const kube::Selector selector = SelectorToAsk(answer.whole_namespace);
     // Of another selection the last answer says nothing.
     if (answer.whole_namespace != whole_namespace_) repeat.origin = nullptr;
     whole_namespace_ = answer.whole_namespace;
-    auto list = context.providers.resource->PodsAgain(ns_, selector, kReadTimeout, repeat);
+    auto list =
+        context.providers.resource->PodsAgain(ns_, selector, answer.amounts, kReadTimeout, repeat);
     if (!list.ok()) {
       answer.error = ApiErrorText(list.status());
       return;
@@ -38,8 +51,18 @@ class ResourceQuestion : public PodsQuestion {
     answer.pods = std::move(list->items);
   }
 
+  // As soon as not all want the same, all is asked for.
+  void NoteMetric(const MetricSpec& metric) override {
+    if (AmountsOf(metric) != wanted_) wanted_ = adapter::PodAmounts::kBoth;
+  }
+  bool Covers(const Answer& answer) const override {
+    const bool enough = answer.amounts == adapter::PodAmounts::kBoth || answer.amounts == wanted_;
+    return enough && PodsQuestion::Covers(answer);
+  }
+
  private:
   const std::string ns_;
+  std::atomic<adapter::PodAmounts> wanted_;
   bool whole_namespace_ = false;  // was asked for last
 };
 
@@ -61,20 +84,20 @@ class PodsMetricQuestion : public PodsQuestion {
       : ns_(std::move(ns)), metric_(metric.name), selector_(SelectorOf(metric)) {}
 
   void Ask(const AskContext& context, Answer& answer) override {
+    const kube::Selector selector = SelectorToAsk(answer.whole_namespace);
     if (context.providers.custom == nullptr) {
       answer.error = kNoCustomApi;
       return;
     }
-    TakeObjects(
-        context.providers.custom->Get({.resource = "pods",
-                                       .ns = ns_,
-                                       .name = "*",
-                                       .metric = metric_,
-                                       .object_selector = SelectorToAsk(answer.whole_namespace),
-                                       .metric_selector = selector_,
-                                       .timeout = kReadTimeout,
-                                       .max_age = kReadAge}),
-        answer);
+    TakeObjects(context.providers.custom->Get({.resource = "pods",
+                                               .ns = ns_,
+                                               .name = "*",
+                                               .metric = metric_,
+                                               .object_selector = selector,
+                                               .metric_selector = selector_,
+                                               .timeout = kReadTimeout,
+                                               .max_age = kReadAge}),
+                answer);
   }
 
  private:
@@ -281,7 +304,7 @@ std::shared_ptr<Question> MakeMetricQuestion(const std::string& ns, const Metric
   switch (metric.type) {
     case MetricType::kResource:
     case MetricType::kContainerResource:
-      return std::make_shared<ResourceQuestion>(ns);
+      return std::make_shared<ResourceQuestion>(ns, metric);
     case MetricType::kPods:
       return std::make_shared<PodsMetricQuestion>(ns, metric.metric);
     case MetricType::kObject:

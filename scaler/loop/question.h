@@ -62,6 +62,9 @@ class Question {
     (void)text, (void)selector;
   }
 
+  // Called when somebody holds the question for that metric.
+  virtual void NoteMetric(const MetricSpec& metric) { (void)metric; }
+
   // Whether the answer is one to all who ask now.
   virtual bool Covers(const Answer& answer) const {
     (void)answer;

@@ -119,7 +119,7 @@ void BM_QueryAgain(benchmark::State& state) {
     ClientOptions options;
     options.verb = ClientOptions::Verb::kPost;
     Client client(std::move(servers), options, Clock::System(), nullptr);
-    const std::string question = Question();
+    const RepeatedQuery question(Question());
     std::optional<AnswerMark> before;
     int64_t read = 0;
     for (auto _ : state) {

@@ -160,8 +160,8 @@ class MadeUpResource : public adapter::ResourceMetricsProvider {
     return list;
   }
   absl::StatusOr<adapter::ResourceMetricList<adapter::PodMetrics>> PodsAgain(
-      absl::string_view ns, const kube::Selector& selector, absl::Duration timeout,
-      const adapter::Repeat& repeat) override {
+      absl::string_view ns, const kube::Selector& selector, adapter::PodAmounts /*wanted*/,
+      absl::Duration timeout, const adapter::Repeat& repeat) override {
     if (sizes_.changing || repeat.origin != origin_) {
       auto list = Pods(ns, "", selector, timeout);
       list->repeated.origin = origin_;

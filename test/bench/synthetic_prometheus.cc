@@ -9,8 +9,10 @@
 // `queue`, the latter also with several values (`=~`):
 //   container_cpu, container_memory  one for each pod
 //   queue_len                        one for each app
-// Values keep within 4 % of 0.05 cores, 64 MiB and PODS * 10. They change each second, all of them,
-// until POST /still, and again from POST /changing.
+// A query that names cpu and memory is answered with what it names first: each pod has both.
+// Samples have the labels that their sums are grouped by. Values keep within 4 % of 0.05 cores, 64
+// MiB and PODS * 10. They change each second, all of them, until POST /still, and again from POST
+// /changing.
 #include <httplib.h>
 
 #include <algorithm>
@@ -43,12 +45,12 @@ void AddSample(const std::string& labels, Body& body) {
   body.push_back((body.empty() ? "" : ",") + (R"({"metric":{)" + labels + R"(},"value":[)"));
 }
 
-Body PodsOfNamespace(const Shape& shape, int ns) {
+Body PodsOfNamespace(const Shape& shape) {
   Body body;
   for (int app = 0; app < shape.apps; ++app) {
     for (int pod = 0; pod < shape.pods; ++pod) {
-      AddSample(R"("container":"main","namespace":"ns-)" + Padded("%03d", ns) + R"(","pod":"web-)" +
-                    Padded("%04d", app) + "-x" + Padded("%04d", pod) + "\"",
+      AddSample(R"("container":"main","pod":"web-)" + Padded("%04d", app) + "-x" +
+                    Padded("%04d", pod) + "\"",
                 body);
     }
   }
@@ -87,9 +89,7 @@ std::string Matcher(const std::string& query, const std::string& label) {
 
 class Synthetic {
  public:
-  explicit Synthetic(const Shape& shape) : shape_(shape) {
-    for (int ns = 0; ns < shape.namespaces; ++ns) pods_.push_back(PodsOfNamespace(shape, ns));
-  }
+  explicit Synthetic(const Shape& shape) : shape_(shape), pods_(PodsOfNamespace(shape)) {}
 
   void Change(bool changing) { changing_ = changing; }
   uint64_t queries() const { return queries_; }
@@ -109,12 +109,10 @@ class Synthetic {
       }
       return Filled(Queues(queues), seconds, 10.0 * shape_.pods, seeds);
     }
-    const bool cpu = query.find("container_cpu") != std::string::npos;
-    if ((!cpu && query.find("container_memory") == std::string::npos) || index < 0 ||
-        index >= shape_.namespaces) {
-      return Empty();
-    }
-    return Filled(pods_[static_cast<size_t>(index)], seconds, cpu ? 0.05 : 64.0 * (1 << 20),
+    const size_t cpu_at = query.find("container_cpu"), memory_at = query.find("container_memory");
+    const bool cpu = cpu_at < memory_at;
+    if (cpu_at == memory_at || index < 0 || index >= shape_.namespaces) return Empty();
+    return Filled(pods_, seconds, cpu ? 0.05 : 64.0 * (1 << 20),
                   {static_cast<size_t>(index) * 7919});
   }
 
@@ -155,7 +153,7 @@ class Synthetic {
   }
 
   const Shape shape_;
-  std::vector<Body> pods_;
+  const Body pods_;  // of any namespace
   std::atomic<bool> changing_ = true;
   std::atomic<int64_t> tick_ = 0;
   std::atomic<uint64_t> queries_ = 0;
