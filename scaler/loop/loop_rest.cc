@@ -8,15 +8,15 @@
 namespace flyball::scaler {
 namespace {
 
-// Rounds come in bursts, an eighth of the period apart or this: one after the other they find
-// caches warm and a thread awake, and the source still has one question of them at a time.
-constexpr absl::Duration kBurst = absl::Milliseconds(125);
+// Rounds come in bursts, half a period apart or this: one after the other they find caches warm and
+// a thread awake, and the source still has one question of them at a time.
+constexpr absl::Duration kBurst = absl::Milliseconds(500);
 
 // When one of them takes longer than this, another thread goes on with the next.
 constexpr absl::Duration kStuck = absl::Milliseconds(50);
 
 MonotonicTime NextRound(const RestGroup& group, MonotonicTime now) {
-  const absl::Duration burst = std::min(kBurst, group.slots / 8);
+  const absl::Duration burst = std::min(kBurst, group.slots / 2);
   return absl::Ceil(NextSlot(group.ns, group.slots, now), burst);
 }
 
@@ -153,7 +153,8 @@ void Loop::FinishRound(RestGroup& group) {
     again = std::exchange(group.again, false);
     if (again) {
       rounds_.Set(group, parts_.clock.MonotonicNow());
-    } else if (group.members.empty() && group.joining.empty() && group.leaving.empty()) {
+    } else if (group.members.empty() && group.joining.empty() && group.leaving.empty() &&
+               !group.brought_together) {
       rounds_.Remove(group);
       groups_.erase({group.ns, group.slots});
     }

@@ -78,8 +78,9 @@ struct RestGroup : public CycleWaiter, public Schedule::Item {
   absl::Duration wall_offset = absl::ZeroDuration();  // wall - monotonic
   // Who joins later was asked for apart: then there are more inputs than there need to be. Now and
   // then all leave, to be asked for together.
-  size_t inputs_together = 0;
-  uint64_t rounds_together = 0;  // when there were last no more
+  bool brought_together = false;  // in the last round
+  size_t inputs_together = 0;     // when they were; 0: never yet
+  uint64_t rounds_together = 0;   // when there were last no more
 };
 
 }  // namespace flyball::scaler

@@ -161,6 +161,7 @@ std::vector<Entry*> RestStep::Begin(RestGroup& group, Change change, const Times
   const absl::flat_hash_set<const Entry*> leaving(change.leaving.begin(), change.leaving.end());
   const bool apart = !group.members.empty() && group.inputs.size() > group.inputs_together &&
                      group.rest->rounds() - group.rounds_together >= kRoundsApart;
+  const bool together = std::exchange(group.brought_together, apart);
   const bool none_holds =
       !group.members.empty() && (apart || !AllHolds(group, change.ownership_epoch, now));
   const bool first = group.members.empty() || none_holds;
@@ -194,7 +195,7 @@ std::vector<Entry*> RestStep::Begin(RestGroup& group, Change change, const Times
   }
   if (!out.empty() || !change.joining.empty()) Index(group, out);
   if (first && !group.members.empty()) {
-    group.inputs_together = group.inputs.size();
+    group.inputs_together = together ? group.inputs.size() : 0;
     group.rounds_together = group.rest->rounds();
     group.wall_offset = now.WallOffset();
   } else if (group.inputs.size() <= group.inputs_together) {

@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/synchronization/notification.h"
 #include "scaler/loop/test_world.h"
 
@@ -148,6 +149,32 @@ TEST(Rest, AllOfANamespaceHaveOneRound) {
       LoopWorld::Await([&] { return world.scaler->stats().decisions == before.decisions + 3; }));
   EXPECT_EQ(world.scaler->stats().unchanged, before.unchanged + 3);
   EXPECT_EQ(world.metrics.asked("external"), asked + 1);
+}
+
+// Who comes later was asked for apart, and is brought together with the others; once.
+TEST(Rest, WhoWasAskedForApartIsAskedForTogether) {
+  RestingWorld world;
+  const auto add = [&world](const std::string& name) {
+    world.AddDeployment(name, 2);
+    const std::string metric = ExternalMetricJson("queue", "10");
+    const std::string selector = R"({"name":"queue","selector":{"matchLabels":{"of":")";
+    world.PutHpa(name, absl::StrReplaceAll(metric, {{R"({"name":"queue")",
+                                                     absl::StrCat(selector, name, R"("}})")}}));
+  };
+  add("api");
+  world.Start();
+  ASSERT_TRUE(world.AwaitRest("web"));
+  ASSERT_TRUE(world.AwaitRest("api"));
+  add("shop");
+  ASSERT_TRUE(world.AwaitRest("shop"));
+  const auto asked_in_a_round = [&world] {
+    const int before = world.metrics.asked("external");
+    EXPECT_TRUE(world.Round("shop"));
+    return world.metrics.asked("external") - before;
+  };
+  EXPECT_GT(asked_in_a_round(), 1);
+  EXPECT_TRUE(LoopWorld::Await([&] { return asked_in_a_round() == 1; }));
+  for (int i = 0; i < 25; ++i) EXPECT_EQ(asked_in_a_round(), 1) << i;
 }
 
 // Quick rounds are asked for one after the other: one that hangs delays no other.

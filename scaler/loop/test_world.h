@@ -101,12 +101,38 @@ class TestMetrics::External : public adapter::ExternalMetricsProvider {
     list.items.push_back({.labels = {}, .timestamp = clock_.WallNow(), .value_milli = *milli});
     return list;
   }
+  // Answers of one call, and only these, are asked for together again.
+  std::vector<absl::StatusOr<adapter::ExternalMetricList>> GetAll(
+      absl::Span<const adapter::ExternalMetricRequest* const> requests) override {
+    std::vector<absl::StatusOr<adapter::ExternalMetricList>> answers;
+    const auto call = std::make_shared<Call>();
+    for (const adapter::ExternalMetricRequest* request : requests) {
+      answers.push_back(Get(*request));
+      if (!answers.back().ok()) continue;
+      answers.back()->repeated.origin = call;
+      call->metric = request->metric;
+      call->milli = answers.back()->items[0].value_milli;
+    }
+    return answers;
+  }
+  std::optional<adapter::Repeated> Again(const adapter::OriginPtr& origin, absl::Duration,
+                                         absl::Duration) override {
+    const auto& call = dynamic_cast<const Call&>(*origin);
+    const std::optional<int64_t> milli = metrics_.Ask("external", metrics_.external_, call.metric);
+    if (!milli.has_value()) return std::nullopt;
+    return adapter::Repeated{
+        .origin = origin, .same = *milli == call.milli, .time = clock_.WallNow()};
+  }
   std::shared_ptr<const std::vector<std::string>> ListAll() const override {
     return std::make_shared<const std::vector<std::string>>();
   }
   uint64_t Epoch() const override { return 1; }
 
  private:
+  struct Call : public adapter::Origin {
+    std::string metric;
+    int64_t milli = 0;
+  };
   TestMetrics& metrics_;
   Clock& clock_;
 };
