@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "rules/joined_query.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::adapter {
@@ -78,7 +79,8 @@ const ResourceProvider::Known* ResourceProvider::KnownOf(const Repeat& repeat,
 }
 
 bool ResourceProvider::MayJoin() const {
-  if (!rules_.cpu->ContainerQuerySeparatesPods() || !rules_.memory->ContainerQuerySeparatesPods()) {
+  if (!parts_.merge || !rules_.cpu->ContainerQuerySeparatesPods() ||
+      !rules_.memory->ContainerQuerySeparatesPods()) {
     return false;
   }
   const auto names = parts_.answering.registry.registry()->names();
@@ -340,9 +342,10 @@ absl::Status ResourceProvider::Join(const Batch& batch, const std::vector<std::s
                                     const Query& query, std::string& promql) const {
   const rules::CompiledResourceRule& other =
       batch.asked == PodAmounts::kCpu ? *rules_.memory : *rules_.cpu;
-  ASSIGN_OR_RETURN(const std::string known, other.ContainerQuery(batch.ns, pods, *query.names));
-  promql = absl::StrCat("(", promql, ") and on (", query.label, ") (",
-                        parts_.answering.values.KnownByLabel(known, query.label), ")");
+  ASSIGN_OR_RETURN(const std::string other_query,
+                   other.ContainerQuery(batch.ns, pods, *query.names));
+  promql =
+      rules::JoinedQuery(promql, other_query, query.label, parts_.answering.values.counts_nan());
   return absl::OkStatus();
 }
 

@@ -21,13 +21,6 @@ std::optional<int64_t> ValueGuard::ToMilli(double value, absl::string_view api,
   return GoInt64(milli);
 }
 
-std::string ValueGuard::KnownByLabel(absl::string_view promql, absl::string_view label) const {
-  // A comparison with NaN is false.
-  const bool keep_nan = nan_value_ == NanValue::kZero;
-  return absl::StrCat(keep_nan ? "max" : "min", " by (", label, ") ((", promql, ") * 1000 ",
-                      keep_nan ? ">=" : "<", " bool 9223372036854775808) == ", keep_nan ? 0 : 1);
-}
-
 std::optional<int64_t> ValueGuard::Unknown(double value, absl::string_view reason,
                                            absl::string_view api, absl::string_view metric) {
   if (metrics_ != nullptr) metrics_->OnValueDropped(api, reason);

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "absl/strings/string_view.h"
 #include "adapter/log_limiter.h"
@@ -28,9 +27,8 @@ class ValueGuard {
   // `api` is "custom", "external" or "resource".
   std::optional<int64_t> ToMilli(double value, absl::string_view api, absl::string_view metric);
 
-  // PromQL that finds the values of `label` under which ToMilli knows all samples of an instant
-  // vector, those below zero taken as zero. Nobody is warned of the others.
-  std::string KnownByLabel(absl::string_view promql, absl::string_view label) const;
+  // Whether NaN has a count of milli-units.
+  bool counts_nan() const { return nan_value_ == NanValue::kZero; }
 
  private:
   std::optional<int64_t> Unknown(double value, absl::string_view reason, absl::string_view api,

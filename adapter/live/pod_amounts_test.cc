@@ -58,7 +58,8 @@ std::string Shown(const ResourceMetricList<PodMetrics>& list, int64_t Usage::*am
 
 class PodAmountsTest : public testing::TestWithParam<NanValue> {
  protected:
-  PodAmountsTest() : floor_({.nan_value = GetParam()}) {
+  explicit PodAmountsTest(bool merge = true)
+      : floor_({.queries = {.merge = merge}, .nan_value = GetParam()}) {
     for (int pod = 0; pod < kPods; ++pod) floor_.directory.Add("pods", "web", PodName(pod));
     floor_.source.OnQuery([this](const std::string& promql) {
       return live_.Query(promql, floor_.clock.WallNow(), absl::Seconds(10));
@@ -139,6 +140,22 @@ TEST_P(PodAmountsTest, WhatIsNotSeenToTellPodsApartIsAskedByItself) {
   const ResourceMetricList<PodMetrics> list = Ask(PodAmounts::kCpu);
   ASSERT_EQ(list.items.size(), 1u);
   EXPECT_EQ(list.items[0].containers[0].usage.memory_milli, 2000);
+  EXPECT_EQ(floor_.source.queries().size(), 2u);
+}
+
+class PodAmountsApartTest : public PodAmountsTest {
+ protected:
+  PodAmountsApartTest() : PodAmountsTest(/*merge=*/false) {}
+};
+
+INSTANTIATE_TEST_SUITE_P(Nan, PodAmountsApartTest, testing::Values(NanValue::kZero));
+
+TEST_P(PodAmountsApartTest, WithoutMergingTheQueriesAreTheOriginals) {
+  MakeProvider();
+  Append("cpu", "p0", "a", 1);
+  Append("mem", "p0", "a", 2);
+  EXPECT_EQ(Shown(Ask(PodAmounts::kMemory), &Usage::memory_milli),
+            absl::StrCat("p0 @", absl::ToUnixSeconds(floor_.clock.WallNow()), " a:2000"));
   EXPECT_EQ(floor_.source.queries().size(), 2u);
 }
 
