@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
@@ -99,6 +100,22 @@ struct AdapterMetrics::Families {
     Gauge* failing;
   };
 
+  // Of a path and a server. To look one up in its family makes one first, and there are few.
+  struct Requests {
+    std::string path, server;
+    Histogram* durations;
+  };
+  Histogram& RequestsOf(absl::string_view path, absl::string_view server) {
+    absl::MutexLock lock(&mutex);
+    for (const Requests& one : requests_of) {
+      if (one.path == path && one.server == server) return *one.durations;
+    }
+    Requests& one = requests_of.emplace_back();
+    one = {std::string(path), std::string(server), nullptr};
+    one.durations = &requests.Add({{"path", one.path}, {"server", one.server}}, Buckets());
+    return *one.durations;
+  }
+
   Family<Histogram>& requests;
   Counter& server_changes;
   Family<Counter>& series_queries;
@@ -119,6 +136,7 @@ struct AdapterMetrics::Families {
   Counter& objects_reused;
   absl::Mutex mutex;
   std::map<std::pair<std::string, int>, RuleGauges> rules ABSL_GUARDED_BY(mutex);
+  std::vector<Requests> requests_of ABSL_GUARDED_BY(mutex);
 };
 
 AdapterMetrics::AdapterMetrics(Registry& registry)
@@ -127,8 +145,7 @@ AdapterMetrics::~AdapterMetrics() = default;
 
 void AdapterMetrics::OnRequest(absl::string_view path, absl::string_view server,
                                absl::Duration duration) {
-  families_->requests.Add({{"path", std::string(path)}, {"server", std::string(server)}}, Buckets())
-      .Observe(absl::ToDoubleSeconds(duration));
+  families_->RequestsOf(path, server).Observe(absl::ToDoubleSeconds(duration));
 }
 
 void AdapterMetrics::OnServerChange(absl::string_view /*server*/) {

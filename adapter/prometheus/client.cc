@@ -7,7 +7,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "adapter/prometheus/answer_mark.h"
 #include "adapter/prometheus/json.h"
@@ -66,9 +65,8 @@ std::string FormSeconds(absl::Time time) {
   const int64_t millis = absl::ToUnixMillis(time);
   std::string text = absl::StrCat(millis < 0 ? "-" : "", std::abs(millis) / 1000);
   if (const int64_t fraction = std::abs(millis) % 1000; fraction != 0) {
-    std::string decimals = absl::StrFormat(".%03d", fraction);
-    decimals.erase(decimals.find_last_not_of('0') + 1);
-    text += decimals;
+    absl::StrAppend(&text, ".", absl::Dec(fraction, absl::kZeroPad3));
+    text.erase(text.find_last_not_of('0') + 1);
   }
   return text;
 }

@@ -101,7 +101,7 @@ void Loop::AskRounds(const std::vector<DueGroup>& due, MonotonicTime now) {
     RestGroup& group = *one.group;
     if (!one.has_round || group.members.empty()) {
       FinishRound(group);
-    } else if (!group.quick) {
+    } else if (!group.IsQuick()) {
       AskRound(group, /*here=*/false);
     } else {
       if (quick == nullptr) quick = bursts_.emplace_back(std::make_shared<Burst>());

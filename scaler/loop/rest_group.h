@@ -48,6 +48,11 @@ struct RestGroup : public CycleWaiter, public Schedule::Item {
   RestGroup(std::string its_ns, absl::Duration its_slots)
       : CycleWaiter(/*waits_for_many=*/true), ns(std::move(its_ns)), slots(its_slots) {}
 
+  // Asking takes hardly any time; now and then it may, where the machine is busy.
+  bool IsQuick() const { return slow_rounds < kManySlow; }
+
+  static constexpr int kManySlow = 3;
+
   const std::string ns;
   const absl::Duration slots;
 
@@ -70,7 +75,7 @@ struct RestGroup : public CycleWaiter, public Schedule::Item {
   std::vector<RestKind> kinds;
   MonotonicTime began = absl::ZeroDuration();
   MonotonicTime asked = absl::ZeroDuration();  // when asking began
-  bool quick = false;                          // asking took hardly any time, the last time
+  int slow_rounds = kManySlow;                 // in a row, in which asking took its time
   // What they share, as it was at their last decision.
   uint64_t ownership_epoch = 0;
   std::shared_ptr<const kube::RestMapper> mapper;

@@ -271,7 +271,8 @@ std::vector<Entry*> RestStep::Abandon(RestGroup& group) const {
 }
 
 std::vector<Entry*> RestStep::End(RestGroup& group, const Times& now) const {
-  group.quick = now.monotonic - group.asked <= kQuick;
+  const bool quick = now.monotonic - group.asked <= kQuick;
+  group.slow_rounds = quick ? 0 : std::min(group.slow_rounds + 1, RestGroup::kManySlow);
   if (now.monotonic - group.asked > kSlow) return Abandon(group);
   std::optional<absl::Time> newest;
   bool changed = false;

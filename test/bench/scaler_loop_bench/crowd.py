@@ -92,13 +92,13 @@ def measure(cluster, program, autoscalers: int, seconds: float) -> Outcome:
             raise SystemError(f"{queries} queries in {changing['seconds']:.0f} s: not all metrics are read")
         source.change(False)
         _wait_until_all_is_written(server)
-        queries_still, still = source.queries(), _rate(server, seconds)
+        queries_still, still = source.queries(), _rate(server, seconds, every=seconds)
         queries_still = source.queries() - queries_still
         peak = server.process.peak_rss_mib()
         server.process.kill()
         server, _ = _start(cluster, source, 15, autoscalers)
         _wait_until_all_is_written(server)
-        quiet = _rate(server, max(seconds, 30))
+        quiet = _rate(server, max(seconds, 30), every=max(seconds, 30))
         peak = max(peak, server.process.peak_rss_mib())
         server.process.kill()
         return Outcome(autoscalers, autoscalers * PODS, first, changing["rate"], changing["fewest"] / autoscalers,
@@ -131,14 +131,16 @@ def _wait_until_all_is_written(server):
     wait.until(calm, "no request to the API server for 5 s", 300, every=5)
 
 
-def _rate(server, seconds: float) -> dict:
-    cpu, began, before = server.process.cpu_seconds(), time.monotonic(), decided(server)
+def _rate(server, seconds: float, every: float = 2.0) -> dict:
+    """Decisions and CPU; looked at that often, as each look has the program answer over a connection of its own."""
+    before = decided(server)
+    cpu, began = server.process.cpu_seconds(), time.monotonic()
     last, last_at, fewest = before, began, float("inf")
-    while time.monotonic() - began < seconds:
-        time.sleep(2)
-        now, at = decided(server), time.monotonic()
+    while last_at - began < seconds:
+        time.sleep(every)
+        used, at = server.process.cpu_seconds() - cpu, time.monotonic()
+        now = decided(server)
         fewest = min(fewest, (now - last) / (at - last_at))
         last, last_at = now, at
-    took = time.monotonic() - began
-    return {"rate": (last - before) / (last_at - began), "fewest": fewest, "seconds": took,
-            "cores": (server.process.cpu_seconds() - cpu) / took}
+    took = last_at - began
+    return {"rate": (last - before) / took, "fewest": fewest, "seconds": took, "cores": used / took}
