@@ -86,6 +86,8 @@ class PodIndex {
   int64_t Count(absl::string_view ns, const kube::Selector& selector, bool distinct_nodes) const;
 
   size_t size() const { return size_; }
+  // The greatest of the versions of all groups so far.
+  uint64_t last_version() const { return last_version_; }
 
  private:
   struct Namespace;

@@ -95,6 +95,11 @@ absl::StatusOr<int64_t> PodStore::Count(absl::string_view ns, const kube::Select
   return index_.Count(ns, selector, distinct_nodes);
 }
 
+uint64_t PodStore::Changes() const {
+  absl::MutexLock lock(&mutex_);
+  return index_.last_version();
+}
+
 std::string PodStore::Unusable() const {
   for (const auto& feed : feeds_) {
     if (std::string why = feed->health().Unusable(); !why.empty()) return why;

@@ -45,6 +45,8 @@ class PodStore {
   std::string Unusable() const;
   absl::Status Ready() const;
   size_t size() const;
+  // Grows with each change of a version of a group.
+  uint64_t Changes() const;
 
  private:
   class Feed;

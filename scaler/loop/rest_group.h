@@ -72,6 +72,10 @@ struct RestGroup : public CycleWaiter, public Schedule::Item {
   std::vector<RestMember> members;
   std::vector<RestInput> inputs;                // of all members, each once
   std::vector<const ScaleStore::Kind*> scales;  // kinds of their targets
+  absl::Time until;                             // the earliest of theirs
+  // Of `scales` and of pods, when all members were found to be as they were. While there are no
+  // more none is looked at. nullopt: not all were looked at.
+  std::optional<uint64_t> changes;
   std::vector<RestKind> kinds;
   MonotonicTime began = absl::ZeroDuration();
   MonotonicTime asked = absl::ZeroDuration();  // when asking began

@@ -120,6 +120,13 @@ void RestStep::TakeOut(RestGroup& group, Leaves leaves, std::vector<Entry*>& out
   });
 }
 
+// What members decided on is in stores: how often those changed.
+uint64_t RestStep::ChangesOf(const RestGroup& group) const {
+  uint64_t changes = parts_.pods.Changes();
+  for (const ScaleStore::Kind* kind : group.scales) changes += ScaleStore::Changes(*kind);
+  return changes;
+}
+
 // Finds anew what members read. Whoever decided on another answer than the last one leaves.
 void RestStep::Index(RestGroup& group, std::vector<Entry*>& out) const {
   group.inputs.clear();
@@ -147,7 +154,10 @@ void RestStep::Index(RestGroup& group, std::vector<Entry*>& out) const {
 
   group.kinds.clear();
   group.scales.clear();
+  group.until = absl::InfiniteFuture();
+  group.changes.reset();
   for (const RestMember& member : group.members) {
+    group.until = std::min(group.until, member.until);
     Count(*member.entry, group.kinds);
     const ScaleStore::Kind* kind = member.entry->target.place.kind;
     if (std::find(group.scales.begin(), group.scales.end(), kind) == group.scales.end()) {
@@ -169,14 +179,18 @@ std::vector<Entry*> RestStep::Begin(RestGroup& group, Change change, const Times
     group.ownership_epoch = change.ownership_epoch;
     group.mapper = parts_.directory.mapper();
   }
-  TakeOut(
-      group,
-      [&](const RestMember& member) {
-        return none_holds || leaving.contains(member.entry) || now.wall >= member.until ||
-               member.scale->version.load(std::memory_order_acquire) != member.scale_version ||
-               member.pods->version() != member.pods_version;
-      },
-      out);
+  const uint64_t changes = ChangesOf(group);  // before versions are looked at
+  if (none_holds || !leaving.empty() || now.wall >= group.until || group.changes != changes) {
+    TakeOut(
+        group,
+        [&](const RestMember& member) {
+          return none_holds || leaving.contains(member.entry) || now.wall >= member.until ||
+                 member.scale->version.load(std::memory_order_acquire) != member.scale_version ||
+                 member.pods->version() != member.pods_version;
+        },
+        out);
+    group.changes = changes;
+  }
   for (RestMember& member : change.joining) {
     Entry& entry = *member.entry;
     // What all share may have changed since it was decided.

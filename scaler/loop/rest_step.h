@@ -68,6 +68,7 @@ class RestStep {
   template <typename Leaves>
   void TakeOut(RestGroup& group, Leaves leaves, std::vector<Entry*>& out) const;
   void Index(RestGroup& group, std::vector<Entry*>& out) const;
+  uint64_t ChangesOf(const RestGroup& group) const;
   // `group.pending` counts it already.
   void Join(RestGroup& group, const RestInput& input,
             std::vector<QuestionBoard::Handle>& to_ask) const;

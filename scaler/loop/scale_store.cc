@@ -1,6 +1,7 @@
 #include "scaler/loop/scale_store.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -58,10 +59,12 @@ class ScaleStore::Kind {
     });
   }
 
-  static void Set(Slot& slot, std::shared_ptr<const kube::Scale> scale) {
+  void Set(Slot& slot, std::shared_ptr<const kube::Scale> scale) {
     slot.scale.Set(std::move(scale));
     slot.version.fetch_add(1, std::memory_order_release);
+    changes_.fetch_add(1, std::memory_order_release);
   }
+  uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
 
   bool fine() const;
   bool failing() const;
@@ -82,6 +85,7 @@ class ScaleStore::Kind {
 
   Clock& clock_;
   const kube::ResourceInfo info_;
+  std::atomic<uint64_t> changes_ = 0;
   std::vector<std::unique_ptr<Feed>> feeds_;  // made by Start, before anybody asks
   absl::Mutex mutex_;
   absl::flat_hash_map<std::string, std::shared_ptr<Slot>> slots_ ABSL_GUARDED_BY(mutex_);
@@ -191,6 +195,8 @@ ScaleStore::Place ScaleStore::Find(const kube::ResourceInfo& target, absl::strin
   }
   return {.slot = kind->Find(ns, name), .kind = kind.get()};
 }
+
+uint64_t ScaleStore::Changes(const Kind& kind) { return kind.changes(); }
 
 ScaleStore::Usable ScaleStore::IsUsable(const Kind& kind) {
   if (kind.fine()) return Usable::kYes;

@@ -52,6 +52,8 @@ class ScaleStore {
   enum class Usable { kNotListed, kYes, kBroken };
   // Whether what is known of a kind may be relied on.
   static Usable IsUsable(const Kind& kind);
+  // Grows after each change of a version of its slots.
+  static uint64_t Changes(const Kind& kind);
   absl::Status Ready() const;
 
   // A scale that the API server answered with; kept when it is newer than what is known.
