@@ -217,7 +217,7 @@ absl::Status Connection::Run(const Exchange& exchange) {
   };
   httplib::Response response;
   auto error = httplib::Error::Success;
-  ERR_clear_error();
+  if (tls_ != nullptr) ERR_clear_error();
   tls_failure_.clear();
   try {
     const bool done = client_->send(request, response, error);

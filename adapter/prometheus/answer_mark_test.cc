@@ -64,6 +64,8 @@ INSTANTIATE_TEST_SUITE_P(
             TwoPods("1700000001", "1700000000"), std::nullopt},
         Row{"TwoTimes", TwoPods("1700000000", "1700000002"), TwoPods("1700000001", "1700000003"),
             std::nullopt},
+        Row{"TwoLongTimes", TwoPods("1700000000.123", "1700000000.123"),
+            TwoPods("1700000001.123", "1700000001.124"), std::nullopt},
         Row{"TwoTimesAgain", TwoPods("1700000000", "1700000002"),
             TwoPods("1700000000", "1700000002"), std::nullopt},
         Row{"NoTime", TwoPods("1700000000", "1700000000"), TwoPods("x", "x"), std::nullopt},
