@@ -6,12 +6,13 @@ namespace flyball::rules {
 
 std::string JoinedQuery(absl::string_view wanted, absl::string_view other, absl::string_view label,
                         bool nan_is_number) {
-  // A comparison with NaN is false. The product is what the count is made of, rounding included.
+  // A comparison with NaN is false. Thousandths are a double's product, as large as 2^63 from this
+  // value on: the next one below is 2 less.
   const absl::string_view each = nan_is_number ? "max" : "min";
   const absl::string_view compared = nan_is_number ? ">=" : "<";
   const int none = nan_is_number ? 0 : 1;
   return absl::StrCat("(", wanted, ") and on (", label, ") (", each, " by (", label, ") ((", other,
-                      ") * 1000 ", compared, " bool 9223372036854775808) == ", none, ")");
+                      ") ", compared, " bool 9223372036854776) == ", none, ")");
 }
 
 }  // namespace flyball::rules

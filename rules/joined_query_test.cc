@@ -8,10 +8,10 @@ namespace {
 // What they select is compared with what two queries would say in adapter/live/pod_amounts_test.cc.
 TEST(JoinedQuery, SelectsByWhatTheOtherSays) {
   EXPECT_EQ(JoinedQuery("a{x=\"1\"}", "b{x=\"1\"}", "pod", /*nan_is_number=*/true),
-            "(a{x=\"1\"}) and on (pod) (max by (pod) ((b{x=\"1\"}) * 1000 >= bool "
-            "9223372036854775808) == 0)");
+            "(a{x=\"1\"}) and on (pod) (max by (pod) ((b{x=\"1\"}) >= bool "
+            "9223372036854776) == 0)");
   EXPECT_EQ(JoinedQuery("a", "b", "pod", /*nan_is_number=*/false),
-            "(a) and on (pod) (min by (pod) ((b) * 1000 < bool 9223372036854775808) == 1)");
+            "(a) and on (pod) (min by (pod) ((b) < bool 9223372036854776) == 1)");
 }
 
 }  // namespace
