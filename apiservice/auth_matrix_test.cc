@@ -1,5 +1,6 @@
 // Who is let in, and as whom: every way of authentication against a scripted Kubernetes API.
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -226,6 +227,41 @@ TEST_F(AuthFixture, FailingReviewsCloseTheDoor) {
   EXPECT_EQ(GetAs("", {{"Authorization", "Bearer good"}})->status, 401);
   EXPECT_EQ(GetAs("proxy", {{"X-Remote-User", "a"}, {"X-Remote-Group", "system:masters"}})->status,
             200);
+}
+
+TEST_F(AuthFixture, AReviewThatSaysNothingIsARefusal) {
+  std::string answer;
+  kube_->on_access_review = [&](const std::string&) { return FakeKubeApi::Json(201, answer); };
+  StartServer();
+  const auto status = [&](const std::string& text, const std::string& target) {
+    answer = text;
+    return GetAs("jane", {}, target)->status;
+  };
+  // A path each, so that no answer is given from memory.
+  EXPECT_EQ(status("{}", "/a"), 403);
+  EXPECT_EQ(status(R"({"kind":"SubjectAccessReview","status":null})", "/b"), 403);
+  EXPECT_EQ(status(R"({"status":{}})", "/c"), 403);
+  EXPECT_EQ(status(R"({"status":{"allowed":"true"}})", "/d"), 500);
+  EXPECT_EQ(status(R"({"status":[]})", "/e"), 500);
+  EXPECT_EQ(status("[]", "/f"), 500);
+  EXPECT_EQ(status("", "/g"), 500);
+}
+
+TEST_F(AuthFixture, ATokenReviewThatThrowsIsARefusalAndAskedAgain) {
+  int calls = 0;
+  kube_->on_token_review = [&](const std::string&) -> FakeKubeApi::Answer {
+    if (++calls == 1) throw std::runtime_error("no thread left");
+    return FakeKubeApi::Json(
+        201, R"({"status":{"authenticated":true,"user":{"username":"sa","groups":["g"]}}})");
+  };
+  StartServer();
+  auto client = NewClient();
+  client->set_read_timeout(10);
+  const httplib::Headers token = {{"Authorization", "Bearer good"}};
+  EXPECT_NE(client->Get(E1 N "/q", token)->status, 200);
+  const auto second = client->Get(E1 N "/q", token);
+  ASSERT_TRUE(second) << "the second caller still waits for the first one's answer";
+  EXPECT_EQ(second->status, 200);
 }
 
 TEST_F(AuthFixture, BothAllowedAndDeniedIsAnError) {

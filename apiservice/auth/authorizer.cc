@@ -88,9 +88,21 @@ size_t AttributeBytes(const Attributes& a) {
          a.subresource.size() + a.name.size() + a.path.size();
 }
 
-bool BoolField(const Json& object, const char* key) {
+// As Go decodes a field: missing and null leave it as it is. False: it has another type.
+bool TakeField(const Json& object, const char* key, bool* out) {
   const auto found = object.find(key);
-  return found != object.end() && found->is_boolean() && found->get<bool>();
+  if (found == object.end() || found->is_null()) return true;
+  if (!found->is_boolean()) return false;
+  *out = found->get<bool>();
+  return true;
+}
+
+bool TakeField(const Json& object, const char* key, std::string* out) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return true;
+  if (!found->is_string()) return false;
+  *out = found->get<std::string>();
+  return true;
 }
 
 }  // namespace
@@ -150,18 +162,22 @@ std::string ForbiddenSentence(const User& user, const Attributes& attributes) {
 
 absl::StatusOr<Decision> DecisionFromReview(absl::string_view body) {
   const Json review = Json::parse(body.begin(), body.end(), nullptr, false);
-  if (!review.is_object() || !review.contains("status") || !review["status"].is_object()) {
+  const Json nothing = Json::object();
+  const Json* status = &nothing;  // of a review that says nothing, which is no permission
+  if (review.is_object() && review.contains("status") && !review["status"].is_null()) {
+    status = &review["status"];
+  }
+  Decision decision;
+  bool denied = false;
+  if (!review.is_object() || !status->is_object() ||
+      !TakeField(*status, "allowed", &decision.allowed) || !TakeField(*status, "denied", &denied) ||
+      !TakeField(*status, "reason", &decision.reason)) {
     return absl::InternalError("the answer is not a SubjectAccessReview");
   }
-  const Json& status = review["status"];
-  Decision decision;
-  decision.allowed = BoolField(status, "allowed");
-  if (decision.allowed && BoolField(status, "denied")) {
+  if (decision.allowed && denied) {
     return absl::InternalError(
         "webhook subject access review returned both allow and deny response");
   }
-  const auto reason = status.find("reason");
-  if (reason != status.end() && reason->is_string()) decision.reason = reason->get<std::string>();
   return decision;
 }
 

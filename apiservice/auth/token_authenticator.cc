@@ -4,6 +4,7 @@
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
 
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -173,9 +174,15 @@ absl::StatusOr<UserPtr> TokenAuthenticator::Authenticate(absl::string_view token
     flight->mutex.Await(absl::Condition(&flight->done));
     return flight->result;
   }
-  bool cacheable = false;
-  Result result = Review(token, &cacheable);
-  if (cacheable) cache_.Put(hash, result, clock_->MonotonicNow() + ttl_);
+  // Others wait for this answer: there has to be one, also if no memory or no thread is left.
+  Result result = absl::UnauthenticatedError("TokenReview: not asked");
+  try {
+    bool cacheable = false;
+    result = Review(token, &cacheable);
+    if (cacheable) cache_.Put(hash, result, clock_->MonotonicNow() + ttl_);
+  } catch (const std::exception& thrown) {
+    result = absl::UnauthenticatedError(absl::StrCat("TokenReview: ", thrown.what()));
+  }
   {
     absl::MutexLock lock(&mutex_);
     flights_.erase(hash);
