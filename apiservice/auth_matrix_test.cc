@@ -289,6 +289,20 @@ TEST_F(AuthFixture, ChangedNamesActWithoutARestart) {
   Eventually([&] { return GetAs("stranger-proxy", headers)->status == 200; });
 }
 
+TEST_F(AuthFixture, BrokenNamesLetNoFrontProxyInUntilTheyAreGood) {
+  SetConfigMap(proxy_ca_, R"(["front-proxy-client")");
+  StartServer();
+  const httplib::Headers headers = {{"X-Remote-User", "ann"}};
+  EXPECT_EQ(GetAs("stranger-proxy", headers)->status, 401);
+  EXPECT_EQ(GetAs("proxy", headers)->status, 401);
+  kube_->Push(json{{"type", "MODIFIED"},
+                   {"object", ConfigMapObject(proxy_ca_, R"(["front-proxy-client"])")}}
+                  .dump() +
+              "\n");
+  Eventually([&] { return GetAs("proxy", headers)->status == 200; });
+  EXPECT_EQ(GetAs("stranger-proxy", headers)->status, 401);
+}
+
 TEST_F(AuthFixture, DeletedConfigMapStaysInUse) {
   StartServer();
   kube_->Push(json{{"type", "DELETED"}, {"object", ConfigMapObject(proxy_ca_, "[]")}}.dump() +

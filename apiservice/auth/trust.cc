@@ -53,14 +53,17 @@ class ConfigMapReader {
     }
   }
 
-  void List(const char* key, std::vector<std::string>* out) {
+  // False: it is broken.
+  bool List(const char* key, std::vector<std::string>* out) {
     const auto found = data_.find(key);
-    if (found == data_.end() || found->second.empty()) return;
-    if (std::optional<std::vector<std::string>> list = ParseList(found->second)) {
+    if (found == data_.end() || found->second.empty()) return true;
+    std::optional<std::vector<std::string>> list = ParseList(found->second);
+    if (list.has_value()) {
       *out = *std::move(list);
     } else {
       Report(key, "expected a JSON array of strings");
     }
+    return list.has_value();
   }
 
  private:
@@ -105,7 +108,11 @@ Trust TrustFromConfigMap(const std::map<std::string, std::string>& data, const T
   ConfigMapReader reader(data, problems);
   reader.Bundle("client-ca-file", &trust.client_ca);
   reader.Bundle("requestheader-client-ca-file", &trust.front_proxy_ca);
-  reader.List("requestheader-allowed-names", &trust.allowed_names);
+  // No names are every name, so a broken list must not be the first: there is no front proxy then.
+  if (!reader.List("requestheader-allowed-names", &trust.allowed_names) &&
+      last.front_proxy_ca == nullptr) {
+    trust.front_proxy_ca = nullptr;
+  }
   reader.List("requestheader-username-headers", &trust.headers.username_headers);
   reader.List("requestheader-group-headers", &trust.headers.group_headers);
   reader.List("requestheader-uid-headers", &trust.headers.uid_headers);
