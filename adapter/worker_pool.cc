@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/thread_limit.h"
+
 namespace flyball::adapter {
 namespace {
 
@@ -33,6 +35,11 @@ struct Loop {
 
 }  // namespace
 
+WorkerPool::WorkerPool(int max_threads) : max_threads_(max_threads) {
+  absl::MutexLock lock(&mutex_);
+  threads_.emplace_back([this] { Work(); });
+}
+
 void WorkerPool::Stop() {
   std::vector<std::thread> threads;
   {
@@ -56,7 +63,11 @@ void WorkerPool::Submit(std::function<void()> task) {
     return;
   }
   queue_.push_back(std::move(task));
-  if (static_cast<int>(threads_.size()) < max_threads_) threads_.emplace_back([this] { Work(); });
+  if (static_cast<int>(threads_.size()) >= max_threads_) return;
+  absl::StatusOr<std::thread> another =
+      UnlessNoThread([this] { return std::thread([this] { Work(); }); });
+  // Without one the task waits for those that there are.
+  if (another.ok()) threads_.push_back(*std::move(another));
 }
 
 void WorkerPool::Work() {

@@ -1,9 +1,10 @@
 // A few threads that run what is handed to them, and a loop over indexes that uses them.
 //
-// Thread-safe. Threads are started as they are needed, up to the limit, and kept. The one that has
-// become idle last is the first to work again, as its stack and heap are still in the caches. The
-// queue is bounded by its users: the relister has one task for each series query, ParallelFor one
-// for each helper of a call.
+// Thread-safe. The first thread is made with the pool, so that each task has one; further ones as
+// they are needed, up to the limit, and kept. Where they can't be made there are fewer. The one
+// that has become idle last is the first to work again, as its stack and heap are still in the
+// caches. The queue is bounded by its users: the relister has one task for each series query,
+// ParallelFor one for each helper of a call.
 #pragma once
 
 #include <deque>
@@ -18,7 +19,8 @@ namespace flyball::adapter {
 
 class WorkerPool {
  public:
-  explicit WorkerPool(int max_threads) : max_threads_(max_threads) {}
+  // Throws std::system_error if not even one thread can be made.
+  explicit WorkerPool(int max_threads);
   ~WorkerPool() { Stop(); }
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;

@@ -4,6 +4,7 @@
 
 #include "absl/synchronization/barrier.h"
 #include "absl/synchronization/notification.h"
+#include "base/test_thread_limit.h"
 #include "gtest/gtest.h"
 
 namespace flyball::adapter {
@@ -15,6 +16,19 @@ TEST(ParallelForTest, RunsEachIndexOnce) {
   pool.ParallelFor(runs.size(), 4, [&](size_t i) { ++runs[i]; });
   for (const auto& count : runs) EXPECT_EQ(count, 1);
   pool.ParallelFor(0, 4, [&](size_t) { FAIL(); });
+}
+
+TEST(WorkerPoolTest, WithoutFurtherThreadsTheFirstDoesAll) {
+  WorkerPool pool(4);
+  const ThreadLimit none;
+  std::atomic<int> done{0};
+  absl::Notification all;
+  for (int i = 0; i < 8; ++i) {
+    pool.Submit([&] {
+      if (++done == 8) all.Notify();
+    });
+  }
+  all.WaitForNotification();
 }
 
 TEST(ParallelForTest, UsesWidthThreadsAtOnceAndNoMore) {

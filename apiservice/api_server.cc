@@ -25,6 +25,7 @@
 #include "base/read_file.h"
 #include "base/status_macros.h"
 #include "base/steady_wait.h"
+#include "base/thread_limit.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::apiservice {
@@ -307,7 +308,9 @@ absl::StatusOr<std::unique_ptr<ApiServer>> ApiServer::Create(ServerOptions optio
   return std::unique_ptr<ApiServer>(new ApiServer(std::move(impl)));
 }
 
-absl::Status ApiServer::Start() { return impl_->Start(); }
+absl::Status ApiServer::Start() {
+  return UnlessNoThread([this] { return impl_->Start(); });
+}
 int ApiServer::port() const { return impl_->port(); }
 void ApiServer::Shutdown() { impl_->Stop(impl_->shutdown_delay()); }
 

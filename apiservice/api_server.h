@@ -60,7 +60,8 @@ class ApiServer {
   ApiServer(const ApiServer&) = delete;
   ApiServer& operator=(const ApiServer&) = delete;
 
-  // Binds and begins to serve. kUnavailable: the address is taken, the message names it.
+  // Binds and begins to serve. kUnavailable: the address is taken, the message names it;
+  // kResourceExhausted: the threads that it needs can't be made.
   absl::Status Start();
 
   // The port that is listened on; 0 before Start.

@@ -13,6 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "apiservice/test_server.h"
+#include "base/test_thread_limit.h"
 
 namespace flyball::apiservice {
 namespace {
@@ -190,6 +191,31 @@ TEST_F(ApiServerFixture, TooManyRequestsUnderWay) {
   release.Notify();
   first.join();
   EXPECT_EQ(Get(E1 N "/q")->status, 200);
+}
+
+TEST_F(ApiServerFixture, WithoutFurtherThreadsThoseThatThereAreServe) {
+  options_.listen.min_workers = 2;
+  StartServer();
+  const ThreadLimit none;
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 8; ++i) {
+    clients.push_back(std::make_unique<RawClient>(server_->port()));
+    ASSERT_TRUE(clients.back()->Handshake());
+    ASSERT_TRUE(clients.back()->Send("GET " E1 N "/q HTTP/1.1\r\n" + kClose));
+  }
+  for (const auto& client : clients) {
+    EXPECT_TRUE(absl::StartsWith(client->ReadAll(), "HTTP/1.1 200 OK\r\n"));
+  }
+}
+
+TEST_F(ApiServerFixture, WithoutThreadsTheStartSaysSo) {
+  for (const int left : {0, 1, 3}) {
+    MakeServer();
+    const ThreadLimit limit(left);
+    const absl::Status status = server_->Start();
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+    server_.reset();
+  }
 }
 
 TEST_F(ApiServerFixture, CertificatesAreReplacedUnderLoad) {

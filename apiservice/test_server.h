@@ -43,6 +43,12 @@ class ApiServerFixture : public testing::Test {
   }
 
   void StartServer() {
+    MakeServer();
+    ASSERT_NE(server_, nullptr);
+    ASSERT_TRUE(server_->Start().ok());
+  }
+
+  void MakeServer() {
     ServerDependencies dependencies;
     dependencies.providers = [this] { return adapter::Providers{custom_, external_, resource_}; };
     dependencies.authentication = kube_.get();
@@ -53,7 +59,6 @@ class ApiServerFixture : public testing::Test {
     auto server = ApiServer::Create(options_, std::move(dependencies));
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
-    ASSERT_TRUE(server_->Start().ok());
   }
 
   std::unique_ptr<httplib::SSLClient> NewClient(const std::string& pair = "") {

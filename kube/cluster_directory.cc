@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "base/steady_wait.h"
+#include "base/thread_limit.h"
 #include "kube/discovery.h"
 #include "spdlog/spdlog.h"
 
@@ -143,7 +144,10 @@ absl::StatusOr<std::shared_ptr<ClusterDirectory::Cached>> ClusterDirectory::Cach
     }
   }
   ASSIGN_OR_RETURN(std::unique_ptr<HttpTransport> server, make_transport_());
-  auto made = std::make_shared<Cached>(CacheOptions(info, running_only), std::move(server));
+  ASSIGN_OR_RETURN(const std::shared_ptr<Cached> made, UnlessNoThread([&] {
+                     return std::make_shared<Cached>(CacheOptions(info, running_only),
+                                                     std::move(server));
+                   }));
   absl::MutexLock lock(&mutex_);
   // Another request may have been quicker; then `made` ends after the lock.
   const auto [entry, inserted] = caches_.emplace(key, made);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/thread_limit.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::kube {
@@ -26,7 +27,14 @@ KindWatch::KindWatch(const RestMapper& mapper, const MakeTransport& make_transpo
     watch.first_backoff = options.first_backoff;
     watch.max_backoff = options.max_backoff;
     WatchHandler& handler = *this;
-    watches_.push_back(std::make_unique<ObjectWatch>(watch, *std::move(server), handler));
+    auto made = UnlessNoThread(
+        [&] { return std::make_unique<ObjectWatch>(watch, *std::move(server), handler); });
+    if (made.ok()) {
+      watches_.push_back(*std::move(made));
+    } else {
+      spdlog::warn("{} are not watched: {}", resource.ToString(),
+                   std::string(made.status().message()));
+    }
   }
 }
 

@@ -14,6 +14,7 @@
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
+#include "base/thread_limit.h"
 #include "kube/connection.h"
 #include "kube/credentials.h"
 #include "kube/tls_client.h"
@@ -383,8 +384,10 @@ absl::StatusOr<std::unique_ptr<HttpTransport>> MakeHttpTransport(TransportOption
     }
   }
   ASSIGN_OR_RETURN(auto identity, CredentialSource::Make(options, base.tls));
-  return std::make_unique<PooledTransport>(std::move(base), std::move(options),
-                                           std::move(identity));
+  return UnlessNoThread([&]() -> std::unique_ptr<HttpTransport> {
+    return std::make_unique<PooledTransport>(std::move(base), std::move(options),
+                                             std::move(identity));
+  });
 }
 
 }  // namespace flyball::kube

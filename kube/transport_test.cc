@@ -20,6 +20,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
+#include "base/openssl_ptr.h"
+#include "base/test_thread_limit.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "httplib.h"
@@ -456,6 +458,18 @@ TEST(MakeHttpTransportTest, ErrorsDoNotShowThePassword) {
   options.url = "http://user:secret@127.0.0.1:1/";
   EXPECT_THAT(std::string(Make(options)->Do(Get("/")).status().message()),
               Not(HasSubstr("secret")));
+}
+
+TEST(TransportTest, WithoutAThreadThereIsAnErrorAndNoEnd) {
+  TransportOptions options;
+  options.url = "http://127.0.0.1:1";
+  {
+    const ThreadLimit none;
+    const absl::Status status = MakeHttpTransport(options).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("no thread can be made"));
+  }
+  EXPECT_TRUE(MakeHttpTransport(options).ok());
 }
 
 // ---- TLS ----

@@ -23,6 +23,7 @@
 #include "apiservice/net/listener.h"
 #include "base/status_macros.h"
 #include "base/steady_wait.h"
+#include "base/thread_limit.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::apiservice {
@@ -78,7 +79,7 @@ class HttpServer::Impl {
     }
     accepting_ = std::thread([this] { AcceptAndSweep(); });
     absl::MutexLock lock(&mutex_);
-    for (int i = 0; i < options_.min_workers; ++i) AddWorker();
+    for (int i = 0; i < options_.min_workers; ++i) RETURN_IF_ERROR(AddWorker());
     return absl::OkStatus();
   }
 
@@ -217,10 +218,13 @@ class HttpServer::Impl {
 
   // ---- workers ----
 
-  void AddWorker() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  absl::Status AddWorker() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const uint64_t id = next_worker_++;
+    ASSIGN_OR_RETURN(std::thread worker,
+                     UnlessNoThread([&] { return std::thread([this, id] { Work(id); }); }));
     ++counters_.workers;
-    workers_[id] = std::thread([this, id] { Work(id); });
+    workers_[id] = std::move(worker);
+    return absl::OkStatus();
   }
 
   void Work(uint64_t id) {
@@ -243,7 +247,12 @@ class HttpServer::Impl {
 
   void StartAnother() {
     absl::MutexLock lock(&mutex_);
-    if (!stopping_ && counters_.workers < options_.max_workers) AddWorker();
+    if (stopping_ || counters_.workers >= options_.max_workers) return;
+    const absl::Status added = AddWorker();  // else those that there are do it
+    if (!added.ok() && !std::exchange(told_of_no_thread_, true)) {
+      spdlog::warn("requests wait for the {} threads that there are: {}", counters_.workers.load(),
+                   std::string(added.message()));
+    }
   }
 
   bool LeaveIfSpare() {
@@ -459,6 +468,7 @@ class HttpServer::Impl {
   absl::flat_hash_map<uint64_t, std::thread> workers_ ABSL_GUARDED_BY(mutex_);
   std::vector<uint64_t> finished_ ABSL_GUARDED_BY(mutex_);
   uint64_t next_worker_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool told_of_no_thread_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 HttpServer::HttpServer(ListenOptions options, const TlsCertificates* tls, Clock* clock,

@@ -25,6 +25,7 @@
 #include "apiservice/api_server.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
+#include "base/thread_limit.h"
 #include "cmd/flyball/commands.h"
 #include "cmd/flyball/connections.h"
 #include "cmd/flyball/debug_rules.h"
@@ -236,7 +237,7 @@ int Serve(ServeFlags flags) {
   std::signal(SIGPIPE, SIG_IGN);
 
   auto service = std::make_unique<Service>(std::move(flags));
-  if (absl::Status status = service->Start(); !status.ok()) {
+  if (absl::Status status = UnlessNoThread([&] { return service->Start(); }); !status.ok()) {
     spdlog::error("cannot start: {}", std::string(status.message()));
     return kStartError;
   }

@@ -10,6 +10,7 @@
 #include "absl/synchronization/mutex.h"
 #include "adapter/worker_pool.h"
 #include "base/status_macros.h"
+#include "base/thread_limit.h"
 #include "kube/api_client.h"
 #include "kube/event_recorder.h"
 #include "kube/object_watch.h"
@@ -40,6 +41,12 @@ kube::ResourceInfo Resource(absl::string_view group, absl::string_view version,
           .version = std::string(version),
           .kind = std::string(kind),
           .singular = ""};
+}
+
+void NoWatch(const kube::ResourceInfo& resource, const absl::Status& why,
+             kube::WatchHandler& handler) {
+  spdlog::error("scaler: no watch of {}: {}", resource.name.ToString(), std::string(why.message()));
+  handler.StatusChanged(why);
 }
 
 // Wakes the due thread before its time. Of std, whose naps go by the monotonic clock: AwaitFor
@@ -210,18 +217,16 @@ void Scaler::Impl::MakeLoop() {
 void Scaler::Impl::StartWatch(const kube::ResourceInfo& resource, const std::string& ns,
                               kube::WatchHandler& handler) {
   absl::StatusOr<std::unique_ptr<kube::HttpTransport>> server = parts_.make_transport();
-  if (!server.ok()) {
-    spdlog::error("scaler: no watch of {}: {}", resource.name.ToString(),
-                  std::string(server.status().message()));
-    handler.StatusChanged(server.status());
-    return;
-  }
+  if (!server.ok()) return NoWatch(resource, server.status(), handler);
   kube::ObjectWatchOptions watch;
   watch.resource = resource;
   watch.ns = ns;
+  absl::StatusOr<std::unique_ptr<kube::ObjectWatch>> made = UnlessNoThread([&] {
+    return std::make_unique<kube::ObjectWatch>(std::move(watch), *std::move(server), handler);
+  });
+  if (!made.ok()) return NoWatch(resource, made.status(), handler);
   absl::MutexLock lock(&mutex_);
-  watches_.push_back(
-      std::make_unique<kube::ObjectWatch>(std::move(watch), *std::move(server), handler));
+  watches_.push_back(*std::move(made));
 }
 
 void Scaler::Impl::StartWatches() {

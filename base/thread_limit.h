@@ -1,0 +1,27 @@
+// What is left to do where no further thread can be made: the limit of the container, the user or
+// the machine is reached, and std::thread throws. Nothing of ours may end the process for that.
+#pragma once
+
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+namespace flyball {
+
+// What `make` returns, a status or a value; it starts threads. kResourceExhausted if they can't be
+// made.
+template <typename Make, typename Made = decltype(std::declval<Make>()())>
+auto UnlessNoThread(Make make)
+    -> std::conditional_t<std::is_same_v<Made, absl::Status>, absl::Status, absl::StatusOr<Made>> {
+  try {
+    return make();
+  } catch (const std::system_error& error) {
+    return absl::ResourceExhaustedError(absl::StrCat("no thread can be made: ", error.what()));
+  }
+}
+
+}  // namespace flyball
