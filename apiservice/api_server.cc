@@ -5,6 +5,7 @@
 #include <prometheus/text_serializer.h>
 
 #include <atomic>
+#include <optional>
 #include <utility>
 
 #include "absl/synchronization/mutex.h"
@@ -73,15 +74,11 @@ class ApiServer::Impl {
     RETURN_IF_ERROR(http_->Start());
     started_ = true;
     if (config_map_ != nullptr) config_map_->Start();
-    certificate_watcher_ = std::make_unique<FileWatcher>(tls_->files(), kFileInterval,
+    certificate_watcher_ = std::make_unique<FileWatcher>(tls_->first_look(), kFileInterval,
                                                          [this] { ReloadCertificates(); });
-    std::vector<std::string> files = TrustFiles(options_.authentication);
-    if (!options_.authentication.token_file.empty()) {
-      files.push_back(options_.authentication.token_file);
-    }
-    if (!files.empty()) {
+    if (trust_files_.has_value()) {
       trust_watcher_ =
-          std::make_unique<FileWatcher>(files, kFileInterval, [this] { ReloadTrust(); });
+          std::make_unique<FileWatcher>(*trust_files_, kFileInterval, [this] { ReloadTrust(); });
     }
     return absl::OkStatus();
   }
@@ -117,6 +114,9 @@ class ApiServer::Impl {
     tokens_ =
         std::make_unique<TokenAuthenticator>(token_reviews_.get(), clock_, options.token_cache_ttl);
     authenticator_ = std::make_unique<Authenticator>(tokens_.get(), clock_);
+    std::vector<std::string> paths = TrustFiles(options);
+    if (!options.token_file.empty()) paths.push_back(options.token_file);
+    if (!paths.empty()) trust_files_.emplace(std::move(paths));
     ASSIGN_OR_RETURN(Trust files, TrustFromFiles(options));
     if (!options.token_file.empty()) RETURN_IF_ERROR(ReadTokens());
     const bool wanted = options.lookup && dependencies_.authentication != nullptr;
@@ -283,6 +283,7 @@ class ApiServer::Impl {
   std::unique_ptr<RequestHandler> handler_;
   std::unique_ptr<HttpServer> http_;
 
+  std::optional<FileStamps> trust_files_;  // as they were before they were read; absent: none
   absl::Mutex trust_mutex_;
   Trust from_files_ ABSL_GUARDED_BY(trust_mutex_);
   Trust from_config_map_ ABSL_GUARDED_BY(trust_mutex_);

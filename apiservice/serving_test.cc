@@ -249,6 +249,32 @@ TEST_F(ApiServerFixture, CertificatesAreReplacedUnderLoad) {
   EXPECT_EQ(failures, 0);
 }
 
+// An upgrade of files between the making of a server and its start must not go unseen.
+TEST_F(ApiServerFixture, CertificatesThatChangeBeforeTheStartAreSeen) {
+  const TestPair ca = MakeTestCa("serving-ca");
+  WriteTestPair(folder_ + "/serving", MakeTestPair({.common_name = "first", .usage = ""}, &ca));
+  options_.tls.cert_file = folder_ + "/serving.crt";
+  options_.tls.key_file = folder_ + "/serving.key";
+  WriteTestFile(folder_ + "/ca.crt", TestPem(ca.certificate.get()));
+  options_.authentication.client_ca_file = folder_ + "/ca.crt";
+  options_.authentication.token_file = folder_ + "/tokens";
+  options_.authorization.mode = AuthorizationMode::kAuthenticated;
+  WriteTestFile(folder_ + "/tokens", "old,ann,1\n");
+  kube_.reset();
+  MakeServer();
+  WriteTestPair(folder_ + "/serving", MakeTestPair({.common_name = "second", .usage = ""}, &ca));
+  WriteTestFile(folder_ + "/tokens", "new,ann,1\n");
+  ASSERT_TRUE(server_->Start().ok());
+  const auto seen = [&] {
+    RawClient client(server_->port());
+    const auto answer = Get(E1 N "/q", {{"Authorization", "Bearer new"}});
+    return client.Handshake() && client.Issuer() == "/CN=second" && answer && answer->status == 200;
+  };
+  const absl::Time limit = absl::Now() + absl::Seconds(30);
+  while (!seen() && absl::Now() < limit) std::this_thread::yield();
+  EXPECT_TRUE(seen());
+}
+
 TEST_F(ApiServerFixture, ShutdownAnswersWhatHasBegun) {
   absl::Notification entered;
   absl::Notification release;

@@ -100,7 +100,11 @@ void FileStamps::AddFile(const std::string& path, Stamps* stamps) const {
 
 FileWatcher::FileWatcher(std::vector<std::string> paths, absl::Duration interval,
                          std::function<void()> on_change)
-    : stamps_(std::move(paths)),
+    : FileWatcher(FileStamps(std::move(paths)), interval, std::move(on_change)) {}
+
+FileWatcher::FileWatcher(FileStamps before, absl::Duration interval,
+                         std::function<void()> on_change)
+    : stamps_(std::move(before)),
       interval_(interval),
       on_change_(std::move(on_change)),
       thread_([this] { Run(); }) {}

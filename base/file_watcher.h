@@ -1,8 +1,9 @@
 // Tells when files or folders change: rewritten, replaced, removed, or swapped behind symlinks as a
 // Kubernetes ConfigMap mount is (..data).
 //
-// It polls (stat), so that network and overlay file systems behave alike. Create it before the
-// first read of the files: what changes after that is told. Not here: reading the files.
+// It polls (stat), so that network and overlay file systems behave alike. Create the watcher, or
+// the FileStamps that it goes on from, before the first read of the files: what changes after that
+// is told. Not here: reading the files.
 #pragma once
 
 #include <cstdint>
@@ -58,6 +59,8 @@ class FileWatcher {
  public:
   FileWatcher(std::vector<std::string> paths, absl::Duration interval,
               std::function<void()> on_change);
+  // Goes on from a look that was taken before the files were read.
+  FileWatcher(FileStamps before, absl::Duration interval, std::function<void()> on_change);
   // Waits for a call of on_change under way; none begins afterwards. Not to be called from it.
   ~FileWatcher();
 

@@ -103,5 +103,14 @@ TEST_F(FileStampsTest, WatcherCallsAndStops) {
   FileWatcher idle({Path("a")}, absl::Hours(1), [] { FAIL(); });  // stops without its interval
 }
 
+TEST_F(FileStampsTest, WatcherTellsOfAChangeBetweenTheLookAndItsStart) {
+  Write("a", "1");
+  FileStamps before({Path("a")});
+  Write("a", "22");
+  absl::Notification called;
+  FileWatcher watcher(std::move(before), absl::Milliseconds(1), [&] { called.Notify(); });
+  EXPECT_TRUE(called.WaitForNotificationWithTimeout(absl::Seconds(30)));
+}
+
 }  // namespace
 }  // namespace flyball

@@ -128,6 +128,15 @@ std::vector<std::string> NamesOf(X509* certificate) {
   return names;
 }
 
+std::vector<std::string> FilesOf(const TlsOptions& options) {
+  std::vector<std::string> files = {options.cert_file, options.key_file};
+  for (const SniCertificate& sni : options.sni) {
+    files.push_back(sni.cert_file);
+    files.push_back(sni.key_file);
+  }
+  return files;
+}
+
 bool NameMatches(absl::string_view pattern, absl::string_view name) {
   if (pattern == name) return true;
   if (!absl::StartsWith(pattern, "*.")) return false;
@@ -197,7 +206,8 @@ absl::StatusOr<CipherLists> CipherListsFromGo(const std::vector<std::string>& na
   return lists;
 }
 
-TlsCertificates::TlsCertificates(TlsOptions options) : options_(std::move(options)) {}
+TlsCertificates::TlsCertificates(TlsOptions options)
+    : options_(std::move(options)), first_look_(FilesOf(options_)) {}
 TlsCertificates::~TlsCertificates() = default;
 
 absl::StatusOr<std::unique_ptr<TlsCertificates>> TlsCertificates::Create(
@@ -220,15 +230,6 @@ absl::Status TlsCertificates::Reload() {
   ASSIGN_OR_RETURN(std::shared_ptr<const TlsBundle> bundle, TlsBundle::Load(options_));
   bundle_.Set(std::move(bundle));
   return absl::OkStatus();
-}
-
-std::vector<std::string> TlsCertificates::files() const {
-  std::vector<std::string> files = {options_.cert_file, options_.key_file};
-  for (const SniCertificate& sni : options_.sni) {
-    files.push_back(sni.cert_file);
-    files.push_back(sni.key_file);
-  }
-  return files;
 }
 
 absl::Time TlsCertificates::not_after() const {

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "apiservice/options.h"
+#include "base/file_watcher.h"
 #include "base/snapshot.h"
 
 struct ssl_st;
@@ -34,8 +35,8 @@ class TlsCertificates {
   // Reads the files again; on an error what was served stays.
   absl::Status Reload();
 
-  // What a watcher of changes should look at.
-  std::vector<std::string> files() const;
+  // The files as they were right before their first reading: what a watcher goes on from.
+  const FileStamps& first_look() const { return first_look_; }
 
   std::shared_ptr<const TlsBundle> bundle() const { return bundle_.Get(); }
   // Until when the default certificate is good.
@@ -44,6 +45,7 @@ class TlsCertificates {
  private:
   explicit TlsCertificates(TlsOptions options);
   const TlsOptions options_;
+  const FileStamps first_look_;
   Snapshot<TlsBundle> bundle_;
 };
 
