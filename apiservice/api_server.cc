@@ -65,7 +65,7 @@ class ApiServer::Impl {
     PrepareHandler();
     http_ = std::make_unique<HttpServer>(
         options_.listen, tls_.get(), clock_,
-        [this](const HttpRequest& request) { return handler_->Handle(request); });
+        [this](const HttpRequest& request) { return Answer(request); });
     PrepareSelfMetrics();
     return absl::OkStatus();
   }
@@ -87,25 +87,39 @@ class ApiServer::Impl {
   absl::Duration shutdown_delay() const { return options_.lifecycle.shutdown_delay; }
 
   // `delay`: how long to go on serving after /readyz fails.
+  void BeginStop(absl::Duration delay) {
+    absl::MutexLock lock(&stop_mutex_);
+    const MonotonicTime now = clock_->MonotonicNow();
+    if (!stopping_.exchange(true)) unready_since_ = now;
+    if (started_) {
+      AwaitFor(stop_mutex_, absl::Condition(&stopped_), delay - (now - unready_since_));
+    }
+  }
+
   void Stop(absl::Duration delay) {
-    if (stopping_.exchange(true)) {
-      absl::MutexLock lock(&stop_mutex_);  // until the first caller is done
+    BeginStop(delay);
+    absl::MutexLock lock(&stop_mutex_);
+    if (std::exchange(stop_called_, true)) {
+      stop_mutex_.Await(absl::Condition(&stopped_));  // the first caller is at it
       return;
     }
-    absl::MutexLock lock(&stop_mutex_);
-    if (started_) {
-      const bool never = false;
-      AwaitFor(stop_mutex_, absl::Condition(&never), delay);
-      http_->Drain(options_.lifecycle.drain_timeout);
-    }
+    if (started_) http_->Drain(options_.lifecycle.drain_timeout);
     if (token_reviews_ != nullptr) token_reviews_->Stop();
     if (access_reviews_ != nullptr) access_reviews_->Stop();
     certificate_watcher_.reset();
     trust_watcher_.reset();
     if (config_map_ != nullptr) config_map_->Stop();
+    stopped_ = true;
   }
 
  private:
+  HttpResponse Answer(const HttpRequest& request) {
+    HttpResponse response = handler_->Handle(request);
+    // A peer that is to find another server does not keep its connection to this one.
+    if (stopping_) response.close = true;
+    return response;
+  }
+
   absl::Status PrepareAuthentication() {
     const AuthenticationOptions& options = options_.authentication;
     if (dependencies_.authentication != nullptr) {
@@ -289,9 +303,12 @@ class ApiServer::Impl {
   Trust from_config_map_ ABSL_GUARDED_BY(trust_mutex_);
   bool looked_up_ ABSL_GUARDED_BY(trust_mutex_) = false;
 
-  std::atomic<bool> stopping_{false};
+  std::atomic<bool> stopping_{false};  // /readyz fails
   bool started_ = false;
   absl::Mutex stop_mutex_;
+  MonotonicTime unready_since_ ABSL_GUARDED_BY(stop_mutex_) = absl::ZeroDuration();
+  bool stop_called_ ABSL_GUARDED_BY(stop_mutex_) = false;
+  bool stopped_ ABSL_GUARDED_BY(stop_mutex_) = false;
 
   // Last: their threads use what is above.
   std::unique_ptr<ConfigMapWatcher> config_map_;
@@ -313,6 +330,7 @@ absl::Status ApiServer::Start() {
   return UnlessNoThread([this] { return impl_->Start(); });
 }
 int ApiServer::port() const { return impl_->port(); }
+void ApiServer::BeginShutdown() { impl_->BeginStop(impl_->shutdown_delay()); }
 void ApiServer::Shutdown() { impl_->Stop(impl_->shutdown_delay()); }
 
 }  // namespace flyball::apiservice

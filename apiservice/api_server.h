@@ -67,7 +67,12 @@ class ApiServer {
   // The port that is listened on; 0 before Start.
   int port() const;
 
-  // Stops in order and returns when the last request is answered or drain_timeout is over.
+  // From now on /readyz fails and answers end their connections; all else goes on as before.
+  // Returns when shutdown_delay has passed since the first call.
+  void BeginShutdown();
+
+  // BeginShutdown, then the listener closes. Returns when the last request is answered or
+  // drain_timeout is over; every caller waits for that.
   void Shutdown();
 
  private:

@@ -275,6 +275,34 @@ TEST_F(ApiServerFixture, CertificatesThatChangeBeforeTheStartAreSeen) {
   EXPECT_TRUE(seen());
 }
 
+TEST_F(ApiServerFixture, EveryCallerOfShutdownWaitsForItsEnd) {
+  options_.lifecycle.shutdown_delay = absl::Milliseconds(300);
+  StartServer();
+  const int port = server_->port();
+  std::thread first([&] { server_->Shutdown(); });
+  // One that comes while the first lets the delay pass: /readyz fails, the port is open.
+  while (Get("/readyz")->status != 500) std::this_thread::yield();
+  server_->Shutdown();
+  EXPECT_FALSE(RawClient(port).connected()) << "the second returned before the port was closed";
+  first.join();
+}
+
+TEST_F(ApiServerFixture, TheDelayOfAShutdownCountsFromItsBeginning) {
+  clock_ = &simulated_;
+  options_.lifecycle.shutdown_delay = absl::Hours(1);
+  StartServer();
+  const auto kept = NewClient();
+  EXPECT_EQ(kept->Get("/livez")->get_header_value("Connection"), "");
+  std::thread beginning([&] { server_->BeginShutdown(); });
+  while (Get("/readyz")->status != 500) std::this_thread::yield();
+  const auto served = kept->Get("/livez");
+  EXPECT_EQ(served->status, 200);
+  EXPECT_EQ(served->get_header_value("Connection"), "close");  // to be opened elsewhere
+  simulated_.Advance(absl::Hours(1));
+  server_->Shutdown();  // at once, or this test would not end
+  beginning.join();
+}
+
 TEST_F(ApiServerFixture, ShutdownAnswersWhatHasBegun) {
   absl::Notification entered;
   absl::Notification release;

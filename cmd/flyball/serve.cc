@@ -1,9 +1,9 @@
 // flyball serve: the API server over rules, a metric source and an object directory, from flags to
 // the last answer.
 //
-// Threads: this one waits for signals; the floors below own theirs. Order of stopping: the scaler
-// (its leases are released), the server (not ready, then deaf, then idle), the rule file's watcher,
-// the relist, the watches.
+// Threads: this one waits for signals; the floors below own theirs. Order of stopping: not ready
+// for the shutdown delay, the scaler (its leases are released), the server (deaf, then idle), the
+// rule file's watcher, the relist, the watches.
 #include <malloc.h>
 #include <prometheus/registry.h>
 #include <spdlog/spdlog.h>
@@ -102,7 +102,9 @@ class Service {
   }
 
   void Stop() {
-    // First, so that another replica decides while this one finishes its requests.
+    // At once, so that by its end no new requests are sent here.
+    if (server_ != nullptr) server_->BeginShutdown();
+    // Before the last requests end, so that another replica decides meanwhile.
     if (scaler_ != nullptr) scaler_->Stop();
     if (server_ != nullptr) server_->Shutdown();
     server_.reset();

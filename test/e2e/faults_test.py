@@ -6,7 +6,6 @@ import signal
 import socket
 import ssl
 import subprocess
-import threading
 import time
 
 import conformance_fixture as fixture
@@ -14,6 +13,7 @@ from conformance_fixture import C2, E, N
 from harness import adapter, kube, pki, processes, wait
 from harness.case import Case, differs
 from harness.client import Identity, tls_socket
+from harness.load import Load
 
 V2, V1 = "custom.metrics.k8s.io/v1beta2", "external.metrics.k8s.io/v1beta1"
 _numbers = iter(range(1_000_000))
@@ -197,33 +197,6 @@ class ApiServer(FaultCase):
         one.wait_ready(40)
         one.wait_listed(V2, "pods/m", 30)
         self.assertEqual(len(one.admin.get(f"{C2}{N}/pods/*/m?labelSelector=app%3Dweb").json()["items"]), 2)
-
-
-class Load:
-    """Callers that go on until `stop`, each request on a connection of its own; `bad` holds what was not 200."""
-
-    def __init__(self, client, path: str, callers: int = 4):
-        self.bad, self.good = [], 0
-        self._client, self._path = client, path
-        self._stop = threading.Event()
-        self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(callers)]
-        for thread in self._threads:
-            thread.start()
-
-    def _run(self):
-        while not self._stop.is_set():
-            try:
-                answer = self._client.get(self._path)
-                if answer.status != 200:
-                    self.bad.append(str(answer))
-                self.good += 1
-            except OSError as error:
-                self.bad.append(repr(error))
-
-    def stop(self):
-        self._stop.set()
-        for thread in self._threads:
-            thread.join()
 
 
 class Rotation(Case):
