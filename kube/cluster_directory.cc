@@ -276,7 +276,10 @@ void ClusterDirectory::DiscoverOnce() {
   const std::string failure(discovery.status().message());
   if (!discovery.ok()) {
     ++discovery_failures_;
-    if (failure != failure_) spdlog::warn("discovery failed: {}", failure);
+    // The end of the process is no failure.
+    if (failure != failure_ && !absl::IsCancelled(discovery.status())) {
+      spdlog::warn("discovery failed: {}", failure);
+    }
   } else {
     if (discovery->problems != problems_ && !discovery->problems.empty()) {
       spdlog::warn("discovery is not complete: {}", absl::StrJoin(discovery->problems, "; "));

@@ -60,8 +60,10 @@ Credentials CredentialSource::Get() {
 absl::Status CredentialSource::Load() {
   ASSIGN_OR_RETURN(std::string authorization, LoadAuthorization());
   credentials_.authorization = std::move(authorization);
+  // Without a use for it as well: what is named must be good.
+  ASSIGN_OR_RETURN(std::shared_ptr<const TlsClient> tls, TlsClient::Load(options_));
   if (!tls_) return absl::OkStatus();
-  ASSIGN_OR_RETURN(credentials_.tls, TlsClient::Load(options_));
+  credentials_.tls = std::move(tls);
   ++credentials_.generation;
   return absl::OkStatus();
 }

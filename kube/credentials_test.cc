@@ -67,6 +67,9 @@ TEST_F(CredentialSourceTest, BadFilesAreNamed) {
   options.ca_file = file_;
   EXPECT_EQ(CredentialSource::Make(options, true, clock_).status().message(),
             "CA file " + file_ + " holds no PEM certificate");
+  // Also where it is of no use, as the original's start fails.
+  EXPECT_EQ(CredentialSource::Make(options, false, clock_).status().message(),
+            "CA file " + file_ + " holds no PEM certificate");
   options.ca_file.clear();
   options.client_cert_data = "x";
   EXPECT_EQ(CredentialSource::Make(options, true, clock_).status().message(),

@@ -165,6 +165,8 @@ void TlsClient::Apply(ssl_ctx_st* context, const std::string& name, std::string*
     return;
   }
   X509_VERIFY_PARAM* const param = SSL_CTX_get0_param(context);
+  // As in Go, every trusted certificate is an anchor, self-signed or not.
+  X509_VERIFY_PARAM_set_flags(param, X509_V_FLAG_PARTIAL_CHAIN);
   X509_VERIFY_PARAM_set_hostflags(
       param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
   if (address) {

@@ -48,31 +48,48 @@ std::string PemOf(const std::function<void(BIO*)>& write) {
   return text;
 }
 
-// A self-signed certificate that is its own CA.
-Pair SelfSigned(const std::string& alternative_names) {
-  EVP_PKEY* key = EVP_EC_gen("P-256");
-  X509* certificate = X509_new();
-  X509_set_version(certificate, 2);
-  ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
-  X509_gmtime_adj(X509_getm_notBefore(certificate), -60);
-  X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);
-  X509_set_pubkey(certificate, key);
-  X509_NAME* name = X509_get_subject_name(certificate);
-  X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
-                             reinterpret_cast<const unsigned char*>("test"), -1, -1, 0);
-  X509_set_issuer_name(certificate, name);
-  X509_EXTENSION* names =
-      X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, alternative_names.c_str());
-  X509_add_ext(certificate, names, -1);
-  X509_EXTENSION_free(names);
-  X509_sign(certificate, key, EVP_sha256());
-  Pair pair = {PemOf([&](BIO* bio) { PEM_write_bio_X509(bio, certificate); }), PemOf([&](BIO* bio) {
-                 PEM_write_bio_PrivateKey(bio, key, nullptr, nullptr, 0, nullptr, nullptr);
-               })};
-  X509_free(certificate);
-  EVP_PKEY_free(key);
-  return pair;
+X509Ptr CertificateOf(const Pair& pair) {
+  const BioPtr bio(BIO_new_mem_buf(pair.certificate.data(), -1));
+  return X509Ptr(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
 }
+
+PkeyPtr KeyOf(const Pair& pair) {
+  const BioPtr bio(BIO_new_mem_buf(pair.key.data(), -1));
+  return PkeyPtr(PEM_read_bio_PrivateKey(bio.get(), nullptr, nullptr, nullptr));
+}
+
+void Extend(X509* certificate, int nid, const std::string& value) {
+  X509_EXTENSION* extension = X509V3_EXT_conf_nid(nullptr, nullptr, nid, value.c_str());
+  X509_add_ext(certificate, extension, -1);
+  X509_EXTENSION_free(extension);
+}
+
+// A certificate of that common name; without an issuer it is its own CA.
+Pair Issue(const std::string& common_name, const std::string& alternative_names, bool is_ca = false,
+           const Pair* issuer = nullptr) {
+  const PkeyPtr key(EVP_EC_gen("P-256"));
+  const X509Ptr certificate(X509_new());
+  X509* const x = certificate.get();
+  X509_set_version(x, 2);
+  ASN1_INTEGER_set(X509_get_serialNumber(x), 1);
+  X509_gmtime_adj(X509_getm_notBefore(x), -60);
+  X509_gmtime_adj(X509_getm_notAfter(x), 3600);
+  X509_set_pubkey(x, key.get());
+  X509_NAME_add_entry_by_txt(X509_get_subject_name(x), "CN", MBSTRING_ASC,
+                             reinterpret_cast<const unsigned char*>(common_name.c_str()), -1, -1,
+                             0);
+  const X509Ptr signer = issuer == nullptr ? nullptr : CertificateOf(*issuer);
+  X509_set_issuer_name(x, X509_get_subject_name(signer == nullptr ? x : signer.get()));
+  if (!alternative_names.empty()) Extend(x, NID_subject_alt_name, alternative_names);
+  if (is_ca) Extend(x, NID_basic_constraints, "critical,CA:TRUE");
+  const PkeyPtr issuer_key = issuer == nullptr ? nullptr : KeyOf(*issuer);
+  X509_sign(x, issuer_key == nullptr ? key.get() : issuer_key.get(), EVP_sha256());
+  return {PemOf([&](BIO* bio) { PEM_write_bio_X509(bio, x); }), PemOf([&](BIO* bio) {
+            PEM_write_bio_PrivateKey(bio, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
+          })};
+}
+
+Pair SelfSigned(const std::string& alternative_names) { return Issue("test", alternative_names); }
 
 std::string TempFile(const std::string& name, const std::string& text) {
   const std::string path =
@@ -481,11 +498,14 @@ class TlsTest : public testing::Test {
   const Pair client_pair_ = SelfSigned("DNS:client");
 
   std::unique_ptr<httplib::Server> MakeServer(bool wants_client) const {
+    return MakeServer(wants_client, server_pair_);
+  }
+
+  std::unique_ptr<httplib::Server> MakeServer(bool wants_client, const Pair& pair) const {
     const std::string client_ca =
         wants_client ? TempFile("client.crt", client_pair_.certificate) : "";
     auto server = std::make_unique<httplib::SSLServer>(
-        TempFile("server.crt", server_pair_.certificate).c_str(),
-        TempFile("server.key", server_pair_.key).c_str(),
+        TempFile("server.crt", pair.certificate).c_str(), TempFile("server.key", pair.key).c_str(),
         wants_client ? client_ca.c_str() : nullptr);
     server->Get("/", [](const httplib::Request& request, httplib::Response& response) {
       response.set_content(SSL_get_servername(request.ssl, TLSEXT_NAMETYPE_host_name) == nullptr
@@ -535,6 +555,24 @@ TEST_F(TlsTest, CertificateMustBeTrustedAndNameTheServer) {
   options.ca_data.clear();
   options.insecure_skip_verify = true;
   EXPECT_EQ(Make(options)->Do(Get("/"))->body, "other.example");
+}
+
+// As Go: each certificate of the CA file is an anchor.
+TEST_F(TlsTest, AnIntermediateAloneIsEnoughToTrust) {
+  const Pair root = Issue("root", "", true);
+  const Pair intermediate = Issue("intermediate", "", true, &root);
+  const Pair leaf = Issue("leaf", "IP:127.0.0.1", false, &intermediate);
+  Server server(MakeServer(false, leaf));
+  server.Start();
+  TransportOptions options;
+  options.url = absl::StrCat("https://", server.Authority());
+  options.ca_data = intermediate.certificate;
+  const auto answer = Make(options)->Do(Get("/"));
+  EXPECT_TRUE(answer.ok()) << answer.status();
+  options.ca_data = leaf.certificate;
+  EXPECT_TRUE(Make(options)->Do(Get("/")).ok());
+  options.ca_data = root.certificate;  // the server does not show what is between
+  EXPECT_FALSE(Make(options)->Do(Get("/")).ok());
 }
 
 TEST_F(TlsTest, ClientCertificateIsShown) {
