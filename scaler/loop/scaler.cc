@@ -129,7 +129,10 @@ class Scaler::Impl {
   std::unique_ptr<AutoscalerStore> autoscalers_;
   absl::Mutex mutex_;
   std::vector<std::unique_ptr<kube::ObjectWatch>> watches_ ABSL_GUARDED_BY(mutex_);
-  bool started_ = false;
+  // Others ask how it is doing from the first moment to the last: what they look at is whole while
+  // it runs, and they hold the lock for as long as they look.
+  mutable absl::Mutex running_mutex_;
+  bool running_ ABSL_GUARDED_BY(running_mutex_) = false;
   std::thread due_;
 };
 
@@ -143,8 +146,9 @@ absl::Status Scaler::Impl::Start() {
   own_events_ = std::make_unique<kube::EventRecorder>(*client_, parts_.clock, "flyball");
   MakeLoop();
   StartWatches();
-  started_ = true;
   due_ = std::thread([this] { TellDue(); });
+  absl::MutexLock lock(&running_mutex_);
+  running_ = true;
   return absl::OkStatus();
 }
 
@@ -266,8 +270,10 @@ void Scaler::Impl::TellDue() {
 
 // Nobody is due any more, then nobody reads, decides, writes; what is under way ends first.
 void Scaler::Impl::Stop() {
-  if (!started_) return;
-  started_ = false;
+  {
+    absl::MutexLock lock(&running_mutex_);
+    if (!std::exchange(running_, false)) return;
+  }
   alarm_.Stop();
   due_.join();
   std::vector<std::unique_ptr<kube::ObjectWatch>> watches;
@@ -291,7 +297,8 @@ void Scaler::Impl::Stop() {
 }
 
 absl::Status Scaler::Impl::Ready() const {
-  if (loop_ == nullptr) return absl::UnavailableError("the scaler is not started");
+  absl::ReaderMutexLock lock(&running_mutex_);
+  if (!running_) return absl::UnavailableError("the scaler is not started");
   RETURN_IF_ERROR(autoscalers_->Ready());
   RETURN_IF_ERROR(pods_->Ready());
   return scales_->Ready();
@@ -299,7 +306,8 @@ absl::Status Scaler::Impl::Ready() const {
 
 Scaler::Stats Scaler::Impl::stats() const {
   Stats stats;
-  if (!started_) return stats;
+  absl::ReaderMutexLock lock(&running_mutex_);
+  if (!running_) return stats;
   const Loop::Stats loop = loop_->stats();
   stats.autoscalers = loop.autoscalers;
   stats.owned = loop.owned;

@@ -1,7 +1,8 @@
 // The scaler: watches autoscalers, their targets and pods, decides them in their cadence and acts.
 //
-// Thread-safe. Threads: one for each watch, one that says what is due, a pool that reads and
-// decides, a pool that writes. Start and Stop once each. Everything in Parts outlives the scaler.
+// Thread-safe; Ready and stats may be called before Start and after Stop too. Threads: one for each
+// watch, one that says what is due, a pool that reads and decides, a pool that writes. Start and
+// Stop once each. Everything in Parts outlives the scaler.
 #pragma once
 
 #include <functional>

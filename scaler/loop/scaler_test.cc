@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <thread>
@@ -65,6 +66,32 @@ TEST(Scaler, DecidesOnAllFiveTypes) {
     EXPECT_EQ(seen->decision.proposals[i].replicas, wanted[i]) << i;
   }
   EXPECT_EQ(world.Replicas("web"), 4);
+}
+
+// The server answers /readyz and /metrics before the scaler is started, and while it stops.
+TEST(Scaler, TellsHowItIsDoingFromBeforeItsStartUntilAfterItsEnd) {
+  for (int round = 0; round < 20; ++round) {
+    LoopWorld world;
+    world.AddDeployment("web", 2);
+    world.PutHpa("web", ExternalMetricJson("queue", "10"));
+    world.metrics.SetExternal("queue", 35000);
+    world.Make();
+    EXPECT_FALSE(world.scaler->Ready().ok());
+    std::atomic<bool> over = false;
+    std::thread asker([&] {
+      while (!over) {
+        world.scaler->Ready().IgnoreError();
+        EXPECT_LE(world.scaler->stats().autoscalers, 1u);
+      }
+    });
+    ASSERT_TRUE(world.scaler->Start().ok());
+    EXPECT_TRUE(LoopWorld::Await([&] { return world.scaler->Ready().ok(); }));
+    EXPECT_TRUE(world.Next("web").has_value());
+    world.scaler->Stop();
+    EXPECT_FALSE(world.scaler->Ready().ok());
+    over = true;
+    asker.join();
+  }
 }
 
 TEST(Scaler, WritesNothingInShadow) {

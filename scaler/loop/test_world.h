@@ -423,6 +423,10 @@ class LoopWorld {
   }
 
   void Start() {
+    Make();
+    if (!scaler->Start().ok()) std::abort();
+  }
+  void Make() {
     const adapter::Providers providers = metrics.MakeProviders(directory_, clock);
     scaler = std::make_unique<Scaler>(Scaler::Parts{.make_transport = api.Connector(),
                                                     .directory = directory_,
@@ -431,7 +435,6 @@ class LoopWorld {
                                                     .ownership = *ownership,
                                                     .observers = {&diary}},
                                       options_);
-    if (!scaler->Start().ok()) std::abort();
   }
 
   // Moves the clock until `name` was decided once more. An empty result: it never was.
