@@ -56,6 +56,7 @@ class Service {
 
   absl::Status Start() {
     ASSIGN_OR_RETURN(apiservice::ServerOptions server_options, ServerOptionsFrom(flags_));
+    const std::string address = server_options.listen.bind_address;
     ASSIGN_OR_RETURN(rule_file_, RuleFile::Open(flags_.config, clock_, *metrics_));
     RETURN_IF_ERROR(CheckMaxAge());
     ASSIGN_OR_RETURN(objects_, MakeObjects(flags_));
@@ -77,10 +78,7 @@ class Service {
     rule_file_->Watch(kRuleFileInterval,
                       [this](RulesPtr rules) { adapter_->SetRules(std::move(rules)); });
     RETURN_IF_ERROR(server_->Start());
-    spdlog::info(
-        "serving on {}:{}",
-        flags_.objects.empty() || flags_.bind_address_given ? flags_.bind_address : "127.0.0.1",
-        server_->port());
+    spdlog::info("serving on {}:{}", address, server_->port());
     return scaler_ == nullptr ? absl::OkStatus() : scaler_->Start();
   }
 
@@ -136,11 +134,6 @@ class Service {
     return options;
   }
 
-  // Whether a cluster is asked who users are and what they may.
-  bool AsksACluster() const {
-    return flags_.objects.empty() || !flags_.authorization_kubeconfig.empty();
-  }
-
   absl::Status MakeServer(apiservice::ServerOptions options) {
     apiservice::ServerDependencies dependencies;
     dependencies.clock = &clock_;
@@ -148,12 +141,15 @@ class Service {
       return scaler_ == nullptr ? adapter_->providers()
                                 : scaler_->WithAdvice(adapter_->providers());
     };
-    if (AsksACluster()) {
+    const Reviewers reviewers = ReviewersOf(flags_);
+    if (reviewers.authentication) {
       ASSIGN_OR_RETURN(authentication_, MakeClusterTransport(flags_.authentication_kubeconfig,
                                                              "--authentication-kubeconfig"));
+      dependencies.authentication = authentication_.get();
+    }
+    if (reviewers.authorization) {
       ASSIGN_OR_RETURN(authorization_, MakeClusterTransport(flags_.authorization_kubeconfig,
                                                             "--authorization-kubeconfig"));
-      dependencies.authentication = authentication_.get();
       dependencies.authorization = authorization_.get();
     }
     dependencies.metrics.push_back(metrics_);

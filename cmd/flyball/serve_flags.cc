@@ -123,9 +123,10 @@ void AddServingFlags(GoFlags flags, ServeFlags& f) {
 
 void AddAuthFlags(GoFlags flags, ServeFlags& f) {
   flags.String("authentication-kubeconfig", f.authentication_kubeconfig,
-               "kubeconfig for TokenReview");
-  flags.String("authorization-kubeconfig", f.authorization_kubeconfig,
-               "kubeconfig for SubjectAccessReview");
+               "kubeconfig for TokenReview (default: in-cluster; with --objects: none is asked)");
+  flags.String(
+      "authorization-kubeconfig", f.authorization_kubeconfig,
+      "kubeconfig for SubjectAccessReview (default: in-cluster; with --objects: none is asked)");
   flags.Bool("authentication-skip-lookup", f.authentication_skip_lookup,
              "do not read the extension-apiserver-authentication ConfigMap");
   flags.Bool("authentication-tolerate-lookup-failure", f.authentication_tolerate_lookup_failure,

@@ -13,7 +13,7 @@ namespace {
 
 bool KnowsUsers(const ServeFlags& flags) {
   return !flags.client_ca_file.empty() || !flags.token_auth_file.empty() ||
-         !flags.requestheader_client_ca_file.empty() || !flags.authentication_kubeconfig.empty();
+         !flags.requestheader_client_ca_file.empty() || ReviewersOf(flags).authentication;
 }
 
 // Who may ask, and from where, when no cluster can be asked about it.
@@ -31,8 +31,8 @@ absl::Status KeepToLoopback(const ServeFlags& flags, apiservice::ServerOptions& 
   return absl::InvalidArgumentError(
       absl::StrCat("--bind-address ", flags.bind_address,
                    ": with --objects and nothing to authenticate users by, only loopback is "
-                   "served; give --client-ca-file or "
-                   "--token-auth-file, or bind to 127.0.0.1"));
+                   "served; give --client-ca-file, --token-auth-file or "
+                   "--authentication-kubeconfig, or bind to 127.0.0.1"));
 }
 
 }  // namespace
@@ -92,9 +92,14 @@ absl::StatusOr<apiservice::ServerOptions> ServerOptionsFrom(const ServeFlags& fl
   options.lifecycle.shutdown_delay = flags.shutdown_delay;
   options.version.git_version = absl::StrCat("v", FLYBALL_VERSION);
 
-  const bool asks_a_cluster = !flags.authorization_kubeconfig.empty();
-  if (!flags.objects.empty() && !asks_a_cluster) RETURN_IF_ERROR(KeepToLoopback(flags, options));
+  if (!ReviewersOf(flags).authorization) RETURN_IF_ERROR(KeepToLoopback(flags, options));
   return options;
+}
+
+Reviewers ReviewersOf(const ServeFlags& flags) {
+  const bool cluster = flags.objects.empty();
+  return {.authentication = cluster || !flags.authentication_kubeconfig.empty(),
+          .authorization = cluster || !flags.authorization_kubeconfig.empty()};
 }
 
 }  // namespace flyball::cmd

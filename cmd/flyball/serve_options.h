@@ -9,8 +9,17 @@
 
 namespace flyball::cmd {
 
-// Without a cluster and without a way to tell users apart, the server stays on loopback: another
-// --bind-address is kInvalidArgument, and none given is 127.0.0.1.
+// Which of the two questions about a user a cluster is asked. With --objects those whose kubeconfig
+// is given; otherwise both, by default of the cluster that this is a pod of.
+struct Reviewers {
+  bool authentication = false;  // TokenReview, and the ConfigMap with its authorities
+  bool authorization = false;   // SubjectAccessReview
+};
+Reviewers ReviewersOf(const ServeFlags& flags);
+
+// Where no cluster is asked what users may, all that are known may everything. Without a way to
+// tell users apart either, the server stays on loopback: another --bind-address is
+// kInvalidArgument, and none given is 127.0.0.1.
 absl::StatusOr<apiservice::ServerOptions> ServerOptionsFrom(const ServeFlags& flags);
 
 // `CERT,KEY[:NAME,…]` of --tls-sni-cert-key.

@@ -54,6 +54,26 @@ TEST(ServerOptionsFromTest, ObjectsWithAClusterForReviews) {
   EXPECT_EQ(options->authorization.mode, AuthorizationMode::kReview);
 }
 
+// Tokens are for a cluster to know; what whoever has a good one may is everything, as with a file.
+TEST(ServerOptionsFromTest, ObjectsWithAClusterThatKnowsUsers) {
+  const ServeFlags flags = Flags({"--objects=d", "--authentication-kubeconfig=k"});
+  const auto options = ServerOptionsFrom(flags);
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->authorization.mode, AuthorizationMode::kAuthenticated);
+  EXPECT_TRUE(ReviewersOf(flags).authentication);
+  EXPECT_FALSE(ReviewersOf(flags).authorization);
+}
+
+TEST(ReviewersOfTest, ThoseThatAreNamedOrTheClusterThatIsServed) {
+  const auto both = [](const Args& args) {
+    const Reviewers reviewers = ReviewersOf(Flags(args));
+    return std::pair(reviewers.authentication, reviewers.authorization);
+  };
+  EXPECT_EQ(both({}), std::pair(true, true));
+  EXPECT_EQ(both({"--objects=d"}), std::pair(false, false));
+  EXPECT_EQ(both({"--objects=d", "--authorization-kubeconfig=k"}), std::pair(false, true));
+}
+
 TEST(ParseSniCertificateTest, FilesAndNames) {
   auto plain = ParseSniCertificate("a.crt,a.key");
   ASSERT_TRUE(plain.ok());

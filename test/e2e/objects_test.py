@@ -2,7 +2,7 @@
 
 import yaml
 
-from harness import paths, pki, ports, processes, wait
+from harness import adapter, kube, paths, pki, ports, processes, wait
 from harness.case import Case, differs
 from harness.client import Client, Identity
 from harness.scripted_prometheus import ScriptedPrometheus
@@ -79,6 +79,25 @@ class Objects(Case):
     def test_listens_on_loopback_only(self):
         self.start()
         self.assertEqual(ports.listening(self.port), {"0100007F"})
+
+    def test_the_log_tells_where_it_listens(self):
+        tokens = processes.fresh_folder("tokens") / "tokens.csv"
+        tokens.write_text("s3cret,jane,1\n")
+        for args, address, shown in (((), "127.0.0.1", "0100007F"), ((f"--token-auth-file={tokens}",), "0.0.0.0", "00000000")):
+            process = self.start(*args)
+            self.assertIn(f"serving on {address}:{self.port}", process.text())
+            self.assertEqual(ports.listening(self.port), {shown})
+
+    def test_tokens_of_a_cluster_open_other_addresses_and_close_to_strangers(self):
+        cluster = self.cluster()
+        kubeconfig = adapter.kubeconfig_of_adapter(cluster)
+        self.start(f"--authentication-kubeconfig={kubeconfig}")
+        path = "/apis/custom.metrics.k8s.io/v1beta2"
+        self.assertEqual(ports.listening(self.port), {"00000000"})
+        self.assertEqual(self.ask(path).status, 403)
+        self.assertEqual(self.ask(path, Identity(token="wrong")).status, 401)
+        token = kube.service_account_token(cluster.admin, "default", "fleet")
+        self.assertEqual(self.ask(path, Identity(token=token)).status, 200)
 
     def test_refuses_another_address_without_authentication(self):
         process = self.start("--bind-address=0.0.0.0", ready=False)
