@@ -83,6 +83,13 @@ class Adapter::Impl {
     if (!rules->external.empty()) {
       providers->external = std::make_shared<ExternalProvider>(answering, &request_pool_);
     }
+    // Each answer of metrics.k8s.io names objects of these.
+    std::vector<kube::ObjectSet> kept;
+    if (rules->resource) {
+      kept = {{.resource = {.group = "", .resource = "nodes"}, .running_only = false},
+              {.resource = {.group = "", .resource = "pods"}, .running_only = true}};
+    }
+    directory_.Keep(std::move(kept));
     if (rules->resource) {
       providers->resource = std::make_shared<ResourceProvider>(
           ResourceProvider::Parts{.answering = answering,

@@ -222,7 +222,17 @@ class ApiServer::Impl {
   }
 
   void PrepareHealth() {
-    std::vector<HealthCheck> checks = dependencies_.checks;
+    // The names of the original's, in its order. What it does after its start, this server has done
+    // when it answers.
+    const auto done = [] { return absl::OkStatus(); };
+    std::vector<HealthCheck> checks;
+    checks.push_back({"poststarthook/generic-apiserver-start-informers", done, true, false});
+    checks.push_back({"informer-sync",
+                      dependencies_.objects_known ? dependencies_.objects_known : done, false,
+                      false});
+    checks.push_back({"poststarthook/max-in-flight-filter", done, true, false});
+    checks.push_back({"poststarthook/storage-object-count-tracker-hook", done, true, false});
+    checks.insert(checks.end(), dependencies_.checks.begin(), dependencies_.checks.end());
     checks.push_back({"authentication-configmap",
                       [this] {
                         absl::MutexLock lock(&trust_mutex_);

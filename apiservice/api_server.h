@@ -39,7 +39,9 @@ struct ServerDependencies {
   kube::HttpTransport* authorization = nullptr;
   // Metrics shown at /metrics beside the server's own.
   std::vector<std::weak_ptr<prometheus::Collectable>> metrics;
-  std::vector<HealthCheck> checks;
+  // Whether the objects that every answer needs are known; empty function: they are.
+  std::function<absl::Status()> objects_known;
+  std::vector<HealthCheck> checks;  // further ones
   // The body of /debug/rules, JSON; empty function: 404.
   std::function<std::string()> debug_rules;
   // The same of /debug/decisions.

@@ -4,6 +4,7 @@
 #include <httplib.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -59,6 +60,9 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"VersionWithSlash", C2 "/", 200, R"("name":"deployments.apps/d")"},
         Row{"External", E1, 200, R"("kind":"ExternalMetricValueList","verbs":["get"])"},
         Row{"Resource", M1, 200, R"("name":"nodes","singularName":"","namespaced":false)"},
+        Row{"GroupWithSlashes", "/apis/custom.metrics.k8s.io//", 200, R"("kind":"APIGroup")"},
+        Row{"VersionWithSlashes", C2 "///", 200, R"("name":"deployments.apps/d")"},
+        Row{"GroupListWithTwoSlashes", "/apis//", 404, "\"paths\": ["},
         Row{"UnknownVersion", "/apis/custom.metrics.k8s.io/v9", 404, R"("reason":"NotFound")"},
         Row{"UnknownGroup", "/apis/nope", 404, "\"paths\": ["},
         Row{"AggregatedForAVersion", C1, 406, "NotAcceptable", kV2Accept},
@@ -71,6 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"VersionIsJsonOnly", "/version", 406, "406: Not Acceptable", "application/yaml"},
         Row{"OpenApiUnknown", "/openapi/v3/x", 404, "NotFound"},
         Row{"Version_", "/version", 200, "\"major\": \"1\""},
+        Row{"VersionDocumentWithSlashes", "/version//", 200, "\"major\": \"1\""},
         Row{"PostVersion", "/version", 405, "MethodNotAllowed", "", "POST"}),
     [](const auto& info) { return info.param.name; });
 
@@ -85,6 +90,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"Named", C2 N "/pods/web-1/m", 200, R"("kind":"Pod","namespace":"default")"},
         Row{"Absent", C2 N "/pods/nope/m", 404,
             "the server could not find the metric m for pods nope"},
+        Row{"NamedWithSlashes", C2 N "/pods/web-1/m//", 200, R"("kind":"Pod")"},
         Row{"Singular", C2 N "/pod/web-1/m", 200, R"("value":"1500m")"},
         Row{"Node", C2 "/nodes/n1/load", 200, R"("describedObject":{"kind":"Node","name":"n1")"},
         Row{"Namespace", C2 N "/metrics/nsm", 200, R"("kind":"Namespace","name":"default")"},
@@ -129,6 +135,10 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Health, ConformanceTest,
     testing::Values(Row{"Livez", "/livez", 200, "ok"}, Row{"OneCheck", "/livez/ping", 200, "ok"},
+                    Row{"HookIsOver", "/livez/poststarthook/max-in-flight-filter", 200, "ok"},
+                    Row{"ObjectsAreKnown", "/readyz/informer-sync", 200, "ok"},
+                    Row{"ObjectsAreOfReadiness", "/livez/informer-sync", 404, "\"paths\": ["},
+                    Row{"HealthHasNoSlash", "/healthz/", 404, "\"paths\": ["},
                     Row{"Verbose", "/readyz?verbose", 200, "[+]shutdown ok\nreadyz check passed\n"},
                     Row{"Excluded", "/readyz?verbose&exclude=ping", 200, "[+]ping excluded: ok\n"},
                     Row{"UnknownExclude", "/healthz?verbose&exclude=x", 200,
@@ -168,6 +178,39 @@ TEST_F(ApiServerFixture, OpenApiHashIsRedirectedAndPinned) {
   EXPECT_EQ(right->status, 200);
   EXPECT_EQ(right->get_header_value("Cache-Control"), "public, immutable");
   EXPECT_TRUE(nlohmann::json::accept(right->body));
+}
+
+// prometheus-adapter 0.12.0's list, asked for while it ran, and what is only here.
+TEST_F(ApiServerFixture, TheIndexListsThePathsOfTheOriginal) {
+  StartServer();
+  std::set<std::string> wanted = {"/apis",
+                                  "/apis/custom.metrics.k8s.io",
+                                  "/apis/custom.metrics.k8s.io/v1beta1",
+                                  "/apis/custom.metrics.k8s.io/v1beta2",
+                                  "/apis/external.metrics.k8s.io",
+                                  "/apis/external.metrics.k8s.io/v1beta1",
+                                  "/apis/metrics.k8s.io",
+                                  "/apis/metrics.k8s.io/v1beta1",
+                                  "/healthz",
+                                  "/livez",
+                                  "/metrics",
+                                  "/openapi/v2",
+                                  "/openapi/v3",
+                                  "/openapi/v3/",
+                                  "/readyz",
+                                  "/readyz/informer-sync",
+                                  "/readyz/shutdown",
+                                  "/version"};
+  for (const char* endpoint : {"/healthz", "/livez", "/readyz"}) {
+    for (const char* check : {"/log", "/ping", "/poststarthook/generic-apiserver-start-informers",
+                              "/poststarthook/max-in-flight-filter",
+                              "/poststarthook/storage-object-count-tracker-hook"}) {
+      wanted.insert(std::string(endpoint) + check);
+    }
+  }
+  wanted.insert("/readyz/authentication-configmap");  // ours
+  const auto index = nlohmann::json::parse(Get("/nope")->body, nullptr, false);
+  EXPECT_EQ(index["paths"].get<std::set<std::string>>(), wanted);
 }
 
 TEST_F(ApiServerFixture, GroupsThatAreOffAnswerWithTheIndex) {

@@ -15,8 +15,8 @@ namespace {
 constexpr absl::string_view kOpenApiVersion = "1.0.0";
 
 std::vector<std::string> FixedPaths(const HealthChecks& health) {
-  std::vector<std::string> paths = {"/healthz",    "/livez",  "/metrics", "/openapi/v2",
-                                    "/openapi/v3", "/readyz", "/version"};
+  std::vector<std::string> paths = {"/healthz",    "/livez",       "/metrics", "/openapi/v2",
+                                    "/openapi/v3", "/openapi/v3/", "/readyz",  "/version"};
   const auto add = [&](absl::string_view prefix, HealthEndpoint endpoint) {
     for (const std::string& name : health.Names(endpoint)) {
       paths.push_back(absl::StrCat(prefix, "/", name));
@@ -131,7 +131,8 @@ HttpResponse DocumentEndpoints::Index(int status, const adapter::Providers& prov
   return response;
 }
 
-HttpResponse DocumentEndpoints::Health(const RoutedRequest& routed) {
+HttpResponse DocumentEndpoints::Health(const RoutedRequest& routed,
+                                       const adapter::Providers& providers) {
   const HealthEndpoint endpoint = routed.resource == "healthz" ? HealthEndpoint::kHealthz
                                   : routed.resource == "livez" ? HealthEndpoint::kLivez
                                                                : HealthEndpoint::kReadyz;
@@ -139,7 +140,7 @@ HttpResponse DocumentEndpoints::Health(const RoutedRequest& routed) {
       routed.name.empty()
           ? health_->Run(endpoint, routed.query.Has("verbose"), routed.query.All("exclude"))
           : health_->RunOne(endpoint, routed.name);
-  return PlainText(answer.status, answer.body);
+  return answer.status == 404 ? Index(404, providers) : PlainText(answer.status, answer.body);
 }
 
 HttpResponse DocumentEndpoints::Version() {

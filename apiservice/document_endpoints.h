@@ -36,7 +36,7 @@ class DocumentEndpoints {
                             const adapter::Providers& providers);
   // 200 at `/`, 404 anywhere else.
   HttpResponse Index(int status, const adapter::Providers& providers);
-  HttpResponse Health(const RoutedRequest& routed);
+  HttpResponse Health(const RoutedRequest& routed, const adapter::Providers& providers);
   HttpResponse Version();
   // The three OpenAPI endpoints.
   HttpResponse OpenApi(const HttpRequest& request, const RoutedRequest& routed, const Style& style,

@@ -163,7 +163,7 @@ HttpResponse RequestHandler::Dispatch(const HttpRequest& request, const RoutedRe
     case Endpoint::kIndex:
       return parts_.documents->Index(200, providers);
     case Endpoint::kHealth:
-      return parts_.documents->Health(routed);
+      return parts_.documents->Health(routed, providers);
     case Endpoint::kMetrics: {
       HttpResponse response = PlainText(200, parts_.metrics_text());
       response.content_type = "text/plain; version=0.0.4; charset=utf-8";

@@ -15,7 +15,7 @@
 namespace flyball::apiservice {
 
 struct HealthCheck {
-  std::string name;                     // one path segment: /readyz/NAME
+  std::string name;                     // what its path ends with: /readyz/NAME
   std::function<absl::Status()> check;  // called on each probe: a few loads, no I/O
   bool liveness = false;                // part of /livez and /healthz as well as of /readyz
   bool warning_only = false;            // shown by ?verbose as `[!]`, never fails
@@ -37,7 +37,7 @@ class HealthChecks {
   HealthAnswer Run(HealthEndpoint endpoint, bool verbose,
                    const std::vector<std::string>& excluded) const;
 
-  // One check by name; 404 with an empty body if the endpoint has none of that name.
+  // One check by name; 404 and no body if the endpoint has none of that name.
   HealthAnswer RunOne(HealthEndpoint endpoint, absl::string_view name) const;
 
   std::vector<std::string> Names(HealthEndpoint endpoint) const;

@@ -129,10 +129,10 @@ void RouteResource(Segments rest, RoutedRequest* out) {
   }
 }
 
-// Everything below /apis. `parts` has no trailing empty segment, but for further ones that the
-// original passes over below a version.
+// Everything below /apis. Of its trailing slashes `parts` has lost one; the original passes over
+// any number of them below a group.
 void RouteApis(Segments parts, RoutedRequest* out) {
-  while (parts.size() > 3 && parts.back().empty()) parts.remove_suffix(1);
+  while (parts.size() > 2 && parts.back().empty()) parts.remove_suffix(1);
   if (parts.size() == 1) {
     out->endpoint = Endpoint::kGroupList;
     return;
@@ -276,6 +276,9 @@ RoutedRequest Route(absl::string_view method, absl::string_view raw_target,
     if (parts.size() == 1 && !trailing_slash) out.endpoint = Endpoint::kIndex;
   } else if (parts[0] == "apis") {
     RouteApis(parts, &out);
+  } else if (parts[0] == "version") {
+    while (parts.back().empty()) parts.remove_suffix(1);
+    RouteOther(parts, &out);
   } else if (!trailing_slash) {
     RouteOther(parts, &out);
   }

@@ -60,6 +60,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"GroupsWithSlash", "/apis/", "groups"}, Row{"TwoSlashes", "/apis//", "unknown"},
         Row{"UnknownGroup", "/apis/nope", "unknown"},
         Row{"Group", "/apis/metrics.k8s.io/", "group g=metrics.k8s.io"},
+        Row{"GroupWithTwoSlashes", "/apis/metrics.k8s.io//", "group g=metrics.k8s.io"},
+        Row{"VersionWithTwoSlashes", C2 "//", "resources" + kC},
         Row{"Version", C2 "/", "resources" + kC},
         Row{"UnknownVersion", "/apis/custom.metrics.k8s.io/v9", "404 NotFound"},
         Row{"NoSecondExternalVersion", "/apis/external.metrics.k8s.io/v1beta2", "404 NotFound"},

@@ -66,7 +66,7 @@ ClusterDirectory::ClusterDirectory(MakeTransport make_transport,
 ClusterDirectory::~ClusterDirectory() {
   {
     absl::MutexLock lock(&mutex_);
-    stopping_ = true;
+    stopping_ = woken_ = true;
   }
   server_->Shutdown();
   thread_.join();
@@ -108,17 +108,20 @@ absl::StatusOr<ClusterDirectory::TablePtr> ClusterDirectory::TableFor(const Grou
 
 absl::StatusOr<ResourceInfo> ClusterDirectory::Resolve(const GroupResource& resource,
                                                        absl::Duration timeout) {
-  if (const ResourceInfo* info = mapper_.Get()->FindExact(resource)) return *info;
+  // Held while it is looked at: a discovery may replace it at any time.
+  std::shared_ptr<const RestMapper> mapper = mapper_.Get();
+  if (const ResourceInfo* info = mapper->FindExact(resource)) return *info;
   {
     absl::MutexLock lock(&mutex_);
     if (!AwaitFor(mutex_, absl::Condition(&asked_), timeout)) {
       return absl::UnavailableError("the API server has not answered discovery yet");
     }
-    if (!discovered_.ok() && mapper_.Get()->resources().empty()) {
+    mapper = mapper_.Get();
+    if (!discovered_.ok() && mapper->resources().empty()) {
       return AsUnavailable(absl::UnavailableError(discovered_.message()));
     }
   }
-  if (const ResourceInfo* info = mapper_.Get()->FindExact(resource)) return *info;
+  if (const ResourceInfo* info = mapper->FindExact(resource)) return *info;
   ResourceMissed();
   return absl::NotFoundError(absl::StrCat("the cluster has no resource ", resource.ToString()));
 }
@@ -196,6 +199,46 @@ absl::StatusOr<ClusterDirectory::TablePtr> ClusterDirectory::ListNow(const Resou
   return table;
 }
 
+void ClusterDirectory::Keep(std::vector<ObjectSet> sets) {
+  absl::MutexLock lock(&mutex_);
+  kept_ = std::move(sets);
+  woken_ = true;
+}
+
+absl::Status ClusterDirectory::Kept() const {
+  absl::ReaderMutexLock lock(&mutex_);
+  for (const ObjectSet& set : kept_) {
+    const auto cached = caches_.find(Key(set.resource, set.running_only, ""));
+    if (cached == caches_.end()) {
+      return absl::UnavailableError(
+          absl::StrCat("the cluster's resource ", set.resource.ToString(), " is not known yet"));
+    }
+    const absl::Status known = cached->second->cache.Get(absl::ZeroDuration()).status();
+    if (!known.ok() && absl::IsUnavailable(AsUnavailable(known))) return known;
+  }
+  return absl::OkStatus();
+}
+
+// Makes the caches of what is to be kept, and uses them, so that they stay.
+void ClusterDirectory::UseKept() {
+  std::vector<ObjectSet> sets;
+  {
+    absl::ReaderMutexLock lock(&mutex_);
+    sets = kept_;
+  }
+  const std::shared_ptr<const RestMapper> mapper = mapper_.Get();
+  for (const ObjectSet& set : sets) {
+    const ResourceInfo* info = mapper->FindExact(set.resource);
+    if (info == nullptr || !info->watchable) continue;
+    const std::string failure(CacheFor(*info, set.running_only).status().message());
+    std::string& last = keep_failures_[set.resource];
+    if (!failure.empty() && failure != last) {
+      spdlog::warn("{} are not watched: {}", set.resource.ToString(), failure);
+    }
+    last = failure;
+  }
+}
+
 void ClusterDirectory::ResourceMissed() {
   absl::MutexLock lock(&mutex_);
   missed_ = true;
@@ -260,9 +303,11 @@ void ClusterDirectory::Run() {
       backoff =
           failed ? std::min(backoff * 2, options_.cache.max_backoff) : options_.cache.first_backoff;
     }
+    UseKept();
     Tidy(now);
     absl::MutexLock lock(&mutex_);
-    AwaitFor(mutex_, absl::Condition(&stopping_), std::min(options_.list_reuse, next - now));
+    AwaitFor(mutex_, absl::Condition(&woken_), std::min(options_.list_reuse, next - now));
+    woken_ = stopping_;
   }
 }
 

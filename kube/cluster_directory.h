@@ -1,10 +1,10 @@
 // The objects of a cluster, from watch caches that are started when first asked for.
 //
-// Thread-safe. Threads: one that discovers resources and tidies up, one for each resource in use
-// (watch_cache.h), two that watch for new kinds (kind_watch.h). Where watching is not allowed, each
-// namespace asked for is listed per request, and a list is used for a second. A dead API server is
-// retried for ever; until its first answer List is kUnavailable, afterwards the last known objects
-// are served.
+// Thread-safe. Threads: one that discovers resources and tidies up, one for each resource in use or
+// kept (watch_cache.h), two that watch for new kinds (kind_watch.h). Where watching is not allowed,
+// each namespace asked for is listed per request, and a list is used for a second. A dead API
+// server is retried for ever; until its first answer List is kUnavailable, afterwards the last
+// known objects are served.
 #pragma once
 
 #include <atomic>
@@ -63,6 +63,8 @@ class ClusterDirectory : public ObjectDirectory {
   absl::StatusOr<std::vector<ObjectPtr>> List(const ObjectQuery& query) override;
   absl::StatusOr<ObjectPtr> Get(const GroupResource& resource, absl::string_view ns,
                                 absl::string_view name, bool running_only) override;
+  void Keep(std::vector<ObjectSet> sets) override;
+  absl::Status Kept() const override;
   std::shared_ptr<const RestMapper> mapper() const override { return mapper_.Get(); }
   void ResourceMissed() override;
   uint64_t Generation() const override { return generation_.load(std::memory_order_acquire); }
@@ -101,6 +103,7 @@ class ClusterDirectory : public ObjectDirectory {
 
   void Run();
   void DiscoverOnce();
+  void UseKept();
   void Tidy(MonotonicTime now);
   void KindsChanged();
   void Grow() { generation_.fetch_add(1, std::memory_order_acq_rel); }
@@ -119,12 +122,15 @@ class ClusterDirectory : public ObjectDirectory {
   bool missed_ ABSL_GUARDED_BY(mutex_) = false;  // ResourceMissed since the last discovery
   MonotonicTime settled_at_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  bool woken_ ABSL_GUARDED_BY(mutex_) = false;  // the thread has something to do at once
+  std::vector<ObjectSet> kept_ ABSL_GUARDED_BY(mutex_);
   std::map<Key, std::shared_ptr<Cached>> caches_ ABSL_GUARDED_BY(mutex_);
   std::map<Key, std::shared_ptr<Listed>> lists_ ABSL_GUARDED_BY(mutex_);
 
   // The thread's own.
   std::vector<std::string> problems_;
   std::string failure_;
+  std::map<GroupResource, std::string> keep_failures_;
   std::unique_ptr<KindWatch> kind_watch_;  // once the first discovery has succeeded
   std::thread thread_;
 };

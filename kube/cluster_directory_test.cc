@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/notification.h"
+#include "base/test_thread_limit.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kube/testing/fake_api_server.h"
@@ -227,6 +228,14 @@ class ClusterDirectoryTest : public testing::Test {
     EXPECT_EQ(Names(selector), want);
   }
 
+  void AwaitKept() {
+    for (int i = 0; i < 10'000 && !Directory().Kept().ok(); ++i) {
+      absl::Notification never;
+      never.WaitForNotificationWithTimeout(absl::Milliseconds(1));
+    }
+    EXPECT_TRUE(Directory().Kept().ok()) << Directory().Kept();
+  }
+
   FakeApi api_;
   ClusterDirectoryOptions options_;
   std::unique_ptr<ClusterDirectory> directory_;
@@ -318,6 +327,50 @@ TEST_F(ClusterDirectoryTest, DeadServerIsUnavailableUntilItComesUp) {
   EXPECT_TRUE(Directory().Ready().ok());
   // Later on the last known objects are served.
   api_.SetDead(true);
+  EXPECT_EQ(Names(), "a");
+}
+
+TEST_F(ClusterDirectoryTest, WhatIsKeptIsKnownBeforeAnybodyAsksAndAfterALongSilence) {
+  options_.unused_after = absl::ZeroDuration();
+  api_.Answer("/api/v1/pods", 200, List({Object("a", "1")}, "1"));
+  Directory().Keep({{.resource = {"", "pods"}, .running_only = false}});
+  AwaitKept();
+  EXPECT_EQ(api_.CountRequests("limit="), 1);
+  api_.SetDead(true);
+  // Several rounds of tidying up, which stop what is not used.
+  const int discoveries = static_cast<int>(Directory().stats().discoveries);
+  while (Directory().stats().discoveries < static_cast<uint64_t>(discoveries) + 3) {
+    Directory().ResourceMissed();
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(Names(), "a");
+  EXPECT_EQ(api_.CountRequests("limit="), 1);
+}
+
+TEST_F(ClusterDirectoryTest, WhatIsKeptIsNotThereUntilItHasBeenListed) {
+  api_.SetDead(true);
+  Directory().Keep({{.resource = {"", "pods"}, .running_only = true}});
+  EXPECT_EQ(Directory().Kept().code(), absl::StatusCode::kUnavailable);
+  api_.Answer("/api/v1/pods", 200, List({Object("a", "1")}, "1"));
+  api_.SetDead(false);
+  AwaitKept();
+  Directory().Keep({});
+  EXPECT_TRUE(Directory().Kept().ok());
+}
+
+TEST_F(ClusterDirectoryTest, WhatMayNotBeListedKeepsNobodyWaiting) {
+  api_.Answer("/api/v1/pods", 403, "{}");
+  Directory().Keep({{.resource = {"", "pods"}, .running_only = false}});
+  AwaitKept();
+}
+
+TEST_F(ClusterDirectoryTest, WithoutAThreadForAWatchThereIsAnErrorAndNoEnd) {
+  while (!Directory().Ready().ok()) std::this_thread::yield();
+  api_.Answer("/api/v1/pods", 200, List({Object("a", "1")}, "1"));
+  {
+    const ThreadLimit none;
+    EXPECT_THAT(Names(), HasSubstr("no thread can be made"));
+  }
   EXPECT_EQ(Names(), "a");
 }
 

@@ -34,9 +34,22 @@ struct ObjectQuery {
   absl::Duration timeout = absl::Seconds(45);
 };
 
+// All objects of a resource.
+struct ObjectSet {
+  GroupResource resource;
+  bool running_only = false;  // pods only: status.phase=Running
+  friend bool operator==(const ObjectSet&, const ObjectSet&) = default;
+};
+
 class ObjectDirectory {
  public:
   virtual ~ObjectDirectory() = default;
+
+  // These are known from now on whether or not anybody asks, so that they still are when the API
+  // server is away: instead of those of the last call.
+  virtual void Keep(std::vector<ObjectSet> /*sets*/) {}
+  // OK once each set to be kept has been listed; also if the API server does not allow it.
+  virtual absl::Status Kept() const { return absl::OkStatus(); }
 
   // Matching objects sorted by namespace, name.
   //   kNotFound     the resource is not known

@@ -159,6 +159,7 @@ class Service {
         return scaler_->DebugDecisions(parameter);
       };
     }
+    dependencies.objects_known = [this] { return objects_.directory->Kept(); };
     dependencies.checks = Checks();
     dependencies.debug_rules = [this] {
       return DebugRulesJson(adapter_->RuleStatuses(), rule_file_->LastReload());

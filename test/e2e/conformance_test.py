@@ -115,6 +115,20 @@ def described(kind: str, name: str, version: str, namespace: str = "default") ->
     return that(lambda a: len(items(a)) == 1 and items(a)[0]["describedObject"] == want, f"describedObject {want}")
 
 
+# Of prometheus-adapter 0.12.0.
+HOOKS = ("generic-apiserver-start-informers", "max-in-flight-filter", "storage-object-count-tracker-hook")
+INDEX = {"/apis", *(f"/apis/{g}" for g in ("custom.metrics.k8s.io", "external.metrics.k8s.io", "metrics.k8s.io")), C1, C2, E, M,
+         "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version", "/readyz/informer-sync", "/readyz/shutdown",
+         *(f"/{e}{check}" for e in ("healthz", "livez", "readyz")
+           for check in ("", "/ping", "/log", *(f"/poststarthook/{hook}" for hook in HOOKS)))}
+
+
+def index(answer):
+    """All paths of the original; flyball adds checks of its own."""
+    missing = INDEX - set(answer.json()["paths"])
+    return f"paths without {missing}" if missing else None
+
+
 DISCOVERY = [
     Row(1, "/apis", 200, that(lambda a: group_names(a) == {"custom.metrics.k8s.io", "external.metrics.k8s.io", "metrics.k8s.io"},
                               "three groups")),
@@ -130,7 +144,7 @@ DISCOVERY = [
                                                        "kind": "ExternalMetricValueList", "verbs": ["get"]}, "q")),
     Row(8, M, 200, that(lambda a: {r["name"]: (r["namespaced"], r["verbs"]) for r in a.json()["resources"]} == {
         "nodes": (False, ["get", "list"]), "pods": (True, ["get", "list"])}, "nodes and pods")),
-    Row(9, "/apis/custom.metrics.k8s.io/v9", 404), Row(10, "/apis/nope", 404),
+    Row(9, "/apis/custom.metrics.k8s.io/v9", 404), Row(10, "/apis/nope", 404, index), Row(10, "/livez/informer-sync", 404, index),
     Row(11, C1, 406, headers=accept(AGGREGATED)),
 ]
 
@@ -288,7 +302,12 @@ class Conformance(Case):
         for path in ("/healthz", "/livez", "/readyz"):
             answer = self.caller.get(path)
             self.assertEqual((answer.status, answer.body, answer.headers["content-type"].split(";")[0]), (200, b"ok", "text/plain"))
-            self.assertIn("[+]ping ok", self.caller.get(path + "?verbose").text())
+            verbose = self.caller.get(path + "?verbose").text()
+            self.assertIn("[+]ping ok", verbose)
+            for hook in HOOKS:
+                self.assertIn(f"[+]poststarthook/{hook} ok", verbose)
+                self.assertEqual(self.caller.get(f"{path}/poststarthook/{hook}").body, b"ok")
+        self.assertEqual(self.caller.get("/readyz/informer-sync").body, b"ok")
         self.assertEqual(self.caller.get("/version").json()["major"], "1")
 
     def recovered(self):

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import conformance_fixture as fixture
-from conformance_fixture import C2, E, N
+from conformance_fixture import C2, E, M, N
 from harness import adapter, kube, pki, processes, wait
 from harness.case import Case, differs
 from harness.client import Identity, tls_socket
@@ -160,6 +160,7 @@ class ApiServer(FaultCase):
 
     def test_down_later(self):
         star, named = f"{C2}{N}/pods/*/m?labelSelector=app%3Dweb", f"{C2}{N}/pods/web-1/m"
+        nodes = f"{M}/nodes"  # asked for the first time when nobody can be asked about them
         self.assertEqual(self.adapter.admin.get(star).status, 200)
         self.cluster().stop_apiserver()
         try:
@@ -170,6 +171,9 @@ class ApiServer(FaultCase):
                     self.assertEqual((answer.status, len(answer.json()["items"])), (200, 2), "the watch cache keeps answering")
                 else:
                     self.assertEqual(answer.status, 500)
+                answer = self.adapter.admin.get(nodes)
+                self.assertEqual(answer.status, 200, str(answer))
+                self.assertEqual(len(answer.json()["items"]), 1)
                 time.sleep(0.2)
             # Nobody new gets in while nobody can be asked.
             self.assertIn(self.adapter.as_user(Identity(token="new-token"), 30).get(named).status, (401, 500))

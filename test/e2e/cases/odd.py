@@ -46,7 +46,7 @@ PATHS = [
          C2 + "/namespaces/web/pods.v1./a-1/m", C2 + "/namespaces/web/metrics/%6D", C2 + "/namespaces/metrics/metrics/m",
          C2 + "/namespaces/web/metrics/metrics", C2 + "/metrics/x/m", C2 + "/namespaces/web/namespaces/web/m",
          C2 + "/namespaces/web/metrics/x/m", C2 + "/namespaces/web/namespace/web/m", C2 + "/namespace/web/m", C2 + "/nodes/metrics/m"),
-    *get(WEB + "/pods/a-1/m//", WEB + "/./pods/a-1/m", WEB + "/pods/../pods/a-1/m", WEB.upper() + "/pods/a-1/m", "/apis//custom.metrics.k8s.io",
+    *get(WEB + "/pods/a-1/m//", "/apis//", "/apis/custom.metrics.k8s.io//", C2 + "///", "/version//", "/healthz/", "/metrics/", WEB + "/./pods/a-1/m", WEB + "/pods/../pods/a-1/m", WEB.upper() + "/pods/a-1/m", "/apis//custom.metrics.k8s.io",
          "//apis", WEB + "/pods/a-1/%6d%6d", WEB + "/pods/a-1/m%00", WEB + "/pods/a-1/%ff", WEB + "/pods/%ff/m", C2 + "/namespaces/web/pods/%/m",
          WEB + "/pods/a-1/m?%zz", WEB + "/pods/a-1/m?labelSelector=%zz", compare=STATUS),
 ]
