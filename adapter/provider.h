@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -201,16 +202,22 @@ struct ResourceMetricList {
 // as an item of the list has both: it is 0, and a container without the wanted one is not named.
 enum class PodAmounts { kBoth, kCpu, kMemory };
 
+// Which objects a list is of; only those are asked about.
+struct ObjectFilter {
+  kube::Selector labels;
+  std::function<bool(const kube::ObjectMeta&)> others;  // what else has to hold; empty: nothing
+};
+
 class ResourceMetricsProvider {
  public:
   virtual ~ResourceMetricsProvider() = default;
-  // `ns` "" is all namespaces; `name` "" is all objects of the selector.
+  // `ns` "" is all namespaces; `name` "" is a list. One object by its name is not filtered.
   //   kNotFound   name given, but the object is not in the directory (running pods, nodes): message
   //   `pods "x" not found`
   // An object that is there but has no sample: an empty list.
   virtual absl::StatusOr<ResourceMetricList<PodMetrics>> Pods(absl::string_view ns,
                                                               absl::string_view name,
-                                                              const kube::Selector& selector,
+                                                              const ObjectFilter& filter,
                                                               absl::Duration timeout) = 0;
   // The same of a namespace's pods, of one who asks again and again. May tell more than is wanted.
   virtual absl::StatusOr<ResourceMetricList<PodMetrics>> PodsAgain(absl::string_view ns,
@@ -218,10 +225,10 @@ class ResourceMetricsProvider {
                                                                    PodAmounts /*wanted*/,
                                                                    absl::Duration timeout,
                                                                    const Repeat& /*repeat*/) {
-    return Pods(ns, "", selector, timeout);
+    return Pods(ns, "", {.labels = selector, .others = nullptr}, timeout);
   }
   virtual absl::StatusOr<ResourceMetricList<NodeMetrics>> Nodes(absl::string_view name,
-                                                                const kube::Selector& selector,
+                                                                const ObjectFilter& filter,
                                                                 absl::Duration timeout) = 0;
   virtual uint64_t Epoch() const = 0;
 };

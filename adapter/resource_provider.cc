@@ -55,17 +55,18 @@ struct ResourceProvider::Known : public Origin {
   Both both;                                // without samples
 };
 
-absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::Pods(
-    absl::string_view ns, absl::string_view name, const kube::Selector& selector,
-    absl::Duration timeout) {
+absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::Pods(absl::string_view ns,
+                                                                      absl::string_view name,
+                                                                      const ObjectFilter& filter,
+                                                                      absl::Duration timeout) {
   const MonotonicTime deadline = parts_.answering.clock.MonotonicNow() + timeout;
   const uint64_t epoch = Epoch();
   ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> pods, Candidates({.resource = PodResource(),
                                                                         .ns = std::string(ns),
-                                                                        .selector = selector,
+                                                                        .selector = filter.labels,
                                                                         .running_only = true,
                                                                         .timeout = timeout},
-                                                                       name));
+                                                                       name, filter.others));
   return AskPods(PodBatches(pods), deadline, epoch);
 }
 
@@ -119,7 +120,7 @@ absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::PodsAgain(
                                                                           .selector = selector,
                                                                           .running_only = true,
                                                                           .timeout = timeout},
-                                                                         ""));
+                                                                         "", nullptr));
     batches = PodBatches(pods);
     if (known != nullptr && batches.size() == 1 && *known->pods == *batches[0].objects &&
         known->ns == ns && known->selector == selector.requirements()) {
@@ -242,16 +243,17 @@ std::vector<ResourceProvider::Batch> ResourceProvider::PodBatches(
   return batches;
 }
 
-absl::StatusOr<ResourceMetricList<NodeMetrics>> ResourceProvider::Nodes(
-    absl::string_view name, const kube::Selector& selector, absl::Duration timeout) {
+absl::StatusOr<ResourceMetricList<NodeMetrics>> ResourceProvider::Nodes(absl::string_view name,
+                                                                        const ObjectFilter& filter,
+                                                                        absl::Duration timeout) {
   const MonotonicTime deadline = parts_.answering.clock.MonotonicNow() + timeout;
   const uint64_t epoch = Epoch();
   ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> nodes, Candidates({.resource = NodeResource(),
                                                                          .ns = "",
-                                                                         .selector = selector,
+                                                                         .selector = filter.labels,
                                                                          .running_only = false,
                                                                          .timeout = timeout},
-                                                                        name));
+                                                                        name, filter.others));
   std::vector<Batch> batches;
   if (!nodes.empty()) {
     Batch& batch = batches.emplace_back();
@@ -273,9 +275,18 @@ absl::StatusOr<ResourceMetricList<NodeMetrics>> ResourceProvider::Nodes(
 }
 
 absl::StatusOr<std::vector<kube::ObjectPtr>> ResourceProvider::Candidates(
-    const kube::ObjectQuery& query, absl::string_view name) {
+    const kube::ObjectQuery& query, absl::string_view name,
+    const std::function<bool(const kube::ObjectMeta&)>& wanted) {
   kube::ObjectDirectory& directory = parts_.answering.directory;
-  if (name.empty()) return directory.List(query);
+  if (name.empty()) {
+    ASSIGN_OR_RETURN(std::vector<kube::ObjectPtr> objects, directory.List(query));
+    if (wanted != nullptr) {
+      objects.erase(std::remove_if(objects.begin(), objects.end(),
+                                   [&](const kube::ObjectPtr& one) { return !wanted(*one); }),
+                    objects.end());
+    }
+    return objects;
+  }
   ASSIGN_OR_RETURN(kube::ObjectPtr object,
                    directory.Get(query.resource, query.ns, name, query.running_only));
   if (object == nullptr) {

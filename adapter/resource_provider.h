@@ -15,6 +15,7 @@
 // why. Out of time is kDeadlineExceeded. A directory that cannot list is its own error.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,7 +44,7 @@ class ResourceProvider : public ResourceMetricsProvider {
       : parts_(parts), rules_(std::move(rules)) {}
 
   absl::StatusOr<ResourceMetricList<PodMetrics>> Pods(absl::string_view ns, absl::string_view name,
-                                                      const kube::Selector& selector,
+                                                      const ObjectFilter& filter,
                                                       absl::Duration timeout) override;
   absl::StatusOr<ResourceMetricList<PodMetrics>> PodsAgain(absl::string_view ns,
                                                            const kube::Selector& selector,
@@ -51,7 +52,7 @@ class ResourceProvider : public ResourceMetricsProvider {
                                                            absl::Duration timeout,
                                                            const Repeat& repeat) override;
   absl::StatusOr<ResourceMetricList<NodeMetrics>> Nodes(absl::string_view name,
-                                                        const kube::Selector& selector,
+                                                        const ObjectFilter& filter,
                                                         absl::Duration timeout) override;
   uint64_t Epoch() const override;
 
@@ -120,8 +121,9 @@ class ResourceProvider : public ResourceMetricsProvider {
   OriginPtr OriginOf(const Batch& batch, uint64_t epoch, bool quick) const;
 
   std::vector<Batch> PodBatches(const std::vector<kube::ObjectPtr>& pods) const;
-  absl::StatusOr<std::vector<kube::ObjectPtr>> Candidates(const kube::ObjectQuery& query,
-                                                          absl::string_view name);
+  absl::StatusOr<std::vector<kube::ObjectPtr>> Candidates(
+      const kube::ObjectQuery& query, absl::string_view name,
+      const std::function<bool(const kube::ObjectMeta&)>& wanted);
   absl::StatusOr<Queried> Ask(const Amount& amount, const Batch& batch, MonotonicTime deadline);
   absl::StatusOr<std::shared_ptr<const Query>> MakeQuery(const Amount& amount,
                                                          const Batch& batch) const;

@@ -90,6 +90,20 @@ TEST_F(ResourceProviderTest, OnePairOfQueriesForEachNamespace) {
                            "mem(ns=\"web\",po=~\"a|b\") by po,ctr"));
 }
 
+// As the original: what a field selector leaves out is not asked about.
+TEST_F(ResourceProviderTest, OnlyWhatAListIsOfIsAskedFor) {
+  const ObjectFilter only_a = {
+      .labels = {}, .others = [](const kube::ObjectMeta& meta) { return meta.name == "a"; }};
+  ASSERT_TRUE(floor_.resource().Pods("", "", only_a, absl::Seconds(60)).ok());
+  EXPECT_THAT(floor_.source.queries(), UnorderedElementsAre("cpu(ns=\"web\",po=\"a\") by po,ctr",
+                                                            "mem(ns=\"web\",po=\"a\") by po,ctr"));
+  const ObjectFilter none = {.labels = {}, .others = [](const kube::ObjectMeta&) { return false; }};
+  const auto nodes = floor_.resource().Nodes("", none, absl::Seconds(60));
+  ASSERT_TRUE(nodes.ok()) << nodes.status();
+  EXPECT_TRUE(nodes->items.empty());
+  EXPECT_EQ(floor_.source.queries().size(), 2u);  // no further one
+}
+
 TEST_F(ResourceProviderTest, NodesAreOnePairOfQueries) {
   Answer({NodeSample("n2", 0.5), NodeSample("n1", 1), NodeSample("n1", 9)},
          {NodeSample("n1", 1024), NodeSample("n2", -7)});

@@ -83,9 +83,9 @@ absl::StatusOr<FieldSelector> FieldSelector::Parse(absl::string_view text) {
   return selector;
 }
 
-std::optional<std::string> FieldSelector::ExactValue(bool is_name) const {
+std::optional<std::string> FieldSelector::ExactName() const {
   for (const Term& term : terms_) {
-    if (term.is_name == is_name && term.equal) return term.value;
+    if (term.is_name && term.equal) return term.value;
   }
   return std::nullopt;
 }

@@ -21,9 +21,8 @@ class FieldSelector {
   static absl::StatusOr<FieldSelector> Parse(absl::string_view text);
 
   bool empty() const { return terms_.empty(); }
-  // The value that `metadata.name` (`metadata.namespace`) must equal, if a term says so.
-  std::optional<std::string> ExactName() const { return ExactValue(true); }
-  std::optional<std::string> ExactNamespace() const { return ExactValue(false); }
+  // The value that `metadata.name` must equal, if a term says so.
+  std::optional<std::string> ExactName() const;
   bool Matches(absl::string_view ns, absl::string_view name) const;
 
  private:
@@ -32,7 +31,6 @@ class FieldSelector {
     bool equal = true;
     std::string value;
   };
-  std::optional<std::string> ExactValue(bool is_name) const;
 
   std::vector<Term> terms_;  // sorted by their text, as upstream
 };

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "apiservice/wire/metric_lists.h"
 #include "apiservice/wire/resource_lists.h"
+#include "kube/label_syntax.h"
 
 namespace flyball::apiservice {
 namespace {
@@ -66,40 +67,23 @@ std::string WarningValue(absl::string_view text) {
   return out + "\"";
 }
 
-// Leaves in a list what both selectors match. One object by its path is not selected.
-template <typename Item>
-void KeepMatching(const RoutedRequest& routed, const kube::ObjectPtr Item::*object,
-                  std::vector<Item>* items) {
-  if (!routed.name.empty() || routed.field_selector.empty()) return;
-  items->erase(std::remove_if(items->begin(), items->end(),
-                              [&](const Item& item) {
-                                const kube::ObjectMeta& meta = *(item.*object);
-                                return !routed.field_selector.Matches(meta.ns, meta.name) ||
-                                       !routed.label_selector.Matches(meta.labels);
-                              }),
-               items->end());
-}
-
-// The one object that a list can hold by its field selector, so that only that one is asked for;
-// "" if there may be others. `scoped`: a name alone finds an object.
-std::string OnlyName(const RoutedRequest& routed, bool scoped) {
-  if (!routed.name.empty() || !scoped) return routed.name;
-  return routed.field_selector.ExactName().value_or("");
-}
-
-// The namespace that a list is of, by its path or its field selector; "" is all.
-std::string OnlyNamespace(const RoutedRequest& routed) {
-  if (!routed.ns.empty() || !routed.name.empty()) return routed.ns;
-  return routed.field_selector.ExactNamespace().value_or("");
-}
-
-// A list of one object that does not exist is empty, not an error.
-template <typename Item>
-void EmptyIfNotFound(const RoutedRequest& routed,
-                     absl::StatusOr<adapter::ResourceMetricList<Item>>* list) {
-  if (routed.name.empty() && absl::IsNotFound(list->status())) {
-    *list = adapter::ResourceMetricList<Item>{};
+// What a list is of; `routed` outlives the filter.
+adapter::ObjectFilter FilterOf(const RoutedRequest& routed) {
+  adapter::ObjectFilter filter{.labels = routed.label_selector, .others = nullptr};
+  if (!routed.field_selector.empty()) {
+    filter.others = [&fields = routed.field_selector](const kube::ObjectMeta& meta) {
+      return fields.Matches(meta.ns, meta.name);
+    };
   }
+  return filter;
+}
+
+// What ?includeObject= says of a table's rows; nullopt: nothing that there is.
+std::optional<wire::IncludeObject> IncludeObjectOf(absl::string_view text) {
+  if (text.empty() || text == "Metadata") return wire::IncludeObject::kMetadata;
+  if (text == "Object") return wire::IncludeObject::kObject;
+  if (text == "None") return wire::IncludeObject::kNone;
+  return std::nullopt;
 }
 
 bool IsTable(const Style& style) {
@@ -116,8 +100,8 @@ template <typename Item>
 struct ResourceForms {
   absl::string_view object_kind;   // of the object that does not exist
   absl::string_view metrics_kind;  // of the metrics that an object does not have
-  const kube::ObjectPtr Item::*object;
-  std::string (*table)(const std::vector<Item>&, absl::string_view version, absl::Time now);
+  std::string (*table)(const std::vector<Item>&, absl::string_view version,
+                       wire::IncludeObject include, absl::Time now);
   std::string (*one_json)(const Item&, absl::Time now);
   std::string (*one_protobuf)(const Item&, absl::Time now);
   std::string (*list_json)(const std::vector<Item>&, absl::Time now);
@@ -127,7 +111,6 @@ struct ResourceForms {
 constexpr ResourceForms<adapter::PodMetrics> kPodForms = {
     .object_kind = "pods",
     .metrics_kind = "podmetrics",
-    .object = &adapter::PodMetrics::pod,
     .table = wire::PodTableJson,
     .one_json = wire::PodMetricsJson,
     .one_protobuf = wire::PodMetricsProtobuf,
@@ -138,7 +121,6 @@ constexpr ResourceForms<adapter::PodMetrics> kPodForms = {
 constexpr ResourceForms<adapter::NodeMetrics> kNodeForms = {
     .object_kind = "node",
     .metrics_kind = "nodemetrics",
-    .object = &adapter::NodeMetrics::node,
     .table = wire::NodeTableJson,
     .one_json = wire::NodeMetricsJson,
     .one_protobuf = wire::NodeMetricsProtobuf,
@@ -150,7 +132,6 @@ template <typename Item>
 HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& style,
                               const ResourceForms<Item>& forms, absl::Time now,
                               absl::StatusOr<adapter::ResourceMetricList<Item>> list) {
-  EmptyIfNotFound(routed, &list);
   if (absl::IsNotFound(list.status())) {
     // The original's lister names the kind, not the metrics group.
     return StatusResponse(wire::ObjectNotFound("", forms.object_kind, routed.name), style);
@@ -161,11 +142,19 @@ HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& style,
         routed.ns.empty() ? routed.name : absl::StrCat(routed.ns, "/", routed.name);
     return StatusResponse(wire::ObjectNotFound(kResourceGroup, forms.metrics_kind, name), style);
   }
-  KeepMatching(routed, forms.object, &list->items);
   const bool proto = style.media.encoding == Encoding::kProtobuf;
   std::string body;
   if (IsTable(style)) {
-    body = forms.table(list->items, TableVersion(style), now);
+    const absl::string_view asked = routed.query.Value("includeObject");
+    const std::optional<wire::IncludeObject> include = IncludeObjectOf(asked);
+    if (!include.has_value()) {
+      return StatusResponse(
+          wire::BadRequest(absl::StrCat(
+              "Unable to convert to Table as requested: includeObject: Invalid value: ",
+              kube::GoQuoted(asked), ": must be 'Metadata', 'Object', 'None', or empty")),
+          style);
+    }
+    body = forms.table(list->items, TableVersion(style), *include, now);
   } else if (!routed.name.empty()) {
     body = (proto ? forms.one_protobuf : forms.one_json)(list->items.front(), now);
   } else {
@@ -287,8 +276,7 @@ HttpResponse MetricEndpoints::External(const RoutedRequest& routed, const Style&
 HttpResponse MetricEndpoints::Pods(const RoutedRequest& routed, const Style& style,
                                    adapter::ResourceMetricsProvider& provider,
                                    absl::Duration timeout, Rendered* rendered) {
-  const std::string ns = OnlyNamespace(routed);
-  auto list = provider.Pods(ns, OnlyName(routed, !ns.empty()), routed.label_selector, timeout);
+  auto list = provider.Pods(routed.ns, routed.name, FilterOf(routed), timeout);
   const absl::Time now = clock_->WallNow();
   if (list.ok()) *rendered = {list->freshness, absl::ToUnixSeconds(now)};
   return ResourceResponse(routed, style, kPodForms, now, std::move(list));
@@ -297,7 +285,7 @@ HttpResponse MetricEndpoints::Pods(const RoutedRequest& routed, const Style& sty
 HttpResponse MetricEndpoints::Nodes(const RoutedRequest& routed, const Style& style,
                                     adapter::ResourceMetricsProvider& provider,
                                     absl::Duration timeout, Rendered* rendered) {
-  auto list = provider.Nodes(OnlyName(routed, true), routed.label_selector, timeout);
+  auto list = provider.Nodes(routed.name, FilterOf(routed), timeout);
   const absl::Time now = clock_->WallNow();
   if (list.ok()) *rendered = {list->freshness, absl::ToUnixSeconds(now)};
   return ResourceResponse(routed, style, kNodeForms, now, std::move(list));

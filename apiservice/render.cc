@@ -34,13 +34,13 @@ Style StyleOf(const HttpRequest& request, const RoutedRequest& routed) {
   const Offer offer = {.tables = routed.endpoint == Endpoint::kPodMetrics ||
                                  routed.endpoint == Endpoint::kNodeMetrics,
                        .discovery = routed.endpoint == Endpoint::kGroupList};
-  if (const std::optional<MediaType> media = Negotiate(request.Header("Accept"), offer)) {
-    style.media = *media;
-  } else {
-    style.acceptable = false;  // errors are then written for human eyes
-  }
-  style.pretty = !style.acceptable || style.media.pretty ||
-                 routed.pretty.value_or(IsForHumans(request.Header("User-Agent")));
+  const absl::string_view accept = request.Header("Accept");
+  const std::optional<MediaType> media = Negotiate(accept, offer);
+  style.acceptable = media.has_value();
+  style.media = media.value_or(MediaType());
+  style.error = style.media.conversion == Conversion::kNone ? media : Negotiate(accept, Offer());
+  style.pretty =
+      style.media.pretty || routed.pretty.value_or(IsForHumans(request.Header("User-Agent")));
   style.gzip = TakesGzip(request.Header("Accept-Encoding"));
   return style;
 }
@@ -53,12 +53,13 @@ std::string Restyle(std::string json, const Style& style) {
 HttpResponse StatusResponse(const wire::Status& status, const Style& style) {
   HttpResponse response;
   response.status = status.code;
-  // An error has one form only, whatever the thing itself could be converted to.
-  const MediaType media = {style.media.encoding, Conversion::kNone, false};
-  response.content_type = ContentTypeOf(media);
-  response.body = std::make_shared<const std::string>(media.encoding == Encoding::kProtobuf
+  Style own = style;
+  own.media = style.error.value_or(MediaType());
+  own.pretty = style.pretty || !style.error.has_value();
+  response.content_type = ContentTypeOf(own.media);
+  response.body = std::make_shared<const std::string>(own.media.encoding == Encoding::kProtobuf
                                                           ? wire::ToProtobuf(status)
-                                                          : Restyle(wire::ToJson(status), style));
+                                                          : Restyle(wire::ToJson(status), own));
   if (status.code == 403) response.headers.emplace_back("X-Content-Type-Options", "nosniff");
   return response;
 }

@@ -3,6 +3,7 @@
 // Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -18,7 +19,9 @@ struct Style {
   MediaType media;
   bool pretty = false;
   bool gzip = false;
-  bool acceptable = true;  // false: nothing that Accept names can be made; errors come as JSON
+  bool acceptable = true;  // false: nothing that Accept names can be made
+  // Of errors, which can't be converted; absent: none is named, they are JSON for human eyes.
+  std::optional<MediaType> error = MediaType();
 };
 
 // From Accept, Accept-Encoding, User-Agent (curl, Wget and browsers get indented JSON) and ?pretty.

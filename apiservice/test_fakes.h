@@ -101,7 +101,7 @@ class FakeExternalMetrics : public adapter::ExternalMetricsProvider {
 class FakeResourceMetrics : public adapter::ResourceMetricsProvider {
  public:
   absl::StatusOr<adapter::ResourceMetricList<adapter::PodMetrics>> Pods(
-      absl::string_view ns, absl::string_view name, const kube::Selector& selector,
+      absl::string_view ns, absl::string_view name, const adapter::ObjectFilter& filter,
       absl::Duration) override {
     adapter::ResourceMetricList<adapter::PodMetrics> list;
     list.degraded = degraded;
@@ -112,15 +112,16 @@ class FakeResourceMetrics : public adapter::ResourceMetricsProvider {
     meta->ns = "default";
     meta->name = "web-1";
     meta->labels = {{"app", "web"}};
-    if ((ns.empty() || ns == meta->ns) && selector.Matches(meta->labels)) {
+    const bool wanted = !name.empty() || (filter.labels.Matches(meta->labels) &&
+                                          (!filter.others || filter.others(*meta)));
+    if ((ns.empty() || ns == meta->ns) && wanted) {
       list.items.push_back(
           {meta, kTestTime, absl::Minutes(1), {{"c", {12, int64_t{104857600} * 1000}}}});
     }
     return list;
   }
-  absl::StatusOr<adapter::ResourceMetricList<adapter::NodeMetrics>> Nodes(absl::string_view name,
-                                                                          const kube::Selector&,
-                                                                          absl::Duration) override {
+  absl::StatusOr<adapter::ResourceMetricList<adapter::NodeMetrics>> Nodes(
+      absl::string_view name, const adapter::ObjectFilter&, absl::Duration) override {
     if (!name.empty() && name != "n1") {
       return absl::NotFoundError(absl::StrCat("node \"", name, "\" not found"));
     }

@@ -182,8 +182,10 @@ adapter::Usage UsageOf(const adapter::PodMetrics& pod) {
   return sum;
 }
 const kube::ObjectMeta& MetaOf(const adapter::PodMetrics& pod) { return *pod.pod; }
+absl::string_view KindOf(const adapter::PodMetrics&) { return "PodMetrics"; }
 adapter::Usage UsageOf(const adapter::NodeMetrics& node) { return node.usage; }
 const kube::ObjectMeta& MetaOf(const adapter::NodeMetrics& node) { return *node.node; }
+absl::string_view KindOf(const adapter::NodeMetrics&) { return "NodeMetrics"; }
 
 constexpr absl::string_view kColumns =
     R"({"name":"Name","type":"string","format":"name","description":"Name of the resource","priority":0},)"
@@ -191,8 +193,30 @@ constexpr absl::string_view kColumns =
     R"({"name":"memory","type":"string","format":"quantity","description":"","priority":0},)"
     R"({"name":"Window","type":"string","format":"duration","description":"","priority":0})";
 
+// What stands behind a row.
 template <typename T>
-std::string TableJson(const std::vector<T>& items, absl::string_view version, absl::Time now) {
+void AppendRowObject(const T& item, absl::string_view version, IncludeObject include,
+                     absl::Time now, std::string* out) {
+  switch (include) {
+    case IncludeObject::kNone:
+      out->append("null");
+      return;
+    case IncludeObject::kObject:
+      AppendKind(KindOf(item), out);
+      AppendFields(item, now, out);
+      return;
+    case IncludeObject::kMetadata:
+      absl::StrAppend(out, "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/",
+                      version, "\",");
+      AppendMetadata(MetaOf(item), now, out);
+      out->push_back('}');
+      return;
+  }
+}
+
+template <typename T>
+std::string TableJson(const std::vector<T>& items, absl::string_view version, IncludeObject include,
+                      absl::Time now) {
   std::string out = absl::StrCat("{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/", version,
                                  "\",\"metadata\":{},\"columnDefinitions\":");
   // The original names its columns at the first row.
@@ -208,10 +232,9 @@ std::string TableJson(const std::vector<T>& items, absl::string_view version, ab
     AppendQuantity(usage.memory_milli, QuantityForm::kBinary, &out);
     out.append(",\"");
     AppendGoDuration(items[i].window, &out);
-    absl::StrAppend(&out, "\"],\"object\":{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":",
-                    "\"meta.k8s.io/", version, "\",");
-    AppendMetadata(MetaOf(items[i]), now, &out);
-    out.append("}}");
+    out.append("\"],\"object\":");
+    AppendRowObject(items[i], version, include, now, &out);
+    out.push_back('}');
   }
   out.append("]}\n");
   return out;
@@ -247,12 +270,12 @@ std::string NodeMetricsProtobuf(const adapter::NodeMetrics& node, absl::Time now
 }
 
 std::string PodTableJson(const std::vector<adapter::PodMetrics>& pods, absl::string_view version,
-                         absl::Time now) {
-  return TableJson(pods, version, now);
+                         IncludeObject include, absl::Time now) {
+  return TableJson(pods, version, include, now);
 }
 std::string NodeTableJson(const std::vector<adapter::NodeMetrics>& nodes, absl::string_view version,
-                          absl::Time now) {
-  return TableJson(nodes, version, now);
+                          IncludeObject include, absl::Time now) {
+  return TableJson(nodes, version, include, now);
 }
 
 }  // namespace flyball::apiservice::wire

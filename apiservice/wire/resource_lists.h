@@ -21,11 +21,14 @@ std::string NodeMetricsJson(const adapter::NodeMetrics& node, absl::Time now);
 std::string NodeMetricsListProtobuf(const std::vector<adapter::NodeMetrics>& nodes, absl::Time now);
 std::string NodeMetricsProtobuf(const adapter::NodeMetrics& node, absl::Time now);
 
+// What stands behind a row of a table: the object's metadata, all of it, or nothing.
+enum class IncludeObject { kMetadata, kObject, kNone };
+
 // meta.k8s.io/{version} Table with the columns Name, cpu, memory, Window; pods show the sum of
 // their containers. `version` is v1 or v1beta1. No rows: no columns, as the original.
 std::string PodTableJson(const std::vector<adapter::PodMetrics>& pods, absl::string_view version,
-                         absl::Time now);
+                         IncludeObject include, absl::Time now);
 std::string NodeTableJson(const std::vector<adapter::NodeMetrics>& nodes, absl::string_view version,
-                          absl::Time now);
+                          IncludeObject include, absl::Time now);
 
 }  // namespace flyball::apiservice::wire

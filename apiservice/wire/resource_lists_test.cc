@@ -51,15 +51,24 @@ TEST(NodeMetricsJsonTest, SingleObjectNamesItsKind) {
 }
 
 TEST(TableJsonTest, PodRowsSumTheContainers) {
-  const std::string table = PodTableJson({Cart()}, "v1", kNow);
+  const std::string table = PodTableJson({Cart()}, "v1", IncludeObject::kMetadata, kNow);
   EXPECT_NE(table.find(R"("cells":["cart-1","1012m","128Mi","1m0s"])"), std::string::npos) << table;
   EXPECT_NE(
       table.find(R"("object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",)"),
       std::string::npos);
   EXPECT_EQ(
-      PodTableJson({}, "v1", kNow),
+      PodTableJson({}, "v1", IncludeObject::kMetadata, kNow),
       R"({"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},"columnDefinitions":null,"rows":null})"
       "\n");
+}
+
+TEST(TableJsonTest, RowsHoldAsMuchOfTheObjectAsIsAskedFor) {
+  const std::string all = NodeTableJson({NodeOne()}, "v1", IncludeObject::kObject, kNow);
+  std::string one = NodeMetricsJson(NodeOne(), kNow);
+  one.pop_back();  // the line's end
+  EXPECT_NE(all.find("\"object\":" + one + "}]}"), std::string::npos) << all;
+  const std::string none = PodTableJson({Cart()}, "v1", IncludeObject::kNone, kNow);
+  EXPECT_NE(none.find(R"("1m0s"],"object":null}]})"), std::string::npos) << none;
 }
 
 TEST(NodeMetricsProtobufTest, MetadataHasGosEmptyFields) {

@@ -33,7 +33,7 @@ class FakeProvider : public adapter::ResourceMetricsProvider {
   using Node = adapter::NodeMetrics;
 
   absl::StatusOr<adapter::ResourceMetricList<Pod>> Pods(absl::string_view, absl::string_view,
-                                                        const kube::Selector&,
+                                                        const adapter::ObjectFilter&,
                                                         absl::Duration) override {
     return adapter::ResourceMetricList<Pod>();
   }
@@ -44,7 +44,8 @@ class FakeProvider : public adapter::ResourceMetricsProvider {
     wanted.push_back(amounts);
     return adapter::ResourceMetricList<Pod>();
   }
-  absl::StatusOr<adapter::ResourceMetricList<Node>> Nodes(absl::string_view, const kube::Selector&,
+  absl::StatusOr<adapter::ResourceMetricList<Node>> Nodes(absl::string_view,
+                                                          const adapter::ObjectFilter&,
                                                           absl::Duration) override {
     return adapter::ResourceMetricList<Node>();
   }

@@ -182,7 +182,7 @@ class TestMetrics::Resource : public adapter::ResourceMetricsProvider {
   Resource(TestMetrics& metrics, kube::ObjectDirectory& directory, Clock& clock)
       : metrics_(metrics), directory_(directory), clock_(clock) {}
   absl::StatusOr<adapter::ResourceMetricList<adapter::PodMetrics>> Pods(
-      absl::string_view ns, absl::string_view /*name*/, const kube::Selector& selector,
+      absl::string_view ns, absl::string_view /*name*/, const adapter::ObjectFilter& filter,
       absl::Duration /*timeout*/) override {
     std::map<std::string, std::optional<int64_t>> none;
     metrics_.Ask("resource", none, "cpu");
@@ -193,8 +193,8 @@ class TestMetrics::Resource : public adapter::ResourceMetricsProvider {
     }
     if (!cpu.has_value()) return absl::UnavailableError("metrics source is down");
     adapter::ResourceMetricList<adapter::PodMetrics> list;
-    const auto found =
-        directory_.List({.resource = {"", "pods"}, .ns = std::string(ns), .selector = selector});
+    const auto found = directory_.List(
+        {.resource = {"", "pods"}, .ns = std::string(ns), .selector = filter.labels});
     for (const kube::ObjectPtr& pod : *found) {
       list.items.push_back({.pod = pod,
                             .timestamp = clock_.WallNow(),
@@ -203,9 +203,8 @@ class TestMetrics::Resource : public adapter::ResourceMetricsProvider {
     }
     return list;
   }
-  absl::StatusOr<adapter::ResourceMetricList<adapter::NodeMetrics>> Nodes(absl::string_view,
-                                                                          const kube::Selector&,
-                                                                          absl::Duration) override {
+  absl::StatusOr<adapter::ResourceMetricList<adapter::NodeMetrics>> Nodes(
+      absl::string_view, const adapter::ObjectFilter&, absl::Duration) override {
     return adapter::ResourceMetricList<adapter::NodeMetrics>();
   }
   uint64_t Epoch() const override { return 1; }

@@ -141,10 +141,9 @@ class MadeUpResource : public adapter::ResourceMetricsProvider {
       }
     }
   }
-  absl::StatusOr<adapter::ResourceMetricList<adapter::PodMetrics>> Pods(absl::string_view ns,
-                                                                        absl::string_view,
-                                                                        const kube::Selector&,
-                                                                        absl::Duration) override {
+  absl::StatusOr<adapter::ResourceMetricList<adapter::PodMetrics>> Pods(
+      absl::string_view ns, absl::string_view, const adapter::ObjectFilter&,
+      absl::Duration) override {
     adapter::ResourceMetricList<adapter::PodMetrics> list;
     const std::vector<kube::ObjectPtr>& pods = pods_.find(std::string(ns))->second;
     const int64_t step = sizes_.changing ? ++calls_ % 7 : 0;
@@ -163,7 +162,7 @@ class MadeUpResource : public adapter::ResourceMetricsProvider {
       absl::string_view ns, const kube::Selector& selector, adapter::PodAmounts /*wanted*/,
       absl::Duration timeout, const adapter::Repeat& repeat) override {
     if (sizes_.changing || repeat.origin != origin_) {
-      auto list = Pods(ns, "", selector, timeout);
+      auto list = Pods(ns, "", {.labels = selector, .others = nullptr}, timeout);
       list->repeated.origin = origin_;
       return list;
     }
@@ -171,9 +170,8 @@ class MadeUpResource : public adapter::ResourceMetricsProvider {
     same.repeated = {.origin = origin_, .same = true, .time = absl::Now()};
     return same;
   }
-  absl::StatusOr<adapter::ResourceMetricList<adapter::NodeMetrics>> Nodes(absl::string_view,
-                                                                          const kube::Selector&,
-                                                                          absl::Duration) override {
+  absl::StatusOr<adapter::ResourceMetricList<adapter::NodeMetrics>> Nodes(
+      absl::string_view, const adapter::ObjectFilter&, absl::Duration) override {
     return adapter::ResourceMetricList<adapter::NodeMetrics>();
   }
   uint64_t Epoch() const override { return 1; }

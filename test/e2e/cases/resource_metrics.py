@@ -45,6 +45,8 @@ PATHS = get(*(M + tail for tail in (
     "/namespaces/web/pods/a-1", "/namespaces/web/pods/a-2", "/namespaces/web/pods/b-1", "/namespaces/web/pods",
     "/namespaces/web/pods?labelSelector=app%3Dshop", "/namespaces/web/pods?labelSelector=app%3Dnone",
     "/namespaces/web/pods?fieldSelector=metadata.name%3Da-1", "/pods?fieldSelector=metadata.namespace%3Dweb",
+    "/pods?fieldSelector=metadata.name%3Da-1", "/pods?fieldSelector=metadata.name%21%3Db-1%2Cmetadata.namespace%3Dweb",
+    "/nodes?fieldSelector=metadata.name%3Dn1", "/nodes?fieldSelector=metadata.name%3Dnone",
     "/pods?labelSelector=app%3Dshop", "/nodes/n1", "/nodes/n2", "/nodes", "/nodes?labelSelector=none%3Dx",
     "/namespaces/web/pods?pretty=true", "/namespaces/web/pods/a-1?pretty=1")), compare="containers")
 GONE = get(M + "/namespaces/web/pods/absent", M + "/namespaces/nowhere/pods", M + "/nodes/absent")
@@ -55,6 +57,9 @@ CASES = [
              headers=(("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"),)),
         *get(M + "/nodes?labelSelector=none%3Dx", M + "/namespaces/web/pods?labelSelector=none%3Dx", M + "/nodes/n1",
              headers=(("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io"),)),
+        *(Request(M + path + include, "containers", (("Accept", f"application/json;as=Table;v={version};g=meta.k8s.io"),))
+          for path in ("/nodes", "/nodes/n1", "/nodes/none", "/namespaces/web/pods") for version in ("v1", "v1beta1")
+          for include in ("?includeObject=Object", "?includeObject=None", "?includeObject=Metadata", "?includeObject=All")),
         *get(M + "/nodes", M + "/nodes/n1", headers=(("Accept", "application/yaml;as=Table;v=v1;g=meta.k8s.io"),)),
         *get(M + "/nodes", M + "/nodes/n1", M + "/namespaces/web/pods/a-1", compare="protobuf",
              headers=(("Accept", "application/vnd.kubernetes.protobuf"),)),
