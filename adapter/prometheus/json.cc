@@ -10,9 +10,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/charconv.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "base/status_macros.h"
 #include "simdjson.h"
@@ -111,12 +113,30 @@ bool ParseValue(absl::string_view text, double& value) {
   return error == std::errc() || error == std::errc::result_out_of_range;
 }
 
-// Seconds with a fraction, cut to milliseconds.
+// A number with underscores between digits, which Go reads and no Prometheus writes.
+bool HasDigitGroups(absl::string_view text) {
+  const auto is_digit = [&](size_t i) { return i < text.size() && absl::ascii_isdigit(text[i]); };
+  for (size_t at = text.find('_'); at != absl::string_view::npos; at = text.find('_', at + 1)) {
+    if (at == 0 || !is_digit(at - 1) || !is_digit(at + 1)) return false;
+  }
+  double value = 0;
+  return ParseValue(absl::StrReplaceAll(text, {{"_", ""}}), value);
+}
+
+// Seconds with a fraction, cut to milliseconds. As in Prometheus' Go library, which reads the parts
+// on both sides of the point for themselves, a fraction makes a time before the epoch later: -5.5
+// is -4.5. Only -0.5 is itself.
 absl::Status ParseTime(double seconds, absl::Time& time) {
   constexpr double kYear9999 = 253402300800.0;
   if (!(std::abs(seconds) < kYear9999)) return Malformed("result", "a time out of range");
   // A double near now is off by up to 0.0002 ms: 1700000000.123 must not become .122.
-  time = absl::FromUnixMillis(static_cast<int64_t>(std::floor(seconds * 1000 + 0.001)));
+  const auto millis = static_cast<int64_t>(std::floor(std::abs(seconds) * 1000 + 0.001));
+  const int64_t fraction = millis % 1000;
+  if (seconds >= 0) {
+    time = absl::FromUnixMillis(millis);
+  } else {
+    time = absl::FromUnixMillis(millis < 1000 ? -fraction : fraction - (millis - fraction));
+  }
   return absl::OkStatus();
 }
 
@@ -133,7 +153,11 @@ absl::Status ParsePoint(sj::value json, Sample& sample) {
     } else if (index == 1) {
       std::string_view text;
       TRY_JSON("sample value", element.get_string().get(text));
-      if (!ParseValue(View(text), sample.value)) return Malformed("sample value", "not a number");
+      if (!ParseValue(View(text), sample.value)) {
+        if (!HasDigitGroups(View(text))) return Malformed("sample value", "not a number");
+        // This sample alone can't be answered: the guard against such values leaves it out.
+        sample.value = std::numeric_limits<double>::infinity();
+      }
     }
     ++index;
   }

@@ -3,7 +3,8 @@
 // Pure; safe on any thread. Source: the HTTP API v1 of Prometheus (Thanos, Mimir and
 // VictoriaMetrics answer alike); what is accepted follows prometheus-adapter 0.12.0: unknown fields
 // and warnings are ignored, any `status` but "error" is success, a native histogram counts as 0,
-// times are cut to milliseconds.
+// times are cut to milliseconds. A value such as `1_000`, which Go reads and no Prometheus writes,
+// is infinite here, so that its sample is left out and the others stand.
 //
 // Errors:
 //   kInvalidArgument  `status: "error"` of type bad_data or execution: the query is refused

@@ -86,6 +86,28 @@ TEST(ParseQueryAnswerTest, ScalarIsOneSampleWithoutLabels) {
   EXPECT_EQ(got->samples[0].value, 3);
 }
 
+// prometheus/common v0.46: what is behind the point is added also before the epoch.
+TEST(ParseQueryAnswerTest, TimesBeforeTheEpochAreReadAsGoDoes) {
+  const auto got = ParseQueryAnswer(
+      Vector(R"([{"metric":{},"value":[-5.5,"1"]},{"metric":{},"value":[-0.25,"1"]},)"
+             R"({"metric":{},"value":[-7,"1"]},{"metric":{},"value":[-1700000000.123,"1"]},)"
+             R"({"metric":{},"value":[-62135596800,"1"]}])"));
+  ASSERT_TRUE(got.ok()) << got.status();
+  const int64_t wanted[] = {-4500, -250, -7000, -1699999999877, -62135596800000};
+  for (size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(absl::ToUnixMillis(got->samples[i].time), wanted[i]) << i;
+  }
+}
+
+TEST(ParseQueryAnswerTest, AValueWithDigitGroupsIsInfiniteAndTheOthersStand) {
+  const auto got = ParseQueryAnswer(
+      Vector(R"([{"metric":{"pod":"a"},"value":[1,"1_000"]},{"metric":{},"value":[1,"2"]}])"));
+  ASSERT_TRUE(got.ok()) << got.status();
+  ASSERT_THAT(got->samples, SizeIs(2));
+  EXPECT_EQ(got->samples[0].value, kInf);
+  EXPECT_EQ(got->samples[1].value, 2);
+}
+
 TEST(ParseQueryAnswerTest, NativeHistogramCountsAsZero) {
   const auto got = ParseQueryAnswer(Vector(
       R"([{"metric":{"pod":"a"},"histogram":[7,{"count":"5","sum":"9","buckets":[[0,"1","2","3"]]}]}])"));
@@ -189,6 +211,8 @@ INSTANTIATE_TEST_SUITE_P(
                    "not a number"},
         FailureRow{"EmptyValue", Vector(R"([{"metric":{},"value":[1,""]}])"), kDown,
                    "not a number"},
+        FailureRow{"DigitGroupWithoutDigits", Vector(R"([{"metric":{},"value":[1,"1__0"]}])"),
+                   kDown, "not a number"},
         FailureRow{"TwoSigns", Vector(R"([{"metric":{},"value":[1,"+-1"]}])"), kDown,
                    "not a number"},
         FailureRow{"ThreeValues", Vector(R"([{"metric":{},"value":[1,"2","3"]}])"), kDown, "pair"},

@@ -1,5 +1,7 @@
 #include "apiservice/wire/proto_writer.h"
 
+#include "apiservice/wire/text.h"
+
 namespace flyball::apiservice::wire {
 namespace {
 
@@ -29,7 +31,7 @@ void ProtoWriter::Int(int field, int64_t value) {
 
 void ProtoWriter::Time(int field, absl::Time time) {
   ProtoWriter message;
-  if (time != absl::InfinitePast()) {
+  if (time != kGoZeroTime) {
     message.Int(1, absl::ToUnixSeconds(time));
     message.Int(2, 0);  // whole seconds only, as in JSON
   }

@@ -137,7 +137,7 @@ void AppendTime(absl::Time time, std::string* out) {
 }
 
 void AppendJsonTime(absl::Time time, std::string* out) {
-  if (time == absl::InfinitePast()) {
+  if (time == kGoZeroTime) {
     out->append("null");
     return;
   }

@@ -16,7 +16,10 @@ namespace flyball::apiservice::wire {
 // UTF-8 as \ufffd.
 void AppendJsonString(absl::string_view text, std::string* out);
 
-// `"2026-03-04T05:06:07Z"`: UTC, the fraction cut. absl::InfinitePast() is `null`.
+// 0001-01-01T00:00:00Z, which Go takes for no time at all.
+inline constexpr absl::Time kGoZeroTime = absl::FromUnixSeconds(-62135596800);
+
+// `"2026-03-04T05:06:07Z"`: UTC, the fraction cut. kGoZeroTime is `null`.
 void AppendJsonTime(absl::Time time, std::string* out);
 // The same without quotes.
 void AppendTime(absl::Time time, std::string* out);

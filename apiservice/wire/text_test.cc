@@ -143,10 +143,19 @@ TEST(AppendJsonTimeTest, FractionIsCutNotRounded) {
   EXPECT_EQ(out, "\"2023-11-14T22:13:20Z\"");
 }
 
-TEST(AppendJsonTimeTest, UnknownIsNull) {
+TEST(AppendJsonTimeTest, FractionsBeforeTheEpochAreCutDownwards) {
   std::string out;
-  AppendJsonTime(absl::InfinitePast(), &out);
+  AppendJsonTime(absl::FromUnixMillis(-4500), &out);
+  EXPECT_EQ(out, "\"1969-12-31T23:59:55Z\"");
+}
+
+TEST(AppendJsonTimeTest, GosZeroTimeIsNull) {
+  std::string out;
+  AppendJsonTime(absl::FromUnixSeconds(-62135596800), &out);  // 0001-01-01T00:00:00Z
   EXPECT_EQ(out, "null");
+  out.clear();
+  AppendJsonTime(absl::FromUnixSeconds(-62135596799), &out);
+  EXPECT_EQ(out, "\"0001-01-01T00:00:01Z\"");
 }
 
 TEST(IndentJsonTest, LooksLikeGo) {

@@ -25,15 +25,18 @@ BAD = {
     "histogram": raw(200, OK.replace('"value":[1700000000,"5"]', '"histogram":[1700000000,{"count":"1","sum":"2","buckets":[]}]')),
     "extra_fields": raw(200, OK.replace('"metric"', '"new":{"a":[1]},"metric"')), "fine": raw(200, OK),
     "hex_value": raw(200, OK.replace('"5"', '"0x10"')), "plus_value": raw(200, OK.replace('"5"', '"+5"')),
-    "inf_word": raw(200, OK.replace('"5"', '"1_0"')), "time_text": raw(200, OK.replace("1700000000", '"now"')),
+    "grouped": raw(200, OK.replace('"5"', '"1_0"')), "time_text": raw(200, OK.replace("1700000000", '"now"')),
+    "grouped_among_others": raw(200, OK.replace('"5"]}', '"1_0"]},{"metric":{"po":"a-2"},"value":[1700000000,"6"]}')),
     "time_exponent": raw(200, OK.replace("1700000000", "1.7e9")), "duplicate_key": raw(200, OK.replace('{"po":"a-1"}', '{"po":"b","po":"a-1"}')),
 }
 CONFIG = {"rules": [custom_rule(n, V) for n in BAD],
           "externalRules": [{"seriesQuery": n, "metricsQuery": V, "resources": {"namespaced": False}} for n in BAD]}
 # Answers that no Prometheus writes, where the original's parser is strict or lenient by accident.
-ODD = {"trailing", "value_short", "hex_value", "inf_word", "time_exponent"}
+ODD = {"trailing", "value_short", "hex_value", "time_exponent"}
+GROUPED = {"grouped", "grouped_among_others"}
 CASES = [Case("prometheus_answers_badly", CONFIG, [
-    Request(f"{path}/{n}", differs="answers-that-no-prometheus-writes" if n in ODD else "")
+    Request(f"{path}/{n}", differs="answers-that-no-prometheus-writes" if n in ODD else
+            "values-with-digit-groups-are-left-out" if n in GROUPED else "")
     for path in (WEB + "/pods/a-1", EXT) for n in BAD],
               ("custom.metrics.k8s.io/v1beta2", "pods/fine"),
               {n: [{"__name__": n, "ns": "web", "po": "a-1"}] for n in BAD},
