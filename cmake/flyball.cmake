@@ -62,7 +62,15 @@ find_package(simdjson REQUIRED)
 find_package(yaml-cpp REQUIRED)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
+pkg_check_modules(CARES REQUIRED IMPORTED_TARGET libcares)
 pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET prometheus-cpp-core)
+
+# The HTTP/1.1 parser: Debian has it as C sources (node-llhttp), not as a library.
+find_path(LLHTTP_INCLUDE llhttp.h PATHS /usr/share/include/llhttp REQUIRED)
+find_path(LLHTTP_SOURCES llhttp.c PATHS /usr/share/llhttp REQUIRED)
+add_library(llhttp STATIC ${LLHTTP_SOURCES}/api.c ${LLHTTP_SOURCES}/http.c ${LLHTTP_SOURCES}/llhttp.c)
+target_compile_options(llhttp PRIVATE -w)
+target_include_directories(llhttp SYSTEM PUBLIC ${LLHTTP_INCLUDE})
 
 include(GoogleTest)
 

@@ -57,37 +57,14 @@ bool IsAddress(const std::string& name) {
          inet_pton(AF_INET6, name.c_str(), buffer) == 1;
 }
 
-struct PeerCheck {
-  std::string server_name;  // for SNI; "" sends none
-  std::string* why = nullptr;
-};
-
-int ContextIndex() {
-  static const int index = SSL_CTX_get_ex_new_index(
-      0, nullptr, nullptr, nullptr, [](void*, void* check, CRYPTO_EX_DATA*, int, long, void*) {
-        delete static_cast<PeerCheck*>(check);
-      });
-  return index;
-}
-
-const PeerCheck* CheckOf(const SSL* ssl) {
-  return static_cast<PeerCheck*>(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), ContextIndex()));
-}
-
-// The HTTP library sends its host as the server name; this replaces it before the first message.
-void SetServerName(const SSL* ssl, int where, int /*value*/) {
-  if ((where & SSL_CB_HANDSHAKE_START) == 0) return;
-  const PeerCheck* check = CheckOf(ssl);
-  const char* name = check->server_name.empty() ? nullptr : check->server_name.c_str();
-  SSL_set_tlsext_host_name(const_cast<SSL*>(ssl), name);
-}
-
-int RememberWhy(int ok, X509_STORE_CTX* store) {
-  if (ok == 1) return ok;
-  const auto* ssl =
-      static_cast<SSL*>(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
-  *CheckOf(ssl)->why = X509_verify_cert_error_string(X509_STORE_CTX_get_error(store));
-  return ok;
+// Read once: many clients trust the machine's roots, which are hundreds of certificates.
+X509_STORE* SystemRoots() {
+  static X509_STORE* const roots = [] {
+    X509_STORE* store = X509_STORE_new();
+    X509_STORE_set_default_paths(store);
+    return store;
+  }();
+  return roots;
 }
 
 }  // namespace
@@ -98,17 +75,36 @@ struct TlsClient::Material {
   PkeyPtr key;
   std::string server_name;
   bool insecure = false;
+  SslCtxPtr with_identity, without_identity;
+
+  SslCtxPtr MakeContext(bool identity) const;
 };
+
+SslCtxPtr TlsClient::Material::MakeContext(bool identity) const {
+  SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
+  SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);  // 34 KiB for each idle connection
+  SSL_CTX_set1_cert_store(context.get(), trusted.get());
+  SSL_CTX_set_verify(context.get(), insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
+  if (!identity || chain.empty()) return context;
+  SSL_CTX_use_certificate(context.get(), chain[0].get());
+  for (size_t i = 1; i < chain.size(); ++i) {
+    SSL_CTX_add1_chain_cert(context.get(), chain[i].get());
+  }
+  SSL_CTX_use_PrivateKey(context.get(), key.get());
+  return context;
+}
 
 absl::StatusOr<std::shared_ptr<const TlsClient>> TlsClient::Load(const TransportOptions& options) {
   auto material = std::make_shared<Material>();
   material->server_name = options.server_name;
   material->insecure = options.insecure_skip_verify;
-  material->trusted.reset(X509_STORE_new());
   ASSIGN_OR_RETURN(const Pem ca, ReadPem(options.ca_file, options.ca_data, "CA"));
   if (ca.source.empty()) {
-    X509_STORE_set_default_paths(material->trusted.get());
+    X509_STORE_up_ref(SystemRoots());
+    material->trusted.reset(SystemRoots());
   } else {
+    material->trusted.reset(X509_STORE_new());
     ASSIGN_OR_RETURN(const auto certificates, ReadCertificates(ca));
     for (const auto& certificate : certificates) {
       X509_STORE_add_cert(material->trusted.get(), certificate.get());
@@ -137,6 +133,8 @@ absl::StatusOr<std::shared_ptr<const TlsClient>> TlsClient::Load(const Transport
           absl::StrCat(key.source, " is not the key of the certificate in ", certificate.source));
     }
   }
+  material->with_identity = material->MakeContext(true);
+  material->without_identity = material->MakeContext(false);
   return std::shared_ptr<const TlsClient>(new TlsClient(std::move(material), true));
 }
 
@@ -144,27 +142,17 @@ std::shared_ptr<const TlsClient> TlsClient::WithoutIdentity() const {
   return std::shared_ptr<const TlsClient>(new TlsClient(material_, false));
 }
 
-void TlsClient::Apply(ssl_ctx_st* context, const std::string& name, std::string* why) const {
-  SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
-  SSL_CTX_set1_cert_store(context, material_->trusted.get());
-  if (with_identity_ && !material_->chain.empty()) {
-    SSL_CTX_use_certificate(context, material_->chain[0].get());
-    for (size_t i = 1; i < material_->chain.size(); ++i) {
-      SSL_CTX_add1_chain_cert(context, material_->chain[i].get());
-    }
-    SSL_CTX_use_PrivateKey(context, material_->key.get());
-  }
+ssl_st* TlsClient::NewConnection(const std::string& name) const {
+  SSL* const ssl =
+      SSL_new((with_identity_ ? material_->with_identity : material_->without_identity).get());
+  if (ssl == nullptr) return nullptr;
   // A name given for the server is that of the configured host, hence goes with the identity.
   const std::string& expected =
       with_identity_ && !material_->server_name.empty() ? material_->server_name : name;
   const bool address = IsAddress(expected);
-  SSL_CTX_set_ex_data(context, ContextIndex(), new PeerCheck{address ? "" : expected, why});
-  SSL_CTX_set_info_callback(context, SetServerName);
-  if (material_->insecure) {
-    SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nullptr);
-    return;
-  }
-  X509_VERIFY_PARAM* const param = SSL_CTX_get0_param(context);
+  if (!address) SSL_set_tlsext_host_name(ssl, expected.c_str());
+  if (material_->insecure) return ssl;
+  X509_VERIFY_PARAM* const param = SSL_get0_param(ssl);
   // As in Go, every trusted certificate is an anchor, self-signed or not.
   X509_VERIFY_PARAM_set_flags(param, X509_V_FLAG_PARTIAL_CHAIN);
   X509_VERIFY_PARAM_set_hostflags(
@@ -174,7 +162,7 @@ void TlsClient::Apply(ssl_ctx_st* context, const std::string& name, std::string*
   } else {
     X509_VERIFY_PARAM_set1_host(param, expected.c_str(), expected.size());
   }
-  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, RememberWhy);
+  return ssl;
 }
 
 }  // namespace flyball::kube

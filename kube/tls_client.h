@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "kube/transport.h"
 
-struct ssl_ctx_st;
+struct ssl_st;
 
 namespace flyball::kube {
 
@@ -23,9 +23,9 @@ class TlsClient {
   // The same trust without a client certificate, for another host.
   std::shared_ptr<const TlsClient> WithoutIdentity() const;
 
-  // Makes connections from `context` check that the peer is `name` (a host name or an address).
-  // `why` gets the reason of a failed check; it must live as long as the context.
-  void Apply(ssl_ctx_st* context, const std::string& name, std::string* why) const;
+  // A client's side of a connection, not connected yet, that checks that the peer is `name` (a host
+  // name or an address). The caller owns it; nullptr: OpenSSL's error queue says why.
+  ssl_st* NewConnection(const std::string& name) const;
 
  private:
   struct Material;

@@ -17,6 +17,7 @@
 #include "base/thread_limit.h"
 #include "kube/connection.h"
 #include "kube/credentials.h"
+#include "kube/net/wait.h"
 #include "kube/tls_client.h"
 #include "kube/url.h"
 
@@ -25,6 +26,7 @@ namespace {
 
 constexpr int kMaxRedirects = 5;
 constexpr size_t kMaxErrorBytes = 64 << 10;
+constexpr size_t kSmallBody = 64 << 10;
 constexpr size_t kLargeBody = 1 << 20;
 // What parsers of JSON want to find behind a text without another copy of it.
 constexpr size_t kParserRoom = 64;
@@ -54,8 +56,8 @@ bool IsRedirect(int status) {
 // A call, and where redirects have led it. The call is not copied: its body may be long.
 struct Errand {
   const HttpCall* call;
-  std::string target;      // instead of the call's
-  absl::Duration timeout;  // as well
+  std::string target;  // instead of the call's
+  Until until;
 };
 
 // The caller's side of one exchange: what came back, and whether it grew too large.
@@ -75,12 +77,14 @@ struct Received {
     return !too_large;
   }
   bool TakeData(absl::string_view data) {
-    too_large = answer.body.size() + data.size() > limit;
+    const size_t size = answer.body.size() + data.size();
+    too_large = size > limit;
     if (too_large) return false;
-    // A large body is given its room at once: growing by doubling would hold it twice. What is not
-    // used of it costs no memory.
-    if (answer.body.size() + data.size() > kLargeBody) {
-      answer.body.reserve(std::min(limit, kLargestReserve));
+    // What is not small is given its room at once: growing by doubling would hold it twice. What is
+    // not used of the room costs no memory.
+    if (size > kSmallBody && size + kParserRoom > answer.body.capacity()) {
+      const size_t room = size <= kLargeBody ? kLargeBody : kLargestReserve;
+      if (size <= room) answer.body.reserve(std::min(limit, room) + kParserRoom);
     }
     answer.body.append(data.data(), data.size());
     return true;
@@ -139,28 +143,37 @@ class PooledTransport : public HttpTransport {
       : base_(std::move(base)),
         options_(std::move(options)),
         identity_(std::move(identity)),
+        dialling_({.timeout = options_.connect_timeout,
+                   .addresses = options_.addresses,
+                   .dns = options_.dns}),
         pool_(static_cast<size_t>(std::max(options_.max_idle_connections, 0))) {}
 
   absl::StatusOr<HttpAnswer> Do(const HttpCall& call) override {
     RETURN_IF_ERROR(CheckCall(call));
-    if (deadlines_.closed()) return ShuttingDown();
-    const MonotonicTime deadline = Clock::System().MonotonicNow() + call.timeout;
-    Errand next = {.call = &call, .target = absl::StrCat(base_.path, call.target), .timeout = {}};
+    Errand next = {.call = &call,
+                   .target = absl::StrCat(base_.path, call.target),
+                   .until = {Clock::System().MonotonicNow() + call.timeout, &stop_}};
     HttpCall as_get;
     Url origin = base_;
     for (int redirects = 0;; ++redirects) {
-      next.timeout = deadline - Clock::System().MonotonicNow();
-      ASSIGN_OR_RETURN(HttpAnswer answer, DoAt(origin, next));
-      if (!IsRedirect(answer.status) || answer.Header("Location").empty()) return answer;
+      absl::StatusOr<HttpAnswer> answer = DoAt(origin, next);
+      if (!answer.ok()) return Explain(answer.status(), call.timeout);
+      if (!IsRedirect(answer->status) || answer->Header("Location").empty()) return answer;
       if (redirects == kMaxRedirects) {
         return absl::UnavailableError(
             absl::StrCat(base_.Origin(), ": more than ", kMaxRedirects, " redirects"));
       }
       ASSIGN_OR_RETURN(RedirectTarget redirect,
-                       ResolveRedirect(origin, next.target, answer.Header("Location")));
+                       ResolveRedirect(origin, next.target, answer->Header("Location")));
+      if (!options_.leave_origin && !redirect.origin.SameOrigin(base_)) {
+        // Where to is not said: it is what the server wrote.
+        return absl::FailedPreconditionError(
+            absl::StrCat(base_.Origin(), ": status ", answer->status,
+                         " redirects to another scheme, host or port, which is not followed"));
+      }
       origin = std::move(redirect.origin);
       next.target = std::move(redirect.target);
-      if (answer.status <= 303 && next.call->method != "GET" && next.call->method != "HEAD") {
+      if (answer->status <= 303 && next.call->method != "GET" && next.call->method != "HEAD") {
         // As browsers and Go do.
         as_get = call;
         as_get.method = "GET";
@@ -174,12 +187,11 @@ class PooledTransport : public HttpTransport {
   absl::Status Stream(const HttpCall& call,
                       const std::function<bool(absl::string_view)>& on_data) override {
     RETURN_IF_ERROR(CheckCall(call));
-    if (deadlines_.closed()) return ShuttingDown();
     const Credentials identity = identity_->Get();
     // Streams last: they get connections of their own.
-    Connection connection(base_, identity.tls, options_.connect_timeout);
+    Connection connection(base_, identity.tls, dialling_);
     absl::Duration limit = std::min(call.timeout, call.head_timeout);
-    Deadlines::Guard guard(deadlines_, connection, limit);
+    Until until = {Clock::System().MonotonicNow() + limit, &stop_};
     int status = 0;
     std::string error;
     Exchange exchange =
@@ -187,23 +199,22 @@ class PooledTransport : public HttpTransport {
     exchange.on_head = [&](int answered, const HeaderList&) {
       status = answered;
       limit = call.timeout;
-      guard.Extend(limit);
+      until.deadline = Clock::System().MonotonicNow() + limit;
       return status != 200 || on_data("");
     };
     exchange.on_data = [&](absl::string_view data) {
-      guard.Extend(limit);
+      until.deadline = Clock::System().MonotonicNow() + limit;
       if (status == 200) return on_data(data);
       error.append(data.data(), std::min(data.size(), kMaxErrorBytes - error.size()));
       return error.size() < kMaxErrorBytes;
     };
-    const absl::Status run = connection.Run(exchange);
-    RETURN_IF_ERROR(Explain(guard.End(), limit, run));
+    RETURN_IF_ERROR(Explain(connection.Run(exchange, until), limit));
     if (status == 200) return absl::OkStatus();
     return absl::Status(HttpStatusCode(status),
                         error.empty() ? absl::StrCat("HTTP ", status) : error);
   }
 
-  void Shutdown() override { deadlines_.Close(); }
+  void Shutdown() override { stop_.Set(); }
 
  private:
   // `identity` is null on the way to another host.
@@ -230,7 +241,8 @@ class PooledTransport : public HttpTransport {
     return exchange;
   }
 
-  // One exchange with `origin`, tried again once if a kept connection turned out to be gone.
+  // One exchange with `origin`, tried again once if a kept connection turned out to be gone: both
+  // within the same time.
   absl::StatusOr<HttpAnswer> DoAt(const Url& origin, const Errand& errand) {
     const Credentials identity = identity_->Get();
     if (!origin.SameOrigin(base_)) return DoElsewhere(origin, errand, identity);
@@ -238,9 +250,7 @@ class PooledTransport : public HttpTransport {
     std::unique_ptr<Connection> connection = pool_.Take(identity.generation);
     while (true) {
       const bool kept = connection != nullptr;
-      if (!kept) {
-        connection = std::make_unique<Connection>(origin, identity.tls, options_.connect_timeout);
-      }
+      if (!kept) connection = std::make_unique<Connection>(origin, identity.tls, dialling_);
       bool answered = false;
       absl::StatusOr<HttpAnswer> answer = RunOn(*connection, errand, exchange, &answered);
       if (answer.ok()) {
@@ -266,7 +276,7 @@ class PooledTransport : public HttpTransport {
       ASSIGN_OR_RETURN(tls, TlsClient::Load(trust));
     }
     tls = origin.tls ? tls->WithoutIdentity() : nullptr;
-    Connection connection(origin, tls, options_.connect_timeout);
+    Connection connection(origin, tls, dialling_);
     const HttpCall bare = WithoutCredentials(*errand.call);
     Exchange exchange = MakeExchange(bare, errand.target, nullptr, "gzip");
     bool answered = false;
@@ -295,42 +305,33 @@ class PooledTransport : public HttpTransport {
       return received.TakeHead(status, std::move(headers));
     };
     exchange.on_data = [&](absl::string_view data) { return received.TakeData(data); };
-    Deadlines::Guard guard(deadlines_, connection, errand.timeout);
-    const absl::Status run = connection.Run(exchange);
-    const Deadlines::Outcome outcome = guard.End();
+    RETURN_IF_ERROR(connection.Run(exchange, errand.until));
     if (received.too_large) {
       return absl::ResourceExhaustedError(
           absl::StrCat(base_.Origin(), ": the answer is larger than ", limit, " bytes"));
     }
-    RETURN_IF_ERROR(Explain(outcome, errand.timeout, run));
     return std::move(received.answer);
   }
 
-  absl::Status ShuttingDown() const {
-    return absl::CancelledError(absl::StrCat(base_.Origin(), ": shutting down"));
-  }
-
-  absl::Status Explain(Deadlines::Outcome outcome, absl::Duration timeout,
-                       const absl::Status& run) const {
-    // Asked first: a body without a length ends well when its connection is cut.
-    switch (outcome) {
-      case Deadlines::Outcome::kLate:
-        return absl::DeadlineExceededError(
-            absl::StrCat(base_.Origin(), ": no whole answer within ",
-                         absl::FormatDuration(absl::Ceil(timeout, absl::Milliseconds(1)))));
-      case Deadlines::Outcome::kClosed:
-        return ShuttingDown();
-      case Deadlines::Outcome::kInTime:
-        return run;
+  // What the waits can't say: how long was waited, and for whom.
+  absl::Status Explain(const absl::Status& status, absl::Duration timeout) const {
+    if (absl::IsDeadlineExceeded(status)) {
+      return absl::DeadlineExceededError(
+          absl::StrCat(base_.Origin(), ": no whole answer within ",
+                       absl::FormatDuration(absl::Ceil(timeout, absl::Milliseconds(1)))));
     }
-    return run;
+    if (absl::IsCancelled(status)) {
+      return absl::CancelledError(absl::StrCat(base_.Origin(), ": shutting down"));
+    }
+    return status;
   }
 
   const Url base_;
   const TransportOptions options_;
   const std::unique_ptr<CredentialSource> identity_;
+  const Dialling dialling_;
+  StopSignal stop_;
   Pool pool_;
-  Deadlines deadlines_;
 };
 
 }  // namespace

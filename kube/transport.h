@@ -1,11 +1,18 @@
 // One HTTP client for everything the program calls: the API server, Prometheus, webhooks.
 //
-// Thread-safe: connections are kept alive and pooled; a call takes one for its duration. Every call
-// has a deadline and a limit on the answer's size. The only place that includes the HTTP library's
-// client. One thread for each transport cuts the calls whose time is over.
+// Thread-safe: connections are kept alive and pooled; a call takes one for its duration, and is
+// made by the caller's thread alone.
 //
-// Limits: looking up a name is bounded by the resolver's own limits; a server may send header lines
-// for as long as the deadline lasts.
+// Time: a call has one deadline for all that it does: the lookup of the name, connecting, the TLS
+// handshake, a second try, redirects. Do returns within call.timeout of its start (and the few
+// milliseconds until the thread is run), and from then on nothing of the call is sent any more: its
+// connection is reset, what the kernel still held is dropped. What was sent before may have been
+// received, so a write that failed may still come to be. Whoever must not write after some point
+// in time (the scaler's fence) starts no call later than `timeout` before it.
+//
+// Memory: a call holds no more than max_body_bytes and, all in all, 300 KiB of head and buffers,
+// whatever the server sends: see net/response_reader.h for the limits of heads. What an answer's
+// gzip unfolds to counts.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +26,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "kube/net/dns_settings.h"
 
 namespace flyball::kube {
+
+class AddressRules;  // net/address_rules.h
 
 using HeaderList = std::vector<std::pair<std::string, std::string>>;
 
@@ -52,11 +62,14 @@ class HttpTransport {
   virtual ~HttpTransport() = default;
 
   // Any status code is a value, but redirects are followed (5 at most; another host gets no
-  // credentials, no client certificate and none of options.headers). Errors:
-  //   kUnavailable        refused, reset, TLS failure, name not found
-  //   kCancelled          Shutdown was called
-  //   kDeadlineExceeded   no whole answer within the timeout
-  //   kResourceExhausted  the answer is larger than max_body_bytes
+  // credentials, no client certificate and none of options.headers). Errors, none of which shows
+  // anything that the server wrote:
+  //   kUnavailable         refused, reset, TLS failure, name not found, no HTTP
+  //   kCancelled           Shutdown was called
+  //   kDeadlineExceeded    no whole answer within the timeout
+  //   kResourceExhausted   the answer is larger than max_body_bytes, or its head than its limits
+  //   kPermissionDenied    the server's address is none that options.addresses allow
+  //   kFailedPrecondition  a redirect to another origin, without options.leave_origin
   virtual absl::StatusOr<HttpAnswer> Do(const HttpCall& call) = 0;
 
   // Hands the body of a 200 answer to `on_data` piece by piece, first an empty one as soon as the
@@ -91,9 +104,14 @@ struct TransportOptions {
   std::string username, password;  // Basic
   std::string server_name;         // for TLS, when it is not the URL's host
   bool insecure_skip_verify = false;
-  HeaderList headers;  // added to each call
-  absl::Duration connect_timeout = absl::Seconds(5);
+  HeaderList headers;                                 // added to each call
+  absl::Duration connect_timeout = absl::Seconds(5);  // name, connection and TLS together
   int max_idle_connections = 32;
+  bool leave_origin = true;  // redirects to another scheme, host or port are followed
+  // Which addresses may be connected to; null: all. What is checked is what the name stands for at
+  // the time of connecting.
+  std::shared_ptr<const AddressRules> addresses;
+  DnsSettings dns;
 };
 
 // kInvalidArgument names what is wrong with the URL or a file; kResourceExhausted: it needs a

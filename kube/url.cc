@@ -38,7 +38,7 @@ std::string PercentDecode(absl::string_view text) {
 std::string EncodeForRequestLine(absl::string_view text) {
   std::string out;
   for (const char c : text) {
-    if (absl::ascii_isgraph(c) && !absl::StrContains("\"<>\\^`{|}%#", c)) {
+    if (absl::ascii_isgraph(c) && !absl::StrContains("\"<>\\^`{|}#", c)) {
       out.push_back(c);
     } else {
       absl::StrAppendFormat(&out, "%%%02X", static_cast<unsigned char>(c));
@@ -131,21 +131,18 @@ absl::StatusOr<RedirectTarget> ResolveRedirect(const Url& from, absl::string_vie
     const size_t start = location.find_first_of("/?", location.find("//") + 2);
     location = start == absl::string_view::npos ? absl::string_view("/") : location.substr(start);
   }
-  absl::string_view old_path = target.substr(0, target.find('?'));
-  absl::string_view old_query = target.substr(old_path.size());
+  const absl::string_view old_path = target.substr(0, target.find('?'));
   const absl::string_view new_path = location.substr(0, location.find('?'));
   const absl::string_view new_query = location.substr(new_path.size());
-  if (absl::StartsWith(new_path, "/")) {
-    out.target = EncodeForRequestLine(new_path);
+  if (new_path.empty()) {
+    out.target = std::string(old_path);
   } else {
-    // Relative to the folder of the old path.
-    const absl::string_view folder = old_path.substr(0, old_path.rfind('/') + 1);
-    out.target = new_path.empty() ? std::string(new_query.empty() ? old_path : folder)
-                                  : absl::StrCat(folder, EncodeForRequestLine(new_path));
+    // Relative to the folder of the old path, unless it begins at the root.
+    const absl::string_view folder =
+        new_path[0] == '/' ? absl::string_view() : old_path.substr(0, old_path.rfind('/') + 1);
+    out.target = absl::StrCat(folder, EncodeForRequestLine(new_path));
   }
-  absl::StrAppend(&out.target, PercentDecode(old_query) == new_query
-                                   ? std::string(old_query)
-                                   : EncodeForRequestLine(new_query));
+  absl::StrAppend(&out.target, EncodeForRequestLine(new_query));
   return out;
 }
 

@@ -36,8 +36,7 @@ struct RedirectTarget {
   std::string target;
 };
 
-// The HTTP library hands over header values percent-decoded. A query that is the same as the
-// request's is therefore taken from there; what else may not stand in a request line is encoded.
+// What may not stand in a request line is encoded.
 absl::StatusOr<RedirectTarget> ResolveRedirect(const Url& from, absl::string_view target,
                                                absl::string_view location);
 

@@ -62,8 +62,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"SameScheme", "/a", "//o/b", "http://o:80", "/b"},
                     Row{"PathOnly", "/a?q", "/b", "http://h:9090", "/b"},
                     Row{"Relative", "/a/b?q", "c", "http://h:9090", "/a/c"},
-                    // The library hands the decoded text over.
-                    Row{"SameQueryKeepsItsEncoding", "/a?query=a%2Bb%20c", "/b?query=a+b c",
+                    Row{"QueryAlone", "/a/b?q", "?r", "http://h:9090", "/a/b?r"},
+                    Row{"TheQueryKeepsItsEncoding", "/a?query=x", "/b?query=a%2Bb%20c",
                         "http://h:9090", "/b?query=a%2Bb%20c"},
                     Row{"OtherTextIsMadeSafe", "/a", "/b c?d=e f\r\nX: y", "http://h:9090",
                         "/b%20c?d=e%20f%0D%0AX:%20y"}),

@@ -14,7 +14,7 @@ import sys
 import urllib.parse
 import uuid
 
-HEADERS = ("nlohmann-json3-dev", "libcli11-dev")  # libraries without a .so
+HEADERS = ("nlohmann-json3-dev", "libcli11-dev", "node-llhttp")  # libraries without a .so
 
 
 def output(*command: str) -> str:
