@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/go_arithmetic.h"
 
@@ -311,6 +312,13 @@ Quantity Quantity::FromMilli(int64_t milli, Format format) {
 
 int64_t Quantity::MilliValue() const { return ScaledValue(3); }
 int64_t Quantity::Value() const { return ScaledValue(0); }
+
+double Quantity::ToDouble() const {
+  double out = 0;
+  // Out of a double's range is infinite, or 0.
+  (void)absl::SimpleAtod(absl::StrCat(value_ < 0 ? "-" : "", Digits(), "e", scale_), &out);
+  return out;
+}
 
 int64_t Quantity::ScaledValue(int decimals) const {
   if (wide()) return WideScaledValue(decimals);

@@ -37,6 +37,9 @@ class Quantity {
   int64_t MilliValue() const;
   // Units, rounded up away from zero.
   int64_t Value() const;
+  // The double that is nearest; infinite beyond the largest. Upstream's AsApproximateFloat64 may be
+  // another one in the last places.
+  double ToDouble() const;
 
   // -1, 0, 1; and ordering by value.
   int Sign() const;

@@ -60,6 +60,19 @@ INSTANTIATE_TEST_SUITE_P(Texts, RefusedTest,
                                          "--1", "1e", "1.5e", "1e3k", "Inf", "NaN", "1e3000000000",
                                          std::string(2000, '1')));
 
+TEST(ToDoubleTest, HasNoLimitButThatOfADouble) {
+  const auto of = [](const char* text) { return Quantity::Parse(text)->ToDouble(); };
+  EXPECT_EQ(of("0"), 0);
+  EXPECT_EQ(of("1500m"), 1.5);
+  EXPECT_EQ(of("-2Ki"), -2048);
+  EXPECT_EQ(of("100n"), 1e-7);
+  EXPECT_EQ(of("1e19"), 1e19);
+  EXPECT_EQ(of("-1e19"), -1e19);
+  EXPECT_EQ(of("123456789012345678901234567890"), 123456789012345678901234567890.0);
+  EXPECT_EQ(of("1e400"), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(of("-1e400"), -std::numeric_limits<double>::infinity());
+}
+
 TEST(FromMilliTest, PrintsTheLargestSuffixThatLeavesAnInteger) {
   EXPECT_EQ(Quantity::FromMilli(1'500'000).ToString(), "1500");
   EXPECT_EQ(Quantity::FromMilli(1'000'000).ToString(), "1k");

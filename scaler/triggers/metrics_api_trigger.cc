@@ -1,7 +1,7 @@
 // A number in what an HTTP server answers. Source: KEDA 2.20 metrics-api.
 // Differs: format xml and aggregateFromKubeServiceEndpoints are refused; value_path.h says which
-// part
-//          of gjson's paths there is; a value that is not finite is unknown.
+// part of gjson's paths there is; a value that is not finite is unknown; errors show nothing of the
+// answer's body.
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -15,7 +15,8 @@
 namespace flyball::scaler {
 namespace {
 
-constexpr size_t kMaxValues = 100'000;
+// Of a YAML document, which is held whole.
+constexpr size_t kMaxValues = 10'000;
 
 class MetricsApiTrigger : public Trigger {
  public:
@@ -59,17 +60,16 @@ class MetricsApiTrigger : public Trigger {
 
   absl::StatusOr<double> ValueIn(absl::string_view body) const {
     if (options_.sample.has_value()) return FindSample(body, *options_.sample);
+    if (options_.json) return options_.path->ReadJson(body);
     const ParseLimits limits{.max_bytes = HttpSource::kMaxAnswerBytes, .max_nodes = kMaxValues};
-    if (options_.json) {
-      ASSIGN_OR_RETURN(const Node document, ParseJson(body, limits));
-      return options_.path->Read(document);
-    }
-    ASSIGN_OR_RETURN(const std::vector<Node> documents, ParseDocuments(body, limits));
-    if (documents.size() != 1) {
+    const absl::StatusOr<std::vector<Node>> documents = ParseDocuments(body, limits);
+    // What exactly is wrong is not said: it may hold names of the document.
+    if (!documents.ok()) return absl::FailedPreconditionError("the answer is not YAML");
+    if (documents->size() != 1) {
       return absl::FailedPreconditionError(
-          absl::StrCat("expected one YAML document, got ", documents.size()));
+          absl::StrCat("expected one YAML document, got ", documents->size()));
     }
-    return options_.path->Read(documents.front());
+    return options_.path->Read(documents->front());
   }
 
   const Options options_;

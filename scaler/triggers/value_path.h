@@ -6,12 +6,14 @@
 // the document has to be valid.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "scaler/spec/document.h"
+#include "scaler/triggers/path_finder.h"
 
 namespace flyball::scaler {
 
@@ -20,12 +22,18 @@ class ValuePath {
   // kInvalidArgument: empty, or beyond what is said above.
   static absl::StatusOr<ValuePath> Parse(absl::string_view text);
 
-  // A number, or a string that is a Kubernetes quantity (`1500m` is 1.5).
+  // A number, or a string that is a Kubernetes quantity with a digit (`1500m` is 1.5), beyond the
+  // largest double infinite.
   //   kNotFound            nothing stands there
   //   kFailedPrecondition  something else does
   absl::StatusOr<double> Read(const Node& document) const;
+  // The same of a JSON text, nothing of which is held but what stands at the path.
+  //   kInvalidArgument     it is not JSON, or holds a number beyond all doubles
+  absl::StatusOr<double> ReadJson(absl::string_view text) const;
 
  private:
+  absl::StatusOr<double> NumberOf(const std::optional<FoundValue>& found) const;
+
   std::string text_;
   std::vector<std::string> steps_;
   bool length_ = false;  // of the list that the steps lead to

@@ -1,6 +1,7 @@
 // links: scaler_triggers
 //
-// `path`, a line end, then a document: a finite number or a reason, for JSON and YAML alike.
+// `path`, a line end, then a document: a number or a reason, for JSON and YAML alike, and of JSON
+// the same whether it was read piece by piece or whole.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -25,7 +26,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!path.ok() || !documents.ok()) return 0;
   for (const auto& document : *documents) {
     const auto value = path->Read(document);
-    Require(value.ok() ? std::isfinite(*value) : !value.status().message().empty());
+    Require(value.ok() ? !std::isnan(*value) : !value.status().message().empty());
+    const auto pieces = path->ReadJson(parts.second);
+    if (pieces.ok()) Require(value.ok() && *value == *pieces);
   }
   return 0;
 }
