@@ -39,6 +39,12 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
                  "how long after the last renewal a replica still writes");
   flags.Duration("scaler-lease-retry-period", f.lease_retry_period,
                  "how often leases are renewed and looked at");
+  flags.List("scaler-trigger-allow-addresses", f.trigger_allow_addresses,
+             "addresses and ranges (10.0.0.0/8) that triggers may ask although they are loopback, "
+             "link-local, multicast or a cloud's metadata server");
+  flags.String("scaler-trigger-secrets", f.trigger_secrets,
+               "which Secrets triggers may use: all that they name, or referenced, those of them "
+               "with the label flyball.dev/trigger-secret=true");
   flags.Duration(
       "scaler-status-interval", f.status_interval,
       "how often a status that tells nothing new is written at most; with 0 every status is "
@@ -83,6 +89,13 @@ absl::Status CheckScalerFlags(const ScalerFlags& f) {
   if (f.status_interval < absl::ZeroDuration()) {
     return Refused("--scaler-status-interval: expected 0 or more");
   }
+  if (const auto rules = kube::AddressRules::Parse(f.trigger_allow_addresses); !rules.ok()) {
+    return Refused(absl::StrCat("--scaler-trigger-allow-addresses: ", rules.status().message()));
+  }
+  if (f.trigger_secrets != "all" && f.trigger_secrets != "referenced") {
+    return Refused(absl::StrCat("--scaler-trigger-secrets: expected all or referenced, got \"",
+                                f.trigger_secrets, "\""));
+  }
   if (!(f.write_qps > 0)) return Refused("--scaler-write-qps: expected more than 0");
   if (f.write_burst < 1) return Refused("--scaler-write-burst: expected 1 or more");
   if (!f.leader_elect && f.shards != 1) {
@@ -105,6 +118,11 @@ scaler::ScalerOptions ScalerOptionsFrom(const ScalerFlags& f) {
   options.math.downscale_stabilization = f.downscale_stabilization;
   options.math.cpu_initialization_period = f.cpu_initialization_period;
   options.math.initial_readiness_delay = f.initial_readiness_delay;
+  // Checked before.
+  options.trigger_addresses =
+      kube::AddressRules::Parse(f.trigger_allow_addresses).value_or(kube::AddressRules());
+  options.trigger_secrets = f.trigger_secrets == "referenced" ? scaler::TriggerSecrets::kReferenced
+                                                              : scaler::TriggerSecrets::kAll;
   options.writes_per_second = f.write_qps;
   options.write_burst = f.write_burst;
   if (f.leader_elect) {

@@ -29,6 +29,9 @@ struct ScalerFlags {
   absl::Duration lease_renew_deadline = absl::Seconds(10);
   absl::Duration lease_retry_period = absl::Seconds(2);
 
+  std::vector<std::string> trigger_allow_addresses;
+  std::string trigger_secrets = "all";  // or "referenced"
+
   absl::Duration status_interval = absl::Seconds(15);
   double write_qps = 500;
   int write_burst = 1000;

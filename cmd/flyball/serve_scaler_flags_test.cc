@@ -43,7 +43,8 @@ TEST(ScalerFlags, ReachTheOptions) {
        "--scaler-write-qps=7.5", "--scaler-write-burst=9", "--scaler-lease-duration=30s",
        "--scaler-lease-renew-deadline=20s", "--scaler-lease-retry-period=4s",
        "--horizontal-pod-autoscaler-sync-period=1s", "--horizontal-pod-autoscaler-tolerance=0",
-       "--horizontal-pod-autoscaler-downscale-stabilization=0s"});
+       "--horizontal-pod-autoscaler-downscale-stabilization=0s",
+       "--scaler-trigger-allow-addresses=127.0.0.0/8,::1", "--scaler-trigger-secrets=referenced"});
   ASSERT_TRUE(flags.ok()) << flags.status();
   const scaler::ScalerOptions options = ScalerOptionsFrom(flags->scaler);
   EXPECT_EQ(options.mode, scaler::Mode::kAct);
@@ -53,6 +54,9 @@ TEST(ScalerFlags, ReachTheOptions) {
   EXPECT_EQ(options.writes_per_second, 7.5);
   EXPECT_EQ(options.write_burst, 9);
   EXPECT_EQ(options.request_timeout, absl::Seconds(5));  // the margin is 10 s
+  EXPECT_TRUE(options.trigger_addresses.Check(*kube::IpAddress::Parse("127.0.0.1")).ok());
+  EXPECT_FALSE(options.trigger_addresses.Check(*kube::IpAddress::Parse("169.254.0.1")).ok());
+  EXPECT_EQ(options.trigger_secrets, scaler::TriggerSecrets::kReferenced);
   EXPECT_EQ(options.sync_period, absl::Seconds(1));
   EXPECT_EQ(options.math.tolerance, 0);
   EXPECT_EQ(options.math.downscale_stabilization, absl::ZeroDuration());
@@ -102,6 +106,13 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedRow{"NoPeriod", {"--horizontal-pod-autoscaler-sync-period=0"}, "sync-period"},
         RefusedRow{"NoWrites", {"--scaler-write-qps=0"}, "--scaler-write-qps"},
         RefusedRow{"NoBurst", {"--scaler-write-burst=0"}, "--scaler-write-burst"},
+        RefusedRow{"NoAddress",
+                   {"--scaler-trigger-allow-addresses=10.0.0.0/8,localhost"},
+                   "--scaler-trigger-allow-addresses: expected an address or a range like "
+                   "10.0.0.0/8, got \"localhost\""},
+        RefusedRow{"UnknownSecrets",
+                   {"--scaler-trigger-secrets=none"},
+                   "expected all or referenced, got \"none\""},
         RefusedRow{"NoShards", {"--scaler-shards=0"}, "--scaler-shards"},
         RefusedRow{"ShardsWithoutLeases",
                    {"--scaler-leader-elect=false", "--scaler-shards=2"},

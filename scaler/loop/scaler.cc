@@ -87,7 +87,9 @@ class Scaler::Impl {
       : parts_(parts),
         options_(std::move(options)),
         run_reads_(RunIn(reads_)),
-        trigger_lanes_(RunIn(triggers_), kTriggerThreadsOfOneServer) {}
+        trigger_lanes_(RunIn(triggers_), kTriggerThreadsOfOneServer),
+        trigger_clients_(std::make_shared<TriggerClients>(TriggerClientOptions{
+            .addresses = options_.trigger_addresses, .clock = &parts.clock, .dns = {}})) {}
   ~Impl() { Stop(); }
 
   absl::Status Start();
@@ -124,7 +126,7 @@ class Scaler::Impl {
   std::unique_ptr<adapter::WorkerPool> reads_, triggers_, decisions_, writes_;
   const QuestionBoard::Run run_reads_;
   Lanes trigger_lanes_;
-  std::shared_ptr<TriggerClients> trigger_clients_ = std::make_shared<TriggerClients>();
+  const std::shared_ptr<TriggerClients> trigger_clients_;
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<AutoscalerStore> autoscalers_;
   absl::Mutex mutex_;
@@ -189,7 +191,7 @@ void Scaler::Impl::MakeLoop() {
                            bool by_node) { return pods_->Count(ns, selector, by_node); },
       .read_secret =
           [this](absl::string_view ns, const TriggerSpec::SecretKey& key) {
-            return ReadSecret(*client_, ns, key);
+            return ReadSecret(*client_, ns, key, options_.trigger_secrets);
           },
       .clients = trigger_clients_};
   loop_ = std::make_unique<Loop>(

@@ -15,10 +15,12 @@
 #include "absl/time/time.h"
 #include "adapter/provider.h"
 #include "base/clock.h"
+#include "kube/net/address_rules.h"
 #include "kube/object_directory.h"
 #include "kube/transport.h"
 #include "scaler/loop/decision_record.h"
 #include "scaler/loop/ownership.h"
+#include "scaler/loop/secrets.h"
 #include "scaler/math/input.h"
 
 namespace flyball::scaler {
@@ -36,6 +38,8 @@ struct ScalerOptions {
   // Of one request to the API server: a write must have ended when another replica may begin, so
   // not longer than the election's WriteMargin.
   absl::Duration request_timeout = absl::Seconds(5);
+  kube::AddressRules trigger_addresses;  // what triggers may connect to
+  TriggerSecrets trigger_secrets = TriggerSecrets::kAll;
   int decide_threads = 2;
   int read_threads = 16;
   int write_threads = 8;

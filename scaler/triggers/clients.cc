@@ -1,13 +1,22 @@
 #include "scaler/triggers/clients.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "kube/net/resolve.h"
 
 namespace flyball::scaler {
 namespace {
+
+// Of one client: as many calls as one namespace makes of a server at once.
+constexpr int kMostIdle = 8;
+
+// Who is in use stays, so that Shutdown reaches it. Uses begin under the lock.
+bool InUse(const std::shared_ptr<kube::HttpTransport>& client) { return client.use_count() > 1; }
 
 // Equal for equal options only; holds credentials, so it never leaves this file.
 std::string KeyOf(const kube::TransportOptions& options) {
@@ -29,35 +38,73 @@ std::string KeyOf(const kube::TransportOptions& options) {
 
 }  // namespace
 
+TriggerClients::TriggerClients(TriggerClientOptions options)
+    : addresses_(std::make_shared<const kube::AddressRules>(std::move(options.addresses))),
+      dns_(std::move(options.dns)),
+      clock_(options.clock != nullptr ? *options.clock : Clock::System()) {}
+
 absl::StatusOr<std::shared_ptr<kube::HttpTransport>> TriggerClients::Http(
-    const kube::TransportOptions& options) {
+    absl::string_view ns, const kube::TransportOptions& options) {
   const std::string key = KeyOf(options);
+  const MonotonicTime now = clock_.MonotonicNow();
   {
     absl::MutexLock lock(&mutex_);
+    ForgetUnused(now);
     if (const auto known = http_.find(key); known != http_.end()) {
-      if (auto client = known->second.lock()) return client;
+      known->second.used = now;
+      return known->second.client;
     }
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<kube::HttpTransport> made, kube::MakeHttpTransport(options));
-  std::shared_ptr<kube::HttpTransport> client = std::move(made);
+  kube::TransportOptions own = options;
+  own.leave_origin = false;
+  own.addresses = addresses_;
+  own.dns = dns_;
+  own.max_idle_connections = kMostIdle;
+  ASSIGN_OR_RETURN(std::unique_ptr<kube::HttpTransport> made,
+                   kube::MakeHttpTransport(std::move(own)));
   absl::MutexLock lock(&mutex_);
-  std::erase_if(http_, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<kube::HttpTransport>& place = http_[key];
-  if (auto other = place.lock()) return other;  // another thread was faster
-  place = client;
-  if (shut_) client->Shutdown();
-  return client;
+  Kept& kept = http_[key];
+  if (kept.client == nullptr) {  // else another thread was faster
+    MakeRoom(ns);
+    kept = {.client = std::move(made), .ns = std::string(ns), .used = now};
+    if (stop_.IsSet()) kept.client->Shutdown();
+  }
+  return kept.client;
+}
+
+absl::Status TriggerClients::Hinted(const absl::Status& status) {
+  if (!absl::IsPermissionDenied(status)) return status;
+  return absl::PermissionDeniedError(absl::StrCat(
+      status.message(), ", which triggers may not ask (--scaler-trigger-allow-addresses)"));
+}
+
+void TriggerClients::ForgetUnused(MonotonicTime now) {
+  if (now < next_look_) return;
+  next_look_ = now + kUnusedFor / 4;
+  std::erase_if(http_, [now](const auto& entry) {
+    return !InUse(entry.second.client) && now - entry.second.used >= kUnusedFor;
+  });
+}
+
+void TriggerClients::MakeRoom(absl::string_view ns) {
+  size_t of_namespace = 0;
+  auto oldest = http_.end();
+  for (auto it = http_.begin(); it != http_.end(); ++it) {
+    if (it->second.ns != ns) continue;
+    ++of_namespace;
+    if (InUse(it->second.client)) continue;
+    if (oldest == http_.end() || it->second.used < oldest->second.used) oldest = it;
+  }
+  if (of_namespace >= kMostOfOneNamespace && oldest != http_.end()) http_.erase(oldest);
 }
 
 void TriggerClients::Shutdown() {
+  stop_.Set();
   std::vector<std::shared_ptr<kube::HttpTransport>> http;
   std::vector<std::shared_ptr<ExternalScaler>> external;
   {
     absl::MutexLock lock(&mutex_);
-    shut_ = true;
-    for (const auto& [key, client] : http_) {
-      if (auto used = client.lock()) http.push_back(std::move(used));
-    }
+    for (const auto& [key, kept] : http_) http.push_back(kept.client);
     for (const auto& [address, client] : external_) {
       if (auto used = client.lock()) external.push_back(std::move(used));
     }
@@ -66,8 +113,34 @@ void TriggerClients::Shutdown() {
   for (const auto& client : external) client->Shutdown();
 }
 
-absl::StatusOr<std::shared_ptr<ExternalScaler>> TriggerClients::External(
-    const ExternalAddress& address) {
+size_t TriggerClients::kept() const {
+  absl::MutexLock lock(&mutex_);
+  return http_.size();
+}
+
+// Those of one family: gRPC takes no others together. The one that is to be tried first counts.
+absl::Status TriggerClients::FindEndpoints(ExternalAddress& address, absl::Duration timeout) const {
+  ASSIGN_OR_RETURN(
+      const std::vector<kube::Endpoint> found,
+      kube::Resolve(address.host, address.port, dns_,
+                    {.deadline = Clock::System().MonotonicNow() + timeout, .stop = &stop_}));
+  absl::Status refused;
+  std::optional<bool> v4;
+  for (const kube::Endpoint& endpoint : found) {
+    const absl::Status allowed = addresses_->Check(endpoint.address);
+    refused.Update(allowed);
+    if (!allowed.ok() || v4.value_or(endpoint.address.v4) != endpoint.address.v4) continue;
+    v4 = endpoint.address.v4;
+    address.endpoints.push_back(endpoint.ToString());
+  }
+  if (address.endpoints.empty()) return Hinted(refused);
+  std::sort(address.endpoints.begin(), address.endpoints.end());  // equal ones share a client
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<ExternalScaler>> TriggerClients::External(ExternalAddress address,
+                                                                         absl::Duration timeout) {
+  RETURN_IF_ERROR(FindEndpoints(address, timeout));
   absl::MutexLock lock(&mutex_);
   std::erase_if(external_, [](const auto& entry) { return entry.second.expired(); });
   std::weak_ptr<ExternalScaler>& place = external_[address];
@@ -75,7 +148,7 @@ absl::StatusOr<std::shared_ptr<ExternalScaler>> TriggerClients::External(
   // Does not connect yet.
   ASSIGN_OR_RETURN(std::shared_ptr<ExternalScaler> made, MakeExternalScaler(address));
   place = made;
-  if (shut_) made->Shutdown();
+  if (stop_.IsSet()) made->Shutdown();
   return made;
 }
 

@@ -8,11 +8,14 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
+#include "kube/url.h"
 #include "scaler/triggers/clients.h"
 #include "scaler/triggers/makers.h"
 #include "scaler/triggers/metric_value.h"
@@ -21,6 +24,8 @@
 namespace flyball::scaler {
 namespace {
 
+// Of the lookup of a name before the first reading.
+constexpr absl::Duration kSubscribeTimeout = absl::Seconds(5);
 constexpr size_t kMaxMetrics = 32;
 constexpr size_t kMaxMetricName = 253;
 
@@ -45,13 +50,10 @@ class ExternalTrigger : public Trigger {
     }
     absl::StatusOr<std::vector<TriggerMetric>> asked = AskMetrics(timeout);
     absl::MutexLock lock(&mutex_);
-    if (asked.ok()) {
-      known_ = *asked;
-      ask_again_ = false;
-    } else if (!known_.empty()) {
-      return known_;  // the readings say what is wrong
-    }
-    return asked;
+    ask_again_ = !asked.ok();
+    if (asked.ok()) known_ = *asked;
+    if (known_.empty()) return Explained(asked.status());
+    return known_;  // after a failure the readings say what is wrong
   }
 
   std::string Server() const override { return options_.address.address; }
@@ -67,7 +69,7 @@ class ExternalTrigger : public Trigger {
       absl::MutexLock lock(&mutex_);
       ask_again_ = true;
     }
-    std::fill(readings.begin(), readings.end(), Unknown(status, now));
+    std::fill(readings.begin(), readings.end(), Unknown(Explained(status), now));
     return readings;
   }
 
@@ -81,27 +83,37 @@ class ExternalTrigger : public Trigger {
       };
       client_ = nullptr;  // so that a stream is opened on it
     }
-    (void)Client();  // an error shows in the readings; each of them tries again
+    (void)Client(kSubscribeTimeout);  // an error shows in the readings; each of them tries again
   }
 
  private:
-  TriggerReading Unknown(const absl::Status& status, absl::Time now) const {
-    return {.error = absl::StrCat("external scaler ", options_.address.address, ": ",
-                                  absl::StatusCodeToString(status.code()), ": ", status.message()),
-            .time = now};
+  static TriggerReading Unknown(const absl::Status& status, absl::Time now) {
+    return {.error = std::string(status.message()), .time = now};
   }
 
-  // The client under the Secrets of this moment; where they changed, a stream goes over to it.
-  absl::StatusOr<std::shared_ptr<ExternalScaler>> Client() {
+  absl::Status Explained(const absl::Status& status) const {
+    return absl::Status(status.code(), absl::StrCat("external scaler ", options_.address.address,
+                                                    ": ", absl::StatusCodeToString(status.code()),
+                                                    ": ", status.message()));
+  }
+
+  // The client under the Secrets of this moment; where they changed, or the last call failed and
+  // the name now stands for another address, a stream goes over to it.
+  absl::StatusOr<std::shared_ptr<ExternalScaler>> Client(absl::Duration timeout) {
     ExternalAddress address = options_.address;
     ASSIGN_OR_RETURN(address.ca, options_.secrets->Read({"caCert"}));
     ASSIGN_OR_RETURN(address.cert, options_.secrets->Read({"tlsClientCert"}));
     ASSIGN_OR_RETURN(address.key, options_.secrets->Read({"tlsClientKey"}));
     address.tls |= !address.ca.empty() || !address.cert.empty();
+    {
+      absl::MutexLock lock(&mutex_);
+      if (client_ != nullptr && !ask_again_ && address == address_) return client_;
+    }
     ASSIGN_OR_RETURN(const std::shared_ptr<ExternalScaler> client,
-                     options_.clients->External(address));
+                     options_.clients->External(address, timeout));
     std::unique_ptr<ActivityStream> old;  // ended outside the lock, as it waits for its callback
     absl::MutexLock lock(&mutex_);
+    address_ = address;
     if (client != client_) {
       client_ = client;
       old = std::move(stream_);
@@ -111,9 +123,11 @@ class ExternalTrigger : public Trigger {
   }
 
   absl::StatusOr<std::vector<TriggerMetric>> AskMetrics(absl::Duration timeout) {
-    ASSIGN_OR_RETURN(const std::shared_ptr<ExternalScaler> client, Client());
-    ASSIGN_OR_RETURN(const std::vector<ExternalMetricTarget> specs,
-                     client->GetMetricSpec(options_.object, timeout));
+    const MonotonicTime deadline = Clock::System().MonotonicNow() + timeout;
+    ASSIGN_OR_RETURN(const std::shared_ptr<ExternalScaler> client, Client(timeout));
+    ASSIGN_OR_RETURN(
+        const std::vector<ExternalMetricTarget> specs,
+        client->GetMetricSpec(options_.object, deadline - Clock::System().MonotonicNow()));
     if (specs.empty() || specs.size() > kMaxMetrics) {
       return absl::FailedPreconditionError(
           absl::StrCat("it names ", specs.size(), " metrics, expected 1 to ", kMaxMetrics));
@@ -126,7 +140,7 @@ class ExternalTrigger : public Trigger {
       const absl::StatusOr<int64_t> target = TargetMilli(spec.target);
       if (!target.ok()) {
         return absl::FailedPreconditionError(
-            absl::StrCat("its target for ", spec.name, " ", target.status().message()));
+            absl::StrCat("its target for metric ", out.size() + 1, " ", target.status().message()));
       }
       out.push_back({.name = absl::StrCat("s", options_.index, "-", spec.name),
                      .target_type = options_.target_type,
@@ -138,13 +152,13 @@ class ExternalTrigger : public Trigger {
   absl::Status ReadInto(const std::vector<TriggerMetric>& metrics, absl::Time now,
                         MonotonicTime deadline, std::vector<TriggerReading>& readings) {
     const auto left = [deadline] { return deadline - Clock::System().MonotonicNow(); };
-    ASSIGN_OR_RETURN(const std::shared_ptr<ExternalScaler> client, Client());
+    ASSIGN_OR_RETURN(const std::shared_ptr<ExternalScaler> client, Client(left()));
     for (size_t i = 0; i < metrics.size(); ++i) {
       const std::string name = metrics[i].name.substr(metrics[i].name.find('-') + 1);
       ASSIGN_OR_RETURN(const std::vector<double> values,
                        client->GetMetrics(options_.object, name, left()));
       if (values.empty()) {
-        return absl::FailedPreconditionError(absl::StrCat("it gives no value of ", name));
+        return absl::FailedPreconditionError(absl::StrCat("it gives no value of metric ", i + 1));
       }
       double sum = 0;
       for (const double value : values) sum += value;
@@ -162,12 +176,27 @@ class ExternalTrigger : public Trigger {
   std::atomic<bool> pushed_{false};  // active, since the last reading
   absl::Mutex mutex_;
   std::shared_ptr<ExternalScaler> client_ ABSL_GUARDED_BY(mutex_);
+  ExternalAddress address_ ABSL_GUARDED_BY(mutex_);  // that client_ was made for
   std::vector<TriggerMetric> known_ ABSL_GUARDED_BY(mutex_);
   bool ask_again_ ABSL_GUARDED_BY(mutex_) = false;
   std::function<void()> on_active_ ABSL_GUARDED_BY(mutex_);
   // Last: it is ended first, before what its callback may reach.
   std::unique_ptr<ActivityStream> stream_ ABSL_GUARDED_BY(mutex_);
 };
+
+// host:port, 443 where no port is said; `dns:///` before it changes nothing. gRPC knows more kinds
+// of addresses, sockets of this machine among them.
+void ReadAddress(Metadata& metadata, ExternalAddress& address) {
+  const std::string text = metadata.RequiredText("scalerAddress");
+  if (!metadata.Has("scalerAddress")) return;
+  address.address = std::string(absl::StripPrefix(absl::StripAsciiWhitespace(text), "dns:///"));
+  const absl::StatusOr<kube::Url> url = kube::Url::Parse(absl::StrCat("https://", address.address));
+  if (!url.ok() || address.address.find_first_of("/?#@") != std::string::npos) {
+    return metadata.Wrong("scalerAddress", "expected host:port");
+  }
+  address.host = url->host;
+  address.port = static_cast<uint16_t>(url->port);
+}
 
 std::unique_ptr<Trigger> Make(const TriggerPlan& plan, bool push) {
   Metadata& metadata = plan.metadata;
@@ -178,9 +207,10 @@ std::unique_ptr<Trigger> Make(const TriggerPlan& plan, bool push) {
                                      .ns = plan.context.ns,
                                      .metadata = plan.spec.metadata},
                           .clients = plan.context.clients,
-                          .secrets = std::make_unique<Secrets>(plan)};
+                          .secrets = nullptr};
   if (options.clients == nullptr) options.clients = std::make_shared<TriggerClients>();
-  options.address.address = metadata.RequiredText("scalerAddress");
+  ReadAddress(metadata, options.address);
+  options.secrets = std::make_unique<Secrets>(plan, options.address.host, options.address.port);
   options.address.tls = metadata.Bool("enableTLS", false);
   options.address.skip_verify = metadata.Bool("unsafeSsl", false);
   if (options.secrets->Has("tlsClientCert") != options.secrets->Has("tlsClientKey")) {

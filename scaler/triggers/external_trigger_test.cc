@@ -17,7 +17,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/synchronization/notification.h"
+#include "kube/testing/fake_dns_server.h"
 #include "scaler/triggers/clients.h"
+#include "scaler/triggers/test_clients.h"
 #include "scaler/triggers/trigger.h"
 
 extern char** environ;
@@ -103,7 +105,7 @@ std::string PemOf(const std::function<void(BIO*)>& write) {
   return text;
 }
 
-// A certificate for 127.0.0.1 that is its own authority.
+// A certificate for 127.0.0.1 and a.example that is its own authority.
 struct Certificate {
   std::string pem;
   std::string key;
@@ -120,7 +122,7 @@ struct Certificate {
     X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
                                reinterpret_cast<const unsigned char*>("test"), -1, -1, 0);
     X509_set_issuer_name(certificate, name);
-    for (const auto& [id, value] : {std::pair{NID_subject_alt_name, "IP:127.0.0.1"},
+    for (const auto& [id, value] : {std::pair{NID_subject_alt_name, "IP:127.0.0.1,DNS:a.example"},
                                     std::pair{NID_basic_constraints, "critical,CA:TRUE"}}) {
       X509_EXTENSION* extension = X509V3_EXT_conf_nid(nullptr, nullptr, id, value);
       X509_add_ext(certificate, extension, -1);
@@ -156,9 +158,9 @@ std::unique_ptr<Trigger> Make(const std::string& address, Fields metadata = {}, 
   context.ns = "shop";
   context.autoscaler = "web";
   context.index = 2;
-  context.clients = std::move(clients);
+  context.clients = clients != nullptr ? std::move(clients) : LoopbackClients();
   context.read_secret = [secrets](absl::string_view, const TriggerSpec::SecretKey& key) {
-    return absl::StatusOr<std::string>(secrets.at(key.key));
+    return absl::StatusOr<SecretValue>({.text = secrets.at(key.key)});
   };
   auto trigger = MakeTrigger(spec, context);
   EXPECT_TRUE(trigger.ok()) << trigger.status();
@@ -209,10 +211,13 @@ TEST(ExternalTriggerTest, OddAnswersAreUnknown) {
               HasSubstr("it names 0 metrics"));
   peer.Do(R"({"spec": [{"name": "queue"}]})");
   EXPECT_THAT(trigger->Read(kNow, absl::Seconds(10)).at(0).error,
-              HasSubstr("its target for queue must be greater than 0"));
+              HasSubstr("its target for metric 1 must be greater than 0"));
   peer.Do(R"({"spec": [{"name": "queue", "target": 5}]})");
   EXPECT_THAT(trigger->Read(kNow, absl::Seconds(10)).at(0).error,
-              HasSubstr("it gives no value of queue"));
+              HasSubstr("it gives no value of metric 1"));
+  // KEDA takes the whole number, 0, where the fraction is no number.
+  peer.Do(R"({"values": {"queue": [{"float": NaN}]}})");
+  EXPECT_THAT(trigger->Read(kNow, absl::Seconds(10)).at(0).error, HasSubstr("the value is NaN"));
 }
 
 TEST(ExternalTriggerTest, AFailingServerIsUnknownUntilItIsBack) {
@@ -224,7 +229,9 @@ TEST(ExternalTriggerTest, AFailingServerIsUnknownUntilItIsBack) {
   peer.Do(R"({"fail": "RESOURCE_EXHAUSTED"})");
   const TriggerReading failed = trigger->Read(kNow, absl::Seconds(10)).at(0);
   EXPECT_EQ(failed.error,
-            absl::StrCat("external scaler ", peer.address(), ": RESOURCE_EXHAUSTED: as told"));
+            absl::StrCat("external scaler ", peer.address(),
+                         ": RESOURCE_EXHAUSTED: the server refuses, or its answer is larger than "
+                         "1 MiB"));
   EXPECT_FALSE(failed.active);
   EXPECT_TRUE(trigger->Metrics(absl::Seconds(10)).ok());  // those that were told before
   peer.Do(R"({"fail": null})");
@@ -245,7 +252,7 @@ TEST(ExternalTriggerTest, AHangingServerIsUnknownInTime) {
 TEST(ExternalTriggerTest, ACallUnderWayEndsAtShutdown) {
   Peer peer;
   peer.Do(kQueue);
-  const auto clients = std::make_shared<TriggerClients>();
+  const auto clients = LoopbackClients();
   const auto trigger = Make(peer.address(), {}, {}, "external", clients);
   ASSERT_TRUE(trigger->Metrics(absl::Seconds(10)).ok());
   peer.Do(R"({"hang": true})");
@@ -259,7 +266,52 @@ TEST(ExternalTriggerTest, ACallUnderWayEndsAtShutdown) {
 
 TEST(ExternalTriggerTest, NobodyThere) {
   const auto trigger = Make("127.0.0.1:1");
-  EXPECT_THAT(trigger->Read(kNow, absl::Seconds(10)).at(0).error, HasSubstr("UNAVAILABLE"));
+  EXPECT_THAT(trigger->Read(kNow, absl::Seconds(10)).at(0).error,
+              HasSubstr("UNAVAILABLE: no connection"));
+}
+
+TEST(ExternalTriggerTest, ASpecialAddressIsNotConnectedTo) {
+  kube::FakeDnsServer dns;
+  dns.Set("inside.example", {"127.0.0.1"});
+  const auto clients = std::make_shared<TriggerClients>(
+      TriggerClientOptions{.addresses = {}, .dns = dns.Settings()});
+  for (const char* address :
+       {"127.0.0.1:1", "[::1]:1", "[::ffff:127.0.0.1]:1", "inside.example:1", "169.254.169.254"}) {
+    const auto trigger = Make(address, {}, {}, "external", clients);
+    EXPECT_THAT(trigger->Read(kNow, absl::Seconds(10)).at(0).error,
+                AllOf(HasSubstr("PERMISSION_DENIED"),
+                      HasSubstr("which triggers may not ask (--scaler-trigger-allow-addresses)")));
+  }
+}
+
+TEST(ExternalTriggerTest, OnlyHostsAreAddresses) {
+  for (const char* address : {"unix:/run/x.sock", "unix:///run/x.sock", "ipv4:1.2.3.4:80",
+                              "xds:///x", "http://h:1", "h:1/x", "u@h:1", "h:0", "h:99999"}) {
+    TriggerSpec spec;
+    spec.type = "external";
+    spec.metadata = {{"scalerAddress", address}};
+    EXPECT_EQ(MakeTrigger(spec, {}).status().message(),
+              "triggers[0].metadata.scalerAddress: expected host:port")
+        << address;
+  }
+}
+
+// A server that has moved is found again, although gRPC is told addresses.
+TEST(ExternalTriggerTest, ANameIsLookedUpAgainAfterAFailure) {
+  Peer peer;
+  peer.Do(kQueue);
+  peer.Do(R"({"active": true})");
+  kube::FakeDnsServer dns;
+  dns.Set("scaler.example", {"127.0.0.2"});  // nobody is there
+  const std::string port = peer.address().substr(peer.address().rfind(':'));
+  for (const char* prefix : {"", "dns:///"}) {
+    const auto trigger = Make(absl::StrCat(prefix, "scaler.example", port), {}, {}, "external",
+                              LoopbackClients(dns.Settings()));
+    dns.Set("scaler.example", {"127.0.0.2"});
+    EXPECT_THAT(trigger->Read(kNow, absl::Seconds(10)).at(0).error, HasSubstr("no connection"));
+    dns.Set("scaler.example", {"127.0.0.1"});
+    EXPECT_EQ(trigger->Read(kNow, absl::Seconds(10)).at(0).error, "");
+  }
 }
 
 TEST(ExternalTriggerTest, ValuesOfTheTargetsEnvironmentAreRefused) {
@@ -394,6 +446,24 @@ TEST_F(ExternalTlsTest, AnAuthorityOfASecretTurnsTlsOn) {
   Peer peer(Serve());
   peer.Do(kQueue);
   EXPECT_EQ(ErrorOf(peer, {}, {{"caCert", server_.pem}}), "");
+}
+
+TEST_F(ExternalTlsTest, TheCertificateIsForTheNameAndNotForItsAddress) {
+  Peer peer(Serve());
+  peer.Do(kQueue);
+  kube::FakeDnsServer dns;
+  dns.Set("a.example", {"127.0.0.1"});
+  dns.Set("b.example", {"127.0.0.1"});
+  const std::string port = peer.address().substr(peer.address().rfind(':'));
+  const auto error = [&](const std::string& host) {
+    return Make(host + port, {}, {{"caCert", server_.pem}}, "external",
+                LoopbackClients(dns.Settings()))
+        ->Read(kNow, absl::Seconds(10))
+        .at(0)
+        .error;
+  };
+  EXPECT_EQ(error("a.example"), "");
+  EXPECT_THAT(error("b.example"), HasSubstr("UNAVAILABLE"));
 }
 
 TEST_F(ExternalTlsTest, AnUnknownAuthorityIsRefused) {

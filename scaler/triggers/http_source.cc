@@ -1,16 +1,19 @@
 #include "scaler/triggers/http_source.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/clock.h"
 #include "base/status_macros.h"
-#include "kube/url.h"
 
 namespace flyball::scaler {
 namespace {
+
+constexpr size_t kMaxContentType = 64;
 
 bool FitsRequestLine(absl::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
@@ -20,10 +23,24 @@ bool FitsRequestLine(absl::string_view text) {
 
 }  // namespace
 
+std::string HttpSource::Describe(const kube::HttpAnswer& answer) {
+  const absl::string_view header = answer.Header("Content-Type");
+  const absl::string_view type = absl::StripAsciiWhitespace(header.substr(0, header.find(';')));
+  const bool is_type = std::all_of(type.begin(), type.end(), [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || absl::StrContains("/.+-", c);
+  });
+  return absl::StrCat("status ", answer.status,
+                      is_type && !type.empty() && type.size() <= kMaxContentType
+                          ? absl::StrCat(" (", type, ")")
+                          : "");
+}
+
 std::unique_ptr<HttpSource> HttpSource::Make(const TriggerPlan& plan, absl::string_view url_field) {
-  std::unique_ptr<HttpSource> source(new HttpSource(plan));
+  std::unique_ptr<HttpSource> source(new HttpSource());
   Metadata& metadata = plan.metadata;
-  source->ReadUrl(plan, url_field);
+  const kube::Url url = source->ReadUrl(plan, url_field);
+  source->ns_ = plan.context.ns;
+  source->secrets_ = std::make_unique<const Secrets>(plan, url.host, url.port);
   source->unsafe_ssl_ = metadata.Bool("unsafeSsl", false);
   source->timeout_ = metadata.Duration("timeout", source->timeout_);
   source->clients_ = plan.context.clients;
@@ -32,27 +49,31 @@ std::unique_ptr<HttpSource> HttpSource::Make(const TriggerPlan& plan, absl::stri
   return source;
 }
 
-void HttpSource::ReadUrl(const TriggerPlan& plan, absl::string_view field) {
+kube::Url HttpSource::ReadUrl(const TriggerPlan& plan, absl::string_view field) {
   Metadata& metadata = plan.metadata;
   const std::string raw = metadata.RequiredText(field);
-  if (!metadata.Has(field)) return;
+  if (!metadata.Has(field)) return {};
   const absl::string_view text = absl::StripAsciiWhitespace(raw);
-  const absl::StatusOr<kube::Url> url = kube::Url::Parse(text);
-  if (!url.ok()) return metadata.Wrong(field, url.status().message());
+  absl::StatusOr<kube::Url> url = kube::Url::Parse(text);
+  if (!url.ok()) {
+    metadata.Wrong(field, url.status().message());
+    return {};
+  }
   origin_ = url->Origin();
   const size_t host = text.find("://") + 3;
   const size_t end = text.find_first_of("/?#", host);
   server_ = std::string(text.substr(0, end));
-  if (end == absl::string_view::npos) return;
+  if (end == absl::string_view::npos) return *std::move(url);
   absl::string_view rest = text.substr(end);
   rest = rest.substr(0, rest.find('#'));
   if (!FitsRequestLine(rest)) {
-    return metadata.Wrong(field, "spaces and other special characters have to be percent-encoded");
+    metadata.Wrong(field, "spaces and other special characters have to be percent-encoded");
   }
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(rest, absl::MaxSplits('?', 1));
   path_ = std::string(parts.first);
   query_ = std::string(parts.second);
+  return *std::move(url);
 }
 
 void HttpSource::ReadAuth(const TriggerPlan& plan) {
@@ -73,7 +94,7 @@ void HttpSource::ReadAuth(const TriggerPlan& plan) {
   const auto need = [&](absl::string_view mode, std::initializer_list<absl::string_view> any_of) {
     if (modes_.count(std::string(mode)) == 0) return;
     if (std::any_of(any_of.begin(), any_of.end(),
-                    [this](auto name) { return secrets_.Has(name); })) {
+                    [this](auto name) { return secrets_->Has(name); })) {
       return;
     }
     metadata.Wrong(field, absl::StrCat(mode, " needs the parameter ", *any_of.begin(),
@@ -98,30 +119,30 @@ void HttpSource::ReadAuth(const TriggerPlan& plan) {
 absl::StatusOr<kube::TransportOptions> HttpSource::Options(QueryPairs& query) const {
   kube::TransportOptions options;
   options.url = server_;
-  ASSIGN_OR_RETURN(options.ca_data, secrets_.Read({"ca"}));
+  ASSIGN_OR_RETURN(options.ca_data, secrets_->Read({"ca"}));
   if (modes_.count("tls") != 0) {
-    ASSIGN_OR_RETURN(options.client_cert_data, secrets_.Read({"cert"}));
-    ASSIGN_OR_RETURN(options.client_key_data, secrets_.Read({"key"}));
+    ASSIGN_OR_RETURN(options.client_cert_data, secrets_->Read({"cert"}));
+    ASSIGN_OR_RETURN(options.client_key_data, secrets_->Read({"key"}));
   }
   options.insecure_skip_verify =
       unsafe_ssl_ && options.ca_data.empty() && options.client_cert_data.empty();
   if (modes_.count("bearer") != 0) {
-    ASSIGN_OR_RETURN(options.token, secrets_.ReadLine({"bearerToken", "token"}));
+    ASSIGN_OR_RETURN(options.token, secrets_->ReadLine({"bearerToken", "token"}));
   }
   if (modes_.count("basic") != 0) {
-    ASSIGN_OR_RETURN(options.username, secrets_.ReadLine({"username"}));
-    ASSIGN_OR_RETURN(const std::string password, secrets_.Read({"password"}));
+    ASSIGN_OR_RETURN(options.username, secrets_->ReadLine({"username"}));
+    ASSIGN_OR_RETURN(const std::string password, secrets_->Read({"password"}));
     options.password = password.substr(0, password.find_last_not_of("\r\n") + 1);
   }
   if (modes_.count("custom") != 0) {
-    ASSIGN_OR_RETURN(std::string name, secrets_.ReadLine({"customAuthHeader"}));
-    ASSIGN_OR_RETURN(std::string value, secrets_.ReadLine({"customAuthValue"}));
+    ASSIGN_OR_RETURN(std::string name, secrets_->ReadLine({"customAuthHeader"}));
+    ASSIGN_OR_RETURN(std::string value, secrets_->ReadLine({"customAuthValue"}));
     options.headers.emplace_back(std::move(name), std::move(value));
   }
   if (modes_.count("apiKey") != 0) {
     std::string key = plain_api_key_;
     if (key.empty()) {
-      ASSIGN_OR_RETURN(key, secrets_.ReadLine({"apiKey"}));
+      ASSIGN_OR_RETURN(key, secrets_->ReadLine({"apiKey"}));
     }
     if (api_key_.in_query) {
       query.emplace_back(api_key_.name, std::move(key));
@@ -134,9 +155,10 @@ absl::StatusOr<kube::TransportOptions> HttpSource::Options(QueryPairs& query) co
 
 absl::StatusOr<kube::HttpAnswer> HttpSource::Get(absl::string_view path, const QueryPairs& query,
                                                  absl::Duration timeout) {
+  const MonotonicTime deadline = Clock::System().MonotonicNow() + timeout;
   QueryPairs pairs = query;
   ASSIGN_OR_RETURN(const kube::TransportOptions options, Options(pairs));
-  ASSIGN_OR_RETURN(const std::shared_ptr<kube::HttpTransport> client, clients_->Http(options));
+  ASSIGN_OR_RETURN(const std::shared_ptr<kube::HttpTransport> client, clients_->Http(ns_, options));
   std::string target =
       absl::StrCat(path.empty() ? absl::string_view(path_) : absl::StripSuffix(path_, "/"), path);
   if (target.empty()) target = "/";
@@ -149,9 +171,10 @@ absl::StatusOr<kube::HttpAnswer> HttpSource::Get(absl::string_view path, const Q
   kube::HttpCall call;
   call.target = std::move(target);
   call.headers = headers_;
-  call.timeout = std::min(timeout, timeout_);
+  call.timeout = std::min(deadline - Clock::System().MonotonicNow(), timeout_);
   call.max_body_bytes = kMaxAnswerBytes;
-  return client->Do(call);
+  absl::StatusOr<kube::HttpAnswer> answer = client->Do(call);
+  return answer.ok() ? std::move(answer) : TriggerClients::Hinted(answer.status());
 }
 
 }  // namespace flyball::scaler

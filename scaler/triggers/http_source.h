@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "kube/transport.h"
+#include "kube/url.h"
 #include "scaler/triggers/clients.h"
 #include "scaler/triggers/makers.h"
 #include "scaler/triggers/secrets.h"
@@ -29,13 +30,16 @@ class HttpSource {
  public:
   static constexpr size_t kMaxAnswerBytes = 1 << 20;
 
+  // What may be said of an answer that is not the one expected: "status 403 (text/html)".
+  static std::string Describe(const kube::HttpAnswer& answer);
+
   // Reads the URL of `url_field`, unsafeSsl, timeout, authModes and what these need. Problems are
   // noted in plan.metadata.
   static std::unique_ptr<HttpSource> Make(const TriggerPlan& plan, absl::string_view url_field);
 
   // GET of the URL's path + `path`, with the URL's own query and then `query`.
   //   any status is a value; errors as kube::HttpTransport::Do, and kFailedPrecondition for a
-  //   Secret that cannot be read
+  //   Secret that cannot be read. Redirects are followed within the origin alone.
   absl::StatusOr<kube::HttpAnswer> Get(absl::string_view path, const QueryPairs& query,
                                        absl::Duration timeout);
 
@@ -51,11 +55,12 @@ class HttpSource {
     std::string name;
   };
 
-  explicit HttpSource(const TriggerPlan& plan) : secrets_(plan) {}
-  void ReadUrl(const TriggerPlan& plan, absl::string_view field);
+  HttpSource() = default;
+  kube::Url ReadUrl(const TriggerPlan& plan, absl::string_view field);
   void ReadAuth(const TriggerPlan& plan);
   absl::StatusOr<kube::TransportOptions> Options(QueryPairs& query) const;
 
+  std::string ns_;
   std::string server_;  // scheme://[user:password@]host:port
   std::string origin_;  // without the user
   std::string path_;    // "" or begins with a slash
@@ -66,7 +71,7 @@ class HttpSource {
   std::set<std::string> modes_;
   ApiKey api_key_;
   std::string plain_api_key_;  // from metadata
-  const Secrets secrets_;
+  std::unique_ptr<const Secrets> secrets_;
   std::shared_ptr<TriggerClients> clients_;
 };
 

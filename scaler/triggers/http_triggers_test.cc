@@ -3,12 +3,16 @@
 #include <gtest/gtest.h>
 #include <httplib.h>
 
+#include <optional>
+#include <set>
 #include <thread>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "kube/testing/fake_dns_server.h"
 #include "scaler/triggers/clients.h"
+#include "scaler/triggers/test_clients.h"
 #include "scaler/triggers/trigger.h"
 
 namespace flyball::scaler {
@@ -27,8 +31,10 @@ class Server {
     server_.Get(".*", [this](const httplib::Request& request, httplib::Response& response) {
       absl::MutexLock lock(&mutex_);
       seen_ = request;
+      ports_.insert(request.remote_port);
       response.status = status_;
-      response.set_content(body_, "text/plain");
+      if (!location_.empty()) response.set_header("Location", location_);
+      response.set_content(body_, type_);
     });
     thread_ = std::thread([this] { server_.listen_after_bind(); });
     while (!server_.is_running()) std::this_thread::yield();
@@ -38,10 +44,20 @@ class Server {
     thread_.join();
   }
 
-  void Answer(int status, std::string body) {
+  void Answer(int status, std::string body, std::string type = "text/plain") {
     absl::MutexLock lock(&mutex_);
     status_ = status;
     body_ = std::move(body);
+    type_ = std::move(type);
+  }
+  void Redirect(std::string location) {
+    absl::MutexLock lock(&mutex_);
+    status_ = 302;
+    location_ = std::move(location);
+  }
+  size_t connections() {
+    absl::MutexLock lock(&mutex_);
+    return ports_.size();
   }
   httplib::Request seen() {
     absl::MutexLock lock(&mutex_);
@@ -54,8 +70,9 @@ class Server {
   const int port_;
   absl::Mutex mutex_;
   int status_ = 200;
-  std::string body_;
+  std::string body_, type_, location_;
   httplib::Request seen_;
+  std::set<int> ports_;  // of those who asked
   std::thread thread_;
 };
 
@@ -70,10 +87,10 @@ class HttpTriggerTest : public testing::Test {
     context.ns = "shop";
     context.clients = clients_;
     context.read_secret = [this](absl::string_view ns,
-                                 const TriggerSpec::SecretKey& key) -> absl::StatusOr<std::string> {
+                                 const TriggerSpec::SecretKey& key) -> absl::StatusOr<SecretValue> {
       EXPECT_EQ(ns, "shop");
       if (secrets_[key.key] == "absent") return absl::NotFoundError("there is no such Secret");
-      return secrets_[key.key];
+      return SecretValue{.text = secrets_[key.key], .allowed_hosts = allowed_hosts_};
     };
     return MakeTrigger(spec, context);
   }
@@ -102,7 +119,8 @@ class HttpTriggerTest : public testing::Test {
 
   Server server_;
   std::map<std::string, std::string> secrets_;
-  std::shared_ptr<TriggerClients> clients_ = std::make_shared<TriggerClients>();
+  std::optional<std::string> allowed_hosts_;
+  std::shared_ptr<TriggerClients> clients_ = LoopbackClients();
 };
 
 std::string Vector(absl::string_view results) {
@@ -217,12 +235,14 @@ INSTANTIATE_TEST_SUITE_P(
                  .body = R"({"status":"success","data":{"resultType":"matrix","result":[]}})",
                  .error = "neither a vector nor a scalar"},
         ValueRow{.name = "TooLarge", .body = Vector(Series("1e300")), .error = "too large"},
-        ValueRow{.name = "ARefusedQuerySaysWhy",
+        ValueRow{.name = "ARefusedQuery",
                  .body = R"({"status":"error","errorType":"bad_data","error":"parse error: x"})",
-                 .error = "parse error: x",
+                 .error = "status 400 (text/plain)",
                  .status = 400},
         ValueRow{.name = "StatusOfAProxy", .body = "<html>", .error = "status 503", .status = 503},
-        ValueRow{.name = "HtmlIsNoAnswer", .body = "<html>", .error = "prometheus"}),
+        ValueRow{.name = "HtmlIsNoAnswer",
+                 .body = "<html>",
+                 .error = "the answer is not that of a query: status 200 (text/plain)"}),
     [](const auto& info) { return info.param.name; });
 
 TEST_F(HttpTriggerTest, PrometheusOptionsThatAreLeftOutSaySo) {
@@ -309,17 +329,100 @@ TEST_F(HttpTriggerTest, SecretsNeverStandInErrors) {
               AllOf(HasSubstr("serverAddress"), Not(HasSubstr("hunter2"))));
 }
 
-TEST_F(HttpTriggerTest, EqualServersShareAClient) {
-  kube::TransportOptions options;
-  options.url = server_.url();
-  const auto one = clients_->Http(options);
-  const auto same = clients_->Http(options);
-  ASSERT_TRUE(one.ok() && same.ok());
-  EXPECT_EQ(*one, *same);
-  options.token = "t";
-  const auto other = clients_->Http(options);
-  ASSERT_TRUE(other.ok());
-  EXPECT_NE(*one, *other);
+TEST_F(HttpTriggerTest, ASecretGoesOnlyWhereItsAnnotationAllows) {
+  secrets_ = {{"token", "hunter2"}};
+  server_.Answer(200, Vector(Series("1")));
+  const std::string port(server_.url().substr(server_.url().rfind(':')));
+  for (const std::string& allowed : {std::string("127.0.0.1"), "prom.example, 127.0.0.1" + port}) {
+    allowed_hosts_ = allowed;
+    EXPECT_EQ(Read("prometheus", Prometheus({{"authModes", "bearer"}})).error, "") << allowed;
+  }
+  const size_t before = server_.connections();
+  for (const std::string& allowed : {std::string(""), std::string("prom.example"),
+                                     std::string("127.0.0.1:1"), "127.0.0.1.example" + port}) {
+    allowed_hosts_ = allowed;
+    EXPECT_THAT(
+        Read("prometheus", Prometheus({{"authModes", "bearer"}, {"unsafeSsl", "true"}})).error,
+        AllOf(HasSubstr("parameter token from Secret s, key token: its annotation "
+                        "flyball.dev/allowed-hosts does not name 127.0.0.1:"),
+              Not(HasSubstr("hunter2"))))
+        << allowed;
+  }
+  EXPECT_EQ(server_.connections(), before);
+}
+
+TEST_F(HttpTriggerTest, AConnectionIsKeptBetweenReadings) {
+  server_.Answer(200, R"({"queue":{"depth":1}})");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(Read("metrics-api", MetricsApi()).error, "");
+  EXPECT_EQ(server_.connections(), 1u);
+}
+
+// ---- what a server can make of a trigger ----
+
+TEST_F(HttpTriggerTest, ARedirectElsewhereIsNotFollowed) {
+  Server inner;
+  inner.Answer(200, "hunter2");
+  server_.Redirect(inner.url() + "/latest/meta-data/");
+  const std::string prometheus =
+      Read("prometheus", Prometheus({{"customHeaders", "Metadata-Flavor=Google"}})).error;
+  const std::string metrics_api = Read("metrics-api", MetricsApi()).error;
+  for (const std::string& error : {prometheus, metrics_api}) {
+    EXPECT_THAT(error, AllOf(HasSubstr("status 302 redirects to another scheme, host or port"),
+                             Not(HasSubstr("hunter2")), Not(HasSubstr("meta-data"))));
+  }
+  EXPECT_EQ(inner.connections(), 0u);
+}
+
+TEST_F(HttpTriggerTest, ASpecialAddressIsNotConnectedTo) {
+  kube::FakeDnsServer dns;
+  dns.Set("inside.example", {"127.0.0.1"});
+  clients_ = std::make_shared<TriggerClients>(
+      TriggerClientOptions{.addresses = {}, .dns = dns.Settings()});
+  const std::string port(server_.url().substr(server_.url().rfind(':')));
+  for (const char* host : {"127.0.0.1", "[::ffff:127.0.0.1]", "localhost", "inside.example"}) {
+    EXPECT_THAT(Read("metrics-api", {{"url", absl::StrCat("http://", host, port)},
+                                     {"valueLocation", "a"},
+                                     {"targetValue", "1"}})
+                    .error,
+                HasSubstr("is a loopback address, which triggers may not ask "
+                          "(--scaler-trigger-allow-addresses)"));
+  }
+  EXPECT_EQ(server_.connections(), 0u);
+}
+
+TEST_F(HttpTriggerTest, NothingOfAnAnswersBodyIsShown) {
+  const std::string bodies[] = {
+      "hunter2",
+      "<html>hunter2</html>",
+      R"({"status":"error","errorType":"bad_data","error":"hunter2"})",
+      R"({"status":"error","errorType":"hunter2","error":"hunter2"})",
+      R"({"status":"success","data":{"resultType":"hunter2","result":"hunter2"}})",
+      R"({"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1,"hunter2"]}]}})",
+      R"({"queue":{"depth":"hunter2"}})",
+      R"({"hunter2)",
+      "queue: *hunter2",
+      "queue: {hunter2: [",
+      "hunter2: &hunter2 !!hunter2",
+      "depth{hunter2",
+      "depth hunter2",
+      "depth{a=\"hunter2\"} hunter2"};
+  for (const int status : {200, 204, 400, 403, 422, 500}) {
+    for (const std::string& body : bodies) {
+      server_.Answer(status, body, "text/html; charset=hunter2");
+      std::vector<std::string> errors = {Read("prometheus", Prometheus()).error};
+      for (const char* format : {"json", "yaml", "prometheus"}) {
+        const char* location = format == std::string("prometheus") ? "depth" : "queue.depth";
+        errors.push_back(
+            Read("metrics-api", MetricsApi({{"format", format}, {"valueLocation", location}}))
+                .error);
+      }
+      for (const std::string& error : errors) {
+        EXPECT_THAT(error, AllOf(Not(testing::IsEmpty()), Not(HasSubstr("hunter2")))) << body;
+      }
+    }
+  }
+  server_.Answer(500, "", "hunter2 hunter2");
+  EXPECT_THAT(Read("metrics-api", MetricsApi()).error, testing::EndsWith(": status 500"));
 }
 
 TEST_F(HttpTriggerTest, NobodyThere) {

@@ -1,7 +1,7 @@
 // The value of a PromQL query. Source: KEDA 2.20 prometheus.
 // Differs: a scalar is taken like a single series; a value that is null is unknown with
 //          ignoreNullValues=false, where KEDA takes it for -1; `time` is sent with milliseconds;
-//          awsRegion and pod identities are refused.
+//          awsRegion and pod identities are refused; errors show nothing of the answer's body.
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -71,15 +71,15 @@ class PrometheusTrigger : public Trigger {
     query.emplace_back("time", absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", now, absl::UTCTimeZone()));
     ASSIGN_OR_RETURN(kube::HttpAnswer answer,
                      options_.source->Get("/api/v1/query", query, timeout));
-    const bool good = answer.status >= 200 && answer.status < 300;
-    const absl::StatusOr<QueryResult> result = adapter::prometheus::ParseQueryAnswer(answer.body);
-    if (!good) {
-      // A refused query says why in the same JSON; anything else has its status for a reason.
-      if (result.status().code() == absl::StatusCode::kInvalidArgument) return result.status();
-      return absl::UnavailableError(absl::StrCat("status ", answer.status));
+    if (answer.status < 200 || answer.status >= 300) {
+      return absl::UnavailableError(HttpSource::Describe(answer));
     }
+    const absl::StatusOr<QueryResult> result = adapter::prometheus::ParseQueryAnswer(answer.body);
     const bool null = (!result.ok() || result->samples.size() == 1) && HasNoValue(answer.body);
-    if (!null && !result.ok()) return result.status();
+    if (!null && !result.ok()) {
+      return absl::UnavailableError(
+          absl::StrCat("the answer is not that of a query: ", HttpSource::Describe(answer)));
+    }
     ASSIGN_OR_RETURN(const double value,
                      null ? Nothing("the query gives no value") : SingleValue(*result));
     ASSIGN_OR_RETURN(reading.value_milli, ValueMilli(value));

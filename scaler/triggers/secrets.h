@@ -1,6 +1,7 @@
 // The Secrets that a trigger's parameters come from.
 //
-// Thread-safe. They are read at each use, so that a change of one counts at once.
+// Thread-safe. They are read at each use, so that a change of one counts at once. A Secret whose
+// annotation names hosts is given to no other server.
 #pragma once
 
 #include <initializer_list>
@@ -13,21 +14,30 @@
 
 namespace flyball::scaler {
 
+// On a Secret: the hosts that triggers may send it to, as "host,host:port".
+inline constexpr char kAllowedHosts[] = "flyball.dev/allowed-hosts";
+
 class Secrets {
  public:
-  explicit Secrets(const TriggerPlan& plan);
+  // For the trigger's server.
+  Secrets(const TriggerPlan& plan, std::string host, int port);
 
   bool Has(absl::string_view parameter) const;
 
   // The first of the parameters (one and its older names) whose value is not blank; "" for none.
-  // kFailedPrecondition names the Secret that cannot be read, never what is in it.
+  // kFailedPrecondition names the Secret that cannot be read or is not for this server, never what
+  // is in it.
   absl::StatusOr<std::string> Read(std::initializer_list<absl::string_view> parameters) const;
 
   // The same without white space around it; blank values and line breaks are errors.
   absl::StatusOr<std::string> ReadLine(std::initializer_list<absl::string_view> parameters) const;
 
  private:
+  absl::Status MaySend(absl::string_view allowed_hosts) const;
+
   const std::string ns_;
+  const std::string host_;  // lower case
+  const int port_;
   const std::map<std::string, TriggerSpec::SecretKey> keys_;
   const decltype(TriggerContext::read_secret) read_;
 };

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,9 @@ struct TriggerMetric {
 
 // What one metric of a trigger says now.
 struct TriggerReading {
-  std::string error = {};   // not empty: unknown, and why; never a secret
+  // Not empty: unknown, and why. Never a secret, nor anything that the server answered beyond its
+  // status code and content type: whoever may write a trigger could read inner servers with it.
+  std::string error = {};
   int64_t value_milli = 0;  // never negative
   bool active = false;      // value beyond the activation threshold; unknown: false
   absl::Time time = {};     // of the value
@@ -59,6 +62,13 @@ class Trigger {
 
 class TriggerClients;  // clients.h
 
+// A key of a Secret.
+struct SecretValue {
+  std::string text;
+  // What the Secret's annotation says of where it may be sent: "host,host:port". Absent: anywhere.
+  std::optional<std::string> allowed_hosts = {};
+};
+
 // What triggers are made with. All outlive the trigger.
 struct TriggerContext {
   std::string ns;          // of the autoscaler
@@ -68,10 +78,11 @@ struct TriggerContext {
   std::function<absl::StatusOr<int64_t>(absl::string_view ns, const kube::Selector& selector,
                                         bool by_node)>
       count_pods;
-  // The text of a key of a Secret in `ns`.
-  std::function<absl::StatusOr<std::string>(absl::string_view ns, const TriggerSpec::SecretKey&)>
+  // A key of a Secret in `ns`.
+  std::function<absl::StatusOr<SecretValue>(absl::string_view ns, const TriggerSpec::SecretKey&)>
       read_secret;
-  // Connections that triggers share; absent: each trigger has its own.
+  // Connections that triggers share, and where they may lead; absent: each trigger has its own,
+  // and special addresses (kube/net/address_rules.h) are refused.
   std::shared_ptr<TriggerClients> clients;
 };
 

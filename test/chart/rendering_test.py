@@ -29,6 +29,8 @@ REFUSED = (
     ("a duration without unit", {"metricsRelistInterval": "60"}, "metricsRelistInterval"),
     ("an unknown mode", {"scaler": {"mode": "dry-run"}}, "scaler/mode"),
     ("acting on HPAs while shadowing", {"scaler": {"enabled": True, "hpa": True}}, "scaler.hpa is for scaler.mode=act"),
+    ("a Secret's use that is none", {"scaler": {"triggerSecrets": "some"}}, "scaler/triggerSecrets"),
+    ("a name as an address", {"scaler": {"triggerAllowAddresses": ["localhost"]}}, "triggerAllowAddresses"),
     ("too many shards", {"scaler": {"shards": 257}}, "shards"),
     ("a port that is none", {"listenPort": 70000}, "listenPort"),
     ("a header without value", {"prometheus": {"headers": ["X-Scope-OrgID"]}}, "headers"),
@@ -75,6 +77,16 @@ class Rendering(case.Case):
         old = ("template", "f", CHART, "--kube-version", "1.28.0", "--set", "scaler.enabled=true")
         self.assertIn("needs Kubernetes 1.29", self.helm(*old, fails=True))
         self.assertFalse(of_kind(objects(self.helm(*old, "--set", "crds.install=false")), "CustomResourceDefinition"))
+
+    def test_triggers_are_limited_as_they_are_told(self):
+        told = {"scaler": {"enabled": True, "mode": "act", "triggerSecrets": "referenced", "triggerAllowAddresses": ["127.0.0.0/8", "::1"]}}
+        items = objects(self.helm("template", "f", CHART, "--values", values_file(told)))
+        self.assertLessEqual({"--scaler-trigger-secrets=referenced", "--scaler-trigger-allow-addresses=127.0.0.0/8,::1"},
+                             set(container(items)["args"]))
+        self.assertIn("secrets", {r for role in of_kind(items, "ClusterRole") for rule in role["rules"] for r in rule.get("resources", ())})
+        for secrets in (True, False):
+            items = objects(self.helm("template", "f", CHART, "--values", values_file({"scaler": {**told["scaler"], "triggerSecrets": secrets}})))
+            self.assertNotIn("--scaler-trigger-secrets=referenced", container(items)["args"])
 
     def test_every_value_is_in_the_schema_and_the_table(self):
         subprocess.run([sys.executable, HERE / "values_table.py"], check=True)

@@ -84,6 +84,8 @@ class Shapes(ClusterCase):
         host, _, port = self.prometheus.url.rpartition(":")
         told = yaml.safe_load(values.read_text())
         more = {"extraArguments": ["--horizontal-pod-autoscaler-sync-period=1s"]} if told.get("scaler") else {}
+        if told.get("scaler", {}).get("triggerSecrets"):
+            more["scaler"] = {**told["scaler"], "triggerAllowAddresses": ["127.0.0.0/8"]}
         return {"listenPort": ports.free(), "prometheus": {"url": host, "port": int(port), "path": ""}, "metricsRelistInterval": "1s", "metricsMaxAge": "60s",
                 "shutdownDelay": "0s", "apiServices": {**told.get("apiServices", {}), "create": False}, **more}
 
@@ -95,7 +97,9 @@ class Shapes(ClusterCase):
             more.append(kube.make("Rollout", "rollout", "shop", spec={"replicas": 1}))
         if scaler.get("triggerSecrets"):
             credentials = {"authenticationSecretRefs": [{"parameter": "bearerToken", "name": "of-trigger", "key": "token"}]}
-            more.append({**kube.make("Secret", "of-trigger", "shop"), "stringData": {"token": "t"}})
+            secret = {**kube.make("Secret", "of-trigger", "shop"), "stringData": {"token": "t"}}
+            secret["metadata"]["labels"] = {"flyball.dev/trigger-secret": "true"}
+            more.append(secret)
         trigger = {"type": "prometheus", "metadata": {"serverAddress": self.prometheus.url, "query": "queue_len", "threshold": "1",
                                                       **({"authModes": "bearer"} if credentials else {})}, **credentials}
         return [*map(workload, TARGETS), workload("Deployment", "hpa"), workload("Deployment", "blind"), *more,

@@ -11,6 +11,12 @@
 {{- if gt (int .Values.scaler.shards) 1 }}
 - --scaler-shards={{ .Values.scaler.shards }}
 {{- end }}
+{{- if eq (toString .Values.scaler.triggerSecrets) "referenced" }}
+- --scaler-trigger-secrets=referenced
+{{- end }}
+{{- with .Values.scaler.triggerAllowAddresses }}
+- --scaler-trigger-allow-addresses={{ join "," . }}
+{{- end }}
 {{- end -}}
 
 {{/* Rights of the scaler in the namespaces that it scales: a list of RBAC rules, as YAML. */}}

@@ -6,6 +6,7 @@
 // Limits: a message of 1 MiB. Proxies are not used.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -21,7 +22,11 @@ namespace flyball::scaler {
 // Where the server is, and how it and we are known. PEM; empty: the machine's roots, no
 // certificate.
 struct ExternalAddress {
-  std::string address;  // host:port
+  std::string address;  // host:port, as it is written; the server's certificate is for its host
+  std::string host;
+  uint16_t port = 0;
+  // Where it is connected to, nowhere else: "10.0.0.1:443", "[fd00::1]:443"; all of one family.
+  std::vector<std::string> endpoints;
   bool tls = false;
   bool skip_verify = false;
   std::string ca;
@@ -55,7 +60,8 @@ class ExternalScaler {
  public:
   virtual ~ExternalScaler() = default;
 
-  // Errors: the server's own code and words, kUnavailable and kDeadlineExceeded among them.
+  // Errors: the server's own code, kUnavailable and kDeadlineExceeded among them, and never its
+  // words: whoever may name a server must not learn what it says to us.
   virtual absl::StatusOr<bool> IsActive(const ScaledObject& object, absl::Duration timeout) = 0;
   virtual absl::StatusOr<std::vector<ExternalMetricTarget>> GetMetricSpec(
       const ScaledObject& object, absl::Duration timeout) = 0;

@@ -9,12 +9,14 @@
 #include <grpcpp/security/tls_credentials_options.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/random/random.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
 #include "external_scaler.grpc.pb.h"
 #include "scaler/triggers/external/external_scaler.h"
@@ -27,18 +29,42 @@ namespace {
 namespace proto = externalscaler;
 
 constexpr int kMaxMessageBytes = 1 << 20;
-constexpr size_t kMaxErrorBytes = 300;
 
 gpr_timespec In(absl::Duration duration) {
   const int64_t ms = std::max<int64_t>(absl::ToInt64Milliseconds(duration), 0);
   return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_millis(ms, GPR_TIMESPAN));
 }
 
+absl::string_view Meaning(grpc::StatusCode code, bool connected) {
+  switch (code) {
+    case grpc::StatusCode::UNAVAILABLE:
+      return connected ? "the server is not available"
+                       : "no connection: refused, no route to it, or TLS failed";
+    case grpc::StatusCode::DEADLINE_EXCEEDED:
+      return connected ? "no answer in time" : "no connection in time";
+    case grpc::StatusCode::CANCELLED:
+      return "the call was ended";
+    case grpc::StatusCode::UNIMPLEMENTED:
+      return "the server does not speak the protocol of external scalers";
+    case grpc::StatusCode::RESOURCE_EXHAUSTED:
+      return "the server refuses, or its answer is larger than 1 MiB";
+    default:
+      return "the server fails";
+  }
+}
+
 // gRPC's codes have the numbers of absl's.
-absl::Status ToStatus(const grpc::Status& status) {
+absl::Status ToStatus(const grpc::Status& status, bool connected) {
   if (status.ok()) return absl::OkStatus();
   return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
-                      status.error_message().substr(0, kMaxErrorBytes));
+                      Meaning(status.error_code(), connected));
+}
+
+// What is not above 0 leaves the whole number to count, as in KEDA; what is no number counts, so
+// that it is not taken for 0.
+double ValueOf(const proto::MetricValue& value) {
+  const double fraction = value.metricvaluefloat();
+  return fraction > 0 || std::isnan(fraction) ? fraction : static_cast<double>(value.metricvalue());
 }
 
 proto::ScaledObjectRef ToProto(const ScaledObject& object) {
@@ -79,7 +105,12 @@ std::shared_ptr<grpc::Channel> Dial(const ExternalAddress& address) {
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 10'000);
   // As often as a server with gRPC's defaults puts up with.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 310'000);
-  return grpc::CreateCustomChannel(address.address, CredentialsFor(address), arguments);
+  // Nobody but the caller looks names up, since the caller has checked what it found.
+  arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, address.address);
+  const bool v6 = !address.endpoints.empty() && address.endpoints[0][0] == '[';
+  const std::string target =
+      absl::StrCat(v6 ? "ipv6:" : "ipv4:", absl::StrJoin(address.endpoints, ","));
+  return grpc::CreateCustomChannel(target, CredentialsFor(address), arguments);
 }
 
 class StreamLoop : public ActivityStream {
@@ -219,8 +250,7 @@ class GrpcExternalScaler : public ExternalScaler {
     if (!status.ok()) return status;
     std::vector<double> out;
     for (const proto::MetricValue& value : response.metricvalues()) {
-      out.push_back(value.metricvaluefloat() > 0 ? value.metricvaluefloat()
-                                                 : static_cast<double>(value.metricvalue()));
+      out.push_back(ValueOf(value));
     }
     return out;
   }
@@ -246,7 +276,9 @@ class GrpcExternalScaler : public ExternalScaler {
       if (shut_) return absl::CancelledError("shutting down");
       under_way_.insert(&context);
     }
-    absl::Status status = ToStatus(call(context));
+    const grpc::Status answered = call(context);
+    const bool connected = channel_->GetState(false) == GRPC_CHANNEL_READY;
+    absl::Status status = ToStatus(answered, connected);
     absl::MutexLock lock(&mutex_);
     under_way_.erase(&context);
     return status;
