@@ -15,7 +15,7 @@ struct Surroundings {
   SimulatedClock clock{absl::FromUnixSeconds(1767225600)};
   QuestionBoard board{clock, [](absl::Span<AnswerWaiter* const>) {}};
   const QuestionBoard::Run run = [](std::function<void()> task) { task(); };
-  Lanes lanes{run, 1};
+  Lanes lanes{run, {.threads = 1, .of_server = 1}};
   PlanContext context{.board = board,
                       .run_reads = run,
                       .trigger_lanes = lanes,

@@ -25,9 +25,10 @@
 namespace flyball::scaler {
 namespace {
 
-// Triggers wait for servers that nobody here knows: they have threads of their own.
-constexpr int kTriggerThreads = 128;
-constexpr int kTriggerThreadsOfOneServer = 16;
+// Triggers wait for servers that nobody here knows: they have threads of their own, and lanes that
+// hand them out. A few more are for triggers that ask nobody outside.
+constexpr Lanes::Limits kTriggerLanes = {.threads = 128, .of_server = 24};
+constexpr int kTriggerThreads = kTriggerLanes.threads + 4;
 constexpr int kStatusThreads = 2;
 // How long a stop waits for the statuses that were not written yet.
 constexpr absl::Duration kLastStatuses = absl::Seconds(1);
@@ -87,7 +88,7 @@ class Scaler::Impl {
       : parts_(parts),
         options_(std::move(options)),
         run_reads_(RunIn(reads_)),
-        trigger_lanes_(RunIn(triggers_), kTriggerThreadsOfOneServer),
+        trigger_lanes_(RunIn(triggers_), kTriggerLanes),
         trigger_clients_(std::make_shared<TriggerClients>(TriggerClientOptions{
             .addresses = options_.trigger_addresses, .clock = &parts.clock, .dns = {}})) {}
   ~Impl() { Stop(); }
