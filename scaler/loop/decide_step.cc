@@ -14,6 +14,14 @@
 namespace flyball::scaler {
 namespace {
 
+// What the status says that the triggers were, when it was written last.
+bool WasActive(const AutoscalerStatus& status) {
+  return std::any_of(
+      status.conditions.begin(), status.conditions.end(), [](const Condition& condition) {
+        return condition.type == kActive && condition.status == ConditionStatus::kTrue;
+      });
+}
+
 // What the math would find in readings that nobody took.
 void Forget(Reading& reading) { reading = Reading(); }
 
@@ -223,7 +231,10 @@ void DecideStep::PrepareState(Entry& entry, const Times& now) const {
   } else if (entry.marks.seen != entry.managed) {
     KeepForeignConditions(*entry.managed, entry.status.conditions);
   }
-  if (!entry.decided || entry.status_is_old) entry.last_active = entry.managed->last_active;
+  if (!entry.decided || entry.status_is_old) {
+    entry.last_active = TakeOverActivity(entry.managed->last_active,
+                                         WasActive(entry.managed->autoscaler.status), now.wall);
+  }
   entry.status_is_old = false;
   if (!entry.decided) {
     entry.decision = Decision();

@@ -129,6 +129,35 @@ TEST(OwnKind, AFallbackOfAValueNeedsPodsOfNow) {
   EXPECT_EQ(world.Replicas("web"), 0);
 }
 
+// lastActiveTime lags while activity lasts: here by up to a status interval.
+TEST(OwnKind, ASuccessorEntersZeroNoEarlier) {
+  ChangingOwner owner(/*owns=*/true);
+  LoopWorld world(Act());
+  world.ownership = &owner;
+  world.AddDeployment("web", 2);
+  for (int i = 0; i < 4; ++i) world.AddPod("job", absl::StrCat("job-", i));
+  world.PutOwn("web", "",
+               R"(,"minReplicas":0,"cadence":{"interval":"1s"},"cooldownPeriod":60,"triggers":)"
+               R"([{"type":"kubernetes-workload","metadata":{"podSelector":"app=job",)"
+               R"("value":"2"}}])");
+  world.Start();
+  for (int i = 0; i < 14; ++i) ASSERT_TRUE(world.Next("web").has_value());
+  ASSERT_TRUE(world.diary.last("web").activation->active);
+  owner.Become(false);
+  for (int i = 0; i < 4; ++i) {
+    world.api.Delete(absl::StrCat("/api/v1/namespaces/shop/pods/job-", i));
+  }
+  const MonotonicTime idle_since = world.clock.MonotonicNow();
+  world.clock.Advance(absl::Seconds(5));
+  owner.Become(true);
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && world.Replicas("web") == 0;
+  })) << world.Own("web");
+  const absl::Duration after = world.clock.MonotonicNow() - idle_since;
+  EXPECT_GE(after, absl::Seconds(59)) << after;
+  EXPECT_LE(after, absl::Seconds(75)) << after;
+}
+
 TEST(OwnKind, ActivityAloneIsNoNews) {
   LoopWorld world(Act());
   world.AddDeployment("web", 2);

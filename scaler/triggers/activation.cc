@@ -65,6 +65,11 @@ Activation WhileUnknown(const ActivationInput& input, const TriggerReading& unkn
 
 }  // namespace
 
+std::optional<absl::Time> TakeOverActivity(std::optional<absl::Time> stored, bool stored_active,
+                                           absl::Time now) {
+  return stored_active ? now : stored;
+}
+
 Activation DecideActivation(const ActivationInput& input) {
   const bool active = std::any_of(input.readings.begin(), input.readings.end(),
                                   [](const TriggerReading& reading) { return reading.active; });

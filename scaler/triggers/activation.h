@@ -60,4 +60,12 @@ struct Activation {
 
 Activation DecideActivation(const ActivationInput& input);
 
+// The last activity to go on from, when somebody else decided until now: as the status has it. It
+// is written when activity ends, but while activity lasts only now and then: who was active when
+// last heard of may have been so until a moment ago, and counts as that. So zero is never entered
+// before the cooldown after the true last activity; after a change of owner in the middle of
+// activity it may come later by what lies between the two.
+std::optional<absl::Time> TakeOverActivity(std::optional<absl::Time> stored, bool stored_active,
+                                           absl::Time now);
+
 }  // namespace flyball::scaler

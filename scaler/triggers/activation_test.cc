@@ -158,5 +158,12 @@ INSTANTIATE_TEST_SUITE_P(Unknown, DecideActivationTest,
                                              .reason = "TriggerError"}),
                          [](const auto& info) { return info.param.name; });
 
+TEST(TakeOverActivityTest, WhoWasActiveMayHaveBeenSoUntilNow) {
+  const absl::Time stored = kNow - absl::Hours(1);
+  EXPECT_EQ(TakeOverActivity(stored, /*stored_active=*/true, kNow), kNow);
+  EXPECT_EQ(TakeOverActivity(stored, /*stored_active=*/false, kNow), stored);
+  EXPECT_EQ(TakeOverActivity(std::nullopt, false, kNow), std::nullopt);
+}
+
 }  // namespace
 }  // namespace flyball::scaler
