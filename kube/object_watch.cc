@@ -29,8 +29,8 @@ constexpr int kMaxWatchSeconds = 600;
 // Bookmarks come each minute where anything happens at all.
 constexpr absl::Duration kMaxQuiet = absl::Seconds(90);
 constexpr absl::Duration kMaxOpening = absl::Seconds(30);
-// A watch that lasted so long was none that failed.
-constexpr absl::Duration kLongWatch = absl::Seconds(10);
+// One stream that ends at once may have met a server that stops; the second is no coincidence.
+constexpr int kMaxShortStreams = 1;
 
 // After which only a list can tell whether there is still something to watch.
 bool IsRefusal(const absl::Status& status) {
@@ -117,7 +117,8 @@ class ObjectWatch::Impl {
         path_, "?watch=1&allowWatchBookmarks=true&resourceVersion=", UrlEscape(resource_version_),
         "&timeoutSeconds=", seconds, SelectorQuery(options_));
     call.headers = {{"Accept", options_.metadata_only ? kAcceptMetadata : kAccept}};
-    call.timeout = kMaxQuiet;
+    // After streams that brought nothing, silence for long enough is what shows that it works.
+    call.timeout = IsFlapping() ? options_.long_stream : kMaxQuiet;
     call.head_timeout = kMaxOpening;
     return call;
   }
@@ -128,27 +129,47 @@ class ObjectWatch::Impl {
     const MonotonicTime start = Clock::System().MonotonicNow();
     const absl::Status ended = server_->Stream(WatchCall(), [&](absl::string_view data) {
       stream.opened = true;
-      Report(absl::OkStatus());
+      if (!data.empty()) {
+        stream.anything = true;
+        short_streams_ = 0;
+      }
+      if (!IsFlapping()) Report(absl::OkStatus());
       if (data.empty()) return true;
-      stream.anything = true;
       stream.buffer.append(data.data(), data.size());
       TakeLines(&stream);
       return !stream.expired && stream.refused.ok();
     });
-    const bool lasted = stream.anything || Clock::System().MonotonicNow() - start > kLongWatch;
-    if (lasted) backoff_ = options_.first_backoff;
+    const bool lasted =
+        stream.anything || Clock::System().MonotonicNow() - start >= options_.long_stream;
+    if (lasted) {
+      backoff_ = options_.first_backoff;
+      short_streams_ = 0;
+    } else if (stream.opened) {
+      ++short_streams_;
+    }
     if (!stream.refused.ok()) {
       Fail(stream.refused);
       return Next::kList;
     }
     if (stream.expired) return Next::kList;
-    // A quiet stream is no failure. A server that ends each watch at once is not asked in a tight
-    // loop.
-    if (ended.ok() || (stream.opened && absl::IsDeadlineExceeded(ended))) {
-      return lasted ? Next::kWatch : Next::kWatchAfterPause;
+    if (!ended.ok() && !(stream.opened && absl::IsDeadlineExceeded(ended))) {
+      return AfterFailure(ended);
     }
-    return AfterFailure(ended);
+    if (!lasted) return AfterShortStream();
+    Report(absl::OkStatus());  // a quiet stream is no failure
+    return Next::kWatch;
   }
+
+  // Whoever opens and ends each stream at once tells of no change: it looks healthy and is not.
+  Next AfterShortStream() {
+    if (IsFlapping()) {
+      Fail(absl::UnavailableError(
+          absl::StrCat("watch ", path_, ": the server ends it at once, again and again")));
+    }
+    return Next::kWatchAfterPause;
+  }
+
+  bool IsFlapping() const { return short_streams_ > kMaxShortStreams; }
 
   Next AfterFailure(const absl::Status& ended) {
     if (absl::IsOutOfRange(ended)) {
@@ -243,6 +264,7 @@ class ObjectWatch::Impl {
   std::minstd_rand random_;
   absl::Duration backoff_;
   std::string resource_version_;
+  int short_streams_ = 0;  // in a row: opened, and ended soon without a word
   absl::Status reported_;
 
   absl::Mutex mutex_;

@@ -3,7 +3,8 @@
 // One thread lists by pages, then watches with bookmarks and goes on from the last resourceVersion
 // after a break; an expired one (410) is a new list. Failures are retried with back-off and jitter
 // for ever. A stream in which nothing comes for 90 seconds is opened anew, so that a dead
-// connection is noticed. The handler is called from that thread only and keeps what it needs:
+// connection is noticed; streams that the server ends at once are a failure from the second on. The
+// handler is called from that thread only and keeps what it needs:
 // nothing is cached here, and at most one page of a list is held (all of it when pages expire while
 // they are read).
 #pragma once
@@ -56,6 +57,7 @@ struct ObjectWatchOptions {
   absl::Duration list_timeout = absl::Seconds(60);  // of each page
   absl::Duration first_backoff = absl::Milliseconds(800);
   absl::Duration max_backoff = absl::Seconds(30);
+  absl::Duration long_stream = absl::Seconds(10);  // which lasted so long, works
 };
 
 struct WatchCounters {

@@ -304,6 +304,59 @@ class OddServer : public HttpTransport {
   absl::Notification shut_;
 };
 
+// Opens streams and ends them at once, without a word; after `flaps` of them it is well again.
+class FlappingServer : public HttpTransport {
+ public:
+  FlappingServer(int flaps, bool then_silent) : flaps_(flaps), then_silent_(then_silent) {}
+  absl::StatusOr<HttpAnswer> Do(const HttpCall&) override {
+    HttpAnswer answer;
+    answer.status = 200;
+    answer.body = R"({"metadata":{"resourceVersion":"1"},"items":[]})";
+    return answer;
+  }
+  absl::Status Stream(const HttpCall& call,
+                      const std::function<bool(absl::string_view)>& on_data) override {
+    on_data("");
+    if (flaps_-- > 0) return absl::OkStatus();
+    if (!then_silent_) on_data("{\"type\":\"ADDED\",\"object\":" + Pod("later") + "}\n");
+    if (shut_.WaitForNotificationWithTimeout(call.timeout)) return absl::CancelledError("");
+    return absl::DeadlineExceededError("quiet");
+  }
+  void Shutdown() override { shut_.Notify(); }
+
+ private:
+  int flaps_;
+  const bool then_silent_;
+  absl::Notification shut_;
+};
+
+struct FlapRow {
+  std::string name;
+  int flaps = 0;
+  bool then_silent = false;
+  std::string diary;
+};
+
+class FlappingWatchTest : public testing::TestWithParam<FlapRow> {};
+
+TEST_P(FlappingWatchTest, Row) {
+  ObjectWatchOptions options;
+  options.resource = {.name = {"", "pods"}, .version = "v1", .kind = "Pod", .singular = "pod"};
+  options.first_backoff = options.max_backoff = absl::Milliseconds(1);
+  options.long_stream = absl::Milliseconds(200);
+  Diary diary;
+  ObjectWatch watch(
+      options, std::make_unique<FlappingServer>(GetParam().flaps, GetParam().then_silent), diary);
+  EXPECT_EQ(diary.Await(GetParam().diary), GetParam().diary);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Flaps, FlappingWatchTest,
+    testing::Values(FlapRow{"OnceIsNothing", 1, false, "( ) +later"},
+                    FlapRow{"AgainIsAFailure", 5, false, "( ) UNAVAILABLE OK +later"},
+                    FlapRow{"AStreamThatLastsEndsIt", 5, true, "( ) UNAVAILABLE OK"}),
+    [](const auto& info) { return info.param.name; });
+
 struct StreamRow {
   std::string name;
   std::vector<std::string> pieces;
