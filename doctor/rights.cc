@@ -89,15 +89,18 @@ void AddScaling(const Duties& duties, const std::string& ns, RightList& list) {
     list.Add(std::move(verbs),
              {.group = group, .resource = resource, .ns = ns, .grant = kScalerRoles});
   };
-  add({"list", "watch"}, "autoscaling", "horizontalpodautoscalers");
-  add({"list", "watch"}, "flyball.dev", "autoscalers");
+  const bool act = duties.scaler_mode == "act";
+  // Whoever writes asks whether an autoscaler still stands while its watch is broken.
+  const std::vector<std::string> look = act ? std::vector<std::string>{"get", "list", "watch"}
+                                            : std::vector<std::string>{"list", "watch"};
+  add(look, "autoscaling", "horizontalpodautoscalers");
+  add(look, "flyball.dev", "autoscalers");
   for (const char* resource : {"pods", "replicationcontrollers"}) {
     add({"list", "watch"}, "", resource);
   }
   for (const char* resource : {"deployments", "replicasets", "statefulsets"}) {
     add({"list", "watch"}, "apps", resource);
   }
-  const bool act = duties.scaler_mode == "act";
   if (act || duties.scaler_mode == "advise") {
     add({"patch"}, "flyball.dev", "autoscalers/status");
     add({"create", "patch"}, "", "events");

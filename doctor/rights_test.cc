@@ -54,15 +54,18 @@ TEST(WantedRights, OfResourceMetricsTheNodes) {
 
 TEST(WantedRights, OfTheScalerByItsMode) {
   Duties duties = {.ns = "monitoring", .scaler = true};
-  EXPECT_THAT(Names(duties), AllOf(Contains("watch horizontalpodautoscalers.autoscaling"),
-                                   Contains("update leases.coordination.k8s.io in monitoring"),
-                                   Not(Contains("create events"))));
+  EXPECT_THAT(Names(duties),
+              AllOf(Contains("watch horizontalpodautoscalers.autoscaling"),
+                    Contains("update leases.coordination.k8s.io in monitoring"),
+                    Not(Contains("get autoscalers.flyball.dev")), Not(Contains("create events"))));
   duties.scaler_mode = "advise";
   EXPECT_THAT(Names(duties), AllOf(Contains("patch autoscalers/status.flyball.dev"),
                                    Not(Contains("update deployments/scale.apps"))));
   duties.scaler_mode = "act";
   EXPECT_THAT(Names(duties),
               AllOf(Contains("update deployments/scale.apps"),
+                    Contains("get horizontalpodautoscalers.autoscaling"),
+                    Contains("get autoscalers.flyball.dev"),
                     Not(Contains("patch horizontalpodautoscalers/status.autoscaling"))));
   duties.scaler_hpa = true;
   EXPECT_THAT(Names(duties), Contains("patch horizontalpodautoscalers/status.autoscaling"));

@@ -15,6 +15,8 @@ class Scaling(Release):
     MORE_VALUES = {"scaler": {"enabled": True, "mode": "act", "hpa": True}, "extraArguments": ["--horizontal-pod-autoscaler-sync-period=1s"]}
     # Used in cases that this test does not bring about.
     RARE = {("", "events", "patch"): "an event that is repeated",
+            ("autoscaling", "horizontalpodautoscalers", "get"): "a write while the watch is broken",
+            ("flyball.dev", "autoscalers", "get"): "a write while the watch is broken",
             ("", "configmaps", "create"): "one that somebody deleted", ("coordination.k8s.io", "leases", "create"): "one that somebody deleted",
             **{(group, kind + "/scale", "get"): "a write that met another's" for group, kind in (
                 ("apps", "deployments"), ("apps", "replicasets"), ("apps", "statefulsets"), ("", "replicationcontrollers"))}}

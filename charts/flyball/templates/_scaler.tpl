@@ -24,10 +24,10 @@
 {{- $act := eq .Values.scaler.mode "act" -}}
 - apiGroups: [autoscaling]
   resources: [horizontalpodautoscalers]
-  verbs: [list, watch]
+  verbs: {{ ternary "[get, list, watch]" "[list, watch]" $act }}
 - apiGroups: [flyball.dev]
   resources: [autoscalers]
-  verbs: [list, watch]
+  verbs: {{ ternary "[get, list, watch]" "[list, watch]" $act }}
 - apiGroups: [""]
   resources: [pods, replicationcontrollers]
   verbs: [list, watch]
