@@ -233,15 +233,13 @@ void DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
     TakePods(snapshot, options, out, pods);
     TakeReadings(snapshot, out);
   }
-  MathConfig config = options.config;
-  config.configurable_tolerance = true;
   const ScalerState state;
   const DecisionInput input{.autoscaler = &autoscaler,
                             .status = nullptr,
                             .scale = &out.scale,
                             .pods = &pods,
                             .readings = out.readings,
-                            .config = &config,
+                            .config = &options.config,
                             .state = &state,
                             .now = options.now};
   Workspace workspace;

@@ -23,7 +23,9 @@ struct MathConfig {
   absl::Duration downscale_stabilization = absl::Minutes(5);
   absl::Duration cpu_initialization_period = absl::Minutes(5);
   absl::Duration initial_readiness_delay = absl::Seconds(30);
-  bool configurable_tolerance = false;  // gate HPAConfigurableTolerance
+  // Gate HPAConfigurableTolerance: a tolerance that a behavior states counts. On: an API server
+  // whose gate is off stores none.
+  bool configurable_tolerance = true;
 };
 
 // The target's scale, or why it is not known.
