@@ -18,6 +18,9 @@ bool IsOlder(const std::string& version, const std::string& than) {
   return absl::SimpleAtoi(version, &a) && absl::SimpleAtoi(than, &b) && a < b;
 }
 
+// Who says so: a watch tells all in order, an answer to a call may come late.
+enum class Source { kList, kChange, kAnswer };
+
 }  // namespace
 
 class ScaleStore::Kind {
@@ -30,21 +33,27 @@ class ScaleStore::Kind {
     absl::MutexLock lock(&mutex_);
     return SlotOf(ns, name);
   }
-  void Learn(const kube::Scale& scale, bool anyway) {
+  void Learn(const kube::Scale& scale, Source source) {
     absl::MutexLock lock(&mutex_);
     Slot& slot = *SlotOf(scale.ns, scale.name);
     const std::shared_ptr<const kube::Scale> known = slot.scale.Get();
+    // What was written to an object before its end may be answered after it.
+    if (source == Source::kAnswer && !scale.uid.empty() && scale.uid == slot.removed_uid) return;
     if (known != nullptr) {
       if (*known == scale) return;
-      if (!anyway && IsOlder(scale.resource_version, known->resource_version)) return;
+      if (source != Source::kList && IsOlder(scale.resource_version, known->resource_version))
+        return;
     }
     Set(slot, std::make_shared<const kube::Scale>(scale));
   }
-  void Remove(absl::string_view key) {
+  void Remove(const kube::Scale& gone) {
     absl::MutexLock lock(&mutex_);
-    const auto found = slots_.find(key);
+    const auto found = slots_.find(absl::StrCat(gone.ns, "/", gone.name));
     if (found == slots_.end()) return;
-    Set(*found->second, nullptr);
+    // An answer may have told of its successor before.
+    const std::shared_ptr<const kube::Scale> known = found->second->scale.Get();
+    if (known != nullptr && !gone.uid.empty() && known->uid != gone.uid) return;
+    End(*found->second);
     if (found->second.use_count() == 1) slots_.erase(found);
   }
   // Those of `ns` ("": all) that are not in `listed` are gone.
@@ -54,11 +63,15 @@ class ScaleStore::Kind {
     absl::erase_if(slots_, [&](const auto& item) {
       if (item.first.compare(0, prefix.size(), prefix) != 0) return false;
       if (listed.contains(item.first)) return false;
-      Set(*item.second, nullptr);
+      End(*item.second);
       return item.second.use_count() == 1;
     });
   }
 
+  void End(Slot& slot) {
+    if (const auto known = slot.scale.Get(); known != nullptr) slot.removed_uid = known->uid;
+    Set(slot, nullptr);
+  }
   void Set(Slot& slot, std::shared_ptr<const kube::Scale> scale) {
     slot.scale.Set(std::move(scale));
     slot.version.fetch_add(1, std::memory_order_release);
@@ -105,7 +118,7 @@ class ScaleStore::Kind::Feed : public kube::WatchHandler {
     const absl::StatusOr<kube::Scale> scale = Read(json);
     if (!scale.ok()) return;
     listed_.insert(absl::StrCat(scale->ns, "/", scale->name));
-    kind_.Learn(*scale, /*anyway=*/true);
+    kind_.Learn(*scale, Source::kList);
   }
   void ListEnded() override {
     kind_.KeepOnly(ns_, listed_);
@@ -116,9 +129,9 @@ class ScaleStore::Kind::Feed : public kube::WatchHandler {
     const absl::StatusOr<kube::Scale> scale = Read(json);
     if (!scale.ok()) return;
     if (type == kube::ChangeType::kDeleted) {
-      kind_.Remove(absl::StrCat(scale->ns, "/", scale->name));
+      kind_.Remove(*scale);
     } else {
-      kind_.Learn(*scale, /*anyway=*/false);
+      kind_.Learn(*scale, Source::kChange);
     }
   }
   void StatusChanged(const absl::Status& status) override { health_.StatusChanged(status); }
@@ -220,7 +233,7 @@ absl::Status ScaleStore::Ready() const {
 }
 
 void ScaleStore::Learn(const kube::ResourceInfo& target, const kube::Scale& scale) {
-  if (Kind* kind = KindOf(target)) kind->Learn(scale, /*anyway=*/false);
+  if (Kind* kind = KindOf(target)) kind->Learn(scale, Source::kAnswer);
 }
 
 }  // namespace flyball::scaler

@@ -30,6 +30,7 @@ class ScaleStore {
   struct Slot {
     Snapshot<kube::Scale> scale;
     std::atomic<uint64_t> version = 0;
+    std::string removed_uid;  // of the last object that is gone; for the store alone
   };
   struct Place {
     std::shared_ptr<const Slot> slot;
