@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "absl/time/clock.h"
+#include "base/steady_wait.h"
 
 namespace flyball {
 namespace {
@@ -16,6 +17,10 @@ class SystemClock : public Clock {
 };
 
 }  // namespace
+
+bool Clock::Await(absl::Mutex& mutex, const absl::Condition& condition, absl::Duration timeout) {
+  return AwaitFor(mutex, condition, timeout);
+}
 
 Clock& Clock::System() {
   static SystemClock clock;

@@ -18,6 +18,11 @@ class Clock {
   virtual absl::Time WallNow() const = 0;
   virtual MonotonicTime MonotonicNow() const = 0;
 
+  // Waits until the condition holds, for `timeout` by the monotonic time at most; whether it holds
+  // in the end. Here time passes by itself; a clock of simulated time lets it pass meanwhile.
+  virtual bool Await(absl::Mutex& mutex, const absl::Condition& condition, absl::Duration timeout)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+
   // The machine's clocks. Lives as long as the process.
   static Clock& System();
 };

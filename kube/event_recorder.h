@@ -27,13 +27,22 @@ struct EventSubject {
   std::string resource_version;
 };
 
+// Where events are handed to.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  // Must not wait.
+  virtual void Record(const EventSubject& about, bool warning, absl::string_view reason,
+                      absl::string_view message) = 0;
+};
+
 struct EventRecorderOptions {
   size_t max_queue = 1000;
   int max_tries = 12;                              // of one event
   absl::Duration retry_delay = absl::Seconds(10);  // the first is a random part of it
 };
 
-class EventRecorder {
+class EventRecorder : public EventSink {
  public:
   struct Stats {
     uint64_t sent = 0;      // stored, as a new event or as one more of an old one
@@ -46,12 +55,12 @@ class EventRecorder {
   EventRecorder(ApiClient& client, Clock& clock, std::string component,
                 EventRecorderOptions options = {});
   // Sends what is queued for at most a second, and the call under way.
-  ~EventRecorder();
+  ~EventRecorder() override;
   EventRecorder(const EventRecorder&) = delete;
   EventRecorder& operator=(const EventRecorder&) = delete;
 
   void Record(const EventSubject& about, bool warning, absl::string_view reason,
-              absl::string_view message);
+              absl::string_view message) override;
 
   Stats stats() const;
 

@@ -26,11 +26,10 @@
 #include "scaler/loop/scaler.h"
 #include "scaler/loop/shadow.h"
 #include "scaler/loop/state_store.h"
+#include "scaler/loop/state_upkeep.h"
 
 namespace flyball::cmd {
 namespace {
-
-constexpr absl::Duration kLongestStabilization = absl::Hours(1);  // that a behavior may ask for
 
 // The metrics of a registry, brought up to date at each scrape.
 class FreshMetrics : public prometheus::Collectable {
@@ -45,25 +44,6 @@ class FreshMetrics : public prometheus::Collectable {
  private:
   const std::function<void()> refresh_;
   prometheus::Registry registry_;
-};
-
-// In mode advise nothing is written to targets, and each replica has to answer for the counts:
-// every one decides everything. Writes (status, events) stay with the owner.
-class DecidesEverything : public scaler::Ownership {
- public:
-  explicit DecidesEverything(scaler::Ownership& owner) : owner_(owner) {}
-  bool Owns(const scaler::AutoscalerKey&) const override { return true; }
-  bool MayWrite(const scaler::AutoscalerKey& key, MonotonicTime now) const override {
-    return owner_.MayWrite(key, now);
-  }
-  std::optional<scaler::ScalerState> Restore(const scaler::AutoscalerKey& key, int32_t current,
-                                             absl::Time now) override {
-    return owner_.Restore(key, current, now);
-  }
-  void OnChange(std::function<void()>) override {}  // nothing is won or lost
-
- private:
-  scaler::Ownership& owner_;
 };
 
 }  // namespace
@@ -94,12 +74,12 @@ class ServeScaler::Impl {
         server_(std::move(server)),
         identity_(NewIdentity()),
         transport_(std::move(own)),
-        client_(*transport_, std::min(absl::Seconds(5), flags.scaler.lease_renew_deadline / 2)),
+        client_(*transport_,
+                std::min(WriteTimeout(flags.scaler), flags.scaler.lease_renew_deadline / 2)),
         leases_(scaler::MakeLeaseStore(client_, ns)),
         state_(StateOptions(flags.scaler, ns), client_, parts.clock),
         election_(ElectionOptionsFrom(flags.scaler, ns, identity_), *leases_, &state_, parts.clock),
         sole_(state_),
-        everything_(Owner()),
         advise_(flags.scaler.sync_period, parts.clock),
         shadow_({.period = flags.scaler.sync_period}, parts.clock),
         fresh_(std::make_shared<FreshMetrics>([this] { metrics_.Refresh(sources_); })),
@@ -108,7 +88,7 @@ class ServeScaler::Impl {
                  .directory = parts.directory,
                  .providers = parts.providers,
                  .clock = parts.clock,
-                 .ownership = flags.scaler.mode == "advise" ? everything_ : Owner(),
+                 .ownership = Owner(),
                  .observers = {&log_, &metrics_, &shadow_, &advise_, &state_}},
                 ScalerOptionsFrom(flags.scaler)) {
     sources_.scaler = [this] { return scaler_.stats(); };
@@ -128,12 +108,13 @@ class ServeScaler::Impl {
                  flags_.leader_elect ? absl::StrCat("leases of ", flags_.shards, " shards")
                                      : "without leases");
     if (!flags_.leader_elect) {
-      RETURN_IF_ERROR(state_.Load(0, scaler::ShardMemory::kNoElection));
-      state_.Start([](int) { return true; });
+      RETURN_IF_ERROR(state_.Load(0, {}));
+      state_.Start();
       return scaler_.Start();
     }
-    state_.Start(
+    state_.UseFence(
         [this](int shard) { return election_.MayWriteShard(shard, clock_.MonotonicNow()); });
+    state_.Start();
     // The loop first: it is told of each shard that is won.
     RETURN_IF_ERROR(scaler_.Start());
     election_.Start();
@@ -171,7 +152,7 @@ class ServeScaler::Impl {
     scaler::StateStoreOptions options;
     options.ns = ns;
     options.shards = flags.shards;
-    options.longest_window = std::max(kLongestStabilization, flags.downscale_stabilization);
+    options.longest_window = std::max(scaler::kLongestWindow, flags.downscale_stabilization);
     return options;
   }
 
@@ -189,7 +170,6 @@ class ServeScaler::Impl {
   scaler::StateStore state_;
   scaler::ShardElection election_;
   scaler::RememberingOwner sole_;
-  DecidesEverything everything_;
   scaler::DecisionLog log_;
   scaler::Advise advise_;
   scaler::Shadow shadow_;

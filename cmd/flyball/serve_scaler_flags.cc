@@ -29,8 +29,9 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
              "decide what this replica holds the leases of; false: everything, for a single "
              "replica (default true)");
   flags.Int("scaler-shards", f.shards,
-            "into how many parts, by namespace, the work is split among the replicas; the same "
-            "number on all of them; 1 is plain leader election");
+            "into how many parts, by namespace, the work is split among the replicas; replicas "
+            "with another number wait until those with this one have handed over; 1 is plain "
+            "leader election");
   flags.String("scaler-lease-namespace", f.lease_namespace,
                "namespace of the leases and of what is remembered (default: the pod's)");
   flags.Duration("scaler-lease-duration", f.lease_duration,
@@ -105,6 +106,13 @@ absl::Status CheckScalerFlags(const ScalerFlags& f) {
   return scaler::CheckElection(ElectionOptionsFrom(f, "", ""));
 }
 
+absl::Duration WriteTimeout(const ScalerFlags& f) {
+  constexpr absl::Duration kUsual = absl::Seconds(5);
+  if (!f.leader_elect) return kUsual;
+  // A part of the margin is for what happens around the call: the fence is asked before it.
+  return std::min(kUsual, ElectionOptionsFrom(f, "", "").WriteMargin() * 0.8);
+}
+
 scaler::ScalerOptions ScalerOptionsFrom(const ScalerFlags& f) {
   scaler::ScalerOptions options;
   options.mode = f.mode == "act"      ? scaler::Mode::kAct
@@ -125,10 +133,7 @@ scaler::ScalerOptions ScalerOptionsFrom(const ScalerFlags& f) {
                                                               : scaler::TriggerSecrets::kAll;
   options.writes_per_second = f.write_qps;
   options.write_burst = f.write_burst;
-  if (f.leader_elect) {
-    options.request_timeout =
-        std::min(options.request_timeout, ElectionOptionsFrom(f, "", "").WriteMargin());
-  }
+  options.request_timeout = WriteTimeout(f);
   return options;
 }
 

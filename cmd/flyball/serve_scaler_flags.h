@@ -52,6 +52,9 @@ std::vector<std::string> ScalerFlagNames();
 // kFailedPrecondition, kInvalidArgument: the flag and what is wrong.
 absl::Status CheckScalerFlags(const ScalerFlags& f);
 
+// What one request to the API server may take: a write must have ended when another replica may
+// begin, hence less than the election's WriteMargin.
+absl::Duration WriteTimeout(const ScalerFlags& f);
 scaler::ScalerOptions ScalerOptionsFrom(const ScalerFlags& f);
 // `ns`: where the Leases are; `identity`: of this process.
 scaler::ElectionOptions ElectionOptionsFrom(const ScalerFlags& f, std::string ns,

@@ -69,7 +69,8 @@ TEST(ScalerFlags, ReachTheOptions) {
 TEST(ScalerFlags, ARequestEndsWithinTheMarginOfTheFence) {
   const auto flags = Parse({"--scaler", "--scaler-lease-duration=12s"});
   ASSERT_TRUE(flags.ok()) << flags.status();
-  EXPECT_EQ(ScalerOptionsFrom(flags->scaler).request_timeout, absl::Seconds(2));
+  EXPECT_EQ(ScalerOptionsFrom(flags->scaler).request_timeout, absl::Milliseconds(1600));
+  EXPECT_EQ(WriteTimeout(flags->scaler), absl::Milliseconds(1600));
 }
 
 TEST(ScalerFlags, WithoutTheScalerTheyAreNamedInOneWarning) {

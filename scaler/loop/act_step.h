@@ -6,11 +6,16 @@
 #include <atomic>
 #include <cstdint>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "kube/api_client.h"
 #include "kube/request_budget.h"
+#include "scaler/loop/autoscaler_store.h"
 #include "scaler/loop/decide_step.h"
 #include "scaler/loop/entry.h"
+#include "scaler/loop/mode.h"
 #include "scaler/loop/ownership.h"
+#include "scaler/loop/pod_store.h"
 #include "scaler/loop/scale_store.h"
 
 namespace flyball::scaler {
@@ -21,17 +26,25 @@ class ActStep {
     kube::ApiClient& client;
     kube::RequestBudget& budget;
     Clock& clock;
-    const Ownership& ownership;
+    Ownership& ownership;
     ScaleStore& scales;
+    const PodStore& pods;
+    const AutoscalerStore& autoscalers;
+    const ModeFlags mode;
   };
 
   explicit ActStep(const Parts& parts) : parts_(parts) {}
 
   // Writes entry.decision.desired to the scale, under the condition that the target has the
   // replicas that were observed: on a conflict it is read again and, when they are still the same,
-  // written again, five times at most; otherwise the decision is dropped (entry.dropped). Then
-  // records the outcome in the decision, but for a dropped one.
-  void WriteScale(Entry& entry, const DecisionInput& input);
+  // written again, five times at most. The decision is dropped (entry.dropped)
+  //   * where another replica may own it by now;
+  //   * where the autoscaler is not any more what was decided on: `is_current` says what the watch
+  //     has told; while that watch fails the API server is asked;
+  //   * where it would shrink the target while the watch of pods fails, as nobody knows how many
+  //     of them there are, or before Ownership::MayShrink.
+  // Then records the outcome in the decision, but for a dropped one.
+  void WriteScale(Entry& entry, const DecisionInput& input, absl::FunctionRef<bool()> is_current);
 
   // In shadow: the decision as it would be if the scale had been written. The past changes of the
   // scale stay those that were seen.
@@ -41,7 +54,10 @@ class ActStep {
   uint64_t conflicts() const { return conflicts_.load(); }
 
  private:
-  absl::Status Write(Entry& entry);
+  absl::Status Write(Entry& entry, absl::FunctionRef<bool()> is_current);
+  // What speaks against writing now; `anew`: whether it is to be decided again at once.
+  absl::Status MayWrite(const Entry& entry, absl::FunctionRef<bool()> is_current, bool& anew);
+  absl::Status AskWhetherCurrent(const Entry& entry);
 
   const Parts parts_;
   std::atomic<uint64_t> written_ = 0;

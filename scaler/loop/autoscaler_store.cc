@@ -1,5 +1,6 @@
 #include "scaler/loop/autoscaler_store.h"
 
+#include <atomic>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -78,6 +79,7 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
   Feed(AutoscalerStore& store, AutoscalerKind kind, const std::string& ns)
       : store_(store),
         kind_(kind),
+        ns_(ns),
         health_(
             absl::StrCat(kind == AutoscalerKind::kHpa ? "HorizontalPodAutoscalers" : "Autoscalers",
                          ns.empty() ? "" : " of ", ns),
@@ -108,10 +110,16 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
   void StatusChanged(const absl::Status& status) override {
     health_.StatusChanged(status);
     // Our own kind need not be installed: then there is none of it.
-    if (kind_ == AutoscalerKind::kOwn && absl::IsNotFound(status)) health_.Listed();
+    const bool missing = kind_ == AutoscalerKind::kOwn && absl::IsNotFound(status);
+    if (missing) health_.Listed();
+    definition_missing_ = missing;
   }
 
   const WatchHealth& health() const { return health_; }
+  bool Tells(const AutoscalerKey& key) const {
+    return key.kind == kind_ && (ns_.empty() || key.ns == ns_);
+  }
+  std::string Unusable() const { return definition_missing_ ? health_.Failure() : ""; }
 
  private:
   ManagedPtr Take(absl::string_view json) {
@@ -129,7 +137,9 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
 
   AutoscalerStore& store_;
   const AutoscalerKind kind_;
+  const std::string ns_;
   WatchHealth health_;
+  std::atomic<bool> definition_missing_ = false;
   absl::flat_hash_set<AutoscalerKey> known_;
   absl::flat_hash_set<AutoscalerKey> listed_;
 };
@@ -140,6 +150,23 @@ AutoscalerStore::~AutoscalerStore() = default;
 kube::WatchHandler& AutoscalerStore::AddFeed(AutoscalerKind kind, const std::string& ns) {
   feeds_.push_back(std::make_unique<Feed>(*this, kind, ns));
   return *feeds_.back();
+}
+
+const AutoscalerStore::Feed* AutoscalerStore::FeedOf(const AutoscalerKey& key) const {
+  for (const auto& feed : feeds_) {
+    if (feed->Tells(key)) return feed.get();
+  }
+  return nullptr;
+}
+
+std::string AutoscalerStore::Failure(const AutoscalerKey& key) const {
+  const Feed* feed = FeedOf(key);
+  return feed == nullptr ? "" : feed->health().Failure();
+}
+
+std::string AutoscalerStore::Unusable(const AutoscalerKey& key) const {
+  const Feed* feed = FeedOf(key);
+  return feed == nullptr ? "" : feed->Unusable();
 }
 
 absl::Status AutoscalerStore::Ready() const {

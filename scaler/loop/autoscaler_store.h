@@ -36,8 +36,17 @@ class AutoscalerStore {
 
   absl::Status Ready() const;
 
+  // "" while the watch that tells of this autoscaler works; else what is wrong with it: what is
+  // known of it may be out of date.
+  std::string Failure(const AutoscalerKey& key) const;
+  // "" while what was told of it may be decided on; else why not: its definition is gone. While a
+  // watch only fails, decisions go on, and whoever writes has to ask for the object before.
+  std::string Unusable(const AutoscalerKey& key) const;
+
  private:
   class Feed;
+
+  const Feed* FeedOf(const AutoscalerKey& key) const;
 
   Clock& clock_;
   AutoscalerSink& sink_;

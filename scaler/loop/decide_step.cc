@@ -36,6 +36,23 @@ void NoteForeignScale(Entry& entry, absl::Time now) {
   entry.seen_replicas = replicas;
 }
 
+// A write whose answer was lost and that is seen to have had its effect counts like any other.
+// When it was made is not known: an addition, which allows removals, counts from when it was sent,
+// a removal from when it is seen.
+void NoteUnconfirmedWrite(Entry& entry, absl::Time now) {
+  if (!entry.unconfirmed.has_value()) return;
+  const UnconfirmedWrite& write = *entry.unconfirmed;
+  const int32_t replicas = entry.scale.answer.spec_replicas;
+  if (replicas == write.from) return;  // it may still be on its way to us
+  const std::optional<Behavior>& behavior = entry.managed->autoscaler.behavior;
+  if (replicas == write.to && behavior.has_value()) {
+    RecordScaleEvent(*behavior, write.from, write.to, write.to > write.from ? write.time : now,
+                     entry.decision.state);
+  }
+  if (replicas == write.to) entry.seen_replicas = replicas;  // it is no foreign change
+  entry.unconfirmed.reset();
+}
+
 // Conditions of types that are not the scaler's stay as they are stored, where they are stored.
 void KeepForeignConditions(const Managed& managed, std::vector<Condition>& conditions) {
   const std::vector<Condition>& stored = managed.autoscaler.status.conditions;
@@ -180,9 +197,13 @@ void DecideStep::TakeTriggers(Entry& entry, absl::Time now) {
 
 void DecideStep::TakeReadings(Entry& entry, const Times& now, DecideScratch& scratch) const {
   TakeTriggers(entry, now.wall);
-  const size_t metrics = entry.plan.autoscaler().metrics.size();
-  entry.readings.resize(metrics);
-  entry.answers.resize(metrics);
+  if (entry.readings_plan != entry.plan.version()) {
+    // What was read for a metric says nothing of the one that has its place now.
+    entry.readings_plan = entry.plan.version();
+    const size_t metrics = entry.plan.autoscaler().metrics.size();
+    entry.readings.assign(metrics, Reading());
+    entry.answers.assign(metrics, 0);
+  }
   if (!entry.reads_metrics) return;
   TakePods(entry);
   entry.pods_changed = entry.readings_pods != entry.pods.version || entry.pods.version == 0;
@@ -235,9 +256,12 @@ void DecideStep::PrepareState(Entry& entry, const Times& now) const {
     entry.last_active = TakeOverActivity(entry.managed->last_active,
                                          WasActive(entry.managed->autoscaler.status), now.wall);
   }
+  // Whose additions were seen meanwhile nobody knows: they allow no removals to us.
+  if (takes_over) entry.decision.state.scale_ups.clear();
   entry.status_is_old = false;
   if (!entry.decided) {
     entry.decision = Decision();
+    entry.unconfirmed.reset();
     entry.wall_offset = offset;
     entry.decided = true;
   }
@@ -245,15 +269,23 @@ void DecideStep::PrepareState(Entry& entry, const Times& now) const {
   if (IsClockJump(jump)) {
     ShiftTimes(jump, entry.decision.state);
     if (entry.last_active.has_value()) *entry.last_active += jump;
+    if (entry.unconfirmed.has_value()) entry.unconfirmed->time += jump;
   }
   entry.wall_offset = offset;
   if (entry.scale.answer.failure != ScaleAnswer::Failure::kNone) return;
-  if (!entry.restored) {
+  if (!entry.restored && parts_.ownership.Remembers(entry.key)) {
     entry.restored = true;
-    std::optional<ScalerState> earlier =
+    std::optional<RememberedState> earlier =
         parts_.ownership.Restore(entry.key, entry.scale.answer.spec_replicas, now.wall);
-    if (earlier.has_value()) entry.decision.state = *std::move(earlier);
+    if (earlier.has_value()) {
+      entry.decision.state = std::move(earlier->state);
+      const std::optional<Behavior>& behavior = entry.managed->autoscaler.behavior;
+      if (!earlier->complete && behavior.has_value()) {
+        DropReplaceableAdditions(*behavior, now.wall, entry.decision.state);
+      }
+    }
   }
+  NoteUnconfirmedWrite(entry, now.wall);
   NoteForeignScale(entry, now.wall);
 }
 
@@ -299,9 +331,12 @@ void DecideStep::Decide(Entry& entry, const Times& now, DecideScratch& scratch) 
   if (entry.unchanged) return RenewProposals(entry.readings, now.wall, entry.decision);
 
   const DecisionInput input = InputOf(entry, now.wall);
+  ScalerState& state = entry.decision.state;
+  scratch.recommendations.assign(state.recommendations.begin(), state.recommendations.end());
   scaler::Decide(input, {}, scratch.workspace, entry.decision);
   if (entry.activation.has_value()) ApplyActivation(input, *entry.activation, entry.decision);
-  DropOutlived(now.wall, entry.decision.state);
+  KeepRecommendations(scratch.recommendations, now.wall,
+                      std::max(kLongestWindow, parts_.config.downscale_stabilization), state);
 }
 
 }  // namespace flyball::scaler

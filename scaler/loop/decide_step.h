@@ -3,6 +3,8 @@
 // Thread-safe when each thread has its own DecideScratch; of one entry at a time.
 #pragma once
 
+#include <vector>
+
 #include "base/clock.h"
 #include "scaler/loop/entry.h"
 #include "scaler/loop/ownership.h"
@@ -14,6 +16,7 @@ namespace flyball::scaler {
 struct DecideScratch {
   Workspace workspace;
   Reading reading;
+  std::vector<Recommendation> recommendations;
 };
 
 class DecideStep {

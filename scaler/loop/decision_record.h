@@ -33,6 +33,9 @@ struct DecisionRecord {
   absl::Time time;                                 // wall time of the decision
   MonotonicTime monotonic = absl::ZeroDuration();  // and its monotonic time
   absl::Duration took;                             // reading and deciding
+  // Wall - monotonic, that the times of what is remembered are of: the wall clock may have been set
+  // since. nullopt: that of now.
+  std::optional<absl::Duration> wall_offset = std::nullopt;
   bool scale_written = false;
   std::string scale_error;  // of a scale write that was tried
   bool status_written = false;
@@ -44,8 +47,10 @@ class DecisionObserver {
   virtual ~DecisionObserver() = default;
   // From the deciding thread; must not block. Never at once for the same autoscaler.
   virtual void OnDecision(const DecisionRecord& record) = 0;
-  // The autoscaler exists no more, or is not ours any more.
+  // The autoscaler exists no more.
   virtual void OnForgotten(const AutoscalerKey& key) = 0;
+  // Another replica decides it from now on.
+  virtual void OnReleased(const AutoscalerKey& key) { OnForgotten(key); }
   // It came to rest: from now on each round of the share's group is a decision that is the last one
   // again, but for times, and is not told to OnDecision; `recommendation` is renewed by each.
   virtual void OnRest(const AutoscalerKey& key, int32_t recommendation, const RestShare& share) {

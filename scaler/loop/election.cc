@@ -12,12 +12,13 @@
 #include "base/steady_wait.h"
 #include "scaler/loop/lease_keeper.h"
 #include "scaler/loop/members.h"
+#include "scaler/loop/shard_count.h"
 #include "scaler/loop/shards.h"
 
 namespace flyball::scaler {
 namespace {
 
-// How often what is kept of a shard is asked for before it is begun without.
+// How often what is kept of a shard is asked for before its autoscalers are decided without it.
 constexpr int kLoadTries = 4;
 // With a jitter of client-go.
 constexpr double kRetryJitter = 1.2;
@@ -69,6 +70,7 @@ class ShardElection::Impl {
                  .renew_deadline = options_.renew_deadline},
                 leases, clock),
         members_(keeper_, options_.prefix, options_.identity),
+        count_(keeper_, options_.prefix, options_.shards, memory, clock),
         shards_(static_cast<size_t>(options_.shards)),
         published_(static_cast<size_t>(options_.shards)) {
     for (size_t i = 0; i < shards_.size(); ++i) {
@@ -118,21 +120,19 @@ class ShardElection::Impl {
     for (size_t i = 0; i < shards_.size(); ++i) {
       if (shards_[i].watched.held) RenewShard(i);
     }
-    std::vector<size_t> wanted(shards_.size(), 0);
-    std::vector<std::string> living = {options_.identity};
-    if (shards_.size() > 1) {
-      members_.Round();
-      living = members_.Living();
-      wanted = AssignShards(options_.shards, living);
-    }
     MonotonicTime next = clock_.MonotonicNow() + options_.retry_period;
-    for (size_t i = 0; i < shards_.size(); ++i) {
-      const bool ours = living[wanted[i]] == options_.identity;
-      if (shards_[i].watched.held) {
-        ConsiderHandOver(i, ours, living[wanted[i]]);
-      } else {
-        next = std::min(next, ConsiderTaking(i, ours));
-      }
+    switch (count_.Round()) {
+      case ShardCount::State::kOurs:
+        next = std::min(next, Divide());
+        break;
+      case ShardCount::State::kOther:
+        members_.Leave();
+        for (size_t i = 0; i < shards_.size(); ++i) {
+          if (shards_[i].watched.held) HandOver(i, "replicas with another number of shards");
+        }
+        break;
+      case ShardCount::State::kUnknown:  // nothing is taken or given; what is held runs out
+        break;
     }
     for (size_t i = 0; i < shards_.size(); ++i) LoadAndPublish(i);
     {
@@ -143,7 +143,33 @@ class ShardElection::Impl {
     return std::max(next - clock_.MonotonicNow(), absl::ZeroDuration());
   }
 
+  // Who should have which shard, and what is done about it. When to look again.
+  MonotonicTime Divide() {
+    std::vector<size_t> wanted(shards_.size(), 0);
+    std::vector<std::string> living = {options_.identity};
+    if (shards_.size() > 1) {
+      members_.Round();
+      living = members_.Living();
+      wanted = AssignShards(options_.shards, living);
+    }
+    MonotonicTime next = absl::InfiniteDuration();
+    bool took = false;
+    for (size_t i = 0; i < shards_.size(); ++i) {
+      const bool ours = living[wanted[i]] == options_.identity;
+      if (shards_[i].watched.held) {
+        ConsiderHandOver(i, ours, living[wanted[i]]);
+      } else {
+        next = std::min(next, ConsiderTaking(i, ours));
+        took = took || shards_[i].watched.held;
+      }
+    }
+    if (took) ConfirmTaken();
+    return next;
+  }
+
   bool Owns(size_t shard) const { return published_[shard].owned.load(); }
+
+  bool Remembers(size_t shard) const { return published_[shard].remembers.load(); }
 
   bool MayWrite(size_t shard, MonotonicTime now) const {
     return absl::ToInt64Nanoseconds(now) < published_[shard].valid_until.load();
@@ -171,22 +197,30 @@ class ShardElection::Impl {
   // What other threads read.
   struct Published {
     std::atomic<bool> owned = false;
+    std::atomic<bool> remembers = false;   // what was kept is loaded
     std::atomic<int64_t> valid_until = 0;  // nanoseconds; 0: no writes
   };
 
   struct Shard {
     WatchedLease watched;
-    bool loaded = false;  // what is kept of it was read, or given up on
+    bool confirmed = false;  // the number of shards was ours after it was taken
+    bool loaded = false;     // what is kept of it was read, or given up on
     int load_failures = 0;
     std::optional<MonotonicTime> unwanted_since;  // it should be with another replica
     std::optional<MonotonicTime> hand_over_at;    // no longer decided; to be released then
+    MonotonicTime may_have_written = -absl::InfiniteDuration();  // the last moment
   };
 
   void RenewShard(size_t i) {
     Shard& shard = shards_[i];
     // One that is being handed over is not renewed: should we die now, nobody waits the longer.
     if (shard.hand_over_at.has_value()) return;
-    keeper_.Renew(shard.watched);
+    // One that ran out on us while we did not look has to be taken anew, as any other.
+    if (clock_.MonotonicNow() >= shard.watched.valid_until) {
+      shard.watched.held = false;
+    } else {
+      keeper_.Renew(shard.watched);
+    }
     if (shard.watched.held) {
       if (published_[i].owned.load()) Publish(i);
       return;
@@ -207,7 +241,9 @@ class ShardElection::Impl {
 
   // No longer decided here; the Lease may still be ours.
   void StopDeciding(size_t i) {
-    published_[i].valid_until.store(0);
+    const MonotonicTime allowed = absl::Nanoseconds(published_[i].valid_until.exchange(0));
+    shards_[i].may_have_written =
+        std::max(shards_[i].may_have_written, std::min(allowed, clock_.MonotonicNow()));
     if (published_[i].owned.exchange(false)) changed_ = true;
   }
 
@@ -215,6 +251,8 @@ class ShardElection::Impl {
     StopDeciding(i);
     Shard& shard = shards_[i];
     if (shard.loaded && memory_ != nullptr) memory_->Drop(static_cast<int>(i));
+    published_[i].remembers.store(false);
+    shard.confirmed = false;
     shard.loaded = false;
     shard.load_failures = 0;
     shard.unwanted_since.reset();
@@ -225,25 +263,45 @@ class ShardElection::Impl {
   void ConsiderHandOver(size_t i, bool ours, const std::string& wanted) {
     Shard& shard = shards_[i];
     const MonotonicTime now = clock_.MonotonicNow();
-    if (shard.hand_over_at.has_value()) {
-      if (now < *shard.hand_over_at) return;
-      if (memory_ != nullptr) memory_->Save(static_cast<int>(i));
-      Disown(i);
-      keeper_.Release(shard.watched);
-      return;
-    }
+    if (shard.hand_over_at.has_value()) return HandOver(i, wanted);
     if (ours) {
       shard.unwanted_since.reset();
       return;
     }
     if (!shard.unwanted_since.has_value()) shard.unwanted_since = now;
     if (now - *shard.unwanted_since < options_.lease_duration) return;
-    spdlog::info("scaler shard {} of {} is handed over to {}", i, shards_.size(), wanted);
+    HandOver(i, wanted);
+  }
+
+  // Begins to hand a shard over, or ends it when nothing can be written any more.
+  void HandOver(size_t i, const std::string& to) {
+    Shard& shard = shards_[i];
+    const MonotonicTime now = clock_.MonotonicNow();
+    if (shard.hand_over_at.has_value()) {
+      if (now < *shard.hand_over_at) return;
+      if (memory_ != nullptr) memory_->Save(static_cast<int>(i));
+      return GiveBack(i);
+    }
+    if (!published_[i].owned.load()) {  // nothing was decided in it since it was taken
+      if (MayRelease(shard)) GiveBack(i);
+      return;
+    }
+    spdlog::info("scaler shard {} of {} is handed over to {}", i, shards_.size(), to);
     StopDeciding(i);
     // What was decided before is still written down; such a write ends within the margin.
     const MonotonicTime last = std::min(shard.watched.valid_until, now + kLastWrites);
     published_[i].valid_until.store(absl::ToInt64Nanoseconds(last));
     shard.hand_over_at = last + options_.WriteMargin();
+  }
+
+  // One that was lost and taken again: a write of before may still be under way.
+  bool MayRelease(const Shard& shard) const {
+    return clock_.MonotonicNow() >= shard.may_have_written + options_.WriteMargin();
+  }
+
+  void GiveBack(size_t i) {
+    Disown(i);
+    keeper_.Release(shards_[i].watched);
   }
 
   // A shard that is not ours: taken when it may be. When to look at it again.
@@ -255,10 +313,14 @@ class ShardElection::Impl {
     MonotonicTime at = keeper_.RunsOut(watched);
     if (watched.lease.holder == options_.identity) at = now;  // an answer got lost
     if (watched.free()) at = ours ? now : watched.changed + 2 * options_.retry_period;
+    // One that somebody has deleted may still be held, and is then made anew by its owner.
+    if (watched.lease.resource_version.empty()) at = keeper_.RunsOut(watched);
+    if (count_.settled()) at = now;  // all of them had ended
     if (now < at) return std::min(at, later);
     const std::string before = watched.lease.holder;
     const absl::Status status = keeper_.Take(watched);
     if (status.ok()) {
+      shards_[i].confirmed = false;
       spdlog::info("scaler shard {} of {} is taken{}", i, shards_.size(),
                    before.empty() || before == options_.identity
                        ? ""
@@ -269,20 +331,47 @@ class ShardElection::Impl {
     return later;
   }
 
+  // What was taken in this round is given back where the number of shards has changed meanwhile.
+  void ConfirmTaken() {
+    const bool ours = count_.Confirm();
+    for (Shard& shard : shards_) {
+      if (!shard.watched.held || shard.confirmed) continue;
+      shard.confirmed = ours;
+      if (!ours && MayRelease(shard)) keeper_.Release(shard.watched);
+    }
+  }
+
   void LoadAndPublish(size_t i) {
     Shard& shard = shards_[i];
-    if (!shard.watched.held || shard.hand_over_at.has_value() || published_[i].owned.load()) return;
-    if (memory_ != nullptr && !shard.loaded) {
-      const absl::Status status =
-          memory_->Load(static_cast<int>(i), shard.watched.lease.transitions);
-      if (!status.ok() && ++shard.load_failures < kLoadTries) return;
-      if (!status.ok()) {
-        spdlog::warn("scaler shard {}: begun without what was kept: {}", i,
-                     std::string(status.message()));
-      }
+    if (!shard.watched.held || !shard.confirmed || shard.hand_over_at.has_value() ||
+        (shard.loaded && published_[i].owned.load())) {
+      return;
     }
-    shard.loaded = true;
-    if (clock_.MonotonicNow() < shard.watched.valid_until) Publish(i);
+    if (!shard.loaded && !Load(i) && shard.load_failures < kLoadTries) return;
+    published_[i].remembers.store(shard.loaded);
+    if (published_[i].owned.load()) {
+      changed_ = changed_ || shard.loaded;
+    } else if (clock_.MonotonicNow() < shard.watched.valid_until) {
+      Publish(i);
+    }
+  }
+
+  // What is kept of it. False: it is not known yet.
+  bool Load(size_t i) {
+    Shard& shard = shards_[i];
+    absl::Status status;
+    if (memory_ != nullptr) {
+      status = memory_->Load(static_cast<int>(i),
+                             {.epoch = shard.watched.lease.transitions, .division = count_.term()});
+    }
+    shard.loaded = status.ok() || absl::IsPermissionDenied(status);
+    if (!status.ok() && (shard.loaded || ++shard.load_failures == kLoadTries)) {
+      spdlog::warn("scaler shard {}: {}: {}", i,
+                   shard.loaded ? "begun without what was kept"
+                                : "nothing is made smaller until what was kept can be read",
+                   std::string(status.message()));
+    }
+    return shard.loaded;
   }
 
   void TellOfChange() {
@@ -301,6 +390,7 @@ class ShardElection::Impl {
   // Of the election's thread alone.
   LeaseKeeper keeper_;
   Members members_;
+  ShardCount count_;
   std::vector<Shard> shards_;
   bool changed_ = false;
 
@@ -332,8 +422,17 @@ bool ShardElection::MayWrite(const AutoscalerKey& key, MonotonicTime now) const 
   return MayWriteShard(ShardOf(key, impl_->options().shards), now);
 }
 
-std::optional<ScalerState> ShardElection::Restore(const AutoscalerKey& key, int32_t current,
-                                                  absl::Time now) {
+bool ShardElection::Remembers(const AutoscalerKey& key) const {
+  return impl_->Remembers(static_cast<size_t>(ShardOf(key, impl_->options().shards)));
+}
+
+bool ShardElection::MayShrink(const AutoscalerKey& key) {
+  if (!Remembers(key)) return false;
+  return impl_->memory() == nullptr || impl_->memory()->IsSafe(key);
+}
+
+std::optional<RememberedState> ShardElection::Restore(const AutoscalerKey& key, int32_t current,
+                                                      absl::Time now) {
   return impl_->memory() == nullptr ? std::nullopt : impl_->memory()->Take(key, current, now);
 }
 

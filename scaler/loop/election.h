@@ -10,12 +10,15 @@
 // monotonic clocks of two machines do not differ in speed by more than that margin in a lease
 // duration (a third, with the defaults).
 //
+// All replicas go by the same number of shards (shard_count.h); one with another number owns none
+// until no other number has an owner.
+//
 // With several shards each replica also holds a member Lease (`flyball-scaler-member-<k>`, the
 // first k that is free), so that all know who lives. A shard that should be with another living
 // replica (shards.h) for a lease duration is handed over: no longer decided, for two seconds still
 // written what was decided before, WriteMargin later saved and released. Whoever finds a Lease run
 // out takes it, wherever it should be; of a released one the replica that it should be with has the
-// first try.
+// first try. One that was deleted is made anew by its owner; others wait as for one that is held.
 //
 // Thread-safe. One thread does a round each `retry_period`, or sooner when a Lease is about to run
 // out. It calls ShardMemory and the function of OnChange.
@@ -57,22 +60,35 @@ struct ElectionOptions {
 // client-go asks for.
 absl::Status CheckElection(const ElectionOptions& options);
 
-// What goes with a shard from owner to owner. Called from the election's thread, but Take.
+// Since when a shard is ours.
+struct ShardTerm {
+  // Of a process without an election, which can't know how many there were before it.
+  static constexpr int64_t kNoElection = -1;
+
+  int64_t epoch = kNoElection;  // how often it changed hands
+  int64_t division = 0;         // ShardCount::term
+};
+
+// What goes with a shard from owner to owner. Called from the election's thread, but IsSafe and
+// Take.
 class ShardMemory {
  public:
   virtual ~ShardMemory() = default;
-  // The epoch of a process without an election, which can't know how many there were before it.
-  static constexpr int64_t kNoElection = -1;
-  // The shard is ours from now on, for the `epoch`th time that it changed hands. An error: to be
-  // tried again a little later.
-  virtual absl::Status Load(int shard, int64_t epoch) = 0;
+  // Nobody owns a shard: what is kept of `before` shards is divided anew for the present number, in
+  // that term of ShardCount. May be called again where it failed half way.
+  virtual absl::Status Move(int before, int64_t division) = 0;
+  // The shard is ours from now on. kPermissionDenied: there is nothing that could be read; any
+  // other error: to be tried again a little later.
+  virtual absl::Status Load(int shard, const ShardTerm& term) = 0;
   // It is about to be released: the last chance to write it down.
   virtual void Save(int shard) = 0;
   // It is not ours any more.
   virtual void Drop(int shard) = 0;
+  // As Ownership::MayShrink. Whoever asks and may not will be able to soon, or be told why not.
+  virtual bool IsSafe(const AutoscalerKey& key) = 0;
   // As Ownership::Restore.
-  virtual std::optional<ScalerState> Take(const AutoscalerKey& key, int32_t current,
-                                          absl::Time now) = 0;
+  virtual std::optional<RememberedState> Take(const AutoscalerKey& key, int32_t current,
+                                              absl::Time now) = 0;
 };
 
 class ShardElection : public Ownership {
@@ -89,8 +105,10 @@ class ShardElection : public Ownership {
 
   bool Owns(const AutoscalerKey& key) const override;
   bool MayWrite(const AutoscalerKey& key, MonotonicTime now) const override;
-  std::optional<ScalerState> Restore(const AutoscalerKey& key, int32_t current,
-                                     absl::Time now) override;
+  bool Remembers(const AutoscalerKey& key) const override;
+  bool MayShrink(const AutoscalerKey& key) override;
+  std::optional<RememberedState> Restore(const AutoscalerKey& key, int32_t current,
+                                         absl::Time now) override;
   void OnChange(std::function<void()> on_change) override;
 
   // The same for a shard.
@@ -98,7 +116,8 @@ class ShardElection : public Ownership {
   bool MayWriteShard(int shard, MonotonicTime now) const;
   size_t owned() const;
 
-  // OK once every Lease could be read or taken in one round; else what failed last.
+  // OK once every Lease could be read or taken in one round; else what failed last. Also OK while
+  // replicas with another number of shards are waited for: a roll-out has to go on.
   absl::Status Ready() const;
 
   // One round, now; how long to wait until the next. Only for tests, instead of Start.

@@ -150,7 +150,7 @@ TEST(ShardElection, SomebodyElsesRecordIsRespectedForAsLongAsItSays) {
   world.Add();
   world.RunUntil(absl::Seconds(39));
   EXPECT_EQ(world.Writers(0), 0);
-  world.RunUntil(absl::Seconds(42));
+  world.RunUntil(absl::Seconds(48));  // and two rounds in which the number of shards is agreed on
   EXPECT_EQ(world.Writers(0), 1);
 }
 
@@ -204,18 +204,21 @@ TEST(ShardElection, WhatWasDecidedBeforeAHandOverIsStillWritten) {
 // Writes down who does what with a shard.
 struct Diary : ShardMemory {
   Diary(std::string owner, std::vector<std::string>& lines) : name(std::move(owner)), all(lines) {}
-  absl::Status Load(int shard, int64_t epoch) override {
-    all.push_back(absl::StrCat(name, " loads ", shard, " epoch ", epoch));
-    return failures-- > 0 ? absl::UnavailableError("no answer") : absl::OkStatus();
+  absl::Status Move(int, int64_t) override { return absl::OkStatus(); }
+  absl::Status Load(int shard, const ShardTerm& term) override {
+    all.push_back(absl::StrCat(name, " loads ", shard, " epoch ", term.epoch));
+    return failures-- > 0 ? failure : absl::OkStatus();
   }
   void Save(int shard) override { all.push_back(absl::StrCat(name, " saves ", shard)); }
   void Drop(int shard) override { all.push_back(absl::StrCat(name, " drops ", shard)); }
-  std::optional<ScalerState> Take(const AutoscalerKey&, int32_t, absl::Time) override {
-    return ScalerState();
+  bool IsSafe(const AutoscalerKey&) override { return true; }
+  std::optional<RememberedState> Take(const AutoscalerKey&, int32_t, absl::Time) override {
+    return RememberedState();
   }
   std::string name;
   std::vector<std::string>& all;
   int failures = 0;
+  absl::Status failure = absl::UnavailableError("no answer");
 };
 
 TEST(ShardElection, WhatIsKeptIsSavedBeforeTheReleaseAndLoadedBeforeTheFirstDecision) {
@@ -243,14 +246,35 @@ TEST(ShardElection, WhatIsKeptIsSavedBeforeTheReleaseAndLoadedBeforeTheFirstDeci
   EXPECT_TRUE(second.election->Restore(Key("shop"), 1, absl::UnixEpoch()).has_value());
 }
 
-TEST(ShardElection, AStoreThatNeverAnswersDoesNotKeepTheShardUndecided) {
+TEST(ShardElection, AStoreThatDoesNotAnswerKeepsNoShardUndecidedAndIsAskedAgain) {
+  std::vector<std::string> lines;
+  Diary diary("one", lines);
+  diary.failures = 8;
+  ElectionWorld world(Options(1), 8);
+  Replica& replica = world.Add(&diary);
+  int changes = 0;
+  replica.election->OnChange([&] { ++changes; });
+  world.RunUntil(absl::Seconds(10));
+  EXPECT_TRUE(replica.election->OwnsShard(0));
+  EXPECT_FALSE(replica.election->Remembers(Key("shop")));
+  EXPECT_EQ(changes, 1);
+  world.RunUntil(absl::Seconds(30));
+  EXPECT_TRUE(replica.election->Remembers(Key("shop")));
+  EXPECT_EQ(changes, 2);  // so that it is asked for
+  EXPECT_EQ(lines.size(), 9u);
+}
+
+TEST(ShardElection, WhoMayNotReadWhatIsKeptBeginsWithoutIt) {
   std::vector<std::string> lines;
   Diary diary("one", lines);
   diary.failures = 1000;
+  diary.failure = absl::PermissionDeniedError("forbidden");
   ElectionWorld world(Options(1), 8);
   Replica& replica = world.Add(&diary);
   world.RunUntil(absl::Seconds(10));
   EXPECT_TRUE(replica.election->OwnsShard(0));
+  EXPECT_TRUE(replica.election->Remembers(Key("shop")));
+  EXPECT_EQ(lines.size(), 1u);
 }
 
 // ---- the property: never two writers ----------------------------------------------------------

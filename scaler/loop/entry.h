@@ -57,6 +57,12 @@ struct StatusMarks {
   MonotonicTime due = -absl::InfiniteDuration();  // when what was offered last may be written
 };
 
+// A scale write that was sent and not answered well: it may have had its effect.
+struct UnconfirmedWrite {
+  int32_t from = 0, to = 0;
+  absl::Time time;  // wall time at which it was sent
+};
+
 enum class CyclePhase { kReadingScale, kReadingMetrics };
 
 // Waits for the answers of a cycle: of one autoscaler, or of many that rest together.
@@ -107,7 +113,8 @@ struct Entry : public CycleWaiter, public Schedule::Item {
   uint64_t view_plan = 0;  // plan.version that the view was made for
   PodsAnswer pods;
 
-  std::vector<Reading> readings;  // by metric
+  std::vector<Reading> readings;  // by metric of the plan...
+  uint64_t readings_plan = 0;     // ...with this version
   std::vector<uint64_t> answers;  // versions that they were made of
   uint64_t last_reading = 0;      // the newest version given to a reading
   uint64_t readings_pods = 0;     // pods.version that they were made with
@@ -130,7 +137,8 @@ struct Entry : public CycleWaiter, public Schedule::Item {
   bool unchanged = false;
 
   bool scale_written = false;
-  std::string scale_error;   // of a write that was tried
+  std::string scale_error;  // of a write that was tried
+  std::optional<UnconfirmedWrite> unconfirmed;
   bool dropped = false;      // the write was given up
   bool decide_anew = false;  // as the scale is another one than the decision was made from
   StatusMarks marks;

@@ -77,8 +77,8 @@ void LeaseKeeper::Renew(WatchedLease& watched) {
   if (absl::IsAborted(status) || absl::IsNotFound(status) || absl::IsAlreadyExists(status)) {
     // An earlier answer may have got lost, or somebody else has it.
     if (Read(watched)) {
-      // Deleted by hand, it belongs to whoever makes it anew; that may be us.
-      if (watched.lease.holder != terms_.identity) {
+      const bool deleted = watched.lease.resource_version.empty();
+      if (watched.lease.holder != terms_.identity && !deleted) {
         watched.held = false;
         return;
       }
@@ -101,6 +101,18 @@ void LeaseKeeper::Release(WatchedLease& watched) {
     spdlog::warn("lease {}/{}: cannot be released, it will run out: {}", lease.ns, lease.name,
                  std::string(stored.status().message()));
   }
+}
+
+absl::Status LeaseKeeper::Write(WatchedLease& watched, std::string holder) {
+  kube::Lease lease = watched.lease;
+  lease.holder = std::move(holder);
+  lease.acquire_time = lease.renew_time = clock_.WallNow();
+  lease.duration = terms_.lease_duration;
+  if (!lease.resource_version.empty()) ++lease.transitions;
+  const absl::StatusOr<kube::Lease> stored = store_.Put(lease);
+  if (!stored.ok()) return stored.status();
+  See(watched, *stored);
+  return absl::OkStatus();
 }
 
 MonotonicTime LeaseKeeper::RunsOut(const WatchedLease& watched) const {

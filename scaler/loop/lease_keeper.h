@@ -50,8 +50,12 @@ class LeaseKeeper {
   // LeaseStore::Put.
   absl::Status Take(WatchedLease& watched);
 
-  // Renews one that is held; not held any more after it: another one has it, or it could not be
-  // renewed in time.
+  // Writes another holder over the record that was last seen; it is nobody's to renew. Errors of
+  // LeaseStore::Put.
+  absl::Status Write(WatchedLease& watched, std::string holder);
+
+  // Renews one that is held, and makes it anew where somebody has deleted it. Not held any more
+  // after it: another one has it, or it could not be renewed in time.
   void Renew(WatchedLease& watched);
 
   // Whoever wants it may have it at once; where that can't be written, when it has run out.

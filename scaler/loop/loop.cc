@@ -82,8 +82,8 @@ void Loop::OnAutoscaler(ManagedPtr managed) {
     const bool other_cadence =
         fresh || entry->latest == nullptr || SlotsOf(*entry->latest) != SlotsOf(*managed);
     before = std::exchange(entry->latest, managed);
-    entry->gone = false;
-    if (before != nullptr && before->autoscaler.uid != managed->autoscaler.uid) {
+    const bool was_gone = std::exchange(entry->gone, false);
+    if (was_gone || (before != nullptr && before->autoscaler.uid != managed->autoscaler.uid)) {
       entry->recreated = true;
     }
     if (entry->group_at_rest != nullptr) {
@@ -137,15 +137,25 @@ void Loop::Wake(const AutoscalerKey& key) {
   parts_.wake_up();
 }
 
+// Of an object that was made anew while this one is forgotten, the entry begins anew too.
 void Loop::Erase(Entry& entry) {
   parts_.pods.Forget(entry.key);
   for (DecisionObserver* observer : parts_.observers) observer->OnForgotten(entry.key);
-  std::unique_ptr<Entry> gone;
-  absl::MutexLock lock(&mutex_);
-  const auto found = entries_.find(entry.key);
-  schedule_.Remove(entry);
-  gone = std::move(found->second);
-  entries_.erase(found);
+  std::unique_ptr<Entry> forgotten;  // ends outside the lock
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = entries_.find(entry.key);
+    schedule_.Remove(entry);
+    forgotten = std::move(found->second);
+    if (forgotten->gone) {
+      entries_.erase(found);
+      return;
+    }
+    found->second = std::make_unique<Entry>(forgotten->key);
+    found->second->latest = forgotten->latest;
+    Schedule(*found->second, parts_.clock.MonotonicNow());
+  }
+  parts_.wake_up();
 }
 
 // ---- a cycle ------------------------------------------------------------------------------------
@@ -166,7 +176,10 @@ void Loop::TakeDue(Entry& entry, MonotonicTime now, std::vector<Entry*>& due,
     return;
   }
   entry.managed = entry.latest;
-  if (std::exchange(entry.recreated, false)) entry.status_is_old = true;
+  if (std::exchange(entry.recreated, false)) {
+    entry.status_is_old = true;
+    entry.group = nullptr;  // it was retired among those that select the same pods
+  }
   entry.not_before = now;
   if (!std::exchange(entry.woken, false)) {
     entry.not_before -= std::min(kShareAnswers, entry.slots / 4);
@@ -239,16 +252,19 @@ void Loop::BeginAll(const std::vector<Entry*>& entries, MonotonicTime now) {
 // False: it is not decided now.
 bool Loop::Prepare(Entry& entry, MonotonicTime now) {
   const Managed& managed = *entry.managed;
-  if (!parts_.ownership.Owns(entry.key)) {
+  const Mode mode = EffectiveMode(managed, options_.mode);
+  // Any replica may be asked for the counts that are advised: each of them decides those.
+  if (mode != Mode::kAdvise && !parts_.ownership.Owns(entry.key)) {
     Disown(entry);
     return false;
   }
   const uint64_t epoch = ownership_epoch_.load();
   if (entry.ownership_epoch != epoch) {
     entry.ownership_epoch = epoch;
-    entry.restored = false;
+    // Whoever advises has seen all that others would remember.
+    if (mode != Mode::kAdvise || entry.mode != Mode::kAdvise) entry.restored = false;
   }
-  if (!managed.refused.empty()) return false;
+  if (!managed.refused.empty() || !parts_.autoscalers.Unusable(entry.key).empty()) return false;
   const bool other_target = entry.planned_hash != managed.spec_hash;
   if (other_target) {
     entry.planned_hash = managed.spec_hash;
@@ -256,7 +272,7 @@ bool Loop::Prepare(Entry& entry, MonotonicTime now) {
     entry.scale.scale = nullptr;
   }
   entry.plan.Follow(entry.managed, parts_.plan, [this, key = entry.key] { Wake(key); });
-  entry.mode = EffectiveMode(managed, options_.mode);
+  entry.mode = mode;
   entry.pace = SlotsOf(managed);
   entry.began = now;
   entry.scale_written = false;
@@ -274,7 +290,7 @@ void Loop::Disown(Entry& entry) {
   entry.restored = false;
   entry.decision = Decision();
   entry.marks = StatusMarks();
-  for (DecisionObserver* observer : parts_.observers) observer->OnForgotten(entry.key);
+  for (DecisionObserver* observer : parts_.observers) observer->OnReleased(entry.key);
 }
 
 // All answers of a phase are there. True: those of the last one, so that it can be decided.
@@ -339,9 +355,15 @@ void Loop::DecideNow(Entry& entry) {
   Finish(entry);
 }
 
+bool Loop::IsCurrent(const Entry& entry) const {
+  absl::MutexLock lock(&mutex_);
+  return !entry.gone && entry.latest->spec_hash == entry.managed->spec_hash &&
+         EffectiveMode(*entry.latest, options_.mode) == entry.mode;
+}
+
 void Loop::WriteScale(Entry& entry) {
   const DecisionInput input = parts_.decide.InputOf(entry, entry.decision.now);
-  parts_.act.WriteScale(entry, input);
+  parts_.act.WriteScale(entry, input, [&] { return IsCurrent(entry); });
   const MonotonicTime now = parts_.clock.MonotonicNow();
   if (entry.dropped) {
     parts_.report.ReportDropped(entry, now);

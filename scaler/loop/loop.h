@@ -38,6 +38,7 @@ class Loop : public AutoscalerSink {
     Clock& clock;
     Ownership& ownership;
     PodStore& pods;
+    const AutoscalerStore& autoscalers;
     const ReadStep& read;
     const DecideStep& decide;
     ActStep& act;
@@ -86,6 +87,8 @@ class Loop : public AutoscalerSink {
   void DecideAll(std::vector<Entry*> entries);
   void DecideNow(Entry& entry);
   void WriteScale(Entry& entry);
+  // Whether it is still what its present decision was made for.
+  bool IsCurrent(const Entry& entry) const;
   void Finish(Entry& entry);
   void TakeDue(Entry& entry, MonotonicTime now, std::vector<Entry*>& due, std::vector<Entry*>& gone)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -100,6 +100,13 @@ uint64_t PodStore::Changes() const {
   return index_.last_version();
 }
 
+std::string PodStore::Failure() const {
+  for (const auto& feed : feeds_) {
+    if (std::string why = feed->health().Failure(); !why.empty()) return why;
+  }
+  return "";
+}
+
 std::string PodStore::Unusable() const {
   for (const auto& feed : feeds_) {
     if (std::string why = feed->health().Unusable(); !why.empty()) return why;

@@ -41,6 +41,8 @@ class PodStore {
   absl::StatusOr<int64_t> Count(absl::string_view ns, const kube::Selector& selector,
                                 bool distinct_nodes) const;
 
+  // "" while all watches work; else what is wrong with one.
+  std::string Failure() const;
   // "" while the pods may be relied on.
   std::string Unusable() const;
   absl::Status Ready() const;

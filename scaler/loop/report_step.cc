@@ -132,7 +132,7 @@ void ReportStep::OfferStatus(Entry& entry, MonotonicTime now) const {
 void ReportStep::SendEvents(const Entry& entry, MonotonicTime now) const {
   if (entry.mode != Mode::kAct || entry.decision.events.empty()) return;
   if (!parts_.ownership.MayWrite(entry.key, now)) return;
-  kube::EventRecorder& recorder =
+  kube::EventSink& recorder =
       entry.key.kind == AutoscalerKind::kOwn ? parts_.own_events : parts_.hpa_events;
   const kube::EventSubject subject = SubjectOf(*entry.managed);
   for (const Event& event : entry.decision.events) {
@@ -155,6 +155,7 @@ void ReportStep::Observe(const Entry& entry, MonotonicTime now) const {
   record.time = entry.decision.now;
   record.monotonic = now;
   record.took = now - entry.began;
+  record.wall_offset = entry.wall_offset;
   record.scale_written = entry.scale_written;
   record.scale_error = entry.scale_error;
   record.status_written = entry.status_offered;
@@ -180,7 +181,7 @@ void ReportStep::ReportDropped(Entry& entry, MonotonicTime now) const {
 
 void ReportStep::StatusFailed(const StatusJob& job, const absl::Status& status) const {
   if (absl::IsNotFound(status)) return;  // the object is gone
-  kube::EventRecorder& recorder =
+  kube::EventSink& recorder =
       job.managed->key.kind == AutoscalerKind::kOwn ? parts_.own_events : parts_.hpa_events;
   recorder.Record(SubjectOf(*job.managed), true, "FailedUpdateStatus",
                   std::string(status.message()));

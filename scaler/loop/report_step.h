@@ -16,8 +16,8 @@ namespace flyball::scaler {
 class ReportStep {
  public:
   struct Parts {
-    kube::EventRecorder& hpa_events;
-    kube::EventRecorder& own_events;
+    kube::EventSink& hpa_events;
+    kube::EventSink& own_events;
     StatusWriter& statuses;
     const Ownership& ownership;
     absl::Duration status_interval;

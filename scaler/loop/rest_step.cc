@@ -91,6 +91,12 @@ bool RestStep::AllHolds(const RestGroup& group, uint64_t ownership_epoch, const 
          // A namespace is in one shard.
          parts_.ownership.Owns(group.members[0].entry->key) &&
          group.mapper == parts_.directory.mapper() && parts_.pods.Unusable().empty() &&
+         std::all_of(group.kinds.begin(), group.kinds.end(),
+                     [&](const RestKind& kind) {
+                       return parts_.autoscalers
+                           .Unusable({.kind = kind.kind, .ns = group.ns, .name = ""})
+                           .empty();
+                     }) &&
          std::all_of(group.scales.begin(), group.scales.end(),
                      [](const ScaleStore::Kind* kind) {
                        return ScaleStore::IsUsable(*kind) == ScaleStore::Usable::kYes;

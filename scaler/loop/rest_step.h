@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "kube/object_directory.h"
+#include "scaler/loop/autoscaler_store.h"
 #include "scaler/loop/decide_step.h"
 #include "scaler/loop/decision_record.h"
 #include "scaler/loop/ownership.h"
@@ -30,6 +31,7 @@ class RestStep {
   using Times = DecideStep::Times;
   struct Parts {
     const PodStore& pods;
+    const AutoscalerStore& autoscalers;
     kube::ObjectDirectory& directory;
     const Ownership& ownership;
     QuestionBoard& board;

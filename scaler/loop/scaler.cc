@@ -15,9 +15,7 @@
 #include "kube/event_recorder.h"
 #include "kube/object_watch.h"
 #include "kube/request_budget.h"
-#include "scaler/loop/lanes.h"
-#include "scaler/loop/loop.h"
-#include "scaler/loop/secrets.h"
+#include "scaler/loop/loop_wiring.h"
 #include "scaler/spec/own_parser.h"
 #include "scaler/triggers/clients.h"
 #include "spdlog/spdlog.h"
@@ -25,10 +23,7 @@
 namespace flyball::scaler {
 namespace {
 
-// Triggers wait for servers that nobody here knows: they have threads of their own, and lanes that
-// hand them out. A few more are for triggers that ask nobody outside.
-constexpr Lanes::Limits kTriggerLanes = {.threads = 128, .of_server = 24};
-constexpr int kTriggerThreads = kTriggerLanes.threads + 4;
+constexpr int kTriggerThreads = kTriggerLanes.threads + 4;  // those are for who asks nobody outside
 constexpr int kStatusThreads = 2;
 // How long a stop waits for the statuses that were not written yet.
 constexpr absl::Duration kLastStatuses = absl::Seconds(1);
@@ -87,8 +82,6 @@ class Scaler::Impl {
   Impl(const Parts& parts, ScalerOptions options)
       : parts_(parts),
         options_(std::move(options)),
-        run_reads_(RunIn(reads_)),
-        trigger_lanes_(RunIn(triggers_), kTriggerLanes),
         trigger_clients_(std::make_shared<TriggerClients>(TriggerClientOptions{
             .addresses = options_.trigger_addresses, .clock = &parts.clock, .dns = {}})) {}
   ~Impl() { Stop(); }
@@ -115,21 +108,9 @@ class Scaler::Impl {
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<kube::RequestBudget> budget_;
   std::unique_ptr<kube::EventRecorder> hpa_events_, own_events_;
-  std::unique_ptr<PodStore> pods_;
-  std::unique_ptr<ScaleStore> scales_;
-  std::unique_ptr<QuestionBoard> board_;
-  std::unique_ptr<StatusWriter> statuses_;
-  std::unique_ptr<ReadStep> read_;
-  std::unique_ptr<DecideStep> decide_;
-  std::unique_ptr<ActStep> act_;
-  std::unique_ptr<ReportStep> report_;
-  std::unique_ptr<RestStep> rest_;
   std::unique_ptr<adapter::WorkerPool> reads_, triggers_, decisions_, writes_;
-  const QuestionBoard::Run run_reads_;
-  Lanes trigger_lanes_;
   const std::shared_ptr<TriggerClients> trigger_clients_;
-  std::unique_ptr<Loop> loop_;
-  std::unique_ptr<AutoscalerStore> autoscalers_;
+  std::unique_ptr<LoopWiring> wiring_;
   absl::Mutex mutex_;
   std::vector<std::unique_ptr<kube::ObjectWatch>> watches_ ABSL_GUARDED_BY(mutex_);
   // Others ask how it is doing from the first moment to the last: what they look at is whole while
@@ -156,69 +137,31 @@ absl::Status Scaler::Impl::Start() {
 }
 
 void Scaler::Impl::MakeLoop() {
-  pods_ = std::make_unique<PodStore>(parts_.clock, options_.pod_level_resources);
-  scales_ = std::make_unique<ScaleStore>(
-      parts_.clock, options_.namespaces,
-      [this](const kube::ResourceInfo& resource, const std::string& ns,
-             kube::WatchHandler& handler) { StartWatch(resource, ns, handler); });
-  board_ = std::make_unique<QuestionBoard>(
-      parts_.clock, [this](absl::Span<AnswerWaiter* const> ready) { loop_->OnReady(ready); });
-  statuses_ = std::make_unique<StatusWriter>(
-      StatusWriter::Parts{*client_, *budget_, parts_.clock, parts_.ownership}, kStatusThreads,
-      [this](const StatusJob& job, const absl::Status& status) {
-        report_->StatusFailed(job, status);
-      });
-  read_ = std::make_unique<ReadStep>(
-      ReadStep::Parts{*pods_, *scales_, *board_, *client_, parts_.directory, run_reads_});
-  decide_ =
-      std::make_unique<DecideStep>(DecideStep::Parts{*pods_, parts_.ownership, options_.math});
-  act_ = std::make_unique<ActStep>(
-      ActStep::Parts{*client_, *budget_, parts_.clock, parts_.ownership, *scales_});
-  report_ = std::make_unique<ReportStep>(
-      ReportStep::Parts{*hpa_events_, *own_events_, *statuses_, parts_.ownership,
-                        options_.status_interval, parts_.observers});
-  rest_ = std::make_unique<RestStep>(RestStep::Parts{*pods_, parts_.directory, parts_.ownership,
-                                                     *board_, *statuses_, options_.math, run_reads_,
-                                                     parts_.observers});
   reads_ = std::make_unique<adapter::WorkerPool>(options_.read_threads);
   triggers_ = std::make_unique<adapter::WorkerPool>(kTriggerThreads);
   decisions_ = std::make_unique<adapter::WorkerPool>(options_.decide_threads);
   writes_ = std::make_unique<adapter::WorkerPool>(options_.write_threads);
-  const PlanContext plan = {
-      .board = *board_,
-      .run_reads = run_reads_,
-      .trigger_lanes = trigger_lanes_,
-      .count_pods = [this](absl::string_view ns, const kube::Selector& selector,
-                           bool by_node) { return pods_->Count(ns, selector, by_node); },
-      .read_secret =
-          [this](absl::string_view ns, const TriggerSpec::SecretKey& key) {
-            return ReadSecret(*client_, ns, key, options_.trigger_secrets);
-          },
-      .clients = trigger_clients_};
-  loop_ = std::make_unique<Loop>(
-      Loop::Parts{.clock = parts_.clock,
-                  .ownership = parts_.ownership,
-                  .pods = *pods_,
-                  .read = *read_,
-                  .decide = *decide_,
-                  .act = *act_,
-                  .report = *report_,
-                  .rest = *rest_,
-                  .plan = plan,
-                  .run_decisions = RunIn(decisions_),
-                  .run_writes = RunIn(writes_),
-                  .ask_context =
-                      [this] {
-                        return AskContext{.providers = parts_.providers(),
-                                          .mapper = parts_.directory.mapper(),
-                                          .now = parts_.clock.WallNow()};
-                      },
-                  .wake_up = [this] { alarm_.Ring(); },
-                  .observers = parts_.observers},
-      Loop::Options{.mode = {.mode = options_.mode, .act_on_hpas = options_.act_on_hpas},
-                    .sync_period = options_.sync_period});
-  parts_.ownership.OnChange([this] { loop_->OwnershipChanged(); });
-  autoscalers_ = std::make_unique<AutoscalerStore>(parts_.clock, *loop_);
+  wiring_ = std::make_unique<LoopWiring>(
+      LoopDependencies{
+          .client = *client_,
+          .budget = *budget_,
+          .hpa_events = *hpa_events_,
+          .own_events = *own_events_,
+          .directory = parts_.directory,
+          .providers = parts_.providers,
+          .clock = parts_.clock,
+          .ownership = parts_.ownership,
+          .observers = parts_.observers,
+          .trigger_clients = trigger_clients_,
+          .start_watch = [this](const kube::ResourceInfo& resource, const std::string& ns,
+                                kube::WatchHandler& handler) { StartWatch(resource, ns, handler); },
+          .run_reads = RunIn(reads_),
+          .run_triggers = RunIn(triggers_),
+          .run_decisions = RunIn(decisions_),
+          .run_writes = RunIn(writes_),
+          .status_threads = kStatusThreads,
+          .wake_up = [this] { alarm_.Ring(); }},
+      options_);
 }
 
 void Scaler::Impl::StartWatch(const kube::ResourceInfo& resource, const std::string& ns,
@@ -243,12 +186,12 @@ void Scaler::Impl::StartWatches() {
   std::vector<std::pair<kube::ResourceInfo, kube::WatchHandler*>> feeds;
   std::vector<std::string> spaces;
   for (const std::string& ns : namespaces) {
-    feeds.emplace_back(Resource("", "v1", "pods", "Pod"), &pods_->AddFeed(ns));
+    feeds.emplace_back(Resource("", "v1", "pods", "Pod"), &wiring_->pods().AddFeed(ns));
     feeds.emplace_back(
         Resource("autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler"),
-        &autoscalers_->AddFeed(AutoscalerKind::kHpa, ns));
+        &wiring_->autoscalers().AddFeed(AutoscalerKind::kHpa, ns));
     feeds.emplace_back(Resource(kOwnGroup, kOwnVersion, kOwnPlural, kOwnKind),
-                       &autoscalers_->AddFeed(AutoscalerKind::kOwn, ns));
+                       &wiring_->autoscalers().AddFeed(AutoscalerKind::kOwn, ns));
     spaces.insert(spaces.end(), 3, ns);
   }
   for (size_t i = 0; i < feeds.size(); ++i) {
@@ -257,16 +200,9 @@ void Scaler::Impl::StartWatches() {
 }
 
 void Scaler::Impl::TellDue() {
-  bool ready = false;
   absl::Duration nap = kShortestNap;
   while (alarm_.Nap(nap)) {
-    ready = ready || (autoscalers_->Ready().ok() && pods_->Ready().ok());
-    if (!ready) {
-      nap = kLongestNap;
-      continue;
-    }
-    const MonotonicTime next = loop_->Tick(parts_.clock.MonotonicNow());
-    statuses_->Release(parts_.clock.MonotonicNow());
+    const MonotonicTime next = wiring_->Turn();
     nap = std::clamp(next - parts_.clock.MonotonicNow(), kShortestNap, kLongestNap);
   }
 }
@@ -286,42 +222,41 @@ void Scaler::Impl::Stop() {
   }
   watches.clear();
   parts_.ownership.OnChange(nullptr);
-  statuses_->Flush(kLastStatuses);
+  wiring_->statuses().Flush(kLastStatuses);
   budget_->Shutdown();
   client_->Shutdown();
   trigger_clients_->Shutdown();
-  trigger_lanes_.Stop();
+  wiring_->trigger_lanes().Stop();
   // Stopped, not taken away: what ends in one may want to go on in another.
   for (const auto& pool : {&reads_, &triggers_, &decisions_, &writes_}) (*pool)->Stop();
-  statuses_.reset();
+  wiring_->EndStatuses();
   hpa_events_.reset();
   own_events_.reset();
   server_->Shutdown();
 }
 
 absl::Status Scaler::Impl::Ready() const {
-  absl::ReaderMutexLock lock(&running_mutex_);
   if (!running_) return absl::UnavailableError("the scaler is not started");
-  RETURN_IF_ERROR(autoscalers_->Ready());
-  RETURN_IF_ERROR(pods_->Ready());
-  return scales_->Ready();
+  return wiring_->Ready();
 }
 
 Scaler::Stats Scaler::Impl::stats() const {
   Stats stats;
   absl::ReaderMutexLock lock(&running_mutex_);
   if (!running_) return stats;
-  const Loop::Stats loop = loop_->stats();
+  const Loop::Stats loop = wiring_->loop().stats();
+  const ActStep& act = wiring_->act();
+  const StatusWriter& statuses = wiring_->statuses();
   stats.autoscalers = loop.autoscalers;
   stats.owned = loop.owned;
   stats.resting = loop.resting;
-  stats.pods = pods_->size();
-  stats.queue = loop.busy + statuses_->queued();
+  stats.pods = wiring_->pods().size();
+  stats.queue = loop.busy + statuses.queued();
   stats.decisions = loop.decisions;
   stats.unchanged = loop.unchanged;
-  stats.scale_writes = act_->written();
-  stats.status_writes = statuses_->written();
-  stats.conflicts = act_->conflicts() + statuses_->conflicts();
+  stats.scale_writes = act.written();
+  stats.status_writes = statuses.written();
+  stats.conflicts = act.conflicts() + statuses.conflicts();
   const kube::ApiClient::Counters& calls = client_->counters();
   stats.api_calls = calls.gets + calls.creates + calls.updates + calls.patches;
   return stats;

@@ -2,13 +2,19 @@
 // decides them next goes on instead of beginning anew.
 //
 // Past recommendations and changes of the scale are taken from each decision, written down at most
-// each `interval` when they changed and when a shard is handed over, and read when one is taken.
+// each `interval` when they changed, sooner where IsSafe asks for it, and when a shard is handed
+// over, and read when one is taken.
 // Whoever takes over must never shrink a target that the last owner would have held:
 //   * what was decided between the last write and a crash is in no record; the count found stands
 //     in for it as a recommendation just made, and the difference to the count written down as a
 //     change just made;
-//   * a record whose times lie ahead of the clock by more than `clock_skew` is not used; one that
-//     lies ahead by less counts as made now;
+//   * wall clocks of two machines need not agree, so a record counts as written just now: past
+//     recommendations and removals get no older meanwhile. Additions, which allow removals, do, by
+//     what the wall clocks say;
+//   * nothing is made smaller of which nothing was written down yet, or whose last change was not:
+//   no
+//     difference of counts tells the next owner of additions, or of a removal that somebody else
+//     has made good for (IsSafe);
 //   * a record that does not read is ignored.
 // Without a record it is as after a start of the stock controller: the count found counts as
 // recommended, and changes are forgotten.
@@ -16,7 +22,8 @@
 // What is only shadowed is not kept: nothing is written for it.
 //
 // Thread-safe. One thread writes; Load and Save are called by the election. What does not fit in a
-// ConfigMap is left out, the autoscalers first that were not decided for the longest time.
+// ConfigMap is left out, the autoscalers first that were not decided for the longest time. Where
+// the number of shards changes, Move divides what is kept anew.
 #pragma once
 
 #include <functional>
@@ -41,14 +48,14 @@ struct StateStoreOptions {
   std::string prefix = "flyball-scaler-state";
   absl::Duration interval = absl::Seconds(15);
   absl::Duration longest_window = absl::Hours(1);  // of any stabilisation
-  absl::Duration clock_skew = absl::Seconds(5);
+  absl::Duration soonest = absl::Seconds(1);       // between two writes of a shard
   size_t most_bytes = kMostKeptBytes;
 };
 
 // What is left of `kept` at `now`, when the target is found with `current` replicas. `complete`:
-// nothing was decided since it was written. nullopt: nothing that could be used.
-std::optional<ScalerState> BringForward(const KeptAutoscaler& kept, bool complete, int32_t current,
-                                        absl::Time now, const StateStoreOptions& options);
+// nothing was decided since it was written.
+ScalerState BringForward(const KeptAutoscaler& kept, bool complete, int32_t current, absl::Time now,
+                         const StateStoreOptions& options);
 
 class StateStore : public ShardMemory, public DecisionObserver {
  public:
@@ -62,18 +69,24 @@ class StateStore : public ShardMemory, public DecisionObserver {
   StateStore(const StateStore&) = delete;
   StateStore& operator=(const StateStore&) = delete;
 
-  // `may_write` is the fence of a shard, a few atomic loads: asked before it is written.
-  void Start(std::function<bool(int shard)> may_write);
+  // `may_write` is the fence of a shard, a few atomic loads: asked before it is written. Without
+  // one, all may be written.
+  void UseFence(std::function<bool(int shard)> may_write);
+  // Begins to write what changes.
+  void Start();
   void Stop();
 
-  absl::Status Load(int shard, int64_t epoch) override;
+  absl::Status Move(int before, int64_t division) override;
+  absl::Status Load(int shard, const ShardTerm& term) override;
   void Save(int shard) override;
   void Drop(int shard) override;
-  std::optional<ScalerState> Take(const AutoscalerKey& key, int32_t current,
-                                  absl::Time now) override;
+  bool IsSafe(const AutoscalerKey& key) override;
+  std::optional<RememberedState> Take(const AutoscalerKey& key, int32_t current,
+                                      absl::Time now) override;
 
   void OnDecision(const DecisionRecord& record) override;
   void OnForgotten(const AutoscalerKey& key) override;
+  void OnReleased(const AutoscalerKey&) override {}  // it is still to be saved; Drop ends it
   void OnRest(const AutoscalerKey& key, int32_t recommendation, const RestShare& share) override;
   void OnRestOver(const AutoscalerKey& key) override;
 
@@ -91,8 +104,9 @@ class StateStore : public ShardMemory, public DecisionObserver {
 class RememberingOwner : public SoleOwner {
  public:
   explicit RememberingOwner(ShardMemory& memory) : memory_(memory) {}
-  std::optional<ScalerState> Restore(const AutoscalerKey& key, int32_t current,
-                                     absl::Time now) override {
+  bool MayShrink(const AutoscalerKey& key) override { return memory_.IsSafe(key); }
+  std::optional<RememberedState> Restore(const AutoscalerKey& key, int32_t current,
+                                         absl::Time now) override {
     return memory_.Take(key, current, now);
   }
 

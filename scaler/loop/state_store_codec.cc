@@ -9,6 +9,7 @@
 #include "base/go_arithmetic.h"
 #include "base/status_macros.h"
 #include "scaler/loop/packed.h"
+#include "scaler/loop/state_upkeep.h"
 
 namespace flyball::scaler {
 namespace {
@@ -146,41 +147,6 @@ void CompactChanges(const std::vector<ScaleEvent>& events, std::vector<ScaleEven
   out.front().change = sum;
 }
 
-// Newest first, each beyond all later ones. This runs at each decision, where few are kept of many:
-// one pass for each that is kept, without an order. False: more than a few.
-bool CompactByPasses(const std::vector<Recommendation>& all, std::vector<Recommendation>& out) {
-  constexpr size_t kFew = 8;
-  out.clear();
-  int32_t lowest = 0, highest = 0;  // of those kept
-  for (size_t pass = 0; pass <= kFew; ++pass) {
-    const Recommendation* next = nullptr;  // the newest of those beyond
-    for (const Recommendation& item : all) {
-      const bool beyond = pass == 0 || item.replicas < lowest || item.replicas > highest;
-      if (beyond && (next == nullptr || item.time > next->time)) next = &item;
-    }
-    if (next == nullptr) return true;
-    lowest = pass == 0 ? next->replicas : std::min(lowest, next->replicas);
-    highest = pass == 0 ? next->replicas : std::max(highest, next->replicas);
-    out.push_back(*next);
-  }
-  return false;
-}
-
-void CompactBySorting(const std::vector<Recommendation>& all, std::vector<Recommendation>& out) {
-  out.assign(all.begin(), all.end());
-  std::sort(out.begin(), out.end(),
-            [](const Recommendation& a, const Recommendation& b) { return a.time > b.time; });
-  size_t count = 0;
-  int32_t lowest = 0, highest = 0;
-  for (const Recommendation& item : out) {
-    if (count > 0 && item.replicas >= lowest && item.replicas <= highest) continue;
-    lowest = count == 0 ? item.replicas : std::min(lowest, item.replicas);
-    highest = count == 0 ? item.replicas : std::max(highest, item.replicas);
-    out[count++] = item;
-  }
-  out.resize(count);
-}
-
 }  // namespace
 
 EncodedShard EncodeShard(const KeptShard& shard, size_t most) {
@@ -217,10 +183,7 @@ absl::StatusOr<KeptShard> DecodeShard(absl::string_view bytes) {
 }
 
 void CompactState(const ScalerState& state, ScalerState& out) {
-  if (!CompactByPasses(state.recommendations, out.recommendations)) {
-    CompactBySorting(state.recommendations, out.recommendations);
-  }
-  std::reverse(out.recommendations.begin(), out.recommendations.end());
+  CompactRecommendations(state.recommendations, out.recommendations);
   CompactChanges(state.scale_ups, out.scale_ups);
   CompactChanges(state.scale_downs, out.scale_downs);
 }

@@ -47,9 +47,8 @@ EncodedShard EncodeShard(const KeptShard& shard, size_t most = kMostKeptBytes);
 // kDataLoss says what is wrong.
 absl::StatusOr<KeptShard> DecodeShard(absl::string_view bytes);
 
-// Leaves out the recommendations that no window can ever notice: those that a later one equals or
-// exceeds and a later one equals or undercuts. Sorted by time. Of very many changes the oldest are
-// added to the next younger ones, which count for longer.
+// Leaves out the recommendations that no window can ever notice (state_upkeep.h). Sorted by time.
+// Of very many changes the oldest are added to the next younger ones, which count for longer.
 void CompactState(const ScalerState& state, ScalerState& out);
 
 }  // namespace flyball::scaler

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "scaler/math/history.h"
 #include "scaler/math/stabilize.h"
@@ -13,18 +15,40 @@ namespace {
 
 constexpr absl::Time kNow = absl::FromUnixSeconds(1767225600);
 
-TEST(DropOutlived, KeepsTheNewestOfEachCount) {
+std::vector<Recommendation> Kept(const std::vector<Recommendation>& before,
+                                 std::vector<Recommendation> now) {
   ScalerState state;
-  state.recommendations = {{3, kNow - absl::Seconds(9)},
-                           {5, kNow - absl::Seconds(5)},
-                           {3, kNow - absl::Seconds(2)},
-                           {3, kNow}};
-  DropOutlived(kNow, state);
-  EXPECT_EQ(state.recommendations,
-            (std::vector<Recommendation>{{5, kNow - absl::Seconds(5)}, {3, kNow}}));
+  state.recommendations = std::move(now);
+  KeepRecommendations(before, kNow, kLongestWindow, state);
+  return state.recommendations;
 }
 
-TEST(DropOutlived, ChangesNoStabilisation) {
+TEST(KeepRecommendations, LeavesOutWhatNoWindowCanNotice) {
+  EXPECT_EQ(Kept({}, {{3, kNow - absl::Seconds(9)},
+                      {5, kNow - absl::Seconds(5)},
+                      {3, kNow - absl::Seconds(2)},
+                      {4, kNow}}),
+            (std::vector<Recommendation>{
+                {5, kNow - absl::Seconds(5)}, {3, kNow - absl::Seconds(2)}, {4, kNow}}));
+}
+
+TEST(KeepRecommendations, PutsBackWhatALongerWindowWouldNotice) {
+  // With a window of 0 the math writes over the 9.
+  const std::vector<Recommendation> before = {{9, kNow - absl::Minutes(59)},
+                                              {2, kNow - absl::Seconds(2)}};
+  EXPECT_EQ(Kept(before, {{2, kNow}, {2, kNow - absl::Seconds(2)}}),
+            (std::vector<Recommendation>{{9, kNow - absl::Minutes(59)}, {2, kNow}}));
+  EXPECT_EQ(Kept({{9, kNow - absl::Minutes(61)}}, {{2, kNow}}),
+            (std::vector<Recommendation>{{2, kNow}}));
+}
+
+TEST(KeepRecommendations, NeverLeavesNothing) {
+  EXPECT_EQ(Kept({}, {{9, kNow - absl::Hours(2)}}),
+            (std::vector<Recommendation>{{9, kNow - absl::Hours(2)}}));
+  EXPECT_TRUE(Kept({}, {}).empty());
+}
+
+TEST(KeepRecommendations, ChangesNoStabilisation) {
   std::mt19937 random(3);
   for (int run = 0; run < 200; ++run) {
     ScalerState whole, kept;
@@ -34,9 +58,10 @@ TEST(DropOutlived, ChangesNoStabilisation) {
       const StabilizeInput input{.recommended = static_cast<int32_t>(random() % 6),
                                  .current = static_cast<int32_t>(random() % 6),
                                  .now = now};
+      const std::vector<Recommendation> before = kept.recommendations;
       const Stabilization a = StabilizeDown(input, absl::Minutes(5), whole);
       const Stabilization b = StabilizeDown(input, absl::Minutes(5), kept);
-      DropOutlived(now, kept);
+      KeepRecommendations(before, now, kLongestWindow, kept);
       ASSERT_EQ(a.after, b.after) << run << " " << tick;
       ASSERT_LE(kept.recommendations.size(), 7u);  // six counts, one of them twice at most
     }

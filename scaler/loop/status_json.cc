@@ -73,12 +73,12 @@ std::string StatusPatch(absl::string_view resource_version, const AutoscalerStat
   return patch.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string StatusPath(const AutoscalerKey& key) {
+std::string AutoscalerPath(const AutoscalerKey& key, absl::string_view subresource) {
   if (key.kind == AutoscalerKind::kOwn) {
-    return kube::ObjectPath(kOwnGroup, kOwnVersion, key.ns, kOwnPlural, key.name, "status");
+    return kube::ObjectPath(kOwnGroup, kOwnVersion, key.ns, kOwnPlural, key.name, subresource);
   }
   return kube::ObjectPath("autoscaling", "v2", key.ns, "horizontalpodautoscalers", key.name,
-                          "status");
+                          subresource);
 }
 
 std::string ResourceVersionOf(absl::string_view json) {

@@ -33,8 +33,8 @@ struct OwnStatus {
 std::string StatusPatch(absl::string_view resource_version, const AutoscalerStatus& status,
                         const OwnStatus* own);
 
-// The path of the status subresource.
-std::string StatusPath(const AutoscalerKey& key);
+// The path of the object, or of its subresource.
+std::string AutoscalerPath(const AutoscalerKey& key, absl::string_view subresource = "");
 
 // metadata.resourceVersion of an object's JSON; "" if it has none.
 std::string ResourceVersionOf(absl::string_view json);

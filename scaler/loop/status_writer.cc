@@ -93,8 +93,9 @@ absl::Status StatusWriter::Write(const StatusJob& job, std::string& version) {
   }
   const std::string& seen = job.managed->autoscaler.resource_version;
   const std::string& known = IsNewer(version, seen) ? version : seen;
-  const absl::StatusOr<std::string> stored = parts_.client.MergePatch(
-      StatusPath(job.managed->key), StatusPatch(known, job.status, job.own ? &*job.own : nullptr));
+  const absl::StatusOr<std::string> stored =
+      parts_.client.MergePatch(AutoscalerPath(job.managed->key, "status"),
+                               StatusPatch(known, job.status, job.own ? &*job.own : nullptr));
   // After a conflict only the watch knows the version.
   version = stored.ok() ? ResourceVersionOf(*stored) : "";
   return stored.status();
@@ -107,38 +108,46 @@ void StatusWriter::Work() {
       mutex_.Await(absl::Condition(this, &StatusWriter::HasWork));
       if (stopping_) return;
     }
-    if (!parts_.budget.Take(kube::Priority::kStatusWrite,
-                            parts_.clock.MonotonicNow() + kTokenWait)) {
-      continue;
-    }
-    SlotPtr slot;
-    StatusJob job;
-    std::string version;
-    {
-      absl::MutexLock lock(&mutex_);
-      if (stopping_) return;
-      slot = Pop();
-      if (slot == nullptr) continue;
-      job = *std::exchange(slot->job_, std::nullopt);
-      version = slot->written_version_;
-    }
-    const absl::Status status = Write(job, version);
-    if (status.ok()) {
-      ++written_;
-    } else {
-      slot->failed_ = true;
-      if (absl::IsAborted(status)) {
-        ++conflicts_;
-      } else {
-        on_failure_(job, status);
-      }
-    }
-    absl::MutexLock lock(&mutex_);
-    slot->written_version_ = version;
-    slot->writing_ = false;
-    --writing_;
-    if (slot->job_.has_value()) Place(slot, parts_.clock.MonotonicNow());
+    WriteNext();
   }
+}
+
+bool StatusWriter::WriteNext() {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (stopping_ || !HasWork()) return false;
+  }
+  if (!parts_.budget.Take(kube::Priority::kStatusWrite, parts_.clock.MonotonicNow() + kTokenWait)) {
+    return true;
+  }
+  SlotPtr slot;
+  StatusJob job;
+  std::string version;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (stopping_) return false;
+    slot = Pop();
+    if (slot == nullptr) return true;
+    job = *std::exchange(slot->job_, std::nullopt);
+    version = slot->written_version_;
+  }
+  const absl::Status status = Write(job, version);
+  if (status.ok()) {
+    ++written_;
+  } else {
+    slot->failed_ = true;
+    if (absl::IsAborted(status)) {
+      ++conflicts_;
+    } else {
+      on_failure_(job, status);
+    }
+  }
+  absl::MutexLock lock(&mutex_);
+  slot->written_version_ = version;
+  slot->writing_ = false;
+  --writing_;
+  if (slot->job_.has_value()) Place(slot, parts_.clock.MonotonicNow());
+  return true;
 }
 
 bool StatusWriter::WroteAfter(const SlotPtr& slot, const Managed& managed) const {

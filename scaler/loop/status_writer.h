@@ -71,6 +71,8 @@ class StatusWriter {
   // Not to be written before `due`, or before an earlier offer of the same slot is due that was not
   // written yet: the newest takes its place. `urgent`: before those that are not.
   void Offer(const SlotPtr& slot, StatusJob job, bool urgent, MonotonicTime due);
+  // Writes one of those that may be written, on the calling thread. False: there is none.
+  bool WriteNext();
   // What is due by `now` may be written.
   void Release(MonotonicTime now);
   // Releases all; returns when all is written, `at_most` later (real time) at the latest.

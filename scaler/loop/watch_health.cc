@@ -1,6 +1,9 @@
 #include "scaler/loop/watch_health.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
+#include "spdlog/spdlog.h"
 
 namespace flyball::scaler {
 
@@ -13,8 +16,16 @@ void WatchHealth::Listed() {
 void WatchHealth::StatusChanged(const absl::Status& status) {
   absl::MutexLock lock(&mutex_);
   if (status.ok()) {
+    if (std::exchange(said_failing_, false)) {
+      spdlog::info("scaler: the watch of {} works again", what_);
+    }
     failing_since_.reset();
   } else if (!failing_since_.has_value()) {
+    // Of a first list that is missing Ready tells.
+    said_failing_ = listed_;
+    if (listed_) {
+      spdlog::warn("scaler: the watch of {} fails: {}", what_, std::string(status.message()));
+    }
     failing_since_ = clock_.MonotonicNow();
   }
   failure_ = status;
@@ -29,6 +40,13 @@ bool WatchHealth::listed() const {
 bool WatchHealth::failing() const {
   absl::MutexLock lock(&mutex_);
   return failing_since_.has_value();
+}
+
+std::string WatchHealth::Failure() const {
+  if (fine()) return "";
+  absl::MutexLock lock(&mutex_);
+  if (!failing_since_.has_value()) return "";
+  return absl::StrCat("the watch of ", what_, " fails: ", failure_.message());
 }
 
 std::string WatchHealth::Unusable() const {

@@ -30,6 +30,8 @@ class WatchHealth {
   bool fine() const { return fine_.load(std::memory_order_acquire); }
   bool listed() const;
   bool failing() const;
+  // "" while it works; else what is wrong with it.
+  std::string Failure() const;
   // "" while what is known may be used; else why not: the first list is missing, or the watch has
   // been failing for longer than kStaleAfter.
   std::string Unusable() const;
@@ -47,6 +49,7 @@ class WatchHealth {
   bool listed_ ABSL_GUARDED_BY(mutex_) = false;
   std::optional<MonotonicTime> failing_since_ ABSL_GUARDED_BY(mutex_);
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
+  bool said_failing_ ABSL_GUARDED_BY(mutex_) = false;
   std::atomic<bool> fine_ = false;
 };
 

@@ -50,6 +50,11 @@ void RecordScaleEvent(const Behavior& behavior, int32_t from, int32_t to, absl::
   }
 }
 
+void DropReplaceableAdditions(const Behavior& behavior, absl::Time now, ScalerState& state) {
+  const absl::Time cutoff = now - absl::Seconds(LongestPeriod(behavior.scale_up));
+  std::erase_if(state.scale_ups, [cutoff](const ScaleEvent& event) { return event.time < cutoff; });
+}
+
 int32_t ChangeWithin(const std::vector<ScaleEvent>& events, int32_t period_seconds,
                      absl::Time now) {
   const absl::Time cutoff = now - absl::Seconds(period_seconds);

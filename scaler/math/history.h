@@ -31,6 +31,10 @@ void RecordRecommendation(const Recommendation& recommendation, std::optional<si
 void RecordScaleEvent(const Behavior& behavior, int32_t from, int32_t to, absl::Time now,
                       ScalerState& state);
 
+// Leaves out the additions to whose places a later one would have come. For who does not know
+// whether there was a later one: an addition that is forgotten allows no removal.
+void DropReplaceableAdditions(const Behavior& behavior, absl::Time now, ScalerState& state);
+
 // The changes after `now` - `period_seconds`, summed; wraps.
 int32_t ChangeWithin(const std::vector<ScaleEvent>& events, int32_t period_seconds, absl::Time now);
 

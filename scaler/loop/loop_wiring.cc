@@ -1,0 +1,107 @@
+#include "scaler/loop/loop_wiring.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "scaler/loop/secrets.h"
+
+namespace flyball::scaler {
+namespace {
+
+// How often it is looked whether the first lists are in.
+constexpr absl::Duration kListWait = absl::Milliseconds(50);
+
+PlanContext MakePlanContext(const LoopDependencies& deps, TriggerSecrets secrets,
+                            QuestionBoard& board, Lanes& lanes, const PodStore& pods) {
+  return {.board = board,
+          .run_reads = deps.run_reads,
+          .trigger_lanes = lanes,
+          .count_pods = [&pods](absl::string_view ns, const kube::Selector& selector,
+                                bool by_node) { return pods.Count(ns, selector, by_node); },
+          .read_secret =
+              [&client = deps.client, secrets](absl::string_view ns,
+                                               const TriggerSpec::SecretKey& key) {
+                return ReadSecret(client, ns, key, secrets);
+              },
+          .clients = deps.trigger_clients};
+}
+
+AskContext MakeAskContext(const LoopDependencies& deps) {
+  return {.providers = deps.providers(),
+          .mapper = deps.directory.mapper(),
+          .now = deps.clock.WallNow()};
+}
+
+}  // namespace
+
+LoopWiring::LoopWiring(LoopDependencies dependencies, const ScalerOptions& options)
+    : dependencies_(std::move(dependencies)),
+      math_(options.math),
+      pods_(dependencies_.clock, options.pod_level_resources),
+      scales_(dependencies_.clock, options.namespaces, dependencies_.start_watch),
+      board_(dependencies_.clock,
+             [this](absl::Span<AnswerWaiter* const> ready) { loop_->OnReady(ready); }),
+      trigger_lanes_(dependencies_.run_triggers, kTriggerLanes),
+      statuses_(std::make_unique<StatusWriter>(
+          StatusWriter::Parts{dependencies_.client, dependencies_.budget, dependencies_.clock,
+                              dependencies_.ownership},
+          dependencies_.status_threads,
+          [this](const StatusJob& job, const absl::Status& status) {
+            report_.StatusFailed(job, status);
+          })),
+      read_({pods_, scales_, board_, dependencies_.client, dependencies_.directory,
+             dependencies_.run_reads}),
+      decide_({pods_, dependencies_.ownership, math_}),
+      act_({dependencies_.client,
+            dependencies_.budget,
+            dependencies_.clock,
+            dependencies_.ownership,
+            scales_,
+            pods_,
+            autoscalers_,
+            {.mode = options.mode, .act_on_hpas = options.act_on_hpas}}),
+      report_({dependencies_.hpa_events, dependencies_.own_events, *statuses_,
+               dependencies_.ownership, options.status_interval, dependencies_.observers}),
+      rest_({pods_, autoscalers_, dependencies_.directory, dependencies_.ownership, board_,
+             *statuses_, math_, dependencies_.run_reads, dependencies_.observers}),
+      loop_(std::make_unique<Loop>(
+          Loop::Parts{.clock = dependencies_.clock,
+                      .ownership = dependencies_.ownership,
+                      .pods = pods_,
+                      .autoscalers = autoscalers_,
+                      .read = read_,
+                      .decide = decide_,
+                      .act = act_,
+                      .report = report_,
+                      .rest = rest_,
+                      .plan = MakePlanContext(dependencies_, options.trigger_secrets, board_,
+                                              trigger_lanes_, pods_),
+                      .run_decisions = dependencies_.run_decisions,
+                      .run_writes = dependencies_.run_writes,
+                      .ask_context = [this] { return MakeAskContext(dependencies_); },
+                      .wake_up = dependencies_.wake_up,
+                      .observers = dependencies_.observers},
+          Loop::Options{.mode = {.mode = options.mode, .act_on_hpas = options.act_on_hpas},
+                        .sync_period = options.sync_period})),
+      autoscalers_(dependencies_.clock, *loop_) {
+  dependencies_.ownership.OnChange([this] { loop_->OwnershipChanged(); });
+}
+
+LoopWiring::~LoopWiring() { dependencies_.ownership.OnChange(nullptr); }
+
+MonotonicTime LoopWiring::Turn() {
+  const MonotonicTime now = dependencies_.clock.MonotonicNow();
+  listed_ = listed_ || (autoscalers_.Ready().ok() && pods_.Ready().ok());
+  if (!listed_) return now + kListWait;
+  const MonotonicTime next = loop_->Tick(now);
+  statuses_->Release(dependencies_.clock.MonotonicNow());
+  return next;
+}
+
+absl::Status LoopWiring::Ready() const {
+  RETURN_IF_ERROR(autoscalers_.Ready());
+  RETURN_IF_ERROR(pods_.Ready());
+  return scales_.Ready();
+}
+
+}  // namespace flyball::scaler

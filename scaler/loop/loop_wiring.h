@@ -1,0 +1,108 @@
+// The loop of one scaler with its stores and steps, put together. It has no threads, pools or
+// connections of its own: whoever owns it brings them, be it the running program or a simulation.
+//
+// Thread-safe as its members are. Order of use: feeds are added, then watches begin to feed them,
+// then Turn is called again and again by one thread. Before it ends, nothing may run in the pools
+// any more and no watch may feed a store.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "adapter/provider.h"
+#include "base/clock.h"
+#include "kube/api_client.h"
+#include "kube/event_recorder.h"
+#include "kube/object_directory.h"
+#include "kube/request_budget.h"
+#include "scaler/loop/act_step.h"
+#include "scaler/loop/autoscaler_store.h"
+#include "scaler/loop/decide_step.h"
+#include "scaler/loop/lanes.h"
+#include "scaler/loop/loop.h"
+#include "scaler/loop/pod_store.h"
+#include "scaler/loop/question_board.h"
+#include "scaler/loop/read_step.h"
+#include "scaler/loop/report_step.h"
+#include "scaler/loop/rest_step.h"
+#include "scaler/loop/scale_store.h"
+#include "scaler/loop/scaler.h"
+#include "scaler/loop/status_writer.h"
+
+namespace flyball::scaler {
+
+// Triggers wait for servers that nobody here knows: they have threads of their own, and lanes that
+// hand them out.
+inline constexpr Lanes::Limits kTriggerLanes = {.threads = 128, .of_server = 24};
+
+// Everything outlives the loop.
+struct LoopDependencies {
+  kube::ApiClient& client;
+  kube::RequestBudget& budget;
+  kube::EventSink& hpa_events;
+  kube::EventSink& own_events;
+  kube::ObjectDirectory& directory;
+  std::function<adapter::Providers()> providers;
+  Clock& clock;
+  Ownership& ownership;
+  std::vector<DecisionObserver*> observers;
+  std::shared_ptr<TriggerClients> trigger_clients;
+  ScaleStore::StartWatch start_watch;  // of kinds of targets, when they are first asked for
+  // Where work is done that waits, or that is better done at once on several threads.
+  QuestionBoard::Run run_reads, run_triggers, run_decisions, run_writes;
+  // How many threads write statuses; 0: whoever calls StatusWriter::WriteNext.
+  int status_threads = 2;
+  // Called when Turn is wanted earlier than it last said.
+  std::function<void()> wake_up;
+};
+
+class LoopWiring {
+ public:
+  LoopWiring(LoopDependencies dependencies, const ScalerOptions& options);
+  ~LoopWiring();
+  LoopWiring(const LoopWiring&) = delete;
+  LoopWiring& operator=(const LoopWiring&) = delete;
+
+  // Nothing, until the autoscalers and pods are listed; then the cycles that are due begin. When to
+  // call it again at the latest.
+  MonotonicTime Turn();
+
+  // OK once the first lists are in; else what is still missing.
+  absl::Status Ready() const;
+
+  AutoscalerStore& autoscalers() { return autoscalers_; }
+  PodStore& pods() { return pods_; }
+  StatusWriter& statuses() { return *statuses_; }
+  Lanes& trigger_lanes() { return trigger_lanes_; }
+  Loop& loop() { return *loop_; }
+
+  const PodStore& pods() const { return pods_; }
+  const StatusWriter& statuses() const { return *statuses_; }
+  const ActStep& act() const { return act_; }
+  const Loop& loop() const { return *loop_; }
+
+  // Drops the statuses that were not written; to be called after Flush.
+  void EndStatuses() { statuses_.reset(); }
+
+ private:
+  LoopDependencies dependencies_;
+  const MathConfig math_;
+  bool listed_ = false;
+  PodStore pods_;
+  ScaleStore scales_;
+  QuestionBoard board_;
+  Lanes trigger_lanes_;
+  std::unique_ptr<StatusWriter> statuses_;
+  ReadStep read_;
+  DecideStep decide_;
+  ActStep act_;
+  ReportStep report_;
+  RestStep rest_;
+  std::unique_ptr<Loop> loop_;
+  AutoscalerStore autoscalers_;  // feeds the loop; the steps ask it how well it knows
+};
+
+}  // namespace flyball::scaler

@@ -1,0 +1,72 @@
+// Thousands of random courses of events, none of which may make a wrong count be written.
+//
+// FLYBALL_COURSES=FIRST:COUNT in the environment runs these seeds instead, in one go.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "scaler/loop/testing/random_course.h"
+#include "spdlog/spdlog.h"
+
+namespace flyball::scaler {
+namespace {
+
+// As parts of one test, so that they run side by side.
+constexpr uint32_t kParts = 20;
+constexpr uint32_t kCoursesOfAPart = 500;
+
+// That the courses do what they are for: there are writes to be judged.
+struct Tally {
+  int writes = 0, shrinks = 0;
+};
+
+void RunCourses(uint32_t first, uint32_t count, Tally& tally) {
+  const auto level = spdlog::get_level();
+  spdlog::set_level(count == 1 ? level : spdlog::level::off);  // trouble is what these are made of
+  int bad = 0;
+  for (uint32_t seed = first; seed < first + count && bad < 3; ++seed) {
+    RandomCourse course(seed);
+    const std::string wrong = course.Run();
+    if (!wrong.empty()) {
+      ADD_FAILURE() << "seed " << seed << "\n" << wrong;
+      ++bad;
+    }
+    tally.writes += course.judge().writes();
+    tally.shrinks += course.judge().shrinks();
+  }
+  spdlog::set_level(level);
+}
+
+class RandomCourses : public testing::TestWithParam<uint32_t> {};
+
+TEST_P(RandomCourses, WriteNothingWrong) {
+  Tally tally;
+  RunCourses(1 + GetParam() * kCoursesOfAPart, kCoursesOfAPart, tally);
+  EXPECT_GT(tally.writes, kCoursesOfAPart * 3);
+  EXPECT_GT(tally.shrinks, kCoursesOfAPart / 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Parts, RandomCourses, testing::Range(uint32_t{0}, kParts));
+
+TEST(RandomCourse, OfTheSeedsThatAreAskedFor) {
+  const char* asked = std::getenv("FLYBALL_COURSES");
+  if (asked == nullptr) return;
+  const std::pair<std::string, std::string> range = absl::StrSplit(asked, ':');
+  uint32_t first = 0, count = 0;
+  ASSERT_TRUE(absl::SimpleAtoi(range.first, &first) && absl::SimpleAtoi(range.second, &count));
+  Tally tally;
+  RunCourses(first, count, tally);
+  RecordProperty("writes", tally.writes);
+  std::cout << "courses " << count << ", scale writes " << tally.writes << ", of which smaller "
+            << tally.shrinks << std::endl;
+}
+
+}  // namespace
+}  // namespace flyball::scaler

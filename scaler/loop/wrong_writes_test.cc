@@ -1,0 +1,273 @@
+// Courses of events that once made a wrong count be written, with as many replicas as each needs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "scaler/loop/testing/simulation.h"
+
+namespace flyball::scaler {
+namespace {
+
+using testing::IsEmpty;
+
+constexpr char kNow[] = R"("stabilizationWindowSeconds":0,"policies":[{"type":"Percent",)"
+                        R"("value":100,"periodSeconds":15}])";
+constexpr char kOneInTenMinutes[] = R"("stabilizationWindowSeconds":0,"policies":[{"type":"Pods",)"
+                                    R"("value":1,"periodSeconds":600}])";
+
+AutoscalerKey Hpa(const std::string& ns = "shop", const std::string& name = "web") {
+  return {.kind = AutoscalerKind::kHpa, .ns = ns, .name = name};
+}
+AutoscalerKey Own(const std::string& ns = "shop", const std::string& name = "web") {
+  return {.kind = AutoscalerKind::kOwn, .ns = ns, .name = name};
+}
+SimulatedCluster::Target TargetOf(const AutoscalerKey& key) { return {key.ns, key.name}; }
+
+std::string Bounds(int min, int max) {
+  return absl::StrCat(R"(,"minReplicas":)", min, R"(,"maxReplicas":)", max);
+}
+std::string ScaleDown(const std::string& rules) {
+  return absl::StrCat(R"(,"behavior":{"scaleDown":{)", rules, "}}");
+}
+
+class WrongWrites : public testing::Test {
+ protected:
+  // A target with its autoscaler, that has been decided when this returns.
+  void Make(const AutoscalerText& text, int replicas) {
+    sim.cluster.PutDeployment(TargetOf(text.key), replicas);
+    sim.cluster.PutAutoscaler(text.Json());
+  }
+  int Replicas(const AutoscalerKey& key) const { return sim.cluster.Replicas(TargetOf(key)); }
+
+  Simulation sim{1};
+};
+
+TEST_F(WrongWrites, AReadingBelongsToItsMetricAfterAnEditOfTheSpec) {
+  const SimulatedCluster::Target web = TargetOf(Hpa());
+  sim.AddReplica();
+  sim.Set(web, 'c', 30);       // of 1000 that are requested
+  sim.Set(web, 'm', 100'000);  // exactly at its target, once that is asked for
+  Make({.key = Hpa(),
+        .metrics = CpuOf(50),
+        .spec = Bounds(8, 20) + ScaleDown(kNow),
+        .annotations = ""},
+       8);
+  sim.Run(absl::Seconds(20));
+  ASSERT_EQ(Replicas(Hpa()), 8);
+  sim.cluster.PutAutoscaler(AutoscalerText{.key = Hpa(),
+                                           .metrics = MemoryOf(100),
+                                           .spec = Bounds(1, 20) + ScaleDown(kNow),
+                                           .annotations = ""}
+                                .Json());
+  sim.Run(absl::Seconds(20));
+  EXPECT_EQ(Replicas(Hpa()), 8);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
+TEST_F(WrongWrites, AHandOverForgetsNoChange) {
+  const std::vector<std::string> spaces = {"n0", "n1", "n2", "n3", "n4", "n5"};
+  sim.AddReplica(/*shards=*/4);
+  for (const std::string& ns : spaces) {
+    sim.Set({ns, "web"}, 'a', 10'000);
+    Make({.key = Hpa(ns),
+          .metrics = MetricOf('a', "web", 10),
+          .spec = Bounds(1, 20) + ScaleDown(kOneInTenMinutes),
+          .annotations = ""},
+         8);
+  }
+  sim.Run(absl::Seconds(60));
+  SimulatedReplica& second = sim.AddReplica(/*shards=*/4);
+  sim.Run(absl::Seconds(120));
+  int taken = 0;
+  for (const std::string& ns : spaces) {
+    EXPECT_EQ(Replicas(Hpa(ns)), 7) << ns;
+    if (second.Owns(Hpa(ns))) ++taken;
+  }
+  EXPECT_GT(taken, 0);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
+class BrokenWatch : public WrongWrites, public testing::WithParamInterface<AutoscalerKind> {
+ protected:
+  const AutoscalerKey key_{.kind = GetParam(), .ns = "shop", .name = "web"};
+  const char* resource_ =
+      GetParam() == AutoscalerKind::kHpa ? "horizontalpodautoscalers" : "autoscalers";
+
+  AutoscalerText Text(const std::string& spec = "") const {
+    return {.key = key_,
+            .metrics = MetricOf('a', "web", 10),
+            .spec = Bounds(1, 20) + spec,
+            .annotations = ""};
+  }
+  void Begin(const absl::Status& why) {
+    sim.AddReplica();
+    sim.Set({"shop", "web"}, 'a', 20'000);
+    Make(Text(), 2);
+    sim.Run(absl::Seconds(20));
+    sim.replica(0).BreakWatch(resource_, why);
+  }
+};
+
+TEST_P(BrokenWatch, NothingIsWrittenForWhatIsGone) {
+  Begin(absl::PermissionDeniedError("forbidden"));
+  sim.cluster.DeleteAutoscaler(key_);
+  for (const absl::Duration wait : {absl::Seconds(1), absl::Seconds(30), absl::Minutes(5)}) {
+    sim.Run(wait);
+    sim.Set({"shop", "web"}, 'a', 40'000);
+    sim.Run(absl::Seconds(10));
+    EXPECT_EQ(sim.cluster.Replicas({"shop", "web"}), 2);
+    sim.Set({"shop", "web"}, 'a', 20'000);
+    sim.Run(absl::Seconds(10));
+  }
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
+TEST_P(BrokenWatch, NothingIsWrittenForWhatIsNotActedForAnyMore) {
+  Begin(absl::UnavailableError("connection refused"));
+  AutoscalerText text = Text(key_.kind == AutoscalerKind::kOwn ? R"(,"paused":true)" : "");
+  if (key_.kind == AutoscalerKind::kHpa) text.annotations = R"("flyball.dev/mode":"shadow")";
+  sim.cluster.PutAutoscaler(text.Json());
+  sim.Set({"shop", "web"}, 'a', 40'000);
+  sim.Run(absl::Minutes(3));
+  EXPECT_EQ(sim.cluster.Replicas({"shop", "web"}), 2);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
+TEST_P(BrokenWatch, WhatIsAsItWasIsStillScaledUp) {
+  Begin(absl::UnavailableError("connection refused"));
+  sim.Run(absl::Minutes(10));
+  sim.Set({"shop", "web"}, 'a', 40'000);
+  sim.Run(absl::Seconds(10));
+  EXPECT_EQ(sim.cluster.Replicas({"shop", "web"}), 4);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
+TEST_P(BrokenWatch, WhatWasEditedWaitsForTheWatch) {
+  Begin(absl::UnavailableError("connection refused"));
+  AutoscalerText text = Text();
+  text.spec = Bounds(1, 3);
+  sim.cluster.PutAutoscaler(text.Json());
+  sim.Set({"shop", "web"}, 'a', 40'000);
+  sim.Run(absl::Minutes(3));
+  EXPECT_EQ(sim.cluster.Replicas({"shop", "web"}), 2);
+  sim.replica(0).HealWatch(resource_, /*list_anew=*/true);
+  sim.Run(absl::Seconds(10));
+  EXPECT_EQ(sim.cluster.Replicas({"shop", "web"}), 3);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, BrokenWatch,
+                         testing::Values(AutoscalerKind::kHpa, AutoscalerKind::kOwn),
+                         [](const auto& info) {
+                           return info.param == AutoscalerKind::kHpa ? "Hpa" : "Own";
+                         });
+
+TEST_F(WrongWrites, ADefinitionThatIsGoneEndsItsObjectsAtOnce) {
+  sim.AddReplica();
+  sim.Set({"shop", "web"}, 'a', 20'000);
+  Make(
+      {.key = Own(), .metrics = MetricOf('a', "web", 10), .spec = Bounds(1, 20), .annotations = ""},
+      2);
+  sim.Run(absl::Seconds(20));
+  sim.replica(0).BreakWatch("autoscalers", absl::NotFoundError("404 page not found"));
+  sim.cluster.DeleteAutoscaler(Own());
+  sim.Set({"shop", "web"}, 'a', 40'000);
+  sim.Run(absl::Seconds(30));
+  EXPECT_EQ(Replicas(Own()), 2);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
+TEST_F(WrongWrites, AnAutoscalerThatIsMadeAnewWhileItIsForgottenIsDecided) {
+  SimulatedReplica& replica = sim.AddReplica();
+  sim.Set({"shop", "web"}, 'a', 20'000);
+  const AutoscalerText text = {
+      .key = Hpa(), .metrics = MetricOf('a', "web", 10), .spec = Bounds(1, 20), .annotations = ""};
+  Make(text, 2);
+  sim.Run(absl::Seconds(20));
+  bool once = true;
+  replica.on_forgotten = [&](const AutoscalerKey&) {
+    if (!std::exchange(once, false)) return;
+    sim.cluster.PutAutoscaler(text.Json());
+    replica.PumpNow();
+  };
+  sim.cluster.DeleteAutoscaler(Hpa());
+  sim.Run(absl::Seconds(20));
+  ASSERT_FALSE(once);
+  sim.Set({"shop", "web"}, 'a', 40'000);
+  sim.Run(absl::Seconds(20));
+  EXPECT_EQ(Replicas(Hpa()), 4);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
+TEST_F(WrongWrites, ReplicasWithOtherNumbersOfShardsAreNeverTwoOwners) {
+  const std::vector<std::string> spaces = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"};
+  for (const std::string& ns : spaces) {
+    sim.Set({ns, "web"}, 'a', 10'000);
+    Make({.key = Hpa(ns),
+          .metrics = MetricOf('a', "web", 10),
+          .spec = Bounds(1, 20) + ScaleDown(kOneInTenMinutes),
+          .annotations = ""},
+         8);
+  }
+  sim.AddReplica(/*shards=*/4);
+  sim.AddReplica(/*shards=*/4);
+  sim.Run(absl::Seconds(60));
+  // A roll-out to another number: new ones come before old ones go.
+  sim.AddReplica(/*shards=*/6);
+  sim.Run(absl::Seconds(40));
+  EXPECT_FALSE(sim.replica(2).Owns(Hpa("n0")));
+  sim.replica(0).Stop();
+  sim.Run(absl::Seconds(40));
+  sim.AddReplica(/*shards=*/6);
+  sim.replica(1).Stop();
+  sim.Run(absl::Seconds(40));
+  for (const std::string& ns : spaces) {
+    EXPECT_EQ(Replicas(Hpa(ns)), 7) << ns;
+    EXPECT_TRUE(sim.replica(2).Owns(Hpa(ns)) || sim.replica(3).Owns(Hpa(ns))) << ns;
+  }
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
+TEST_F(WrongWrites, WhoOnlyAdvisesRemembersWhatItActsOnAcrossOwners) {
+  ScalerOptions options = Simulation::ActOnAll();
+  options.mode = Mode::kAdvise;
+  options.act_on_hpas = false;
+  Simulation advising(1, options);
+  advising.Set({"shop", "web"}, 'a', 10'000);
+  advising.cluster.PutDeployment({"shop", "web"}, 8);
+  advising.cluster.PutAutoscaler(
+      AutoscalerText{.key = Own(),
+                     .metrics = MetricOf('a', "web", 10),
+                     .spec = Bounds(1, 20) + ScaleDown(kOneInTenMinutes) + R"(,"mode":"Act")",
+                     .annotations = ""}
+          .Json());
+  advising.AddReplica();
+  advising.AddReplica();
+  advising.Run(absl::Seconds(60));
+  ASSERT_EQ(advising.cluster.Replicas({"shop", "web"}), 7);
+  advising.replica(advising.replica(0).MayWrite(Own()) ? 0 : 1).Stop();
+  advising.Run(absl::Seconds(60));
+  EXPECT_EQ(advising.cluster.Replicas({"shop", "web"}), 7);
+  EXPECT_THAT(advising.judge.wrong(), IsEmpty());
+}
+
+TEST_F(WrongWrites, ToleranceOfADirectionCounts) {
+  sim.AddReplica();
+  sim.Set({"shop", "web"}, 'a', 70'000);
+  Make({.key = Hpa(),
+        .metrics = MetricOf('a', "web", 10),
+        .spec = Bounds(1, 20) + ScaleDown(absl::StrCat(R"("tolerance":"0.5",)", kNow)),
+        .annotations = ""},
+       10);
+  sim.Run(absl::Seconds(20));
+  EXPECT_EQ(Replicas(Hpa()), 10);  // 0.7 of the target is within half of it
+  sim.Set({"shop", "web"}, 'a', 40'000);
+  sim.Run(absl::Seconds(20));
+  EXPECT_EQ(Replicas(Hpa()), 4);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace flyball::scaler

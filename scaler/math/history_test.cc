@@ -1,0 +1,30 @@
+#include "scaler/math/history.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace flyball::scaler {
+namespace {
+
+const absl::Time kNow = absl::FromUnixSeconds(1767225600);
+
+TEST(DropReplaceableAdditions, LeavesThoseThatEachLaterOneWouldHaveLeft) {
+  Behavior behavior;
+  behavior.scale_up.policies = {{.type = PolicyType::kPods, .value = 4, .period_seconds = 15},
+                                {.type = PolicyType::kPercent, .value = 100, .period_seconds = 60}};
+  ScalerState state;
+  state.scale_ups = {{.change = 1, .time = kNow - absl::Seconds(61)},
+                     {.change = 2, .time = kNow - absl::Seconds(60)}};
+  state.scale_downs = {{.change = 3, .time = kNow - absl::Seconds(61)}};
+  ScalerState later = state;
+  RecordScaleEvent(behavior, 1, 5, kNow, later);  // takes the place of the first
+  DropReplaceableAdditions(behavior, kNow, state);
+  ASSERT_EQ(state.scale_ups.size(), 1u);
+  EXPECT_EQ(state.scale_ups[0].change, 2);
+  EXPECT_EQ(later.scale_ups[0].change, 4);
+  EXPECT_EQ(later.scale_ups[1].change, 2);
+  EXPECT_EQ(state.scale_downs.size(), 1u);  // a removal holds back: it stays
+}
+
+}  // namespace
+}  // namespace flyball::scaler
