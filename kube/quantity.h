@@ -1,9 +1,10 @@
 // Kubernetes resource quantities: `1500m`, `2Gi`, `1e3`.
 //
 // Pure. Source: k8s.io/apimachinery v0.34.4 pkg/api/resource; replayed by
-// test/data/kube/quantity.tsv. The value is held exactly (at most nano precision, any size).
-// Differs: a text longer than kMaxTextBytes and an exponent beyond ±kMaxExponent are errors
-// (upstream computes 10^exponent), and a DecimalSI value of 1000E or more keeps its `E` (upstream
+// test/data/kube/quantity.jsonl and quantity_sums.jsonl. The value is held exactly (at most nano
+// precision, any size). Differs: a text longer than kMaxTextBytes, an exponent beyond ±kMaxExponent
+// and a sum of more than kMaxSumDigits digits are errors (upstream computes 10^exponent, which
+// takes it seconds to days), and a value of 1000E or 1024Ei or more keeps its suffix (upstream
 // drops it).
 #pragma once
 
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -20,8 +22,9 @@ class Quantity {
  public:
   static constexpr size_t kMaxTextBytes = 1024;
   static constexpr int64_t kMaxExponent = 2'000'000'000;
+  static constexpr int64_t kMaxSumDigits = 100'000;
 
-  enum class Format { kDecimalSI, kBinarySI, kDecimalExponent };
+  enum class Format : uint8_t { kDecimalSI, kBinarySI, kDecimalExponent };
 
   Quantity() = default;  // 0, decimal SI
 
@@ -45,9 +48,9 @@ class Quantity {
   int Sign() const;
   int Compare(const Quantity& other) const;
 
-  // The sum, exact. The format is the first's unless that one is 0. A sum of more than 18 digits
-  // that mixes signs is rounded to thousandths.
-  Quantity Plus(const Quantity& other) const;
+  // The sum, exact. The format is the first's unless that one is 0.
+  //   kInvalidArgument  the sum has more than kMaxSumDigits digits
+  absl::StatusOr<Quantity> Plus(const Quantity& other) const;
 
   // Canonical form, as Go's Quantity.String() of a value that did not come from text (never the
   // text as typed).
@@ -57,22 +60,25 @@ class Quantity {
 
  private:
   // Upstream holds what fits 18 digits as an int64 with a scale and the rest as an arbitrary
-  // decimal; the two overflow differently, so both forms are kept:
-  //   narrow: value_ × 10^scale_              (wide_digits_ is empty)
-  //   wide:   ±wide_digits_ × 10^scale_, the sign in value_ (-1, 1), nothing below 10^-9
+  // decimal (inf.Dec); the two overflow differently, so both forms are kept:
+  //   narrow: value_ × 10^scale_
+  //   wide:   ±digits_ × 10^scale_, the sign in value_ (-1, 0, 1)
   int64_t value_ = 0;
   int32_t scale_ = 0;
+  int32_t dec_scale_ = 0;  // of the wide form: upstream counts in 10^-dec_scale_
   Format format_ = Format::kDecimalSI;
-  bool capped_ = false;      // a wide value cut to ±(2^63-1)
-  std::string wide_digits_;  // most significant first, no leading zeros
+  bool wide_ = false;
+  std::string digits_;  // most significant first, no leading zeros
 
   friend class QuantityParser;
-  bool wide() const { return !wide_digits_.empty(); }
   int64_t ScaledValue(int decimals) const;
   int64_t WideScaledValue(int decimals) const;
+  bool AddNarrow(const Quantity& other);
+  absl::Status AddWide(const Quantity& other);
+  int32_t DecScale() const { return wide_ ? dec_scale_ : -scale_; }
   std::string Digits() const;
+  std::string BinaryText() const;
   std::string DecimalText() const;
-  bool FitsBinary(int64_t* whole) const;
 };
 
 }  // namespace flyball::kube

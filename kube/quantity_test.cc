@@ -123,9 +123,11 @@ class QuantityPlusTest : public testing::TestWithParam<SumRow> {};
 TEST_P(QuantityPlusTest, IsExactBothWays) {
   const SumRow& row = GetParam();
   const Quantity a = *Quantity::Parse(row.a), b = *Quantity::Parse(row.b);
-  EXPECT_EQ(a.Plus(b).ToString(), row.sum);
-  EXPECT_EQ(a.Plus(b).MilliValue(), row.milli);
-  EXPECT_EQ(a.Plus(b).Compare(b.Plus(a)), 0);
+  const auto sum = a.Plus(b);
+  ASSERT_TRUE(sum.ok()) << sum.status();
+  EXPECT_EQ(sum->ToString(), row.sum);
+  EXPECT_EQ(sum->MilliValue(), row.milli);
+  EXPECT_EQ(sum->Compare(*b.Plus(a)), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -137,8 +139,28 @@ INSTANTIATE_TEST_SUITE_P(
                     SumRow{"OppositeSigns", "1", "-250m", "750m", 750},
                     // Past 18 digits: 9e18 + 1n, rounded up, times 1000 modulo 2^64.
                     SumRow{"BeyondInt64", "9e18", "1n", "9000000000000000000000000001e-9",
-                           -2011107970261188607}),
+                           -2011107970261188607},
+                    SumRow{"OppositeSignsBeyondInt64", "9e18", "-1n",
+                           "8999999999999999999999999999e-9", -2011107970261188608}),
     [](const auto& info) { return info.param.name; });
+
+// The original writes out all digits between the two, which takes it 5 s at 10^7 and grows from
+// there.
+TEST(QuantityPlusTest, RefusesASumOfMoreDigitsThanAnyoneReads) {
+  const auto plus = [](absl::string_view a, absl::string_view b) {
+    return Quantity::Parse(a)->Plus(*Quantity::Parse(b));
+  };
+  EXPECT_EQ(plus("1e200000000", "1m").status(),
+            absl::InvalidArgumentError("a sum of quantities has more than 100000 digits"));
+  EXPECT_FALSE(plus("1m", "-1e200000000").ok());
+  EXPECT_FALSE(plus("1e100000", "1").ok());
+  EXPECT_EQ(plus("1e99999", "1")->MilliValue(), 1000);
+  EXPECT_EQ(plus("-1e99999", "1")->Sign(), -1);
+  // Nothing lies between these, however large they are.
+  EXPECT_EQ(plus("1e2000000000", "2e2000000000")->ToString(), "300e1999999998");
+  EXPECT_EQ(plus("1e2000000000", "0")->ToString(), "100e1999999998");
+  EXPECT_EQ(plus("0.00000000000000000000", "1e2000000000")->ToString(), "100e1999999998");
+}
 
 }  // namespace
 }  // namespace flyball::kube

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kube/label_selector.h"
 #include "kube/quantity.h"
@@ -49,6 +50,26 @@ TEST(ReplayTest, QuantitiesReadAndPrintAsApimachinery) {
     }
   });
   EXPECT_EQ(rows, 3000);
+}
+
+TEST(ReplayTest, QuantitiesAddUpAsApimachinery) {
+  const int rows = ForEachRow("quantity_sums.jsonl", [](const json& row) {
+    const auto texts = row[0].get<std::vector<std::string>>();
+    Quantity sum = *Quantity::Parse(texts[0]);
+    for (size_t i = 1; i < texts.size(); ++i) sum = *sum.Plus(*Quantity::Parse(texts[i]));
+    EXPECT_EQ(sum.MilliValue(), row[2].get<int64_t>()) << row.dump();
+    EXPECT_EQ(sum.Value(), row[3].get<int64_t>()) << row.dump();
+    EXPECT_EQ(sum.Compare(*Quantity::Parse(texts.back())), row[4].get<int>()) << row.dump();
+    const std::string canonical = sum.ToString();
+    // Upstream drops the suffix of 1000E and 1024Ei and more.
+    if (canonical != row[1]) {
+      EXPECT_THAT(canonical, testing::ContainsRegex("^-?[0-9]{4,}Ei?$")) << row.dump();
+      if (canonical.back() == 'E' && canonical.size() <= Quantity::kMaxTextBytes) {
+        EXPECT_EQ(Quantity::Parse(canonical)->Compare(sum), 0) << row.dump();
+      }
+    }
+  });
+  EXPECT_EQ(rows, 3024);
 }
 
 const std::vector<Labels>& LabelSets() {

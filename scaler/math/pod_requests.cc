@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/go_arithmetic.h"
+#include "base/status_macros.h"
 
 namespace flyball::scaler {
 namespace {
@@ -32,9 +33,14 @@ bool StatesPodLevel(const Pod& pod) {
 }
 
 // A sum in which nothing stated is not zero.
-void Add(std::optional<Quantity>& sum, const Quantity* more) {
-  if (more == nullptr) return;
-  sum = sum.has_value() ? sum->Plus(*more) : *more;
+absl::Status Add(std::optional<Quantity>& sum, const Quantity* more) {
+  if (more == nullptr) return absl::OkStatus();
+  if (!sum.has_value()) {
+    sum = *more;
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(sum, sum->Plus(*more));
+  return absl::OkStatus();
 }
 
 void RaiseTo(std::optional<Quantity>& highest, const std::optional<Quantity>& other) {
@@ -43,22 +49,22 @@ void RaiseTo(std::optional<Quantity>& highest, const std::optional<Quantity>& ot
 }
 
 // What the scheduler reserves: everything that runs at once, or the highest moment of starting up.
-std::optional<Quantity> SchedulerSum(const Pod& pod, absl::string_view resource) {
+absl::StatusOr<std::optional<Quantity>> SchedulerSum(const Pod& pod, absl::string_view resource) {
   std::optional<Quantity> running;
   for (const Container& container : pod.containers) {
-    Add(running, Find(container.requests, resource));
+    RETURN_IF_ERROR(Add(running, Find(container.requests, resource)));
   }
   std::optional<Quantity> sidecars;  // started before the init container at hand
   std::optional<Quantity> peak;
   for (const Container& container : pod.init_containers) {
     const Quantity* request = Find(container.requests, resource);
     if (container.restarts_always) {
-      Add(running, request);
-      Add(sidecars, request);
+      RETURN_IF_ERROR(Add(running, request));
+      RETURN_IF_ERROR(Add(sidecars, request));
       RaiseTo(peak, sidecars);
     } else {
       std::optional<Quantity> moment = sidecars;
-      Add(moment, request);
+      RETURN_IF_ERROR(Add(moment, request));
       RaiseTo(peak, moment);
     }
   }
@@ -66,21 +72,30 @@ std::optional<Quantity> SchedulerSum(const Pod& pod, absl::string_view resource)
   return running;
 }
 
-absl::StatusOr<int64_t> PodLevelRequest(const Pod& pod, absl::string_view resource) {
+absl::StatusOr<std::optional<Quantity>> PodLevelSum(const Pod& pod, absl::string_view resource) {
   const Quantity* stated =
       IsPodLevelResource(resource) ? Find(*pod.pod_requests, resource) : nullptr;
   std::optional<Quantity> request;
   if (stated != nullptr) {
     request = *stated;
   } else {
-    request = SchedulerSum(pod, resource);
+    ASSIGN_OR_RETURN(request, SchedulerSum(pod, resource));
   }
-  Add(request, Find(pod.overhead, resource));
-  if (!request.has_value()) {
+  RETURN_IF_ERROR(Add(request, Find(pod.overhead, resource)));
+  return request;
+}
+
+absl::StatusOr<int64_t> PodLevelRequest(const Pod& pod, absl::string_view resource) {
+  const absl::StatusOr<std::optional<Quantity>> request = PodLevelSum(pod, resource);
+  if (!request.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("pod-level request for ", resource, " in Pod ",
+                                                   pod.name, ": ", request.status().message()));
+  }
+  if (!request->has_value()) {
     return absl::NotFoundError(
         absl::StrCat("missing pod-level request for ", resource, " in Pod ", pod.name));
   }
-  return request->MilliValue();
+  return (*request)->MilliValue();
 }
 
 // Adds the container's request to `sum` when the query means it.

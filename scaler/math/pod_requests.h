@@ -20,7 +20,8 @@ struct RequestQuery {
 };
 
 // Thousandths. A named container that the pod does not have asks for 0.
-//   kNotFound  something that must state the resource does not; upstream's text
+//   kNotFound         something that must state the resource does not; upstream's text
+//   kInvalidArgument  the requests have no sum that can be told (Quantity::Plus)
 absl::StatusOr<int64_t> PodRequest(const Pod& pod, const RequestQuery& query);
 
 }  // namespace flyball::scaler

@@ -100,6 +100,10 @@ INSTANTIATE_TEST_SUITE_P(
         Row{.name = "EveryContainerMustState",
             .pod = TwoContainers(kMemory),
             .error = "missing request for cpu in container log of Pod p1"},
+        Row{.name = "WhatAddsUpToMoreDigitsThanAnyoneReadsIsAnError",
+            .pod = WithOverhead(WithPodLevel(Cpu("1e200000000"))),
+            .error = "pod-level request for cpu in Pod p1: a sum of quantities has more than "
+                     "100000 digits"},
         Row{.name = "NobodyStatesIt",
             .pod = WithPodLevel(kMemory),
             .query = {.resource = "example.com/gpu", .container = ""},
