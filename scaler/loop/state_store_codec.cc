@@ -16,8 +16,8 @@ namespace {
 
 constexpr uint64_t kVersion = 1;
 constexpr size_t kMostNameBytes = 253;
-constexpr size_t kMostEntries = 10000;  // recommendations or changes of one autoscaler
-constexpr size_t kMostChanges = 64;     // that are kept in each direction
+constexpr size_t kMostChanges = 64;    // that are kept in each direction
+constexpr size_t kMostHeadBytes = 32;  // what comes before the first autoscaler
 
 int64_t Micros(absl::Time time) {
   const absl::Duration since = time - absl::UnixEpoch();
@@ -72,9 +72,12 @@ absl::StatusOr<std::string> Inflate(absl::string_view bytes) {
     out.resize(out.size() - stream.avail_out);
   }
   inflateEnd(&stream);
-  if (result == Z_OK) return absl::DataLossError("more than it can be");
+  if (out.size() > kMostInflatedBytes) {
+    return absl::DataLossError(
+        absl::StrCat("it is more than ", kMostInflatedBytes >> 20, " MiB when inflated"));
+  }
   if (result != Z_STREAM_END || stream.avail_in > 0)
-    return absl::DataLossError("not deflated, or cut off");
+    return absl::DataLossError("it is not deflated, or cut off");
   return out;
 }
 
@@ -85,23 +88,40 @@ class ShardReader {
   absl::StatusOr<KeptShard> Read() {
     const uint64_t version = in_.Unsigned();
     if (in_.ok() && version != kVersion) {
-      return absl::DataLossError(absl::StrCat("of version ", version, ", expected ", kVersion));
+      return absl::DataLossError(
+          absl::StrCat("it is of version ", version, ", expected ", kVersion));
     }
     KeptShard shard;
     base_ = in_.Signed();
     shard.saved_at = absl::FromUnixMicros(base_);
     shard.complete = in_.Bool();
     const size_t count = in_.Count();
+    if (count > kMostKeptAutoscalers) {
+      return absl::DataLossError(
+          absl::StrCat("it holds ", count, " autoscalers, more than ", kMostKeptAutoscalers));
+    }
     for (size_t i = 0; i < count && in_.ok(); ++i) shard.autoscalers.push_back(ReadAutoscaler());
-    if (!in_.ok() || !in_.at_end()) return absl::DataLossError("damaged");
+    if (items_ > kMostKeptItems) {
+      return absl::DataLossError(
+          absl::StrCat("it holds more than ", kMostKeptItems, " recommendations and changes"));
+    }
+    if (!in_.ok() || !in_.at_end()) return absl::DataLossError("it is damaged");
     return shard;
   }
 
  private:
   std::string Name() {
     const absl::string_view name = in_.Text();
-    if (name.size() > kMostNameBytes) in_.Fail();
+    if (name.empty() || name.size() > kMostNameBytes) in_.Fail();
     return std::string(name);
+  }
+
+  // How many of something follow, of which the shard may hold kMostKeptItems together.
+  size_t Items() {
+    const size_t count = in_.Count();
+    items_ += count;
+    if (items_ > kMostKeptItems) in_.Fail();
+    return in_.ok() ? count : 0;
   }
 
   absl::Time Time() { return absl::FromUnixMicros(WrapSub(base_, in_.Signed())); }
@@ -112,7 +132,7 @@ class ShardReader {
     kept.key.ns = Name();
     kept.key.name = Name();
     kept.replicas = in_.Int32();
-    const size_t count = in_.AtMost(kMostEntries);
+    const size_t count = Items();
     for (size_t i = 0; i < count && in_.ok(); ++i) {
       const int32_t replicas = in_.Int32();
       kept.state.recommendations.push_back({.replicas = replicas, .time = Time()});
@@ -123,7 +143,7 @@ class ShardReader {
   }
 
   void ReadChanges(std::vector<ScaleEvent>& events) {
-    const size_t count = in_.AtMost(kMostEntries);
+    const size_t count = Items();
     for (size_t i = 0; i < count && in_.ok(); ++i) {
       const int32_t change = in_.Int32();
       events.push_back({.change = change, .time = Time()});
@@ -132,6 +152,7 @@ class ShardReader {
 
   PackedReader in_;
   int64_t base_ = 0;
+  size_t items_ = 0;
 };
 
 void CompactChanges(const std::vector<ScaleEvent>& events, std::vector<ScaleEvent>& out) {
@@ -154,8 +175,15 @@ EncodedShard EncodeShard(const KeptShard& shard, size_t most) {
   std::string entries;
   std::vector<size_t> ends;  // of each autoscaler in `entries`
   ends.reserve(shard.autoscalers.size());
+  size_t items = 0;
   for (const KeptAutoscaler& kept : shard.autoscalers) {
+    items += kept.state.recommendations.size() + kept.state.scale_ups.size() +
+             kept.state.scale_downs.size();
     WriteAutoscaler(kept, base, entries);
+    if (ends.size() == kMostKeptAutoscalers || items > kMostKeptItems ||
+        entries.size() + kMostHeadBytes > kMostInflatedBytes) {
+      break;
+    }
     ends.push_back(entries.size());
   }
   for (size_t count = ends.size();;) {
@@ -168,7 +196,7 @@ EncodedShard EncodeShard(const KeptShard& shard, size_t most) {
     plain.append(entries, 0, count == 0 ? 0 : ends[count - 1]);
     std::string bytes = Deflate(plain);
     if (bytes.size() <= most || count == 0) {
-      return {.bytes = std::move(bytes), .dropped = ends.size() - count};
+      return {.bytes = std::move(bytes), .dropped = shard.autoscalers.size() - count};
     }
     // In proportion, and a little less, so that it seldom takes more than two tries.
     count = std::min(count - 1, static_cast<size_t>(0.97 * static_cast<double>(count) *

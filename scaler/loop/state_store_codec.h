@@ -34,10 +34,14 @@ struct KeptShard {
 
 // A ConfigMap holds less than 1 MiB.
 inline constexpr size_t kMostKeptBytes = 1000000;
-// Deflated bytes that are more than this when inflated are no state of ours.
-inline constexpr size_t kMostInflatedBytes = 64u << 20;
+// What one shard may hold, well above what fits in a ConfigMap: a few deflated bytes may not become
+// gigabytes of small objects.
+inline constexpr size_t kMostInflatedBytes = 8u << 20;
+inline constexpr size_t kMostKeptAutoscalers = 50000;
+inline constexpr size_t kMostKeptItems = 250000;  // recommendations and changes of all of them
 
-// The first autoscalers of `shard`, as many as fit in `most`; `dropped` of the last ones do not.
+// The first autoscalers of `shard`, as many as fit in `most` and in the limits above; `dropped` of
+// the last ones do not.
 struct EncodedShard {
   std::string bytes;
   size_t dropped = 0;

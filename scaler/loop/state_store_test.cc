@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "scaler/loop/packed.h"
 #include "scaler/math/history.h"
 #include "scaler/math/stabilize.h"
 
@@ -157,6 +159,63 @@ TEST(DecodeShard, RefusesWhatIsCutOffOrChanged) {
     // Some bits between the last symbol and the checksum mean nothing.
     EXPECT_TRUE(!got.ok() || EncodeShard(*got).bytes == bytes) << i;
   }
+}
+
+std::string Deflated(const std::string& plain) {
+  std::string out(compressBound(plain.size()), '\0');
+  uLongf size = out.size();
+  EXPECT_EQ(compress(reinterpret_cast<Bytef*>(out.data()), &size,
+                     reinterpret_cast<const Bytef*>(plain.data()), plain.size()),
+            Z_OK);
+  out.resize(size);
+  return out;
+}
+
+// A shard of `autoscalers` of the same name with so many recommendations each, as few bytes as can
+// be.
+std::string SmallObjects(size_t autoscalers, size_t recommendations) {
+  std::string plain;
+  PackedWriter out(plain);
+  out.Unsigned(1);
+  out.Signed(0);
+  out.Bool(true);
+  out.Unsigned(autoscalers);
+  for (size_t i = 0; i < autoscalers; ++i) {
+    out.Bool(true);
+    out.Text("a");
+    out.Text("a");
+    out.Signed(1);
+    out.Unsigned(recommendations);
+    plain.append(2 * recommendations, '\0');
+    out.Unsigned(0);
+    out.Unsigned(0);
+  }
+  return Deflated(plain);
+}
+
+TEST(DecodeShard, RefusesMoreThanAnyShardHolds) {
+  EXPECT_TRUE(DecodeShard(SmallObjects(kMostKeptAutoscalers, 1)).ok());
+  EXPECT_EQ(DecodeShard(SmallObjects(800000, 0)).status().message(),
+            "it holds 800000 autoscalers, more than 50000");
+  EXPECT_TRUE(DecodeShard(SmallObjects(1, kMostKeptItems)).ok());
+  EXPECT_EQ(DecodeShard(SmallObjects(10, kMostKeptItems / 10 + 1)).status().message(),
+            "it holds more than 250000 recommendations and changes");
+  EXPECT_EQ(DecodeShard(Deflated(std::string(kMostInflatedBytes + 1, '\0'))).status().message(),
+            "it is more than 8 MiB when inflated");
+}
+
+TEST(EncodeShard, WritesNothingThatWouldNotBeRead) {
+  const EncodedShard crowd =
+      EncodeShard(Shard(static_cast<int>(kMostKeptAutoscalers) + 7), 1 << 30);
+  EXPECT_EQ(crowd.dropped, 7u);
+  EXPECT_EQ(DecodeShard(crowd.bytes)->autoscalers.size(), kMostKeptAutoscalers);
+  KeptShard long_lists = Shard(30);
+  for (KeptAutoscaler& kept : long_lists.autoscalers) {
+    kept.state.recommendations.assign(kMostKeptItems / 10 - 1, {.replicas = 1, .time = kNow});
+  }
+  const EncodedShard cut = EncodeShard(long_lists, 1 << 30);
+  EXPECT_EQ(cut.dropped, 20u);
+  EXPECT_EQ(DecodeShard(cut.bytes)->autoscalers.size(), 10u);
 }
 
 // ---- BringForward ----
