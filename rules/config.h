@@ -4,7 +4,7 @@
 // a key unknown, given twice or of the wrong type is an error; YAML 1.1 booleans; a number or
 // boolean where text is wanted is its text; null leaves a field unset; of several documents the
 // first counts; a merge key (`<<: *anchor`) acts where it stands. Limits: kMaxFileBytes,
-// kMaxValues after anchors are expanded.
+// kMaxValues before and after anchors are expanded.
 #pragma once
 
 #include <optional>

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -108,6 +109,29 @@ TEST(ReadConfigTest, TakesWhatTheOriginalTakes) {
   EXPECT_GT(rows, 500);
 }
 
+// The same of test/data/rules/yaml.jsonl, as far as reading goes: bytes of any kind, whether its
+// yaml.v2 takes them, and what it reads.
+TEST(ReadConfigTest, ReadsTheYamlThatTheOriginalReads) {
+  std::ifstream in(absl::StrCat(FLYBALL_SOURCE_DIR, "/test/data/rules/yaml.jsonl"));
+  int rows = 0;
+  for (std::string line; std::getline(in, line); ++rows) {
+    const json row = json::parse(line, nullptr, false);
+    std::string text = row.value("text", "");
+    if (row.contains("base64")) {
+      ASSERT_TRUE(absl::Base64Unescape(row["base64"].get<std::string>(), &text));
+    }
+    Findings findings("f");
+    const Config config = ReadConfig(text, findings);
+    EXPECT_EQ(!findings.has_errors(), row.at("ok").get<bool>())
+        << text << "\n"
+        << Listed(std::move(findings).Take());
+    if (row.at("ok").get<bool>()) {
+      EXPECT_EQ(Shown(config), Normalized(row.at("config"))) << text;
+    }
+  }
+  EXPECT_GT(rows, 700);
+}
+
 // Errors: where, which field, what is expected.
 
 struct ErrorRow {
@@ -135,10 +159,27 @@ INSTANTIATE_TEST_SUITE_P(
                  "resources: {template: <<.Resource>>, namespaced: 'yes'}}\n",
                  "f:2:110: externalRules[0].resources.namespaced: found the quoted text \"yes\", "
                  "expected true or false, without quotes"},
-        ErrorRow{"NotYaml", "rules: [\n", "f:2:1: not YAML: end of sequence flow not found"},
+        ErrorRow{"NotYaml", "rules: [\n",
+                 "f:2:1: not YAML: did not find expected node content while parsing a flow node"},
         ErrorRow{"OpenQuote", "rules: 'x\n",
-                 "f:1:8: not YAML: this quote is never closed\n"
-                 "f:1:8: rules: found the quoted text \"x \", expected a list"},
+                 "f:2:1: not YAML: found unexpected end of stream while scanning a quoted scalar "
+                 "from 1:8"},
+        ErrorRow{"ControlCharacter", "rules: []\n# \x1b\n",
+                 "f:2:3: not YAML: control characters are not allowed"},
+        ErrorRow{"NotUtf8", "rules: []\n\n#caf\xe9s are\n",
+                 "f:3:6: not YAML: invalid trailing UTF-8 octet"},
+        ErrorRow{"UnknownAnchor", "rules: *a\n", "f:1:8: not YAML: there is no anchor &a above"},
+        ErrorRow{
+            "WrongTag", "resourceRules: {window: !!int 5m}\n",
+            "f:1:16: resourceRules.cpu: warning: is missing: no pod and no node has metrics "
+            "without both cpu and memory\n"
+            "f:1:16: resourceRules.memory: warning: is missing: no pod and no node has metrics "
+            "without both cpu and memory\n"
+            "f:1:16: resourceRules.window: warning: is missing or 0, expected the range that "
+            "the queries look back, such as 5m\n"
+            "f:1:25: resourceRules.window: found \"5m\", expected text that fits its tag"},
+        ErrorRow{"SecondDocument", "rules: []\n---\nrules: [\n",
+                 "f:2:1: warning: this document is ignored, only the first is read"},
         ErrorRow{
             "AllAtOnce",
             "rules:\n"
@@ -173,6 +214,27 @@ TEST(ErrorsTest, AnchorsDoNotBlowUp) {
   const CompileResult result = CompileRules(text, "f");
   EXPECT_EQ(result.rules, nullptr);
   EXPECT_FALSE(result.findings.empty());
+}
+
+TEST(ErrorsTest, ManyValuesAreRefused) {
+  std::string text = "rules: [";
+  for (int i = 0; i <= kMaxValues; ++i) text += "a,";
+  EXPECT_EQ(Listed(CompileRules(text, "f").findings),
+            "f:1:400003: not YAML: it holds over 200000 values");
+}
+
+// libyaml does not know \', and each text that holds it costs a pass over the file.
+TEST(ErrorsTest, ApostrophesWithABackslashAreReadInBoundedWork) {
+  std::string text = "rules:\n";
+  for (int i = 0; i < 100; ++i) absl::StrAppend(&text, "- {seriesQuery: \"{a='\\'\\''}\"}\n");
+  Findings none("f");
+  const Config config = ReadConfig(text, none);
+  EXPECT_FALSE(none.has_errors());
+  EXPECT_EQ(config.rules.back().series_query.text, "{a=''''}");
+  absl::StrAppend(&text, "#", std::string(2 << 20, ' '), "\n");
+  Findings findings("f");
+  ReadConfig(text, findings);
+  EXPECT_TRUE(findings.has_errors());
 }
 
 TEST(ErrorsTest, LargeFilesAreRefused) {

@@ -36,7 +36,7 @@ MAY_BE_HEAVY = {  # included by .cc files only
     "base/openssl_ptr.h",  # owns OpenSSL's objects
     "kube/json_fields.h",  # templates over simdjson's values
 }
-HEAVY_HEADER = re.compile(r'#include [<"](nlohmann/json\.hpp|httplib\.h|yaml-cpp/|re2/|openssl/|simdjson|spdlog/|CLI/|grpc/|grpcpp/|google/protobuf/)')
+HEAVY_HEADER = re.compile(r'#include [<"](nlohmann/json\.hpp|httplib\.h|yaml-cpp/|yaml\.h|re2/|openssl/|simdjson|spdlog/|CLI/|grpc/|grpcpp/|google/protobuf/)')
 
 MAX_LINE = 120
 

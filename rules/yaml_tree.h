@@ -1,0 +1,37 @@
+// A rule file's YAML as a tree that keeps what was written: tags, quotes and places.
+//
+// Pure. The text is read by libyaml, of which the original's yaml.v2 is a translation: both take
+// the same texts, down to what a block scalar keeps and which characters are allowed. Limit:
+// kMaxValues nodes.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "rules/config.h"
+
+namespace flyball::rules {
+
+struct YamlNode {
+  enum class Kind { kScalar, kList, kMap, kAlias };
+  Kind kind = Kind::kScalar;
+  std::string tag;               // "": none is written
+  bool plain = false;            // a scalar without quotes that is no block
+  std::string text;              // of a scalar
+  std::vector<YamlNode*> items;  // of a list; of a map its keys and values in turns
+  YamlNode* anchored = nullptr;  // what an alias stands for; an alias may stand inside of it
+  Place place;
+};
+
+struct YamlTree {
+  std::deque<YamlNode> nodes;  // owns them
+  YamlNode* root = nullptr;    // of the first document; nullptr: there is none
+};
+
+// Why the text is not YAML is an error among the findings, and the tree is empty then. A second
+// document is a warning: only the first is read.
+YamlTree ReadYaml(absl::string_view text, Findings& findings);
+
+}  // namespace flyball::rules
