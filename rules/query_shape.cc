@@ -45,7 +45,7 @@ std::optional<std::string> TextWithMarks(const tmpl::Tree& tree) {
         command.size() == 3 && command[0].kind == tmpl::Operand::Kind::kFunction &&
         command[0].name == "index" && command[0].fields.empty() &&
         is_field(command[1], "GroupBySlice") && command[2].kind == tmpl::Operand::Kind::kNumber &&
-        command[2].number.value == std::variant<int64_t, double>(int64_t{0});
+        command[2].number.value == tmpl::Number{int64_t{0}}.value;
     if (command.size() == 1 && is_field(command[0], "Series")) {
       out += kSeries;
     } else if (command.size() == 1 && is_field(command[0], "LabelMatchers")) {

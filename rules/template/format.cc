@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <complex>
 #include <optional>
 #include <utility>
 
@@ -139,6 +140,15 @@ std::string FormatFloat(double number, const Value& value, const Spec& spec) {
   return Pad(text, spec, std::isfinite(number));
 }
 
+// The imaginary part always has a sign.
+std::string FormatComplex(std::complex<double> number, const Value& value, const Spec& spec) {
+  if (!IsOneOf(spec.verb, "veEfFgG")) return BadVerb(value, spec);
+  Spec signed_spec = spec;
+  signed_spec.plus = true;
+  return absl::StrCat("(", FormatFloat(number.real(), value, spec),
+                      FormatFloat(number.imag(), value, signed_spec), "i)");
+}
+
 std::string FormatHexText(absl::string_view text, const Spec& spec) {
   if (spec.precision) text = text.substr(0, static_cast<size_t>(*spec.precision));
   const absl::string_view prefix = spec.verb == 'x' ? "0x" : "0X";
@@ -232,6 +242,7 @@ std::string FormatValue(const Value& value, const Spec& spec) {
     return absl::StrFormat("0x%x", *v);
   }
   if (const auto* v = value.As<double>()) return FormatFloat(*v, value, spec);
+  if (const auto* v = value.As<std::complex<double>>()) return FormatComplex(*v, value, spec);
   if (const auto* v = value.As<std::string>()) return FormatText(*v, value, spec);
   if (const auto* v = value.As<List>()) return FormatList(*v, spec);
   if (const auto* v = value.As<const StringMap*>()) return FormatMap(**v, spec);

@@ -1,6 +1,7 @@
 #include "rules/template/functions.h"
 
 #include <algorithm>
+#include <complex>
 #include <iterator>
 #include <limits>
 #include <vector>
@@ -21,13 +22,14 @@ absl::Status Error(absl::string_view message) { return absl::InvalidArgumentErro
 
 // Comparison.
 
-enum class Basic { kNone, kBool, kInt, kUint, kFloat, kString };
+enum class Basic { kNone, kBool, kInt, kUint, kFloat, kComplex, kString };
 
 Basic BasicOf(const Value& value) {
   if (value.As<bool>() != nullptr) return Basic::kBool;
   if (value.As<int64_t>() != nullptr) return Basic::kInt;
   if (value.As<uint8_t>() != nullptr) return Basic::kUint;
   if (value.As<double>() != nullptr) return Basic::kFloat;
+  if (value.As<std::complex<double>>() != nullptr) return Basic::kComplex;
   if (value.As<std::string>() != nullptr) return Basic::kString;
   return Basic::kNone;
 }
@@ -72,6 +74,8 @@ absl::StatusOr<bool> EqualTo(const Value& a, const Value& b) {
       return *a.As<bool>() == *b.As<bool>();
     case Basic::kFloat:
       return *a.As<double>() == *b.As<double>();
+    case Basic::kComplex:
+      return *a.As<std::complex<double>>() == *b.As<std::complex<double>>();
     case Basic::kString:
       return *a.As<std::string>() == *b.As<std::string>();
     default:

@@ -205,6 +205,19 @@ class Lexer {
   // Anything that starts like a number; the parser finds out what it is worth.
   absl::Status TakeNumber() {
     const size_t from = at_;
+    bool good = PassNumber();
+    if (good && at_ < text_.size() && (text_[at_] == '+' || text_[at_] == '-')) {
+      good = PassNumber() && text_[at_ - 1] == 'i';  // 1+2i
+    }
+    if (!good) {
+      return Error(from, absl::StrCat("bad number \"", text_.substr(from, at_ + 1 - from), "\""));
+    }
+    Add(TokenKind::kNumber, from);
+    return absl::OkStatus();
+  }
+
+  // False: a letter or digit follows that belongs to no number.
+  bool PassNumber() {
     PassOne("+-");
     absl::string_view digits = "0123456789_";
     absl::string_view exponent = "eE";
@@ -226,11 +239,8 @@ class Lexer {
       PassOne("+-");
       PassRun("0123456789_");
     }
-    if (at_ < text_.size() && (IsWordRune(DecodeRune(Rest()).value) || PassOne("+-"))) {
-      return Error(from, absl::StrCat("bad number \"", text_.substr(from, at_ + 1 - from), "\""));
-    }
-    Add(TokenKind::kNumber, from);
-    return absl::OkStatus();
+    PassOne("i");
+    return at_ >= text_.size() || !IsWordRune(DecodeRune(Rest()).value);
   }
 
   // A name and what must follow it; `at_` is past its `.` or `$` if it has one.

@@ -2,10 +2,12 @@
 
 #include <charconv>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <string>
 
 #include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 #include "base/go_arithmetic.h"
 
 namespace flyball::rules::tmpl {
@@ -96,9 +98,35 @@ std::optional<double> ParseReal(const Literal& literal) {
   return literal.negative ? -value : value;
 }
 
+// Whether text[at] opens an exponent, whose sign may follow.
+bool IsExponent(absl::string_view text, size_t at) {
+  const char c = static_cast<char>(text[at] | 0x20);
+  return c == 'p' || (c == 'e' && text.find_first_of("xX") == absl::string_view::npos);
+}
+
+std::optional<double> ParseFloat(absl::string_view text) {
+  const Literal literal = Split(text);
+  if (literal.digits.empty() || !UnderscoresFit(literal)) return std::nullopt;
+  return ParseReal(literal);
+}
+
+// `2i` and `1+2i`, without the `i`.
+std::optional<Number> ParseComplex(absl::string_view text) {
+  size_t sign = text.find_last_of("+-");
+  if (sign != absl::string_view::npos && sign > 0 && IsExponent(text, sign - 1)) {
+    sign = text.substr(0, sign).find_last_of("+-");
+  }
+  const bool has_real = sign != absl::string_view::npos && sign > 0;
+  const auto real = has_real ? ParseFloat(text.substr(0, sign)) : 0.0;
+  const auto imaginary = ParseFloat(has_real ? text.substr(sign) : text);
+  if (!real || !imaginary) return std::nullopt;
+  return Number{std::complex<double>(*real, *imaginary)};
+}
+
 }  // namespace
 
 std::optional<Number> ParseNumber(absl::string_view text) {
+  if (absl::ConsumeSuffix(&text, "i")) return ParseComplex(text);
   const Literal literal = Split(text);
   if (literal.digits.empty() || !UnderscoresFit(literal)) return std::nullopt;
   bool overflow = false;

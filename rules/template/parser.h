@@ -1,7 +1,6 @@
 // Second stage of the template language: tokens -> tree.
 //
-// Pure. Source: Go's text/template/parse. Complex constants (`1i`) are refused: no query can use
-// one. Actions nested deeper than kMaxNesting are refused.
+// Pure. Source: Go's text/template/parse. Actions nested deeper than kMaxNesting are refused.
 #pragma once
 
 #include <string>

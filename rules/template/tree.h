@@ -3,6 +3,7 @@
 // Plain values, immutable after parsing.
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -16,9 +17,10 @@ namespace flyball::rules::tmpl {
 
 struct Pipeline;
 
-// A numeric constant. Which of the two it is as a value follows from how it was written, as in Go.
+// A numeric constant. Which of the three it is as a value follows from how it was written, as in
+// Go.
 struct Number {
-  std::variant<int64_t, double> value;
+  std::variant<int64_t, double, std::complex<double>> value;
   bool overflows_int = false;  // fits a uint64 only: an error when it is used
 };
 

@@ -16,6 +16,7 @@ bool Value::Truth() const {
   if (const auto* v = As<int64_t>()) return *v != 0;
   if (const auto* v = As<uint8_t>()) return *v != 0;
   if (const auto* v = As<double>()) return *v != 0;
+  if (const auto* v = As<std::complex<double>>()) return *v != 0.0;
   if (const auto* v = As<std::string>()) return !v->empty();
   if (const auto* v = As<List>()) return v->size > 0;
   if (const auto* v = As<const StringMap*>()) return !(*v)->empty();
@@ -27,6 +28,7 @@ absl::string_view Value::TypeName() const {
   if (As<int64_t>() != nullptr) return "int";
   if (As<uint8_t>() != nullptr) return "uint8";
   if (As<double>() != nullptr) return "float64";
+  if (As<std::complex<double>>() != nullptr) return "complex128";
   if (As<std::string>() != nullptr) return "string";
   if (As<List>() != nullptr) return "[]string";
   if (As<const StringMap*>() != nullptr) return "map[string]string";

@@ -4,6 +4,7 @@
 // outlive it. Source: the Go types that text/template meets in prometheus-adapter's data.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -41,8 +42,8 @@ struct Nil {};
 
 class Value {
  public:
-  using Data = std::variant<Nil, bool, int64_t, uint8_t, double, std::string, List,
-                            const StringMap*, const Record*>;
+  using Data = std::variant<Nil, bool, int64_t, uint8_t, double, std::complex<double>, std::string,
+                            List, const StringMap*, const Record*>;
 
   Value() = default;
   // NOLINTNEXTLINE(google-explicit-constructor): a value is its content.
