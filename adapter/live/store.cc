@@ -52,36 +52,59 @@ double StaleMarker() { return absl::bit_cast<double>(kStaleBits); }
 
 bool IsStale(double value) { return Bits(value) == kStaleBits; }
 
+StoredSeries& SampleStore::Insert(LabelSet labels) {
+  auto made = std::make_unique<StoredSeries>();
+  StoredSeries& series = *made;
+  series.labels = std::move(labels);
+  series_.insert(std::move(made));
+  by_name_[ValueOf(series.labels, "__name__")].insert(&series);
+  series.turn = turns_.insert(turns_.end(), &series);
+  return series;
+}
+
+void SampleStore::Drop(StoredSeries& series) {
+  const auto named = by_name_.find(ValueOf(series.labels, "__name__"));
+  named->second.erase(&series);
+  if (named->second.empty()) by_name_.erase(named);
+  turns_.erase(series.turn);
+  series_.erase(series_.find(series.labels));
+}
+
+// A few at each sample, so that none has to wait for a walk over all series. A sample makes one
+// series at most, so the store never fills up with those that are gone.
+void SampleStore::DropOutdated(int64_t newest_ms) {
+  constexpr int kMostAtOnce = 2;
+  for (int i = 0; i < kMostAtOnce && !turns_.empty(); ++i) {
+    StoredSeries& oldest = *turns_.front();
+    if (oldest.points.back().time_ms >= newest_ms - limits_.retention_ms) return;
+    Drop(oldest);
+  }
+}
+
 absl::Status SampleStore::Append(LabelSet labels, int64_t time_ms, double value) {
   if (absl::Status status = Normalize(&labels); !status.ok()) return status;
   if (std::isnan(value) && !IsStale(value)) value = absl::bit_cast<double>(kNanBits);
 
-  auto at = series_.find(labels);
-  if (at == series_.end()) {
-    if (series_.size() >= limits_.max_series) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("over the limit of ", limits_.max_series, " series"));
-    }
-    auto series = std::make_unique<StoredSeries>();
-    series->labels = std::move(labels);
-    auto& named = by_name_[ValueOf(series->labels, "__name__")];
-    named.insert(std::upper_bound(named.begin(), named.end(), series.get(),
-                                  [](const StoredSeries* a, const StoredSeries* b) {
-                                    return a->labels < b->labels;
-                                  }),
-                 series.get());
-    at = series_.insert(std::move(series)).first;
+  const int64_t newest_ms = std::max(newest_ms_, time_ms);
+  DropOutdated(newest_ms);
+  const auto at = series_.find(labels);
+  if (at == series_.end() && series_.size() >= limits_.max_series) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("over the limit of ", limits_.max_series, " series"));
   }
+  StoredSeries& series = at != series_.end() ? **at : Insert(std::move(labels));
 
-  std::deque<Point>& points = (*at)->points;
+  std::deque<Point>& points = series.points;
   if (!points.empty() && time_ms <= points.back().time_ms) {
-    const std::string name = promql::FormatLabels((*at)->labels);
+    const std::string name = promql::FormatLabels(series.labels);
     if (time_ms < points.back().time_ms) {
       return absl::OutOfRangeError(absl::StrCat("out of order sample for ", name));
     }
     if (Bits(value) == Bits(points.back().value)) return absl::OkStatus();
     return absl::AlreadyExistsError(absl::StrCat("duplicate sample for timestamp for ", name));
   }
+  newest_ms_ = newest_ms;
+  turns_.splice(turns_.end(), turns_, series.turn);
   points.push_back({time_ms, value});
   while (points.size() > limits_.max_points_per_series ||
          points.front().time_ms < time_ms - limits_.retention_ms) {

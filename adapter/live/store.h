@@ -2,17 +2,22 @@
 //
 // Not thread-safe for writing; any number of threads may read between writes (Live holds the lock).
 // Times are int64 milliseconds since the epoch. Source of the append rules: Prometheus 2.42.0 tsdb.
-// Limits: series, samples of one series, and age; what falls outside is dropped, oldest first.
+// Limits: series, samples of one series, and age; what falls outside is dropped, oldest first. The
+// newest sample is what age is counted from, so whoever takes samples from others refuses those
+// that lie far ahead of now, as Prometheus does.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
+#include <list>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -31,14 +36,17 @@ double StaleMarker();
 bool IsStale(double value);
 
 struct StoredSeries {
-  LabelSet labels;           // sorted by name, no empty values
-  std::deque<Point> points;  // rising times
+  LabelSet labels;                          // sorted by name, no empty values
+  std::deque<Point> points;                 // rising times
+  std::list<StoredSeries*>::iterator turn;  // the store's: its place among those to be dropped
 };
 
 struct StoreLimits {
   size_t max_series = 1'000'000;
   size_t max_points_per_series = 100'000;
-  int64_t retention_ms = int64_t{24} * 3600 * 1000;  // before the newest sample of the series
+  // Samples that are older than the newest one of their series by more are dropped, series whose
+  // newest one is older than the newest of all by more too.
+  int64_t retention_ms = int64_t{24} * 3600 * 1000;
 };
 
 class SampleStore {
@@ -61,6 +69,7 @@ class SampleStore {
   struct ByLabels {
     using is_transparent = void;
     static const LabelSet& Of(const LabelSet& labels) { return labels; }
+    static const LabelSet& Of(const StoredSeries* series) { return series->labels; }
     static const LabelSet& Of(const std::unique_ptr<StoredSeries>& series) {
       return series->labels;
     }
@@ -70,10 +79,16 @@ class SampleStore {
     }
   };
 
+  StoredSeries& Insert(LabelSet labels);
+  void Drop(StoredSeries& series);
+  void DropOutdated(int64_t newest_ms);
+
   StoreLimits limits_;
+  int64_t newest_ms_ = std::numeric_limits<int64_t>::min();  // of all samples
   std::set<std::unique_ptr<StoredSeries>, ByLabels> series_;
   // Series of one metric name, in label order: nearly every selector names its metric.
-  absl::flat_hash_map<std::string, std::vector<const StoredSeries*>> by_name_;
+  absl::flat_hash_map<std::string, absl::btree_set<const StoredSeries*, ByLabels>> by_name_;
+  std::list<StoredSeries*> turns_;  // the one first that has been without a sample for longest
 };
 
 }  // namespace flyball::adapter

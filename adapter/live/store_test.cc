@@ -48,6 +48,37 @@ TEST(Append, KeepsItsLimits) {
   EXPECT_EQ(store.Append({{"a", "3"}}, 1, 1).code(), absl::StatusCode::kResourceExhausted);
 }
 
+// Pods come and go: what they leave behind makes room once it is outside of the retention.
+TEST(Append, SeriesThatEndedMakeRoomForNewOnes) {
+  SampleStore store({.max_series = 10, .retention_ms = 1000});
+  const auto pod = [](int i) {
+    return LabelSet{{"__name__", i % 2 == 0 ? "even" : "odd"}, {"pod", std::to_string(i)}};
+  };
+  int64_t now = 0;
+  for (int i = 0; i < 1000; ++i, now += 200) {
+    ASSERT_TRUE(store.Append(pod(i), now, i).ok()) << i;
+    ASSERT_TRUE(store.Append({{"__name__", "stays"}}, now, i).ok()) << i;
+  }
+  // The last six have a sample within 1000 ms of the newest.
+  EXPECT_EQ(store.series_count(), 7u);
+  EXPECT_EQ(store.Select(Named("even")).size() + store.Select(Named("odd")).size(), 6u);
+  EXPECT_EQ(store.Select(Named("stays")).size(), 1u);
+  // A series that was dropped may come again; its old samples are gone.
+  ASSERT_TRUE(store.Append(pod(0), now, 7).ok());
+  EXPECT_EQ(
+      store.Select({*Matcher::Make("pod", Matcher::Op::kEqual, "0", true)}).at(0)->points.size(),
+      1u);
+}
+
+TEST(Append, SeriesWithinTheRetentionAreNeverDropped) {
+  SampleStore store({.max_series = 3, .retention_ms = 1000});
+  for (const char* a : {"1", "2", "3"}) ASSERT_TRUE(store.Append({{"a", a}}, 500, 1).ok());
+  EXPECT_EQ(store.Append({{"a", "4"}}, 1500, 1).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(store.series_count(), 3u);
+  EXPECT_TRUE(store.Append({{"a", "4"}}, 1501, 1).ok());
+  EXPECT_EQ(store.series_count(), 2u) << "two of them left, one came";
+}
+
 TEST(Select, IsInLabelOrderWithOrWithoutAName) {
   SampleStore store;
   for (const char* b : {"3", "1", "2"}) {

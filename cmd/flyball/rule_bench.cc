@@ -1,6 +1,7 @@
 #include "cmd/flyball/rule_bench.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -72,6 +73,13 @@ class RelisterView : public adapter::RegistryView {
   const adapter::Relister& relister_;
 };
 
+// A query may look back to the first sample of a test file.
+adapter::LiveOptions WholeFile() {
+  adapter::LiveOptions options;
+  options.limits.retention_ms = std::numeric_limits<int64_t>::max() / 2;
+  return options;
+}
+
 adapter::BatcherOptions EachRequestAsks() {
   adapter::BatcherOptions options;
   options.flights.freshness = absl::ZeroDuration();
@@ -84,6 +92,7 @@ class RuleBench::Impl {
  public:
   Impl(FixedDirectory& directory, absl::Time now)
       : clock_(now),
+        live_(WholeFile()),
         recorder_(live_),
         relister_({.source = recorder_,
                    .directory = directory,

@@ -99,6 +99,27 @@ TEST_F(TestRulesTest, TellsEachDifference) {
   EXPECT_THAT(out_, HasSubstr("test.yaml: FAILED: 1 of 1"));
 }
 
+TEST_F(TestRulesTest, AQueryMayLookBackToTheFirstSample) {
+  Write("rules.yaml", R"(rules:
+- seriesQuery: hits
+  resources: {overrides: {ns: {resource: namespace}, pod: {resource: pod}}}
+  metricsQuery: sum(<<.Series>>{<<.LabelMatchers>>} offset 2w) by (<<.GroupBy>>)
+)");
+  EXPECT_EQ(Run(R"(rule_files: [rules.yaml]
+interval: 1w
+input_series:
+- {series: 'hits{ns="web",pod="a"}', values: 7 8 9}
+objects:
+- {apiVersion: v1, kind: Pod, metadata: {name: a, namespace: web}}
+tests:
+- request: /apis/custom.metrics.k8s.io/v1beta2/namespaces/web/pods/a/hits
+  eval_time: 2w
+  answer: {items: [{object: Pod/a, value: 7}]}
+)"),
+            0)
+      << out_ << err_;
+}
+
 TEST_F(TestRulesTest, ErrorsHaveCodesAndMessages) {
   const std::string file = absl::StrCat(
       kFile, "- request: /apis/custom.metrics.k8s.io/v1beta2/namespaces/web/pods/a/none\n");
