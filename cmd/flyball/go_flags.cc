@@ -11,8 +11,10 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
 namespace flyball::cmd {
@@ -67,6 +69,10 @@ void GoFlags::Duration(const char* name, absl::Duration& value, const char* help
             if (parsed.ok()) value = *parsed;
             return parsed.status();
           });
+}
+
+void GoFlags::FileLevels(const char* name, const char* help) {
+  AddEach(app_, name, help, CheckFileLevels);
 }
 
 void GoFlags::Repeated(const char* name, std::vector<std::string>& value, const char* help) {
@@ -129,6 +135,27 @@ std::optional<int64_t> ParseGoInt(absl::string_view text) {
   const auto [stop, error] = std::from_chars(digits.data(), end, value, base);
   if (error != std::errc() || stop != end) return std::nullopt;
   return value;
+}
+
+absl::Status CheckFileLevels(absl::string_view text) {
+  const auto refused = [text](absl::string_view why) {
+    return absl::InvalidArgumentError(absl::StrCat("\"", text, "\": ", why));
+  };
+  for (const absl::string_view entry : absl::StrSplit(text, ',', absl::SkipEmpty())) {
+    const std::vector<absl::string_view> parts = absl::StrSplit(entry, '=');
+    // Neither base nor underscores, which ParseGoInt takes.
+    absl::string_view digits = parts.back();
+    const bool negative = absl::ConsumePrefix(&digits, "-");
+    if (!negative) absl::ConsumePrefix(&digits, "+");
+    int32_t level = 0;
+    if (parts.size() != 2 || parts[0].empty() ||
+        digits.find_first_not_of("0123456789") != absl::string_view::npos ||
+        !absl::SimpleAtoi(digits, &level)) {
+      return refused("syntax error: expect comma-separated list of filename=N");
+    }
+    if (negative && level > 0) return refused("negative value for vmodule level");
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<absl::Duration> ParseGoDuration(const std::string& text) {

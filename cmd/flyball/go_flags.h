@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -32,6 +33,8 @@ class GoFlags {
   void Duration(const char* name, absl::Duration& value, const char* help);
   // Each occurrence is one value.
   void Repeated(const char* name, std::vector<std::string>& value, const char* help);
+  // klog's levels of files, as `client=4,watch*=6`: checked, and forgotten.
+  void FileLevels(const char* name, const char* help);
   // Comma lists.
   void List(const char* name, std::vector<std::string>& value, const char* help);
 
@@ -45,6 +48,9 @@ std::vector<std::string> GoWords(const CLI::App& app, const std::vector<std::str
 
 // `12`, `-5`, `0x1F`, `0b11`, `0o17`, `017`, `1_000`, as Go's strconv.ParseInt with base 0.
 std::optional<int64_t> ParseGoInt(absl::string_view text);
+
+// Refused with klog's text. A level counts from 0 and fits 32 bits.
+absl::Status CheckFileLevels(absl::string_view text);
 
 // `90s`, `1h30m`, `0`, as Go's time.ParseDuration.
 absl::StatusOr<absl::Duration> ParseGoDuration(const std::string& text);

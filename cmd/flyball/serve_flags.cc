@@ -16,7 +16,7 @@
 namespace flyball::cmd {
 namespace {
 
-enum class Kind { kBool, kInt, kFloat, kString, kDuration };
+enum class Kind { kBool, kInt, kFloat, kString, kDuration, kFileLevels };
 
 // Flags of the original that change nothing here, and why not.
 struct InertFlag {
@@ -41,7 +41,7 @@ constexpr InertFlag kInert[] = {
     {"contention-profiling", Kind::kBool, kNoGo},
     {"debug-socket-path", Kind::kString, kNoGo},
     {"enable-priority-and-fairness", Kind::kBool, "kube-apiserver queues its callers already"},
-    {"vmodule", Kind::kString, kNoKlog},
+    {"vmodule", Kind::kFileLevels, kNoKlog},
     {"log-flush-frequency", Kind::kDuration, kNoKlog},
     {"audit-policy-file", Kind::kString, kNoAudit},
     {"audit-log-path", Kind::kString, kNoAudit},
@@ -181,6 +181,9 @@ void AddInertFlags(CLI::App& app, InertValues& values) {
         break;
       case Kind::kString:
         app.add_option(name, values.strings[i], "accepted without effect")->take_last();
+        break;
+      case Kind::kFileLevels:
+        flags.FileLevels(kInert[i].name, "accepted without effect");
         break;
       case Kind::kDuration:
         flags.Duration(kInert[i].name, values.durations[i], "accepted without effect");

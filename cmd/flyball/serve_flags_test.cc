@@ -105,6 +105,21 @@ TEST(ParseGoIntTest, BasesAndUnderscores) {
   }
 }
 
+// The values and answers of prometheus-adapter 0.12.0.
+TEST(CheckFileLevelsTest, TakesWhatKlogTakes) {
+  for (const char* text :
+       {"", "a=1", "a=1,,b=2,", "a=+1", "a =1", "a=0", "a=-0", "a*=2147483647"}) {
+    EXPECT_TRUE(CheckFileLevels(text).ok()) << text;
+  }
+  for (const char* text : {"bad", "a=b", "=1", "a=", "a=1=2", "a=0x1", "a=1_0", "a= 1", " ", "a=+",
+                           "a=2147483648", "a=1,b"}) {
+    EXPECT_THAT(CheckFileLevels(text).message(),
+                HasSubstr("syntax error: expect comma-separated list of filename=N"))
+        << text;
+  }
+  EXPECT_THAT(CheckFileLevels("a=-1").message(), HasSubstr("negative value for vmodule level"));
+}
+
 TEST(ParseGoDurationTest, MicroSignsAndTheLongest) {
   EXPECT_EQ(*ParseGoDuration("1\xC2\xB5s"), absl::Microseconds(1)) << "micro sign";
   EXPECT_EQ(*ParseGoDuration("1\xCE\xBCs"), absl::Microseconds(1)) << "Greek mu";
@@ -159,6 +174,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadRow{"Undocumented", {"-c", "x"}, "-c"},
         BadRow{"Duration", {"--config=c", "--metrics-max-age=5"}, "--metrics-max-age"},
         BadRow{"InertDuration", {"--config=c", "--log-flush-frequency=x"}, "--log-flush-frequency"},
+        BadRow{"InertFileLevels", {"--config=c", "--vmodule=bad", "--vmodule=a=1"}, "--vmodule"},
         BadRow{"InertNumber", {"--config=c", "--client-burst=x"}, "--client-burst"},
         BadRow{"Verb",
                {"--config=c", "--prometheus-verb=PUT"},
