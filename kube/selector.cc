@@ -15,6 +15,9 @@
 namespace flyball::kube {
 namespace {
 
+// Upstream names each value that is wrong; whoever sends thousands is told of the first.
+constexpr size_t kMaxProblems = 8;
+
 // Go's strconv.ParseInt(text, 10, 64).
 std::optional<int64_t> ParseInt(absl::string_view text) {
   if (absl::StartsWith(text, "+")) {
@@ -72,7 +75,7 @@ void CheckValueCount(Operator op, const std::vector<std::string>& values,
     case Operator::kGreaterThan:
     case Operator::kLessThan:
       if (values.size() != 1) add("for 'Gt', 'Lt' operators, exactly one value is required");
-      for (size_t i = 0; i < values.size(); ++i) {
+      for (size_t i = 0; i < values.size() && problems->size() < kMaxProblems; ++i) {
         if (ParseInt(values[i]).has_value()) continue;
         problems->push_back(absl::StrCat("values[", i, "]: Invalid value: ", GoQuoted(values[i]),
                                          ": for 'Gt', 'Lt' operators, the value must be an "
@@ -165,7 +168,7 @@ absl::StatusOr<Requirement> MakeRequirement(absl::string_view key, Operator op,
   };
   add("key", key, LabelKeyProblems(key));
   CheckValueCount(op, values, &problems);
-  for (size_t i = 0; i < values.size(); ++i) {
+  for (size_t i = 0; i < values.size() && problems.size() < kMaxProblems; ++i) {
     add(absl::StrCat("values[", i, "][", key, "]"), values[i], LabelValueProblems(values[i]));
   }
   if (problems.size() == 1) return absl::InvalidArgumentError(problems[0]);

@@ -34,8 +34,8 @@ enum class Token {
 };
 
 struct Lexeme {
-  Token token;
-  std::string text;
+  Token token = Token::kEnd;
+  absl::string_view text;  // of what is parsed
 };
 
 Token SymbolToken(absl::string_view text) {
@@ -57,21 +57,13 @@ class Lexer {
  public:
   explicit Lexer(absl::string_view text) : rest_(text) {}
 
-  std::vector<Lexeme> Run() {
-    std::vector<Lexeme> lexemes;
-    do {
-      lexemes.push_back(Next());
-    } while (lexemes.back().token != Token::kEnd);
-    return lexemes;
-  }
-
- private:
   Lexeme Next() {
     while (!rest_.empty() && IsSpace(rest_.front())) rest_.remove_prefix(1);
     if (rest_.empty() || rest_.front() == '\0') return {Token::kEnd, ""};
     return IsSymbol(rest_.front()) ? NextSymbol() : NextWord();
   }
 
+ private:
   Lexeme NextSymbol() {
     const size_t longest = rest_.size() >= 2 ? 2 : 1;
     for (size_t size = longest; size > 0; --size) {
@@ -79,7 +71,7 @@ class Lexer {
       const Token token = SymbolToken(text);
       if (token == Token::kError) continue;
       rest_.remove_prefix(size);
-      return {token, std::string(text)};
+      return {token, text};
     }
     return {Token::kError, ""};  // every single symbol is a token
   }
@@ -90,12 +82,12 @@ class Lexer {
            rest_[size] != '\0') {
       ++size;
     }
-    std::string text(rest_.substr(0, size));
+    const absl::string_view text = rest_.substr(0, size);
     if (size < rest_.size() && rest_[size] == '\0') ++size;
     rest_.remove_prefix(size);
     const Token token =
         text == "in" ? Token::kIn : (text == "notin" ? Token::kNotIn : Token::kWord);
-    return {token, std::move(text)};
+    return {token, text};
   }
 
   absl::string_view rest_;
@@ -103,7 +95,7 @@ class Lexer {
 
 class Parser {
  public:
-  explicit Parser(absl::string_view text) : lexemes_(Lexer(text).Run()) {}
+  explicit Parser(absl::string_view text) : lexer_(text), next_(lexer_.Next()) {}
 
   absl::StatusOr<std::vector<Requirement>> Run() {
     std::vector<Requirement> requirements;
@@ -126,13 +118,14 @@ class Parser {
  private:
   // `in` and `notin` are words everywhere but in the operator's place.
   Token Peek() const {
-    const Token token = lexemes_[position_].token;
-    return token == Token::kIn || token == Token::kNotIn ? Token::kWord : token;
+    return next_.token == Token::kIn || next_.token == Token::kNotIn ? Token::kWord : next_.token;
   }
-  const std::string& PeekText() const { return lexemes_[position_].text; }
-  // The end is never passed: each caller has looked at the token, or stops at it.
+  absl::string_view PeekText() const { return next_.text; }
+  // Nothing is read beyond what is wrong; the end is never passed.
   std::string Take() {
-    return position_ + 1 < lexemes_.size() ? lexemes_[position_++].text : std::string();
+    const Lexeme taken = next_;
+    if (taken.token != Token::kEnd) next_ = lexer_.Next();
+    return std::string(taken.text);
   }
 
   bool StartsRequirement() const { return Peek() == Token::kWord || Peek() == Token::kNot; }
@@ -166,7 +159,7 @@ class Parser {
 
   absl::StatusOr<Operator> ParseOperator() {
     Operator op;
-    switch (lexemes_[position_].token) {
+    switch (next_.token) {
       case Token::kIn:
         op = Operator::kIn;
         break;
@@ -242,8 +235,8 @@ class Parser {
     }
   }
 
-  const std::vector<Lexeme> lexemes_;
-  size_t position_ = 0;
+  Lexer lexer_;
+  Lexeme next_;
 };
 
 }  // namespace

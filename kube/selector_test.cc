@@ -82,5 +82,15 @@ TEST(LabelSelectorTest, RefusesWhatUpstreamRefuses) {
       "values: Invalid value: [\"b\"]: values set must be empty for exists and does not exist");
 }
 
+// Upstream names each; whoever sends thousands is told of the first.
+TEST(SelectorTest, OfManyWrongValuesEightAreNamed) {
+  std::string values = "-0";
+  for (int i = 1; i < 1000; ++i) absl::StrAppend(&values, ",-", i);
+  const std::string message(Selector::Parse("a in (" + values + ")").status().message());
+  EXPECT_TRUE(absl::StrContains(message, "values[7][a]: Invalid value: \"-104\"")) << message;
+  EXPECT_FALSE(absl::StrContains(message, "values[8]")) << message;
+  EXPECT_LT(message.size(), 4096u);
+}
+
 }  // namespace
 }  // namespace flyball::kube
