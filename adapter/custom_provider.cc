@@ -50,15 +50,17 @@ absl::StatusOr<CustomMetricList> CustomProvider::Get(const CustomMetricRequest& 
   const kube::ResourceInfo* resource = registry->mapper().FindQualified(ResourceAsWritten(request));
   if (resource == nullptr) answering_.directory.ResourceMissed();  // it may be new
 
-  std::vector<std::string> names = {request.name};
-  if (request.name == "*") {
-    ASSIGN_OR_RETURN(names, ListNames(request, resource, deadline));
-    if (names.empty()) return NoMetric(request);
-  }
+  if (request.name == "*") RETURN_IF_ERROR(CheckListable(request, resource));
   if (resource == nullptr) return NoMetric(request);
+  // Before anything is listed: the list starts a watch, which a name that is none is not worth.
   const MetricSeries found =
       registry->FindCustom(*resource, request.ns.has_value(), request.metric);
   if (found.rule == nullptr) return NoMetric(request);
+  std::vector<std::string> names = {request.name};
+  if (request.name == "*") {
+    ASSIGN_OR_RETURN(names, ListNames(request, *resource, deadline));
+    if (names.empty()) return NoMetric(request);
+  }
 
   const ObjectQuestion question = {.rule = found.rule,
                                    .resource_names = registry->names(),
@@ -109,29 +111,36 @@ absl::StatusOr<CustomMetricList> CustomProvider::Answer(const CustomMetricReques
   return list;
 }
 
+absl::Status CustomProvider::ListFailure(const CustomMetricRequest& request,
+                                         const absl::Status& cause) {
+  // One line for all names that are none: clients may think of any number of them.
+  const absl::string_view resource =
+      absl::IsNotFound(cause) ? "a resource" : ResourceAsWritten(request);
+  if (answering_.complaints.Due(resource)) {
+    spdlog::error("unable to list {}: {}", std::string(resource), std::string(cause.message()));
+  }
+  return absl::InternalError("unable to list matching resources");
+}
+
+absl::Status CustomProvider::CheckListable(const CustomMetricRequest& request,
+                                           const kube::ResourceInfo* resource) {
+  if (resource == nullptr) return ListFailure(request, absl::NotFoundError("it is not known"));
+  if (request.ns && !resource->namespaced && IsCoreClusterScoped(resource->name)) {
+    return ListFailure(request, absl::NotFoundError("it has no namespaces"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<std::string>> CustomProvider::ListNames(
-    const CustomMetricRequest& request, const kube::ResourceInfo* resource,
+    const CustomMetricRequest& request, const kube::ResourceInfo& resource,
     MonotonicTime deadline) {
-  absl::StatusOr<std::vector<kube::ObjectPtr>> objects;
-  if (resource == nullptr) {
-    objects = absl::NotFoundError("the resource is not known");
-  } else if (request.ns && !resource->namespaced && IsCoreClusterScoped(resource->name)) {
-    objects = absl::NotFoundError("the resource has no namespaces");
-  } else {
-    objects = answering_.directory.List(
-        {.resource = resource->name,
-         .ns = resource->namespaced ? request.ns.value_or("") : "",
-         .selector = request.object_selector,
-         .running_only = false,
-         .timeout = std::min(kListTimeout, deadline - answering_.clock.MonotonicNow())});
-  }
-  if (!objects.ok()) {
-    if (answering_.complaints.Due(ResourceAsWritten(request))) {
-      spdlog::error("unable to list {}: {}", std::string(ResourceAsWritten(request)),
-                    std::string(objects.status().message()));
-    }
-    return absl::InternalError("unable to list matching resources");
-  }
+  const absl::StatusOr<std::vector<kube::ObjectPtr>> objects = answering_.directory.List(
+      {.resource = resource.name,
+       .ns = resource.namespaced ? request.ns.value_or("") : "",
+       .selector = request.object_selector,
+       .running_only = false,
+       .timeout = std::min(kListTimeout, deadline - answering_.clock.MonotonicNow())});
+  if (!objects.ok()) return ListFailure(request, objects.status());
   std::vector<std::string> names;
   names.reserve(objects->size());
   for (const kube::ObjectPtr& object : *objects) names.push_back(object->name);

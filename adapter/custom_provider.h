@@ -9,8 +9,7 @@
 //   no
 //               query for this selector, `*` without objects. `... M for R NAME`: the object has no
 //               sample.
-//   kInternal   `unable to list matching resources` (only `*`, and before the metric is looked up);
-//               `unable to fetch metrics`
+//   kInternal   `unable to list matching resources` (only `*`); `unable to fetch metrics`
 //   kUnknown    `"!=" is not a valid label selector operator`, only when there is an item to show
 #pragma once
 
@@ -32,10 +31,15 @@ class CustomProvider : public CustomMetricsProvider {
   uint64_t Epoch() const override;
 
  private:
+  // Whether there can be a list of the resource (nullptr: unknown) at all; asks nobody.
+  absl::Status CheckListable(const CustomMetricRequest& request,
+                             const kube::ResourceInfo* resource);
   // Names of the objects that a `*` request means, sorted.
   absl::StatusOr<std::vector<std::string>> ListNames(const CustomMetricRequest& request,
-                                                     const kube::ResourceInfo* resource,
+                                                     const kube::ResourceInfo& resource,
                                                      MonotonicTime deadline);
+  // What the client is told; the cause is logged now and then.
+  absl::Status ListFailure(const CustomMetricRequest& request, const absl::Status& cause);
   absl::StatusOr<CustomMetricList> Answer(const CustomMetricRequest& request,
                                           const kube::ResourceInfo& resource,
                                           const std::vector<std::string>& names,

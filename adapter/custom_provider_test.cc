@@ -104,18 +104,23 @@ TEST_F(CustomProviderTest, ANullResultIsAnEmptyOne) {
   EXPECT_THAT(Get("*")->items, SizeIs(0));
 }
 
-TEST_F(CustomProviderTest, AListThatFailsIsToldBeforeTheMetricIsLookedUp) {
+// A list starts a watch: a path that names any listable resource must not be enough for that. The
+// original lists first.
+TEST_F(CustomProviderTest, NothingIsListedForAMetricThatIsNone) {
   floor_.directory.FailLists(absl::UnavailableError("api server down"));
-  EXPECT_EQ(Get("*").status(), absl::InternalError("unable to list matching resources"));
   CustomMetricRequest unknown;
   unknown.resource = "pods";
   unknown.ns = "web";
   unknown.name = "*";
   unknown.metric = "none";
   EXPECT_EQ(floor_.custom().Get(unknown).status(),
-            absl::InternalError("unable to list matching resources"));
+            absl::NotFoundError("the server could not find the metric none for pods"));
+  EXPECT_EQ(floor_.directory.lists(), 0);
+  EXPECT_EQ(Get("*").status(), absl::InternalError("unable to list matching resources"));
+  EXPECT_EQ(floor_.directory.lists(), 1);
   // A named object needs no list.
   EXPECT_TRUE(Get("a").ok());
+  EXPECT_EQ(floor_.directory.lists(), 1);
 }
 
 TEST_F(CustomProviderTest, AnEmptyGroupGoesUnsaid) {

@@ -78,6 +78,6 @@ CASES = [
         C2 + "/nodes/n1/affixed", WEB + "/jobs.batch/j/labels", WEB + "/jobs/j/labels", WEB + "/deployments.apps/*/many",
         WEB + "/deployments.apps/*/labels", WEB + "/widgets.example.com/x/labels", WEB + "/nothing/x/labels",
         WEB + "/nothing/*/labels", C2 + "/pods/a-1/labels", C2 + "/pods/*/labels", C2 + "/namespaces/web/labels",
-        WEB + "/nodes/*/labels", WEB + "/configmaps/*/labels"),
+        WEB + "/nodes/*/labels") + [Request(WEB + "/configmaps/*/labels", differs="unknown-metrics-list-nothing")],
         (READY, "pods/same"), OVERLAP_SERIES, echo_all),
 ]
