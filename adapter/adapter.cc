@@ -18,7 +18,7 @@
 namespace flyball::adapter {
 namespace {
 
-constexpr absl::Duration kSweepEvery = absl::Seconds(10);
+constexpr absl::Duration kSweepEvery = absl::Seconds(2);
 // One complaint of a kind in this time.
 constexpr absl::Duration kComplainEvery = absl::Seconds(10);
 

@@ -1,6 +1,7 @@
 // Says whether a repeated log line is due: at most one an interval for each key.
 //
-// Thread-safe. Limits: 1000 keys; when there are more, all are forgotten.
+// Thread-safe. Limits: 1000 keys, of which the first 256 bytes count; when there are more, all are
+// forgotten.
 #pragma once
 
 #include <string>
@@ -19,6 +20,8 @@ class LogLimiter {
 
   bool Due(absl::string_view key) {
     constexpr size_t kMaxKeys = 1000;
+    constexpr size_t kMaxKeyBytes = 256;
+    key = key.substr(0, kMaxKeyBytes);
     const MonotonicTime now = clock_.MonotonicNow();
     absl::MutexLock lock(&mutex_);
     if (next_.size() >= kMaxKeys) next_.clear();

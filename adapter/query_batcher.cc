@@ -77,7 +77,8 @@ std::shared_ptr<QueryBatcher::Group> QueryBatcher::GroupOf(const ObjectQuestion&
   absl::MutexLock lock(&shard.mutex);
   if (const auto known = shard.groups.find(key); known != shard.groups.end()) return known->second;
   if (shard.groups.size() >= options_.max_groups / kShards) return nullptr;
-  auto group = std::make_shared<Group>(question, *this);
+  if (group_bytes_ + key.size() > options_.max_group_bytes) return nullptr;
+  auto group = std::make_shared<Group>(question, key.size(), *this);
   shard.groups.emplace(std::move(key), group);
   return group;
 }

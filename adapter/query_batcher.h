@@ -16,11 +16,13 @@
 // A failure reaches all that wait for the query, and is given again for FlightOptions::error_reuse.
 // Who waits does so until its own deadline.
 //
-// Limits: max_names in a merged query (a single question may ask for more); max_groups, beyond
-// which questions are not merged; objects not asked for recently are forgotten.
+// Limits: max_names in a merged query (a single question may ask for more); max_groups, and about
+// max_group_bytes of them, beyond which questions are not merged; objects not asked for recently
+// are forgotten.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,6 +43,7 @@ struct BatcherOptions {
   absl::Duration gather = absl::Milliseconds(5);
   size_t max_names = 100;
   size_t max_groups = 4096;
+  size_t max_group_bytes = 12 << 20;
 };
 
 // What is asked of some objects of one kind.
@@ -80,6 +83,8 @@ class QueryBatcher {
   // Whether questions may share a query, and how many of them.
   bool merges() const { return options_.merge; }
   size_t max_names() const { return options_.max_names; }
+  // About what the groups take in memory.
+  size_t group_bytes() const { return group_bytes_; }
 
   // Forgets what is out of date; call it every few seconds.
   void Sweep();
@@ -101,7 +106,8 @@ class QueryBatcher {
   const BatcherOptions options_;
   AdapterMetrics* const metrics_;
   QueryFlights flights_;
-  std::array<Shard, kShards> shards_;
+  std::atomic<size_t> group_bytes_ = 0;  // about what all groups take
+  std::array<Shard, kShards> shards_;    // its groups use what is above
 };
 
 }  // namespace flyball::adapter

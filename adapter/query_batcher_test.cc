@@ -321,5 +321,36 @@ TEST_F(QueryBatcherTest, SweepForgetsIdleGroupsAndLosesNothing) {
   EXPECT_THAT(batcher->QueryObjects(Question({Pod(3)}), kLater)->values, ElementsAre(3.0));
 }
 
+// Questions that differ each time are answered, and not kept beyond that.
+TEST_F(QueryBatcherTest, GroupsAreKeptWithinTheirBytes) {
+  constexpr size_t kMaxBytes = 1 << 20;
+  auto batcher = Make({.max_group_bytes = kMaxBytes});
+  std::vector<std::string> pods;
+  for (int i = 100; i < 300; ++i) pods.push_back(Pod(i));
+  size_t most = 0;
+  for (int i = 0; i < 200; ++i) {
+    ObjectQuestion question = Question(pods);
+    question.args.ns = absl::StrCat("ns", i);
+    ASSERT_TRUE(batcher->QueryObjects(question, kLater).ok());
+    most = std::max(most, batcher->group_bytes());
+  }
+  EXPECT_GT(most, kMaxBytes / 2);
+  EXPECT_LT(most, kMaxBytes + kMaxBytes / 8);
+  clock_.Advance(absl::Minutes(1));
+  batcher->Sweep();
+  EXPECT_EQ(batcher->group_bytes(), 0u);
+}
+
+TEST_F(QueryBatcherTest, AQuestionThatTakesMoreThanAllGroupsMayIsAskedAlone) {
+  auto batcher = Make({.max_group_bytes = 4096});
+  ObjectQuestion large = Question({Pod(1)});
+  large.args.selector = {
+      {.key = std::string(5000, 'k'), .op = rules::LabelRequirement::Op::kExists, .values = {}}};
+  const auto got = batcher->QueryObjects(large, kLater);
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_THAT(got->values, ElementsAre(1.0));
+  EXPECT_EQ(batcher->group_bytes(), 0u);
+}
+
 }  // namespace
 }  // namespace flyball::adapter

@@ -15,6 +15,17 @@ absl::Duration AskAhead(absl::Duration took, absl::Duration freshness) {
   return std::min(4 * took, freshness / 20);
 }
 
+// As if all samples were like the first.
+size_t BytesOf(const QueryResult& result) {
+  size_t each = sizeof(Sample);
+  if (!result.samples.empty()) {
+    for (const auto& [name, value] : result.samples.front().labels) {
+      each += sizeof(name) + sizeof(value) + name.size() + value.size();
+    }
+  }
+  return sizeof(QueryResult) + result.samples.size() * each;
+}
+
 }  // namespace
 
 QueryFlights::QueryFlights(MetricSource& source, Clock& clock, FlightOptions options,
@@ -29,6 +40,11 @@ bool QueryFlights::Flight::Joinable(MonotonicTime now, absl::Duration max_age) {
 bool QueryFlights::Flight::Aging(MonotonicTime now) {
   absl::MutexLock lock(&mutex);
   return done && now >= fresh.refresh_at;
+}
+
+size_t QueryFlights::Flight::Bytes() {
+  absl::MutexLock lock(&mutex);
+  return bytes;
 }
 
 std::optional<FreshResult> QueryFlights::Flight::ResultFor(const AgainWish* again) const {
@@ -165,17 +181,22 @@ void QueryFlights::Fly(const Question& question, MonotonicTime deadline, const A
       flight.fresh.result = std::move(result->result);
       flight.fresh.mark = result->mark;
       flight.fresh.time = result->time;
+      if (flight.fresh.result != nullptr) flight.bytes = BytesOf(*flight.fresh.result);
     }
     flight.done = true;
   }
   Land(question, flight, ok, now < fresh_until);
+  if (bytes_ > options_.max_bytes) KeepWithinBytes();
 }
 
-void QueryFlights::Land(const Question& question, const Flight& flight, bool ok, bool reusable) {
+void QueryFlights::Land(const Question& question, Flight& flight, bool ok, bool reusable) {
   Shard& shard = ShardOf(question);
+  const size_t bytes = reusable ? question.promql.size() + flight.Bytes() : 0;
   absl::MutexLock lock(&shard.mutex);
   const auto found = shard.flights.find(question);
   if (found == shard.flights.end()) return;
+  shard.bytes += bytes;
+  bytes_ += bytes;
   Known& known = found->second;
   if (known.current.get() == &flight) {
     if (!reusable) shard.flights.erase(found);
@@ -188,12 +209,34 @@ void QueryFlights::Land(const Question& question, const Flight& flight, bool ok,
 
 void QueryFlights::DropStale(Shard& shard, MonotonicTime now) {
   absl::erase_if(shard.flights, [now](const auto& entry) { return !entry.second.Joinable(now); });
-  // All fresh: the limit holds nevertheless. Those under way stay; their number is that of
-  // requests.
-  if (shard.flights.size() >= options_.max_results / kShards) {
-    absl::erase_if(shard.flights, [](const auto& entry) {
-      return !entry.second.Joinable(absl::InfiniteDuration());
-    });
+  // All fresh: the limit holds nevertheless.
+  if (shard.flights.size() >= options_.max_results / kShards) DropDone(shard);
+  CountBytes(shard);
+}
+
+// Those under way stay; their number is that of requests.
+void QueryFlights::DropDone(Shard& shard) {
+  absl::erase_if(shard.flights, [](const auto& entry) {
+    return !entry.second.Joinable(absl::InfiniteDuration());
+  });
+}
+
+void QueryFlights::CountBytes(Shard& shard) {
+  size_t bytes = 0;
+  for (const auto& [kept, known] : shard.flights) {
+    bytes += kept.query->promql.size() + known.Bytes();
+  }
+  bytes_ += bytes - shard.bytes;
+  shard.bytes = bytes;
+}
+
+void QueryFlights::KeepWithinBytes() {
+  Sweep();
+  for (Shard& shard : shards_) {
+    if (bytes_ <= options_.max_bytes) return;
+    absl::MutexLock lock(&shard.mutex);
+    DropDone(shard);
+    CountBytes(shard);
   }
 }
 

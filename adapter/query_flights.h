@@ -18,11 +18,12 @@
 //   - A caller waits until its own deadline. When the caller that asks runs out of time, one of
 //     those that wait asks anew.
 //
-// Limits: `max_results` results are kept, a fresh one longer than an old one; Sweep drops those
-// that are out of date.
+// Limits: `max_results` results, and about `max_bytes` of them, are kept, a fresh one longer than
+// an old one; Sweep drops those that are out of date.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,6 +43,7 @@ struct FlightOptions {
   absl::Duration freshness = absl::Seconds(1);
   absl::Duration error_reuse = absl::Milliseconds(100);
   size_t max_results = 4096;
+  size_t max_bytes = 12 << 20;  // of queries and results
 };
 
 // Of one who asks again and again. What it gets is kept for nobody else, as it has taken from it
@@ -87,6 +89,7 @@ class QueryFlights {
     bool done ABSL_GUARDED_BY(mutex) = false;
     absl::Status status ABSL_GUARDED_BY(mutex);
     FreshResult fresh ABSL_GUARDED_BY(mutex);
+    size_t bytes ABSL_GUARDED_BY(mutex) = 0;  // about what the result takes
 
     // What it brought, or that it is of no use to a caller for whom another answer was the last.
     std::optional<FreshResult> ResultFor(const AgainWish* again) const
@@ -98,6 +101,7 @@ class QueryFlights {
         ABSL_LOCKS_EXCLUDED(mutex);
     // Done, and what it brought should be asked for anew, fresh or not.
     bool Aging(MonotonicTime now) ABSL_LOCKS_EXCLUDED(mutex);
+    size_t Bytes() ABSL_LOCKS_EXCLUDED(mutex);
   };
   // What is known of one query.
   struct Known {
@@ -107,6 +111,7 @@ class QueryFlights {
     bool Joinable(MonotonicTime now) const {
       return current->Joinable(now) || (next != nullptr && next->Joinable(now));
     }
+    size_t Bytes() const { return current->Bytes() + (next != nullptr ? next->Bytes() : 0); }
   };
   struct Question {
     absl::string_view promql;
@@ -138,6 +143,7 @@ class QueryFlights {
   struct Shard {
     absl::Mutex mutex;
     absl::flat_hash_map<Kept, Known, HashOf, Equal> flights ABSL_GUARDED_BY(mutex);
+    size_t bytes ABSL_GUARDED_BY(mutex) = 0;  // at most: counted anew when stale ones are dropped
   };
   // A caller's part in a query.
   struct Part {
@@ -158,16 +164,22 @@ class QueryFlights {
   absl::StatusOr<Requeried> AskSource(const Question& question, MonotonicTime sent,
                                       MonotonicTime deadline, const AgainWish* again);
   // Puts a flight that has ended in its place, or out of it.
-  void Land(const Question& question, const Flight& flight, bool ok, bool reusable);
+  void Land(const Question& question, Flight& flight, bool ok, bool reusable);
   // What `old` brought, if it is still fresh.
   std::optional<FreshResult> StillFresh(Flight* old);
   void DropStale(Shard& shard, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
+  // Drops all that has come back.
+  void DropDone(Shard& shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
+  void CountBytes(Shard& shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
+  // Of all shards together.
+  void KeepWithinBytes();
   void Count(QueryOutcome outcome);
 
   MetricSource& source_;
   Clock& clock_;
   const FlightOptions options_;
   AdapterMetrics* const metrics_;
+  std::atomic<size_t> bytes_ = 0;  // of all shards
   std::array<Shard, kShards> shards_;
 };
 

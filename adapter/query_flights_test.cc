@@ -1,8 +1,13 @@
 #include "adapter/query_flights.h"
 
+#include <algorithm>
 #include <atomic>
+#include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "adapter/test_clock.h"
 #include "adapter/test_fakes.h"
@@ -333,6 +338,45 @@ TEST_F(QueryFlightsTest, TheNumberOfResultsKeptIsLimited) {
     EXPECT_TRUE(flights->Query(absl::StrCat("q", i), kLater).ok());
   }
   EXPECT_GE(source_.queries().size() - asked, 1000u - 32u);
+}
+
+// Whoever asks for other things all the time makes the server keep no more of them than this.
+TEST_F(QueryFlightsTest, ResultsAreKeptWithinTheirBytes) {
+  constexpr size_t kSamples = 100;
+  constexpr size_t kMaxBytes = 20 * kSamples * sizeof(Sample);
+  auto flights = Make({.max_bytes = kMaxBytes});
+  std::vector<std::weak_ptr<const QueryResult>> results;
+  source_.OnQuery([&](const std::string&) {
+    auto result = std::make_shared<QueryResult>();
+    result->samples.resize(kSamples);
+    results.push_back(result);
+    return FakeSource::Result(std::move(result));
+  });
+  const auto kept = [&] {
+    return std::count_if(results.begin(), results.end(),
+                         [](const auto& r) { return !r.expired(); });
+  };
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(flights->Query(absl::StrCat("m", i), kLater).ok());
+    ASSERT_LE(kept(), 20) << i;
+  }
+  EXPECT_GT(kept(), 0);
+  // A long query counts as well as its result.
+  results.clear();
+  ASSERT_TRUE(flights->Query(std::string(kMaxBytes, 'm'), kLater).ok());
+  EXPECT_EQ(kept(), 0);
+}
+
+// What is asked for again and again takes no more each time, so nothing else has to go for it.
+TEST_F(QueryFlightsTest, WhatIsAskedAgainCountsOnce) {
+  auto flights = Make({.max_bytes = 100'000});
+  const auto other = flights->Query("other", kLater);
+  for (int i = 0; i < 1000; ++i) {
+    clock_.Advance(absl::Microseconds(100));
+    ASSERT_TRUE(flights->Query(std::string(1000, 'm'), kLater, absl::ZeroDuration()).ok());
+  }
+  EXPECT_THAT(source_.queries(), SizeIs(1001));
+  EXPECT_EQ(flights->Query("other", kLater)->result, other->result);
 }
 
 }  // namespace

@@ -12,6 +12,10 @@ namespace {
 // A group that nobody asked for this long is forgotten.
 constexpr absl::Duration kIdleAfter = absl::Seconds(30);
 
+// The key itself, and the selector that it was made of, whose parts each have a string of their
+// own.
+constexpr size_t kForEachKeyByte = 8;
+
 ObjectQuestion WithoutNames(const ObjectQuestion& question) {
   ObjectQuestion copy = question;
   copy.args.names.clear();
@@ -33,13 +37,25 @@ absl::StatusOr<absl::flat_hash_map<std::string, double>> ValuesByLabel(const Que
   return values;
 }
 
-QueryBatcher::Group::Group(const ObjectQuestion& question, QueryBatcher& batcher)
+QueryBatcher::Group::Group(const ObjectQuestion& question, size_t key_bytes, QueryBatcher& batcher)
     : template_(WithoutNames(question)),
       label_(question.rule->LabelOfResource(question.args.resource, *question.resource_names)),
+      own_bytes_(sizeof(Group) + kForEachKeyByte * key_bytes),
       batcher_(batcher),
       recent_(2 * batcher.options_.flights.freshness) {
   absl::MutexLock lock(&mutex_);
   used_ = batcher_.clock_.MonotonicNow();
+  CountBytes();
+}
+
+QueryBatcher::Group::~Group() { batcher_.group_bytes_ -= counted_bytes_; }
+
+void QueryBatcher::Group::CountBytes() {
+  constexpr size_t kNameBytes = 64;  // more than most
+  const size_t bytes = own_bytes_ + objects_.capacity() * (sizeof(std::string) + sizeof(Object)) +
+                       objects_.size() * kNameBytes;
+  batcher_.group_bytes_ += bytes - counted_bytes_;
+  counted_bytes_ = bytes;
 }
 
 absl::StatusOr<ObjectAnswer> QueryBatcher::Group::Ask(const std::vector<std::string>& names,
@@ -106,8 +122,9 @@ std::optional<ObjectAnswer> QueryBatcher::Group::FromFresh(const std::vector<std
     answer.refresh_at = std::min(answer.refresh_at, object.refresh_at);
     answer.values.push_back(object.value);
   }
-  if (!all_fresh) return std::nullopt;
-  return answer;
+  if (all_fresh) return answer;
+  CountBytes();
+  return std::nullopt;
 }
 
 bool QueryBatcher::Group::IsGoodEnough(const ObjectAnswer& fresh,
@@ -192,6 +209,7 @@ void QueryBatcher::Group::Land(const std::shared_ptr<Flight>& flight,
   flight->status = values.status();
   std::erase(under_way_, flight);
   absl::erase_if(objects_, [&](const auto& entry) { return now - entry.second.asked > recent_; });
+  CountBytes();
   if (!values.ok()) {
     if (!absl::IsDeadlineExceeded(values.status())) {
       last_failure_ = values.status();

@@ -19,8 +19,10 @@ namespace flyball::adapter {
 
 class QueryBatcher::Group {
  public:
-  // `question` gives all but the names. The group keeps rule and names alive.
-  Group(const ObjectQuestion& question, QueryBatcher& batcher);
+  // `question` gives all but the names, and its key is so long. The group keeps rule and names
+  // alive.
+  Group(const ObjectQuestion& question, size_t key_bytes, QueryBatcher& batcher);
+  ~Group();
 
   absl::StatusOr<ObjectAnswer> Ask(const std::vector<std::string>& names, MonotonicTime deadline,
                                    absl::Duration max_age);
@@ -61,6 +63,8 @@ class QueryBatcher::Group {
   // The flight that gathers names, joined, or a new one that the caller must fly (`lead`).
   std::shared_ptr<Flight> Gather(const std::vector<std::string>& names, absl::Duration max_age,
                                  bool& lead) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Tells the batcher what the group takes now.
+  void CountBytes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AddRecentlyAsked(Flight& flight, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Waits for the gathering to end, then asks the source.
   void Fly(const std::shared_ptr<Flight>& flight, MonotonicTime deadline)
@@ -70,11 +74,13 @@ class QueryBatcher::Group {
 
   const ObjectQuestion template_;  // args.names is empty
   const absl::StatusOr<std::string> label_;
+  const size_t own_bytes_;
   QueryBatcher& batcher_;
   // An object asked for this long ago is still refreshed with the others.
   const absl::Duration recent_;
 
   absl::Mutex mutex_;
+  size_t counted_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::flat_hash_map<std::string, Object> objects_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<Flight>> under_way_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<Flight> gathering_ ABSL_GUARDED_BY(mutex_);
