@@ -26,6 +26,7 @@ struct ListenOptions {
   absl::Duration idle_timeout = absl::Seconds(120);   // the aggregator keeps its own ends for 90 s
   absl::Duration write_timeout = absl::Seconds(30);   // for one answer to a peer that reads slowly
   size_t max_header_bytes = 1 << 20;                  // request line and headers: more is 431
+  size_t max_header_lines = 4096;                     // more is 431
   size_t max_body_bytes = 1 << 20;  // nothing served reads a body; more closes the connection
 };
 

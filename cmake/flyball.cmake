@@ -66,11 +66,14 @@ pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
 pkg_check_modules(CARES REQUIRED IMPORTED_TARGET libcares)
 pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET prometheus-cpp-core)
 
-# The HTTP/1.1 parser: Debian has it as C sources (node-llhttp), not as a library.
+# The HTTP/1.1 parser: Debian has it as C sources (node-llhttp), not as a library. Strict: what two programs might read in two ways
+# is refused. cpp-httplib's own percent-decodes the values of request headers, so that `X-Remote-Group: system%3Amasters` would
+# name another group.
 find_path(LLHTTP_INCLUDE llhttp.h PATHS /usr/share/include/llhttp REQUIRED)
 find_path(LLHTTP_SOURCES llhttp.c PATHS /usr/share/llhttp REQUIRED)
 add_library(llhttp STATIC ${LLHTTP_SOURCES}/api.c ${LLHTTP_SOURCES}/http.c ${LLHTTP_SOURCES}/llhttp.c)
 target_compile_options(llhttp PRIVATE -w)
+target_compile_definitions(llhttp PRIVATE LLHTTP_STRICT_MODE=1)
 target_include_directories(llhttp SYSTEM PUBLIC ${LLHTTP_INCLUDE})
 
 include(GoogleTest)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What a program is made of, as CycloneDX 1.5 JSON: its module, the Debian packages of the libraries that both are linked with, and of those
-whose headers are compiled into them.
+whose headers or sources are compiled into them.
 
   packaging/sbom.py PROGRAM
 """

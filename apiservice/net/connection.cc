@@ -29,12 +29,8 @@ bool WaitWritable(int fd, short events, std::chrono::steady_clock::time_point un
 
 }  // namespace
 
-Connection::Connection(int fd, std::shared_ptr<const TlsBundle> bundle, size_t max_head_bytes,
-                       size_t max_body_bytes)
-    : reader(max_head_bytes, max_body_bytes),
-      fd_(fd),
-      bundle_(std::move(bundle)),
-      ssl_(NewServerSsl(*bundle_)) {
+Connection::Connection(int fd, std::shared_ptr<const TlsBundle> bundle, const RequestLimits& limits)
+    : reader(limits), fd_(fd), bundle_(std::move(bundle)), ssl_(NewServerSsl(*bundle_)) {
   if (ssl_ != nullptr) SSL_set_fd(ssl_, fd_);
 }
 

@@ -21,8 +21,7 @@ class Connection {
   enum class Io { kOk, kWantRead, kWantWrite, kClosed };
 
   // Takes over `fd`.
-  Connection(int fd, std::shared_ptr<const TlsBundle> bundle, size_t max_head_bytes,
-             size_t max_body_bytes);
+  Connection(int fd, std::shared_ptr<const TlsBundle> bundle, const RequestLimits& limits);
   ~Connection();
 
   Connection(const Connection&) = delete;

@@ -46,6 +46,12 @@ const std::string& DateNow(absl::Time now) {
   return text;
 }
 
+RequestLimits LimitsOf(const ListenOptions& options) {
+  return {.max_head_bytes = options.max_header_bytes,
+          .max_header_lines = options.max_header_lines,
+          .max_body_bytes = options.max_body_bytes};
+}
+
 }  // namespace
 
 std::string HttpDate(absl::Time time) {
@@ -55,7 +61,11 @@ std::string HttpDate(absl::Time time) {
 class HttpServer::Impl {
  public:
   Impl(ListenOptions options, const TlsCertificates* tls, Clock* clock, Handler handler)
-      : options_(std::move(options)), tls_(tls), clock_(clock), handler_(std::move(handler)) {}
+      : options_(std::move(options)),
+        limits_(LimitsOf(options_)),
+        tls_(tls),
+        clock_(clock),
+        handler_(std::move(handler)) {}
 
   ~Impl() {
     Drain(absl::ZeroDuration());
@@ -165,8 +175,7 @@ class HttpServer::Impl {
       setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
       ++counters_.accepted;
       ++counters_.open;
-      auto* connection =
-          new Connection(fd, tls_->bundle(), options_.max_header_bytes, options_.max_body_bytes);
+      auto* connection = new Connection(fd, tls_->bundle(), limits_);
       {
         absl::MutexLock lock(&mutex_);
         connections_.insert(connection);
@@ -447,6 +456,7 @@ class HttpServer::Impl {
   static constexpr size_t kKeptBufferBytes = 1 << 20;  // a thread keeps no more than this
 
   const ListenOptions options_;
+  const RequestLimits limits_;
   const TlsCertificates* const tls_;
   Clock* const clock_;
   const Handler handler_;

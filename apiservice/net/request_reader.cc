@@ -1,8 +1,7 @@
 #include "apiservice/net/request_reader.h"
 
-#include <http_parser.h>
+#include <llhttp.h>
 
-#include <mutex>
 #include <string>
 #include <utility>
 
@@ -13,40 +12,23 @@ namespace flyball::apiservice {
 
 class RequestReader::Impl {
  public:
-  Impl(size_t max_head_bytes, size_t max_body_bytes)
-      : max_head_bytes_(max_head_bytes), max_body_bytes_(max_body_bytes) {
-    // The library's own limit is one for the whole process; each reader counts for itself instead.
-    static std::once_flag once;
-    std::call_once(once, [] { http_parser_set_max_header_size(0x7fffffff); });
-    Reset();
-  }
+  explicit Impl(const RequestLimits& limits) : limits_(limits) { Reset(); }
 
   State Feed(absl::string_view bytes) {
-    if (state_ != State::kNeedMore) {  // pipelined: waits for its turn
-      left_.append(bytes.data(), bytes.size());
-      return state_;
-    }
-    if (bytes.empty()) return state_;  // to the library it would mean the end of input
-    const size_t used = http_parser_execute(&parser_, &Settings(), bytes.data(), bytes.size());
-    if (used > 0) started_ = true;
-    if (complete_) {
-      http_parser_pause(&parser_, 0);
-      left_.append(bytes.data() + used, bytes.size() - used);
-      return state_ = Check();
-    }
-    const http_errno code = HTTP_PARSER_ERRNO(&parser_);
-    if (code != HPE_OK) {
-      if (error_status_ == 0) error_status_ = code == HPE_INVALID_VERSION ? 505 : 400;
-      return state_ = State::kError;
-    }
+    if (state_ == State::kNeedMore) bytes.remove_prefix(Parse(bytes));
+    // What comes after the request waits for its turn; after an error there is none.
+    if (state_ != State::kError) left_.append(bytes.data(), bytes.size());
     return state_;
   }
 
   State Next() {
     Reset();
-    if (left_.empty()) return state_;
-    const std::string bytes = std::exchange(left_, std::string());
-    return Feed(bytes);
+    left_at_ += Parse(absl::string_view(left_).substr(left_at_));
+    if (left_at_ == left_.size()) {
+      left_at_ = 0;
+      Empty(left_);
+    }
+    return state_;
   }
 
   State state() const { return state_; }
@@ -54,68 +36,148 @@ class RequestReader::Impl {
   bool KeepAlive() const { return keep_alive_; }
   HttpRequest& request() { return request_; }
   int error_status() const { return error_status_; }
+  size_t BytesHeld() const {
+    // A string has up to twice the room that it needs.
+    return 2 * head_bytes_ + request_.headers.capacity() * sizeof(Headers::value_type) +
+           left_.capacity();
+  }
 
  private:
+  // An idle connection keeps no more than this of each buffer.
+  static constexpr size_t kKeptBytes = 1024;
+
+  template <typename Buffer>
+  static void Empty(Buffer& buffer) {
+    if (buffer.capacity() * sizeof(typename Buffer::value_type) > kKeptBytes) {
+      Buffer().swap(buffer);
+    } else {
+      buffer.clear();
+    }
+  }
+
   void Reset() {
-    http_parser_init(&parser_, HTTP_REQUEST);
+    llhttp_init(&parser_, HTTP_REQUEST, &Settings());
     parser_.data = this;
     request_.method.clear();
-    request_.target.clear();
-    request_.headers.clear();
+    Empty(request_.target);
+    Empty(request_.headers);
     state_ = State::kNeedMore;
-    started_ = head_done_ = complete_ = in_value_ = keep_alive_ = false;
-    head_bytes_ = body_bytes_ = 0;
+    started_ = head_done_ = complete_ = in_value_ = line_ended_ = keep_alive_ = false;
+    head_bytes_ = body_bytes_ = host_lines_ = 0;
     error_status_ = 0;
   }
 
-  // What the grammar lets through but a server must refuse.
-  State Check() {
-    if (parser_.http_major != 1) {
-      error_status_ = 505;
-    } else if (parser_.http_minor >= 1 && request_.Header("Host").empty()) {
-      error_status_ = 400;
+  // Reads up to the end of the request, or to what is wrong with it; how many bytes that were.
+  size_t Parse(absl::string_view bytes) {
+    const size_t all = bytes.size();
+    while (!bytes.empty() && state_ == State::kNeedMore) {
+      started_ = true;
+      const bool in_head = !head_done_;
+      const llhttp_errno_t code = llhttp_execute(&parser_, bytes.data(), bytes.size());
+      const size_t used = code == HPE_OK
+                              ? bytes.size()
+                              : static_cast<size_t>(llhttp_get_error_pos(&parser_) - bytes.data());
+      Count(in_head ? head_bytes_ : body_bytes_, used);
+      if (in_head && GoesOnInNextLine(bytes.substr(0, used)) && error_status_ == 0) {
+        error_status_ = 400;
+      }
+      bytes.remove_prefix(used);
+      Judge(code);
     }
-    return error_status_ == 0 ? State::kComplete : State::kError;
+    return all - bytes.size();
   }
 
-  bool CountHead(size_t length) {
-    head_bytes_ += length;
-    if (head_bytes_ <= max_head_bytes_) return true;
-    error_status_ = 431;
+  void Count(size_t& bytes, size_t used) {
+    bytes += used;
+    if (error_status_ != 0) return;
+    if (head_bytes_ > limits_.max_head_bytes) error_status_ = 431;
+    if (body_bytes_ > limits_.max_body_bytes) error_status_ = 413;
+  }
+
+  // Whether a header's value does, which some servers take for another header. `head`: the next
+  // bytes of the head.
+  bool GoesOnInNextLine(absl::string_view head) {
+    while (!head.empty()) {
+      if (line_ended_ && (head[0] == ' ' || head[0] == '\t')) return true;
+      const size_t end = head.find('\n');
+      line_ended_ = end != absl::string_view::npos;
+      head.remove_prefix(line_ended_ ? end + 1 : head.size());
+    }
     return false;
   }
 
-  static Impl& Of(http_parser* parser) { return *static_cast<Impl*>(parser->data); }
-
-  static int OnUrl(http_parser* parser, const char* at, size_t length) {
-    Impl& self = Of(parser);
-    self.request_.target.append(at, length);
-    return self.CountHead(length) ? 0 : 1;
+  void Judge(llhttp_errno_t code) {
+    if (code == HPE_PAUSED && !complete_) {  // between head and body
+      llhttp_resume(&parser_);
+      // A request without a body ends here, and reads no byte to do so.
+      if (llhttp_execute(&parser_, nullptr, 0) != HPE_OK && !complete_) code = HPE_INTERNAL;
+    }
+    if (code != HPE_OK && code != HPE_PAUSED && error_status_ == 0) {
+      const bool version = code == HPE_INVALID_VERSION || code == HPE_PAUSED_H2_UPGRADE;
+      error_status_ = version ? 505 : 400;
+    }
+    if (complete_ && error_status_ == 0) error_status_ = Refusal();
+    if (error_status_ != 0) {
+      state_ = State::kError;
+    } else if (complete_) {
+      state_ = State::kComplete;
+    }
   }
 
-  static int OnHeaderField(http_parser* parser, const char* at, size_t length) {
+  // What the grammar lets through but a server must refuse; 0: nothing.
+  int Refusal() const {
+    if (parser_.http_major != 1) return 505;
+    if (host_lines_ > 1 || (host_lines_ == 0 && parser_.http_minor >= 1)) return 400;
+    return 0;
+  }
+
+  static Impl& Of(llhttp_t* parser) { return *static_cast<Impl*>(parser->data); }
+
+  static int OnUrl(llhttp_t* parser, const char* at, size_t length) {
+    Of(parser).request_.target.append(at, length);
+    return 0;
+  }
+
+  static int OnHeaderField(llhttp_t* parser, const char* at, size_t length) {
     Impl& self = Of(parser);
     if (self.head_done_) return 0;  // trailers after a chunked body
-    if (self.in_value_ || self.request_.headers.empty()) self.request_.headers.emplace_back();
+    if (length == 0) return 0;
+    if (self.in_value_ || self.request_.headers.empty()) {
+      if (self.request_.headers.size() == self.limits_.max_header_lines) {
+        self.error_status_ = 431;
+        return -1;
+      }
+      self.request_.headers.emplace_back();
+    }
     self.in_value_ = false;
     self.request_.headers.back().first.append(at, length);
-    return self.CountHead(length) ? 0 : 1;
+    return 0;
   }
 
-  static int OnHeaderValue(http_parser* parser, const char* at, size_t length) {
+  static int OnHeaderFieldComplete(llhttp_t* parser) {
     Impl& self = Of(parser);
     if (self.head_done_) return 0;
+    // A line without a name would go on with the value before it.
+    if (self.in_value_ || self.request_.headers.empty()) return -1;
     self.in_value_ = true;
-    self.request_.headers.back().second.append(at, length);
-    return self.CountHead(length) ? 0 : 1;
+    return 0;
   }
 
-  static int OnHeadersComplete(http_parser* parser) {
+  static int OnHeaderValue(llhttp_t* parser, const char* at, size_t length) {
+    Impl& self = Of(parser);
+    if (!self.head_done_) self.request_.headers.back().second.append(at, length);
+    return 0;
+  }
+
+  static int OnHeadersComplete(llhttp_t* parser) {
     Impl& self = Of(parser);
     self.head_done_ = true;
-    self.request_.method = http_method_str(static_cast<http_method>(parser->method));
-    for (auto& [name, value] : self.request_.headers) absl::StripTrailingAsciiWhitespace(&value);
-    self.keep_alive_ = http_should_keep_alive(parser) != 0;
+    self.request_.method = llhttp_method_name(static_cast<llhttp_method_t>(parser->method));
+    for (auto& [name, value] : self.request_.headers) {
+      absl::StripTrailingAsciiWhitespace(&value);
+      if (absl::EqualsIgnoreCase(name, "Host")) ++self.host_lines_;
+    }
+    self.keep_alive_ = llhttp_should_keep_alive(parser) != 0;
     // No protocol is switched to; the request is answered as if it had not asked.
     parser->upgrade = 0;
     if (absl::EqualsIgnoreCase(self.request_.Header("Expect"), "100-continue")) {
@@ -123,52 +185,42 @@ class RequestReader::Impl {
       self.keep_alive_ = false;
       return 1;
     }
-    return 0;
+    return HPE_PAUSED;
   }
 
-  static int OnBody(http_parser* parser, const char*, size_t length) {
-    Impl& self = Of(parser);
-    self.body_bytes_ += length;
-    if (self.body_bytes_ <= self.max_body_bytes_) return 0;
-    self.error_status_ = 413;
-    return 1;
-  }
-
-  static int OnMessageComplete(http_parser* parser) {
+  static int OnMessageComplete(llhttp_t* parser) {
     Of(parser).complete_ = true;
-    http_parser_pause(parser, 1);
-    return 0;
+    return HPE_PAUSED;
   }
 
-  static const http_parser_settings& Settings() {
-    static const http_parser_settings settings = [] {
-      http_parser_settings s;
-      http_parser_settings_init(&s);
+  static const llhttp_settings_t& Settings() {
+    static const llhttp_settings_t settings = [] {
+      llhttp_settings_t s;
+      llhttp_settings_init(&s);
       s.on_url = OnUrl;
       s.on_header_field = OnHeaderField;
+      s.on_header_field_complete = OnHeaderFieldComplete;
       s.on_header_value = OnHeaderValue;
       s.on_headers_complete = OnHeadersComplete;
-      s.on_body = OnBody;
       s.on_message_complete = OnMessageComplete;
       return s;
     }();
     return settings;
   }
 
-  const size_t max_head_bytes_;
-  const size_t max_body_bytes_;
-  http_parser parser_;
+  const RequestLimits limits_;
+  llhttp_t parser_;
   HttpRequest request_;
   State state_ = State::kNeedMore;
   bool started_ = false, head_done_ = false, complete_ = false, in_value_ = false;
-  bool keep_alive_ = false;
-  size_t head_bytes_ = 0, body_bytes_ = 0;
+  bool line_ended_ = false, keep_alive_ = false;
+  size_t head_bytes_ = 0, body_bytes_ = 0, host_lines_ = 0;
   int error_status_ = 0;
-  std::string left_;  // at most one read more than the last request
+  std::string left_;    // at most one read more than the last request
+  size_t left_at_ = 0;  // what is before it has been read
 };
 
-RequestReader::RequestReader(size_t max_head_bytes, size_t max_body_bytes)
-    : impl_(std::make_unique<Impl>(max_head_bytes, max_body_bytes)) {}
+RequestReader::RequestReader(const RequestLimits& limits) : impl_(std::make_unique<Impl>(limits)) {}
 RequestReader::~RequestReader() = default;
 
 RequestReader::State RequestReader::Feed(absl::string_view bytes) { return impl_->Feed(bytes); }
@@ -177,6 +229,8 @@ RequestReader::State RequestReader::state() const { return impl_->state(); }
 bool RequestReader::InMessage() const { return impl_->InMessage(); }
 bool RequestReader::KeepAlive() const { return impl_->KeepAlive(); }
 HttpRequest& RequestReader::request() { return impl_->request(); }
+const HttpRequest& RequestReader::request() const { return impl_->request(); }
 int RequestReader::error_status() const { return impl_->error_status(); }
+size_t RequestReader::BytesHeld() const { return impl_->BytesHeld(); }
 
 }  // namespace flyball::apiservice

@@ -1,8 +1,9 @@
 // Bytes of one connection → requests, one after the other. The only place that includes the HTTP
-// parser (http-parser 2.9, Debian).
+// parser (llhttp, strict).
 //
-// Not thread-safe: a connection has one and one thread at a time uses it. Limits: head and body
-// sizes; a request that breaks one, or the grammar, ends the connection with `error_status()`.
+// Not thread-safe: a connection has one and one thread at a time uses it. Limits: RequestLimits,
+// for which every byte counts, separators and what is thrown away included. A request that breaks
+// one, or the grammar, ends the connection with `error_status()`.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +14,17 @@
 
 namespace flyball::apiservice {
 
+struct RequestLimits {
+  size_t max_head_bytes = 1 << 20;  // request line and headers, from the first byte on: more is 431
+  size_t max_header_lines = 4096;   // more is 431
+  size_t max_body_bytes = 1 << 20;  // with chunk sizes and trailers: more is 413
+};
+
 class RequestReader {
  public:
   enum class State { kNeedMore, kComplete, kError };
 
-  RequestReader(size_t max_head_bytes, size_t max_body_bytes);
+  explicit RequestReader(const RequestLimits& limits);
   ~RequestReader();
 
   RequestReader(const RequestReader&) = delete;
@@ -35,7 +42,11 @@ class RequestReader {
   // Whether the peer lets the connection live on after the answer.
   bool KeepAlive() const;
   HttpRequest& request();
+  const HttpRequest& request() const;
   int error_status() const;  // 400, 413, 431, 505
+
+  // About what the request and the bytes after it take in memory.
+  size_t BytesHeld() const;
 
  private:
   class Impl;
