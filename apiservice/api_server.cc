@@ -4,8 +4,10 @@
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "absl/synchronization/mutex.h"
@@ -34,6 +36,24 @@ namespace {
 
 constexpr absl::Duration kFileInterval = absl::Seconds(1);
 
+// Each request that may wait for the API server or Prometheus has a thread to wait with, beside
+// those that are ready: so probes, and whatever is answered from memory, never wait for those.
+ListenOptions ListenWithEnoughWorkers(const ServerOptions& options) {
+  constexpr int kFewestWorkers = 8;
+  constexpr int kMasters = 32;  // whose requests are not counted
+  constexpr int kKindsOfReviews = 2;
+  ListenOptions listen = options.listen;
+  if (listen.workers == 0) {
+    listen.workers =
+        std::max(kFewestWorkers, static_cast<int>(std::thread::hardware_concurrency()));
+  }
+  if (listen.max_workers == 0) {
+    listen.max_workers = listen.workers + options.limits.max_in_flight +
+                         kKindsOfReviews * options.limits.max_reviews + kMasters;
+  }
+  return listen;
+}
+
 }  // namespace
 
 class ApiServer::Impl {
@@ -56,15 +76,15 @@ class ApiServer::Impl {
     if (dependencies_.authorization != nullptr) {
       access_reviews_ = std::make_unique<ReviewClient>(dependencies_.authorization, clock_);
     }
-    authorizer_ =
-        std::make_unique<Authorizer>(options_.authorization, access_reviews_.get(), clock_);
+    authorizer_ = std::make_unique<Authorizer>(options_.authorization, access_reviews_.get(),
+                                               clock_, options_.limits.max_reviews);
     PrepareHealth();
     documents_ = std::make_unique<DocumentEndpoints>(options_.version, health_.get(), clock_);
     metrics_ = std::make_unique<MetricEndpoints>(clock_, options_.limits.response_cache_entries,
                                                  options_.limits.response_cache_bytes);
     PrepareHandler();
     http_ = std::make_unique<HttpServer>(
-        options_.listen, tls_.get(), clock_,
+        ListenWithEnoughWorkers(options_), tls_.get(), clock_,
         [this](const HttpRequest& request) { return Answer(request); });
     PrepareSelfMetrics();
     return absl::OkStatus();
@@ -125,8 +145,8 @@ class ApiServer::Impl {
     if (dependencies_.authentication != nullptr) {
       token_reviews_ = std::make_unique<ReviewClient>(dependencies_.authentication, clock_);
     }
-    tokens_ =
-        std::make_unique<TokenAuthenticator>(token_reviews_.get(), clock_, options.token_cache_ttl);
+    tokens_ = std::make_unique<TokenAuthenticator>(
+        token_reviews_.get(), clock_, options.token_cache_ttl, options_.limits.max_reviews);
     authenticator_ = std::make_unique<Authenticator>(tokens_.get(), clock_);
     std::vector<std::string> paths = TrustFiles(options);
     if (!options.token_file.empty()) paths.push_back(options.token_file);

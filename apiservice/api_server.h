@@ -1,9 +1,9 @@
 // The aggregated API server: TLS listener, authentication, authorization, the metrics APIs,
 // discovery, OpenAPI, health, /metrics.
 //
-// Threads: one accepts and sweeps, `min_workers`..`max_workers` serve (net/server.h), one watches
-// the authentication ConfigMap, one the certificate files. All methods may be called from any
-// thread. Shutdown is ordered: /readyz fails, `shutdown_delay` passes, the listener closes,
+// Threads: one accepts and sweeps, `workers`..`max_workers` serve (net/event_workers.h), one
+// watches the authentication ConfigMap, one the certificate files. All methods may be called from
+// any thread. Shutdown is ordered: /readyz fails, `shutdown_delay` passes, the listener closes,
 // requests under way are answered, the rest is closed.
 #pragma once
 

@@ -47,6 +47,12 @@ class InFlight {
   const int64_t now_;
 };
 
+HttpResponse TooManyRequests() {
+  HttpResponse response = ErrorText(429, "Too many requests, please try again later.");
+  response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
 wire::Status ForbiddenStatus(const User& user, const Attributes& attributes,
                              absl::string_view reason) {
   std::string sentence = ForbiddenSentence(user, attributes);
@@ -92,10 +98,16 @@ HttpResponse RequestHandler::Handle(const HttpRequest& request) {
   return response;
 }
 
+HttpResponse RequestHandler::TooManyReviews() {
+  ++parts_.self_metrics->refused_reviews;
+  return TooManyRequests();
+}
+
 HttpResponse RequestHandler::Answer(const HttpRequest& request, const RoutedRequest& routed,
                                     const Style& style, MonotonicTime start) {
   if (routed.early_error.has_value()) return StatusResponse(*routed.early_error, style);
   const absl::StatusOr<UserPtr> user = parts_.authenticator->Authenticate(request);
+  if (absl::IsResourceExhausted(user.status())) return TooManyReviews();
   if (!user.ok()) {
     spdlog::debug("authentication failed: {}", std::string(user.status().message()));
     return StatusResponse(wire::Unauthorized(), style);
@@ -108,9 +120,7 @@ HttpResponse RequestHandler::Answer(const HttpRequest& request, const RoutedRequ
   const InFlight in_flight(&parts_.self_metrics->in_flight);
   if (in_flight.now() > limits_.max_in_flight && !(*user)->InGroup(kMastersGroup)) {
     ++parts_.self_metrics->refused_in_flight;
-    HttpResponse response = ErrorText(429, "Too many requests, please try again later.");
-    response.headers.emplace_back("Retry-After", "1");
-    return response;
+    return TooManyRequests();
   }
   return Authorized(request, routed, style, **user, start);
 }
@@ -118,6 +128,7 @@ HttpResponse RequestHandler::Answer(const HttpRequest& request, const RoutedRequ
 HttpResponse RequestHandler::Authorized(const HttpRequest& request, const RoutedRequest& routed,
                                         const Style& style, const User& user, MonotonicTime start) {
   const absl::StatusOr<Decision> decision = parts_.authorizer->Authorize(user, routed.attributes);
+  if (absl::IsResourceExhausted(decision.status())) return TooManyReviews();
   if (!decision.ok()) {
     spdlog::warn("authorization of {}: {}", user.name, std::string(decision.status().message()));
     // As Go's http.Error after the library's escaping.

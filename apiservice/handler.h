@@ -1,8 +1,8 @@
 // A request → its answer: the order of the checks, and nothing of sockets.
 //
-// Thread-safe. Order: target and ?timeout (400), user (401), Impersonate-* (403), requests under
-// way (429), may they (403, 500), route and parameters (404, 405, 400), Accept (406), then the
-// endpoint. Every answer carries Audit-Id and Cache-Control.
+// Thread-safe. Order: target and ?timeout (400), user (401, 429), Impersonate-* (403), requests
+// under way (429), may they (403, 429, 500), route and parameters (404, 405, 400), Accept (406),
+// then the endpoint. Every answer carries Audit-Id and Cache-Control.
 #pragma once
 
 #include <functional>
@@ -45,6 +45,7 @@ class RequestHandler {
                       MonotonicTime start);
   HttpResponse Authorized(const HttpRequest& request, const RoutedRequest& routed,
                           const Style& style, const User& user, MonotonicTime start);
+  HttpResponse TooManyReviews();
   HttpResponse Debug(const RoutedRequest& routed, const Style& style,
                      const adapter::Providers& providers);
   HttpResponse Dispatch(const HttpRequest& request, const RoutedRequest& routed, const Style& style,

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "apiservice/net/event_workers.h"
 #include "apiservice/wire/metric_lists.h"
 #include "apiservice/wire/resource_lists.h"
 #include "kube/label_syntax.h"
@@ -65,6 +66,13 @@ std::string WarningValue(absl::string_view text) {
   std::string out = "299 - \"";
   for (const char c : text) out.push_back(c == '"' || c == '\\' || c < 0x20 ? ' ' : c);
   return out + "\"";
+}
+
+// Asks a provider, which may wait for Prometheus or for another who asks it the same.
+template <typename Ask>
+auto Await(Ask ask) {
+  const EventWorkers::Waiting waiting;
+  return ask();
 }
 
 // What a list is of; `routed` outlives the filter.
@@ -246,7 +254,8 @@ HttpResponse MetricEndpoints::Custom(const RoutedRequest& routed, const Style& s
   request.object_selector = routed.label_selector;
   request.metric_selector = routed.metric_selector;
   request.timeout = timeout;
-  const absl::StatusOr<adapter::CustomMetricList> list = provider.Get(request);
+  const absl::StatusOr<adapter::CustomMetricList> list =
+      Await([&] { return provider.Get(request); });
   if (!list.ok()) return ProviderError(list.status(), style);
   rendered->freshness = list->freshness;
   rendered->wall_second = absl::ToUnixSeconds(list->timestamp);
@@ -265,7 +274,8 @@ HttpResponse MetricEndpoints::External(const RoutedRequest& routed, const Style&
   request.metric = routed.metric;
   request.selector = routed.label_selector;
   request.timeout = timeout;
-  const absl::StatusOr<adapter::ExternalMetricList> list = provider.Get(request);
+  const absl::StatusOr<adapter::ExternalMetricList> list =
+      Await([&] { return provider.Get(request); });
   if (!list.ok()) return ProviderError(list.status(), style);
   rendered->freshness = list->freshness;
   return BodyResponse(
@@ -276,7 +286,8 @@ HttpResponse MetricEndpoints::External(const RoutedRequest& routed, const Style&
 HttpResponse MetricEndpoints::Pods(const RoutedRequest& routed, const Style& style,
                                    adapter::ResourceMetricsProvider& provider,
                                    absl::Duration timeout, Rendered* rendered) {
-  auto list = provider.Pods(routed.ns, routed.name, FilterOf(routed), timeout);
+  auto list = Await(
+      [&] { return provider.Pods(routed.ns, routed.name, FilterOf(routed), timeout); });
   const absl::Time now = clock_->WallNow();
   if (list.ok()) *rendered = {list->freshness, absl::ToUnixSeconds(now)};
   return ResourceResponse(routed, style, kPodForms, now, std::move(list));
@@ -285,7 +296,7 @@ HttpResponse MetricEndpoints::Pods(const RoutedRequest& routed, const Style& sty
 HttpResponse MetricEndpoints::Nodes(const RoutedRequest& routed, const Style& style,
                                     adapter::ResourceMetricsProvider& provider,
                                     absl::Duration timeout, Rendered* rendered) {
-  auto list = provider.Nodes(routed.name, FilterOf(routed), timeout);
+  auto list = Await([&] { return provider.Nodes(routed.name, FilterOf(routed), timeout); });
   const absl::Time now = clock_->WallNow();
   if (list.ok()) *rendered = {list->freshness, absl::ToUnixSeconds(now)};
   return ResourceResponse(routed, style, kNodeForms, now, std::move(list));

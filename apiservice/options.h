@@ -16,18 +16,21 @@ namespace flyball::apiservice {
 struct ListenOptions {
   std::string bind_address = "0.0.0.0";  // --bind-address; an IPv4 or IPv6 address
   int port = 443;                        // --secure-port; 0 takes a free one, see ApiServer::port()
-  bool reuse_address = false;   // --permit-address-sharing: SO_REUSEADDR (always set on Linux)
-  bool reuse_port = false;      // --permit-port-sharing: SO_REUSEPORT
-  int max_connections = 10000;  // further ones are closed at once, and counted
-  int min_workers = 8;          // threads that serve requests; they grow while all are busy …
-  int max_workers = 512;        // … to this many. Idle connections need no thread
+  bool reuse_address = false;  // --permit-address-sharing: SO_REUSEADDR (always set on Linux)
+  bool reuse_port = false;     // --permit-port-sharing: SO_REUSEPORT
+  // --max-connections, --max-connection-bytes: when there are more, or they take more memory
+  // together, those that are quiet longest go.
+  int max_connections = 10000;
+  size_t max_connection_bytes = 48u << 20;
+  int workers = 0;      // threads that are ready to serve; 0: one for each processor, 8 at least
+  int max_workers = 0;  // with those that wait for somebody else; 0: enough for all that may
   absl::Duration handshake_timeout = absl::Seconds(10);
   absl::Duration header_timeout = absl::Seconds(32);  // from a request's first byte to its last
   absl::Duration idle_timeout = absl::Seconds(120);   // the aggregator keeps its own ends for 90 s
   absl::Duration write_timeout = absl::Seconds(30);   // for one answer to a peer that reads slowly
-  size_t max_header_bytes = 1 << 20;                  // request line and headers: more is 431
-  size_t max_header_lines = 4096;                     // more is 431
-  size_t max_body_bytes = 1 << 20;  // nothing served reads a body; more closes the connection
+  size_t max_header_bytes = 1 << 20;  // --max-header-bytes: request line and headers; more is 431
+  size_t max_header_lines = 4096;     // --max-header-lines: more is 431
+  size_t max_body_bytes = 1 << 20;    // nothing served reads a body; more closes the connection
 };
 
 // One --tls-sni-cert-key: `cert,key` or `cert,key:name,name`.
@@ -90,7 +93,10 @@ struct LimitOptions {
   int max_in_flight = 400;  // requests under way; more is 429, but for system:masters and probes
   absl::Duration request_timeout = absl::Seconds(60);  // also the cap of ?timeout=
   size_t response_cache_entries = 4096;                // 0 turns the cache of answers off
-  size_t response_cache_bytes = 64u << 20;
+  size_t response_cache_bytes = 24u << 20;
+  // --max-reviews-inflight: requests that wait for a TokenReview, and as many for a
+  // SubjectAccessReview; more is 429.
+  int max_reviews = 128;
 };
 
 struct LifecycleOptions {

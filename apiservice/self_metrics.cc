@@ -120,12 +120,20 @@ void AddSources(const SelfMetrics::Sources& from, Families* out) {
     out->Add("flyball_connections_accepted_total", "Connections accepted.", kCounter, {},
              Value(from.http->accepted));
     out->Add("flyball_connections_refused_total",
-             "Connections closed at once: above the limit, or no file descriptor left.", kCounter,
-             {}, Value(from.http->refused));
+             "Connections closed at once: all others are being served, or no file descriptor left.",
+             kCounter, {}, Value(from.http->refused));
+    out->Add("flyball_connections_ended_for_room_total",
+             "Connections that were quiet longest and went for others.", kCounter, {},
+             Value(from.http->ended_for_room));
+    out->Add("flyball_connection_bytes", "About what all connections take in memory.", kGauge, {},
+             static_cast<double>(from.http->connection_bytes.load()));
     out->Add("flyball_connections_open", "Connections open.", kGauge, {},
              static_cast<double>(from.http->open.load()));
     out->Add("flyball_server_workers", "Threads that serve requests.", kGauge, {},
              static_cast<double>(from.http->workers.load()));
+    out->Add("flyball_requests_without_room_total",
+             "Requests refused because connections took too much memory for their heads.", kCounter,
+             {}, Value(from.http->refused_requests));
     out->Add("flyball_bad_requests_total", "Requests that are not HTTP or break a limit.", kCounter,
              {}, Value(from.http->bad_requests));
   }
@@ -236,6 +244,9 @@ std::string SelfMetrics::Text() const {
   families.Add("flyball_requests_refused_total",
                "Requests refused because too many were under way.", MetricType::Counter, {},
                Value(refused_in_flight));
+  families.Add("flyball_requests_without_review_total",
+               "Requests refused because too many waited for the API server to review them.",
+               MetricType::Counter, {}, Value(refused_reviews));
   AddSources(sources, &families);
   return prometheus::TextSerializer().Serialize(families.all());
 }

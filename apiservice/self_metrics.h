@@ -38,6 +38,7 @@ class SelfMetrics {
 
   std::atomic<int64_t> in_flight{0};
   std::atomic<uint64_t> refused_in_flight{0};
+  std::atomic<uint64_t> refused_reviews{0};
 
   // Where other numbers come from; nullptr is left out. Set before the first Text().
   struct Sources {
@@ -55,8 +56,8 @@ class SelfMetrics {
   std::string Text() const;
 
  private:
-  static constexpr std::array<int, 18> kCodes = {200, 301, 304, 400, 401, 403, 404, 405, 406,
-                                                 413, 422, 429, 431, 500, 503, 504, 505, 0};
+  static constexpr std::array<int, 19> kCodes = {200, 301, 304, 400, 401, 403, 404, 405, 406, 413,
+                                                 414, 422, 429, 431, 500, 503, 504, 505, 0};
   // One for each kind of request that is told apart.
   static constexpr size_t kSlots = 8;
   struct Slot {

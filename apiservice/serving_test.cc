@@ -4,6 +4,7 @@
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <atomic>
 #include <string>
 #include <thread>
@@ -54,6 +55,12 @@ class RawClient {
     }
     return all;
   }
+  // What comes next; "" at the end.
+  std::string ReadSome() {
+    char buffer[4096];
+    const int got = SSL_read(ssl_.get(), buffer, sizeof(buffer));
+    return std::string(buffer, static_cast<size_t>(std::max(got, 0)));
+  }
   std::string Issuer() {
     const X509Ptr certificate(SSL_get1_peer_certificate(ssl_.get()));
     char name[256];
@@ -79,7 +86,7 @@ std::string SendRaw(int port, const std::string& bytes) {
 const std::string kClose = "Host: x\r\nConnection: close\r\n\r\n";
 
 TEST_F(ApiServerFixture, IdleConnectionsKeepNobodyWaiting) {
-  options_.listen.min_workers = 2;
+  options_.listen.workers = 2;
   options_.listen.max_workers = 4;
   StartServer();
   std::vector<std::unique_ptr<RawClient>> idle;
@@ -114,6 +121,8 @@ TEST_F(ApiServerFixture, BrokenRequestsAreAnsweredOrEnded) {
   EXPECT_TRUE(absl::StartsWith(SendRaw(port, "POST / HTTP/1.1\r\nContent-Length: 2000\r\n" +
                                                  kClose + std::string(2000, 'b')),
                                "HTTP/1.1 413 "));
+  EXPECT_TRUE(absl::StartsWith(SendRaw(port, "GET /livez HTTP/1.1\r\nName : value\r\n" + kClose),
+                               "HTTP/1.1 400 "));
   // Two lengths: a request that another server might read as two.
   EXPECT_TRUE(absl::StartsWith(SendRaw(port,
                                        "POST / HTTP/1.1\r\nContent-Length: 3\r\n"
@@ -128,6 +137,38 @@ TEST_F(ApiServerFixture, PipelinedRequestsAreAnsweredInTurn) {
   const std::string answer = SendRaw(
       server_->port(), "GET /livez HTTP/1.1\r\nHost: x\r\n\r\nGET /version HTTP/1.1\r\n" + kClose);
   EXPECT_LT(answer.find("\r\n\r\nok"), answer.find("\"major\""));
+}
+
+TEST_F(ApiServerFixture, WhoSendsManyRequestsIsServedInTurnWithOthers) {
+  options_.listen.workers = 1;
+  options_.listen.max_workers = 1;
+  absl::Notification entered;
+  absl::Notification release;
+  absl::Notification answered;
+  std::atomic<bool> in_turn{true};
+  custom_->on_get = [&](const adapter::CustomMetricRequest&) {
+    if (!entered.HasBeenNotified()) entered.Notify();
+    release.WaitForNotification();
+    // The only worker waits here, so by now the other one must have been served.
+    if (custom_->calls == 100) {
+      in_turn = answered.WaitForNotificationWithTimeout(absl::Seconds(10));
+    }
+  };
+  StartServer();
+  RawClient one(server_->port());
+  RawClient many(server_->port());
+  ASSERT_TRUE(one.Handshake());
+  ASSERT_TRUE(many.Handshake());
+  std::string requests;
+  for (int i = 0; i < 150; ++i) requests += "GET " C2 N "/pods/*/m HTTP/1.1\r\nHost: x\r\n\r\n";
+  ASSERT_TRUE(many.Send(requests));  // one record of TLS
+  entered.WaitForNotification();
+  ASSERT_TRUE(one.Send("GET /livez HTTP/1.1\r\n" + kClose));
+  release.Notify();
+  EXPECT_TRUE(absl::EndsWith(one.ReadAll(), "ok"));
+  answered.Notify();
+  while (custom_->calls < 150) std::this_thread::yield();
+  EXPECT_TRUE(in_turn);
 }
 
 TEST_F(ApiServerFixture, HeadAnswersHaveNoBody) {
@@ -159,18 +200,118 @@ TEST_F(ApiServerFixture, SlowHeadersAndIdleConnectionsEnd) {
   time.join();
 }
 
-TEST_F(ApiServerFixture, ConnectionsAboveTheLimitAreRefused) {
+// Nobody is kept out by those who came before and hold on.
+TEST_F(ApiServerFixture, AboveTheLimitTheLongestQuietConnectionGoes) {
   options_.listen.max_connections = 4;
   StartServer();
   std::vector<std::unique_ptr<RawClient>> held;
   for (int i = 0; i < 4; ++i) {
     held.push_back(std::make_unique<RawClient>(server_->port()));
     ASSERT_TRUE(held.back()->Handshake());
+    ASSERT_TRUE(held.back()->Send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"));
+    ASSERT_FALSE(held.back()->ReadSome().empty());
   }
   RawClient fifth(server_->port());
-  EXPECT_FALSE(fifth.Handshake());
-  ASSERT_TRUE(held[0]->Send("GET /livez HTTP/1.1\r\n" + kClose));
-  EXPECT_TRUE(absl::EndsWith(held[0]->ReadAll(), "ok"));
+  ASSERT_TRUE(fifth.Handshake());
+  EXPECT_EQ(held[0]->ReadAll(), "");
+  for (RawClient* client : {held[1].get(), held[3].get(), &fifth}) {
+    ASSERT_TRUE(client->Send("GET /livez HTTP/1.1\r\n" + kClose));
+    EXPECT_TRUE(absl::EndsWith(client->ReadAll(), "ok"));
+  }
+  EXPECT_GE(Metric("flyball_connections_ended_for_room_total"), 1);
+}
+
+// First goes who began something and did not go on with it, however long others have been idle.
+TEST_F(ApiServerFixture, ConnectionsShareOneAmountOfMemory) {
+  options_.listen.max_connection_bytes = 2 << 20;
+  StartServer();
+  RawClient idle(server_->port());
+  ASSERT_TRUE(idle.Handshake());
+  const std::string half = "GET /livez HTTP/1.1\r\nHost: x\r\nX: " + std::string(900'000, 'x');
+  std::vector<std::unique_ptr<RawClient>> held;
+  for (int i = 0; i < 6; ++i) {
+    held.push_back(std::make_unique<RawClient>(server_->port()));
+    ASSERT_TRUE(held.back()->Handshake());
+    ASSERT_TRUE(held.back()->Send(half));
+    if (i > 0) {
+      EXPECT_EQ(held[static_cast<size_t>(i) - 1]->ReadAll(), "");
+    }
+    while (Metric("flyball_connection_bytes") < 1'800'000) std::this_thread::yield();
+  }
+  EXPECT_LT(Metric("flyball_connection_bytes"), 2 << 20);
+  ASSERT_TRUE(held[5]->Send("\r\nConnection: close\r\n\r\n"));
+  EXPECT_TRUE(absl::EndsWith(held[5]->ReadAll(), "ok"));
+  ASSERT_TRUE(idle.Send("GET /livez HTTP/1.1\r\n" + kClose));
+  EXPECT_TRUE(absl::EndsWith(idle.ReadAll(), "ok"));
+}
+
+TEST_F(ApiServerFixture, LargeRequestsWithoutRoomAreRefusedAndSmallOnesAreNot) {
+  options_.listen.max_connection_bytes = 3 << 20;
+  absl::Notification entered;
+  absl::Notification release;
+  custom_->on_get = [&](const adapter::CustomMetricRequest&) {
+    if (!entered.HasBeenNotified()) entered.Notify();
+    release.WaitForNotification();
+  };
+  StartServer();
+  const httplib::Headers large = {{"X", std::string(7000, 'x')}};
+  const std::string lines = "X: " + std::string(900'000, 'x') + "\r\n" + kClose;
+  std::thread first([&] {
+    EXPECT_TRUE(absl::StartsWith(
+        SendRaw(server_->port(), "GET " C2 N "/pods/*/m HTTP/1.1\r\n" + lines), "HTTP/1.1 200 "));
+  });
+  entered.WaitForNotification();
+  const std::string refused = SendRaw(server_->port(), "GET /livez HTTP/1.1\r\n" + lines);
+  EXPECT_TRUE(absl::StartsWith(refused, "HTTP/1.1 429 ")) << refused;
+  EXPECT_TRUE(absl::StrContains(refused, "Retry-After: 1\r\n")) << refused;
+  EXPECT_EQ(Get(E1 N "/q", large)->status, 200);
+  release.Notify();
+  first.join();
+  EXPECT_EQ(Metric("flyball_requests_without_room_total"), 1);
+}
+
+// 23 MB are more than the sockets of both sides hold.
+TEST_F(ApiServerFixture, AnswersThatNobodyReadsHoldNoWorker) {
+  options_.listen.workers = 2;
+  options_.listen.max_workers = 2;
+  options_.listen.max_connection_bytes = 200 << 20;
+  custom_->pods_count = 100'000;
+  StartServer();
+  std::vector<std::unique_ptr<RawClient>> held;
+  for (int i = 0; i < 4; ++i) {
+    held.push_back(std::make_unique<RawClient>(server_->port()));
+    ASSERT_TRUE(held.back()->Handshake());
+    ASSERT_TRUE(held.back()->Send("GET " C2 N "/pods/*/m HTTP/1.1\r\n" + kClose));
+  }
+  while (custom_->calls < 4) std::this_thread::yield();
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(Get("/livez")->status, 200);
+  // What was put aside is whole once it is taken.
+  const std::string answer = held[0]->ReadAll();
+  const size_t body = answer.find("\r\n\r\n") + 4;
+  EXPECT_TRUE(absl::StrContains(answer.substr(0, body),
+                                absl::StrCat("Content-Length: ", answer.size() - body, "\r\n")));
+  EXPECT_TRUE(absl::EndsWith(answer, "]}\n"));
+}
+
+TEST_F(ApiServerFixture, AnswersThatAreNotTakenInTimeEnd) {
+  clock_ = &simulated_;
+  custom_->pods_count = 100'000;
+  StartServer();
+  RawClient client(server_->port());
+  ASSERT_TRUE(client.Handshake());
+  ASSERT_TRUE(client.Send("GET " C2 N "/pods/*/m HTTP/1.1\r\nHost: x\r\n\r\n"));
+  while (Metric("flyball_connection_bytes") < 10'000'000) std::this_thread::yield();
+  std::atomic<bool> stop{false};
+  std::thread time([&] {
+    while (!stop) {
+      simulated_.Advance(absl::Milliseconds(500));
+      std::this_thread::yield();
+    }
+  });
+  while (Metric("flyball_connection_bytes") > 10'000'000) std::this_thread::yield();
+  stop = true;
+  time.join();
+  EXPECT_FALSE(absl::EndsWith(client.ReadAll(), "]}\n"));
 }
 
 TEST_F(ApiServerFixture, TooManyRequestsUnderWay) {
@@ -194,7 +335,7 @@ TEST_F(ApiServerFixture, TooManyRequestsUnderWay) {
 }
 
 TEST_F(ApiServerFixture, WithoutFurtherThreadsThoseThatThereAreServe) {
-  options_.listen.min_workers = 2;
+  options_.listen.workers = 2;
   StartServer();
   const ThreadLimit none;
   std::vector<std::unique_ptr<RawClient>> clients;

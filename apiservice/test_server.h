@@ -10,6 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 #include "apiservice/api_server.h"
 #include "apiservice/test_fakes.h"
 #include "apiservice/test_pki.h"
@@ -74,6 +77,18 @@ class ApiServerFixture : public testing::Test {
 
   httplib::Result Get(const std::string& target, const httplib::Headers& headers = {}) {
     return NewClient()->Get(target, headers);
+  }
+
+  // The value of a sample of /metrics without labels; -1 if it is not there.
+  double Metric(const std::string& name) {
+    for (const absl::string_view line : absl::StrSplit(Get("/metrics")->body, '\n')) {
+      double value = 0;
+      if (absl::StartsWith(line, name + " ") &&
+          absl::SimpleAtod(line.substr(name.size() + 1), &value)) {
+        return value;
+      }
+    }
+    return -1;
   }
 
   const std::string folder_ = NewFolder();

@@ -91,6 +91,8 @@ absl::StatusOr<UserPtr> Authenticator::Authenticate(const HttpRequest& request) 
     absl::StatusOr<UserPtr> user = step == 0   ? FromFrontProxy(request, *trust)
                                    : step == 1 ? FromClientCertificate(request, *trust)
                                                : FromToken(request);
+    // Not known to be bad: it could not be asked about.
+    if (absl::IsResourceExhausted(user.status())) return user;
     if (!user.ok()) {
       errors.emplace_back(user.status().message());
     } else if (*user != nullptr) {

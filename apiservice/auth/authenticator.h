@@ -42,7 +42,8 @@ class Authenticator {
   void SetTrust(Trust trust);
 
   // The user, anonymous included. kUnauthenticated: a credential was presented and none is good;
-  // the message is for the log, not for the client.
+  // the message is for the log, not for the client. kResourceExhausted: too many wait to have a
+  // token looked at.
   absl::StatusOr<UserPtr> Authenticate(const HttpRequest& request);
 
   const Counters& counters() const { return counters_; }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "apiservice/digest.h"
 #include "apiservice/wire/text.h"
 #include "base/status_macros.h"
 
@@ -16,6 +17,7 @@ using Json = nlohmann::json;
 using wire::AppendJsonString;
 
 constexpr size_t kMaxDecisions = 8192;
+constexpr size_t kMaxDecisionBytes = 4 << 20;
 constexpr size_t kMaxCachedQuestionBytes = 10'000;
 constexpr char kPath[] = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
@@ -181,8 +183,13 @@ absl::StatusOr<Decision> DecisionFromReview(absl::string_view body) {
   return decision;
 }
 
-Authorizer::Authorizer(AuthorizationOptions options, ReviewClient* reviews, Clock* clock)
-    : options_(std::move(options)), reviews_(reviews), clock_(clock), cache_(kMaxDecisions) {}
+Authorizer::Authorizer(AuthorizationOptions options, ReviewClient* reviews, Clock* clock,
+                       int max_waiting)
+    : options_(std::move(options)),
+      reviews_(reviews),
+      clock_(clock),
+      cache_(kMaxDecisions, kMaxDecisionBytes),
+      flights_(max_waiting) {}
 
 bool Authorizer::AlwaysAllowed(const User& user, const Attributes& attributes) const {
   if (options_.mode == AuthorizationMode::kAll || user.InGroup(kMastersGroup)) return true;
@@ -200,18 +207,26 @@ bool Authorizer::AlwaysAllowed(const User& user, const Attributes& attributes) c
 absl::StatusOr<Decision> Authorizer::Review(const User& user, const Attributes& attributes) {
   if (reviews_ == nullptr) return absl::InternalError("no reviewer is configured");
   const std::string spec = ReviewSpecJson(user, attributes);
-  const MonotonicTime now = clock_->MonotonicNow();
-  if (std::optional<Decision> known = cache_.Get(spec, now)) return *std::move(known);
+  const std::string key = Sha256(spec);
+  if (std::optional<Decision> known = cache_.Get(key, clock_->MonotonicNow())) {
+    return *std::move(known);
+  }
+  const bool remember = AttributeBytes(attributes) < kMaxCachedQuestionBytes;
+  return flights_.Ask(key, [&] { return Post(spec, remember, key); });
+}
+
+absl::StatusOr<Decision> Authorizer::Post(const std::string& spec, bool remember,
+                                          const std::string& key) {
   ASSIGN_OR_RETURN(
       const std::string answer,
       reviews_->Post(kPath, absl::StrCat("{\"kind\":\"SubjectAccessReview\",\"apiVersion\":"
                                          "\"authorization.k8s.io/v1\",\"spec\":",
                                          spec, "}")));
   ASSIGN_OR_RETURN(Decision decision, DecisionFromReview(answer));
-  if (AttributeBytes(attributes) < kMaxCachedQuestionBytes) {
-    cache_.Put(spec, decision,
-               clock_->MonotonicNow() +
-                   (decision.allowed ? options_.authorized_ttl : options_.unauthorized_ttl));
+  if (remember) {
+    const MonotonicTime now = clock_->MonotonicNow();
+    cache_.Put(key, decision, sizeof(Decision) + decision.reason.size(), now,
+               now + (decision.allowed ? options_.authorized_ttl : options_.unauthorized_ttl));
   }
   return decision;
 }

@@ -1,7 +1,8 @@
 // May this user do that: SubjectAccessReview with a short memory.
 //
-// Thread-safe. Fails closed. Limits: 8192 answers, least recently used first; questions of 10,000
-// bytes and more are not remembered.
+// Thread-safe. Fails closed. Equal questions under way share one review. Limits: 8192 answers and
+// 4 MiB of them, least recently used first; questions of 10,000 bytes and more are not remembered;
+// `max_waiting` requests wait for a review.
 #pragma once
 
 #include <atomic>
@@ -11,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "apiservice/auth/expiring_cache.h"
 #include "apiservice/auth/review_client.h"
+#include "apiservice/auth/review_flights.h"
 #include "apiservice/auth/user.h"
 #include "apiservice/options.h"
 #include "apiservice/router.h"
@@ -30,9 +32,9 @@ class Authorizer {
   };
 
   // `reviews` is needed for kReview only. Both outlive it.
-  Authorizer(AuthorizationOptions options, ReviewClient* reviews, Clock* clock);
+  Authorizer(AuthorizationOptions options, ReviewClient* reviews, Clock* clock, int max_waiting);
 
-  // An error means that nobody could say: 500.
+  // An error means that nobody could say: 500. kResourceExhausted: too many wait for that.
   absl::StatusOr<Decision> Authorize(const User& user, const Attributes& attributes);
 
   const Counters& counters() const { return counters_; }
@@ -40,15 +42,18 @@ class Authorizer {
  private:
   bool AlwaysAllowed(const User& user, const Attributes& attributes) const;
   absl::StatusOr<Decision> Review(const User& user, const Attributes& attributes);
+  // Asks the API server. `key`: under which the answer is remembered.
+  absl::StatusOr<Decision> Post(const std::string& spec, bool remember, const std::string& key);
 
   const AuthorizationOptions options_;
   ReviewClient* const reviews_;
   Clock* const clock_;
   ExpiringCache<Decision> cache_;
+  ReviewFlights<Decision> flights_;
   Counters counters_;
 };
 
-// Pure: the `spec` of the review, in the order of the Go struct. It is the cache key too.
+// Pure: the `spec` of the review, in the order of the Go struct. Its digest is the cache's key.
 std::string ReviewSpecJson(const User& user, const Attributes& attributes);
 
 // Pure: the sentence of a 403: `User "u" cannot list resource "pods" in API group "g" in the

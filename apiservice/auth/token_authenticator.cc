@@ -19,6 +19,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t kMaxTokens = 8192;
+constexpr size_t kMaxUserBytes = 8 << 20;
+constexpr size_t kMaxTokenBytes = 16 << 10;
 constexpr char kPath[] = "/apis/authentication.k8s.io/v1/tokenreviews";
 
 std::string RandomSecret() {
@@ -60,14 +62,14 @@ std::vector<std::string> StringList(const Json& value) {
 
 }  // namespace
 
-struct TokenAuthenticator::Flight {
-  absl::Mutex mutex;
-  bool done ABSL_GUARDED_BY(mutex) = false;
-  Result result ABSL_GUARDED_BY(mutex) = absl::UnauthenticatedError("not answered yet");
-};
-
-TokenAuthenticator::TokenAuthenticator(ReviewClient* reviews, Clock* clock, absl::Duration ttl)
-    : reviews_(reviews), clock_(clock), ttl_(ttl), secret_(RandomSecret()), cache_(kMaxTokens) {}
+TokenAuthenticator::TokenAuthenticator(ReviewClient* reviews, Clock* clock, absl::Duration ttl,
+                                       int max_waiting)
+    : reviews_(reviews),
+      clock_(clock),
+      ttl_(ttl),
+      secret_(RandomSecret()),
+      cache_(kMaxTokens, kMaxUserBytes),
+      flights_(max_waiting) {}
 
 std::string TokenAuthenticator::Hash(absl::string_view token) const {
   unsigned char digest[EVP_MAX_MD_SIZE];
@@ -151,7 +153,26 @@ TokenAuthenticator::Result TokenAuthenticator::Review(absl::string_view token, b
   return absl::UnauthenticatedError(user.status().message());
 }
 
+TokenAuthenticator::Result TokenAuthenticator::ReviewAndRemember(absl::string_view token,
+                                                                 const std::string& hash) {
+  // Others wait for this answer: there has to be one, also if no memory or no thread is left.
+  try {
+    bool cacheable = false;
+    Result result = Review(token, &cacheable);
+    if (cacheable) {
+      const MonotonicTime now = clock_->MonotonicNow();
+      cache_.Put(hash, result, result.ok() ? Footprint(**result) : 0, now, now + ttl_);
+    }
+    return result;
+  } catch (const std::exception& thrown) {
+    return absl::UnauthenticatedError(absl::StrCat("TokenReview: ", thrown.what()));
+  }
+}
+
 absl::StatusOr<UserPtr> TokenAuthenticator::Authenticate(absl::string_view token) {
+  if (token.size() > kMaxTokenBytes) {
+    return absl::UnauthenticatedError("the token is longer than any that there are");
+  }
   const std::string hash = Hash(token);
   if (const auto known = static_tokens_.Get(); known != nullptr) {
     if (const auto found = known->find(hash); found != known->end()) return found->second;
@@ -160,37 +181,7 @@ absl::StatusOr<UserPtr> TokenAuthenticator::Authenticate(absl::string_view token
   if (std::optional<Result> cached = cache_.Get(hash, clock_->MonotonicNow())) {
     return *std::move(cached);
   }
-  std::shared_ptr<Flight> flight;
-  bool ours = false;
-  {
-    absl::MutexLock lock(&mutex_);
-    std::shared_ptr<Flight>& slot = flights_[hash];
-    ours = slot == nullptr;
-    if (ours) slot = std::make_shared<Flight>();
-    flight = slot;
-  }
-  if (!ours) {
-    absl::MutexLock lock(&flight->mutex);
-    flight->mutex.Await(absl::Condition(&flight->done));
-    return flight->result;
-  }
-  // Others wait for this answer: there has to be one, also if no memory or no thread is left.
-  Result result = absl::UnauthenticatedError("TokenReview: not asked");
-  try {
-    bool cacheable = false;
-    result = Review(token, &cacheable);
-    if (cacheable) cache_.Put(hash, result, clock_->MonotonicNow() + ttl_);
-  } catch (const std::exception& thrown) {
-    result = absl::UnauthenticatedError(absl::StrCat("TokenReview: ", thrown.what()));
-  }
-  {
-    absl::MutexLock lock(&mutex_);
-    flights_.erase(hash);
-  }
-  absl::MutexLock lock(&flight->mutex);
-  flight->result = result;
-  flight->done = true;
-  return result;
+  return flights_.Ask(hash, [&] { return ReviewAndRemember(token, hash); });
 }
 
 }  // namespace flyball::apiservice

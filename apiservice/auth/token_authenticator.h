@@ -1,20 +1,20 @@
 // Bearer tokens → users: a static file, then TokenReview, with a short memory.
 //
 // Thread-safe. Tokens are kept as keyed hashes only. Equal tokens in flight share one review. A
-// review that failed, or whose status carries an error, is not remembered. Limits: 8192 tokens.
+// review that failed, or whose status carries an error, is not remembered. Limits: 8192 tokens and
+// 8 MiB of users are kept; a token of more than 16 KiB is no good one; `max_waiting` requests wait
+// for a review.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
 #include "apiservice/auth/expiring_cache.h"
 #include "apiservice/auth/review_client.h"
+#include "apiservice/auth/review_flights.h"
 #include "apiservice/auth/user.h"
 #include "base/clock.h"
 #include "base/snapshot.h"
@@ -27,7 +27,7 @@ using StaticTokens = absl::flat_hash_map<std::string, UserPtr>;
 class TokenAuthenticator {
  public:
   // `reviews` may be nullptr: only static tokens then. Both outlive the object.
-  TokenAuthenticator(ReviewClient* reviews, Clock* clock, absl::Duration ttl);
+  TokenAuthenticator(ReviewClient* reviews, Clock* clock, absl::Duration ttl, int max_waiting);
 
   // Whether there is anything that could know a token.
   bool enabled() const { return reviews_ != nullptr || static_tokens_.Get() != nullptr; }
@@ -35,16 +35,17 @@ class TokenAuthenticator {
   // Lines `token,user,uid[,"group,group"]`. kInvalidArgument names the line; what was known stays.
   absl::Status SetStaticTokens(absl::string_view csv);
 
-  // kUnauthenticated: not a good token, or nobody could say.
+  // kUnauthenticated: not a good token, or nobody could say. kResourceExhausted: too many wait for
+  // that.
   absl::StatusOr<UserPtr> Authenticate(absl::string_view token);
 
  private:
-  struct Flight;
   using Result = absl::StatusOr<UserPtr>;
 
   std::string Hash(absl::string_view token) const;
   // `cacheable` comes back false when the answer must not be remembered.
   Result Review(absl::string_view token, bool* cacheable);
+  Result ReviewAndRemember(absl::string_view token, const std::string& hash);
 
   ReviewClient* const reviews_;
   Clock* const clock_;
@@ -52,8 +53,7 @@ class TokenAuthenticator {
   const std::string secret_;  // of this process
   Snapshot<StaticTokens> static_tokens_;
   ExpiringCache<Result> cache_;
-  absl::Mutex mutex_;
-  absl::flat_hash_map<std::string, std::shared_ptr<Flight>> flights_ ABSL_GUARDED_BY(mutex_);
+  ReviewFlights<UserPtr> flights_;
 };
 
 // Pure, for tests: the user of a TokenReview's answer. kUnauthenticated: not authenticated;

@@ -14,6 +14,20 @@ const UserPtr& AnonymousUser() {
   return *kUser;
 }
 
+size_t Footprint(const User& user) {
+  size_t bytes = sizeof(User) + user.name.size() + user.uid.size();
+  const auto add = [&bytes](const std::vector<std::string>& values) {
+    for (const std::string& value : values) bytes += sizeof(value) + value.size();
+  };
+  add(user.groups);
+  for (const auto& [key, values] : user.extra) {
+    constexpr size_t kNodeBytes = 128;
+    bytes += kNodeBytes + key.size();
+    add(values);
+  }
+  return bytes;
+}
+
 void AddAuthenticatedGroup(User* user) {
   if (!user->InGroup(kAuthenticatedGroup) && !user->InGroup(kUnauthenticatedGroup)) {
     user->groups.emplace_back(kAuthenticatedGroup);

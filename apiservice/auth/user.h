@@ -1,6 +1,7 @@
 // Who asks.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,6 +29,9 @@ using UserPtr = std::shared_ptr<const User>;
 
 // system:anonymous in system:unauthenticated.
 const UserPtr& AnonymousUser();
+
+// About what it takes in memory.
+size_t Footprint(const User& user);
 
 // Adds system:authenticated unless one of the two groups is there.
 void AddAuthenticatedGroup(User* user);

@@ -2,13 +2,13 @@
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
+#include <cerrno>
+#include <utility>
 
 #include "apiservice/net/peer_chain.h"
 
@@ -17,58 +17,24 @@ namespace {
 
 constexpr size_t kReadBytes = 16 * 1024;  // one TLS record
 
-// Waits until the socket takes more; false when the time is over or the peer gone.
-bool WaitWritable(int fd, short events, std::chrono::steady_clock::time_point until) {
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-      until - std::chrono::steady_clock::now());
-  if (left.count() <= 0) return false;
-  pollfd poller = {fd, events, 0};
-  return poll(&poller, 1, static_cast<int>(left.count())) > 0 &&
-         (poller.revents & (POLLERR | POLLNVAL)) == 0;
-}
+// What OpenSSL 3.0 allocates for a connection, measured: until the handshake is done, afterwards,
+// and in addition while a record is being read or written.
+constexpr size_t kHandshakeBytes = 48 * 1024;
+constexpr size_t kTlsBytes = 14 * 1024;
+constexpr size_t kRecordBytes = 17 * 1024;
 
 }  // namespace
 
 Connection::Connection(int fd, std::shared_ptr<const TlsBundle> bundle, const RequestLimits& limits)
-    : reader(limits), fd_(fd), bundle_(std::move(bundle)), ssl_(NewServerSsl(*bundle_)) {
-  if (ssl_ != nullptr) SSL_set_fd(ssl_, fd_);
-}
+    : reader(limits), fd_(fd), bundle_(std::move(bundle)) {}
 
 Connection::~Connection() {
-  if (ssl_ != nullptr) SSL_free(ssl_);
+  SSL_free(ssl_);
   close(fd_);
 }
 
-Connection::Io Connection::Handshake() {
-  if (ssl_ == nullptr) return Io::kClosed;
-  ERR_clear_error();
-  const int result = SSL_do_handshake(ssl_);
-  if (result == 1) {
-    handshake_done_ = true;
-    reader.request().peer = PeerChain::FromConnection(ssl_);
-    return Io::kOk;
-  }
-  switch (SSL_get_error(ssl_, result)) {
-    case SSL_ERROR_WANT_READ:
-      return Io::kWantRead;
-    case SSL_ERROR_WANT_WRITE:
-      return Io::kWantWrite;
-    default:
-      broken_ = true;
-      ERR_clear_error();
-      return Io::kClosed;
-  }
-}
-
-Connection::Io Connection::Read() {
-  std::array<char, kReadBytes> buffer;
-  ERR_clear_error();
-  const int got = SSL_read(ssl_, buffer.data(), static_cast<int>(buffer.size()));
-  if (got > 0) {
-    reader.Feed(absl::string_view(buffer.data(), static_cast<size_t>(got)));
-    return Io::kOk;
-  }
-  switch (SSL_get_error(ssl_, got)) {
+Connection::Io Connection::Result(int returned) {
+  switch (SSL_get_error(ssl_, returned)) {
     case SSL_ERROR_WANT_READ:
       return Io::kWantRead;
     case SSL_ERROR_WANT_WRITE:
@@ -82,33 +48,75 @@ Connection::Io Connection::Read() {
   }
 }
 
+bool Connection::StartTls() {
+  ssl_ = NewServerSsl(*bundle_);
+  if (ssl_ != nullptr) SSL_set_fd(ssl_, fd_);
+  return ssl_ != nullptr;
+}
+
+Connection::Io Connection::Handshake() {
+  ERR_clear_error();
+  const int result = SSL_do_handshake(ssl_);
+  if (result != 1) return Result(result);
+  handshake_done_ = true;
+  reader.request().peer = PeerChain::FromConnection(ssl_);
+  return Io::kOk;
+}
+
+Connection::Io Connection::Read() {
+  std::array<char, kReadBytes> buffer;
+  ERR_clear_error();
+  const int got = SSL_read(ssl_, buffer.data(), static_cast<int>(buffer.size()));
+  if (got <= 0) return Result(got);
+  reader.Feed(absl::string_view(buffer.data(), static_cast<size_t>(got)));
+  return Io::kOk;
+}
+
 bool Connection::HasBuffered() const { return SSL_has_pending(ssl_) != 0; }
 
-bool Connection::Write(absl::string_view bytes, absl::Duration timeout) {
-  // Real time: this waits on a socket, which a simulated clock does not move.
-  const auto until = std::chrono::steady_clock::now() + absl::ToChronoMilliseconds(timeout);
-  while (!bytes.empty()) {
+Connection::Io Connection::Write(absl::string_view* bytes) {
+  while (!bytes->empty()) {
     ERR_clear_error();
-    const size_t piece = std::min(bytes.size(), size_t{1} << 30);
-    const int sent = SSL_write(ssl_, bytes.data(), static_cast<int>(piece));
-    if (sent > 0) {
-      bytes.remove_prefix(static_cast<size_t>(sent));
-      continue;
-    }
-    const int error = SSL_get_error(ssl_, sent);
-    const bool wait = error == SSL_ERROR_WANT_WRITE || error == SSL_ERROR_WANT_READ;
-    if (!wait || !WaitWritable(fd_, error == SSL_ERROR_WANT_WRITE ? POLLOUT : POLLIN, until)) {
-      broken_ = true;
-      ERR_clear_error();
-      return false;
-    }
+    const size_t piece = std::min(bytes->size(), size_t{1} << 30);
+    const int sent = SSL_write(ssl_, bytes->data(), static_cast<int>(piece));
+    if (sent <= 0) return Result(sent);
+    bytes->remove_prefix(static_cast<size_t>(sent));
   }
-  return true;
+  return Io::kOk;
+}
+
+Connection::Io Connection::WriteBody(const std::string& body, size_t* at) {
+  absl::string_view rest = absl::string_view(body).substr(*at);
+  const Io result = Write(&rest);
+  *at = body.size() - rest.size();
+  return result;
+}
+
+Connection::Io Connection::Send(absl::string_view front, std::shared_ptr<const std::string> body,
+                                size_t body_at) {
+  Io result = Write(&front);
+  if (result == Io::kOk && body != nullptr) result = WriteBody(*body, &body_at);
+  const bool rest = result == Io::kWantRead || result == Io::kWantWrite;
+  if (rest) unsent_ = {std::string(front), std::move(body), body_at};
+  return result;
+}
+
+Connection::Io Connection::SendRest() {
+  absl::string_view front = unsent_.front;
+  Io result = Write(&front);
+  unsent_.front.erase(0, unsent_.front.size() - front.size());
+  if (result == Io::kOk && unsent_.body != nullptr) {
+    result = WriteBody(*unsent_.body, &unsent_.body_at);
+  }
+  if (result == Io::kOk) unsent_ = {};
+  return result;
 }
 
 void Connection::Finish() {
   if (handshake_done_ && !broken_) SSL_shutdown(ssl_);
   ERR_clear_error();
+  SSL_free(ssl_);
+  ssl_ = nullptr;
   shutdown(fd_, SHUT_WR);
 }
 
@@ -120,6 +128,19 @@ bool Connection::DiscardInput() {
     if (got < 0) return errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR;
   }
   return false;
+}
+
+size_t Connection::Footprint() const {
+  size_t bytes = sizeof(Connection) + reader.BytesHeld();
+  if (ssl_ == nullptr) return bytes;
+  bytes += handshake_done_ ? kTlsBytes : kHandshakeBytes;
+  if (HasBuffered()) bytes += kRecordBytes;
+  if (const auto& peer = reader.request().peer; peer != nullptr) bytes += peer->Footprint();
+  if (sending()) bytes += kRecordBytes + unsent_.front.capacity();
+  if (unsent_.body != nullptr) {
+    bytes += unsent_.body->size() / static_cast<size_t>(std::max(unsent_.body.use_count(), 1L));
+  }
+  return bytes;
 }
 
 }  // namespace flyball::apiservice

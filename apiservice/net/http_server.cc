@@ -8,19 +8,21 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
 #include "apiservice/net/connection.h"
+#include "apiservice/net/connection_set.h"
+#include "apiservice/net/descriptors.h"
+#include "apiservice/net/event_workers.h"
 #include "apiservice/net/listener.h"
+#include "apiservice/net/newcomers.h"
 #include "base/status_macros.h"
 #include "base/steady_wait.h"
 #include "base/thread_limit.h"
@@ -32,7 +34,6 @@ namespace {
 using Io = Connection::Io;
 
 constexpr int kSweepMs = 1000;
-constexpr int kWorkerIdleMs = 10'000;  // then a worker above the minimum ends
 constexpr absl::Duration kLinger = absl::Seconds(1);
 
 // The Date header, made once a second and thread.
@@ -44,6 +45,27 @@ const std::string& DateNow(absl::Time now) {
     text = HttpDate(now);
   }
   return text;
+}
+
+HttpResponse PlainError(int status, absl::string_view text) {
+  HttpResponse response;
+  response.status = status;
+  response.content_type = "text/plain; charset=utf-8";
+  response.body = std::make_shared<std::string>(text);
+  response.close = true;
+  return response;
+}
+
+// Of a request that could not be read.
+HttpResponse BadRequest(int status) {
+  return PlainError(status, absl::StrFormat("%d %s", status, ReasonPhrase(status)));
+}
+
+// Of one that there is no memory for, before anybody knows whose it is.
+HttpResponse NoRoom() {
+  HttpResponse response = PlainError(429, "Too many requests, please try again later.\n");
+  response.headers.emplace_back("Retry-After", "1");
+  return response;
 }
 
 RequestLimits LimitsOf(const ListenOptions& options) {
@@ -65,11 +87,15 @@ class HttpServer::Impl {
         limits_(LimitsOf(options_)),
         tls_(tls),
         clock_(clock),
-        handler_(std::move(handler)) {}
+        handler_(std::move(handler)),
+        connections_({.max_connections = ConnectionsPossible(options_.max_connections),
+                      .max_bytes = options_.max_connection_bytes},
+                     clock, &counters_.connection_bytes, &counters_.ended_for_room),
+        workers_(options_.workers, options_.max_workers, &counters_.workers,
+                 [this](void* subject) { ServeSubject(subject); }) {}
 
   ~Impl() {
     Drain(absl::ZeroDuration());
-    if (epoll_ >= 0) close(epoll_);
     if (wake_ >= 0) close(wake_);
   }
 
@@ -81,16 +107,22 @@ class HttpServer::Impl {
     }
     ASSIGN_OR_RETURN(listener_, Listen(options_));
     port_ = listener_.port;
-    epoll_ = epoll_create1(EPOLL_CLOEXEC);
     wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (epoll_ < 0 || wake_ < 0) {
-      close(listener_.fd);
-      return absl::UnavailableError("cannot make an event queue: no file descriptors left");
+    absl::Status started = newcomers_.Start();
+    started.Update(workers_.Start());
+    if (started.ok() && (wake_ < 0 || !workers_.Watch(newcomers_.waiting_fd(), &newcomers_))) {
+      started = absl::UnavailableError("no file descriptors left");
     }
-    accepting_ = std::thread([this] { AcceptAndSweep(); });
-    absl::MutexLock lock(&mutex_);
-    for (int i = 0; i < options_.min_workers; ++i) RETURN_IF_ERROR(AddWorker());
-    return absl::OkStatus();
+    if (started.ok()) {
+      absl::StatusOr<std::thread> accepting =
+          UnlessNoThread([this] { return std::thread([this] { AcceptAndSweep(); }); });
+      if (accepting.ok()) accepting_ = *std::move(accepting);
+      started.Update(accepting.status());
+    }
+    if (started.ok()) return absl::OkStatus();
+    workers_.Stop();
+    close(listener_.fd);
+    return started;
   }
 
   int port() const { return port_; }
@@ -102,19 +134,14 @@ class HttpServer::Impl {
     Wake();
     {
       absl::MutexLock lock(&mutex_);
-      const auto none_left = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
-        return listener_closed_ && connections_.empty();
-      };
-      AwaitFor(mutex_, absl::Condition(&none_left), limit);
-      cut_off_ = true;
-      for (Connection* connection : connections_) shutdown(connection->fd(), SHUT_RDWR);
+      AwaitFor(mutex_, absl::Condition(&listener_closed_), limit);
     }
+    connections_.AwaitEmpty(limit);
+    cut_off_ = true;
+    connections_.EndAll();
     Wake();
     accepting_.join();
-    StopWorkers();
-    absl::MutexLock lock(&mutex_);
-    for (Connection* connection : connections_) delete connection;
-    connections_.clear();
+    workers_.Stop();
   }
 
  private:
@@ -128,14 +155,16 @@ class HttpServer::Impl {
   void AcceptAndSweep() {
     MonotonicTime next_sweep = clock_->MonotonicNow();
     while (true) {
-      pollfd pollers[2] = {{wake_, POLLIN, 0}, {listener_.fd, POLLIN, 0}};
-      poll(pollers, listener_.fd >= 0 ? 2 : 1, draining_ ? 20 : kSweepMs);
+      pollfd pollers[3] = {
+          {wake_, POLLIN, 0}, {newcomers_.said_fd(), POLLIN, 0}, {listener_.fd, POLLIN, 0}};
+      poll(pollers, listener_.fd >= 0 ? 3 : 2, draining_ ? 20 : kSweepMs);
       if (pollers[0].revents != 0) {
         uint64_t count = 0;
         [[maybe_unused]] const ssize_t got = read(wake_, &count, sizeof(count));
       }
-      if (listener_.fd >= 0) AcceptAll();
-      if (draining_ && listener_.fd >= 0) {
+      const bool more = listener_.fd >= 0 && AcceptSome();
+      newcomers_.Gather([this](Connection* connection) { GiveUp(connection); });
+      if (draining_ && listener_.fd >= 0 && !more) {
         // Whoever had connected by now was accepted above and is served.
         close(listener_.fd);
         listener_.fd = -1;
@@ -143,31 +172,31 @@ class HttpServer::Impl {
         listener_closed_ = true;
       }
       if (const MonotonicTime now = clock_->MonotonicNow(); draining_ || now >= next_sweep) {
-        Sweep(now);
+        connections_.EndOverdue(now, draining_);
+        workers_.JoinFinished();
         next_sweep = now + absl::Milliseconds(kSweepMs);
       }
-      if (draining_ && IsCutOffOrEmpty()) return;
+      if (draining_ && (cut_off_ || connections_.empty())) return;
     }
   }
 
-  bool IsCutOffOrEmpty() {
-    absl::MutexLock lock(&mutex_);
-    return cut_off_ || connections_.empty();
-  }
-
-  void AcceptAll() {
-    while (true) {
-      const int fd = accept4(listener_.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  // Whether there may be more.
+  bool AcceptSome() {
+    constexpr int kAtOnce = 128;  // then it looks at those that are there again
+    for (int i = 0; i < kAtOnce; ++i) {
+      uint64_t origin = 0;
+      const int fd = Accept(listener_.fd, &origin);
       if (fd < 0) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
           OutOfDescriptors();
         }
         if (errno == EINTR || errno == ECONNABORTED) continue;
-        return;
+        return false;
       }
-      if (counters_.open >= options_.max_connections) {
+      auto connection = std::make_unique<Connection>(fd, tls_->bundle(), limits_);
+      connection->origin = origin;
+      if (!connections_.Add(connection.get())) {
         ++counters_.refused;
-        close(fd);
         continue;
       }
       const int on = 1;
@@ -175,150 +204,54 @@ class HttpServer::Impl {
       setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
       ++counters_.accepted;
       ++counters_.open;
-      auto* connection = new Connection(fd, tls_->bundle(), limits_);
-      {
-        absl::MutexLock lock(&mutex_);
-        connections_.insert(connection);
-      }
-      connection->message_started = clock_->MonotonicNow();
-      Park(connection, EPOLLIN, connection->message_started + options_.handshake_timeout);
+      BeginNewcomer(connection.release());
     }
+    return true;
+  }
+
+  void BeginNewcomer(Connection* connection) {
+    connections_.Weigh(connection);
+    connection->message_started = clock_->MonotonicNow();
+    connection->idle = false;
+    connection->quiet_since_ns = absl::ToInt64Nanoseconds(connection->message_started);
+    connection->deadline_ns =
+        absl::ToInt64Nanoseconds(connection->message_started + options_.handshake_timeout);
+    if (!newcomers_.Begin(connection)) Close(connection);
+  }
+
+  void GiveUp(Connection* newcomer) {
+    ++counters_.handshake_errors;
+    Close(newcomer);
   }
 
   // The connection stays in the kernel's queue, which would wake this thread again at once.
   void OutOfDescriptors() {
     ++counters_.refused;
     spdlog::warn("no file descriptors left: new connections wait");
-    EndOldestIdle();
+    connections_.EndSomeQuiet();
     pollfd poller = {wake_, POLLIN, 0};
     poll(&poller, 1, 100);
   }
 
-  void EndOldestIdle() {
-    absl::MutexLock lock(&mutex_);
-    Connection* oldest = nullptr;
-    int64_t oldest_deadline = Connection::kNever;
-    for (Connection* connection : connections_) {
-      const int64_t deadline = connection->deadline_ns;
-      if (connection->idle && deadline < oldest_deadline) {
-        oldest = connection;
-        oldest_deadline = deadline;
-      }
-    }
-    if (oldest != nullptr) shutdown(oldest->fd(), SHUT_RD);
-  }
-
-  // Ends connections by closing their reading side: a worker then sees the end of input, after
-  // whatever had arrived, and it alone destroys the connection.
-  void Sweep(MonotonicTime now) {
-    const int64_t now_ns = absl::ToInt64Nanoseconds(now);
-    {
-      absl::MutexLock lock(&mutex_);
-      for (Connection* connection : connections_) {
-        const int64_t deadline = connection->deadline_ns;
-        if (deadline <= now_ns ||
-            (draining_ && deadline != Connection::kNever && connection->idle)) {
-          shutdown(connection->fd(), SHUT_RD);
-        }
-      }
-    }
-    JoinFinishedWorkers();
-  }
-
-  // ---- workers ----
-
-  absl::Status AddWorker() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    const uint64_t id = next_worker_++;
-    ASSIGN_OR_RETURN(std::thread worker,
-                     UnlessNoThread([&] { return std::thread([this, id] { Work(id); }); }));
-    ++counters_.workers;
-    workers_[id] = std::move(worker);
-    return absl::OkStatus();
-  }
-
-  void Work(uint64_t id) {
-    while (true) {
-      epoll_event event = {};
-      idle_workers_.fetch_add(1);
-      const int count = epoll_wait(epoll_, &event, 1, kWorkerIdleMs);
-      const int idle_before = idle_workers_.fetch_sub(1);
-      if (count > 0 && event.data.ptr == nullptr) break;  // stop
-      if (count > 0) {
-        if (idle_before == 1) StartAnother();
-        Serve(static_cast<Connection*>(event.data.ptr));
-      } else if (count == 0 && LeaveIfSpare()) {
-        break;
-      }
-    }
-    absl::MutexLock lock(&mutex_);
-    finished_.push_back(id);
-  }
-
-  void StartAnother() {
-    absl::MutexLock lock(&mutex_);
-    if (stopping_ || counters_.workers >= options_.max_workers) return;
-    const absl::Status added = AddWorker();  // else those that there are do it
-    if (!added.ok() && !std::exchange(told_of_no_thread_, true)) {
-      spdlog::warn("requests wait for the {} threads that there are: {}", counters_.workers.load(),
-                   std::string(added.message()));
-    }
-  }
-
-  bool LeaveIfSpare() {
-    absl::MutexLock lock(&mutex_);
-    if (stopping_ || counters_.workers <= options_.min_workers) return false;
-    --counters_.workers;
-    return true;
-  }
-
-  void JoinFinishedWorkers() {
-    std::vector<std::thread> threads;
-    {
-      absl::MutexLock lock(&mutex_);
-      for (const uint64_t id : std::exchange(finished_, {})) {
-        threads.push_back(std::move(workers_.extract(id).mapped()));
-      }
-    }
-    for (std::thread& thread : threads) thread.join();
-  }
-
-  void StopWorkers() {
-    absl::flat_hash_map<uint64_t, std::thread> threads;
-    {
-      absl::MutexLock lock(&mutex_);
-      stopping_ = true;
-      threads = std::exchange(workers_, {});
-      finished_.clear();
-    }
-    // Level-triggered and never read: every worker sees it.
-    Wake();
-    epoll_event event = {};
-    event.events = EPOLLIN;
-    event.data.ptr = nullptr;
-    epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event);
-    for (auto& [id, thread] : threads) thread.join();
-  }
-
   // ---- one connection ----
 
-  // Hands the connection back to the event queue; another thread may have it at once.
-  void Park(Connection* connection, uint32_t events, MonotonicTime deadline) {
-    connection->idle = connection->handshake_done() && !connection->reader.InMessage();
+  // Hands the connection back to the event queue; another thread may have it at once. `limit`:
+  // counted from message_started.
+  void Park(Connection* connection, uint32_t events, absl::Duration limit) {
+    connections_.Weigh(connection);
+    const MonotonicTime deadline = connection->message_started + limit;
+    connection->idle =
+        connection->handshake_done() && !connection->reader.InMessage() && !connection->sending();
+    connection->quiet_since_ns = absl::ToInt64Nanoseconds(clock_->MonotonicNow());
+    const bool known = std::exchange(connection->registered, true);
+    const int fd = connection->fd();
+    // The last that this thread does with it, as Serve begins with it on whichever thread.
     connection->deadline_ns = absl::ToInt64Nanoseconds(deadline);
-    epoll_event event = {};
-    event.events = events | EPOLLRDHUP | EPOLLONESHOT;
-    event.data.ptr = connection;
-    const int operation =
-        std::exchange(connection->registered, true) ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
-    if (epoll_ctl(epoll_, operation, connection->fd(), &event) != 0) Close(connection);
+    if (!workers_.Await(fd, connection, events, known)) Close(connection);
   }
 
   void Close(Connection* connection) {
-    {
-      absl::MutexLock lock(&mutex_);
-      connections_.erase(connection);
-    }
-    delete connection;
+    connections_.Close(connection);
     --counters_.open;
   }
 
@@ -332,23 +265,35 @@ class HttpServer::Impl {
     }
     connection->lingering = true;
     connection->message_started = clock_->MonotonicNow();
-    Park(connection, EPOLLIN, connection->message_started + kLinger);
+    Park(connection, EPOLLIN, kLinger);
+  }
+
+  void ServeSubject(void* subject) {
+    if (subject != &newcomers_) return Serve(static_cast<Connection*>(subject));
+    Connection* const newcomer = newcomers_.Take();
+    if (newcomer != nullptr) Serve(newcomer);
   }
 
   void Serve(Connection* connection) {
-    connection->deadline_ns = Connection::kNever;
+    if (connection->deadline_ns.exchange(Connection::kNever) == Connection::kEnded) {
+      Close(connection);  // it had to make room
+      return;
+    }
+    connection->yielded = false;
     if (connection->lingering) {
       ServeLingering(connection);
       return;
     }
     if (!connection->handshake_done() && !AdvanceHandshake(connection)) return;
-    while (true) {
-      while (connection->reader.state() == RequestReader::State::kNeedMore) {
+    if (connection->sending() && !Sent(connection, connection->SendRest())) return;
+    for (int steps = 0;; ++steps) {
+      while (!connection->refused &&
+             connection->reader.state() == RequestReader::State::kNeedMore) {
+        if (++steps > kTurn) return Yield(connection);
         if (!ReadMore(connection)) return;
       }
-      if (!Answer(connection)) return;
-      connection->reader.Next();
-      if (connection->reader.InMessage()) connection->message_started = clock_->MonotonicNow();
+      if (steps > kTurn) return Yield(connection);
+      if (!Sent(connection, Answer(connection))) return;
       // What has not arrived yet is waited for in the queue, without a read that finds nothing.
       if (connection->reader.state() == RequestReader::State::kNeedMore &&
           !connection->HasBuffered()) {
@@ -358,16 +303,32 @@ class HttpServer::Impl {
     }
   }
 
+  // Whoever has much to be read or answered goes to the end of the queue now and then.
+  void Yield(Connection* connection) {
+    const absl::Duration limit =
+        connection->handshake_done() ? options_.header_timeout : options_.handshake_timeout;
+    connection->yielded = true;
+    Park(connection, EPOLLIN | EPOLLOUT, limit);
+  }
+
   void ServeLingering(Connection* connection) {
     if (connection->DiscardInput()) {
       Close(connection);
     } else {
-      Park(connection, EPOLLIN, connection->message_started + kLinger);
+      Park(connection, EPOLLIN, kLinger);
     }
   }
 
   // False: parked or closed.
   bool AdvanceHandshake(Connection* connection) {
+    if (!connection->has_tls()) {
+      if (!connection->StartTls()) {
+        Close(connection);
+        return false;
+      }
+      // Handshakes of a crowd come one after the other, as those before it make room.
+      if (!HasRoom(connection)) return false;
+    }
     switch (connection->Handshake()) {
       case Io::kOk:
         return true;
@@ -376,10 +337,10 @@ class HttpServer::Impl {
         Close(connection);
         return false;
       case Io::kWantRead:
-        Park(connection, EPOLLIN, connection->message_started + options_.handshake_timeout);
+        Park(connection, EPOLLIN, options_.handshake_timeout);
         return false;
       case Io::kWantWrite:
-        Park(connection, EPOLLOUT, connection->message_started + options_.handshake_timeout);
+        Park(connection, EPOLLOUT, options_.handshake_timeout);
         return false;
     }
     return false;
@@ -391,7 +352,7 @@ class HttpServer::Impl {
     const Io result = connection->Read();
     if (result == Io::kOk) {
       if (!was_in_message) connection->message_started = clock_->MonotonicNow();
-      return true;
+      return connection->reader.BytesHeld() <= kCountedAtOnce || HasRoom(connection);
     }
     if (result == Io::kClosed) {
       connection->Finish();
@@ -402,10 +363,19 @@ class HttpServer::Impl {
     return false;
   }
 
+  // For what it has begun. False: parked until there is.
+  bool HasRoom(Connection* connection) {
+    const ConnectionSet::Room room = connections_.Weigh(connection);
+    connection->refused = room == ConnectionSet::Room::kNone;
+    if (room != ConnectionSet::Room::kSoon) return true;
+    Yield(connection);  // others are closed meanwhile
+    return false;
+  }
+
   void ParkForInput(Connection* connection, uint32_t events) {
-    Park(connection, events,
-         connection->reader.InMessage() ? connection->message_started + options_.header_timeout
-                                        : clock_->MonotonicNow() + options_.idle_timeout);
+    const bool in_message = connection->reader.InMessage();
+    if (!in_message) connection->message_started = clock_->MonotonicNow();
+    Park(connection, events, in_message ? options_.header_timeout : options_.idle_timeout);
   }
 
   // Nothing that is ours throws; what a library might (no memory left) costs this answer only.
@@ -413,7 +383,8 @@ class HttpServer::Impl {
     try {
       return handler_(request);
     } catch (const std::exception& error) {
-      spdlog::error("serving {} {}: {}", request.method, request.target, error.what());
+      spdlog::error("serving {} {}: {}", request.method,
+                    request.target.substr(0, kShownTargetBytes), error.what());
       HttpResponse response;
       response.status = 500;
       response.close = true;
@@ -421,39 +392,61 @@ class HttpServer::Impl {
     }
   }
 
-  // Answers the request that was read, or the error. False: parked or closed.
-  bool Answer(Connection* connection) {
+  // Begins to answer the request that was read, or the error.
+  Io Answer(Connection* connection) {
     const HttpRequest& request = connection->reader.request();
     HttpResponse response;
-    if (connection->reader.state() == RequestReader::State::kError) {
+    if (connection->refused) {
+      ++counters_.refused_requests;
+      response = NoRoom();
+    } else if (connection->reader.state() == RequestReader::State::kError) {
       ++counters_.bad_requests;
-      response.status = connection->reader.error_status();
-      response.content_type = "text/plain; charset=utf-8";
-      response.body = std::make_shared<std::string>(
-          absl::StrFormat("%d %s", response.status, ReasonPhrase(response.status)));
-      response.close = true;
+      response = BadRequest(connection->reader.error_status());
     } else {
       response = Call(request);
     }
-    const bool keep_alive = !response.close && !draining_ && connection->reader.KeepAlive();
-    thread_local std::string bytes;
-    bytes.clear();
-    AppendResponse(response, DateNow(clock_->WallNow()), keep_alive, request.method == "HEAD",
-                   &bytes);
-    const bool sent = connection->Write(bytes, options_.write_timeout);
-    if (bytes.capacity() > kKeptBufferBytes) std::string().swap(bytes);
-    if (!sent) {
+    connection->keep_alive = !response.close && !draining_ && connection->reader.KeepAlive();
+    // The head and the beginning of the body: a record of TLS.
+    thread_local std::string front;
+    front.clear();
+    AppendHead(response, DateNow(clock_->WallNow()), connection->keep_alive, &front);
+    size_t body_at = 0;
+    if (request.method == "HEAD" || response.status == 304) response.body = nullptr;
+    if (response.body != nullptr) {
+      body_at = std::min(response.body->size(), kFrontBytes - std::min(front.size(), kFrontBytes));
+      front.append(*response.body, 0, body_at);
+      if (body_at == response.body->size()) response.body = nullptr;
+    }
+    const Io result = connection->Send(front, std::move(response.body), body_at);
+    if (result != Io::kOk) connection->message_started = clock_->MonotonicNow();
+    return result;
+  }
+
+  // After a part of an answer was written. True: all of it, and the connection lives on.
+  bool Sent(Connection* connection, Io result) {
+    if (result == Io::kClosed) {
       Close(connection);
       return false;
     }
-    if (!keep_alive) {
+    if (result != Io::kOk) {
+      Park(connection, result == Io::kWantRead ? EPOLLIN : EPOLLOUT, options_.write_timeout);
+      return false;
+    }
+    if (!connection->keep_alive) {
       Finish(connection);
       return false;
     }
+    connection->reader.Next();
+    const bool has_next = connection->reader.InMessage() ||
+                          connection->reader.state() != RequestReader::State::kNeedMore;
+    if (has_next) connection->message_started = clock_->MonotonicNow();
     return true;
   }
 
-  static constexpr size_t kKeptBufferBytes = 1 << 20;  // a thread keeps no more than this
+  static constexpr int kTurn = 4;  // reads and answers
+  static constexpr size_t kFrontBytes = 16 << 10;
+  static constexpr size_t kCountedAtOnce = 16 << 10;  // of a head that is still being read
+  static constexpr size_t kShownTargetBytes = 256;
 
   const ListenOptions options_;
   const RequestLimits limits_;
@@ -464,21 +457,17 @@ class HttpServer::Impl {
 
   Listener listener_;  // the accepting thread's own once it runs
   int port_ = 0;
-  int epoll_ = -1;
   int wake_ = -1;
   std::thread accepting_;
   std::atomic<bool> draining_{false};
-  std::atomic<int> idle_workers_{0};
+  std::atomic<bool> cut_off_{false};
 
   absl::Mutex mutex_;
   bool listener_closed_ ABSL_GUARDED_BY(mutex_) = false;
-  bool cut_off_ ABSL_GUARDED_BY(mutex_) = false;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  absl::flat_hash_set<Connection*> connections_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<uint64_t, std::thread> workers_ ABSL_GUARDED_BY(mutex_);
-  std::vector<uint64_t> finished_ ABSL_GUARDED_BY(mutex_);
-  uint64_t next_worker_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool told_of_no_thread_ ABSL_GUARDED_BY(mutex_) = false;
+
+  Newcomers newcomers_;
+  ConnectionSet connections_;
+  EventWorkers workers_;  // last: its threads use what is above
 };
 
 HttpServer::HttpServer(ListenOptions options, const TlsCertificates* tls, Clock* clock,

@@ -1,12 +1,14 @@
 // HTTP/1.1 over TLS: accepts, reads requests, hands them to a function, writes its answers.
 //
-// Threads: one accepts and, once a second, ends connections whose time is over. The others, from
-// min_workers to max_workers, wait together for any connection that has something to read (epoll,
-// one shot): whoever gets it reads without waiting, and once a request is whole, answers it. A
-// connection that is idle, in the middle of a handshake or slow to send its request holds no
-// thread, so any number of them keep nobody waiting. A further worker starts when all are busy.
+// Threads: one accepts, looks after newcomers (newcomers.h) and, once a second, ends connections
+// whose time is over. The others wait together for any connection that can go on
+// (event_workers.h): whoever gets it reads without waiting, and once a request is whole, answers
+// it. A connection that is idle, in the middle of a handshake, slow to send its request or slow to
+// take its answer holds no thread, so any number of them keep nobody waiting.
 //
-// Limits: ListenOptions. What breaks one is counted (`counters`) and never ends the process.
+// Limits: ListenOptions. What breaks one is counted (`counters`) and never ends the process; when
+// connections are too many or take too much memory, those that are quiet make room
+// (connection_set.h).
 #pragma once
 
 #include <atomic>
@@ -30,9 +32,12 @@ class HttpServer {
 
   struct Counters {
     std::atomic<uint64_t> accepted{0};
-    std::atomic<uint64_t> refused{0};           // above max_connections, or no file descriptor left
+    std::atomic<uint64_t> refused{0};           // all are being served, or no file descriptor left
     std::atomic<uint64_t> handshake_errors{0};  // and handshakes that took too long
     std::atomic<uint64_t> bad_requests{0};      // answered 400, 413, 431 or 505
+    std::atomic<uint64_t> refused_requests{0};  // answered 429: there was no room for their heads
+    std::atomic<uint64_t> ended_for_room{0};    // quiet connections, for others
+    std::atomic<size_t> connection_bytes{0};    // about what all take in memory
     std::atomic<int64_t> open{0};
     std::atomic<int64_t> workers{0};
   };
@@ -44,8 +49,8 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // kUnavailable: the address cannot be bound, with the reason. SIGPIPE is ignored from here on,
-  // unless the process handles it.
+  // kUnavailable: the address cannot be bound, with the reason; kResourceExhausted: no thread can
+  // be made. SIGPIPE is ignored from here on, unless the process handles it.
   absl::Status Start();
   int port() const;
 

@@ -77,4 +77,20 @@ absl::StatusOr<Listener> Listen(const ListenOptions& options) {
   return listener;
 }
 
+int Accept(int listener, uint64_t* origin) {
+  sockaddr_storage peer = {};
+  socklen_t length = sizeof(peer);
+  const int fd =
+      accept4(listener, reinterpret_cast<sockaddr*>(&peer), &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  *origin = 0;
+  if (peer.ss_family == AF_INET) {
+    std::memcpy(origin, &reinterpret_cast<const sockaddr_in*>(&peer)->sin_addr, sizeof(in_addr));
+  } else if (peer.ss_family == AF_INET6) {
+    const in6_addr& address = reinterpret_cast<const sockaddr_in6*>(&peer)->sin6_addr;
+    const size_t from = IN6_IS_ADDR_V4MAPPED(&address) ? sizeof(uint64_t) : 0;
+    std::memcpy(origin, address.s6_addr + from, sizeof(*origin));
+  }
+  return fd;
+}
+
 }  // namespace flyball::apiservice

@@ -1,5 +1,7 @@
-// A listening TCP socket.
+// A listening TCP socket, and whom it accepts.
 #pragma once
+
+#include <cstdint>
 
 #include "absl/status/statusor.h"
 #include "apiservice/options.h"
@@ -13,5 +15,9 @@ struct Listener {
 
 // Non-blocking. kInvalidArgument: not an IP address; kUnavailable: taken or not ours.
 absl::StatusOr<Listener> Listen(const ListenOptions& options);
+
+// The next connection, non-blocking; -1 with errno: none. `origin`: a number for who it comes from,
+// equal for equal addresses, of IPv6 for equal networks of 64 bits.
+int Accept(int listener, uint64_t* origin);
 
 }  // namespace flyball::apiservice

@@ -34,6 +34,8 @@ absl::string_view ReasonPhrase(int status) {
       return "Not Acceptable";
     case 413:
       return "Request Entity Too Large";
+    case 414:
+      return "Request URI Too Long";
     case 422:
       return "Unprocessable Entity";
     case 429:
@@ -53,8 +55,8 @@ absl::string_view ReasonPhrase(int status) {
   }
 }
 
-void AppendResponse(const HttpResponse& response, absl::string_view date, bool keep_alive,
-                    bool head_only, std::string* out) {
+void AppendHead(const HttpResponse& response, absl::string_view date, bool keep_alive,
+                std::string* out) {
   const size_t size = response.body == nullptr ? 0 : response.body->size();
   absl::StrAppend(out, "HTTP/1.1 ", response.status, " ", ReasonPhrase(response.status), "\r\n");
   for (const auto& [name, value] : response.headers) {
@@ -68,7 +70,6 @@ void AppendResponse(const HttpResponse& response, absl::string_view date, bool k
   // A 304 has no body and no length of one.
   if (response.status != 304) absl::StrAppend(out, "Content-Length: ", size, "\r\n");
   out->append("\r\n");
-  if (size > 0 && !head_only && response.status != 304) out->append(*response.body);
 }
 
 }  // namespace flyball::apiservice

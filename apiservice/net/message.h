@@ -38,8 +38,8 @@ struct HttpResponse {
 // The reason phrase: "OK", "Not Found".
 absl::string_view ReasonPhrase(int status);
 
-// Status line, headers, blank line and, unless `head_only`, the body.
-void AppendResponse(const HttpResponse& response, absl::string_view date, bool keep_alive,
-                    bool head_only, std::string* out);
+// Status line, headers and blank line; the body is sent after them.
+void AppendHead(const HttpResponse& response, absl::string_view date, bool keep_alive,
+                std::string* out);
 
 }  // namespace flyball::apiservice

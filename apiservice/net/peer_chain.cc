@@ -3,6 +3,7 @@
 #include <openssl/asn1.h>
 #include <openssl/obj_mac.h>
 
+#include <algorithm>
 #include <ctime>
 
 #include "absl/strings/escaping.h"
@@ -24,6 +25,12 @@ std::vector<std::string> SubjectValues(const X509* certificate, int nid) {
     OPENSSL_free(utf8);
   }
   return values;
+}
+
+// OpenSSL keeps the bytes of a certificate and what it read of them.
+size_t FootprintOf(const X509* certificate) {
+  constexpr size_t kForEachByte = 4;
+  return kForEachByte * static_cast<size_t>(std::max(i2d_X509(certificate, nullptr), 0));
 }
 
 }  // namespace
@@ -53,6 +60,8 @@ std::shared_ptr<PeerChain> PeerChain::FromConnection(ssl_st* ssl) {
         absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(digest), length));
   }
   chain->not_after_ = TimeOf(X509_get0_notAfter(leaf));
+  chain->footprint_ = FootprintOf(leaf);
+  for (X509* certificate : chain->intermediates_) chain->footprint_ += FootprintOf(certificate);
   return chain;
 }
 

@@ -5,6 +5,7 @@
 // the CA bundle changed or a while has passed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -32,6 +33,7 @@ class PeerChain {
   const std::vector<std::string>& organizations() const { return organizations_; }
   const std::string& sha256_hex() const { return sha256_hex_; }  // of the DER form
   absl::Time not_after() const { return not_after_; }
+  size_t Footprint() const { return footprint_; }  // about what it takes in memory
 
   x509_st* leaf() const { return leaf_; }
   const std::vector<x509_st*>& intermediates() const { return intermediates_; }
@@ -53,6 +55,7 @@ class PeerChain {
   std::vector<std::string> organizations_;
   std::string sha256_hex_;
   absl::Time not_after_;
+  size_t footprint_ = 0;
   absl::InlinedVector<Verdict, 2> verdicts_;
 };
 

@@ -108,7 +108,7 @@ class RuleBench::Impl {
         answering_{view_, directory, batcher_, values_, clock_, complaints_},
         pool_(2),
         authenticator_(nullptr, &clock_),
-        authorizer_({.mode = apiservice::AuthorizationMode::kAll}, nullptr, &clock_),
+        authorizer_({.mode = apiservice::AuthorizationMode::kAll}, nullptr, &clock_, 0),
         health_({}),
         documents_({}, &health_, &clock_),
         metrics_(&clock_, 0, 0),

@@ -23,7 +23,7 @@ MAY_INCLUDE = {
 PURE_SCALER = ("scaler/math/", "scaler/spec/")
 
 # Files that may read the machine's clock or environment.
-CLOCK_FILES = {"base/clock.cc", "apiservice/net/connection.cc"}  # the latter: deadlines of poll(2)
+CLOCK_FILES = {"base/clock.cc"}
 ENVIRONMENT_FILES = re.compile(r"^cmd/")
 
 BANNED = [
