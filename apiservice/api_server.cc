@@ -80,8 +80,7 @@ class ApiServer::Impl {
                                                clock_, options_.limits.max_reviews);
     PrepareHealth();
     documents_ = std::make_unique<DocumentEndpoints>(options_.version, health_.get(), clock_);
-    metrics_ = std::make_unique<MetricEndpoints>(clock_, options_.limits.response_cache_entries,
-                                                 options_.limits.response_cache_bytes);
+    metrics_ = std::make_unique<MetricEndpoints>(clock_, options_.limits);
     PrepareHandler();
     http_ = std::make_unique<HttpServer>(
         ListenWithEnoughWorkers(options_), tls_.get(), clock_,

@@ -218,7 +218,7 @@ HttpResponse DocumentEndpoints::OpenApi(const HttpRequest& request, const Routed
     if (part == nullptr) return StatusResponse(wire::RouteNotFound(), style);
   }
   HttpResponse response = Ok("application/json", part->json, style);
-  const absl::string_view hash = routed.query.Value("hash");
+  const std::string hash = routed.query.Value("hash");
   if (routed.endpoint == Endpoint::kOpenApiV3 && !hash.empty()) {
     if (hash != part->hash) {
       HttpResponse moved;

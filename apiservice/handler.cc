@@ -8,12 +8,14 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "apiservice/negotiation.h"
+#include "apiservice/wire/text.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::apiservice {
 namespace {
 
 constexpr size_t kMaxAuditIdBytes = 64;
+constexpr absl::Duration kComplaintInterval = absl::Seconds(10);
 
 // A random UUID: it names a request in logs and need not be secret.
 std::string NewAuditId() {
@@ -53,6 +55,14 @@ HttpResponse TooManyRequests() {
   return response;
 }
 
+// A part of what a client sent, for a log or an error.
+std::string Shown(absl::string_view text) {
+  constexpr size_t kShownBytes = 512;
+  std::string shown(text);
+  wire::Shorten(kShownBytes, &shown);
+  return shown;
+}
+
 wire::Status ForbiddenStatus(const User& user, const Attributes& attributes,
                              absl::string_view reason) {
   std::string sentence = ForbiddenSentence(user, attributes);
@@ -74,13 +84,13 @@ wire::Status NoRepresentation(const RoutedRequest& routed) {
 }  // namespace
 
 RequestHandler::RequestHandler(LimitOptions limits, Parts parts)
-    : limits_(limits), parts_(std::move(parts)) {}
+    : limits_(limits), parts_(std::move(parts)), complaints_(*parts_.clock, kComplaintInterval) {}
 
 HttpResponse RequestHandler::Handle(const HttpRequest& request) {
   const MonotonicTime start = parts_.clock->MonotonicNow();
-  const RoutedRequest routed = Route(request.method, request.target, limits_.request_timeout);
+  RoutedRequest routed = Route(request.method, request.target, limits_.request_timeout);
   const Style style = StyleOf(request, routed);
-  HttpResponse response = Answer(request, routed, style, start);
+  HttpResponse response = Answer(request, &routed, style, start);
   absl::string_view audit_id = request.Header("Audit-ID");
   if (audit_id.size() > kMaxAuditIdBytes) audit_id = audit_id.substr(0, kMaxAuditIdBytes);
   response.headers.emplace_back("Audit-Id",
@@ -92,7 +102,7 @@ HttpResponse RequestHandler::Handle(const HttpRequest& request) {
   parts_.self_metrics->Count(routed, response.status, took,
                              response.body == nullptr ? 0 : response.body->size());
   if (spdlog::should_log(spdlog::level::debug)) {
-    spdlog::debug("{} {} {} {}", request.method, request.target, response.status,
+    spdlog::debug("{} {} {} {}", request.method, Shown(request.target), response.status,
                   absl::FormatDuration(took));
   }
   return response;
@@ -103,20 +113,20 @@ HttpResponse RequestHandler::TooManyReviews() {
   return TooManyRequests();
 }
 
-HttpResponse RequestHandler::Answer(const HttpRequest& request, const RoutedRequest& routed,
+HttpResponse RequestHandler::Answer(const HttpRequest& request, RoutedRequest* routed,
                                     const Style& style, MonotonicTime start) {
-  if (routed.early_error.has_value()) return StatusResponse(*routed.early_error, style);
+  if (routed->early_error.has_value()) return StatusResponse(*routed->early_error, style);
   const absl::StatusOr<UserPtr> user = parts_.authenticator->Authenticate(request);
   if (absl::IsResourceExhausted(user.status())) return TooManyReviews();
   if (!user.ok()) {
-    spdlog::debug("authentication failed: {}", std::string(user.status().message()));
+    spdlog::debug("authentication failed: {}", Shown(user.status().message()));
     return StatusResponse(wire::Unauthorized(), style);
   }
   if (HasImpersonation(request.headers)) {
     return StatusResponse(
-        ForbiddenStatus(**user, routed.attributes, "impersonation is not supported here"), style);
+        ForbiddenStatus(**user, routed->attributes, "impersonation is not supported here"), style);
   }
-  if (IsProbe(routed)) return Authorized(request, routed, style, **user, start);
+  if (IsProbe(*routed)) return Authorized(request, routed, style, **user, start);
   const InFlight in_flight(&parts_.self_metrics->in_flight);
   if (in_flight.now() > limits_.max_in_flight && !(*user)->InGroup(kMastersGroup)) {
     ++parts_.self_metrics->refused_in_flight;
@@ -125,22 +135,26 @@ HttpResponse RequestHandler::Answer(const HttpRequest& request, const RoutedRequ
   return Authorized(request, routed, style, **user, start);
 }
 
-HttpResponse RequestHandler::Authorized(const HttpRequest& request, const RoutedRequest& routed,
+HttpResponse RequestHandler::Authorized(const HttpRequest& request, RoutedRequest* routed,
                                         const Style& style, const User& user, MonotonicTime start) {
-  const absl::StatusOr<Decision> decision = parts_.authorizer->Authorize(user, routed.attributes);
+  const absl::StatusOr<Decision> decision = parts_.authorizer->Authorize(user, routed->attributes);
   if (absl::IsResourceExhausted(decision.status())) return TooManyReviews();
   if (!decision.ok()) {
-    spdlog::warn("authorization of {}: {}", user.name, std::string(decision.status().message()));
+    if (complaints_.Due("authorization")) {
+      spdlog::warn("authorization of {}: {}", Shown(user.name),
+                   std::string(decision.status().message()));
+    }
     // As Go's http.Error after the library's escaping.
-    return ErrorText(500,
-                     absl::StrReplaceAll(absl::StrCat("Internal Server Error: \"", request.target,
-                                                      "\": ", decision.status().message()),
-                                         {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}}));
+    return ErrorText(
+        500, absl::StrReplaceAll(absl::StrCat("Internal Server Error: \"", Shown(request.target),
+                                              "\": ", decision.status().message()),
+                                 {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}}));
   }
   if (!decision->allowed) {
-    return StatusResponse(ForbiddenStatus(user, routed.attributes, decision->reason), style);
+    return StatusResponse(ForbiddenStatus(user, routed->attributes, decision->reason), style);
   }
-  return Dispatch(request, routed, style, start);
+  ReadParameters(limits_.max_selector_bytes, routed);
+  return Dispatch(request, *routed, style, start);
 }
 
 HttpResponse RequestHandler::Debug(const RoutedRequest& routed, const Style& style,
@@ -151,9 +165,9 @@ HttpResponse RequestHandler::Debug(const RoutedRequest& routed, const Style& sty
   }
   Style plain = style;
   plain.media = MediaType();
-  std::string json = rules ? parts_.debug_rules() : parts_.debug_decisions([&](const char* name) {
-    return std::string(routed.query.Value(name));
-  });
+  std::string json =
+      rules ? parts_.debug_rules()
+            : parts_.debug_decisions([&](const char* name) { return routed.query.Value(name); });
   return Ok("application/json",
             std::make_shared<const std::string>(Restyle(std::move(json), plain)), plain);
 }

@@ -1,13 +1,15 @@
 // A request → its answer: the order of the checks, and nothing of sockets.
 //
-// Thread-safe. Order: target and ?timeout (400), user (401, 429), Impersonate-* (403), requests
-// under way (429), may they (403, 429, 500), route and parameters (404, 405, 400), Accept (406),
-// then the endpoint. Every answer carries Audit-Id and Cache-Control.
+// Thread-safe. Order: target and ?timeout (414, 400), user (401, 429), Impersonate-* (403),
+// requests under way (429), may they (403, 429, 500), parameters and route (404, 405, 400), Accept
+// (406), then the endpoint. What is cheap comes before what is dear: no selector is parsed for one
+// who may not ask. Every answer carries Audit-Id and Cache-Control.
 #pragma once
 
 #include <functional>
 #include <string>
 
+#include "adapter/log_limiter.h"
 #include "adapter/provider.h"
 #include "apiservice/auth/authenticator.h"
 #include "apiservice/auth/authorizer.h"
@@ -41,10 +43,10 @@ class RequestHandler {
   HttpResponse Handle(const HttpRequest& request);
 
  private:
-  HttpResponse Answer(const HttpRequest& request, const RoutedRequest& routed, const Style& style,
+  HttpResponse Answer(const HttpRequest& request, RoutedRequest* routed, const Style& style,
                       MonotonicTime start);
-  HttpResponse Authorized(const HttpRequest& request, const RoutedRequest& routed,
-                          const Style& style, const User& user, MonotonicTime start);
+  HttpResponse Authorized(const HttpRequest& request, RoutedRequest* routed, const Style& style,
+                          const User& user, MonotonicTime start);
   HttpResponse TooManyReviews();
   HttpResponse Debug(const RoutedRequest& routed, const Style& style,
                      const adapter::Providers& providers);
@@ -56,6 +58,7 @@ class RequestHandler {
 
   const LimitOptions limits_;
   const Parts parts_;
+  adapter::LogLimiter complaints_;
 };
 
 }  // namespace flyball::apiservice

@@ -4,9 +4,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "apiservice/wire/text.h"
 
 namespace flyball::apiservice {
 namespace {
+
+constexpr size_t kShownBytes = 512;  // of names that a client sent
 
 absl::string_view NameOf(HealthEndpoint endpoint) {
   switch (endpoint) {
@@ -58,8 +61,10 @@ HealthAnswer HealthChecks::Run(HealthEndpoint endpoint, bool verbose,
     }
   }
   if (!unmatched.empty()) {
-    absl::StrAppend(&lines, "warn: some health checks cannot be excluded: no matches for \"",
-                    absl::StrJoin(unmatched, "\",\""), "\"\n");
+    std::string names = absl::StrJoin(unmatched, "\",\"");
+    wire::Shorten(kShownBytes, &names);
+    absl::StrAppend(&lines, "warn: some health checks cannot be excluded: no matches for \"", names,
+                    "\"\n");
   }
   if (failed) return {500, absl::StrCat(lines, NameOf(endpoint), " check failed\n")};
   if (!verbose) return {200, "ok"};

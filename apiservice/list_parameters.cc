@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -15,7 +16,11 @@ namespace {
 
 // Go's strconv.ParseInt(text, 10, 64): digits with an optional sign, nothing else.
 absl::Status CheckInteger(const Query& query, absl::string_view name) {
-  const std::optional<absl::string_view> text = query.Get(name);
+  constexpr size_t kLongest = 64;
+  if (query.BytesSent(name) > kLongest) {
+    return absl::InvalidArgumentError(absl::StrCat(name, " is longer than ", kLongest, " bytes"));
+  }
+  const std::optional<std::string> text = query.Get(name);
   if (!text.has_value()) return absl::OkStatus();
   absl::string_view digits = *text;
   if (!digits.empty() && (digits[0] == '+' || digits[0] == '-')) digits.remove_prefix(1);
@@ -26,6 +31,28 @@ absl::Status CheckInteger(const Query& query, absl::string_view name) {
   return absl::InvalidArgumentError(
       absl::StrCat("strconv.ParseInt: parsing \"", *text,
                    well_formed ? "\": value out of range" : "\": invalid syntax"));
+}
+
+// The text of a selector, unless it takes too much: parsed, each of its terms takes more than its
+// letters do.
+absl::StatusOr<std::string> SelectorText(const Query& query, absl::string_view name,
+                                         size_t max_bytes) {
+  constexpr size_t kTermBytes = 64;
+  const auto too_large = [&] {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(name, " takes more than the ", max_bytes,
+                     " bytes of --max-selector-bytes; each key and value counts ", kTermBytes,
+                     " bytes and its length"));
+  };
+  // What is this long is not decoded to be counted.
+  if (query.BytesSent(name) > 3 * max_bytes) return too_large();
+  std::string text = query.Value(name);
+  size_t bytes = text.size();
+  for (const char c : text) {
+    if (absl::StrContains(",=!<>(", c)) bytes += kTermBytes;
+  }
+  if (bytes > max_bytes) return too_large();
+  return text;
 }
 
 using Causes = std::vector<wire::StatusCause>;
@@ -48,7 +75,7 @@ void NotSupported(absl::string_view match, absl::string_view supported, Causes* 
 
 void CheckList(const Query& query, absl::string_view match, Causes* out) {
   if (!match.empty()) {
-    const absl::string_view version = query.Value("resourceVersion");
+    const std::string version = query.Value("resourceVersion");
     if (version.empty()) {
       Forbid(kMatch, " is forbidden unless resourceVersion is provided", out);
     }
@@ -90,15 +117,22 @@ void CheckWatch(const Query& query, absl::string_view match, Causes* out) {
 
 }  // namespace
 
-absl::StatusOr<ListParameters> ParseListParameters(const Query& query) {
+absl::StatusOr<kube::Selector> ParseSelector(const Query& query, absl::string_view name,
+                                             size_t max_bytes) {
+  ASSIGN_OR_RETURN(const std::string text, SelectorText(query, name, max_bytes));
+  return kube::Selector::Parse(text);
+}
+
+absl::StatusOr<ListParameters> ParseListParameters(const Query& query, size_t max_selector_bytes) {
   RETURN_IF_ERROR(CheckInteger(query, "timeoutSeconds"));
   RETURN_IF_ERROR(CheckInteger(query, "limit"));
   ListParameters parameters;
-  if (const absl::string_view text = query.Value("labelSelector"); !text.empty()) {
-    ASSIGN_OR_RETURN(parameters.label_selector, kube::Selector::Parse(text));
-  }
-  if (const absl::string_view text = query.Value("fieldSelector"); !text.empty()) {
-    ASSIGN_OR_RETURN(parameters.field_selector, FieldSelector::Parse(text));
+  ASSIGN_OR_RETURN(parameters.label_selector,
+                   ParseSelector(query, "labelSelector", max_selector_bytes));
+  ASSIGN_OR_RETURN(const std::string fields,
+                   SelectorText(query, "fieldSelector", max_selector_bytes));
+  if (!fields.empty()) {
+    ASSIGN_OR_RETURN(parameters.field_selector, FieldSelector::Parse(fields));
   }
   return parameters;
 }

@@ -2,21 +2,28 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "apiservice/digest.h"
 #include "apiservice/net/event_workers.h"
 #include "apiservice/wire/metric_lists.h"
 #include "apiservice/wire/resource_lists.h"
+#include "apiservice/wire/sizes.h"
+#include "apiservice/wire/text.h"
 #include "kube/label_syntax.h"
 
 namespace flyball::apiservice {
 namespace {
 
-// What a request of the same target and encoding has in common.
+// What a request of the same target and encoding has in common. A long target is not kept whole.
 std::string CacheKey(absl::string_view target, const Style& style) {
+  constexpr size_t kKeptWhole = 512;
+  std::string digest;
+  if (target.size() > kKeptWhole) target = digest = Sha256(target);
   std::string key;
   key.reserve(target.size() + 4);
   key.push_back(static_cast<char>('0' + static_cast<int>(style.media.encoding)));
@@ -55,17 +62,29 @@ HttpResponse ProviderError(const absl::Status& error, const Style& style) {
   return StatusResponse(wire::FromProviderError(error), style);
 }
 
+// How much of an answer's length its making takes: indented it is there twice, one of them longer;
+// of protobuf each message is a copy; YAML is made from a tree.
+size_t MemoryForEachByte(const Style& style) {
+  if (style.media.encoding == Encoding::kYaml) return 12;
+  if (style.media.encoding == Encoding::kProtobuf) return 3;
+  return style.pretty ? 3 : 1;
+}
+
+// The refusal of an answer that would take too much, counted before it is made.
+std::optional<HttpResponse> TooLong(size_t json_bytes, size_t max_bytes, const Style& style) {
+  const size_t factor = MemoryForEachByte(style);
+  if (json_bytes <= max_bytes / factor) return std::nullopt;
+  std::string text =
+      absl::StrCat("the answer would have about ", json_bytes, " bytes, more than the ",
+                   max_bytes / factor, " that --max-answer-bytes allows in this form");
+  if (factor > 1) absl::StrAppend(&text, "; compact JSON may have ", max_bytes);
+  return StatusResponse(wire::RequestEntityTooLarge(text), style);
+}
+
 HttpResponse BodyResponse(std::string body, const Style& style) {
   if (style.media.encoding != Encoding::kProtobuf) body = Restyle(std::move(body), style);
   return Ok(ContentTypeOf(style.media), std::make_shared<const std::string>(std::move(body)),
             style);
-}
-
-// RFC 9111's quoted text holds no quotes or line ends.
-std::string WarningValue(absl::string_view text) {
-  std::string out = "299 - \"";
-  for (const char c : text) out.push_back(c == '"' || c == '\\' || c < 0x20 ? ' ' : c);
-  return out + "\"";
 }
 
 // Asks a provider, which may wait for Prometheus or for another who asks it the same.
@@ -73,6 +92,15 @@ template <typename Ask>
 auto Await(Ask ask) {
   const EventWorkers::Waiting waiting;
   return ask();
+}
+
+// RFC 9111's quoted text holds no quotes or line ends.
+std::string WarningValue(std::string text) {
+  constexpr size_t kShownBytes = 512;
+  wire::Shorten(kShownBytes, &text);
+  std::string out = "299 - \"";
+  for (const char c : text) out.push_back(c == '"' || c == '\\' || c < 0x20 ? ' ' : c);
+  return out + "\"";
 }
 
 // What a list is of; `routed` outlives the filter.
@@ -137,7 +165,7 @@ constexpr ResourceForms<adapter::NodeMetrics> kNodeForms = {
 };
 
 template <typename Item>
-HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& style,
+HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& style, size_t max_bytes,
                               const ResourceForms<Item>& forms, absl::Time now,
                               absl::StatusOr<adapter::ResourceMetricList<Item>> list) {
   if (absl::IsNotFound(list.status())) {
@@ -150,6 +178,7 @@ HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& style,
         routed.ns.empty() ? routed.name : absl::StrCat(routed.ns, "/", routed.name);
     return StatusResponse(wire::ObjectNotFound(kResourceGroup, forms.metrics_kind, name), style);
   }
+  if (auto refusal = TooLong(wire::JsonBytes(list->items), max_bytes, style)) return *refusal;
   const bool proto = style.media.encoding == Encoding::kProtobuf;
   std::string body;
   if (IsTable(style)) {
@@ -183,8 +212,10 @@ struct MetricEndpoints::Rendered {
   int64_t wall_second = CachedResponse::kAnySecond;
 };
 
-MetricEndpoints::MetricEndpoints(Clock* clock, size_t cache_entries, size_t cache_bytes)
-    : clock_(clock), cache_(cache_entries, cache_bytes) {}
+MetricEndpoints::MetricEndpoints(Clock* clock, const LimitOptions& limits)
+    : clock_(clock),
+      max_answer_bytes_(limits.max_answer_bytes),
+      cache_(limits.response_cache_entries, limits.response_cache_bytes) {}
 
 HttpResponse MetricEndpoints::Serve(absl::string_view target, const RoutedRequest& routed,
                                     const Style& style, const adapter::Providers& providers,
@@ -221,7 +252,7 @@ HttpResponse MetricEndpoints::Serve(absl::string_view target, const RoutedReques
     entry->freshness = rendered.freshness;
     entry->provider = provider;
     entry->wall_second = rendered.wall_second;
-    cache_.Put(key, std::move(entry));
+    cache_.Put(key, std::move(entry), now);
   }
   return response;
 }
@@ -257,6 +288,7 @@ HttpResponse MetricEndpoints::Custom(const RoutedRequest& routed, const Style& s
   const absl::StatusOr<adapter::CustomMetricList> list =
       Await([&] { return provider.Get(request); });
   if (!list.ok()) return ProviderError(list.status(), style);
+  if (auto refusal = TooLong(wire::JsonBytes(*list), max_answer_bytes_, style)) return *refusal;
   rendered->freshness = list->freshness;
   rendered->wall_second = absl::ToUnixSeconds(list->timestamp);
   const auto version =
@@ -277,6 +309,7 @@ HttpResponse MetricEndpoints::External(const RoutedRequest& routed, const Style&
   const absl::StatusOr<adapter::ExternalMetricList> list =
       Await([&] { return provider.Get(request); });
   if (!list.ok()) return ProviderError(list.status(), style);
+  if (auto refusal = TooLong(wire::JsonBytes(*list), max_answer_bytes_, style)) return *refusal;
   rendered->freshness = list->freshness;
   return BodyResponse(
       style.media.encoding == Encoding::kProtobuf ? wire::ToProtobuf(*list) : wire::ToJson(*list),
@@ -286,11 +319,11 @@ HttpResponse MetricEndpoints::External(const RoutedRequest& routed, const Style&
 HttpResponse MetricEndpoints::Pods(const RoutedRequest& routed, const Style& style,
                                    adapter::ResourceMetricsProvider& provider,
                                    absl::Duration timeout, Rendered* rendered) {
-  auto list = Await(
-      [&] { return provider.Pods(routed.ns, routed.name, FilterOf(routed), timeout); });
+  auto list =
+      Await([&] { return provider.Pods(routed.ns, routed.name, FilterOf(routed), timeout); });
   const absl::Time now = clock_->WallNow();
   if (list.ok()) *rendered = {list->freshness, absl::ToUnixSeconds(now)};
-  return ResourceResponse(routed, style, kPodForms, now, std::move(list));
+  return ResourceResponse(routed, style, max_answer_bytes_, kPodForms, now, std::move(list));
 }
 
 HttpResponse MetricEndpoints::Nodes(const RoutedRequest& routed, const Style& style,
@@ -299,7 +332,7 @@ HttpResponse MetricEndpoints::Nodes(const RoutedRequest& routed, const Style& st
   auto list = Await([&] { return provider.Nodes(routed.name, FilterOf(routed), timeout); });
   const absl::Time now = clock_->WallNow();
   if (list.ok()) *rendered = {list->freshness, absl::ToUnixSeconds(now)};
-  return ResourceResponse(routed, style, kNodeForms, now, std::move(list));
+  return ResourceResponse(routed, style, max_answer_bytes_, kNodeForms, now, std::move(list));
 }
 
 }  // namespace flyball::apiservice

@@ -2,7 +2,8 @@
 //
 // Thread-safe. The user has been authenticated and authorized before. A steady poller costs a cache
 // hit: an answer is given again while the provider says so (adapter::Freshness), and within one
-// second of the wall clock where its timestamps say "now".
+// second of the wall clock where its timestamps say "now". An answer that would be too long is
+// refused before it is made: 413.
 #pragma once
 
 #include <array>
@@ -11,6 +12,7 @@
 
 #include "adapter/provider.h"
 #include "apiservice/net/message.h"
+#include "apiservice/options.h"
 #include "apiservice/render.h"
 #include "apiservice/response_cache.h"
 #include "apiservice/router.h"
@@ -24,7 +26,7 @@ class MetricEndpoints {
     std::atomic<uint64_t> cache_hits{0}, cache_misses{0};
   };
 
-  MetricEndpoints(Clock* clock, size_t cache_entries, size_t cache_bytes);
+  MetricEndpoints(Clock* clock, const LimitOptions& limits);
 
   // `target` is the raw request target; `deadline` the end of the request. The endpoint must be one
   // of the metric ones and its provider there.
@@ -53,6 +55,7 @@ class MetricEndpoints {
                      Rendered* rendered);
 
   Clock* const clock_;
+  const size_t max_answer_bytes_;
   ResponseCache cache_;
   Counters counters_;
 };

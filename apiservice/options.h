@@ -97,6 +97,8 @@ struct LimitOptions {
   // --max-reviews-inflight: requests that wait for a TokenReview, and as many for a
   // SubjectAccessReview; more is 429.
   int max_reviews = 128;
+  size_t max_selector_bytes = 64u << 10;  // --max-selector-bytes: see ParseSelector; more is 400
+  size_t max_answer_bytes = 32u << 20;    // --max-answer-bytes: of a list of metrics; more is 413
 };
 
 struct LifecycleOptions {

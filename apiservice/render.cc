@@ -57,9 +57,10 @@ HttpResponse StatusResponse(const wire::Status& status, const Style& style) {
   own.media = style.error.value_or(MediaType());
   own.pretty = style.pretty || !style.error.has_value();
   response.content_type = ContentTypeOf(own.media);
+  const wire::Status shown = wire::Shortened(status);
   response.body = std::make_shared<const std::string>(own.media.encoding == Encoding::kProtobuf
-                                                          ? wire::ToProtobuf(status)
-                                                          : Restyle(wire::ToJson(status), own));
+                                                          ? wire::ToProtobuf(shown)
+                                                          : Restyle(wire::ToJson(shown), own));
   if (status.code == 403) response.headers.emplace_back("X-Content-Type-Options", "nosniff");
   return response;
 }

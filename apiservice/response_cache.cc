@@ -1,5 +1,6 @@
 #include "apiservice/response_cache.h"
 
+#include <iterator>
 #include <utility>
 
 #include "absl/hash/hash.h"
@@ -18,10 +19,20 @@ size_t ResponseCache::BytesOf(const Entry& entry) {
   return entry.key.size() + entry.response->body->size() + kOverhead;
 }
 
-void ResponseCache::DropOldest(Shard& shard) {
-  shard.bytes -= BytesOf(shard.entries.back());
-  shard.index.erase(shard.entries.back().key);
-  shard.entries.pop_back();
+void ResponseCache::Drop(Shard& shard, std::list<Entry>::iterator entry) {
+  shard.bytes -= BytesOf(*entry);
+  shard.index.erase(entry->key);
+  shard.entries.erase(entry);
+}
+
+void ResponseCache::DropStale(Shard& shard, MonotonicTime now) {
+  if (now < shard.next_look) return;
+  shard.next_look = now + absl::Seconds(1);
+  for (auto entry = shard.entries.begin(); entry != shard.entries.end();) {
+    const auto next = std::next(entry);
+    if (entry->response->freshness.fresh_until <= now) Drop(shard, entry);
+    entry = next;
+  }
 }
 
 std::shared_ptr<const CachedResponse> ResponseCache::Get(absl::string_view key) {
@@ -34,22 +45,21 @@ std::shared_ptr<const CachedResponse> ResponseCache::Get(absl::string_view key) 
   return found->second->response;
 }
 
-void ResponseCache::Put(absl::string_view key, std::shared_ptr<const CachedResponse> response) {
+void ResponseCache::Put(absl::string_view key, std::shared_ptr<const CachedResponse> response,
+                        MonotonicTime now) {
   if (max_entries_ == 0) return;
   Shard& shard = ShardOf(key);
   absl::MutexLock lock(&shard.mutex);
   if (const auto found = shard.index.find(key); found != shard.index.end()) {
-    shard.bytes -= BytesOf(*found->second);
-    const auto entry = found->second;
-    shard.index.erase(found);
-    shard.entries.erase(entry);
+    Drop(shard, found->second);
   }
+  DropStale(shard, now);
   Entry entry = {std::string(key), std::move(response)};
   const size_t bytes = BytesOf(entry);
   if (bytes > max_bytes_) return;
   while (!shard.entries.empty() &&
          (shard.entries.size() >= max_entries_ || shard.bytes + bytes > max_bytes_)) {
-    DropOldest(shard);
+    Drop(shard, std::prev(shard.entries.end()));
   }
   shard.entries.push_front(std::move(entry));
   shard.index[shard.entries.front().key] = shard.entries.begin();

@@ -2,7 +2,8 @@
 //
 // Thread-safe, sharded. An entry holds while its freshness lasts, its provider's epoch is the same
 // and, where the body tells the time of day, in the same second. Users are told apart before: the
-// cache knows nothing of them. Limits: entries and bytes, least recently used first.
+// cache knows nothing of them. Limits: entries and bytes, least recently used first; what is stale
+// goes with the first Put that comes a second after the last such look.
 #pragma once
 
 #include <array>
@@ -39,12 +40,13 @@ class ResponseCache {
 
   // nullptr: not there. Whether it still holds is the caller's question.
   std::shared_ptr<const CachedResponse> Get(absl::string_view key);
-  void Put(absl::string_view key, std::shared_ptr<const CachedResponse> response);
+  void Put(absl::string_view key, std::shared_ptr<const CachedResponse> response,
+           MonotonicTime now);
 
   size_t bytes() const;
 
  private:
-  static constexpr size_t kShards = 8;
+  static constexpr size_t kShards = 4;
   struct Entry {
     std::string key;
     std::shared_ptr<const CachedResponse> response;
@@ -54,8 +56,11 @@ class ResponseCache {
     std::list<Entry> entries ABSL_GUARDED_BY(mutex);  // most recently used first
     absl::flat_hash_map<absl::string_view, std::list<Entry>::iterator> index ABSL_GUARDED_BY(mutex);
     size_t bytes ABSL_GUARDED_BY(mutex) = 0;
+    MonotonicTime next_look ABSL_GUARDED_BY(mutex) = -absl::InfiniteDuration();
   };
-  static void DropOldest(Shard& shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
+  static void Drop(Shard& shard, std::list<Entry>::iterator entry)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
+  static void DropStale(Shard& shard, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
   static size_t BytesOf(const Entry& entry);
   Shard& ShardOf(absl::string_view key);
 

@@ -55,8 +55,9 @@ void FillResourceAttributes(absl::string_view method, Segments parts, const Quer
   if (out->verb == "delete") out->verb = "deletecollection";
   if (out->verb != "get") return;
   out->verb = query.Flag("watch") ? "watch" : "list";
-  // A list that does not parse is asked about as a plain list; it is refused later.
-  if (const auto list = ParseListParameters(query); list.ok()) {
+  // A list that does not parse, or is not worth it before the user is known, is asked about as a
+  // plain list; it is refused later.
+  if (const auto list = ParseListParameters(query, kMaxReviewedSelectorBytes); list.ok()) {
     out->label_selector = list->label_selector;
     const std::string name = list->field_selector.ExactName().value_or("");
     if (name != "." && name != ".." && !absl::StrContains(name, '/') &&
@@ -195,49 +196,14 @@ bool IsAnyMethod(Endpoint endpoint) {
          endpoint == Endpoint::kIndex;
 }
 
-void CheckParameters(RoutedRequest* out) {
-  const bool custom = out->endpoint == Endpoint::kCustomMetric;
-  const bool list =
-      custom || out->endpoint == Endpoint::kExternalMetric ||
-      ((out->endpoint == Endpoint::kPodMetrics || out->endpoint == Endpoint::kNodeMetrics) &&
-       out->name.empty());
-  if (!list) return;
-  absl::StatusOr<ListParameters> parameters = ParseListParameters(out->query);
-  if (!parameters.ok()) {
-    out->error = wire::BadRequest(parameters.status().message());
-    return;
-  }
-  out->label_selector = std::move(parameters->label_selector);
-  out->field_selector = std::move(parameters->field_selector);
-  if (!custom) {
-    out->error = CheckListOptions(out->query);
-    if (!out->error.has_value() && out->query.Flag("watch")) {
-      out->error =
-          wire::WatchNotSupported(out->group, out->endpoint == Endpoint::kExternalMetric ? "*"
-                                              : out->endpoint == Endpoint::kPodMetrics   ? "pods"
-                                                                                         : "nodes");
-    }
-    return;
-  }
-  if (!out->field_selector.empty() && out->field_selector.ExactName() != out->name) {
-    out->error = wire::BadRequest("fieldSelector metadata.name doesn't match requested name");
-    return;
-  }
-  const absl::string_view text = out->query.Value("metricLabelSelector");
-  if (text.empty()) return;
-  absl::StatusOr<kube::Selector> selector = kube::Selector::Parse(text);
-  if (selector.ok()) {
-    out->metric_selector = *std::move(selector);
-  } else {
-    // The original returns the parser's error as it is: no reason, hence 500.
-    out->error = wire::Status{500, "", std::string(selector.status().message()), std::nullopt};
-  }
-}
-
 void ReadTimeout(absl::Duration max_timeout, RoutedRequest* out) {
-  const absl::string_view text = out->query.Value("timeout");
+  constexpr size_t kLongest = 64;
+  const std::string text = out->query.Value("timeout");
   if (text.empty()) return;
-  const absl::StatusOr<absl::Duration> asked = ParseGoDuration(text);
+  const absl::StatusOr<absl::Duration> asked =
+      text.size() <= kLongest
+          ? ParseGoDuration(text)
+          : absl::InvalidArgumentError(absl::StrCat("longer than ", kLongest, " bytes"));
   if (!asked.ok()) {
     out->early_error = wire::BadRequest(
         absl::StrCat("invalid timeout specified in the request URL - ", asked.status().message()));
@@ -247,7 +213,7 @@ void ReadTimeout(absl::Duration max_timeout, RoutedRequest* out) {
 }
 
 std::optional<bool> ReadPretty(const Query& query) {
-  const absl::string_view text = query.Value("pretty");
+  const std::string text = query.Value("pretty");
   if (text.empty()) return std::nullopt;
   return text == "1" || text == "t" || text == "T" || text == "true" || text == "TRUE" ||
          text == "True";
@@ -259,9 +225,11 @@ RoutedRequest Route(absl::string_view method, absl::string_view raw_target,
                     absl::Duration max_timeout) {
   RoutedRequest out;
   out.timeout = max_timeout;
-  std::optional<Target> target = ParseTarget(raw_target);
-  if (!target.has_value()) {
-    out.early_error = wire::BadRequest("malformed request target");
+  absl::StatusOr<Target> target = ParseTarget(raw_target);
+  if (!target.ok()) {
+    out.early_error = absl::IsResourceExhausted(target.status())
+                          ? wire::UriTooLong(target.status().message())
+                          : wire::BadRequest(target.status().message());
     return out;
   }
   FillAttributes(method, *target, &out.attributes);
@@ -287,8 +255,48 @@ RoutedRequest Route(absl::string_view method, absl::string_view raw_target,
   if (right_shape && method != "GET" && !IsAnyMethod(out.endpoint)) {
     out.error = wire::MethodNotAllowed();
   }
-  if (!out.error.has_value()) CheckParameters(&out);
   return out;
+}
+
+void ReadParameters(size_t max_selector_bytes, RoutedRequest* out) {
+  if (out->error.has_value()) return;
+  const bool custom = out->endpoint == Endpoint::kCustomMetric;
+  const bool list =
+      custom || out->endpoint == Endpoint::kExternalMetric ||
+      ((out->endpoint == Endpoint::kPodMetrics || out->endpoint == Endpoint::kNodeMetrics) &&
+       out->name.empty());
+  if (!list) return;
+  absl::StatusOr<ListParameters> parameters = ParseListParameters(out->query, max_selector_bytes);
+  if (!parameters.ok()) {
+    out->error = wire::BadRequest(parameters.status().message());
+    return;
+  }
+  out->label_selector = std::move(parameters->label_selector);
+  out->field_selector = std::move(parameters->field_selector);
+  if (!custom) {
+    out->error = CheckListOptions(out->query);
+    if (!out->error.has_value() && out->query.Flag("watch")) {
+      out->error =
+          wire::WatchNotSupported(out->group, out->endpoint == Endpoint::kExternalMetric ? "*"
+                                              : out->endpoint == Endpoint::kPodMetrics   ? "pods"
+                                                                                         : "nodes");
+    }
+    return;
+  }
+  if (!out->field_selector.empty() && out->field_selector.ExactName() != out->name) {
+    out->error = wire::BadRequest("fieldSelector metadata.name doesn't match requested name");
+    return;
+  }
+  absl::StatusOr<kube::Selector> selector =
+      ParseSelector(out->query, "metricLabelSelector", max_selector_bytes);
+  if (selector.ok()) {
+    out->metric_selector = *std::move(selector);
+  } else if (absl::IsResourceExhausted(selector.status())) {
+    out->error = wire::BadRequest(selector.status().message());
+  } else {
+    // The original returns the parser's error as it is: no reason, hence 500.
+    out->error = wire::Status{500, "", std::string(selector.status().message()), std::nullopt};
+  }
 }
 
 }  // namespace flyball::apiservice

@@ -60,18 +60,27 @@ struct RoutedRequest {
   bool namespace_itself = false;  // custom: `name` is the namespace
   std::string resource, name, metric;
 
-  kube::Selector label_selector;
-  kube::Selector metric_selector;
-  FieldSelector field_selector;
   std::optional<bool> pretty;  // ?pretty=
   absl::Duration timeout;      // of the whole request
   Query query;                 // for what only one endpoint reads: verbose, exclude, hash
+
+  // Filled by ReadParameters.
+  kube::Selector label_selector;
+  kube::Selector metric_selector;
+  FieldSelector field_selector;
 
   std::optional<wire::Status> early_error;  // answered before the user is looked at
   std::optional<wire::Status> error;        // answered once the user is allowed
 };
 
-// `max_timeout` is the default and cap of ?timeout=.
+// A review of a list tells its selector where that takes no more than this: anybody may send one.
+inline constexpr size_t kMaxReviewedSelectorBytes = 16 << 10;
+
+// What can be told at little cost, before the user is known. `max_timeout` is the default and cap
+// of ?timeout=. The result holds views of `target`.
 RoutedRequest Route(absl::string_view method, absl::string_view target, absl::Duration max_timeout);
+
+// Reads the parameters of a list or a metric, for a user who is allowed: the selectors, or `error`.
+void ReadParameters(size_t max_selector_bytes, RoutedRequest* routed);
 
 }  // namespace flyball::apiservice

@@ -10,6 +10,14 @@ namespace flyball::apiservice {
 namespace {
 
 const absl::Duration kMinute = absl::Minutes(1);
+constexpr size_t kSelectorBytes = 1000;
+
+// With the parameters of one who is allowed. The result holds views of `target`.
+RoutedRequest Routed(const std::string& method, const std::string& target) {
+  RoutedRequest routed = Route(method, target, kMinute);
+  if (!routed.early_error.has_value()) ReadParameters(kSelectorBytes, &routed);
+  return routed;
+}
 
 // One word for an endpoint and what it was given: "custom ns=shop res=pods name=* metric=m".
 std::string Show(const RoutedRequest& r) {
@@ -43,7 +51,7 @@ struct Row {
 class RouteTest : public testing::TestWithParam<Row> {};
 
 TEST_P(RouteTest, Row) {
-  EXPECT_EQ(Show(Route(GetParam().method, GetParam().target, kMinute)), GetParam().want);
+  EXPECT_EQ(Show(Routed(GetParam().method, GetParam().target)), GetParam().want);
 }
 
 #define C2 "/apis/custom.metrics.k8s.io/v1beta2"
@@ -103,6 +111,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"OneCheck", "/livez/ping", "health res=livez name=ping"},
         Row{"OpenApi", "/openapi/v3/apis/metrics.k8s.io/v1beta1",
             "openapi3/ name=apis/metrics.k8s.io/v1beta1"},
+        Row{"WholeUrl", "https://host/livez", "health res=livez"},
+        Row{"LongPath", "/" + std::string(8192, 'a'), "early 414"},
         Row{"Broken", "/apis/%zz", "early 400"}, Row{"NoPath", "*", "early 400"}),
     [](const auto& info) { return info.param.name; });
 
@@ -136,12 +146,59 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"BadLimit", E1 "/namespaces/s/q?limit=abc", "400 BadRequest"},
         Row{"LimitIgnored", E1 "/namespaces/s/q?limit=1&continue=x&foo=bar",
             "external" + kE + " ns=s metric=q"},
+        Row{"LargeLabels", E1 "/namespaces/s/q?labelSelector=a+in+(" + std::string(1000, 'b') + ")",
+            "400 BadRequest"},
+        Row{"LargeFields", M1 "/pods?fieldSelector=metadata.name%3D" + std::string(1000, 'b'),
+            "400 BadRequest"},
+        Row{"LargeMetricLabels",
+            C2 "/namespaces/s/pods/*/m?metricLabelSelector=" + std::string(1001, 'a'),
+            "400 BadRequest"},
+        Row{"LongLimit", E1 "/namespaces/s/q?limit=" + std::string(100, '0'), "400 BadRequest"},
         Row{"BadTimeout", E1 "/namespaces/s/q?timeout=abc", "early 400"},
+        Row{"VeryLongTimeout", E1 "/namespaces/s/q?timeout=" + std::string(100, '0') + "s",
+            "early 400"},
         Row{"LongTimeout", E1 "/namespaces/s/q?timeout=10h", "external" + kE + " ns=s metric=q"},
         Row{"MatchWithoutVersion", E1 "/namespaces/s/q?resourceVersionMatch=Exact", "422 Invalid"},
         Row{"NamedPodIgnoresSelectors", M1 "/namespaces/s/pods/p?labelSelector=a+in+b",
             "pods" + kM + " ns=s name=p"}),
     [](const auto& info) { return info.param.name; });
+
+// A value or a key counts 64 bytes and its length: 14 of them, and separators, are less than 1000.
+TEST(ReadParametersTest, SelectorsAreCountedBeforeTheyAreParsed) {
+  const auto read = [](const std::string& selector) {
+    const std::string target = E1 "/namespaces/s/q?labelSelector=" + selector;
+    return Routed("GET", target).error;
+  };
+  std::string values = "v";
+  for (int i = 1; i < 12; ++i) values += ",v" + std::to_string(i);
+  EXPECT_FALSE(read("k+in+(" + values + ")").has_value());
+  const auto refused = read("k+in+(" + values + ",w,x,y)");
+  ASSERT_TRUE(refused.has_value());
+  EXPECT_EQ(refused->message,
+            "labelSelector takes more than the 1000 bytes of --max-selector-bytes; each key and "
+            "value counts 64 bytes and its length");
+  // And before it is seen to be wrong.
+  EXPECT_EQ(read(std::string(1000, ',') + "?")->message, refused->message);
+}
+
+// Not even a user who may do nothing gets it parsed, or his own text back.
+TEST(RouteCostTest, LeavesSelectorsForLater) {
+  const std::string target = E1 "/namespaces/s/q?labelSelector=,,,&metricLabelSelector=(";
+  const RoutedRequest routed = Route("GET", target, kMinute);
+  EXPECT_FALSE(routed.error.has_value());
+  EXPECT_TRUE(routed.label_selector.empty());
+}
+
+TEST(RouteCostTest, ReviewsAreToldSelectorsThatAreNotTooLarge) {
+  const auto reviewed = [](size_t bytes) {
+    std::string target = E1 "/namespaces/s/q?labelSelector=a+in+(";
+    for (size_t i = 0; target.size() + 64 * i < bytes; ++i) absl::StrAppend(&target, "v", i, ",");
+    const RoutedRequest routed = Route("GET", target + ")", kMinute);
+    return !routed.attributes.label_selector.empty();
+  };
+  EXPECT_TRUE(reviewed(kMaxReviewedSelectorBytes / 2));
+  EXPECT_FALSE(reviewed(kMaxReviewedSelectorBytes * 2));
+}
 
 struct InvalidRow {
   std::string name;
@@ -152,8 +209,8 @@ struct InvalidRow {
 class ListOptionsTest : public testing::TestWithParam<InvalidRow> {};
 
 TEST_P(ListOptionsTest, Row) {
-  const auto error =
-      Route("GET", absl::StrCat(E1 "/namespaces/s/q?", GetParam().query), kMinute).error;
+  const std::string target = absl::StrCat(E1 "/namespaces/s/q?", GetParam().query);
+  const auto error = Routed("GET", target).error;
   ASSERT_TRUE(error.has_value());
   EXPECT_EQ(error->code, 422);
   EXPECT_EQ(error->message,

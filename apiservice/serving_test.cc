@@ -121,8 +121,11 @@ TEST_F(ApiServerFixture, BrokenRequestsAreAnsweredOrEnded) {
   EXPECT_TRUE(absl::StartsWith(SendRaw(port, "POST / HTTP/1.1\r\nContent-Length: 2000\r\n" +
                                                  kClose + std::string(2000, 'b')),
                                "HTTP/1.1 413 "));
+  EXPECT_TRUE(absl::StartsWith(
+      SendRaw(port, "GET /" + std::string(9000, 'a') + " HTTP/1.1\r\n" + kClose), "HTTP/1.1 414 "));
   EXPECT_TRUE(absl::StartsWith(SendRaw(port, "GET /livez HTTP/1.1\r\nName : value\r\n" + kClose),
                                "HTTP/1.1 400 "));
+  EXPECT_TRUE(absl::EndsWith(SendRaw(port, "GET https://x/livez HTTP/1.1\r\n" + kClose), "ok"));
   // Two lengths: a request that another server might read as two.
   EXPECT_TRUE(absl::StartsWith(SendRaw(port,
                                        "POST / HTTP/1.1\r\nContent-Length: 3\r\n"

@@ -1,15 +1,21 @@
-// What strangers may cost: reviews that wait.
+// What strangers may cost: reviews that wait, selectors that are too much, answers that are too
+// long.
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "apiservice/test_server.h"
 
 namespace flyball::apiservice {
 namespace {
+
+using nlohmann::json;
 
 class StrangersTest : public ApiServerFixture {
  protected:
@@ -17,6 +23,10 @@ class StrangersTest : public ApiServerFixture {
 
   httplib::Result GetWithToken(const std::string& token, const std::string& target) {
     return Get(target, {{"Authorization", "Bearer " + token}});
+  }
+  json Review(size_t number) {
+    absl::MutexLock lock(&kube_->mutex());
+    return json::parse(kube_->access_reviews.at(number), nullptr, false)["spec"];
   }
 
   absl::Notification asked_, release_;
@@ -81,12 +91,86 @@ TEST_F(StrangersTest, EqualQuestionsShareAReview) {
   EXPECT_EQ(kube_->access_reviews.size(), 1u);
 }
 
+// A thousand wrong values: whoever may not ask gets neither them nor their errors back, and nobody
+// parses them.
+TEST_F(StrangersTest, SelectorsOfStrangersAreNotParsed) {
+  kube_->on_access_review = [](const std::string&) { return FakeKubeApi::Deny(); };
+  StartServer();
+  std::string values = "-";
+  for (int i = 0; i < 1000; ++i) absl::StrAppend(&values, ",-", i);
+  const std::string target = E1 N "/q?labelSelector=a+in+(";
+  const auto long_one = Get(target + values + ")");
+  EXPECT_EQ(long_one->status, 403);
+  EXPECT_LT(long_one->body.size(), 1000u);
+  EXPECT_FALSE(Review(0)["resourceAttributes"].contains("labelSelector"));
+  EXPECT_EQ(Get(target + "b)")->status, 403);
+  EXPECT_TRUE(Review(1)["resourceAttributes"].contains("labelSelector"));
+}
+
+TEST_F(StrangersTest, OfAWrongSelectorTheFirstErrorsAreTold) {
+  StartServer();
+  std::string values = "-";
+  for (int i = 0; i < 500; ++i) absl::StrAppend(&values, ",-", i);
+  for (const char* name : {"labelSelector", "metricLabelSelector"}) {
+    const auto result = Get(absl::StrCat(C2 N "/pods/*/m?", name, "=a+in+(", values, ")"));
+    EXPECT_GE(result->status, 400);
+    EXPECT_TRUE(absl::StrContains(result->body, "unable to parse requirement")) << result->body;
+    EXPECT_LT(result->body.size(), 4096u);
+  }
+}
+
+TEST_F(StrangersTest, NamesAreNotRepeatedWhole) {
+  kube_->on_access_review = [](const std::string&) { return FakeKubeApi::Deny(); };
+  StartServer();
+  const std::string name(2500, 'n');
+  for (const std::string& target :
+       {"/" + name, E1 "/namespaces/" + name + "/" + name, C2 "/" + name + "/x/" + name}) {
+    const auto refused = Get(target);
+    EXPECT_EQ(refused->status, 403);
+    EXPECT_LT(refused->body.size(), 4096u) << target.size();
+  }
+  EXPECT_LT(Get("/healthz?verbose&exclude=" + name)->body.size(), 2000u);
+}
+
 TEST_F(StrangersTest, ATokenLongerThanAnyIsNoGoodOne) {
   StartServer();
   EXPECT_EQ(GetWithToken(std::string(17'000, 't'), "/livez")->status, 401);
   EXPECT_EQ(GetWithToken(std::string(7'000, 't'), "/livez")->status, 401);
   absl::MutexLock lock(&kube_->mutex());
   EXPECT_EQ(kube_->token_reviews, 1);
+}
+
+TEST_F(StrangersTest, AnswersAreCountedBeforeTheyAreMade) {
+  options_.limits.max_answer_bytes = 100'000;
+  custom_->pods_count = 200;
+  StartServer();
+  const std::string target = C2 N "/pods/*/m";
+  EXPECT_EQ(Get(target)->status, 200);
+  std::string keys = "k";
+  for (int i = 0; i < 20; ++i) absl::StrAppend(&keys, ",k", i);
+  const auto refused = Get(target + "?metricLabelSelector=" + keys);
+  EXPECT_EQ(refused->status, 413);
+  const json status = json::parse(refused->body, nullptr, false);
+  EXPECT_EQ(status["reason"], "RequestEntityTooLarge");
+  EXPECT_TRUE(absl::StrContains(status["message"].get<std::string>(), "--max-answer-bytes"));
+  // What takes more than its length to make is refused earlier.
+  EXPECT_EQ(Get(target, {{"Accept", "application/yaml"}})->status, 413);
+  EXPECT_EQ(Get(target + "?pretty=1")->status, 413);
+  EXPECT_EQ(Get(C2 N "/pods/web-1/m?metricLabelSelector=" + keys)->status, 200);
+}
+
+// A long question costs no more than a short one where its answer is remembered.
+TEST_F(StrangersTest, LongTargetsAreRememberedByTheirDigest) {
+  clock_ = &simulated_;
+  simulated_.JumpWall(kTestTime);
+  custom_->freshness = {simulated_.MonotonicNow() + absl::Minutes(1), 1};
+  StartServer();
+  const std::string target = C2 N "/pods/web-1/m?ignored=" + std::string(7'000, 'x');
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(Get(absl::StrCat(target, i))->status, 200);
+  EXPECT_EQ(custom_->calls, 3);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(Get(absl::StrCat(target, i))->status, 200);
+  EXPECT_EQ(custom_->calls, 3);
+  EXPECT_LT(Metric("flyball_response_cache_bytes"), 3 * 1000);
 }
 
 }  // namespace

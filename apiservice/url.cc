@@ -1,5 +1,6 @@
 #include "apiservice/url.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "absl/strings/ascii.h"
@@ -56,6 +57,34 @@ void TakeFraction(absl::string_view* text, uint64_t* numerator, double* scale) {
   }
 }
 
+// Whether each percent sign begins an escape.
+bool IsWellFormed(absl::string_view text) {
+  for (size_t i = text.find('%'); i != absl::string_view::npos; i = text.find('%', i + 3)) {
+    if (i + 2 >= text.size() || HexDigit(text[i + 1]) < 0 || HexDigit(text[i + 2]) < 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether well-formed `encoded` is `name` in a query; an encoding is three times as long at most.
+bool DecodesTo(absl::string_view encoded, absl::string_view name) {
+  if (encoded == name) return true;
+  if (encoded.size() <= name.size() || encoded.size() > 3 * name.size()) return false;
+  return PercentDecode(encoded, true) == name;
+}
+
+// What comes after `scheme://host`, if that is there.
+absl::string_view WithoutOrigin(absl::string_view target) {
+  const size_t slashes = target.find("://");
+  if (slashes == absl::string_view::npos || slashes == 0) return target;
+  for (const char c : target.substr(0, slashes)) {
+    if (!absl::ascii_isalpha(c)) return target;
+  }
+  const size_t authority = slashes + 3;
+  return target.substr(std::min(target.find_first_of("/?", authority), target.size()));
+}
+
 }  // namespace
 
 std::optional<std::string> PercentDecode(absl::string_view text, bool plus_is_space) {
@@ -79,53 +108,73 @@ std::optional<std::string> PercentDecode(absl::string_view text, bool plus_is_sp
 }
 
 Query::Query(absl::string_view raw) {
-  if (raw.empty()) return;
   for (const absl::string_view pair : absl::StrSplit(raw, '&', absl::SkipEmpty())) {
+    if (pairs_.size() == kMaxParameters) return;
     if (absl::StrContains(pair, ';')) continue;
     const size_t equals = pair.find('=');
+    const absl::string_view key = pair.substr(0, equals);
     const absl::string_view value =
         equals == absl::string_view::npos ? absl::string_view() : pair.substr(equals + 1);
-    std::optional<std::string> key = PercentDecode(pair.substr(0, equals), true);
-    std::optional<std::string> decoded = PercentDecode(value, true);
-    if (key.has_value() && decoded.has_value()) {
-      pairs_.emplace_back(*std::move(key), *std::move(decoded));
-    }
+    if (IsWellFormed(key) && IsWellFormed(value)) pairs_.emplace_back(key, value);
   }
 }
 
-std::optional<absl::string_view> Query::Get(absl::string_view name) const {
-  for (const auto& [key, value] : pairs_) {
-    if (key == name) return value;
-  }
-  return std::nullopt;
+Query::Pairs::const_iterator Query::Find(absl::string_view name) const {
+  return std::find_if(pairs_.begin(), pairs_.end(),
+                      [name](const auto& pair) { return DecodesTo(pair.first, name); });
+}
+
+std::optional<std::string> Query::Get(absl::string_view name) const {
+  const auto found = Find(name);
+  return found == pairs_.end() ? std::nullopt : PercentDecode(found->second, true);
 }
 
 std::vector<std::string> Query::All(absl::string_view name) const {
   std::vector<std::string> values;
   for (const auto& [key, value] : pairs_) {
-    if (key == name) values.push_back(value);
+    if (DecodesTo(key, name)) values.push_back(*PercentDecode(value, true));
   }
   return values;
 }
 
 bool Query::Flag(absl::string_view name) const {
-  const std::optional<absl::string_view> value = Get(name);
+  const std::optional<std::string> value = Get(name);
   return value.has_value() && *value != "0" && !absl::EqualsIgnoreCase(*value, "false");
 }
 
-std::optional<Target> ParseTarget(absl::string_view raw) {
+size_t Query::BytesSent(absl::string_view name) const {
+  const auto found = Find(name);
+  return found == pairs_.end() ? 0 : found->second.size();
+}
+
+absl::StatusOr<Target> ParseTarget(absl::string_view raw) {
+  const absl::Status malformed = absl::InvalidArgumentError("malformed request target");
   raw = raw.substr(0, raw.find('#'));
-  const size_t question = raw.find('?');
-  const absl::string_view path = raw.substr(0, question);
-  if (path.empty() || path.front() != '/') return std::nullopt;
+  const absl::string_view local = WithoutOrigin(raw);
+  const size_t question = local.find('?');
+  absl::string_view path = local.substr(0, question);
+  // As RFC 9110 has it, a URL without a path means `/`.
+  if (path.empty() && local.size() < raw.size()) path = "/";
+  if (path.empty() || path.front() != '/') return malformed;
+  if (path.size() > Target::kMaxPathBytes) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the path of the request is longer than ", Target::kMaxPathBytes, " bytes"));
+  }
   Target target;
   for (const absl::string_view segment : absl::StrSplit(path.substr(1), '/')) {
     std::optional<std::string> decoded = PercentDecode(segment, false);
-    if (!decoded.has_value()) return std::nullopt;
+    if (!decoded.has_value()) return malformed;
     absl::StrAppend(&target.path, "/", *decoded);
     target.segments.push_back(*std::move(decoded));
   }
-  if (question != absl::string_view::npos) target.query = Query(raw.substr(question + 1));
+  if (question == absl::string_view::npos) return target;
+  const absl::string_view query = local.substr(question + 1);
+  if (std::count(query.begin(), query.end(), '&') >=
+      static_cast<ptrdiff_t>(Query::kMaxParameters)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the request has more than ", Query::kMaxParameters, " parameters"));
+  }
+  target.query = Query(query);
   return target;
 }
 

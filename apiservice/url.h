@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -17,34 +18,49 @@ namespace flyball::apiservice {
 // %XX decoded; nullopt on a malformed escape. `plus_is_space` in queries only.
 std::optional<std::string> PercentDecode(absl::string_view text, bool plus_is_space);
 
+// The parameters of a request, decoded only when they are asked for: most that strangers send never
+// are. It holds views of the text that it was made from, which must outlive it.
 class Query {
  public:
+  static constexpr size_t kMaxParameters = 1000;
+
   Query() = default;
-  // Pairs with a malformed escape or a `;` are dropped, as Go's URL.Query() drops them.
+  // Reads kMaxParameters at most. Pairs with a malformed escape or a `;` do not count, as Go's
+  // URL.Query() drops them.
   explicit Query(absl::string_view raw);
 
   // The first value of a name; nullopt if absent.
-  std::optional<absl::string_view> Get(absl::string_view name) const;
+  std::optional<std::string> Get(absl::string_view name) const;
   // The first value, "" if absent.
-  absl::string_view Value(absl::string_view name) const { return Get(name).value_or(""); }
-  bool Has(absl::string_view name) const { return Get(name).has_value(); }
+  std::string Value(absl::string_view name) const { return Get(name).value_or(""); }
+  bool Has(absl::string_view name) const { return Find(name) != pairs_.end(); }
   std::vector<std::string> All(absl::string_view name) const;
   // As Go reads a boolean parameter: present and neither `false` nor `0`.
   bool Flag(absl::string_view name) const;
+  // How long the first value is as it was sent: decoded it is no longer.
+  size_t BytesSent(absl::string_view name) const;
 
  private:
-  std::vector<std::pair<std::string, std::string>> pairs_;
+  using Pairs = absl::InlinedVector<std::pair<absl::string_view, absl::string_view>, 4>;
+  Pairs::const_iterator Find(absl::string_view name) const;
+
+  Pairs pairs_;  // well formed, percent-encoded
 };
 
 struct Target {
+  static constexpr size_t kMaxPathBytes = 8 << 10;
+
   std::string path;                   // decoded, as written otherwise: for messages and reviews
   std::vector<std::string> segments;  // decoded one by one; "" for `//` and a trailing slash
-  Query query;
+  Query query;                        // views of what was parsed
 };
 
-// nullopt: not a path, or a malformed percent escape in it. A segment may hold a decoded `/`, which
-// no route matches.
-std::optional<Target> ParseTarget(absl::string_view raw);
+// Takes a path or a whole URL (`http://host/path`), whose origin does not matter. A segment may
+// hold a decoded `/`, which no route matches.
+//   kInvalidArgument    neither of both, a malformed percent escape in the path, more parameters
+//                       than a Query holds
+//   kResourceExhausted  the path is longer than kMaxPathBytes
+absl::StatusOr<Target> ParseTarget(absl::string_view raw);
 
 // time.ParseDuration of Go: `1m30s`, `1.5h`, `-2ms`. kInvalidArgument with Go's text. Values beyond
 // int64 nanoseconds are errors.

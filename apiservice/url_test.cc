@@ -9,7 +9,7 @@ namespace {
 
 TEST(ParseTargetTest, DecodesEachSegmentOnItsOwn) {
   const auto target = ParseTarget("/apis/a%2Fb/%2A/x+y/sp%20ace?labelSelector=a%3Db+c&x=1&x=2");
-  ASSERT_TRUE(target.has_value());
+  ASSERT_TRUE(target.ok()) << target.status();
   EXPECT_EQ(target->segments, (std::vector<std::string>{"apis", "a/b", "*", "x+y", "sp ace"}));
   EXPECT_EQ(target->path, "/apis/a/b/*/x+y/sp ace");
   EXPECT_EQ(target->query.Value("labelSelector"), "a=b c");
@@ -23,15 +23,51 @@ TEST(ParseTargetTest, SlashesLeaveEmptySegments) {
 }
 
 TEST(ParseTargetTest, RefusesBrokenEscapesInThePathOnly) {
-  EXPECT_FALSE(ParseTarget("/a%2").has_value());
-  EXPECT_FALSE(ParseTarget("/a%zz").has_value());
-  EXPECT_FALSE(ParseTarget("no-slash").has_value());
-  EXPECT_FALSE(ParseTarget("").has_value());
+  EXPECT_FALSE(ParseTarget("/a%2").ok());
+  EXPECT_FALSE(ParseTarget("/a%zz").ok());
+  EXPECT_FALSE(ParseTarget("no-slash").ok());
+  EXPECT_FALSE(ParseTarget("").ok());
   const auto target = ParseTarget("/a?b=%zz&c=d;e&f=g");
-  ASSERT_TRUE(target.has_value());
+  ASSERT_TRUE(target.ok()) << target.status();
   EXPECT_FALSE(target->query.Has("b"));
   EXPECT_FALSE(target->query.Has("c"));
   EXPECT_EQ(target->query.Value("f"), "g");
+}
+
+TEST(ParseTargetTest, TheOriginOfAWholeUrlDoesNotMatter) {
+  for (const char* text :
+       {"http://host:80/livez?a=b", "https://u@[::1]/livez?a=b", "x://h/livez?a=b"}) {
+    const auto target = ParseTarget(text);
+    ASSERT_TRUE(target.ok()) << target.status();
+    EXPECT_EQ(target->path, "/livez") << text;
+    EXPECT_EQ(target->query.Value("a"), "b") << text;
+  }
+  EXPECT_EQ(ParseTarget("http://host")->path, "/");
+  EXPECT_EQ(ParseTarget("http://host?a=b")->path, "/");
+  EXPECT_EQ(ParseTarget("http://host?a=b")->query.Value("a"), "b");
+  EXPECT_EQ(ParseTarget("/a?b=http://c/d")->path, "/a");
+  EXPECT_EQ(ParseTarget("/http://c/d")->path, "/http://c/d");
+  EXPECT_FALSE(ParseTarget("mailto:x").ok());
+}
+
+TEST(ParseTargetTest, PathsAndParametersAreLimited) {
+  EXPECT_TRUE(ParseTarget("/" + std::string(Target::kMaxPathBytes - 1, '/')).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(
+      ParseTarget("/" + std::string(Target::kMaxPathBytes, '/')).status()));
+  std::string many = "/?";
+  for (size_t i = 0; i < Query::kMaxParameters - 1; ++i) many += "a&";
+  EXPECT_TRUE(ParseTarget(many + "a").ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(ParseTarget(many + "a&a").status()));
+}
+
+TEST(QueryTest, NamesAndValuesAreDecodedWhenTheyAreAskedFor) {
+  const Query query("%6Cimit=%35&a%20b=1&x=%zz&x=2&y=a%3Db");
+  EXPECT_EQ(query.Get("limit"), "5");
+  EXPECT_EQ(query.Get("x"), "2");  // a broken one does not count
+  EXPECT_EQ(query.Get("y"), "a=b");
+  EXPECT_EQ(query.BytesSent("y"), 5u);
+  EXPECT_EQ(query.BytesSent("z"), 0u);
+  EXPECT_EQ(query.Get("z"), std::nullopt);
 }
 
 TEST(QueryTest, FlagsReadAsGoReadsThem) {

@@ -108,6 +108,15 @@ Status BadRequest(absl::string_view message) {
   return {400, "BadRequest", std::string(message), std::nullopt};
 }
 
+Status UriTooLong(absl::string_view message) {
+  return {414, "", std::string(message), std::nullopt};
+}
+
+Status RequestEntityTooLarge(absl::string_view message) {
+  return {413, "RequestEntityTooLarge", absl::StrCat("Request entity too large: ", message),
+          std::nullopt};
+}
+
 Status Unauthorized() { return {401, "Unauthorized", "Unauthorized", std::nullopt}; }
 
 Status Forbidden(absl::string_view group, absl::string_view resource, absl::string_view name,
@@ -152,6 +161,18 @@ Status ObjectNotFound(absl::string_view group, absl::string_view resource, absl:
 Status Timeout() {
   return {504, "Timeout", "Timeout: request did not complete within the allotted timeout",
           StatusDetails{}};
+}
+
+Status Shortened(Status status) {
+  constexpr size_t kMessageBytes = 2048;
+  constexpr size_t kNameBytes = 512;
+  Shorten(kMessageBytes, &status.message);
+  if (!status.details.has_value()) return status;
+  for (std::string* name : {&status.details->name, &status.details->group, &status.details->kind}) {
+    Shorten(kNameBytes, name);
+  }
+  for (StatusCause& cause : status.details->causes) Shorten(kMessageBytes, &cause.message);
+  return status;
 }
 
 Status FromProviderError(const absl::Status& error) {

@@ -42,6 +42,8 @@ Status RouteNotFound();     // 404 "the server could not find the requested reso
 Status MethodNotAllowed();  // 405
 Status WatchNotSupported(absl::string_view group, absl::string_view resource);  // 405
 Status BadRequest(absl::string_view message);
+Status UriTooLong(absl::string_view message);             // 414
+Status RequestEntityTooLarge(absl::string_view message);  // 413 "Request entity too large: …"
 Status Unauthorized();
 // 403 about a resource; `text` is the sentence that names user and verb.
 Status Forbidden(absl::string_view group, absl::string_view resource, absl::string_view name,
@@ -53,6 +55,9 @@ Status NotAcceptable(const std::vector<std::string>& media_types);
 // 404 `pods "x" not found`.
 Status ObjectNotFound(absl::string_view group, absl::string_view resource, absl::string_view name);
 Status Timeout();
+
+// With texts that are no longer than an answer should repeat: clients send names of any length.
+Status Shortened(Status status);
 
 // What a provider's error becomes: the table of adapter/provider.h.
 Status FromProviderError(const absl::Status& error);

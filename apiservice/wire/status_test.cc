@@ -49,5 +49,13 @@ INSTANTIATE_TEST_SUITE_P(
             R"("message":"forbidden: User \"u\" cannot get path \"/x\"","reason":"Forbidden","details":{},"code":403})"}),
     [](const auto& info) { return info.param.name; });
 
+TEST(ShortenedTest, NoTextIsRepeatedWhole) {
+  const std::string name(100'000, 'n');
+  Status status = Forbidden(name, name, name, "User \"" + name + "\"");
+  status.details->causes.push_back({.message = name});
+  EXPECT_LT(ToJson(Shortened(status)).size(), 8000u);
+  EXPECT_EQ(Shortened(ObjectNotFound("", "pods", "x")).message, "pods \"x\" not found");
+}
+
 }  // namespace
 }  // namespace flyball::apiservice::wire

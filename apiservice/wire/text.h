@@ -4,6 +4,7 @@
 // Pure. Everything appends to a caller's buffer: these run once for each item of each answer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -32,6 +33,9 @@ enum class QuantityForm { kDecimal, kBinary };
 // The canonical text of `milli` thousandths, as kube::Quantity::FromMilli(milli).ToString() gives,
 // in one pass without arbitrary precision. No quotes.
 void AppendMilliQuantity(int64_t milli, QuantityForm form, std::string* out);
+
+// Cuts a text that is longer than `max` bytes, between two characters, and says how much is gone.
+void Shorten(size_t max, std::string* text);
 
 // Two-space indentation of compact JSON, as Go's json.Indent: escapes stay as they are. `compact`
 // must be valid JSON; a final newline is kept.

@@ -111,7 +111,7 @@ class RuleBench::Impl {
         authorizer_({.mode = apiservice::AuthorizationMode::kAll}, nullptr, &clock_, 0),
         health_({}),
         documents_({}, &health_, &clock_),
-        metrics_(&clock_, 0, 0),
+        metrics_(&clock_, {.response_cache_entries = 0}),
         handler_({}, HandlerParts()) {}
 
   absl::Status Load(const RuleTestFile& file) {

@@ -42,9 +42,11 @@ void CheckMetric(const RoutedRequest& routed) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string target(reinterpret_cast<const char*>(data), size);
-  const RoutedRequest routed = flyball::apiservice::Route("GET", target, absl::Seconds(60));
+  RoutedRequest routed = flyball::apiservice::Route("GET", target, absl::Seconds(60));
   Require(routed.timeout > absl::ZeroDuration() && routed.timeout <= absl::Seconds(60));
-  if (routed.error.has_value() || routed.early_error.has_value()) return 0;
+  if (routed.early_error.has_value()) return 0;
+  flyball::apiservice::ReadParameters(4096, &routed);
+  if (routed.error.has_value()) return 0;
   if (routed.endpoint == Endpoint::kCustomMetric || routed.endpoint == Endpoint::kExternalMetric) {
     CheckMetric(routed);
   }
