@@ -121,6 +121,27 @@ void AddServingFlags(GoFlags flags, ServeFlags& f) {
                  "how long to go on serving, not ready, after the signal to stop");
 }
 
+// How much clients may take of the server.
+void AddLimitFlags(GoFlags flags, ServeFlags& f) {
+  flags.Int("max-reviews-inflight", f.max_reviews_inflight,
+            "more requests at once than this that wait for a TokenReview, or for a "
+            "SubjectAccessReview, are answered 429");
+  flags.Int("max-connections", f.max_connections,
+            "when there are more, the one that is quiet longest is ended");
+  flags.Int("max-connection-bytes", f.max_connection_bytes,
+            "memory that all connections may take together: state of TLS, requests that are read, "
+            "answers that are not taken; when it is more, those that are quiet longest are ended");
+  flags.Int("max-header-bytes", f.max_header_bytes,
+            "longest request line and headers; more is answered 431");
+  flags.Int("max-header-lines", f.max_header_lines,
+            "header lines of one request; more are answered 431");
+  flags.Int("max-selector-bytes", f.max_selector_bytes,
+            "largest selector of a request, where each key and value counts its length and 64 "
+            "bytes; more is answered 400");
+  flags.Int("max-answer-bytes", f.max_answer_bytes,
+            "longest list of metrics as compact JSON; what would be longer is answered 413");
+}
+
 void AddAuthFlags(GoFlags flags, ServeFlags& f) {
   flags.String("authentication-kubeconfig", f.authentication_kubeconfig,
                "kubeconfig for TokenReview (default: in-cluster; with --objects: none is asked)");
@@ -246,6 +267,16 @@ absl::Status Check(const ServeFlags& f) {
   if (f.tls_cert_file.empty() != f.tls_private_key_file.empty()) {
     return refused("--tls-cert-file and --tls-private-key-file need each other");
   }
+  const std::pair<const char*, int> limits[] = {{"--max-reviews-inflight", f.max_reviews_inflight},
+                                                {"--max-connections", f.max_connections},
+                                                {"--max-connection-bytes", f.max_connection_bytes},
+                                                {"--max-header-bytes", f.max_header_bytes},
+                                                {"--max-header-lines", f.max_header_lines},
+                                                {"--max-selector-bytes", f.max_selector_bytes},
+                                                {"--max-answer-bytes", f.max_answer_bytes}};
+  for (const auto& [flag, value] : limits) {
+    if (value <= 0) return refused(flag, ": expected more than 0, got ", value);
+  }
   if (f.metrics_relist_interval <= absl::ZeroDuration()) {
     return refused("--metrics-relist-interval: expected more than 0");
   }
@@ -292,6 +323,7 @@ absl::StatusOr<ServeFlags> ParseServeFlags(const Args& args) {
   AddSourceFlags(flags, f);
   AddObjectFlags(flags, f);
   AddServingFlags(flags, f);
+  AddLimitFlags(flags, f);
   AddAuthFlags(flags, f);
   AddScalerFlags(flags, f.scaler);
   app.add_option("-v,--v", f.verbosity, "log level: 0 to 10")->take_last();

@@ -51,6 +51,14 @@ struct ServeFlags {
   bool permit_address_sharing = false;
   bool permit_port_sharing = false;
   int max_requests_inflight = 400;
+  // What clients may take; the defaults are those of apiservice/options.h.
+  int max_reviews_inflight = 128;
+  int max_connections = 10000;
+  int max_connection_bytes = 48 << 20;
+  int max_header_bytes = 1 << 20;
+  int max_header_lines = 4096;
+  int max_selector_bytes = 64 << 10;
+  int max_answer_bytes = 32 << 20;
   absl::Duration shutdown_delay = absl::ZeroDuration();
 
   // Authentication and authorization.

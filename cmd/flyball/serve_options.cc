@@ -89,6 +89,13 @@ absl::StatusOr<apiservice::ServerOptions> ServerOptionsFrom(const ServeFlags& fl
   options.authorization.unauthorized_ttl = flags.authorization_deny_cache_ttl;
 
   options.limits.max_in_flight = flags.max_requests_inflight;
+  options.limits.max_reviews = flags.max_reviews_inflight;
+  options.limits.max_selector_bytes = static_cast<size_t>(flags.max_selector_bytes);
+  options.limits.max_answer_bytes = static_cast<size_t>(flags.max_answer_bytes);
+  options.listen.max_connections = flags.max_connections;
+  options.listen.max_connection_bytes = static_cast<size_t>(flags.max_connection_bytes);
+  options.listen.max_header_bytes = static_cast<size_t>(flags.max_header_bytes);
+  options.listen.max_header_lines = static_cast<size_t>(flags.max_header_lines);
   options.lifecycle.shutdown_delay = flags.shutdown_delay;
   options.version.git_version = absl::StrCat("v", FLYBALL_VERSION);
 

@@ -74,6 +74,43 @@ TEST(ReviewersOfTest, ThoseThatAreNamedOrTheClusterThatIsServed) {
   EXPECT_EQ(both({"--objects=d", "--authorization-kubeconfig=k"}), std::pair(false, true));
 }
 
+TEST(ServerOptionsFromTest, LimitsAreThoseOfTheServerUnlessGiven) {
+  const apiservice::ServerOptions built_in;
+  const auto options = ServerOptionsFrom(Flags({}));
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->limits.max_in_flight, built_in.limits.max_in_flight);
+  EXPECT_EQ(options->limits.max_reviews, built_in.limits.max_reviews);
+  EXPECT_EQ(options->limits.max_selector_bytes, built_in.limits.max_selector_bytes);
+  EXPECT_EQ(options->limits.max_answer_bytes, built_in.limits.max_answer_bytes);
+  EXPECT_EQ(options->listen.max_connections, built_in.listen.max_connections);
+  EXPECT_EQ(options->listen.max_connection_bytes, built_in.listen.max_connection_bytes);
+  EXPECT_EQ(options->listen.max_header_bytes, built_in.listen.max_header_bytes);
+  EXPECT_EQ(options->listen.max_header_lines, built_in.listen.max_header_lines);
+
+  const auto given = ServerOptionsFrom(
+      Flags({"--max-reviews-inflight=1", "--max-selector-bytes=2", "--max-answer-bytes=3",
+             "--max-connections=4", "--max-connection-bytes=5", "--max-header-bytes=6",
+             "--max-header-lines=7"}));
+  ASSERT_TRUE(given.ok());
+  EXPECT_EQ(given->limits.max_reviews, 1);
+  EXPECT_EQ(given->limits.max_selector_bytes, 2u);
+  EXPECT_EQ(given->limits.max_answer_bytes, 3u);
+  EXPECT_EQ(given->listen.max_connections, 4);
+  EXPECT_EQ(given->listen.max_connection_bytes, 5u);
+  EXPECT_EQ(given->listen.max_header_bytes, 6u);
+  EXPECT_EQ(given->listen.max_header_lines, 7u);
+}
+
+TEST(ServerOptionsFromTest, ALimitOfNothingIsRefused) {
+  for (const char* flag :
+       {"--max-reviews-inflight=0", "--max-selector-bytes=-1", "--max-answer-bytes=0",
+        "--max-connections=0", "--max-connection-bytes=0", "--max-header-bytes=0",
+        "--max-header-lines=0"}) {
+    const auto flags = ParseServeFlags({"--config=c.yaml", flag});
+    EXPECT_EQ(flags.status().code(), absl::StatusCode::kFailedPrecondition) << flag;
+  }
+}
+
 TEST(ParseSniCertificateTest, FilesAndNames) {
   auto plain = ParseSniCertificate("a.crt,a.key");
   ASSERT_TRUE(plain.ok());
