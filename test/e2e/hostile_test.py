@@ -1,0 +1,208 @@
+"""Clients that mean no good: what they may cost, and that nobody else notices them.
+
+Under each attack the probes of a kubelet are answered and the process stays under 128 MiB. Most of the attackers have no
+credentials; those that have are allowed what they ask for, but not what it would take.
+"""
+
+import contextlib
+
+import yaml
+
+import conformance_fixture as fixture
+from conformance_fixture import C2, E, N
+from harness import hostile, kube, paths, ports, processes, wait
+from harness.case import Case, differs
+from harness.client import Client, Identity
+from harness.review_proxy import ACCESS, TOKEN, ReviewProxy
+from harness.scripted_prometheus import ScriptedPrometheus
+from harness.series_store import SeriesStore
+
+MEGABYTE = 1_000_000
+
+
+@differs("it is not asked to")
+class Strangers(Case):
+    """A server of a cluster, behind a proxy that can let reviews hang."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.admin = cls.cluster().admin
+        fixture.objects(cls.admin)
+        cls.prometheus = fixture.prometheus()
+        cls.addClassCleanup(cls.prometheus.stop)
+        cls.proxy = ReviewProxy(cls.cluster())
+        cls.addClassCleanup(cls.proxy.stop)
+        cls.adapter = fixture.start(cls.cluster(), cls.prometheus, kubeconfig=cls.proxy.kubeconfig)
+        cls.addClassCleanup(cls.adapter.stop)
+        cls.watch(cls.adapter.process)
+        token = kube.service_account_token(cls.admin, "default", "hostile-reader")
+        kube.grant(cls.admin, "hostile-reader", [kube.account("default", "hostile-reader")], [
+            {"apiGroups": ["external.metrics.k8s.io", "custom.metrics.k8s.io"], "resources": ["*"], "verbs": ["get", "list"]}])
+        cls.reader = cls.adapter.as_user(Identity(token=token))
+        cls.allowed = [["Authorization", "Bearer " + token]]
+
+    @contextlib.contextmanager
+    def under(self, what: str):
+        """An attack; afterwards honest requests are served as ever."""
+        with hostile.watched(self, self.adapter.process, self.adapter.port, what):
+            yield
+        # A review that hangs is given up after ten seconds.
+        wait.until(lambda: self.reader.get(E + N + "/q").status == 200, "served as ever", 15)
+
+    def attack(self, attack: str, **options) -> dict:
+        """The attack from its beginning to its end."""
+        with self.held(attack, **options) as told:
+            return told
+
+    @contextlib.contextmanager
+    def held(self, attack: str, **options):
+        attacker = hostile.Attacker(self.adapter.port, attack, **options)
+        try:
+            yield attacker.told
+        finally:
+            attacker.end()
+
+    @contextlib.contextmanager
+    def hanging(self, *kinds):
+        """The API server takes these reviews and does not answer."""
+        self.proxy.spoil = lambda kind, spec: "hang" if kind in kinds else None
+        try:
+            yield
+        finally:
+            self.proxy.spoil = lambda kind, spec: None
+
+    def test_bad_selectors_are_not_even_read(self):
+        before = self.adapter.process.rss_mib()
+        with self.under("8 bad selectors of 1 MB"):
+            told = self.attack("selectors", count=8)
+        self.assertLess(self.adapter.process.peak_rss_mib() - before, 8 * 4, "more than 4 MiB for each")
+        self.assertEqual(told["statuses"], {"403": 8})
+        self.assertLess(told["longest"], 4096, "a refusal repeats what was sent")
+
+    def test_thousands_of_selectors_leave_nothing_behind(self):
+        with self.under("2,000 selectors of 1 MB, no two alike"):
+            self.assertEqual(self.attack("selectors", count=2000)["statuses"], {"403": 2000})
+        with self.under("300 of one who is allowed"):
+            told = self.attack("selectors", count=300, headers=self.allowed)
+        self.assertEqual(told["statuses"], {"400": 300})
+        self.assertLess(told["longest"], 4096)
+        # What is short enough to be read, and wrong.
+        with self.under("300 with hundreds of wrong values of one who is allowed"):
+            told = self.attack("selectors", count=300, bytes=8_000, headers=self.allowed)
+        self.assertEqual(told["statuses"], {"400": 300})
+        self.assertLess(told["longest"], 4096)
+
+    def test_header_lines_without_end(self):
+        with self.under("8 connections of endless header lines"):
+            self.assertEqual(self.attack("header_lines", count=8)["statuses"], {"431": 8})
+
+    def test_answers_that_nobody_reads(self):
+        with self.under("540 clients that ask for a path of 300 kB and do not read"):
+            with self.held("unread", count=540):
+                pass
+        long = E + N + "/big"
+        self.assertGreater(len(self.reader.get(long).body), 300_000)
+        with self.under("540 that are allowed, ask for 300 kB and do not read"):
+            with self.held("unread", count=540, path=long, headers=self.allowed) as told:
+                self.assertEqual(told["held"], 540)
+                self.assertEqual(self.reader.get(long).status, 200)
+
+    def test_tokens_that_nobody_knows_while_the_api_server_hangs(self):
+        with self.under("540 unknown tokens, reviews hang"), self.hanging(TOKEN):
+            with self.held("tokens", count=540):
+                crowd = self.adapter.as_user(Identity(token="one more")).get("/healthz")
+                self.assertEqual(crowd.status, 429)
+                self.assertEqual(crowd.headers.get("retry-after"), "1")
+        self.assertGreater(self.adapter.metric("flyball_requests_without_review_total"), 300)
+
+    def test_questions_of_strangers_while_the_api_server_hangs(self):
+        with self.under("540 anonymous questions, reviews hang"), self.hanging(ACCESS):
+            with self.held("selectors", count=540, threads=540, bytes=500):
+                pass
+
+    def test_idle_connections(self):
+        with self.under("10,000 idle connections"):
+            with self.held("idle", count=10_000) as told:
+                self.assertGreater(told["held"], 9_900)
+        with self.under("9,000 connections that never said anything"):
+            with self.held("silent", count=9_000) as told:
+                self.assertEqual(told["held"], 9_000)
+
+    def test_handshakes_begun_and_left(self):
+        # Of those that come from one place the newest are served; the kubelet's own place is another.
+        with self.under("5,000 handshakes begun and left"):
+            with self.held("handshakes", count=5_000, source="127.0.0.2"):
+                self.assertEqual(self.reader.get(E + N + "/q").status, 200)
+
+    def test_requests_begun_and_left(self):
+        with self.under("300 heads of 900 kB that are never whole"):
+            with self.held("heads", count=300):
+                self.assertEqual(self.reader.get(E + N + "/q").status, 200)
+        with self.under("3,000 half records of TLS"):
+            with self.held("records", count=3_000):
+                self.assertEqual(self.reader.get(E + N + "/q").status, 200)
+
+    def test_requests_by_the_thousand(self):
+        with self.under("64 connections that send thousands of requests and read nothing"):
+            with self.held("pipeline", count=64):
+                self.assertEqual(self.reader.get(E + N + "/q").status, 200)
+        with self.under("connections made and cut"):
+            self.attack("churn", seconds=5)
+
+
+@differs("it is not asked to")
+class Gigabytes(Case):
+    """1,000 pods, and one who may read their metrics."""
+
+    PODS = 1000
+
+    @classmethod
+    def setUpClass(cls):
+        names = [f"pod-{i:04}" for i in range(cls.PODS)]
+        store = SeriesStore([({"__name__": "m", "ns": "default", "po": name, "k": "v"}, 1) for name in names])
+        cls.prometheus = ScriptedPrometheus(store.discovery(), lambda query: store(query.partition("{")[0]))
+        cls.addClassCleanup(cls.prometheus.stop)
+        folder, here = processes.fresh_folder("objects"), processes.fresh_folder("serve")
+        (folder / "pods.yaml").write_text("\n---\n".join(yaml.safe_dump(
+            {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}}) for name in names))
+        (here / "config.yaml").write_text(yaml.safe_dump({"rules": fixture.CONFIG["rules"][:1]}))
+        (here / "tokens.csv").write_text("s3cret,jane,1\n")
+        cls.port = ports.free()
+        cls.process = processes.Process("flyball", [
+            paths.flyball(), "serve", f"--config={here / 'config.yaml'}", f"--objects={folder}", f"--secure-port={cls.port}",
+            f"--cert-dir={here / 'certs'}", f"--prometheus-url={cls.prometheus.url}", "--metrics-relist-interval=1s",
+            "--metrics-max-age=1m", f"--token-auth-file={here / 'tokens.csv'}", "--bind-address=127.0.0.1"])
+        cls.addClassCleanup(cls.process.kill)
+        cls.watch(cls.process)
+        cls.jane = Client(f"https://127.0.0.1:{cls.port}", Identity(token="s3cret"))
+        wait.until(lambda: cls.process.must_live() and len(cls.items("")) == cls.PODS, "all pods have the metric")
+
+    @classmethod
+    def items(cls, query: str) -> list:
+        answer = cls.jane.get(f"{C2}{N}/pods/*/m{query}")
+        return answer.json()["items"] if answer.status == 200 else []
+
+    def refused(self, selector: str, status: int, words: str, form: str = "application/json"):
+        answer = self.jane.get(f"{C2}{N}/pods/*/m?metricLabelSelector={selector}", [("Accept", form)])
+        self.assertEqual(answer.status, status, str(answer)[:300])
+        self.assertIn(words, answer.text())
+        self.assertLess(len(answer.body), 4096)
+
+    def test_an_answer_of_a_gigabyte_is_refused(self):
+        values = ",".join(f"v{i}" for i in range(150_000))
+        with hostile.watched(self, self.process, self.port, "one answer that would have a gigabyte"):
+            self.refused(f"k+in+({values[:MEGABYTE - 200]})", 400, "--max-selector-bytes")
+            # The selector may be as long as that, but not in each of a thousand items.
+            keys = ",".join(f"{'a' * 90}/k{i:03}" for i in range(390))
+            self.refused(keys, 413, "--max-answer-bytes")
+
+    def test_an_answer_that_takes_more_than_its_length_is_refused_earlier(self):
+        keys = ",".join(f"k{i}" for i in range(200))
+        with hostile.watched(self, self.process, self.port, "an answer of 7 MB as YAML"):
+            self.refused(keys, 413, "compact JSON may have", "application/yaml")
+            self.assertEqual(len(self.items("?metricLabelSelector=" + keys)), self.PODS)
+
+    def test_many_questions_of_one_who_may_ask(self):
+        with hostile.watched(self, self.process, self.port, "600 different questions about 1,000 pods"):
+            for number in range(600):
+                self.assertEqual(len(self.items(f"?metricLabelSelector=k+in+(v,w{number})")), self.PODS)
