@@ -282,7 +282,8 @@ void ClusterDirectory::Run() {
   MonotonicTime next = -absl::InfiniteDuration();
   MonotonicTime last = -absl::InfiniteDuration();
   while (true) {
-    MonotonicTime now = Clock::System().MonotonicNow();
+    const MonotonicTime began = Clock::System().MonotonicNow();
+    MonotonicTime now = began;
     bool missed = false;
     {
       absl::MutexLock lock(&mutex_);
@@ -298,7 +299,7 @@ void ClusterDirectory::Run() {
                                                   KindWatchOptions(), [this] { KindsChanged(); });
       }
       absl::MutexLock lock(&mutex_);
-      missed_ = missed_ || now < settled_at_;
+      missed_ = missed_ || began < settled_at_;
       next = now + (failed ? backoff : interval);
       backoff =
           failed ? std::min(backoff * 2, options_.cache.max_backoff) : options_.cache.first_backoff;
