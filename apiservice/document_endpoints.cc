@@ -12,6 +12,13 @@
 namespace flyball::apiservice {
 namespace {
 
+// As Go names what this was compiled for.
+#if defined(__aarch64__)
+constexpr char kPlatform[] = "linux/arm64";
+#else
+constexpr char kPlatform[] = "linux/amd64";
+#endif
+
 constexpr absl::string_view kOpenApiVersion = "1.0.0";
 
 std::vector<std::string> FixedPaths(const HealthChecks& health) {
@@ -158,7 +165,7 @@ HttpResponse DocumentEndpoints::Version() {
   add("buildDate", version_.build_date);
   add("goVersion", "");
   add("compiler", "");
-  add("platform", "linux/amd64");
+  add("platform", kPlatform);
   json.push_back('}');
   HttpResponse response;
   response.content_type = "application/json";

@@ -11,8 +11,11 @@ set(FLYBALL_SANITIZE "" CACHE STRING "Sanitizers: address, thread, or empty")
 option(FLYBALL_FUZZ "Build the fuzz targets for libFuzzer (needs clang)" OFF)
 option(FLYBALL_PCH "Precompile the headers that most files include" OFF)
 
-# No fused multiply-add: the replica math must round exactly as amd64 Go does.
+# No fused multiply-add: the replica math must round exactly as amd64 Go does. char has a sign on amd64, and so everywhere.
 add_compile_options(-Wall -Wextra -Wconversion -Wno-sign-conversion -ffp-contract=off)
+if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  add_compile_options(-fsigned-char)
+endif()
 # GCC 12 reports these inside its own std::string and std::variant when it inlines; it has no false positive free form.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-Wno-restrict -Wno-maybe-uninitialized -Wno-dangling-pointer)
@@ -44,9 +47,9 @@ if(FLYBALL_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${FLYBALL_CCACHE})
 endif()
 
-# mold links the many test programs in a tenth of the time; not under clang's fuzzer runtime.
+# mold links the many test programs in a tenth of the time; not under clang's fuzzer runtime, and no cross compiler finds it.
 find_program(FLYBALL_MOLD mold)
-if(FLYBALL_MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+if(FLYBALL_MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_CROSSCOMPILING)
   add_link_options(-fuse-ld=mold)
 endif()
 
@@ -69,8 +72,8 @@ pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET prometheus-cpp-core)
 # The HTTP/1.1 parser: Debian has it as C sources (node-llhttp), not as a library. Strict: what two programs might read in two ways
 # is refused. cpp-httplib's own percent-decodes the values of request headers, so that `X-Remote-Group: system%3Amasters` would
 # name another group.
-find_path(LLHTTP_INCLUDE llhttp.h PATHS /usr/share/include/llhttp REQUIRED)
-find_path(LLHTTP_SOURCES llhttp.c PATHS /usr/share/llhttp REQUIRED)
+find_path(LLHTTP_INCLUDE llhttp.h PATHS /usr/share/include/llhttp REQUIRED NO_CMAKE_FIND_ROOT_PATH)
+find_path(LLHTTP_SOURCES llhttp.c PATHS /usr/share/llhttp REQUIRED NO_CMAKE_FIND_ROOT_PATH)
 add_library(llhttp STATIC ${LLHTTP_SOURCES}/api.c ${LLHTTP_SOURCES}/http.c ${LLHTTP_SOURCES}/llhttp.c)
 target_compile_options(llhttp PRIVATE -w)
 target_compile_definitions(llhttp PRIVATE LLHTTP_STRICT_MODE=1)

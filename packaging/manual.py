@@ -5,13 +5,13 @@
 """
 
 import re
-import subprocess
 import sys
 
+from program import invocation, output
 
-def help_of(program: str, *command: str) -> str:
-    done = subprocess.run([program, *command, "--help"], check=False, capture_output=True, text=True)
-    return done.stdout or done.stderr
+
+def help_of(program: str, *words: str) -> str:
+    return output(*invocation(program), *words, "--help", check=False)
 
 
 def commands(program: str) -> list:
@@ -51,7 +51,7 @@ def roff(text: str) -> str:
 
 
 def man(program: str) -> str:
-    version = subprocess.run([program, "version"], check=True, capture_output=True, text=True).stdout.split()[1]
+    version = output(*invocation(program), "version").split()[1]
     lines = [f'.TH FLYBALL 1 "" "flyball {version}" "User Commands"', ".SH NAME",
              "flyball \\- metrics APIs from Prometheus and scaling for Kubernetes", ".SH SYNOPSIS", ".B flyball", "COMMAND [flags]", ".SH COMMANDS"]
     for name, what in commands(program):

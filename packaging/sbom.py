@@ -9,41 +9,31 @@ import hashlib
 import json
 import pathlib
 import re
-import subprocess
 import sys
 import urllib.parse
 import uuid
 
+from program import SYSROOT, invocation, libraries, output
+
 HEADERS = ("nlohmann-json3-dev", "libcli11-dev", "node-llhttp")  # libraries without a .so
-
-
-def output(*command: str) -> str:
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+QUERY = ("dpkg-query", *([f"--admindir={SYSROOT}/var/lib/dpkg"] if SYSROOT else []))
 
 
 def module_of(program: str) -> pathlib.Path:
     """What the program loads when it needs it."""
-    return pathlib.Path(re.search(r"^external triggers: (.+)$", output(program, "version", "--modules"), re.MULTILINE)[1])
+    return pathlib.Path(re.search(r"^external triggers: (.+)$", output(*invocation(program), "version", "--modules"), re.MULTILINE)[1])
 
 
-def libraries(*linked: str) -> list:
-    """The files that the dynamic linker would load, links resolved."""
-    found = set()
-    for line in output("ldd", *linked).splitlines():
-        if line.endswith(":"):
-            continue  # the name of one of several
-        path = next((word for word in line.split() if word.startswith("/")), None)
-        if path:
-            found.add(pathlib.Path(path).resolve())
-    return sorted(found)
+def here(path: str) -> str:
+    """Where a library is that the dynamic linker finds at this path, links resolved; without SYSROOT in front."""
+    return str(pathlib.Path(SYSROOT + path).resolve()).removeprefix(SYSROOT)
 
 
 def by_package(files: list) -> dict:
     """Package -> its files. Debian's merged /usr leaves some files in the database under their old names."""
-    asked = {name: f for f in files for name in (str(f), str(f).removeprefix("/usr"))}
-    done = subprocess.run(["dpkg", "--search", *asked], check=False, capture_output=True, text=True)  # 1: some name is not known
+    asked = {SYSROOT + name: f for f in files for name in (f, f.removeprefix("/usr"))}
     found = {}
-    for line in done.stdout.splitlines():
+    for line in output(*QUERY, "--search", *asked, check=False).splitlines():  # 1: some name is not known
         package, _, name = line.partition(": ")
         found.setdefault(package, []).append(asked[name])
     if missing := set(files) - {f for listed in found.values() for f in listed}:
@@ -52,7 +42,7 @@ def by_package(files: list) -> dict:
 
 
 def component(package: str, files: list) -> dict:
-    fields = output("dpkg-query", "--show", "--showformat=${Package}\t${Version}\t${Architecture}\t${source:Package}\t${Homepage}", package)
+    fields = output(*QUERY, "--show", "--showformat=${Package}\t${Version}\t${Architecture}\t${source:Package}\t${Homepage}", package)
     name, version, architecture, source, homepage = fields.split("\t")
     # As purl wants it: libstdc++6 is libstdc%2B%2B6, an epoch's colon stays.
     purl = f"pkg:deb/debian/{urllib.parse.quote(name, safe='')}@{urllib.parse.quote(version, safe=':')}?arch={architecture}"
@@ -70,9 +60,9 @@ def digest_of(path) -> str:
 def main() -> int:
     program = sys.argv[1]
     module = module_of(program)
-    linked = by_package(libraries(program, str(module)))
+    linked = by_package(sorted({here(path) for path in libraries(program, module)}))
     components = [component(package, sorted(set(linked.get(package, [])))) for package in sorted({*linked, *HEADERS})]
-    version = output(program, "version").split()[1]
+    version = output(*invocation(program), "version").split()[1]
     digest = digest_of(program)
     json.dump({
         "bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1, "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_OID, digest)}",

@@ -32,7 +32,7 @@ def stages(text: str = None) -> list:
         word, _, rest = line.partition(" ")
         if word == "FROM":
             image, _, name = rest.partition(" AS ")
-            found.append(Stage(image, name.strip()))
+            found.append(Stage(image.split()[-1], name.strip()))  # before the image may stand where it runs
         else:
             found[-1].steps.append((word, rest.strip()))
     return found
@@ -62,6 +62,11 @@ class Builder:
     def _workdir(self, text: str):
         self._folder = text
         (self.root / text.lstrip("/")).mkdir(parents=True, exist_ok=True)
+
+    def _arg(self, text: str):
+        if text != "TARGETARCH":
+            raise AssertionError(f"ARG {text}: only what docker itself sets is known here")
+        self._variables[text] = subprocess.run(["dpkg", "--print-architecture"], check=True, capture_output=True, text=True).stdout.strip()
 
     def _env(self, text: str):
         self._variables.update(word.split("=", 1) for word in shlex.split(text))
