@@ -9,6 +9,9 @@
 #include <thread>
 #include <utility>
 
+#include "absl/status/statusor.h"
+#include "base/thread_limit.h"
+
 namespace flyball {
 namespace {
 
@@ -31,9 +34,10 @@ class Bell {
  public:
   using Place = std::multimap<Steady::time_point, Wait*>::iterator;
 
-  static Bell& Get() {
+  // nullptr: its thread can't be made, or not yet.
+  static Bell* Get() {
     static Bell* const bell = new Bell();  // its thread lives as long as the process
-    return *bell;
+    return bell->Started() ? bell : nullptr;
   }
 
   Place Add(absl::Duration timeout, Wait& wait) {
@@ -58,7 +62,15 @@ class Bell {
   }
 
  private:
-  Bell() : thread_([this] { Ring(); }) { thread_.detach(); }
+  bool Started() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (started_) return true;
+    absl::StatusOr<std::thread> thread =
+        UnlessNoThread([this] { return std::thread([this] { Ring(); }); });
+    if (!thread.ok()) return false;
+    thread->detach();
+    return started_ = true;
+  }
 
   void Ring() {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -90,7 +102,7 @@ class Bell {
   std::condition_variable changed_;  // there is an earlier wait
   std::condition_variable rung_;
   std::multimap<Steady::time_point, Wait*> waits_;
-  std::thread thread_;
+  bool started_ = false;
 };
 
 }  // namespace
@@ -100,13 +112,15 @@ bool AwaitFor(absl::Mutex& mutex, const absl::Condition& condition,
   if (condition.Eval()) return true;
   if (timeout <= absl::ZeroDuration()) return false;
   Wait wait{.mutex = mutex, .condition = condition};
-  Bell& bell = Bell::Get();
-  const Bell::Place place = bell.Add(timeout, wait);
+  Bell* const bell = Bell::Get();
+  // By the wall clock, which may be set meanwhile, rather than not at all.
+  if (bell == nullptr) return mutex.AwaitWithTimeout(condition, timeout);
+  const Bell::Place place = bell->Add(timeout, wait);
   mutex.Await(absl::Condition(&wait, &Wait::Done));
-  if (!bell.Remove(place, wait)) {
+  if (!bell->Remove(place, wait)) {
     // The bell wants the lock to say that the time is over: it has to be let.
     mutex.Unlock();
-    bell.AwaitRung(wait);
+    bell->AwaitRung(wait);
     mutex.Lock();
   }
   return condition.Eval();

@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/test_thread_limit.h"
+
 namespace flyball {
 namespace {
 
@@ -16,6 +18,19 @@ TEST(AwaitFor, IsOverWhenTheTimeIs) {
   absl::MutexLock lock(&mutex);
   EXPECT_FALSE(AwaitFor(mutex, absl::Condition(&never), absl::Milliseconds(20)));
   EXPECT_GE(std::chrono::steady_clock::now() - begun, std::chrono::milliseconds(20));
+}
+
+// Of use where this is the first wait of the process: ctest runs each test in one of its own.
+TEST(AwaitFor, IsOverAlsoWhereNoThreadCanBeMade) {
+  absl::Mutex mutex;
+  bool never = false;
+  {
+    const ThreadLimit none;
+    absl::MutexLock lock(&mutex);
+    EXPECT_FALSE(AwaitFor(mutex, absl::Condition(&never), absl::Milliseconds(20)));
+  }
+  absl::MutexLock lock(&mutex);
+  EXPECT_FALSE(AwaitFor(mutex, absl::Condition(&never), absl::Milliseconds(20)));
 }
 
 TEST(AwaitFor, WhatHoldsAlreadyIsNotWaitedFor) {
