@@ -153,17 +153,15 @@ class ShardElection::Impl {
       wanted = AssignShards(options_.shards, living);
     }
     MonotonicTime next = absl::InfiniteDuration();
-    bool took = false;
     for (size_t i = 0; i < shards_.size(); ++i) {
       const bool ours = living[wanted[i]] == options_.identity;
       if (shards_[i].watched.held) {
         ConsiderHandOver(i, ours, living[wanted[i]]);
       } else {
         next = std::min(next, ConsiderTaking(i, ours));
-        took = took || shards_[i].watched.held;
       }
     }
-    if (took) ConfirmTaken();
+    ConfirmTaken();
     return next;
   }
 
@@ -331,11 +329,14 @@ class ShardElection::Impl {
     return later;
   }
 
-  // What was taken in this round is given back where the number of shards has changed meanwhile.
+  // What was taken, in this round or in one before that could not tell, is given back where the
+  // number of shards has changed meanwhile.
   void ConfirmTaken() {
+    const auto taken = [](const Shard& shard) { return shard.watched.held && !shard.confirmed; };
+    if (std::none_of(shards_.begin(), shards_.end(), taken)) return;
     const bool ours = count_.Confirm();
     for (Shard& shard : shards_) {
-      if (!shard.watched.held || shard.confirmed) continue;
+      if (!taken(shard)) continue;
       shard.confirmed = ours;
       if (!ours && MayRelease(shard)) keeper_.Release(shard.watched);
     }

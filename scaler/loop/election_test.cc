@@ -154,6 +154,26 @@ TEST(ShardElection, SomebodyElsesRecordIsRespectedForAsLongAsItSays) {
   EXPECT_EQ(world.Writers(0), 1);
 }
 
+// Its last write may still be under way, so that it can't be given back at once.
+TEST(ShardElection, AShardTakenAgainIsDecidedWhenTheNumberOfShardsCanBeReadAgain) {
+  ElectionWorld world(Options(1), 7);
+  Replica& replica = world.Add();
+  world.RunUntil(absl::Seconds(20));
+  ASSERT_TRUE(replica.election->OwnsShard(0));
+  world.network.refused = 1;
+  while (replica.election->OwnsShard(0)) world.RunUntil(world.now + absl::Seconds(1));
+  world.network.refused = 0;
+  const std::string before = world.leases["flyball-scaler-0"].resource_version;
+  int refused = 0;
+  world.refuses_get = [&](absl::string_view name) {
+    const bool taken = world.leases["flyball-scaler-0"].resource_version != before;
+    return taken && name == "flyball-scaler-shards" && refused++ == 0;
+  };
+  world.RunUntil(world.now + absl::Seconds(30));
+  EXPECT_GE(refused, 1);
+  EXPECT_TRUE(replica.election->OwnsShard(0));
+}
+
 TEST(ShardElection, ShardsSpreadOverTheReplicasThatLive) {
   ElectionWorld world(Options(8), 6);
   for (int i = 0; i < 3; ++i) {

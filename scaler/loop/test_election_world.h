@@ -41,6 +41,7 @@ class ElectionWorld {
 
   struct Replica : LeaseStore {
     absl::StatusOr<kube::Lease> Get(absl::string_view name) override {
+      if (world->refuses_get && world->refuses_get(name)) return absl::UnavailableError("refused");
       return world->Call(*this, [&] { return world->ServeGet(name); });
     }
     absl::StatusOr<kube::Lease> Put(const kube::Lease& lease) override {
@@ -123,6 +124,7 @@ class ElectionWorld {
   std::vector<std::unique_ptr<Replica>> replicas;
   std::map<std::string, kube::Lease, std::less<>> leases;
   Network network;
+  std::function<bool(absl::string_view name)> refuses_get;  // may be empty
   double clock_drift = 0;
   absl::Duration now;
 
