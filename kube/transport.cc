@@ -14,7 +14,6 @@
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
-#include "base/thread_limit.h"
 #include "kube/connection.h"
 #include "kube/credentials.h"
 #include "kube/net/wait.h"
@@ -385,10 +384,8 @@ absl::StatusOr<std::unique_ptr<HttpTransport>> MakeHttpTransport(TransportOption
     }
   }
   ASSIGN_OR_RETURN(auto identity, CredentialSource::Make(options, base.tls));
-  return UnlessNoThread([&]() -> std::unique_ptr<HttpTransport> {
-    return std::make_unique<PooledTransport>(std::move(base), std::move(options),
-                                             std::move(identity));
-  });
+  return std::make_unique<PooledTransport>(std::move(base), std::move(options),
+                                           std::move(identity));
 }
 
 }  // namespace flyball::kube

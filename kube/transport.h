@@ -114,9 +114,8 @@ struct TransportOptions {
   DnsSettings dns;
 };
 
-// kInvalidArgument names what is wrong with the URL or a file; kResourceExhausted: it needs a
-// thread and none can be made. No message ever shows a password or token. SIGPIPE is ignored from
-// here on, as a write to a closed TLS connection raises it.
+// kInvalidArgument names what is wrong with the URL or a file; no message ever shows a password or
+// token. SIGPIPE is ignored from here on, as a write to a closed TLS connection raises it.
 absl::StatusOr<std::unique_ptr<HttpTransport>> MakeHttpTransport(TransportOptions options);
 
 }  // namespace flyball::kube

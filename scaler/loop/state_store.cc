@@ -505,11 +505,11 @@ class StateStore::Impl {
 
   static void EndOfWrite(bool written, Entry& entry) {
     const bool collected = std::exchange(entry.under_way, false);
-    const bool addition = std::exchange(entry.change_under_way, false);
+    const bool change = std::exchange(entry.change_under_way, false);
     if (written) {
       entry.saved = entry.saved || collected;
     } else {
-      entry.change_unsaved = entry.change_unsaved || addition;
+      entry.change_unsaved = entry.change_unsaved || change;
     }
   }
 
