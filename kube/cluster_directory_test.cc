@@ -150,8 +150,18 @@ class FakeApi {
     return answer;
   }
 
+  absl::Status StreamList(const HttpCall& call,
+                          const std::function<bool(absl::string_view)>& on_data) {
+    const absl::StatusOr<HttpAnswer> answer = Do(call);
+    if (!answer.ok()) return answer.status();
+    if (answer->status != 200) return absl::Status(HttpStatusCode(answer->status), answer->body);
+    if (on_data("")) on_data(answer->body);
+    return absl::OkStatus();
+  }
+
   absl::Status Stream(const HttpCall& call, const std::function<bool(absl::string_view)>& on_data,
                       const bool& shut_down) {
+    if (!absl::StrContains(call.target, "watch=1")) return StreamList(call, on_data);
     Watch watch;
     {
       absl::MutexLock lock(&mutex_);
@@ -242,10 +252,9 @@ class ClusterDirectoryTest : public testing::Test {
   std::unique_ptr<ClusterDirectory> directory_;
 };
 
-TEST_F(ClusterDirectoryTest, PagesAreListedOnceAndThenWatched) {
-  api_.Answer("/api/v1/pods?limit=500", 200,
-              List({Object("b", "1"), Object("c", "2", "x")}, "9", "t/k"));
-  api_.Answer("/api/v1/pods?limit=500&continue=t%2Fk", 200, List({Object("a", "3")}, "9"));
+TEST_F(ClusterDirectoryTest, ObjectsAreListedOnceAndThenWatched) {
+  api_.Answer("/api/v1/pods", 200,
+              List({Object("b", "1"), Object("c", "2", "x"), Object("a", "3")}, "9"));
   EXPECT_EQ(Names(), "a b c");
   EXPECT_EQ(Names("app=x"), "c");
   api_.Push(Event("ADDED", Object("d", "10")) + Event("MODIFIED", Object("c", "11", "y")));
@@ -253,7 +262,7 @@ TEST_F(ClusterDirectoryTest, PagesAreListedOnceAndThenWatched) {
   EXPECT_EQ(Names("app=x"), "");
   api_.Push(Event("DELETED", Object("b", "12")));
   AwaitNames("a c d");
-  EXPECT_EQ(api_.CountRequests("limit="), 2);
+  EXPECT_EQ(api_.CountRequests("resourceVersion=0"), 1);
   EXPECT_EQ(api_.CountRequests("resourceVersion=9&"), 1);
 }
 
@@ -289,7 +298,7 @@ TEST_F(ClusterDirectoryTest, BrokenWatchGoesOnFromTheLastVersion) {
   EXPECT_EQ(api_.CountRequests("resourceVersion=1&"), 1);
   EXPECT_EQ(api_.CountRequests("resourceVersion=7&"), 1);
   EXPECT_EQ(api_.CountRequests("resourceVersion=8&"), 1);
-  EXPECT_EQ(api_.CountRequests("limit="), 1);
+  EXPECT_EQ(api_.CountRequests("resourceVersion=0"), 1);
   EXPECT_EQ(Names(), "a");
 }
 
@@ -311,13 +320,6 @@ INSTANTIATE_TEST_SUITE_P(
                     FakeApi::Watch{{"{\"type\":\"ERROR\",\"object\":{\"code\":410}}\n"}, {}},
                     FakeApi::Watch{{"{\"type\":\"ERROR\",\"object\":{\"code\":500}}\n"}, {}}));
 
-TEST_F(ClusterDirectoryTest, PagesThatExpireAreListedInOnePiece) {
-  api_.Answer("/api/v1/pods?limit=500", 200, List({Object("a", "1")}, "1", "t"));
-  api_.Answer("/api/v1/pods?limit=500&continue=t", 410, "{}");
-  api_.Answer("/api/v1/pods?", 200, List({Object("a", "1"), Object("b", "2")}, "2"));
-  EXPECT_EQ(Names(), "a b");
-}
-
 TEST_F(ClusterDirectoryTest, DeadServerIsUnavailableUntilItComesUp) {
   api_.SetDead(true);
   EXPECT_THAT(Names(), HasSubstr("UNAVAILABLE: connection refused"));
@@ -336,7 +338,7 @@ TEST_F(ClusterDirectoryTest, WhatIsKeptIsKnownBeforeAnybodyAsksAndAfterALongSile
   api_.Answer("/api/v1/pods", 200, List({Object("a", "1")}, "1"));
   Directory().Keep({{.resource = {"", "pods"}, .running_only = false}});
   AwaitKept();
-  EXPECT_EQ(api_.CountRequests("limit="), 1);
+  EXPECT_EQ(api_.CountRequests("resourceVersion=0"), 1);
   api_.SetDead(true);
   // Several rounds of tidying up, which stop what is not used.
   const int discoveries = static_cast<int>(Directory().stats().discoveries);
@@ -345,7 +347,7 @@ TEST_F(ClusterDirectoryTest, WhatIsKeptIsKnownBeforeAnybodyAsksAndAfterALongSile
     std::this_thread::yield();
   }
   EXPECT_EQ(Names(), "a");
-  EXPECT_EQ(api_.CountRequests("limit="), 1);
+  EXPECT_EQ(api_.CountRequests("resourceVersion=0"), 1);
 }
 
 TEST_F(ClusterDirectoryTest, WhatIsKeptIsNotThereUntilItHasBeenListed) {
@@ -416,8 +418,9 @@ TEST_F(ClusterDirectoryTest, TooManyObjectsIsAnError) {
 }
 
 TEST_F(ClusterDirectoryTest, RunningOnlyIsACacheOfItsOwn) {
-  api_.Answer("/api/v1/pods?limit=500", 200, List({Object("a", "1"), Object("b", "1")}, "1"));
-  api_.Answer("/api/v1/pods?limit=500&fieldSelector=status.phase%3DRunning", 200,
+  api_.Answer("/api/v1/pods?resourceVersion=0", 200,
+              List({Object("a", "1"), Object("b", "1")}, "1"));
+  api_.Answer("/api/v1/pods?resourceVersion=0&fieldSelector=status.phase%3DRunning", 200,
               List({Object("b", "1")}, "1"));
   EXPECT_EQ(Names(), "a b");
   EXPECT_EQ(*Directory().Get({"", "pods"}, "shop", "a", true), nullptr);

@@ -1,11 +1,14 @@
 #include "kube/object_list.h"
 
+#include <utility>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "kube/api_client.h"
 #include "kube/api_error.h"
+#include "kube/list_splitter.h"
 #include "kube/url.h"
 
 namespace flyball::kube {
@@ -15,6 +18,7 @@ constexpr char kAccept[] = "application/json";
 constexpr char kAcceptMetadata[] =
     "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json";
 constexpr size_t kMaxPageBytes = 1u << 30;
+constexpr size_t kMaxObjectBytes = 16u << 20;
 
 // Gives each object of a list its apiVersion and kind, which the API server leaves out of the items
 // of its own kinds.
@@ -43,11 +47,23 @@ class Typed {
   std::string text_;
 };
 
+// 429, too many requests, is not to be confused with too large a list.
+absl::StatusCode NotTooLarge(absl::StatusCode code) {
+  return code == absl::StatusCode::kResourceExhausted ? absl::StatusCode::kUnavailable : code;
+}
+
 absl::Status ListError(absl::string_view path, const HttpAnswer& answer) {
   const absl::Status status = ApiError(absl::StrCat("list ", path), answer.status, answer.body);
-  // Not to be confused with too large a list.
-  if (answer.status == 429) return absl::UnavailableError(status.message());
-  return status;
+  return absl::Status(NotTooLarge(status.code()), status.message());
+}
+
+HttpCall ListCall(const ObjectWatchOptions& options, std::string target) {
+  HttpCall call;
+  call.target = std::move(target);
+  call.headers = {{"Accept", options.metadata_only ? kAcceptMetadata : kAccept}};
+  call.timeout = options.list_timeout;
+  call.max_body_bytes = kMaxPageBytes;
+  return call;
 }
 
 }  // namespace
@@ -76,16 +92,10 @@ absl::StatusOr<std::string> ListPages(HttpTransport& server, const ObjectWatchOp
   bool paged = true;
   handler.ListStarted();
   while (true) {
-    HttpCall call;
-    call.target = absl::StrCat(path, "?", paged ? absl::StrCat("limit=", options.page_size) : "",
-                               SelectorQuery(options));
-    if (!continue_token.empty()) {
-      absl::StrAppend(&call.target, "&continue=", UrlEscape(continue_token));
-    }
-    call.headers = {{"Accept", options.metadata_only ? kAcceptMetadata : kAccept}};
-    call.timeout = options.list_timeout;
-    call.max_body_bytes = kMaxPageBytes;
-    ASSIGN_OR_RETURN(HttpAnswer answer, server.Do(call));
+    std::string target = absl::StrCat(
+        path, "?", paged ? absl::StrCat("limit=", options.page_size) : "", SelectorQuery(options));
+    if (!continue_token.empty()) absl::StrAppend(&target, "&continue=", UrlEscape(continue_token));
+    ASSIGN_OR_RETURN(HttpAnswer answer, server.Do(ListCall(options, std::move(target))));
     if (answer.status == 410 && !continue_token.empty()) {
       // The pages have expired while they were read: all in one piece, then.
       handler.ListStarted();
@@ -101,6 +111,40 @@ absl::StatusOr<std::string> ListPages(HttpTransport& server, const ObjectWatchOp
     if (page.continue_token.empty()) return std::move(page.resource_version);
     continue_token = std::move(page.continue_token);
   }
+}
+
+absl::StatusOr<std::string> ListFromCache(HttpTransport& server, const ObjectWatchOptions& options,
+                                          ObjectReader& reader, WatchHandler& handler) {
+  const std::string path = CollectionPath(options);
+  Typed typed(options.resource);
+  ListSplitter splitter(kMaxObjectBytes);
+  int listed = 0;
+  absl::Status acceptable;
+  const auto take = [&](absl::string_view object) {
+    if (!acceptable.ok()) return;
+    handler.Listed(options.metadata_only ? object : typed(object));
+    if (++listed % options.page_size == 0) acceptable = handler.Acceptable();
+  };
+  HttpCall call =
+      ListCall(options, absl::StrCat(path, "?resourceVersion=0", SelectorQuery(options)));
+  call.headers.emplace_back("Accept-Encoding", "gzip");
+  handler.ListStarted();
+  const absl::Status ended = server.Stream(call, [&](absl::string_view piece) {
+    acceptable.Update(splitter.Feed(piece, take));
+    return acceptable.ok();
+  });
+  RETURN_IF_ERROR(acceptable);
+  if (!ended.ok()) {
+    const absl::Status said = ApiError(absl::StrCat("list ", path), 0, ended.message());
+    return absl::Status(NotTooLarge(ended.code()), said.message());
+  }
+  std::string rest = splitter.TakeRest();
+  ASSIGN_OR_RETURN(PageEnd end, reader.ReadPage(rest, take));
+  if (!end.continue_token.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("list ", path, ": not all was sent"));
+  }
+  RETURN_IF_ERROR(handler.Acceptable());
+  return std::move(end.resource_version);
 }
 
 }  // namespace flyball::kube

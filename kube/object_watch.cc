@@ -90,7 +90,11 @@ class ObjectWatch::Impl {
 
   bool List() {
     ++counters_.lists;
-    absl::StatusOr<std::string> listed = ListPages(*server_, options_, reader_, handler_);
+    // Whatever is wrong with the cache, the next try does without.
+    const bool from_cache = std::exchange(cache_is_enough_, false);
+    absl::StatusOr<std::string> listed = from_cache
+                                             ? ListFromCache(*server_, options_, reader_, handler_)
+                                             : ListPages(*server_, options_, reader_, handler_);
     if (!listed.ok()) {
       Fail(listed.status());
       return false;
@@ -263,6 +267,7 @@ class ObjectWatch::Impl {
   ObjectReader reader_;
   std::minstd_rand random_;
   absl::Duration backoff_;
+  bool cache_is_enough_ = true;
   std::string resource_version_;
   int short_streams_ = 0;  // in a row: opened, and ended soon without a word
   absl::Status reported_;

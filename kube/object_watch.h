@@ -1,12 +1,13 @@
 // One resource of a cluster, followed by list and watch: whole objects as JSON, one at a time.
 //
-// One thread lists by pages, then watches with bookmarks and goes on from the last resourceVersion
-// after a break; an expired one (410) is a new list. Failures are retried with back-off and jitter
-// for ever. A stream in which nothing comes for 90 seconds is opened anew, so that a dead
-// connection is noticed; streams that the server ends at once are a failure from the second on. The
-// handler is called from that thread only and keeps what it needs:
-// nothing is cached here, and at most one page of a list is held (all of it when pages expire while
-// they are read).
+// One thread lists, then watches with bookmarks and goes on from the last resourceVersion after a
+// break; an expired one (410) is a new list. The first list comes from the API server's cache and
+// is as old as what a watch would tell then, as those of Kubernetes' own controllers are; later
+// ones come from etcd. Failures are retried with back-off and jitter for ever. A stream in which
+// nothing comes for 90 seconds is opened anew, so that a dead connection is noticed; streams that
+// the server ends at once are a failure from the second on. The handler is called from that thread
+// only and keeps what it needs: nothing is cached here, and at most one page of a list is held (all
+// of it when pages expire while they are read).
 #pragma once
 
 #include <atomic>
@@ -39,8 +40,8 @@ class WatchHandler {
   virtual void Changed(ChangeType type, absl::string_view object_json) = 0;
   // After each piece of the stream was handed over: the changes of one batch are complete.
   virtual void Flushed() {}
-  // Asked after each page and each batch of changes. An error ends list or watch as a failure; it
-  // is listed anew after the back-off.
+  // Asked after each page of a list and each batch of changes. An error ends list or watch as a
+  // failure; it is listed anew after the back-off.
   virtual absl::Status Acceptable() { return absl::OkStatus(); }
   // The last try to list or watch failed; what is known may be out of date. OK: it works again, as
   // a watch is open. Called when the status is another than before; in the beginning it is OK.

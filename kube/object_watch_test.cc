@@ -105,6 +105,8 @@ class ObjectWatchTest : public testing::Test {
   }
 
   void Start() { watch_ = std::make_unique<ObjectWatch>(options_, server_.Connect(), diary_); }
+  // The first list fails, so that the next one is read by pages.
+  void DoWithoutTheCache() { server_.Inject({.method = "GET", .part = "resourceVersion=0"}); }
   // Started, the first list read and the watch open.
   void Follow() {
     Start();
@@ -118,19 +120,36 @@ class ObjectWatchTest : public testing::Test {
   std::unique_ptr<ObjectWatch> watch_;
 };
 
-TEST_F(ObjectWatchTest, ListsByPagesThenTellsChanges) {
+TEST_F(ObjectWatchTest, ListsThenTellsChanges) {
   server_.Put(Pod("c"));
-  options_.page_size = 2;
   Start();
   EXPECT_EQ(diary_.Await("( a b c )"), "( a b c )");
   server_.Put(Pod("d"));
   server_.Put(Pod("a", "y"));
   server_.Delete("/api/v1/namespaces/shop/pods/b");
   EXPECT_EQ(diary_.Await("( a b c ) +d *a -b"), "( a b c ) +d *a -b");
-  EXPECT_EQ(server_.CountRequests("GET", "limit=2"), 2);
+  EXPECT_EQ(server_.CountRequests("GET", "/api/v1/pods"), 1);
   EXPECT_EQ(watch_->counters().lists, 1u);
   EXPECT_EQ(watch_->counters().events, 3u);
   EXPECT_EQ(watch_->counters().failures, 0u);
+}
+
+TEST_F(ObjectWatchTest, BeginsWithTheCacheAndListsPagesFromEtcdAfterwards) {
+  options_.page_size = 1;
+  Follow();
+  EXPECT_EQ(server_.CountRequests("GET", "/api/v1/pods?resourceVersion=0"), 1);
+  EXPECT_EQ(server_.CountRequests("GET", "limit="), 0);
+  server_.ExpireVersions();
+  EXPECT_EQ(diary_.Await("( a b ) ( a b )"), "( a b ) ( a b )");
+  EXPECT_EQ(server_.CountRequests("GET", "resourceVersion=0"), 1);
+  EXPECT_EQ(server_.CountRequests("GET", "limit=1"), 2);
+}
+
+TEST_F(ObjectWatchTest, ACacheThatFailsIsDoneWithout) {
+  server_.Inject({.method = "GET", .part = "resourceVersion=0", .status = 429});
+  Start();
+  EXPECT_EQ(diary_.Await("( UNAVAILABLE ( a b ) OK"), "( UNAVAILABLE ( a b ) OK");
+  EXPECT_EQ(server_.CountRequests("GET", "limit=500"), 1);
 }
 
 TEST_F(ObjectWatchTest, NamespaceAndSelectorsGoIntoBothCalls) {
@@ -143,7 +162,8 @@ TEST_F(ObjectWatchTest, NamespaceAndSelectorsGoIntoBothCalls) {
   EXPECT_EQ(diary_.Await("( b )"), "( b )");
   ASSERT_TRUE(server_.AwaitWatches(1));
   const std::string query = "&labelSelector=app%20in%20%28x%29&fieldSelector=metadata.name%21%3Da";
-  EXPECT_EQ(server_.CountRequests("GET", "/api/v1/namespaces/shop/pods?limit=500" + query), 1);
+  const std::string list = "/api/v1/namespaces/shop/pods?resourceVersion=0";
+  EXPECT_EQ(server_.CountRequests("GET", list + query), 1);
   EXPECT_EQ(server_.CountRequests("WATCH", query), 1);
   server_.Put(Pod("n", "x", "other"));
   server_.Put(Pod("y", "x"));
@@ -194,17 +214,21 @@ TEST_F(ObjectWatchTest, ExpiredVersionIsANewListAndNoFailureOfTheServer) {
 TEST_F(ObjectWatchTest, ListThatBreaksOffIsStartedAnew) {
   server_.Put(Pod("c"));
   options_.page_size = 2;
+  DoWithoutTheCache();
   server_.Inject({.method = "GET", .part = "continue="});
   Start();
-  EXPECT_EQ(diary_.Await("( a b UNAVAILABLE ( a b c ) OK"), "( a b UNAVAILABLE ( a b c ) OK");
+  const std::string want = "( UNAVAILABLE ( a b UNAVAILABLE ( a b c ) OK";
+  EXPECT_EQ(diary_.Await(want), want);
 }
 
 TEST_F(ObjectWatchTest, ExpiredPagesAreListedInOnePiece) {
   server_.Put(Pod("c"));
   options_.page_size = 2;
+  DoWithoutTheCache();
   server_.Inject({.method = "GET", .part = "continue=", .status = 410, .reason = "Expired"});
   Start();
-  EXPECT_EQ(diary_.Await("( a b ( a b c )"), "( a b ( a b c )");
+  const std::string want = "( UNAVAILABLE ( a b ( a b c ) OK";
+  EXPECT_EQ(diary_.Await(want), want);
 }
 
 struct FailureRow {
@@ -275,6 +299,15 @@ TEST_F(ObjectWatchTest, DeadServerIsTriedForEver) {
   while (!absl::EndsWith(diary_.Text(), "( a b ) OK")) std::this_thread::yield();
 }
 
+constexpr char kEmptyList[] = R"({"metadata":{"resourceVersion":"1"},"items":[]})";
+
+bool IsList(const HttpCall& call) { return !absl::StrContains(call.target, "watch=1"); }
+
+absl::Status StreamEmptyList(const std::function<bool(absl::string_view)>& on_data) {
+  if (on_data("")) on_data(kEmptyList);
+  return absl::OkStatus();
+}
+
 // Streams of fixed pieces, which no API server would send.
 class OddServer : public HttpTransport {
  public:
@@ -283,11 +316,12 @@ class OddServer : public HttpTransport {
   absl::StatusOr<HttpAnswer> Do(const HttpCall&) override {
     HttpAnswer answer;
     answer.status = 200;
-    answer.body = R"({"metadata":{"resourceVersion":"1"},"items":[]})";
+    answer.body = kEmptyList;
     return answer;
   }
-  absl::Status Stream(const HttpCall&,
+  absl::Status Stream(const HttpCall& call,
                       const std::function<bool(absl::string_view)>& on_data) override {
+    if (IsList(call)) return StreamEmptyList(on_data);
     for (const std::string& piece : std::exchange(pieces_, {})) {
       if (!on_data(piece)) return absl::OkStatus();
     }
@@ -311,11 +345,12 @@ class FlappingServer : public HttpTransport {
   absl::StatusOr<HttpAnswer> Do(const HttpCall&) override {
     HttpAnswer answer;
     answer.status = 200;
-    answer.body = R"({"metadata":{"resourceVersion":"1"},"items":[]})";
+    answer.body = kEmptyList;
     return answer;
   }
   absl::Status Stream(const HttpCall& call,
                       const std::function<bool(absl::string_view)>& on_data) override {
+    if (IsList(call)) return StreamEmptyList(on_data);
     on_data("");
     if (flaps_-- > 0) return absl::OkStatus();
     if (!then_silent_) on_data("{\"type\":\"ADDED\",\"object\":" + Pod("later") + "}\n");

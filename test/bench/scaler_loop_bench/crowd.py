@@ -67,7 +67,18 @@ def start_cluster(autoscalers: int) -> control_plane.ControlPlane:
     seed.write(cluster.etcd_url, (seed.pod(n, f"{a}-x{j:04d}", a) for n in _namespaces() for a in names for j in range(PODS)))
     seed.write(cluster.etcd_url, (_autoscaler(n, a) for n in _namespaces() for a in names))
     wait.until(lambda: len(kube.listed(cluster.admin, "Pod", _namespaces()[-1])) == apps * PODS, "pods", 60)
+    _wait_until_calm(cluster.apiserver)
     return cluster
+
+
+def _wait_until_calm(process):
+    """The API server has taken in what etcd was given behind its back."""
+    used = [0.0]
+
+    def calm() -> bool:
+        used.append(process.cpu_seconds())
+        return used[-1] - used[-2] < 0.1
+    wait.until(calm, f"{process.name} at rest", 120, every=1)
 
 
 def _autoscaler(namespace: str, name: str) -> dict:

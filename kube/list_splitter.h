@@ -1,0 +1,46 @@
+// One list of objects as it arrives, in pieces of any size → the text of each object, as soon as it
+// is whole.
+//
+// Pure; not thread-safe. For lists that are too large to be held: what is kept is the object that
+// is not whole yet, and what stands around the items. Brackets and strings are followed, nothing
+// else is checked: whoever reads the objects and the rest finds what is wrong in them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace flyball::kube {
+
+class ListSplitter {
+ public:
+  // An object may have so many bytes, and what stands around the items too.
+  explicit ListSplitter(size_t max_bytes) : max_bytes_(max_bytes) {}
+
+  // Hands over each object that ends in this piece; its text lives until the call returns.
+  // kResourceExhausted: the limit is exceeded. kInvalidArgument: an item ends like an array.
+  absl::Status Feed(absl::string_view piece, absl::FunctionRef<void(absl::string_view)> on_object);
+
+  // The list without its items, to be read as a page: {"kind":"PodList","items":[]}.
+  std::string TakeRest() { return std::move(rest_); }
+
+ private:
+  // How many bytes of `text` belong to the item: all, or up to its end.
+  size_t FollowItem(absl::string_view text);
+  void FollowRest(char c);
+
+  const size_t max_bytes_;
+  std::string rest_;
+  std::string item_;         // begun in an earlier piece
+  std::string last_string_;  // of the rest: a key, when a bracket follows
+  int depth_ = 0;            // of brackets; within an item its own
+  bool in_items_ = false;    // between the brackets of the items, not in those of an item
+  bool in_item_ = false;
+  bool in_string_ = false, escaped_ = false;
+};
+
+}  // namespace flyball::kube
