@@ -102,6 +102,8 @@ absl::Status Connection::Talk(const Exchange& exchange, const Until& until) {
   ResponseReader reader(exchange.method == "HEAD",
                         {.on_head = exchange.on_head, .on_data = exchange.on_data});
   char buffer[kReadBytes];
+  // Nothing is there yet, so that a first try to read would be in vain.
+  RETURN_IF_ERROR(socket_->AwaitInput(until));
   while (!reader.done()) {
     RETURN_IF_ERROR(until.Check());  // a peer that never pauses is cut as well
     ASSIGN_OR_RETURN(const size_t size, socket_->Read(buffer, sizeof buffer, until));

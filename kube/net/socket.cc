@@ -206,6 +206,11 @@ absl::Status Socket::Write(absl::string_view head, absl::string_view body, const
                                      : status;
 }
 
+absl::Status Socket::AwaitInput(const Until& until) {
+  if (tls_ != nullptr && !tls_->Quiet()) return absl::OkStatus();
+  return WaitFor(fd_, POLLIN, until);
+}
+
 absl::StatusOr<size_t> Socket::Read(char* data, size_t size, const Until& until) {
   if (tls_ != nullptr) return tls_->Read(data, size, until);
   while (true) {

@@ -31,6 +31,9 @@ class Socket {
   // Sends both texts, without a TLS or TCP packet's end between them where they are short.
   absl::Status Write(absl::string_view head, absl::string_view body, const Until& until);
 
+  // Waits until there is something to read: a byte, or the peer's end.
+  absl::Status AwaitInput(const Until& until);
+
   // What is there, up to `size`; waits for the first byte. 0: the peer has ended.
   absl::StatusOr<size_t> Read(char* data, size_t size, const Until& until);
 
