@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <memory>
@@ -229,12 +230,15 @@ void ReturnLargeBlocks() {
 #endif
 }
 
-// A burst of requests leaves memory free in pieces that glibc does not give back by itself. Looked
-// at each second: what is free counts as given back once, until it has been used and freed again.
+// A burst of requests leaves memory free in pieces that glibc does not give back by itself. What is
+// free counts as given back once, until it has been used and freed again.
 class FreeMemory {
  public:
+  // To be called each second. Looks each fifth time, as counting what is free takes time that grows
+  // with the pieces: 7 ms with 100,000 pods.
   void GiveBack() {
 #ifdef __GLIBC__
+    if (++calls_ % kCallsBetweenLooks != 0) return;
     const size_t free = mallinfo2().fordblks;
     given_back_ = std::min(given_back_, free);
     if (free - given_back_ < kWorthIt) return;
@@ -245,6 +249,8 @@ class FreeMemory {
 
  private:
   static constexpr size_t kWorthIt = 8 << 20;
+  static constexpr uint32_t kCallsBetweenLooks = 5;
+  uint32_t calls_ = 0;
   size_t given_back_ = 0;
 };
 
