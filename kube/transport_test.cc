@@ -798,6 +798,38 @@ TEST_F(TlsTest, ConnectionIsReusedAfterAnAnswer) {
   EXPECT_EQ(peers.size(), 1u);
 }
 
+// What TLS sends at the end goes out before the descriptor is closed, whose number may be another
+// connection's from then on.
+TEST_F(TlsTest, TheEndIsSaidOnTheConnectionItself) {
+  const SslCtxPtr context(SSL_CTX_new(TLS_server_method()));
+  ASSERT_EQ(
+      SSL_CTX_use_certificate_file(
+          context.get(), TempFile("end.crt", server_pair_.certificate).c_str(), SSL_FILETYPE_PEM),
+      1);
+  ASSERT_EQ(SSL_CTX_use_PrivateKey_file(
+                context.get(), TempFile("end.key", server_pair_.key).c_str(), SSL_FILETYPE_PEM),
+            1);
+  std::atomic<int> end = -1;
+  {
+    RawServer server([&](int socket, int) {
+      const SslPtr ssl(SSL_new(context.get()));
+      SSL_set_fd(ssl.get(), socket);
+      char byte = 0;
+      if (SSL_accept(ssl.get()) != 1 || SSL_read(ssl.get(), &byte, 1) != 1) return;
+      const std::string answer = Ok("x");
+      SSL_write(ssl.get(), answer.data(), static_cast<int>(answer.size()));
+      int got = 1;
+      while (got > 0) got = SSL_read(ssl.get(), &byte, 1);
+      end = SSL_get_error(ssl.get(), got);
+    });
+    TransportOptions options;
+    options.url = absl::StrCat("https", server.url().substr(4));
+    options.ca_data = server_pair_.certificate;
+    ASSERT_TRUE(Make(options)->Do(Get("/")).ok());
+  }
+  EXPECT_EQ(end, SSL_ERROR_ZERO_RETURN);
+}
+
 TEST_F(TlsTest, HandshakeThatHangsMeetsTheDeadline) {
   RawServer server([](int socket, int) { ReadHead(socket); });
   TransportOptions options;

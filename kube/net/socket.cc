@@ -142,7 +142,12 @@ class Socket::Tls {
 
 Socket::Socket(int fd) : fd_(fd) {}
 
-Socket::~Socket() { close(fd_); }
+Socket::~Socket() {
+  // TLS says goodbye while the descriptor is still ours: a moment after close() its number may be
+  // another connection's, which would get these bytes among its own.
+  tls_.reset();
+  close(fd_);
+}
 
 absl::StatusOr<std::unique_ptr<Socket>> Socket::Connect(const Endpoint& to, const Until& until) {
   sockaddr_storage address;
