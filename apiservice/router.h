@@ -1,9 +1,12 @@
 // Method and raw target → what is asked: an endpoint with typed parameters, the attributes that
 // authorization is about, and the error where there is one.
 //
-// Pure: no I/O, no clock; it does not know which groups are switched on (handlers.h does). Source:
-// the routes of custom-metrics-apiserver 1.30, and RequestInfo of k8s.io/apiserver 0.30 for the
-// attributes. Differences: a decoded `/` inside a segment never matches; `watch/` never matches.
+// Pure: no I/O, no clock; it does not know which groups are switched on (handler.h does).
+//
+// Source:  the routes of custom-metrics-apiserver 1.30, and RequestInfo of k8s.io/apiserver 0.30
+//          for the attributes.
+// Differs: a decoded `/` inside a segment never matches; the old prefix `watch/` has no routes, it
+//          counts for the attributes only.
 #pragma once
 
 #include <optional>
@@ -24,7 +27,7 @@ inline constexpr absl::string_view kResourceGroup = "metrics.k8s.io";
 
 enum class Endpoint {
   kUnknownPath,   // 404 with the index of paths
-  kIndex,         // /
+  kIndex,         // / and /index.html
   kGroupList,     // /apis
   kGroup,         // /apis/G
   kResourceList,  // /apis/G/V
@@ -73,11 +76,12 @@ struct RoutedRequest {
   std::optional<wire::Status> error;        // answered once the user is allowed
 };
 
-// A review of a list tells its selector where that takes no more than this: anybody may send one.
+// A selector that takes more than this is left out of the review of its list: the review is sent
+// before it is known whether the user may ask, and so for anybody.
 inline constexpr size_t kMaxReviewedSelectorBytes = 16 << 10;
 
 // What can be told at little cost, before the user is known. `max_timeout` is the default and cap
-// of ?timeout=. The result holds views of `target`.
+// of ?timeout=. The result's `query` holds views of `target`, which must outlive it.
 RoutedRequest Route(absl::string_view method, absl::string_view target, absl::Duration max_timeout);
 
 // Reads the parameters of a list or a metric, for a user who is allowed: the selectors, or `error`.

@@ -1,6 +1,6 @@
 // The way from the API server to the metrics server: what is there, and what is wrong with it.
 //
-// The facts are plain values, gathered by look.h; the checks are pure.
+// The facts are plain values, gathered by cluster_look.h; the checks are pure.
 #pragma once
 
 #include <set>
@@ -20,28 +20,30 @@ inline constexpr char kCustomGroup[] = "custom.metrics.k8s.io";
 inline constexpr char kExternalGroup[] = "external.metrics.k8s.io";
 inline constexpr char kResourceGroup[] = "metrics.k8s.io";
 
-// Who wants an API group: "2 external rules", "hpa shop/web".
+// Who wants an API group: "2 external rules", "resourceRules", an autoscaler's title.
 struct Wanted {
   std::string group;
   std::string by;
 };
 
-// The Service that APIServices lead to, and what stands behind it.
+// The Service that APIServices lead to, and what stands behind it. Where the Service cannot be read
+// the rest was not asked for.
 struct Backend {
   std::string ns, name;
   int port = 443;
   absl::StatusOr<Service> service;
   absl::StatusOr<Endpoints> endpoints;  // of an ExternalName Service none are needed
   absl::StatusOr<std::vector<ServerPod>> pods;
-  absl::StatusOr<std::string> shown_pem;  // the certificates that it shows
+  absl::StatusOr<std::string> shown_pem;  // the certificates that it shows, where it can be reached
 
   std::string full_name() const { return ns + "/" + name; }
-  // As the API server wants the certificate to say.
+  // The name that the API server wants in the certificate.
   std::string tls_name() const { return name + "." + ns + ".svc"; }
   // The pod that the settings of the server are taken from; nullptr: none looks like one.
   const ServerPod* server() const;
 };
 
+// When `version` is an error nothing else was asked for.
 struct ClusterFacts {
   std::string url;
   absl::StatusOr<std::string> version;

@@ -188,7 +188,8 @@ const kube::ObjectMeta& MetaOf(const adapter::NodeMetrics& node) { return *node.
 absl::string_view KindOf(const adapter::NodeMetrics&) { return "NodeMetrics"; }
 
 constexpr absl::string_view kColumns =
-    R"({"name":"Name","type":"string","format":"name","description":"Name of the resource","priority":0},)"
+    R"({"name":"Name","type":"string","format":"name",)"
+    R"("description":"Name of the resource","priority":0},)"
     R"({"name":"cpu","type":"string","format":"quantity","description":"","priority":0},)"
     R"({"name":"memory","type":"string","format":"quantity","description":"","priority":0},)"
     R"({"name":"Window","type":"string","format":"duration","description":"","priority":0})";

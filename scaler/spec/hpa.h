@@ -108,8 +108,8 @@ absl::StatusOr<Hpa> DecodeV2(const Node& document);
 // an object without any gets. Unreadable annotations are ignored. Errors as above.
 absl::StatusOr<Hpa> DecodeV1(const Node& document);
 
-// Fills what an autoscaling/v2 object leaves open. Without metrics it gets the one on cpu, unless it
-// has triggers, which are metrics enough.
+// Fills what an autoscaling/v2 object leaves open. Without metrics it gets the one on cpu, unless
+// it has triggers, which are metrics enough.
 void ApplyV2Defaults(Hpa& hpa, bool has_triggers = false);
 
 // What the replica math works on. Expects defaults and validation to be done.
