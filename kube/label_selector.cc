@@ -36,39 +36,4 @@ absl::StatusOr<Selector> LabelSelector::ToSelector() const {
   return Selector(std::move(requirements));
 }
 
-absl::StatusOr<LabelSelector> LabelSelector::FromSelector(const Selector& selector) {
-  LabelSelector out;
-  for (const Requirement& requirement : selector.requirements()) {
-    const auto add = [&](absl::string_view op) {
-      out.match_expressions.push_back({requirement.key, std::string(op), requirement.values});
-    };
-    switch (requirement.op) {
-      case Operator::kEquals:
-      case Operator::kDoubleEquals:
-        out.match_labels[requirement.key] =
-            requirement.values.empty() ? "" : requirement.values.front();
-        break;
-      case Operator::kIn:
-        add("In");
-        break;
-      case Operator::kNotIn:
-        add("NotIn");
-        break;
-      case Operator::kExists:
-        add("Exists");
-        break;
-      case Operator::kDoesNotExist:
-        add("DoesNotExist");
-        break;
-      case Operator::kGreaterThan:
-      case Operator::kLessThan:
-        return absl::InvalidArgumentError(absl::StrCat(GoQuoted(OperatorName(requirement.op)),
-                                                       " isn't supported in label selectors"));
-      case Operator::kNotEquals:
-        return absl::InvalidArgumentError("\"!=\" is not a valid label selector operator");
-    }
-  }
-  return out;
-}
-
 }  // namespace flyball::kube

@@ -29,10 +29,6 @@ struct LabelSelector {
   // number of values.
   absl::StatusOr<Selector> ToSelector() const;
 
-  // `=` and `==` become match_labels (of a repeated key the last stays), the others expressions in
-  // the selector's order. kInvalidArgument for `!=`, `>` and `<`, which have no such form.
-  static absl::StatusOr<LabelSelector> FromSelector(const Selector& selector);
-
   friend bool operator==(const LabelSelector&, const LabelSelector&) = default;
 };
 

@@ -33,8 +33,6 @@ class ResourceMapping {
   absl::StatusOr<std::string> LabelOfResource(const GroupResource& resource,
                                               const ResourceNames& names) const;
 
-  // False: no label means a resource.
-  bool maps_anything() const { return !overrides_.empty() || template_.has_value(); }
   // The label of namespaces as far as it shows without a cluster; "": none.
   std::string NamespaceLabel() const;
 

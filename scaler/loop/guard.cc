@@ -1,9 +1,7 @@
 #include "scaler/loop/guard.h"
 
-#include <cmath>
 #include <string>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kube/quantity.h"
 
@@ -38,15 +36,6 @@ void Refuse(std::string error, MetricsAnswer<Item>& answer) {
 }
 
 }  // namespace
-
-absl::StatusOr<int64_t> GuardValue(double units) {
-  if (!std::isfinite(units)) return absl::OutOfRangeError(absl::StrCat(units, " is not finite"));
-  if (std::abs(units) > kMaxReadingUnits) {
-    return absl::OutOfRangeError(absl::StrCat(units, kBeyond));
-  }
-  const double milli = units * 1000;
-  return static_cast<int64_t>(milli < 0 ? std::floor(milli) : std::ceil(milli));
-}
 
 void GuardAnswer(MetricsAnswer<PodMetrics>& answer) {
   for (const PodMetrics& pod : answer.items) {

@@ -8,9 +8,6 @@
 // Units:   the limit is in units of the metric, not thousandths.
 #pragma once
 
-#include <cstdint>
-
-#include "absl/status/statusor.h"
 #include "scaler/math/decision.h"
 #include "scaler/math/input.h"
 #include "scaler/math/readings.h"
@@ -19,10 +16,6 @@ namespace flyball::scaler {
 
 // Readings beyond ± this are unknown. In thousandths it still fits an int64.
 inline constexpr double kMaxReadingUnits = 9.0e15;
-
-// A number from a source -> thousandths, rounded up away from zero as quantities are.
-//   kOutOfRange  not finite, or beyond the limit; the message says which
-absl::StatusOr<int64_t> GuardValue(double units);
 
 // An answer of which one item is beyond the limit becomes an error that names the item.
 void GuardAnswer(MetricsAnswer<PodMetrics>& answer);

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <limits>
 #include <string>
 
@@ -10,17 +9,6 @@ namespace flyball::scaler {
 namespace {
 
 kube::Quantity Q(absl::string_view text) { return *kube::Quantity::Parse(text); }
-
-TEST(GuardValueTest, RoundsUpAwayFromZeroAndRefusesTheRest) {
-  EXPECT_EQ(*GuardValue(1.5), 1500);
-  EXPECT_EQ(*GuardValue(0.0001), 1);
-  EXPECT_EQ(*GuardValue(-0.0001), -1);
-  EXPECT_EQ(*GuardValue(9.0e15), 9000000000000000000);
-  EXPECT_EQ(GuardValue(9.1e15).status().code(), absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(GuardValue(-9.1e15).status().code(), absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(GuardValue(std::nan("")).status().message(), "nan is not finite");
-  EXPECT_FALSE(GuardValue(std::numeric_limits<double>::infinity()).ok());
-}
 
 // 10E times 1000 overflows: the math would read 0.
 TEST(GuardAnswerTest, AnAmountThatWouldWrapIsAnError) {

@@ -62,8 +62,6 @@ class ShardCount {
   int64_t term() const { return record_.lease.transitions; }
   // Whether the last round made our number the one that all go by: no shard has an owner yet.
   bool settled() const { return settled_; }
-  // What keeps this replica from its work; "" when nothing does.
-  const std::string& waits_for() const { return waits_for_; }
 
  private:
   std::string LeaseOf(size_t shard) const;
@@ -81,7 +79,7 @@ class ShardCount {
   WatchedLease record_;
   bool settled_ = false;
   std::vector<WatchedLease> others_;  // by shard, while another number is waited for
-  std::string waits_for_;
+  std::string waits_for_;  // what keeps this replica from its work, as last logged
 };
 
 }  // namespace flyball::scaler
