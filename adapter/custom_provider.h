@@ -1,14 +1,13 @@
 // custom.metrics.k8s.io: values of objects, from the series registry, the object directory and the
 // query batcher.
 //
-// Thread-safe; nothing of its own changes. Source: prometheus-adapter 0.12.0, status texts
-// included.
+// Thread-safe; nothing of its own changes.
+// Source: prometheus-adapter 0.12.0, status texts included.
 //
 // Errors beyond those of provider.h:
-//   kNotFound   `the server could not find the metric M for R`: not registered, unknown resource,
-//   no
-//               query for this selector, `*` without objects. `... M for R NAME`: the object has no
-//               sample.
+//   kNotFound   `the server could not find the metric M for R`: the metric is not registered, the
+//               resource is unknown, the rule has no query for this selector, or `*` stands for no
+//               object. `... M for R NAME`: the object has no sample.
 //   kInternal   `unable to list matching resources` (only `*`); `unable to fetch metrics`
 //   kUnknown    `"!=" is not a valid label selector operator`, only when there is an item to show
 #pragma once

@@ -1,7 +1,7 @@
 // external.metrics.k8s.io: the samples of a metric's query, as they come.
 //
-// Thread-safe; nothing of its own changes. Source: prometheus-adapter 0.12.0, status texts
-// included.
+// Thread-safe; nothing of its own changes.
+// Source: prometheus-adapter 0.12.0, status texts included.
 //
 // Of requests that come together, those that differ only in the value of one label become one query
 // where the template is seen to keep that label's values apart (ExternalQueriesSeparate): each gets

@@ -1,4 +1,4 @@
-// Where numbers come from: a PromQL instant query at a time, and the series that a selector
+// Where numbers come from: the answer to one PromQL instant query, and the series that a selector
 // matches.
 //
 // Implementations are thread-safe: Prometheus over HTTP (adapter/prometheus), samples in memory
@@ -35,8 +35,8 @@ struct Sample {
 struct QueryResult {
   enum class Type { kVector, kScalar, kMatrix, kString };
   Type type = Type::kVector;
-  std::vector<Sample>
-      samples;  // order of the source; one without labels for a scalar; empty for matrix and string
+  // In the order of the source; one without labels for a scalar; empty for matrix and string.
+  std::vector<Sample> samples;
   bool null_result = false;  // `"result": null`
 };
 
@@ -85,14 +85,15 @@ class MetricSource {
  public:
   virtual ~MetricSource() = default;
 
-  // kUnavailable (down, 5xx, garbage), kDeadlineExceeded, kInvalidArgument (the query is refused:
-  // the source's text).
+  //   kUnavailable       the source is down, answers 5xx, or what it answers cannot be read
+  //   kDeadlineExceeded  no whole answer within the timeout
+  //   kInvalidArgument   the query is refused; the text is the source's
   virtual absl::StatusOr<std::shared_ptr<const QueryResult>> Query(absl::string_view promql,
                                                                    absl::Time at,
                                                                    absl::Duration timeout) = 0;
 
-  // Query of one who asks the same again and again: an answer that says what the one marked
-  // `before` said is not read again.
+  // As Query, for a caller that asks the same again and again: an answer that says what the one
+  // marked `before` said is not read again.
   virtual absl::StatusOr<Requeried> QueryAgain(const RepeatedQuery& query, absl::Time at,
                                                absl::Duration timeout,
                                                const std::optional<AnswerMark>& before) {
@@ -102,8 +103,8 @@ class MetricSource {
     return Requeried{.result = *std::move(result)};
   }
 
-  // Distinct (name, label names) of the series that match the selector since `start`. `data: null`
-  // is an error.
+  // Distinct (name, label names) of the series that match the selector since `start`. Errors are
+  // those of Query; `data: null` is one.
   virtual absl::StatusOr<std::vector<SeriesName>> Series(absl::string_view selector,
                                                          absl::Time start,
                                                          absl::Duration timeout) = 0;

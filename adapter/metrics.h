@@ -7,14 +7,14 @@
 //   flyball_relist_series_queries_total{result}        series queries: success, failure
 //   flyball_relist_series_query_duration_seconds       histogram
 //   flyball_rules_series{list,rule}                    distinct series of the last success
-//   flyball_rules_last_success_timestamp_seconds{list,rule}
+//   flyball_rules_last_success_timestamp_seconds{list,rule}  of the series query; 0: never
 //   flyball_rules_failing{list,rule}                   1 after a failed series query, else 0
 //   flyball_rules_metrics{api}                         names that custom and external know
 //   flyball_query_requests_total{outcome}              sent, joined (an equal one under way),
 //                                                      reused (a fresh result), failed
 //   flyball_query_objects_total{outcome}               objects asked of merged queries: sent,
-//   reused flyball_query_values_dropped_total{api,reason}     nan, infinite: items left out of
-//   answers
+//                                                      reused
+//   flyball_query_values_dropped_total{api,reason}     items left out of answers: nan, infinite
 #pragma once
 
 #include <memory>

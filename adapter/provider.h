@@ -4,7 +4,8 @@
 // Implementations are thread-safe. Errors carry the text for the client; how they become HTTP:
 //   kNotFound          404 NotFound, no details
 //   kInternal          500 InternalError, "Internal error occurred: " + text,
-//   details.causes[0].message = text kUnknown           500 with the text alone, no reason
+//                      details.causes[0].message = text
+//   kUnknown           500 with the text alone, no reason
 //   kInvalidArgument   400 BadRequest
 //   kDeadlineExceeded  504
 //   kUnavailable       503 without Retry-After
@@ -66,8 +67,8 @@ struct Repeated {
 struct CustomMetricRequest {
   std::string resource;  // as written in the URL: plural or singular, any case, perhaps with .group
   std::optional<std::string> ns;  // absent: root-scoped path
-  bool namespace_itself =
-      false;         // /namespaces/{name}/metrics/{metric}: `name` is the namespace, ns is absent
+  // The path is /namespaces/{name}/metrics/{metric}: `name` is the namespace, ns is absent.
+  bool namespace_itself = false;
   std::string name;  // "*": all objects that object_selector matches
   std::string metric;
   kube::Selector object_selector;
@@ -212,9 +213,9 @@ class ResourceMetricsProvider {
  public:
   virtual ~ResourceMetricsProvider() = default;
   // `ns` "" is all namespaces; `name` "" is a list. One object by its name is not filtered.
-  //   kNotFound   name given, but the object is not in the directory (running pods, nodes): message
-  //   `pods "x" not found`
-  // An object that is there but has no sample: an empty list.
+  //   kNotFound   a name was given, but the object is not in the directory (running pods, nodes):
+  //               the message is `pods "x" not found`
+  // An object that is there but has no sample gives an empty list.
   virtual absl::StatusOr<ResourceMetricList<PodMetrics>> Pods(absl::string_view ns,
                                                               absl::string_view name,
                                                               const ObjectFilter& filter,

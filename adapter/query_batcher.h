@@ -66,9 +66,9 @@ class QueryBatcher {
   QueryBatcher(MetricSource& source, Clock& clock, BatcherOptions options, AdapterMetrics* metrics);
   ~QueryBatcher();
 
-  // kNotFound           the rule has no query for this (its text)
-  // kFailedPrecondition the answer is not a vector
-  // otherwise the source's errors
+  //   kNotFound            the rule has no query for this; the text is the rule's
+  //   kFailedPrecondition  the answer is not a vector
+  // All other errors are the source's.
   absl::StatusOr<ObjectAnswer> QueryObjects(const ObjectQuestion& question, MonotonicTime deadline);
 
   // One query as it stands.

@@ -4,7 +4,10 @@
 // once, and its two queries at once unless the same were answered within a few milliseconds the
 // last time; where the templates group by namespace, one pair of queries asks for all of them (for
 // up to max_names pods). Who asks for one of the two again and again is answered by one query, for
-// its samples of the pods that have the other. Source: prometheus-adapter 0.12.0.
+// its samples of the pods that have the other.
+//
+// Source: prometheus-adapter 0.12.0.
+//
 //   pods   Left out without a cpu and a memory sample. A container with only one of the two has 0
 //          for the other; of a container's samples the last one counts.
 //   nodes  Left out without both; the first sample of each counts.

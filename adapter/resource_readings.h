@@ -23,18 +23,18 @@ struct ResourceReadings {
     uint32_t container = 0;  // of `containers`
   };
 
-  // Of an object, in the order of the answer.
+  // The readings of an object, in the order of the answer.
   absl::Span<const Reading> Of(size_t object) const {
     return absl::MakeConstSpan(readings).subspan(begins[object],
                                                  begins[object + 1] - begins[object]);
   }
-  // Of Of(object)[i].
+  // The time of Of(object)[i]; `times` is not empty.
   absl::Time TimeOf(size_t object, size_t i) const { return times[begins[object] + i]; }
 
   std::vector<Reading> readings;  // by object
-  std::vector<uint32_t> begins;   // of each object in `readings`, and the end
-  std::vector<absl::Time>
-      times;  // beside `readings`; empty: all have one, which is known elsewhere
+  std::vector<uint32_t> begins;   // where each object's readings begin; the last entry is the end
+  // Of each entry of `readings`; empty: all have the same time, which is known elsewhere.
+  std::vector<absl::Time> times;
   std::vector<std::string> containers;
 };
 

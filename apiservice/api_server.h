@@ -2,9 +2,12 @@
 // discovery, OpenAPI, health, /metrics.
 //
 // Threads: one accepts and sweeps, `workers`..`max_workers` serve (net/event_workers.h), one
-// watches the authentication ConfigMap, one the certificate files. All methods may be called from
-// any thread. Shutdown is ordered: /readyz fails, `shutdown_delay` passes, the listener closes,
-// requests under way are answered, the rest is closed.
+// watches the files of the serving certificate, one the CA and token files if any are named, and
+// one the authentication ConfigMap if it is looked up. Start is called once, and not at the same
+// time as another method; the others may be called from any thread.
+//
+// Shutdown is ordered: /readyz fails, `shutdown_delay` passes, the listener closes, requests under
+// way are answered, the rest is closed.
 #pragma once
 
 #include <functional>
@@ -33,7 +36,7 @@ struct ServerDependencies {
   // What is served now; called once a request, a few pointer copies.
   std::function<adapter::Providers()> providers;
   // The Kubernetes API for TokenReview and the ConfigMap; nullptr: no cluster, neither is asked.
-  // The server shuts it down when it stops, to end its watch.
+  // When the server stops it shuts this down to end its watch of the ConfigMap, if it has one.
   kube::HttpTransport* authentication = nullptr;
   // The Kubernetes API for SubjectAccessReview; needed for AuthorizationMode::kReview.
   kube::HttpTransport* authorization = nullptr;
@@ -41,20 +44,22 @@ struct ServerDependencies {
   std::vector<std::weak_ptr<prometheus::Collectable>> metrics;
   // Whether the objects that every answer needs are known; empty function: they are.
   std::function<absl::Status()> objects_known;
-  std::vector<HealthCheck> checks;  // further ones
+  std::vector<HealthCheck> checks;  // health checks beside the server's own
   // The body of /debug/rules, JSON; empty function: 404.
   std::function<std::string()> debug_rules;
-  // The same of /debug/decisions.
+  // The same for /debug/decisions, whose body depends on the query.
   DebugPage debug_decisions;
 };
 
 class ApiServer {
  public:
-  // Reads certificates and CA files (makes the self-signed pair if none is named) and, with a
-  // cluster, the authentication ConfigMap.
-  //   kInvalidArgument    a file or option is wrong: the message names it
-  //   kFailedPrecondition the cert-dir cannot be written, or the ConfigMap cannot be read and
-  //                       tolerate_lookup_failure is off
+  // Reads the certificates (makes the self-signed pair if none is named), the CA and token files
+  // and, with a cluster, the authentication ConfigMap. An API server that cannot be reached is no
+  // error: /readyz fails until it answers, unless tolerate_lookup_failure is on.
+  //   kInvalidArgument     a file or option is wrong: the message names it
+  //   kNotFound            there is no such token file
+  //   kFailedPrecondition  the cert-dir cannot be written, or the API server refuses the ConfigMap
+  //                        or has none, and tolerate_lookup_failure is off
   static absl::StatusOr<std::unique_ptr<ApiServer>> Create(ServerOptions options,
                                                            ServerDependencies dependencies);
   ~ApiServer();  // as Shutdown() without its delay
@@ -62,8 +67,11 @@ class ApiServer {
   ApiServer(const ApiServer&) = delete;
   ApiServer& operator=(const ApiServer&) = delete;
 
-  // Binds and begins to serve. kUnavailable: the address is taken, the message names it;
-  // kResourceExhausted: the threads that it needs can't be made.
+  // Binds and begins to serve.
+  //   kInvalidArgument    the bind address is no IP address
+  //   kUnavailable        the address cannot be listened on, and the message names it; or no file
+  //                       descriptors are left
+  //   kResourceExhausted  the threads that it needs can't be made
   absl::Status Start();
 
   // The port that is listened on; 0 before Start.

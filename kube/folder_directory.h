@@ -1,10 +1,11 @@
 // The objects in a folder of YAML and JSON files, instead of a cluster.
 //
-// Thread-safe; answers come from an immutable snapshot. One thread watches the files (base/
-// file_watcher.h). Resources are those of every cluster, those that CustomResourceDefinitions in
-// the folder define, and for other kinds a guess: plural from the kind, namespaced if its first
-// object has a namespace. An object without a namespace of a namespaced kind is in "default"; a pod
-// without status.phase is Running. Of two equal names the file later in alphabetical order wins.
+// Thread-safe; answers come from an immutable snapshot. One thread watches the files
+// (base/file_watcher.h). Resources are those of every cluster, those that
+// CustomResourceDefinitions in the folder define, and for other kinds a guess: plural from the
+// kind, namespaced if its first object has a namespace. An object without a namespace of a
+// namespaced kind is in "default"; a pod without status.phase is Running. Of two equal names the
+// file later in alphabetical order wins.
 //
 // Limits: kMaxFileBytes for each file, and those of the watcher.
 #pragma once

@@ -1,11 +1,14 @@
 // Kubernetes resource quantities: `1500m`, `2Gi`, `1e3`.
 //
-// Pure. Source: k8s.io/apimachinery v0.34.4 pkg/api/resource; replayed by
-// test/data/kube/quantity.jsonl and quantity_sums.jsonl. The value is held exactly (at most nano
-// precision, any size). Differs: a text longer than kMaxTextBytes, an exponent beyond ±kMaxExponent
-// and a sum of more than kMaxSumDigits digits are errors (upstream computes 10^exponent, which
-// takes it seconds to days), and a value of 1000E or 1024Ei or more keeps its suffix (upstream
-// drops it).
+// Pure. A text's value is rounded up, away from zero, to a whole number of nanos, and from then on
+// held exactly, whatever its size; with a binary suffix it is capped at 2^63-1, as upstream's is.
+//
+// Source:  k8s.io/apimachinery v0.34.4 pkg/api/resource; compared with it by replaying
+//          test/data/kube/quantity.jsonl and quantity_sums.jsonl.
+// Differs: a text longer than kMaxTextBytes, an exponent beyond ±kMaxExponent and a sum of more
+//          than kMaxSumDigits digits are errors (upstream computes 10^exponent, which takes it
+//          seconds to days), and a value of 1000E or 1024Ei or more keeps its suffix (upstream
+//          drops it).
 #pragma once
 
 #include <cstddef>
@@ -31,25 +34,26 @@ class Quantity {
   // A whole number of thousandths.
   static Quantity FromMilli(int64_t milli, Format format = Format::kDecimalSI);
 
-  // kInvalidArgument with upstream's text for anything outside the grammar.
+  // kInvalidArgument with upstream's text for anything outside the grammar or the limits above.
   static absl::StatusOr<Quantity> Parse(absl::string_view text);
 
   // Thousandths, rounded up away from zero. Out of int64 range wraps exactly as upstream's
   // MilliValue does; its slip of rounding negative values of over 18 digits toward zero, or past
   // it, is kept too.
   int64_t MilliValue() const;
-  // Units, rounded up away from zero.
+  // Units, rounded up away from zero; outside of int64 as MilliValue.
   int64_t Value() const;
   // The double that is nearest; infinite beyond the largest. Upstream's AsApproximateFloat64 may be
   // another one in the last places.
   double ToDouble() const;
 
-  // -1, 0, 1; and ordering by value.
+  // Both give -1, 0 or 1; Compare orders by value.
   int Sign() const;
   int Compare(const Quantity& other) const;
 
   // The sum, exact. The format is the first's unless that one is 0.
-  //   kInvalidArgument  the sum has more than kMaxSumDigits digits
+  //   kInvalidArgument  written down to the lowest decimal place of both, one of the two has more
+  //                     than kMaxSumDigits digits
   absl::StatusOr<Quantity> Plus(const Quantity& other) const;
 
   // Canonical form, as Go's Quantity.String() of a value that did not come from text (never the
@@ -59,8 +63,9 @@ class Quantity {
   Format format() const { return format_; }
 
  private:
-  // Upstream holds what fits 18 digits as an int64 with a scale and the rest as an arbitrary
-  // decimal (inf.Dec); the two overflow differently, so both forms are kept:
+  // Upstream holds a text of up to 18 digits, and a sum that fits, as an int64 with a scale, and
+  // the rest as an arbitrary decimal (inf.Dec); the two overflow differently, so both forms are
+  // kept:
   //   narrow: value_ × 10^scale_
   //   wide:   ±digits_ × 10^scale_, the sign in value_ (-1, 0, 1)
   int64_t value_ = 0;
@@ -68,7 +73,7 @@ class Quantity {
   int32_t dec_scale_ = 0;  // of the wide form: upstream counts in 10^-dec_scale_
   Format format_ = Format::kDecimalSI;
   bool wide_ = false;
-  std::string digits_;  // most significant first, no leading zeros
+  std::string digits_;  // of the wide form: most significant first, no leading zeros
 
   friend class QuantityParser;
   int64_t ScaledValue(int decimals) const;

@@ -1,8 +1,10 @@
-// Label selectors in their text form: `app=web,tier in (a,b),!x`. Not here: metav1.LabelSelector
-// (label_selector.h).
+// Label selectors in their text form: `app=web,tier in (a,b),!x`.
 //
-// Pure. Source: k8s.io/apimachinery v0.34.4 pkg/labels; replayed by test/data/kube/selector.tsv.
-// The parser stands in selector_parser.cc.
+// Pure. Parse stands in selector_parser.cc. Not here: metav1.LabelSelector (label_selector.h).
+//
+// Source:  k8s.io/apimachinery v0.34.4 pkg/labels; compared with it by replaying
+//          test/data/kube/selector.jsonl.
+// Differs: of many values that are wrong an error names the first eight.
 #pragma once
 
 #include <map>
@@ -40,8 +42,9 @@ struct Requirement {
   friend bool operator==(const Requirement&, const Requirement&) = default;
 };
 
-// A requirement with its values sorted and without repeats. kInvalidArgument with upstream's text
-// (NewRequirement) for a key, a value or a number of values that is not allowed.
+// A requirement with its values sorted and without repeats.
+//   kInvalidArgument  a key, a value or a number of values that is not allowed; the text is that of
+//                     upstream's NewRequirement
 absl::StatusOr<Requirement> MakeRequirement(absl::string_view key, Operator op,
                                             std::vector<std::string> values);
 
@@ -51,7 +54,7 @@ class Selector {
   Selector() = default;
   explicit Selector(std::vector<Requirement> requirements);  // sorts by key, stably
 
-  // kInvalidArgument with the parser's text.
+  // kInvalidArgument with the text of upstream's parser.
   static absl::StatusOr<Selector> Parse(absl::string_view text);
 
   bool empty() const { return requirements_.empty(); }

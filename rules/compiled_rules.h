@@ -1,7 +1,8 @@
 // Rules ready to use: what a rule file says, compiled once, immutable from then on.
 //
-// Pure; thread-safe because nothing changes. Source: prometheus-adapter 0.12.0 (specification in
-// docs); the order of matchers, the quoting and every default are the original's.
+// Pure; thread-safe because nothing changes.
+// Source: prometheus-adapter 0.12.0; the order of matchers, the quoting and every default are the
+//         original's. ARCHITECTURE.md lists what differs.
 #pragma once
 
 #include <cstdint>
@@ -76,17 +77,17 @@ class CompiledRule {
   // The metric's name in the API; may be empty (registered, unreachable).
   virtual std::string ApiName(absl::string_view series) const = 0;
 
-  // Label -> resource, as discovery does it. nullopt: an ordinary label. Not cached: the caller may
-  // remember.
+  // Label -> resource, as discovery does it. nullopt: an ordinary label. Nothing is cached here;
+  // the caller may keep the result.
   virtual std::optional<GroupResource> ResourceOfLabel(absl::string_view label,
                                                        const ResourceNames& names) const = 0;
   // Resource -> label, as queries do it. kNotFound: the rule has no label for it.
   virtual absl::StatusOr<std::string> LabelOfResource(const GroupResource& resource,
                                                       const ResourceNames& names) const = 0;
 
-  // PromQL for objects. kNotFound: a resource without label, an operator that PromQL has no form
-  // for
-  // (> and <), or a template that fails on these values.
+  // PromQL for objects.
+  //   kNotFound  the resource has no label, PromQL has no form for an operator (> and <), or the
+  //              template fails on these values
   virtual absl::StatusOr<std::string> ObjectQuery(const ObjectQueryArgs& args,
                                                   const ResourceNames& names) const = 0;
   // PromQL for an external metric in a namespace; every failure is an error.

@@ -13,9 +13,9 @@
 
 namespace flyball::adapter {
 
-// A regular expression that must match the whole text, as Prometheus anchors it.
+// A regular expression that must match the whole text, as Prometheus anchors it. `dot_is_any`: `.`
+// matches a line break too (Prometheus 3); otherwise it does not (Prometheus 2).
 //   kInvalidArgument  not an RE2 expression; the text is RE2's
-// `dot_is_any`: `.` matches a line break too (Prometheus 3); otherwise it does not (Prometheus 2).
 absl::StatusOr<rules::GoRegexp> CompileAnchored(absl::string_view pattern, bool dot_is_any);
 
 class Matcher {

@@ -1,16 +1,17 @@
 // Bytes of a Prometheus HTTP API answer -> typed values. The only place that knows its JSON.
 //
-// Pure; safe on any thread. Source: the HTTP API v1 of Prometheus (Thanos, Mimir and
-// VictoriaMetrics answer alike); what is accepted follows prometheus-adapter 0.12.0: unknown fields
-// and warnings are ignored, any `status` but "error" is success, a native histogram counts as 0,
-// times are cut to milliseconds. A value such as `1_000`, which Go reads and no Prometheus writes,
-// is infinite here, so that its sample is left out and the others stand.
+// Pure; safe on any thread.
+// Source: the HTTP API v1 of Prometheus (Thanos, Mimir and VictoriaMetrics answer alike). What is
+//         accepted follows prometheus-adapter 0.12.0: unknown fields and warnings are ignored, any
+//         `status` but "error" is success, a native histogram counts as 0, times are cut to
+//         milliseconds. A value such as `1_000`, which Go reads and no Prometheus writes, is
+//         infinite here, so that its sample is left out and the others stand.
 //
 // Errors:
 //   kInvalidArgument  `status: "error"` of type bad_data or execution: the query is refused
 //   kUnavailable      `status: "error"` of another type (timeout, canceled, internal), or bytes
-//   that
-//                     are not such an answer: HTML, cut off, other JSON. The text says what came.
+//                     that are not such an answer: HTML, cut off, other JSON. The text says what
+//                     came.
 //
 // Memory: about the body's size again while parsing, whatever the number of series.
 #pragma once
@@ -27,8 +28,8 @@ namespace flyball::adapter::prometheus {
 // The answer of /api/v1/query. Samples of a vector in the answer's order; labels sorted by name.
 absl::StatusOr<QueryResult> ParseQueryAnswer(std::string body);
 
-// A time as it stands in an answer: seconds with a fraction, cut to milliseconds. nullopt: it is
-// none.
+// A time as it stands in an answer: seconds with a fraction, cut to milliseconds. nullopt: the text
+// is no time.
 std::optional<absl::Time> TimeOfText(absl::string_view text);
 
 // The answer of /api/v1/series, reduced to distinct (name, label names). Ordered by the last

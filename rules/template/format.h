@@ -2,8 +2,9 @@
 //
 // Pure. Verbs: v (with + and #), T, t, s, q, x, X, d, b, o, O, c, U, e, E, f, F, g, G, with flags,
 // widths, precisions, `*` and argument indexes; mistakes come out as Go's `%!d(string=x)`. Widths
-// and precisions are limited to kMaxWidth. Not here: %b and %x of floats and
-// complex numbers, which give `%!`, and # with them.
+// and precisions are limited to kMaxWidth.
+//
+// Not here: %b and %x of floats and complex numbers, which give `%!`, and # with them.
 #pragma once
 
 #include <string>

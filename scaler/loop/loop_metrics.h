@@ -17,8 +17,9 @@
 //   flyball_scaler_log_bytes                          of the decisions kept for `explain`
 //   flyball_shadow_comparisons_total{result,reason}   result: equal, different
 //   flyball_advised_autoscalers
-// and of HorizontalPodAutoscalers in mode act, by name, labels and buckets those of the controller
-// of Kubernetes 1.34.4:
+//
+// Of HorizontalPodAutoscalers in mode act there are also these, whose names, labels and buckets are
+// those of the controller of Kubernetes 1.34.4:
 //   horizontal_pod_autoscaler_controller_reconciliations_total{action,error}
 //   horizontal_pod_autoscaler_controller_reconciliation_duration_seconds{action,error}
 //   horizontal_pod_autoscaler_controller_metric_computation_total{action,error,metric_type}

@@ -22,8 +22,7 @@ void Clear(Reading& reading) {
   reading.timestamp.reset();
 }
 
-// ---- the slow way: of errors, of answers without items, of amounts beyond the limit
-// --------------
+// ---- the slow way: errors, answers without items, amounts beyond the limit ----------------------
 
 kube::Quantity Amount(int64_t milli) { return kube::Quantity::FromMilli(milli); }
 
@@ -80,7 +79,7 @@ void ReadSlowly(const Answer& answer, const MetricSpec& metric, const PodTable& 
   ReadPodsMetric(objects, table, reading);
 }
 
-// ---- the fast way: nullopt sends it the slow one ------------------------------------------------
+// ---- the fast way: where it returns false, the slow one is taken --------------------------------
 
 // One sample of what a pod uses; no value: the pod has no sample.
 struct UsageSample {

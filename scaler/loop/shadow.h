@@ -4,14 +4,14 @@
 // The two look at different moments, up to a sync period apart, so a status counts as equal when
 // one of our decisions between `period` + `slack` before it and as long after it agrees in the
 // desired count, or holds for the same reason as it does (neither knows the scale or the readings);
-// until then it is open. Otherwise it is different, and the reason is the first that
-// holds against the decision that was nearest in time:
+// until then it is open. Otherwise it is different, and the reason is the first that holds against
+// the decision that was nearest in time:
 //   unknown     we did not know the readings or the scale, and held
 //   scale       the two saw different current counts
 //   lag         it is what we decided earlier than the window
 //   readings    the two read different values
 //   conditions  same readings, other conditions: held or limited by what only one remembers
-//   other
+//   other       none of these
 //
 // What was never decided here, or is not any more, is not compared: another replica does that.
 //

@@ -79,7 +79,7 @@ class ShardCount {
   WatchedLease record_;
   bool settled_ = false;
   std::vector<WatchedLease> others_;  // by shard, while another number is waited for
-  std::string waits_for_;  // what keeps this replica from its work, as last logged
+  std::string waits_for_;             // what keeps this replica from its work, as last logged
 };
 
 }  // namespace flyball::scaler

@@ -4,6 +4,7 @@
 // Past recommendations and changes of the scale are taken from each decision, written down at most
 // each `interval` when they changed, sooner where IsSafe asks for it, and when a shard is handed
 // over, and read when one is taken.
+//
 // Whoever takes over must never shrink a target that the last owner would have held:
 //   * what was decided between the last write and a crash is in no record; the count found stands
 //     in for it as a recommendation just made, and the difference to the count written down as a
@@ -12,8 +13,7 @@
 //     recommendations and removals get no older meanwhile. Additions, which allow removals, do, by
 //     what the wall clocks say;
 //   * nothing is made smaller of which nothing was written down yet, or whose last change was not:
-//   no
-//     difference of counts tells the next owner of additions, or of a removal that somebody else
+//     no difference of counts tells the next owner of additions, or of a removal that somebody else
 //     has made good for (IsSafe);
 //   * a record that does not read is ignored.
 // Without a record it is as after a start of the stock controller: the count found counts as

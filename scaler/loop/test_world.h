@@ -59,7 +59,7 @@ class TestMetrics {
     return found == asked_.end() ? 0 : found->second;
   }
 
-  // `pods_of` lists the names of a namespace's pods.
+  // The metrics APIs over these values; which pods there are is the directory's to say.
   adapter::Providers MakeProviders(kube::ObjectDirectory& directory, Clock& clock);
 
  private:

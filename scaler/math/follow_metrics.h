@@ -16,8 +16,7 @@
 namespace flyball::scaler {
 
 // Fills everything of `decision` from the proposals to `desired`, with conditions and events.
-// Returns
-// "" or why nothing may be decided: then the count is to be held.
+// Returns "", or why nothing may be decided: then the count is to be held.
 std::string FollowMetrics(const DecisionInput& input, const DecideOptions& options,
                           Workspace& workspace, Decision& decision);
 

@@ -1,5 +1,5 @@
-// Everything a decision depends on: settings, the scale as read, pods, readings, and the kept
-// state.
+// Everything that a decision depends on: settings, the scale as read, pods, readings, and what the
+// autoscaler remembers.
 //
 // Plain values. Whoever calls the math fills them: the loop from a cluster, `decide` from files,
 // the vectors from scenarios.
@@ -23,8 +23,8 @@ struct MathConfig {
   absl::Duration downscale_stabilization = absl::Minutes(5);
   absl::Duration cpu_initialization_period = absl::Minutes(5);
   absl::Duration initial_readiness_delay = absl::Seconds(30);
-  // Gate HPAConfigurableTolerance: a tolerance that a behavior states counts. On: an API server
-  // whose gate is off stores none.
+  // Gate HPAConfigurableTolerance: a tolerance that a behavior states counts. It is on by default,
+  // since an API server whose gate is off stores no such tolerance.
   bool configurable_tolerance = true;
 };
 
@@ -84,7 +84,9 @@ struct ScaleEvent {
   friend bool operator==(const ScaleEvent&, const ScaleEvent&) = default;
 };
 
-// What an autoscaler remembers from one decision to the next. Kept in memory only.
+// What an autoscaler remembers from one decision to the next. The math keeps none of it: the caller
+// passes it in and takes it over from the decision. The running scaler also writes it down in the
+// cluster (scaler/loop/state_store.h).
 struct ScalerState {
   std::vector<Recommendation> recommendations;  // empty: nothing recorded yet
   std::vector<ScaleEvent> scale_ups;
@@ -98,7 +100,7 @@ struct DecisionInput {
   const AutoscalerStatus* status = nullptr;  // as stored; nullptr: autoscaler->status
   const ScaleAnswer* scale = nullptr;
   const PodsAnswer* pods = nullptr;    // may be null when ReadsMetrics is false
-  absl::Span<const Reading> readings;  // one for each metric spec, in order; same
+  absl::Span<const Reading> readings;  // one for each metric spec, in order; may be empty likewise
   const MathConfig* config = nullptr;
   const ScalerState* state = nullptr;  // may be that of the decision to be filled
   absl::Time now;

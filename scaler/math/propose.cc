@@ -111,8 +111,7 @@ void ProposeResource(const Context& context, Proposal& proposal) {
                   average ? " resource" : " resource utilization (percentage of request)");
 }
 
-// ---- Pods
-// -----------------------------------------------------------------------------------------
+// ---- Pods ---------------------------------------------------------------------------------------
 
 absl::Status ProposeFromPodsMetric(const Context& context, Proposal& proposal) {
   const MetricIdentifier& id = context.metric.metric;
@@ -142,8 +141,7 @@ void ProposePods(const Context& context, Proposal& proposal) {
   absl::StrAppend(&proposal.name, "pods metric ", context.metric.metric.name);
 }
 
-// ---- Object, External
-// -----------------------------------------------------------------------------
+// ---- Object, External ---------------------------------------------------------------------------
 
 // The calculation behind both; the caller has checked selector and reading.
 absl::Status ProposeTotal(const Context& context, bool average, Proposal& proposal) {

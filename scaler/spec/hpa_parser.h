@@ -5,12 +5,12 @@
 // Steps, in the API server's order: decode, defaults of the body's version, conversion, dropping of
 // fields whose gate is off, validation, and the v2 defaults of reading the stored object back.
 //
-// Source:  Kubernetes v1.34.4 pkg/apis/autoscaling, pkg/registry/autoscaling; compared with it by
-//          replaying test/data/hpa_admission.jsonl.gz.
+// Source:   Kubernetes v1.34.4 pkg/apis/autoscaling, pkg/registry/autoscaling; compared with it by
+//           replaying test/data/hpa/admission.jsonl.gz.
 // Not here: updates (an object is judged as a new one), name generation, and metadata.namespace
-//          taken from a URL: it has to be in the body.
-// Differs: decode errors name the same fields but in words of their own; see also document.h.
-// Limits:  64 MiB, 100,000 values, depth 100.
+//           taken from a URL: it has to be in the body.
+// Differs:  decode errors name the same fields but in words of their own; see also document.h.
+// Limits:   64 MiB, 100,000 values, depth 100.
 #pragma once
 
 #include <optional>
@@ -32,7 +32,8 @@ struct FeatureGates {
 
 struct AdmitOptions {
   FeatureGates gates;
-  // Only decode and apply defaults: lets objects through that the API would refuse.
+  // Only decode, apply defaults and convert: lets objects through that the API would refuse, and
+  // fields whose gate is off.
   bool skip_admission = false;
 };
 

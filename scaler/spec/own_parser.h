@@ -1,5 +1,5 @@
-// Our own kind: from the JSON or YAML of an Autoscaler (flyball.dev/v1alpha1) to the
-// neutral Autoscaler and what it says beyond an HPA, or to everything that is wrong with it.
+// Our own kind: from the JSON or YAML of an Autoscaler (flyball.dev/v1alpha1) to the neutral
+// Autoscaler and what it says beyond an HPA, or to everything that is wrong with it.
 //
 // Pure; safe on any thread. The part of the spec that an HPA has goes through an HPA's defaults and
 // validation (hpa_parser.h) with the tolerance gate on, but for this: with triggers, minReplicas
@@ -10,9 +10,9 @@
 //
 // Units:  `cadence.interval` is a duration (`500ms`, `1m30s`), `cooldownPeriod` a duration or whole
 //         seconds (300).
-// Limits: as hpa_parser.h; 64 metrics, 32 policies, 32 triggers with 64 metadata and 16 secrets
-// each;
-//         interval 200 ms to 1 h; cooldown a year.
+// Limits: those of hpa_parser.h; 64 metrics; 32 policies in each direction; 32 triggers, each with
+//         64 metadata, 16 secrets and a name of 253 bytes; an interval from 200 ms to 1 h; a
+//         cooldown of at most a year.
 #pragma once
 
 #include <optional>

@@ -47,7 +47,7 @@ class TriggerClients {
 
   // Looks the name up now: what is checked is what is connected to.
   //   kPermissionDenied  none of its addresses is allowed
-  // Other errors as kube::Resolve and MakeExternalScaler.
+  // All other errors are those of kube::Resolve and MakeExternalScaler.
   absl::StatusOr<std::shared_ptr<ExternalScaler>> External(ExternalAddress address,
                                                            absl::Duration timeout);
 

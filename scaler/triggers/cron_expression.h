@@ -1,11 +1,13 @@
 // A cron expression of five fields, and when it last came true in a time zone.
 //
-// Pure. Source: the grammar is that of robfig/cron 3.0.1 with minute, hour, day of month, month and
-// day of week: numbers, names (jan, mon), `a-b`, `*`, `?`, `/step`, lists; Sunday is 0; no @daily,
-// no seconds; a prefix `CRON_TZ=ZONE ` or `TZ=ZONE ` beats the zone given. Days of month and of
-// week that are both restricted are or-ed. Differs: where clocks change. An expression with a
-// certain hour is about local time: a time that is
-//          skipped counts at the first instant after the gap, a time that comes twice counts the
+// Pure.
+//
+// Source:  the grammar is that of robfig/cron 3.0.1 with minute, hour, day of month, month and day
+//          of week: numbers, names (jan, mon), `a-b`, `*`, `?`, `/step`, lists; Sunday is 0; no
+//          @daily, no seconds; a prefix `CRON_TZ=ZONE ` or `TZ=ZONE ` beats the zone given. Days of
+//          month and of week that are both restricted are or-ed.
+// Differs: where clocks change. An expression with a certain hour is about local time: a time that
+//          is skipped counts at the first instant after the gap, a time that comes twice counts the
 //          first time. One whose hour starts with `*` follows elapsed time: every instant that
 //          shows a matching time counts, and skipped ones do not.
 #pragma once

@@ -1,8 +1,10 @@
 // So many replicas in a window of time.
 //
-// The window is [start, end): open from a start to the next end. Source: KEDA 2.20 cron.
-// Differs: a start that repeats keeps the window open; changes of the clock as cron_expression.h
-// says; an expression that is never true is refused.
+// The window is [start, end): open from a start to the next end.
+//
+// Source:  KEDA 2.20 cron.
+// Differs: a start that repeats keeps the window open; changes of the clock count as
+//          cron_expression.h says; an expression that is never true is refused.
 #include <optional>
 
 #include "absl/strings/str_cat.h"

@@ -1,5 +1,7 @@
 // A server of KEDA's external scaler protocol, polled (external) or that also tells of activity
-// (external-push). Source: KEDA 2.20 external scaler.
+// (external-push).
+//
+// Source:  KEDA 2.20 external scaler.
 // Differs: `…FromEnv` metadata are refused, since the target's environment is not read; a metric
 //          without a target above zero or without a value is unknown; streamed metric specs are not
 //          asked for.

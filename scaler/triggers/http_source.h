@@ -2,8 +2,10 @@
 // Secrets give them.
 //
 // Thread-safe once made. Secrets are read at each call, so that a change of one counts at once;
-// they never stand in an error. Source: KEDA 2.20 HTTP authentication block. Differs: oauth and
-// `custom` values from metadata are refused; proxies are not used; an answer
+// they never stand in an error.
+//
+// Source:  KEDA 2.20 HTTP authentication block.
+// Differs: oauth and `custom` values from metadata are refused; proxies are not used; an answer
 //          beyond kMaxAnswerBytes is an error.
 #pragma once
 

@@ -1,7 +1,9 @@
-// A number in what an HTTP server answers. Source: KEDA 2.20 metrics-api.
+// A number in what an HTTP server answers.
+//
+// Source:  KEDA 2.20 metrics-api.
 // Differs: format xml and aggregateFromKubeServiceEndpoints are refused; value_path.h says which
-// part of gjson's paths there is; a value that is not finite is unknown; errors show nothing of the
-// answer's body.
+//          part of gjson's paths there is; a value that is not finite is unknown; errors show
+//          nothing of the answer's body.
 #include <optional>
 
 #include "absl/strings/str_cat.h"

@@ -1,4 +1,6 @@
-// The value of a PromQL query. Source: KEDA 2.20 prometheus.
+// The value of a PromQL query.
+//
+// Source:  KEDA 2.20 prometheus.
 // Differs: a scalar is taken like a single series; a value that is null is unknown with
 //          ignoreNullValues=false, where KEDA takes it for -1; `time` is sent with milliseconds;
 //          awsRegion and pod identities are refused; errors show nothing of the answer's body.

@@ -1,11 +1,13 @@
 // A trigger: something outside that says how much there is to do, and whether there is anything.
 //
-// A trigger becomes External metrics of its autoscaler (Specs), whose values it reads itself. The
+// A trigger becomes External metrics of its autoscaler (Metrics), whose values it reads itself. The
 // replica math is the same as for every metric; what a trigger adds is activity, which alone may
 // leave and enter zero replicas (activation.h).
 //
-// Implementations are thread-safe. Read may block until its deadline.
-// Source:  KEDA 2.20 names, defaults and units; differences are in ARCHITECTURE.md.
+// Implementations are thread-safe. Metrics, Read and Subscribe may block, the first two for no
+// longer than their timeout.
+//
+// Source: KEDA 2.20 names, defaults and units; ARCHITECTURE.md lists what differs.
 #pragma once
 
 #include <cstdint>
@@ -46,17 +48,17 @@ class Trigger {
   virtual ~Trigger() = default;
 
   // The metrics of this trigger, at least one. A trigger whose metrics are told by a server asks it
-  // the first time and after a failure; until then an error.
+  // the first time and after a failure; an error while it has not answered.
   virtual absl::StatusOr<std::vector<TriggerMetric>> Metrics(absl::Duration timeout) = 0;
 
-  // One reading for each metric, in order.
+  // One reading for each metric, in order; a single one that is unknown while the metrics are.
   virtual std::vector<TriggerReading> Read(absl::Time now, absl::Duration timeout) = 0;
 
   // Who is asked, so that nobody is asked too much at once; "": nobody outside.
   virtual std::string Server() const { return ""; }
 
-  // Called once, may block like Read. A trigger that is told of activity (external-push) calls
-  // `on_active` then, from a thread of its own; others never do.
+  // Called once. A trigger that is told of activity (external-push) calls `on_active` then, from a
+  // thread of the connection that tells it; others never do.
   virtual void Subscribe(const std::function<void()>& /*on_active*/) {}
 };
 

@@ -1,9 +1,11 @@
 // Where in a JSON or YAML document a number stands: `queue.stats.0.depth`, `jobs.#`.
 //
-// Pure. Source: the plain part of gjson 1.18's paths: names and list indices between dots, `\`
-// before a character that is meant literally, `#` at the end for a list's length. Of a repeated key
-// the first counts. Refused by Parse: wildcards, queries, modifiers, pipes and JSON lines. Differs:
-// the document has to be valid.
+// Pure.
+//
+// Source:  the plain part of gjson 1.18's paths: names and list indices between dots, `\` before a
+//          character that is meant literally, `#` at the end for a list's length. Of a repeated key
+//          the first counts. Parse refuses wildcards, queries, modifiers, pipes and JSON lines.
+// Differs: the document has to be valid.
 #pragma once
 
 #include <optional>

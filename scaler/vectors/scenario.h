@@ -1,7 +1,7 @@
 // A replica-math scenario as read from one line: an autoscaler, settings, and a list of ticks.
 //
 // Pure values. The format is that of the vectors computed by the controller of Kubernetes 1.34.4
-// (test/data/README.md).
+// (test/data/hpa/README.md).
 #pragma once
 
 #include <cstdint>
@@ -48,14 +48,15 @@ struct ExternalAnswer {
   MetricsAnswer<ExternalMetric> answer;
 };
 
-// How calls fail: words `ok`, `conflict`, `notfound`, `error:TEXT`.
+// How calls fail: the words `ok`, `conflict`, `notfound` and `error:TEXT`; "" is `ok`.
 struct Faults {
   std::string get_scale;
   std::vector<std::string> update_scale;  // one for each PUT; none left: ok
   std::string update_status;
-  std::string list_pods;  // the error's text
+  std::string list_pods;  // no such word but the error's text; "": it does not fail
 };
 
+// What changed in the cluster since the tick before, and what the metrics APIs answer in this one.
 struct Tick {
   absl::Time now;
   ScaleChange scale;

@@ -5,7 +5,7 @@
 // API server cost comes on top.
 //
 //   scaler_loop_bench [--autoscalers=10000] [--pods=10] [--namespaces=100] [--changing=1]
-//   [--rounds=10]
+//                     [--rounds=10]
 //
 // 10,000 autoscalers with 10 pods each, a Resource and an External metric, decided each second.
 // Prints one JSON line: CPU seconds for each round, how late the slowest decision was, peak memory.
@@ -266,8 +266,8 @@ int Main(const Sizes& sizes) {
   options.mode = Mode::kAct;
   options.act_on_hpas = true;
   options.sync_period = absl::Seconds(1);
-  options.writes_per_second =
-      100000;  // so that the first statuses are written before it is measured
+  // Enough for the first statuses to be written before it is measured.
+  options.writes_per_second = 100000;
   Scaler scaler({.make_transport = [&]() -> absl::StatusOr<std::unique_ptr<kube::HttpTransport>> {
                    return std::make_unique<MadeUpServer>(sizes);
                  },

@@ -1,9 +1,10 @@
 // Evaluates a parsed PromQL expression over samples in memory.
 //
 // Pure: time is an argument, the store is only read; safe on any thread while nobody writes the
-// store. Source: Prometheus 2.42.0 and 3.15.0 promql/engine.go. A range query is its instant
-// queries, one after the other. Limit: the points touched by one query, which bounds both memory
-// and work.
+// store. A range query is evaluated as its instant queries, one after the other.
+//
+// Source: Prometheus 2.42.0 and 3.15.0 promql/engine.go.
+// Limit:  the points that one query touches, which bounds both memory and work.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +37,8 @@ struct Steps {
   int64_t step_ms = 0;
 };
 
-// At start, start + step, … up to end; series in label order. A scalar is one series without
-// labels.
+// The values at start, start + step, … up to end; series in label order. A scalar is one series
+// without labels. Errors beyond those above:
 //   kInvalidArgument  no step, end before start, more than 11,000 steps, or a result type that has
 //                     no range form
 absl::StatusOr<std::vector<Range>> EvalRange(const Expr& expr, const SampleStore& store,
