@@ -21,7 +21,7 @@
 #include "adapter/relist.h"
 #include "adapter/value_guard.h"
 #include "base/clock.h"
-#include "kube/object_directory.h"
+#include "kube/objects/object_directory.h"
 #include "rules/compiled_rules.h"
 
 namespace flyball::adapter {

@@ -15,7 +15,7 @@
 #include "adapter/series_registry.h"
 #include "adapter/value_guard.h"
 #include "base/clock.h"
-#include "kube/object_directory.h"
+#include "kube/objects/object_directory.h"
 
 namespace flyball::adapter {
 

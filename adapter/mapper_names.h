@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "kube/rest_mapping.h"
-#include "kube/selector.h"
+#include "kube/objects/rest_mapping.h"
+#include "kube/objects/selector.h"
 #include "rules/compiled_rules.h"
 
 namespace flyball::adapter {

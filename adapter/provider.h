@@ -24,9 +24,9 @@
 #include "absl/types/span.h"
 #include "adapter/metric_source.h"
 #include "base/clock.h"
-#include "kube/object_directory.h"
-#include "kube/rest_mapping.h"
-#include "kube/selector.h"
+#include "kube/objects/object_directory.h"
+#include "kube/objects/rest_mapping.h"
+#include "kube/objects/selector.h"
 
 namespace flyball::adapter {
 

@@ -31,7 +31,7 @@
 #include "adapter/series_registry.h"
 #include "base/clock.h"
 #include "base/snapshot.h"
-#include "kube/object_directory.h"
+#include "kube/objects/object_directory.h"
 #include "rules/compiled_rules.h"
 
 namespace flyball::adapter {

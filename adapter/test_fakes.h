@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "adapter/metric_source.h"
-#include "kube/object_directory.h"
+#include "kube/objects/object_directory.h"
 
 namespace flyball::adapter {
 

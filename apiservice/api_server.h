@@ -22,7 +22,7 @@
 #include "apiservice/health.h"
 #include "apiservice/options.h"
 #include "base/clock.h"
-#include "kube/transport.h"
+#include "http/client/transport.h"
 
 namespace prometheus {
 class Collectable;
@@ -37,9 +37,9 @@ struct ServerDependencies {
   std::function<adapter::Providers()> providers;
   // The Kubernetes API for TokenReview and the ConfigMap; nullptr: no cluster, neither is asked.
   // When the server stops it shuts this down to end its watch of the ConfigMap, if it has one.
-  kube::HttpTransport* authentication = nullptr;
+  http::HttpTransport* authentication = nullptr;
   // The Kubernetes API for SubjectAccessReview; needed for AuthorizationMode::kReview.
-  kube::HttpTransport* authorization = nullptr;
+  http::HttpTransport* authorization = nullptr;
   // Metrics shown at /metrics beside the server's own.
   std::vector<std::weak_ptr<prometheus::Collectable>> metrics;
   // Whether the objects that every answer needs are known; empty function: they are.

@@ -9,7 +9,7 @@
 #include "apiservice/field_selector.h"
 #include "apiservice/url.h"
 #include "apiservice/wire/status.h"
-#include "kube/selector.h"
+#include "kube/objects/selector.h"
 
 namespace flyball::apiservice {
 

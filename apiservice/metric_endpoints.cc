@@ -14,7 +14,7 @@
 #include "apiservice/wire/resource_lists.h"
 #include "apiservice/wire/sizes.h"
 #include "apiservice/wire/text.h"
-#include "kube/label_syntax.h"
+#include "kube/objects/label_syntax.h"
 
 namespace flyball::apiservice {
 namespace {

@@ -13,7 +13,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "adapter/provider.h"
-#include "kube/transport.h"
+#include "http/client/transport.h"
 
 namespace flyball::apiservice {
 
@@ -137,9 +137,9 @@ class FakeResourceMetrics : public adapter::ResourceMetricsProvider {
 };
 
 // Answers TokenReview, SubjectAccessReview and the authentication ConfigMap as scripted.
-class FakeKubeApi : public kube::HttpTransport {
+class FakeKubeApi : public http::HttpTransport {
  public:
-  absl::StatusOr<kube::HttpAnswer> Do(const kube::HttpCall& call) override {
+  absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall& call) override {
     absl::MutexLock lock(&mutex_);
     if (absl::StrContains(call.target, "tokenreviews")) {
       ++token_reviews;
@@ -154,7 +154,7 @@ class FakeKubeApi : public kube::HttpTransport {
   }
 
   // The watch stays open until shutdown; Push() sends an event to it.
-  absl::Status Stream(const kube::HttpCall&,
+  absl::Status Stream(const http::HttpCall&,
                       const std::function<bool(absl::string_view)>& on_data) override {
     while (true) {
       std::string event;
@@ -182,18 +182,18 @@ class FakeKubeApi : public kube::HttpTransport {
     stopped_ = true;
   }
 
-  static kube::HttpAnswer Json(int status, std::string body) {
-    kube::HttpAnswer answer;
+  static http::HttpAnswer Json(int status, std::string body) {
+    http::HttpAnswer answer;
     answer.status = status;
     answer.body = std::move(body);
     return answer;
   }
-  static kube::HttpAnswer Allow() { return Json(201, R"({"status":{"allowed":true}})"); }
-  static kube::HttpAnswer Deny() {
+  static http::HttpAnswer Allow() { return Json(201, R"({"status":{"allowed":true}})"); }
+  static http::HttpAnswer Deny() {
     return Json(201, R"({"status":{"allowed":false,"reason":"no rule"}})");
   }
 
-  using Answer = absl::StatusOr<kube::HttpAnswer>;
+  using Answer = absl::StatusOr<http::HttpAnswer>;
   std::function<Answer(const std::string&)> on_token_review = [](const std::string& body) {
     if (absl::StrContains(body, "\"good\"")) {
       return Json(201,

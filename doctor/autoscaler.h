@@ -12,7 +12,7 @@
 #include "absl/time/time.h"
 #include "doctor/finding.h"
 #include "doctor/metric.h"
-#include "kube/scale.h"
+#include "kube/client/scale.h"
 #include "scaler/spec/autoscaler.h"
 
 namespace flyball::doctor {

@@ -49,7 +49,7 @@ bool Writes(const Listed& one, scaler::Mode default_mode) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Listed>> ListAutoscalers(kube::HttpTransport& server,
+absl::StatusOr<std::vector<Listed>> ListAutoscalers(http::HttpTransport& server,
                                                     absl::string_view ns, absl::Duration timeout) {
   const auto list = [&](const kube::ResourceInfo& resource) {
     return ListObjects(server, {.resource = resource, .ns = std::string(ns), .timeout = timeout});

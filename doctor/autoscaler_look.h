@@ -11,9 +11,9 @@
 #include "absl/time/time.h"
 #include "doctor/autoscaler.h"
 #include "doctor/metric_look.h"
-#include "kube/api_client.h"
-#include "kube/rest_mapping.h"
-#include "kube/transport.h"
+#include "http/client/transport.h"
+#include "kube/client/api_client.h"
+#include "kube/objects/rest_mapping.h"
 #include "scaler/spec/own_spec.h"
 
 namespace flyball::doctor {
@@ -28,7 +28,7 @@ struct Listed {
 
 // HPAs and, where the kind is defined, Autoscalers; `ns` "" is all namespaces. Sorted by namespace,
 // HPAs first. An error is that of listing HPAs.
-absl::StatusOr<std::vector<Listed>> ListAutoscalers(kube::HttpTransport& server,
+absl::StatusOr<std::vector<Listed>> ListAutoscalers(http::HttpTransport& server,
                                                     absl::string_view ns, absl::Duration timeout);
 
 // Whether both write the scale of one object. `default_mode`: of Autoscalers that don't say theirs.
@@ -37,7 +37,7 @@ bool AreRivals(const Listed& a, const Listed& b, scaler::Mode default_mode);
 class AutoscalerLooker {
  public:
   struct Parts {
-    kube::HttpTransport& server;
+    http::HttpTransport& server;
     kube::ApiClient& api;
     const kube::RestMapper& mapper;
     MetricLooker& metrics;

@@ -17,7 +17,7 @@ constexpr size_t kMaxNamespaces = 20;
 
 class Looker {
  public:
-  Looker(kube::HttpTransport& server, const LookOptions& options)
+  Looker(http::HttpTransport& server, const LookOptions& options)
       : server_(server), options_(options), api_(server, options.timeout) {}
 
   ClusterFacts Look() {
@@ -120,7 +120,7 @@ class Looker {
     return ShownCertificates(address, backend.tls_name(), std::min(kDialTimeout, options_.timeout));
   }
 
-  kube::HttpTransport& server_;
+  http::HttpTransport& server_;
   const LookOptions& options_;
   kube::ApiClient api_;
 };
@@ -132,7 +132,7 @@ absl::StatusOr<bool> Ask(kube::ApiClient& api, const Right& right) {
 
 }  // namespace
 
-ClusterFacts LookAtCluster(kube::HttpTransport& server, const LookOptions& options) {
+ClusterFacts LookAtCluster(http::HttpTransport& server, const LookOptions& options) {
   return Looker(server, options).Look();
 }
 

@@ -11,8 +11,8 @@
 #include "absl/time/time.h"
 #include "doctor/cluster.h"
 #include "doctor/rights.h"
-#include "kube/api_client.h"
-#include "kube/transport.h"
+#include "http/client/transport.h"
+#include "kube/client/api_client.h"
 
 namespace flyball::doctor {
 
@@ -23,7 +23,7 @@ struct LookOptions {
 };
 
 // With an API server that does not answer nothing but `version` is set.
-ClusterFacts LookAtCluster(kube::HttpTransport& server, const LookOptions& options);
+ClusterFacts LookAtCluster(http::HttpTransport& server, const LookOptions& options);
 
 // Asked one after the other; not further once one can't be asked. `namespaces`: where to ask for a
 // right to list that is denied for all namespaces.

@@ -1,9 +1,9 @@
 #include "doctor/listing.h"
 
 #include "base/status_macros.h"
-#include "kube/object_json.h"
-#include "kube/object_list.h"
-#include "kube/object_watch.h"
+#include "kube/objects/object_json.h"
+#include "kube/watch/object_list.h"
+#include "kube/watch/object_watch.h"
 
 namespace flyball::doctor {
 namespace {
@@ -40,7 +40,7 @@ kube::ResourceInfo ResourceNamed(absl::string_view group, absl::string_view vers
   return info;
 }
 
-absl::StatusOr<std::vector<std::string>> ListObjects(kube::HttpTransport& server,
+absl::StatusOr<std::vector<std::string>> ListObjects(http::HttpTransport& server,
                                                      const ListQuery& query) {
   kube::ObjectReader reader;
   Collector collector;

@@ -7,8 +7,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "kube/rest_mapping.h"
-#include "kube/transport.h"
+#include "http/client/transport.h"
+#include "kube/objects/rest_mapping.h"
 
 namespace flyball::doctor {
 
@@ -24,7 +24,7 @@ struct ListQuery {
 
 // Each object's JSON, beginning with its apiVersion and kind. Errors as kube::ListPages; also
 // kResourceExhausted beyond 50,000 objects.
-absl::StatusOr<std::vector<std::string>> ListObjects(kube::HttpTransport& server,
+absl::StatusOr<std::vector<std::string>> ListObjects(http::HttpTransport& server,
                                                      const ListQuery& query);
 
 }  // namespace flyball::doctor

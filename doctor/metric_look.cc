@@ -11,7 +11,7 @@
 #include "adapter/mapper_names.h"
 #include "base/status_macros.h"
 #include "doctor/cluster.h"
-#include "kube/url.h"
+#include "http/client/url.h"
 #include "rules/promql.h"
 
 namespace flyball::doctor {
@@ -35,7 +35,7 @@ std::string QueryOf(const std::vector<std::pair<std::string, std::string>>& para
   std::string query;
   for (const auto& [name, value] : parameters) {
     if (value.empty()) continue;
-    absl::StrAppend(&query, query.empty() ? "?" : "&", name, "=", kube::UrlEscape(value));
+    absl::StrAppend(&query, query.empty() ? "?" : "&", name, "=", http::UrlEscape(value));
   }
   return query;
 }
@@ -264,9 +264,9 @@ absl::StatusOr<std::string> MetricPath(const MetricSpec& spec, absl::string_view
                                        absl::string_view pod_selector,
                                        absl::string_view custom_version,
                                        const kube::RestMapper& mapper) {
-  const std::string in = absl::StrCat("/namespaces/", kube::UrlEscape(ns), "/");
+  const std::string in = absl::StrCat("/namespaces/", http::UrlEscape(ns), "/");
   const std::string selector(pod_selector);
-  const std::string metric = kube::UrlEscape(spec.metric.name);
+  const std::string metric = http::UrlEscape(spec.metric.name);
   const std::string custom = absl::StrCat("/apis/", kCustomGroup, "/", custom_version, in);
   switch (spec.type) {
     case MetricType::kResource:
@@ -293,7 +293,7 @@ absl::StatusOr<std::string> MetricPath(const MetricSpec& spec, absl::string_view
                                             " of ", spec.described_object.api_version));
   }
   return absl::StrCat(custom, resource->name.ToString(), "/",
-                      kube::UrlEscape(spec.described_object.name), "/", metric, query);
+                      http::UrlEscape(spec.described_object.name), "/", metric, query);
 }
 
 MetricLooker::MetricLooker(const Parts& parts) : parts_(parts) {

@@ -16,8 +16,8 @@
 #include "adapter/metric_source.h"
 #include "doctor/metric.h"
 #include "doctor/rule_series.h"
-#include "kube/api_client.h"
-#include "kube/rest_mapping.h"
+#include "kube/client/api_client.h"
+#include "kube/objects/rest_mapping.h"
 
 namespace flyball::doctor {
 

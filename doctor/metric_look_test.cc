@@ -65,15 +65,15 @@ TEST(MetricPath, OfAnObjectHasItsResourceAndGroup) {
 }
 
 // An API server that answers every question about a metric with 404.
-class NoMetrics : public kube::HttpTransport {
+class NoMetrics : public http::HttpTransport {
  public:
-  absl::StatusOr<kube::HttpAnswer> Do(const kube::HttpCall&) override {
-    kube::HttpAnswer answer;
+  absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall&) override {
+    http::HttpAnswer answer;
     answer.status = 404;
     answer.body = R"({"kind": "Status", "message": "no such metric", "code": 404})";
     return answer;
   }
-  absl::Status Stream(const kube::HttpCall&,
+  absl::Status Stream(const http::HttpCall&,
                       const std::function<bool(absl::string_view)>&) override {
     return absl::UnimplementedError("no streams");
   }

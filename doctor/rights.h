@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "doctor/finding.h"
-#include "kube/rest_mapping.h"
+#include "kube/objects/rest_mapping.h"
 
 namespace flyball::doctor {
 

@@ -13,7 +13,7 @@
 #include "adapter/metric_source.h"
 #include "adapter/series_registry.h"
 #include "doctor/finding.h"
-#include "kube/rest_mapping.h"
+#include "kube/objects/rest_mapping.h"
 #include "rules/compiled_rules.h"
 
 namespace flyball::doctor {

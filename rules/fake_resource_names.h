@@ -1,7 +1,8 @@
 // A small cluster's resource names, for tests.
 //
-// Immutable; thread-safe. Follows the rules of kube/rest_mapping.h: any case, plural or singular;
-// no group means the first resource of the name; a group that is not exact matches by prefix.
+// Immutable; thread-safe. Follows the rules of kube/objects/rest_mapping.h: any case, plural or
+// singular; no group means the first resource of the name; a group that is not exact matches by
+// prefix.
 #pragma once
 
 #include <optional>

@@ -184,10 +184,10 @@ absl::StatusOr<std::vector<SeriesName>> Client::Series(absl::string_view selecto
       ParseSeriesAnswer);
 }
 
-absl::StatusOr<kube::HttpAnswer> Client::DoBounded(const Server& server, kube::HttpCall call,
+absl::StatusOr<http::HttpAnswer> Client::DoBounded(const Server& server, http::HttpCall call,
                                                    const Request& request) {
   call.max_body_bytes = std::min(request.max_bytes, options_.usual_bytes);
-  absl::StatusOr<kube::HttpAnswer> answer = server.transport->Do(call);
+  absl::StatusOr<http::HttpAnswer> answer = server.transport->Do(call);
   if (!absl::IsResourceExhausted(answer.status()) || call.max_body_bytes == request.max_bytes) {
     return answer;
   }
@@ -210,7 +210,7 @@ absl::StatusOr<kube::HttpAnswer> Client::DoBounded(const Server& server, kube::H
 
 absl::StatusOr<std::string> Client::Ask(const Server& server, Request request,
                                         absl::Duration timeout) {
-  kube::HttpCall call;
+  http::HttpCall call;
   call.headers = options_.headers;
   if (server.url.loopback) call.headers.emplace_back("Accept-Encoding", "identity");
   call.timeout = timeout;
@@ -225,7 +225,7 @@ absl::StatusOr<std::string> Client::Ask(const Server& server, Request request,
   }
 
   const MonotonicTime start = clock_.MonotonicNow();
-  absl::StatusOr<kube::HttpAnswer> answer = DoBounded(server, std::move(call), request);
+  absl::StatusOr<http::HttpAnswer> answer = DoBounded(server, std::move(call), request);
   if (observer_ != nullptr) {
     observer_->OnRequest(request.path, server.url.shown, clock_.MonotonicNow() - start);
   }

@@ -26,7 +26,7 @@
 #include "absl/synchronization/mutex.h"
 #include "adapter/metric_source.h"
 #include "base/clock.h"
-#include "kube/transport.h"
+#include "http/client/transport.h"
 
 namespace flyball::adapter::prometheus {
 
@@ -42,7 +42,7 @@ ServerUrl SplitServerUrl(absl::string_view url);
 
 struct Server {
   ServerUrl url;
-  std::unique_ptr<kube::HttpTransport> transport;
+  std::unique_ptr<http::HttpTransport> transport;
 };
 
 // Told of every request and every change of server; thread-safe. `path` is "/api/v1/query" or
@@ -58,7 +58,7 @@ class RequestObserver {
 struct ClientOptions {
   enum class Verb { kGet, kPost };
   Verb verb = Verb::kGet;
-  kube::HeaderList headers = {};  // added to each call, beyond those of the transport
+  http::HeaderList headers = {};  // added to each call, beyond those of the transport
   // A call never takes longer than this or its own timeout, whichever is shorter. The default is
   // the original's limit of a whole request.
   absl::Duration timeout = absl::Seconds(60);
@@ -105,7 +105,7 @@ class Client : public MetricSource {
   // parsed.
   absl::StatusOr<std::string> Ask(const Server& server, Request request, absl::Duration timeout);
   // The call, first with room for a usual answer, then alone with room for the largest allowed.
-  absl::StatusOr<kube::HttpAnswer> DoBounded(const Server& server, kube::HttpCall call,
+  absl::StatusOr<http::HttpAnswer> DoBounded(const Server& server, http::HttpCall call,
                                              const Request& request);
   // The first answer of the servers that `parse` accepts.
   template <typename T>

@@ -20,22 +20,22 @@ constexpr char kOne[] = R"({"status":"success","data":{"resultType":"scalar","re
 constexpr char kNoSeries[] = R"({"status":"success","data":[]})";
 
 // Answers as `script` says and remembers the calls.
-class ScriptedTransport : public kube::HttpTransport {
+class ScriptedTransport : public http::HttpTransport {
  public:
-  using Script = std::function<absl::StatusOr<kube::HttpAnswer>(const kube::HttpCall&)>;
+  using Script = std::function<absl::StatusOr<http::HttpAnswer>(const http::HttpCall&)>;
   explicit ScriptedTransport(Script script) : script_(std::move(script)) {}
 
-  absl::StatusOr<kube::HttpAnswer> Do(const kube::HttpCall& call) override {
+  absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall& call) override {
     calls.push_back(call);
     return script_(call);
   }
-  absl::Status Stream(const kube::HttpCall&,
+  absl::Status Stream(const http::HttpCall&,
                       const std::function<bool(absl::string_view)>&) override {
     return absl::UnimplementedError("not used here");
   }
   void Shutdown() override { ended = true; }
 
-  std::vector<kube::HttpCall> calls;
+  std::vector<http::HttpCall> calls;
   bool ended = false;
   void SetScript(Script script) { script_ = std::move(script); }
 
@@ -44,13 +44,13 @@ class ScriptedTransport : public kube::HttpTransport {
 };
 
 ScriptedTransport::Script Answer(int status, std::string body) {
-  return [=](const kube::HttpCall&) -> absl::StatusOr<kube::HttpAnswer> {
-    return kube::HttpAnswer{.status = status, .headers = {}, .body = body};
+  return [=](const http::HttpCall&) -> absl::StatusOr<http::HttpAnswer> {
+    return http::HttpAnswer{.status = status, .headers = {}, .body = body};
   };
 }
 
 ScriptedTransport::Script Fail(absl::Status status) {
-  return [=](const kube::HttpCall&) -> absl::StatusOr<kube::HttpAnswer> { return status; };
+  return [=](const http::HttpCall&) -> absl::StatusOr<http::HttpAnswer> { return status; };
 }
 
 class RecordingObserver : public RequestObserver {
@@ -91,7 +91,7 @@ TEST_F(ClientTest, GetReplacesTheQueryStringOfTheUrl) {
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_EQ((*got)->samples[0].value, 1);
   ASSERT_EQ(transports_[0]->calls.size(), 1u);
-  const kube::HttpCall& call = transports_[0]->calls[0];
+  const http::HttpCall& call = transports_[0]->calls[0];
   EXPECT_EQ(call.method, "GET");
   EXPECT_EQ(call.target,
             "/api/v1/query?query=sum+by+%28po%29+%28m%7Bns%3D%22web%22%2Cpo%3D~%22a%7Cb%22%7D%29+"
@@ -138,7 +138,7 @@ TEST_F(ClientTest, PostKeepsTheQueryStringOfTheUrl) {
   auto client = Make({"http://prom/?x=y"}, {.verb = ClientOptions::Verb::kPost});
   transports_[0]->SetScript(Answer(200, kNoSeries));
   ASSERT_TRUE(client->Series("{a=\"b\"}", absl::FromUnixSeconds(5), absl::Seconds(7)).ok());
-  const kube::HttpCall& call = transports_[0]->calls[0];
+  const http::HttpCall& call = transports_[0]->calls[0];
   EXPECT_EQ(call.method, "POST");
   EXPECT_EQ(call.target, "/api/v1/series?x=y");
   EXPECT_EQ(call.body, "match%5B%5D=%7Ba%3D%22b%22%7D&start=5");
@@ -238,9 +238,9 @@ TEST_F(ClientTest, TooLargeAnAnswerIsUnavailable) {
 
 TEST_F(ClientTest, AnAnswerOfUnusualSizeIsReadAgainWithRoom) {
   auto client = Make({"http://prom"}, {.max_query_bytes = 100, .usual_bytes = 10});
-  transports_[0]->SetScript([](const kube::HttpCall& call) -> absl::StatusOr<kube::HttpAnswer> {
+  transports_[0]->SetScript([](const http::HttpCall& call) -> absl::StatusOr<http::HttpAnswer> {
     if (call.max_body_bytes < 100) return absl::ResourceExhaustedError("big");
-    return kube::HttpAnswer{.status = 200, .headers = {}, .body = kOne};
+    return http::HttpAnswer{.status = 200, .headers = {}, .body = kOne};
   });
   EXPECT_TRUE(Ask(*client).ok());
   ASSERT_EQ(transports_[0]->calls.size(), 2u);
@@ -317,7 +317,7 @@ TEST_F(ClientTest, AllDownGivesTheLastError) {
 
 TEST_F(ClientTest, WhatTheFirstServerUsedUpIsGone) {
   auto client = Make({"http://a", "http://b"});
-  transports_[0]->SetScript([this](const kube::HttpCall& call) -> absl::StatusOr<kube::HttpAnswer> {
+  transports_[0]->SetScript([this](const http::HttpCall& call) -> absl::StatusOr<http::HttpAnswer> {
     clock_.Advance(call.timeout);
     return absl::DeadlineExceededError("hangs");
   });
@@ -325,7 +325,7 @@ TEST_F(ClientTest, WhatTheFirstServerUsedUpIsGone) {
   EXPECT_EQ(transports_[1]->calls[0].timeout, absl::Seconds(20));
   // A request with less time than that never reaches the second server.
   auto hurried = Make({"http://a", "http://b"});
-  transports_[2]->SetScript([this](const kube::HttpCall& call) -> absl::StatusOr<kube::HttpAnswer> {
+  transports_[2]->SetScript([this](const http::HttpCall& call) -> absl::StatusOr<http::HttpAnswer> {
     clock_.Advance(call.timeout);
     return absl::DeadlineExceededError("hangs");
   });

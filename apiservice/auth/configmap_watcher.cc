@@ -42,18 +42,18 @@ std::string VersionOf(const Json& object) {
 
 }  // namespace
 
-ConfigMapWatcher::ConfigMapWatcher(kube::HttpTransport* transport, OnData on_data)
+ConfigMapWatcher::ConfigMapWatcher(http::HttpTransport* transport, OnData on_data)
     : transport_(transport), on_data_(std::move(on_data)) {}
 
 ConfigMapWatcher::~ConfigMapWatcher() { Stop(); }
 
 absl::StatusOr<ConfigMapWatcher::Data> ConfigMapWatcher::Read() {
-  kube::HttpCall call;
+  http::HttpCall call;
   call.target = kOne;
   call.headers = {{"Accept", "application/json"}};
   call.timeout = absl::Seconds(10);
   call.max_body_bytes = kMaxBytes;
-  const absl::StatusOr<kube::HttpAnswer> answer = transport_->Do(call);
+  const absl::StatusOr<http::HttpAnswer> answer = transport_->Do(call);
   if (!answer.ok()) return answer.status();
   if (answer->status != 200) {
     const std::string text = absl::StrCat(
@@ -105,7 +105,7 @@ absl::Status ConfigMapWatcher::WatchOnce() {
     ASSIGN_OR_RETURN(const Data data, Read());
     on_data_(data);
   }
-  kube::HttpCall call;
+  http::HttpCall call;
   call.target = absl::StrCat(kWatch, resource_version_);
   call.headers = {{"Accept", "application/json"}};
   call.timeout = absl::Seconds(330);

@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "kube/transport.h"
+#include "http/client/transport.h"
 
 namespace flyball::apiservice {
 
@@ -24,7 +24,7 @@ class ConfigMapWatcher {
   using OnData = std::function<void(const Data&)>;
 
   // `transport` outlives it and is its own: Stop() shuts it down to end the watch.
-  ConfigMapWatcher(kube::HttpTransport* transport, OnData on_data);
+  ConfigMapWatcher(http::HttpTransport* transport, OnData on_data);
   ~ConfigMapWatcher();
 
   // Reads it once, now. kNotFound, kPermissionDenied, kUnavailable.
@@ -40,7 +40,7 @@ class ConfigMapWatcher {
   absl::Status WatchOnce();
   void HandleLine(absl::string_view line);
 
-  kube::HttpTransport* const transport_;
+  http::HttpTransport* const transport_;
   const OnData on_data_;
   absl::Mutex mutex_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

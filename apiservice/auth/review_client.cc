@@ -18,7 +18,7 @@ double UnitRandom() {
   return std::uniform_real_distribution<double>(0, 1)(generator);
 }
 
-std::optional<absl::Duration> RetryAfter(const kube::HttpAnswer& answer) {
+std::optional<absl::Duration> RetryAfter(const http::HttpAnswer& answer) {
   int seconds = 0;
   if (!absl::SimpleAtoi(answer.Header("Retry-After"), &seconds) || seconds < 0) return std::nullopt;
   return absl::Seconds(seconds);
@@ -26,7 +26,7 @@ std::optional<absl::Duration> RetryAfter(const kube::HttpAnswer& answer) {
 
 }  // namespace
 
-ReviewClient::ReviewClient(kube::HttpTransport* transport, Clock* clock, RetryPolicy policy)
+ReviewClient::ReviewClient(http::HttpTransport* transport, Clock* clock, RetryPolicy policy)
     : transport_(transport), clock_(clock), policy_(policy) {}
 
 void ReviewClient::Stop() {
@@ -34,7 +34,7 @@ void ReviewClient::Stop() {
 }
 
 absl::StatusOr<std::string> ReviewClient::Post(absl::string_view path, std::string body) {
-  kube::HttpCall call;
+  http::HttpCall call;
   call.method = "POST";
   call.target = std::string(path);
   call.headers = {{"Accept", "application/json"}};
@@ -50,7 +50,7 @@ absl::StatusOr<std::string> ReviewClient::Post(absl::string_view path, std::stri
     if (call.timeout <= absl::ZeroDuration()) {
       return absl::DeadlineExceededError(absl::StrCat("POST ", path, ": no answer in time"));
     }
-    const absl::StatusOr<kube::HttpAnswer> answer = transport_->Do(call);
+    const absl::StatusOr<http::HttpAnswer> answer = transport_->Do(call);
     const double took = absl::ToDoubleSeconds(clock_->MonotonicNow() - begun);
     if (!answer.ok()) {
       durations_.failed.Observe(took);

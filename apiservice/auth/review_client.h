@@ -14,7 +14,7 @@
 #include "absl/time/time.h"
 #include "apiservice/histogram.h"
 #include "base/clock.h"
-#include "kube/transport.h"
+#include "http/client/transport.h"
 
 namespace flyball::apiservice {
 
@@ -39,7 +39,7 @@ class ReviewClient {
   };
 
   // Both outlive the client.
-  ReviewClient(kube::HttpTransport* transport, Clock* clock, RetryPolicy policy = {});
+  ReviewClient(http::HttpTransport* transport, Clock* clock, RetryPolicy policy = {});
 
   // The body of a 2xx answer. Any error means that the question was not answered.
   absl::StatusOr<std::string> Post(absl::string_view path, std::string body);
@@ -50,7 +50,7 @@ class ReviewClient {
   const Durations& durations() const { return durations_; }
 
  private:
-  kube::HttpTransport* const transport_;
+  http::HttpTransport* const transport_;
   Clock* const clock_;
   const RetryPolicy policy_;
   absl::Notification stopped_;

@@ -8,10 +8,10 @@
 namespace flyball::apiservice {
 namespace {
 
-using Answer = absl::StatusOr<kube::HttpAnswer>;
+using Answer = absl::StatusOr<http::HttpAnswer>;
 
-kube::HttpAnswer Code(int status, bool retry_after = false) {
-  kube::HttpAnswer answer;
+http::HttpAnswer Code(int status, bool retry_after = false) {
+  http::HttpAnswer answer;
   answer.status = status;
   answer.body = "body";
   if (retry_after) answer.headers = {{"Retry-After", "0"}};
@@ -19,15 +19,15 @@ kube::HttpAnswer Code(int status, bool retry_after = false) {
 }
 
 // Gives the scripted answers in turn, the last one for ever.
-class ScriptedTransport : public kube::HttpTransport {
+class ScriptedTransport : public http::HttpTransport {
  public:
   explicit ScriptedTransport(std::vector<Answer> answers) : answers_(std::move(answers)) {}
-  Answer Do(const kube::HttpCall& call) override {
+  Answer Do(const http::HttpCall& call) override {
     EXPECT_LE(call.timeout, absl::Seconds(10));
     const size_t index = std::min(static_cast<size_t>(calls++), answers_.size() - 1);
     return answers_[index];
   }
-  absl::Status Stream(const kube::HttpCall&,
+  absl::Status Stream(const http::HttpCall&,
                       const std::function<bool(absl::string_view)>&) override {
     return absl::UnimplementedError("not used");
   }

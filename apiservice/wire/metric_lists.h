@@ -8,7 +8,7 @@
 
 #include "adapter/provider.h"
 #include "apiservice/wire/proto_writer.h"
-#include "kube/selector.h"
+#include "kube/objects/selector.h"
 
 namespace flyball::apiservice::wire {
 

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kube/quantity.h"
+#include "kube/objects/quantity.h"
 
 namespace flyball::apiservice::wire {
 namespace {

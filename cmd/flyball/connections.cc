@@ -11,14 +11,14 @@
 #include "absl/strings/str_split.h"
 #include "base/read_file.h"
 #include "base/status_macros.h"
-#include "kube/cluster_directory.h"
-#include "kube/folder_directory.h"
-#include "kube/kubeconfig.h"
+#include "kube/client/kubeconfig.h"
+#include "kube/watch/cluster_directory.h"
+#include "kube/watch/folder_directory.h"
 
 namespace flyball::cmd {
 namespace {
 
-absl::StatusOr<kube::TransportOptions> InCluster() {
+absl::StatusOr<http::TransportOptions> InCluster() {
   const auto variable = [](const char* name) {
     const char* value = std::getenv(name);
     return std::string(value == nullptr ? "" : value);
@@ -28,8 +28,8 @@ absl::StatusOr<kube::TransportOptions> InCluster() {
 }
 
 // `K=V`, cut at the first `=`; without one the value is empty.
-kube::HeaderList ParseHeaders(const std::vector<std::string>& texts) {
-  kube::HeaderList headers;
+http::HeaderList ParseHeaders(const std::vector<std::string>& texts) {
+  http::HeaderList headers;
   for (const std::string& text : texts) {
     std::pair<std::string, std::string> header = absl::StrSplit(text, absl::MaxSplits('=', 1));
     if (absl::EqualsIgnoreCase(header.first, "Host")) continue;  // without effect in the original
@@ -38,7 +38,7 @@ kube::HeaderList ParseHeaders(const std::vector<std::string>& texts) {
   return headers;
 }
 
-bool HasAuthorization(const kube::HeaderList& headers) {
+bool HasAuthorization(const http::HeaderList& headers) {
   for (const auto& [name, value] : headers) {
     if (absl::EqualsIgnoreCase(name, "Authorization")) return true;
   }
@@ -55,18 +55,18 @@ absl::Status CheckReadable(absl::string_view flag, const std::string& path) {
 
 // The credentials of --prometheus-auth-incluster or --prometheus-auth-config, whose server address
 // is not used.
-absl::StatusOr<kube::TransportOptions> BorrowedCredentials(const ServeFlags& flags) {
+absl::StatusOr<http::TransportOptions> BorrowedCredentials(const ServeFlags& flags) {
   if (flags.prometheus_auth_incluster) return InCluster();
   if (!flags.prometheus_auth_config.empty())
     return kube::LoadKubeconfig(flags.prometheus_auth_config);
-  return kube::TransportOptions{};
+  return http::TransportOptions{};
 }
 
 }  // namespace
 
-absl::StatusOr<kube::TransportOptions> PrometheusTransportOptions(const ServeFlags& flags,
+absl::StatusOr<http::TransportOptions> PrometheusTransportOptions(const ServeFlags& flags,
                                                                   const std::string& url) {
-  kube::TransportOptions options;
+  http::TransportOptions options;
   if (!flags.prometheus_ca_file.empty()) {
     RETURN_IF_ERROR(CheckReadable("--prometheus-ca-file", flags.prometheus_ca_file));
     options.ca_file = flags.prometheus_ca_file;
@@ -84,7 +84,7 @@ absl::StatusOr<kube::TransportOptions> PrometheusTransportOptions(const ServeFla
                                                    adapter::prometheus::SplitServerUrl(url).shown,
                                                    ": expected http:// or https:// and a host"));
   }
-  const kube::HeaderList headers = ParseHeaders(flags.prometheus_headers);
+  const http::HeaderList headers = ParseHeaders(flags.prometheus_headers);
   if (HasAuthorization(headers)) {
     options.token.clear();
     options.token_file.clear();
@@ -99,9 +99,9 @@ absl::StatusOr<std::unique_ptr<adapter::prometheus::Client>> MakePrometheusSourc
     const ServeFlags& flags, Clock& clock, adapter::prometheus::RequestObserver* observer) {
   std::vector<adapter::prometheus::Server> servers;
   for (const std::string& url : flags.prometheus_urls) {
-    ASSIGN_OR_RETURN(kube::TransportOptions options, PrometheusTransportOptions(flags, url));
-    ASSIGN_OR_RETURN(std::unique_ptr<kube::HttpTransport> transport,
-                     kube::MakeHttpTransport(std::move(options)));
+    ASSIGN_OR_RETURN(http::TransportOptions options, PrometheusTransportOptions(flags, url));
+    ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> transport,
+                     http::MakeHttpTransport(std::move(options)));
     servers.push_back({adapter::prometheus::SplitServerUrl(url), std::move(transport)});
   }
   adapter::prometheus::ClientOptions options;
@@ -113,7 +113,7 @@ absl::StatusOr<std::unique_ptr<adapter::prometheus::Client>> MakePrometheusSourc
                                                        clock, observer);
 }
 
-absl::StatusOr<kube::TransportOptions> ClusterTransportOptions(const std::string& kubeconfig,
+absl::StatusOr<http::TransportOptions> ClusterTransportOptions(const std::string& kubeconfig,
                                                                const std::string& flag) {
   auto options = kubeconfig.empty() ? InCluster() : kube::LoadKubeconfig(kubeconfig);
   if (options.ok()) return options;
@@ -122,10 +122,10 @@ absl::StatusOr<kube::TransportOptions> ClusterTransportOptions(const std::string
       absl::StrCat(flag, kubeconfig.empty() ? " not given: " : ": ", options.status().message()));
 }
 
-absl::StatusOr<std::unique_ptr<kube::HttpTransport>> MakeClusterTransport(
+absl::StatusOr<std::unique_ptr<http::HttpTransport>> MakeClusterTransport(
     const std::string& kubeconfig, const std::string& flag) {
-  ASSIGN_OR_RETURN(kube::TransportOptions options, ClusterTransportOptions(kubeconfig, flag));
-  return kube::MakeHttpTransport(std::move(options));
+  ASSIGN_OR_RETURN(http::TransportOptions options, ClusterTransportOptions(kubeconfig, flag));
+  return http::MakeHttpTransport(std::move(options));
 }
 
 absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags) {
@@ -133,7 +133,7 @@ absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags) {
     ASSIGN_OR_RETURN(auto folder, kube::FolderDirectory::Make(flags.objects));
     return Objects{.directory = std::move(folder), .ready = [] { return absl::OkStatus(); }};
   }
-  ASSIGN_OR_RETURN(kube::TransportOptions server,
+  ASSIGN_OR_RETURN(http::TransportOptions server,
                    ClusterTransportOptions(flags.lister_kubeconfig, "--lister-kubeconfig"));
   kube::ClusterDirectoryOptions options;
   options.discovery_interval = flags.discovery_interval;

@@ -11,15 +11,15 @@
 #include "adapter/prometheus/client.h"
 #include "base/clock.h"
 #include "cmd/flyball/serve_flags.h"
-#include "kube/object_directory.h"
-#include "kube/transport.h"
+#include "http/client/transport.h"
+#include "kube/objects/object_directory.h"
 
 namespace flyball::cmd {
 
 // Of one --prometheus-url, with the credentials of the other flags. As prometheus-adapter 0.12.0:
 // with a CA file both auth flags are ignored, and the client certificate is only read with a CA
 // file.
-absl::StatusOr<kube::TransportOptions> PrometheusTransportOptions(const ServeFlags& flags,
+absl::StatusOr<http::TransportOptions> PrometheusTransportOptions(const ServeFlags& flags,
                                                                   const std::string& url);
 
 // All --prometheus-url, in order. `clock` and `observer` (may be nullptr) outlive the source.
@@ -28,9 +28,9 @@ absl::StatusOr<std::unique_ptr<adapter::prometheus::Client>> MakePrometheusSourc
 
 // The cluster of a kubeconfig; of the pod this runs in when `kubeconfig` is "". `flag` is for the
 // message.
-absl::StatusOr<kube::TransportOptions> ClusterTransportOptions(const std::string& kubeconfig,
+absl::StatusOr<http::TransportOptions> ClusterTransportOptions(const std::string& kubeconfig,
                                                                const std::string& flag);
-absl::StatusOr<std::unique_ptr<kube::HttpTransport>> MakeClusterTransport(
+absl::StatusOr<std::unique_ptr<http::HttpTransport>> MakeClusterTransport(
     const std::string& kubeconfig, const std::string& flag);
 
 // The objects: the folder of --objects, or a cluster. kInvalidArgument, kFailedPrecondition: the

@@ -27,7 +27,7 @@
 #include "doctor/finding.h"
 #include "doctor/metric_look.h"
 #include "doctor/rule_series.h"
-#include "kube/discovery.h"
+#include "kube/client/discovery.h"
 #include "rules/compiled_rules.h"
 
 namespace flyball::cmd {
@@ -39,7 +39,7 @@ std::string Text(const absl::Status& status) { return std::string(status.message
 
 class Doctor {
  public:
-  Doctor(const DoctorFlags& flags, Cluster cluster, kube::HttpTransport& server)
+  Doctor(const DoctorFlags& flags, Cluster cluster, http::HttpTransport& server)
       : flags_(flags),
         cluster_(std::move(cluster)),
         server_(server),
@@ -259,13 +259,13 @@ class Doctor {
       return;
     }
     std::string account = "this pod's account";
-    kube::TransportOptions as = cluster_.transport;
+    http::TransportOptions as = cluster_.transport;
     if (!cluster_.inside) {
       account = absl::StrCat("system:serviceaccount:", pod_->ns, ":",
                              pod_->service_account.empty() ? "default" : pod_->service_account);
       as.headers.push_back({"Impersonate-User", account});
     }
-    auto transport = kube::MakeHttpTransport(std::move(as));
+    auto transport = http::MakeHttpTransport(std::move(as));
     if (!transport.ok()) return;
     kube::ApiClient api(**transport, flags_.timeout);
     std::set<std::string> namespaces;
@@ -321,7 +321,7 @@ class Doctor {
 
   const DoctorFlags& flags_;
   const Cluster cluster_;
-  kube::HttpTransport& server_;
+  http::HttpTransport& server_;
   kube::ApiClient api_;
   Clock& clock_ = Clock::System();
   const absl::Time now_;
@@ -342,8 +342,8 @@ class Doctor {
 
 absl::StatusOr<doctor::Report> Examine(const DoctorFlags& flags) {
   ASSIGN_OR_RETURN(Cluster cluster, ClusterOf(flags));
-  ASSIGN_OR_RETURN(const std::unique_ptr<kube::HttpTransport> server,
-                   kube::MakeHttpTransport(cluster.transport));
+  ASSIGN_OR_RETURN(const std::unique_ptr<http::HttpTransport> server,
+                   http::MakeHttpTransport(cluster.transport));
   return Doctor(flags, std::move(cluster), *server).Examine();
 }
 

@@ -12,7 +12,7 @@
 #include "absl/time/time.h"
 #include "cmd/flyball/commands.h"
 #include "cmd/flyball/serve_flags.h"
-#include "kube/transport.h"
+#include "http/client/transport.h"
 
 namespace flyball::cmd {
 
@@ -33,7 +33,7 @@ struct DoctorFlags {
 absl::StatusOr<DoctorFlags> DoctorFlagsFrom(const Args& args);
 
 struct Cluster {
-  kube::TransportOptions transport;
+  http::TransportOptions transport;
   bool inside = false;  // this is a pod of it
 };
 

@@ -18,9 +18,9 @@
 #include "base/status_macros.h"
 #include "cmd/flyball/commands.h"
 #include "cmd/flyball/debug_decisions.h"
-#include "kube/kubeconfig.h"
-#include "kube/transport.h"
-#include "kube/url.h"
+#include "http/client/transport.h"
+#include "http/client/url.h"
+#include "kube/client/kubeconfig.h"
 
 namespace flyball::cmd {
 namespace {
@@ -92,8 +92,8 @@ std::string ObjectName(const Json& object) {
 }
 
 // The options to call --server with, with the credentials of the flags.
-absl::StatusOr<kube::TransportOptions> TransportFrom(const ExplainFlags& flags) {
-  kube::TransportOptions options;
+absl::StatusOr<http::TransportOptions> TransportFrom(const ExplainFlags& flags) {
+  http::TransportOptions options;
   if (!flags.kubeconfig.empty()) {
     ASSIGN_OR_RETURN(options, kube::LoadKubeconfig(flags.kubeconfig));
     // The cluster's CA has not signed flyball's certificate.
@@ -114,12 +114,12 @@ absl::StatusOr<kube::TransportOptions> TransportFrom(const ExplainFlags& flags) 
 }
 
 absl::StatusOr<std::string> Ask(const ExplainFlags& flags, const std::string& target) {
-  ASSIGN_OR_RETURN(kube::TransportOptions options, TransportFrom(flags));
-  ASSIGN_OR_RETURN(std::unique_ptr<kube::HttpTransport> server,
-                   kube::MakeHttpTransport(std::move(options)));
-  kube::HttpCall call;
+  ASSIGN_OR_RETURN(http::TransportOptions options, TransportFrom(flags));
+  ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> server,
+                   http::MakeHttpTransport(std::move(options)));
+  http::HttpCall call;
   call.target = target;
-  ASSIGN_OR_RETURN(kube::HttpAnswer answer, server->Do(call));
+  ASSIGN_OR_RETURN(http::HttpAnswer answer, server->Do(call));
   if (answer.status == 404) {
     return absl::NotFoundError(
         absl::StrCat(flags.server, " has no /debug/decisions: is it flyball with --scaler?"));
@@ -140,14 +140,14 @@ absl::StatusOr<std::string> Ask(const ExplainFlags& flags, const std::string& ta
 absl::StatusOr<std::string> TargetFrom(const ExplainFlags& flags) {
   if (flags.shadow_report) {
     return absl::StrCat("/debug/decisions?report=shadow",
-                        flags.ns_given ? "&namespace=" + kube::UrlEscape(flags.ns) : "");
+                        flags.ns_given ? "&namespace=" + http::UrlEscape(flags.ns) : "");
   }
   std::pair<std::string, std::string> object =
       absl::StrSplit(flags.object, absl::MaxSplits('/', 1));
   if (object.second.empty()) object = {"", object.first};
   if (object.second.empty()) return absl::InvalidArgumentError("name an object: hpa/web");
-  std::string target = absl::StrCat("/debug/decisions?namespace=", kube::UrlEscape(flags.ns),
-                                    "&name=", kube::UrlEscape(object.second));
+  std::string target = absl::StrCat("/debug/decisions?namespace=", http::UrlEscape(flags.ns),
+                                    "&name=", http::UrlEscape(object.second));
   if (!object.first.empty()) {
     const auto kind = ParseAutoscalerKind(object.first);
     if (!kind.has_value()) {

@@ -6,7 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "kube/builtin_resources.h"
+#include "kube/objects/builtin_resources.h"
 
 namespace flyball::cmd {
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "kube/manifest.h"
-#include "kube/object_directory.h"
-#include "kube/object_table.h"
-#include "kube/rest_mapping.h"
+#include "kube/objects/manifest.h"
+#include "kube/objects/object_directory.h"
+#include "kube/objects/object_table.h"
+#include "kube/objects/rest_mapping.h"
 
 namespace flyball::cmd {
 

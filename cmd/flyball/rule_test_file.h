@@ -13,7 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "adapter/metric_source.h"
-#include "kube/manifest.h"
+#include "kube/objects/manifest.h"
 #include "rules/config.h"
 
 namespace flyball::cmd {

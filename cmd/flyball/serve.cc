@@ -197,7 +197,7 @@ class Service {
   std::unique_ptr<adapter::prometheus::Client> source_;
   std::unique_ptr<adapter::Adapter> adapter_;
   std::unique_ptr<ServeScaler> scaler_;
-  std::unique_ptr<kube::HttpTransport> authentication_, authorization_;
+  std::unique_ptr<http::HttpTransport> authentication_, authorization_;
   std::unique_ptr<apiservice::ApiServer> server_;
 
   std::shared_ptr<const kube::RestMapper> checked_mapper_;

@@ -17,8 +17,8 @@
 #include "base/status_macros.h"
 #include "cmd/flyball/connections.h"
 #include "cmd/flyball/debug_decisions.h"
-#include "kube/api_client.h"
-#include "kube/kubeconfig.h"
+#include "kube/client/api_client.h"
+#include "kube/client/kubeconfig.h"
 #include "scaler/loop/advise.h"
 #include "scaler/loop/decision_log.h"
 #include "scaler/loop/election.h"
@@ -67,8 +67,8 @@ std::string NewIdentity() {
 
 class ServeScaler::Impl {
  public:
-  Impl(const ServeFlags& flags, const Parts& parts, kube::TransportOptions server,
-       std::unique_ptr<kube::HttpTransport> own, const std::string& ns)
+  Impl(const ServeFlags& flags, const Parts& parts, http::TransportOptions server,
+       std::unique_ptr<http::HttpTransport> own, const std::string& ns)
       : flags_(flags.scaler),
         clock_(parts.clock),
         server_(std::move(server)),
@@ -84,7 +84,7 @@ class ServeScaler::Impl {
         shadow_({.period = flags.scaler.sync_period}, parts.clock),
         fresh_(std::make_shared<FreshMetrics>([this] { metrics_.Refresh(sources_); })),
         metrics_(fresh_->registry(), parts.clock),
-        scaler_({.make_transport = [this] { return kube::MakeHttpTransport(server_); },
+        scaler_({.make_transport = [this] { return http::MakeHttpTransport(server_); },
                  .directory = parts.directory,
                  .providers = parts.providers,
                  .clock = parts.clock,
@@ -162,9 +162,9 @@ class ServeScaler::Impl {
 
   const ScalerFlags flags_;
   Clock& clock_;
-  const kube::TransportOptions server_;
+  const http::TransportOptions server_;
   const std::string identity_;
-  std::unique_ptr<kube::HttpTransport> transport_;  // of leases and what is remembered
+  std::unique_ptr<http::HttpTransport> transport_;  // of leases and what is remembered
   kube::ApiClient client_;
   std::unique_ptr<scaler::LeaseStore> leases_;
   scaler::StateStore state_;
@@ -183,7 +183,7 @@ class ServeScaler::Impl {
 absl::StatusOr<std::unique_ptr<ServeScaler>> ServeScaler::Make(const ServeFlags& flags,
                                                                const Parts& parts) {
   const bool own = !flags.scaler.kubeconfig.empty();
-  ASSIGN_OR_RETURN(kube::TransportOptions server,
+  ASSIGN_OR_RETURN(http::TransportOptions server,
                    ClusterTransportOptions(own ? flags.scaler.kubeconfig : flags.lister_kubeconfig,
                                            own ? "--scaler-kubeconfig" : "--lister-kubeconfig"));
   const std::string ns =
@@ -193,7 +193,7 @@ absl::StatusOr<std::unique_ptr<ServeScaler>> ServeScaler::Make(const ServeFlags&
         "--scaler-lease-namespace: this is no pod, so say in which namespace the scaler's leases "
         "and what it remembers are kept");
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<kube::HttpTransport> transport, kube::MakeHttpTransport(server));
+  ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> transport, http::MakeHttpTransport(server));
   return std::unique_ptr<ServeScaler>(new ServeScaler(
       std::make_unique<Impl>(flags, parts, std::move(server), std::move(transport), ns)));
 }

@@ -16,7 +16,7 @@
 #include "apiservice/debug_page.h"
 #include "base/clock.h"
 #include "cmd/flyball/serve_flags.h"
-#include "kube/object_directory.h"
+#include "kube/objects/object_directory.h"
 
 namespace prometheus {
 class Collectable;

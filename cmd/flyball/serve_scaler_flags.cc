@@ -90,7 +90,7 @@ absl::Status CheckScalerFlags(const ScalerFlags& f) {
   if (f.status_interval < absl::ZeroDuration()) {
     return Refused("--scaler-status-interval: expected 0 or more");
   }
-  if (const auto rules = kube::AddressRules::Parse(f.trigger_allow_addresses); !rules.ok()) {
+  if (const auto rules = http::AddressRules::Parse(f.trigger_allow_addresses); !rules.ok()) {
     return Refused(absl::StrCat("--scaler-trigger-allow-addresses: ", rules.status().message()));
   }
   if (f.trigger_secrets != "all" && f.trigger_secrets != "referenced") {
@@ -128,7 +128,7 @@ scaler::ScalerOptions ScalerOptionsFrom(const ScalerFlags& f) {
   options.math.initial_readiness_delay = f.initial_readiness_delay;
   // Checked before.
   options.trigger_addresses =
-      kube::AddressRules::Parse(f.trigger_allow_addresses).value_or(kube::AddressRules());
+      http::AddressRules::Parse(f.trigger_allow_addresses).value_or(http::AddressRules());
   options.trigger_secrets = f.trigger_secrets == "referenced" ? scaler::TriggerSecrets::kReferenced
                                                               : scaler::TriggerSecrets::kAll;
   options.writes_per_second = f.write_qps;

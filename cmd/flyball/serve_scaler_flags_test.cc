@@ -54,8 +54,8 @@ TEST(ScalerFlags, ReachTheOptions) {
   EXPECT_EQ(options.writes_per_second, 7.5);
   EXPECT_EQ(options.write_burst, 9);
   EXPECT_EQ(options.request_timeout, absl::Seconds(5));  // the margin is 10 s
-  EXPECT_TRUE(options.trigger_addresses.Check(*kube::IpAddress::Parse("127.0.0.1")).ok());
-  EXPECT_FALSE(options.trigger_addresses.Check(*kube::IpAddress::Parse("169.254.0.1")).ok());
+  EXPECT_TRUE(options.trigger_addresses.Check(*http::IpAddress::Parse("127.0.0.1")).ok());
+  EXPECT_FALSE(options.trigger_addresses.Check(*http::IpAddress::Parse("169.254.0.1")).ok());
   EXPECT_EQ(options.trigger_secrets, scaler::TriggerSecrets::kReferenced);
   EXPECT_EQ(options.sync_period, absl::Seconds(1));
   EXPECT_EQ(options.math.tolerance, 0);

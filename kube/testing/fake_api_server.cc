@@ -37,7 +37,7 @@ class FakeApiServer::Impl {
     uint64_t cuts = 0;
   };
 
-  absl::StatusOr<HttpAnswer> Do(const HttpCall& call, const bool& shut) {
+  absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall& call, const bool& shut) {
     Enter(call.method, call);
     absl::MutexLock lock(&mutex_);
     if (shut) return absl::CancelledError("fake API server: shutting down");
@@ -50,7 +50,7 @@ class FakeApiServer::Impl {
     return FaultAnswer(*fault);
   }
 
-  absl::Status Stream(const HttpCall& call, const bool& shut,
+  absl::Status Stream(const http::HttpCall& call, const bool& shut,
                       const std::function<bool(absl::string_view)>& on_data) {
     Watch watch{FakeQuery(call.target)};
     if (watch.query["watch"].empty()) return Hand(Do(call, shut), on_data);
@@ -62,7 +62,7 @@ class FakeApiServer::Impl {
       if (dead_) return absl::UnavailableError("fake API server: connection refused");
       if (Fault* fault = FaultFor("WATCH", call.target); fault != nullptr) {
         if (fault->status == 0) return absl::UnavailableError("fake API server: connection reset");
-        return absl::Status(HttpStatusCode(fault->status), FaultAnswer(*fault).body);
+        return absl::Status(http::HttpStatusCode(fault->status), FaultAnswer(*fault).body);
       }
       watch.target = store_.Find(watch.query.path);
       watch.metadata_only = WantsMetadata(call);
@@ -93,7 +93,7 @@ class FakeApiServer::Impl {
   FakeObjectStore store_ ABSL_GUARDED_BY(mutex_);
   std::deque<Fault> faults_ ABSL_GUARDED_BY(mutex_);
   int faults_hit_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::function<void(const HttpCall&)> hook_ ABSL_GUARDED_BY(mutex_);
+  std::function<void(const http::HttpCall&)> hook_ ABSL_GUARDED_BY(mutex_);
   std::vector<Request> requests_ ABSL_GUARDED_BY(mutex_);
   // What is left of lists that are read by pages.
   std::map<std::string, std::deque<json>> pages_ ABSL_GUARDED_BY(mutex_);
@@ -106,11 +106,12 @@ class FakeApiServer::Impl {
 
  private:
   // In pieces that end anywhere.
-  static absl::Status Hand(const absl::StatusOr<HttpAnswer>& answer,
+  static absl::Status Hand(const absl::StatusOr<http::HttpAnswer>& answer,
                            const std::function<bool(absl::string_view)>& on_data) {
     constexpr size_t kPiece = 1000;
     if (!answer.ok()) return answer.status();
-    if (answer->status != 200) return absl::Status(HttpStatusCode(answer->status), answer->body);
+    if (answer->status != 200)
+      return absl::Status(http::HttpStatusCode(answer->status), answer->body);
     bool wanted = on_data("");
     for (size_t at = 0; wanted && at < answer->body.size(); at += kPiece) {
       wanted = on_data(absl::string_view(answer->body).substr(at, kPiece));
@@ -118,13 +119,13 @@ class FakeApiServer::Impl {
     return absl::OkStatus();
   }
 
-  void Enter(const std::string& method, const HttpCall& call) {
-    std::function<void(const HttpCall&)> hook;
+  void Enter(const std::string& method, const http::HttpCall& call) {
+    std::function<void(const http::HttpCall&)> hook;
     {
       absl::MutexLock lock(&mutex_);
       hook = hook_;
     }
-    HttpCall seen = call;
+    http::HttpCall seen = call;
     seen.method = method;
     if (hook) hook(seen);
   }
@@ -143,13 +144,13 @@ class FakeApiServer::Impl {
     return nullptr;
   }
 
-  static HttpAnswer FaultAnswer(const Fault& fault) {
-    HttpAnswer answer = AsHttp(FakeFailure(fault.status, fault.reason, fault.message));
+  static http::HttpAnswer FaultAnswer(const Fault& fault) {
+    http::HttpAnswer answer = AsHttp(FakeFailure(fault.status, fault.reason, fault.message));
     answer.headers.insert(answer.headers.end(), fault.headers.begin(), fault.headers.end());
     return answer;
   }
 
-  HttpAnswer Serve(const HttpCall& call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  http::HttpAnswer Serve(const http::HttpCall& call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const FakeQuery query(call.target);
     if (query.path == "/api" || query.path == "/apis") {
       return AsHttp({200, FakeDiscovery(store_.kinds(), query.path == "/api")});
@@ -157,7 +158,7 @@ class FakeApiServer::Impl {
     FakeTarget target = store_.Find(query.path);
     target.name = FakeUnescape(target.name);
     if (target.kind == nullptr) {
-      HttpAnswer answer;
+      http::HttpAnswer answer;
       answer.status = 404;
       answer.headers = {{"Content-Type", "text/plain"}};
       answer.body = "404 page not found\n";
@@ -174,7 +175,7 @@ class FakeApiServer::Impl {
     return AsHttp(Write(call, target, body));
   }
 
-  FakeAnswer Write(const HttpCall& call, const FakeTarget& target, const json& body)
+  FakeAnswer Write(const http::HttpCall& call, const FakeTarget& target, const json& body)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const bool collection = target.name.empty();
     if (call.method == "POST" && collection) return store_.Create(target, body);
@@ -189,7 +190,7 @@ class FakeApiServer::Impl {
                        "the server does not allow this method on the requested resource");
   }
 
-  FakeAnswer List(const HttpCall& call, const FakeQuery& query, const FakeTarget& target)
+  FakeAnswer List(const http::HttpCall& call, const FakeQuery& query, const FakeTarget& target)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     std::deque<json> left;
     if (const std::string token = query["continue"]; !token.empty()) {
@@ -322,12 +323,14 @@ class FakeApiServer::Impl {
   }
 };
 
-class FakeApiServer::Transport : public HttpTransport {
+class FakeApiServer::Transport : public http::HttpTransport {
  public:
   explicit Transport(Impl& server) : server_(server) {}
 
-  absl::StatusOr<HttpAnswer> Do(const HttpCall& call) override { return server_.Do(call, shut_); }
-  absl::Status Stream(const HttpCall& call,
+  absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall& call) override {
+    return server_.Do(call, shut_);
+  }
+  absl::Status Stream(const http::HttpCall& call,
                       const std::function<bool(absl::string_view)>& on_data) override {
     return server_.Stream(call, shut_, on_data);
   }
@@ -344,12 +347,12 @@ class FakeApiServer::Transport : public HttpTransport {
 FakeApiServer::FakeApiServer() : impl_(std::make_unique<Impl>()) {}
 FakeApiServer::~FakeApiServer() = default;
 
-std::unique_ptr<HttpTransport> FakeApiServer::Connect() {
+std::unique_ptr<http::HttpTransport> FakeApiServer::Connect() {
   return std::make_unique<Transport>(*impl_);
 }
 
-std::function<absl::StatusOr<std::unique_ptr<HttpTransport>>()> FakeApiServer::Connector() {
-  return [this]() -> absl::StatusOr<std::unique_ptr<HttpTransport>> { return Connect(); };
+std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()> FakeApiServer::Connector() {
+  return [this]() -> absl::StatusOr<std::unique_ptr<http::HttpTransport>> { return Connect(); };
 }
 
 void FakeApiServer::AddKind(const ResourceInfo& info, bool scale) {
@@ -410,7 +413,7 @@ int FakeApiServer::faults() const {
   return impl_->faults_hit_;
 }
 
-void FakeApiServer::OnRequest(std::function<void(const HttpCall&)> hook) {
+void FakeApiServer::OnRequest(std::function<void(const http::HttpCall&)> hook) {
   absl::MutexLock lock(&impl_->mutex_);
   impl_->hook_ = std::move(hook);
 }

@@ -16,8 +16,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "kube/rest_mapping.h"
-#include "kube/transport.h"
+#include "http/client/transport.h"
+#include "kube/objects/rest_mapping.h"
 
 namespace flyball::kube {
 
@@ -27,8 +27,8 @@ class FakeApiServer {
   ~FakeApiServer();  // after its transports
 
   // A connection pool of its own to this server.
-  std::unique_ptr<HttpTransport> Connect();
-  std::function<absl::StatusOr<std::unique_ptr<HttpTransport>>()> Connector();
+  std::unique_ptr<http::HttpTransport> Connect();
+  std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()> Connector();
 
   // A custom resource with a status, and the scale of spec.replicas, status.replicas and
   // status.selector if `scale`. Discovery shows it from now on.
@@ -55,15 +55,15 @@ class FakeApiServer {
     int status = 500;         // 0: the connection breaks (kUnavailable)
     std::string reason = {};  // of the Status object
     std::string message = {};
-    HeaderList headers = {};  // "Retry-After"
-    bool applied = false;     // the request is carried out first; only its answer is lost
+    http::HeaderList headers = {};  // "Retry-After"
+    bool applied = false;           // the request is carried out first; only its answer is lost
   };
   void Inject(Fault fault);
   // How many requests faults have hit.
   int faults() const;
 
   // Before each request is served, outside all locks; what it changes here the request sees.
-  void OnRequest(std::function<void(const HttpCall&)> hook);
+  void OnRequest(std::function<void(const http::HttpCall&)> hook);
 
   // A dead server refuses everything and has cut its watches.
   void SetDead(bool dead);

@@ -9,9 +9,9 @@
 #include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
 #include "gtest/gtest.h"
-#include "kube/api_client.h"
-#include "kube/discovery.h"
-#include "kube/scale.h"
+#include "kube/client/api_client.h"
+#include "kube/client/discovery.h"
+#include "kube/client/scale.h"
 #include "nlohmann/json.hpp"
 
 namespace flyball::kube {
@@ -38,7 +38,7 @@ std::string Pod(const std::string& name, const std::string& app, const std::stri
 class FakeApiServerTest : public testing::Test {
  protected:
   std::string Names(const std::string& target) {
-    HttpCall call;
+    http::HttpCall call;
     call.target = target;
     const auto answer = transport_->Do(call);
     if (!answer.ok()) return answer.status().ToString();
@@ -54,7 +54,7 @@ class FakeApiServerTest : public testing::Test {
   }
 
   FakeApiServer server_;
-  std::unique_ptr<HttpTransport> transport_ = server_.Connect();
+  std::unique_ptr<http::HttpTransport> transport_ = server_.Connect();
   ApiClient client_{*transport_};
   std::string token_;
 };
@@ -172,7 +172,7 @@ TEST_F(FakeApiServerTest, ListsHavePagesAndSelectors) {
 
 TEST_F(FakeApiServerTest, MetadataAloneWhenAskedFor) {
   server_.Put(Pod("a", "x"));
-  HttpCall call;
+  http::HttpCall call;
   call.target = "/api/v1/pods";
   call.headers = {{"Accept", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"}};
   const json list = json::parse(transport_->Do(call)->body);
@@ -185,7 +185,7 @@ class Watching {
  public:
   Watching(FakeApiServer& server, const std::string& target) : transport_(server.Connect()) {
     thread_ = std::thread([this, target] {
-      HttpCall call;
+      http::HttpCall call;
       call.target = target;
       status_ = transport_->Stream(call, [this](absl::string_view piece) {
         absl::MutexLock lock(&mutex_);
@@ -215,7 +215,7 @@ class Watching {
   }
 
  private:
-  std::unique_ptr<HttpTransport> transport_;
+  std::unique_ptr<http::HttpTransport> transport_;
   absl::Mutex mutex_;
   std::string seen_ ABSL_GUARDED_BY(mutex_);
   absl::Status status_;
@@ -281,7 +281,7 @@ TEST_F(FakeApiServerTest, FaultsHitWhomTheyAreMeantFor) {
 TEST_F(FakeApiServerTest, HookMayBeFaster) {
   server_.Put(Web());
   const json object = json::parse(*client_.Get(kWebPath));
-  server_.OnRequest([this](const HttpCall& call) {
+  server_.OnRequest([this](const http::HttpCall& call) {
     if (call.method == "PUT") server_.Patch(kWebPath, R"({"spec":{"replicas":8}})");
   });
   EXPECT_TRUE(absl::IsAborted(client_.Update(kWebPath, object.dump()).status()));

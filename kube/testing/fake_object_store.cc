@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "kube/builtin_resources.h"
-#include "kube/scale.h"
-#include "kube/selector.h"
+#include "kube/client/scale.h"
+#include "kube/objects/builtin_resources.h"
+#include "kube/objects/selector.h"
 
 namespace flyball::kube {
 

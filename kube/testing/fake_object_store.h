@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "kube/rest_mapping.h"
+#include "kube/objects/rest_mapping.h"
 #include "nlohmann/json.hpp"
 
 namespace flyball::kube {

@@ -59,7 +59,7 @@ std::string FakeQuery::operator[](const std::string& key) const {
   return found == values.end() ? "" : found->second;
 }
 
-bool WantsMetadata(const HttpCall& call) {
+bool WantsMetadata(const http::HttpCall& call) {
   return std::any_of(call.headers.begin(), call.headers.end(), [](const auto& header) {
     return absl::EqualsIgnoreCase(header.first, "accept") &&
            absl::StrContains(header.second, "as=PartialObjectMetadata");
@@ -77,8 +77,8 @@ std::string EventLine(absl::string_view type, const json& object) {
   return json{{"type", std::string(type)}, {"object", object}}.dump() + "\n";
 }
 
-HttpAnswer AsHttp(const FakeAnswer& answer) {
-  HttpAnswer out;
+http::HttpAnswer AsHttp(const FakeAnswer& answer) {
+  http::HttpAnswer out;
   out.status = answer.status;
   out.headers = {{"Content-Type", "application/json"}};
   out.body = answer.body.dump();

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "http/client/transport.h"
 #include "kube/testing/fake_object_store.h"
-#include "kube/transport.h"
 #include "nlohmann/json.hpp"
 
 namespace flyball::kube {
@@ -28,7 +28,7 @@ struct FakeQuery {
 };
 
 // Whether PartialObjectMetadata is asked for.
-bool WantsMetadata(const HttpCall& call);
+bool WantsMetadata(const http::HttpCall& call);
 
 // The object, or its metadata alone.
 nlohmann::json Shown(const nlohmann::json& object, bool metadata_only);
@@ -36,7 +36,7 @@ nlohmann::json Shown(const nlohmann::json& object, bool metadata_only);
 // One line of a watch.
 std::string EventLine(absl::string_view type, const nlohmann::json& object);
 
-HttpAnswer AsHttp(const FakeAnswer& answer);
+http::HttpAnswer AsHttp(const FakeAnswer& answer);
 
 // The APIGroupDiscoveryList of the core group, or of all the others.
 nlohmann::json FakeDiscovery(const std::deque<FakeKind>& kinds, bool core);

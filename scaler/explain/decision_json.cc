@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "kube/quantity.h"
+#include "kube/objects/quantity.h"
 #include "scaler/explain/amounts.h"
 #include "scaler/explain/sentence.h"
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "kube/selector.h"
+#include "kube/objects/selector.h"
 #include "scaler/explain/amounts.h"
 #include "scaler/loop/guard.h"
 #include "scaler/math/overlap.h"

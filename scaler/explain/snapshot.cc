@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "base/status_macros.h"
-#include "kube/label_selector.h"
+#include "kube/objects/label_selector.h"
 #include "scaler/inputs/metrics_reader.h"
 #include "scaler/inputs/pod_reader.h"
 #include "scaler/spec/hpa_parser.h"

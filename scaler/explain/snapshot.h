@@ -20,7 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "kube/selector.h"
+#include "kube/objects/selector.h"
 #include "scaler/math/pods.h"
 #include "scaler/math/readings.h"
 #include "scaler/spec/autoscaler.h"

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "kube/selector.h"
+#include "kube/objects/selector.h"
 #include "scaler/math/pods.h"
 #include "scaler/spec/document.h"
 

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "kube/quantity.h"
+#include "kube/objects/quantity.h"
 #include "simdjson.h"
 
 namespace flyball::scaler {

@@ -4,7 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "kube/scale.h"
+#include "kube/client/scale.h"
 #include "scaler/loop/status_json.h"
 #include "scaler/math/reconcile.h"
 

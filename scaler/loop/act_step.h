@@ -8,8 +8,8 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "kube/api_client.h"
-#include "kube/request_budget.h"
+#include "kube/client/api_client.h"
+#include "kube/client/request_budget.h"
 #include "scaler/loop/autoscaler_store.h"
 #include "scaler/loop/decide_step.h"
 #include "scaler/loop/entry.h"

@@ -16,7 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "adapter/provider.h"
 #include "base/clock.h"
-#include "kube/scale.h"
+#include "kube/client/scale.h"
 #include "scaler/triggers/trigger.h"
 
 namespace flyball::scaler {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "kube/object_watch.h"
+#include "kube/watch/object_watch.h"
 #include "scaler/loop/managed.h"
 #include "scaler/loop/watch_health.h"
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "kube/rest_mapping.h"
-#include "kube/scale.h"
+#include "kube/client/scale.h"
+#include "kube/objects/rest_mapping.h"
 #include "scaler/loop/managed.h"
 #include "scaler/loop/plan.h"
 #include "scaler/loop/pod_index.h"

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "kube/quantity.h"
+#include "kube/objects/quantity.h"
 
 namespace flyball::scaler {
 namespace {

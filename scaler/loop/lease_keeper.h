@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
-#include "kube/lease.h"
+#include "kube/client/lease.h"
 #include "scaler/loop/lease_store.h"
 
 namespace flyball::scaler {

@@ -6,8 +6,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "kube/api_client.h"
-#include "kube/lease.h"
+#include "kube/client/api_client.h"
+#include "kube/client/lease.h"
 
 namespace flyball::scaler {
 

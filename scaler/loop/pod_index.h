@@ -21,7 +21,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "kube/selector.h"
+#include "kube/objects/selector.h"
 #include "scaler/loop/managed.h"
 #include "scaler/loop/shared_pool.h"
 #include "scaler/math/pods.h"

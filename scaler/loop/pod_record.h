@@ -10,7 +10,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "kube/selector.h"
+#include "kube/objects/selector.h"
 #include "scaler/math/pods.h"
 
 namespace flyball::scaler {

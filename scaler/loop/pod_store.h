@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
-#include "kube/object_watch.h"
+#include "kube/watch/object_watch.h"
 #include "scaler/inputs/pod_json.h"
 #include "scaler/loop/pod_index.h"
 #include "scaler/loop/watch_health.h"

@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "kube/api_client.h"
-#include "kube/object_directory.h"
+#include "kube/client/api_client.h"
+#include "kube/objects/object_directory.h"
 #include "scaler/loop/entry.h"
 #include "scaler/loop/pod_store.h"
 #include "scaler/loop/question_board.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "kube/event_recorder.h"
+#include "kube/client/event_recorder.h"
 #include "scaler/loop/decision_record.h"
 #include "scaler/loop/entry.h"
 #include "scaler/loop/status_writer.h"

@@ -17,7 +17,7 @@
 #include "absl/container/inlined_vector.h"
 #include "adapter/provider.h"
 #include "base/clock.h"
-#include "kube/rest_mapping.h"
+#include "kube/objects/rest_mapping.h"
 #include "scaler/loop/entry.h"
 #include "scaler/loop/rest.h"
 

@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "kube/object_directory.h"
+#include "kube/objects/object_directory.h"
 #include "scaler/loop/autoscaler_store.h"
 #include "scaler/loop/decide_step.h"
 #include "scaler/loop/decision_record.h"

@@ -16,9 +16,9 @@
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
 #include "base/snapshot.h"
-#include "kube/object_watch.h"
-#include "kube/rest_mapping.h"
-#include "kube/scale.h"
+#include "kube/client/scale.h"
+#include "kube/objects/rest_mapping.h"
+#include "kube/watch/object_watch.h"
 #include "scaler/loop/watch_health.h"
 
 namespace flyball::scaler {

@@ -11,10 +11,10 @@
 #include "adapter/worker_pool.h"
 #include "base/status_macros.h"
 #include "base/thread_limit.h"
-#include "kube/api_client.h"
-#include "kube/event_recorder.h"
-#include "kube/object_watch.h"
-#include "kube/request_budget.h"
+#include "kube/client/api_client.h"
+#include "kube/client/event_recorder.h"
+#include "kube/client/request_budget.h"
+#include "kube/watch/object_watch.h"
 #include "scaler/loop/loop_wiring.h"
 #include "scaler/spec/own_parser.h"
 #include "scaler/triggers/clients.h"
@@ -104,7 +104,7 @@ class Scaler::Impl {
   const Parts parts_;
   const ScalerOptions options_;
   Alarm alarm_;
-  std::unique_ptr<kube::HttpTransport> server_;
+  std::unique_ptr<http::HttpTransport> server_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<kube::RequestBudget> budget_;
   std::unique_ptr<kube::EventRecorder> hpa_events_, own_events_;
@@ -166,7 +166,7 @@ void Scaler::Impl::MakeLoop() {
 
 void Scaler::Impl::StartWatch(const kube::ResourceInfo& resource, const std::string& ns,
                               kube::WatchHandler& handler) {
-  absl::StatusOr<std::unique_ptr<kube::HttpTransport>> server = parts_.make_transport();
+  absl::StatusOr<std::unique_ptr<http::HttpTransport>> server = parts_.make_transport();
   if (!server.ok()) return NoWatch(resource, server.status(), handler);
   kube::ObjectWatchOptions watch;
   watch.resource = resource;

@@ -15,9 +15,9 @@
 #include "absl/time/time.h"
 #include "adapter/provider.h"
 #include "base/clock.h"
-#include "kube/net/address_rules.h"
-#include "kube/object_directory.h"
-#include "kube/transport.h"
+#include "http/client/address_rules.h"
+#include "http/client/transport.h"
+#include "kube/objects/object_directory.h"
 #include "scaler/loop/decision_record.h"
 #include "scaler/loop/ownership.h"
 #include "scaler/loop/secrets.h"
@@ -38,7 +38,7 @@ struct ScalerOptions {
   // Of one request to the API server: a write must have ended when another replica may begin, so
   // not longer than the election's WriteMargin.
   absl::Duration request_timeout = absl::Seconds(5);
-  kube::AddressRules trigger_addresses;  // what triggers may connect to
+  http::AddressRules trigger_addresses;  // what triggers may connect to
   TriggerSecrets trigger_secrets = TriggerSecrets::kAll;
   int decide_threads = 2;
   int read_threads = 16;
@@ -47,7 +47,7 @@ struct ScalerOptions {
 
 class Scaler {
  public:
-  using MakeTransport = std::function<absl::StatusOr<std::unique_ptr<kube::HttpTransport>>()>;
+  using MakeTransport = std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()>;
 
   struct Parts {
     MakeTransport make_transport;      // to the API server

@@ -187,7 +187,7 @@ TEST(Scaler, DropsADecisionWhenAConflictChangedTheReplicas) {
   world.metrics.SetExternal("queue", 35000);
   // Somebody scales to 7 right before the first write.
   bool done = false;
-  world.api.OnRequest([&](const kube::HttpCall& call) {
+  world.api.OnRequest([&](const http::HttpCall& call) {
     if (done || call.method != "PUT" || !absl::StrContains(call.target, "/scale")) return;
     done = true;
     world.api.Patch("/apis/apps/v1/namespaces/shop/deployments/web", R"({"spec":{"replicas":7}})");
@@ -399,7 +399,7 @@ TEST(Scaler, StopsWhileAScaleIsAskedFor) {
   LoopWorld world;
   PutWidgetWithHpa(world);
   absl::Notification asked, go_on;
-  world.api.OnRequest([&](const kube::HttpCall& call) {
+  world.api.OnRequest([&](const http::HttpCall& call) {
     if (call.method != "GET" || !absl::StrContains(call.target, "/scale")) return;
     if (!asked.HasBeenNotified()) asked.Notify();
     go_on.WaitForNotification();

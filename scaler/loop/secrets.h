@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "kube/api_client.h"
+#include "kube/client/api_client.h"
 #include "scaler/spec/own_spec.h"
 #include "scaler/triggers/trigger.h"
 

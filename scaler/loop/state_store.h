@@ -34,7 +34,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
-#include "kube/api_client.h"
+#include "kube/client/api_client.h"
 #include "scaler/loop/decision_record.h"
 #include "scaler/loop/election.h"
 #include "scaler/loop/ownership.h"

@@ -296,12 +296,12 @@ INSTANTIATE_TEST_SUITE_P(
 // ---- StateStore ----
 
 // ConfigMaps by path, with resourceVersions.
-class FakeConfigMaps : public kube::HttpTransport {
+class FakeConfigMaps : public http::HttpTransport {
  public:
-  absl::StatusOr<kube::HttpAnswer> Do(const kube::HttpCall& call) override {
+  absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall& call) override {
     ++calls;
     if (down) return absl::UnavailableError("connection refused");
-    kube::HttpAnswer answer;
+    http::HttpAnswer answer;
     auto body = nlohmann::json::parse(call.body, nullptr, false);
     std::string path = call.target;
     if (call.method == "POST") path += "/" + std::string(body["metadata"]["name"]);
@@ -324,7 +324,7 @@ class FakeConfigMaps : public kube::HttpTransport {
     answer.body = body.dump();
     return answer;
   }
-  absl::Status Stream(const kube::HttpCall&,
+  absl::Status Stream(const http::HttpCall&,
                       const std::function<bool(absl::string_view)>&) override {
     return absl::UnimplementedError("");
   }
@@ -335,8 +335,8 @@ class FakeConfigMaps : public kube::HttpTransport {
   int calls = 0, writes = 0, version = 0;
 
  private:
-  static kube::HttpAnswer Failure(int status, const std::string& reason) {
-    kube::HttpAnswer answer;
+  static http::HttpAnswer Failure(int status, const std::string& reason) {
+    http::HttpAnswer answer;
     answer.status = status;
     answer.body = nlohmann::json{
         {"kind", "Status"},

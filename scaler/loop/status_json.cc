@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/hash/hash.h"
-#include "kube/api_client.h"
-#include "kube/quantity.h"
+#include "kube/client/api_client.h"
+#include "kube/objects/quantity.h"
 #include "scaler/math/conditions.h"
 #include "scaler/spec/metric_status_json.h"
 #include "scaler/spec/own_parser.h"

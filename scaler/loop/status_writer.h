@@ -19,8 +19,8 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "kube/api_client.h"
-#include "kube/request_budget.h"
+#include "kube/client/api_client.h"
+#include "kube/client/request_budget.h"
 #include "scaler/loop/managed.h"
 #include "scaler/loop/ownership.h"
 #include "scaler/loop/status_json.h"

@@ -49,7 +49,7 @@ TEST(StatusWriter, WhatIsOfferedDuringAWriteWaitsForItsOwnTime) {
   StatusWorld world;
   const StatusWriter::SlotPtr slot = StatusWorld::NewSlot();
   absl::Notification writing, go_on;
-  world.api.OnRequest([&](const kube::HttpCall& call) {
+  world.api.OnRequest([&](const http::HttpCall& call) {
     if (call.method != "PATCH" || writing.HasBeenNotified()) return;
     writing.Notify();
     go_on.WaitForNotification();

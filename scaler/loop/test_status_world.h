@@ -55,7 +55,7 @@ class StatusWorld {
 
   kube::FakeApiServer api;
   SimulatedClock clock{absl::FromUnixSeconds(1767225600)};
-  std::unique_ptr<kube::HttpTransport> server = *api.Connector()();
+  std::unique_ptr<http::HttpTransport> server = *api.Connector()();
   kube::ApiClient client{*server, absl::Seconds(5)};
   kube::RequestBudget budget{clock, 0, 1};
   SoleOwner owner;

@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "adapter/worker_pool.h"
-#include "kube/testing/fake_dns_server.h"
+#include "http/testing/fake_dns_server.h"
 #include "scaler/loop/lanes.h"
 #include "scaler/triggers/test_clients.h"
 #include "scaler/triggers/trigger.h"
@@ -80,7 +80,7 @@ class TriggerLanesTest : public testing::Test {
     });
   }
 
-  kube::FakeDnsServer dns_;
+  http::FakeDnsServer dns_;
   std::shared_ptr<TriggerClients> clients_ = LoopbackClients(dns_.Settings());
   adapter::WorkerPool pool_{132};
   Lanes lanes_{[this](std::function<void()> task) { pool_.Submit(std::move(task)); },

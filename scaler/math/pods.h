@@ -19,8 +19,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "kube/quantity.h"
-#include "kube/selector.h"
+#include "kube/objects/quantity.h"
+#include "kube/objects/selector.h"
 #include "scaler/spec/autoscaler.h"
 
 namespace flyball::scaler {

@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "kube/label_syntax.h"
+#include "kube/objects/label_syntax.h"
 #include "scaler/math/pod_proposal.h"
 #include "scaler/math/total_proposal.h"
 

@@ -12,7 +12,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "kube/quantity.h"
+#include "kube/objects/quantity.h"
 #include "scaler/math/input.h"
 #include "scaler/math/pods.h"
 

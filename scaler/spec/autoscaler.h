@@ -6,7 +6,7 @@
 // scale-down window).
 //
 // Units:   replicas are int32; quantities are kept exactly and, where the math needs a number, as
-//          int64 thousandths beside it (kube/quantity.h says how they round and wrap).
+//          int64 thousandths beside it (kube/objects/quantity.h says how they round and wrap).
 // Source:  k8s.io/api v0.34.4 autoscaling/v2.
 #pragma once
 
@@ -18,8 +18,8 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "kube/label_selector.h"
-#include "kube/quantity.h"
+#include "kube/objects/label_selector.h"
+#include "kube/objects/quantity.h"
 
 namespace flyball::scaler {
 

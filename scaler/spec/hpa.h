@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "kube/quantity.h"
+#include "kube/objects/quantity.h"
 #include "scaler/spec/autoscaler.h"
 #include "scaler/spec/document.h"
 

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "kube/label_syntax.h"
+#include "kube/objects/label_syntax.h"
 #include "scaler/spec/validation.h"
 
 namespace flyball::scaler {

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
-#include "kube/quantity.h"
+#include "kube/objects/quantity.h"
 
 namespace flyball::scaler {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "kube/net/resolve.h"
+#include "http/client/resolve.h"
 
 namespace flyball::scaler {
 namespace {
@@ -16,10 +16,10 @@ namespace {
 constexpr int kMostIdle = 8;
 
 // Who is in use stays, so that Shutdown reaches it. Uses begin under the lock.
-bool InUse(const std::shared_ptr<kube::HttpTransport>& client) { return client.use_count() > 1; }
+bool InUse(const std::shared_ptr<http::HttpTransport>& client) { return client.use_count() > 1; }
 
 // Equal for equal options only; holds credentials, so it never leaves this file.
-std::string KeyOf(const kube::TransportOptions& options) {
+std::string KeyOf(const http::TransportOptions& options) {
   std::string key = options.insecure_skip_verify ? "1" : "0";
   const auto add = [&key](absl::string_view part) {
     absl::StrAppend(&key, part.size(), ":", part);
@@ -39,12 +39,12 @@ std::string KeyOf(const kube::TransportOptions& options) {
 }  // namespace
 
 TriggerClients::TriggerClients(TriggerClientOptions options)
-    : addresses_(std::make_shared<const kube::AddressRules>(std::move(options.addresses))),
+    : addresses_(std::make_shared<const http::AddressRules>(std::move(options.addresses))),
       dns_(std::move(options.dns)),
       clock_(options.clock != nullptr ? *options.clock : Clock::System()) {}
 
-absl::StatusOr<std::shared_ptr<kube::HttpTransport>> TriggerClients::Http(
-    absl::string_view ns, const kube::TransportOptions& options) {
+absl::StatusOr<std::shared_ptr<http::HttpTransport>> TriggerClients::Http(
+    absl::string_view ns, const http::TransportOptions& options) {
   const std::string key = KeyOf(options);
   const MonotonicTime now = clock_.MonotonicNow();
   {
@@ -55,13 +55,13 @@ absl::StatusOr<std::shared_ptr<kube::HttpTransport>> TriggerClients::Http(
       return known->second.client;
     }
   }
-  kube::TransportOptions own = options;
+  http::TransportOptions own = options;
   own.leave_origin = false;
   own.addresses = addresses_;
   own.dns = dns_;
   own.max_idle_connections = kMostIdle;
-  ASSIGN_OR_RETURN(std::unique_ptr<kube::HttpTransport> made,
-                   kube::MakeHttpTransport(std::move(own)));
+  ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> made,
+                   http::MakeHttpTransport(std::move(own)));
   absl::MutexLock lock(&mutex_);
   Kept& kept = http_[key];
   if (kept.client == nullptr) {  // else another thread was faster
@@ -100,7 +100,7 @@ void TriggerClients::MakeRoom(absl::string_view ns) {
 
 void TriggerClients::Shutdown() {
   stop_.Set();
-  std::vector<std::shared_ptr<kube::HttpTransport>> http;
+  std::vector<std::shared_ptr<http::HttpTransport>> http;
   std::vector<std::shared_ptr<ExternalScaler>> external;
   {
     absl::MutexLock lock(&mutex_);
@@ -121,12 +121,12 @@ size_t TriggerClients::kept() const {
 // Those of one family: gRPC takes no others together. The one that is to be tried first counts.
 absl::Status TriggerClients::FindEndpoints(ExternalAddress& address, absl::Duration timeout) const {
   ASSIGN_OR_RETURN(
-      const std::vector<kube::Endpoint> found,
-      kube::Resolve(address.host, address.port, dns_,
+      const std::vector<http::Endpoint> found,
+      http::Resolve(address.host, address.port, dns_,
                     {.deadline = Clock::System().MonotonicNow() + timeout, .stop = &stop_}));
   absl::Status refused;
   std::optional<bool> v4;
-  for (const kube::Endpoint& endpoint : found) {
+  for (const http::Endpoint& endpoint : found) {
     const absl::Status allowed = addresses_->Check(endpoint.address);
     refused.Update(allowed);
     if (!allowed.ok() || v4.value_or(endpoint.address.v4) != endpoint.address.v4) continue;

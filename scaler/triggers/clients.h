@@ -19,18 +19,18 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
-#include "kube/net/address_rules.h"
-#include "kube/net/dns_settings.h"
-#include "kube/net/wait.h"
-#include "kube/transport.h"
+#include "http/client/address_rules.h"
+#include "http/client/dns_settings.h"
+#include "http/client/transport.h"
+#include "http/client/wait.h"
 #include "scaler/triggers/external/external_scaler.h"
 
 namespace flyball::scaler {
 
 struct TriggerClientOptions {
-  kube::AddressRules addresses;  // what triggers may connect to
+  http::AddressRules addresses;  // what triggers may connect to
   Clock* clock = nullptr;        // outlives the clients; null: the machine's
-  kube::DnsSettings dns;
+  http::DnsSettings dns;
 };
 
 class TriggerClients {
@@ -41,13 +41,13 @@ class TriggerClients {
   explicit TriggerClients(TriggerClientOptions options = {});
 
   // For triggers of that namespace. The client follows no redirect to another origin, and answers
-  // kPermissionDenied for an address that is not allowed. Errors as kube::MakeHttpTransport.
-  absl::StatusOr<std::shared_ptr<kube::HttpTransport>> Http(absl::string_view ns,
-                                                            const kube::TransportOptions& options);
+  // kPermissionDenied for an address that is not allowed. Errors as http::MakeHttpTransport.
+  absl::StatusOr<std::shared_ptr<http::HttpTransport>> Http(absl::string_view ns,
+                                                            const http::TransportOptions& options);
 
   // Looks the name up now: what is checked is what is connected to.
   //   kPermissionDenied  none of its addresses is allowed
-  // All other errors are those of kube::Resolve and MakeExternalScaler.
+  // All other errors are those of http::Resolve and MakeExternalScaler.
   absl::StatusOr<std::shared_ptr<ExternalScaler>> External(ExternalAddress address,
                                                            absl::Duration timeout);
 
@@ -61,7 +61,7 @@ class TriggerClients {
 
  private:
   struct Kept {
-    std::shared_ptr<kube::HttpTransport> client;
+    std::shared_ptr<http::HttpTransport> client;
     std::string ns;  // of who made it
     MonotonicTime used;
   };
@@ -70,10 +70,10 @@ class TriggerClients {
   void MakeRoom(absl::string_view ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status FindEndpoints(ExternalAddress& address, absl::Duration timeout) const;
 
-  const std::shared_ptr<const kube::AddressRules> addresses_;
-  const kube::DnsSettings dns_;
+  const std::shared_ptr<const http::AddressRules> addresses_;
+  const http::DnsSettings dns_;
   Clock& clock_;
-  kube::StopSignal stop_;
+  http::StopSignal stop_;
   mutable absl::Mutex mutex_;
   std::map<std::string, Kept> http_ ABSL_GUARDED_BY(mutex_);
   MonotonicTime next_look_ ABSL_GUARDED_BY(mutex_) = absl::ZeroDuration();

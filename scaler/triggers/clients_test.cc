@@ -12,9 +12,9 @@ using testing::HasSubstr;
 
 class TriggerClientsTest : public testing::Test {
  protected:
-  std::shared_ptr<kube::HttpTransport> Http(const std::string& ns, const std::string& host,
+  std::shared_ptr<http::HttpTransport> Http(const std::string& ns, const std::string& host,
                                             const std::string& token = "") {
-    kube::TransportOptions options;
+    http::TransportOptions options;
     options.url = absl::StrCat("http://", host);
     options.token = token;
     auto client = clients_.Http(ns, options);

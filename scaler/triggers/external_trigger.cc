@@ -17,7 +17,7 @@
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
-#include "kube/url.h"
+#include "http/client/url.h"
 #include "scaler/triggers/clients.h"
 #include "scaler/triggers/makers.h"
 #include "scaler/triggers/metric_value.h"
@@ -192,7 +192,7 @@ void ReadAddress(Metadata& metadata, ExternalAddress& address) {
   const std::string text = metadata.RequiredText("scalerAddress");
   if (!metadata.Has("scalerAddress")) return;
   address.address = std::string(absl::StripPrefix(absl::StripAsciiWhitespace(text), "dns:///"));
-  const absl::StatusOr<kube::Url> url = kube::Url::Parse(absl::StrCat("https://", address.address));
+  const absl::StatusOr<http::Url> url = http::Url::Parse(absl::StrCat("https://", address.address));
   if (!url.ok() || address.address.find_first_of("/?#@") != std::string::npos) {
     return metadata.Wrong("scalerAddress", "expected host:port");
   }

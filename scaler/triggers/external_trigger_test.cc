@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/synchronization/notification.h"
-#include "kube/testing/fake_dns_server.h"
+#include "http/testing/fake_dns_server.h"
 #include "scaler/triggers/clients.h"
 #include "scaler/triggers/test_clients.h"
 #include "scaler/triggers/trigger.h"
@@ -271,7 +271,7 @@ TEST(ExternalTriggerTest, NobodyThere) {
 }
 
 TEST(ExternalTriggerTest, ASpecialAddressIsNotConnectedTo) {
-  kube::FakeDnsServer dns;
+  http::FakeDnsServer dns;
   dns.Set("inside.example", {"127.0.0.1"});
   const auto clients = std::make_shared<TriggerClients>(
       TriggerClientOptions{.addresses = {}, .dns = dns.Settings()});
@@ -301,7 +301,7 @@ TEST(ExternalTriggerTest, ANameIsLookedUpAgainAfterAFailure) {
   Peer peer;
   peer.Do(kQueue);
   peer.Do(R"({"active": true})");
-  kube::FakeDnsServer dns;
+  http::FakeDnsServer dns;
   dns.Set("scaler.example", {"127.0.0.2"});  // nobody is there
   const std::string port = peer.address().substr(peer.address().rfind(':'));
   for (const char* prefix : {"", "dns:///"}) {
@@ -451,7 +451,7 @@ TEST_F(ExternalTlsTest, AnAuthorityOfASecretTurnsTlsOn) {
 TEST_F(ExternalTlsTest, TheCertificateIsForTheNameAndNotForItsAddress) {
   Peer peer(Serve());
   peer.Do(kQueue);
-  kube::FakeDnsServer dns;
+  http::FakeDnsServer dns;
   dns.Set("a.example", {"127.0.0.1"});
   dns.Set("b.example", {"127.0.0.1"});
   const std::string port = peer.address().substr(peer.address().rfind(':'));

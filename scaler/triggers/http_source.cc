@@ -23,7 +23,7 @@ bool FitsRequestLine(absl::string_view text) {
 
 }  // namespace
 
-std::string HttpSource::Describe(const kube::HttpAnswer& answer) {
+std::string HttpSource::Describe(const http::HttpAnswer& answer) {
   const absl::string_view header = answer.Header("Content-Type");
   const absl::string_view type = absl::StripAsciiWhitespace(header.substr(0, header.find(';')));
   const bool is_type = std::all_of(type.begin(), type.end(), [](char c) {
@@ -38,7 +38,7 @@ std::string HttpSource::Describe(const kube::HttpAnswer& answer) {
 std::unique_ptr<HttpSource> HttpSource::Make(const TriggerPlan& plan, absl::string_view url_field) {
   std::unique_ptr<HttpSource> source(new HttpSource());
   Metadata& metadata = plan.metadata;
-  const kube::Url url = source->ReadUrl(plan, url_field);
+  const http::Url url = source->ReadUrl(plan, url_field);
   source->ns_ = plan.context.ns;
   source->secrets_ = std::make_unique<const Secrets>(plan, url.host, url.port);
   source->unsafe_ssl_ = metadata.Bool("unsafeSsl", false);
@@ -49,12 +49,12 @@ std::unique_ptr<HttpSource> HttpSource::Make(const TriggerPlan& plan, absl::stri
   return source;
 }
 
-kube::Url HttpSource::ReadUrl(const TriggerPlan& plan, absl::string_view field) {
+http::Url HttpSource::ReadUrl(const TriggerPlan& plan, absl::string_view field) {
   Metadata& metadata = plan.metadata;
   const std::string raw = metadata.RequiredText(field);
   if (!metadata.Has(field)) return {};
   const absl::string_view text = absl::StripAsciiWhitespace(raw);
-  absl::StatusOr<kube::Url> url = kube::Url::Parse(text);
+  absl::StatusOr<http::Url> url = http::Url::Parse(text);
   if (!url.ok()) {
     metadata.Wrong(field, url.status().message());
     return {};
@@ -116,8 +116,8 @@ void HttpSource::ReadAuth(const TriggerPlan& plan) {
   api_key_.name = metadata.Text("keyParamName", api_key_.in_query ? "api_key" : "X-API-KEY");
 }
 
-absl::StatusOr<kube::TransportOptions> HttpSource::Options(QueryPairs& query) const {
-  kube::TransportOptions options;
+absl::StatusOr<http::TransportOptions> HttpSource::Options(QueryPairs& query) const {
+  http::TransportOptions options;
   options.url = server_;
   ASSIGN_OR_RETURN(options.ca_data, secrets_->Read({"ca"}));
   if (modes_.count("tls") != 0) {
@@ -153,27 +153,27 @@ absl::StatusOr<kube::TransportOptions> HttpSource::Options(QueryPairs& query) co
   return options;
 }
 
-absl::StatusOr<kube::HttpAnswer> HttpSource::Get(absl::string_view path, const QueryPairs& query,
+absl::StatusOr<http::HttpAnswer> HttpSource::Get(absl::string_view path, const QueryPairs& query,
                                                  absl::Duration timeout) {
   const MonotonicTime deadline = Clock::System().MonotonicNow() + timeout;
   QueryPairs pairs = query;
-  ASSIGN_OR_RETURN(const kube::TransportOptions options, Options(pairs));
-  ASSIGN_OR_RETURN(const std::shared_ptr<kube::HttpTransport> client, clients_->Http(ns_, options));
+  ASSIGN_OR_RETURN(const http::TransportOptions options, Options(pairs));
+  ASSIGN_OR_RETURN(const std::shared_ptr<http::HttpTransport> client, clients_->Http(ns_, options));
   std::string target =
       absl::StrCat(path.empty() ? absl::string_view(path_) : absl::StripSuffix(path_, "/"), path);
   if (target.empty()) target = "/";
   std::string all = query_;
   for (const auto& [name, value] : pairs) {
-    absl::StrAppend(&all, all.empty() ? "" : "&", kube::UrlEscape(name), "=",
-                    kube::UrlEscape(value));
+    absl::StrAppend(&all, all.empty() ? "" : "&", http::UrlEscape(name), "=",
+                    http::UrlEscape(value));
   }
   if (!all.empty()) absl::StrAppend(&target, "?", all);
-  kube::HttpCall call;
+  http::HttpCall call;
   call.target = std::move(target);
   call.headers = headers_;
   call.timeout = std::min(deadline - Clock::System().MonotonicNow(), timeout_);
   call.max_body_bytes = kMaxAnswerBytes;
-  absl::StatusOr<kube::HttpAnswer> answer = client->Do(call);
+  absl::StatusOr<http::HttpAnswer> answer = client->Do(call);
   return answer.ok() ? std::move(answer) : TriggerClients::Hinted(answer.status());
 }
 

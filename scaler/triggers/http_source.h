@@ -18,8 +18,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "kube/transport.h"
-#include "kube/url.h"
+#include "http/client/transport.h"
+#include "http/client/url.h"
 #include "scaler/triggers/clients.h"
 #include "scaler/triggers/makers.h"
 #include "scaler/triggers/secrets.h"
@@ -33,20 +33,20 @@ class HttpSource {
   static constexpr size_t kMaxAnswerBytes = 1 << 20;
 
   // What may be said of an answer that is not the one expected: "status 403 (text/html)".
-  static std::string Describe(const kube::HttpAnswer& answer);
+  static std::string Describe(const http::HttpAnswer& answer);
 
   // Reads the URL of `url_field`, unsafeSsl, timeout, authModes and what these need. Problems are
   // noted in plan.metadata.
   static std::unique_ptr<HttpSource> Make(const TriggerPlan& plan, absl::string_view url_field);
 
   // GET of the URL's path + `path`, with the URL's own query and then `query`.
-  //   any status is a value; errors as kube::HttpTransport::Do, and kFailedPrecondition for a
+  //   any status is a value; errors as http::HttpTransport::Do, and kFailedPrecondition for a
   //   Secret that cannot be read. Redirects are followed within the origin alone.
-  absl::StatusOr<kube::HttpAnswer> Get(absl::string_view path, const QueryPairs& query,
+  absl::StatusOr<http::HttpAnswer> Get(absl::string_view path, const QueryPairs& query,
                                        absl::Duration timeout);
 
   // Added to each call; never credentials.
-  void set_headers(kube::HeaderList headers) { headers_ = std::move(headers); }
+  void set_headers(http::HeaderList headers) { headers_ = std::move(headers); }
 
   // "https://host:port"
   const std::string& origin() const { return origin_; }
@@ -58,9 +58,9 @@ class HttpSource {
   };
 
   HttpSource() = default;
-  kube::Url ReadUrl(const TriggerPlan& plan, absl::string_view field);
+  http::Url ReadUrl(const TriggerPlan& plan, absl::string_view field);
   void ReadAuth(const TriggerPlan& plan);
-  absl::StatusOr<kube::TransportOptions> Options(QueryPairs& query) const;
+  absl::StatusOr<http::TransportOptions> Options(QueryPairs& query) const;
 
   std::string ns_;
   std::string server_;  // scheme://[user:password@]host:port
@@ -69,7 +69,7 @@ class HttpSource {
   std::string query_;   // of the URL, encoded
   bool unsafe_ssl_ = false;
   absl::Duration timeout_ = absl::Seconds(3);
-  kube::HeaderList headers_;
+  http::HeaderList headers_;
   std::set<std::string> modes_;
   ApiKey api_key_;
   std::string plain_api_key_;  // from metadata

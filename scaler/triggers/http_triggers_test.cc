@@ -10,7 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "kube/testing/fake_dns_server.h"
+#include "http/testing/fake_dns_server.h"
 #include "scaler/triggers/clients.h"
 #include "scaler/triggers/test_clients.h"
 #include "scaler/triggers/trigger.h"
@@ -374,7 +374,7 @@ TEST_F(HttpTriggerTest, ARedirectElsewhereIsNotFollowed) {
 }
 
 TEST_F(HttpTriggerTest, ASpecialAddressIsNotConnectedTo) {
-  kube::FakeDnsServer dns;
+  http::FakeDnsServer dns;
   dns.Set("inside.example", {"127.0.0.1"});
   clients_ = std::make_shared<TriggerClients>(
       TriggerClientOptions{.addresses = {}, .dns = dns.Settings()});

@@ -52,7 +52,7 @@ class MetricsApiTrigger : public Trigger {
 
  private:
   absl::Status ReadInto(absl::Duration timeout, TriggerReading& reading) {
-    ASSIGN_OR_RETURN(const kube::HttpAnswer answer, options_.source->Get("", {}, timeout));
+    ASSIGN_OR_RETURN(const http::HttpAnswer answer, options_.source->Get("", {}, timeout));
     if (answer.status != 200) return absl::UnavailableError(HttpSource::Describe(answer));
     ASSIGN_OR_RETURN(const double value, ValueIn(answer.body));
     ASSIGN_OR_RETURN(reading.value_milli, ValueMilli(value));

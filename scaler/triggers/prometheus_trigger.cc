@@ -71,7 +71,7 @@ class PrometheusTrigger : public Trigger {
   absl::Status ReadInto(absl::Time now, absl::Duration timeout, TriggerReading& reading) {
     QueryPairs query = options_.query;
     query.emplace_back("time", absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", now, absl::UTCTimeZone()));
-    ASSIGN_OR_RETURN(kube::HttpAnswer answer,
+    ASSIGN_OR_RETURN(http::HttpAnswer answer,
                      options_.source->Get("/api/v1/query", query, timeout));
     if (answer.status < 200 || answer.status >= 300) {
       return absl::UnavailableError(HttpSource::Describe(answer));

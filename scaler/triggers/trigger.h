@@ -20,7 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "kube/selector.h"
+#include "kube/objects/selector.h"
 #include "scaler/spec/autoscaler.h"
 #include "scaler/spec/own_spec.h"
 
@@ -84,7 +84,7 @@ struct TriggerContext {
   std::function<absl::StatusOr<SecretValue>(absl::string_view ns, const TriggerSpec::SecretKey&)>
       read_secret;
   // Connections that triggers share, and where they may lead; absent: each trigger has its own,
-  // and special addresses (kube/net/address_rules.h) are refused.
+  // and special addresses (http/client/address_rules.h) are refused.
   std::shared_ptr<TriggerClients> clients;
 };
 

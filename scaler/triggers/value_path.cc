@@ -7,7 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "kube/quantity.h"
+#include "kube/objects/quantity.h"
 
 namespace flyball::scaler {
 namespace {

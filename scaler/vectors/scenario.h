@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "kube/selector.h"
+#include "kube/objects/selector.h"
 #include "scaler/math/input.h"
 #include "scaler/math/pods.h"
 #include "scaler/math/readings.h"

@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "kube/selector.h"
+#include "kube/objects/selector.h"
 
 namespace flyball::scaler {
 namespace {

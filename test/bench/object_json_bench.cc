@@ -1,4 +1,4 @@
-// links: kube
+// links: kube_watch
 //
 // What following a resource costs: a page of 500 pods of 3 KB, one watch event, and the metadata
 // and the scale of one object.
@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "benchmark/benchmark.h"
-#include "kube/metadata_json.h"
-#include "kube/object_json.h"
-#include "kube/scale.h"
+#include "kube/client/scale.h"
+#include "kube/objects/metadata_json.h"
+#include "kube/objects/object_json.h"
 
 namespace flyball::kube {
 namespace {

@@ -17,7 +17,7 @@
 #include "adapter/prometheus/client.h"
 #include "base/clock.h"
 #include "benchmark/benchmark.h"
-#include "kube/transport.h"
+#include "http/client/transport.h"
 
 namespace flyball::adapter::prometheus {
 namespace {
@@ -113,9 +113,9 @@ void BM_QueryAgain(benchmark::State& state) {
   {
     std::vector<prometheus::Server> servers(1);
     servers[0].url = SplitServerUrl(server.url());
-    kube::TransportOptions transport;
+    http::TransportOptions transport;
     transport.url = server.url();
-    servers[0].transport = *kube::MakeHttpTransport(transport);
+    servers[0].transport = *http::MakeHttpTransport(transport);
     ClientOptions options;
     options.verb = ClientOptions::Verb::kPost;
     Client client(std::move(servers), options, Clock::System(), nullptr);

@@ -81,12 +81,12 @@ std::string DeploymentJson(const Sizes& sizes, int app) {
 }
 
 // Lists page by page, watches that never say anything, writes that succeed.
-class MadeUpServer : public kube::HttpTransport {
+class MadeUpServer : public http::HttpTransport {
  public:
   explicit MadeUpServer(const Sizes& sizes) : sizes_(sizes) {}
 
-  absl::StatusOr<kube::HttpAnswer> Do(const kube::HttpCall& call) override {
-    kube::HttpAnswer answer{.status = 200, .headers = {}, .body = ""};
+  absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall& call) override {
+    http::HttpAnswer answer{.status = 200, .headers = {}, .body = ""};
     if (call.method != "GET") {
       answer.body = R"({"metadata":{"resourceVersion":"8"}})";
     } else if (absl::StrContains(call.target, "/pods")) {
@@ -101,7 +101,7 @@ class MadeUpServer : public kube::HttpTransport {
     }
     return answer;
   }
-  absl::Status Stream(const kube::HttpCall& /*call*/,
+  absl::Status Stream(const http::HttpCall& /*call*/,
                       const std::function<bool(absl::string_view)>& /*on_data*/) override {
     shut_.WaitForNotification();
     return absl::CancelledError("shut down");
@@ -268,7 +268,7 @@ int Main(const Sizes& sizes) {
   options.sync_period = absl::Seconds(1);
   // Enough for the first statuses to be written before it is measured.
   options.writes_per_second = 100000;
-  Scaler scaler({.make_transport = [&]() -> absl::StatusOr<std::unique_ptr<kube::HttpTransport>> {
+  Scaler scaler({.make_transport = [&]() -> absl::StatusOr<std::unique_ptr<http::HttpTransport>> {
                    return std::make_unique<MadeUpServer>(sizes);
                  },
                  .directory = directory,

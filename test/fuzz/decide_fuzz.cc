@@ -1,4 +1,4 @@
-// links: scaler_vectors scaler_inputs scaler_math scaler_spec kube
+// links: scaler_vectors scaler_inputs scaler_math scaler_spec kube_watch
 //
 // A scenario line of any bytes: an answer that is JSON of one line, never a crash or an undefined
 // conversion; and whatever was decided lies within the bounds, without a change when the metrics

@@ -1,4 +1,4 @@
-// links: kube
+// links: http_client
 //
 // An answer of any bytes: it reads the same however it is cut, and what is handed over of its head
 // is bounded.
@@ -9,11 +9,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "kube/net/response_reader.h"
+#include "http/client/response_reader.h"
 
 namespace {
 
-using flyball::kube::ResponseReader;
+using flyball::http::ResponseReader;
 
 void Require(bool holds) {
   if (!holds) std::abort();
@@ -29,8 +29,8 @@ std::string ReadIn(absl::string_view bytes, size_t piece) {
                                       for (const auto& [name, value] : headers) {
                                         absl::StrAppend(&head, " ", name, "=", value);
                                       }
-                                      Require(headers.size() <= flyball::kube::kMaxHeaders);
-                                      Require(head.size() <= 2 * flyball::kube::kMaxHeadBytes);
+                                      Require(headers.size() <= flyball::http::kMaxHeaders);
+                                      Require(head.size() <= 2 * flyball::http::kMaxHeadBytes);
                                       return true;
                                     },
                                 .on_data =

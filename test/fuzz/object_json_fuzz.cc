@@ -1,4 +1,4 @@
-// links: kube
+// links: kube_watch
 // What is taken out of a page or an event is an object's text that is taken out again unchanged; a
 // page that comes in pieces says the same as the whole.
 #include <algorithm>
@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "kube/list_splitter.h"
-#include "kube/metadata_json.h"
-#include "kube/object_json.h"
+#include "kube/objects/list_splitter.h"
+#include "kube/objects/metadata_json.h"
+#include "kube/objects/object_json.h"
 
 using flyball::kube::ObjectEvent;
 

@@ -1,4 +1,4 @@
-// links: kube
+// links: kube_watch
 // A text that parses prints a text that parses to an equal quantity, which prints the same if its
 // format is the same; the roundings keep the sign of values that fit. Of two lines the sum is the
 // same both ways.
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "kube/quantity.h"
+#include "kube/objects/quantity.h"
 
 using flyball::kube::Quantity;
 

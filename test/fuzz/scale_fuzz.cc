@@ -1,12 +1,12 @@
-// links: kube
+// links: kube_watch
 // A scale has a name, and the selector made of a workload's parses back to itself.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 
 #include "absl/strings/match.h"
-#include "kube/scale.h"
-#include "kube/selector.h"
+#include "kube/client/scale.h"
+#include "kube/objects/selector.h"
 
 namespace {
 

@@ -1,10 +1,10 @@
-// links: kube
+// links: kube_watch
 // A text that parses prints a text that parses to the same selector, which then prints the same.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 
-#include "kube/selector.h"
+#include "kube/objects/selector.h"
 
 using flyball::kube::Selector;
 

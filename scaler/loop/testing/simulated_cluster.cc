@@ -175,7 +175,7 @@ Past<SimulatedCluster::Amount>& SimulatedCluster::AmountOf(const Target& target,
   return absl::StartsWith(metric, "a-") ? amounts.a : amounts.b;
 }
 
-kube::HttpAnswer SimulatedCluster::Serve(const kube::HttpCall& call, int writer) {
+http::HttpAnswer SimulatedCluster::Serve(const http::HttpCall& call, int writer) {
   const kube::FakeTarget at = store_.Find(call.target);
   if (at.kind == nullptr) std::abort();  // nothing in the scaler asks for anything else
   if (call.method == "GET") return kube::AsHttp(store_.Get(at));

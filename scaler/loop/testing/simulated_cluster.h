@@ -18,8 +18,8 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "http/client/transport.h"
 #include "kube/testing/fake_object_store.h"
-#include "kube/transport.h"
 #include "scaler/loop/managed.h"
 #include "scaler/loop/testing/simulated_time.h"
 
@@ -83,7 +83,7 @@ class SimulatedCluster {
   // ---- as the API server
 
   // An answer without any delay. `writer` is handed on to `on_scale_write`.
-  kube::HttpAnswer Serve(const kube::HttpCall& call, int writer);
+  http::HttpAnswer Serve(const http::HttpCall& call, int writer);
   const kube::FakeObjectStore& store() const { return store_; }
   kube::FakeTarget Collection(absl::string_view path) const { return store_.Find(path); }
 

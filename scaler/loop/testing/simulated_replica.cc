@@ -71,24 +71,24 @@ absl::StatusOr<Answer> SimulatedReplica::Call(const SimulatedNetwork& network,
 
 // ---- the API server ---------------------------------------------------------------------------
 
-class SimulatedReplica::Transport : public kube::HttpTransport {
+class SimulatedReplica::Transport : public http::HttpTransport {
  public:
   explicit Transport(SimulatedReplica& replica) : replica_(replica) {}
 
-  absl::StatusOr<kube::HttpAnswer> Do(const kube::HttpCall& call) override {
+  absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall& call) override {
     SimulatedReplica& self = replica_;
     const absl::Duration sent = self.world_.time.now();
     if (call.method == "PUT" && absl::EndsWith(call.target, "/scale")) {
       self.last_write_sent_ = sent;
     }
-    return self.Call<kube::HttpAnswer>(self.network, call.timeout, [&] {
+    return self.Call<http::HttpAnswer>(self.network, call.timeout, [&] {
       if (call.method == "GET" && absl::StrContains(call.target, "autoscalers/")) {
         self.last_asked_for_ = self.world_.time.now();
       }
       return self.world_.cluster.Serve(call, self.options_.index);
     });
   }
-  absl::Status Stream(const kube::HttpCall&,
+  absl::Status Stream(const http::HttpCall&,
                       const std::function<bool(absl::string_view)>&) override {
     return absl::UnimplementedError("watches are simulated");
   }

@@ -15,10 +15,10 @@
 #include "absl/time/time.h"
 #include "adapter/test_fakes.h"
 #include "base/clock.h"
-#include "kube/api_client.h"
-#include "kube/event_recorder.h"
-#include "kube/object_watch.h"
-#include "kube/request_budget.h"
+#include "kube/client/api_client.h"
+#include "kube/client/event_recorder.h"
+#include "kube/client/request_budget.h"
+#include "kube/watch/object_watch.h"
 #include "scaler/loop/decision_record.h"
 #include "scaler/loop/election.h"
 #include "scaler/loop/lease_store.h"
@@ -171,7 +171,7 @@ class SimulatedReplica {
   int tasks_ = 0;  // handed to a pool and not ended
   absl::Duration turn_at_ = absl::InfiniteDuration();
   absl::Duration last_write_sent_, last_asked_for_;
-  std::unique_ptr<kube::HttpTransport> transport_;
+  std::unique_ptr<http::HttpTransport> transport_;
   kube::ApiClient client_, lease_client_;
   kube::RequestBudget budget_;
   NoEvents no_events_;

@@ -1,0 +1,50 @@
+// Which addresses may be connected to on behalf of somebody who is not trusted: not those that
+// mean this machine, its link, or the cloud's metadata server, which answers whoever runs here.
+//
+// Pure; immutable once made. Source: the special-purpose registries of IANA (RFC 6890), and what
+// the clouds document of their metadata servers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "http/client/address.h"
+
+namespace flyball::http {
+
+class AddressRules {
+ public:
+  // Nothing special is allowed.
+  AddressRules() = default;
+
+  // `allowed`: what is allowed although it is special, as "127.0.0.0/8" or "::1".
+  // kInvalidArgument names the one that cannot be read.
+  static absl::StatusOr<AddressRules> Parse(absl::Span<const std::string> allowed);
+
+  // kPermissionDenied says what the address is. An IPv6 address that stands for an IPv4 address
+  // (mapped, compatible, NAT64 under its well-known prefixes, 6to4) is looked at as both.
+  absl::Status Check(const IpAddress& address) const;
+
+ private:
+  struct Range {
+    IpAddress first;
+    int bits = 0;
+
+    bool Has(const IpAddress& address) const;
+  };
+  struct SpecialRange {
+    Range range;
+    const char* what;
+  };
+
+  static std::vector<SpecialRange> MakeSpecial();
+  static absl::StatusOr<Range> ParseRange(absl::string_view text);
+  bool Allowed(const IpAddress& address) const;
+
+  std::vector<Range> allowed_;
+};
+
+}  // namespace flyball::http

@@ -1,0 +1,119 @@
+#include "http/client/connection.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "http/client/resolve.h"
+#include "http/client/response_reader.h"
+
+namespace flyball::http {
+namespace {
+
+constexpr size_t kReadBytes = 32 << 10;
+
+absl::Status Prefixed(const Url& origin, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat(origin.Origin(), ": ", status.message()));
+}
+
+std::string HostHeader(const Url& origin) {
+  const bool ipv6 = absl::StrContains(origin.host, ":");
+  const std::string host = ipv6 ? absl::StrCat("[", origin.host, "]") : origin.host;
+  return origin.port == (origin.tls ? 443 : 80) ? host : absl::StrCat(host, ":", origin.port);
+}
+
+// Servers want a length with these, be it 0.
+bool AnnouncesItsBody(const std::string& method) {
+  return method == "POST" || method == "PUT" || method == "PATCH";
+}
+
+}  // namespace
+
+Connection::Connection(const Url& origin, std::shared_ptr<const TlsClient> tls, Dialling dialling)
+    : origin_(origin), tls_(std::move(tls)), dialling_(std::move(dialling)) {}
+
+absl::Status Connection::Run(const Exchange& exchange, const Until& until) {
+  absl::Status status = until.Check();
+  if (status.ok() && socket_ == nullptr) status = Connect(until);
+  if (status.ok()) status = Talk(exchange, until);
+  if (status.ok()) return status;
+  if (socket_ != nullptr) socket_->Abort();
+  socket_.reset();
+  return Prefixed(origin_, status);
+}
+
+absl::Status Connection::Connect(const Until& until) {
+  Until opened = until;
+  opened.deadline = std::min(until.deadline, Clock::System().MonotonicNow() + dialling_.timeout);
+  absl::Status status = Dial(opened);
+  if (status.ok() && tls_ != nullptr) status = socket_->StartTls(*tls_, origin_.host, opened);
+  if (absl::IsDeadlineExceeded(status) && !until.Over()) {
+    return absl::UnavailableError("no connection within the time for connecting");
+  }
+  return status;
+}
+
+absl::Status Connection::Dial(const Until& until) {
+  ASSIGN_OR_RETURN(
+      const std::vector<Endpoint> endpoints,
+      Resolve(origin_.host, static_cast<uint16_t>(origin_.port), dialling_.dns, until));
+  // What is checked is what is connected to: a name that means something else a moment later
+  // gains nothing.
+  absl::Status status;
+  for (size_t i = 0; i < endpoints.size(); ++i) {
+    if (dialling_.addresses != nullptr) {
+      const absl::Status allowed = dialling_.addresses->Check(endpoints[i].address);
+      status.Update(allowed);
+      if (!allowed.ok()) continue;
+    }
+    // Each gets its share of the time, so that one that does not answer leaves some for the next.
+    Until share = until;
+    const absl::Duration left = until.deadline - Clock::System().MonotonicNow();
+    share.deadline -= left - left / static_cast<int64_t>(endpoints.size() - i);
+    absl::StatusOr<std::unique_ptr<Socket>> socket = Socket::Connect(endpoints[i], share);
+    if (socket.ok()) {
+      socket_ = *std::move(socket);
+      return absl::OkStatus();
+    }
+    status = socket.status();
+    if (absl::IsCancelled(status) || until.Over()) return status;
+  }
+  return status;
+}
+
+std::string Connection::HeadOf(const Exchange& exchange) const {
+  std::string head = absl::StrCat(exchange.method, " ", exchange.target,
+                                  " HTTP/1.1\r\nHost: ", HostHeader(origin_), "\r\n");
+  for (const auto& [name, value] : exchange.headers) {
+    absl::StrAppend(&head, name, ": ", value, "\r\n");
+  }
+  if (!exchange.body.empty() || AnnouncesItsBody(exchange.method)) {
+    absl::StrAppend(&head, "Content-Length: ", exchange.body.size(), "\r\n");
+  }
+  absl::StrAppend(&head, "\r\n");
+  return head;
+}
+
+absl::Status Connection::Talk(const Exchange& exchange, const Until& until) {
+  RETURN_IF_ERROR(socket_->Write(HeadOf(exchange), exchange.body, until));
+  ResponseReader reader(exchange.method == "HEAD",
+                        {.on_head = exchange.on_head, .on_data = exchange.on_data});
+  char buffer[kReadBytes];
+  // Nothing is there yet, so that a first try to read would be in vain.
+  RETURN_IF_ERROR(socket_->AwaitInput(until));
+  while (!reader.done()) {
+    RETURN_IF_ERROR(until.Check());  // a peer that never pauses is cut as well
+    ASSIGN_OR_RETURN(const size_t size, socket_->Read(buffer, sizeof buffer, until));
+    RETURN_IF_ERROR(size == 0 ? reader.End() : reader.Feed(absl::string_view(buffer, size)));
+  }
+  if (!reader.keep_alive()) {
+    socket_->Abort();
+    socket_.reset();
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace flyball::http

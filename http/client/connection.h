@@ -1,0 +1,73 @@
+// One kept-alive HTTP/1.1 connection.
+//
+// Internal to transport.cc. Used by one thread at a time. Errors never name credentials.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "http/client/address_rules.h"
+#include "http/client/dns_settings.h"
+#include "http/client/socket.h"
+#include "http/client/tls_client.h"
+#include "http/client/transport.h"
+#include "http/client/url.h"
+#include "http/client/wait.h"
+
+namespace flyball::http {
+
+// One request on a connection.
+struct Exchange {
+  std::string method;
+  std::string target;
+  HeaderList headers;
+  absl::string_view body;
+  // Called once, before the body; false ends the exchange well.
+  std::function<bool(int status, HeaderList headers)> on_head;
+  // Called with each piece of the body; false ends the exchange well.
+  std::function<bool(absl::string_view)> on_data;
+};
+
+// How connections are made.
+struct Dialling {
+  absl::Duration timeout;  // for the name, the connection and the TLS handshake together
+  std::shared_ptr<const AddressRules> addresses;  // null: all are allowed
+  DnsSettings dns;
+};
+
+class Connection {
+ public:
+  // `tls` is null for plain http. Connects at the first exchange.
+  Connection(const Url& origin, std::shared_ptr<const TlsClient> tls, Dialling dialling);
+
+  // From the name's lookup to the last byte of the answer before `until` is over, which `on_head`
+  // and `on_data` may move. When it returns nothing of the request is sent any more.
+  //   kUnavailable         with the reason
+  //   kPermissionDenied    an address that is not allowed
+  //   kResourceExhausted   more around the body than ResponseReader takes
+  //   kDeadlineExceeded, kCancelled
+  absl::Status Run(const Exchange& exchange, const Until& until);
+
+  // Still open, as far as is known here.
+  bool Open() const { return socket_ != nullptr; }
+  // Whether the next exchange can use the open connection: the peer has sent nothing since the last
+  // answer, as it does when it closes.
+  bool Reusable() const { return Open() && socket_->Quiet(); }
+
+ private:
+  absl::Status Connect(const Until& until);
+  absl::Status Dial(const Until& until);
+  absl::Status Talk(const Exchange& exchange, const Until& until);
+  std::string HeadOf(const Exchange& exchange) const;
+
+  const Url origin_;
+  const std::shared_ptr<const TlsClient> tls_;
+  const Dialling dialling_;
+  std::unique_ptr<Socket> socket_;
+};
+
+}  // namespace flyball::http

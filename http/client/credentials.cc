@@ -1,0 +1,87 @@
+#include "http/client/credentials.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/read_file.h"
+#include "base/status_macros.h"
+#include "spdlog/spdlog.h"
+
+namespace flyball::http {
+namespace {
+
+constexpr absl::Duration kFileInterval = absl::Seconds(1);
+
+std::string ReadToken(const std::string& file) {
+  const std::string text = ReadFile(file).value_or("");
+  return std::string(absl::StripAsciiWhitespace(text));
+}
+
+}  // namespace
+
+bool HasLineBreak(absl::string_view text) {
+  return text.find_first_of(absl::string_view("\r\n\0", 3)) != absl::string_view::npos;
+}
+
+CredentialSource::CredentialSource(const TransportOptions& options, bool tls, Clock& clock)
+    : options_(options),
+      tls_(tls),
+      clock_(clock),
+      stamps_(
+          {options.ca_file, options.client_cert_file, options.client_key_file, options.token_file}),
+      last_look_(clock_.MonotonicNow()) {}
+
+absl::StatusOr<std::unique_ptr<CredentialSource>> CredentialSource::Make(
+    const TransportOptions& options, bool tls, Clock& clock) {
+  auto source = std::unique_ptr<CredentialSource>(new CredentialSource(options, tls, clock));
+  absl::MutexLock lock(&source->mutex_);
+  RETURN_IF_ERROR(source->Load());
+  return source;
+}
+
+Credentials CredentialSource::Get() {
+  const MonotonicTime now = clock_.MonotonicNow();
+  absl::MutexLock lock(&mutex_);
+  if (now - last_look_ >= kFileInterval) {
+    last_look_ = now;
+    if (stamps_.Refresh()) {
+      // Certificates are often replaced in several steps: the next change tries again.
+      if (const absl::Status status = Load(); !status.ok()) {
+        spdlog::warn("keeping the last good credentials: {}", std::string(status.message()));
+      }
+    }
+  }
+  return credentials_;
+}
+
+absl::Status CredentialSource::Load() {
+  ASSIGN_OR_RETURN(std::string authorization, LoadAuthorization());
+  credentials_.authorization = std::move(authorization);
+  // Without a use for it as well: what is named must be good.
+  ASSIGN_OR_RETURN(std::shared_ptr<const TlsClient> tls, TlsClient::Load(options_));
+  if (!tls_) return absl::OkStatus();
+  credentials_.tls = std::move(tls);
+  ++credentials_.generation;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> CredentialSource::LoadAuthorization() const {
+  std::string token(absl::StripAsciiWhitespace(options_.token));
+  if (!options_.token_file.empty()) {
+    token = ReadToken(options_.token_file);
+    if (token.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("token file cannot be read or is empty: ", options_.token_file));
+    }
+  }
+  if (HasLineBreak(token)) return absl::InvalidArgumentError("the token holds a line break");
+  if (!token.empty()) return absl::StrCat("Bearer ", token);
+  if (options_.username.empty() && options_.password.empty()) return std::string();
+  return absl::StrCat("Basic ",
+                      absl::Base64Escape(absl::StrCat(options_.username, ":", options_.password)));
+}
+
+}  // namespace flyball::http

@@ -1,0 +1,55 @@
+// What a client shows with each call: its Authorization header and its TLS identity, re-read when
+// their files change.
+//
+// Thread-safe. Internal to transport.cc.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "base/file_watcher.h"
+#include "http/client/tls_client.h"
+#include "http/client/transport.h"
+
+namespace flyball::http {
+
+struct Credentials {
+  std::string authorization;             // "Bearer …", "Basic …", or ""
+  std::shared_ptr<const TlsClient> tls;  // null for plain http
+  int generation = 0;                    // grows when `tls` is replaced
+};
+
+class CredentialSource {
+ public:
+  // kInvalidArgument if a file that `options` names cannot be used.
+  static absl::StatusOr<std::unique_ptr<CredentialSource>> Make(const TransportOptions& options,
+                                                                bool tls,
+                                                                Clock& clock = Clock::System());
+
+  // Looks at the files once a second at most. Files that have become bad leave the last good
+  // credentials in use, with one warning in the log for each change.
+  Credentials Get();
+
+ private:
+  CredentialSource(const TransportOptions& options, bool tls, Clock& clock);
+  absl::Status Load() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<std::string> LoadAuthorization() const;
+
+  const TransportOptions options_;
+  const bool tls_;
+  Clock& clock_;
+  absl::Mutex mutex_;
+  FileStamps stamps_ ABSL_GUARDED_BY(mutex_);
+  MonotonicTime last_look_ ABSL_GUARDED_BY(mutex_);
+  Credentials credentials_ ABSL_GUARDED_BY(mutex_);
+};
+
+// True if `text` could break a request's head apart: it holds CR, LF or NUL.
+bool HasLineBreak(absl::string_view text);
+
+}  // namespace flyball::http

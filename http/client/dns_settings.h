@@ -1,0 +1,14 @@
+// Where DNS is asked.
+#pragma once
+
+#include <string>
+
+namespace flyball::http {
+
+// For tests: a program takes the machine's settings.
+struct DnsSettings {
+  std::string resolv_conf;  // a file instead of /etc/resolv.conf
+  std::string servers;      // "address:port,…" instead of those in the file
+};
+
+}  // namespace flyball::http

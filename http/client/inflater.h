@@ -1,0 +1,34 @@
+// gzip undone piece by piece, with fixed memory.
+//
+// Not thread-safe.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace flyball::http {
+
+class Inflater {
+ public:
+  Inflater();
+  ~Inflater();
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+
+  // Hands what is in `packed` to `out`, at most 32 KiB at a time, until that returns false.
+  // kUnavailable: it is no gzip.
+  absl::Status Feed(absl::string_view packed, const std::function<bool(absl::string_view)>& out);
+
+  // Whether the input so far is whole.
+  bool AtEnd() const { return at_end_; }
+
+ private:
+  struct Stream;
+  std::unique_ptr<Stream> stream_;
+  bool at_end_ = true;
+};
+
+}  // namespace flyball::http

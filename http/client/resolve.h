@@ -1,0 +1,26 @@
+// Which addresses a name stands for: /etc/hosts, then DNS with the search domains and ndots of
+// resolv.conf, in the order in which they are to be tried (RFC 6724).
+//
+// The caller's thread asks (c-ares), so that it is free again at its deadline however slow the
+// servers are; nothing goes on behind it. Nothing is kept: whoever keeps connections seldom asks.
+// Limits: 16 addresses. nsswitch's other sources (mDNS, LDAP) are not asked.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "http/client/address.h"
+#include "http/client/dns_settings.h"
+#include "http/client/wait.h"
+
+namespace flyball::http {
+
+// `host`: a name, or an address, which is not asked for.
+//   kUnavailable                     there is no such name, or no server that knows
+//   kDeadlineExceeded, kCancelled    as Until::Check
+absl::StatusOr<std::vector<Endpoint>> Resolve(const std::string& host, uint16_t port,
+                                              const DnsSettings& dns, const Until& until);
+
+}  // namespace flyball::http

@@ -1,0 +1,55 @@
+// One connected TCP socket, plain or with TLS. Each step takes no longer than its caller allows.
+//
+// Not thread-safe. A step that fails leaves the socket of no use. Errors say what happened, not to
+// whom: kDeadlineExceeded and kCancelled as WaitFor, otherwise kUnavailable.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "http/client/address.h"
+#include "http/client/tls_client.h"
+#include "http/client/wait.h"
+
+namespace flyball::http {
+
+class Socket {
+ public:
+  static absl::StatusOr<std::unique_ptr<Socket>> Connect(const Endpoint& to, const Until& until);
+  // What was not sent yet is sent on by the kernel, unless Abort was called.
+  ~Socket();
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+
+  // The handshake. The peer has to be `name`, a host name or an address.
+  absl::Status StartTls(const TlsClient& tls, const std::string& name, const Until& until);
+
+  // Sends both texts, without a TLS or TCP packet's end between them where they are short.
+  absl::Status Write(absl::string_view head, absl::string_view body, const Until& until);
+
+  // Waits until there is something to read: a byte, or the peer's end.
+  absl::Status AwaitInput(const Until& until);
+
+  // What is there, up to `size`; waits for the first byte. 0: the peer has ended.
+  absl::StatusOr<size_t> Read(char* data, size_t size, const Until& until);
+
+  // The peer has sent nothing that was not read, nor closed: the next request may use it.
+  bool Quiet() const;
+
+  // From here on nothing that was written is sent any more, not even what the kernel holds.
+  void Abort();
+
+ private:
+  class Tls;
+  explicit Socket(int fd);
+  absl::Status WritePlain(absl::string_view head, absl::string_view body, const Until& until);
+
+  const int fd_;
+  std::unique_ptr<Tls> tls_;  // null: plain
+};
+
+}  // namespace flyball::http

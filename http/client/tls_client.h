@@ -1,0 +1,39 @@
+// What a TLS client shows and trusts, loaded once and shared by its connections.
+//
+// Immutable after loading; thread-safe. The certificate check is OpenSSL's: chain, dates, and the
+// server's name or address among the certificate's subject alternative names.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "http/client/transport.h"
+
+struct ssl_st;
+
+namespace flyball::http {
+
+class TlsClient {
+ public:
+  // Reads the files and PEM texts that `options` names. kInvalidArgument says which of them is bad.
+  static absl::StatusOr<std::shared_ptr<const TlsClient>> Load(const TransportOptions& options);
+
+  // The same trust without a client certificate, for another host.
+  std::shared_ptr<const TlsClient> WithoutIdentity() const;
+
+  // A client's side of a connection, not connected yet, that checks that the peer is `name` (a host
+  // name or an address). The caller owns it; nullptr: OpenSSL's error queue says why.
+  ssl_st* NewConnection(const std::string& name) const;
+
+ private:
+  struct Material;
+  explicit TlsClient(std::shared_ptr<const Material> material, bool with_identity)
+      : material_(std::move(material)), with_identity_(with_identity) {}
+
+  std::shared_ptr<const Material> material_;
+  bool with_identity_;
+};
+
+}  // namespace flyball::http

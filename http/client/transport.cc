@@ -1,0 +1,391 @@
+#include "http/client/transport.h"
+
+#include <algorithm>
+#include <csignal>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "base/status_macros.h"
+#include "http/client/connection.h"
+#include "http/client/credentials.h"
+#include "http/client/tls_client.h"
+#include "http/client/url.h"
+#include "http/client/wait.h"
+
+namespace flyball::http {
+namespace {
+
+constexpr int kMaxRedirects = 5;
+constexpr size_t kMaxErrorBytes = 64 << 10;
+constexpr size_t kSmallBody = 64 << 10;
+constexpr size_t kLargeBody = 1 << 20;
+// What parsers of JSON want to find behind a text without another copy of it.
+constexpr size_t kParserRoom = 64;
+constexpr size_t kLargestReserve = 128 << 20;
+constexpr absl::Duration kMaxIdle = absl::Seconds(60);
+
+absl::Status CheckCall(const HttpCall& call) {
+  bool bad = HasLineBreak(call.target) || absl::StrContains(call.target, ' ') ||
+             !absl::StartsWith(call.target, "/") || HasLineBreak(call.content_type);
+  for (const auto& [name, value] : call.headers) {
+    bad = bad || name.empty() || HasLineBreak(name) || HasLineBreak(value);
+  }
+  if (!bad) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "the target must start with / and hold no space; targets and headers hold no line break");
+}
+
+bool IsRepeatable(const HttpCall& call) {
+  return call.repeatable || call.method == "GET" || call.method == "HEAD" || call.method == "PUT" ||
+         call.method == "DELETE";
+}
+
+bool IsRedirect(int status) {
+  return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+// A call, and where redirects have led it. The call is not copied: its body may be long.
+struct Errand {
+  const HttpCall* call;
+  std::string target;  // instead of the call's
+  Until until;
+};
+
+// The caller's side of one exchange: what came back, and whether it grew too large.
+struct Received {
+  HttpAnswer answer;
+  size_t limit = 0;
+  bool too_large = false;
+
+  bool TakeHead(int status, HeaderList headers) {
+    answer.status = status;
+    answer.headers = std::move(headers);
+    uint64_t length = 0;
+    const bool plain = answer.Header("Content-Encoding").empty();
+    if (!plain || !absl::SimpleAtoi(answer.Header("Content-Length"), &length)) return true;
+    too_large = length > limit;
+    if (length <= std::min(limit, kLargeBody)) answer.body.reserve(length + kParserRoom);
+    return !too_large;
+  }
+  bool TakeData(absl::string_view data) {
+    const size_t size = answer.body.size() + data.size();
+    too_large = size > limit;
+    if (too_large) return false;
+    // What is not small is given its room at once: growing by doubling would hold it twice. What is
+    // not used of the room costs no memory.
+    if (size > kSmallBody && size + kParserRoom > answer.body.capacity()) {
+      const size_t room = size <= kLargeBody ? kLargeBody : kLargestReserve;
+      if (size <= room) answer.body.reserve(std::min(limit, room) + kParserRoom);
+    }
+    answer.body.append(data.data(), data.size());
+    return true;
+  }
+};
+
+// Idle connections, the last used first.
+class Pool {
+ public:
+  explicit Pool(size_t max_idle) : max_idle_(max_idle) {}
+
+  // nullptr if none fits.
+  std::unique_ptr<Connection> Take(int generation) {
+    const MonotonicTime now = Clock::System().MonotonicNow();
+    std::deque<Idle> dropped;  // destroyed outside the lock
+    absl::MutexLock lock(&mutex_);
+    while (!idle_.empty()) {
+      Idle last = std::move(idle_.back());
+      idle_.pop_back();
+      if (last.generation == generation && now - last.since < kMaxIdle &&
+          last.connection->Reusable()) {
+        return std::move(last.connection);
+      }
+      dropped.push_back(std::move(last));
+    }
+    return nullptr;
+  }
+
+  void Return(std::unique_ptr<Connection> connection, int generation) {
+    // Whether it stayed so is asked when it is taken.
+    if (!connection->Open()) return;
+    const MonotonicTime now = Clock::System().MonotonicNow();
+    std::optional<Idle> dropped;
+    absl::MutexLock lock(&mutex_);
+    idle_.push_back({std::move(connection), generation, now});
+    if (idle_.size() > max_idle_) {
+      dropped = std::move(idle_.front());
+      idle_.pop_front();
+    }
+  }
+
+ private:
+  struct Idle {
+    std::unique_ptr<Connection> connection;
+    int generation;
+    MonotonicTime since;
+  };
+  const size_t max_idle_;
+  absl::Mutex mutex_;
+  std::deque<Idle> idle_ ABSL_GUARDED_BY(mutex_);
+};
+
+class PooledTransport : public HttpTransport {
+ public:
+  PooledTransport(Url base, TransportOptions options, std::unique_ptr<CredentialSource> identity)
+      : base_(std::move(base)),
+        options_(std::move(options)),
+        identity_(std::move(identity)),
+        dialling_({.timeout = options_.connect_timeout,
+                   .addresses = options_.addresses,
+                   .dns = options_.dns}),
+        pool_(static_cast<size_t>(std::max(options_.max_idle_connections, 0))) {}
+
+  absl::StatusOr<HttpAnswer> Do(const HttpCall& call) override {
+    RETURN_IF_ERROR(CheckCall(call));
+    Errand next = {.call = &call,
+                   .target = absl::StrCat(base_.path, call.target),
+                   .until = {Clock::System().MonotonicNow() + call.timeout, &stop_}};
+    HttpCall as_get;
+    Url origin = base_;
+    for (int redirects = 0;; ++redirects) {
+      absl::StatusOr<HttpAnswer> answer = DoAt(origin, next);
+      if (!answer.ok()) return Explain(answer.status(), call.timeout);
+      if (!IsRedirect(answer->status) || answer->Header("Location").empty()) return answer;
+      if (redirects == kMaxRedirects) {
+        return absl::UnavailableError(
+            absl::StrCat(base_.Origin(), ": more than ", kMaxRedirects, " redirects"));
+      }
+      ASSIGN_OR_RETURN(RedirectTarget redirect,
+                       ResolveRedirect(origin, next.target, answer->Header("Location")));
+      if (!options_.leave_origin && !redirect.origin.SameOrigin(base_)) {
+        // Where to is not said: it is what the server wrote.
+        return absl::FailedPreconditionError(
+            absl::StrCat(base_.Origin(), ": status ", answer->status,
+                         " redirects to another scheme, host or port, which is not followed"));
+      }
+      origin = std::move(redirect.origin);
+      next.target = std::move(redirect.target);
+      if (answer->status <= 303 && next.call->method != "GET" && next.call->method != "HEAD") {
+        // As browsers and Go do.
+        as_get = call;
+        as_get.method = "GET";
+        as_get.body.clear();
+        as_get.content_type.clear();
+        next.call = &as_get;
+      }
+    }
+  }
+
+  absl::Status Stream(const HttpCall& call,
+                      const std::function<bool(absl::string_view)>& on_data) override {
+    RETURN_IF_ERROR(CheckCall(call));
+    const Credentials identity = identity_->Get();
+    // Streams last: they get connections of their own.
+    Connection connection(base_, identity.tls, dialling_);
+    absl::Duration limit = std::min(call.timeout, call.head_timeout);
+    Until until = {Clock::System().MonotonicNow() + limit, &stop_};
+    int status = 0;
+    std::string error;
+    Exchange exchange =
+        MakeExchange(call, absl::StrCat(base_.path, call.target), &identity, "identity");
+    exchange.on_head = [&](int answered, const HeaderList&) {
+      status = answered;
+      limit = call.timeout;
+      until.deadline = Clock::System().MonotonicNow() + limit;
+      return status != 200 || on_data("");
+    };
+    exchange.on_data = [&](absl::string_view data) {
+      until.deadline = Clock::System().MonotonicNow() + limit;
+      if (status == 200) return on_data(data);
+      error.append(data.data(), std::min(data.size(), kMaxErrorBytes - error.size()));
+      return error.size() < kMaxErrorBytes;
+    };
+    RETURN_IF_ERROR(Explain(connection.Run(exchange, until), limit));
+    if (status == 200) return absl::OkStatus();
+    return absl::Status(HttpStatusCode(status),
+                        error.empty() ? absl::StrCat("HTTP ", status) : error);
+  }
+
+  void Shutdown() override { stop_.Set(); }
+
+ private:
+  // `identity` is null on the way to another host.
+  Exchange MakeExchange(const HttpCall& call, std::string target, const Credentials* identity,
+                        absl::string_view encoding) const {
+    Exchange exchange;
+    exchange.method = call.method;
+    exchange.target = std::move(target);
+    exchange.body = call.body;
+    exchange.headers = call.headers;
+    const auto add = [&](absl::string_view name, absl::string_view value) {
+      for (const auto& header : exchange.headers) {
+        if (absl::EqualsIgnoreCase(header.first, name)) return;
+      }
+      exchange.headers.emplace_back(std::string(name), std::string(value));
+    };
+    if (identity != nullptr) {
+      for (const auto& [name, value] : options_.headers) add(name, value);
+      if (!identity->authorization.empty()) add("Authorization", identity->authorization);
+    }
+    if (!call.content_type.empty()) add("Content-Type", call.content_type);
+    add("Accept-Encoding", encoding);
+    add("User-Agent", "flyball");
+    return exchange;
+  }
+
+  // One exchange with `origin`, tried again once if a kept connection turned out to be gone: both
+  // within the same time.
+  absl::StatusOr<HttpAnswer> DoAt(const Url& origin, const Errand& errand) {
+    const Credentials identity = identity_->Get();
+    if (!origin.SameOrigin(base_)) return DoElsewhere(origin, errand, identity);
+    Exchange exchange = MakeExchange(*errand.call, errand.target, &identity, "gzip");
+    std::unique_ptr<Connection> connection = pool_.Take(identity.generation);
+    while (true) {
+      const bool kept = connection != nullptr;
+      if (!kept) connection = std::make_unique<Connection>(origin, identity.tls, dialling_);
+      bool answered = false;
+      absl::StatusOr<HttpAnswer> answer = RunOn(*connection, errand, exchange, &answered);
+      if (answer.ok()) {
+        pool_.Return(std::move(connection), identity.generation);
+        return answer;
+      }
+      if (!kept || answered || !IsRepeatable(*errand.call) ||
+          !absl::IsUnavailable(answer.status())) {
+        return answer;
+      }
+      connection.reset();
+    }
+  }
+
+  absl::StatusOr<HttpAnswer> DoElsewhere(const Url& origin, const Errand& errand,
+                                         const Credentials& identity) {
+    std::shared_ptr<const TlsClient> tls = identity.tls;
+    if (origin.tls && tls == nullptr) {
+      TransportOptions trust;
+      trust.ca_file = options_.ca_file;
+      trust.ca_data = options_.ca_data;
+      trust.insecure_skip_verify = options_.insecure_skip_verify;
+      ASSIGN_OR_RETURN(tls, TlsClient::Load(trust));
+    }
+    tls = origin.tls ? tls->WithoutIdentity() : nullptr;
+    Connection connection(origin, tls, dialling_);
+    const HttpCall bare = WithoutCredentials(*errand.call);
+    Exchange exchange = MakeExchange(bare, errand.target, nullptr, "gzip");
+    bool answered = false;
+    return RunOn(connection, errand, exchange, &answered);
+  }
+
+  static HttpCall WithoutCredentials(HttpCall call) {
+    HeaderList kept;
+    for (auto& header : call.headers) {
+      if (absl::EqualsIgnoreCase(header.first, "Authorization") ||
+          absl::EqualsIgnoreCase(header.first, "Cookie")) {
+        continue;
+      }
+      kept.push_back(std::move(header));
+    }
+    call.headers = std::move(kept);
+    return call;
+  }
+
+  absl::StatusOr<HttpAnswer> RunOn(Connection& connection, const Errand& errand, Exchange& exchange,
+                                   bool* answered) {
+    const size_t limit = errand.call->max_body_bytes;
+    Received received{.answer = {}, .limit = limit};
+    exchange.on_head = [&](int status, HeaderList headers) {
+      *answered = true;
+      return received.TakeHead(status, std::move(headers));
+    };
+    exchange.on_data = [&](absl::string_view data) { return received.TakeData(data); };
+    RETURN_IF_ERROR(connection.Run(exchange, errand.until));
+    if (received.too_large) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(base_.Origin(), ": the answer is larger than ", limit, " bytes"));
+    }
+    return std::move(received.answer);
+  }
+
+  // What the waits can't say: how long was waited, and for whom.
+  absl::Status Explain(const absl::Status& status, absl::Duration timeout) const {
+    if (absl::IsDeadlineExceeded(status)) {
+      return absl::DeadlineExceededError(
+          absl::StrCat(base_.Origin(), ": no whole answer within ",
+                       absl::FormatDuration(absl::Ceil(timeout, absl::Milliseconds(1)))));
+    }
+    if (absl::IsCancelled(status)) {
+      return absl::CancelledError(absl::StrCat(base_.Origin(), ": shutting down"));
+    }
+    return status;
+  }
+
+  const Url base_;
+  const TransportOptions options_;
+  const std::unique_ptr<CredentialSource> identity_;
+  const Dialling dialling_;
+  StopSignal stop_;
+  Pool pool_;
+};
+
+}  // namespace
+
+absl::string_view HttpAnswer::Header(absl::string_view name) const {
+  for (const auto& header : headers) {
+    if (absl::EqualsIgnoreCase(header.first, name)) return header.second;
+  }
+  return "";
+}
+
+absl::StatusCode HttpStatusCode(int status) {
+  switch (status) {
+    case 400:
+      return absl::StatusCode::kInvalidArgument;
+    case 401:
+      return absl::StatusCode::kUnauthenticated;
+    case 403:
+      return absl::StatusCode::kPermissionDenied;
+    case 404:
+      return absl::StatusCode::kNotFound;
+    case 405:
+      return absl::StatusCode::kUnimplemented;
+    case 409:
+      return absl::StatusCode::kAborted;
+    case 410:
+      return absl::StatusCode::kOutOfRange;
+    case 429:
+      return absl::StatusCode::kResourceExhausted;
+    case 504:
+      return absl::StatusCode::kDeadlineExceeded;
+    default:
+      break;
+  }
+  if (status >= 500 && status < 600) return absl::StatusCode::kUnavailable;
+  if (status >= 400 && status < 500) return absl::StatusCode::kFailedPrecondition;
+  return absl::StatusCode::kUnknown;
+}
+
+absl::StatusOr<std::unique_ptr<HttpTransport>> MakeHttpTransport(TransportOptions options) {
+  static std::once_flag sigpipe;
+  std::call_once(sigpipe, [] { std::signal(SIGPIPE, SIG_IGN); });
+  ASSIGN_OR_RETURN(Url base, Url::Parse(options.url));
+  if (options.username.empty() && options.password.empty()) {
+    options.username = base.username;
+    options.password = base.password;
+  }
+  for (const auto& [name, value] : options.headers) {
+    if (name.empty() || HasLineBreak(name) || HasLineBreak(value)) {
+      return absl::InvalidArgumentError("a header's name is empty or a header holds a line break");
+    }
+  }
+  ASSIGN_OR_RETURN(auto identity, CredentialSource::Make(options, base.tls));
+  return std::make_unique<PooledTransport>(std::move(base), std::move(options),
+                                           std::move(identity));
+}
+
+}  // namespace flyball::http

@@ -1,0 +1,121 @@
+// One HTTP client for everything the program calls: the API server, Prometheus, webhooks.
+//
+// Thread-safe: connections are kept alive and pooled; a call takes one for its duration, and is
+// made by the caller's thread alone.
+//
+// Time: a call has one deadline for all that it does: the lookup of the name, connecting, the TLS
+// handshake, a second try, redirects. Do returns within call.timeout of its start (and the few
+// milliseconds until the thread is run), and from then on nothing of the call is sent any more: its
+// connection is reset, what the kernel still held is dropped. What was sent before may have been
+// received, so a write that failed may still come to be. Whoever must not write after some point
+// in time (the scaler's fence) starts no call later than `timeout` before it.
+//
+// Memory: a call holds no more than max_body_bytes and, all in all, 300 KiB of head and buffers,
+// whatever the server sends: see response_reader.h for the limits of heads. What an answer's
+// gzip unfolds to counts.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "http/client/dns_settings.h"
+
+namespace flyball::http {
+
+class AddressRules;  // address_rules.h
+
+using HeaderList = std::vector<std::pair<std::string, std::string>>;
+
+struct HttpCall {
+  std::string method = "GET";
+  std::string target = "/";  // path and query, already encoded; joined to the transport's base path
+  HeaderList headers;
+  std::string body;
+  std::string content_type;  // with a body
+  // A POST or PATCH that does no harm when the server gets it twice (a query, a review): like a GET
+  // it is sent once more when a kept connection turns out to be gone.
+  bool repeatable = false;
+  absl::Duration timeout = absl::Seconds(30);
+  absl::Duration head_timeout = absl::InfiniteDuration();  // of a stream: until its head is there
+  size_t max_body_bytes = 64u << 20;
+};
+
+struct HttpAnswer {
+  int status = 0;
+  HeaderList headers;
+  std::string body;  // gzip already undone
+
+  // First header of that name, any case; "" if absent.
+  absl::string_view Header(absl::string_view name) const;
+};
+
+class HttpTransport {
+ public:
+  virtual ~HttpTransport() = default;
+
+  // Any status code is a value, but redirects are followed (5 at most; another host gets no
+  // credentials, no client certificate and none of options.headers). Errors, none of which shows
+  // anything that the server wrote:
+  //   kUnavailable         refused, reset, TLS failure, name not found, no HTTP
+  //   kCancelled           Shutdown was called
+  //   kDeadlineExceeded    no whole answer within the timeout
+  //   kResourceExhausted   the answer is larger than max_body_bytes, or its head than its limits
+  //   kPermissionDenied    the server's address is none that options.addresses allow
+  //   kFailedPrecondition  a redirect to another origin, without options.leave_origin
+  virtual absl::StatusOr<HttpAnswer> Do(const HttpCall& call) = 0;
+
+  // Hands the body of a 200 answer to `on_data` piece by piece, first an empty one as soon as the
+  // head is there, until it returns false, the peer ends (all of these are OK), or the connection
+  // is cut (kUnavailable), nothing came for call.timeout (kDeadlineExceeded) or Shutdown was called
+  // (kCancelled). Any other status: the answer's body as the error text, under the code of
+  // HttpStatusCode. Redirects are not followed.
+  virtual absl::Status Stream(const HttpCall& call,
+                              const std::function<bool(absl::string_view)>& on_data) = 0;
+
+  // Ends the calls under way and refuses new ones, so that a watch thread can be joined.
+  virtual void Shutdown() = 0;
+};
+
+// 400 kInvalidArgument, 401 kUnauthenticated, 403 kPermissionDenied, 404 kNotFound, 405
+// kUnimplemented, 409 kAborted, 410 kOutOfRange (a watch's resourceVersion is too old), 429
+// kResourceExhausted, 504 kDeadlineExceeded, other 4xx kFailedPrecondition, other 5xx kUnavailable,
+// anything else kUnknown.
+absl::StatusCode HttpStatusCode(int status);
+
+// Where to and as whom. Files are re-read when they change (looked at once a second at most); a
+// certificate that does not load leaves the last good one in use. Proxies are not used.
+// Of several credentials the first is sent: token file, token, username, user in the URL.
+struct TransportOptions {
+  std::string url;      // scheme://[user:password@]host:port[/base/path]
+  std::string ca_file;  // PEM; "" = the system's roots
+  std::string ca_data;  // PEM, instead of a file
+  std::string client_cert_file, client_key_file;
+  std::string client_cert_data, client_key_data;
+  std::string token_file;  // re-read on rotation, trimmed
+  std::string token;
+  std::string username, password;  // Basic
+  std::string server_name;         // for TLS, when it is not the URL's host
+  bool insecure_skip_verify = false;
+  HeaderList headers;                                 // added to each call
+  absl::Duration connect_timeout = absl::Seconds(5);  // name, connection and TLS together
+  int max_idle_connections = 32;
+  bool leave_origin = true;  // redirects to another scheme, host or port are followed
+  // Which addresses may be connected to; null: all. What is checked is what the name stands for at
+  // the time of connecting.
+  std::shared_ptr<const AddressRules> addresses;
+  DnsSettings dns;
+};
+
+// kInvalidArgument names what is wrong with the URL or a file; no message ever shows a password or
+// token. SIGPIPE is ignored from here on, as a write to a closed TLS connection raises it.
+absl::StatusOr<std::unique_ptr<HttpTransport>> MakeHttpTransport(TransportOptions options);
+
+}  // namespace flyball::http

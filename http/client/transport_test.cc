@@ -1,0 +1,949 @@
+#include "http/client/transport.h"
+
+#include <arpa/inet.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <atomic>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
+#include "base/clock.h"
+#include "base/openssl_ptr.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "http/client/address_rules.h"
+#include "http/testing/fake_dns_server.h"
+#include "httplib.h"
+
+namespace flyball::http {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// ---- certificates ----
+
+struct Pair {
+  std::string certificate, key;  // PEM
+};
+
+std::string PemOf(const std::function<void(BIO*)>& write) {
+  BIO* bio = BIO_new(BIO_s_mem());
+  write(bio);
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(bio, &data);
+  std::string text(data, static_cast<size_t>(size));
+  BIO_free(bio);
+  return text;
+}
+
+X509Ptr CertificateOf(const Pair& pair) {
+  const BioPtr bio(BIO_new_mem_buf(pair.certificate.data(), -1));
+  return X509Ptr(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
+}
+
+PkeyPtr KeyOf(const Pair& pair) {
+  const BioPtr bio(BIO_new_mem_buf(pair.key.data(), -1));
+  return PkeyPtr(PEM_read_bio_PrivateKey(bio.get(), nullptr, nullptr, nullptr));
+}
+
+void Extend(X509* certificate, int nid, const std::string& value) {
+  X509_EXTENSION* extension = X509V3_EXT_conf_nid(nullptr, nullptr, nid, value.c_str());
+  X509_add_ext(certificate, extension, -1);
+  X509_EXTENSION_free(extension);
+}
+
+// A certificate of that common name; without an issuer it is its own CA.
+Pair Issue(const std::string& common_name, const std::string& alternative_names, bool is_ca = false,
+           const Pair* issuer = nullptr) {
+  const PkeyPtr key(EVP_EC_gen("P-256"));
+  const X509Ptr certificate(X509_new());
+  X509* const x = certificate.get();
+  X509_set_version(x, 2);
+  ASN1_INTEGER_set(X509_get_serialNumber(x), 1);
+  X509_gmtime_adj(X509_getm_notBefore(x), -60);
+  X509_gmtime_adj(X509_getm_notAfter(x), 3600);
+  X509_set_pubkey(x, key.get());
+  X509_NAME_add_entry_by_txt(X509_get_subject_name(x), "CN", MBSTRING_ASC,
+                             reinterpret_cast<const unsigned char*>(common_name.c_str()), -1, -1,
+                             0);
+  const X509Ptr signer = issuer == nullptr ? nullptr : CertificateOf(*issuer);
+  X509_set_issuer_name(x, X509_get_subject_name(signer == nullptr ? x : signer.get()));
+  if (!alternative_names.empty()) Extend(x, NID_subject_alt_name, alternative_names);
+  if (is_ca) Extend(x, NID_basic_constraints, "critical,CA:TRUE");
+  const PkeyPtr issuer_key = issuer == nullptr ? nullptr : KeyOf(*issuer);
+  X509_sign(x, issuer_key == nullptr ? key.get() : issuer_key.get(), EVP_sha256());
+  return {PemOf([&](BIO* bio) { PEM_write_bio_X509(bio, x); }), PemOf([&](BIO* bio) {
+            PEM_write_bio_PrivateKey(bio, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
+          })};
+}
+
+Pair SelfSigned(const std::string& alternative_names) { return Issue("test", alternative_names); }
+
+std::string TempFile(const std::string& name, const std::string& text) {
+  const std::string path =
+      testing::TempDir() + "/flyball-transport-" + std::to_string(getpid()) + "-" + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+// ---- servers ----
+
+// An httplib server on a port of its own.
+class Server {
+ public:
+  explicit Server(std::unique_ptr<httplib::Server> server = std::make_unique<httplib::Server>())
+      : server_(std::move(server)), port_(server_->bind_to_any_port("127.0.0.1")) {}
+  ~Server() {
+    server_->stop();
+    if (thread_.joinable()) thread_.join();
+  }
+  httplib::Server* operator->() { return server_.get(); }
+  void Start() {
+    thread_ = std::thread([this] { server_->listen_after_bind(); });
+    while (!server_->is_running()) std::this_thread::yield();
+  }
+  std::string Authority() const { return absl::StrCat("127.0.0.1:", port_); }
+
+ private:
+  std::unique_ptr<httplib::Server> server_;
+  int port_;
+  std::thread thread_;
+};
+
+// Plays bytes: `talk` gets each accepted socket in turn.
+class RawServer {
+ public:
+  explicit RawServer(std::function<void(int socket, int nth)> talk) : talk_(std::move(talk)) {
+    listener_ = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    bind(listener_, reinterpret_cast<sockaddr*>(&address), size);
+    listen(listener_, 8);
+    getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+    url_ = absl::StrCat("http://127.0.0.1:", ntohs(address.sin_port));
+    thread_ = std::thread([this] {
+      for (int nth = 0;; ++nth) {
+        const int socket = accept(listener_, nullptr, nullptr);
+        if (socket < 0) return;
+        talk_(socket, nth);
+        close(socket);
+      }
+    });
+  }
+  ~RawServer() {
+    shutdown(listener_, SHUT_RDWR);
+    thread_.join();
+    close(listener_);
+  }
+  const std::string& url() const { return url_; }
+
+ private:
+  std::function<void(int, int)> talk_;
+  int listener_;
+  std::string url_;
+  std::thread thread_;
+};
+
+// Reads one request's head; "" when the peer closed.
+std::string ReadHead(int socket) {
+  std::string head;
+  char byte = 0;
+  while (!absl::StrContains(head, "\r\n\r\n") && recv(socket, &byte, 1, 0) == 1) {
+    head.push_back(byte);
+  }
+  return head;
+}
+
+bool Send(int socket, const std::string& text) {
+  return send(socket, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+}
+
+std::string Ok(const std::string& body) {
+  return absl::StrCat("HTTP/1.1 200 OK\r\nContent-Length: ", body.size(), "\r\n\r\n", body);
+}
+
+std::unique_ptr<HttpTransport> Make(TransportOptions options) {
+  auto transport = MakeHttpTransport(std::move(options));
+  EXPECT_TRUE(transport.ok()) << transport.status();
+  return *std::move(transport);
+}
+
+std::unique_ptr<HttpTransport> To(const std::string& url) {
+  TransportOptions options;
+  options.url = url;
+  return Make(options);
+}
+
+HttpCall Get(const std::string& target) {
+  HttpCall call;
+  call.target = target;
+  return call;
+}
+
+std::string Gzip(const std::string& text) {
+  z_stream stream = {};
+  deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY);
+  std::string out(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+// ---- plain HTTP ----
+
+TEST(DoTest, SendsTheCallAndReturnsAnyStatus) {
+  Server server;
+  server->Post("/base/x", [](const httplib::Request& request, httplib::Response& response) {
+    response.status = 418;
+    response.set_header("X-Seen", absl::StrCat(request.get_header_value("Authorization"), "|",
+                                               request.get_header_value("X-Fixed"), "|",
+                                               request.get_header_value("Content-Type"), "|",
+                                               request.get_param_value("q")));
+    response.set_content(request.body, "text/plain");
+  });
+  server.Start();
+  TransportOptions options;
+  options.url = absl::StrCat("http://user:pw@", server.Authority(), "/base/");
+  options.headers = {{"X-Fixed", "1"}};
+  const auto transport = Make(options);
+  HttpCall call = Get("/x?q=a%20b");
+  call.method = "POST";
+  call.body = "body";
+  call.content_type = "application/json";
+  const auto answer = transport->Do(call);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->status, 418);
+  EXPECT_EQ(answer->Header("x-seen"), "Basic dXNlcjpwdw==|1|application/json|a b");
+  EXPECT_EQ(answer->body, "body");
+}
+
+// Longer than what a socket takes at once.
+std::string LongBody() {
+  std::string body;
+  while (body.size() < 4 << 20) absl::StrAppend(&body, body.size(), ",");
+  return body;
+}
+
+void Echo(const httplib::Request& request, httplib::Response& response) {
+  response.set_content(request.body, "text/plain");
+}
+
+HttpCall PostOf(std::string body) {
+  HttpCall call = Get("/echo");
+  call.method = "POST";
+  call.body = std::move(body);
+  call.content_type = "application/json";
+  return call;
+}
+
+TEST(DoTest, ALongBodyArrivesWhole) {
+  Server server;
+  server->Post("/echo", Echo);
+  server.Start();
+  const auto transport = To(absl::StrCat("http://", server.Authority()));
+  const HttpCall call = PostOf(LongBody());
+  for (int i = 0; i < 2; ++i) {
+    const auto answer = transport->Do(call);
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_TRUE(answer->body == call.body);
+  }
+}
+
+TEST(DoTest, ConnectionsAreKeptAndAGoneOneIsReplaced) {
+  std::atomic<int> connections = 0;
+  RawServer server([&](int socket, int nth) {
+    ++connections;
+    // The first connection answers twice and then closes in the face of the third request.
+    for (int i = 0; nth > 0 || i < 2; ++i) {
+      if (ReadHead(socket).empty()) return;
+      Send(socket, Ok("x"));
+    }
+    ReadHead(socket);
+  });
+  const auto transport = To(server.url());
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(transport->Do(Get("/")).ok()) << i;
+  EXPECT_EQ(connections, 2);
+}
+
+TEST(DoTest, PostIsNotSentTwiceUnlessItMayBe) {
+  std::atomic<int> requests = 0;
+  RawServer server([&](int socket, int nth) {
+    if (ReadHead(socket).empty()) return;
+    ++requests;
+    Send(socket, Ok("x"));
+    if (ReadHead(socket).empty()) return;
+    ++requests;
+    if (nth > 0) Send(socket, Ok("x"));
+  });
+  const auto transport = To(server.url());
+  ASSERT_TRUE(transport->Do(Get("/")).ok());
+  HttpCall post = Get("/");
+  post.method = "POST";
+  EXPECT_EQ(transport->Do(post).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(requests, 2);
+  ASSERT_TRUE(transport->Do(Get("/")).ok());
+}
+
+TEST(DoTest, NobodyListeningIsUnavailable) {
+  std::string url;
+  {
+    url = RawServer([](int, int) {}).url();
+  }
+  const auto status = To(url)->Do(Get("/")).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("connection refused"));
+}
+
+TEST(DoTest, GarbageIsUnavailable) {
+  RawServer server([](int socket, int) {
+    ReadHead(socket);
+    Send(socket, "SSH-2.0-OpenSSH_9.2\r\n\r\n");
+  });
+  EXPECT_EQ(To(server.url())->Do(Get("/")).status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST(DoTest, CutBodyIsUnavailable) {
+  RawServer server([](int socket, int) {
+    ReadHead(socket);
+    Send(socket, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
+  });
+  EXPECT_EQ(To(server.url())->Do(Get("/")).status().code(), absl::StatusCode::kUnavailable);
+}
+
+// ---- deadlines ----
+
+absl::Duration Since(MonotonicTime start) { return Clock::System().MonotonicNow() - start; }
+
+class SlowServerTest : public testing::TestWithParam<std::string> {};
+
+// Sends its prefix, then a byte at a time for ever: each single read is quick.
+TEST_P(SlowServerTest, WholeCallHasADeadline) {
+  RawServer server([&](int socket, int) {
+    ReadHead(socket);
+    Send(socket, GetParam());
+    while (Send(socket, "x")) poll(nullptr, 0, 1);
+  });
+  HttpCall call = Get("/");
+  call.timeout = absl::Milliseconds(50);
+  const auto status = To(server.url())->Do(call).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
+}
+
+INSTANTIATE_TEST_SUITE_P(DripIn, SlowServerTest,
+                         testing::Values("HTTP/1.1 200 O", "HTTP/1.1 200 OK\r\nX: ",
+                                         "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"));
+
+TEST(DoTest, SilentServerMeetsTheDeadline) {
+  RawServer server([](int socket, int) {
+    ReadHead(socket);
+    ReadHead(socket);
+  });
+  HttpCall call = Get("/");
+  call.timeout = absl::Milliseconds(50);
+  EXPECT_EQ(To(server.url())->Do(call).status().code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST(DoTest, BothTriesShareOneDeadline) {
+  absl::Notification done;
+  RawServer server([&](int socket, int nth) {
+    if (ReadHead(socket).empty()) return;
+    if (nth > 0) {  // silent, and open
+      done.WaitForNotification();
+      return;
+    }
+    Send(socket, Ok("x"));
+    ReadHead(socket);
+    // Closes when four fifths of the time are over: the call is sent again.
+    done.WaitForNotificationWithTimeout(absl::Milliseconds(800));
+  });
+  const auto transport = To(server.url());
+  ASSERT_TRUE(transport->Do(Get("/")).ok());
+  HttpCall call = Get("/");
+  call.method = "PUT";
+  call.timeout = absl::Seconds(1);
+  const MonotonicTime start = Clock::System().MonotonicNow();
+  EXPECT_EQ(transport->Do(call).status().code(), absl::StatusCode::kDeadlineExceeded);
+  const absl::Duration took = Since(start);
+  done.Notify();
+  EXPECT_LT(took, absl::Milliseconds(1500)) << took;
+}
+
+TEST(DoTest, ANameIsLookedUpWithinTheDeadline) {
+  FakeDnsServer dns;
+  dns.Hang();
+  TransportOptions options;
+  options.url = "http://slow.example";
+  options.dns = dns.Settings();
+  const auto transport = Make(options);
+  HttpCall call = Get("/");
+  call.timeout = absl::Milliseconds(100);
+  const MonotonicTime start = Clock::System().MonotonicNow();
+  EXPECT_EQ(transport->Do(call).status().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_LT(Since(start), absl::Seconds(1));
+}
+
+// What a call that was cut had not sent is never sent: it is not the kernel's to go on with.
+TEST(DoTest, ACallThatIsCutSendsNothingAfterwards) {
+  absl::Notification cut;
+  std::atomic<ssize_t> last = 1;
+  absl::Notification read;
+  RawServer server([&](int socket, int) {
+    cut.WaitForNotification();
+    char buffer[64 << 10];
+    while ((last = recv(socket, buffer, sizeof buffer, 0)) > 0) {
+    }
+    read.Notify();
+  });
+  HttpCall call = PostOf(LongBody() + LongBody());
+  call.timeout = absl::Milliseconds(100);
+  EXPECT_EQ(To(server.url())->Do(call).status().code(), absl::StatusCode::kDeadlineExceeded);
+  cut.Notify();
+  read.WaitForNotification();
+  EXPECT_EQ(last, -1) << "the server saw a request's end instead of a reset";
+}
+
+// ---- sizes ----
+
+struct Flood {
+  std::string prefix, again;  // the second for ever
+};
+
+class FloodingServerTest : public testing::TestWithParam<Flood> {};
+
+TEST_P(FloodingServerTest, EndsSoon) {
+  std::atomic<size_t> sent = 0;
+  RawServer server([&](int socket, int) {
+    ReadHead(socket);
+    Send(socket, GetParam().prefix);
+    std::string piece;
+    while (piece.size() < 32'000) piece += GetParam().again;
+    while (Send(socket, piece)) sent += piece.size();
+  });
+  HttpCall call = Get("/");
+  call.timeout = absl::Seconds(20);
+  EXPECT_EQ(To(server.url())->Do(call).status().code(), absl::StatusCode::kResourceExhausted);
+  // What the kernel took of it included.
+  EXPECT_LT(sent, 10u << 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows, FloodingServerTest,
+    testing::Values(Flood{"HTTP/1.1 200 ", "x"}, Flood{"HTTP/1.1 200 OK\r\n", "a:\r\n"},
+                    Flood{"HTTP/1.1 200 OK\r\na: ", "x"},
+                    Flood{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;", "x"}));
+
+// A recursive matcher of the line would need more stack than there is.
+TEST(DoTest, ALongStatusLineIsRefused) {
+  RawServer server([](int socket, int) {
+    ReadHead(socket);
+    Send(socket, absl::StrCat("HTTP/1.1 200 ", std::string(1 << 20, 'x'), "\r\n\r\n"));
+  });
+  EXPECT_EQ(To(server.url())->Do(Get("/")).status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST(DoTest, ABodyHasNoMoreRoomThanItsLimit) {
+  const std::string chunk = absl::StrCat("4000\r\n", std::string(0x4000, 'x'), "\r\n");
+  RawServer server([&](int socket, int) {
+    ReadHead(socket);
+    Send(socket, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    for (int i = 0; i < 40; ++i) Send(socket, chunk);
+    Send(socket, "0\r\n\r\n");
+  });
+  HttpCall call = Get("/");
+  call.max_body_bytes = 700'000;
+  const auto answer = To(server.url())->Do(call);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->body.size(), 40u * 0x4000);
+  EXPECT_LE(answer->body.capacity(), 700'000u + 64);
+}
+
+TEST(DoTest, LargeBodiesAreRefusedWhetherAnnouncedOrNot) {
+  const std::string body(10'000, 'x');
+  RawServer server([&](int socket, int nth) {
+    ReadHead(socket);
+    Send(socket, nth == 0 ? Ok(body) : "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + body);
+  });
+  const auto transport = To(server.url());
+  HttpCall call = Get("/");
+  call.max_body_bytes = 9'999;
+  EXPECT_EQ(transport->Do(call).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(transport->Do(call).status().code(), absl::StatusCode::kResourceExhausted);
+  call.max_body_bytes = 10'000;
+  const auto answer = transport->Do(call);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->body, body);
+}
+
+TEST(DoTest, GzipIsUndoneAndABombIsStopped) {
+  const std::string text(50 << 20, 'x');
+  const std::string packed = Gzip(text);
+  ASSERT_LT(packed.size(), 100'000u);
+  RawServer server([&](int socket, int) {
+    EXPECT_THAT(ReadHead(socket), HasSubstr("Accept-Encoding: gzip"));
+    Send(socket, absl::StrCat("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ",
+                              packed.size(), "\r\n\r\n", packed));
+  });
+  const auto transport = To(server.url());
+  HttpCall call = Get("/");
+  call.max_body_bytes = 1 << 20;
+  EXPECT_EQ(transport->Do(call).status().code(), absl::StatusCode::kResourceExhausted);
+  call.max_body_bytes = text.size();
+  const auto answer = transport->Do(call);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->body.size(), text.size());
+}
+
+// ---- redirects ----
+
+TEST(RedirectTest, APostStaysOneOrBecomesAGetWithoutItsBody) {
+  Server server;
+  const auto say = [](const httplib::Request& request, httplib::Response& response) {
+    response.set_content(absl::StrCat(request.method, " ", request.body, " ",
+                                      request.get_header_value("Content-Type")),
+                         "text/plain");
+  };
+  server->Get("/end", say);
+  server->Post("/end", say);
+  for (const int status : {303, 307}) {
+    server->Post(absl::StrCat("/", status), [status](const auto&, httplib::Response& response) {
+      response.set_redirect("/end", status);
+    });
+  }
+  server.Start();
+  const auto transport = To(absl::StrCat("http://", server.Authority()));
+  HttpCall call = PostOf("body");
+  call.target = "/307";
+  EXPECT_EQ(transport->Do(call)->body, "POST body application/json");
+  call.target = "/303";
+  EXPECT_EQ(transport->Do(call)->body, "GET  ");
+}
+
+TEST(RedirectTest, SameHostKeepsCredentialsOtherHostDropsThem) {
+  Server other;
+  other->Get("/far", [](const httplib::Request& request, httplib::Response& response) {
+    response.set_content(absl::StrCat("far:", request.get_header_value("Authorization"),
+                                      request.get_header_value("X-Secret")),
+                         "text/plain");
+  });
+  other.Start();
+  Server server;
+  server->Get("/near", [](const httplib::Request&, httplib::Response& response) {
+    response.set_redirect("/here?a=b%20c");
+  });
+  server->Get("/here", [](const httplib::Request& request, httplib::Response& response) {
+    response.set_content(request.get_header_value("Authorization"), "text/plain");
+  });
+  server->Get("/away", [&](const httplib::Request&, httplib::Response& response) {
+    response.set_redirect(absl::StrCat("http://", other.Authority(), "/far"));
+  });
+  server->Get("/loop", [](const httplib::Request&, httplib::Response& response) {
+    response.set_redirect("/loop");
+  });
+  server.Start();
+  TransportOptions options;
+  options.url = absl::StrCat("http://", server.Authority());
+  options.token = "t";
+  options.headers = {{"X-Secret", "s"}};
+  const auto transport = Make(options);
+  EXPECT_EQ(transport->Do(Get("/near"))->body, "Bearer t");
+  EXPECT_EQ(transport->Do(Get("/away"))->body, "far:");
+  EXPECT_EQ(transport->Do(Get("/loop")).status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST(RedirectTest, WhoMayNotLeaveTheOriginFollowsWithinItOnly) {
+  std::atomic<int> far = 0;
+  RawServer other([&](int socket, int) {
+    ReadHead(socket);
+    ++far;
+    Send(socket, Ok("secret"));
+  });
+  Server server;
+  server->Get("/near", [](const httplib::Request&, httplib::Response& response) {
+    response.set_redirect("/here");
+  });
+  server->Get("/here", [](const httplib::Request&, httplib::Response& response) {
+    response.set_content("here", "text/plain");
+  });
+  std::string away;
+  server->Get("/away", [&](const httplib::Request&, httplib::Response& response) {
+    response.set_redirect(away);
+  });
+  server.Start();
+  TransportOptions options;
+  options.url = absl::StrCat("http://", server.Authority());
+  options.leave_origin = false;
+  const auto transport = Make(options);
+  EXPECT_EQ(transport->Do(Get("/near"))->body, "here");
+  const std::string https = absl::StrCat("https://", server.Authority(), "/here");
+  const std::string name = absl::StrReplaceAll(options.url, {{"127.0.0.1", "localhost"}});
+  for (const std::string& to : {other.url() + "/far", https, name, absl::StrCat("//x", "/far")}) {
+    away = to;
+    const auto status = transport->Do(Get("/away")).status();
+    EXPECT_EQ(status, absl::FailedPreconditionError(
+                          absl::StrCat(options.url,
+                                       ": status 302 redirects to another scheme, host or port, "
+                                       "which is not followed")));
+  }
+  EXPECT_EQ(far, 0);
+}
+
+// ---- addresses ----
+
+class AddressesTest : public testing::Test {
+ protected:
+  AddressesTest()
+      : server_([this](int socket, int) {
+          ++connections_;
+          if (!ReadHead(socket).empty()) Send(socket, Ok("x"));
+        }) {}
+
+  absl::Status Ask(const std::string& host, std::vector<std::string> allowed) {
+    TransportOptions options;
+    options.url = absl::StrReplaceAll(server_.url(), {{"127.0.0.1", host}});
+    options.addresses = std::make_shared<AddressRules>(*AddressRules::Parse(allowed));
+    options.dns = dns_.Settings();
+    return Make(options)->Do(Get("/")).status();
+  }
+
+  std::atomic<int> connections_ = 0;
+  FakeDnsServer dns_;
+  RawServer server_;
+};
+
+TEST_F(AddressesTest, WhatIsNotAllowedIsNotConnectedTo) {
+  dns_.Set("inside.example", {"127.0.0.1"});
+  for (const char* host : {"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "inside.example"}) {
+    const absl::Status status = Ask(host, {});
+    EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("is a loopback address"));
+  }
+  EXPECT_EQ(connections_, 0);
+}
+
+TEST_F(AddressesTest, WhatIsAllowedIs) {
+  dns_.Set("inside.example", {"127.0.0.1"});
+  for (const char* host : {"127.0.0.1", "[::ffff:127.0.0.1]", "inside.example"}) {
+    const absl::Status status = Ask(host, {"127.0.0.0/8"});
+    EXPECT_TRUE(status.ok()) << host << ": " << status;
+  }
+}
+
+// The first answer is not what counts: each connection goes to an address that was checked.
+TEST_F(AddressesTest, OfSeveralAddressesThoseThatAreAllowedAreTried) {
+  dns_.Set("mixed.example", {"169.254.169.254", "127.0.0.1"});
+  EXPECT_TRUE(Ask("mixed.example", {"127.0.0.1"}).ok());
+  dns_.Set("mixed.example", {"127.0.0.1", "169.254.169.254"});
+  EXPECT_TRUE(Ask("mixed.example", {"127.0.0.1"}).ok());
+}
+
+// ---- arguments ----
+
+TEST(DoTest, LineBreaksNeverReachTheWire) {
+  const auto transport = To("http://127.0.0.1:1");
+  HttpCall call = Get("/a\r\nX: y");
+  EXPECT_EQ(transport->Do(call).status().code(), absl::StatusCode::kInvalidArgument);
+  call = Get("/");
+  call.headers = {{"X", "a\nb"}};
+  EXPECT_EQ(transport->Do(call).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(MakeHttpTransportTest, ErrorsDoNotShowThePassword) {
+  TransportOptions options;
+  options.url = "http://user:secret@host:0/";
+  const auto status = MakeHttpTransport(options).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), Not(HasSubstr("secret")));
+  options.url = "http://user:secret@127.0.0.1:1/";
+  EXPECT_THAT(std::string(Make(options)->Do(Get("/")).status().message()),
+              Not(HasSubstr("secret")));
+}
+
+// ---- TLS ----
+
+class TlsTest : public testing::Test {
+ protected:
+  // A server certificate for 127.0.0.1 and db.example only.
+  const Pair server_pair_ = SelfSigned("IP:127.0.0.1,DNS:db.example");
+  const Pair client_pair_ = SelfSigned("DNS:client");
+
+  std::unique_ptr<httplib::Server> MakeServer(bool wants_client) const {
+    return MakeServer(wants_client, server_pair_);
+  }
+
+  std::unique_ptr<httplib::Server> MakeServer(bool wants_client, const Pair& pair) const {
+    const std::string client_ca =
+        wants_client ? TempFile("client.crt", client_pair_.certificate) : "";
+    auto server = std::make_unique<httplib::SSLServer>(
+        TempFile("server.crt", pair.certificate).c_str(), TempFile("server.key", pair.key).c_str(),
+        wants_client ? client_ca.c_str() : nullptr);
+    server->Get("/", [](const httplib::Request& request, httplib::Response& response) {
+      response.set_content(SSL_get_servername(request.ssl, TLSEXT_NAMETYPE_host_name) == nullptr
+                               ? "none"
+                               : SSL_get_servername(request.ssl, TLSEXT_NAMETYPE_host_name),
+                           "text/plain");
+    });
+    server->Post("/echo", Echo);
+    return server;
+  }
+};
+
+TEST_F(TlsTest, ALongBodyArrivesWhole) {
+  Server server(MakeServer(false));
+  server.Start();
+  TransportOptions options;
+  options.url = absl::StrCat("https://", server.Authority());
+  options.ca_data = server_pair_.certificate;
+  const auto transport = Make(options);
+  const HttpCall call = PostOf(LongBody());
+  for (int i = 0; i < 2; ++i) {
+    const auto answer = transport->Do(call);
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_TRUE(answer->body == call.body);
+  }
+}
+
+TEST_F(TlsTest, CertificateMustBeTrustedAndNameTheServer) {
+  Server server(MakeServer(false));
+  server.Start();
+  TransportOptions options;
+  options.url = absl::StrCat("https://", server.Authority());
+  const auto untrusted = Make(options)->Do(Get("/")).status();
+  EXPECT_EQ(untrusted.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(untrusted.message()), HasSubstr("certificate refused: self-signed"));
+
+  options.ca_data = server_pair_.certificate;
+  EXPECT_EQ(Make(options)->Do(Get("/"))->body, "none");  // an address is no server name
+
+  options.server_name = "db.example";
+  EXPECT_EQ(Make(options)->Do(Get("/"))->body, "db.example");
+
+  options.server_name = "other.example";
+  const auto misnamed = Make(options)->Do(Get("/")).status();
+  EXPECT_THAT(std::string(misnamed.message()), HasSubstr("certificate refused: hostname mismatch"));
+
+  options.ca_data.clear();
+  options.insecure_skip_verify = true;
+  EXPECT_EQ(Make(options)->Do(Get("/"))->body, "other.example");
+}
+
+// As Go: each certificate of the CA file is an anchor.
+TEST_F(TlsTest, AnIntermediateAloneIsEnoughToTrust) {
+  const Pair root = Issue("root", "", true);
+  const Pair intermediate = Issue("intermediate", "", true, &root);
+  const Pair leaf = Issue("leaf", "IP:127.0.0.1", false, &intermediate);
+  Server server(MakeServer(false, leaf));
+  server.Start();
+  TransportOptions options;
+  options.url = absl::StrCat("https://", server.Authority());
+  options.ca_data = intermediate.certificate;
+  const auto answer = Make(options)->Do(Get("/"));
+  EXPECT_TRUE(answer.ok()) << answer.status();
+  options.ca_data = leaf.certificate;
+  EXPECT_TRUE(Make(options)->Do(Get("/")).ok());
+  options.ca_data = root.certificate;  // the server does not show what is between
+  EXPECT_FALSE(Make(options)->Do(Get("/")).ok());
+}
+
+TEST_F(TlsTest, ClientCertificateIsShown) {
+  Server server(MakeServer(true));
+  server.Start();
+  TransportOptions options;
+  options.url = absl::StrCat("https://", server.Authority());
+  options.ca_file = TempFile("ca.crt", server_pair_.certificate);
+  EXPECT_EQ(Make(options)->Do(Get("/")).status().code(), absl::StatusCode::kUnavailable);
+  options.client_cert_data = client_pair_.certificate;
+  options.client_key_data = client_pair_.key;
+  EXPECT_TRUE(Make(options)->Do(Get("/")).ok());
+  options.client_key_data = server_pair_.key;
+  EXPECT_EQ(MakeHttpTransport(options).status().message(),
+            "client key data is not the key of the certificate in client certificate data");
+}
+
+TEST_F(TlsTest, ConnectionIsReusedAfterAnAnswer) {
+  Server server(MakeServer(false));
+  std::set<int> peers;
+  server->set_pre_routing_handler([&](const httplib::Request& request, httplib::Response&) {
+    peers.insert(request.remote_port);
+    return httplib::Server::HandlerResponse::Unhandled;
+  });
+  server.Start();
+  TransportOptions options;
+  options.url = absl::StrCat("https://", server.Authority());
+  options.ca_data = server_pair_.certificate;
+  const auto transport = Make(options);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(transport->Do(Get("/")).ok());
+  EXPECT_EQ(peers.size(), 1u);
+}
+
+// What TLS sends at the end goes out before the descriptor is closed, whose number may be another
+// connection's from then on.
+TEST_F(TlsTest, TheEndIsSaidOnTheConnectionItself) {
+  const SslCtxPtr context(SSL_CTX_new(TLS_server_method()));
+  ASSERT_EQ(
+      SSL_CTX_use_certificate_file(
+          context.get(), TempFile("end.crt", server_pair_.certificate).c_str(), SSL_FILETYPE_PEM),
+      1);
+  ASSERT_EQ(SSL_CTX_use_PrivateKey_file(
+                context.get(), TempFile("end.key", server_pair_.key).c_str(), SSL_FILETYPE_PEM),
+            1);
+  std::atomic<int> end = -1;
+  {
+    RawServer server([&](int socket, int) {
+      const SslPtr ssl(SSL_new(context.get()));
+      SSL_set_fd(ssl.get(), socket);
+      char byte = 0;
+      if (SSL_accept(ssl.get()) != 1 || SSL_read(ssl.get(), &byte, 1) != 1) return;
+      const std::string answer = Ok("x");
+      SSL_write(ssl.get(), answer.data(), static_cast<int>(answer.size()));
+      int got = 1;
+      while (got > 0) got = SSL_read(ssl.get(), &byte, 1);
+      end = SSL_get_error(ssl.get(), got);
+    });
+    TransportOptions options;
+    options.url = absl::StrCat("https", server.url().substr(4));
+    options.ca_data = server_pair_.certificate;
+    ASSERT_TRUE(Make(options)->Do(Get("/")).ok());
+  }
+  EXPECT_EQ(end, SSL_ERROR_ZERO_RETURN);
+}
+
+TEST_F(TlsTest, HandshakeThatHangsMeetsTheDeadline) {
+  RawServer server([](int socket, int) { ReadHead(socket); });
+  TransportOptions options;
+  options.url = absl::StrCat("https", server.url().substr(4));
+  HttpCall call = Get("/");
+  call.timeout = absl::Milliseconds(50);
+  EXPECT_EQ(Make(options)->Do(call).status().code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+// ---- streams ----
+
+TEST(StreamTest, PiecesComeAsTheyAreSent) {
+  absl::Notification first_seen;
+  RawServer server([&](int socket, int) {
+    ReadHead(socket);
+    Send(socket, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\none\n\r\n");
+    first_seen.WaitForNotification();
+    Send(socket, "4\r\ntwo\n\r\n0\r\n\r\n");
+  });
+  std::string got;
+  const auto status = To(server.url())->Stream(Get("/"), [&](absl::string_view piece) {
+    absl::StrAppend(&got, piece);
+    if (got == "one\n") first_seen.Notify();
+    return true;
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(got, "one\ntwo\n");
+}
+
+TEST(StreamTest, ReceiverMayEndIt) {
+  RawServer server([](int socket, int) {
+    ReadHead(socket);
+    Send(socket, "HTTP/1.1 200 OK\r\n\r\n");
+    while (Send(socket, "x")) std::this_thread::yield();
+  });
+  EXPECT_TRUE(To(server.url())->Stream(Get("/"), [](absl::string_view) { return false; }).ok());
+}
+
+TEST(StreamTest, SilenceIsTooLate) {
+  RawServer server([](int socket, int) {
+    ReadHead(socket);
+    Send(socket, "HTTP/1.1 200 OK\r\n\r\n");
+    ReadHead(socket);
+  });
+  HttpCall call = Get("/");
+  call.timeout = absl::Milliseconds(50);
+  EXPECT_EQ(To(server.url())->Stream(call, [](absl::string_view) { return true; }).code(),
+            absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST(StreamTest, HeadHasATimeOfItsOwn) {
+  absl::Notification opened;
+  RawServer server([&](int socket, int number) {
+    ReadHead(socket);
+    if (number > 0) {
+      Send(socket, "HTTP/1.1 200 OK\r\n\r\n");
+      opened.WaitForNotificationWithTimeout(absl::Milliseconds(150));
+      Send(socket, "late");
+      return;
+    }
+    ReadHead(socket);
+  });
+  const auto transport = To(server.url());
+  HttpCall call = Get("/");
+  call.head_timeout = absl::Milliseconds(50);
+  const auto late = transport->Stream(call, [](absl::string_view) { return true; });
+  EXPECT_EQ(late.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_TRUE(absl::StrContains(late.message(), "50ms")) << late;
+  // After the head it is the call's.
+  std::string got;
+  const auto status = transport->Stream(call, [&](absl::string_view piece) {
+    absl::StrAppend(&got, piece, ";");
+    return true;
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(got, ";late;");
+}
+
+TEST(StreamTest, ErrorStatusKeepsItsMeaningAndText) {
+  Server server;
+  server->Get("/gone", [](const httplib::Request&, httplib::Response& response) {
+    response.status = 410;
+    response.set_content("too old", "text/plain");
+  });
+  server.Start();
+  const auto transport = To(absl::StrCat("http://", server.Authority()));
+  const auto never = [](absl::string_view) {
+    ADD_FAILURE();
+    return true;
+  };
+  EXPECT_EQ(transport->Stream(Get("/gone"), never), absl::OutOfRangeError("too old"));
+  EXPECT_EQ(transport->Stream(Get("/none"), never).code(), absl::StatusCode::kNotFound);
+}
+
+TEST(ShutdownTest, EndsABlockedStreamAndRefusesNewCalls) {
+  absl::Notification streaming;
+  RawServer server([&](int socket, int) {
+    ReadHead(socket);
+    Send(socket, "HTTP/1.1 200 OK\r\n\r\nx");
+    ReadHead(socket);
+  });
+  const auto transport = To(server.url());
+  std::thread stopper([&] {
+    streaming.WaitForNotification();
+    transport->Shutdown();
+  });
+  const auto status = transport->Stream(Get("/"), [&](absl::string_view) {
+    if (!streaming.HasBeenNotified()) streaming.Notify();
+    return true;
+  });
+  stopper.join();
+  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(transport->Do(Get("/")).status().code(), absl::StatusCode::kCancelled);
+}
+
+}  // namespace
+}  // namespace flyball::http

@@ -1,0 +1,43 @@
+// An http or https URL taken apart, as far as a client needs it.
+//
+// Pure.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace flyball::http {
+
+struct Url {
+  bool tls = false;
+  std::string host;  // without brackets; lower case
+  int port = 0;      // 80 or 443 if the text has none
+  std::string path;  // "" or "/base/path", without a slash at the end and without the query
+  std::string username, password;  // percent-decoded
+
+  // kInvalidArgument without the password in its text.
+  static absl::StatusOr<Url> Parse(absl::string_view text);
+
+  bool SameOrigin(const Url& other) const {
+    return tls == other.tls && host == other.host && port == other.port;
+  }
+  // "https://host:port", IPv6 in brackets.
+  std::string Origin() const;
+};
+
+// Percent-encodes all but letters, digits and -_.~, for a path segment or a query's value.
+std::string UrlEscape(absl::string_view text);
+
+// Where a Location header leads from `from` + `target`: the URL of its origin and the target on it.
+struct RedirectTarget {
+  Url origin;
+  std::string target;
+};
+
+// What may not stand in a request line is encoded.
+absl::StatusOr<RedirectTarget> ResolveRedirect(const Url& from, absl::string_view target,
+                                               absl::string_view location);
+
+}  // namespace flyball::http

@@ -1,0 +1,46 @@
+// Waiting on sockets: until a deadline, or until those who wait are told to stop.
+#pragma once
+
+#include <poll.h>
+
+#include <atomic>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "base/clock.h"
+
+namespace flyball::http {
+
+// Ends the waits of all who look at it, for good. Thread-safe.
+class StopSignal {
+ public:
+  StopSignal();
+  ~StopSignal();
+  StopSignal(const StopSignal&) = delete;
+  StopSignal& operator=(const StopSignal&) = delete;
+
+  void Set();
+  bool IsSet() const { return set_.load(std::memory_order_acquire); }
+  int fd() const { return fd_; }  // readable once set
+
+ private:
+  const int fd_;
+  std::atomic<bool> set_ = false;
+};
+
+// How long the steps of one call may take together. `stop` outlives them.
+struct Until {
+  MonotonicTime deadline;
+  const StopSignal* stop;
+
+  bool Over() const;
+  // kCancelled: told to stop; kDeadlineExceeded: the time is over.
+  absl::Status Check() const;
+};
+
+// Until one of `fds`, of which there are 16 at most, is ready: poll's `revents` say which. Errors
+// as Until::Check.
+absl::Status WaitFor(absl::Span<pollfd> fds, const Until& until);
+absl::Status WaitFor(int fd, short events, const Until& until);
+
+}  // namespace flyball::http

@@ -1,0 +1,100 @@
+#include "kube/client/api_client.h"
+
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
+#include "base/status_macros.h"
+#include "base/steady_wait.h"
+#include "http/client/url.h"
+#include "kube/client/api_error.h"
+
+namespace flyball::kube {
+namespace {
+
+constexpr int kMaxRetries = 3;
+
+// Seconds to wait before the same may be asked again; negative: it may not.
+int RetryAfterSeconds(const http::HttpAnswer& answer) {
+  int seconds = -1;
+  if (answer.status != 429 && answer.status / 100 != 5) return -1;
+  return absl::SimpleAtoi(answer.Header("Retry-After"), &seconds) ? seconds : -1;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ApiClient::Get(absl::string_view path) {
+  ++counters_.gets;
+  return Call("GET", path, "", "");
+}
+
+absl::StatusOr<std::string> ApiClient::Create(absl::string_view path, absl::string_view json) {
+  ++counters_.creates;
+  return Call("POST", path, json, "application/json");
+}
+
+absl::StatusOr<std::string> ApiClient::Update(absl::string_view path, absl::string_view json) {
+  ++counters_.updates;
+  return Call("PUT", path, json, "application/json");
+}
+
+absl::StatusOr<std::string> ApiClient::MergePatch(absl::string_view path, absl::string_view json) {
+  ++counters_.patches;
+  return Call("PATCH", path, json, "application/merge-patch+json");
+}
+
+void ApiClient::Shutdown() {
+  absl::MutexLock lock(&mutex_);
+  shut_ = true;
+}
+
+bool ApiClient::Wait(absl::Duration wait) {
+  absl::MutexLock lock(&mutex_);
+  return !AwaitFor(mutex_, absl::Condition(&shut_), wait);
+}
+
+absl::StatusOr<std::string> ApiClient::Call(absl::string_view method, absl::string_view path,
+                                            absl::string_view json,
+                                            absl::string_view content_type) {
+  http::HttpCall call;
+  call.method = std::string(method);
+  call.target = std::string(path);
+  call.headers = {{"Accept", "application/json"}};
+  call.body = std::string(json);
+  call.content_type = std::string(content_type);
+  call.repeatable = true;
+  absl::StatusOr<std::string> stored = Try(std::move(call));
+  if (!stored.ok()) ++counters_.errors;
+  return stored;
+}
+
+absl::StatusOr<std::string> ApiClient::Try(http::HttpCall call) {
+  const MonotonicTime deadline = Clock::System().MonotonicNow() + timeout_;
+  call.timeout = timeout_;
+  for (int tries = 0;; ++tries) {
+    ASSIGN_OR_RETURN(http::HttpAnswer answer, server_.Do(call));
+    if (answer.status / 100 == 2) return std::move(answer.body);
+    const int seconds = RetryAfterSeconds(answer);
+    const absl::Duration left = deadline - Clock::System().MonotonicNow();
+    if (seconds < 0 || tries == kMaxRetries || absl::Seconds(seconds) >= left ||
+        !Wait(absl::Seconds(seconds))) {
+      return AnswerError(call.method, call.target, answer);
+    }
+    call.timeout = deadline - Clock::System().MonotonicNow();
+  }
+}
+
+std::string ObjectPath(absl::string_view group, absl::string_view version, absl::string_view ns,
+                       absl::string_view resource, absl::string_view name,
+                       absl::string_view subresource) {
+  std::string path =
+      group.empty() ? absl::StrCat("/api/", version) : absl::StrCat("/apis/", group, "/", version);
+  if (!ns.empty()) absl::StrAppend(&path, "/namespaces/", http::UrlEscape(ns));
+  absl::StrAppend(&path, "/", resource);
+  if (!name.empty()) absl::StrAppend(&path, "/", http::UrlEscape(name));
+  if (!subresource.empty()) absl::StrAppend(&path, "/", subresource);
+  return path;
+}
+
+}  // namespace flyball::kube

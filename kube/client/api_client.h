@@ -1,0 +1,67 @@
+// Single objects of the Kubernetes API as JSON text: get, create, update, patch.
+//
+// Thread-safe. Errors have the code of HttpStatusCode (transport.h) and the message of the API's
+// Status object alone, as client-go's errors read: `deployments.apps "web" not found`. kAborted is
+// a conflict (409 Conflict); kAlreadyExists is 409 AlreadyExists. 429 and 5xx with Retry-After are
+// tried again after that time, within the timeout, three times at most. What the transport cannot
+// send at all has the transport's errors. All calls name their object, so a call whose kept
+// connection turned out to be gone is sent once more.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "http/client/transport.h"
+
+namespace flyball::kube {
+
+class ApiClient {
+ public:
+  // What was asked, by kind, and how much of it failed; for self-metrics.
+  struct Counters {
+    std::atomic<uint64_t> gets = 0, creates = 0, updates = 0, patches = 0, errors = 0;
+  };
+
+  // `server` outlives the client.
+  explicit ApiClient(http::HttpTransport& server, absl::Duration timeout = absl::Seconds(10))
+      : server_(server), timeout_(timeout) {}
+
+  // Paths begin with "/api/" or "/apis/"; the answer is the object as stored.
+  absl::StatusOr<std::string> Get(absl::string_view path);
+  absl::StatusOr<std::string> Create(absl::string_view path, absl::string_view json);
+  absl::StatusOr<std::string> Update(absl::string_view path, absl::string_view json);
+  // application/merge-patch+json. A resourceVersion in its metadata makes it conditional.
+  absl::StatusOr<std::string> MergePatch(absl::string_view path, absl::string_view json);
+
+  // Ends the waits for a Retry-After, now and later; calls under way are the transport's to end.
+  void Shutdown();
+
+  const Counters& counters() const { return counters_; }
+
+ private:
+  absl::StatusOr<std::string> Call(absl::string_view method, absl::string_view path,
+                                   absl::string_view json, absl::string_view content_type);
+  absl::StatusOr<std::string> Try(http::HttpCall call);
+  // False: it is over before `wait` is.
+  bool Wait(absl::Duration wait);
+
+  http::HttpTransport& server_;
+  const absl::Duration timeout_;
+  Counters counters_;
+  absl::Mutex mutex_;
+  bool shut_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+// "/api/v1/namespaces/shop/pods/web-1", "/apis/apps/v1/namespaces/shop/deployments/web/scale".
+// `ns` "" for cluster-scoped ones; `subresource` "" for none.
+std::string ObjectPath(absl::string_view group, absl::string_view version, absl::string_view ns,
+                       absl::string_view resource, absl::string_view name,
+                       absl::string_view subresource = "");
+
+}  // namespace flyball::kube

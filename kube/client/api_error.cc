@@ -1,0 +1,114 @@
+#include "kube/client/api_error.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "http/client/transport.h"
+#include "kube/objects/label_syntax.h"
+#include "nlohmann/json.hpp"
+
+namespace flyball::kube {
+namespace {
+
+constexpr size_t kMaxShown = 200;
+constexpr size_t kMaxText = 2048;  // of a body that client-go takes into a message
+
+std::string TextOf(const nlohmann::json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::string MessageOf(absl::string_view body) {
+  const auto json = nlohmann::json::parse(body.begin(), body.end(), nullptr, false);
+  if (json.is_object() && json.contains("message")) return TextOf(json, "message");
+  return std::string(absl::StripAsciiWhitespace(body.substr(0, kMaxShown)));
+}
+
+// " (get deployments.apps web)": what was asked for, as far as the path says.
+std::string AskedFor(absl::string_view method, absl::string_view path) {
+  path = path.substr(0, path.find('?'));
+  std::vector<absl::string_view> parts = absl::StrSplit(path, '/', absl::SkipEmpty());
+  const bool core = !parts.empty() && parts[0] == "api";
+  const size_t root = core ? 2 : 3;
+  if (parts.size() <= root) return "";
+  // client-go's scale client does not know the group that it asks.
+  std::string group = core || parts.back() == "scale" ? "" : absl::StrCat(".", parts[1]);
+  parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(root));
+  if (parts[0] == "namespaces" && parts.size() > 2) parts.erase(parts.begin(), parts.begin() + 2);
+  return absl::StrCat(" (", absl::AsciiStrToLower(method), " ", parts[0], group,
+                      parts.size() > 1 ? absl::StrCat(" ", parts[1]) : "", ")");
+}
+
+std::string GenericMessage(int status, absl::string_view text) {
+  switch (status) {
+    case 400:
+      return "the server rejected our request for an unknown reason";
+    case 401:
+      return "the server has asked for the client to provide credentials";
+    case 404:
+      return "the server could not find the requested resource";
+    case 405:
+      return "the server does not allow this method on the requested resource";
+    case 406:
+      if (text.empty() || text == "unknown") {
+        return "the server was unable to respond with a content type that the client supports";
+      }
+      return std::string(text);
+    case 403:
+    case 415:
+      return std::string(text);
+    case 409:
+      return "the server reported a conflict";
+    case 422:
+      return "the server rejected our request due to an error in our request";
+    case 429:
+      return "the server has received too many requests and has asked us to try again later";
+    case 503:
+      return "the server is currently unable to handle the request";
+    case 504:
+      return "the server was unable to return a response in the time allotted, but may still be "
+             "processing the request";
+    default:
+      break;
+  }
+  if (status >= 500) {
+    return absl::StrCat("an error on the server (", GoQuoted(text),
+                        ") has prevented the request from succeeding");
+  }
+  return absl::StrCat("the server responded with the status code ", status,
+                      " but did not return more information");
+}
+
+}  // namespace
+
+absl::Status ApiError(absl::string_view what, int http_status, absl::string_view body) {
+  const std::string message = MessageOf(body);
+  return absl::Status(
+      http::HttpStatusCode(http_status),
+      absl::StrCat(what, ": ", message.empty() ? absl::StrCat("HTTP ", http_status) : message));
+}
+
+absl::Status AnswerError(absl::string_view method, absl::string_view path,
+                         const http::HttpAnswer& answer) {
+  const absl::StatusCode code = http::HttpStatusCode(answer.status);
+  const auto json = nlohmann::json::parse(answer.body, nullptr, false);
+  if (json.is_object() && TextOf(json, "kind") == "Status" && TextOf(json, "status") != "Success") {
+    const bool exists = answer.status == 409 && TextOf(json, "reason") == "AlreadyExists";
+    return absl::Status(exists ? absl::StatusCode::kAlreadyExists : code, TextOf(json, "message"));
+  }
+  const absl::string_view type = answer.Header("Content-Type");
+  std::string text = "unknown";
+  if (type.empty() || absl::StartsWith(type, "text/")) {
+    text =
+        std::string(absl::StripAsciiWhitespace(absl::string_view(answer.body).substr(0, kMaxText)));
+  }
+  const bool exists = answer.status == 409 && method == "POST";
+  return absl::Status(exists ? absl::StatusCode::kAlreadyExists : code,
+                      absl::StrCat(GenericMessage(answer.status, text), AskedFor(method, path)));
+}
+
+}  // namespace flyball::kube

@@ -1,0 +1,120 @@
+#include "kube/client/discovery.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace flyball::kube {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+using Bodies = std::map<std::string, std::string>;
+
+// Answers from a table of paths; what is not in it is 404, "" is a dead server.
+class ScriptedServer : public http::HttpTransport {
+ public:
+  explicit ScriptedServer(Bodies bodies) : bodies_(std::move(bodies)) {}
+  absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall& call) override {
+    http::HttpAnswer answer;
+    const auto found = bodies_.find(call.target);
+    if (found != bodies_.end() && found->second.empty()) return absl::UnavailableError("dead");
+    answer.status = found == bodies_.end() ? 404 : 200;
+    if (found != bodies_.end()) answer.body = found->second;
+    return answer;
+  }
+  absl::Status Stream(const http::HttpCall&,
+                      const std::function<bool(absl::string_view)>&) override {
+    return absl::UnimplementedError("");
+  }
+  void Shutdown() override {}
+
+ private:
+  const Bodies bodies_;
+};
+
+std::vector<std::string> Short(const Discovery& discovery) {
+  std::vector<std::string> lines;
+  for (const ResourceInfo& info : discovery.resources) {
+    lines.push_back(absl::StrCat(info.name.ToString(), " ", info.version, " ", info.kind, " ",
+                                 info.singular, info.namespaced ? " ns" : "",
+                                 info.listable ? " list" : "", info.watchable ? " watch" : "",
+                                 info.scalable ? " scale" : ""));
+  }
+  return lines;
+}
+
+TEST(DiscoverTest, AggregatedDocumentsTakeTwoRequests) {
+  ScriptedServer server(Bodies{
+      {"/api", R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{},"versions":[
+        {"version":"v1","resources":[
+          {"resource":"pods","responseKind":{"kind":"Pod"},"scope":"Namespaced",
+           "singularResource":"pod","verbs":["get","list","watch"],
+           "subresources":[{"subresource":"log","verbs":["get"]}]},
+          {"resource":"nodes","responseKind":{"kind":"Node"},"scope":"Cluster",
+           "singularResource":"node","verbs":["list"]},
+          {"resource":"sets","responseKind":{"kind":"Set"},"scope":"Namespaced","verbs":[],
+           "subresources":[{"subresource":"status"},{"subresource":"scale"}]}]}]}]})"},
+      {"/apis", R"({"kind":"APIGroupDiscoveryList","items":[
+        {"metadata":{"name":"autoscaling"},"versions":[
+          {"version":"v2","resources":[{"resource":"a","responseKind":{"kind":"A"},"scope":
+            "Namespaced","verbs":[]}]},
+          {"version":"v1","resources":[{"resource":"a","responseKind":{"kind":"OldA"}},
+            {"resource":"b","responseKind":null,"scope":"Namespaced"}]}]},
+        {"metadata":{"name":"dead.io"},"versions":[{"version":"v1","freshness":"Stale"}]}]})"},
+  });
+  const auto got = Discover(server, absl::Seconds(5));
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_THAT(Short(*got), ElementsAre("pods v1 Pod pod ns list watch", "nodes v1 Node node list",
+                                       "sets v1 Set  ns scale", "a.autoscaling v2 A  ns",
+                                       "b.autoscaling v1   ns"));
+  EXPECT_THAT(got->problems, ElementsAre("dead.io/v1: its API server does not answer"));
+}
+
+TEST(DiscoverTest, OlderServersAreAskedForEachVersion) {
+  ScriptedServer server(Bodies{
+      {"/api", R"({"kind":"APIVersions","versions":["v1"]})"},
+      {"/api/v1", R"({"kind":"APIResourceList","resources":[
+        {"name":"pods","singularName":"","namespaced":true,"kind":"Pod","verbs":["list","watch"]},
+        {"name":"pods/log","namespaced":true,"kind":"Pod","verbs":["get"]}]})"},
+      {"/apis", R"({"kind":"APIGroupList","groups":[
+        {"name":"apps","versions":[{"version":"v1beta1"},{"version":"v1"}],
+         "preferredVersion":{"version":"v1"}},
+        {"name":"metrics.k8s.io","versions":[{"version":"v1beta1"}],
+         "preferredVersion":{"version":"v1beta1"}}]})"},
+      {"/apis/apps/v1", R"({"kind":"APIResourceList","resources":[
+        {"name":"deployments","singularName":"deployment","namespaced":true,"kind":"Deployment",
+         "verbs":["list"]},
+        {"name":"deployments/scale","namespaced":true,"kind":"Scale","verbs":["get"]}]})"},
+      {"/apis/apps/v1beta1", R"({"kind":"APIResourceList","resources":[
+        {"name":"deployments","namespaced":true,"kind":"Deployment","verbs":[]},
+        {"name":"old","namespaced":false,"kind":"Old","verbs":[]}]})"},
+  });
+  const auto got = Discover(server, absl::Seconds(5));
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_THAT(Short(*got), ElementsAre("pods v1 Pod  ns list watch",
+                                       "deployments.apps v1 Deployment deployment ns list scale",
+                                       "old.apps v1beta1 Old "));
+  ASSERT_EQ(got->problems.size(), 1u);
+  EXPECT_THAT(got->problems[0], HasSubstr("/apis/metrics.k8s.io/v1beta1"));
+}
+
+TEST(DiscoverTest, DeadOrForeignServerIsAnError) {
+  ScriptedServer dead(Bodies{{"/api", ""}});
+  EXPECT_EQ(Discover(dead, absl::Seconds(5)).status().code(), absl::StatusCode::kUnavailable);
+  ScriptedServer empty(Bodies{});
+  EXPECT_EQ(Discover(empty, absl::Seconds(5)).status().code(), absl::StatusCode::kNotFound);
+  for (const char* body : {"<html>", "[]", "{}", R"({"kind":"APIGroupList","groups":[1,null]})"}) {
+    ScriptedServer foreign(Bodies{{"/api", body}});
+    EXPECT_FALSE(Discover(foreign, absl::Seconds(5)).ok()) << body;
+  }
+}
+
+}  // namespace
+}  // namespace flyball::kube

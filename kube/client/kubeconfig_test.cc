@@ -1,0 +1,116 @@
+#include "kube/client/kubeconfig.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace flyball::kube {
+namespace {
+
+constexpr char kConfig[] = R"(
+apiVersion: v1
+kind: Config
+current-context: dev
+contexts:
+- {name: dev, context: {cluster: local, user: admin, namespace: shop}}
+- {name: bare, context: {cluster: local}}
+- {name: file, context: {cluster: files, user: token}}
+- {name: plugin, context: {cluster: local, user: plugin}}
+- {name: lost, context: {cluster: nowhere}}
+clusters:
+- name: local
+  cluster:
+    server: https://127.0.0.1:6443
+    certificate-authority-data: Y2E=
+    tls-server-name: kubernetes
+- name: files
+  cluster: {server: "https://[::1]:6443", certificate-authority: pki/ca.crt}
+users:
+- name: admin
+  user: {client-certificate-data: Y2VydA==, client-key-data: a2V5, as: jane, as-groups: [a, b]}
+- name: token
+  user: {tokenFile: /run/token, token: old}
+- name: plugin
+  user: {exec: {command: aws}}
+)";
+
+TEST(ParseKubeconfigTest, CurrentContextLeadsToClusterAndUser) {
+  const auto options = ParseKubeconfig(kConfig, "/etc/kube/config");
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->url, "https://127.0.0.1:6443");
+  EXPECT_EQ(options->ca_data, "ca");
+  EXPECT_EQ(options->server_name, "kubernetes");
+  EXPECT_EQ(options->client_cert_data, "cert");
+  EXPECT_EQ(options->client_key_data, "key");
+  EXPECT_EQ(options->headers, (http::HeaderList{{"Impersonate-User", "jane"},
+                                                {"Impersonate-Group", "a"},
+                                                {"Impersonate-Group", "b"}}));
+}
+
+TEST(ParseKubeconfigTest, FilesAreRelativeToTheConfig) {
+  const auto options = ParseKubeconfig(kConfig, "/etc/kube/config", "file");
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->ca_file, "/etc/kube/pki/ca.crt");
+  EXPECT_EQ(options->token_file, "/run/token");
+  EXPECT_EQ(options->token, "old");
+}
+
+TEST(ParseKubeconfigTest, UserIsOptional) {
+  EXPECT_TRUE(ParseKubeconfig(kConfig, "c", "bare").ok());
+}
+
+struct Row {
+  std::string text;
+  std::string context;
+  std::string error;
+};
+
+class ParseKubeconfigRefusedTest : public testing::TestWithParam<Row> {};
+
+TEST_P(ParseKubeconfigRefusedTest, Row) {
+  const auto status = ParseKubeconfig(GetParam().text, "c", GetParam().context).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(), GetParam().error);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows, ParseKubeconfigRefusedTest,
+    testing::Values(
+        Row{kConfig, "plugin",
+            "c: the user's \"exec\" plugin is not supported; use a token, tokenFile or client "
+            "certificate"},
+        Row{kConfig, "none", "c: no context named \"none\""},
+        Row{kConfig, "lost", "c: no cluster named \"nowhere\""},
+        Row{"{}", "", "c: no current-context"}, Row{"", "", "c: not a kubeconfig"},
+        Row{"a:\n  - b\n c", "", "c:3:2: end of map not found"},
+        Row{"current-context: [a]", "", "c:1:18: bad conversion"},
+        Row{"contexts: [{name: a, context: {cluster: a}}]\n"
+            "clusters: [{name: a, cluster: {server: x, certificate-authority-data: '*'}}]",
+            "a", "c: certificate-authority-data is not base64"},
+        Row{"contexts: [{name: a, context: {cluster: a}}]\n"
+            "clusters: [{name: a, cluster: {server: x, insecure-skip-tls-verify: true, "
+            "certificate-authority: y}}]",
+            "a", "c: certificate-authority and insecure-skip-tls-verify exclude each other"}));
+
+TEST(InClusterOptionsTest, FilesOfTheServiceAccount) {
+  namespace fs = std::filesystem;
+  const fs::path folder =
+      fs::path(testing::TempDir()) / ("flyball-service-account-" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  EXPECT_EQ(InClusterOptions("", "", folder).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(InClusterOptions("10.0.0.1", "443", folder).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  std::ofstream(folder / "token") << "t";
+  const auto options = InClusterOptions("fd00::1", "443", folder);
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->url, "https://[fd00::1]:443");
+  EXPECT_EQ(options->token_file, (folder / "token").string());
+  EXPECT_EQ(options->ca_file, (folder / "ca.crt").string());
+  fs::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace flyball::kube

@@ -1,0 +1,91 @@
+#include "kube/client/lease.h"
+
+#include <algorithm>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "nlohmann/json.hpp"
+
+namespace flyball::kube {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kApiVersion[] = "coordination.k8s.io/v1";
+constexpr char kMicroTime[] = "%Y-%m-%dT%H:%M:%E6SZ";  // metav1.MicroTime
+
+std::string Path(absl::string_view ns, absl::string_view name) {
+  return ObjectPath("coordination.k8s.io", "v1", ns, "leases", name);
+}
+
+std::string Text(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+int64_t Number(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
+}
+
+absl::Time TimeOf(const json& object, const char* key) {
+  absl::Time time;
+  std::string error;
+  return absl::ParseTime(absl::RFC3339_full, Text(object, key), &time, &error) ? time
+                                                                               : absl::Time();
+}
+
+absl::StatusOr<Lease> Parse(absl::string_view text) {
+  const json object = json::parse(text.begin(), text.end(), nullptr, false);
+  if (!object.is_object() || Text(object, "kind") != "Lease" || !object.contains("metadata") ||
+      !object["metadata"].is_object()) {
+    return absl::InvalidArgumentError("the answer is no Lease");
+  }
+  const json& metadata = object["metadata"];
+  const json spec = object.value("spec", json::object());
+  if (!spec.is_object()) return absl::InvalidArgumentError("the answer is no Lease");
+  Lease lease;
+  lease.ns = Text(metadata, "namespace");
+  lease.name = Text(metadata, "name");
+  lease.resource_version = Text(metadata, "resourceVersion");
+  lease.holder = Text(spec, "holderIdentity");
+  lease.duration = absl::Seconds(Number(spec, "leaseDurationSeconds"));
+  lease.acquire_time = TimeOf(spec, "acquireTime");
+  lease.renew_time = TimeOf(spec, "renewTime");
+  lease.transitions = Number(spec, "leaseTransitions");
+  return lease;
+}
+
+void AddTime(json& spec, const char* key, absl::Time time) {
+  if (time != absl::Time()) spec[key] = absl::FormatTime(kMicroTime, time, absl::UTCTimeZone());
+}
+
+}  // namespace
+
+absl::StatusOr<Lease> GetLease(ApiClient& client, absl::string_view ns, absl::string_view name) {
+  ASSIGN_OR_RETURN(const std::string stored, client.Get(Path(ns, name)));
+  return Parse(stored);
+}
+
+absl::StatusOr<Lease> PutLease(ApiClient& client, const Lease& lease) {
+  const bool fresh = lease.resource_version.empty();
+  json metadata = {{"name", lease.name}, {"namespace", lease.ns}};
+  if (!fresh) metadata["resourceVersion"] = lease.resource_version;
+  json spec = {
+      {"holderIdentity", lease.holder},
+      {"leaseDurationSeconds",
+       std::max<int64_t>(absl::ToInt64Seconds(absl::Ceil(lease.duration, absl::Seconds(1))), 1)},
+      {"leaseTransitions", lease.transitions}};
+  AddTime(spec, "acquireTime", lease.acquire_time);
+  AddTime(spec, "renewTime", lease.renew_time);
+  const json object = {
+      {"apiVersion", kApiVersion}, {"kind", "Lease"}, {"metadata", metadata}, {"spec", spec}};
+  const std::string text = object.dump(-1, ' ', false, json::error_handler_t::replace);
+  ASSIGN_OR_RETURN(const std::string stored, fresh
+                                                 ? client.Create(Path(lease.ns, ""), text)
+                                                 : client.Update(Path(lease.ns, lease.name), text));
+  return Parse(stored);
+}
+
+}  // namespace flyball::kube

@@ -1,0 +1,39 @@
+// coordination.k8s.io/v1 Lease: one holder at a time, by optimistic locking.
+//
+// Thread-safe when the client is. Times are wall times of whoever wrote them and are not to be
+// compared with ours: a lease has run out when its record did not change for its duration on our
+// own monotonic clock (as k8s.io/client-go v0.34.4 leaderelection does).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "kube/client/api_client.h"
+
+namespace flyball::kube {
+
+struct Lease {
+  std::string ns;
+  std::string name;
+  std::string resource_version;  // "" when it does not exist yet
+  std::string holder;            // "" is free
+  absl::Duration duration;       // leaseDurationSeconds: whole seconds, at least one
+  absl::Time acquire_time;       // to the microsecond; the Unix epoch is none
+  absl::Time renew_time;
+  int64_t transitions = 0;  // grows with each change of the holder: the fencing token
+
+  friend bool operator==(const Lease&, const Lease&) = default;
+};
+
+// kNotFound when there is none; kInvalidArgument when the answer is no Lease.
+absl::StatusOr<Lease> GetLease(ApiClient& client, absl::string_view ns, absl::string_view name);
+
+// Creates it (resource_version "") or replaces what was read. kAborted, kAlreadyExists: somebody
+// else was faster, or an earlier call's answer was lost. The answer is the lease as stored. Labels,
+// annotations and the fields of coordinated election that somebody else set are not kept.
+absl::StatusOr<Lease> PutLease(ApiClient& client, const Lease& lease);
+
+}  // namespace flyball::kube

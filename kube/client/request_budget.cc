@@ -1,0 +1,70 @@
+#include "kube/client/request_budget.h"
+#include "base/steady_wait.h"
+
+#include <algorithm>
+
+namespace flyball::kube {
+namespace {
+
+// Fractions of tokens add up with errors in the last places: what is so near to one is one.
+constexpr double kOneToken = 1.0 - 1e-6;
+constexpr absl::Duration kLongestWait = absl::Milliseconds(50);
+
+}  // namespace
+
+RequestBudget::RequestBudget(Clock& clock, double per_second, int burst)
+    : clock_(clock),
+      per_second_(per_second),
+      burst_(std::max(burst, 1)),
+      tokens_(burst_),
+      filled_at_(clock.MonotonicNow()) {}
+
+bool RequestBudget::TakeNow(MonotonicTime now) {
+  if (!(per_second_ > 0)) return true;
+  tokens_ = std::min<double>(tokens_ + absl::ToDoubleSeconds(now - filled_at_) * per_second_,
+                             static_cast<double>(burst_));
+  filled_at_ = now;
+  if (tokens_ < kOneToken) return false;
+  tokens_ -= 1.0;
+  return true;
+}
+
+bool RequestBudget::Take(Priority priority, MonotonicTime deadline) {
+  absl::MutexLock lock(&mutex_);
+  const Turn turn(priority, next_++);
+  waiting_.insert(turn);
+  bool taken = false;
+  while (!shut_) {
+    const MonotonicTime now = clock_.MonotonicNow();
+    const bool first = *waiting_.begin() == turn;
+    taken = first && TakeNow(now);
+    if (taken || now >= deadline) break;
+    // The first waits for its token, the others for being the first.
+    absl::Duration wait = std::min(kLongestWait, deadline - now);
+    if (first) wait = std::min(wait, absl::Seconds((1.0 - tokens_) / per_second_));
+    const auto changed = [this, &turn, first]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+      return shut_ || (*waiting_.begin() == turn) != first;
+    };
+    AwaitFor(mutex_, absl::Condition(&changed), wait);
+  }
+  waiting_.erase(turn);
+  return taken;
+}
+
+bool RequestBudget::TryTake(Priority priority) {
+  absl::MutexLock lock(&mutex_);
+  if (shut_ || (!waiting_.empty() && waiting_.begin()->first <= priority)) return false;
+  return TakeNow(clock_.MonotonicNow());
+}
+
+void RequestBudget::Shutdown() {
+  absl::MutexLock lock(&mutex_);
+  shut_ = true;
+}
+
+size_t RequestBudget::waiting() const {
+  absl::MutexLock lock(&mutex_);
+  return waiting_.size();
+}
+
+}  // namespace flyball::kube

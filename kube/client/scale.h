@@ -1,0 +1,44 @@
+// The scale subresource of any kind that has one.
+//
+// Thread-safe when the client is. Source: autoscaling/v1 Scale; k8s.io/client-go v0.34.4 scale.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "kube/client/api_client.h"
+#include "kube/objects/rest_mapping.h"
+
+namespace flyball::kube {
+
+struct Scale {
+  std::string ns;
+  std::string name;
+  std::string uid;
+  std::string resource_version;
+  int32_t spec_replicas = 0;
+  int32_t status_replicas = 0;
+  std::string selector;  // status.selector, a label selector as text
+
+  friend bool operator==(const Scale&, const Scale&) = default;
+};
+
+// autoscaling/v1 Scale as JSON. kInvalidArgument: it is none.
+absl::StatusOr<Scale> ParseScale(absl::string_view json);
+
+// The same, read of the object itself: Deployment, ReplicaSet, StatefulSet (apps/v1) and
+// ReplicationController (v1), as the API server makes their scale. kInvalidArgument: no such kind.
+absl::StatusOr<Scale> ScaleOfWorkload(absl::string_view object_json);
+
+// Errors as of ApiClient; kNotFound, not kPermissionDenied, of a kind that has no scale.
+absl::StatusOr<Scale> GetScale(ApiClient& client, const ResourceInfo& target, absl::string_view ns,
+                               absl::string_view name);
+
+// Sets spec.replicas under the resourceVersion and uid of `read`; kAborted when the target has
+// changed since. The answer is the scale as stored.
+absl::StatusOr<Scale> UpdateScale(ApiClient& client, const ResourceInfo& target, const Scale& read,
+                                  int32_t replicas);
+
+}  // namespace flyball::kube

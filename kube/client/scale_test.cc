@@ -1,0 +1,205 @@
+#include "kube/client/scale.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+
+namespace flyball::kube {
+namespace {
+
+constexpr char kWeb[] =
+    R"json({"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"web","namespace":"shop",
+        "uid":"u1","resourceVersion":"42","creationTimestamp":"2026-01-01T00:00:00Z"},
+        "spec":{"replicas":3},"status":{"replicas":2,"selector":"app=web,tier in (a,b)"
+}
+})json";
+
+Scale Web() {
+  return {.ns = "shop",
+          .name = "web",
+          .uid = "u1",
+          .resource_version = "42",
+          .spec_replicas = 3,
+          .status_replicas = 2,
+          .selector = "app=web,tier in (a,b)"};
+}
+
+struct Row {
+  std::string name;
+  std::string json;
+  std::optional<Scale> want = std::nullopt;  // not set: kInvalidArgument
+  std::string error = {};                    // whole text, where it is told
+};
+
+using Parse = absl::StatusOr<Scale> (*)(absl::string_view);
+
+void Check(const Row& row, Parse parse) {
+  const auto got = parse(row.json);
+  if (!row.want.has_value()) {
+    ASSERT_EQ(got.status().code(), absl::StatusCode::kInvalidArgument);
+    if (!row.error.empty()) {
+      EXPECT_EQ(got.status().message(), row.error);
+    }
+    return;
+  }
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(got->ns, row.want->ns);
+  EXPECT_EQ(got->name, row.want->name);
+  EXPECT_EQ(got->uid, row.want->uid);
+  EXPECT_EQ(got->resource_version, row.want->resource_version);
+  EXPECT_EQ(got->spec_replicas, row.want->spec_replicas);
+  EXPECT_EQ(got->status_replicas, row.want->status_replicas);
+  EXPECT_EQ(got->selector, row.want->selector);
+}
+
+class ParseScaleTest : public testing::TestWithParam<Row> {};
+TEST_P(ParseScaleTest, Row) { Check(GetParam(), &ParseScale); }
+
+std::string Named(absl::string_view rest) {
+  return absl::StrCat(R"({"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"w"})",
+                      rest, "}");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Scales, ParseScaleTest,
+    testing::Values(
+        Row{"WholeScale", kWeb, Web()},
+        // Go leaves zeros out.
+        Row{"AbsentNumbersAreZero", Named(R"(,"spec":{},"status":{"replicas":null})"),
+            Scale{"", "w", "", "", 0, 0, ""}},
+        Row{"AbsentPartsAreEmpty", Named(R"(,"spec":null)"), Scale{"", "w", "", "", 0, 0, ""}},
+        Row{"KindMayComeLast",
+            R"({"spec":{"replicas":1},"metadata":{"name":"w"},"apiVersion":"autoscaling/v1","kind":"Scale"})",
+            Scale{"", "w", "", "", 1, 0, ""}},
+        Row{"OtherKinds", R"({"kind":"Status","apiVersion":"v1","metadata":{"name":"w"}})",
+            std::nullopt, "the answer is no Scale but \"Status\" of \"v1\""},
+        Row{"NoName", R"({"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{}})"},
+        Row{"TooManyReplicas", Named(R"(,"spec":{"replicas":2147483648})")},
+        Row{"ReplicasAsText", Named(R"(,"spec":{"replicas":"1"})")},
+        Row{"BrokenOff", Named(R"(,"spec":{"replicas":1)")}, Row{"NoJson", "404 page not found"},
+        Row{"Empty", ""}, Row{"List", "[]"}),
+    [](const auto& info) { return info.param.name; });
+
+class ScaleOfWorkloadTest : public testing::TestWithParam<Row> {};
+TEST_P(ScaleOfWorkloadTest, Row) { Check(GetParam(), &ScaleOfWorkload); }
+
+std::string Workload(absl::string_view version, absl::string_view kind, absl::string_view spec) {
+  return absl::StrCat(R"({"kind":")", kind, R"(","apiVersion":")", version,
+                      R"(","metadata":{"name":"web","namespace":"shop","uid":"u1",)",
+                      R"("resourceVersion":"42","labels":{"name":"x"}},"spec":)", spec,
+                      R"(,"status":{"replicas":2,"readyReplicas":1}})");
+}
+
+// The selector's text is LabelSelectorAsSelector's, that of a ReplicationController is
+// SelectorFromSet's.
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, ScaleOfWorkloadTest,
+    testing::Values(
+        Row{"Deployment",
+            Workload("apps/v1", "Deployment",
+                     R"({"replicas":3,"selector":{"matchExpressions":[{"key":"tier","operator":"In",
+                        "values":["b","a"]}],"matchLabels":{"app":"web"}},
+                        "template":{"spec":{"replicas":9,"selector":{"matchLabels":{"no":"no"}}}}})"),
+            Web()},
+        Row{"ReplicationController",
+            Workload("v1", "ReplicationController",
+                     R"({"replicas":0,"selector":{"b":"2","a":"1"}})"),
+            Scale{"shop", "web", "u1", "42", 0, 2, "a=1,b=2"}},
+        Row{"AbsentReplicasAreOneByDefault",
+            Workload("apps/v1", "StatefulSet", R"({"selector":{"matchLabels":{"a":"1"}}})"),
+            Scale{"shop", "web", "u1", "42", 1, 2, "a=1"}},
+        Row{"ExistsNeedsNoValues",
+            Workload("apps/v1", "ReplicaSet",
+                     R"({"replicas":1,"selector":{"matchExpressions":[
+                        {"key":"a","operator":"Exists"},{"key":"b","operator":"DoesNotExist"},
+                        {"key":"c","operator":"NotIn","values":["x"]}]}})"),
+            Scale{"shop", "web", "u1", "42", 1, 2, "a,!b,c notin (x)"}},
+        Row{"SelectorOfNothingIsEmptyText", Workload("apps/v1", "ReplicaSet", R"({"replicas":1})"),
+            Scale{"shop", "web", "u1", "42", 1, 2, ""}},
+        Row{"SelectorThatCannotBe",
+            Workload("apps/v1", "Deployment",
+                     R"({"selector":{"matchExpressions":[{"key":"a","operator":"Like"}]}})"),
+            std::nullopt, "\"Like\" is not a valid label selector operator"},
+        Row{"DaemonSetHasNoScale", Workload("apps/v1", "DaemonSet", "{}"), std::nullopt,
+            "the answer is no workload but \"DaemonSet\" of \"apps/v1\""},
+        Row{"OtherGroupsDeployment", Workload("x/v1", "Deployment", "{}")},
+        Row{"NoKind", R"({"metadata":{"name":"web"}})"}, Row{"Empty", ""}),
+    [](const auto& info) { return info.param.name; });
+
+// Answers with the last body and keeps what it was asked.
+class EchoTransport : public http::HttpTransport {
+ public:
+  absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall& call) override {
+    last = call;
+    http::HttpAnswer out;
+    out.status = status;
+    out.body = answer;
+    return out;
+  }
+  absl::Status Stream(const http::HttpCall&,
+                      const std::function<bool(absl::string_view)>&) override {
+    return absl::UnimplementedError("no streams here");
+  }
+  void Shutdown() override {}
+
+  http::HttpCall last;
+  int status = 200;
+  std::string answer = kWeb;
+};
+
+const ResourceInfo kDeployments = {.name = {"apps", "deployments"},
+                                   .version = "v1",
+                                   .kind = "Deployment",
+                                   .singular = "deployment"};
+
+TEST(GetScaleTest, AsksTheSubresource) {
+  EchoTransport server;
+  ApiClient client(server);
+  const auto got = GetScale(client, kDeployments, "shop", "web");
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(*got, Web());
+  EXPECT_EQ(server.last.target, "/apis/apps/v1/namespaces/shop/deployments/web/scale");
+  ResourceInfo cluster = kDeployments;
+  cluster.namespaced = false;
+  ASSERT_TRUE(GetScale(client, cluster, "shop", "web").ok());
+  EXPECT_EQ(server.last.target, "/apis/apps/v1/deployments/web/scale");
+}
+
+TEST(GetScaleTest, OfAKindWithoutAScaleItIsNotTheRightThatIsMissing) {
+  EchoTransport server;
+  server.status = 403;
+  server.answer = R"({"kind":"Status","reason":"Forbidden","message":"cannot get it"})";
+  ApiClient client(server);
+  ResourceInfo target = kDeployments;
+  EXPECT_EQ(GetScale(client, target, "shop", "web").status(),
+            absl::PermissionDeniedError("cannot get it"));
+  target.scalable = false;
+  EXPECT_EQ(GetScale(client, target, "shop", "web").status(),
+            absl::NotFoundError("the server could not find the requested resource"));
+}
+
+TEST(UpdateScaleTest, SendsWhatWasReadUnderItsVersion) {
+  EchoTransport server;
+  ApiClient client(server);
+  ASSERT_TRUE(UpdateScale(client, kDeployments, Web(), 7).ok());
+  EXPECT_EQ(server.last.method, "PUT");
+  EXPECT_EQ(nlohmann::json::parse(server.last.body), nlohmann::json::parse(R"({"kind":"Scale",
+      "apiVersion":"autoscaling/v1","spec":{"replicas":7},"metadata":{"name":"web",
+      "namespace":"shop","uid":"u1","resourceVersion":"42"}})"));
+}
+
+TEST(UpdateScaleTest, ChangedTargetIsAborted) {
+  EchoTransport server;
+  server.status = 409;
+  server.answer = R"({"kind":"Status","reason":"Conflict","message":"has been modified"})";
+  ApiClient client(server);
+  EXPECT_EQ(UpdateScale(client, kDeployments, Web(), 7).status(),
+            absl::AbortedError("has been modified"));
+}
+
+}  // namespace
+}  // namespace flyball::kube

@@ -1,0 +1,35 @@
+// metav1.LabelSelector: the structured form of a selector, as objects and answers carry it.
+//
+// Pure. Source: k8s.io/apimachinery v0.34.4 pkg/apis/meta/v1/helpers.go. A selector that is absent
+// (null) is not a value of this type: it matches nothing, while an empty one matches everything.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kube/objects/selector.h"
+
+namespace flyball::kube {
+
+struct LabelSelector {
+  struct Expression {
+    std::string key;
+    std::string op;  // In, NotIn, Exists, DoesNotExist; anything else is ToSelector's to refuse
+    std::vector<std::string> values;
+
+    friend bool operator==(const Expression&, const Expression&) = default;
+  };
+
+  std::map<std::string, std::string> match_labels;
+  std::vector<Expression> match_expressions;
+
+  // kInvalidArgument with upstream's text for an unknown operator, a bad key or value, or a wrong
+  // number of values.
+  absl::StatusOr<Selector> ToSelector() const;
+
+  friend bool operator==(const LabelSelector&, const LabelSelector&) = default;
+};
+
+}  // namespace flyball::kube

@@ -1,0 +1,86 @@
+#include "kube/objects/rest_mapping.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace flyball::kube {
+namespace {
+
+// In the order in which a real API server lists its groups.
+const RestMapper& Mapper() {
+  static const RestMapper mapper({
+      {.name = {"", "pods"}, .version = "v1", .kind = "Pod", .singular = "pod"},
+      {.name = {"", "events"}, .version = "v1", .kind = "Event", .singular = "event"},
+      {.name = {"apps", "deployments"}, .version = "v1", .kind = "Deployment", .singular = ""},
+      {.name = {"events.k8s.io", "events"}, .version = "v1", .kind = "Event", .singular = "event"},
+      {.name = {"networking.k8s.io", "ingresses"},
+       .version = "v1",
+       .kind = "Ingress",
+       .singular = "ingress"},
+      {.name = {"storage.k8s.io", "storageclasses"},
+       .version = "v1",
+       .kind = "StorageClass",
+       .singular = "storageclass",
+       .namespaced = false},
+      {.name = {"extensions", "ingresses"},
+       .version = "v1beta1",
+       .kind = "Ingress",
+       .singular = "ingress"},
+      {.name = {"metrics.k8s.io", "pods"},
+       .version = "v1beta1",
+       .kind = "PodMetrics",
+       .singular = ""},
+  });
+  return mapper;
+}
+
+struct Row {
+  std::string name;
+  std::string asked;  // as in a URL
+  std::string found;  // "" = unknown
+};
+
+class FindQualifiedTest : public testing::TestWithParam<Row> {};
+
+TEST_P(FindQualifiedTest, Row) {
+  const ResourceInfo* info = Mapper().FindQualified(GetParam().asked);
+  EXPECT_EQ(info == nullptr ? "" : info->name.ToString(), GetParam().found);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rules, FindQualifiedTest,
+    testing::Values(Row{"Plural", "pods", "pods"}, Row{"Singular", "pod", "pods"},
+                    Row{"AnyCase", "PoD", "pods"},
+                    Row{"SingularIsGuessedFromTheKind", "deployment", "deployments.apps"},
+                    Row{"GuessedSingularOfAnotherKind", "podmetrics", "pods.metrics.k8s.io"},
+                    Row{"FirstGroupInDiscoveryOrderWins", "ingress", "ingresses.networking.k8s.io"},
+                    Row{"CoreComesFirst", "event", "events"},
+                    Row{"ExactGroup", "ingress.extensions", "ingresses.extensions"},
+                    Row{"GroupPrefix", "storageclass.storage", "storageclasses.storage.k8s.io"},
+                    Row{"GroupIsCutAtTheFirstDot", "events.events.k8s.io", "events.events.k8s.io"},
+                    Row{"ShortNamesAreUnknown", "po", ""}, Row{"UnknownGroup", "pods.nope", ""},
+                    Row{"GroupsKeepTheirCase", "deployments.Apps", ""}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(FindTest, ScopeAndVersionComeWithTheResource) {
+  const ResourceInfo* info = Mapper().Find("storage.k8s.io", "storageclasses");
+  ASSERT_NE(info, nullptr);
+  EXPECT_FALSE(info->namespaced);
+  EXPECT_EQ(info->version, "v1");
+  EXPECT_EQ(Mapper().Find("", "deployments")->singular, "deployment");
+}
+
+TEST(FindExactTest, LooksInNoOtherGroup) {
+  EXPECT_EQ(Mapper().FindExact({"metrics.k8s.io", "pods"})->kind, "PodMetrics");
+  EXPECT_EQ(Mapper().FindExact({"", "deployments"}), nullptr);
+  EXPECT_EQ(Mapper().FindExact({"", "pod"}), nullptr);
+}
+
+TEST(FindKindTest, NeedsTheExactGroup) {
+  EXPECT_EQ(Mapper().FindKind("apps", "Deployment")->name.resource, "deployments");
+  EXPECT_EQ(Mapper().FindKind("", "Deployment"), nullptr);
+}
+
+}  // namespace
+}  // namespace flyball::kube

@@ -1,0 +1,197 @@
+#include "kube/objects/selector.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kube/objects/label_syntax.h"
+
+namespace flyball::kube {
+namespace {
+
+// Upstream names each value that is wrong; whoever sends thousands is told of the first.
+constexpr size_t kMaxProblems = 8;
+
+// Go's strconv.ParseInt(text, 10, 64).
+std::optional<int64_t> ParseInt(absl::string_view text) {
+  if (absl::StartsWith(text, "+")) {
+    text.remove_prefix(1);
+    if (absl::StartsWith(text, "-")) return std::nullopt;
+  }
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+bool Contains(const std::vector<std::string>& values, const std::string& value) {
+  return std::binary_search(values.begin(), values.end(), value);
+}
+
+bool ComparesTo(const Requirement& requirement, const std::string& label) {
+  if (requirement.values.size() != 1) return false;
+  const std::optional<int64_t> have = ParseInt(label);
+  const std::optional<int64_t> limit = ParseInt(requirement.values[0]);
+  if (!have.has_value() || !limit.has_value()) return false;
+  return requirement.op == Operator::kGreaterThan ? *have > *limit : *have < *limit;
+}
+
+std::string ListText(const std::vector<std::string>& values) {
+  if (values.empty()) return "null";
+  return absl::StrCat("[",
+                      absl::StrJoin(values, ",",
+                                    [](std::string* out, const std::string& value) {
+                                      absl::StrAppend(out, GoQuoted(value));
+                                    }),
+                      "]");
+}
+
+// What is wrong with the number of values, or with their being numbers.
+void CheckValueCount(Operator op, const std::vector<std::string>& values,
+                     std::vector<std::string>* problems) {
+  const auto add = [&](absl::string_view why) {
+    problems->push_back(absl::StrCat("values: Invalid value: ", ListText(values), ": ", why));
+  };
+  switch (op) {
+    case Operator::kIn:
+    case Operator::kNotIn:
+      if (values.empty()) add("for 'in', 'notin' operators, values set can't be empty");
+      return;
+    case Operator::kEquals:
+    case Operator::kDoubleEquals:
+    case Operator::kNotEquals:
+      if (values.size() != 1) add("exact-match compatibility requires one single value");
+      return;
+    case Operator::kExists:
+    case Operator::kDoesNotExist:
+      if (!values.empty()) add("values set must be empty for exists and does not exist");
+      return;
+    case Operator::kGreaterThan:
+    case Operator::kLessThan:
+      if (values.size() != 1) add("for 'Gt', 'Lt' operators, exactly one value is required");
+      for (size_t i = 0; i < values.size() && problems->size() < kMaxProblems; ++i) {
+        if (ParseInt(values[i]).has_value()) continue;
+        problems->push_back(absl::StrCat("values[", i, "]: Invalid value: ", GoQuoted(values[i]),
+                                         ": for 'Gt', 'Lt' operators, the value must be an "
+                                         "integer"));
+      }
+  }
+}
+
+std::string RequirementText(const Requirement& requirement) {
+  const std::string values = absl::StrJoin(requirement.values, ",");
+  switch (requirement.op) {
+    case Operator::kExists:
+      return requirement.key;
+    case Operator::kDoesNotExist:
+      return absl::StrCat("!", requirement.key);
+    case Operator::kIn:
+    case Operator::kNotIn:
+      return absl::StrCat(requirement.key, " ", OperatorName(requirement.op), " (", values, ")");
+    case Operator::kGreaterThan:
+      return absl::StrCat(requirement.key, ">", values);
+    case Operator::kLessThan:
+      return absl::StrCat(requirement.key, "<", values);
+    case Operator::kEquals:
+    case Operator::kDoubleEquals:
+    case Operator::kNotEquals:
+      return absl::StrCat(requirement.key, OperatorName(requirement.op), values);
+  }
+  return "";
+}
+
+}  // namespace
+
+absl::string_view OperatorName(Operator op) {
+  switch (op) {
+    case Operator::kIn:
+      return "in";
+    case Operator::kNotIn:
+      return "notin";
+    case Operator::kEquals:
+      return "=";
+    case Operator::kDoubleEquals:
+      return "==";
+    case Operator::kNotEquals:
+      return "!=";
+    case Operator::kExists:
+      return "exists";
+    case Operator::kDoesNotExist:
+      return "!";
+    case Operator::kGreaterThan:
+      return "gt";
+    case Operator::kLessThan:
+      return "lt";
+  }
+  return "";
+}
+
+bool Requirement::Matches(const Labels& labels) const {
+  const auto found = labels.find(key);
+  const bool present = found != labels.end();
+  switch (op) {
+    case Operator::kIn:
+    case Operator::kEquals:
+    case Operator::kDoubleEquals:
+      return present && Contains(values, found->second);
+    case Operator::kNotIn:
+    case Operator::kNotEquals:
+      return !present || !Contains(values, found->second);
+    case Operator::kExists:
+      return present;
+    case Operator::kDoesNotExist:
+      return !present;
+    case Operator::kGreaterThan:
+    case Operator::kLessThan:
+      return present && ComparesTo(*this, found->second);
+  }
+  return false;
+}
+
+absl::StatusOr<Requirement> MakeRequirement(absl::string_view key, Operator op,
+                                            std::vector<std::string> values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+
+  std::vector<std::string> problems;
+  const auto add = [&](absl::string_view where, absl::string_view what,
+                       const std::vector<std::string>& why) {
+    if (why.empty()) return;
+    problems.push_back(
+        absl::StrCat(where, ": Invalid value: ", GoQuoted(what), ": ", absl::StrJoin(why, "; ")));
+  };
+  add("key", key, LabelKeyProblems(key));
+  CheckValueCount(op, values, &problems);
+  for (size_t i = 0; i < values.size() && problems.size() < kMaxProblems; ++i) {
+    add(absl::StrCat("values[", i, "][", key, "]"), values[i], LabelValueProblems(values[i]));
+  }
+  if (problems.size() == 1) return absl::InvalidArgumentError(problems[0]);
+  if (!problems.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("[", absl::StrJoin(problems, ", "), "]"));
+  }
+  return Requirement{.key = std::string(key), .op = op, .values = std::move(values)};
+}
+
+Selector::Selector(std::vector<Requirement> requirements) : requirements_(std::move(requirements)) {
+  std::stable_sort(requirements_.begin(), requirements_.end(),
+                   [](const Requirement& a, const Requirement& b) { return a.key < b.key; });
+}
+
+bool Selector::Matches(const Labels& labels) const {
+  return std::all_of(requirements_.begin(), requirements_.end(),
+                     [&](const Requirement& requirement) { return requirement.Matches(labels); });
+}
+
+std::string Selector::ToString() const {
+  return absl::StrJoin(requirements_, ",", [](std::string* out, const Requirement& requirement) {
+    absl::StrAppend(out, RequirementText(requirement));
+  });
+}
+
+}  // namespace flyball::kube

@@ -1,0 +1,96 @@
+#include "kube/objects/selector.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+#include "kube/objects/label_selector.h"
+
+namespace flyball::kube {
+namespace {
+
+struct Row {
+  std::string text;
+  std::string canonical;  // "" = refused
+};
+
+class ParseTest : public testing::TestWithParam<Row> {};
+
+TEST_P(ParseTest, Row) {
+  const auto selector = Selector::Parse(GetParam().text);
+  if (GetParam().canonical.empty()) {
+    EXPECT_EQ(selector.status().code(), absl::StatusCode::kInvalidArgument);
+    return;
+  }
+  ASSERT_TRUE(selector.ok()) << selector.status();
+  EXPECT_EQ(selector->ToString(), GetParam().canonical);
+}
+
+INSTANTIATE_TEST_SUITE_P(Accepted, ParseTest,
+                         testing::Values(Row{"x,!y,verb = GET , code notin(500,503)",
+                                             "code notin (500,503),verb=GET,x,!y"},
+                                         Row{"in in (in)", "in in (in)"},
+                                         Row{"a in (c,b,c)", "a in (b,c)"}, Row{"a=", "a="},
+                                         Row{"a in ()", "a in ()"}, Row{"a in (b,)", "a in (,b)"},
+                                         Row{"a==b", "a==b"}, Row{"b>5,a<4", "a<4,b>5"},
+                                         Row{"a=b,a=c", "a=b,a=c"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Refused, ParseTest,
+    testing::Values(Row{"a b", ""}, Row{"a=b c", ""}, Row{"a,", ""}, Row{",a", ""}, Row{"a,,b", ""},
+                    Row{"!a=b", ""}, Row{"!!a", ""}, Row{"a===b", ""}, Row{"a>=1", ""},
+                    Row{"a>1.5", ""}, Row{"a in b", ""}, Row{"a in (b", ""}, Row{"(a)", ""},
+                    Row{"=b", ""}, Row{"a=\"b\"", ""}, Row{"a=b/c", ""}, Row{"a=*", ""},
+                    Row{"_a", ""}, Row{"a=-b", ""}, Row{"X.com/y=z", ""}, Row{"a>-1", ""},
+                    Row{std::string(64, 'k'), ""}, Row{"a=" + std::string(64, 'v'), ""}));
+
+TEST(ParseTest, EmptyTextMatchesEverything) {
+  const auto selector = Selector::Parse("  ");
+  ASSERT_TRUE(selector.ok());
+  EXPECT_TRUE(selector->empty());
+  EXPECT_TRUE(selector->Matches({{"a", "b"}}));
+}
+
+TEST(MatchesTest, NegativeTermsMatchWithoutTheKey) {
+  EXPECT_TRUE(Selector::Parse("a!=b,c notin (d),!e")->Matches({}));
+  EXPECT_FALSE(Selector::Parse("a=b,a=c")->Matches({{"a", "b"}}));
+  EXPECT_FALSE(Selector::Parse("a>4")->Matches({{"a", "x"}}));
+  EXPECT_TRUE(Selector::Parse("a>4")->Matches({{"a", "5"}}));
+}
+
+TEST(LabelSelectorTest, ReadsAsTheTextForm) {
+  const LabelSelector form = {
+      .match_labels = {{"app", "web"}},
+      .match_expressions = {{"tier", "In", {"b", "a"}}, {"x", "DoesNotExist", {}}}};
+  const auto selector = form.ToSelector();
+  ASSERT_TRUE(selector.ok()) << selector.status();
+  EXPECT_EQ(selector->ToString(), "app=web,tier in (a,b),!x");
+}
+
+TEST(LabelSelectorTest, RefusesWhatUpstreamRefuses) {
+  const auto error = [](LabelSelector::Expression expression) {
+    return std::string(
+        LabelSelector{.match_labels = {}, .match_expressions = {std::move(expression)}}
+            .ToSelector()
+            .status()
+            .message());
+  };
+  EXPECT_EQ(error({"a", "Gt", {"1"}}), "\"Gt\" is not a valid label selector operator");
+  EXPECT_EQ(error({"a", "In", {}}),
+            "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty");
+  EXPECT_EQ(
+      error({"a", "Exists", {"b"}}),
+      "values: Invalid value: [\"b\"]: values set must be empty for exists and does not exist");
+}
+
+// Upstream names each; whoever sends thousands is told of the first.
+TEST(SelectorTest, OfManyWrongValuesEightAreNamed) {
+  std::string values = "-0";
+  for (int i = 1; i < 1000; ++i) absl::StrAppend(&values, ",-", i);
+  const std::string message(Selector::Parse("a in (" + values + ")").status().message());
+  EXPECT_TRUE(absl::StrContains(message, "values[7][a]: Invalid value: \"-104\"")) << message;
+  EXPECT_FALSE(absl::StrContains(message, "values[8]")) << message;
+  EXPECT_LT(message.size(), 4096u);
+}
+
+}  // namespace
+}  // namespace flyball::kube

@@ -1,0 +1,372 @@
+#include "kube/watch/cluster_directory.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+#include "base/steady_wait.h"
+#include "base/thread_limit.h"
+#include "kube/client/discovery.h"
+#include "spdlog/spdlog.h"
+
+namespace flyball::kube {
+namespace {
+
+constexpr absl::Duration kDefaultDiscoveryInterval = absl::Minutes(5);
+constexpr absl::Duration kGetTimeout = absl::Seconds(45);
+
+// Whatever keeps the API server from answering is one thing to the caller.
+absl::Status AsUnavailable(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kUnavailable:
+      return status;
+    default:
+      return absl::UnavailableError(status.message());
+  }
+}
+
+}  // namespace
+
+// The last list of one namespace where watching is not allowed. One request lists at a time.
+struct ClusterDirectory::Listed {
+  absl::Mutex mutex;
+  bool busy ABSL_GUARDED_BY(mutex) = false;
+  absl::StatusOr<TablePtr> table ABSL_GUARDED_BY(mutex) = absl::UnavailableError("not listed yet");
+  MonotonicTime listed_at ABSL_GUARDED_BY(mutex) = -absl::InfiniteDuration();
+  std::atomic<int64_t> last_use_ns = 0;
+};
+
+absl::StatusOr<std::unique_ptr<ClusterDirectory>> ClusterDirectory::Make(
+    MakeTransport make_transport, ClusterDirectoryOptions options) {
+  ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> server, make_transport());
+  return std::unique_ptr<ClusterDirectory>(
+      new ClusterDirectory(std::move(make_transport), std::move(server), std::move(options)));
+}
+
+absl::StatusOr<std::unique_ptr<ClusterDirectory>> ClusterDirectory::Make(
+    const http::TransportOptions& server, ClusterDirectoryOptions options) {
+  return Make([server] { return http::MakeHttpTransport(server); }, std::move(options));
+}
+
+ClusterDirectory::ClusterDirectory(MakeTransport make_transport,
+                                   std::unique_ptr<http::HttpTransport> server,
+                                   ClusterDirectoryOptions options)
+    : make_transport_(std::move(make_transport)),
+      server_(std::move(server)),
+      options_(std::move(options)),
+      mapper_(std::make_shared<const RestMapper>(std::vector<ResourceInfo>())),
+      thread_([this] { Run(); }) {}
+
+ClusterDirectory::~ClusterDirectory() {
+  {
+    absl::MutexLock lock(&mutex_);
+    stopping_ = woken_ = true;
+  }
+  server_->Shutdown();
+  thread_.join();
+  kind_watch_.reset();
+}
+
+absl::StatusOr<std::vector<ObjectPtr>> ClusterDirectory::List(const ObjectQuery& query) {
+  ASSIGN_OR_RETURN(const TablePtr table,
+                   TableFor(query.resource, query.ns, query.running_only, query.timeout));
+  return table->Select(query.ns, query.selector);
+}
+
+absl::StatusOr<ObjectPtr> ClusterDirectory::Get(const GroupResource& resource, absl::string_view ns,
+                                                absl::string_view name, bool running_only) {
+  ASSIGN_OR_RETURN(const TablePtr table, TableFor(resource, ns, running_only, kGetTimeout));
+  return table->Find(ns, name);
+}
+
+absl::StatusOr<ClusterDirectory::TablePtr> ClusterDirectory::TableFor(const GroupResource& resource,
+                                                                      absl::string_view ns,
+                                                                      bool running_only,
+                                                                      absl::Duration timeout) {
+  const MonotonicTime deadline = Clock::System().MonotonicNow() + timeout;
+  ASSIGN_OR_RETURN(const ResourceInfo info, Resolve(resource, timeout));
+  running_only = running_only && resource == GroupResource{"", "pods"};
+  if (info.watchable) {
+    ASSIGN_OR_RETURN(const std::shared_ptr<Cached> cached, CacheFor(info, running_only));
+    absl::StatusOr<TablePtr> table = cached->cache.Get(deadline - Clock::System().MonotonicNow());
+    if (table.ok()) return table;
+    if (!absl::IsPermissionDenied(table.status()) && !absl::IsUnimplemented(table.status())) {
+      return AsUnavailable(table.status());
+    }
+  }
+  absl::StatusOr<TablePtr> table =
+      ListNow(info, info.namespaced ? ns : absl::string_view(), running_only, deadline);
+  if (!table.ok()) return AsUnavailable(table.status());
+  return table;
+}
+
+absl::StatusOr<ResourceInfo> ClusterDirectory::Resolve(const GroupResource& resource,
+                                                       absl::Duration timeout) {
+  // Held while it is looked at: a discovery may replace it at any time.
+  std::shared_ptr<const RestMapper> mapper = mapper_.Get();
+  if (const ResourceInfo* info = mapper->FindExact(resource)) return *info;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!AwaitFor(mutex_, absl::Condition(&asked_), timeout)) {
+      return absl::UnavailableError("the API server has not answered discovery yet");
+    }
+    mapper = mapper_.Get();
+    if (!discovered_.ok() && mapper->resources().empty()) {
+      return AsUnavailable(absl::UnavailableError(discovered_.message()));
+    }
+  }
+  if (const ResourceInfo* info = mapper->FindExact(resource)) return *info;
+  ResourceMissed();
+  return absl::NotFoundError(absl::StrCat("the cluster has no resource ", resource.ToString()));
+}
+
+WatchCacheOptions ClusterDirectory::CacheOptions(const ResourceInfo& info, bool running_only) {
+  WatchCacheOptions options = options_.cache;
+  options.resource = info;
+  options.running_only = running_only;
+  options.on_change = [this] { Grow(); };
+  return options;
+}
+
+absl::StatusOr<std::shared_ptr<ClusterDirectory::Cached>> ClusterDirectory::CacheFor(
+    const ResourceInfo& info, bool running_only) {
+  const MonotonicTime now = Clock::System().MonotonicNow();
+  const Key key(info.name, running_only, "");
+  {
+    absl::ReaderMutexLock lock(&mutex_);
+    const auto found = caches_.find(key);
+    if (found != caches_.end()) {
+      found->second->last_use_ns = absl::ToInt64Nanoseconds(now);
+      return found->second;
+    }
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> server, make_transport_());
+  ASSIGN_OR_RETURN(const std::shared_ptr<Cached> made, UnlessNoThread([&] {
+                     return std::make_shared<Cached>(CacheOptions(info, running_only),
+                                                     std::move(server));
+                   }));
+  absl::MutexLock lock(&mutex_);
+  // Another request may have been quicker; then `made` ends after the lock.
+  const auto [entry, inserted] = caches_.emplace(key, made);
+  entry->second->last_use_ns = absl::ToInt64Nanoseconds(now);
+  return entry->second;
+}
+
+absl::StatusOr<ClusterDirectory::TablePtr> ClusterDirectory::ListNow(const ResourceInfo& info,
+                                                                     absl::string_view ns,
+                                                                     bool running_only,
+                                                                     MonotonicTime deadline) {
+  if (!info.listable) {
+    return absl::UnavailableError(
+        absl::StrCat(info.name.ToString(), " can be neither listed nor watched"));
+  }
+  std::shared_ptr<Listed> listed;
+  {
+    absl::MutexLock lock(&mutex_);
+    std::shared_ptr<Listed>& entry = lists_[Key(info.name, running_only, std::string(ns))];
+    if (entry == nullptr) entry = std::make_shared<Listed>();
+    listed = entry;
+  }
+  MonotonicTime now = Clock::System().MonotonicNow();
+  listed->last_use_ns = absl::ToInt64Nanoseconds(now);
+  {
+    absl::MutexLock lock(&listed->mutex);
+    const auto idle = [&listed]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return !listed->busy; };
+    if (!AwaitFor(listed->mutex, absl::Condition(&idle), deadline - now)) {
+      return absl::UnavailableError("another request's list has not been answered yet");
+    }
+    now = Clock::System().MonotonicNow();
+    if (now - listed->listed_at < options_.list_reuse) return listed->table;
+    listed->busy = true;
+  }
+  WatchCacheOptions options = CacheOptions(info, running_only);
+  options.list_timeout = deadline - now;
+  absl::StatusOr<std::vector<ObjectPtr>> objects = ListObjects(*server_, options, ns);
+  absl::StatusOr<TablePtr> table =
+      objects.ok()
+          ? absl::StatusOr<TablePtr>(std::make_shared<const ObjectTable>(*std::move(objects)))
+          : objects.status();
+  absl::MutexLock lock(&listed->mutex);
+  listed->busy = false;
+  listed->listed_at = Clock::System().MonotonicNow();
+  listed->table = table;
+  return table;
+}
+
+void ClusterDirectory::Keep(std::vector<ObjectSet> sets) {
+  absl::MutexLock lock(&mutex_);
+  kept_ = std::move(sets);
+  woken_ = true;
+}
+
+absl::Status ClusterDirectory::Kept() const {
+  absl::ReaderMutexLock lock(&mutex_);
+  for (const ObjectSet& set : kept_) {
+    const auto cached = caches_.find(Key(set.resource, set.running_only, ""));
+    if (cached == caches_.end()) {
+      return absl::UnavailableError(
+          absl::StrCat("the cluster's resource ", set.resource.ToString(), " is not known yet"));
+    }
+    const absl::Status known = cached->second->cache.Get(absl::ZeroDuration()).status();
+    if (!known.ok() && absl::IsUnavailable(AsUnavailable(known))) return known;
+  }
+  return absl::OkStatus();
+}
+
+// Makes the caches of what is to be kept, and uses them, so that they stay.
+void ClusterDirectory::UseKept() {
+  std::vector<ObjectSet> sets;
+  {
+    absl::ReaderMutexLock lock(&mutex_);
+    sets = kept_;
+  }
+  const std::shared_ptr<const RestMapper> mapper = mapper_.Get();
+  for (const ObjectSet& set : sets) {
+    const ResourceInfo* info = mapper->FindExact(set.resource);
+    if (info == nullptr || !info->watchable) continue;
+    const std::string failure(CacheFor(*info, set.running_only).status().message());
+    std::string& last = keep_failures_[set.resource];
+    if (!failure.empty() && failure != last) {
+      spdlog::warn("{} are not watched: {}", set.resource.ToString(), failure);
+    }
+    last = failure;
+  }
+}
+
+void ClusterDirectory::ResourceMissed() {
+  absl::MutexLock lock(&mutex_);
+  missed_ = true;
+}
+
+void ClusterDirectory::KindsChanged() {
+  const MonotonicTime now = Clock::System().MonotonicNow();
+  absl::MutexLock lock(&mutex_);
+  missed_ = true;
+  settled_at_ = now + options_.settle;
+}
+
+absl::Status ClusterDirectory::Ready() const {
+  absl::MutexLock lock(&mutex_);
+  if (!mapper_.Get()->resources().empty()) return absl::OkStatus();
+  if (!asked_) return absl::UnavailableError("the API server has not answered discovery yet");
+  return discovered_;
+}
+
+ClusterDirectory::Stats ClusterDirectory::stats() const {
+  Stats stats;
+  stats.discoveries = discoveries_;
+  stats.discovery_failures = discovery_failures_;
+  absl::ReaderMutexLock lock(&mutex_);
+  stats.caches = caches_.size();
+  for (const auto& [key, cached] : caches_) {
+    const WatchCounters& counters = cached->cache.counters();
+    stats.lists += counters.lists;
+    stats.watches += counters.watches;
+    stats.events += counters.events;
+    stats.failures += counters.failures;
+  }
+  return stats;
+}
+
+void ClusterDirectory::Run() {
+  const absl::Duration interval = options_.discovery_interval > absl::ZeroDuration()
+                                      ? options_.discovery_interval
+                                      : kDefaultDiscoveryInterval;
+  absl::Duration backoff = options_.cache.first_backoff;
+  MonotonicTime next = -absl::InfiniteDuration();
+  MonotonicTime last = -absl::InfiniteDuration();
+  while (true) {
+    const MonotonicTime began = Clock::System().MonotonicNow();
+    MonotonicTime now = began;
+    bool missed = false;
+    {
+      absl::MutexLock lock(&mutex_);
+      if (stopping_) return;
+      missed = missed_;
+    }
+    if (now >= next || (missed && now - last >= options_.missed_interval)) {
+      DiscoverOnce();
+      now = last = Clock::System().MonotonicNow();
+      const bool failed = !failure_.empty();
+      if (!failed && options_.watch_kinds && kind_watch_ == nullptr) {
+        kind_watch_ = std::make_unique<KindWatch>(*mapper_.Get(), make_transport_,
+                                                  KindWatchOptions(), [this] { KindsChanged(); });
+      }
+      absl::MutexLock lock(&mutex_);
+      missed_ = missed_ || began < settled_at_;
+      next = now + (failed ? backoff : interval);
+      backoff =
+          failed ? std::min(backoff * 2, options_.cache.max_backoff) : options_.cache.first_backoff;
+    }
+    UseKept();
+    Tidy(now);
+    absl::MutexLock lock(&mutex_);
+    AwaitFor(mutex_, absl::Condition(&woken_), std::min(options_.list_reuse, next - now));
+    woken_ = stopping_;
+  }
+}
+
+void ClusterDirectory::DiscoverOnce() {
+  {
+    absl::MutexLock lock(&mutex_);
+    missed_ = false;
+  }
+  ++discoveries_;
+  absl::StatusOr<Discovery> discovery = Discover(*server_, options_.discovery_timeout);
+  const std::string failure(discovery.status().message());
+  if (!discovery.ok()) {
+    ++discovery_failures_;
+    // The end of the process is no failure.
+    if (failure != failure_ && !absl::IsCancelled(discovery.status())) {
+      spdlog::warn("discovery failed: {}", failure);
+    }
+  } else {
+    if (discovery->problems != problems_ && !discovery->problems.empty()) {
+      spdlog::warn("discovery is not complete: {}", absl::StrJoin(discovery->problems, "; "));
+    }
+    problems_ = std::move(discovery->problems);
+    auto mapper = std::make_shared<const RestMapper>(std::move(discovery->resources));
+    if (mapper->resources() != mapper_.Get()->resources()) {
+      mapper_.Set(std::move(mapper));
+      Grow();
+    }
+  }
+  failure_ = failure;
+  absl::MutexLock lock(&mutex_);
+  discovered_ = discovery.status();
+  asked_ = true;
+}
+
+// Stops what is not used. Whoever keeps answers by generation must ask again after that, and each
+// time a list may have become old.
+void ClusterDirectory::Tidy(MonotonicTime now) {
+  std::vector<std::shared_ptr<Cached>> stopped;  // joined outside the lock
+  bool changed = false;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (auto entry = caches_.begin(); entry != caches_.end();) {
+      if (now - absl::Nanoseconds(entry->second->last_use_ns.load()) <= options_.unused_after) {
+        ++entry;
+        continue;
+      }
+      stopped.push_back(std::move(entry->second));
+      entry = caches_.erase(entry);
+    }
+    changed = !stopped.empty() || !lists_.empty();
+    while (lists_.size() > options_.max_lists) lists_.erase(lists_.begin());
+    for (auto entry = lists_.begin(); entry != lists_.end();) {
+      const bool unused =
+          now - absl::Nanoseconds(entry->second->last_use_ns.load()) > options_.unused_after;
+      entry = unused ? lists_.erase(entry) : std::next(entry);
+    }
+  }
+  if (changed) Grow();
+}
+
+}  // namespace flyball::kube

@@ -1,0 +1,138 @@
+// The objects of a cluster, from watch caches that are started when first asked for.
+//
+// Thread-safe. Threads: one that discovers resources and tidies up, one for each resource in use or
+// kept (watch_cache.h), two that watch for new kinds (kind_watch.h). Where watching is not allowed,
+// each namespace asked for is listed per request, and a list is used for a second. A dead API
+// server is retried for ever; until its first answer List is kUnavailable, afterwards the last
+// known objects are served.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/snapshot.h"
+#include "http/client/transport.h"
+#include "kube/objects/object_directory.h"
+#include "kube/objects/object_table.h"
+#include "kube/watch/kind_watch.h"
+#include "kube/watch/watch_cache.h"
+
+namespace flyball::kube {
+
+struct ClusterDirectoryOptions {
+  absl::Duration discovery_interval = absl::ZeroDuration();  // 0 is every 5 minutes
+  absl::Duration discovery_timeout = absl::Seconds(30);
+  absl::Duration missed_interval = absl::Seconds(5);  // between discoveries after ResourceMissed
+  absl::Duration unused_after = absl::Minutes(10);    // then a cache is stopped
+  absl::Duration list_reuse = absl::Seconds(1);       // of a list where watching is not allowed
+  size_t max_lists = 256;                             // such lists kept
+  // Discovers anew when a CustomResourceDefinition or APIService changes, where that may be
+  // watched.
+  bool watch_kinds = true;
+  absl::Duration settle = absl::Seconds(5);  // after such a change once more, when it has effect
+  WatchCacheOptions cache;                   // limits and back-off of each cache
+};
+
+class ClusterDirectory : public ObjectDirectory {
+ public:
+  // Makes one connection pool; called for discovery and for each cache.
+  using MakeTransport = std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()>;
+
+  // kInvalidArgument if the first transport cannot be made (bad URL, unreadable file).
+  static absl::StatusOr<std::unique_ptr<ClusterDirectory>> Make(
+      MakeTransport make_transport, ClusterDirectoryOptions options = {});
+  static absl::StatusOr<std::unique_ptr<ClusterDirectory>> Make(
+      const http::TransportOptions& server, ClusterDirectoryOptions options = {});
+  ~ClusterDirectory() override;
+
+  // As the interface says; also kPermissionDenied if the resource may not even be listed, and
+  // kResourceExhausted if it has more objects than the limit.
+  absl::StatusOr<std::vector<ObjectPtr>> List(const ObjectQuery& query) override;
+  absl::StatusOr<ObjectPtr> Get(const GroupResource& resource, absl::string_view ns,
+                                absl::string_view name, bool running_only) override;
+  void Keep(std::vector<ObjectSet> sets) override;
+  absl::Status Kept() const override;
+  std::shared_ptr<const RestMapper> mapper() const override { return mapper_.Get(); }
+  void ResourceMissed() override;
+  uint64_t Generation() const override { return generation_.load(std::memory_order_acquire); }
+
+  // OK once the resources of the cluster are known; else why not.
+  absl::Status Ready() const;
+
+  struct Stats {
+    size_t caches = 0;
+    uint64_t lists = 0, watches = 0, events = 0, failures = 0;  // of the caches there are now
+    uint64_t discoveries = 0, discovery_failures = 0;
+  };
+  Stats stats() const;
+
+ private:
+  using TablePtr = std::shared_ptr<const ObjectTable>;
+  using Key = std::tuple<GroupResource, bool, std::string>;  // running only; namespace of a list
+  struct Cached {
+    explicit Cached(WatchCacheOptions options, std::unique_ptr<http::HttpTransport> server)
+        : cache(std::move(options), std::move(server)) {}
+    std::atomic<int64_t> last_use_ns = 0;  // MonotonicTime
+    WatchCache cache;
+  };
+  struct Listed;
+
+  ClusterDirectory(MakeTransport make_transport, std::unique_ptr<http::HttpTransport> server,
+                   ClusterDirectoryOptions options);
+
+  absl::StatusOr<TablePtr> TableFor(const GroupResource& resource, absl::string_view ns,
+                                    bool running_only, absl::Duration timeout);
+  absl::StatusOr<ResourceInfo> Resolve(const GroupResource& resource, absl::Duration timeout);
+  absl::StatusOr<std::shared_ptr<Cached>> CacheFor(const ResourceInfo& info, bool running_only);
+  absl::StatusOr<TablePtr> ListNow(const ResourceInfo& info, absl::string_view ns,
+                                   bool running_only, MonotonicTime deadline);
+  WatchCacheOptions CacheOptions(const ResourceInfo& info, bool running_only);
+
+  void Run();
+  void DiscoverOnce();
+  void UseKept();
+  void Tidy(MonotonicTime now);
+  void KindsChanged();
+  void Grow() { generation_.fetch_add(1, std::memory_order_acq_rel); }
+
+  const MakeTransport make_transport_;
+  const std::unique_ptr<http::HttpTransport> server_;
+  const ClusterDirectoryOptions options_;
+  std::atomic<uint64_t> generation_ = 0;
+  std::atomic<uint64_t> discoveries_ = 0;
+  std::atomic<uint64_t> discovery_failures_ = 0;
+  Snapshot<RestMapper> mapper_;
+
+  mutable absl::Mutex mutex_;
+  absl::Status discovered_ ABSL_GUARDED_BY(mutex_);
+  bool asked_ ABSL_GUARDED_BY(mutex_) = false;   // one discovery has ended, well or not
+  bool missed_ ABSL_GUARDED_BY(mutex_) = false;  // ResourceMissed since the last discovery
+  MonotonicTime settled_at_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  bool woken_ ABSL_GUARDED_BY(mutex_) = false;  // the thread has something to do at once
+  std::vector<ObjectSet> kept_ ABSL_GUARDED_BY(mutex_);
+  std::map<Key, std::shared_ptr<Cached>> caches_ ABSL_GUARDED_BY(mutex_);
+  std::map<Key, std::shared_ptr<Listed>> lists_ ABSL_GUARDED_BY(mutex_);
+
+  // The thread's own.
+  std::vector<std::string> problems_;
+  std::string failure_;
+  std::map<GroupResource, std::string> keep_failures_;
+  std::unique_ptr<KindWatch> kind_watch_;  // once the first discovery has succeeded
+  std::thread thread_;
+};
+
+}  // namespace flyball::kube

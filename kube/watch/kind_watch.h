@@ -1,0 +1,46 @@
+// Tells when the kinds of a cluster may have changed: follows its CustomResourceDefinitions and
+// APIServices.
+//
+// One thread for each of the two. What is forbidden or absent is asked for again after minutes.
+// Nothing is kept of the objects.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "http/client/transport.h"
+#include "kube/objects/rest_mapping.h"
+#include "kube/watch/object_watch.h"
+
+namespace flyball::kube {
+
+struct KindWatchOptions {
+  absl::Duration first_backoff = absl::Milliseconds(800);
+  absl::Duration max_backoff = absl::Minutes(5);
+};
+
+class KindWatch : private WatchHandler {
+ public:
+  using MakeTransport = std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()>;
+
+  // `on_change` runs after each list and each batch of changes, from the watches' threads, maybe at
+  // once. Resources that `mapper` does not have are left out.
+  KindWatch(const RestMapper& mapper, const MakeTransport& make_transport,
+            const KindWatchOptions& options, std::function<void()> on_change);
+
+ private:
+  void ListStarted() override {}
+  void Listed(absl::string_view) override {}
+  void ListEnded() override { on_change_(); }
+  void Changed(ChangeType, absl::string_view) override {}
+  void Flushed() override { on_change_(); }
+  void StatusChanged(const absl::Status&) override {}
+
+  const std::function<void()> on_change_;
+  std::vector<std::unique_ptr<ObjectWatch>> watches_;  // last: they call from their threads
+};
+
+}  // namespace flyball::kube

@@ -1,0 +1,289 @@
+#include "kube/watch/object_watch.h"
+
+#include <algorithm>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "base/steady_wait.h"
+#include "http/client/url.h"
+#include "kube/client/api_error.h"
+#include "kube/objects/object_json.h"
+#include "kube/watch/object_list.h"
+#include "spdlog/spdlog.h"
+
+namespace flyball::kube {
+namespace {
+
+constexpr char kAccept[] = "application/json";
+constexpr char kAcceptMetadata[] =
+    "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json";
+constexpr size_t kMaxLineBytes = 16u << 20;
+// The server ends a watch after a time from this range, so that not all end at once.
+constexpr int kMinWatchSeconds = 300;
+constexpr int kMaxWatchSeconds = 600;
+// Bookmarks come each minute where anything happens at all.
+constexpr absl::Duration kMaxQuiet = absl::Seconds(90);
+constexpr absl::Duration kMaxOpening = absl::Seconds(30);
+// One stream that ends at once may have met a server that stops; the second is no coincidence.
+constexpr int kMaxShortStreams = 1;
+
+// After which only a list can tell whether there is still something to watch.
+bool IsRefusal(const absl::Status& status) {
+  return absl::IsPermissionDenied(status) || absl::IsUnimplemented(status) ||
+         absl::IsNotFound(status);
+}
+
+ChangeType ChangeOf(ObjectEvent::Type type) {
+  if (type == ObjectEvent::Type::kAdded) return ChangeType::kAdded;
+  return type == ObjectEvent::Type::kDeleted ? ChangeType::kDeleted : ChangeType::kModified;
+}
+
+}  // namespace
+
+class ObjectWatch::Impl {
+ public:
+  Impl(ObjectWatchOptions options, std::unique_ptr<http::HttpTransport> server,
+       WatchHandler& handler)
+      : options_(std::move(options)),
+        path_(CollectionPath(options_)),
+        server_(std::move(server)),
+        handler_(handler),
+        random_(std::random_device()()),
+        backoff_(options_.first_backoff),
+        thread_([this] { Run(); }) {}
+
+  ~Impl() {
+    {
+      absl::MutexLock lock(&mutex_);
+      stopping_ = true;
+    }
+    server_->Shutdown();
+    thread_.join();
+  }
+
+  const WatchCounters& counters() const { return counters_; }
+
+ private:
+  enum class Next { kWatch, kWatchAfterPause, kList };
+
+  // One stream: what came of it so far.
+  struct Stream {
+    std::string buffer;     // the line that is not whole yet
+    size_t scanned = 0;     // of the buffer, without a line's end
+    bool opened = false;    // the server has said yes
+    bool anything = false;  // and sent something
+    bool expired = false;   // the stream is of no more use; only a new list is certain to help
+    absl::Status refused;   // by the handler
+  };
+
+  void Run() {
+    while (!stopping()) {
+      if (List()) Follow();
+      // An expired resourceVersion is listed anew at once, but not in a tight loop.
+      if (!Pause()) return;
+    }
+  }
+
+  bool List() {
+    ++counters_.lists;
+    // Whatever is wrong with the cache, the next try does without.
+    const bool from_cache = std::exchange(cache_is_enough_, false);
+    absl::StatusOr<std::string> listed = from_cache
+                                             ? ListFromCache(*server_, options_, reader_, handler_)
+                                             : ListPages(*server_, options_, reader_, handler_);
+    if (!listed.ok()) {
+      Fail(listed.status());
+      return false;
+    }
+    handler_.ListEnded();
+    resource_version_ = *std::move(listed);
+    return true;
+  }
+
+  // Watches until the resourceVersion is of no use any more.
+  void Follow() {
+    while (!stopping()) {
+      const Next next = WatchOnce();
+      if (next == Next::kList) return;
+      if (next == Next::kWatchAfterPause && !Pause()) return;
+    }
+  }
+
+  http::HttpCall WatchCall() {
+    const int seconds =
+        std::uniform_int_distribution<int>(kMinWatchSeconds, kMaxWatchSeconds)(random_);
+    http::HttpCall call;
+    call.target = absl::StrCat(path_, "?watch=1&allowWatchBookmarks=true&resourceVersion=",
+                               http::UrlEscape(resource_version_), "&timeoutSeconds=", seconds,
+                               SelectorQuery(options_));
+    call.headers = {{"Accept", options_.metadata_only ? kAcceptMetadata : kAccept}};
+    // After streams that brought nothing, silence for long enough is what shows that it works.
+    call.timeout = IsFlapping() ? options_.long_stream : kMaxQuiet;
+    call.head_timeout = kMaxOpening;
+    return call;
+  }
+
+  Next WatchOnce() {
+    ++counters_.watches;
+    Stream stream;
+    const MonotonicTime start = Clock::System().MonotonicNow();
+    const absl::Status ended = server_->Stream(WatchCall(), [&](absl::string_view data) {
+      stream.opened = true;
+      if (!data.empty()) {
+        stream.anything = true;
+        short_streams_ = 0;
+      }
+      if (!IsFlapping()) Report(absl::OkStatus());
+      if (data.empty()) return true;
+      stream.buffer.append(data.data(), data.size());
+      TakeLines(&stream);
+      return !stream.expired && stream.refused.ok();
+    });
+    const bool lasted =
+        stream.anything || Clock::System().MonotonicNow() - start >= options_.long_stream;
+    if (lasted) {
+      backoff_ = options_.first_backoff;
+      short_streams_ = 0;
+    } else if (stream.opened) {
+      ++short_streams_;
+    }
+    if (!stream.refused.ok()) {
+      Fail(stream.refused);
+      return Next::kList;
+    }
+    if (stream.expired) return Next::kList;
+    if (!ended.ok() && !(stream.opened && absl::IsDeadlineExceeded(ended))) {
+      return AfterFailure(ended);
+    }
+    if (!lasted) return AfterShortStream();
+    Report(absl::OkStatus());  // a quiet stream is no failure
+    return Next::kWatch;
+  }
+
+  // Whoever opens and ends each stream at once tells of no change: it looks healthy and is not.
+  Next AfterShortStream() {
+    if (IsFlapping()) {
+      Fail(absl::UnavailableError(
+          absl::StrCat("watch ", path_, ": the server ends it at once, again and again")));
+    }
+    return Next::kWatchAfterPause;
+  }
+
+  bool IsFlapping() const { return short_streams_ > kMaxShortStreams; }
+
+  Next AfterFailure(const absl::Status& ended) {
+    if (absl::IsOutOfRange(ended)) {
+      ++counters_.failures;
+      return Next::kList;
+    }
+    // 429: too many requests, which is not too many objects.
+    const absl::StatusCode code =
+        absl::IsResourceExhausted(ended) ? absl::StatusCode::kUnavailable : ended.code();
+    Fail(absl::Status(code, ApiError(absl::StrCat("watch ", path_), 0, ended.message()).message()));
+    return IsRefusal(ended) ? Next::kList : Next::kWatchAfterPause;
+  }
+
+  void TakeLines(Stream* stream) {
+    std::string& buffer = stream->buffer;
+    bool changed = false;
+    size_t start = 0;
+    while (!stream->expired) {
+      const size_t end = buffer.find('\n', std::max(start, stream->scanned));
+      if (end == std::string::npos) break;
+      const auto line = absl::string_view(buffer).substr(start, end - start);
+      start = end + 1;
+      if (!line.empty()) changed = TakeEvent(line, stream) || changed;
+    }
+    buffer.erase(0, start);
+    stream->scanned = buffer.size();
+    if (buffer.size() > kMaxLineBytes) Expire(stream, "a watch event larger than the limit");
+    if (!changed) return;
+    handler_.Flushed();
+    stream->refused = handler_.Acceptable();
+  }
+
+  // Whether it was a change.
+  bool TakeEvent(absl::string_view line, Stream* stream) {
+    ++counters_.events;
+    absl::StatusOr<ObjectEvent> event = reader_.ReadEvent(line);
+    if (!event.ok()) {
+      Expire(stream, event.status().message());
+      return false;
+    }
+    if (event->type == ObjectEvent::Type::kError) {
+      Expire(stream, event->error_message);
+      return false;
+    }
+    const bool change = event->type != ObjectEvent::Type::kBookmark;
+    if (change) handler_.Changed(ChangeOf(event->type), event->object);
+    if (!event->resource_version.empty()) resource_version_ = std::move(event->resource_version);
+    return change;
+  }
+
+  void Expire(Stream* stream, absl::string_view why) {
+    ++counters_.failures;
+    stream->expired = true;
+    spdlog::debug("watch {}: {}", path_, std::string(why));
+  }
+
+  void Fail(const absl::Status& status) {
+    if (stopping()) return;
+    ++counters_.failures;
+    spdlog::debug("{}", std::string(status.message()));
+    Report(status);
+  }
+
+  void Report(const absl::Status& status) {
+    if (status == reported_) return;
+    reported_ = status;
+    handler_.StatusChanged(status);
+  }
+
+  // Waits for the next try; false if the watch is being destroyed.
+  bool Pause() {
+    const double jitter = std::uniform_real_distribution<double>(1.0, 2.0)(random_);
+    const absl::Duration wait = std::min(backoff_ * jitter, options_.max_backoff);
+    backoff_ = std::min(backoff_ * 2, options_.max_backoff);
+    absl::MutexLock lock(&mutex_);
+    return !AwaitFor(mutex_, absl::Condition(&stopping_), wait);
+  }
+
+  bool stopping() {
+    absl::MutexLock lock(&mutex_);
+    return stopping_;
+  }
+
+  const ObjectWatchOptions options_;
+  const std::string path_;
+  const std::unique_ptr<http::HttpTransport> server_;
+  WatchHandler& handler_;
+  WatchCounters counters_;
+
+  // The thread's own.
+  ObjectReader reader_;
+  std::minstd_rand random_;
+  absl::Duration backoff_;
+  bool cache_is_enough_ = true;
+  std::string resource_version_;
+  int short_streams_ = 0;  // in a row: opened, and ended soon without a word
+  absl::Status reported_;
+
+  absl::Mutex mutex_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+ObjectWatch::ObjectWatch(ObjectWatchOptions options, std::unique_ptr<http::HttpTransport> server,
+                         WatchHandler& handler)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(server), handler)) {}
+
+ObjectWatch::~ObjectWatch() = default;
+
+const WatchCounters& ObjectWatch::counters() const { return impl_->counters(); }
+
+}  // namespace flyball::kube

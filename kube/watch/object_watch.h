@@ -1,0 +1,87 @@
+// One resource of a cluster, followed by list and watch: whole objects as JSON, one at a time.
+//
+// One thread lists, then watches with bookmarks and goes on from the last resourceVersion after a
+// break; an expired one (410) is a new list. The first list comes from the API server's cache and
+// is as old as what a watch would tell then, as those of Kubernetes' own controllers are; later
+// ones come from etcd. Failures are retried with back-off and jitter for ever. A stream in which
+// nothing comes for 90 seconds is opened anew, so that a dead connection is noticed; streams that
+// the server ends at once are a failure from the second on. The handler is called from that thread
+// only and keeps what it needs: nothing is cached here, and at most one page of a list is held (all
+// of it when pages expire while they are read).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "http/client/transport.h"
+#include "kube/objects/rest_mapping.h"
+
+namespace flyball::kube {
+
+enum class ChangeType { kAdded, kModified, kDeleted };
+
+// Every object's text begins with its apiVersion and kind, also where the server's list leaves them
+// out. It lives until the call returns.
+class WatchHandler {
+ public:
+  virtual ~WatchHandler() = default;
+  // The whole content at one moment: ListStarted, Listed for each object, ListEnded. What was not
+  // listed in between is gone. A list that breaks off is started anew, without ListEnded.
+  virtual void ListStarted() = 0;
+  virtual void Listed(absl::string_view object_json) = 0;
+  virtual void ListEnded() = 0;
+  // One change since. Of a deletion the last known object.
+  virtual void Changed(ChangeType type, absl::string_view object_json) = 0;
+  // After each piece of the stream was handed over: the changes of one batch are complete.
+  virtual void Flushed() {}
+  // Asked after each page of a list and each batch of changes. An error ends list or watch as a
+  // failure; it is listed anew after the back-off.
+  virtual absl::Status Acceptable() { return absl::OkStatus(); }
+  // The last try to list or watch failed; what is known may be out of date. OK: it works again, as
+  // a watch is open. Called when the status is another than before; in the beginning it is OK.
+  virtual void StatusChanged(const absl::Status& status) = 0;
+};
+
+struct ObjectWatchOptions {
+  ResourceInfo resource;
+  std::string ns;              // "" is all namespaces
+  std::string label_selector;  // "" is all
+  std::string field_selector;  // "" is all
+  bool metadata_only = false;  // objects are PartialObjectMetadata
+  int page_size = 500;
+  absl::Duration list_timeout = absl::Seconds(60);  // of each page
+  absl::Duration first_backoff = absl::Milliseconds(800);
+  absl::Duration max_backoff = absl::Seconds(30);
+  absl::Duration long_stream = absl::Seconds(10);  // which lasted so long, works
+};
+
+struct WatchCounters {
+  std::atomic<uint64_t> lists = 0;
+  std::atomic<uint64_t> watches = 0;
+  std::atomic<uint64_t> events = 0;    // bookmarks included
+  std::atomic<uint64_t> failures = 0;  // of lists and watches, expiries included
+};
+
+class ObjectWatch {
+ public:
+  // Begins at once. The handler outlives the watch; the transport is the watch's own.
+  ObjectWatch(ObjectWatchOptions options, std::unique_ptr<http::HttpTransport> server,
+              WatchHandler& handler);
+  ~ObjectWatch();  // ends the stream and waits for the thread
+  ObjectWatch(const ObjectWatch&) = delete;
+  ObjectWatch& operator=(const ObjectWatch&) = delete;
+
+  const WatchCounters& counters() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace flyball::kube

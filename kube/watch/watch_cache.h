@@ -1,0 +1,83 @@
+// All objects of one resource, kept current by list and watch (object_watch.h).
+//
+// Thread-safe. Holds names, namespaces and labels only. The last good table stays while the API
+// server is away. Not here: which caches there are (cluster_directory.h).
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "http/client/transport.h"
+#include "kube/objects/metadata_json.h"
+#include "kube/objects/object_table.h"
+#include "kube/objects/rest_mapping.h"
+#include "kube/watch/object_watch.h"
+
+namespace flyball::kube {
+
+struct WatchCacheOptions {
+  ResourceInfo resource;
+  bool running_only = false;     // only objects with status.phase=Running
+  size_t max_objects = 500'000;  // more are kResourceExhausted
+  int page_size = 500;
+  absl::Duration list_timeout = absl::Seconds(60);  // of each page
+  absl::Duration first_backoff = absl::Milliseconds(800);
+  absl::Duration max_backoff = absl::Seconds(30);
+  std::function<void()> on_change;  // after the table was replaced; from the cache's thread
+};
+
+// Lists all pages of one namespace, "" being all. The limits and errors are those of WatchCache.
+absl::StatusOr<std::vector<ObjectPtr>> ListObjects(http::HttpTransport& server,
+                                                   const WatchCacheOptions& options,
+                                                   absl::string_view ns);
+
+class WatchCache : private WatchHandler {
+ public:
+  // The transport is the cache's own: it is shut down at the end.
+  WatchCache(WatchCacheOptions options, std::unique_ptr<http::HttpTransport> server);
+  ~WatchCache() override;
+
+  // The current table. Waits for the first list; if its last try failed, that is the error.
+  // kPermissionDenied and kUnimplemented (405): listing or watching is not allowed. kNotFound and
+  // kResourceExhausted, also later on: the resource is gone, or has grown over the limit.
+  absl::StatusOr<std::shared_ptr<const ObjectTable>> Get(absl::Duration timeout);
+
+  const WatchCounters& counters() const { return watch_.counters(); }
+
+ private:
+  void ListStarted() override;
+  void Listed(absl::string_view object_json) override;
+  void ListEnded() override;
+  void Changed(ChangeType type, absl::string_view object_json) override;
+  void Flushed() override;
+  absl::Status Acceptable() override;
+  void StatusChanged(const absl::Status& status) override;
+  void Publish(std::shared_ptr<const ObjectTable> table);
+
+  const WatchCacheOptions options_;
+
+  // The watch's thread's own.
+  MetadataReader reader_;
+  bool listing_ = false;
+  absl::Status unreadable_;          // since the last list began
+  std::vector<ObjectPtr> listed_;    // of the list under way
+  std::vector<ObjectChange> batch_;  // since the last flush
+  std::shared_ptr<const ObjectTable> current_;
+
+  absl::Mutex mutex_;
+  std::shared_ptr<const ObjectTable> table_ ABSL_GUARDED_BY(mutex_);
+  absl::Status failure_ ABSL_GUARDED_BY(mutex_);    // of the last try to list or watch
+  bool withdrawn_ ABSL_GUARDED_BY(mutex_) = false;  // the table may not be used any more
+
+  ObjectWatch watch_;  // last: it calls from its thread
+};
+
+}  // namespace flyball::kube
