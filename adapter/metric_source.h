@@ -17,11 +17,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "promql/labels.h"
 
 namespace flyball::adapter {
 
-// Sorted by name; __name__ included where the source gives it.
-using LabelSet = std::vector<std::pair<std::string, std::string>>;
+using promql::LabelSet;  // __name__ is among them where the source gives it
 
 // The value of a label; "" where it is absent, as in Prometheus.
 absl::string_view LabelValue(const LabelSet& labels, absl::string_view name);

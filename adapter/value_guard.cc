@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "base/go_arithmetic.h"
+#include "base/go/arithmetic.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::adapter {

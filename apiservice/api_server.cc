@@ -17,18 +17,18 @@
 #include "apiservice/auth/review_client.h"
 #include "apiservice/auth/token_authenticator.h"
 #include "apiservice/auth/trust.h"
-#include "apiservice/document_endpoints.h"
+#include "apiservice/endpoints/document_endpoints.h"
+#include "apiservice/endpoints/metric_endpoints.h"
+#include "apiservice/endpoints/process_metrics.h"
 #include "apiservice/handler.h"
-#include "apiservice/metric_endpoints.h"
-#include "apiservice/net/http_server.h"
-#include "apiservice/net/tls.h"
-#include "apiservice/process_metrics.h"
 #include "apiservice/self_metrics.h"
 #include "base/file_watcher.h"
 #include "base/read_file.h"
 #include "base/status_macros.h"
 #include "base/steady_wait.h"
 #include "base/thread_limit.h"
+#include "http/server/http_server.h"
+#include "http/server/tls.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::apiservice {
@@ -38,11 +38,11 @@ constexpr absl::Duration kFileInterval = absl::Seconds(1);
 
 // Each request that may wait for the API server or Prometheus has a thread to wait with, beside
 // those that are ready: so probes, and whatever is answered from memory, never wait for those.
-ListenOptions ListenWithEnoughWorkers(const ServerOptions& options) {
+http::ListenOptions ListenWithEnoughWorkers(const ServerOptions& options) {
   constexpr int kFewestWorkers = 8;
   constexpr int kMasters = 32;  // whose requests are not counted
   constexpr int kKindsOfReviews = 2;
-  ListenOptions listen = options.listen;
+  http::ListenOptions listen = options.listen;
   if (listen.workers == 0) {
     listen.workers =
         std::max(kFewestWorkers, static_cast<int>(std::thread::hardware_concurrency()));
@@ -71,7 +71,8 @@ class ApiServer::Impl {
       return absl::InvalidArgumentError(
           "authorization by SubjectAccessReview needs a connection to the Kubernetes API");
     }
-    ASSIGN_OR_RETURN(tls_, TlsCertificates::Create(options_.tls, options_.listen.bind_address));
+    ASSIGN_OR_RETURN(tls_,
+                     http::TlsCertificates::Create(options_.tls, options_.listen.bind_address));
     RETURN_IF_ERROR(PrepareAuthentication());
     if (dependencies_.authorization != nullptr) {
       access_reviews_ = std::make_unique<ReviewClient>(dependencies_.authorization, clock_);
@@ -82,9 +83,9 @@ class ApiServer::Impl {
     documents_ = std::make_unique<DocumentEndpoints>(options_.version, health_.get(), clock_);
     metrics_ = std::make_unique<MetricEndpoints>(clock_, options_.limits);
     PrepareHandler();
-    http_ = std::make_unique<HttpServer>(
+    http_ = std::make_unique<http::HttpServer>(
         ListenWithEnoughWorkers(options_), tls_.get(), clock_,
-        [this](const HttpRequest& request) { return Answer(request); });
+        [this](const http::HttpRequest& request) { return Answer(request); });
     PrepareSelfMetrics();
     return absl::OkStatus();
   }
@@ -132,8 +133,8 @@ class ApiServer::Impl {
   }
 
  private:
-  HttpResponse Answer(const HttpRequest& request) {
-    HttpResponse response = handler_->Handle(request);
+  http::HttpResponse Answer(const http::HttpRequest& request) {
+    http::HttpResponse response = handler_->Handle(request);
     // A peer that is to find another server does not keep its connection to this one.
     if (stopping_) response.close = true;
     return response;
@@ -313,7 +314,7 @@ class ApiServer::Impl {
   const ServerDependencies dependencies_;
   Clock* const clock_;
 
-  std::unique_ptr<TlsCertificates> tls_;
+  std::unique_ptr<http::TlsCertificates> tls_;
   std::unique_ptr<ReviewClient> token_reviews_;
   std::unique_ptr<ReviewClient> access_reviews_;
   std::unique_ptr<TokenAuthenticator> tokens_;
@@ -324,7 +325,7 @@ class ApiServer::Impl {
   std::unique_ptr<MetricEndpoints> metrics_;
   SelfMetrics self_metrics_;
   std::unique_ptr<RequestHandler> handler_;
-  std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<http::HttpServer> http_;
 
   std::optional<FileStamps> trust_files_;  // as they were before they were read; absent: none
   absl::Mutex trust_mutex_;

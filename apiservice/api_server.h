@@ -1,7 +1,7 @@
 // The aggregated API server: TLS listener, authentication, authorization, the metrics APIs,
 // discovery, OpenAPI, health, /metrics.
 //
-// Threads: one accepts and sweeps, `workers`..`max_workers` serve (net/event_workers.h), one
+// Threads: one accepts and sweeps, `workers`..`max_workers` serve (http/server/event_workers.h), one
 // watches the files of the serving certificate, one the CA and token files if any are named, and
 // one the authentication ConfigMap if it is looked up. Start is called once, and not at the same
 // time as another method; the others may be called from any thread.
@@ -18,8 +18,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "adapter/provider.h"
-#include "apiservice/debug_page.h"
-#include "apiservice/health.h"
+#include "apiservice/endpoints/debug_page.h"
+#include "apiservice/endpoints/health.h"
 #include "apiservice/options.h"
 #include "base/clock.h"
 #include "http/client/transport.h"

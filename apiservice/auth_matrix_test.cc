@@ -30,22 +30,23 @@ class AuthFixture : public ApiServerFixture {
     SetConfigMap(proxy_ca_, R"(["front-proxy-client"])");
   }
 
-  void Issue(const std::string& name, const TestCertificateSpec& spec, const TestPair& ca) {
-    WriteTestPair(folder_ + "/" + name, MakeTestPair(spec, &ca));
+  void Issue(const std::string& name, const http::TestCertificateSpec& spec,
+             const http::TestPair& ca) {
+    http::WriteTestPair(folder_ + "/" + name, http::MakeTestPair(spec, &ca));
   }
 
-  json ConfigMapObject(const TestPair& proxy_ca, const std::string& allowed_names) const {
+  json ConfigMapObject(const http::TestPair& proxy_ca, const std::string& allowed_names) const {
     return {{"metadata", {{"resourceVersion", "7"}}},
             {"data",
-             {{"client-ca-file", TestPem(client_ca_.certificate.get())},
-              {"requestheader-client-ca-file", TestPem(proxy_ca.certificate.get())},
+             {{"client-ca-file", http::TestPem(client_ca_.certificate.get())},
+              {"requestheader-client-ca-file", http::TestPem(proxy_ca.certificate.get())},
               {"requestheader-allowed-names", allowed_names},
               {"requestheader-username-headers", R"(["X-Remote-User"])"},
               {"requestheader-group-headers", R"(["X-Remote-Group"])"},
               {"requestheader-extra-headers-prefix", R"(["X-Remote-Extra-"])"}}}};
   }
 
-  void SetConfigMap(const TestPair& proxy_ca, const std::string& allowed_names) {
+  void SetConfigMap(const http::TestPair& proxy_ca, const std::string& allowed_names) {
     kube_->config_map = FakeKubeApi::Json(200, ConfigMapObject(proxy_ca, allowed_names).dump());
   }
 
@@ -65,9 +66,9 @@ class AuthFixture : public ApiServerFixture {
     return kube_->access_reviews.size();
   }
 
-  const TestPair proxy_ca_ = MakeTestCa("proxy-ca");
-  const TestPair client_ca_ = MakeTestCa("client-ca");
-  const TestPair unknown_ca_ = MakeTestCa("unknown-ca");
+  const http::TestPair proxy_ca_ = http::MakeTestCa("proxy-ca");
+  const http::TestPair client_ca_ = http::MakeTestCa("client-ca");
+  const http::TestPair unknown_ca_ = http::MakeTestCa("unknown-ca");
 };
 
 struct Row {
@@ -325,7 +326,7 @@ TEST_F(AuthFixture, ReplacedCaActsOnOpenConnections) {
   auto client = NewClient(folder_ + "/proxy");
   const httplib::Headers headers = {{"X-Remote-User", "ann"}};
   EXPECT_EQ(client->Get(E1 N "/q", headers)->status, 200);
-  const TestPair new_ca = MakeTestCa("new-proxy-ca");
+  const http::TestPair new_ca = http::MakeTestCa("new-proxy-ca");
   kube_->Push(json{{"type", "MODIFIED"}, {"object", ConfigMapObject(new_ca, "[]")}}.dump() + "\n");
   Eventually([&] { return client->Get(E1 N "/q", headers)->status == 401; });
   EXPECT_EQ(Get("/metrics")->body.find("flyball_connections_accepted_total 3"), std::string::npos);
@@ -350,7 +351,7 @@ TEST_F(AuthFixture, UnreachableApiServerIsWaitedFor) {
 }
 
 TEST_F(ApiServerFixture, StaticTokensNeedNoCluster) {
-  WriteTestFile(folder_ + "/tokens", "s3cret,ann,1,\"devs,ops\"\n");
+  http::WriteTestFile(folder_ + "/tokens", "s3cret,ann,1,\"devs,ops\"\n");
   options_.authentication.token_file = folder_ + "/tokens";
   options_.authorization.mode = AuthorizationMode::kAuthenticated;
   kube_.reset();

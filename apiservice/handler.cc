@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "apiservice/negotiation.h"
+#include "apiservice/requests/negotiation.h"
 #include "apiservice/wire/text.h"
 #include "spdlog/spdlog.h"
 
@@ -26,7 +26,7 @@ std::string NewAuditId() {
                          high & 0xFFFF, low >> 48, low & 0xFFFFFFFFFFFF);
 }
 
-bool HasImpersonation(const Headers& headers) {
+bool HasImpersonation(const http::Headers& headers) {
   for (const auto& [name, value] : headers) {
     if (absl::StartsWithIgnoreCase(name, "impersonate-")) return true;
   }
@@ -49,8 +49,8 @@ class InFlight {
   const int64_t now_;
 };
 
-HttpResponse TooManyRequests() {
-  HttpResponse response = ErrorText(429, "Too many requests, please try again later.");
+http::HttpResponse TooManyRequests() {
+  http::HttpResponse response = ErrorText(429, "Too many requests, please try again later.");
   response.headers.emplace_back("Retry-After", "1");
   return response;
 }
@@ -86,16 +86,16 @@ wire::Status NoRepresentation(const RoutedRequest& routed) {
 RequestHandler::RequestHandler(LimitOptions limits, Parts parts)
     : limits_(limits), parts_(std::move(parts)), complaints_(*parts_.clock, kComplaintInterval) {}
 
-HttpResponse RequestHandler::Handle(const HttpRequest& request) {
+http::HttpResponse RequestHandler::Handle(const http::HttpRequest& request) {
   const MonotonicTime start = parts_.clock->MonotonicNow();
   RoutedRequest routed = Route(request.method, request.target, limits_.request_timeout);
   const Style style = StyleOf(request, routed);
-  HttpResponse response = Answer(request, &routed, style, start);
+  http::HttpResponse response = Answer(request, &routed, style, start);
   absl::string_view audit_id = request.Header("Audit-ID");
   if (audit_id.size() > kMaxAuditIdBytes) audit_id = audit_id.substr(0, kMaxAuditIdBytes);
   response.headers.emplace_back("Audit-Id",
                                 audit_id.empty() ? NewAuditId() : std::string(audit_id));
-  if (FindHeader(response.headers, "Cache-Control").empty()) {
+  if (http::FindHeader(response.headers, "Cache-Control").empty()) {
     response.headers.emplace_back("Cache-Control", "no-cache, private");
   }
   const absl::Duration took = parts_.clock->MonotonicNow() - start;
@@ -108,13 +108,13 @@ HttpResponse RequestHandler::Handle(const HttpRequest& request) {
   return response;
 }
 
-HttpResponse RequestHandler::TooManyReviews() {
+http::HttpResponse RequestHandler::TooManyReviews() {
   ++parts_.self_metrics->refused_reviews;
   return TooManyRequests();
 }
 
-HttpResponse RequestHandler::Answer(const HttpRequest& request, RoutedRequest* routed,
-                                    const Style& style, MonotonicTime start) {
+http::HttpResponse RequestHandler::Answer(const http::HttpRequest& request, RoutedRequest* routed,
+                                          const Style& style, MonotonicTime start) {
   if (routed->early_error.has_value()) return StatusResponse(*routed->early_error, style);
   const absl::StatusOr<UserPtr> user = parts_.authenticator->Authenticate(request);
   if (absl::IsResourceExhausted(user.status())) return TooManyReviews();
@@ -135,8 +135,9 @@ HttpResponse RequestHandler::Answer(const HttpRequest& request, RoutedRequest* r
   return Authorized(request, routed, style, **user, start);
 }
 
-HttpResponse RequestHandler::Authorized(const HttpRequest& request, RoutedRequest* routed,
-                                        const Style& style, const User& user, MonotonicTime start) {
+http::HttpResponse RequestHandler::Authorized(const http::HttpRequest& request,
+                                              RoutedRequest* routed, const Style& style,
+                                              const User& user, MonotonicTime start) {
   const absl::StatusOr<Decision> decision = parts_.authorizer->Authorize(user, routed->attributes);
   if (absl::IsResourceExhausted(decision.status())) return TooManyReviews();
   if (!decision.ok()) {
@@ -157,8 +158,8 @@ HttpResponse RequestHandler::Authorized(const HttpRequest& request, RoutedReques
   return Dispatch(request, *routed, style, start);
 }
 
-HttpResponse RequestHandler::Debug(const RoutedRequest& routed, const Style& style,
-                                   const adapter::Providers& providers) {
+http::HttpResponse RequestHandler::Debug(const RoutedRequest& routed, const Style& style,
+                                         const adapter::Providers& providers) {
   const bool rules = routed.endpoint == Endpoint::kDebugRules;
   if (rules ? !parts_.debug_rules : !parts_.debug_decisions) {
     return parts_.documents->Index(404, providers);
@@ -172,8 +173,9 @@ HttpResponse RequestHandler::Debug(const RoutedRequest& routed, const Style& sty
             std::make_shared<const std::string>(Restyle(std::move(json), plain)), plain);
 }
 
-HttpResponse RequestHandler::Dispatch(const HttpRequest& request, const RoutedRequest& routed,
-                                      const Style& style, MonotonicTime start) {
+http::HttpResponse RequestHandler::Dispatch(const http::HttpRequest& request,
+                                            const RoutedRequest& routed, const Style& style,
+                                            MonotonicTime start) {
   const adapter::Providers providers = parts_.providers();
   // A group that is off has no routes at all, hence no errors of its own.
   const bool off = !routed.group.empty() && !parts_.documents->Serves(routed.group, "", providers);
@@ -190,7 +192,7 @@ HttpResponse RequestHandler::Dispatch(const HttpRequest& request, const RoutedRe
     case Endpoint::kHealth:
       return parts_.documents->Health(routed, providers);
     case Endpoint::kMetrics: {
-      HttpResponse response = PlainText(200, parts_.metrics_text());
+      http::HttpResponse response = PlainText(200, parts_.metrics_text());
       response.content_type = "text/plain; version=0.0.4; charset=utf-8";
       return response;
     }
@@ -212,9 +214,10 @@ HttpResponse RequestHandler::Dispatch(const HttpRequest& request, const RoutedRe
   return Api(request, routed, style, providers, start + routed.timeout);
 }
 
-HttpResponse RequestHandler::Api(const HttpRequest& request, const RoutedRequest& routed,
-                                 const Style& style, const adapter::Providers& providers,
-                                 MonotonicTime deadline) {
+http::HttpResponse RequestHandler::Api(const http::HttpRequest& request,
+                                       const RoutedRequest& routed, const Style& style,
+                                       const adapter::Providers& providers,
+                                       MonotonicTime deadline) {
   if (!NamesType(request.Header("Accept"), SupportedMediaTypes())) {
     return StatusResponse(NoRepresentation(routed), style);
   }
@@ -222,7 +225,7 @@ HttpResponse RequestHandler::Api(const HttpRequest& request, const RoutedRequest
   if (routed.endpoint == Endpoint::kCustomMetric) {
     // Only a good answer has to be acceptable.
     if (routed.error.has_value()) return StatusResponse(*routed.error, style);
-    HttpResponse response =
+    http::HttpResponse response =
         parts_.metrics->Serve(request.target, routed, style, providers, deadline);
     return response.status == 200 && !style.acceptable ? StatusResponse(unacceptable, style)
                                                        : response;

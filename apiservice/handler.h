@@ -13,13 +13,13 @@
 #include "adapter/provider.h"
 #include "apiservice/auth/authenticator.h"
 #include "apiservice/auth/authorizer.h"
-#include "apiservice/debug_page.h"
-#include "apiservice/document_endpoints.h"
-#include "apiservice/metric_endpoints.h"
-#include "apiservice/net/message.h"
+#include "apiservice/endpoints/debug_page.h"
+#include "apiservice/endpoints/document_endpoints.h"
+#include "apiservice/endpoints/metric_endpoints.h"
 #include "apiservice/options.h"
 #include "apiservice/self_metrics.h"
 #include "base/clock.h"
+#include "http/server/message.h"
 
 namespace flyball::apiservice {
 
@@ -40,21 +40,22 @@ class RequestHandler {
 
   RequestHandler(LimitOptions limits, Parts parts);
 
-  HttpResponse Handle(const HttpRequest& request);
+  http::HttpResponse Handle(const http::HttpRequest& request);
 
  private:
-  HttpResponse Answer(const HttpRequest& request, RoutedRequest* routed, const Style& style,
-                      MonotonicTime start);
-  HttpResponse Authorized(const HttpRequest& request, RoutedRequest* routed, const Style& style,
-                          const User& user, MonotonicTime start);
-  HttpResponse TooManyReviews();
-  HttpResponse Debug(const RoutedRequest& routed, const Style& style,
-                     const adapter::Providers& providers);
-  HttpResponse Dispatch(const HttpRequest& request, const RoutedRequest& routed, const Style& style,
-                        MonotonicTime start);
+  http::HttpResponse Answer(const http::HttpRequest& request, RoutedRequest* routed,
+                            const Style& style, MonotonicTime start);
+  http::HttpResponse Authorized(const http::HttpRequest& request, RoutedRequest* routed,
+                                const Style& style, const User& user, MonotonicTime start);
+  http::HttpResponse TooManyReviews();
+  http::HttpResponse Debug(const RoutedRequest& routed, const Style& style,
+                           const adapter::Providers& providers);
+  http::HttpResponse Dispatch(const http::HttpRequest& request, const RoutedRequest& routed,
+                              const Style& style, MonotonicTime start);
   // Groups, lists and metrics, for what the caller accepts.
-  HttpResponse Api(const HttpRequest& request, const RoutedRequest& routed, const Style& style,
-                   const adapter::Providers& providers, MonotonicTime deadline);
+  http::HttpResponse Api(const http::HttpRequest& request, const RoutedRequest& routed,
+                         const Style& style, const adapter::Providers& providers,
+                         MonotonicTime deadline);
 
   const LimitOptions limits_;
   const Parts parts_;

@@ -15,10 +15,10 @@
 #include "apiservice/auth/authenticator.h"
 #include "apiservice/auth/authorizer.h"
 #include "apiservice/auth/review_client.h"
-#include "apiservice/histogram.h"
-#include "apiservice/metric_endpoints.h"
-#include "apiservice/net/http_server.h"
-#include "apiservice/router.h"
+#include "apiservice/endpoints/metric_endpoints.h"
+#include "apiservice/requests/router.h"
+#include "base/histogram.h"
+#include "http/server/http_server.h"
 
 namespace flyball::apiservice {
 
@@ -42,7 +42,7 @@ class SelfMetrics {
 
   // Where other numbers come from; nullptr is left out. Set before the first Text().
   struct Sources {
-    const HttpServer::Counters* http = nullptr;
+    const http::HttpServer::Counters* http = nullptr;
     const Authenticator::Counters* authentication = nullptr;
     const Authorizer::Counters* authorization = nullptr;
     const ReviewClient::Durations* token_reviews = nullptr;

@@ -357,8 +357,9 @@ TEST_F(ApiServerFixture, WithoutThreadsTheStartSaysSo) {
 }
 
 TEST_F(ApiServerFixture, CertificatesAreReplacedUnderLoad) {
-  const TestPair ca = MakeTestCa("serving-ca");
-  WriteTestPair(folder_ + "/serving", MakeTestPair({.common_name = "first", .usage = ""}, &ca));
+  const http::TestPair ca = http::MakeTestCa("serving-ca");
+  http::WriteTestPair(folder_ + "/serving",
+                      http::MakeTestPair({.common_name = "first", .usage = ""}, &ca));
   options_.tls.cert_file = folder_ + "/serving.crt";
   options_.tls.key_file = folder_ + "/serving.key";
   StartServer();
@@ -377,10 +378,10 @@ TEST_F(ApiServerFixture, CertificatesAreReplacedUnderLoad) {
   };
   EXPECT_EQ(name(), "/CN=first");
   // A certificate without its key is not taken.
-  const TestPair second = MakeTestPair({.common_name = "second", .usage = ""}, &ca);
-  WriteTestFile(options_.tls.cert_file, TestPem(second.certificate.get()));
+  const http::TestPair second = http::MakeTestPair({.common_name = "second", .usage = ""}, &ca);
+  http::WriteTestFile(options_.tls.cert_file, http::TestPem(second.certificate.get()));
   EXPECT_EQ(name(), "/CN=first");
-  WriteTestFile(options_.tls.key_file, TestKeyPem(second.key.get()));
+  http::WriteTestFile(options_.tls.key_file, http::TestKeyPem(second.key.get()));
   while (name() != "/CN=second") std::this_thread::yield();
   stop = true;
   load.join();
@@ -389,19 +390,21 @@ TEST_F(ApiServerFixture, CertificatesAreReplacedUnderLoad) {
 
 // An upgrade of files between the making of a server and its start must not go unseen.
 TEST_F(ApiServerFixture, CertificatesThatChangeBeforeTheStartAreSeen) {
-  const TestPair ca = MakeTestCa("serving-ca");
-  WriteTestPair(folder_ + "/serving", MakeTestPair({.common_name = "first", .usage = ""}, &ca));
+  const http::TestPair ca = http::MakeTestCa("serving-ca");
+  http::WriteTestPair(folder_ + "/serving",
+                      http::MakeTestPair({.common_name = "first", .usage = ""}, &ca));
   options_.tls.cert_file = folder_ + "/serving.crt";
   options_.tls.key_file = folder_ + "/serving.key";
-  WriteTestFile(folder_ + "/ca.crt", TestPem(ca.certificate.get()));
+  http::WriteTestFile(folder_ + "/ca.crt", http::TestPem(ca.certificate.get()));
   options_.authentication.client_ca_file = folder_ + "/ca.crt";
   options_.authentication.token_file = folder_ + "/tokens";
   options_.authorization.mode = AuthorizationMode::kAuthenticated;
-  WriteTestFile(folder_ + "/tokens", "old,ann,1\n");
+  http::WriteTestFile(folder_ + "/tokens", "old,ann,1\n");
   kube_.reset();
   MakeServer();
-  WriteTestPair(folder_ + "/serving", MakeTestPair({.common_name = "second", .usage = ""}, &ca));
-  WriteTestFile(folder_ + "/tokens", "new,ann,1\n");
+  http::WriteTestPair(folder_ + "/serving",
+                      http::MakeTestPair({.common_name = "second", .usage = ""}, &ca));
+  http::WriteTestFile(folder_ + "/tokens", "new,ann,1\n");
   ASSERT_TRUE(server_->Start().ok());
   const auto seen = [&] {
     RawClient client(server_->port());

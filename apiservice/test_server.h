@@ -15,7 +15,7 @@
 #include "absl/strings/str_split.h"
 #include "apiservice/api_server.h"
 #include "apiservice/test_fakes.h"
-#include "apiservice/test_pki.h"
+#include "http/testing/test_pki.h"
 
 #define C1 "/apis/custom.metrics.k8s.io/v1beta1"
 #define C2 "/apis/custom.metrics.k8s.io/v1beta2"

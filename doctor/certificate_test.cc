@@ -3,30 +3,31 @@
 #include <string>
 
 #include "absl/time/clock.h"
-#include "apiservice/test_pki.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "http/testing/test_pki.h"
 
 namespace flyball::doctor {
 namespace {
 
-using apiservice::MakeTestCa;
-using apiservice::MakeTestPair;
-using apiservice::TestPair;
-using apiservice::TestPem;
+using http::MakeTestCa;
+using http::MakeTestPair;
+using http::TestPair;
+using http::TestPem;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr char kName[] = "flyball.monitoring.svc";
 
-std::string Pem(const TestPair& pair) { return TestPem(pair.certificate.get()); }
+std::string Pem(const http::TestPair& pair) { return http::TestPem(pair.certificate.get()); }
 
 TEST(ReadCertificates, TellsWhatOneSays) {
-  const TestPair ca = MakeTestCa("the CA");
-  const TestPair serving = MakeTestPair({.common_name = "flyball",
-                                         .usage = "serverAuth",
-                                         .names = "DNS:flyball.monitoring.svc,DNS:flyball"},
-                                        &ca);
+  const http::TestPair ca = http::MakeTestCa("the CA");
+  const http::TestPair serving =
+      http::MakeTestPair({.common_name = "flyball",
+                          .usage = "serverAuth",
+                          .names = "DNS:flyball.monitoring.svc,DNS:flyball"},
+                         &ca);
   const auto read = ReadCertificates(Pem(serving) + Pem(ca));
   ASSERT_TRUE(read.ok()) << read.status();
   ASSERT_EQ(read->size(), 2u);
@@ -56,9 +57,9 @@ class WhyNotTrustedTest : public testing::TestWithParam<Row> {};
 
 TEST_P(WhyNotTrustedTest, Row) {
   const Row& row = GetParam();
-  const TestPair ca = MakeTestCa("the CA"), other = MakeTestCa("another CA");
-  const TestPair serving =
-      MakeTestPair({.common_name = kName, .usage = row.usage, .names = row.names}, &ca);
+  const http::TestPair ca = http::MakeTestCa("the CA"), other = http::MakeTestCa("another CA");
+  const http::TestPair serving =
+      http::MakeTestPair({.common_name = kName, .usage = row.usage, .names = row.names}, &ca);
   const std::string bundle = row.own_bundle ? Pem(serving) : Pem(row.other_ca ? other : ca);
   const auto why = WhyNotTrusted(Pem(serving), bundle, kName, absl::Now() + row.later);
   ASSERT_TRUE(why.ok()) << why.status();

@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "apiservice/test_pki.h"
 #include "doctor/test_findings.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "http/testing/test_pki.h"
 
 namespace flyball::doctor {
 namespace {
@@ -121,24 +121,23 @@ TEST(CheckBackend, MissesTheService) {
 class CheckCertificateTest : public testing::Test {
  protected:
   // The lines about a certificate of that many days under the bundle of `issuer`.
-  std::vector<std::string> Of(int days, const apiservice::TestPair& issuer, ApiService api) {
-    const apiservice::TestPair serving =
-        apiservice::MakeTestPair({.common_name = "flyball",
-                                  .usage = "serverAuth",
-                                  .valid_from = -100 * 86400,
-                                  .valid_to = days * 86400 + 3600,
-                                  .names = "DNS:flyball.monitoring.svc"},
-                                 &ca_);
-    api.ca_bundle = apiservice::TestPem(issuer.certificate.get());
+  std::vector<std::string> Of(int days, const http::TestPair& issuer, ApiService api) {
+    const http::TestPair serving = http::MakeTestPair({.common_name = "flyball",
+                                                       .usage = "serverAuth",
+                                                       .valid_from = -100 * 86400,
+                                                       .valid_to = days * 86400 + 3600,
+                                                       .names = "DNS:flyball.monitoring.svc"},
+                                                      &ca_);
+    api.ca_bundle = http::TestPem(issuer.certificate.get());
     ClusterFacts facts = With(std::move(api));
-    facts.backends[0].shown_pem = apiservice::TestPem(serving.certificate.get());
+    facts.backends[0].shown_pem = http::TestPem(serving.certificate.get());
     return Lines(CheckCertificate(facts, facts.backends[0], absl::Now()));
   }
 
-  const apiservice::TestPair ca_ = apiservice::MakeTestPair({.common_name = "the CA",
-                                                             .is_ca = true,
-                                                             .valid_from = -200 * 86400,
-                                                             .valid_to = 200 * 86400});
+  const http::TestPair ca_ = http::MakeTestPair({.common_name = "the CA",
+                                                 .is_ca = true,
+                                                 .valid_from = -200 * 86400,
+                                                 .valid_to = 200 * 86400});
 };
 
 TEST_F(CheckCertificateTest, IsGoodForMonths) {
@@ -161,7 +160,7 @@ TEST_F(CheckCertificateTest, HasEnded) {
 }
 
 TEST_F(CheckCertificateTest, IsOfAnotherAuthority) {
-  EXPECT_THAT(Of(90, apiservice::MakeTestCa("another"), Api(false))[1],
+  EXPECT_THAT(Of(90, http::MakeTestCa("another"), Api(false))[1],
               HasSubstr("bad certificate-trust: v1beta2.custom.metrics.k8s.io: the API server "
                         "refuses the certificate"));
 }

@@ -12,8 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "base/go/text.h"
 #include "rules/config.h"
-#include "rules/go_text.h"
 #include "rules/yaml_tree.h"
 
 namespace flyball::rules {
@@ -60,7 +60,7 @@ std::string Describe(const YamlNode& node) {
   if (node.kind == YamlNode::Kind::kMap) return "a mapping";
   if (node.kind == YamlNode::Kind::kList) return "a list";
   if (IsNothing(node)) return "nothing";
-  return absl::StrCat(node.plain ? "" : "the quoted text ", QuoteGo(node.text.substr(0, 60)));
+  return absl::StrCat(node.plain ? "" : "the quoted text ", go::Quote(node.text.substr(0, 60)));
 }
 
 // YAML 1.1, as yaml.v2 resolves plain scalars.
@@ -113,7 +113,7 @@ std::string FieldPath(absl::string_view parent, absl::string_view key) {
     return c == '_' || c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
            (c >= 'A' && c <= 'Z');
   });
-  if (!plain) return absl::StrCat(parent, "[", QuoteGo(key), "]");
+  if (!plain) return absl::StrCat(parent, "[", go::Quote(key), "]");
   return parent.empty() ? std::string(key) : absl::StrCat(parent, ".", key);
 }
 

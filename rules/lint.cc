@@ -9,7 +9,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "rules/go_text.h"
+#include "base/go/text.h"
 #include "rules/lint_parts.h"
 
 namespace flyball::rules {
@@ -85,7 +85,7 @@ void LintRules(const std::vector<RuleConfig>& rules, bool external, Findings& fi
     });
     if (earlier != end) {
       warn(rules[i].place, "",
-           absl::StrCat("makes the metric ", QuoteGo(*name), " as ", list, "[", earlier->second,
+           absl::StrCat("makes the metric ", go::Quote(*name), " as ", list, "[", earlier->second,
                         "] does: where both find series, this one wins"));
     }
     named.emplace(*name, i);

@@ -4,7 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "rules/go_text.h"
+#include "base/go/text.h"
 #include "rules/lint_parts.h"
 #include "rules/query_template.h"
 
@@ -51,7 +51,7 @@ void LintMapping(const MappingConfig& mapping, absl::string_view field, const Wa
     const auto [first, fresh] = labels.emplace(GuessResource(item), item.label.text);
     if (fresh) continue;
     warn(item.label.place, absl::StrCat(field, ".overrides.", item.label.text),
-         absl::StrCat("names the same resource as ", QuoteGo(first->second),
+         absl::StrCat("names the same resource as ", go::Quote(first->second),
                       ": queries use only the last one"));
   }
 }

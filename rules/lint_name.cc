@@ -7,8 +7,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "rules/go_regexp.h"
-#include "rules/go_text.h"
+#include "base/go/regexp.h"
+#include "base/go/text.h"
 #include "rules/lint_parts.h"
 #include "rules/naming.h"
 
@@ -30,7 +30,7 @@ void LintContradictions(const RuleConfig& rule, const Warner& warn) {
   }
 }
 
-bool HasGroup(const GoRegexp& pattern, const std::string& group) {
+bool HasGroup(const go::Regexp& pattern, const std::string& group) {
   const auto& names = pattern.group_names();
   if (std::find(names.begin() + 1, names.end(), group) != names.end()) return true;
   int number = 0;
@@ -40,7 +40,7 @@ bool HasGroup(const GoRegexp& pattern, const std::string& group) {
 
 // `$1_x` means a group called `1_x`.
 void LintExpansion(const NameConfig& name, const Warner& warn) {
-  const auto pattern = GoRegexp::Compile(name.matches.text);
+  const auto pattern = go::Regexp::Compile(name.matches.text);
   if (!pattern.ok()) return;
   static const RE2* const kReference = new RE2(R"(\$(?:(\$)|\{(\w+)\}|(\w+)))");
   re2::StringPiece rest(name.as.text);
@@ -49,7 +49,7 @@ void LintExpansion(const NameConfig& name, const Warner& warn) {
     const std::string& group = braced.empty() ? bare : braced;
     if (!dollar.empty() || HasGroup(*pattern, group)) continue;
     warn(name.as.place, ".name.as",
-         absl::StrCat("names a capture group ", QuoteGo(group),
+         absl::StrCat("names a capture group ", go::Quote(group),
                       " that name.matches does not have, and is empty there",
                       bare.empty() ? ""
                                    : ": expected braces, as in ${1}, where letters, digits or _ "
@@ -94,7 +94,8 @@ std::optional<std::string> LintName(const RuleConfig& rule, const Warner& warn) 
   const std::string name = naming->ApiName(*series);
   if (name.empty() || absl::StrContains(name, "/")) {
     warn(as.place, ".name.as",
-         absl::StrCat("gives ", *series, " the name ", QuoteGo(name), ", which no path can reach"));
+         absl::StrCat("gives ", *series, " the name ", go::Quote(name),
+                      ", which no path can reach"));
   }
   return name;
 }

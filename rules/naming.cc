@@ -4,17 +4,17 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "rules/go_text.h"
+#include "base/go/text.h"
 
 namespace flyball::rules {
 namespace {
 
-std::optional<GoRegexp> CompilePattern(const TextField& field, const std::string& path,
-                                       Findings& findings) {
-  auto regexp = GoRegexp::Compile(field.text);
+std::optional<go::Regexp> CompilePattern(const TextField& field, const std::string& path,
+                                         Findings& findings) {
+  auto regexp = go::Regexp::Compile(field.text);
   if (regexp.ok()) return *std::move(regexp);
   findings.Error(field.place, path,
-                 absl::StrCat("bad regular expression ", QuoteGo(field.text), ": ",
+                 absl::StrCat("bad regular expression ", go::Quote(field.text), ": ",
                               regexp.status().message(), "; expected RE2 syntax"));
   return std::nullopt;
 }
@@ -72,7 +72,7 @@ bool SeriesNaming::Accepts(absl::string_view series) const {
 
 std::string SeriesNaming::ApiName(absl::string_view series) const {
   if (matches_) return matches_->Expand(series, as_).value_or("");
-  static const GoRegexp* const kAny = new GoRegexp(*GoRegexp::Compile(".*"));
+  static const go::Regexp* const kAny = new go::Regexp(*go::Regexp::Compile(".*"));
   return kAny->Expand(series, as_).value_or("");
 }
 

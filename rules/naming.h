@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "base/go/regexp.h"
 #include "rules/config.h"
-#include "rules/go_regexp.h"
 
 namespace flyball::rules {
 
@@ -26,14 +26,14 @@ class SeriesNaming {
 
  private:
   struct Filter {
-    GoRegexp regexp;
+    go::Regexp regexp;
     bool keeps;  // is; else isNot
   };
 
   SeriesNaming() = default;
 
   std::vector<Filter> filters_;
-  std::optional<GoRegexp> matches_;  // absent: `.*`
+  std::optional<go::Regexp> matches_;  // absent: `.*`
   std::string as_;
 };
 

@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "rules/go_regexp.h"
-#include "rules/go_text.h"
+#include "base/go/regexp.h"
+#include "base/go/text.h"
 
 namespace flyball::rules {
 namespace {
@@ -45,7 +45,7 @@ std::optional<absl::string_view> MatcherOperator(Op op, size_t values) {
 }  // namespace
 
 void MatcherList::Add(absl::string_view label, absl::string_view op, absl::string_view text) {
-  matchers_.push_back(absl::StrCat(label, op, QuoteGo(text)));
+  matchers_.push_back(absl::StrCat(label, op, go::Quote(text)));
 }
 
 absl::Status MatcherList::AddRequirement(const LabelRequirement& requirement) {
@@ -74,7 +74,7 @@ void MatcherList::AddNames(absl::string_view label, std::vector<std::string> nam
   if (names.size() <= 1) return AddEqual(label, names.empty() ? "" : names.front());
   std::vector<std::string> patterns;
   patterns.reserve(names.size());
-  for (const std::string& name : names) patterns.push_back(QuoteMeta(name));
+  for (const std::string& name : names) patterns.push_back(go::QuoteMeta(name));
   Add(label, "=~", absl::StrJoin(patterns, "|"));
   values_by_name_[std::string(label)] = absl::StrJoin(names, "|");
 }

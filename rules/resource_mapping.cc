@@ -6,18 +6,18 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/go/text.h"
 #include "base/status_macros.h"
-#include "rules/go_text.h"
 
 namespace flyball::rules {
 namespace {
 
 // The template as a pattern for the labels that it makes.
-absl::StatusOr<GoRegexp> PatternOf(const QueryTemplate& label_template) {
+absl::StatusOr<go::Regexp> PatternOf(const QueryTemplate& label_template) {
   ASSIGN_OR_RETURN(const std::string text,
                    label_template.Execute(LabelData{"(?P<group>.+?)", "(?P<resource>.+?)"}));
   if (text.empty()) return absl::InvalidArgumentError("gives an empty label");
-  ASSIGN_OR_RETURN(GoRegexp pattern, GoRegexp::Compile(absl::StrCat("^", text, "$")));
+  ASSIGN_OR_RETURN(go::Regexp pattern, go::Regexp::Compile(absl::StrCat("^", text, "$")));
   const auto& names = pattern.group_names();
   if (std::find(names.begin(), names.end(), "resource") == names.end()) {
     return absl::InvalidArgumentError("does not use <<.Resource>>, so no label tells a resource");

@@ -12,9 +12,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "base/go/regexp.h"
 #include "rules/compiled_rules.h"
 #include "rules/config.h"
-#include "rules/go_regexp.h"
 #include "rules/query_template.h"
 
 namespace flyball::rules {
@@ -46,7 +46,7 @@ class ResourceMapping {
 
   std::vector<Override> overrides_;  // file order
   std::optional<QueryTemplate> template_;
-  std::optional<GoRegexp> pattern_;  // the template's
+  std::optional<go::Regexp> pattern_;  // the template's
 };
 
 }  // namespace flyball::rules

@@ -6,8 +6,8 @@
 #include <utility>
 #include <variant>
 
-#include "adapter/live/promql/parser.h"
 #include "base/status_macros.h"
+#include "promql/parser.h"
 
 namespace flyball::adapter {
 namespace {
@@ -35,10 +35,10 @@ QueryResult ToResult(promql::Value value, absl::Time at) {
 }
 
 // True if the series has a sample (markers don't count) at or after `start_ms`.
-bool HasSampleSince(const StoredSeries& series, int64_t start_ms) {
+bool HasSampleSince(const promql::Series& series, int64_t start_ms) {
   for (auto point = series.points.rbegin(); point != series.points.rend(); ++point) {
     if (point->time_ms < start_ms) return false;
-    if (!IsStale(point->value)) return true;
+    if (!promql::IsStale(point->value)) return true;
   }
   return false;
 }
@@ -70,7 +70,7 @@ absl::StatusOr<std::vector<SeriesName>> Live::Series(absl::string_view selector,
   std::vector<SeriesName> names;
   {
     absl::ReaderMutexLock lock(&mutex_);
-    for (const StoredSeries* series : store_.Select(parsed->matchers)) {
+    for (const promql::Series* series : store_.Select(parsed->matchers)) {
       if (!HasSampleSince(*series, start_ms)) continue;
       SeriesName name;
       for (const auto& [label, value] : series->labels) {

@@ -14,9 +14,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "adapter/live/promql/engine.h"
 #include "adapter/live/store.h"
 #include "adapter/metric_source.h"
+#include "promql/engine.h"
 
 namespace flyball::adapter {
 

@@ -38,7 +38,7 @@ TEST(LiveSeries, ListsNamesSinceTheStart) {
   ASSERT_TRUE(live.Append({{"__name__", "x_total"}, {"pod", "a"}, {"ns", "w"}}, kNow, 1).ok());
   ASSERT_TRUE(live.Append({{"__name__", "x_total"}, {"pod", "b"}, {"ns", "w"}}, kNow, 1).ok());
   ASSERT_TRUE(live.Append({{"__name__", "x_old"}, {"ns", "w"}}, kNow - absl::Minutes(2), 1).ok());
-  ASSERT_TRUE(live.Append({{"__name__", "x_gone"}}, kNow, StaleMarker()).ok());
+  ASSERT_TRUE(live.Append({{"__name__", "x_gone"}}, kNow, promql::StaleMarker()).ok());
   const auto names = [&live](absl::string_view selector, absl::Time start) {
     std::string text;
     const auto series = live.Series(selector, start, absl::Seconds(1));

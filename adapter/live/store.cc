@@ -7,12 +7,11 @@
 
 #include "absl/base/casts.h"
 #include "absl/strings/str_cat.h"
-#include "adapter/live/promql/text.h"
+#include "promql/text.h"
 
 namespace flyball::adapter {
 namespace {
 
-constexpr uint64_t kStaleBits = 0x7ff0000000000002;
 constexpr uint64_t kNanBits = 0x7ff8000000000001;
 
 uint64_t Bits(double value) { return absl::bit_cast<uint64_t>(value); }
@@ -25,8 +24,8 @@ absl::string_view ValueOf(const LabelSet& labels, absl::string_view name) {
   return at->second;
 }
 
-bool MatchesAll(const LabelSet& labels, const std::vector<Matcher>& matchers) {
-  return std::all_of(matchers.begin(), matchers.end(), [&labels](const Matcher& matcher) {
+bool MatchesAll(const LabelSet& labels, const std::vector<promql::Matcher>& matchers) {
+  return std::all_of(matchers.begin(), matchers.end(), [&labels](const promql::Matcher& matcher) {
     return matcher.Matches(ValueOf(labels, matcher.label()));
   });
 }
@@ -47,10 +46,6 @@ absl::Status Normalize(LabelSet* labels) {
 }
 
 }  // namespace
-
-double StaleMarker() { return absl::bit_cast<double>(kStaleBits); }
-
-bool IsStale(double value) { return Bits(value) == kStaleBits; }
 
 StoredSeries& SampleStore::Insert(LabelSet labels) {
   auto made = std::make_unique<StoredSeries>();
@@ -83,7 +78,7 @@ void SampleStore::DropOutdated(int64_t newest_ms) {
 
 absl::Status SampleStore::Append(LabelSet labels, int64_t time_ms, double value) {
   if (absl::Status status = Normalize(&labels); !status.ok()) return status;
-  if (std::isnan(value) && !IsStale(value)) value = absl::bit_cast<double>(kNanBits);
+  if (std::isnan(value) && !promql::IsStale(value)) value = absl::bit_cast<double>(kNanBits);
 
   const int64_t newest_ms = std::max(newest_ms_, time_ms);
   DropOutdated(newest_ms);
@@ -94,7 +89,7 @@ absl::Status SampleStore::Append(LabelSet labels, int64_t time_ms, double value)
   }
   StoredSeries& series = at != series_.end() ? **at : Insert(std::move(labels));
 
-  std::deque<Point>& points = series.points;
+  std::deque<promql::Point>& points = series.points;
   if (!points.empty() && time_ms <= points.back().time_ms) {
     const std::string name = promql::FormatLabels(series.labels);
     if (time_ms < points.back().time_ms) {
@@ -113,10 +108,11 @@ absl::Status SampleStore::Append(LabelSet labels, int64_t time_ms, double value)
   return absl::OkStatus();
 }
 
-std::vector<const StoredSeries*> SampleStore::Select(const std::vector<Matcher>& matchers) const {
-  std::vector<const StoredSeries*> selected;
-  for (const Matcher& matcher : matchers) {
-    if (matcher.label() != "__name__" || matcher.op() != Matcher::Op::kEqual) continue;
+std::vector<const promql::Series*> SampleStore::Select(
+    const std::vector<promql::Matcher>& matchers) const {
+  std::vector<const promql::Series*> selected;
+  for (const promql::Matcher& matcher : matchers) {
+    if (matcher.label() != "__name__" || matcher.op() != promql::Matcher::Op::kEqual) continue;
     const auto named = by_name_.find(matcher.value());
     if (named == by_name_.end()) return selected;
     for (const StoredSeries* series : named->second) {

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <list>
 #include <memory>
@@ -21,23 +20,14 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "adapter/live/matcher.h"
-#include "adapter/metric_source.h"
+#include "promql/labels.h"
+#include "promql/series.h"
 
 namespace flyball::adapter {
 
-struct Point {
-  int64_t time_ms = 0;
-  double value = 0;
-};
+using promql::LabelSet;
 
-// The NaN that says "this series ended here". Told from other NaNs by its bits only.
-double StaleMarker();
-bool IsStale(double value);
-
-struct StoredSeries {
-  LabelSet labels;                          // sorted by name, no empty values
-  std::deque<Point> points;                 // rising times
+struct StoredSeries : promql::Series {
   std::list<StoredSeries*>::iterator turn;  // the store's: its place among those to be dropped
 };
 
@@ -49,7 +39,7 @@ struct StoreLimits {
   int64_t retention_ms = int64_t{24} * 3600 * 1000;
 };
 
-class SampleStore {
+class SampleStore : public promql::SeriesReader {
  public:
   explicit SampleStore(StoreLimits limits = {}) : limits_(limits) {}
 
@@ -60,8 +50,8 @@ class SampleStore {
   //   kResourceExhausted  a new series over the limit
   absl::Status Append(LabelSet labels, int64_t time_ms, double value);
 
-  // All series that match, in label order. Pointers hold until the series is dropped.
-  std::vector<const StoredSeries*> Select(const std::vector<Matcher>& matchers) const;
+  std::vector<const promql::Series*> Select(
+      const std::vector<promql::Matcher>& matchers) const override;
 
   size_t series_count() const { return series_.size(); }
 

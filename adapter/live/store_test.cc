@@ -9,8 +9,8 @@
 namespace flyball::adapter {
 namespace {
 
-std::vector<Matcher> Named(const std::string& name) {
-  return {*Matcher::Make("__name__", Matcher::Op::kEqual, name, true)};
+std::vector<promql::Matcher> Named(const std::string& name) {
+  return {*promql::Matcher::Make("__name__", promql::Matcher::Op::kEqual, name, true)};
 }
 
 TEST(Append, FollowsPrometheusRules) {
@@ -23,7 +23,7 @@ TEST(Append, FollowsPrometheusRules) {
   EXPECT_TRUE(store.Append(x, 1001, std::numeric_limits<double>::quiet_NaN()).ok());
   EXPECT_TRUE(store.Append(x, 1001, -std::numeric_limits<double>::quiet_NaN()).ok())
       << "all NaNs but the marker are one";
-  EXPECT_EQ(store.Append(x, 1001, StaleMarker()).code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(store.Append(x, 1001, promql::StaleMarker()).code(), absl::StatusCode::kAlreadyExists);
   EXPECT_EQ(store.Select(Named("x")).at(0)->points.size(), 2u);
 }
 
@@ -40,7 +40,8 @@ TEST(Append, NormalizesLabels) {
 TEST(Append, KeepsItsLimits) {
   SampleStore store({.max_series = 2, .max_points_per_series = 3, .retention_ms = 100});
   for (int64_t time_ms : {0, 1, 2, 3}) EXPECT_TRUE(store.Append({{"a", "1"}}, time_ms, 1).ok());
-  const auto all = store.Select({*Matcher::Make("a", Matcher::Op::kNotEqual, "", true)});
+  const auto all =
+      store.Select({*promql::Matcher::Make("a", promql::Matcher::Op::kNotEqual, "", true)});
   EXPECT_EQ(all.at(0)->points.front().time_ms, 1) << "three points at most";
   EXPECT_TRUE(store.Append({{"a", "1"}}, 102, 1).ok());
   EXPECT_EQ(all.at(0)->points.front().time_ms, 2) << "100 ms back, the end included";
@@ -65,9 +66,10 @@ TEST(Append, SeriesThatEndedMakeRoomForNewOnes) {
   EXPECT_EQ(store.Select(Named("stays")).size(), 1u);
   // A series that was dropped may come again; its old samples are gone.
   ASSERT_TRUE(store.Append(pod(0), now, 7).ok());
-  EXPECT_EQ(
-      store.Select({*Matcher::Make("pod", Matcher::Op::kEqual, "0", true)}).at(0)->points.size(),
-      1u);
+  EXPECT_EQ(store.Select({*promql::Matcher::Make("pod", promql::Matcher::Op::kEqual, "0", true)})
+                .at(0)
+                ->points.size(),
+            1u);
 }
 
 TEST(Append, SeriesWithinTheRetentionAreNeverDropped) {
@@ -89,20 +91,21 @@ TEST(Select, IsInLabelOrderWithOrWithoutAName) {
   ASSERT_EQ(named.size(), 3u);
   EXPECT_LT(named[0]->labels, named[1]->labels);
   EXPECT_LT(named[1]->labels, named[2]->labels);
-  const auto any = store.Select({*Matcher::Make("b", Matcher::Op::kRegex, "1|2", true)});
+  const auto any =
+      store.Select({*promql::Matcher::Make("b", promql::Matcher::Op::kRegex, "1|2", true)});
   ASSERT_EQ(any.size(), 3u);
   EXPECT_LT(any[0]->labels, any[1]->labels);
 }
 
 TEST(StaleMarker, IsToldByItsBits) {
-  EXPECT_TRUE(std::isnan(StaleMarker()));
-  EXPECT_TRUE(IsStale(StaleMarker()));
-  EXPECT_FALSE(IsStale(std::numeric_limits<double>::quiet_NaN()));
+  EXPECT_TRUE(std::isnan(promql::StaleMarker()));
+  EXPECT_TRUE(promql::IsStale(promql::StaleMarker()));
+  EXPECT_FALSE(promql::IsStale(std::numeric_limits<double>::quiet_NaN()));
 }
 
 TEST(Matches, RegexIsAnchoredAndLineBreaksDependOnTheDialect) {
   const auto matcher = [](absl::string_view pattern, bool dot_is_any) {
-    return *Matcher::Make("a", Matcher::Op::kRegex, pattern, dot_is_any);
+    return *promql::Matcher::Make("a", promql::Matcher::Op::kRegex, pattern, dot_is_any);
   };
   EXPECT_FALSE(matcher("b", true).Matches("abc"));
   EXPECT_TRUE(matcher("a|b.*", true).Matches("bc"));

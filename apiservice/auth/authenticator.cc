@@ -42,7 +42,7 @@ void Authenticator::SetTrust(Trust trust) { trust_.Set(std::make_shared<Trust>(s
 
 // In each of the three, nullptr is "no opinion".
 
-absl::StatusOr<UserPtr> Authenticator::FromFrontProxy(const HttpRequest& request,
+absl::StatusOr<UserPtr> Authenticator::FromFrontProxy(const http::HttpRequest& request,
                                                       const Trust& trust) {
   if (request.peer == nullptr || trust.front_proxy_ca == nullptr) return nullptr;
   const absl::Time now = clock_->WallNow();
@@ -61,7 +61,7 @@ absl::StatusOr<UserPtr> Authenticator::FromFrontProxy(const HttpRequest& request
   return std::make_shared<const User>(*std::move(user));
 }
 
-absl::StatusOr<UserPtr> Authenticator::FromClientCertificate(const HttpRequest& request,
+absl::StatusOr<UserPtr> Authenticator::FromClientCertificate(const http::HttpRequest& request,
                                                              const Trust& trust) {
   if (request.peer == nullptr || trust.client_ca == nullptr) return nullptr;
   const absl::Time now = clock_->WallNow();
@@ -77,14 +77,14 @@ absl::StatusOr<UserPtr> Authenticator::FromClientCertificate(const HttpRequest& 
   return std::make_shared<const User>(std::move(user));
 }
 
-absl::StatusOr<UserPtr> Authenticator::FromToken(const HttpRequest& request) const {
+absl::StatusOr<UserPtr> Authenticator::FromToken(const http::HttpRequest& request) const {
   if (tokens_ == nullptr || !tokens_->enabled()) return nullptr;
   const absl::string_view token = BearerToken(request.Header("Authorization"));
   if (token.empty()) return nullptr;
   return tokens_->Authenticate(token);
 }
 
-absl::StatusOr<UserPtr> Authenticator::Authenticate(const HttpRequest& request) {
+absl::StatusOr<UserPtr> Authenticator::Authenticate(const http::HttpRequest& request) {
   const std::shared_ptr<const Trust> trust = trust_.Get();
   std::vector<std::string> errors;
   for (int step = 0; step < 3; ++step) {

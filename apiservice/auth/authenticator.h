@@ -10,10 +10,10 @@
 #include "apiservice/auth/token_authenticator.h"
 #include "apiservice/auth/trust.h"
 #include "apiservice/auth/user.h"
-#include "apiservice/histogram.h"
-#include "apiservice/net/message.h"
 #include "base/clock.h"
+#include "base/histogram.h"
 #include "base/snapshot.h"
+#include "http/server/message.h"
 
 namespace flyball::apiservice {
 
@@ -44,14 +44,15 @@ class Authenticator {
   // The user, anonymous included. kUnauthenticated: a credential was presented and none is good;
   // the message is for the log, not for the client. kResourceExhausted: too many wait to have a
   // token looked at.
-  absl::StatusOr<UserPtr> Authenticate(const HttpRequest& request);
+  absl::StatusOr<UserPtr> Authenticate(const http::HttpRequest& request);
 
   const Counters& counters() const { return counters_; }
 
  private:
-  absl::StatusOr<UserPtr> FromFrontProxy(const HttpRequest& request, const Trust& trust);
-  absl::StatusOr<UserPtr> FromClientCertificate(const HttpRequest& request, const Trust& trust);
-  absl::StatusOr<UserPtr> FromToken(const HttpRequest& request) const;
+  absl::StatusOr<UserPtr> FromFrontProxy(const http::HttpRequest& request, const Trust& trust);
+  absl::StatusOr<UserPtr> FromClientCertificate(const http::HttpRequest& request,
+                                                const Trust& trust);
+  absl::StatusOr<UserPtr> FromToken(const http::HttpRequest& request) const;
 
   TokenAuthenticator* const tokens_;
   Clock* const clock_;

@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "apiservice/digest.h"
+#include "apiservice/requests/digest.h"
 #include "apiservice/wire/text.h"
 #include "base/status_macros.h"
 

@@ -40,12 +40,12 @@ absl::StatusOr<std::shared_ptr<const CaBundle>> CaBundle::FromPem(absl::string_v
   return std::shared_ptr<const CaBundle>(std::move(bundle));
 }
 
-absl::Status CaBundle::Verify(PeerChain& chain, absl::Time now) const {
+absl::Status CaBundle::Verify(http::PeerChain& chain, absl::Time now) const {
   auto& verdicts = chain.verdicts();
   verdicts.erase(std::remove_if(verdicts.begin(), verdicts.end(),
-                                [&](const PeerChain::Verdict& v) { return v.until <= now; }),
+                                [&](const http::PeerChain::Verdict& v) { return v.until <= now; }),
                  verdicts.end());
-  for (const PeerChain::Verdict& verdict : verdicts) {
+  for (const http::PeerChain::Verdict& verdict : verdicts) {
     if (verdict.bundle == id_) return verdict.status;
   }
   STACK_OF(X509)* intermediates = sk_X509_new_null();

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "apiservice/net/peer_chain.h"
+#include "http/server/peer_chain.h"
 
 namespace flyball::apiservice {
 
@@ -25,7 +25,7 @@ class CaBundle {
 
   // Whether the chain leads to this bundle, is in date and may be a client's. The result is kept
   // with the chain for kVerdictLife. kUnauthenticated with OpenSSL's reason.
-  absl::Status Verify(PeerChain& chain, absl::Time now) const;
+  absl::Status Verify(http::PeerChain& chain, absl::Time now) const;
 
   static constexpr absl::Duration kVerdictLife = absl::Seconds(30);
 

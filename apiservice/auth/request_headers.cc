@@ -2,14 +2,14 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "apiservice/url.h"
+#include "apiservice/requests/url.h"
 
 namespace flyball::apiservice {
 namespace {
 
-std::string FirstNonEmpty(const Headers& headers, const std::vector<std::string>& names) {
+std::string FirstNonEmpty(const http::Headers& headers, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    if (const absl::string_view value = FindHeader(headers, name); !value.empty()) {
+    if (const absl::string_view value = http::FindHeader(headers, name); !value.empty()) {
       return std::string(value);
     }
   }
@@ -18,7 +18,7 @@ std::string FirstNonEmpty(const Headers& headers, const std::vector<std::string>
 
 }  // namespace
 
-std::optional<User> UserFromHeaders(const Headers& headers, const RequestHeaderNames& names) {
+std::optional<User> UserFromHeaders(const http::Headers& headers, const RequestHeaderNames& names) {
   User user;
   user.name = FirstNonEmpty(headers, names.username_headers);
   if (user.name.empty()) return std::nullopt;

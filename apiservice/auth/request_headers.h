@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "apiservice/auth/user.h"
-#include "apiservice/net/message.h"
+#include "http/server/message.h"
 
 namespace flyball::apiservice {
 
@@ -24,6 +24,6 @@ struct RequestHeaderNames {
 // group header. Extra: keys are lower-cased, then percent-decoded (kept as they are if that fails);
 // all values. Header names match in any case; values are taken as they stand. nullopt: no user is
 // named.
-std::optional<User> UserFromHeaders(const Headers& headers, const RequestHeaderNames& names);
+std::optional<User> UserFromHeaders(const http::Headers& headers, const RequestHeaderNames& names);
 
 }  // namespace flyball::apiservice

@@ -12,8 +12,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
-#include "apiservice/histogram.h"
 #include "base/clock.h"
+#include "base/histogram.h"
 #include "http/client/transport.h"
 
 namespace flyball::apiservice {

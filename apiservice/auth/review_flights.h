@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
-#include "apiservice/net/event_workers.h"
+#include "http/server/event_workers.h"
 
 namespace flyball::apiservice {
 
@@ -44,7 +44,7 @@ class ReviewFlights {
       if (ours) slot = std::make_shared<Flight>();
       flight = slot;
     }
-    const EventWorkers::Waiting waiting;
+    const http::EventWorkers::Waiting waiting;
     // Also when a library threw.
     const absl::Cleanup end = [&] { End(question, ours ? flight.get() : nullptr); };
     if (ours) {

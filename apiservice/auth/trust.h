@@ -11,8 +11,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "apiservice/auth/ca_bundle.h"
+#include "apiservice/auth/options.h"
 #include "apiservice/auth/request_headers.h"
-#include "apiservice/options.h"
 
 namespace flyball::apiservice {
 

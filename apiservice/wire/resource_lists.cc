@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "apiservice/wire/proto_writer.h"
 #include "apiservice/wire/text.h"
-#include "base/go_arithmetic.h"
+#include "base/go/arithmetic.h"
 
 namespace flyball::apiservice::wire {
 namespace {

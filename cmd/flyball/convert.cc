@@ -3,13 +3,13 @@
 
 #include "base/read_file.h"
 #include "cmd/flyball/commands.h"
-#include "cmd/flyball/convert_hpa.h"
+#include "convert/convert_hpa.h"
 
 namespace flyball::cmd {
 namespace {
 
 // Nothing is printed unless everything is good: the output is piped into kubectl.
-int ConvertFiles(const std::vector<std::string>& files, const ConvertOptions& options) {
+int ConvertFiles(const std::vector<std::string>& files, const convert::ConvertOptions& options) {
   std::string yaml;
   bool good = true;
   for (const std::string& file : files) {
@@ -19,7 +19,8 @@ int ConvertFiles(const std::vector<std::string>& files, const ConvertOptions& op
       good = false;
       continue;
     }
-    const Conversion conversion = ConvertHpas(file == "-" ? "stdin" : file, *text, options);
+    const convert::Conversion conversion =
+        convert::ConvertHpas(file == "-" ? "stdin" : file, *text, options);
     for (const std::string& error : conversion.errors) std::cerr << error << "\n";
     good &= conversion.errors.empty();
     yaml += conversion.yaml;
@@ -33,7 +34,7 @@ int ConvertFiles(const std::vector<std::string>& files, const ConvertOptions& op
 int RunConvert(const Args& args) {
   CLI::App app("Turn objects of other kinds into our own", "flyball convert");
   app.require_subcommand(1);
-  ConvertOptions options;
+  convert::ConvertOptions options;
   std::vector<std::string> files;
   CLI::App* const hpa =
       app.add_subcommand("hpa", "HorizontalPodAutoscalers (v1, v2) into Autoscalers, as YAML");

@@ -20,7 +20,6 @@
 #include "base/read_file.h"
 #include "base/status_macros.h"
 #include "cmd/flyball/commands.h"
-#include "cmd/flyball/connections.h"
 #include "cmd/flyball/doctor_flags.h"
 #include "doctor/autoscaler_look.h"
 #include "doctor/cluster_look.h"
@@ -29,6 +28,7 @@
 #include "doctor/rule_series.h"
 #include "kube/client/discovery.h"
 #include "rules/compiled_rules.h"
+#include "serve/connections.h"
 
 namespace flyball::cmd {
 namespace {
@@ -131,7 +131,7 @@ class Doctor {
 
   void ExaminePrometheus(Findings& findings) {
     const bool given = !flags_.prometheus.prometheus_urls.empty();
-    const ServeFlags& asked = given ? flags_.prometheus : settings_;
+    const serve::ServeFlags& asked = given ? flags_.prometheus : settings_;
     if (asked.prometheus_urls.empty()) {
       findings.Doubt("prometheus", "which Prometheus the server asks is not known",
                      "name it by --prometheus-url");
@@ -142,7 +142,7 @@ class Doctor {
       shown.push_back(adapter::prometheus::SplitServerUrl(url).shown);
     }
     const std::string from = absl::StrJoin(shown, ", ");
-    auto source = MakePrometheusSource(asked, clock_, nullptr);
+    auto source = serve::MakePrometheusSource(asked, clock_, nullptr);
     if (source.ok()) {
       source_ = *std::move(source);
       discovered_ =
@@ -329,7 +329,7 @@ class Doctor {
   doctor::Report report_;
   doctor::ClusterFacts facts_;
   const doctor::ServerPod* pod_ = nullptr;  // of facts_
-  ServeFlags settings_;                     // of the server
+  serve::ServeFlags settings_;              // of the server
   absl::Status kinds_;                      // whether mapper_ knows the cluster's
   std::shared_ptr<const kube::RestMapper> mapper_;
   std::shared_ptr<const rules::CompiledRules> rules_;

@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
-#include "cmd/flyball/connections.h"
-#include "cmd/flyball/debug_decisions.h"
-#include "cmd/flyball/go_flags.h"
+#include "serve/connections.h"
+#include "serve/debug_decisions.h"
+#include "serve/go_flags.h"
 
 namespace flyball::cmd {
 namespace {
@@ -37,7 +37,7 @@ absl::Status TakeObject(const std::string& object, DoctorFlags& flags) {
   std::pair<std::string, std::string> parts = absl::StrSplit(object, absl::MaxSplits('/', 1));
   if (parts.second.empty()) parts = {"", parts.first};
   if (!parts.first.empty()) {
-    const auto kind = ParseAutoscalerKind(parts.first);
+    const auto kind = serve::ParseAutoscalerKind(parts.first);
     if (!kind.has_value()) {
       return absl::InvalidArgumentError(
           absl::StrCat("expected hpa/NAME or autoscaler/NAME, got ", object));
@@ -83,9 +83,9 @@ absl::StatusOr<DoctorFlags> DoctorFlagsFrom(const Args& args) {
                  "Rule file; by default that of the server, from its ConfigMap");
   app.add_option("-o,--output", output, "text (the default) or json")
       ->check(CLI::IsMember({"text", "json"}));
-  GoFlags go(app);
+  serve::GoFlags go(app);
   go.Duration("timeout", flags.timeout, "limit on each call");
-  AddPrometheusFlags(go, flags.prometheus);
+  serve::AddPrometheusFlags(go, flags.prometheus);
   try {
     app.parse(Args(args.rbegin(), args.rend()));
   } catch (const CLI::CallForHelp&) {
@@ -108,7 +108,7 @@ absl::StatusOr<Cluster> ClusterOf(const DoctorFlags& flags) {
   }
   const std::string kubeconfig = KubeconfigOf(flags);
   cluster.inside = kubeconfig.empty();
-  auto transport = ClusterTransportOptions(kubeconfig, "--kubeconfig");
+  auto transport = serve::ClusterTransportOptions(kubeconfig, "--kubeconfig");
   if (!transport.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat(std::string(transport.status().message()),
@@ -119,12 +119,12 @@ absl::StatusOr<Cluster> ClusterOf(const DoctorFlags& flags) {
   return cluster;
 }
 
-ServeFlags SettingsOf(const std::vector<std::string>& words) {
+serve::ServeFlags SettingsOf(const std::vector<std::string>& words) {
   Args args(words);
   // What stands before the flags is the program and its command.
   while (!args.empty() && !absl::StartsWith(args.front(), "-")) args.erase(args.begin());
-  auto flags = ParseServeFlags(args);
-  return flags.ok() ? *std::move(flags) : ServeFlags();
+  auto flags = serve::ParseServeFlags(args);
+  return flags.ok() ? *std::move(flags) : serve::ServeFlags();
 }
 
 }  // namespace flyball::cmd

@@ -11,8 +11,8 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "cmd/flyball/commands.h"
-#include "cmd/flyball/serve_flags.h"
 #include "http/client/transport.h"
+#include "serve/flags.h"
 
 namespace flyball::cmd {
 
@@ -23,7 +23,7 @@ struct DoctorFlags {
   bool all = false;
   std::string kubeconfig, server;
   std::string config;
-  ServeFlags prometheus;  // of these only the flags about Prometheus
+  serve::ServeFlags prometheus;  // of these only the flags about Prometheus
   absl::Duration timeout = absl::Seconds(10);
   bool json = false;
   std::string help;  // set when --help was asked for
@@ -43,6 +43,6 @@ absl::StatusOr<Cluster> ClusterOf(const DoctorFlags& flags);
 
 // The settings of a server that was started with these words; those of a server without flags when
 // the words are not flyball's or prometheus-adapter's.
-ServeFlags SettingsOf(const std::vector<std::string>& words);
+serve::ServeFlags SettingsOf(const std::vector<std::string>& words);
 
 }  // namespace flyball::cmd

@@ -50,7 +50,7 @@ TEST(ClusterOf, NamesTheFileThatIsMissing) {
 }
 
 TEST(SettingsOf, ReadsTheArgumentsOfAPod) {
-  const ServeFlags flags =
+  const serve::ServeFlags flags =
       SettingsOf({"/adapter", "serve", "--config=/c.yaml", "--prometheus-url=http://p",
                   "--metrics-relist-interval=30s", "--scaler", "--scaler-mode=act"});
   EXPECT_THAT(flags.prometheus_urls, ElementsAre("http://p"));

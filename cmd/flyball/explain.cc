@@ -17,10 +17,10 @@
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
 #include "cmd/flyball/commands.h"
-#include "cmd/flyball/debug_decisions.h"
 #include "http/client/transport.h"
 #include "http/client/url.h"
 #include "kube/client/kubeconfig.h"
+#include "serve/debug_decisions.h"
 
 namespace flyball::cmd {
 namespace {
@@ -149,12 +149,12 @@ absl::StatusOr<std::string> TargetFrom(const ExplainFlags& flags) {
   std::string target = absl::StrCat("/debug/decisions?namespace=", http::UrlEscape(flags.ns),
                                     "&name=", http::UrlEscape(object.second));
   if (!object.first.empty()) {
-    const auto kind = ParseAutoscalerKind(object.first);
+    const auto kind = serve::ParseAutoscalerKind(object.first);
     if (!kind.has_value()) {
       return absl::InvalidArgumentError(
           absl::StrCat("expected hpa/NAME or autoscaler/NAME, got ", flags.object));
     }
-    absl::StrAppend(&target, "&kind=", AutoscalerKindName(*kind));
+    absl::StrAppend(&target, "&kind=", serve::AutoscalerKindName(*kind));
   }
   return target;
 }

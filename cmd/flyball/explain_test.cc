@@ -1,9 +1,9 @@
 #include "cmd/flyball/explain.h"
 
 #include "absl/strings/str_cat.h"
-#include "cmd/flyball/debug_decisions.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "serve/debug_decisions.h"
 
 namespace flyball::cmd {
 namespace {
@@ -54,11 +54,11 @@ class ExplainTest : public testing::Test {
   }
 
   std::string Page(const std::map<std::string, std::string>& query) {
-    return DebugDecisionsJson({.log = log_, .shadow = shadow_, .replica = "pod-1_abc"},
-                              [&](const char* name) {
-                                const auto found = query.find(name);
-                                return found == query.end() ? "" : found->second;
-                              });
+    return serve::DebugDecisionsJson({.log = log_, .shadow = shadow_, .replica = "pod-1_abc"},
+                                     [&](const char* name) {
+                                       const auto found = query.find(name);
+                                       return found == query.end() ? "" : found->second;
+                                     });
   }
 
   SimulatedClock clock_{kNow};
@@ -140,11 +140,11 @@ TEST_F(ExplainTest, TheShadowReportNamesWhatDiffered) {
 }
 
 TEST(ParseAutoscalerKind, TakesTheFormsOfKubectl) {
-  EXPECT_EQ(ParseAutoscalerKind("HPA"), scaler::AutoscalerKind::kHpa);
-  EXPECT_EQ(ParseAutoscalerKind("horizontalpodautoscalers.autoscaling"),
+  EXPECT_EQ(serve::ParseAutoscalerKind("HPA"), scaler::AutoscalerKind::kHpa);
+  EXPECT_EQ(serve::ParseAutoscalerKind("horizontalpodautoscalers.autoscaling"),
             scaler::AutoscalerKind::kHpa);
-  EXPECT_EQ(ParseAutoscalerKind("Autoscaler"), scaler::AutoscalerKind::kOwn);
-  EXPECT_EQ(ParseAutoscalerKind("deployment"), std::nullopt);
+  EXPECT_EQ(serve::ParseAutoscalerKind("Autoscaler"), scaler::AutoscalerKind::kOwn);
+  EXPECT_EQ(serve::ParseAutoscalerKind("deployment"), std::nullopt);
 }
 
 }  // namespace

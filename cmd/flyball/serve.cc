@@ -1,308 +1,32 @@
-// flyball serve: the API server over rules, a metric source and an object directory, from flags to
-// the last answer.
-//
-// Threads: this one waits for signals; the floors below own theirs. Order of stopping: not ready
-// for the shutdown delay, the scaler (its leases are released), the server (deaf, then idle), the
-// rule file's watcher, the relist, the watches.
-#include <malloc.h>
-#include <prometheus/registry.h>
+#include "serve/serve.h"
+
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
-#include <csignal>
-#include <cstdint>
 #include <cstdio>
-#include <ctime>
-#include <memory>
-#include <optional>
-#include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "adapter/adapter.h"
-#include "adapter/mapper_names.h"
-#include "adapter/metrics.h"
-#include "apiservice/api_server.h"
 #include "base/clock.h"
-#include "base/status_macros.h"
-#include "base/thread_limit.h"
 #include "cmd/flyball/commands.h"
-#include "cmd/flyball/connections.h"
-#include "cmd/flyball/debug_rules.h"
-#include "cmd/flyball/logging.h"
-#include "cmd/flyball/rule_file.h"
-#include "cmd/flyball/serve_flags.h"
-#include "cmd/flyball/serve_options.h"
-#include "cmd/flyball/serve_scaler.h"
-#include "rules/compiled_rules.h"
+#include "serve/flags.h"
+#include "serve/logging.h"
 
 namespace flyball::cmd {
-namespace {
-
-constexpr int kStartError = 255;  // as prometheus-adapter
-constexpr absl::Duration kRuleFileInterval = absl::Seconds(1);
-constexpr int kResourceCheckSeconds = 1;
-constexpr absl::Duration kUnknownResourceInterval = absl::Seconds(30);
-
-// Everything that one serving process is made of, in the order in which it is built.
-class Service {
- public:
-  explicit Service(ServeFlags flags)
-      : flags_(std::move(flags)),
-        metrics_(std::make_shared<prometheus::Registry>()),
-        adapter_metrics_(*metrics_) {}
-
-  ~Service() { Stop(); }
-
-  absl::Status Start() {
-    ASSIGN_OR_RETURN(apiservice::ServerOptions server_options, ServerOptionsFrom(flags_));
-    const std::string address = server_options.listen.bind_address;
-    ASSIGN_OR_RETURN(rule_file_, RuleFile::Open(flags_.config, clock_, *metrics_));
-    RETURN_IF_ERROR(CheckMaxAge());
-    ASSIGN_OR_RETURN(objects_, MakeObjects(flags_));
-    ASSIGN_OR_RETURN(source_, MakePrometheusSource(flags_, clock_, &adapter_metrics_));
-    adapter_ =
-        std::make_unique<adapter::Adapter>(adapter::Adapter::Parts{.source = *source_,
-                                                                   .directory = *objects_.directory,
-                                                                   .clock = clock_,
-                                                                   .metrics = &adapter_metrics_},
-                                           AdapterOptions(), rule_file_->Rules());
-    if (flags_.scaler.enabled) {
-      ASSIGN_OR_RETURN(
-          scaler_, ServeScaler::Make(flags_, {.directory = *objects_.directory,
-                                              .providers = [this] { return adapter_->providers(); },
-                                              .clock = clock_}));
-    }
-    RETURN_IF_ERROR(MakeServer(std::move(server_options)));
-    adapter_->Start();
-    rule_file_->Watch(kRuleFileInterval,
-                      [this](RulesPtr rules) { adapter_->SetRules(std::move(rules)); });
-    RETURN_IF_ERROR(server_->Start());
-    spdlog::info("serving on {}:{}", address, server_->port());
-    return scaler_ == nullptr ? absl::OkStatus() : scaler_->Start();
-  }
-
-  void ReloadRules() { rule_file_->Reload(); }
-
-  // Warns of overrides whose resource the cluster does not know, once for each; called now and
-  // then.
-  void WarnOfUnknownResources() {
-    if (!objects_.ready().ok()) return;
-    const auto mapper = objects_.directory->mapper();
-    const RulesPtr rules = rule_file_->Rules();
-    if (mapper == checked_mapper_ && rules == checked_rules_) return;
-    checked_mapper_ = mapper;
-    checked_rules_ = rules;
-    for (const rules::Finding& finding :
-         rules::CheckResources(*rules, adapter::MapperNames(mapper))) {
-      if (warned_.insert(finding.ToString()).second) spdlog::warn("{}", finding.ToString());
-    }
-  }
-
-  void Stop() {
-    // At once, so that by its end no new requests are sent here.
-    if (server_ != nullptr) server_->BeginShutdown();
-    // Before the last requests end, so that another replica decides meanwhile.
-    if (scaler_ != nullptr) scaler_->Stop();
-    if (server_ != nullptr) server_->Shutdown();
-    server_.reset();
-    scaler_.reset();
-    if (rule_file_ != nullptr) rule_file_->StopWatching();
-    if (source_ != nullptr)
-      source_->Shutdown();  // the relist does not wait for a hanging Prometheus
-    if (adapter_ != nullptr) adapter_->Stop();
-  }
-
- private:
-  absl::Status CheckMaxAge() const {
-    if (!rule_file_->Rules()->custom.empty() &&
-        flags_.metrics_max_age < flags_.metrics_relist_interval) {
-      return absl::InvalidArgumentError(
-          "--metrics-max-age must not be less than --metrics-relist-interval");
-    }
-    return absl::OkStatus();
-  }
-
-  adapter::AdapterOptions AdapterOptions() const {
-    adapter::AdapterOptions options;
-    options.relist.interval = flags_.metrics_relist_interval;
-    options.relist.max_age = flags_.metrics_max_age;
-    options.queries.flights.freshness = flags_.query_freshness;
-    options.queries.merge = flags_.query_merge;
-    options.nan_value =
-        flags_.nan_value == "drop" ? adapter::NanValue::kDrop : adapter::NanValue::kZero;
-    return options;
-  }
-
-  absl::Status MakeServer(apiservice::ServerOptions options) {
-    apiservice::ServerDependencies dependencies;
-    dependencies.clock = &clock_;
-    dependencies.providers = [this] {
-      return scaler_ == nullptr ? adapter_->providers()
-                                : scaler_->WithAdvice(adapter_->providers());
-    };
-    const Reviewers reviewers = ReviewersOf(flags_);
-    if (reviewers.authentication) {
-      ASSIGN_OR_RETURN(authentication_, MakeClusterTransport(flags_.authentication_kubeconfig,
-                                                             "--authentication-kubeconfig"));
-      dependencies.authentication = authentication_.get();
-    }
-    if (reviewers.authorization) {
-      ASSIGN_OR_RETURN(authorization_, MakeClusterTransport(flags_.authorization_kubeconfig,
-                                                            "--authorization-kubeconfig"));
-      dependencies.authorization = authorization_.get();
-    }
-    dependencies.metrics.push_back(metrics_);
-    if (scaler_ != nullptr) {
-      dependencies.metrics.push_back(scaler_->metrics());
-      dependencies.debug_decisions = [this](const apiservice::DebugParameter& parameter) {
-        return scaler_->DebugDecisions(parameter);
-      };
-    }
-    dependencies.objects_known = [this] { return objects_.directory->Kept(); };
-    dependencies.checks = Checks();
-    dependencies.debug_rules = [this] {
-      return DebugRulesJson(adapter_->RuleStatuses(), rule_file_->LastReload());
-    };
-    ASSIGN_OR_RETURN(server_,
-                     apiservice::ApiServer::Create(std::move(options), std::move(dependencies)));
-    return absl::OkStatus();
-  }
-
-  std::vector<apiservice::HealthCheck> Checks() {
-    std::vector<apiservice::HealthCheck> checks;
-    checks.push_back({.name = "object-discovery", .check = [this] { return objects_.ready(); }});
-    checks.push_back({.name = "first-relist", .check = [this] {
-                        return adapter_->ready()
-                                   ? absl::OkStatus()
-                                   : absl::UnavailableError("series have not been asked for yet");
-                      }});
-    if (scaler_ != nullptr) {
-      checks.push_back({.name = "scaler", .check = [this] { return scaler_->Ready(); }});
-    }
-    checks.push_back({.name = "rule-file",
-                      .check = [this] { return rule_file_->LastReload(); },
-                      .warning_only = true});
-    return checks;
-  }
-
-  const ServeFlags flags_;
-  Clock& clock_ = Clock::System();
-  std::shared_ptr<prometheus::Registry> metrics_;
-  adapter::AdapterMetrics adapter_metrics_;
-  std::unique_ptr<RuleFile> rule_file_;
-  Objects objects_;
-  std::unique_ptr<adapter::prometheus::Client> source_;
-  std::unique_ptr<adapter::Adapter> adapter_;
-  std::unique_ptr<ServeScaler> scaler_;
-  std::unique_ptr<http::HttpTransport> authentication_, authorization_;
-  std::unique_ptr<apiservice::ApiServer> server_;
-
-  std::shared_ptr<const kube::RestMapper> checked_mapper_;
-  RulesPtr checked_rules_;
-  std::set<std::string> warned_;
-  bool unknown_resources_ = false;
-  MonotonicTime next_look_ = absl::ZeroDuration();
-};
-
-sigset_t HandledSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, number);
-  return signals;
-}
-
-// The next of `signals` within a second, or 0.
-int NextSignal(const sigset_t& signals) {
-  const timespec timeout = {.tv_sec = kResourceCheckSeconds, .tv_nsec = 0};
-  const int number = sigtimedwait(&signals, nullptr, &timeout);
-  return number > 0 ? number : 0;
-}
-
-// What a large answer took goes back to the system when it is freed. glibc's own threshold grows to
-// the largest block that was ever freed, up to 32 MiB, and each thread's heap then keeps as much.
-void ReturnLargeBlocks() {
-#ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 1 << 20);
-  mallopt(M_TRIM_THRESHOLD, 4 << 20);
-#endif
-}
-
-// A burst of requests leaves memory free in pieces that glibc does not give back by itself. What is
-// free counts as given back once, until it has been used and freed again.
-class FreeMemory {
- public:
-  // To be called each second. Looks each fifth time, as counting what is free takes time that grows
-  // with the pieces: 7 ms with 100,000 pods.
-  void GiveBack() {
-#ifdef __GLIBC__
-    if (++calls_ % kCallsBetweenLooks != 0) return;
-    const size_t free = mallinfo2().fordblks;
-    given_back_ = std::min(given_back_, free);
-    if (free - given_back_ < kWorthIt) return;
-    malloc_trim(0);
-    given_back_ = mallinfo2().fordblks;
-#endif
-  }
-
- private:
-  static constexpr size_t kWorthIt = 8 << 20;
-  static constexpr uint32_t kCallsBetweenLooks = 5;
-  uint32_t calls_ = 0;
-  size_t given_back_ = 0;
-};
-
-int Serve(ServeFlags flags) {
-  ReturnLargeBlocks();
-  // Before any thread starts, so that all of them leave these signals to this one.
-  const sigset_t signals = HandledSignals();
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
-
-  auto service = std::make_unique<Service>(std::move(flags));
-  if (absl::Status status = UnlessNoThread([&] { return service->Start(); }); !status.ok()) {
-    spdlog::error("cannot start: {}", std::string(status.message()));
-    return kStartError;
-  }
-  FreeMemory free_memory;
-  for (;;) {
-    const int number = NextSignal(signals);
-    free_memory.GiveBack();
-    if (number == SIGHUP) {
-      service->ReloadRules();
-    } else if (number != 0) {
-      spdlog::info("signal {}: finishing the requests under way", number);
-      break;
-    }
-    service->WarnOfUnknownResources();
-  }
-  // A second signal ends the process at once.
-  std::signal(SIGTERM, SIG_DFL);
-  std::signal(SIGINT, SIG_DFL);
-  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
-  service.reset();
-  spdlog::info("stopped");
-  return 0;
-}
-
-}  // namespace
 
 int RunServe(const Args& args) {
-  auto flags = ParseServeFlags(args);
+  auto flags = serve::ParseServeFlags(args);
   if (!flags.ok()) {
     std::fprintf(stderr, "flyball serve: %s\n`flyball serve --help` lists the flags.\n",
                  std::string(flags.status().message()).c_str());
-    return absl::IsInvalidArgument(flags.status()) ? kUsageError : kStartError;
+    return absl::IsInvalidArgument(flags.status()) ? kUsageError : serve::kStartError;
   }
   if (!flags->help.empty()) {
     std::fputs(flags->help.c_str(), stdout);
     return 0;
   }
-  SetUpLogging(flags->log_format, flags->verbosity);
+  serve::SetUpLogging(flags->log_format, flags->verbosity);
   for (const std::string& warning : flags->warnings) spdlog::warn("{}", warning);
-  return Serve(*std::move(flags));
+  return serve::Serve(*std::move(flags), Clock::System());
 }
 
 }  // namespace flyball::cmd

@@ -2,7 +2,7 @@
 #include <iostream>
 
 #include "cmd/flyball/commands.h"
-#include "cmd/flyball/test_rules.h"
+#include "rule_tests/test_rules.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::cmd {
@@ -10,7 +10,7 @@ namespace flyball::cmd {
 int RunTest(const Args& args) {
   CLI::App app("Run unit tests of files", "flyball test");
   app.require_subcommand(1);
-  TestRulesOptions options;
+  rule_tests::TestRulesOptions options;
   CLI::App* const rules = app.add_subcommand(
       "rules", "Send requests to rules over given series and objects; compare PromQL and answers");
   rules->add_option("FILE", options.files, "Test files")->required();
@@ -21,7 +21,7 @@ int RunTest(const Args& args) {
   }
   // What the server would log, the failed test tells.
   spdlog::set_level(spdlog::level::off);
-  return TestRules(options, std::cout, std::cerr);
+  return rule_tests::TestRules(options, std::cout, std::cerr);
 }
 
 }  // namespace flyball::cmd

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "base/go_arithmetic.h"
+#include "base/go/arithmetic.h"
 #include "kube/objects/decimal_digits.h"
 
 namespace flyball::kube {

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "rules/go_text.h"
+#include "base/go/text.h"
 
 namespace flyball::rules::tmpl {
 namespace {
@@ -29,7 +29,7 @@ bool IsOneOf(char32_t verb, absl::string_view set) {
 
 int RuneCount(absl::string_view text) {
   int count = 0;
-  for (; !text.empty(); ++count) text.remove_prefix(DecodeRune(text).length);
+  for (; !text.empty(); ++count) text.remove_prefix(go::DecodeRune(text).length);
   return count;
 }
 
@@ -49,7 +49,7 @@ std::string FormatValue(const Value& value, const Spec& spec);
 // `%!d(string=x)`.
 std::string BadVerb(const Value& value, const Spec& spec) {
   std::string out = "%!";
-  AppendRune(spec.verb, out);
+  go::AppendRune(spec.verb, out);
   if (value.IsNil()) return out + "(<nil>)";
   Spec as_is = spec;  // flags and width stay
   as_is.verb = 'v';
@@ -61,8 +61,8 @@ std::string FormatInteger(bool negative, uint64_t magnitude, const Value& value,
     const auto rune =
         negative || magnitude > 0x10FFFF ? char32_t{0xFFFD} : static_cast<char32_t>(magnitude);
     std::string out;
-    if (spec.verb == 'q') return Pad(QuoteGoRune(rune, spec.plus), spec);
-    AppendRune(rune, out);
+    if (spec.verb == 'q') return Pad(go::QuoteRune(rune, spec.plus), spec);
+    go::AppendRune(rune, out);
     return Pad(out, spec);
   }
   if (spec.verb == 'U')
@@ -173,7 +173,7 @@ std::string FormatText(const std::string& text, const Value& value, const Spec& 
   if (spec.precision) {
     size_t bytes = 0;
     for (int i = 0; i < *spec.precision && bytes < cut.size(); ++i) {
-      bytes += static_cast<size_t>(DecodeRune(cut.substr(bytes)).length);
+      bytes += static_cast<size_t>(go::DecodeRune(cut.substr(bytes)).length);
     }
     cut = cut.substr(0, bytes);
   }
@@ -185,7 +185,7 @@ std::string FormatText(const std::string& text, const Value& value, const Spec& 
         return c != '`' && (c == '\t' || static_cast<unsigned char>(c) >= ' ') && c != 0x7F;
       });
   if (spec.verb == 'q' && spec.sharp && plain) return Pad(absl::StrCat("`", cut, "`"), spec);
-  return Pad(spec.verb == 'q' && spec.plus ? QuoteGoAscii(cut) : QuoteGo(cut), spec);
+  return Pad(spec.verb == 'q' && spec.plus ? go::QuoteAscii(cut) : go::Quote(cut), spec);
 }
 
 std::string FormatRecord(const Record& record, const Spec& spec) {
@@ -390,7 +390,7 @@ class Printer {
       absl::StrAppend(&out_, "%!(NOVERB)");
       return;
     }
-    const Rune verb = DecodeRune(format_);
+    const go::Rune verb = go::DecodeRune(format_);
     format_.remove_prefix(static_cast<size_t>(verb.length));
     spec.verb = verb.value;
     if (spec.minus) spec.zero = false;
@@ -398,7 +398,7 @@ class Printer {
       out_ += '%';
     } else if (!good_index_ || next_ >= values_.size()) {
       absl::StrAppend(&out_, "%!");
-      AppendRune(spec.verb, out_);
+      go::AppendRune(spec.verb, out_);
       absl::StrAppend(&out_, good_index_ ? "(MISSING)" : "(BADINDEX)");
     } else {
       const Value& value = values_[next_++];

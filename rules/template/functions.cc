@@ -9,8 +9,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/go/text.h"
 #include "base/status_macros.h"
-#include "rules/go_text.h"
 #include "rules/template/format.h"
 
 namespace flyball::rules::tmpl {
@@ -255,12 +255,12 @@ absl::StatusOr<Value> CallJs(Arguments arguments) {
   const std::string joined = Joined(arguments);
   std::string out;
   for (absl::string_view text = joined; !text.empty();) {
-    const Rune rune = DecodeRune(text);
+    const go::Rune rune = go::DecodeRune(text);
     const auto code = static_cast<uint32_t>(rune.value);
     if (code == '\\' || code == '\'' || code == '"') {
       absl::StrAppend(&out, "\\", text.substr(0, 1));
     } else if (code < ' ' || code == '<' || code == '>' || code == '&' || code == '=' ||
-               (code >= 0x80 && !IsPrintable(rune.value))) {
+               (code >= 0x80 && !go::IsPrintable(rune.value))) {
       absl::StrAppendFormat(&out, "\\u%04X", code);
     } else {
       absl::StrAppend(&out, text.substr(0, static_cast<size_t>(rune.length)));

@@ -6,8 +6,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/go/text.h"
 #include "base/status_macros.h"
-#include "rules/go_text.h"
 
 namespace flyball::rules::tmpl {
 namespace {
@@ -22,7 +22,7 @@ constexpr std::array<absl::string_view, 10> kKeywords = {
 bool IsBlank(char c) { return kBlanks.find(c) != absl::string_view::npos; }
 bool IsDecimal(char c) { return c >= '0' && c <= '9'; }
 
-bool IsWordRune(char32_t rune) { return rune == '_' || IsLetterOrDigit(rune); }
+bool IsWordRune(char32_t rune) { return rune == '_' || go::IsLetterOrDigit(rune); }
 
 class Lexer {
  public:
@@ -132,7 +132,7 @@ class Lexer {
       return TakeWord(TokenKind::kField, from);
     }
     if (c == '.' || c == '+' || c == '-' || IsDecimal(c)) return TakeNumber();
-    if (IsWordRune(DecodeRune(Rest()).value)) return TakeWord(TokenKind::kIdentifier, from);
+    if (IsWordRune(go::DecodeRune(Rest()).value)) return TakeWord(TokenKind::kIdentifier, from);
     return TakePunctuation();
   }
 
@@ -240,18 +240,18 @@ class Lexer {
       PassRun("0123456789_");
     }
     PassOne("i");
-    return at_ >= text_.size() || !IsWordRune(DecodeRune(Rest()).value);
+    return at_ >= text_.size() || !IsWordRune(go::DecodeRune(Rest()).value);
   }
 
   // A name and what must follow it; `at_` is past its `.` or `$` if it has one.
   absl::Status TakeWord(TokenKind kind, size_t from) {
     while (at_ < text_.size()) {
-      const Rune rune = DecodeRune(Rest());
+      const go::Rune rune = go::DecodeRune(Rest());
       if (!IsWordRune(rune.value)) break;
       at_ += rune.length;
     }
     if (!AtEndOfWord()) {
-      const Rune rune = DecodeRune(Rest());
+      const go::Rune rune = go::DecodeRune(Rest());
       return Error(at_, absl::StrCat("unexpected \"", Rest().substr(0, rune.length), "\" after \"",
                                      text_.substr(from, at_ - from), "\""));
     }

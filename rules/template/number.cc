@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
-#include "base/go_arithmetic.h"
+#include "base/go/arithmetic.h"
 
 namespace flyball::rules::tmpl {
 namespace {

@@ -6,8 +6,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "base/go/text.h"
 #include "base/status_macros.h"
-#include "rules/go_text.h"
 #include "rules/template/functions.h"
 #include "rules/template/lexer.h"
 #include "rules/template/number.h"
@@ -101,7 +101,7 @@ class Parser {
       return absl::OkStatus();
     }
     if (IsBlank(block)) return absl::OkStatus();
-    return Error(absl::StrCat("template ", QuoteGo(name), " is defined twice"));
+    return Error(absl::StrCat("template ", go::Quote(name), " is defined twice"));
   }
 
   absl::StatusOr<std::string> TakeName(absl::string_view context) {
@@ -109,7 +109,7 @@ class Parser {
     if (token.kind != TokenKind::kString && token.kind != TokenKind::kRawString) {
       return Unexpected(context);
     }
-    auto name = UnquoteGo(token.text);
+    auto name = go::Unquote(token.text);
     if (!name) return Error(absl::StrCat("bad string ", token.text));
     ++at_;
     return *std::move(name);
@@ -408,7 +408,7 @@ class Parser {
       std::optional<Number> number;
       if (token.kind == TokenKind::kNumber) {
         number = ParseNumber(token.text);
-      } else if (const auto rune = UnquoteGoRune(token.text); rune.has_value()) {
+      } else if (const auto rune = go::UnquoteRune(token.text); rune.has_value()) {
         number = Number{static_cast<int64_t>(*rune)};
       }
       if (!number) return Error(absl::StrCat("bad number ", token.text));
@@ -416,7 +416,7 @@ class Parser {
       return absl::OkStatus();
     }
     operand.kind = Operand::Kind::kString;
-    const auto text = UnquoteGo(token.text);
+    const auto text = go::Unquote(token.text);
     if (!text) return Error(absl::StrCat("bad string ", token.text));
     operand.name = *text;
     return absl::OkStatus();

@@ -7,10 +7,10 @@
 #include "absl/strings/str_join.h"
 #include "kube/objects/selector.h"
 #include "scaler/explain/amounts.h"
-#include "scaler/loop/guard.h"
 #include "scaler/math/overlap.h"
 #include "scaler/math/readings.h"
 #include "scaler/math/reconcile.h"
+#include "scaler/steps/guard.h"
 
 namespace flyball::scaler {
 namespace {

@@ -11,7 +11,7 @@
 #include "scaler/explain/decision_json.h"
 #include "scaler/explain/snapshot.h"
 #include "scaler/explain/text.h"
-#include "scaler/loop/decision_log.h"
+#include "scaler/views/decision_log.h"
 
 namespace flyball::scaler {
 namespace {

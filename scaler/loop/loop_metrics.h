@@ -30,12 +30,12 @@
 #include <functional>
 #include <memory>
 
-#include "scaler/loop/advise.h"
-#include "scaler/loop/decision_log.h"
-#include "scaler/loop/decision_record.h"
 #include "scaler/loop/scaler.h"
-#include "scaler/loop/shadow.h"
-#include "scaler/loop/state_store.h"
+#include "scaler/shards/state_store.h"
+#include "scaler/views/advise.h"
+#include "scaler/views/decision_log.h"
+#include "scaler/views/decision_record.h"
+#include "scaler/views/shadow.h"
 
 namespace prometheus {
 class Registry;

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "scaler/loop/secrets.h"
+#include "scaler/stores/secrets.h"
 
 namespace flyball::scaler {
 namespace {

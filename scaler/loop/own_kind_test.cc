@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "scaler/loop/scaler.h"
-#include "scaler/loop/test_world.h"
+#include "scaler/testing/test_world.h"
 
 namespace flyball::scaler {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
-#include "scaler/loop/testing/random_course.h"
+#include "scaler/testing/random_course.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::scaler {

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/synchronization/notification.h"
-#include "scaler/loop/test_world.h"
+#include "scaler/testing/test_world.h"
 
 namespace flyball::scaler {
 namespace {

@@ -18,10 +18,10 @@
 #include "http/client/address_rules.h"
 #include "http/client/transport.h"
 #include "kube/objects/object_directory.h"
-#include "scaler/loop/decision_record.h"
-#include "scaler/loop/ownership.h"
-#include "scaler/loop/secrets.h"
 #include "scaler/math/input.h"
+#include "scaler/stores/ownership.h"
+#include "scaler/stores/secrets.h"
+#include "scaler/views/decision_record.h"
 
 namespace flyball::scaler {
 

@@ -9,7 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "nlohmann/json.hpp"
-#include "scaler/loop/test_world.h"
+#include "scaler/testing/test_world.h"
 
 namespace flyball::scaler {
 namespace {
@@ -199,7 +199,7 @@ TEST(Scaler, DropsADecisionWhenAConflictChangedTheReplicas) {
   EXPECT_EQ(dropped->scale_error, "the target has 7 replicas now, not 2");
   // It is decided anew at once, from what is there now: 35 / 10 are 4 replicas.
   ASSERT_TRUE(world.diary.AwaitCount("web", 2, absl::Seconds(10)));
-  EXPECT_EQ(world.diary.last("web").decision.current, 7);
+  EXPECT_EQ(world.diary.at("web", 2).decision.current, 7);
   EXPECT_EQ(world.Replicas("web"), 4);
 }
 

@@ -15,7 +15,7 @@
 #include "absl/synchronization/notification.h"
 #include "adapter/worker_pool.h"
 #include "http/testing/fake_dns_server.h"
-#include "scaler/loop/lanes.h"
+#include "scaler/questions/lanes.h"
 #include "scaler/triggers/test_clients.h"
 #include "scaler/triggers/trigger.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "scaler/loop/testing/simulation.h"
+#include "scaler/testing/simulation.h"
 
 namespace flyball::scaler {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/go_arithmetic.h"
+#include "base/go/arithmetic.h"
 
 namespace flyball::scaler {
 namespace {

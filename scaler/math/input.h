@@ -86,7 +86,7 @@ struct ScaleEvent {
 
 // What an autoscaler remembers from one decision to the next. The math keeps none of it: the caller
 // passes it in and takes it over from the decision. The running scaler also writes it down in the
-// cluster (scaler/loop/state_store.h).
+// cluster (scaler/shards/state_store.h).
 struct ScalerState {
   std::vector<Recommendation> recommendations;  // empty: nothing recorded yet
   std::vector<ScaleEvent> scale_ups;

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/go_arithmetic.h"
+#include "base/go/arithmetic.h"
 #include "scaler/math/history.h"
 
 namespace flyball::scaler {

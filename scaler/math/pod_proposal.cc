@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/go_arithmetic.h"
+#include "base/go/arithmetic.h"
 
 namespace flyball::scaler {
 namespace {

@@ -1,7 +1,7 @@
 // Proposals from one sample for each pod: the mean against a target amount, or the share of the
 // request against a target percentage.
 //
-// Pure. Sums and divisions wrap and cut as Go's do on amd64 (base/go_arithmetic.h); an absurd
+// Pure. Sums and divisions wrap and cut as Go's do on amd64 (base/go/arithmetic.h); an absurd
 // reading may therefore propose INT32_MIN. The guard of the loop keeps such readings out.
 //
 // Source:  Kubernetes v1.34.4 replica_calculator.go (calcPlainMetricReplicas, GetResourceReplicas)

@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "base/go_arithmetic.h"
+#include "base/go/arithmetic.h"
 #include "base/status_macros.h"
 
 namespace flyball::scaler {

@@ -4,7 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "base/go_arithmetic.h"
+#include "base/go/arithmetic.h"
 
 namespace flyball::scaler {
 namespace {

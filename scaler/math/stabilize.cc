@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "base/go_arithmetic.h"
+#include "base/go/arithmetic.h"
 #include "scaler/math/history.h"
 
 namespace flyball::scaler {

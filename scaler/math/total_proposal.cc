@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/go_arithmetic.h"
+#include "base/go/arithmetic.h"
 
 namespace flyball::scaler {
 namespace {

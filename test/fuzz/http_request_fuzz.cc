@@ -1,4 +1,4 @@
-// links: apiservice
+// links: http_server
 // Any bytes on a connection: read in one piece or byte by byte they give the same requests, no
 // limit is broken, and nothing that would end a line or a word gets into a request.
 #include <cstdint>
@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "apiservice/net/request_reader.h"
+#include "http/server/request_reader.h"
 
 namespace {
 
-using flyball::apiservice::HttpRequest;
-using flyball::apiservice::RequestLimits;
-using flyball::apiservice::RequestReader;
+using flyball::http::HttpRequest;
+using flyball::http::RequestLimits;
+using flyball::http::RequestReader;
 
 constexpr RequestLimits kLimits = {
     .max_head_bytes = 512, .max_header_lines = 16, .max_body_bytes = 256};

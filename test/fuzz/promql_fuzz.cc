@@ -6,14 +6,15 @@
 #include <cstdlib>
 #include <string>
 
-#include "adapter/live/promql/engine.h"
-#include "adapter/live/promql/parser.h"
-#include "adapter/live/promql/text.h"
+#include "adapter/live/store.h"
+#include "promql/engine.h"
+#include "promql/parser.h"
+#include "promql/text.h"
 
 namespace {
 
 using flyball::adapter::SampleStore;
-namespace promql = flyball::adapter::promql;
+namespace promql = flyball::promql;
 
 const SampleStore& Samples() {
   static const SampleStore& samples = []() -> const SampleStore& {
@@ -21,7 +22,7 @@ const SampleStore& Samples() {
     for (int series = 0; series < 6; ++series) {
       for (int i = 0; i < 40; ++i) {
         const double value =
-            i == 20 && series == 3 ? flyball::adapter::StaleMarker() : (i % 13) * (series - 1.5);
+            i == 20 && series == 3 ? promql::StaleMarker() : (i % 13) * (series - 1.5);
         (void)store.Append({{"__name__", series % 2 ? "x" : "y_bucket"},
                             {"a", std::to_string(series / 2)},
                             {"le", series == 0 ? "+Inf" : std::to_string(series)}},

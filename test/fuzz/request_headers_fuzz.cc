@@ -11,7 +11,7 @@
 
 namespace {
 
-using flyball::apiservice::Headers;
+using flyball::http::Headers;
 
 void Require(bool condition) {
   if (!condition) std::abort();

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/match.h"
-#include "apiservice/router.h"
+#include "apiservice/requests/router.h"
 
 namespace {
 

@@ -1,10 +1,10 @@
-// links: scaler_loop
+// links: scaler_stores
 // Any bytes as a shard's kept state: what reads is written to bytes that read as the same.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
-#include "scaler/loop/state_store_codec.h"
+#include "scaler/stores/state_store_codec.h"
 
 using flyball::scaler::DecodeShard;
 using flyball::scaler::EncodeShard;

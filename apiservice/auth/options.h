@@ -1,0 +1,47 @@
+// What authentication and authorisation can be told.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace flyball::apiservice {
+
+// Whose word about the user is taken, and in which headers. Values of the ConfigMap
+// extension-apiserver-authentication replace those left empty here.
+struct RequestHeaderOptions {
+  std::string client_ca_file;              // --requestheader-client-ca-file
+  std::vector<std::string> allowed_names;  // --requestheader-allowed-names; empty: every name
+  std::vector<std::string> username_headers = {"x-remote-user"};
+  std::vector<std::string> group_headers = {"x-remote-group"};
+  std::vector<std::string> uid_headers;  // none: X-Remote-Uid is dropped
+  std::vector<std::string> extra_prefixes = {"x-remote-extra-"};
+};
+
+struct AuthenticationOptions {
+  std::string client_ca_file;  // --client-ca-file; "" = the ConfigMap's
+  RequestHeaderOptions request_header;
+  bool lookup = true;                                  // false: --authentication-skip-lookup
+  bool tolerate_lookup_failure = false;                // --authentication-tolerate-lookup-failure
+  absl::Duration token_cache_ttl = absl::Seconds(10);  // --authentication-token-webhook-cache-ttl
+  // Tokens known without asking anybody, for use without a cluster: lines
+  // `token,user,uid[,"group,group"]` as kube-apiserver's --token-auth-file. Re-read on change.
+  std::string token_file;
+};
+
+enum class AuthorizationMode {
+  kReview,         // a SubjectAccessReview for each new question
+  kAuthenticated,  // everybody whose credential is good; anonymous is refused
+  kAll,            // everybody: only for a server on loopback
+};
+
+struct AuthorizationOptions {
+  AuthorizationMode mode = AuthorizationMode::kReview;
+  // --authorization-always-allow-paths: exact paths; a trailing * matches a prefix.
+  std::vector<std::string> always_allow_paths = {"/healthz", "/readyz", "/livez"};
+  absl::Duration authorized_ttl = absl::Seconds(10);
+  absl::Duration unauthorized_ttl = absl::Seconds(10);
+};
+
+}  // namespace flyball::apiservice

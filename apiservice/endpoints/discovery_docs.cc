@@ -1,0 +1,136 @@
+#include "apiservice/endpoints/discovery_docs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "apiservice/requests/digest.h"
+#include "apiservice/requests/router.h"
+
+namespace flyball::apiservice {
+namespace {
+
+Document MakeDocument(std::string json) {
+  Document document;
+  document.etag = absl::StrCat("\"", Sha256Hex(json), "\"");
+  document.json = std::make_shared<const std::string>(std::move(json));
+  return document;
+}
+
+std::vector<wire::ApiResource> CustomResources(
+    const std::vector<adapter::CustomMetricInfo>& metrics) {
+  std::vector<wire::ApiResource> resources;
+  resources.reserve(metrics.size());
+  for (const adapter::CustomMetricInfo& metric : metrics) {
+    resources.push_back({absl::StrCat(metric.resource.ToString(), "/", metric.metric),
+                         metric.namespaced,
+                         "MetricValueList",
+                         {"get"}});
+  }
+  return resources;
+}
+
+std::vector<wire::ApiResource> ExternalResources(const std::vector<std::string>& metrics) {
+  std::vector<wire::ApiResource> resources;
+  resources.reserve(metrics.size());
+  for (const std::string& metric : metrics) {
+    resources.push_back({metric, true, "ExternalMetricValueList", {"get"}});
+  }
+  return resources;
+}
+
+std::shared_ptr<const DiscoverySet> Make(DiscoverySet set,
+                                         const std::vector<std::string>& fixed_paths) {
+  if (set.custom != nullptr) {
+    const auto resources = CustomResources(*set.custom);
+    set.groups.push_back(
+        {std::string(kCustomGroup), {{"v1beta2", resources}, {"v1beta1", resources}}});
+  }
+  if (set.external != nullptr) {
+    set.groups.push_back(
+        {std::string(kExternalGroup), {{"v1beta1", ExternalResources(*set.external)}}});
+  }
+  if (set.resource) {
+    set.groups.push_back({std::string(kResourceGroup),
+                          {{"v1beta1",
+                            {{"nodes", false, "NodeMetrics", {"get", "list"}},
+                             {"pods", true, "PodMetrics", {"get", "list"}}}}}});
+  }
+  set.paths = fixed_paths;
+  set.paths.push_back("/apis");
+  std::vector<wire::ApiGroup> groups;
+  for (const wire::DiscoveryGroup& group : set.groups) {
+    groups.push_back(GroupOf(group));
+    set.paths.push_back(absl::StrCat("/apis/", group.name));
+    for (const wire::DiscoveryVersion& version : group.versions) {
+      const std::string name = absl::StrCat(group.name, "/", version.version);
+      set.paths.push_back(absl::StrCat("/apis/", name));
+      set.lists.push_back(MakeDocument(wire::ApiResourceListJson(name, version.resources)));
+    }
+  }
+  std::sort(set.paths.begin(), set.paths.end());
+  set.group_list = MakeDocument(wire::ApiGroupListJson(groups));
+  set.aggregated_v2 = MakeDocument(wire::ApiGroupDiscoveryListJson("v2", set.groups));
+  set.aggregated_v2beta1 = MakeDocument(wire::ApiGroupDiscoveryListJson("v2beta1", set.groups));
+  return std::make_shared<const DiscoverySet>(std::move(set));
+}
+
+}  // namespace
+
+wire::ApiGroup GroupOf(const wire::DiscoveryGroup& group) {
+  wire::ApiGroup out;
+  out.name = group.name;
+  for (const wire::DiscoveryVersion& version : group.versions) {
+    out.versions.push_back(version.version);
+  }
+  return out;
+}
+
+const wire::DiscoveryGroup* DiscoverySet::FindGroup(absl::string_view group) const {
+  for (const wire::DiscoveryGroup& candidate : groups) {
+    if (candidate.name == group) return &candidate;
+  }
+  return nullptr;
+}
+
+const wire::DiscoveryVersion* DiscoverySet::FindVersion(absl::string_view group,
+                                                        absl::string_view version) const {
+  const wire::DiscoveryGroup* found = FindGroup(group);
+  if (found == nullptr) return nullptr;
+  for (const wire::DiscoveryVersion& candidate : found->versions) {
+    if (candidate.version == version) return &candidate;
+  }
+  return nullptr;
+}
+
+const Document* DiscoverySet::FindList(absl::string_view group, absl::string_view version) const {
+  size_t index = 0;
+  for (const wire::DiscoveryGroup& candidate : groups) {
+    for (const wire::DiscoveryVersion& entry : candidate.versions) {
+      if (candidate.name == group && entry.version == version) return &lists[index];
+      ++index;
+    }
+  }
+  return nullptr;
+}
+
+DiscoveryDocs::DiscoveryDocs(std::vector<std::string> fixed_paths)
+    : fixed_paths_(std::move(fixed_paths)) {}
+
+std::shared_ptr<const DiscoverySet> DiscoveryDocs::Get(const adapter::Providers& providers) {
+  DiscoverySet wanted;
+  if (providers.custom != nullptr) wanted.custom = providers.custom->ListAll();
+  if (providers.external != nullptr) wanted.external = providers.external->ListAll();
+  wanted.resource = providers.resource != nullptr;
+  std::shared_ptr<const DiscoverySet> last = last_.Get();
+  if (last != nullptr && last->custom == wanted.custom && last->external == wanted.external &&
+      last->resource == wanted.resource) {
+    return last;
+  }
+  // Two requests may both make it; the results are the same.
+  last = Make(std::move(wanted), fixed_paths_);
+  last_.Set(last);
+  return last;
+}
+
+}  // namespace flyball::apiservice

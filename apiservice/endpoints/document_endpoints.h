@@ -1,0 +1,56 @@
+// What is served beside the metrics: discovery, OpenAPI, health, version, index.
+//
+// Thread-safe. The user has been authenticated and authorized before.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapter/provider.h"
+#include "apiservice/endpoints/discovery_docs.h"
+#include "apiservice/endpoints/health.h"
+#include "apiservice/endpoints/options.h"
+#include "apiservice/requests/render.h"
+#include "apiservice/requests/router.h"
+#include "base/clock.h"
+#include "base/snapshot.h"
+#include "http/server/message.h"
+
+namespace flyball::apiservice {
+
+class DocumentEndpoints {
+ public:
+  // `clock` and `health` outlive it.
+  DocumentEndpoints(VersionInfo version, const HealthChecks* health, Clock* clock);
+
+  // Whether the group (and version, unless "") is on.
+  bool Serves(absl::string_view group, absl::string_view version,
+              const adapter::Providers& providers);
+
+  http::HttpResponse GroupList(const http::HttpRequest& request, const Style& style,
+                               const adapter::Providers& providers);
+  http::HttpResponse Group(const RoutedRequest& routed, const Style& style,
+                           const adapter::Providers& providers);
+  http::HttpResponse ResourceList(const RoutedRequest& routed, const Style& style,
+                                  const adapter::Providers& providers);
+  // 200 at `/`, 404 anywhere else.
+  http::HttpResponse Index(int status, const adapter::Providers& providers);
+  http::HttpResponse Health(const RoutedRequest& routed, const adapter::Providers& providers);
+  http::HttpResponse Version();
+  // The three OpenAPI endpoints.
+  http::HttpResponse OpenApi(const http::HttpRequest& request, const RoutedRequest& routed,
+                             const Style& style, const adapter::Providers& providers);
+
+ private:
+  struct OpenApiSet;
+  std::shared_ptr<const OpenApiSet> OpenApiOf(const adapter::Providers& providers);
+
+  const VersionInfo version_;
+  const HealthChecks* const health_;
+  Clock* const clock_;
+  DiscoveryDocs discovery_;
+  Snapshot<OpenApiSet> openapi_;
+};
+
+}  // namespace flyball::apiservice

@@ -1,0 +1,339 @@
+#include "apiservice/endpoints/metric_endpoints.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "apiservice/requests/digest.h"
+#include "apiservice/wire/metric_lists.h"
+#include "apiservice/wire/resource_lists.h"
+#include "apiservice/wire/sizes.h"
+#include "apiservice/wire/text.h"
+#include "http/server/event_workers.h"
+#include "kube/objects/label_syntax.h"
+
+namespace flyball::apiservice {
+namespace {
+
+// What a request of the same target and encoding has in common. A long target is not kept whole.
+std::string CacheKey(absl::string_view target, const Style& style) {
+  constexpr size_t kKeptWhole = 512;
+  std::string digest;
+  if (target.size() > kKeptWhole) target = digest = Sha256(target);
+  std::string key;
+  key.reserve(target.size() + 4);
+  key.push_back(static_cast<char>('0' + static_cast<int>(style.media.encoding)));
+  key.push_back(static_cast<char>('0' + static_cast<int>(style.media.conversion)));
+  key.push_back(style.pretty ? 'p' : '-');
+  key.push_back(style.gzip ? 'z' : '-');
+  key.append(target.data(), target.size());
+  return key;
+}
+
+std::shared_ptr<const void> ProviderOf(Endpoint endpoint, const adapter::Providers& providers) {
+  if (endpoint == Endpoint::kCustomMetric) return providers.custom;
+  if (endpoint == Endpoint::kExternalMetric) return providers.external;
+  return providers.resource;
+}
+
+uint64_t EpochOf(Endpoint endpoint, const adapter::Providers& providers) {
+  if (endpoint == Endpoint::kCustomMetric) return providers.custom->Epoch();
+  if (endpoint == Endpoint::kExternalMetric) return providers.external->Epoch();
+  return providers.resource->Epoch();
+}
+
+// The 504 of the original is written by another layer: no kind, text/plain.
+http::HttpResponse TimeoutResponse() {
+  http::HttpResponse response;
+  response.status = 504;
+  response.content_type = "text/plain; charset=utf-8";
+  std::string body = wire::ToJson(wire::Timeout());
+  body.replace(0, body.find("\"metadata\""), "{");
+  response.body = std::make_shared<const std::string>(std::move(body));
+  return response;
+}
+
+http::HttpResponse ProviderError(const absl::Status& error, const Style& style) {
+  if (error.code() == absl::StatusCode::kDeadlineExceeded) return TimeoutResponse();
+  return StatusResponse(wire::FromProviderError(error), style);
+}
+
+// How much of an answer's length its making takes: indented it is there twice, one of them longer;
+// of protobuf each message is a copy; YAML is made from a tree.
+size_t MemoryForEachByte(const Style& style) {
+  if (style.media.encoding == Encoding::kYaml) return 12;
+  if (style.media.encoding == Encoding::kProtobuf) return 3;
+  return style.pretty ? 3 : 1;
+}
+
+// The refusal of an answer that would take too much, counted before it is made.
+std::optional<http::HttpResponse> TooLong(size_t json_bytes, size_t max_bytes, const Style& style) {
+  const size_t factor = MemoryForEachByte(style);
+  if (json_bytes <= max_bytes / factor) return std::nullopt;
+  std::string text =
+      absl::StrCat("the answer would have about ", json_bytes, " bytes, more than the ",
+                   max_bytes / factor, " that --max-answer-bytes allows in this form");
+  if (factor > 1) absl::StrAppend(&text, "; compact JSON may have ", max_bytes);
+  return StatusResponse(wire::RequestEntityTooLarge(text), style);
+}
+
+http::HttpResponse BodyResponse(std::string body, const Style& style) {
+  if (style.media.encoding != Encoding::kProtobuf) body = Restyle(std::move(body), style);
+  return Ok(ContentTypeOf(style.media), std::make_shared<const std::string>(std::move(body)),
+            style);
+}
+
+// Asks a provider, which may wait for Prometheus or for another who asks it the same.
+template <typename Ask>
+auto Await(Ask ask) {
+  const http::EventWorkers::Waiting waiting;
+  return ask();
+}
+
+// RFC 9111's quoted text holds no quotes or line ends.
+std::string WarningValue(std::string text) {
+  constexpr size_t kShownBytes = 512;
+  wire::Shorten(kShownBytes, &text);
+  std::string out = "299 - \"";
+  for (const char c : text) out.push_back(c == '"' || c == '\\' || c < 0x20 ? ' ' : c);
+  return out + "\"";
+}
+
+// What a list is of; `routed` outlives the filter.
+adapter::ObjectFilter FilterOf(const RoutedRequest& routed) {
+  adapter::ObjectFilter filter{.labels = routed.label_selector, .others = nullptr};
+  if (!routed.field_selector.empty()) {
+    filter.others = [&fields = routed.field_selector](const kube::ObjectMeta& meta) {
+      return fields.Matches(meta.ns, meta.name);
+    };
+  }
+  return filter;
+}
+
+// What ?includeObject= says of a table's rows; nullopt: nothing that there is.
+std::optional<wire::IncludeObject> IncludeObjectOf(absl::string_view text) {
+  if (text.empty() || text == "Metadata") return wire::IncludeObject::kMetadata;
+  if (text == "Object") return wire::IncludeObject::kObject;
+  if (text == "None") return wire::IncludeObject::kNone;
+  return std::nullopt;
+}
+
+bool IsTable(const Style& style) {
+  return style.media.conversion == Conversion::kTableV1 ||
+         style.media.conversion == Conversion::kTableV1Beta1;
+}
+
+absl::string_view TableVersion(const Style& style) {
+  return style.media.conversion == Conversion::kTableV1 ? "v1" : "v1beta1";
+}
+
+// How the metrics of one kind of object are named and written.
+template <typename Item>
+struct ResourceForms {
+  absl::string_view object_kind;   // of the object that does not exist
+  absl::string_view metrics_kind;  // of the metrics that an object does not have
+  std::string (*table)(const std::vector<Item>&, absl::string_view version,
+                       wire::IncludeObject include, absl::Time now);
+  std::string (*one_json)(const Item&, absl::Time now);
+  std::string (*one_protobuf)(const Item&, absl::Time now);
+  std::string (*list_json)(const std::vector<Item>&, absl::Time now);
+  std::string (*list_protobuf)(const std::vector<Item>&, absl::Time now);
+};
+
+constexpr ResourceForms<adapter::PodMetrics> kPodForms = {
+    .object_kind = "pods",
+    .metrics_kind = "podmetrics",
+    .table = wire::PodTableJson,
+    .one_json = wire::PodMetricsJson,
+    .one_protobuf = wire::PodMetricsProtobuf,
+    .list_json = wire::PodMetricsListJson,
+    .list_protobuf = wire::PodMetricsListProtobuf,
+};
+
+constexpr ResourceForms<adapter::NodeMetrics> kNodeForms = {
+    .object_kind = "node",
+    .metrics_kind = "nodemetrics",
+    .table = wire::NodeTableJson,
+    .one_json = wire::NodeMetricsJson,
+    .one_protobuf = wire::NodeMetricsProtobuf,
+    .list_json = wire::NodeMetricsListJson,
+    .list_protobuf = wire::NodeMetricsListProtobuf,
+};
+
+template <typename Item>
+http::HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& style,
+                                    size_t max_bytes, const ResourceForms<Item>& forms,
+                                    absl::Time now,
+                                    absl::StatusOr<adapter::ResourceMetricList<Item>> list) {
+  if (absl::IsNotFound(list.status())) {
+    // The original's lister names the kind, not the metrics group.
+    return StatusResponse(wire::ObjectNotFound("", forms.object_kind, routed.name), style);
+  }
+  if (!list.ok()) return ProviderError(list.status(), style);
+  if (!routed.name.empty() && list->items.empty()) {
+    const std::string name =
+        routed.ns.empty() ? routed.name : absl::StrCat(routed.ns, "/", routed.name);
+    return StatusResponse(wire::ObjectNotFound(kResourceGroup, forms.metrics_kind, name), style);
+  }
+  if (auto refusal = TooLong(wire::JsonBytes(list->items), max_bytes, style)) return *refusal;
+  const bool proto = style.media.encoding == Encoding::kProtobuf;
+  std::string body;
+  if (IsTable(style)) {
+    const absl::string_view asked = routed.query.Value("includeObject");
+    const std::optional<wire::IncludeObject> include = IncludeObjectOf(asked);
+    if (!include.has_value()) {
+      return StatusResponse(
+          wire::BadRequest(absl::StrCat(
+              "Unable to convert to Table as requested: includeObject: Invalid value: ",
+              kube::GoQuoted(asked), ": must be 'Metadata', 'Object', 'None', or empty")),
+          style);
+    }
+    body = forms.table(list->items, TableVersion(style), *include, now);
+  } else if (!routed.name.empty()) {
+    body = (proto ? forms.one_protobuf : forms.one_json)(list->items.front(), now);
+  } else {
+    body = (proto ? forms.list_protobuf : forms.list_json)(list->items, now);
+  }
+  http::HttpResponse response = BodyResponse(std::move(body), style);
+  if (!list->degraded.empty()) {
+    response.headers.emplace_back("Warning", WarningValue(list->degraded));
+  }
+  return response;
+}
+
+}  // namespace
+
+// What the cache must know of a fresh answer.
+struct MetricEndpoints::Rendered {
+  adapter::Freshness freshness;
+  int64_t wall_second = CachedResponse::kAnySecond;
+};
+
+MetricEndpoints::MetricEndpoints(Clock* clock, const LimitOptions& limits)
+    : clock_(clock),
+      max_answer_bytes_(limits.max_answer_bytes),
+      cache_(limits.response_cache_entries, limits.response_cache_bytes) {}
+
+http::HttpResponse MetricEndpoints::Serve(absl::string_view target, const RoutedRequest& routed,
+                                          const Style& style, const adapter::Providers& providers,
+                                          MonotonicTime deadline) {
+  const std::string key = CacheKey(target, style);
+  const std::shared_ptr<const void> provider = ProviderOf(routed.endpoint, providers);
+  const MonotonicTime now = clock_->MonotonicNow();
+  if (const std::shared_ptr<const CachedResponse> hit = cache_.Get(key);
+      hit != nullptr && hit->provider == provider && now < hit->freshness.fresh_until &&
+      hit->freshness.epoch == EpochOf(routed.endpoint, providers) &&
+      (hit->wall_second == CachedResponse::kAnySecond ||
+       hit->wall_second == absl::ToUnixSeconds(clock_->WallNow())) &&
+      (now < hit->freshness.refresh_at || hit->asked_anew.exchange(true))) {
+    ++counters_.cache_hits;
+    http::HttpResponse response;
+    response.content_type = hit->content_type;
+    response.body = hit->body;
+    if (!hit->content_encoding.empty()) {
+      response.headers.emplace_back("Content-Encoding", hit->content_encoding);
+      response.headers.emplace_back("Vary", "Accept-Encoding");
+    }
+    return response;
+  }
+  ++counters_.cache_misses;
+  Rendered rendered;
+  http::HttpResponse response = Render(routed, style, providers, deadline - now, &rendered);
+  // A warning is about this moment: it is not repeated from memory.
+  const bool plain = http::FindHeader(response.headers, "Warning").empty();
+  if (response.status == 200 && plain && rendered.freshness.fresh_until > clock_->MonotonicNow()) {
+    auto entry = std::make_shared<CachedResponse>();
+    entry->body = response.body;
+    entry->content_type = response.content_type;
+    entry->content_encoding = std::string(http::FindHeader(response.headers, "Content-Encoding"));
+    entry->freshness = rendered.freshness;
+    entry->provider = provider;
+    entry->wall_second = rendered.wall_second;
+    cache_.Put(key, std::move(entry), now);
+  }
+  return response;
+}
+
+http::HttpResponse MetricEndpoints::Render(const RoutedRequest& routed, const Style& style,
+                                           const adapter::Providers& providers,
+                                           absl::Duration timeout, Rendered* rendered) {
+  if (timeout <= absl::ZeroDuration()) return TimeoutResponse();
+  switch (routed.endpoint) {
+    case Endpoint::kCustomMetric:
+      return Custom(routed, style, *providers.custom, timeout, rendered);
+    case Endpoint::kExternalMetric:
+      return External(routed, style, *providers.external, timeout, rendered);
+    case Endpoint::kPodMetrics:
+      return Pods(routed, style, *providers.resource, timeout, rendered);
+    default:
+      return Nodes(routed, style, *providers.resource, timeout, rendered);
+  }
+}
+
+http::HttpResponse MetricEndpoints::Custom(const RoutedRequest& routed, const Style& style,
+                                           adapter::CustomMetricsProvider& provider,
+                                           absl::Duration timeout, Rendered* rendered) {
+  adapter::CustomMetricRequest request;
+  request.resource = routed.resource;
+  if (!routed.ns.empty()) request.ns = routed.ns;
+  request.namespace_itself = routed.namespace_itself;
+  request.name = routed.name;
+  request.metric = routed.metric;
+  request.object_selector = routed.label_selector;
+  request.metric_selector = routed.metric_selector;
+  request.timeout = timeout;
+  const absl::StatusOr<adapter::CustomMetricList> list =
+      Await([&] { return provider.Get(request); });
+  if (!list.ok()) return ProviderError(list.status(), style);
+  if (auto refusal = TooLong(wire::JsonBytes(*list), max_answer_bytes_, style)) return *refusal;
+  rendered->freshness = list->freshness;
+  rendered->wall_second = absl::ToUnixSeconds(list->timestamp);
+  const auto version =
+      routed.version == "v1beta1" ? wire::CustomVersion::kV1Beta1 : wire::CustomVersion::kV1Beta2;
+  return BodyResponse(style.media.encoding == Encoding::kProtobuf ? wire::ToProtobuf(*list, version)
+                                                                  : wire::ToJson(*list, version),
+                      style);
+}
+
+http::HttpResponse MetricEndpoints::External(const RoutedRequest& routed, const Style& style,
+                                             adapter::ExternalMetricsProvider& provider,
+                                             absl::Duration timeout, Rendered* rendered) {
+  adapter::ExternalMetricRequest request;
+  request.ns = routed.ns;
+  request.metric = routed.metric;
+  request.selector = routed.label_selector;
+  request.timeout = timeout;
+  const absl::StatusOr<adapter::ExternalMetricList> list =
+      Await([&] { return provider.Get(request); });
+  if (!list.ok()) return ProviderError(list.status(), style);
+  if (auto refusal = TooLong(wire::JsonBytes(*list), max_answer_bytes_, style)) return *refusal;
+  rendered->freshness = list->freshness;
+  return BodyResponse(
+      style.media.encoding == Encoding::kProtobuf ? wire::ToProtobuf(*list) : wire::ToJson(*list),
+      style);
+}
+
+http::HttpResponse MetricEndpoints::Pods(const RoutedRequest& routed, const Style& style,
+                                         adapter::ResourceMetricsProvider& provider,
+                                         absl::Duration timeout, Rendered* rendered) {
+  auto list =
+      Await([&] { return provider.Pods(routed.ns, routed.name, FilterOf(routed), timeout); });
+  const absl::Time now = clock_->WallNow();
+  if (list.ok()) *rendered = {list->freshness, absl::ToUnixSeconds(now)};
+  return ResourceResponse(routed, style, max_answer_bytes_, kPodForms, now, std::move(list));
+}
+
+http::HttpResponse MetricEndpoints::Nodes(const RoutedRequest& routed, const Style& style,
+                                          adapter::ResourceMetricsProvider& provider,
+                                          absl::Duration timeout, Rendered* rendered) {
+  auto list = Await([&] { return provider.Nodes(routed.name, FilterOf(routed), timeout); });
+  const absl::Time now = clock_->WallNow();
+  if (list.ok()) *rendered = {list->freshness, absl::ToUnixSeconds(now)};
+  return ResourceResponse(routed, style, max_answer_bytes_, kNodeForms, now, std::move(list));
+}
+
+}  // namespace flyball::apiservice

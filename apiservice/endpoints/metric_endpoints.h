@@ -1,0 +1,64 @@
+// The three metrics APIs: a routed request → its answer, from the providers or from the cache.
+//
+// Thread-safe. The user has been authenticated and authorized before. A steady poller costs a cache
+// hit: an answer is given again while the provider says so (adapter::Freshness), and within one
+// second of the wall clock where its timestamps say "now". An answer that would be too long is
+// refused before it is made: 413.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <string>
+
+#include "adapter/provider.h"
+#include "apiservice/endpoints/options.h"
+#include "apiservice/endpoints/response_cache.h"
+#include "apiservice/requests/render.h"
+#include "apiservice/requests/router.h"
+#include "base/clock.h"
+#include "http/server/message.h"
+
+namespace flyball::apiservice {
+
+class MetricEndpoints {
+ public:
+  struct Counters {
+    std::atomic<uint64_t> cache_hits{0}, cache_misses{0};
+  };
+
+  MetricEndpoints(Clock* clock, const LimitOptions& limits);
+
+  // `target` is the raw request target; `deadline` the end of the request. The endpoint must be one
+  // of the metric ones and its provider there.
+  http::HttpResponse Serve(absl::string_view target, const RoutedRequest& routed,
+                           const Style& style, const adapter::Providers& providers,
+                           MonotonicTime deadline);
+
+  const Counters& counters() const { return counters_; }
+  size_t cache_bytes() const { return cache_.bytes(); }
+
+ private:
+  struct Rendered;
+  http::HttpResponse Render(const RoutedRequest& routed, const Style& style,
+                            const adapter::Providers& providers, absl::Duration timeout,
+                            Rendered* rendered);
+  http::HttpResponse Custom(const RoutedRequest& routed, const Style& style,
+                            adapter::CustomMetricsProvider& provider, absl::Duration timeout,
+                            Rendered* rendered);
+  http::HttpResponse External(const RoutedRequest& routed, const Style& style,
+                              adapter::ExternalMetricsProvider& provider, absl::Duration timeout,
+                              Rendered* rendered);
+  http::HttpResponse Pods(const RoutedRequest& routed, const Style& style,
+                          adapter::ResourceMetricsProvider& provider, absl::Duration timeout,
+                          Rendered* rendered);
+  http::HttpResponse Nodes(const RoutedRequest& routed, const Style& style,
+                           adapter::ResourceMetricsProvider& provider, absl::Duration timeout,
+                           Rendered* rendered);
+
+  Clock* const clock_;
+  const size_t max_answer_bytes_;
+  ResponseCache cache_;
+  Counters counters_;
+};
+
+}  // namespace flyball::apiservice

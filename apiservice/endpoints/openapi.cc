@@ -1,0 +1,189 @@
+#include "apiservice/endpoints/openapi.h"
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "apiservice/endpoints/openapi_schemas.h"
+
+namespace flyball::apiservice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Text(absl::string_view text) { return std::string(text); }
+
+// The two formats differ in where schemas live and where a type is written.
+struct Format {
+  absl::string_view schema_prefix;
+  bool v3 = false;
+};
+
+constexpr Format kV2 = {"#/definitions/", false};
+constexpr Format kV3 = {"#/components/schemas/", true};
+
+Json Reference(const Format& format, absl::string_view schema) {
+  return {{"$ref", absl::StrCat(format.schema_prefix, schema)}};
+}
+
+Json PropertyOf(const Format& format, const SchemaField& field) {
+  Json property;
+  switch (field.type) {
+    case FieldType::kString:
+      property = {{"type", "string"}};
+      break;
+    case FieldType::kDateTime:
+      property = {{"type", "string"}, {"format", "date-time"}};
+      break;
+    case FieldType::kInteger:
+      property = {{"type", "integer"}, {"format", "int64"}};
+      break;
+    case FieldType::kObject:
+      // Siblings of $ref are not read in 3.0.
+      property = format.v3 ? Json{{"allOf", Json::array({Reference(format, field.of)})}}
+                           : Reference(format, field.of);
+      break;
+    case FieldType::kArray:
+      property = {{"type", "array"}, {"items", Reference(format, field.of)}};
+      break;
+    case FieldType::kMap:
+      property = {{"type", "object"}, {"additionalProperties", Reference(format, field.of)}};
+      break;
+    case FieldType::kStringArray:
+      property = {{"type", "array"}, {"items", {{"type", "string"}}}};
+      break;
+    case FieldType::kStringMap:
+      property = {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}};
+      break;
+  }
+  property["description"] = Text(field.description);
+  return property;
+}
+
+Json KindOf(absl::string_view group, absl::string_view version, absl::string_view kind) {
+  return {{"group", Text(group)}, {"kind", Text(kind)}, {"version", Text(version)}};
+}
+
+Json SchemaJson(const Format& format, const Schema& schema) {
+  Json out = {{"description", Text(schema.description)}};
+  if (schema.fields.empty()) {
+    out["type"] = "string";
+    return out;
+  }
+  out["type"] = "object";
+  Json required = Json::array();
+  for (const SchemaField& field : schema.fields) {
+    if (field.required) required.push_back(Text(field.name));
+    out["properties"][Text(field.name)] = PropertyOf(format, field);
+  }
+  if (!required.empty()) out["required"] = std::move(required);
+  if (!schema.kind.empty()) {
+    out["x-kubernetes-group-version-kind"] =
+        Json::array({KindOf(schema.group, schema.version, schema.kind)});
+  }
+  return out;
+}
+
+bool Belongs(const std::vector<GroupVersionName>& served, absl::string_view group,
+             absl::string_view version) {
+  for (const GroupVersionName& entry : served) {
+    if (entry.group == group && entry.version == version) return true;
+  }
+  return false;
+}
+
+Json SchemasJson(const Format& format, const std::vector<GroupVersionName>& served) {
+  Json out = Json::object();
+  for (const Schema& schema : Schemas()) {
+    if (schema.group.empty() || Belongs(served, schema.group, schema.version)) {
+      out[Text(schema.name)] = SchemaJson(format, schema);
+    }
+  }
+  return out;
+}
+
+// Names in braces.
+std::vector<std::string> ParametersOf(absl::string_view path) {
+  std::vector<std::string> names;
+  for (const absl::string_view segment : absl::StrSplit(path, '/')) {
+    if (segment.size() > 2 && segment.front() == '{') {
+      names.emplace_back(segment.substr(1, segment.size() - 2));
+    }
+  }
+  return names;
+}
+
+Json ParametersJson(const Format& format, absl::string_view path) {
+  Json out = Json::array();
+  for (const std::string& name : ParametersOf(path)) {
+    Json parameter = {{"name", name}, {"in", "path"}, {"required", true}};
+    if (format.v3) {
+      parameter["schema"] = {{"type", "string"}, {"uniqueItems", true}};
+    } else {
+      parameter["type"] = "string";
+      parameter["uniqueItems"] = true;
+    }
+    out.push_back(std::move(parameter));
+  }
+  return out;
+}
+
+Json OperationJson(const Format& format, const ServedPath& served) {
+  const std::string scope = absl::StrReplaceAll(served.path, {{"/", "_"}, {"{", ""}, {"}", ""}});
+  Json operation = {
+      {"description", absl::StrCat(served.action, " objects of kind ", served.kind)},
+      {"operationId", absl::StrCat(served.action, "_", served.group, "_", served.version, scope)},
+      {"tags", Json::array({absl::StrCat(served.group, "_", served.version)})}};
+  const Json schema = Reference(format, served.schema);
+  if (format.v3) {
+    operation["responses"]["200"] = {{"description", "OK"},
+                                     {"content", {{"application/json", {{"schema", schema}}}}}};
+  } else {
+    operation["produces"] = Json::array(
+        {"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"});
+    operation["schemes"] = Json::array({"https"});
+    operation["responses"]["200"] = {{"description", "OK"}, {"schema", schema}};
+  }
+  operation["x-kubernetes-action"] = Text(served.action);
+  operation["x-kubernetes-group-version-kind"] = KindOf(served.group, served.version, served.kind);
+  return operation;
+}
+
+Json PathsJson(const Format& format, const std::vector<GroupVersionName>& served) {
+  Json out = Json::object();
+  for (const ServedPath& path : ServedPaths()) {
+    if (!Belongs(served, path.group, path.version)) continue;
+    Json item;
+    item["get"] = OperationJson(format, path);
+    const Json parameters = ParametersJson(format, path.path);
+    if (!parameters.empty()) item["parameters"] = parameters;
+    out[absl::StrCat("/apis/", path.group, "/", path.version, path.path)] = std::move(item);
+  }
+  return out;
+}
+
+Json InfoJson(absl::string_view version) {
+  return {{"title", "prometheus-metrics-adapter"}, {"version", Text(version)}};
+}
+
+}  // namespace
+
+std::string OpenApiV2Json(const std::vector<GroupVersionName>& served, absl::string_view version) {
+  const Json document = {{"swagger", "2.0"},
+                         {"info", InfoJson(version)},
+                         {"paths", PathsJson(kV2, served)},
+                         {"definitions", SchemasJson(kV2, served)}};
+  return document.dump();
+}
+
+std::string OpenApiV3Json(const GroupVersionName& served, absl::string_view version) {
+  const std::vector<GroupVersionName> one = {served};
+  const Json document = {{"openapi", "3.0.0"},
+                         {"info", InfoJson(version)},
+                         {"paths", PathsJson(kV3, one)},
+                         {"components", {{"schemas", SchemasJson(kV3, one)}}}};
+  return document.dump();
+}
+
+}  // namespace flyball::apiservice

@@ -1,0 +1,59 @@
+#include "apiservice/endpoints/openapi.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+namespace flyball::apiservice {
+namespace {
+
+using nlohmann::json;
+
+void CollectReferences(const json& value, std::set<std::string>* out) {
+  if (value.is_object() && value.contains("$ref")) out->insert(value["$ref"].get<std::string>());
+  for (const auto& member : value) {
+    if (member.is_structured()) CollectReferences(member, out);
+  }
+}
+
+void ExpectResolved(const json& document) {
+  std::set<std::string> references;
+  CollectReferences(document, &references);
+  EXPECT_FALSE(references.empty());
+  for (const std::string& reference : references) {
+    EXPECT_TRUE(document.contains(json::json_pointer(reference.substr(1)))) << reference;
+  }
+}
+
+TEST(OpenApiTest, EveryReferenceLeadsSomewhere) {
+  ExpectResolved(json::parse(OpenApiV2Json({{"custom.metrics.k8s.io", "v1beta1"},
+                                            {"custom.metrics.k8s.io", "v1beta2"},
+                                            {"external.metrics.k8s.io", "v1beta1"},
+                                            {"metrics.k8s.io", "v1beta1"}},
+                                           "1.0.0")));
+  ExpectResolved(json::parse(OpenApiV3Json({"metrics.k8s.io", "v1beta1"}, "1.0.0")));
+  ExpectResolved(json::parse(OpenApiV3Json({"custom.metrics.k8s.io", "v1beta2"}, "1.0.0")));
+}
+
+TEST(OpenApiTest, ExplainFindsTheKindByItsPath) {
+  const json document = json::parse(OpenApiV3Json({"metrics.k8s.io", "v1beta1"}, "1.0.0"));
+  const json kind =
+      json::parse(R"({"group":"metrics.k8s.io","kind":"PodMetrics","version":"v1beta1"})");
+  EXPECT_EQ(document["paths"]["/apis/metrics.k8s.io/v1beta1/namespaces/{namespace}/pods/{name}"]
+                    ["get"]["x-kubernetes-group-version-kind"],
+            kind);
+  EXPECT_EQ(document["components"]["schemas"]["io.k8s.metrics.pkg.apis.metrics.v1beta1.PodMetrics"]
+                    ["x-kubernetes-group-version-kind"][0],
+            kind);
+}
+
+TEST(OpenApiTest, OnlyWhatIsServedIsTold) {
+  const json document = json::parse(OpenApiV2Json({{"metrics.k8s.io", "v1beta1"}}, "1.0.0"));
+  for (const auto& [path, item] : document["paths"].items()) {
+    EXPECT_EQ(path.rfind("/apis/metrics.k8s.io/v1beta1/", 0), 0u) << path;
+  }
+}
+
+}  // namespace
+}  // namespace flyball::apiservice

@@ -1,0 +1,76 @@
+#include "apiservice/requests/negotiation.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace flyball::apiservice {
+namespace {
+
+struct Row {
+  std::string name;
+  std::string accept;
+  Offer offer;
+  std::string want;  // Content-Type, "406", or "table"
+};
+
+class NegotiateTest : public testing::TestWithParam<Row> {};
+
+TEST_P(NegotiateTest, Row) {
+  const auto got = Negotiate(GetParam().accept, GetParam().offer);
+  std::string text = got.has_value() ? ContentTypeOf(*got) : "406";
+  if (got.has_value() && got->conversion == Conversion::kTableV1) text = "table";
+  EXPECT_EQ(text, GetParam().want);
+}
+
+constexpr Offer kPlain = {};
+constexpr Offer kTables = {.tables = true};
+constexpr Offer kDiscovery = {.discovery = true};
+const std::string kV2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+const std::string kTable = "application/json;as=Table;v=v1;g=meta.k8s.io";
+
+INSTANTIATE_TEST_SUITE_P(
+    Headers, NegotiateTest,
+    testing::Values(
+        Row{"None", "", kPlain, "application/json"}, Row{"Any", "*/*", kPlain, "application/json"},
+        Row{"Hpa", "application/vnd.kubernetes.protobuf, */*", kPlain,
+            "application/vnd.kubernetes.protobuf"},
+        Row{"Yaml", "application/yaml", kPlain, "application/yaml"},
+        Row{"Text", "text/plain", kPlain, "406"},
+        Row{"CborAlone", "application/cbor", kPlain, "406"},
+        Row{"CborThenJson", "application/cbor, application/json", kPlain, "application/json"},
+        Row{"Charset", "application/json;charset=utf-8", kPlain, "application/json"},
+        Row{"QOrders", "application/json;q=0.5, application/yaml;q=0.9", kPlain,
+            "application/yaml"},
+        Row{"QOfZeroIsTheLeastWanted", "application/json;q=0, application/yaml;q=0.1", kPlain,
+            "application/yaml"},
+        Row{"QOfZeroIsTaken", "application/json;q=0", kPlain, "application/json"},
+        Row{"QThatIsNoNumberIsZero", "application/json;q=x, application/yaml;q=0.1", kPlain,
+            "application/yaml"},
+        Row{"TableAsYaml", "application/yaml;as=Table;v=v1;g=meta.k8s.io", kTables, "table"},
+        Row{"NoTableAsProtobuf", "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io",
+            kTables, "406"},
+        Row{"TableOnlyWherePlain", kTable, kPlain, "406"},
+        Row{"TableThenJson", kTable + ",application/json", kPlain, "application/json"},
+        Row{"Table", kTable, kTables, "table"},
+        Row{"Aggregated", kV2 + ",application/json", kDiscovery, kV2},
+        Row{"AggregatedElsewhere", kV2, kPlain, "406"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(NamesTypeTest, LooksAtTheTypeAlone) {
+  const auto names = [](absl::string_view accept) {
+    return NamesType(accept, SupportedMediaTypes());
+  };
+  EXPECT_TRUE(names("text/html, application/yaml;q=0.1"));
+  EXPECT_TRUE(names("application/json;as=Table;v=v1;g=meta.k8s.io"));
+  EXPECT_TRUE(names("application/json;q=0"));
+  EXPECT_TRUE(names("*/*"));
+  EXPECT_TRUE(names(""));
+  EXPECT_FALSE(names("text/html"));
+  EXPECT_FALSE(names("application/*"));
+  EXPECT_FALSE(names("APPLICATION/JSON"));
+  EXPECT_FALSE(NamesType("application/yaml", {"application/json"}));
+}
+
+}  // namespace
+}  // namespace flyball::apiservice

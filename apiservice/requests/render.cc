@@ -1,0 +1,113 @@
+#include "apiservice/requests/render.h"
+
+#include <zlib.h>
+
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "apiservice/wire/text.h"
+#include "apiservice/wire/yaml.h"
+
+namespace flyball::apiservice {
+namespace {
+
+bool TakesGzip(absl::string_view accept_encoding) {
+  for (absl::string_view part : absl::StrSplit(accept_encoding, ',')) {
+    part = absl::StripAsciiWhitespace(part.substr(0, part.find(';')));
+    if (part == "gzip" || part == "*") return true;
+  }
+  return false;
+}
+
+bool IsForHumans(absl::string_view user_agent) {
+  return absl::StartsWith(user_agent, "curl") || absl::StartsWith(user_agent, "Wget") ||
+         absl::StartsWith(user_agent, "Mozilla/5.0");
+}
+
+}  // namespace
+
+Style StyleOf(const http::HttpRequest& request, const RoutedRequest& routed) {
+  Style style;
+  const Offer offer = {.tables = routed.endpoint == Endpoint::kPodMetrics ||
+                                 routed.endpoint == Endpoint::kNodeMetrics,
+                       .discovery = routed.endpoint == Endpoint::kGroupList};
+  const absl::string_view accept = request.Header("Accept");
+  const std::optional<MediaType> media = Negotiate(accept, offer);
+  style.acceptable = media.has_value();
+  style.media = media.value_or(MediaType());
+  style.error = style.media.conversion == Conversion::kNone ? media : Negotiate(accept, Offer());
+  style.pretty =
+      style.media.pretty || routed.pretty.value_or(IsForHumans(request.Header("User-Agent")));
+  style.gzip = TakesGzip(request.Header("Accept-Encoding"));
+  return style;
+}
+
+std::string Restyle(std::string json, const Style& style) {
+  if (style.media.encoding == Encoding::kYaml) return wire::YamlFromJson(json);
+  return style.pretty ? wire::IndentJson(json) : json;
+}
+
+http::HttpResponse StatusResponse(const wire::Status& status, const Style& style) {
+  http::HttpResponse response;
+  response.status = status.code;
+  Style own = style;
+  own.media = style.error.value_or(MediaType());
+  own.pretty = style.pretty || !style.error.has_value();
+  response.content_type = ContentTypeOf(own.media);
+  const wire::Status shown = wire::Shortened(status);
+  response.body = std::make_shared<const std::string>(own.media.encoding == Encoding::kProtobuf
+                                                          ? wire::ToProtobuf(shown)
+                                                          : Restyle(wire::ToJson(shown), own));
+  if (status.code == 403) response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+  return response;
+}
+
+http::HttpResponse PlainText(int code, absl::string_view text) {
+  http::HttpResponse response;
+  response.status = code;
+  response.content_type = "text/plain; charset=utf-8";
+  response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+  response.body = std::make_shared<const std::string>(text);
+  return response;
+}
+
+http::HttpResponse ErrorText(int code, absl::string_view text) {
+  return PlainText(code, absl::StrCat(text, "\n"));
+}
+
+std::string Gzip(absl::string_view bytes) {
+  z_stream stream = {};
+  constexpr int kGzipWindow = 15 + 16;
+  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+    return "";
+  }
+  std::string out(deflateBound(&stream, bytes.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  const int result = deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return result == Z_STREAM_END ? out : "";
+}
+
+http::HttpResponse Ok(std::string content_type, std::shared_ptr<const std::string> body,
+                      const Style& style) {
+  http::HttpResponse response;
+  response.content_type = std::move(content_type);
+  response.body = std::move(body);
+  if (style.gzip && response.body->size() > kGzipAbove) {
+    if (std::string compressed = Gzip(*response.body); !compressed.empty()) {
+      response.body = std::make_shared<const std::string>(std::move(compressed));
+      response.headers.emplace_back("Content-Encoding", "gzip");
+      response.headers.emplace_back("Vary", "Accept-Encoding");
+    }
+  }
+  return response;
+}
+
+}  // namespace flyball::apiservice

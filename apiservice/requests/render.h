@@ -1,0 +1,46 @@
+// Bodies and headers that all answers share: Status errors, plain text, indentation, gzip.
+//
+// Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "apiservice/requests/negotiation.h"
+#include "apiservice/requests/router.h"
+#include "apiservice/wire/status.h"
+#include "http/server/message.h"
+
+namespace flyball::apiservice {
+
+// How this request wants its answer.
+struct Style {
+  MediaType media;
+  bool pretty = false;
+  bool gzip = false;
+  bool acceptable = true;  // false: nothing that Accept names can be made
+  // Of errors, which can't be converted; absent: none is named, they are JSON for human eyes.
+  std::optional<MediaType> error = MediaType();
+};
+
+// From Accept, Accept-Encoding, User-Agent (curl, Wget and browsers get indented JSON) and ?pretty.
+Style StyleOf(const http::HttpRequest& request, const RoutedRequest& routed);
+
+http::HttpResponse StatusResponse(const wire::Status& status, const Style& style);
+// text/plain, as Go's http.Error: with a newline and X-Content-Type-Options: nosniff.
+http::HttpResponse ErrorText(int code, absl::string_view text);
+http::HttpResponse PlainText(int code, absl::string_view text);
+
+// `json` in the wanted style: indented or as YAML where asked. Not for protobuf.
+std::string Restyle(std::string json, const Style& style);
+
+// Bodies above 128 KiB are worth compressing, if the client takes gzip.
+inline constexpr size_t kGzipAbove = 128 * 1024;
+std::string Gzip(absl::string_view bytes);
+
+// 200 with a body that stays as it is; gzip where it pays.
+http::HttpResponse Ok(std::string content_type, std::shared_ptr<const std::string> body,
+                      const Style& style);
+
+}  // namespace flyball::apiservice

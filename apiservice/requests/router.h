@@ -1,0 +1,90 @@
+// Method and raw target → what is asked: an endpoint with typed parameters, the attributes that
+// authorization is about, and the error where there is one.
+//
+// Pure: no I/O, no clock; it does not know which groups are switched on (handler.h does).
+//
+// Source:  the routes of custom-metrics-apiserver 1.30, and RequestInfo of k8s.io/apiserver 0.30
+//          for the attributes.
+// Differs: a decoded `/` inside a segment never matches; the old prefix `watch/` has no routes, it
+//          counts for the attributes only.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "apiservice/requests/field_selector.h"
+#include "apiservice/requests/url.h"
+#include "apiservice/wire/status.h"
+#include "kube/objects/selector.h"
+
+namespace flyball::apiservice {
+
+inline constexpr absl::string_view kCustomGroup = "custom.metrics.k8s.io";
+inline constexpr absl::string_view kExternalGroup = "external.metrics.k8s.io";
+inline constexpr absl::string_view kResourceGroup = "metrics.k8s.io";
+
+enum class Endpoint {
+  kUnknownPath,   // 404 with the index of paths
+  kIndex,         // / and /index.html
+  kGroupList,     // /apis
+  kGroup,         // /apis/G
+  kResourceList,  // /apis/G/V
+  kCustomMetric,
+  kExternalMetric,
+  kPodMetrics,   // one if `name` is set, else a list
+  kNodeMetrics,  // the same
+  kOpenApiV2,
+  kOpenApiV3Index,
+  kOpenApiV3,  // `name` is the rest of the path: apis/G/V
+  kHealth,     // /healthz, /livez, /readyz: `resource` is the first word, `name` the check
+  kMetrics,
+  kVersion,
+  kDebugRules,
+  kDebugDecisions,
+};
+
+// What a SubjectAccessReview asks, and what a 403 says.
+struct Attributes {
+  bool is_resource = false;
+  std::string verb;
+  std::string path;  // of non-resource requests
+  std::string group, version, resource, subresource, ns, name;
+  kube::Selector label_selector;  // of lists; empty: not sent
+};
+
+struct RoutedRequest {
+  Endpoint endpoint = Endpoint::kUnknownPath;
+  Attributes attributes;
+
+  std::string group, version;
+  std::string ns;                 // "" = root-scoped or all namespaces
+  bool namespace_itself = false;  // custom: `name` is the namespace
+  std::string resource, name, metric;
+
+  std::optional<bool> pretty;  // ?pretty=
+  absl::Duration timeout;      // of the whole request
+  Query query;                 // for what only one endpoint reads: verbose, exclude, hash
+
+  // Filled by ReadParameters.
+  kube::Selector label_selector;
+  kube::Selector metric_selector;
+  FieldSelector field_selector;
+
+  std::optional<wire::Status> early_error;  // answered before the user is looked at
+  std::optional<wire::Status> error;        // answered once the user is allowed
+};
+
+// A selector that takes more than this is left out of the review of its list: the review is sent
+// before it is known whether the user may ask, and so for anybody.
+inline constexpr size_t kMaxReviewedSelectorBytes = 16 << 10;
+
+// What can be told at little cost, before the user is known. `max_timeout` is the default and cap
+// of ?timeout=. The result's `query` holds views of `target`, which must outlive it.
+RoutedRequest Route(absl::string_view method, absl::string_view target, absl::Duration max_timeout);
+
+// Reads the parameters of a list or a metric, for a user who is allowed: the selectors, or `error`.
+void ReadParameters(size_t max_selector_bytes, RoutedRequest* routed);
+
+}  // namespace flyball::apiservice

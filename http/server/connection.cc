@@ -1,0 +1,148 @@
+#include "http/server/connection.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "http/server/peer_chain.h"
+
+namespace flyball::http {
+namespace {
+
+constexpr size_t kReadBytes = 16 * 1024;  // one TLS record
+
+// What OpenSSL 3.0 allocates for a connection, measured: until the handshake is done, afterwards,
+// and in addition while a record is being read or written.
+constexpr size_t kHandshakeBytes = 48 * 1024;
+constexpr size_t kTlsBytes = 14 * 1024;
+constexpr size_t kRecordBytes = 17 * 1024;
+
+}  // namespace
+
+ServerConnection::ServerConnection(int fd, std::shared_ptr<const TlsBundle> bundle,
+                                   const RequestLimits& limits)
+    : reader(limits), fd_(fd), bundle_(std::move(bundle)) {}
+
+ServerConnection::~ServerConnection() {
+  SSL_free(ssl_);
+  close(fd_);
+}
+
+ServerConnection::Io ServerConnection::Result(int returned) {
+  switch (SSL_get_error(ssl_, returned)) {
+    case SSL_ERROR_WANT_READ:
+      return Io::kWantRead;
+    case SSL_ERROR_WANT_WRITE:
+      return Io::kWantWrite;
+    case SSL_ERROR_ZERO_RETURN:
+      return Io::kClosed;
+    default:
+      broken_ = true;
+      ERR_clear_error();
+      return Io::kClosed;
+  }
+}
+
+bool ServerConnection::StartTls() {
+  ssl_ = NewServerSsl(*bundle_);
+  if (ssl_ != nullptr) SSL_set_fd(ssl_, fd_);
+  return ssl_ != nullptr;
+}
+
+ServerConnection::Io ServerConnection::Handshake() {
+  ERR_clear_error();
+  const int result = SSL_do_handshake(ssl_);
+  if (result != 1) return Result(result);
+  handshake_done_ = true;
+  reader.request().peer = PeerChain::FromConnection(ssl_);
+  return Io::kOk;
+}
+
+ServerConnection::Io ServerConnection::Read() {
+  std::array<char, kReadBytes> buffer;
+  ERR_clear_error();
+  const int got = SSL_read(ssl_, buffer.data(), static_cast<int>(buffer.size()));
+  if (got <= 0) return Result(got);
+  reader.Feed(absl::string_view(buffer.data(), static_cast<size_t>(got)));
+  return Io::kOk;
+}
+
+bool ServerConnection::HasBuffered() const { return SSL_has_pending(ssl_) != 0; }
+
+ServerConnection::Io ServerConnection::Write(absl::string_view* bytes) {
+  while (!bytes->empty()) {
+    ERR_clear_error();
+    const size_t piece = std::min(bytes->size(), size_t{1} << 30);
+    const int sent = SSL_write(ssl_, bytes->data(), static_cast<int>(piece));
+    if (sent <= 0) return Result(sent);
+    bytes->remove_prefix(static_cast<size_t>(sent));
+  }
+  return Io::kOk;
+}
+
+ServerConnection::Io ServerConnection::WriteBody(const std::string& body, size_t* at) {
+  absl::string_view rest = absl::string_view(body).substr(*at);
+  const Io result = Write(&rest);
+  *at = body.size() - rest.size();
+  return result;
+}
+
+ServerConnection::Io ServerConnection::Send(absl::string_view front,
+                                            std::shared_ptr<const std::string> body,
+                                            size_t body_at) {
+  Io result = Write(&front);
+  if (result == Io::kOk && body != nullptr) result = WriteBody(*body, &body_at);
+  const bool rest = result == Io::kWantRead || result == Io::kWantWrite;
+  if (rest) unsent_ = {std::string(front), std::move(body), body_at};
+  return result;
+}
+
+ServerConnection::Io ServerConnection::SendRest() {
+  absl::string_view front = unsent_.front;
+  Io result = Write(&front);
+  unsent_.front.erase(0, unsent_.front.size() - front.size());
+  if (result == Io::kOk && unsent_.body != nullptr) {
+    result = WriteBody(*unsent_.body, &unsent_.body_at);
+  }
+  if (result == Io::kOk) unsent_ = {};
+  return result;
+}
+
+void ServerConnection::Finish() {
+  if (handshake_done_ && !broken_) SSL_shutdown(ssl_);
+  ERR_clear_error();
+  SSL_free(ssl_);
+  ssl_ = nullptr;
+  shutdown(fd_, SHUT_WR);
+}
+
+bool ServerConnection::DiscardInput() {
+  std::array<char, kReadBytes> buffer;
+  for (int reads = 0; reads < 64; ++reads) {
+    const ssize_t got = recv(fd_, buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (got == 0) return true;
+    if (got < 0) return errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR;
+  }
+  return false;
+}
+
+size_t ServerConnection::Footprint() const {
+  size_t bytes = sizeof(ServerConnection) + reader.BytesHeld();
+  if (ssl_ == nullptr) return bytes;
+  bytes += handshake_done_ ? kTlsBytes : kHandshakeBytes;
+  if (HasBuffered()) bytes += kRecordBytes;
+  if (const auto& peer = reader.request().peer; peer != nullptr) bytes += peer->Footprint();
+  if (sending()) bytes += kRecordBytes + unsent_.front.capacity();
+  if (unsent_.body != nullptr) {
+    bytes += unsent_.body->size() / static_cast<size_t>(std::max(unsent_.body.use_count(), 1L));
+  }
+  return bytes;
+}
+
+}  // namespace flyball::http

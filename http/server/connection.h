@@ -1,0 +1,104 @@
+// One accepted connection: TLS over a non-blocking socket, the requests read from it, and what of
+// an answer its peer has not taken yet.
+//
+// Used by one thread at a time, but for the atomics; nothing here waits.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "http/server/request_reader.h"
+#include "http/server/tls.h"
+
+namespace flyball::http {
+
+class ServerConnection {
+ public:
+  enum class Io { kOk, kWantRead, kWantWrite, kClosed };
+
+  // Takes over `fd`.
+  ServerConnection(int fd, std::shared_ptr<const TlsBundle> bundle, const RequestLimits& limits);
+  ~ServerConnection();
+
+  ServerConnection(const ServerConnection&) = delete;
+  ServerConnection& operator=(const ServerConnection&) = delete;
+
+  int fd() const { return fd_; }
+  bool handshake_done() const { return handshake_done_; }
+
+  // Makes the state of TLS, once the peer has sent something: whoever only connects costs no more
+  // than a socket. False: no memory.
+  bool StartTls();
+  bool has_tls() const { return ssl_ != nullptr; }
+  // Goes on with the handshake.
+  Io Handshake();
+  // Reads what is there into the reader; kOk: something came.
+  Io Read();
+  // Whether decrypted or buffered bytes wait that the socket will not tell of.
+  bool HasBuffered() const;
+
+  // Sends `front`, then the body (may be nullptr) from `body_at` on. kOk: the peer took all of it;
+  // kWantRead, kWantWrite: what it did not take is kept for SendRest.
+  Io Send(absl::string_view front, std::shared_ptr<const std::string> body, size_t body_at);
+  Io SendRest();
+  bool sending() const { return !unsent_.front.empty() || unsent_.body != nullptr; }
+
+  // Says that no more will be sent, and gives the state of TLS back.
+  void Finish();
+  // Throws away what the peer still sends; true once it has ended.
+  bool DiscardInput();
+
+  // About what it takes in memory. Of a body that others hold as well, its part.
+  size_t Footprint() const;
+
+  RequestReader reader;
+
+  // ---- bookkeeping of the server that owns it ----
+  uint64_t origin = 0;                                   // who it comes from (listener.h)
+  MonotonicTime message_started = absl::ZeroDuration();  // of a handshake, a request, an answer
+  bool lingering = false;   // answered for the last time; only waiting for the peer to end
+  bool registered = false;  // known to epoll
+  bool keep_alive = false;  // after the answer that is being sent
+  bool refused = false;     // there is no room for its request
+
+  // ---- and of the set that it is in, which other threads look at ----
+  // When the sweeper may end it, in nanoseconds of the monotonic clock; kNever while it is served;
+  // kEnded once it was told to go: whoever serves it next closes it.
+  static constexpr int64_t kNever = INT64_MAX;
+  static constexpr int64_t kEnded = INT64_MIN;
+  std::atomic<int64_t> deadline_ns{kNever};
+  std::atomic<int64_t> quiet_since_ns{0};   // when it was served last
+  std::atomic<bool> idle{true};             // parked with nothing begun
+  std::atomic<bool> yielded{false};         // parked for others' sake: not its peer has stopped
+  std::atomic<size_t> weight{0};            // its part of what all connections take
+  std::optional<size_t> weight_when_ended;  // the set's alone, under its lock
+
+ private:
+  // What the peer has not taken of an answer.
+  struct Unsent {
+    std::string front;
+    std::shared_ptr<const std::string> body;
+    size_t body_at = 0;
+  };
+
+  // Writes until all was taken, and removes from `bytes` what was.
+  Io Write(absl::string_view* bytes);
+  Io WriteBody(const std::string& body, size_t* at);
+  Io Result(int returned);
+
+  const int fd_;
+  const std::shared_ptr<const TlsBundle> bundle_;
+  ssl_st* ssl_ = nullptr;
+  bool handshake_done_ = false;
+  bool broken_ = false;  // after a fatal error nothing more may be sent
+  Unsent unsent_;
+};
+
+}  // namespace flyball::http

@@ -1,0 +1,144 @@
+#include "http/server/connection_set.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/steady_wait.h"
+
+namespace flyball::http {
+namespace {
+
+// Room is made for some more at once, so that not each newcomer looks through all.
+constexpr size_t kBatch = 64;
+
+// For a handshake, or a request in pieces, to go on.
+constexpr absl::Duration kGrace = absl::Seconds(1);
+
+// Whoever takes less makes no room for anybody.
+constexpr size_t kWorthIt = 4 << 10;
+
+struct Quiet {
+  bool later;
+  int64_t since_ns;
+  ServerConnection* connection;
+  bool operator<(const Quiet& other) const {
+    return std::tie(later, since_ns) < std::tie(other.later, other.since_ns);
+  }
+};
+
+}  // namespace
+
+ConnectionSet::~ConnectionSet() {
+  absl::MutexLock lock(&mutex_);
+  for (ServerConnection* connection : all_) delete connection;
+}
+
+bool ConnectionSet::Add(ServerConnection* connection) {
+  absl::MutexLock lock(&mutex_);
+  const size_t staying = all_.size() - going_;
+  if (staying >= limits_.max_connections) MakeRoom(limits_.max_connections / kBatch + 1, 0);
+  if (all_.size() - going_ >= limits_.max_connections) return false;
+  all_.insert(connection);
+  return true;
+}
+
+ConnectionSet::Room ConnectionSet::Weigh(ServerConnection* connection) {
+  const size_t now = connection->Footprint();
+  const size_t before = connection->weight.exchange(now);
+  if (now == before) return Room::kThere;
+  const size_t all = bytes_.fetch_add(now - before) + now - before;
+  if (all <= limits_.max_bytes || now < before) return Room::kThere;
+  absl::MutexLock lock(&mutex_);
+  const size_t wanted = limits_.max_bytes + going_bytes_;
+  if (bytes_ > wanted) MakeRoom(0, bytes_ - wanted + limits_.max_bytes / kBatch);
+  if (bytes_ <= limits_.max_bytes) return Room::kThere;
+  if (bytes_ <= limits_.max_bytes + going_bytes_) return Room::kSoon;
+  return now <= kLight ? Room::kThere : Room::kNone;
+}
+
+void ConnectionSet::Close(ServerConnection* connection) {
+  {
+    absl::MutexLock lock(&mutex_);
+    all_.erase(connection);
+    if (connection->weight_when_ended.has_value()) --going_;
+  }
+  const size_t weight = connection->weight;
+  const size_t going = connection->weight_when_ended.value_or(0);
+  delete connection;
+  // Both at once: else somebody would have to go for what is free already.
+  absl::MutexLock lock(&mutex_);
+  going_bytes_ -= going;
+  bytes_ -= weight;
+}
+
+bool ConnectionSet::End(ServerConnection* connection) {
+  int64_t deadline = connection->deadline_ns;
+  if (deadline == ServerConnection::kNever || deadline == ServerConnection::kEnded ||
+      !connection->deadline_ns.compare_exchange_strong(deadline, ServerConnection::kEnded)) {
+    return false;
+  }
+  connection->weight_when_ended = connection->weight;
+  ++going_;
+  going_bytes_ += *connection->weight_when_ended;
+  ++ended_for_room_;
+  shutdown(connection->fd(), SHUT_RDWR);
+  return true;
+}
+
+void ConnectionSet::MakeRoom(size_t connections, size_t bytes) {
+  const int64_t graced_ns = absl::ToInt64Nanoseconds(clock_.MonotonicNow() - kGrace);
+  std::vector<Quiet> quiet;
+  for (ServerConnection* connection : all_) {
+    if (connection->deadline_ns == ServerConnection::kNever) continue;
+    // Maybe it waits for us: in the queue, behind a crowd.
+    if (bytes > 0 && connection->weight < kWorthIt) continue;
+    const int64_t since_ns = connection->quiet_since_ns;
+    const bool stopped = !connection->idle && !connection->yielded &&
+                         (connection->weight > kLight || since_ns < graced_ns);
+    quiet.push_back({!stopped, since_ns, connection});
+  }
+  std::sort(quiet.begin(), quiet.end());
+  for (const Quiet& one : quiet) {
+    if (connections == 0 && bytes == 0) return;
+    if (!End(one.connection)) continue;
+    bytes -= std::min(*one.connection->weight_when_ended, bytes);
+    connections -= std::min<size_t>(1, connections);
+  }
+}
+
+void ConnectionSet::EndOverdue(MonotonicTime now, bool draining) {
+  const int64_t now_ns = absl::ToInt64Nanoseconds(now);
+  absl::MutexLock lock(&mutex_);
+  for (ServerConnection* connection : all_) {
+    const int64_t deadline = connection->deadline_ns;
+    const bool over = deadline <= now_ns;
+    if (!over && !(draining && deadline != ServerConnection::kNever && connection->idle)) continue;
+    // Only its reading side: whoever is woken sees the end of input after what had arrived. Who
+    // does not take his answer would not see it.
+    shutdown(connection->fd(), over && !connection->idle ? SHUT_RDWR : SHUT_RD);
+  }
+}
+
+void ConnectionSet::EndSomeQuiet() {
+  absl::MutexLock lock(&mutex_);
+  MakeRoom(kBatch, 0);
+}
+
+void ConnectionSet::EndAll() {
+  absl::MutexLock lock(&mutex_);
+  for (ServerConnection* connection : all_) shutdown(connection->fd(), SHUT_RDWR);
+}
+
+bool ConnectionSet::AwaitEmpty(absl::Duration limit) {
+  absl::MutexLock lock(&mutex_);
+  return AwaitFor(mutex_, absl::Condition(this, &ConnectionSet::IsEmpty), limit);
+}
+
+bool ConnectionSet::empty() const {
+  absl::MutexLock lock(&mutex_);
+  return all_.empty();
+}
+
+}  // namespace flyball::http

@@ -1,0 +1,90 @@
+// The connections of a server: how many there are, what they take together, and which of them goes
+// when it is too much.
+//
+// Thread-safe. It owns the connections, but only who is given one by an event destroys it (Close):
+// to end one, another thread shuts its socket down, and whoever this wakes closes it.
+//
+// Nobody is refused for those who came before and hold on: when there are too many connections, or
+// they take too much memory, those go that nobody has served for the longest. First those that have
+// begun something large, or anything a second ago, and not gone on with it: a handshake, a request,
+// taking an answer. Whoever is being served stays.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "http/server/connection.h"
+
+namespace flyball::http {
+
+class ConnectionSet {
+ public:
+  // What is at most this heavy is never refused: as much as an honest request takes.
+  static constexpr size_t kLight = 64 << 10;
+
+  struct Limits {
+    size_t max_connections = 0;
+    size_t max_bytes = 0;  // of memory, all together
+  };
+
+  // `bytes` and `ended` tell what all take now and how many went for others; they and the clock
+  // outlive the set.
+  ConnectionSet(Limits limits, Clock* clock, std::atomic<size_t>* bytes,
+                std::atomic<uint64_t>* ended)
+      : limits_(limits), clock_(*clock), bytes_(*bytes), ended_for_room_(*ended) {}
+  ~ConnectionSet();  // destroys those that are left; no worker serves one any more
+
+  ConnectionSet(const ConnectionSet&) = delete;
+  ConnectionSet& operator=(const ConnectionSet&) = delete;
+
+  // Takes it, after it made room. False: too many, and all are being served; the caller keeps it.
+  bool Add(ServerConnection* connection);
+
+  enum class Room {
+    kThere,
+    kSoon,  // once those have gone that were told to
+    kNone,  // nobody could go
+  };
+  // Counts what it takes now, and makes room for it. Called by who serves it.
+  Room Weigh(ServerConnection* connection);
+
+  // Destroys it.
+  void Close(ServerConnection* connection);
+
+  // Ends those whose deadline is over and, when no more are wanted, idle ones. They may still be
+  // answered what had arrived.
+  void EndOverdue(MonotonicTime now, bool draining);
+  // Ends some that nobody has served for long, for their file descriptors.
+  void EndSomeQuiet();
+  // Cuts all off.
+  void EndAll();
+
+  // Until none is left; false: `limit` was over before.
+  bool AwaitEmpty(absl::Duration limit);
+  bool empty() const;
+
+ private:
+  // Ends quiet ones, longest first, until these many and that many bytes are going.
+  void MakeRoom(size_t connections, size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Tells it to go, unless a worker has just begun to serve it.
+  bool End(ServerConnection* connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsEmpty() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return all_.empty(); }
+
+  const Limits limits_;
+  Clock& clock_;
+  std::atomic<size_t>& bytes_;
+  std::atomic<uint64_t>& ended_for_room_;
+  mutable absl::Mutex mutex_;
+  absl::flat_hash_set<ServerConnection*> all_ ABSL_GUARDED_BY(mutex_);
+  size_t going_ ABSL_GUARDED_BY(mutex_) = 0;        // of those, told to
+  size_t going_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // that these took then
+};
+
+}  // namespace flyball::http

@@ -1,0 +1,96 @@
+#include "http/server/listener.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace flyball::http {
+namespace {
+
+constexpr int kBacklog = 4096;
+
+struct Address {
+  sockaddr_storage storage = {};
+  socklen_t length = 0;
+};
+
+absl::StatusOr<Address> ParseAddress(const ListenOptions& options) {
+  Address address;
+  const auto port = htons(static_cast<uint16_t>(options.port));
+  auto* v4 = reinterpret_cast<sockaddr_in*>(&address.storage);
+  if (inet_pton(AF_INET, options.bind_address.c_str(), &v4->sin_addr) == 1) {
+    v4->sin_family = AF_INET;
+    v4->sin_port = port;
+    address.length = sizeof(sockaddr_in);
+    return address;
+  }
+  auto* v6 = reinterpret_cast<sockaddr_in6*>(&address.storage);
+  if (inet_pton(AF_INET6, options.bind_address.c_str(), &v6->sin6_addr) == 1) {
+    v6->sin6_family = AF_INET6;
+    v6->sin6_port = port;
+    address.length = sizeof(sockaddr_in6);
+    return address;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--bind-address \"", options.bind_address, "\" is not an IP address"));
+}
+
+}  // namespace
+
+absl::StatusOr<Listener> Listen(const ListenOptions& options) {
+  const absl::StatusOr<Address> address = ParseAddress(options);
+  if (!address.ok()) return address.status();
+  Listener listener;
+  listener.fd = socket(address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const auto fail = [&] {
+    const std::string cause = std::strerror(errno);
+    if (listener.fd >= 0) close(listener.fd);
+    return absl::UnavailableError(absl::StrCat("cannot listen on ", options.bind_address, " port ",
+                                               options.port, ": ", cause));
+  };
+  if (listener.fd < 0) return fail();
+  const int on = 1;
+  // Without it a restart would wait for the old connections' TIME_WAIT; Go sets it too.
+  setsockopt(listener.fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  if (options.reuse_port) setsockopt(listener.fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
+  // "::" means IPv4 too, whatever the machine's default.
+  const int off = 0;
+  if (address->storage.ss_family == AF_INET6) {
+    setsockopt(listener.fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+  }
+  const auto* name = reinterpret_cast<const sockaddr*>(&address->storage);
+  if (bind(listener.fd, name, address->length) != 0) return fail();
+  if (listen(listener.fd, kBacklog) != 0) return fail();
+  sockaddr_storage bound = {};
+  socklen_t length = sizeof(bound);
+  if (getsockname(listener.fd, reinterpret_cast<sockaddr*>(&bound), &length) != 0) return fail();
+  listener.port =
+      ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6*>(&bound)->sin6_port
+                                        : reinterpret_cast<const sockaddr_in*>(&bound)->sin_port);
+  return listener;
+}
+
+int Accept(int listener, uint64_t* origin) {
+  sockaddr_storage peer = {};
+  socklen_t length = sizeof(peer);
+  const int fd =
+      accept4(listener, reinterpret_cast<sockaddr*>(&peer), &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  *origin = 0;
+  if (peer.ss_family == AF_INET) {
+    std::memcpy(origin, &reinterpret_cast<const sockaddr_in*>(&peer)->sin_addr, sizeof(in_addr));
+  } else if (peer.ss_family == AF_INET6) {
+    const in6_addr& address = reinterpret_cast<const sockaddr_in6*>(&peer)->sin6_addr;
+    const size_t from = IN6_IS_ADDR_V4MAPPED(&address) ? sizeof(uint64_t) : 0;
+    std::memcpy(origin, address.s6_addr + from, sizeof(*origin));
+  }
+  return fd;
+}
+
+}  // namespace flyball::http

@@ -1,0 +1,45 @@
+// One HTTP request and one answer, as values.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace flyball::http {
+
+class PeerChain;
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+// The first header of that name, any case; "" if absent.
+absl::string_view FindHeader(const Headers& headers, absl::string_view name);
+
+// The body is read and dropped: nothing that is served has one.
+struct HttpRequest {
+  std::string method;
+  std::string target;               // as sent: path and query, still percent-encoded
+  Headers headers;                  // in their order, values as sent (nothing is decoded)
+  std::shared_ptr<PeerChain> peer;  // the client's certificates, unverified; nullptr: none
+
+  absl::string_view Header(absl::string_view name) const { return FindHeader(headers, name); }
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string content_type;
+  Headers headers;                          // others; Content-Length and Date are added
+  std::shared_ptr<const std::string> body;  // nullptr is empty
+  bool close = false;                       // end the connection after it
+};
+
+// The reason phrase: "OK", "Not Found".
+absl::string_view ReasonPhrase(int status);
+
+// Status line, headers and blank line; the body is sent after them.
+void AppendHead(const HttpResponse& response, absl::string_view date, bool keep_alive,
+                std::string* out);
+
+}  // namespace flyball::http

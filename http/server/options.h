@@ -1,0 +1,53 @@
+// What a server can be told of its port, its certificate and the load that it bears.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace flyball::http {
+
+// Where to listen, and how much of it one process bears.
+struct ListenOptions {
+  std::string bind_address = "0.0.0.0";  // --bind-address; an IPv4 or IPv6 address
+  int port = 443;                        // --secure-port; 0 takes a free one, see ApiServer::port()
+  bool reuse_address = false;  // --permit-address-sharing: SO_REUSEADDR (always set on Linux)
+  bool reuse_port = false;     // --permit-port-sharing: SO_REUSEPORT
+  // --max-connections, --max-connection-bytes: when there are more, or they take more memory
+  // together, those that are quiet longest go.
+  int max_connections = 10000;
+  size_t max_connection_bytes = 48u << 20;
+  int workers = 0;      // threads that are ready to serve; 0: one for each processor, 8 at least
+  int max_workers = 0;  // with those that wait for somebody else; 0: enough for all that may
+  absl::Duration handshake_timeout = absl::Seconds(10);
+  absl::Duration header_timeout = absl::Seconds(32);  // from a request's first byte to its last
+  absl::Duration idle_timeout = absl::Seconds(120);   // the aggregator keeps its own ends for 90 s
+  absl::Duration write_timeout = absl::Seconds(30);   // for one answer to a peer that reads slowly
+  size_t max_header_bytes = 1 << 20;  // --max-header-bytes: request line and headers; more is 431
+  size_t max_header_lines = 4096;     // --max-header-lines: more is 431
+  size_t max_body_bytes = 1 << 20;    // nothing served reads a body; more closes the connection
+};
+
+// One --tls-sni-cert-key: `cert,key` or `cert,key:name,name`.
+struct SniCertificate {
+  std::string cert_file;
+  std::string key_file;
+  // Names or `*.suffix` patterns it is for; empty: those of the certificate.
+  std::vector<std::string> names;
+};
+
+// The serving certificate. Files are re-read when they change; a pair is used once it matches.
+struct TlsOptions {
+  std::string cert_file;  // --tls-cert-file (PEM, chain); both or neither
+  std::string key_file;   // --tls-private-key-file
+  // --cert-dir: where a self-signed apiserver.crt and apiserver.key are made, or found, when no
+  // file is given.
+  std::string cert_dir = "apiserver.local.config/certificates";
+  std::vector<SniCertificate> sni;         // --tls-sni-cert-key
+  std::string min_version;                 // --tls-min-version: "", VersionTLS10 … VersionTLS13
+  std::vector<std::string> cipher_suites;  // --tls-cipher-suites: Go's names; empty: defaults
+};
+
+}  // namespace flyball::http

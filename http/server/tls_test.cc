@@ -1,0 +1,36 @@
+#include "http/server/tls.h"
+
+#include <gtest/gtest.h>
+
+namespace flyball::http {
+namespace {
+
+TEST(CipherListsFromGoTest, SplitsByProtocolVersion) {
+  const auto lists =
+      CipherListsFromGo({"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_AES_128_GCM_SHA256",
+                         "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305"});
+  ASSERT_TRUE(lists.ok()) << lists.status();
+  EXPECT_EQ(lists->tls12, "ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305");
+  EXPECT_EQ(lists->tls13, "TLS_AES_128_GCM_SHA256");
+  EXPECT_FALSE(CipherListsFromGo({"ECDHE-RSA-AES128-GCM-SHA256"}).ok());
+}
+
+TEST(TlsCertificatesTest, ErrorsNameWhatIsWrong) {
+  TlsOptions options;
+  options.cert_file = "/nowhere.crt";
+  const auto half = TlsCertificates::Create(options, "127.0.0.1");
+  EXPECT_NE(half.status().message().find("--tls-private-key-file"), absl::string_view::npos);
+  options.key_file = "/nowhere.key";
+  const auto missing = TlsCertificates::Create(options, "127.0.0.1");
+  EXPECT_NE(missing.status().message().find("/nowhere.crt"), absl::string_view::npos);
+  options.min_version = "TLS1.2";
+  const auto version = TlsCertificates::Create(options, "127.0.0.1");
+  EXPECT_NE(version.status().message().find("VersionTLS12"), absl::string_view::npos);
+  TlsOptions unwritable;
+  unwritable.cert_dir = "/proc/nowhere";
+  EXPECT_EQ(TlsCertificates::Create(unwritable, "127.0.0.1").status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+}  // namespace
+}  // namespace flyball::http

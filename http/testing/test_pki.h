@@ -1,0 +1,91 @@
+// Certificates for tests: a CA and what it signs, as PEM files in a folder.
+#pragma once
+
+#include <openssl/ec.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+
+#include <fstream>
+#include <string>
+
+#include "base/openssl_ptr.h"
+
+namespace flyball::http {
+
+struct TestPair {
+  X509Ptr certificate;
+  PkeyPtr key;
+};
+
+inline std::string TestPem(X509* certificate) {
+  const BioPtr bio(BIO_new(BIO_s_mem()));
+  PEM_write_bio_X509(bio.get(), certificate);
+  return TextOf(bio.get());
+}
+
+inline std::string TestKeyPem(EVP_PKEY* key) {
+  const BioPtr bio(BIO_new(BIO_s_mem()));
+  PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr);
+  return TextOf(bio.get());
+}
+
+struct TestCertificateSpec {
+  std::string common_name;
+  std::string organization = {};  // "" = none
+  bool is_ca = false;
+  std::string usage = "clientAuth";  // extendedKeyUsage; "" = none
+  int64_t valid_from = -3600;        // seconds from now
+  int64_t valid_to = 3600;
+  std::string names = {};  // subject alternative names: "DNS:a.b,IP:127.0.0.1"; "" = none
+};
+
+// Signed by `issuer`, or by itself.
+inline TestPair MakeTestPair(const TestCertificateSpec& spec, const TestPair* issuer = nullptr) {
+  TestPair pair;
+  pair.key.reset(EVP_EC_gen("P-256"));
+  pair.certificate.reset(X509_new());
+  X509* x = pair.certificate.get();
+  static int serial = 1;
+  X509_set_version(x, X509_VERSION_3);
+  ASN1_INTEGER_set(X509_get_serialNumber(x), ++serial);
+  X509_gmtime_adj(X509_getm_notBefore(x), spec.valid_from);
+  X509_gmtime_adj(X509_getm_notAfter(x), spec.valid_to);
+  X509_NAME* name = X509_get_subject_name(x);
+  const auto add = [&](const char* field, const std::string& value) {
+    X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8,
+                               reinterpret_cast<const unsigned char*>(value.c_str()), -1, -1, 0);
+  };
+  add("CN", spec.common_name);
+  if (!spec.organization.empty()) add("O", spec.organization);
+  X509* signer = issuer == nullptr ? x : issuer->certificate.get();
+  X509_set_issuer_name(x, X509_get_subject_name(signer));
+  X509_set_pubkey(x, pair.key.get());
+  const auto extend = [&](int nid, const char* value) {
+    X509V3_CTX context;
+    X509V3_set_ctx(&context, signer, x, nullptr, nullptr, 0);
+    X509_EXTENSION* extension = X509V3_EXT_conf_nid(nullptr, &context, nid, value);
+    X509_add_ext(x, extension, -1);
+    X509_EXTENSION_free(extension);
+  };
+  extend(NID_basic_constraints, spec.is_ca ? "critical,CA:TRUE" : "CA:FALSE");
+  if (!spec.is_ca && !spec.usage.empty()) extend(NID_ext_key_usage, spec.usage.c_str());
+  if (!spec.names.empty()) extend(NID_subject_alt_name, spec.names.c_str());
+  X509_sign(x, issuer == nullptr ? pair.key.get() : issuer->key.get(), EVP_sha256());
+  return pair;
+}
+
+inline TestPair MakeTestCa(const std::string& name) {
+  return MakeTestPair({.common_name = name, .is_ca = true});
+}
+
+inline void WriteTestFile(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+}
+
+// PREFIX.crt and PREFIX.key.
+inline void WriteTestPair(const std::string& prefix, const TestPair& pair) {
+  WriteTestFile(prefix + ".crt", TestPem(pair.certificate.get()));
+  WriteTestFile(prefix + ".key", TestKeyPem(pair.key.get()));
+}
+
+}  // namespace flyball::http

@@ -1,0 +1,148 @@
+#include "promql/aggregate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "promql/instant_functions.h"
+#include "promql/stats.h"
+#include "promql/text.h"
+
+namespace flyball::promql {
+namespace {
+
+struct Group {
+  LabelSet labels;
+  std::vector<double> values;
+};
+
+double Sum(const std::vector<double>& values, Dialect dialect) {
+  if (dialect == Dialect::k3) {
+    KahanSum sum(dialect, values.front());
+    for (size_t i = 1; i < values.size(); ++i) sum.Add(values[i]);
+    return sum.Total();
+  }
+  double sum = values.front();
+  for (size_t i = 1; i < values.size(); ++i) sum += values[i];
+  return sum;
+}
+
+double Average(const std::vector<double>& values, Dialect dialect) {
+  if (dialect == Dialect::k3) {
+    Mean mean(dialect);
+    for (const double value : values) mean.Add(value);
+    return mean.Result();
+  }
+  double mean = values.front();
+  for (size_t i = 1; i < values.size(); ++i) {
+    if (InfiniteMeanStays(mean, values[i])) continue;
+    const double count = static_cast<double>(i + 1);
+    mean += values[i] / count - mean / count;
+  }
+  return mean;
+}
+
+// Welford's method without compensation, of the whole population.
+double Variance(const std::vector<double>& values, Dialect dialect) {
+  double mean = values.front();
+  double squares = 0;
+  // Dialect 2 takes a lone infinity for a value without spread.
+  if (dialect == Dialect::k3 && !std::isfinite(mean)) {
+    squares = std::numeric_limits<double>::quiet_NaN();
+  }
+  for (size_t i = 1; i < values.size(); ++i) {
+    const double delta = values[i] - mean;
+    mean += delta / static_cast<double>(i + 1);
+    squares += delta * (values[i] - mean);
+  }
+  return squares / static_cast<double>(values.size());
+}
+
+double Extreme(const std::vector<double>& values, bool largest) {
+  double best = values.front();
+  for (const double value : values) {
+    if (std::isnan(best) || (largest ? value > best : value < best)) best = value;
+  }
+  return best;
+}
+
+double Reduce(const std::string& op, Group group, double param, Dialect dialect) {
+  if (op == "sum") return Sum(group.values, dialect);
+  if (op == "avg") return Average(group.values, dialect);
+  if (op == "min") return Extreme(group.values, false);
+  if (op == "max") return Extreme(group.values, true);
+  if (op == "stdvar") return Variance(group.values, dialect);
+  if (op == "stddev") return std::sqrt(Variance(group.values, dialect));
+  if (op == "quantile") return Quantile(param, std::move(group.values));
+  if (op == "group") return 1;
+  return static_cast<double>(group.values.size());  // count, count_values
+}
+
+LabelSet GroupLabels(const LabelSet& labels, const Grouping& grouping) {
+  LabelSet picked = PickLabels(labels, grouping.labels, grouping.without);
+  if (grouping.without) DropName(&picked);
+  return picked;
+}
+
+// The k largest or smallest of each group, with all their labels.
+absl::StatusOr<Vector> PickBest(const Aggregation& aggregation, double k, Vector vector) {
+  if (!(k <= 9223372036854775807.0 && k >= -9223372036854775808.0)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("Scalar value ", FormatShort(k), " overflows int64"));
+  }
+  Vector result;
+  if (k < 1) return result;
+  const size_t most =
+      k < static_cast<double>(vector.size()) ? static_cast<size_t>(k) : vector.size();
+  std::vector<Vector> groups;
+  absl::flat_hash_map<LabelSet, size_t> index;
+  for (Element& element : vector) {
+    const auto [at, inserted] =
+        index.emplace(GroupLabels(element.labels, aggregation.grouping), groups.size());
+    if (inserted) groups.emplace_back();
+    groups[at->second].push_back(std::move(element));
+  }
+  for (Vector& group : groups) {
+    SortByValue(&group, aggregation.op == "topk");
+    if (group.size() > most) group.resize(most);
+    std::move(group.begin(), group.end(), std::back_inserter(result));
+  }
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<Vector> Aggregate(const Aggregation& aggregation, const AggregationParam& param,
+                                 Dialect dialect, Vector vector) {
+  const std::string& op = aggregation.op;
+  if (op == "topk" || op == "bottomk") {
+    return PickBest(aggregation, param.number, std::move(vector));
+  }
+  const bool count_values = op == "count_values";
+  if (count_values && !IsLabelName(param.label, dialect)) {
+    return absl::FailedPreconditionError(absl::StrCat("invalid label name ", Quote(param.label)));
+  }
+
+  std::vector<Group> groups;
+  absl::flat_hash_map<LabelSet, size_t> index;
+  for (const Element& element : vector) {
+    LabelSet key = GroupLabels(element.labels, aggregation.grouping);
+    if (count_values) SetLabel(&key, param.label, FormatPlain(element.value));
+    const auto [at, inserted] = index.emplace(key, groups.size());
+    if (inserted) groups.push_back({std::move(key), {}});
+    groups[at->second].values.push_back(element.value);
+  }
+  Vector result;
+  result.reserve(groups.size());
+  for (Group& group : groups) {
+    LabelSet labels = std::move(group.labels);
+    result.push_back({std::move(labels), Reduce(op, std::move(group), param.number, dialect)});
+  }
+  return result;
+}
+
+}  // namespace flyball::promql

@@ -1,0 +1,190 @@
+#include "promql/binary.h"
+
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "promql/text.h"
+
+namespace flyball::promql {
+namespace {
+
+bool Compare(absl::string_view op, double lhs, double rhs) {
+  if (op == "==") return lhs == rhs;
+  if (op == "!=") return lhs != rhs;
+  if (op == ">") return lhs > rhs;
+  if (op == "<") return lhs < rhs;
+  if (op == ">=") return lhs >= rhs;
+  return lhs <= rhs;
+}
+
+double Calculate(absl::string_view op, double lhs, double rhs) {
+  if (op == "+") return lhs + rhs;
+  if (op == "-") return lhs - rhs;
+  if (op == "*") return lhs * rhs;
+  if (op == "/") return lhs / rhs;
+  if (op == "%") return std::fmod(lhs, rhs);
+  if (op == "^") return std::pow(lhs, rhs);
+  return std::atan2(lhs, rhs);
+}
+
+// The result for a pair; nullopt: a filter leaves it out.
+std::optional<double> Combine(const Binary& binary, double lhs, double rhs) {
+  if (!IsComparison(binary.op)) return Calculate(binary.op, lhs, rhs);
+  const bool holds = Compare(binary.op, lhs, rhs);
+  if (binary.return_bool) return holds ? 1 : 0;
+  if (!holds) return std::nullopt;
+  return lhs;
+}
+
+bool DropsName(const Binary& binary, Dialect dialect) {
+  if (IsComparison(binary.op)) return binary.return_bool;
+  return binary.op != "atan2" || dialect == Dialect::k3;
+}
+
+LabelSet MatchKey(const LabelSet& labels, const Matching& matching) {
+  LabelSet key = PickLabels(labels, matching.labels, !matching.on);
+  if (!matching.on) DropName(&key);
+  return key;
+}
+
+Vector SetOperation(const Binary& binary, const Vector& lhs, const Vector& rhs) {
+  const bool is_or = binary.op == "or";
+  const Vector& keys_of = is_or ? lhs : rhs;
+  const Vector& filtered = is_or ? rhs : lhs;
+  absl::flat_hash_set<LabelSet> keys;
+  for (const Element& element : keys_of) keys.insert(MatchKey(element.labels, binary.matching));
+
+  Vector result;
+  if (is_or) result = lhs;
+  const bool keep_if_found = binary.op == "and";
+  for (const Element& element : filtered) {
+    if (keys.contains(MatchKey(element.labels, binary.matching)) == keep_if_found) {
+      result.push_back(element);
+    }
+  }
+  return result;
+}
+
+LabelSet ResultLabels(const Binary& binary, const LabelSet& many, const LabelSet& one,
+                      Dialect dialect) {
+  const Matching& matching = binary.matching;
+  LabelSet labels = many;
+  if (DropsName(binary, dialect)) DropName(&labels);
+  if (matching.cardinality == Cardinality::kOneToOne) {
+    labels = PickLabels(labels, matching.labels, !matching.on);
+  }
+  for (const std::string& name : matching.include) SetLabel(&labels, name, GetLabel(one, name));
+  return labels;
+}
+
+// Pairs the elements of the many side with those of the one side.
+class Pairing {
+ public:
+  Pairing(const Binary& binary, Dialect dialect)
+      : binary_(binary),
+        dialect_(dialect),
+        swapped_(binary.matching.cardinality == Cardinality::kOneToMany) {}
+
+  absl::Status IndexOneSide(const Vector& one);
+  absl::Status Add(const Element& many);
+  Vector TakeResult() { return std::move(result_); }
+
+ private:
+  absl::Status CheckSecondMatch(const LabelSet& key, bool kept, const LabelSet& labels);
+
+  const Binary& binary_;
+  const Dialect dialect_;
+  const bool swapped_;
+  absl::flat_hash_map<LabelSet, const Element*> one_;
+  absl::flat_hash_map<LabelSet, absl::flat_hash_set<LabelSet>> matched_;
+  Vector result_;
+};
+
+absl::Status Pairing::IndexOneSide(const Vector& one) {
+  for (const Element& element : one) {
+    const LabelSet key = MatchKey(element.labels, binary_.matching);
+    const auto [at, inserted] = one_.emplace(key, &element);
+    if (inserted) continue;
+    const absl::string_view side = swapped_ ? "left" : "right";
+    const std::string group = key.empty() ? "{}" : FormatLabels(key);
+    return absl::FailedPreconditionError(absl::StrCat(
+        "found duplicate series for the match group ", group, " on the ", side,
+        " hand-side of the operation: [", FormatLabels(element.labels), ", ",
+        FormatLabels(at->second->labels),
+        "];many-to-many matching not allowed: matching labels must be unique on one side"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Pairing::CheckSecondMatch(const LabelSet& key, bool kept, const LabelSet& labels) {
+  const bool one_to_one = binary_.matching.cardinality == Cardinality::kOneToOne;
+  // Dialect 2 counts only what passes the filter.
+  if (!kept && !(one_to_one && dialect_ == Dialect::k3)) return absl::OkStatus();
+  const auto [at, inserted] = matched_.emplace(key, absl::flat_hash_set<LabelSet>());
+  if (one_to_one) {
+    if (inserted) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        "multiple matches for labels: many-to-one matching must be explicit "
+        "(group_left/group_right)");
+  }
+  if (at->second.insert(labels).second) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "multiple matches for labels: grouping labels must ensure unique matches");
+}
+
+absl::Status Pairing::Add(const Element& many) {
+  const LabelSet key = MatchKey(many.labels, binary_.matching);
+  const auto found = one_.find(key);
+  if (found == one_.end()) return absl::OkStatus();
+  const Element& one = *found->second;
+  const std::optional<double> value =
+      swapped_ ? Combine(binary_, one.value, many.value) : Combine(binary_, many.value, one.value);
+  LabelSet labels = ResultLabels(binary_, many.labels, one.labels, dialect_);
+  if (absl::Status status = CheckSecondMatch(key, value.has_value(), labels); !status.ok()) {
+    return status;
+  }
+  if (value) result_.push_back({std::move(labels), *value});
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+double ScalarOperation(absl::string_view op, double lhs, double rhs) {
+  if (IsComparison(op)) return Compare(op, lhs, rhs) ? 1 : 0;
+  return Calculate(op, lhs, rhs);
+}
+
+Vector VectorScalarOperation(const Binary& binary, Vector vector, double scalar, bool scalar_left,
+                             Dialect dialect) {
+  Vector result;
+  const bool filter = IsComparison(binary.op) && !binary.return_bool;
+  for (Element& element : vector) {
+    const auto value = scalar_left ? Combine(binary, scalar, element.value)
+                                   : Combine(binary, element.value, scalar);
+    if (!value) continue;
+    // A filter keeps the vector's own value, on whichever side it stands.
+    if (!filter) element.value = *value;
+    if (DropsName(binary, dialect)) DropName(&element.labels);
+    result.push_back(std::move(element));
+  }
+  return result;
+}
+
+absl::StatusOr<Vector> VectorOperation(const Binary& binary, const Vector& lhs, const Vector& rhs,
+                                       Dialect dialect) {
+  if (IsSetOperator(binary.op)) return SetOperation(binary, lhs, rhs);
+  if (lhs.empty() || rhs.empty()) return Vector();
+  const bool swapped = binary.matching.cardinality == Cardinality::kOneToMany;
+  Pairing pairing(binary, dialect);
+  if (absl::Status status = pairing.IndexOneSide(swapped ? lhs : rhs); !status.ok()) return status;
+  for (const Element& many : swapped ? rhs : lhs) {
+    if (absl::Status status = pairing.Add(many); !status.ok()) return status;
+  }
+  return pairing.TakeResult();
+}
+
+}  // namespace flyball::promql

@@ -1,0 +1,198 @@
+#include "promql/evaluator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "promql/aggregate.h"
+#include "promql/binary.h"
+#include "promql/text.h"
+
+namespace flyball::promql {
+namespace {
+
+absl::StatusOr<Value> Distinct(Vector vector) {
+  RETURN_IF_ERROR(CheckDistinct(vector));
+  return Value(std::move(vector));
+}
+
+// Smallest multiple of `step` that is at least `from`.
+int64_t AlignUp(int64_t from, int64_t step) {
+  const int64_t rest = ((from % step) + step) % step;
+  return rest == 0 ? from : from + (step - rest);
+}
+
+}  // namespace
+
+absl::Status Evaluator::Charge(size_t points) {
+  points_ += static_cast<int64_t>(points);
+  if (points_ <= options_.max_points) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      "query processing would load too many samples into memory in query execution");
+}
+
+const std::vector<const Series*>& Evaluator::SeriesOf(const Selector& selector) {
+  const auto [at, inserted] = series_.try_emplace(&selector);
+  if (inserted) at->second = store_.Select(selector.matchers);
+  return at->second;
+}
+
+int64_t Evaluator::BaseTime(const TimeShift& shift, int64_t now_ms) const {
+  switch (shift.at) {
+    case TimeShift::At::kNone:
+      return now_ms;
+    case TimeShift::At::kTime:
+      return shift.at_ms;
+    case TimeShift::At::kStart:
+      return steps_.start_ms;
+    case TimeShift::At::kEnd:
+      return steps_.end_ms;
+  }
+  return now_ms;
+}
+
+absl::StatusOr<Value> Evaluator::Eval(const Expr& expr, int64_t now_ms) {
+  RETURN_IF_ERROR(Charge(1));
+  if (const auto* number = expr.As<NumberLiteral>()) return Value(number->value);
+  if (const auto* literal = expr.As<StringLiteral>()) return Value(literal->value);
+  if (const auto* paren = expr.As<Paren>()) return Eval(*paren->expr, now_ms);
+  if (const auto* selector = expr.As<Selector>()) {
+    if (selector->range_ms == 0) return EvalSelector(*selector, now_ms);
+    const int64_t base = BaseTime(selector->shift, now_ms);
+    return EvalWindow(*selector, base, base);
+  }
+  if (const auto* subquery = expr.As<Subquery>()) return EvalSubquery(*subquery, now_ms);
+  if (const auto* unary = expr.As<Unary>()) return EvalUnary(*unary, now_ms);
+  if (const auto* binary = expr.As<Binary>()) return EvalBinary(*binary, now_ms);
+  if (const auto* call = expr.As<Call>()) return EvalCall(*call, now_ms);
+  return EvalAggregation(std::get<Aggregation>(expr.node), now_ms);
+}
+
+absl::StatusOr<double> Evaluator::EvalScalar(const Expr& expr, int64_t now_ms) {
+  ASSIGN_OR_RETURN(const Value value, Eval(expr, now_ms));
+  return std::get<double>(value);
+}
+
+absl::StatusOr<Vector> Evaluator::EvalVector(const Expr& expr, int64_t now_ms) {
+  ASSIGN_OR_RETURN(Value value, Eval(expr, now_ms));
+  return std::get<Vector>(std::move(value));
+}
+
+absl::StatusOr<Matrix> Evaluator::EvalMatrix(const Expr& expr, int64_t now_ms) {
+  ASSIGN_OR_RETURN(Value value, Eval(expr, now_ms));
+  return std::get<Matrix>(std::move(value));
+}
+
+const Point* Evaluator::Current(const Series& series, int64_t at_ms, int64_t oldest_ms) const {
+  const auto after =
+      std::upper_bound(series.points.begin(), series.points.end(), at_ms,
+                       [](int64_t time_ms, const Point& point) { return time_ms < point.time_ms; });
+  if (after == series.points.begin()) return nullptr;
+  const Point& newest = *(after - 1);
+  const bool closed = options_.dialect == Dialect::k2;
+  if (newest.time_ms < oldest_ms || (newest.time_ms == oldest_ms && !closed)) return nullptr;
+  return IsStale(newest.value) ? nullptr : &newest;
+}
+
+absl::StatusOr<Vector> Evaluator::EvalSelector(const Selector& selector, int64_t now_ms) {
+  const int64_t at_ms = BaseTime(selector.shift, now_ms) - selector.shift.offset_ms;
+  const auto& series = SeriesOf(selector);
+  RETURN_IF_ERROR(Charge(series.size()));
+  Vector vector;
+  for (const Series* one : series) {
+    const Point* point = Current(*one, at_ms, at_ms - options_.lookback_ms);
+    if (point != nullptr) vector.push_back({one->labels, point->value});
+  }
+  return vector;
+}
+
+// Samples in the window that ends at `base_ms` minus the offset, none later than `cut_ms` minus the
+// offset.
+absl::StatusOr<Matrix> Evaluator::EvalWindow(const Selector& selector, int64_t base_ms,
+                                             int64_t cut_ms) {
+  Matrix matrix;
+  matrix.end_ms = base_ms - selector.shift.offset_ms;
+  matrix.start_ms = matrix.end_ms - selector.range_ms;
+  const int64_t last_ms = std::min(matrix.end_ms, cut_ms - selector.shift.offset_ms);
+  const bool closed = options_.dialect == Dialect::k2;
+  const int64_t first_ms = closed ? matrix.start_ms : matrix.start_ms + 1;
+  for (const Series* one : SeriesOf(selector)) {
+    const auto begin = std::lower_bound(
+        one->points.begin(), one->points.end(), first_ms,
+        [](const Point& point, int64_t time_ms) { return point.time_ms < time_ms; });
+    Range range;
+    for (auto at = begin; at != one->points.end() && at->time_ms <= last_ms; ++at) {
+      if (!IsStale(at->value)) range.points.push_back(*at);
+    }
+    RETURN_IF_ERROR(Charge(range.points.size() + 1));
+    if (range.points.empty()) continue;
+    range.labels = one->labels;
+    matrix.series.push_back(std::move(range));
+  }
+  return matrix;
+}
+
+absl::StatusOr<Matrix> Evaluator::EvalSubquery(const Subquery& subquery, int64_t now_ms) {
+  Matrix matrix;
+  matrix.end_ms = BaseTime(subquery.shift, now_ms) - subquery.shift.offset_ms;
+  matrix.start_ms = matrix.end_ms - subquery.range_ms;
+  const int64_t step = subquery.step_ms > 0 ? subquery.step_ms : options_.default_step_ms;
+  const bool closed = options_.dialect == Dialect::k2;
+  absl::flat_hash_map<LabelSet, size_t> index;
+  for (int64_t at = AlignUp(closed ? matrix.start_ms : matrix.start_ms + 1, step);
+       at <= matrix.end_ms; at += step) {
+    ASSIGN_OR_RETURN(Vector vector, EvalVector(*subquery.expr, at));
+    RETURN_IF_ERROR(Charge(vector.size()));
+    for (Element& element : vector) {
+      const auto [found, inserted] = index.emplace(element.labels, matrix.series.size());
+      if (inserted) matrix.series.push_back({std::move(element.labels), {}});
+      matrix.series[found->second].points.push_back({at, element.value});
+    }
+  }
+  return matrix;
+}
+
+absl::StatusOr<Value> Evaluator::EvalUnary(const Unary& unary, int64_t now_ms) {
+  ASSIGN_OR_RETURN(Value value, Eval(*unary.expr, now_ms));
+  if (!unary.negative) return value;
+  if (auto* scalar = std::get_if<double>(&value)) return Value(-*scalar);
+  Vector vector = std::get<Vector>(std::move(value));
+  for (Element& element : vector) {
+    element.value = -element.value;
+    DropName(&element.labels);
+  }
+  return Distinct(std::move(vector));
+}
+
+absl::StatusOr<Value> Evaluator::EvalBinary(const Binary& binary, int64_t now_ms) {
+  ASSIGN_OR_RETURN(Value lhs, Eval(*binary.lhs, now_ms));
+  ASSIGN_OR_RETURN(Value rhs, Eval(*binary.rhs, now_ms));
+  const auto* left = std::get_if<double>(&lhs);
+  const auto* right = std::get_if<double>(&rhs);
+  if (left != nullptr && right != nullptr) {
+    return Value(ScalarOperation(binary.op, *left, *right));
+  }
+  if (left != nullptr || right != nullptr) {
+    Vector vector = std::get<Vector>(std::move(left != nullptr ? rhs : lhs));
+    return Distinct(VectorScalarOperation(binary, std::move(vector),
+                                          left != nullptr ? *left : *right, left != nullptr,
+                                          options_.dialect));
+  }
+  ASSIGN_OR_RETURN(Vector result, VectorOperation(binary, std::get<Vector>(lhs),
+                                                  std::get<Vector>(rhs), options_.dialect));
+  return Distinct(std::move(result));
+}
+
+absl::StatusOr<Vector> Evaluator::EvalAggregation(const Aggregation& aggregation, int64_t now_ms) {
+  AggregationParam param;
+  if (aggregation.param) {
+    ASSIGN_OR_RETURN(Value value, Eval(*aggregation.param, now_ms));
+    if (auto* number = std::get_if<double>(&value)) param.number = *number;
+    if (auto* label = std::get_if<std::string>(&value)) param.label = std::move(*label);
+  }
+  ASSIGN_OR_RETURN(Vector vector, EvalVector(*aggregation.expr, now_ms));
+  return Aggregate(aggregation, param, options_.dialect, std::move(vector));
+}
+
+}  // namespace flyball::promql

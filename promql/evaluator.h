@@ -1,0 +1,63 @@
+// One query's evaluation, moment by moment: the inside of engine.h.
+//
+// Not thread-safe; one for each query.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "promql/ast.h"
+#include "promql/engine.h"
+#include "promql/series.h"
+#include "promql/value.h"
+
+namespace flyball::promql {
+
+class Evaluator {
+ public:
+  // `steps` is the whole query's; start and end are equal for an instant query.
+  Evaluator(const SeriesReader& store, const EvalOptions& options, const Steps& steps)
+      : store_(store), options_(options), steps_(steps) {}
+
+  absl::StatusOr<Value> Eval(const Expr& expr, int64_t now_ms);
+
+ private:
+  absl::Status Charge(size_t points);
+  const std::vector<const Series*>& SeriesOf(const Selector& selector);
+  // The moment that a selector's `@` names, else now; its offset not yet taken off.
+  int64_t BaseTime(const TimeShift& shift, int64_t now_ms) const;
+
+  absl::StatusOr<double> EvalScalar(const Expr& expr, int64_t now_ms);
+  absl::StatusOr<Vector> EvalVector(const Expr& expr, int64_t now_ms);
+  absl::StatusOr<Matrix> EvalMatrix(const Expr& expr, int64_t now_ms);
+
+  // The newest sample of a series at `at_ms` that is after `oldest_ms`; nullptr: none or ended.
+  const Point* Current(const Series& series, int64_t at_ms, int64_t oldest_ms) const;
+  absl::StatusOr<Vector> EvalSelector(const Selector& selector, int64_t now_ms);
+  absl::StatusOr<Matrix> EvalWindow(const Selector& selector, int64_t base_ms, int64_t cut_ms);
+  absl::StatusOr<Matrix> EvalSubquery(const Subquery& subquery, int64_t now_ms);
+
+  absl::StatusOr<Value> EvalUnary(const Unary& unary, int64_t now_ms);
+  absl::StatusOr<Value> EvalBinary(const Binary& binary, int64_t now_ms);
+  absl::StatusOr<Vector> EvalAggregation(const Aggregation& aggregation, int64_t now_ms);
+
+  absl::StatusOr<Value> EvalCall(const Call& call, int64_t now_ms);
+  absl::StatusOr<Vector> EvalVectorCall(const Call& call, int64_t now_ms);
+  absl::StatusOr<Vector> EvalRangeCall(const Call& call, int64_t now_ms);
+  absl::StatusOr<Matrix> EvalRangeArg(const Call& call, const Expr& arg, int64_t now_ms);
+  absl::StatusOr<Vector> EvalTimestamp(const Expr& arg, int64_t now_ms);
+  absl::StatusOr<Vector> EvalAbsent(const Call& call, int64_t now_ms);
+  absl::StatusOr<Vector> EvalLabelCall(const Call& call, int64_t now_ms);
+  absl::StatusOr<Vector> EvalClamp(const Call& call, int64_t now_ms);
+
+  const SeriesReader& store_;
+  const EvalOptions options_;
+  const Steps steps_;
+  int64_t points_ = 0;
+  absl::flat_hash_map<const Selector*, std::vector<const Series*>> series_;
+};
+
+}  // namespace flyball::promql

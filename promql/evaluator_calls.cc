@@ -1,0 +1,237 @@
+// Function calls of evaluator.h.
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_format.h"
+#include "base/status_macros.h"
+#include "promql/evaluator.h"
+#include "promql/functions.h"
+#include "promql/instant_functions.h"
+#include "promql/range_functions.h"
+
+namespace flyball::promql {
+namespace {
+
+double Seconds(int64_t ms) { return static_cast<double>(ms) / 1000; }
+
+void Apply(ValueFunction function, Vector* vector) {
+  for (Element& element : *vector) {
+    element.value = function(element.value);
+    DropName(&element.labels);
+  }
+}
+
+// What `absent` answers for: the labels that the selector pins to one value.
+LabelSet PinnedLabels(const Expr& arg) {
+  LabelSet labels;
+  const auto* selector = Unwrap(arg).As<Selector>();
+  if (selector == nullptr) return labels;
+  absl::flat_hash_set<std::string> pinned;
+  for (const Matcher& matcher : selector->matchers) {
+    if (matcher.label() == "__name__") continue;
+    if (matcher.op() == Matcher::Op::kEqual && pinned.insert(matcher.label()).second) {
+      SetLabel(&labels, matcher.label(), matcher.value());
+    } else {
+      DropLabel(&labels, matcher.label());
+    }
+  }
+  return labels;
+}
+
+absl::Status CheckSmoothing(absl::string_view which, absl::string_view sign, double factor) {
+  if (factor > 0 && factor < 1) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrFormat("invalid %s factor. Expected: 0 < %s < 1, got: %f", which, sign, factor));
+}
+
+bool IsSmoothing(absl::string_view name) {
+  return name == "holt_winters" || name == "double_exponential_smoothing";
+}
+
+bool KeepsName(absl::string_view name) {
+  return name == "last_over_time" || name == "first_over_time";
+}
+
+}  // namespace
+
+absl::StatusOr<Value> Evaluator::EvalCall(const Call& call, int64_t now_ms) {
+  const absl::string_view name = call.function->name;
+  if (name == "time") return Value(Seconds(now_ms));
+  if (name == "pi") return Value(std::numbers::pi);
+  if (name == "scalar") {
+    ASSIGN_OR_RETURN(const Vector vector, EvalVector(*call.args[0], now_ms));
+    return Value(vector.size() == 1 ? vector[0].value : std::numeric_limits<double>::quiet_NaN());
+  }
+  ASSIGN_OR_RETURN(Vector result, EvalVectorCall(call, now_ms));
+  RETURN_IF_ERROR(CheckDistinct(result));
+  return Value(std::move(result));
+}
+
+absl::StatusOr<Vector> Evaluator::EvalVectorCall(const Call& call, int64_t now_ms) {
+  const absl::string_view name = call.function->name;
+  if (FindRangeFunction(name) != nullptr) return EvalRangeCall(call, now_ms);
+  if (name == "absent" || name == "absent_over_time") return EvalAbsent(call, now_ms);
+  if (name == "timestamp") return EvalTimestamp(*call.args[0], now_ms);
+  if (name == "label_replace" || name == "label_join") return EvalLabelCall(call, now_ms);
+  if (name == "vector") {
+    ASSIGN_OR_RETURN(const double value, EvalScalar(*call.args[0], now_ms));
+    return Vector{{{}, value}};
+  }
+  if (const ValueFunction date = FindDateFunction(name); date != nullptr) {
+    if (call.args.empty()) return Vector{{{}, date(Seconds(now_ms))}};
+    ASSIGN_OR_RETURN(Vector vector, EvalVector(*call.args[0], now_ms));
+    Apply(date, &vector);
+    return vector;
+  }
+  if (name == "histogram_quantile") {
+    ASSIGN_OR_RETURN(const double q, EvalScalar(*call.args[0], now_ms));
+    ASSIGN_OR_RETURN(const Vector buckets, EvalVector(*call.args[1], now_ms));
+    return HistogramQuantile(q, buckets, options_.dialect);
+  }
+  // The other histogram functions read native histograms, which no series here has.
+  if (absl::StartsWith(name, "histogram_")) {
+    RETURN_IF_ERROR(Eval(*call.args.back(), now_ms).status());
+    return Vector();
+  }
+  if (name == "round" || absl::StartsWith(name, "clamp")) return EvalClamp(call, now_ms);
+
+  ASSIGN_OR_RETURN(Vector vector, EvalVector(*call.args[0], now_ms));
+  if (name == "sort" || name == "sort_desc") {
+    SortByValue(&vector, name == "sort_desc");
+    return vector;
+  }
+  Apply(FindMathFunction(name), &vector);
+  return vector;
+}
+
+absl::StatusOr<Matrix> Evaluator::EvalRangeArg(const Call& call, const Expr& arg, int64_t now_ms) {
+  const auto* selector = Unwrap(arg).As<Selector>();
+  // Prometheus 2 moves predict_linear's window along with the steps of a range query even where `@`
+  // should pin it, over samples that were read up to the pinned time only.
+  if (selector != nullptr && selector->shift.at != TimeShift::At::kNone &&
+      options_.dialect == Dialect::k2 && call.function->name == "predict_linear") {
+    const int64_t base = BaseTime(selector->shift, now_ms);
+    return EvalWindow(*selector, base + (now_ms - steps_.start_ms), base);
+  }
+  return EvalMatrix(arg, now_ms);
+}
+
+absl::StatusOr<Vector> Evaluator::EvalRangeCall(const Call& call, int64_t now_ms) {
+  const absl::string_view name = call.function->name;
+  const RangeFunction function = FindRangeFunction(name);
+  WindowArgs args;
+  args.now_ms = now_ms;
+  args.dialect = options_.dialect;
+  Matrix matrix;
+  double* scalars[] = {&args.first, &args.second};
+  size_t scalar_count = 0;
+  for (const ExprPtr& arg : call.args) {
+    if (arg->Type() == ValueType::kMatrix) {
+      ASSIGN_OR_RETURN(matrix, EvalRangeArg(call, *arg, now_ms));
+    } else {
+      ASSIGN_OR_RETURN(*scalars[scalar_count++], EvalScalar(*arg, now_ms));
+    }
+  }
+  // The factors matter only once there is a series to smooth.
+  if (IsSmoothing(name) && !matrix.series.empty()) {
+    RETURN_IF_ERROR(CheckSmoothing("smoothing", "sf", args.first));
+    RETURN_IF_ERROR(CheckSmoothing("trend", "tf", args.second));
+  }
+  args.start_ms = matrix.start_ms;
+  args.end_ms = matrix.end_ms;
+  Vector result;
+  for (Range& range : matrix.series) {
+    args.points = range.points;
+    const auto value = function(args);
+    if (!value) continue;
+    if (!KeepsName(name)) DropName(&range.labels);
+    result.push_back({std::move(range.labels), *value});
+  }
+  return result;
+}
+
+absl::StatusOr<Vector> Evaluator::EvalTimestamp(const Expr& arg, int64_t now_ms) {
+  const auto* selector = Unwrap(arg).As<Selector>();
+  if (selector == nullptr) {
+    ASSIGN_OR_RETURN(Vector vector, EvalVector(arg, now_ms));
+    for (Element& element : vector) {
+      element.value = Seconds(now_ms);
+      DropName(&element.labels);
+    }
+    return vector;
+  }
+  const int64_t base = BaseTime(selector->shift, now_ms);
+  int64_t at_ms = base - selector->shift.offset_ms;
+  int64_t oldest_ms = at_ms - options_.lookback_ms;
+  // With `@`, the offset only caps: Prometheus looks back from the pinned time itself.
+  if (selector->shift.at != TimeShift::At::kNone) {
+    at_ms = std::min(base, at_ms);
+    oldest_ms = base - options_.lookback_ms;
+  }
+  const auto& series = SeriesOf(*selector);
+  RETURN_IF_ERROR(Charge(series.size()));
+  Vector result;
+  for (const Series* one : series) {
+    const Point* point = Current(*one, at_ms, oldest_ms);
+    if (point == nullptr) continue;
+    result.push_back({one->labels, Seconds(point->time_ms)});
+    DropName(&result.back().labels);
+  }
+  return result;
+}
+
+absl::StatusOr<Vector> Evaluator::EvalAbsent(const Call& call, int64_t now_ms) {
+  ASSIGN_OR_RETURN(const Value value, Eval(*call.args[0], now_ms));
+  const auto* matrix = std::get_if<Matrix>(&value);
+  const bool absent = matrix != nullptr ? matrix->series.empty() : std::get<Vector>(value).empty();
+  if (!absent) return Vector();
+  return Vector{{PinnedLabels(*call.args[0]), 1}};
+}
+
+absl::StatusOr<Vector> Evaluator::EvalLabelCall(const Call& call, int64_t now_ms) {
+  ASSIGN_OR_RETURN(Vector vector, EvalVector(*call.args[0], now_ms));
+  std::vector<std::string> texts;
+  for (size_t i = 1; i < call.args.size(); ++i) {
+    ASSIGN_OR_RETURN(Value text, Eval(*call.args[i], now_ms));
+    texts.push_back(std::get<std::string>(std::move(text)));
+  }
+  if (call.function->name == "label_replace") {
+    RETURN_IF_ERROR(
+        LabelReplace({texts[0], texts[1], texts[2], texts[3]}, options_.dialect, &vector));
+  } else {
+    const std::vector<std::string> sources(texts.begin() + 2, texts.end());
+    RETURN_IF_ERROR(LabelJoin({texts[0], texts[1], sources}, options_.dialect, &vector));
+  }
+  return vector;
+}
+
+// round, clamp, clamp_min and clamp_max: a vector and scalars.
+absl::StatusOr<Vector> Evaluator::EvalClamp(const Call& call, int64_t now_ms) {
+  const absl::string_view name = call.function->name;
+  ASSIGN_OR_RETURN(Vector vector, EvalVector(*call.args[0], now_ms));
+  double first = 1;  // round's default
+  double second = 0;
+  if (call.args.size() > 1) {
+    ASSIGN_OR_RETURN(first, EvalScalar(*call.args[1], now_ms));
+  }
+  if (call.args.size() > 2) {
+    ASSIGN_OR_RETURN(second, EvalScalar(*call.args[2], now_ms));
+  }
+  if (name == "clamp" && second < first) return Vector();
+  for (Element& element : vector) {
+    const double value = element.value;
+    if (name == "round") element.value = Round(value, first);
+    if (name == "clamp") element.value = GoMax(first, GoMin(second, value));
+    if (name == "clamp_min") element.value = GoMax(first, value);
+    if (name == "clamp_max") element.value = GoMin(first, value);
+    DropName(&element.labels);
+  }
+  return vector;
+}
+
+}  // namespace flyball::promql

@@ -1,0 +1,102 @@
+// histogram_quantile of instant_functions.h.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "promql/instant_functions.h"
+#include "promql/text.h"
+
+namespace flyball::promql {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+struct Bucket {
+  double bound = 0;
+  double count = 0;  // cumulative
+};
+
+// Equal to twelve digits: the noise of summing floats, not a bucket that lost observations.
+bool NearlyEqual(double a, double b) {
+  if (a == b) return true;
+  const double sum = std::fabs(a) + std::fabs(b);
+  const double difference = std::fabs(a - b);
+  constexpr double kTolerance = 1e-12;
+  constexpr double kSmallestNormal = std::numeric_limits<double>::min();
+  if (a == 0 || b == 0 || sum < kSmallestNormal) return difference < kTolerance * kSmallestNormal;
+  return difference / std::min(sum, std::numeric_limits<double>::max()) < kTolerance;
+}
+
+// Sorted by bound; equal bounds added together; counts never falling.
+void Normalize(std::vector<Bucket>* buckets, Dialect dialect) {
+  std::stable_sort(buckets->begin(), buckets->end(),
+                   [](const Bucket& a, const Bucket& b) { return a.bound < b.bound; });
+  std::vector<Bucket> merged;
+  for (const Bucket& bucket : *buckets) {
+    if (!merged.empty() && merged.back().bound == bucket.bound) {
+      merged.back().count += bucket.count;
+    } else {
+      merged.push_back(bucket);
+    }
+  }
+  double highest = merged.front().count;
+  for (Bucket& bucket : merged) {
+    const bool noise = dialect == Dialect::k3 && NearlyEqual(highest, bucket.count);
+    if (noise || bucket.count < highest) bucket.count = highest;
+    if (bucket.count > highest) highest = bucket.count;
+  }
+  *buckets = std::move(merged);
+}
+
+double BucketQuantile(double q, std::vector<Bucket> buckets, Dialect dialect) {
+  if (std::isnan(q)) return kNan;
+  if (q < 0) return -kInf;
+  if (q > 1) return kInf;
+  Normalize(&buckets, dialect);
+  if (buckets.back().bound != kInf || buckets.size() < 2) return kNan;
+  const double total = buckets.back().count;
+  if (total == 0) return kNan;
+
+  double rank = q * total;
+  const auto at =
+      std::partition_point(buckets.begin(), buckets.end() - 1,
+                           [rank](const Bucket& bucket) { return !(bucket.count >= rank); });
+  if (at == buckets.end() - 1) return (at - 1)->bound;
+  const bool first = at == buckets.begin();
+  if (first && at->bound <= 0) return at->bound;
+  const double start = first ? 0 : (at - 1)->bound;
+  const double before = first ? 0 : (at - 1)->count;
+  return start + (at->bound - start) * ((rank - before) / (at->count - before));
+}
+
+}  // namespace
+
+Vector HistogramQuantile(double q, const Vector& buckets, Dialect dialect) {
+  struct Histogram {
+    LabelSet labels;
+    std::vector<Bucket> buckets;
+  };
+  std::vector<Histogram> histograms;  // first seen first
+  absl::flat_hash_map<LabelSet, size_t> index;
+  for (const Element& element : buckets) {
+    const auto bound = ParseBound(GetLabel(element.labels, "le"));
+    if (!bound || std::isnan(*bound)) continue;
+    LabelSet key = element.labels;
+    DropLabel(&key, "le");
+    const auto [at, inserted] = index.emplace(key, histograms.size());
+    if (inserted) histograms.push_back({std::move(key), {}});
+    histograms[at->second].buckets.push_back({*bound, element.value});
+  }
+  Vector result;
+  for (Histogram& histogram : histograms) {
+    DropName(&histogram.labels);
+    result.push_back(
+        {std::move(histogram.labels), BucketQuantile(q, std::move(histogram.buckets), dialect)});
+  }
+  return result;
+}
+
+}  // namespace flyball::promql

@@ -1,0 +1,49 @@
+// Functions of one value at a time, and those that rewrite labels.
+//
+// Pure. Source: Prometheus 2.42.0 and 3.15.0 promql/functions.go.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "promql/dialect.h"
+#include "promql/value.h"
+
+namespace flyball::promql {
+
+// abs, exp, sin, …; and minute, year, … of seconds since the epoch. nullptr: another kind.
+using ValueFunction = double (*)(double);
+ValueFunction FindMathFunction(absl::string_view name);
+ValueFunction FindDateFunction(absl::string_view name);
+
+// Halves go up; `nearest` 0 gives NaN.
+double Round(double value, double nearest);
+// Go's math.Max and math.Min: NaN if either side is, unless the other is the winning infinity.
+double GoMax(double a, double b);
+double GoMin(double a, double b);
+
+// By value, NaN last in both directions.
+void SortByValue(Vector* vector, bool descending);
+
+struct LabelReplaceArgs {
+  std::string target, replacement, source, pattern;
+};
+//   kFailedPrecondition  the pattern is no RE2, or the target no label name
+absl::Status LabelReplace(const LabelReplaceArgs& args, Dialect dialect, Vector* vector);
+
+struct LabelJoinArgs {
+  std::string target, separator;
+  std::vector<std::string> sources;
+};
+absl::Status LabelJoin(const LabelJoinArgs& args, Dialect dialect, Vector* vector);
+
+// Dialect 2: `[A-Za-z_][A-Za-z0-9_]*`; dialect 3: any UTF-8 text but the empty one.
+bool IsLabelName(absl::string_view name, Dialect dialect);
+
+// histogram_quantile over the classic buckets in `buckets`, grouped by their labels but `le`.
+Vector HistogramQuantile(double q, const Vector& buckets, Dialect dialect);
+
+}  // namespace flyball::promql

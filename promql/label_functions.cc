@@ -1,0 +1,66 @@
+// label_replace and label_join of instant_functions.h.
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/go/text.h"
+#include "promql/instant_functions.h"
+#include "promql/matcher.h"
+#include "promql/text.h"
+
+namespace flyball::promql {
+namespace {
+
+bool IsUtf8(absl::string_view text) {
+  while (!text.empty()) {
+    const go::Rune rune = go::DecodeRune(text);
+    if (!rune.valid) return false;
+    text.remove_prefix(static_cast<size_t>(rune.length));
+  }
+  return true;
+}
+
+absl::Status BadName(absl::string_view which, absl::string_view function, absl::string_view name) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("invalid ", which, " label name in ", function, "(): ", name));
+}
+
+}  // namespace
+
+bool IsLabelName(absl::string_view name, Dialect dialect) {
+  if (dialect == Dialect::k2) return IsIdentifier(name, false);
+  return !name.empty() && IsUtf8(name);
+}
+
+absl::Status LabelReplace(const LabelReplaceArgs& args, Dialect dialect, Vector* vector) {
+  const auto regex = CompileAnchored(args.pattern, dialect == Dialect::k3);
+  if (!regex.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("invalid regular expression in label_replace(): ", args.pattern));
+  }
+  if (!IsLabelName(args.target, dialect)) {
+    return BadName("destination", "label_replace", args.target);
+  }
+  for (Element& element : *vector) {
+    const auto value = regex->Expand(GetLabel(element.labels, args.source), args.replacement);
+    if (value) SetLabel(&element.labels, args.target, *value);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LabelJoin(const LabelJoinArgs& args, Dialect dialect, Vector* vector) {
+  for (const std::string& source : args.sources) {
+    if (!IsLabelName(source, dialect)) return BadName("source", "label_join", source);
+  }
+  if (!IsLabelName(args.target, dialect)) {
+    return BadName("destination", "label_join", args.target);
+  }
+  for (Element& element : *vector) {
+    const std::string joined = absl::StrJoin(
+        args.sources, args.separator, [&element](std::string* out, const std::string& source) {
+          absl::StrAppend(out, GetLabel(element.labels, source));
+        });
+    SetLabel(&element.labels, args.target, joined);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace flyball::promql

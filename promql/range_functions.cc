@@ -1,0 +1,237 @@
+#include "promql/range_functions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "promql/stats.h"
+
+namespace flyball::promql {
+namespace {
+
+using Result = std::optional<double>;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+double Seconds(int64_t ms) { return static_cast<double>(ms) / 1000; }
+
+enum class Growth { kRate, kIncrease, kDelta };
+
+// rate, increase and delta: the change between the outer samples, stretched to the window, but not
+// further than half a sample interval past samples that end well inside it, and for counters not
+// beyond the time where they would have been zero.
+Result Extrapolate(const WindowArgs& args, Growth growth) {
+  const auto& points = args.points;
+  if (points.size() < 2) return std::nullopt;
+  const bool counter = growth != Growth::kDelta;
+  double change = points.back().value - points.front().value;
+  if (counter) {
+    for (size_t i = 1; i < points.size(); ++i) {
+      if (points[i].value < points[i - 1].value) change += points[i - 1].value;
+    }
+  }
+  const double interval = Seconds(points.back().time_ms - points.front().time_ms);
+  const double average = interval / static_cast<double>(points.size() - 1);
+  const double threshold = average * 1.1;
+  double to_start = Seconds(points.front().time_ms - args.start_ms);
+  double to_end = Seconds(args.end_ms - points.back().time_ms);
+
+  const auto stop_at_zero = [&] {
+    if (!counter || !(change > 0) || !(points.front().value >= 0)) return;
+    to_start = std::min(to_start, interval * (points.front().value / change));
+  };
+  if (args.dialect == Dialect::k2) stop_at_zero();
+  if (to_start >= threshold) to_start = average / 2;
+  if (args.dialect == Dialect::k3) stop_at_zero();
+  if (to_end >= threshold) to_end = average / 2;
+
+  double factor = (interval + to_start + to_end) / interval;
+  if (growth == Growth::kRate) factor /= Seconds(args.end_ms - args.start_ms);
+  return change * factor;
+}
+
+Result Rate(const WindowArgs& args) { return Extrapolate(args, Growth::kRate); }
+Result Increase(const WindowArgs& args) { return Extrapolate(args, Growth::kIncrease); }
+Result Delta(const WindowArgs& args) { return Extrapolate(args, Growth::kDelta); }
+
+Result LastTwo(const WindowArgs& args, bool rate) {
+  if (args.points.size() < 2) return std::nullopt;
+  const Point& last = args.points.back();
+  const Point& before = args.points[args.points.size() - 2];
+  const int64_t elapsed_ms = last.time_ms - before.time_ms;
+  if (elapsed_ms == 0) return std::nullopt;
+  double change = last.value - before.value;
+  if (!rate) return change;
+  if (last.value < before.value) change = last.value;  // the counter was reset
+  return change / Seconds(elapsed_ms);
+}
+
+Result Irate(const WindowArgs& args) { return LastTwo(args, true); }
+Result Idelta(const WindowArgs& args) { return LastTwo(args, false); }
+
+Result Resets(const WindowArgs& args) {
+  int count = 0;
+  for (size_t i = 1; i < args.points.size(); ++i) {
+    if (args.points[i].value < args.points[i - 1].value) ++count;
+  }
+  return count;
+}
+
+Result Changes(const WindowArgs& args) {
+  int count = 0;
+  for (size_t i = 1; i < args.points.size(); ++i) {
+    const double now = args.points[i].value;
+    const double before = args.points[i - 1].value;
+    if (now != before && !(std::isnan(now) && std::isnan(before))) ++count;
+  }
+  return count;
+}
+
+struct Line {
+  double slope = 0;
+  double intercept = 0;
+};
+
+// Least squares with x in seconds since `origin_ms`.
+Line Regress(const WindowArgs& args, int64_t origin_ms) {
+  const double first = args.points.front().value;
+  const bool constant = std::all_of(args.points.begin(), args.points.end(),
+                                    [first](const Point& point) { return point.value == first; });
+  if (constant) return std::isinf(first) ? Line{kNan, kNan} : Line{0, first};
+
+  KahanSum sum_x(args.dialect), sum_y(args.dialect), sum_xy(args.dialect), sum_x2(args.dialect);
+  for (const Point& point : args.points) {
+    const double x = Seconds(point.time_ms - origin_ms);
+    sum_x.Add(x);
+    sum_y.Add(point.value);
+    sum_xy.Add(x * point.value);
+    sum_x2.Add(x * x);
+  }
+  const auto total = [](const KahanSum& sum) { return sum.sum() + sum.compensation(); };
+  const double n = static_cast<double>(args.points.size());
+  const double x = total(sum_x);
+  const double y = total(sum_y);
+  const double slope = (total(sum_xy) - x * y / n) / (total(sum_x2) - x * x / n);
+  return {slope, y / n - slope * x / n};
+}
+
+Result Deriv(const WindowArgs& args) {
+  if (args.points.size() < 2) return std::nullopt;
+  return Regress(args, args.points.front().time_ms).slope;
+}
+
+Result PredictLinear(const WindowArgs& args) {
+  if (args.points.size() < 2) return std::nullopt;
+  const Line line = Regress(args, args.now_ms);
+  return line.slope * args.first + line.intercept;
+}
+
+// Holt's double exponential smoothing; the factors were checked by the caller.
+Result HoltWinters(const WindowArgs& args) {
+  if (args.points.size() < 2) return std::nullopt;
+  const double smoothing = args.first;
+  const double trend_factor = args.second;
+  double before = 0;
+  double smooth = args.points[0].value;
+  double trend = args.points[1].value - args.points[0].value;
+  for (size_t i = 1; i < args.points.size(); ++i) {
+    const double scaled = smoothing * args.points[i].value;
+    if (i > 1) trend = trend_factor * (smooth - before) + (1 - trend_factor) * trend;
+    const double expected = (1 - smoothing) * (smooth + trend);
+    before = smooth;
+    smooth = scaled + expected;
+  }
+  return smooth;
+}
+
+Result SumOverTime(const WindowArgs& args) {
+  KahanSum sum(args.dialect);
+  for (const Point& point : args.points) sum.Add(point.value);
+  return sum.Total();
+}
+
+Result AvgOverTime(const WindowArgs& args) {
+  Mean mean(args.dialect);
+  for (const Point& point : args.points) mean.Add(point.value);
+  return mean.Result();
+}
+
+// Welford's method, of the whole population.
+double Variance(const WindowArgs& args) {
+  double count = 0;
+  KahanSum mean(args.dialect), squares(args.dialect);
+  for (const Point& point : args.points) {
+    count += 1;
+    const double delta = point.value - (mean.sum() + mean.compensation());
+    mean.Add(delta / count);
+    squares.Add(delta * (point.value - (mean.sum() + mean.compensation())));
+  }
+  return (squares.sum() + squares.compensation()) / count;
+}
+
+Result StdvarOverTime(const WindowArgs& args) { return Variance(args); }
+Result StddevOverTime(const WindowArgs& args) { return std::sqrt(Variance(args)); }
+
+Result MinOverTime(const WindowArgs& args) {
+  double best = args.points.front().value;
+  for (const Point& point : args.points) {
+    if (point.value < best || std::isnan(best)) best = point.value;
+  }
+  return best;
+}
+
+Result MaxOverTime(const WindowArgs& args) {
+  double best = args.points.front().value;
+  for (const Point& point : args.points) {
+    if (point.value > best || std::isnan(best)) best = point.value;
+  }
+  return best;
+}
+
+Result CountOverTime(const WindowArgs& args) { return static_cast<double>(args.points.size()); }
+Result LastOverTime(const WindowArgs& args) { return args.points.back().value; }
+Result FirstOverTime(const WindowArgs& args) { return args.points.front().value; }
+Result PresentOverTime(const WindowArgs&) { return 1; }
+
+Result QuantileOverTime(const WindowArgs& args) {
+  std::vector<double> values;
+  values.reserve(args.points.size());
+  for (const Point& point : args.points) values.push_back(point.value);
+  return Quantile(args.first, std::move(values));
+}
+
+}  // namespace
+
+RangeFunction FindRangeFunction(absl::string_view name) {
+  static const auto& table = *new absl::flat_hash_map<absl::string_view, RangeFunction>{
+      {"rate", Rate},
+      {"increase", Increase},
+      {"delta", Delta},
+      {"irate", Irate},
+      {"idelta", Idelta},
+      {"resets", Resets},
+      {"changes", Changes},
+      {"deriv", Deriv},
+      {"predict_linear", PredictLinear},
+      {"holt_winters", HoltWinters},
+      {"double_exponential_smoothing", HoltWinters},
+      {"sum_over_time", SumOverTime},
+      {"avg_over_time", AvgOverTime},
+      {"stddev_over_time", StddevOverTime},
+      {"stdvar_over_time", StdvarOverTime},
+      {"min_over_time", MinOverTime},
+      {"max_over_time", MaxOverTime},
+      {"count_over_time", CountOverTime},
+      {"last_over_time", LastOverTime},
+      {"first_over_time", FirstOverTime},
+      {"present_over_time", PresentOverTime},
+      {"quantile_over_time", QuantileOverTime},
+  };
+  const auto at = table.find(name);
+  return at == table.end() ? nullptr : at->second;
+}
+
+}  // namespace flyball::promql

@@ -1,0 +1,60 @@
+#include "promql/series_notation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "promql/series.h"
+#include "promql/text.h"
+
+namespace flyball::promql {
+namespace {
+
+struct Row {
+  std::string name;
+  std::string text;
+  std::string values;  // "!": refused
+};
+
+// The values in one line: `_` absent, `stale` a marker.
+std::string Show(const std::vector<std::optional<double>>& values) {
+  std::string shown;
+  for (const auto& value : values) {
+    absl::StrAppend(&shown, shown.empty() ? "" : " ",
+                    !value            ? "_"
+                    : IsStale(*value) ? "stale"
+                                      : FormatValue(*value));
+  }
+  return shown;
+}
+
+class ParseSeriesValuesTest : public testing::TestWithParam<Row> {};
+
+TEST_P(ParseSeriesValuesTest, Row) {
+  const auto values = ParseSeriesValues(GetParam().text);
+  if (GetParam().values == "!") {
+    EXPECT_EQ(values.status().code(), absl::StatusCode::kInvalidArgument);
+    return;
+  }
+  ASSERT_TRUE(values.ok()) << values.status();
+  EXPECT_EQ(Show(*values), GetParam().values);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Promtool, ParseSeriesValuesTest,
+    testing::Values(
+        Row{"CountIsOfSteps", "1+2x3", "1 3 5 7"}, Row{"Falls", "-2-4x2", "-2 -6 -10"},
+        Row{"RepeatsWithoutStep", "5x2", "5 5 5"}, Row{"NoStepsIsOneValue", "1+1x0", "1"},
+        Row{"Gaps", "1 _ 2 _x2 3", "1 _ 2 _ _ 3"}, Row{"Stale", "1 stale 2", "1 stale 2"},
+        Row{"SpecialNumbers", "NaN -Inf 1e3 .5", "NaN -Inf 1000 0.5"},
+        Row{"StepWithExponent", "1e1+1e-1x1", "10 10.1"}, Row{"NoHexadecimal", "0x3", "0 0 0 0"},
+        Row{"NoHexadecimalStart", "0x3x1", "!"}, Row{"Nothing", "", ""}, Row{"Word", "1 two", "!"},
+        Row{"NoCount", "1+1x", "!"}, Row{"NativeHistogram", "{{schema:1}}", "!"},
+        Row{"TooMany", "1x100001", "!"}, Row{"TooManyInAll", "1x60000 1x60000", "!"}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace flyball::promql

@@ -1,0 +1,217 @@
+#include "rule_tests/rule_bench.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "adapter/custom_provider.h"
+#include "adapter/external_provider.h"
+#include "adapter/live/live.h"
+#include "adapter/relist.h"
+#include "adapter/resource_provider.h"
+#include "apiservice/endpoints/health.h"
+#include "apiservice/handler.h"
+#include "base/clock.h"
+#include "base/status_macros.h"
+
+namespace flyball::rule_tests {
+namespace {
+
+// Passes everything on and remembers the queries.
+class RecordingSource : public adapter::MetricSource {
+ public:
+  explicit RecordingSource(adapter::MetricSource& source) : source_(source) {}
+
+  absl::StatusOr<std::shared_ptr<const adapter::QueryResult>> Query(
+      absl::string_view promql, absl::Time at, absl::Duration timeout) override {
+    {
+      absl::MutexLock lock(&mutex_);
+      queries_.emplace_back(promql);
+    }
+    auto result = source_.Query(promql, at, timeout);
+    if (!result.ok()) {
+      absl::MutexLock lock(&mutex_);
+      errors_.push_back(absl::StrCat(promql, ": ", result.status().message()));
+    }
+    return result;
+  }
+  absl::StatusOr<std::vector<adapter::SeriesName>> Series(absl::string_view selector,
+                                                          absl::Time start,
+                                                          absl::Duration timeout) override {
+    return source_.Series(selector, start, timeout);
+  }
+
+  // Puts the queries and failures since the last call into `exchange`; sorted, as resource metrics
+  // ask in parallel.
+  void MoveTo(Exchange* exchange) {
+    absl::MutexLock lock(&mutex_);
+    exchange->promql = std::exchange(queries_, {});
+    exchange->errors = std::exchange(errors_, {});
+    std::sort(exchange->promql.begin(), exchange->promql.end());
+    std::sort(exchange->errors.begin(), exchange->errors.end());
+  }
+
+ private:
+  adapter::MetricSource& source_;
+  absl::Mutex mutex_;
+  std::vector<std::string> queries_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> errors_ ABSL_GUARDED_BY(mutex_);
+};
+
+class RelisterView : public adapter::RegistryView {
+ public:
+  explicit RelisterView(const adapter::Relister& relister) : relister_(relister) {}
+  std::shared_ptr<const adapter::SeriesRegistry> registry() const override {
+    return relister_.registry();
+  }
+  uint64_t generation() const override { return relister_.generation(); }
+
+ private:
+  const adapter::Relister& relister_;
+};
+
+// A query may look back to the first sample of a test file.
+adapter::LiveOptions WholeFile() {
+  adapter::LiveOptions options;
+  options.limits.retention_ms = std::numeric_limits<int64_t>::max() / 2;
+  return options;
+}
+
+adapter::BatcherOptions EachRequestAsks() {
+  adapter::BatcherOptions options;
+  options.flights.freshness = absl::ZeroDuration();
+  return options;
+}
+
+}  // namespace
+
+class RuleBench::Impl {
+ public:
+  Impl(FixedDirectory& directory, absl::Time now)
+      : clock_(now),
+        live_(WholeFile()),
+        recorder_(live_),
+        relister_({.source = recorder_,
+                   .directory = directory,
+                   .clock = clock_,
+                   // At once and on this thread, so that one Step is one whole round.
+                   .run = [](const std::function<void()>& task) { task(); },
+                   .wake = [] {}},
+                  adapter::RelistOptions()),
+        view_(relister_),
+        batcher_(recorder_, clock_, EachRequestAsks(), nullptr),
+        values_(adapter::NanValue::kZero, clock_, nullptr),
+        complaints_(clock_, absl::Seconds(10)),
+        answering_{view_, directory, batcher_, values_, clock_, complaints_},
+        pool_(2),
+        authenticator_(nullptr, &clock_),
+        authorizer_({.mode = apiservice::AuthorizationMode::kAll}, nullptr, &clock_, 0),
+        health_({}),
+        documents_({}, &health_, &clock_),
+        metrics_(&clock_, {.response_cache_entries = 0}),
+        handler_({}, HandlerParts()) {}
+
+  absl::Status Load(const RuleTestFile& file) {
+    for (const InputSeries& series : file.input_series) {
+      absl::Time time = absl::UnixEpoch();
+      for (const auto& value : series.values) {
+        if (time > clock_.WallNow()) break;
+        if (value) RETURN_IF_ERROR(live_.Append(series.labels, time, *value));
+        time += file.interval;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  void SetRules(std::shared_ptr<const rules::CompiledRules> rules) {
+    relister_.SetRules(rules);
+    relister_.Step();
+    if (!rules->custom.empty()) {
+      providers_.custom = std::make_shared<adapter::CustomProvider>(answering_);
+    }
+    if (!rules->external.empty()) {
+      providers_.external = std::make_shared<adapter::ExternalProvider>(answering_);
+    }
+    if (rules->resource) {
+      providers_.resource = std::make_shared<adapter::ResourceProvider>(
+          adapter::ResourceProvider::Parts{.answering = answering_, .pool = pool_},
+          *rules->resource);
+    }
+  }
+
+  Exchange Get(absl::string_view target) {
+    http::HttpRequest request;
+    request.method = "GET";
+    request.target = std::string(target);
+    const http::HttpResponse response = handler_.Handle(request);
+    Exchange exchange;
+    exchange.code = response.status;
+    if (response.body != nullptr) exchange.body = *response.body;
+    recorder_.MoveTo(&exchange);
+    return exchange;
+  }
+
+  const adapter::Relister& relister() const { return relister_; }
+
+ private:
+  // Everybody may everything; nothing is remembered from one request to the next.
+  apiservice::RequestHandler::Parts HandlerParts() {
+    apiservice::RequestHandler::Parts parts;
+    parts.clock = &clock_;
+    parts.authenticator = &authenticator_;
+    parts.authorizer = &authorizer_;
+    parts.documents = &documents_;
+    parts.metrics = &metrics_;
+    parts.self_metrics = &self_metrics_;
+    parts.providers = [this] { return providers_; };
+    parts.metrics_text = [] { return std::string(); };
+    return parts;
+  }
+
+  SimulatedClock clock_;
+  adapter::Live live_;
+  RecordingSource recorder_;
+  adapter::Relister relister_;
+  RelisterView view_;
+  adapter::QueryBatcher batcher_;
+  adapter::ValueGuard values_;
+  adapter::LogLimiter complaints_;
+  const adapter::Answering answering_;
+  adapter::WorkerPool pool_;
+  adapter::Providers providers_;
+
+  apiservice::Authenticator authenticator_;
+  apiservice::Authorizer authorizer_;
+  const apiservice::HealthChecks health_;
+  apiservice::DocumentEndpoints documents_;
+  apiservice::MetricEndpoints metrics_;
+  apiservice::SelfMetrics self_metrics_;
+  apiservice::RequestHandler handler_;
+};
+
+RuleBench::RuleBench(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+RuleBench::~RuleBench() = default;
+
+absl::StatusOr<std::unique_ptr<RuleBench>> RuleBench::Create(
+    std::shared_ptr<const rules::CompiledRules> rules, const RuleTestFile& file,
+    FixedDirectory& directory, absl::Duration eval_time) {
+  auto impl = std::make_unique<Impl>(directory, absl::UnixEpoch() + eval_time);
+  RETURN_IF_ERROR(impl->Load(file));
+  impl->SetRules(std::move(rules));
+  return std::unique_ptr<RuleBench>(new RuleBench(std::move(impl)));
+}
+
+Exchange RuleBench::Get(absl::string_view request) { return impl_->Get(request); }
+
+std::vector<std::string> RuleBench::DiscoveryErrors() const {
+  std::vector<std::string> errors;
+  for (const adapter::RuleStatus& status : impl_->relister().Statuses()) {
+    if (!status.error.empty()) errors.push_back(absl::StrCat(status.where, ": ", status.error));
+  }
+  return errors;
+}
+
+}  // namespace flyball::rule_tests

@@ -1,0 +1,51 @@
+// The server over samples in memory: one request in, its answer and the PromQL that was sent out.
+//
+// The code under test is the server's own, from the request handler through the providers and the
+// query batcher to the series registry; only the metric source, the objects and the clock are
+// fixed, and everybody may ask. No network; a few threads for resource metrics, ended with the
+// bench. One thread at a time may ask.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "rule_tests/fixed_directory.h"
+#include "rule_tests/test_file.h"
+#include "rules/compiled_rules.h"
+
+namespace flyball::rule_tests {
+
+struct Exchange {
+  int code = 0;
+  std::string body;                 // JSON
+  std::vector<std::string> promql;  // sent for this request, sorted
+  std::vector<std::string> errors;  // of those queries; the client is not told them
+};
+
+class RuleBench {
+ public:
+  // Time 0 of the series is the epoch; the request comes at `eval_time`, and samples after it do
+  // not exist yet. `directory` outlives the bench.
+  //   kInvalidArgument  a series is given twice with different values
+  static absl::StatusOr<std::unique_ptr<RuleBench>> Create(
+      std::shared_ptr<const rules::CompiledRules> rules, const RuleTestFile& file,
+      FixedDirectory& directory, absl::Duration eval_time);
+  ~RuleBench();
+
+  // GET of a path with query.
+  Exchange Get(absl::string_view request);
+
+  // Why series queries failed, one text each; empty if none did.
+  std::vector<std::string> DiscoveryErrors() const;
+
+ private:
+  class Impl;
+  explicit RuleBench(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace flyball::rule_tests

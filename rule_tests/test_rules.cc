@@ -1,0 +1,151 @@
+#include "rule_tests/test_rules.h"
+
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "base/read_file.h"
+#include "rule_tests/compare.h"
+#include "rule_tests/coverage.h"
+#include "rule_tests/fixed_directory.h"
+#include "rule_tests/rule_bench.h"
+#include "rule_tests/test_file.h"
+#include "rules/compiled_rules.h"
+
+namespace flyball::rule_tests {
+namespace {
+
+class FileRun {
+ public:
+  FileRun(std::string path, std::ostream& out, std::ostream& err)
+      : path_(std::move(path)), out_(out), err_(err), findings_(path_) {}
+
+  bool Run() {
+    if (!Prepare()) return false;
+    size_t failed = 0;
+    for (const RuleTest& test : file_.tests) failed += RunTest(test) ? 0 : 1;
+    for (const RuleCoverage::Unused& unused : coverage_->NeverAsked()) {
+      err_ << (unused.where.empty() ? path_ : unused.where) << ": " << unused.field
+           << ": warning: no test asks for a metric of this rule\n";
+    }
+    if (failed == 0) {
+      out_ << path_ << ": ok: " << file_.tests.size() << " passed\n";
+    } else {
+      out_ << path_ << ": FAILED: " << failed << " of " << file_.tests.size() << "\n";
+    }
+    return failed == 0;
+  }
+
+ private:
+  // Reads everything, all errors at once. False: the tests cannot run.
+  bool Prepare() {
+    const auto text = ReadFile(path_);
+    if (!text.ok()) {
+      err_ << text.status().message() << ", expected a test file\n";
+      return false;
+    }
+    file_ = ReadRuleTestFile(*text, findings_);
+    bool good = ReadObjectFiles();
+    rules::CompiledRules rules;
+    good &= CompileAll(&rules);
+    good &= !findings_.has_errors();
+    for (const rules::Finding& finding : std::move(findings_).Take()) {
+      err_ << finding.ToString() << "\n";
+    }
+    directory_ = std::make_unique<FixedDirectory>(file_.objects);
+    coverage_ = std::make_unique<RuleCoverage>(rules);
+    return good;
+  }
+
+  std::string Resolve(const std::string& name) const {
+    return (std::filesystem::path(path_).parent_path() / name).string();
+  }
+
+  bool ReadObjectFiles() {
+    bool good = true;
+    for (size_t i = 0; i < file_.object_files.size(); ++i) {
+      const rules::TextField& name = file_.object_files[i];
+      const std::string path = Resolve(name.text);
+      const auto text = ReadFile(path);
+      if (!text.ok()) {
+        findings_.Error(name.place, absl::StrCat("object_files[", i, "]"),
+                        std::string(text.status().message()));
+        continue;
+      }
+      auto objects = kube::ReadManifest(*text, path);
+      if (!objects.ok()) {
+        // `file:line:column: what` of that file.
+        err_ << objects.status().message() << "\n";
+        good = false;
+        continue;
+      }
+      for (kube::ManifestObject& object : *objects) file_.objects.push_back(std::move(object));
+    }
+    return good;
+  }
+
+  // The rules of all files, as if they stood in one.
+  bool CompileAll(rules::CompiledRules* all) {
+    bool good = true;
+    for (size_t i = 0; i < file_.rule_files.size(); ++i) {
+      const rules::TextField& name = file_.rule_files[i];
+      const std::string path = Resolve(name.text);
+      const auto text = ReadFile(path);
+      if (!text.ok()) {
+        findings_.Error(name.place, absl::StrCat("rule_files[", i, "]"),
+                        std::string(text.status().message()));
+        continue;
+      }
+      const rules::CompileResult result = rules::CompileRules(*text, path);
+      for (const rules::Finding& finding : result.findings) err_ << finding.ToString() << "\n";
+      good &= result.rules != nullptr;
+      if (result.rules == nullptr) continue;
+      const rules::CompiledRules& one = *result.rules;
+      all->custom.insert(all->custom.end(), one.custom.begin(), one.custom.end());
+      all->external.insert(all->external.end(), one.external.begin(), one.external.end());
+      if (one.resource) all->resource = one.resource;
+    }
+    return good;
+  }
+
+  bool RunTest(const RuleTest& test) {
+    std::vector<std::string> differences;
+    const auto bench = RuleBench::Create(coverage_->rules(), file_, *directory_,
+                                         test.eval_time.value_or(file_.evaluation_time));
+    if (bench.ok()) {
+      differences = Differences(test, (*bench)->Get(test.request));
+      for (const std::string& error : (*bench)->DiscoveryErrors()) {
+        differences.push_back(absl::StrCat("discovery: ", error));
+      }
+    } else {
+      differences.push_back(absl::StrCat("input_series: ", bench.status().message()));
+    }
+    out_ << (differences.empty() ? "  PASS  " : "  FAIL  ") << test.name;
+    if (!differences.empty()) out_ << "  (" << path_ << ":" << test.place.line << ")";
+    out_ << "\n";
+    for (const std::string& difference : differences) {
+      out_ << "        " << absl::StrReplaceAll(difference, {{"\n", "\n        "}}) << "\n";
+    }
+    return differences.empty();
+  }
+
+  const std::string path_;
+  std::ostream& out_;
+  std::ostream& err_;
+  rules::Findings findings_;
+  RuleTestFile file_;
+  std::unique_ptr<FixedDirectory> directory_;
+  std::unique_ptr<RuleCoverage> coverage_;
+};
+
+}  // namespace
+
+int TestRules(const TestRulesOptions& options, std::ostream& out, std::ostream& err) {
+  bool good = true;
+  for (const std::string& file : options.files) good &= FileRun(file, out, err).Run();
+  return good ? 0 : 1;
+}
+
+}  // namespace flyball::rule_tests

@@ -1,0 +1,120 @@
+#include "scaler/questions/plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace flyball::scaler {
+namespace {
+
+// Stands for the metrics of a trigger that has not told them yet.
+std::vector<TriggerMetric> UnknownMetrics(const TriggerSpec& spec, size_t index) {
+  return {{.name = absl::StrCat("s", index, "-", spec.name.empty() ? spec.type : spec.name),
+           .target_milli = 1000}};
+}
+
+MetricSpec ToMetricSpec(const TriggerMetric& metric) {
+  MetricSpec out;
+  out.type = MetricType::kExternal;
+  out.type_text = "External";
+  out.metric = MakeMetricIdentifier(metric.name, std::nullopt);
+  out.target.type = metric.target_type;
+  const TargetAmount amount = MakeTargetAmount(kube::Quantity::FromMilli(metric.target_milli));
+  (metric.target_type == TargetType::kValue ? out.target.value : out.target.average_value) = amount;
+  return out;
+}
+
+bool SameMetrics(const std::vector<TriggerMetric>& a, const std::vector<TriggerMetric>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const TriggerMetric& x, const TriggerMetric& y) {
+                      return x.name == y.name && x.target_type == y.target_type &&
+                             x.target_milli == y.target_milli;
+                    });
+}
+
+}  // namespace
+
+void Plan::Follow(const ManagedPtr& managed, const PlanContext& context,
+                  const std::function<void()>& on_active) {
+  if (managed == managed_) return;
+  const bool same_spec = managed_ != nullptr && managed_->spec_hash == managed->spec_hash;
+  managed_ = managed;
+  if (same_spec) {
+    // Labels, annotations or status changed; the questions stay.
+    if (extended_ != nullptr) Extend();
+    return;
+  }
+  ++version_;
+  questions_.clear();
+  for (const MetricSpec& metric : managed->autoscaler.metrics) {
+    const std::string key = QuestionKey(managed->key.ns, metric);
+    questions_.push_back(key.empty() ? nullptr : context.board.Get(key, context.run_reads, [&] {
+      return MakeMetricQuestion(managed->key.ns, metric);
+    }));
+    if (!key.empty()) QuestionBoard::QuestionOf(*questions_.back()).NoteMetric(metric);
+  }
+  extended_ = nullptr;
+  triggers_.clear();
+  if (managed->own.triggers.empty()) return;
+  MakeTriggers(context, on_active);
+  Extend();
+}
+
+void Plan::Drop() {
+  managed_ = nullptr;
+  extended_ = nullptr;
+  questions_.clear();
+  triggers_.clear();
+}
+
+void Plan::MakeTriggers(const PlanContext& context, const std::function<void()>& on_active) {
+  const std::vector<TriggerSpec>& specs = managed_->own.triggers;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    PlannedTrigger& planned = triggers_.emplace_back();
+    planned.metrics = UnknownMetrics(specs[i], i);
+    absl::StatusOr<std::unique_ptr<Trigger>> trigger =
+        MakeTrigger(specs[i], {.ns = managed_->key.ns,
+                               .autoscaler = managed_->key.name,
+                               .index = i,
+                               .count_pods = context.count_pods,
+                               .read_secret = context.read_secret,
+                               .clients = context.clients});
+    if (!trigger.ok()) {
+      planned.error = std::string(trigger.status().message());
+      continue;
+    }
+    planned.trigger = *std::move(trigger);
+    const Lanes::Run run = context.trigger_lanes.For(managed_->key.ns, planned.trigger->Server());
+    // It may have to read Secrets for its connection.
+    run([trigger = planned.trigger, on_active] { trigger->Subscribe(on_active); });
+    planned.question = context.board.Own(MakeTriggerQuestion(planned.trigger), run);
+  }
+}
+
+bool Plan::LearnTriggerMetrics(size_t trigger, const Answer& answer) {
+  PlannedTrigger& planned = triggers_[trigger];
+  if (answer.trigger_metrics.empty()) return false;
+  planned.metrics_known = true;
+  if (SameMetrics(planned.metrics, answer.trigger_metrics)) return false;
+  planned.metrics = answer.trigger_metrics;
+  planned.failures.clear();
+  ++version_;
+  Extend();
+  return true;
+}
+
+void Plan::Extend() {
+  auto extended = std::make_unique<Autoscaler>(managed_->autoscaler);
+  extended->min_replicas = std::max(1, extended->min_or_default());
+  for (PlannedTrigger& trigger : triggers_) {
+    trigger.first = extended->metrics.size();
+    trigger.failures.resize(trigger.metrics.size());
+    for (const TriggerMetric& metric : trigger.metrics) {
+      extended->metrics.push_back(ToMetricSpec(metric));
+    }
+  }
+  extended_ = std::move(extended);
+}
+
+}  // namespace flyball::scaler

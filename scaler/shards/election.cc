@@ -1,0 +1,453 @@
+#include "scaler/shards/election.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "base/steady_wait.h"
+#include "scaler/shards/lease_keeper.h"
+#include "scaler/shards/members.h"
+#include "scaler/shards/shard_count.h"
+#include "scaler/shards/shards.h"
+
+namespace flyball::scaler {
+namespace {
+
+// How often what is kept of a shard is asked for before its autoscalers are decided without it.
+constexpr int kLoadTries = 4;
+// With a jitter of client-go.
+constexpr double kRetryJitter = 1.2;
+// How long what was decided before is still written once a shard is being handed over: longer than
+// any status waits.
+constexpr absl::Duration kLastWrites = absl::Seconds(2);
+
+}  // namespace
+
+absl::Status CheckElection(const ElectionOptions& options) {
+  if (options.shards < 1 || options.shards > kMaxShards) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--scaler-shards: ", options.shards, " is not between 1 and ", kMaxShards));
+  }
+  if (options.retry_period <= absl::ZeroDuration()) {
+    return absl::InvalidArgumentError("--scaler-lease-retry-period: expected more than 0");
+  }
+  if (options.renew_deadline <= options.retry_period * kRetryJitter) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--scaler-lease-renew-deadline: ", absl::FormatDuration(options.renew_deadline),
+        " must be more than ", kRetryJitter, " times --scaler-lease-retry-period (",
+        absl::FormatDuration(options.retry_period), ")"));
+  }
+  if (options.lease_duration <= options.renew_deadline) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--scaler-lease-duration: ", absl::FormatDuration(options.lease_duration),
+                     " must be more than --scaler-lease-renew-deadline (",
+                     absl::FormatDuration(options.renew_deadline),
+                     "): the difference is what a write may take"));
+  }
+  if (options.lease_duration > kLongestLease ||
+      absl::Trunc(options.lease_duration, absl::Seconds(1)) != options.lease_duration) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--scaler-lease-duration: ", absl::FormatDuration(options.lease_duration),
+        ": expected whole seconds, ", absl::FormatDuration(kLongestLease), " at most"));
+  }
+  return absl::OkStatus();
+}
+
+class ShardElection::Impl {
+ public:
+  Impl(ElectionOptions options, LeaseStore& leases, ShardMemory* memory, Clock& clock)
+      : options_(std::move(options)),
+        memory_(memory),
+        clock_(clock),
+        keeper_({.ns = options_.ns,
+                 .identity = options_.identity,
+                 .lease_duration = options_.lease_duration,
+                 .renew_deadline = options_.renew_deadline},
+                leases, clock),
+        members_(keeper_, options_.prefix, options_.identity),
+        count_(keeper_, options_.prefix, options_.shards, memory, clock),
+        shards_(static_cast<size_t>(options_.shards)),
+        published_(static_cast<size_t>(options_.shards)) {
+    for (size_t i = 0; i < shards_.size(); ++i) {
+      shards_[i].watched = keeper_.Watch(absl::StrCat(options_.prefix, "-", i));
+    }
+  }
+
+  ~Impl() { Stop(); }
+
+  void Start() {
+    thread_ = std::thread([this] {
+      for (;;) {
+        const absl::Duration wait = Round();
+        absl::MutexLock lock(&mutex_);
+        AwaitFor(mutex_, absl::Condition(&stopping_), wait);
+        if (stopping_) return;
+      }
+    });
+  }
+
+  void Stop() {
+    {
+      absl::MutexLock lock(&mutex_);
+      if (stopped_) return;
+      stopping_ = stopped_ = true;
+    }
+    if (thread_.joinable()) thread_.join();
+    // First the membership, so that nobody thinks that the shards should be here.
+    members_.Leave();
+    for (size_t i = 0; i < shards_.size(); ++i) {
+      Shard& shard = shards_[i];
+      if (!shard.watched.held) continue;
+      const bool owned = published_[i].owned.exchange(false);
+      published_[i].valid_until.store(0);
+      if (memory_ != nullptr && (owned || shard.hand_over_at.has_value())) {
+        memory_->Save(static_cast<int>(i));
+        memory_->Drop(static_cast<int>(i));
+      }
+      keeper_.Release(shard.watched);
+    }
+  }
+
+  absl::Duration Round() {
+    keeper_.ForgetError();
+    changed_ = false;
+    // What we hold comes first: only that runs out on us.
+    for (size_t i = 0; i < shards_.size(); ++i) {
+      if (shards_[i].watched.held) RenewShard(i);
+    }
+    MonotonicTime next = clock_.MonotonicNow() + options_.retry_period;
+    switch (count_.Round()) {
+      case ShardCount::State::kOurs:
+        next = std::min(next, Divide());
+        break;
+      case ShardCount::State::kOther:
+        members_.Leave();
+        for (size_t i = 0; i < shards_.size(); ++i) {
+          if (shards_[i].watched.held) HandOver(i, "replicas with another number of shards");
+        }
+        break;
+      case ShardCount::State::kUnknown:  // nothing is taken or given; what is held runs out
+        break;
+    }
+    for (size_t i = 0; i < shards_.size(); ++i) LoadAndPublish(i);
+    {
+      absl::MutexLock lock(&mutex_);
+      ready_ = keeper_.error();
+    }
+    if (changed_) TellOfChange();
+    return std::max(next - clock_.MonotonicNow(), absl::ZeroDuration());
+  }
+
+  // Who should have which shard, and what is done about it. When to look again.
+  MonotonicTime Divide() {
+    std::vector<size_t> wanted(shards_.size(), 0);
+    std::vector<std::string> living = {options_.identity};
+    if (shards_.size() > 1) {
+      members_.Round();
+      living = members_.Living();
+      wanted = AssignShards(options_.shards, living);
+    }
+    MonotonicTime next = absl::InfiniteDuration();
+    for (size_t i = 0; i < shards_.size(); ++i) {
+      const bool ours = living[wanted[i]] == options_.identity;
+      if (shards_[i].watched.held) {
+        ConsiderHandOver(i, ours, living[wanted[i]]);
+      } else {
+        next = std::min(next, ConsiderTaking(i, ours));
+      }
+    }
+    ConfirmTaken();
+    return next;
+  }
+
+  bool Owns(size_t shard) const { return published_[shard].owned.load(); }
+
+  bool Remembers(size_t shard) const { return published_[shard].remembers.load(); }
+
+  bool MayWrite(size_t shard, MonotonicTime now) const {
+    return absl::ToInt64Nanoseconds(now) < published_[shard].valid_until.load();
+  }
+
+  size_t owned() const {
+    return static_cast<size_t>(std::count_if(published_.begin(), published_.end(),
+                                             [](const auto& item) { return item.owned.load(); }));
+  }
+
+  absl::Status Ready() const {
+    absl::MutexLock lock(&mutex_);
+    return ready_;
+  }
+
+  void OnChange(std::function<void()> on_change) {
+    absl::MutexLock lock(&mutex_);
+    on_change_ = std::move(on_change);
+  }
+
+  const ElectionOptions& options() const { return options_; }
+  ShardMemory* memory() const { return memory_; }
+
+ private:
+  // What other threads read.
+  struct Published {
+    std::atomic<bool> owned = false;
+    std::atomic<bool> remembers = false;   // what was kept is loaded
+    std::atomic<int64_t> valid_until = 0;  // nanoseconds; 0: no writes
+  };
+
+  struct Shard {
+    WatchedLease watched;
+    bool confirmed = false;  // the number of shards was ours after it was taken
+    bool loaded = false;     // what is kept of it was read, or given up on
+    int load_failures = 0;
+    std::optional<MonotonicTime> unwanted_since;  // it should be with another replica
+    std::optional<MonotonicTime> hand_over_at;    // no longer decided; to be released then
+    MonotonicTime may_have_written = -absl::InfiniteDuration();  // the last moment
+  };
+
+  void RenewShard(size_t i) {
+    Shard& shard = shards_[i];
+    // One that is being handed over is not renewed: should we die now, nobody waits the longer.
+    if (shard.hand_over_at.has_value()) return;
+    // One that ran out on us while we did not look has to be taken anew, as any other.
+    if (clock_.MonotonicNow() >= shard.watched.valid_until) {
+      shard.watched.held = false;
+    } else {
+      keeper_.Renew(shard.watched);
+    }
+    if (shard.watched.held) {
+      if (published_[i].owned.load()) Publish(i);
+      return;
+    }
+    if (published_[i].owned.load()) {
+      spdlog::warn("scaler shard {} of {} is lost: {}", i, shards_.size(),
+                   shard.watched.lease.holder == options_.identity || shard.watched.free()
+                       ? "its lease could not be renewed in time"
+                       : absl::StrCat("its lease is held by ", shard.watched.lease.holder));
+    }
+    Disown(i);
+  }
+
+  void Publish(size_t i) {
+    published_[i].valid_until.store(absl::ToInt64Nanoseconds(shards_[i].watched.valid_until));
+    if (!published_[i].owned.exchange(true)) changed_ = true;
+  }
+
+  // No longer decided here; the Lease may still be ours.
+  void StopDeciding(size_t i) {
+    const MonotonicTime allowed = absl::Nanoseconds(published_[i].valid_until.exchange(0));
+    shards_[i].may_have_written =
+        std::max(shards_[i].may_have_written, std::min(allowed, clock_.MonotonicNow()));
+    if (published_[i].owned.exchange(false)) changed_ = true;
+  }
+
+  void Disown(size_t i) {
+    StopDeciding(i);
+    Shard& shard = shards_[i];
+    if (shard.loaded && memory_ != nullptr) memory_->Drop(static_cast<int>(i));
+    published_[i].remembers.store(false);
+    shard.confirmed = false;
+    shard.loaded = false;
+    shard.load_failures = 0;
+    shard.unwanted_since.reset();
+    shard.hand_over_at.reset();
+  }
+
+  // A shard of ours that should be with another one.
+  void ConsiderHandOver(size_t i, bool ours, const std::string& wanted) {
+    Shard& shard = shards_[i];
+    const MonotonicTime now = clock_.MonotonicNow();
+    if (shard.hand_over_at.has_value()) return HandOver(i, wanted);
+    if (ours) {
+      shard.unwanted_since.reset();
+      return;
+    }
+    if (!shard.unwanted_since.has_value()) shard.unwanted_since = now;
+    if (now - *shard.unwanted_since < options_.lease_duration) return;
+    HandOver(i, wanted);
+  }
+
+  // Begins to hand a shard over, or ends it when nothing can be written any more.
+  void HandOver(size_t i, const std::string& to) {
+    Shard& shard = shards_[i];
+    const MonotonicTime now = clock_.MonotonicNow();
+    if (shard.hand_over_at.has_value()) {
+      if (now < *shard.hand_over_at) return;
+      if (memory_ != nullptr) memory_->Save(static_cast<int>(i));
+      return GiveBack(i);
+    }
+    if (!published_[i].owned.load()) {  // nothing was decided in it since it was taken
+      if (MayRelease(shard)) GiveBack(i);
+      return;
+    }
+    spdlog::info("scaler shard {} of {} is handed over to {}", i, shards_.size(), to);
+    StopDeciding(i);
+    // What was decided before is still written down; such a write ends within the margin.
+    const MonotonicTime last = std::min(shard.watched.valid_until, now + kLastWrites);
+    published_[i].valid_until.store(absl::ToInt64Nanoseconds(last));
+    shard.hand_over_at = last + options_.WriteMargin();
+  }
+
+  // One that was lost and taken again: a write of before may still be under way.
+  bool MayRelease(const Shard& shard) const {
+    return clock_.MonotonicNow() >= shard.may_have_written + options_.WriteMargin();
+  }
+
+  void GiveBack(size_t i) {
+    Disown(i);
+    keeper_.Release(shards_[i].watched);
+  }
+
+  // A shard that is not ours: taken when it may be. When to look at it again.
+  MonotonicTime ConsiderTaking(size_t i, bool ours) {
+    WatchedLease& watched = shards_[i].watched;
+    const MonotonicTime later = clock_.MonotonicNow() + options_.retry_period;
+    if (!keeper_.Read(watched)) return later;
+    const MonotonicTime now = clock_.MonotonicNow();
+    MonotonicTime at = keeper_.RunsOut(watched);
+    if (watched.lease.holder == options_.identity) at = now;  // an answer got lost
+    if (watched.free()) at = ours ? now : watched.changed + 2 * options_.retry_period;
+    // One that somebody has deleted may still be held, and is then made anew by its owner.
+    if (watched.lease.resource_version.empty()) at = keeper_.RunsOut(watched);
+    if (count_.settled()) at = now;  // all of them had ended
+    if (now < at) return std::min(at, later);
+    const std::string before = watched.lease.holder;
+    const absl::Status status = keeper_.Take(watched);
+    if (status.ok()) {
+      shards_[i].confirmed = false;
+      spdlog::info("scaler shard {} of {} is taken{}", i, shards_.size(),
+                   before.empty() || before == options_.identity
+                       ? ""
+                       : absl::StrCat(", the lease of ", before, " has run out"));
+    } else if (!absl::IsAborted(status) && !absl::IsAlreadyExists(status)) {
+      keeper_.Note(watched, status);
+    }
+    return later;
+  }
+
+  // What was taken, in this round or in one before that could not tell, is given back where the
+  // number of shards has changed meanwhile.
+  void ConfirmTaken() {
+    const auto taken = [](const Shard& shard) { return shard.watched.held && !shard.confirmed; };
+    if (std::none_of(shards_.begin(), shards_.end(), taken)) return;
+    const bool ours = count_.Confirm();
+    for (Shard& shard : shards_) {
+      if (!taken(shard)) continue;
+      shard.confirmed = ours;
+      if (!ours && MayRelease(shard)) keeper_.Release(shard.watched);
+    }
+  }
+
+  void LoadAndPublish(size_t i) {
+    Shard& shard = shards_[i];
+    if (!shard.watched.held || !shard.confirmed || shard.hand_over_at.has_value() ||
+        (shard.loaded && published_[i].owned.load())) {
+      return;
+    }
+    if (!shard.loaded && !Load(i) && shard.load_failures < kLoadTries) return;
+    published_[i].remembers.store(shard.loaded);
+    if (published_[i].owned.load()) {
+      changed_ = changed_ || shard.loaded;
+    } else if (clock_.MonotonicNow() < shard.watched.valid_until) {
+      Publish(i);
+    }
+  }
+
+  // What is kept of it. False: it is not known yet.
+  bool Load(size_t i) {
+    Shard& shard = shards_[i];
+    absl::Status status;
+    if (memory_ != nullptr) {
+      status = memory_->Load(static_cast<int>(i),
+                             {.epoch = shard.watched.lease.transitions, .division = count_.term()});
+    }
+    shard.loaded = status.ok() || absl::IsPermissionDenied(status);
+    if (!status.ok() && (shard.loaded || ++shard.load_failures == kLoadTries)) {
+      spdlog::warn("scaler shard {}: {}: {}", i,
+                   shard.loaded ? "begun without what was kept"
+                                : "nothing is made smaller until what was kept can be read",
+                   std::string(status.message()));
+    }
+    return shard.loaded;
+  }
+
+  void TellOfChange() {
+    std::function<void()> on_change;
+    {
+      absl::MutexLock lock(&mutex_);
+      on_change = on_change_;
+    }
+    if (on_change) on_change();
+  }
+
+  const ElectionOptions options_;
+  ShardMemory* const memory_;
+  Clock& clock_;
+
+  // Of the election's thread alone.
+  LeaseKeeper keeper_;
+  Members members_;
+  ShardCount count_;
+  std::vector<Shard> shards_;
+  bool changed_ = false;
+
+  std::vector<Published> published_;
+
+  mutable absl::Mutex mutex_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status ready_ ABSL_GUARDED_BY(mutex_) =
+      absl::UnavailableError("the leases of the shards have not been read yet");
+  std::function<void()> on_change_ ABSL_GUARDED_BY(mutex_);
+  std::thread thread_;
+};
+
+ShardElection::ShardElection(ElectionOptions options, LeaseStore& leases, ShardMemory* memory,
+                             Clock& clock)
+    : impl_(std::make_unique<Impl>(std::move(options), leases, memory, clock)) {}
+ShardElection::~ShardElection() = default;
+
+void ShardElection::Start() { impl_->Start(); }
+void ShardElection::Stop() { impl_->Stop(); }
+absl::Duration ShardElection::Round() { return impl_->Round(); }
+
+bool ShardElection::Owns(const AutoscalerKey& key) const {
+  return OwnsShard(ShardOf(key, impl_->options().shards));
+}
+
+bool ShardElection::MayWrite(const AutoscalerKey& key, MonotonicTime now) const {
+  return MayWriteShard(ShardOf(key, impl_->options().shards), now);
+}
+
+bool ShardElection::Remembers(const AutoscalerKey& key) const {
+  return impl_->Remembers(static_cast<size_t>(ShardOf(key, impl_->options().shards)));
+}
+
+bool ShardElection::MayShrink(const AutoscalerKey& key) {
+  if (!Remembers(key)) return false;
+  return impl_->memory() == nullptr || impl_->memory()->IsSafe(key);
+}
+
+std::optional<RememberedState> ShardElection::Restore(const AutoscalerKey& key, int32_t current,
+                                                      absl::Time now) {
+  return impl_->memory() == nullptr ? std::nullopt : impl_->memory()->Take(key, current, now);
+}
+
+void ShardElection::OnChange(std::function<void()> on_change) {
+  impl_->OnChange(std::move(on_change));
+}
+
+bool ShardElection::OwnsShard(int shard) const { return impl_->Owns(static_cast<size_t>(shard)); }
+
+bool ShardElection::MayWriteShard(int shard, MonotonicTime now) const {
+  return impl_->MayWrite(static_cast<size_t>(shard), now);
+}
+
+size_t ShardElection::owned() const { return impl_->owned(); }
+absl::Status ShardElection::Ready() const { return impl_->Ready(); }
+
+}  // namespace flyball::scaler

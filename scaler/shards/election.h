@@ -1,0 +1,131 @@
+// Which shards this replica owns: one Lease for each shard, and the fence before every write.
+//
+// A replica owns a shard while it holds its Lease and renewed it less than `renew_deadline` ago,
+// counted from the START of the request that renewed it, on its own monotonic clock. Another one
+// takes a Lease only when its record did not change for `lease_duration` on the other's own clock,
+// which began after that request had its effect. So between the last moment at which MayWrite is
+// true and the first at which another replica's is there are always `lease_duration` -
+// `renew_deadline` (WriteMargin): a write must not take longer than that. Wall times are only
+// written for people to read; a jump of them changes nothing. What is needed beside it is that the
+// monotonic clocks of two machines do not differ in speed by more than that margin in a lease
+// duration (a third, with the defaults).
+//
+// All replicas go by the same number of shards (shard_count.h); one with another number owns none
+// until no other number has an owner.
+//
+// With several shards each replica also holds a member Lease (`flyball-scaler-member-<k>`, the
+// first k that is free), so that all know who lives. A shard that should be with another living
+// replica (shards.h) for a lease duration is handed over: no longer decided, for two seconds still
+// written what was decided before, WriteMargin later saved and released. Whoever finds a Lease run
+// out takes it, wherever it should be; of a released one the replica that it should be with has the
+// first try. One that was deleted is made anew by its owner; others wait as for one that is held.
+//
+// Thread-safe. One thread does a round each `retry_period`, or sooner when a Lease is about to run
+// out. It calls ShardMemory and the function of OnChange.
+// Source:  k8s.io/client-go v0.34.4 leaderelection, for one Lease; its three times and defaults.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "scaler/shards/lease_store.h"
+#include "scaler/stores/ownership.h"
+
+namespace flyball::scaler {
+
+struct ElectionOptions {
+  std::string ns;        // where the Leases are
+  std::string identity;  // unique for each process, also of one pod after the other
+  int shards = 1;        // 1..kMaxShards; the same on all replicas
+  std::string prefix = "flyball-scaler";
+  absl::Duration lease_duration = absl::Seconds(15);  // whole seconds
+  absl::Duration renew_deadline = absl::Seconds(10);
+  absl::Duration retry_period = absl::Seconds(2);
+
+  // How long a write may take that MayWrite allowed.
+  absl::Duration WriteMargin() const { return lease_duration - renew_deadline; }
+};
+
+// kInvalidArgument names the flag: lease_duration > renew_deadline > 1.2 * retry_period > 0, as
+// client-go asks for.
+absl::Status CheckElection(const ElectionOptions& options);
+
+// Since when a shard is ours.
+struct ShardTerm {
+  // Of a process without an election, which can't know how many there were before it.
+  static constexpr int64_t kNoElection = -1;
+
+  int64_t epoch = kNoElection;  // how often it changed hands
+  int64_t division = 0;         // ShardCount::term
+};
+
+// What goes with a shard from owner to owner. Called from the election's thread, but IsSafe and
+// Take.
+class ShardMemory {
+ public:
+  virtual ~ShardMemory() = default;
+  // Nobody owns a shard: what is kept of `before` shards is divided anew for the present number, in
+  // that term of ShardCount. May be called again where it failed half way.
+  virtual absl::Status Move(int before, int64_t division) = 0;
+  // The shard is ours from now on. kPermissionDenied: there is nothing that could be read; any
+  // other error: to be tried again a little later.
+  virtual absl::Status Load(int shard, const ShardTerm& term) = 0;
+  // It is about to be released: the last chance to write it down.
+  virtual void Save(int shard) = 0;
+  // It is not ours any more.
+  virtual void Drop(int shard) = 0;
+  // As Ownership::MayShrink. Whoever asks and may not will be able to soon, or be told why not.
+  virtual bool IsSafe(const AutoscalerKey& key) = 0;
+  // As Ownership::Restore.
+  virtual std::optional<RememberedState> Take(const AutoscalerKey& key, int32_t current,
+                                              absl::Time now) = 0;
+};
+
+class ShardElection : public Ownership {
+ public:
+  // All outlive the election; `memory` may be nullptr.
+  ShardElection(ElectionOptions options, LeaseStore& leases, ShardMemory* memory, Clock& clock);
+  ~ShardElection() override;  // stops
+  ShardElection(const ShardElection&) = delete;
+  ShardElection& operator=(const ShardElection&) = delete;
+
+  void Start();
+  // Ends the thread, saves and releases all shards. To be called when nothing decides any more.
+  void Stop();
+
+  bool Owns(const AutoscalerKey& key) const override;
+  bool MayWrite(const AutoscalerKey& key, MonotonicTime now) const override;
+  bool Remembers(const AutoscalerKey& key) const override;
+  bool MayShrink(const AutoscalerKey& key) override;
+  std::optional<RememberedState> Restore(const AutoscalerKey& key, int32_t current,
+                                         absl::Time now) override;
+  void OnChange(std::function<void()> on_change) override;
+
+  // The same for a shard.
+  bool OwnsShard(int shard) const;
+  bool MayWriteShard(int shard, MonotonicTime now) const;
+  size_t owned() const;
+
+  // OK once every Lease could be read or taken in one round; else what failed last. Also OK while
+  // replicas with another number of shards are waited for: a roll-out has to go on.
+  absl::Status Ready() const;
+
+  // One round, now; how long to wait until the next. Only for tests, instead of Start.
+  absl::Duration Round();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace flyball::scaler

@@ -1,0 +1,127 @@
+#include "scaler/shards/lease_keeper.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+namespace flyball::scaler {
+
+LeaseKeeper::LeaseKeeper(LeaseTerms terms, LeaseStore& store, Clock& clock)
+    : terms_(std::move(terms)), store_(store), clock_(clock) {}
+
+WatchedLease LeaseKeeper::Watch(std::string name) const {
+  WatchedLease watched;
+  watched.lease = NewLease(std::move(name));
+  return watched;
+}
+
+kube::Lease LeaseKeeper::NewLease(std::string name) const {
+  kube::Lease lease;
+  lease.ns = terms_.ns;
+  lease.name = std::move(name);
+  return lease;
+}
+
+void LeaseKeeper::Note(const WatchedLease& watched, const absl::Status& status) {
+  error_ =
+      absl::Status(status.code(), absl::StrCat("lease ", watched.lease.ns, "/", watched.lease.name,
+                                               ": ", std::string(status.message())));
+}
+
+// Takes over what was read. A new record is counted from after the answer: its writer has been
+// sure of it from an earlier moment on.
+void LeaseKeeper::See(WatchedLease& watched, const kube::Lease& lease) {
+  if (!watched.seen || lease != watched.lease) watched.changed = clock_.MonotonicNow();
+  watched.seen = true;
+  watched.lease = lease;
+}
+
+bool LeaseKeeper::Read(WatchedLease& watched) {
+  const absl::StatusOr<kube::Lease> lease = store_.Get(watched.lease.name);
+  if (lease.ok()) {
+    See(watched, *lease);
+    return true;
+  }
+  if (absl::IsNotFound(lease.status())) {
+    See(watched, NewLease(watched.lease.name));
+    return true;
+  }
+  Note(watched, lease.status());
+  return false;
+}
+
+absl::Status LeaseKeeper::Take(WatchedLease& watched) {
+  kube::Lease lease = watched.lease;
+  if (lease.holder != terms_.identity) {
+    lease.holder = terms_.identity;
+    lease.acquire_time = clock_.WallNow();
+    if (!lease.resource_version.empty()) ++lease.transitions;
+  }
+  lease.renew_time = clock_.WallNow();
+  lease.duration = terms_.lease_duration;
+  const MonotonicTime start = clock_.MonotonicNow();
+  const absl::StatusOr<kube::Lease> stored = store_.Put(lease);
+  if (!stored.ok()) return stored.status();
+  See(watched, *stored);
+  watched.held = true;
+  watched.valid_until = start + terms_.renew_deadline;
+  return absl::OkStatus();
+}
+
+void LeaseKeeper::Renew(WatchedLease& watched) {
+  absl::Status status = Take(watched);
+  if (absl::IsAborted(status) || absl::IsNotFound(status) || absl::IsAlreadyExists(status)) {
+    // An earlier answer may have got lost, or somebody else has it.
+    if (Read(watched)) {
+      const bool deleted = watched.lease.resource_version.empty();
+      if (watched.lease.holder != terms_.identity && !deleted) {
+        watched.held = false;
+        return;
+      }
+      status = Take(watched);
+    }
+  }
+  if (!status.ok()) Note(watched, status);
+  if (clock_.MonotonicNow() >= watched.valid_until) watched.held = false;
+}
+
+void LeaseKeeper::Release(WatchedLease& watched) {
+  kube::Lease lease = watched.lease;
+  lease.holder.clear();
+  lease.renew_time = clock_.WallNow();
+  watched.held = false;
+  const absl::StatusOr<kube::Lease> stored = store_.Put(lease);
+  if (stored.ok()) {
+    See(watched, *stored);
+  } else {
+    spdlog::warn("lease {}/{}: cannot be released, it will run out: {}", lease.ns, lease.name,
+                 std::string(stored.status().message()));
+  }
+}
+
+absl::Status LeaseKeeper::Write(WatchedLease& watched, std::string holder) {
+  kube::Lease lease = watched.lease;
+  lease.holder = std::move(holder);
+  lease.acquire_time = lease.renew_time = clock_.WallNow();
+  lease.duration = terms_.lease_duration;
+  if (!lease.resource_version.empty()) ++lease.transitions;
+  const absl::StatusOr<kube::Lease> stored = store_.Put(lease);
+  if (!stored.ok()) return stored.status();
+  See(watched, *stored);
+  return absl::OkStatus();
+}
+
+MonotonicTime LeaseKeeper::RunsOut(const WatchedLease& watched) const {
+  const absl::Duration own = terms_.lease_duration;
+  return watched.changed + std::clamp(watched.lease.duration, own, std::max(own, kLongestLease));
+}
+
+bool LeaseKeeper::Lives(const WatchedLease& watched) const {
+  return !watched.free() && clock_.MonotonicNow() < RunsOut(watched);
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,121 @@
+#include "scaler/shards/shard_count.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "scaler/shards/election.h"
+#include "scaler/shards/shards.h"
+
+namespace flyball::scaler {
+namespace {
+
+bool IsCount(absl::string_view text, int& count) {
+  return absl::SimpleAtoi(text, &count) && count >= 1 && count <= kMaxShards;
+}
+
+}  // namespace
+
+AgreedCount AgreedCount::Parse(absl::string_view holder) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(holder, "->");
+  AgreedCount count;
+  int announced = 0;
+  if (parts.size() == 1 && IsCount(parts[0], count.shards)) return count;
+  if (parts.size() == 2 && (parts[0] == "0" || IsCount(parts[0], count.shards)) &&
+      IsCount(parts[1], announced)) {
+    count.announced = announced;
+    return count;
+  }
+  return {};
+}
+
+std::string AgreedCount::ToString() const {
+  return announced.has_value() ? absl::StrCat(shards, "->", *announced) : absl::StrCat(shards);
+}
+
+ShardCount::ShardCount(LeaseKeeper& keeper, std::string prefix, int shards, ShardMemory* memory,
+                       Clock& clock)
+    : keeper_(keeper),
+      prefix_(std::move(prefix)),
+      shards_(shards),
+      memory_(memory),
+      clock_(clock),
+      record_(keeper_.Watch(absl::StrCat(prefix_, "-shards"))) {}
+
+std::string ShardCount::LeaseOf(size_t shard) const { return absl::StrCat(prefix_, "-", shard); }
+
+bool ShardCount::SaysOurs() const { return record_.lease.holder == absl::StrCat(shards_); }
+
+bool ShardCount::Confirm() { return keeper_.Read(record_) && SaysOurs(); }
+
+ShardCount::State ShardCount::Round() {
+  settled_ = false;
+  if (!keeper_.Read(record_)) return State::kUnknown;
+  const std::string waited_for = std::exchange(waits_for_, "");
+  if (SaysOurs()) {
+    others_.clear();
+    if (!waited_for.empty()) spdlog::info("scaler: all replicas go by {} shards now", shards_);
+    return State::kOurs;
+  }
+  const AgreedCount agreed = AgreedCount::Parse(record_.lease.holder);
+  const int before = agreed.shards;
+  const bool announced = agreed.announced == shards_;
+  const auto wait = [&](std::string why) {
+    if (why != waited_for) spdlog::warn("scaler: {}", why);
+    waits_for_ = std::move(why);
+    return State::kOther;
+  };
+  const int most = std::max(agreed.announced.value_or(0), shards_);
+  if (!AllEnded(before, most)) {
+    const std::string others =
+        before == 0 ? "the number of shards is not agreed on yet, and leases of shards are held"
+                    : absl::StrCat("other replicas go by ", before, " shards, this one by ",
+                                   shards_, " (--scaler-shards)");
+    return wait(absl::StrCat(others, ": it decides nothing until they have stopped"));
+  }
+  if (!announced && !Say({.shards = before, .announced = shards_})) {
+    return Confirm() ? State::kOurs : State::kOther;
+  }
+  // Somebody who looked at the number before may have taken a shard since.
+  if (!AllEnded(before, most)) return State::kOther;
+  if (memory_ != nullptr && before != 0) {
+    if (const absl::Status moved = memory_->Move(before, term()); !moved.ok()) {
+      return wait(absl::StrCat("what is remembered of ", before, " shards cannot be moved to ",
+                               shards_, ": ", moved.message()));
+    }
+  }
+  settled_ = Say({.shards = shards_, .announced = std::nullopt});
+  return settled_ || Confirm() ? State::kOurs : State::kOther;
+}
+
+// A number that nobody knows may have had any shards: those that exist stand in a row.
+bool ShardCount::AllEnded(int before, int most) {
+  bool ended = true;
+  for (size_t i = 0; i < kMaxShards; ++i) {
+    if (i == others_.size()) others_.push_back(keeper_.Watch(LeaseOf(i)));
+    WatchedLease& watched = others_[i];
+    // What is read now was so at this time or later: a renewal under way till then is seen.
+    const MonotonicTime now = clock_.MonotonicNow();
+    if (!keeper_.Read(watched)) return false;
+    const bool missing = watched.lease.resource_version.empty();
+    // One of theirs that somebody has deleted may still be held: its owner makes it anew.
+    const bool deleted = missing && i < static_cast<size_t>(before);
+    // The others are looked at all the same: each is counted from when it was first seen.
+    if ((deleted || !watched.free()) && now < keeper_.RunsOut(watched)) ended = false;
+    if (missing && i + 1 >= static_cast<size_t>(std::max(before, most))) break;
+  }
+  return ended;
+}
+
+bool ShardCount::Say(const AgreedCount& count) {
+  const absl::Status status = keeper_.Write(record_, count.ToString());
+  if (status.ok()) return true;
+  if (!absl::IsAborted(status) && !absl::IsAlreadyExists(status)) keeper_.Note(record_, status);
+  return false;
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,31 @@
+// Which shard an autoscaler belongs to, and which replica of the program a shard should be with.
+//
+// Pure, and the same in every process: no seeded hash. Rendezvous hashing: everybody ranks all
+// candidates by a hash of (candidate, what is placed) and takes the highest, so that a candidate
+// that comes or goes moves only its own part.
+//
+// Autoscalers of one namespace share a shard, for two reasons: whether two of them select the same
+// pods is only known to who decides both, and equal queries are asked once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "scaler/stores/managed.h"
+
+namespace flyball::scaler {
+
+inline constexpr int kMaxShards = 256;
+
+// 0 <= the result < `shards`, which is at least 1.
+int ShardOf(const AutoscalerKey& key, int shards);
+int ShardOfNamespace(absl::string_view ns, int shards);
+
+// For each shard the index in `members` (not empty, without repetition, any order) of the replica
+// that it should be with. No replica gets more than ceil(shards / members): a shard whose first
+// choice is full goes to its next one.
+std::vector<size_t> AssignShards(int shards, absl::Span<const std::string> members);
+
+}  // namespace flyball::scaler

@@ -1,0 +1,605 @@
+#include "scaler/shards/state_store.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "base/go/arithmetic.h"
+#include "base/status_macros.h"
+#include "base/steady_wait.h"
+#include "scaler/shards/shards.h"
+#include "scaler/stores/state_upkeep.h"
+
+namespace flyball::scaler {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kEpochAnnotation[] = "flyball.dev/lease-transitions";
+constexpr char kDivisionAnnotation[] = "flyball.dev/shard-division";
+constexpr char kDataKey[] = "state";
+constexpr absl::Duration kLongestPeriod = absl::Minutes(30);  // of a policy
+// Times alone that moved on are not worth a write until they moved this far.
+constexpr absl::Duration kTimesWorthAWrite = absl::Minutes(1);
+// Longer than any write of a shard takes.
+constexpr absl::Duration kLongWait = absl::Minutes(1);
+
+// A stored ConfigMap, as far as we are interested.
+struct Stored {
+  std::string resource_version;
+  int64_t epoch = -1;
+  int64_t division = 0;
+  std::string bytes;
+};
+
+// A number in an annotation; `otherwise` where there is none.
+int64_t NumberOf(const Json& annotations, const char* name, int64_t otherwise) {
+  int64_t number = otherwise;
+  if (annotations.is_object() && annotations.contains(name) && annotations[name].is_string()) {
+    const std::string text = annotations[name];
+    if (!absl::SimpleAtoi(text, &number)) number = otherwise;
+  }
+  return number;
+}
+
+absl::StatusOr<Stored> ParseStored(const std::string& json) {
+  const Json document = Json::parse(json, nullptr, false);
+  Stored out;
+  if (!document.is_object() || !document.contains("metadata") ||
+      !document["metadata"].is_object()) {
+    return absl::DataLossError("the answer is no ConfigMap");
+  }
+  const Json& metadata = document["metadata"];
+  if (metadata.contains("resourceVersion") && metadata["resourceVersion"].is_string()) {
+    out.resource_version = metadata["resourceVersion"];
+  }
+  const Json annotations = metadata.value("annotations", Json::object());
+  out.epoch = NumberOf(annotations, kEpochAnnotation, -1);
+  out.division = NumberOf(annotations, kDivisionAnnotation, 0);
+  const Json data = document.value("binaryData", Json::object());
+  if (data.is_object() && data.contains(kDataKey) && data[kDataKey].is_string()) {
+    const std::string text = data[kDataKey];
+    if (!absl::Base64Unescape(text, &out.bytes)) return absl::DataLossError("not base64");
+  }
+  return out;
+}
+
+// Whether the values, not the times, are the same.
+bool SameValues(const ScalerState& a, const ScalerState& b) {
+  const auto same_replicas = [](const Recommendation& x, const Recommendation& y) {
+    return x.replicas == y.replicas;
+  };
+  return std::equal(a.recommendations.begin(), a.recommendations.end(), b.recommendations.begin(),
+                    b.recommendations.end(), same_replicas) &&
+         a.scale_ups == b.scale_ups && a.scale_downs == b.scale_downs;
+}
+
+absl::Time Newest(const ScalerState& state) {
+  return state.recommendations.empty() ? absl::InfinitePast() : state.recommendations.back().time;
+}
+
+// Where a record was saved, in our time: its past gets no older until it is read, but for
+// additions, which allow removals. What lies ahead of our clock moves in any case.
+void CountAsSavedAt(absl::Time saved_at, absl::Time now, ScalerState& state) {
+  const absl::Duration since = now - saved_at;
+  for (Recommendation& item : state.recommendations) item.time += since;
+  for (ScaleEvent& item : state.scale_downs) item.time += since;
+  for (ScaleEvent& item : state.scale_ups) item.time += std::min(since, absl::ZeroDuration());
+}
+
+// Leaves out what is older than `oldest`, and moves to `now` what lies ahead of it.
+template <typename Item>
+void Settle(absl::Time oldest, absl::Time now, std::vector<Item>& items) {
+  std::erase_if(items, [oldest](const Item& item) { return item.time < oldest; });
+  for (Item& item : items) item.time = std::min(item.time, now);
+}
+
+}  // namespace
+
+ScalerState BringForward(const KeptAutoscaler& kept, bool complete, int32_t current, absl::Time now,
+                         const StateStoreOptions& options) {
+  ScalerState state = kept.state;
+  Settle(now - options.longest_window, now, state.recommendations);
+  Settle(now - kLongestPeriod, now, state.scale_ups);
+  Settle(now - kLongestPeriod, now, state.scale_downs);
+  // Of replicas that came nobody knows by whom; they would allow as many removals.
+  if (current < kept.replicas) {
+    state.scale_downs.push_back({.change = WrapSub32(kept.replicas, current), .time = now});
+  }
+  // As RecordInitialRecommendation stamps it: older than the recommendation that follows.
+  if (!complete || current != kept.replicas || state.recommendations.empty()) {
+    state.recommendations.push_back({.replicas = current, .time = now - absl::Microseconds(1)});
+  }
+  return state;
+}
+
+class StateStore::Impl {
+ public:
+  Impl(StateStoreOptions options, kube::ApiClient& client, Clock& clock)
+      : options_(std::move(options)),
+        client_(client),
+        clock_(clock),
+        shards_(static_cast<size_t>(options_.shards)) {}
+
+  ~Impl() { Stop(); }
+
+  void UseFence(std::function<bool(int)> may_write) {
+    absl::MutexLock lock(&mutex_);
+    may_write_ = std::move(may_write);
+  }
+
+  void Start() {
+    thread_ = std::thread([this] {
+      // Looked at more often than written, so that a shard taken in between is not late.
+      const absl::Duration step =
+          std::max(std::min(options_.interval / 8, options_.soonest), absl::Milliseconds(10));
+      for (;;) {
+        {
+          absl::MutexLock lock(&mutex_);
+          if (AwaitFor(mutex_, absl::Condition(&stopping_), step)) return;
+        }
+        WriteWhatChanged();
+      }
+    });
+  }
+
+  void Stop() {
+    {
+      absl::MutexLock lock(&mutex_);
+      stopping_ = true;
+    }
+    if (thread_.joinable()) thread_.join();
+  }
+
+  absl::Status Move(int before, int64_t division) {
+    const int count = std::max(before, options_.shards);
+    std::vector<Stored> stored(static_cast<size_t>(count));
+    std::vector<KeptShard> kept_before;
+    std::map<AutoscalerKey, KeptAutoscaler> all;
+    for (int index = 0; index < count; ++index) {
+      KeptShard kept;
+      RETURN_IF_ERROR(Read(index, stored[static_cast<size_t>(index)], kept));
+      for (KeptAutoscaler& item : kept.autoscalers) {
+        const auto [found, fresh] = all.try_emplace(item.key, item);
+        if (!fresh && Newest(found->second.state) < Newest(item.state)) {
+          found->second = std::move(item);
+        }
+      }
+      kept_before.push_back(std::move(kept));
+    }
+    for (int index = 0; index < options_.shards; ++index) {
+      const Stored& old = stored[static_cast<size_t>(index)];
+      // Somebody who began this before us has done it, or its owner has written it since.
+      if (old.division == division && !old.resource_version.empty()) continue;
+      KeptShard kept{.saved_at = clock_.WallNow(), .complete = false, .autoscalers = {}};
+      for (auto& [key, item] : all) {
+        if (ShardOf(key, options_.shards) == index) kept.autoscalers.push_back(item);
+      }
+      // What it held before stays behind that: whoever has to begin anew finds all of it.
+      for (const KeptAutoscaler& item : kept_before[static_cast<size_t>(index)].autoscalers) {
+        if (ShardOf(item.key, options_.shards) != index) kept.autoscalers.push_back(item);
+      }
+      if (kept.autoscalers.empty() && old.resource_version.empty()) continue;
+      const Record record{.epoch = old.epoch, .division = division};
+      RETURN_IF_ERROR(
+          PutOnce(index, record, EncodeShard(kept, options_.most_bytes).bytes, old.resource_version)
+              .status());
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Load(int index, const ShardTerm& term) {
+    Stored stored;
+    KeptShard kept;
+    RETURN_IF_ERROR(Read(index, stored, kept));
+    absl::MutexLock lock(&mutex_);
+    Shard& shard = shards_[static_cast<size_t>(index)];
+    shard = Shard();
+    shard.loaded = true;
+    // Also when the Lease was deleted and counts anew.
+    shard.record.epoch = std::max(term.epoch, stored.epoch + 1);
+    shard.record.division = std::max(term.division, stored.division);
+    shard.resource_version = stored.resource_version;
+    // An owner between that one and us would have decided without a trace.
+    shard.complete =
+        kept.complete && stored.epoch + 1 == term.epoch && stored.division == term.division;
+    shard.written_at = clock_.MonotonicNow();
+    for (KeptAutoscaler& item : kept.autoscalers) {
+      if (ShardOf(item.key, options_.shards) != index) continue;
+      Entry& entry = shard.entries[item.key];
+      entry.untaken = true;
+      entry.replicas = item.replicas;
+      entry.state = std::move(item.state);
+      entry.saved = true;
+      entry.wall_offset = WallOffset();
+      entry.seen = clock_.MonotonicNow();
+    }
+    return absl::OkStatus();
+  }
+
+  void Save(int index) { Write(index, true); }
+
+  void Drop(int index) {
+    absl::MutexLock lock(&mutex_);
+    shards_[static_cast<size_t>(index)] = Shard();
+  }
+
+  std::optional<RememberedState> Take(const AutoscalerKey& key, int32_t current, absl::Time now) {
+    KeptAutoscaler kept;
+    bool complete = false;
+    {
+      absl::MutexLock lock(&mutex_);
+      Shard& shard = ShardFor(key);
+      const auto found = shard.entries.find(key);
+      if (found == shard.entries.end() || !found->second.untaken) return std::nullopt;
+      found->second.untaken = false;
+      FollowClock(found->second);
+      kept = {.key = key, .replicas = found->second.replicas, .state = found->second.state};
+      complete = shard.complete;
+    }
+    return RememberedState{.state = BringForward(kept, complete, current, now, options_),
+                           .complete = complete};
+  }
+
+  void OnDecision(const DecisionRecord& record) {
+    // In mode shadow nothing is written anywhere.
+    if (record.mode == Mode::kShadow || record.decision == nullptr ||
+        record.decision->outcome == Outcome::kScaleUnknown) {
+      return;
+    }
+    const Decision& decision = *record.decision;
+    thread_local ScalerState compact;
+    CompactState(decision.state, compact);
+    absl::MutexLock lock(&mutex_);
+    Shard& shard = ShardFor(record.managed->key);
+    if (!shard.loaded) return;
+    Entry& entry = shard.entries[record.managed->key];
+    const int32_t replicas = record.scale_written ? decision.desired : decision.current;
+    if (entry.untaken || entry.replicas != replicas || !SameValues(entry.state, compact) ||
+        Newest(compact) - entry.written_newest >= kTimesWorthAWrite) {
+      shard.changed = true;
+    }
+    if (record.scale_written) entry.change_unsaved = true;
+    if (!entry.IsSafe()) shard.urgent = shard.changed = true;
+    entry.untaken = false;
+    entry.rest = RestShare();
+    entry.replicas = replicas;
+    entry.wall_offset = record.wall_offset.value_or(WallOffset());
+    entry.seen = clock_.MonotonicNow();
+    std::swap(entry.state, compact);
+  }
+
+  bool IsSafe(const AutoscalerKey& key) {
+    absl::MutexLock lock(&mutex_);
+    const Shard& shard = ShardFor(key);
+    // Where nothing can be read or written there is nothing to wait for.
+    if (!shard.loaded || shard.forbidden) return true;
+    const auto found = shard.entries.find(key);
+    return found != shard.entries.end() && found->second.IsSafe();
+  }
+
+  void OnRest(const AutoscalerKey& key, int32_t recommendation, const RestShare& share) {
+    absl::MutexLock lock(&mutex_);
+    Shard& shard = ShardFor(key);
+    const auto found = shard.entries.find(key);
+    if (found == shard.entries.end()) return;
+    TakeRest(found->second);
+    found->second.rest = share;
+    found->second.recommendation = recommendation;
+  }
+
+  void OnForgotten(const AutoscalerKey& key) {
+    absl::MutexLock lock(&mutex_);
+    Shard& shard = ShardFor(key);
+    if (shard.entries.erase(key) > 0) shard.changed = true;
+  }
+
+  void WriteWhatChanged() {
+    for (int index = 0; index < options_.shards; ++index) Write(index, false);
+  }
+
+  Stats stats() const {
+    absl::MutexLock lock(&mutex_);
+    return stats_;
+  }
+
+ private:
+  struct Entry {
+    bool untaken = false;  // of an earlier owner, and not yet asked for
+    int32_t replicas = 0;
+    ScalerState state;           // compact
+    absl::Duration wall_offset;  // wall - monotonic, that its times are of
+    bool saved = false;          // it is in the record, or there is no room for it there
+    bool change_unsaved = false;
+    bool under_way = false;  // it is being written...
+    bool change_under_way = false;
+    MonotonicTime seen = absl::ZeroDuration();  // when it was decided last
+    absl::Time written_newest = absl::InfinitePast();
+    RestShare rest;              // each of its rounds has renewed...
+    int32_t recommendation = 0;  // ...the one for so many replicas
+
+    bool IsSafe() const { return saved && !change_unsaved && !change_under_way; }
+  };
+
+  // Which owner wrote something down.
+  struct Record {
+    int64_t epoch = 0;
+    int64_t division = 0;
+  };
+
+  struct Shard {
+    bool loaded = false;
+    bool writing = false;  // one write at a time
+    bool changed = false;
+    bool urgent = false;     // something waits for it to be written
+    bool forbidden = false;  // it may not be written
+    bool complete = false;   // what was read
+    bool said_dropped = false;
+    Record record;
+    std::string resource_version;  // "" when there is no ConfigMap
+    MonotonicTime written_at = absl::ZeroDuration();
+    absl::Duration write_took;
+    absl::flat_hash_map<AutoscalerKey, Entry> entries;
+  };
+
+  std::string Name(int index) const { return absl::StrCat(options_.prefix, "-", index); }
+  std::string Path(int index) const {
+    return kube::ObjectPath("", "v1", options_.ns, "configmaps", Name(index));
+  }
+  std::string FolderPath() const {
+    return kube::ObjectPath("", "v1", options_.ns, "configmaps", "");
+  }
+
+  Shard& ShardFor(const AutoscalerKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return shards_[static_cast<size_t>(ShardOf(key, options_.shards))];
+  }
+
+  absl::Duration WallOffset() const {
+    return clock_.WallNow() - absl::UnixEpoch() - clock_.MonotonicNow();
+  }
+
+  // The wall clock may have been set since its times were taken.
+  void FollowClock(Entry& entry) const {
+    const absl::Duration offset = WallOffset();
+    const absl::Duration jump = offset - std::exchange(entry.wall_offset, offset);
+    if (IsClockJump(jump)) ShiftTimes(jump, entry.state);
+  }
+
+  static void TakeRest(Entry& entry) {
+    if (entry.rest.rounds() == 0) return;
+    RenewRecommendation(entry.recommendation, entry.rest.rest->last(), entry.state);
+  }
+
+  // Whether what rests alone makes a write worth while.
+  static bool RestedLong(Shard& shard) {
+    return std::any_of(shard.entries.begin(), shard.entries.end(), [](const auto& item) {
+      const Entry& entry = item.second;
+      return entry.rest.rounds() > 0 &&
+             entry.rest.rest->last() - entry.written_newest >= kTimesWorthAWrite;
+    });
+  }
+
+  static absl::Status ReadKept(const std::string& json, Stored& stored, KeptShard& kept) {
+    ASSIGN_OR_RETURN(stored, ParseStored(json));
+    // Made for us to write into, as the Helm chart does.
+    if (stored.bytes.empty() && stored.epoch < 0) return absl::OkStatus();
+    if (stored.bytes.empty()) return absl::DataLossError("it is empty");
+    ASSIGN_OR_RETURN(kept, DecodeShard(stored.bytes));
+    return absl::OkStatus();
+  }
+
+  // What is kept of a shard, in our time. What does not read is nothing.
+  absl::Status Read(int index, Stored& stored, KeptShard& kept) {
+    const absl::StatusOr<std::string> json = client_.Get(Path(index));
+    if (absl::IsNotFound(json.status())) return absl::OkStatus();
+    RETURN_IF_ERROR(json.status());
+    const absl::Status status = ReadKept(*json, stored, kept);
+    if (!status.ok()) {
+      spdlog::warn("ConfigMap {}/{}: what was kept of the scaler is ignored: {}", options_.ns,
+                   Name(index), std::string(status.message()));
+      kept = KeptShard();
+    }
+    for (KeptAutoscaler& item : kept.autoscalers) {
+      CountAsSavedAt(kept.saved_at, clock_.WallNow(), item.state);
+    }
+    return absl::OkStatus();
+  }
+
+  // The content of a shard, those first that were decided last.
+  KeptShard Collect(Shard& shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    KeptShard out;
+    out.saved_at = clock_.WallNow();
+    const absl::Time oldest = out.saved_at - options_.longest_window;
+    for (auto& [key, entry] : shard.entries) {
+      TakeRest(entry);
+      FollowClock(entry);
+    }
+    const MonotonicTime long_ago = clock_.MonotonicNow() - options_.longest_window;
+    absl::erase_if(shard.entries, [&](const auto& item) {
+      return Newest(item.second.state) < oldest && item.second.seen < long_ago;
+    });
+    for (auto& [key, entry] : shard.entries) {
+      entry.written_newest = Newest(entry.state);
+      entry.under_way = true;
+      entry.change_under_way = std::exchange(entry.change_unsaved, false);
+      out.autoscalers.push_back({.key = key, .replicas = entry.replicas, .state = entry.state});
+    }
+    std::sort(out.autoscalers.begin(), out.autoscalers.end(),
+              [](const KeptAutoscaler& a, const KeptAutoscaler& b) {
+                const absl::Time newest_a = Newest(a.state), newest_b = Newest(b.state);
+                return newest_a != newest_b ? newest_a > newest_b : a.key < b.key;
+              });
+    return out;
+  }
+
+  // At a hand-over whatever it is, else when it changed, is due and the fence allows it.
+  void Write(int index, bool hand_over) {
+    KeptShard kept;
+    Record record;
+    std::string resource_version;
+    {
+      absl::MutexLock lock(&mutex_);
+      Shard& shard = shards_[static_cast<size_t>(index)];
+      const auto idle = [&shard] { return !shard.writing; };
+      while (!clock_.Await(mutex_, absl::Condition(&idle), kLongWait)) {
+      }
+      if (!shard.loaded) return;
+      // Large records are not written all the time.
+      const absl::Duration wait =
+          shard.urgent ? std::max(options_.soonest, 10 * shard.write_took) : options_.interval;
+      const bool due = clock_.MonotonicNow() - shard.written_at >= wait;
+      if (!hand_over && (!due || (!shard.changed && !RestedLong(shard)))) return;
+      if (shard.entries.empty() && shard.resource_version.empty()) return;
+      // At a hand-over the Lease is still ours, but writes to targets are not allowed any more.
+      if (!hand_over && may_write_ && !may_write_(index)) return;
+      shard.writing = true;
+      shard.changed = shard.urgent = false;
+      shard.written_at = clock_.MonotonicNow();
+      kept = Collect(shard);
+      record = shard.record;
+      resource_version = shard.resource_version;
+    }
+    kept.complete = hand_over;
+    const EncodedShard encoded = EncodeShard(kept, options_.most_bytes);
+    Finish(index, record.epoch, encoded.dropped,
+           Put(index, record, encoded.bytes, resource_version));
+  }
+
+  void Finish(int index, int64_t epoch, size_t dropped,
+              const absl::StatusOr<std::string>& resource_version) {
+    absl::MutexLock lock(&mutex_);
+    Shard& shard = shards_[static_cast<size_t>(index)];
+    shard.writing = false;
+    shard.write_took = clock_.MonotonicNow() - shard.written_at;
+    stats_.dropped += dropped;
+    ++(resource_version.ok() ? stats_.written : stats_.failed);
+    if (shard.loaded && shard.record.epoch == epoch) {
+      if (resource_version.ok()) shard.resource_version = *resource_version;
+      if (!resource_version.ok()) shard.changed = shard.urgent = true;
+      shard.forbidden = absl::IsPermissionDenied(resource_version.status());
+      for (auto& [key, entry] : shard.entries) EndOfWrite(resource_version.ok(), entry);
+      if (dropped > 0 && !shard.said_dropped) {
+        spdlog::warn(
+            "ConfigMap {}/{}: no room for {} of {} autoscalers: after a restart they "
+            "begin anew; use more --scaler-shards",
+            options_.ns, Name(index), dropped, shard.entries.size());
+      }
+      shard.said_dropped = dropped > 0;
+    }
+    if (!resource_version.ok()) {
+      spdlog::warn("ConfigMap {}/{}: what the scaler remembers cannot be written: {}", options_.ns,
+                   Name(index), std::string(resource_version.status().message()));
+    }
+  }
+
+  static void EndOfWrite(bool written, Entry& entry) {
+    const bool collected = std::exchange(entry.under_way, false);
+    const bool change = std::exchange(entry.change_under_way, false);
+    if (written) {
+      entry.saved = entry.saved || collected;
+    } else {
+      entry.change_unsaved = entry.change_unsaved || change;
+    }
+  }
+
+  std::string Document(int index, const Record& record, const std::string& bytes,
+                       const std::string& resource_version) const {
+    Json document = {{"apiVersion", "v1"}, {"kind", "ConfigMap"}};
+    Json& metadata = document["metadata"];
+    metadata = {{"name", Name(index)}, {"namespace", options_.ns}};
+    if (!resource_version.empty()) metadata["resourceVersion"] = resource_version;
+    metadata["labels"] = {{"app.kubernetes.io/managed-by", "flyball"}};
+    metadata["annotations"] = {{kEpochAnnotation, absl::StrCat(record.epoch)},
+                               {kDivisionAnnotation, absl::StrCat(record.division)}};
+    document["binaryData"] = {{kDataKey, absl::Base64Escape(bytes)}};
+    return document.dump();
+  }
+
+  // Writes under `resource_version`. The answer is the new one.
+  absl::StatusOr<std::string> PutOnce(int index, const Record& record, const std::string& bytes,
+                                      const std::string& resource_version) {
+    const std::string document = Document(index, record, bytes, resource_version);
+    ASSIGN_OR_RETURN(const std::string answer, resource_version.empty()
+                                                   ? client_.Create(FolderPath(), document)
+                                                   : client_.Update(Path(index), document));
+    ASSIGN_OR_RETURN(const Stored stored, ParseStored(answer));
+    return stored.resource_version;
+  }
+
+  // The same; after a conflict once more, unless a later owner was faster.
+  absl::StatusOr<std::string> Put(int index, const Record& record, const std::string& bytes,
+                                  std::string resource_version) {
+    for (int tries = 0;; ++tries) {
+      const absl::StatusOr<std::string> answer = PutOnce(index, record, bytes, resource_version);
+      if (answer.ok()) return answer;
+      const absl::Status& status = answer.status();
+      const bool changed =
+          absl::IsAborted(status) || absl::IsAlreadyExists(status) || absl::IsNotFound(status);
+      if (!changed || tries > 0) return status;
+      const absl::StatusOr<std::string> current = client_.Get(Path(index));
+      if (absl::IsNotFound(current.status())) {
+        resource_version.clear();
+        continue;
+      }
+      RETURN_IF_ERROR(current.status());
+      const absl::StatusOr<Stored> stored = ParseStored(*current);
+      if (stored.ok() && (stored->epoch > record.epoch || stored->division > record.division)) {
+        return absl::AbortedError("a later owner of the shard has written it already");
+      }
+      RETURN_IF_ERROR(stored.status());
+      resource_version = stored->resource_version;
+    }
+  }
+
+  const StateStoreOptions options_;
+  kube::ApiClient& client_;
+  Clock& clock_;
+  mutable absl::Mutex mutex_;
+  std::vector<Shard> shards_ ABSL_GUARDED_BY(mutex_);
+  Stats stats_ ABSL_GUARDED_BY(mutex_);
+  std::function<bool(int)> may_write_ ABSL_GUARDED_BY(mutex_);
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+StateStore::StateStore(StateStoreOptions options, kube::ApiClient& client, Clock& clock)
+    : impl_(std::make_unique<Impl>(std::move(options), client, clock)) {}
+StateStore::~StateStore() = default;
+
+void StateStore::UseFence(std::function<bool(int shard)> may_write) {
+  impl_->UseFence(std::move(may_write));
+}
+void StateStore::Start() { impl_->Start(); }
+void StateStore::Stop() { impl_->Stop(); }
+absl::Status StateStore::Move(int before, int64_t division) {
+  return impl_->Move(before, division);
+}
+absl::Status StateStore::Load(int shard, const ShardTerm& term) { return impl_->Load(shard, term); }
+void StateStore::Save(int shard) { impl_->Save(shard); }
+void StateStore::Drop(int shard) { impl_->Drop(shard); }
+bool StateStore::IsSafe(const AutoscalerKey& key) { return impl_->IsSafe(key); }
+std::optional<RememberedState> StateStore::Take(const AutoscalerKey& key, int32_t current,
+                                                absl::Time now) {
+  return impl_->Take(key, current, now);
+}
+void StateStore::OnDecision(const DecisionRecord& record) { impl_->OnDecision(record); }
+void StateStore::OnForgotten(const AutoscalerKey& key) { impl_->OnForgotten(key); }
+void StateStore::OnRest(const AutoscalerKey& key, int32_t recommendation, const RestShare& share) {
+  impl_->OnRest(key, recommendation, share);
+}
+void StateStore::OnRestOver(const AutoscalerKey& key) { impl_->OnRest(key, 0, {}); }
+void StateStore::WriteWhatChanged() { impl_->WriteWhatChanged(); }
+StateStore::Stats StateStore::stats() const { return impl_->stats(); }
+
+}  // namespace flyball::scaler

@@ -1,0 +1,48 @@
+#include "scaler/steps/apply_activation.h"
+
+#include "scaler/math/recording.h"
+
+namespace flyball::scaler {
+namespace {
+
+void Rescale(const Activation& activation, Decision& decision) {
+  decision.rescale = true;
+  decision.desired = activation.replicas;
+  decision.rescale_reason = activation.message;
+}
+
+}  // namespace
+
+void ApplyActivation(const DecisionInput& input, const Activation& activation, Decision& decision) {
+  SetCondition(decision,
+               {.type = kActive,
+                .status = activation.active ? ConditionStatus::kTrue : ConditionStatus::kFalse,
+                .reason = activation.reason,
+                .message = {activation.message}});
+  switch (activation.step) {
+    case ActivationStep::kFollowMetrics:
+      break;
+    case ActivationStep::kActivate:
+      SetCondition(
+          decision,
+          {.type = kScalingActive, .reason = activation.reason, .message = {activation.message}});
+      decision.outcome = Outcome::kBelowMin;
+      Rescale(activation, decision);
+      break;
+    case ActivationStep::kWait:
+      SetCondition(decision, {.type = kScalingActive,
+                              .status = ConditionStatus::kFalse,
+                              .reason = activation.reason,
+                              .message = {activation.message}});
+      break;
+    case ActivationStep::kDeactivate:
+      if (decision.outcome != Outcome::kDecided) break;
+      Rescale(activation, decision);
+      break;
+  }
+  if (!decision.rescale) {
+    decision.status_changed = !SemanticallyEqual(StoredStatus(input), decision.status);
+  }
+}
+
+}  // namespace flyball::scaler

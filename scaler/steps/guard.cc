@@ -1,0 +1,94 @@
+#include "scaler/steps/guard.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "kube/objects/quantity.h"
+
+namespace flyball::scaler {
+namespace {
+
+constexpr char kBeyond[] = " is beyond ±9.0e15";
+
+// Sums of thousandths that cannot overflow.
+__extension__ typedef __int128 WideInt;
+
+const kube::Quantity& Limit() {
+  static const kube::Quantity* const kLimit =
+      new kube::Quantity(kube::Quantity::FromMilli(static_cast<int64_t>(kMaxReadingUnits * 1000)));
+  return *kLimit;
+}
+
+const kube::Quantity& NegativeLimit() {
+  static const kube::Quantity* const kLimit =
+      new kube::Quantity(kube::Quantity::FromMilli(static_cast<int64_t>(kMaxReadingUnits * -1000)));
+  return *kLimit;
+}
+
+bool IsBeyond(const kube::Quantity& quantity) {
+  return quantity.Compare(Limit()) > 0 || quantity.Compare(NegativeLimit()) < 0;
+}
+
+template <typename Item>
+void Refuse(std::string error, MetricsAnswer<Item>& answer) {
+  answer.error = std::move(error);
+  answer.items.clear();
+}
+
+}  // namespace
+
+void GuardAnswer(MetricsAnswer<PodMetrics>& answer) {
+  for (const PodMetrics& pod : answer.items) {
+    for (const PodMetrics::ContainerUsage& container : pod.containers) {
+      for (const auto& [resource, usage] : container.usage) {
+        if (!IsBeyond(usage)) continue;
+        return Refuse(absl::StrCat(resource, " of container ", container.name, " of pod ", pod.name,
+                                   ": ", usage.ToString(), kBeyond),
+                      answer);
+      }
+    }
+  }
+}
+
+void GuardAnswer(MetricsAnswer<ObjectMetric>& answer) {
+  for (const ObjectMetric& item : answer.items) {
+    if (!IsBeyond(item.value)) continue;
+    return Refuse(absl::StrCat("value of ", item.object_name, ": ", item.value.ToString(), kBeyond),
+                  answer);
+  }
+}
+
+void GuardAnswer(MetricsAnswer<ExternalMetric>& answer) {
+  for (size_t i = 0; i < answer.items.size(); ++i) {
+    if (!IsBeyond(answer.items[i].value)) continue;
+    return Refuse(absl::StrCat("series ", i, ": ", answer.items[i].value.ToString(), kBeyond),
+                  answer);
+  }
+}
+
+void GuardReading(Reading& reading) {
+  if (!reading.error.empty()) return;
+  WideInt sum = 0;
+  for (const PodSample& sample : reading.samples) sum += sample.value_milli;
+  for (const int64_t amount : reading.amounts_milli) sum += amount;
+  const auto limit = static_cast<WideInt>(kMaxReadingUnits * 1000);
+  if (sum <= limit && sum >= -limit) return;
+  reading.error = absl::StrCat("the sum of ", reading.samples.size() + reading.amounts_milli.size(),
+                               " items", kBeyond);
+  reading.samples.clear();
+  reading.amounts_milli.clear();
+}
+
+void GuardStatus(const AutoscalerStatus& stored, Decision& decision) {
+  std::vector<MetricStatus>& metrics = decision.status.current_metrics;
+  bool changed = false;
+  for (size_t i = 0; i < metrics.size() && i < decision.proposals.size(); ++i) {
+    const Proposal& proposal = decision.proposals[i];
+    if (proposal.formula != Formula::kTotalOverTarget || proposal.base_replicas != 0) continue;
+    changed = changed || metrics[i].average_value.has_value();
+    metrics[i].average_value.reset();
+  }
+  if (changed) decision.status_changed = !SemanticallyEqual(stored, decision.status);
+}
+
+}  // namespace flyball::scaler

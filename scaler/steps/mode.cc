@@ -1,0 +1,23 @@
+#include "scaler/steps/mode.h"
+
+namespace flyball::scaler {
+namespace {
+
+Mode WantedMode(const Managed& managed, const ModeFlags& flags) {
+  const auto& annotations = managed.autoscaler.annotations;
+  const auto found = annotations.find(std::string(kModeAnnotation));
+  if (found == annotations.end()) return managed.own.mode.value_or(flags.mode);
+  if (found->second == "act") return Mode::kAct;
+  return found->second == "advise" ? Mode::kAdvise : Mode::kShadow;
+}
+
+}  // namespace
+
+Mode EffectiveMode(const Managed& managed, const ModeFlags& flags) {
+  if (managed.own.paused) return Mode::kShadow;
+  const Mode mode = WantedMode(managed, flags);
+  const bool stock = managed.key.kind == AutoscalerKind::kHpa && !flags.act_on_hpas;
+  return mode == Mode::kAct && stock ? Mode::kShadow : mode;
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,23 @@
+// What is done with the decisions of one autoscaler.
+//
+// Pure.
+#pragma once
+
+#include "scaler/stores/managed.h"
+
+namespace flyball::scaler {
+
+// On an autoscaler of either kind: "shadow", "advise" or "act".
+inline constexpr absl::string_view kModeAnnotation = "flyball.dev/mode";
+
+struct ModeFlags {
+  Mode mode = Mode::kShadow;  // --scaler-mode
+  bool act_on_hpas = false;   // --scaler-hpa
+};
+
+// The annotation wins over the spec, the spec over the flag. An annotation that is none of the
+// three is shadow, as what it was meant to say is not known; so is what is paused. An HPA is acted
+// on only with act_on_hpas: without it the stock controller is at work, and the mode is shadow.
+Mode EffectiveMode(const Managed& managed, const ModeFlags& flags);
+
+}  // namespace flyball::scaler

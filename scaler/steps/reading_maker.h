@@ -1,0 +1,29 @@
+// Answers -> readings, without allocating for each pod.
+//
+// Pure. The result equals what scaler/math/readings.h makes of the same answer after the guard of
+// guard.h, error texts included; of an answer for a whole namespace only the pods of the table
+// count, so that pods which the metrics API knows and our watch does not (yet) are left out.
+#pragma once
+
+#include "scaler/math/input.h"
+#include "scaler/math/pods.h"
+#include "scaler/questions/answer.h"
+#include "scaler/spec/autoscaler.h"
+
+namespace flyball::scaler {
+
+// Overwrites all of `reading` but its version, reusing its buffers.
+void MakeReading(const Answer& answer, const MetricSpec& metric, const PodTable& table,
+                 Reading& reading);
+// With the times that it was told with.
+void MakeReading(const Told& told, const MetricSpec& metric, const PodTable& table,
+                 Reading& reading);
+
+void MakeTriggerReading(const TriggerReading& trigger, Reading& reading);
+
+// Puts `fresh` into `kept`, whose version changes to `next_version` when the content does. Times
+// count as content only when `times_matter`; otherwise they are taken over all the same. `fresh` is
+// left with buffers to be used again. Returns whether the content changed.
+bool TakeReading(Reading& fresh, bool times_matter, uint64_t next_version, Reading& kept);
+
+}  // namespace flyball::scaler

@@ -1,0 +1,60 @@
+#include "scaler/steps/schedule.h"
+
+namespace flyball::scaler {
+namespace {
+
+// FNV-1a: the same in each process, so that replicas agree on the slots.
+uint64_t StableHash(absl::string_view text) {
+  uint64_t hash = 14695981039346656037u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
+}  // namespace
+
+MonotonicTime NextSlot(absl::string_view ns, absl::Duration period, MonotonicTime now) {
+  constexpr uint64_t kParts = 1 << 16;
+  const uint64_t hash = StableHash(ns);
+  const auto part = static_cast<int64_t>((hash ^ (hash >> 32)) % kParts);
+  const absl::Duration phase = period * part / static_cast<int64_t>(kParts);
+  const MonotonicTime last = absl::Floor(now - phase, period) + phase;
+  return last > now ? last : last + period;
+}
+
+void Schedule::Set(Item& item, MonotonicTime when) {
+  if (item.due_ == when) return;
+  Remove(item);
+  std::vector<Item*>& slot = slots_[when];
+  item.due_ = when;
+  item.place_ = slot.size();
+  slot.push_back(&item);
+}
+
+void Schedule::Remove(Item& item) {
+  if (!item.due_.has_value()) return;
+  const auto slot = slots_.find(*item.due_);
+  std::vector<Item*>& items = slot->second;
+  items[item.place_] = items.back();
+  items[item.place_]->place_ = item.place_;
+  items.pop_back();
+  if (items.empty()) slots_.erase(slot);
+  item.due_.reset();
+}
+
+std::vector<Schedule::Item*> Schedule::PopDue(MonotonicTime now) {
+  std::vector<Item*> out;
+  while (!slots_.empty() && slots_.begin()->first <= now) {
+    const std::vector<Item*>& items = slots_.begin()->second;
+    for (Item* item : items) item->due_.reset();
+    out.insert(out.end(), items.begin(), items.end());
+    slots_.erase(slots_.begin());
+  }
+  return out;
+}
+
+std::optional<MonotonicTime> Schedule::Next() const {
+  if (slots_.empty()) return std::nullopt;
+  return slots_.begin()->first;
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,179 @@
+#include "scaler/stores/autoscaler_store.h"
+
+#include <atomic>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "scaler/spec/document.h"
+#include "scaler/spec/hpa_parser.h"
+#include "scaler/spec/own_parser.h"
+#include "spdlog/spdlog.h"
+
+namespace flyball::scaler {
+namespace {
+
+std::string JoinErrors(const std::string& decode_error, const std::vector<FieldError>& errors) {
+  if (!decode_error.empty()) return decode_error;
+  return absl::StrJoin(errors, "; ", [](std::string* out, const FieldError& error) {
+    absl::StrAppend(out, error.ToString());
+  });
+}
+
+std::optional<absl::Time> TimeIn(const Node* map, absl::string_view key) {
+  absl::Time time;
+  if (map == nullptr) return std::nullopt;
+  if (!absl::ParseTime(absl::RFC3339_full, map->FindText(key), &time, nullptr)) {
+    return std::nullopt;
+  }
+  return time;
+}
+
+void ReadHpa(const Node& document, Managed& managed) {
+  // The API server has admitted it, by its own gates and, on updates, by milder rules.
+  AdmissionResult admitted = Admit(document, {.gates = {}, .skip_admission = true});
+  managed.refused = JoinErrors(admitted.decode_error, admitted.errors);
+  if (admitted.autoscaler.has_value()) managed.autoscaler = *std::move(admitted.autoscaler);
+  managed.spec_hash = absl::HashOf(managed.autoscaler.uid, admitted.canonical_spec_json);
+}
+
+void ReadOwn(const Node& document, Managed& managed) {
+  OwnParseResult parsed = ParseOwnAutoscaler(document);
+  managed.refused = JoinErrors(parsed.decode_error, parsed.errors);
+  managed.own = std::move(parsed.own);
+  managed.last_active = parsed.last_active;
+  if (parsed.autoscaler.has_value()) managed.autoscaler = *std::move(parsed.autoscaler);
+  managed.spec_hash = absl::HashOf(managed.autoscaler.uid, managed.autoscaler.generation);
+}
+
+}  // namespace
+
+ManagedPtr ReadManaged(AutoscalerKind kind, absl::string_view json) {
+  absl::StatusOr<Node> document = ParseJson(json);
+  if (!document.ok()) return nullptr;
+  const Node* metadata = document->Find("metadata");
+  if (metadata == nullptr) return nullptr;
+  auto managed = std::make_shared<Managed>();
+  managed->key = {.kind = kind,
+                  .ns = std::string(metadata->FindText("namespace")),
+                  .name = std::string(metadata->FindText("name"))};
+  if (managed->key.name.empty()) return nullptr;
+  managed->created = TimeIn(metadata, "creationTimestamp").value_or(absl::UnixEpoch());
+  if (kind == AutoscalerKind::kHpa) {
+    ReadHpa(*document, *managed);
+  } else {
+    ReadOwn(*document, *managed);
+  }
+  managed->autoscaler.labels.clear();
+  std::erase_if(managed->autoscaler.annotations, [](const auto& annotation) {
+    return !absl::StartsWith(annotation.first, "flyball.dev/");
+  });
+  return managed;
+}
+
+class AutoscalerStore::Feed : public kube::WatchHandler {
+ public:
+  Feed(AutoscalerStore& store, AutoscalerKind kind, const std::string& ns)
+      : store_(store),
+        kind_(kind),
+        ns_(ns),
+        health_(
+            absl::StrCat(kind == AutoscalerKind::kHpa ? "HorizontalPodAutoscalers" : "Autoscalers",
+                         ns.empty() ? "" : " of ", ns),
+            store.clock_) {}
+
+  void ListStarted() override { listed_.clear(); }
+  void Listed(absl::string_view json) override {
+    if (const ManagedPtr managed = Take(json)) listed_.insert(managed->key);
+  }
+  void ListEnded() override {
+    for (const AutoscalerKey& key : known_) {
+      if (!listed_.contains(key)) store_.sink_.OnGone(key);
+    }
+    known_ = std::move(listed_);
+    listed_ = {};
+    health_.Listed();
+  }
+  void Changed(kube::ChangeType type, absl::string_view json) override {
+    if (type != kube::ChangeType::kDeleted) {
+      if (const ManagedPtr managed = Take(json)) known_.insert(managed->key);
+      return;
+    }
+    const ManagedPtr managed = ReadManaged(kind_, json);
+    if (managed == nullptr) return;
+    known_.erase(managed->key);
+    store_.sink_.OnGone(managed->key);
+  }
+  void StatusChanged(const absl::Status& status) override {
+    health_.StatusChanged(status);
+    // Our own kind need not be installed: then there is none of it.
+    const bool missing = kind_ == AutoscalerKind::kOwn && absl::IsNotFound(status);
+    if (missing) health_.Listed();
+    definition_missing_ = missing;
+  }
+
+  const WatchHealth& health() const { return health_; }
+  bool Tells(const AutoscalerKey& key) const {
+    return key.kind == kind_ && (ns_.empty() || key.ns == ns_);
+  }
+  std::string Unusable() const { return definition_missing_ ? health_.Failure() : ""; }
+
+ private:
+  ManagedPtr Take(absl::string_view json) {
+    ManagedPtr managed = ReadManaged(kind_, json);
+    if (managed == nullptr) {
+      spdlog::error("scaler: an autoscaler without a name was sent");
+      return nullptr;
+    }
+    if (!managed->refused.empty()) {
+      spdlog::warn("scaler: {} is not decided: {}", managed->key.ToString(), managed->refused);
+    }
+    store_.sink_.OnAutoscaler(managed);
+    return managed;
+  }
+
+  AutoscalerStore& store_;
+  const AutoscalerKind kind_;
+  const std::string ns_;
+  WatchHealth health_;
+  std::atomic<bool> definition_missing_ = false;
+  absl::flat_hash_set<AutoscalerKey> known_;
+  absl::flat_hash_set<AutoscalerKey> listed_;
+};
+
+AutoscalerStore::AutoscalerStore(Clock& clock, AutoscalerSink& sink) : clock_(clock), sink_(sink) {}
+AutoscalerStore::~AutoscalerStore() = default;
+
+kube::WatchHandler& AutoscalerStore::AddFeed(AutoscalerKind kind, const std::string& ns) {
+  feeds_.push_back(std::make_unique<Feed>(*this, kind, ns));
+  return *feeds_.back();
+}
+
+const AutoscalerStore::Feed* AutoscalerStore::FeedOf(const AutoscalerKey& key) const {
+  for (const auto& feed : feeds_) {
+    if (feed->Tells(key)) return feed.get();
+  }
+  return nullptr;
+}
+
+std::string AutoscalerStore::Failure(const AutoscalerKey& key) const {
+  const Feed* feed = FeedOf(key);
+  return feed == nullptr ? "" : feed->health().Failure();
+}
+
+std::string AutoscalerStore::Unusable(const AutoscalerKey& key) const {
+  const Feed* feed = FeedOf(key);
+  return feed == nullptr ? "" : feed->Unusable();
+}
+
+absl::Status AutoscalerStore::Ready() const {
+  for (const auto& feed : feeds_) {
+    if (absl::Status status = feed->health().Ready(); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace flyball::scaler

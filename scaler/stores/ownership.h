@@ -1,0 +1,63 @@
+// Who decides which autoscaler when several replicas of the program run.
+//
+// Thread-safe. The loop asks Owns before it decides and MayWrite right before each write.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "scaler/math/input.h"
+#include "scaler/stores/managed.h"
+
+namespace flyball::scaler {
+
+// What an earlier owner remembered of an autoscaler.
+struct RememberedState {
+  ScalerState state;
+  bool complete = true;  // false: it may have recorded more after it wrote that down
+};
+
+class Ownership {
+ public:
+  virtual ~Ownership() = default;
+
+  // Whether this replica decides it now. A few atomic loads.
+  virtual bool Owns(const AutoscalerKey& key) const = 0;
+
+  // The fence: false as soon as another replica might have taken over, that is when our lease was
+  // not renewed for long enough. Never true on two replicas at once.
+  virtual bool MayWrite(const AutoscalerKey& key, MonotonicTime now) const = 0;
+
+  // Whether Restore can tell what an earlier owner remembered; OnChange is told when it can.
+  virtual bool Remembers(const AutoscalerKey&) const { return true; }
+
+  // Whether a target may be made smaller: what an earlier owner remembered is known, and what is
+  // remembered now would hold back the next owner, should this process end at once. Asked right
+  // before such a write. It may come true a second or two later.
+  virtual bool MayShrink(const AutoscalerKey&) { return true; }
+
+  // What an earlier owner remembered; nullopt: nothing, begin anew. Once for each autoscaler after
+  // its shard was taken, when its scale was first read: `current` is its spec.replicas, which
+  // stands for what the earlier owner did after it last wrote down what it remembers.
+  virtual std::optional<RememberedState> Restore(const AutoscalerKey& key, int32_t current,
+                                                 absl::Time now) = 0;
+
+  // `on_change` runs whenever shards were won or lost, from the election's thread. At most one.
+  virtual void OnChange(std::function<void()> on_change) = 0;
+};
+
+// A single replica that owns everything and remembers nothing of earlier ones.
+class SoleOwner : public Ownership {
+ public:
+  bool Owns(const AutoscalerKey&) const override { return true; }
+  bool MayWrite(const AutoscalerKey&, MonotonicTime) const override { return true; }
+  std::optional<RememberedState> Restore(const AutoscalerKey&, int32_t, absl::Time) override {
+    return std::nullopt;
+  }
+  void OnChange(std::function<void()>) override {}
+};
+
+}  // namespace flyball::scaler

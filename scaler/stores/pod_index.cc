@@ -1,0 +1,298 @@
+#include "scaler/stores/pod_index.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
+#include "absl/strings/str_cat.h"
+#include "scaler/stores/pod_record.h"
+
+namespace flyball::scaler {
+namespace {
+
+uint64_t PairHash(absl::string_view key, absl::string_view value) {
+  return absl::HashOf(key, value);
+}
+
+template <typename List, typename T>
+void Take(List& list, const T& item) {
+  const auto found = std::find(list.rbegin(), list.rend(), item);
+  if (found == list.rend()) return;
+  *found = list.back();
+  list.pop_back();
+}
+
+// The label pairs of which a matching set has one: those of the requirement with the fewest values.
+// Empty when no requirement names values.
+std::vector<uint64_t> Anchors(const kube::Selector& selector) {
+  const kube::Requirement* best = nullptr;
+  for (const kube::Requirement& requirement : selector.requirements()) {
+    const bool names_values = requirement.op == kube::Operator::kIn ||
+                              requirement.op == kube::Operator::kEquals ||
+                              requirement.op == kube::Operator::kDoubleEquals;
+    if (!names_values || requirement.values.empty()) continue;
+    if (best == nullptr || requirement.values.size() < best->values.size()) best = &requirement;
+  }
+  std::vector<uint64_t> out;
+  if (best == nullptr) return out;
+  for (const std::string& value : best->values) out.push_back(PairHash(best->key, value));
+  return out;
+}
+
+}  // namespace
+
+struct PodIndex::Namespace {
+  absl::flat_hash_map<absl::string_view, std::unique_ptr<PodRecord>> pods;   // by their own name
+  absl::flat_hash_map<absl::string_view, std::unique_ptr<LabelSet>> sets;    // by their own text
+  absl::flat_hash_map<std::string, std::unique_ptr<SelectedPods>> groups;    // by selector text
+  absl::flat_hash_map<uint64_t, absl::InlinedVector<LabelSet*, 1>> sets_of;  // by label pair
+  absl::flat_hash_map<uint64_t, absl::InlinedVector<SelectedPods*, 1>> groups_of;  // by anchor
+  std::vector<SelectedPods*> loose_groups;  // without anchors
+
+  bool empty() const { return pods.empty() && groups.empty(); }
+
+  template <typename F>
+  void ForEachSetMatching(const kube::Selector& selector, F on_set) const;
+};
+
+// Label sets are found by their pairs where the selector names values.
+template <typename F>
+void PodIndex::Namespace::ForEachSetMatching(const kube::Selector& selector, F on_set) const {
+  const auto consider = [&](LabelSet* set) {
+    if (selector.Matches(set->Labels())) on_set(set);
+  };
+  const std::vector<uint64_t> anchors = Anchors(selector);
+  if (anchors.empty()) {
+    for (const auto& [text, set] : sets) consider(set.get());
+    return;
+  }
+  for (const uint64_t anchor : anchors) {
+    const auto found = sets_of.find(anchor);
+    if (found == sets_of.end()) continue;
+    for (LabelSet* set : found->second) consider(set);
+  }
+}
+
+PodIndex::PodIndex() = default;
+PodIndex::~PodIndex() = default;
+
+PodIndex::Namespace& PodIndex::NamespaceOf(absl::string_view ns) {
+  std::unique_ptr<Namespace>& space = namespaces_[ns];
+  if (space == nullptr) space = std::make_unique<Namespace>();
+  return *space;
+}
+
+void PodIndex::DropIfEmpty(absl::string_view ns) {
+  const auto found = namespaces_.find(ns);
+  if (found != namespaces_.end() && found->second->empty()) namespaces_.erase(found);
+}
+
+LabelSet* PodIndex::LabelSetOf(Namespace& space, const Pod& pod) {
+  LabelSet::Write(pod.labels, scratch_);
+  if (const auto found = space.sets.find(scratch_); found != space.sets.end()) {
+    return found->second.get();
+  }
+  auto made = std::make_unique<LabelSet>();
+  LabelSet* const set = made.get();
+  set->text = scratch_;
+  space.sets.emplace(set->text, std::move(made));
+  const auto join = [&](SelectedPods* group) {
+    if (!group->selector_.Matches(pod.labels)) return;
+    set->groups.push_back(group);
+    group->sets_.push_back(set);
+  };
+  for (const auto& [key, value] : pod.labels) {
+    const uint64_t pair = PairHash(key, value);
+    space.sets_of[pair].push_back(set);
+    const auto groups = space.groups_of.find(pair);
+    if (groups == space.groups_of.end()) continue;
+    for (SelectedPods* group : groups->second) join(group);
+  }
+  for (SelectedPods* group : space.loose_groups) join(group);
+  return set;
+}
+
+void PodIndex::Touch(const LabelSet& set) {
+  for (SelectedPods* group : set.groups) Touch(*group);
+}
+
+void PodIndex::Attach(PodRecord& pod, LabelSet* set) {
+  pod.labels = set;
+  pod.place = static_cast<uint32_t>(set->pods.size());
+  set->pods.push_back(&pod);
+}
+
+// Takes the pod out of its label set, and the set away when it was the last one.
+void PodIndex::Detach(Namespace& space, PodRecord& pod) {
+  LabelSet* const set = pod.labels;
+  Touch(*set);
+  set->pods[pod.place] = set->pods.back();
+  set->pods[pod.place]->place = pod.place;
+  set->pods.pop_back();
+  if (!set->pods.empty()) return;
+  for (SelectedPods* group : set->groups) Take(group->sets_, set);
+  for (const auto& [key, value] : set->Labels()) {
+    const auto found = space.sets_of.find(PairHash(key, value));
+    Take(found->second, set);
+    if (found->second.empty()) space.sets_of.erase(found);
+  }
+  space.sets.erase(space.sets.find(set->text));
+}
+
+void PodIndex::Put(const Pod& pod, absl::string_view node, uint64_t list) {
+  Namespace& space = NamespaceOf(pod.ns);
+  LabelSet* const set = LabelSetOf(space, pod);
+  PodRecord fresh(pod);
+  WriteShapeKey(pod, scratch_);
+  fresh.shape = shapes_.Get(scratch_, [&] { return ShapeOf(pod); });
+  if (!node.empty()) fresh.node = nodes_.Get(node, [&] { return std::string(node); });
+  fresh.list = list;
+
+  const auto found = space.pods.find(pod.name);
+  if (found == space.pods.end()) {
+    auto made = std::make_unique<PodRecord>(std::move(fresh));
+    PodRecord& record = *made;
+    space.pods.emplace(record.name, std::move(made));
+    ++size_;
+    Attach(record, set);
+    return Touch(*set);
+  }
+  PodRecord& record = *found->second;
+  const bool same = record.SameTo(fresh);
+  record.list = list;
+  if (same && record.labels == set) return;
+  record.TakeFrom(fresh);
+  if (record.labels != set) {
+    Detach(space, record);
+    Attach(record, set);
+  }
+  Touch(*set);
+}
+
+void PodIndex::Remove(absl::string_view ns, absl::string_view name) {
+  const auto space = namespaces_.find(ns);
+  if (space == namespaces_.end()) return;
+  const auto found = space->second->pods.find(name);
+  if (found == space->second->pods.end()) return;
+  Detach(*space->second, *found->second);
+  const std::unique_ptr<PodRecord> gone = std::move(found->second);  // holds the key
+  space->second->pods.erase(found);
+  --size_;
+  DropIfEmpty(ns);
+}
+
+void PodIndex::RemoveBefore(absl::string_view ns, uint64_t list) {
+  std::vector<std::pair<std::string, std::string>> gone;
+  for (const auto& [name, space] : namespaces_) {
+    if (!ns.empty() && ns != name) continue;
+    for (const auto& [pod, record] : space->pods) {
+      if (record->list < list) gone.emplace_back(name, record->name);
+    }
+  }
+  for (const auto& [space, pod] : gone) Remove(space, pod);
+}
+
+void PodIndex::JoinMatches(Namespace& space, SelectedPods& group) {
+  space.ForEachSetMatching(group.selector_, [&](LabelSet* set) {
+    set->groups.push_back(&group);
+    group.sets_.push_back(set);
+  });
+}
+
+SelectedPods* PodIndex::Select(const AutoscalerKey& who, const kube::Selector& selector,
+                               absl::string_view text) {
+  if (const auto found = selected_.find(who); found != selected_.end()) {
+    SelectedPods* const group = found->second;
+    if (group->text_ == text && absl::c_linear_search(group->users_, who)) return group;
+    Forget(who);
+  }
+  Namespace& space = NamespaceOf(who.ns);
+  std::unique_ptr<SelectedPods>& group = space.groups[text];
+  if (group == nullptr) {
+    group = std::make_unique<SelectedPods>();
+    group->text_ = std::string(text);
+    group->selector_ = selector;
+    group->anchors_ = Anchors(selector);
+    for (const uint64_t anchor : group->anchors_) {
+      space.groups_of[anchor].push_back(group.get());
+    }
+    if (group->anchors_.empty()) space.loose_groups.push_back(group.get());
+    JoinMatches(space, *group);
+  }
+  group->users_.push_back(who);
+  ++group->holders_;
+  selected_.emplace(who, group.get());
+  Touch(*group);
+  for (const LabelSet* set : group->sets_) Touch(*set);  // it is a new rival to others
+  return group.get();
+}
+
+void PodIndex::Retire(const AutoscalerKey& who) {
+  const auto found = selected_.find(who);
+  if (found == selected_.end()) return;
+  Take(found->second->users_, who);
+  for (const LabelSet* set : found->second->sets_) Touch(*set);
+}
+
+void PodIndex::Forget(const AutoscalerKey& who) {
+  Retire(who);
+  const auto found = selected_.find(who);
+  if (found == selected_.end()) return;
+  SelectedPods* const group = found->second;
+  selected_.erase(found);
+  if (--group->holders_ > 0) return;
+  Namespace& space = *namespaces_.find(who.ns)->second;
+  for (LabelSet* set : group->sets_) Take(set->groups, group);
+  for (const uint64_t anchor : group->anchors_) {
+    const auto groups = space.groups_of.find(anchor);
+    Take(groups->second, group);
+    if (groups->second.empty()) space.groups_of.erase(groups);
+  }
+  if (group->anchors_.empty()) Take(space.loose_groups, group);
+  space.groups.erase(space.groups.find(group->text_));
+  DropIfEmpty(who.ns);
+}
+
+PodView PodIndex::View(const SelectedPods& group, AutoscalerKind kind,
+                       absl::Span<const MetricSpec> metrics, bool pod_level_resources) const {
+  PodView view;
+  view.version = group.version();
+  std::vector<const PodRecord*> pods;
+  for (const LabelSet* set : group.sets_) {
+    pods.insert(pods.end(), set->pods.begin(), set->pods.end());
+    for (const SelectedPods* other : set->groups) {
+      for (const AutoscalerKey& user : other->users_) {
+        if (user.kind == kind) view.rivals.push_back(user.ToString());
+      }
+    }
+  }
+  std::sort(view.rivals.begin(), view.rivals.end());
+  view.rivals.erase(std::unique(view.rivals.begin(), view.rivals.end()), view.rivals.end());
+  std::sort(pods.begin(), pods.end(),
+            [](const PodRecord* a, const PodRecord* b) { return a->name < b->name; });
+  for (const PodRecord* pod : pods) {
+    if (pod->row.has_start_time) view.last_start = std::max(view.last_start, pod->row.start_time);
+  }
+  view.table = std::make_shared<const PodTable>(MakeTable(pods, metrics, pod_level_resources));
+  return view;
+}
+
+int64_t PodIndex::Count(absl::string_view ns, const kube::Selector& selector,
+                        bool distinct_nodes) const {
+  const auto space = namespaces_.find(ns);
+  if (space == namespaces_.end()) return 0;
+  int64_t count = 0;
+  absl::flat_hash_set<const std::string*> nodes;
+  space->second->ForEachSetMatching(selector, [&](const LabelSet* set) {
+    for (const PodRecord* pod : set->pods) {
+      if (pod->row.phase == PodPhase::kSucceeded || pod->row.phase == PodPhase::kFailed) continue;
+      ++count;
+      if (pod->node != nullptr) nodes.insert(pod->node.get());
+    }
+  });
+  return distinct_nodes ? static_cast<int64_t>(nodes.size()) : count;
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,115 @@
+// The pods of a cluster and which autoscalers select them: what a change touches is found without
+// looking at anything else.
+//
+// Pure state; not thread-safe (pod_store.h locks), but for SelectedPods::version. Pods of one
+// template share their labels and requests: a pod costs some 200 bytes. Labels are matched only
+// when a new set of labels or a new selector comes up; a change of a pod marks the groups of its
+// labels.
+//
+// Source of "rivals": Kubernetes v1.34.4 pkg/controller/util/selectors; a selector counts from the
+// first decision that used it. Autoscalers of different kinds are no rivals.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "kube/objects/selector.h"
+#include "scaler/math/pods.h"
+#include "scaler/stores/managed.h"
+#include "scaler/stores/shared_pool.h"
+
+namespace flyball::scaler {
+
+struct LabelSet;
+struct PodRecord;
+
+// The pods of one namespace that one selector finds, and the autoscalers that use it.
+class SelectedPods {
+ public:
+  // Changes whenever pods or rivals may have changed; never 0, never the same for two groups.
+  uint64_t version() const { return version_.load(std::memory_order_acquire); }
+
+ private:
+  friend class PodIndex;
+
+  std::atomic<uint64_t> version_ = 0;
+  std::string text_;  // the selector as written
+  kube::Selector selector_;
+  std::vector<LabelSet*> sets_;       // what it matches
+  std::vector<uint64_t> anchors_;     // label pairs of which one must be there; empty: none known
+  std::vector<AutoscalerKey> users_;  // that are rivals of each other
+  int holders_ = 0;                   // autoscalers whose group this is
+};
+
+// The pods of a group as a decision reads them.
+struct PodView {
+  std::shared_ptr<const PodTable> table;
+  std::vector<std::string> rivals;  // "ns/name", sorted, the autoscaler itself included
+  uint64_t version = 0;
+  absl::Time last_start = absl::InfinitePast();  // of the youngest pod
+};
+
+class PodIndex {
+ public:
+  PodIndex();
+  ~PodIndex();
+  PodIndex(const PodIndex&) = delete;
+  PodIndex& operator=(const PodIndex&) = delete;
+
+  // `list` numbers the list that the pod was last seen in or after.
+  void Put(const Pod& pod, absl::string_view node, uint64_t list);
+  void Remove(absl::string_view ns, absl::string_view name);
+  // Removes the pods of `ns` ("": of all namespaces) that were last seen before `list`.
+  void RemoveBefore(absl::string_view ns, uint64_t list);
+
+  // What an autoscaler selects from now on, in its namespace. The group is valid until its next
+  // Select or Forget.
+  SelectedPods* Select(const AutoscalerKey& who, const kube::Selector& selector,
+                       absl::string_view text);
+  // It is no rival of others any more; its group stays valid.
+  void Retire(const AutoscalerKey& who);
+  void Forget(const AutoscalerKey& who);
+
+  // Rows by name. One request column for each metric that measures requests.
+  PodView View(const SelectedPods& group, AutoscalerKind kind, absl::Span<const MetricSpec> metrics,
+               bool pod_level_resources) const;
+
+  // Pods of `ns` that are neither Succeeded nor Failed and match, or the nodes they are on.
+  int64_t Count(absl::string_view ns, const kube::Selector& selector, bool distinct_nodes) const;
+
+  size_t size() const { return size_; }
+  // The greatest of the versions of all groups so far.
+  uint64_t last_version() const { return last_version_; }
+
+ private:
+  struct Namespace;
+
+  Namespace& NamespaceOf(absl::string_view ns);
+  void DropIfEmpty(absl::string_view ns);
+  LabelSet* LabelSetOf(Namespace& space, const Pod& pod);
+  void Attach(PodRecord& pod, LabelSet* set);
+  void Detach(Namespace& space, PodRecord& pod);
+  void Touch(const LabelSet& set);
+  void Touch(SelectedPods& group) {
+    group.version_.store(++last_version_, std::memory_order_release);
+  }
+  void JoinMatches(Namespace& space, SelectedPods& group);
+
+  absl::flat_hash_map<std::string, std::unique_ptr<Namespace>> namespaces_;
+  absl::flat_hash_map<AutoscalerKey, SelectedPods*> selected_;
+  SharedPool<Pod> shapes_;  // what the containers ask for
+  SharedPool<std::string> nodes_;
+  uint64_t last_version_ = 0;
+  size_t size_ = 0;
+  std::string scratch_;
+};
+
+}  // namespace flyball::scaler

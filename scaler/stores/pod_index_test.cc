@@ -1,0 +1,207 @@
+#include "scaler/stores/pod_index.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "scaler/math/overlap.h"
+
+namespace flyball::scaler {
+namespace {
+
+Pod MakePod(const std::string& ns, const std::string& name, kube::Labels labels,
+            const char* cpu = "1") {
+  Pod pod;
+  pod.ns = ns;
+  pod.name = name;
+  pod.labels = std::move(labels);
+  pod.phase = PodPhase::kRunning;
+  Container container;
+  container.name = "app";
+  container.requests = {{"cpu", *kube::Quantity::Parse(cpu)}};
+  pod.containers.push_back(std::move(container));
+  return pod;
+}
+
+MetricSpec CpuUtilization() {
+  MetricSpec metric;
+  metric.type = MetricType::kResource;
+  metric.resource = "cpu";
+  metric.target.average_utilization = 50;
+  return metric;
+}
+
+std::string RowsOf(const PodTable& table) {
+  std::string out;
+  const RequestColumn* requests = table.Requests("cpu", "");
+  for (size_t i = 0; i < table.size(); ++i) {
+    absl::StrAppend(&out, table.name(i), ":", static_cast<int>(table.rows()[i].phase), ":",
+                    table.rows()[i].deleting, ":", requests == nullptr ? -1 : requests->milli[i],
+                    " ");
+  }
+  if (requests != nullptr) absl::StrAppend(&out, requests->error);
+  return out;
+}
+
+AutoscalerKey Hpa(const std::string& name) { return {AutoscalerKind::kHpa, "shop", name}; }
+
+// The same as the index, by looking at everything each time.
+struct Plain {
+  std::map<std::string, Pod> pods;  // by name, in one namespace
+  std::map<std::string, std::string> selectors;
+
+  std::string Rows(const std::string& text, const std::vector<MetricSpec>& metrics) const {
+    const kube::Selector selector = *kube::Selector::Parse(text);
+    std::vector<const Pod*> found;
+    for (const auto& [name, pod] : pods) {
+      if (selector.Matches(pod.labels)) found.push_back(&pod);
+    }
+    return RowsOf(PodTable(found, metrics, true));
+  }
+  std::string Rivals(const std::string& text) const {
+    SelectorRegistry registry;
+    for (const auto& [name, of] : selectors) {
+      registry.Register("shop", name);
+      registry.Replace("shop", name, *kube::Selector::Parse(of));
+    }
+    const kube::Selector selector = *kube::Selector::Parse(text);
+    std::vector<const Pod*> found;
+    for (const auto& [name, pod] : pods) {
+      if (selector.Matches(pod.labels)) found.push_back(&pod);
+    }
+    return absl::StrJoin(registry.Selecting("shop", found), " ");
+  }
+};
+
+TEST(PodIndex, SaysWhatLookingAtEverythingSays) {
+  const std::vector<std::string> selectors = {
+      "app=a",        "app=b",         "app in (a,b)",  "app",
+      "!app",         "tier!=x",
+
+      "app=a,tier=x", "tier in (x,y)", "app notin (a)", "tier=x,app in (a,c)"};
+  const std::vector<MetricSpec> metrics = {CpuUtilization()};
+  std::mt19937 random(11);
+  const auto any = [&](const std::vector<std::string>& from) {
+    return from[random() % from.size()];
+  };
+  PodIndex index;
+  Plain plain;
+  std::map<std::string, SelectedPods*> groups;
+  std::map<std::string, std::pair<uint64_t, std::string>> seen;  // version and what it meant
+  for (int step = 0; step < 4000; ++step) {
+    const std::string pod_name = absl::StrCat("p", random() % 30);
+    const std::string user = absl::StrCat("hpa", random() % 8);
+    switch (random() % 5) {
+      case 0:
+      case 1: {
+        kube::Labels labels;
+        if (random() % 4 != 0) labels["app"] = any({"a", "b", "c"});
+        if (random() % 2 != 0) labels["tier"] = any({"x", "y"});
+        Pod pod = MakePod("shop", pod_name, labels, random() % 2 == 0 ? "1" : "500m");
+        if (random() % 4 == 0) pod.phase = PodPhase::kFailed;
+        if (random() % 9 == 0) pod.containers[0].requests.clear();
+        index.Put(pod, absl::StrCat("node", random() % 3), 1);
+        plain.pods[pod_name] = pod;
+        break;
+      }
+      case 2:
+        index.Remove("shop", pod_name);
+        plain.pods.erase(pod_name);
+        break;
+      case 3: {
+        const std::string text = any(selectors);
+        groups[user] = index.Select(Hpa(user), *kube::Selector::Parse(text), text);
+        plain.selectors[user] = text;
+        seen.erase(user);
+        break;
+      }
+      case 4:
+        index.Forget(Hpa(user));
+        groups.erase(user);
+        plain.selectors.erase(user);
+        seen.erase(user);
+        break;
+    }
+    EXPECT_EQ(index.size(), plain.pods.size());
+    for (const auto& [name, group] : groups) {
+      const std::string& text = plain.selectors[name];
+      const std::string expected = plain.Rows(text, metrics) + " rivals " + plain.Rivals(text);
+      const PodView view = index.View(*group, AutoscalerKind::kHpa, metrics, true);
+      ASSERT_EQ(RowsOf(*view.table) + " rivals " + absl::StrJoin(view.rivals, " "), expected)
+          << "step " << step << " " << name << " " << text;
+      // An equal version has to mean equal pods and rivals.
+      const auto [last, fresh] = seen.try_emplace(name, view.version, expected);
+      if (!fresh && last->second.first == view.version) {
+        ASSERT_EQ(last->second.second, expected) << "step " << step << " " << name;
+      }
+      last->second = {view.version, expected};
+    }
+  }
+}
+
+TEST(PodIndex, AChangeTouchesOnlyWhoSelectsThePod) {
+  PodIndex index;
+  SelectedPods* a = index.Select(Hpa("a"), *kube::Selector::Parse("app=a"), "app=a");
+  SelectedPods* b = index.Select(Hpa("b"), *kube::Selector::Parse("app=b"), "app=b");
+  index.Put(MakePod("shop", "p", {{"app", "a"}}), "", 1);
+  const uint64_t version_b = b->version();
+  const uint64_t before = a->version();
+  index.Put(MakePod("shop", "p", {{"app", "a"}}), "", 1);  // nothing new
+  EXPECT_EQ(a->version(), before);
+  Pod deleting = MakePod("shop", "p", {{"app", "a"}});
+  deleting.deleting = true;
+  index.Put(deleting, "", 1);
+  EXPECT_NE(a->version(), before);
+  EXPECT_EQ(b->version(), version_b);
+  index.Put(MakePod("shop", "p", {{"app", "b"}}), "", 1);  // old and new labels
+  EXPECT_NE(b->version(), version_b);
+  EXPECT_EQ(index.View(*a, AutoscalerKind::kHpa, {}, true).table->size(), 0u);
+}
+
+TEST(PodIndex, OtherNamespacesAndKindsAreNoRivals) {
+  PodIndex index;
+  const kube::Selector selector = *kube::Selector::Parse("app=a");
+  const AutoscalerKey own = {AutoscalerKind::kOwn, "shop", "own"};
+  SelectedPods* hpa = index.Select(Hpa("a"), selector, "app=a");
+  index.Select(own, selector, "app=a");
+  index.Select({AutoscalerKind::kHpa, "other", "b"}, selector, "app=a");
+  index.Put(MakePod("shop", "p", {{"app", "a"}}), "", 1);
+  index.Put(MakePod("other", "q", {{"app", "a"}}), "", 1);
+  const PodView view = index.View(*hpa, AutoscalerKind::kHpa, {}, true);
+  EXPECT_EQ(absl::StrJoin(view.rivals, " "), "shop/a");
+  EXPECT_EQ(RowsOf(*view.table), "p:1:0:-1 ");
+}
+
+TEST(PodIndex, AListRemovesWhatItDoesNotHold) {
+  PodIndex index;
+  index.Put(MakePod("shop", "old", {}), "", 1);
+  index.Put(MakePod("shop", "new", {}), "", 2);
+  index.Put(MakePod("other", "old", {}), "", 1);
+  index.RemoveBefore("shop", 2);
+  EXPECT_EQ(index.size(), 2u);
+  index.RemoveBefore("", 3);
+  EXPECT_EQ(index.size(), 0u);
+}
+
+TEST(PodIndex, CountsPodsAndTheirNodes) {
+  PodIndex index;
+  for (int i = 0; i < 6; ++i) {
+    Pod pod = MakePod("shop", absl::StrCat("p", i), {{"app", "a"}});
+    if (i == 5) pod.phase = PodPhase::kSucceeded;
+    index.Put(pod, i < 4 ? "n1" : "n2", 1);
+  }
+  const kube::Selector selector = *kube::Selector::Parse("app=a");
+  EXPECT_EQ(index.Count("shop", selector, false), 5);
+  EXPECT_EQ(index.Count("shop", selector, true), 2);
+  EXPECT_EQ(index.Count("none", selector, false), 0);
+}
+
+}  // namespace
+}  // namespace flyball::scaler

@@ -1,0 +1,64 @@
+// The pods of a cluster, fed by watches, read by decisions.
+//
+// Thread-safe: one lock around a PodIndex, held for the change of one pod or the making of one
+// autoscaler's table. Whether anything changed for an autoscaler is one atomic load.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "kube/watch/object_watch.h"
+#include "scaler/inputs/pod_json.h"
+#include "scaler/stores/pod_index.h"
+#include "scaler/stores/watch_health.h"
+
+namespace flyball::scaler {
+
+class PodStore {
+ public:
+  // The clock outlives the store.
+  PodStore(Clock& clock, bool pod_level_resources);
+  ~PodStore();
+
+  // A handler for a watch of the pods of `ns` ("": all). Made before the first watch begins; lives
+  // as long as the store.
+  kube::WatchHandler& AddFeed(const std::string& ns);
+
+  // As PodIndex does it.
+  SelectedPods* Select(const AutoscalerKey& who, const kube::Selector& selector,
+                       absl::string_view text);
+  void Retire(const AutoscalerKey& who);
+  void Forget(const AutoscalerKey& who);
+  PodView View(const SelectedPods& group, AutoscalerKind kind,
+               absl::Span<const MetricSpec> metrics) const;
+  // kUnavailable: the pods are not known.
+  absl::StatusOr<int64_t> Count(absl::string_view ns, const kube::Selector& selector,
+                                bool distinct_nodes) const;
+
+  // "" while all watches work; else what is wrong with one.
+  std::string Failure() const;
+  // "" while the pods may be relied on.
+  std::string Unusable() const;
+  absl::Status Ready() const;
+  size_t size() const;
+  // Grows with each change of a version of a group.
+  uint64_t Changes() const;
+
+ private:
+  class Feed;
+
+  Clock& clock_;
+  const bool pod_level_resources_;
+  std::vector<std::unique_ptr<Feed>> feeds_;
+  mutable absl::Mutex mutex_;
+  PodIndex index_ ABSL_GUARDED_BY(mutex_);
+  uint64_t last_list_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace flyball::scaler

@@ -1,0 +1,239 @@
+#include "scaler/stores/scale_store.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "spdlog/spdlog.h"
+
+namespace flyball::scaler {
+namespace {
+
+// Resource versions grow; those that are no numbers are taken as newer.
+bool IsOlder(const std::string& version, const std::string& than) {
+  uint64_t a = 0, b = 0;
+  return absl::SimpleAtoi(version, &a) && absl::SimpleAtoi(than, &b) && a < b;
+}
+
+// Who says so: a watch tells all in order, an answer to a call may come late.
+enum class Source { kList, kChange, kAnswer };
+
+}  // namespace
+
+class ScaleStore::Kind {
+ public:
+  Kind(Clock& clock, kube::ResourceInfo info) : clock_(clock), info_(std::move(info)) {}
+
+  void Start(const std::string& ns, const StartWatch& start);
+
+  std::shared_ptr<const Slot> Find(absl::string_view ns, absl::string_view name) {
+    absl::MutexLock lock(&mutex_);
+    return SlotOf(ns, name);
+  }
+  void Learn(const kube::Scale& scale, Source source) {
+    absl::MutexLock lock(&mutex_);
+    Slot& slot = *SlotOf(scale.ns, scale.name);
+    const std::shared_ptr<const kube::Scale> known = slot.scale.Get();
+    // What was written to an object before its end may be answered after it.
+    if (source == Source::kAnswer && !scale.uid.empty() && scale.uid == slot.removed_uid) return;
+    if (known != nullptr) {
+      if (*known == scale) return;
+      if (source != Source::kList && IsOlder(scale.resource_version, known->resource_version))
+        return;
+    }
+    Set(slot, std::make_shared<const kube::Scale>(scale));
+  }
+  void Remove(const kube::Scale& gone) {
+    absl::MutexLock lock(&mutex_);
+    const auto found = slots_.find(absl::StrCat(gone.ns, "/", gone.name));
+    if (found == slots_.end()) return;
+    // An answer may have told of its successor before.
+    const std::shared_ptr<const kube::Scale> known = found->second->scale.Get();
+    if (known != nullptr && !gone.uid.empty() && known->uid != gone.uid) return;
+    End(*found->second);
+    if (found->second.use_count() == 1) slots_.erase(found);
+  }
+  // Those of `ns` ("": all) that are not in `listed` are gone.
+  void KeepOnly(absl::string_view ns, const absl::flat_hash_set<std::string>& listed) {
+    absl::MutexLock lock(&mutex_);
+    const std::string prefix = ns.empty() ? "" : absl::StrCat(ns, "/");
+    absl::erase_if(slots_, [&](const auto& item) {
+      if (item.first.compare(0, prefix.size(), prefix) != 0) return false;
+      if (listed.contains(item.first)) return false;
+      End(*item.second);
+      return item.second.use_count() == 1;
+    });
+  }
+
+  void End(Slot& slot) {
+    if (const auto known = slot.scale.Get(); known != nullptr) slot.removed_uid = known->uid;
+    Set(slot, nullptr);
+  }
+  void Set(Slot& slot, std::shared_ptr<const kube::Scale> scale) {
+    slot.scale.Set(std::move(scale));
+    slot.version.fetch_add(1, std::memory_order_release);
+    changes_.fetch_add(1, std::memory_order_release);
+  }
+  uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
+
+  bool fine() const;
+  bool failing() const;
+  const kube::ResourceInfo& info() const { return info_; }
+  Clock& clock() const { return clock_; }
+  template <typename F>
+  auto FirstProblem(F problem_of) const;
+
+ private:
+  class Feed;
+
+  std::shared_ptr<Slot>& SlotOf(absl::string_view ns, absl::string_view name)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    std::shared_ptr<Slot>& slot = slots_[absl::StrCat(ns, "/", name)];
+    if (slot == nullptr) slot = std::make_shared<Slot>();
+    return slot;
+  }
+
+  Clock& clock_;
+  const kube::ResourceInfo info_;
+  std::atomic<uint64_t> changes_ = 0;
+  std::vector<std::unique_ptr<Feed>> feeds_;  // made by Start, before anybody asks
+  absl::Mutex mutex_;
+  absl::flat_hash_map<std::string, std::shared_ptr<Slot>> slots_ ABSL_GUARDED_BY(mutex_);
+};
+
+// One watch of the kind.
+class ScaleStore::Kind::Feed : public kube::WatchHandler {
+ public:
+  Feed(Kind& kind, std::string ns)
+      : kind_(kind),
+        ns_(std::move(ns)),
+        health_(absl::StrCat(kind.info().name.ToString(), ns_.empty() ? "" : " of ", ns_),
+                kind.clock()) {}
+
+  void ListStarted() override { listed_.clear(); }
+  void Listed(absl::string_view json) override {
+    const absl::StatusOr<kube::Scale> scale = Read(json);
+    if (!scale.ok()) return;
+    listed_.insert(absl::StrCat(scale->ns, "/", scale->name));
+    kind_.Learn(*scale, Source::kList);
+  }
+  void ListEnded() override {
+    kind_.KeepOnly(ns_, listed_);
+    listed_ = {};
+    health_.Listed();
+  }
+  void Changed(kube::ChangeType type, absl::string_view json) override {
+    const absl::StatusOr<kube::Scale> scale = Read(json);
+    if (!scale.ok()) return;
+    if (type == kube::ChangeType::kDeleted) {
+      kind_.Remove(*scale);
+    } else {
+      kind_.Learn(*scale, Source::kChange);
+    }
+  }
+  void StatusChanged(const absl::Status& status) override { health_.StatusChanged(status); }
+
+  const std::string& ns() const { return ns_; }
+  const WatchHealth& health() const { return health_; }
+
+ private:
+  absl::StatusOr<kube::Scale> Read(absl::string_view json) {
+    absl::StatusOr<kube::Scale> scale = kube::ScaleOfWorkload(json);
+    if (!scale.ok()) {
+      spdlog::error("scaler: {}: {}", kind_.info().name.ToString(),
+                    std::string(scale.status().message()));
+    }
+    return scale;
+  }
+
+  Kind& kind_;
+  const std::string ns_;
+  WatchHealth health_;
+  absl::flat_hash_set<std::string> listed_;
+};
+
+void ScaleStore::Kind::Start(const std::string& ns, const StartWatch& start) {
+  feeds_.push_back(std::make_unique<Feed>(*this, ns));
+  start(info_, ns, *feeds_.back());
+}
+
+bool ScaleStore::Kind::failing() const {
+  return std::any_of(feeds_.begin(), feeds_.end(),
+                     [](const auto& feed) { return feed->health().failing(); });
+}
+
+bool ScaleStore::Kind::fine() const {
+  return std::all_of(feeds_.begin(), feeds_.end(),
+                     [](const auto& feed) { return feed->health().fine(); });
+}
+
+// The first result of problem_of(health) that is not empty or OK.
+template <typename F>
+auto ScaleStore::Kind::FirstProblem(F problem_of) const {
+  using Problem = decltype(problem_of(feeds_.front()->health()));
+  for (const auto& feed : feeds_) {
+    if (Problem problem = problem_of(feed->health()); problem != Problem()) return problem;
+  }
+  return Problem();
+}
+
+ScaleStore::ScaleStore(Clock& clock, std::vector<std::string> namespaces, StartWatch start)
+    : clock_(clock), namespaces_(std::move(namespaces)), start_(std::move(start)) {}
+ScaleStore::~ScaleStore() = default;
+
+bool ScaleStore::Reads(const kube::ResourceInfo& target) {
+  const std::string& resource = target.name.resource;
+  if (target.name.group.empty()) return resource == "replicationcontrollers";
+  if (target.name.group != "apps" || target.version != "v1") return false;
+  return resource == "deployments" || resource == "replicasets" || resource == "statefulsets";
+}
+
+ScaleStore::Kind* ScaleStore::KindOf(const kube::ResourceInfo& target) const {
+  absl::MutexLock lock(&mutex_);
+  const auto found = kinds_.find(target.name);
+  return found == kinds_.end() ? nullptr : found->second.get();
+}
+
+ScaleStore::Place ScaleStore::Find(const kube::ResourceInfo& target, absl::string_view ns,
+                                   absl::string_view name) {
+  absl::MutexLock lock(&mutex_);
+  std::unique_ptr<Kind>& kind = kinds_[target.name];
+  if (kind == nullptr) {
+    kind = std::make_unique<Kind>(clock_, target);
+    if (namespaces_.empty()) kind->Start("", start_);
+    for (const std::string& space : namespaces_) kind->Start(space, start_);
+  }
+  return {.slot = kind->Find(ns, name), .kind = kind.get()};
+}
+
+uint64_t ScaleStore::Changes(const Kind& kind) { return kind.changes(); }
+
+ScaleStore::Usable ScaleStore::IsUsable(const Kind& kind) {
+  if (kind.fine()) return Usable::kYes;
+  if (!kind.FirstProblem([](const WatchHealth& health) { return health.Ready(); }).ok()) {
+    // A list that fails is not waited for: asking for the one object says why, or helps.
+    return kind.failing() ? Usable::kBroken : Usable::kNotListed;
+  }
+  const std::string why =
+      kind.FirstProblem([](const WatchHealth& health) { return health.Unusable(); });
+  return why.empty() ? Usable::kYes : Usable::kBroken;
+}
+
+absl::Status ScaleStore::Ready() const {
+  absl::MutexLock lock(&mutex_);
+  for (const auto& [name, kind] : kinds_) {
+    const absl::Status status =
+        kind->FirstProblem([](const WatchHealth& health) { return health.Ready(); });
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+void ScaleStore::Learn(const kube::ResourceInfo& target, const kube::Scale& scale) {
+  if (Kind* kind = KindOf(target)) kind->Learn(scale, Source::kAnswer);
+}
+
+}  // namespace flyball::scaler

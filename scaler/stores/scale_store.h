@@ -1,0 +1,73 @@
+// The scales of Deployments, ReplicaSets, StatefulSets and ReplicationControllers, from watches of
+// the objects themselves that are started when a kind is first asked for.
+//
+// Thread-safe. A Slot stands for one object, which may not exist (yet): nullptr.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "base/snapshot.h"
+#include "kube/client/scale.h"
+#include "kube/objects/rest_mapping.h"
+#include "kube/watch/object_watch.h"
+#include "scaler/stores/watch_health.h"
+
+namespace flyball::scaler {
+
+class ScaleStore {
+ public:
+  class Kind;
+  // One object's scale. What is known changes with `version`.
+  struct Slot {
+    Snapshot<kube::Scale> scale;
+    std::atomic<uint64_t> version = 0;
+    std::string removed_uid;  // of the last object that is gone; for the store alone
+  };
+  struct Place {
+    std::shared_ptr<const Slot> slot;
+    const Kind* kind = nullptr;  // lives as long as the store
+  };
+  // Begins a watch of that resource in that namespace ("": all) that feeds the handler.
+  using StartWatch =
+      std::function<void(const kube::ResourceInfo&, const std::string& ns, kube::WatchHandler&)>;
+
+  // The clock outlives the store, the store the watches. `namespaces` empty: all.
+  ScaleStore(Clock& clock, std::vector<std::string> namespaces, StartWatch start);
+  ~ScaleStore();
+
+  // Whether the scale of that kind can be read off the object.
+  static bool Reads(const kube::ResourceInfo& target);
+
+  // The place of an object of a kind that Reads. Starts the kind's watches the first time.
+  Place Find(const kube::ResourceInfo& target, absl::string_view ns, absl::string_view name);
+
+  enum class Usable { kNotListed, kYes, kBroken };
+  // Whether what is known of a kind may be relied on.
+  static Usable IsUsable(const Kind& kind);
+  // Grows after each change of a version of its slots.
+  static uint64_t Changes(const Kind& kind);
+  absl::Status Ready() const;
+
+  // A scale that the API server answered with; kept when it is newer than what is known.
+  void Learn(const kube::ResourceInfo& target, const kube::Scale& scale);
+
+ private:
+  Kind* KindOf(const kube::ResourceInfo& target) const;
+
+  Clock& clock_;
+  const std::vector<std::string> namespaces_;
+  const StartWatch start_;
+  mutable absl::Mutex mutex_;
+  absl::flat_hash_map<kube::GroupResource, std::unique_ptr<Kind>> kinds_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace flyball::scaler

@@ -1,0 +1,76 @@
+#include "scaler/stores/scale_store.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+namespace flyball::scaler {
+namespace {
+
+const kube::ResourceInfo kDeployments = {
+    .name = {"apps", "deployments"}, .version = "v1", .kind = "Deployment", .singular = ""};
+
+std::string Deployment(absl::string_view uid, int version, int replicas) {
+  return absl::StrCat(R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web",)",
+                      R"("namespace":"shop","uid":")", uid, R"(","resourceVersion":")", version,
+                      R"("},"spec":{"replicas":)", replicas,
+                      R"(,"selector":{"matchLabels":{"app":"web"}}}})");
+}
+
+kube::Scale Answer(absl::string_view uid, int version, int replicas) {
+  return *kube::ScaleOfWorkload(Deployment(uid, version, replicas));
+}
+
+class ScaleStoreTest : public testing::Test {
+ protected:
+  ScaleStoreTest() : place_(store_.Find(kDeployments, "shop", "web")) {
+    watch_->ListStarted();
+    watch_->Listed(Deployment("old", 5, 3));
+    watch_->ListEnded();
+  }
+
+  // The uid of what is known; "" for nothing.
+  std::string Known() const {
+    const auto scale = place_.slot->scale.Get();
+    return scale == nullptr ? "" : scale->uid;
+  }
+
+  SimulatedClock clock_{absl::UnixEpoch()};
+  kube::WatchHandler* watch_ = nullptr;
+  ScaleStore store_{
+      clock_, {}, [this](const auto&, const auto&, auto& handler) { watch_ = &handler; }};
+  ScaleStore::Place place_;
+};
+
+TEST_F(ScaleStoreTest, AnAnswerThatComesAfterTheEndDoesNotReviveTheTarget) {
+  watch_->Changed(kube::ChangeType::kDeleted, Deployment("old", 7, 3));
+  store_.Learn(kDeployments, Answer("old", 6, 4));  // of a write before the end
+  EXPECT_EQ(Known(), "");
+}
+
+TEST_F(ScaleStoreTest, NorAfterAListWithoutIt) {
+  watch_->ListStarted();
+  watch_->ListEnded();
+  store_.Learn(kDeployments, Answer("old", 6, 4));
+  EXPECT_EQ(Known(), "");
+}
+
+TEST_F(ScaleStoreTest, TheEndOfATargetIsNotThatOfItsSuccessor) {
+  store_.Learn(kDeployments, Answer("new", 9, 1));  // the watch is behind
+  watch_->Changed(kube::ChangeType::kDeleted, Deployment("old", 7, 3));
+  EXPECT_EQ(Known(), "new");
+  watch_->Changed(kube::ChangeType::kAdded, Deployment("new", 9, 1));
+  EXPECT_EQ(Known(), "new");
+}
+
+TEST_F(ScaleStoreTest, WhatTheWatchTellsCountsAlsoWhenAListDidNotHaveItYet) {
+  store_.Learn(kDeployments, Answer("new", 9, 1));
+  watch_->ListStarted();
+  watch_->ListEnded();
+  watch_->Changed(kube::ChangeType::kAdded, Deployment("new", 9, 1));
+  EXPECT_EQ(Known(), "new");
+}
+
+}  // namespace
+}  // namespace flyball::scaler

@@ -1,0 +1,219 @@
+#include "scaler/stores/state_store_codec.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/go/arithmetic.h"
+#include "base/status_macros.h"
+#include "scaler/stores/packed.h"
+#include "scaler/stores/state_upkeep.h"
+
+namespace flyball::scaler {
+namespace {
+
+constexpr uint64_t kVersion = 1;
+constexpr size_t kMostNameBytes = 253;
+constexpr size_t kMostChanges = 64;    // that are kept in each direction
+constexpr size_t kMostHeadBytes = 32;  // what comes before the first autoscaler
+
+int64_t Micros(absl::Time time) {
+  const absl::Duration since = time - absl::UnixEpoch();
+  return absl::ToInt64Microseconds(absl::Ceil(since, absl::Microseconds(1)));
+}
+
+void WriteChanges(const std::vector<ScaleEvent>& events, int64_t base, PackedWriter& out) {
+  out.Unsigned(events.size());
+  for (const ScaleEvent& event : events) {
+    out.Signed(event.change);
+    out.Signed(WrapSub(base, Micros(event.time)));
+  }
+}
+
+void WriteAutoscaler(const KeptAutoscaler& kept, int64_t base, std::string& bytes) {
+  PackedWriter out(bytes);
+  out.Bool(kept.key.kind == AutoscalerKind::kOwn);
+  out.Text(kept.key.ns);
+  out.Text(kept.key.name);
+  out.Signed(kept.replicas);
+  out.Unsigned(kept.state.recommendations.size());
+  for (const Recommendation& item : kept.state.recommendations) {
+    out.Signed(item.replicas);
+    out.Signed(WrapSub(base, Micros(item.time)));
+  }
+  WriteChanges(kept.state.scale_ups, base, out);
+  WriteChanges(kept.state.scale_downs, base, out);
+}
+
+std::string Deflate(const std::string& plain) {
+  uLongf size = compressBound(plain.size());
+  std::string out(size, '\0');
+  compress2(reinterpret_cast<Bytef*>(out.data()), &size,
+            reinterpret_cast<const Bytef*>(plain.data()), plain.size(), Z_BEST_SPEED);
+  out.resize(size);
+  return out;
+}
+
+absl::StatusOr<std::string> Inflate(absl::string_view bytes) {
+  z_stream stream = {};
+  if (inflateInit(&stream) != Z_OK) return absl::InternalError("zlib cannot be set up");
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  std::string out;
+  int result = Z_OK;
+  while (result == Z_OK && out.size() <= kMostInflatedBytes) {
+    const size_t before = out.size();
+    out.resize(before + (1u << 16));
+    stream.next_out = reinterpret_cast<Bytef*>(out.data() + before);
+    stream.avail_out = 1u << 16;
+    result = inflate(&stream, Z_NO_FLUSH);
+    out.resize(out.size() - stream.avail_out);
+  }
+  inflateEnd(&stream);
+  if (out.size() > kMostInflatedBytes) {
+    return absl::DataLossError(
+        absl::StrCat("it is more than ", kMostInflatedBytes >> 20, " MiB when inflated"));
+  }
+  if (result != Z_STREAM_END || stream.avail_in > 0)
+    return absl::DataLossError("it is not deflated, or cut off");
+  return out;
+}
+
+class ShardReader {
+ public:
+  explicit ShardReader(absl::string_view plain) : in_(plain) {}
+
+  absl::StatusOr<KeptShard> Read() {
+    const uint64_t version = in_.Unsigned();
+    if (in_.ok() && version != kVersion) {
+      return absl::DataLossError(
+          absl::StrCat("it is of version ", version, ", expected ", kVersion));
+    }
+    KeptShard shard;
+    base_ = in_.Signed();
+    shard.saved_at = absl::FromUnixMicros(base_);
+    shard.complete = in_.Bool();
+    const size_t count = in_.Count();
+    if (count > kMostKeptAutoscalers) {
+      return absl::DataLossError(
+          absl::StrCat("it holds ", count, " autoscalers, more than ", kMostKeptAutoscalers));
+    }
+    for (size_t i = 0; i < count && in_.ok(); ++i) shard.autoscalers.push_back(ReadAutoscaler());
+    if (items_ > kMostKeptItems) {
+      return absl::DataLossError(
+          absl::StrCat("it holds more than ", kMostKeptItems, " recommendations and changes"));
+    }
+    if (!in_.ok() || !in_.at_end()) return absl::DataLossError("it is damaged");
+    return shard;
+  }
+
+ private:
+  std::string Name() {
+    const absl::string_view name = in_.Text();
+    if (name.empty() || name.size() > kMostNameBytes) in_.Fail();
+    return std::string(name);
+  }
+
+  // How many of something follow, of which the shard may hold kMostKeptItems together.
+  size_t Items() {
+    const size_t count = in_.Count();
+    items_ += count;
+    if (items_ > kMostKeptItems) in_.Fail();
+    return in_.ok() ? count : 0;
+  }
+
+  absl::Time Time() { return absl::FromUnixMicros(WrapSub(base_, in_.Signed())); }
+
+  KeptAutoscaler ReadAutoscaler() {
+    KeptAutoscaler kept;
+    kept.key.kind = in_.Bool() ? AutoscalerKind::kOwn : AutoscalerKind::kHpa;
+    kept.key.ns = Name();
+    kept.key.name = Name();
+    kept.replicas = in_.Int32();
+    const size_t count = Items();
+    for (size_t i = 0; i < count && in_.ok(); ++i) {
+      const int32_t replicas = in_.Int32();
+      kept.state.recommendations.push_back({.replicas = replicas, .time = Time()});
+    }
+    ReadChanges(kept.state.scale_ups);
+    ReadChanges(kept.state.scale_downs);
+    return kept;
+  }
+
+  void ReadChanges(std::vector<ScaleEvent>& events) {
+    const size_t count = Items();
+    for (size_t i = 0; i < count && in_.ok(); ++i) {
+      const int32_t change = in_.Int32();
+      events.push_back({.change = change, .time = Time()});
+    }
+  }
+
+  PackedReader in_;
+  int64_t base_ = 0;
+  size_t items_ = 0;
+};
+
+void CompactChanges(const std::vector<ScaleEvent>& events, std::vector<ScaleEvent>& out) {
+  out.assign(events.begin(), events.end());
+  for (ScaleEvent& event : out) event.outdated = false;
+  std::sort(out.begin(), out.end(),
+            [](const ScaleEvent& a, const ScaleEvent& b) { return a.time < b.time; });
+  if (out.size() <= kMostChanges) return;
+  const size_t over = out.size() - kMostChanges;
+  int32_t sum = 0;
+  for (size_t i = 0; i <= over; ++i) sum = WrapAdd32(sum, out[i].change);
+  out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(over));
+  out.front().change = sum;
+}
+
+}  // namespace
+
+EncodedShard EncodeShard(const KeptShard& shard, size_t most) {
+  const int64_t base = Micros(shard.saved_at);
+  std::string entries;
+  std::vector<size_t> ends;  // of each autoscaler in `entries`
+  ends.reserve(shard.autoscalers.size());
+  size_t items = 0;
+  for (const KeptAutoscaler& kept : shard.autoscalers) {
+    items += kept.state.recommendations.size() + kept.state.scale_ups.size() +
+             kept.state.scale_downs.size();
+    WriteAutoscaler(kept, base, entries);
+    if (ends.size() == kMostKeptAutoscalers || items > kMostKeptItems ||
+        entries.size() + kMostHeadBytes > kMostInflatedBytes) {
+      break;
+    }
+    ends.push_back(entries.size());
+  }
+  for (size_t count = ends.size();;) {
+    std::string plain;
+    PackedWriter out(plain);
+    out.Unsigned(kVersion);
+    out.Signed(base);
+    out.Bool(shard.complete);
+    out.Unsigned(count);
+    plain.append(entries, 0, count == 0 ? 0 : ends[count - 1]);
+    std::string bytes = Deflate(plain);
+    if (bytes.size() <= most || count == 0) {
+      return {.bytes = std::move(bytes), .dropped = shard.autoscalers.size() - count};
+    }
+    // In proportion, and a little less, so that it seldom takes more than two tries.
+    count = std::min(count - 1, static_cast<size_t>(0.97 * static_cast<double>(count) *
+                                                    static_cast<double>(most) /
+                                                    static_cast<double>(bytes.size())));
+  }
+}
+
+absl::StatusOr<KeptShard> DecodeShard(absl::string_view bytes) {
+  ASSIGN_OR_RETURN(const std::string plain, Inflate(bytes));
+  return ShardReader(plain).Read();
+}
+
+void CompactState(const ScalerState& state, ScalerState& out) {
+  CompactRecommendations(state.recommendations, out.recommendations);
+  CompactChanges(state.scale_ups, out.scale_ups);
+  CompactChanges(state.scale_downs, out.scale_downs);
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,58 @@
+// What a shard's autoscalers remember, as the bytes that are kept in the cluster.
+//
+// Pure. The bytes are a version, when they were made, and for each autoscaler its name, how many
+// replicas it had, past recommendations and changes, all packed (packed.h) and deflated. Times are
+// wall times in microseconds, rounded up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "scaler/math/input.h"
+#include "scaler/stores/managed.h"
+
+namespace flyball::scaler {
+
+// Of one autoscaler.
+struct KeptAutoscaler {
+  AutoscalerKey key;
+  int32_t replicas = 0;  // after the last decision
+  ScalerState state;
+};
+
+// Of one shard.
+struct KeptShard {
+  absl::Time saved_at;
+  bool complete = false;  // nothing was decided after saved_at: the shard was handed over
+  std::vector<KeptAutoscaler> autoscalers;
+};
+
+// A ConfigMap holds less than 1 MiB.
+inline constexpr size_t kMostKeptBytes = 1000000;
+// What one shard may hold, well above what fits in a ConfigMap: a few deflated bytes may not become
+// gigabytes of small objects.
+inline constexpr size_t kMostInflatedBytes = 8u << 20;
+inline constexpr size_t kMostKeptAutoscalers = 50000;
+inline constexpr size_t kMostKeptItems = 250000;  // recommendations and changes of all of them
+
+// The first autoscalers of `shard`, as many as fit in `most` and in the limits above; `dropped` of
+// the last ones do not.
+struct EncodedShard {
+  std::string bytes;
+  size_t dropped = 0;
+};
+EncodedShard EncodeShard(const KeptShard& shard, size_t most = kMostKeptBytes);
+
+// kDataLoss says what is wrong.
+absl::StatusOr<KeptShard> DecodeShard(absl::string_view bytes);
+
+// Leaves out the recommendations that no window can ever notice (state_upkeep.h). Sorted by time.
+// Of very many changes the oldest are added to the next younger ones, which count for longer.
+void CompactState(const ScalerState& state, ScalerState& out);
+
+}  // namespace flyball::scaler

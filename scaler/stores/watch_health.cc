@@ -1,0 +1,72 @@
+#include "scaler/stores/watch_health.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "spdlog/spdlog.h"
+
+namespace flyball::scaler {
+
+void WatchHealth::Listed() {
+  absl::MutexLock lock(&mutex_);
+  listed_ = true;
+  Update();
+}
+
+void WatchHealth::StatusChanged(const absl::Status& status) {
+  absl::MutexLock lock(&mutex_);
+  if (status.ok()) {
+    if (std::exchange(said_failing_, false)) {
+      spdlog::info("scaler: the watch of {} works again", what_);
+    }
+    failing_since_.reset();
+  } else if (!failing_since_.has_value()) {
+    // Of a first list that is missing Ready tells.
+    said_failing_ = listed_;
+    if (listed_) {
+      spdlog::warn("scaler: the watch of {} fails: {}", what_, std::string(status.message()));
+    }
+    failing_since_ = clock_.MonotonicNow();
+  }
+  failure_ = status;
+  Update();
+}
+
+bool WatchHealth::listed() const {
+  absl::MutexLock lock(&mutex_);
+  return listed_;
+}
+
+bool WatchHealth::failing() const {
+  absl::MutexLock lock(&mutex_);
+  return failing_since_.has_value();
+}
+
+std::string WatchHealth::Failure() const {
+  if (fine()) return "";
+  absl::MutexLock lock(&mutex_);
+  if (!failing_since_.has_value()) return "";
+  return absl::StrCat("the watch of ", what_, " fails: ", failure_.message());
+}
+
+std::string WatchHealth::Unusable() const {
+  if (fine()) return "";
+  absl::MutexLock lock(&mutex_);
+  if (!listed_) {
+    return absl::StrCat("the ", what_, " are not listed yet",
+                        failure_.ok() ? "" : absl::StrCat(": ", failure_.message()));
+  }
+  if (!failing_since_.has_value()) return "";
+  if (clock_.MonotonicNow() - *failing_since_ <= kStaleAfter) return "";
+  return absl::StrCat("the watch of ", what_, " has failed for more than ",
+                      absl::FormatDuration(kStaleAfter), ": ", failure_.message());
+}
+
+absl::Status WatchHealth::Ready() const {
+  absl::MutexLock lock(&mutex_);
+  if (listed_) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(
+      what_, " are not listed yet", failure_.ok() ? "" : absl::StrCat(": ", failure_.message())));
+}
+
+}  // namespace flyball::scaler

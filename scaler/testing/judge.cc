@@ -1,0 +1,332 @@
+#include "scaler/testing/judge.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "scaler/inputs/pod_json.h"
+#include "scaler/math/history.h"
+#include "scaler/math/readings.h"
+#include "scaler/math/reconcile.h"
+#include "scaler/steps/mode.h"
+#include "scaler/stores/state_upkeep.h"
+
+namespace flyball::scaler {
+namespace {
+
+using Amount = SimulatedCluster::Amount;
+
+constexpr size_t kLastDecisions = 60;
+constexpr absl::Duration kLongestCall = absl::Seconds(5);
+
+absl::Duration WindowOf(const ScalingRules& rules, absl::Duration otherwise) {
+  const std::optional<int32_t> seconds = rules.stabilization_window_seconds;
+  return seconds.has_value() ? absl::Seconds(*seconds) : otherwise;
+}
+
+// The smallest of the readings that were true; nullopt: one of them was an error, which never
+// makes a target smaller.
+Amount Smallest(const Past<Amount>& past, absl::Duration since) {
+  Amount smallest;
+  if (past.empty()) return smallest;
+  for (const Amount* amount : past.Since(since)) {
+    if (!amount->has_value()) continue;
+    smallest = smallest.has_value() ? std::min(*smallest, **amount) : *amount;
+  }
+  return smallest;
+}
+
+Reading ExternalReading(const Amount& amount, absl::Time now) {
+  Reading reading;
+  MetricsAnswer<ExternalMetric> answer;
+  if (amount.has_value()) {
+    answer.items.push_back({.timestamp = now, .value = kube::Quantity::FromMilli(*amount)});
+  } else {
+    answer.error = "it can't be read";
+  }
+  ReadExternalMetric(answer, reading);
+  return reading;
+}
+
+Reading PodsReading(absl::string_view resource, const Amount& amount,
+                    const std::vector<SimulatedPod>& pods, const PodTable& table, absl::Time now) {
+  Reading reading;
+  MetricsAnswer<PodMetrics> answer;
+  if (!amount.has_value()) answer.error = "it can't be read";
+  for (const SimulatedPod& pod : pods) {
+    if (!amount.has_value() || !pod.ready) continue;
+    answer.items.push_back(
+        {.name = pod.name,
+         .timestamp = now,
+         .window = absl::Seconds(30),
+         .containers = {{"app", {{std::string(resource), kube::Quantity::FromMilli(*amount)}}}}});
+  }
+  ReadResource(answer, resource, "", table, reading);
+  return reading;
+}
+
+PodTable TableOf(const SimulatedCluster::Target& target, const std::vector<SimulatedPod>& pods,
+                 const std::vector<MetricSpec>& metrics) {
+  std::vector<Pod> read(pods.size());
+  std::vector<const Pod*> pointers;
+  PodJsonReader reader;
+  for (size_t i = 0; i < pods.size(); ++i) {
+    if (!reader.Read(SimulatedCluster::PodJson(target, pods[i]), read[i]).ok()) std::abort();
+    pointers.push_back(&read[i]);
+  }
+  std::sort(pointers.begin(), pointers.end(),
+            [](const Pod* a, const Pod* b) { return a->name < b->name; });
+  return PodTable(pointers, metrics, /*pod_level_resources=*/true);
+}
+
+}  // namespace
+
+void Judge::Complain(const std::string& what) {
+  wrong_.push_back(absl::StrCat("at ", absl::FormatDuration(time_.now()), ": ", what));
+}
+
+void Judge::Note(const Managed& managed, int32_t recommendation, absl::Duration when) {
+  // One that no window asks for makes room for the next, as in the original.
+  const std::optional<Behavior>& behavior = managed.autoscaler.behavior;
+  const absl::Duration window =
+      behavior.has_value() ? std::max(WindowOf(behavior->scale_up, absl::ZeroDuration()),
+                                      WindowOf(behavior->scale_down, math_.downscale_stabilization))
+                           : math_.downscale_stabilization;
+  const absl::Time now = kSimulationStart + when;
+  for (ScalerState* state : {&by_uid_[managed.autoscaler.uid], &by_key_[managed.key]}) {
+    std::optional<size_t> outdated;
+    for (size_t i = 0; i < state->recommendations.size(); ++i) {
+      if (state->recommendations[i].time < now - window) outdated = i;
+    }
+    RecordRecommendation({.replicas = recommendation, .time = now}, outdated, *state);
+  }
+}
+
+void Judge::OnDecision(int replica, const DecisionRecord& record) {
+  // It is told when its write is over.
+  const absl::Duration decided =
+      record.time - kSimulationStart - replicas_[static_cast<size_t>(replica)]->wall_skew();
+  const bool jumped = decided > time_.now() || decided < time_.now() - absl::Seconds(30);
+  const absl::Duration when = jumped ? time_.now() : decided;
+  std::deque<Decided>& last = decided_[record.managed->key];
+  last.push_back({.time = time_.now(),
+                  .replica = replica,
+                  .current = record.decision->current,
+                  .recommendation = record.decision->recommendation,
+                  .desired = record.decision->desired,
+                  .written = record.scale_written,
+                  .error = absl::StrCat(record.decision->error, record.scale_error)});
+  if (record.decision->limiting.has_value()) {
+    for (const PolicyLimit& policy : record.decision->limiting->policies) {
+      absl::StrAppend(&last.back().error, " [added ", policy.added, " removed ", policy.removed,
+                      " limit ", policy.limit, "]");
+    }
+  }
+  if (last.size() > kLastDecisions) last.pop_front();
+  std::erase_if(resting_, [&](const Resting& one) { return one.key == record.managed->key; });
+  const Decision& decision = *record.decision;
+  const bool followed = decision.outcome == Outcome::kDecided && decision.metrics_computed;
+  if (record.mode != Mode::kAct || decision.outcome == Outcome::kScaleUnknown) return;
+  // Of what was found before anything was recommended, and of what the metrics ask for.
+  for (ScalerState* state :
+       {&by_uid_[record.managed->autoscaler.uid], &by_key_[record.managed->key]}) {
+    RecordInitialRecommendation(decision.current, kSimulationStart + when, *state);
+  }
+  if (followed) Note(*record.managed, decision.recommendation, when);
+}
+
+std::string Judge::LastDecisions(const AutoscalerKey& key) const {
+  std::string out;
+  const auto found = decided_.find(key);
+  if (found == decided_.end()) return out;
+  for (const Decided& one : found->second) {
+    absl::StrAppend(&out, "  ", absl::FormatDuration(one.time), " replica ", one.replica, ": ",
+                    one.current, " -> ", one.desired, ", recommends ", one.recommendation,
+                    one.written ? ", written" : "", one.error.empty() ? "" : ": ", one.error, "\n");
+  }
+  return out;
+}
+
+std::string Judge::ToString(const ScalerState& state) const {
+  std::string out;
+  const auto ago = [this](absl::Time time) { return absl::FormatDuration(Wall() - time); };
+  for (const Recommendation& item : state.recommendations) {
+    absl::StrAppend(&out, item.replicas, " recommended ", ago(item.time), " ago, ");
+  }
+  for (const ScaleEvent& item : state.scale_ups) {
+    absl::StrAppend(&out, item.change, " added ", ago(item.time), " ago, ");
+  }
+  for (const ScaleEvent& item : state.scale_downs) {
+    absl::StrAppend(&out, item.change, " removed ", ago(item.time), " ago, ");
+  }
+  return out;
+}
+
+std::string Judge::Remembered(const Managed& managed) {
+  return absl::StrCat(ToString(by_uid_[managed.autoscaler.uid]), "\n  and with its predecessors ",
+                      ToString(by_key_[managed.key]));
+}
+
+void Judge::OnRest(const AutoscalerKey& key, int32_t recommendation, const Rest* rest) {
+  std::erase_if(resting_, [&](const Resting& one) { return one.key == key; });
+  if (rest != nullptr) resting_.push_back({key, recommendation, rest});
+}
+
+void Judge::OnRound(const Rest* rest) {
+  for (const Resting& one : resting_) {
+    if (one.rest != rest) continue;
+    const ManagedPtr managed = cluster_.Autoscaler(one.key, time_.now()).back();
+    if (managed != nullptr) Note(*managed, one.recommendation, time_.now());
+  }
+}
+
+int32_t Judge::Decide(const Managed& managed, const SimulatedCluster::Target& target,
+                      int32_t current, const std::vector<SimulatedPod>& pods, absl::Duration since,
+                      const ScalerState& state) {
+  const PodTable table = TableOf(target, pods, managed.autoscaler.metrics);
+  ScaleAnswer scale;
+  scale.spec_replicas = current;
+  scale.status_replicas = static_cast<int32_t>(pods.size());
+  scale.selector = absl::StrCat("app=", target.second);
+  PodsAnswer answer;
+  answer.table = &table;
+  std::vector<Reading> readings;
+  for (const MetricSpec& metric : managed.autoscaler.metrics) {
+    const bool of_pods = metric.type == MetricType::kResource;
+    const Past<Amount>& past =
+        cluster_.AmountOf(target, of_pods ? metric.resource : metric.metric.name);
+    const Amount amount = Smallest(past, since);
+    readings.push_back(of_pods ? PodsReading(metric.resource, amount, pods, table, Wall())
+                               : ExternalReading(amount, Wall()));
+  }
+  const AutoscalerStatus status;
+  DecisionInput input;
+  input.autoscaler = &managed.autoscaler;
+  input.status = &status;
+  input.scale = &scale;
+  input.pods = &answer;
+  input.readings = readings;
+  input.config = &math_;
+  input.state = &state;
+  input.now = Wall();
+  Decision decision;
+  Workspace workspace;
+  scaler::Decide(input, {}, workspace, decision);
+  return decision.rescale ? decision.desired : current;
+}
+
+void Judge::OnForeignScale(const SimulatedCluster::Target& target) { foreign_[target] = Wall(); }
+
+// Without the last removal before somebody else's change.
+ScalerState Judge::WithoutHidden(const SimulatedCluster::Target& target, ScalerState state) const {
+  const auto foreign = foreign_.find(target);
+  if (foreign == foreign_.end()) return state;
+  ScaleEvent* last = nullptr;
+  for (ScaleEvent& removed : state.scale_downs) {
+    if (removed.time > foreign->second) continue;
+    if (last == nullptr || removed.time > last->time) last = &removed;
+  }
+  if (last != nullptr) last->change = 0;
+  return state;
+}
+
+int32_t Judge::Least(const Managed& managed, const SimulatedCluster::Target& target,
+                     int32_t current, absl::Duration since) {
+  int32_t least = std::numeric_limits<int32_t>::max();
+  for (const std::vector<SimulatedPod>* pods : cluster_.Pods(target, since)) {
+    for (ScalerState state : {by_uid_[managed.autoscaler.uid], by_key_[managed.key]}) {
+      least = std::min(least, Decide(managed, target, current, *pods, since, state));
+      // A change counts from when its writer learned of its own success.
+      for (ScaleEvent& added : state.scale_ups) {
+        added.time = clocks_differ ? Wall() : added.time + kLongestCall;
+      }
+      least = std::min(least, Decide(managed, target, current, *pods, since, state));
+      if (foreign_.contains(target)) {
+        const ScalerState without = WithoutHidden(target, std::move(state));
+        least = std::min(least, Decide(managed, target, current, *pods, since, without));
+      }
+    }
+  }
+  return least;
+}
+
+void Judge::Look() {
+  for (const auto& [key, past] : cluster_.autoscalers()) {
+    const auto writers =
+        std::count_if(replicas_.begin(), replicas_.end(),
+                      [&key = key](const auto& replica) { return replica->MayWrite(key); });
+    if (writers > 1) Complain(absl::StrCat(writers, " replicas may write for ", key.ToString()));
+  }
+}
+
+void Judge::OnScaleWrite(const SimulatedCluster::ScaleWrite& write) {
+  ++writes_;
+  const SimulatedReplica& writer = *replicas_[static_cast<size_t>(write.writer)];
+  const std::string what =
+      absl::StrCat("replica ", write.writer, " wrote ", write.before, " -> ", write.after, " for ",
+                   write.target.first, "/", write.target.second);
+  AutoscalerKey key = {
+      .kind = AutoscalerKind::kHpa, .ns = write.target.first, .name = write.target.second};
+  if (!cluster_.autoscalers().contains(key)) key.kind = AutoscalerKind::kOwn;
+  for (const auto& other : replicas_) {
+    if (other.get() != &writer && other->MayWrite(key)) {
+      Complain(absl::StrCat(what, " while replica ", other->options().index, " may write"));
+    }
+  }
+  // Whoever does not hear of changes has to ask before it writes.
+  const bool deaf = writer.WatchIsBroken(
+      key.kind == AutoscalerKind::kHpa ? "horizontalpodautoscalers" : "autoscalers");
+  const absl::Duration knew = deaf ? writer.last_asked_for() : writer.last_write_sent();
+  std::vector<ManagedPtr> valid = cluster_.Autoscaler(key, knew);
+  std::erase_if(valid, [&](const ManagedPtr& managed) {
+    return managed == nullptr || EffectiveMode(*managed, mode_) != Mode::kAct;
+  });
+  if (valid.empty()) return Complain(absl::StrCat(what, ", which is gone, paused or not its own"));
+  int32_t least = write.before;
+  if (write.after < write.before) {
+    ++shrinks_;
+    for (const ManagedPtr& managed : valid) {
+      least =
+          std::min(least, Least(*managed, write.target, write.before, time_.now() - reading_age));
+    }
+    if (write.after < least) {
+      Complain(absl::StrCat(what, ", at least ", least, " was right\n", LastDecisions(key),
+                            "  the judge remembers ", Remembered(*valid.back())));
+    }
+  }
+  Record(valid, write);
+}
+
+// Changes are remembered where there is a behavior. Where it came or went on the way of the write
+// what allows less counts: nobody knows which one it was made with.
+void Judge::Record(const std::vector<ManagedPtr>& valid,
+                   const SimulatedCluster::ScaleWrite& write) {
+  const auto has_behavior = [](const ManagedPtr& managed) {
+    return managed->autoscaler.behavior.has_value();
+  };
+  const bool counts = write.after > write.before
+                          ? std::any_of(valid.begin(), valid.end(), has_behavior)
+                          : std::all_of(valid.begin(), valid.end(), has_behavior);
+  if (!counts) return;
+  const Managed& managed = **std::find_if(valid.begin(), valid.end(), has_behavior);
+  for (ScalerState* state : {&by_uid_[managed.autoscaler.uid], &by_key_[managed.key]}) {
+    RecordScaleEvent(*managed.autoscaler.behavior, write.before, write.after, Wall(), *state);
+  }
+}
+
+std::optional<int32_t> Judge::Wanted(const AutoscalerKey& key) {
+  const std::vector<ManagedPtr> now = cluster_.Autoscaler(key, time_.now());
+  if (now.empty() || now.back() == nullptr || EffectiveMode(*now.back(), mode_) != Mode::kAct) {
+    return std::nullopt;
+  }
+  const SimulatedCluster::Target target = {key.ns, key.name};
+  const int32_t current = cluster_.Replicas(target);
+  if (current < 0) return std::nullopt;
+  return Decide(*now.back(), target, current, *cluster_.Pods(target, time_.now()).back(),
+                time_.now(), ScalerState());
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,336 @@
+#include "scaler/testing/random_course.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace flyball::scaler {
+namespace {
+
+constexpr size_t kMostReplicas = 3;
+constexpr int kSteps = 18;
+constexpr absl::Duration kLongestStep = absl::Seconds(7);
+// Longer than a Lease takes to run out and to be taken.
+constexpr absl::Duration kPeace = absl::Seconds(50);
+constexpr absl::Duration kSlowest = absl::Seconds(6);
+constexpr absl::Duration kLongestQueue = absl::Seconds(2);
+
+const char* const kResources[] = {"pods", "horizontalpodautoscalers", "autoscalers", "deployments"};
+
+}  // namespace
+
+const std::vector<RandomCourse::Action>& RandomCourse::Actions() {
+  static const auto* const actions = new std::vector<Action>{
+      {14, &RandomCourse::SetAmount},       {3, &RandomCourse::FailAmount},
+      {10, &RandomCourse::EditSpec},        {4, &RandomCourse::Pause},
+      {3, &RandomCourse::DeleteAutoscaler}, {3, &RandomCourse::RecreateAutoscaler},
+      {2, &RandomCourse::RecreateTarget},   {3, &RandomCourse::ScaleByHand},
+      {3, &RandomCourse::DisturbPod},       {4, &RandomCourse::AddReplica},
+      {3, &RandomCourse::StopReplica},      {3, &RandomCourse::KillReplica},
+      {3, &RandomCourse::ChangeShards},     {5, &RandomCourse::BreakWatch},
+      {3, &RandomCourse::HealWatches},      {4, &RandomCourse::TroubleNetwork},
+      {4, &RandomCourse::CalmNetwork},      {3, &RandomCourse::JumpClock}};
+  return *actions;
+}
+
+RandomCourse::RandomCourse(uint32_t seed) : sim_(seed), ends_in_peace_(seed % 4 == 0) {
+  Chance& chance = sim_.chance;
+  // Longer than any call, any wait for a thread and any answer together.
+  sim_.judge.reading_age = 3 * kSlowest + 2 * kLongestQueue + absl::Seconds(1);
+  shards_ = chance.Between(1, 4);
+  const int count = chance.Between(2, 4);
+  for (int i = 0; i < count; ++i) {
+    keys_.push_back({.kind = chance.Is(0.5) ? AutoscalerKind::kHpa : AutoscalerKind::kOwn,
+                     .ns = absl::StrCat("n", chance.Between(0, 5)),
+                     .name = absl::StrCat("web", i)});
+    const SimulatedCluster::Target target = {keys_.back().ns, keys_.back().name};
+    for (const char which : {'a', 'b'}) sim_.Set(target, which, chance.Between(5, 150) * 1000);
+    sim_.Set(target, 'c', chance.Between(100, 1000));
+    sim_.Set(target, 'm', chance.Between(5, 20) * 1000);
+    sim_.cluster.PutDeployment(target, chance.Between(1, 10));
+    sim_.cluster.PutAutoscaler(AnySpec(keys_.back()).Json());
+  }
+  const int replicas = chance.Between(1, 2);
+  for (int i = 0; i < replicas; ++i) sim_.AddReplica(shards_);
+}
+
+void RandomCourse::Note(std::string what) {
+  notes_.push_back(absl::StrCat(absl::FormatDuration(sim_.time.now()), " ", what));
+}
+
+const AutoscalerKey& RandomCourse::AnyKey() {
+  return keys_[static_cast<size_t>(sim_.chance.Between(0, static_cast<int>(keys_.size()) - 1))];
+}
+
+SimulatedCluster::Target RandomCourse::AnyTarget() {
+  const AutoscalerKey& key = AnyKey();
+  return {key.ns, key.name};
+}
+
+size_t RandomCourse::Living() const {
+  return static_cast<size_t>(std::count_if(sim_.replicas().begin(), sim_.replicas().end(),
+                                           [](const auto& one) { return one->stays(); }));
+}
+
+SimulatedReplica* RandomCourse::AnyReplica() {
+  std::vector<SimulatedReplica*> living;
+  for (const auto& one : sim_.replicas()) {
+    if (one->stays()) living.push_back(one.get());
+  }
+  if (living.empty()) return nullptr;
+  return living[static_cast<size_t>(sim_.chance.Between(0, static_cast<int>(living.size()) - 1))];
+}
+
+// ---- specs ------------------------------------------------------------------------------------
+
+std::string RandomCourse::AnyMetrics() {
+  // The name is put in by AnySpec.
+  const std::vector<std::string> all = {MetricOf('a', "$", 10), MetricOf('b', "$", 10), CpuOf(50),
+                                        MemoryOf(10)};
+  std::vector<std::string> chosen;
+  for (const std::string& one : all) {
+    if (sim_.chance.Is(0.35)) chosen.push_back(one);
+  }
+  if (chosen.empty()) chosen.push_back(all[static_cast<size_t>(sim_.chance.Between(0, 3))]);
+  return absl::StrJoin(chosen, ",");
+}
+
+std::string RandomCourse::AnyBehavior() {
+  Chance& chance = sim_.chance;
+  const int windows[] = {0, 0, 0, 10, 30};
+  const int periods[] = {15, 60, 600};
+  std::string down = absl::StrCat(R"("stabilizationWindowSeconds":)", windows[chance.Between(0, 4)],
+                                  R"(,"policies":[{"type":)",
+                                  chance.Is(0.5) ? R"("Pods","value":)" : R"("Percent","value":)",
+                                  chance.Is(0.5) ? 1 : chance.Between(2, 100),
+                                  R"(,"periodSeconds":)", periods[chance.Between(0, 2)], "}]");
+  if (chance.Is(0.1)) absl::StrAppend(&down, R"(,"tolerance":"0.3")");
+  return absl::StrCat(R"(,"behavior":{"scaleDown":{)", down, "}}");
+}
+
+AutoscalerText RandomCourse::AnySpec(const AutoscalerKey& key) {
+  Chance& chance = sim_.chance;
+  AutoscalerText text{.key = key, .metrics = AnyMetrics(), .spec = "", .annotations = ""};
+  size_t at = 0;
+  while ((at = text.metrics.find('$', at)) != std::string::npos) {
+    text.metrics.replace(at, 1, key.name);
+  }
+  text.spec = absl::StrCat(R"(,"minReplicas":)", chance.Between(1, 3), R"(,"maxReplicas":)",
+                           chance.Between(10, 20));
+  if (chance.Is(0.8)) text.spec += AnyBehavior();
+  if (key.kind == AutoscalerKind::kOwn && chance.Is(0.5)) {
+    absl::StrAppend(&text.spec, R"(,"cadence":{"interval":")", chance.Between(5, 50) * 100,
+                    R"(ms"})");
+  }
+  return text;
+}
+
+void RandomCourse::EditSpec() {
+  const AutoscalerKey& key = AnyKey();
+  const AutoscalerText text = AnySpec(key);
+  Note(absl::StrCat("edit of ", key.ToString(), ": ", text.metrics, text.spec));
+  sim_.cluster.PutAutoscaler(text.Json());
+}
+
+void RandomCourse::Pause() {
+  const AutoscalerKey& key = AnyKey();
+  AutoscalerText text = AnySpec(key);
+  if (key.kind == AutoscalerKind::kOwn) {
+    text.spec += sim_.chance.Is(0.5) ? R"(,"paused":true)" : R"(,"mode":"Advise")";
+  } else {
+    text.annotations = R"("flyball.dev/mode":"shadow")";
+  }
+  Note(absl::StrCat("pause of ", key.ToString()));
+  sim_.cluster.PutAutoscaler(text.Json());
+}
+
+void RandomCourse::DeleteAutoscaler() {
+  const AutoscalerKey& key = AnyKey();
+  Note(absl::StrCat("end of ", key.ToString()));
+  sim_.cluster.DeleteAutoscaler(key);
+}
+
+void RandomCourse::RecreateAutoscaler() {
+  const AutoscalerKey& key = AnyKey();
+  Note(absl::StrCat("recreation of ", key.ToString()));
+  sim_.cluster.RecreateAutoscaler(key);
+}
+
+// ---- targets and amounts ----------------------------------------------------------------------
+
+void RandomCourse::SetAmount() {
+  const SimulatedCluster::Target target = AnyTarget();
+  const char which = "abcm"[sim_.chance.Between(0, 3)];
+  const int amount = which == 'c'   ? sim_.chance.Between(50, 1500)
+                     : which == 'm' ? sim_.chance.Between(1, 25) * 1000
+                                    : sim_.chance.Between(5, 150) * 1000;
+  Note(absl::StrCat(std::string(1, which), " of ", target.second, " is ", amount));
+  sim_.Set(target, which, amount);
+}
+
+void RandomCourse::FailAmount() {
+  const SimulatedCluster::Target target = AnyTarget();
+  const char which = "abcm"[sim_.chance.Between(0, 3)];
+  Note(absl::StrCat(std::string(1, which), " of ", target.second, " fails"));
+  sim_.Set(target, which, std::nullopt);
+}
+
+void RandomCourse::RecreateTarget() {
+  const SimulatedCluster::Target target = AnyTarget();
+  Note(absl::StrCat("recreation of the target ", target.second));
+  sim_.judge.OnForeignScale(target);
+  sim_.cluster.DeleteDeployment(target);
+  if (sim_.chance.Is(0.3)) sim_.Run(sim_.chance.UpTo(absl::Seconds(4)));
+  sim_.cluster.PutDeployment(target, sim_.chance.Between(1, 10));
+}
+
+void RandomCourse::ScaleByHand() {
+  const SimulatedCluster::Target target = AnyTarget();
+  const int replicas = sim_.chance.Between(1, 12);
+  Note(absl::StrCat(target.second, " is scaled to ", replicas, " by hand"));
+  sim_.judge.OnForeignScale(target);
+  sim_.cluster.Scale(target, replicas);
+}
+
+void RandomCourse::DisturbPod() { sim_.cluster.DisturbPod(AnyTarget()); }
+
+// ---- replicas ---------------------------------------------------------------------------------
+
+void RandomCourse::AddReplica() {
+  if (Living() >= kMostReplicas) return StopReplica();
+  const SimulatedReplica& replica = sim_.AddReplica(shards_);
+  Note(absl::StrCat("replica ", replica.options().index, " comes, ", shards_, " shards"));
+}
+
+void RandomCourse::StopReplica() {
+  SimulatedReplica* replica = AnyReplica();
+  if (replica == nullptr) return;
+  Note(absl::StrCat("replica ", replica->options().index, " stops"));
+  replica->Stop();
+}
+
+void RandomCourse::KillReplica() {
+  SimulatedReplica* replica = AnyReplica();
+  if (replica == nullptr) return;
+  Note(absl::StrCat("replica ", replica->options().index, " is killed"));
+  replica->Kill();
+}
+
+void RandomCourse::ChangeShards() {
+  shards_ = sim_.chance.Between(1, 4);
+  AddReplica();
+}
+
+void RandomCourse::JumpClock() {
+  SimulatedReplica* replica = AnyReplica();
+  if (replica == nullptr) return;
+  const int seconds =
+      sim_.chance.Is(0.5) ? sim_.chance.Between(-60, 60) : sim_.chance.Between(-100000, 100000);
+  Note(absl::StrCat("the clock of replica ", replica->options().index, " jumps by ", seconds));
+  replica->JumpWall(absl::Seconds(seconds));
+  sim_.judge.clocks_differ = true;
+}
+
+// ---- connections ------------------------------------------------------------------------------
+
+void RandomCourse::BreakWatch() {
+  SimulatedReplica* replica = AnyReplica();
+  if (replica == nullptr) return;
+  const char* resource = kResources[sim_.chance.Between(0, 3)];
+  Note(absl::StrCat("replica ", replica->options().index, " loses its watch of ", resource));
+  replica->BreakWatch(resource, absl::UnavailableError("connection reset"));
+}
+
+void RandomCourse::HealWatches() {
+  for (const auto& replica : sim_.replicas()) {
+    for (const char* resource : kResources) {
+      if (replica->WatchIsBroken(resource)) replica->HealWatch(resource, sim_.chance.Is(0.5));
+    }
+  }
+  Note("watches work again");
+}
+
+void RandomCourse::TroubleNetwork() {
+  SimulatedReplica* replica = AnyReplica();
+  if (replica == nullptr) return;
+  Chance& chance = sim_.chance;
+  SimulatedNetwork& network = chance.Is(0.7) ? replica->network : replica->metrics_network;
+  network = {.slow = chance.Is(0.7) ? 0.3 : 0.0,
+             .slow_delay = chance.UpTo(kSlowest),
+             .refused = chance.Is(0.3) ? chance.Between(1, 10) / 10.0 : 0.0,
+             .lost = chance.Is(0.5) ? 0.3 : 0.0};
+  if (chance.Is(0.5)) replica->longest_queue = chance.UpTo(kLongestQueue);
+  Note(absl::StrCat("trouble for replica ", replica->options().index, ": slow ", network.slow,
+                    " up to ", absl::FormatDuration(network.slow_delay), ", refused ",
+                    network.refused, ", lost ", network.lost, ", queue ",
+                    absl::FormatDuration(replica->longest_queue)));
+}
+
+void RandomCourse::CalmNetwork() {
+  for (const auto& replica : sim_.replicas()) {
+    replica->network = replica->metrics_network = {};
+    replica->longest_queue = absl::ZeroDuration();
+  }
+  Note("calm");
+}
+
+// ---- the whole --------------------------------------------------------------------------------
+
+void RandomCourse::MakePeace() {
+  CalmNetwork();
+  HealWatches();
+  for (const auto& replica : sim_.replicas()) {
+    if (replica->stays() && replica->options().election.shards != shards_) replica->Stop();
+  }
+  for (const AutoscalerKey& key : keys_) {
+    const SimulatedCluster::Target target = {key.ns, key.name};
+    for (const char which : {'a', 'b'}) sim_.Set(target, which, sim_.chance.Between(30, 90) * 1000);
+    sim_.Set(target, 'c', 500);
+    sim_.Set(target, 'm', 10'000);
+  }
+  if (Living() == 0) AddReplica();
+  Note("peace");
+}
+
+// Whoever should have grown has.
+std::string RandomCourse::CheckPeace() {
+  for (const AutoscalerKey& key : keys_) {
+    const std::optional<int32_t> wanted = sim_.judge.Wanted(key);
+    const int replicas = sim_.cluster.Replicas({key.ns, key.name});
+    if (wanted.has_value() && *wanted > replicas) {
+      return absl::StrCat(key.ToString(), " has ", replicas, " replicas in the end, not ", *wanted,
+                          "\n", sim_.judge.LastDecisions(key));
+    }
+  }
+  return "";
+}
+
+std::string RandomCourse::Run() {
+  int weights = 0;
+  for (const Action& action : Actions()) weights += action.weight;
+  sim_.Run(absl::Seconds(8));
+  for (int step = 0; step < kSteps && sim_.judge.wrong().empty(); ++step) {
+    int draw = sim_.chance.Between(1, weights);
+    for (const Action& action : Actions()) {
+      draw -= action.weight;
+      if (draw > 0) continue;
+      (this->*action.act)();
+      break;
+    }
+    if (sim_.chance.Is(0.2)) continue;  // two things at once
+    sim_.Run(sim_.chance.UpTo(kLongestStep));
+  }
+  const bool peace = ends_in_peace_ && sim_.judge.wrong().empty();
+  if (peace) {
+    MakePeace();
+    sim_.Run(kPeace);
+  }
+  std::string out = absl::StrJoin(sim_.judge.wrong(), "\n");
+  if (out.empty() && peace) out = CheckPeace();
+  if (out.empty()) return "";
+  return absl::StrCat(out, "\n", absl::StrJoin(notes_, "\n"), "\n");
+}
+
+}  // namespace flyball::scaler

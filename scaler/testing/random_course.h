@@ -1,0 +1,71 @@
+// A random course of events in a simulation: edits, pauses, deletions and recreations of
+// autoscalers and targets, replicas that come, go, die and work with other numbers of shards,
+// broken watches, slow and lost calls, clocks that jump. For tests.
+//
+// The same seed gives the same course.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scaler/testing/simulation.h"
+
+namespace flyball::scaler {
+
+class RandomCourse {
+ public:
+  explicit RandomCourse(uint32_t seed);
+
+  // All of it: trouble, then peace. What was wrong, and what was done before it; "" when nothing
+  // was.
+  std::string Run();
+
+  const Judge& judge() const { return sim_.judge; }
+
+ private:
+  struct Action {
+    int weight;
+    void (RandomCourse::*act)();
+  };
+  static const std::vector<Action>& Actions();
+
+  void Note(std::string what);
+  const AutoscalerKey& AnyKey();
+  SimulatedCluster::Target AnyTarget();
+  SimulatedReplica* AnyReplica();  // that lives; nullptr: none does
+  std::string AnyMetrics();
+  std::string AnyBehavior();
+  AutoscalerText AnySpec(const AutoscalerKey& key);
+  size_t Living() const;
+
+  void SetAmount();
+  void FailAmount();
+  void EditSpec();
+  void Pause();
+  void DeleteAutoscaler();
+  void RecreateAutoscaler();
+  void RecreateTarget();
+  void ScaleByHand();
+  void DisturbPod();
+  void AddReplica();
+  void StopReplica();
+  void KillReplica();
+  void ChangeShards();
+  void BreakWatch();
+  void HealWatches();
+  void TroubleNetwork();
+  void CalmNetwork();
+  void JumpClock();
+
+  void MakePeace();
+  std::string CheckPeace();
+
+  Simulation sim_;
+  const bool ends_in_peace_;  // and is looked at then; that takes as long as all before
+  std::vector<AutoscalerKey> keys_;
+  int shards_ = 1;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace flyball::scaler

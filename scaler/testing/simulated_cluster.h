@@ -1,0 +1,132 @@
+// A cluster as it truly is, in simulated time: objects, pods, and what metrics say. For tests.
+//
+// Deployments have their pods as soon as they are scaled. Each target `name` of a namespace has
+// four amounts: two External metrics, `a-<name>` and `b-<name>`, and the cpu and memory that each
+// of its pods uses. What was true for a while before now stays known, for whoever judges what was
+// done on it.
+//
+// Of one task at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "http/client/transport.h"
+#include "kube/testing/fake_object_store.h"
+#include "scaler/stores/managed.h"
+#include "scaler/testing/simulated_time.h"
+
+namespace flyball::scaler {
+
+// The wall time at simulated time zero.
+inline constexpr absl::Time kSimulationStart = absl::FromUnixSeconds(1767225600);
+
+// What a value was at each time, newest last.
+template <typename T>
+class Past {
+ public:
+  void Set(absl::Duration now, T value) { values_.emplace_back(now, std::move(value)); }
+  bool empty() const { return values_.empty(); }
+  const T& latest() const { return values_.back().second; }
+  // All that it was at some time from `since` on.
+  std::vector<const T*> Since(absl::Duration since) const {
+    std::vector<const T*> out;
+    for (size_t i = 0; i < values_.size(); ++i) {
+      const bool over = i + 1 < values_.size() && values_[i + 1].first < since;
+      if (!over) out.push_back(&values_[i].second);
+    }
+    return out;
+  }
+
+ private:
+  std::vector<std::pair<absl::Duration, T>> values_;
+};
+
+struct SimulatedPod {
+  std::string name;
+  bool ready = true;  // else it is pending
+};
+
+class SimulatedCluster {
+ public:
+  using Amount = std::optional<int64_t>;               // thousandths; nullopt: it can't be read
+  using Target = std::pair<std::string, std::string>;  // namespace and name
+
+  struct Amounts {
+    Past<Amount> a, b, cpu, memory;
+  };
+
+  explicit SimulatedCluster(SimulatedTime& time);
+
+  // ---- by people and other controllers
+
+  void PutDeployment(const Target& target, int replicas);
+  void DeleteDeployment(const Target& target);
+  void Scale(const Target& target, int replicas);
+  // One pod is replaced by one that is not ready.
+  void DisturbPod(const Target& target);
+  // An HPA or an object of our own kind, as JSON with its name.
+  void PutAutoscaler(absl::string_view json);
+  void DeleteAutoscaler(const AutoscalerKey& key);
+  // Removes and makes again what is stored of it, under another uid.
+  void RecreateAutoscaler(const AutoscalerKey& key);
+
+  Past<Amount>& AmountOf(const Target& target, absl::string_view metric);
+
+  // ---- as the API server
+
+  // An answer without any delay. `writer` is handed on to `on_scale_write`.
+  http::HttpAnswer Serve(const http::HttpCall& call, int writer);
+  const kube::FakeObjectStore& store() const { return store_; }
+  kube::FakeTarget Collection(absl::string_view path) const { return store_.Find(path); }
+
+  struct ScaleWrite {
+    int writer = 0;
+    Target target;
+    int before = 0, after = 0;
+  };
+  // Called when a replica has written a scale, before the pods follow it.
+  std::function<void(const ScaleWrite&)> on_scale_write;
+  // Called after each change of an object.
+  std::function<void()> on_change;
+
+  // ---- as it is
+
+  int Replicas(const Target& target) const;  // spec.replicas; -1: there is no such deployment
+  // nullptr: it does not exist. As it was at times from `since` on; empty pointers stand for times
+  // at which it did not exist.
+  std::vector<ManagedPtr> Autoscaler(const AutoscalerKey& key, absl::Duration since) const;
+  const std::map<AutoscalerKey, Past<ManagedPtr>>& autoscalers() const { return autoscalers_; }
+  std::vector<const std::vector<SimulatedPod>*> Pods(const Target& target,
+                                                     absl::Duration since) const;
+  const std::map<Target, Past<std::vector<SimulatedPod>>>& AllPods() const { return pods_; }
+  static std::string PodJson(const Target& target, const SimulatedPod& pod);
+  const Amounts& amounts(const Target& target) { return amounts_[target]; }
+
+ private:
+  kube::FakeTarget DeploymentAt(const Target& target) const;
+  void MakePods(const Target& target, int wanted);
+  void FollowScale(const Target& target);
+  void Changed();
+  void NoteAutoscalers();
+
+  SimulatedTime& time_;
+  kube::FakeObjectStore store_;
+  size_t seen_ = 0;  // how many changes have been looked at
+  uint64_t next_pod_ = 0;
+  std::map<Target, Amounts> amounts_;
+  std::map<Target, Past<std::vector<SimulatedPod>>> pods_;
+  std::map<AutoscalerKey, Past<ManagedPtr>> autoscalers_;
+};
+
+// "/apis/flyball.dev/v1alpha1/namespaces/n1/autoscalers/web"
+std::string PathOf(const AutoscalerKey& key);
+
+}  // namespace flyball::scaler

@@ -1,0 +1,467 @@
+#include "scaler/testing/simulated_replica.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "nlohmann/json.hpp"
+#include "scaler/spec/own_parser.h"
+#include "scaler/testing/judge.h"
+#include "scaler/triggers/clients.h"
+
+namespace flyball::scaler {
+namespace {
+
+// The program's due thread naps that long at least.
+constexpr absl::Duration kShortestNap = absl::Milliseconds(20);
+constexpr absl::Duration kPoll = absl::Milliseconds(10);
+
+kube::ResourceInfo ResourceOf(absl::string_view group, absl::string_view version,
+                              absl::string_view plural) {
+  return {.name = {.group = std::string(group), .resource = std::string(plural)},
+          .version = std::string(version),
+          .kind = "",
+          .singular = ""};
+}
+
+std::string CollectionPathOf(const kube::ResourceInfo& resource) {
+  return kube::ObjectPath(resource.name.group, resource.version, "", resource.name.resource, "");
+}
+
+}  // namespace
+
+bool SimulatedReplica::MachineClock::Await(absl::Mutex& mutex, const absl::Condition& condition,
+                                           absl::Duration timeout) {
+  const absl::Duration until = time->now() + timeout;
+  while (!condition.Eval() && time->now() < until) {
+    mutex.Unlock();
+    time->Sleep(kPoll);
+    mutex.Lock();
+  }
+  return condition.Eval();
+}
+
+absl::Duration SimulatedReplica::Way(const SimulatedNetwork& network) {
+  return world_.chance.Is(network.slow) ? world_.chance.UpTo(network.slow_delay)
+                                        : absl::ZeroDuration();
+}
+
+template <typename Answer, typename Serve>
+absl::StatusOr<Answer> SimulatedReplica::Call(const SimulatedNetwork& network,
+                                              absl::Duration timeout, const Serve& serve) {
+  if (!alive()) return absl::CancelledError("the process is gone");
+  const absl::Duration there = Way(network);
+  // The connection is cut at the end of the timeout: nothing arrives after that.
+  if (there > absl::ZeroDuration()) world_.time.Sleep(std::min(there, timeout));
+  // Killed on the way there: the request may have left already.
+  const bool has_effect = killed_ ? world_.chance.Is(0.5) : !world_.chance.Is(network.refused);
+  if (!has_effect) return absl::UnavailableError("connection refused");
+  if (there > timeout && world_.chance.Is(0.5)) return absl::DeadlineExceededError("no answer");
+  Answer answer = serve();
+  if (there > timeout) return absl::DeadlineExceededError("no answer in time");
+  const absl::Duration back = Way(network);
+  const bool late = there + back > timeout || world_.chance.Is(network.lost);
+  const absl::Duration wait = late ? timeout - there : back;
+  if (wait > absl::ZeroDuration()) world_.time.Sleep(wait);
+  if (killed_) return absl::CancelledError("the process is gone");
+  if (late) return absl::DeadlineExceededError("no answer in time");
+  return answer;
+}
+
+// ---- the API server ---------------------------------------------------------------------------
+
+class SimulatedReplica::Transport : public http::HttpTransport {
+ public:
+  explicit Transport(SimulatedReplica& replica) : replica_(replica) {}
+
+  absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall& call) override {
+    SimulatedReplica& self = replica_;
+    const absl::Duration sent = self.world_.time.now();
+    if (call.method == "PUT" && absl::EndsWith(call.target, "/scale")) {
+      self.last_write_sent_ = sent;
+    }
+    return self.Call<http::HttpAnswer>(self.network, call.timeout, [&] {
+      if (call.method == "GET" && absl::StrContains(call.target, "autoscalers/")) {
+        self.last_asked_for_ = self.world_.time.now();
+      }
+      return self.world_.cluster.Serve(call, self.options_.index);
+    });
+  }
+  absl::Status Stream(const http::HttpCall&,
+                      const std::function<bool(absl::string_view)>&) override {
+    return absl::UnimplementedError("watches are simulated");
+  }
+  void Shutdown() override {}
+
+ private:
+  SimulatedReplica& replica_;
+};
+
+class SimulatedReplica::Leases : public LeaseStore {
+ public:
+  explicit Leases(SimulatedReplica& replica) : replica_(replica) {}
+
+  absl::StatusOr<kube::Lease> Get(absl::string_view name) override {
+    return Serve([&]() -> absl::StatusOr<kube::Lease> {
+      const auto found = replica_.world_.leases.find(name);
+      if (found == replica_.world_.leases.end()) return absl::NotFoundError("not found");
+      return found->second;
+    });
+  }
+  absl::StatusOr<kube::Lease> Put(const kube::Lease& lease) override {
+    return Serve([&]() -> absl::StatusOr<kube::Lease> {
+      SimulatedLeases& leases = replica_.world_.leases;
+      const auto found = leases.find(lease.name);
+      if (lease.resource_version.empty() != (found == leases.end())) {
+        return lease.resource_version.empty()
+                   ? absl::StatusOr<kube::Lease>(absl::AlreadyExistsError("exists"))
+                   : absl::StatusOr<kube::Lease>(absl::NotFoundError("gone"));
+      }
+      if (found != leases.end() && found->second.resource_version != lease.resource_version) {
+        return absl::AbortedError("conflict");
+      }
+      kube::Lease& stored = leases[lease.name];
+      const uint64_t version =
+          lease.resource_version.empty() ? 0 : std::stoull(lease.resource_version);
+      stored = lease;
+      stored.resource_version = absl::StrCat(version + 1);
+      return stored;
+    });
+  }
+
+ private:
+  template <typename F>
+  absl::StatusOr<kube::Lease> Serve(const F& serve) {
+    using Answer = absl::StatusOr<kube::Lease>;
+    absl::StatusOr<Answer> answer =
+        replica_.Call<Answer>(replica_.network, absl::Seconds(5), serve);
+    return answer.ok() ? *std::move(answer) : answer.status();
+  }
+
+  SimulatedReplica& replica_;
+};
+
+// ---- metrics ----------------------------------------------------------------------------------
+
+class SimulatedReplica::External : public adapter::ExternalMetricsProvider {
+ public:
+  explicit External(SimulatedReplica& replica) : replica_(replica) {}
+
+  absl::StatusOr<adapter::ExternalMetricList> Get(
+      const adapter::ExternalMetricRequest& request) override {
+    const SimulatedCluster::Amount amount = Ask(request.ns, request.metric);
+    if (!amount.has_value()) return absl::InternalError("unable to fetch metrics");
+    adapter::ExternalMetricList list;
+    list.metric = request.metric;
+    list.items.push_back(
+        {.labels = {}, .timestamp = replica_.clock_.WallNow(), .value_milli = *amount});
+    auto origin = std::make_shared<Origin>();
+    origin->ns = request.ns;
+    origin->metric = request.metric;
+    origin->milli = *amount;
+    list.repeated.origin = std::move(origin);
+    return list;
+  }
+  std::optional<adapter::Repeated> Again(const adapter::OriginPtr& origin, absl::Duration,
+                                         absl::Duration) override {
+    const auto& before = static_cast<const Origin&>(*origin);
+    const SimulatedCluster::Amount amount = Ask(before.ns, before.metric);
+    if (!amount.has_value()) return std::nullopt;
+    return adapter::Repeated{
+        .origin = origin, .same = *amount == before.milli, .time = replica_.clock_.WallNow()};
+  }
+  std::shared_ptr<const std::vector<std::string>> ListAll() const override {
+    return std::make_shared<const std::vector<std::string>>();
+  }
+  uint64_t Epoch() const override { return 1; }
+
+ private:
+  struct Origin : public adapter::Origin {
+    std::string ns, metric;
+    int64_t milli = 0;
+  };
+
+  // Of the metric `a-web` in `ns`: that of the target `web`.
+  SimulatedCluster::Amount Ask(const std::string& ns, const std::string& metric) {
+    return replica_
+        .Call<SimulatedCluster::Amount>(
+            replica_.metrics_network, absl::Seconds(10),
+            [&] {
+              const Past<SimulatedCluster::Amount>& past =
+                  replica_.world_.cluster.AmountOf({ns, metric.substr(2)}, metric);
+              return past.empty() ? SimulatedCluster::Amount() : past.latest();
+            })
+        .value_or(std::nullopt);
+  }
+
+  SimulatedReplica& replica_;
+};
+
+class SimulatedReplica::Resource : public adapter::ResourceMetricsProvider {
+ public:
+  explicit Resource(SimulatedReplica& replica) : replica_(replica) {}
+
+  absl::StatusOr<adapter::ResourceMetricList<adapter::PodMetrics>> Pods(
+      absl::string_view ns, absl::string_view, const adapter::ObjectFilter& filter,
+      absl::Duration) override {
+    using List = adapter::ResourceMetricList<adapter::PodMetrics>;
+    return replica_.Call<List>(replica_.metrics_network, absl::Seconds(10), [&] {
+      List list;
+      for (const auto& [target, pods] : replica_.world_.cluster.AllPods()) {
+        if (target.first != ns || !filter.labels.Matches({{"app", target.second}})) continue;
+        const SimulatedCluster::Amount cpu = Now(target, "cpu");
+        const SimulatedCluster::Amount memory = Now(target, "memory");
+        if (!cpu.has_value() || !memory.has_value()) continue;
+        for (const SimulatedPod& pod : pods.latest()) {
+          if (!pod.ready) continue;
+          auto meta = std::make_shared<kube::ObjectMeta>();
+          meta->ns = target.first;
+          meta->name = pod.name;
+          list.items.push_back(
+              {.pod = meta,
+               .timestamp = replica_.clock_.WallNow(),
+               .window = absl::Seconds(30),
+               .containers = {{"app", {.cpu_milli = *cpu, .memory_milli = *memory}}}});
+        }
+      }
+      return list;
+    });
+  }
+  absl::StatusOr<adapter::ResourceMetricList<adapter::NodeMetrics>> Nodes(
+      absl::string_view, const adapter::ObjectFilter&, absl::Duration) override {
+    return adapter::ResourceMetricList<adapter::NodeMetrics>();
+  }
+  uint64_t Epoch() const override { return 1; }
+
+ private:
+  SimulatedCluster::Amount Now(const SimulatedCluster::Target& target,
+                               absl::string_view resource) const {
+    const Past<SimulatedCluster::Amount>& past = replica_.world_.cluster.AmountOf(target, resource);
+    return past.empty() ? SimulatedCluster::Amount() : past.latest();
+  }
+
+  SimulatedReplica& replica_;
+};
+
+class SimulatedReplica::Observer : public DecisionObserver {
+ public:
+  explicit Observer(SimulatedReplica& replica) : replica_(replica) {}
+  void OnDecision(const DecisionRecord& record) override {
+    if (replica_.alive()) replica_.options_.judge->OnDecision(replica_.options_.index, record);
+  }
+  void OnRest(const AutoscalerKey& key, int32_t recommendation, const RestShare& share) override {
+    if (replica_.alive()) replica_.options_.judge->OnRest(key, recommendation, share.rest.get());
+  }
+  void OnRestOver(const AutoscalerKey& key) override {
+    if (replica_.alive()) replica_.options_.judge->OnRest(key, 0, nullptr);
+  }
+  void OnRound(const RestRound& round) override {
+    if (replica_.alive()) replica_.options_.judge->OnRound(round.rest);
+  }
+  void OnForgotten(const AutoscalerKey& key) override {
+    if (replica_.on_forgotten) replica_.on_forgotten(key);
+  }
+
+ private:
+  SimulatedReplica& replica_;
+};
+
+// ---- the replica ------------------------------------------------------------------------------
+
+SimulatedReplica::SimulatedReplica(const SimulatedWorld& world, Options options)
+    : world_(world),
+      options_(std::move(options)),
+      clock_(world_.time, absl::Seconds(world_.chance.Between(1000, 100000))),
+      transport_(std::make_unique<Transport>(*this)),
+      client_(*transport_, options_.scaler.request_timeout),
+      lease_client_(*transport_, absl::Seconds(5)),
+      budget_(clock_, 0, 1),
+      leases_(std::make_unique<Leases>(*this)),
+      state_({.ns = "flyball",
+              .shards = options_.election.shards,
+              .interval = options_.state_interval},
+             lease_client_, clock_),
+      election_(options_.election, *leases_, &state_, clock_),
+      observer_(std::make_unique<Observer>(*this)),
+      providers_{.custom = nullptr,
+                 .external = std::make_shared<External>(*this),
+                 .resource = std::make_shared<Resource>(*this)} {
+  state_.UseFence(
+      [this](int shard) { return election_.MayWriteShard(shard, clock_.MonotonicNow()); });
+  wiring_ = std::make_unique<LoopWiring>(
+      LoopDependencies{
+          .client = client_,
+          .budget = budget_,
+          .hpa_events = no_events_,
+          .own_events = no_events_,
+          .directory = world_.directory,
+          .providers = [this] { return providers_; },
+          .clock = clock_,
+          .ownership = election_,
+          .observers = {observer_.get(), &state_},
+          .trigger_clients = std::make_shared<TriggerClients>(),
+          .start_watch = [this](const kube::ResourceInfo& resource, const std::string&,
+                                kube::WatchHandler& handler) { StartWatch(resource, handler); },
+          .run_reads = Pool(),
+          .run_triggers = Pool(),
+          .run_decisions = Pool(),
+          .run_writes = Pool(),
+          .status_threads = 0,
+          .wake_up = [this] { TurnAt(world_.time.now()); }},
+      options_.scaler);
+}
+
+SimulatedReplica::~SimulatedReplica() { killed_ = true; }
+
+void SimulatedReplica::Start() {
+  StartWatch(ResourceOf("", "v1", "pods"), wiring_->pods().AddFeed(""));
+  StartWatch(ResourceOf("autoscaling", "v2", "horizontalpodautoscalers"),
+             wiring_->autoscalers().AddFeed(AutoscalerKind::kHpa, ""));
+  StartWatch(ResourceOf(kOwnGroup, kOwnVersion, kOwnPlural),
+             wiring_->autoscalers().AddFeed(AutoscalerKind::kOwn, ""));
+  TurnAt(world_.time.now());
+  world_.time.Soon([this] { Round(); });
+  world_.time.Soon([this] { WriteState(); });
+}
+
+void SimulatedReplica::Stop() {
+  if (stopping_ || !alive()) return;
+  stopping_ = true;
+  world_.time.Soon([this] {
+    while ((tasks_ > 0 || in_round_) && alive()) world_.time.Sleep(kPoll);
+    if (alive()) election_.Stop();
+    ended_ = true;
+  });
+}
+
+bool SimulatedReplica::MayWrite(const AutoscalerKey& key) const {
+  return alive() && election_.MayWrite(key, clock_.MonotonicNow());
+}
+
+QuestionBoard::Run SimulatedReplica::Pool() {
+  return [this](std::function<void()> task) {
+    if (!alive() || stopping_) return;
+    ++tasks_;
+    const absl::Duration wait = longest_queue > absl::ZeroDuration() && world_.chance.Is(0.3)
+                                    ? world_.chance.UpTo(longest_queue)
+                                    : absl::ZeroDuration();
+    world_.time.At(world_.time.now() + wait, [this, task = std::move(task)] {
+      if (alive()) task();
+      --tasks_;
+    });
+  };
+}
+
+void SimulatedReplica::TurnAt(absl::Duration when) {
+  if (turn_at_ <= when) return;
+  turn_at_ = when;
+  world_.time.At(when, [this, when] {
+    if (turn_at_ != when) return;  // there was an earlier one
+    turn_at_ = absl::InfiniteDuration();
+    if (!alive() || stopping_) return;
+    const MonotonicTime next = wiring_->Turn();
+    TurnAt(std::max(next - clock_.offset, world_.time.now() + kShortestNap));
+    Pool()([this] {
+      while (alive() && wiring_->statuses().WriteNext()) {
+      }
+    });
+  });
+}
+
+void SimulatedReplica::Round() {
+  if (!alive() || stopping_) return;
+  in_round_ = true;
+  const absl::Duration wait = election_.Round();
+  in_round_ = false;
+  world_.time.At(world_.time.now() + wait, [this] { Round(); });
+}
+
+void SimulatedReplica::WriteState() {
+  if (!alive() || stopping_) return;
+  ++tasks_;
+  state_.WriteWhatChanged();
+  --tasks_;
+  world_.time.At(world_.time.now() + absl::Seconds(1), [this] { WriteState(); });
+}
+
+// ---- watches ----------------------------------------------------------------------------------
+
+void SimulatedReplica::StartWatch(const kube::ResourceInfo& resource, kube::WatchHandler& handler) {
+  Watch& watch = watches_[resource.name.resource];
+  watch.handler = &handler;
+  watch.target = world_.cluster.Collection(CollectionPathOf(resource));
+  world_.time.Soon([this, &watch] {
+    if (watch.failure.ok()) List(watch);
+  });
+}
+
+void SimulatedReplica::List(Watch& watch) {
+  if (!alive()) return;
+  watch.handler->ListStarted();
+  for (const nlohmann::json& object : world_.cluster.store().List(watch.target)) {
+    watch.handler->Listed(object.dump());
+  }
+  watch.handler->ListEnded();
+  watch.told = world_.cluster.store().changes().size();
+  watch.open = true;
+}
+
+void SimulatedReplica::PumpWatches() {
+  for (auto& [name, watch] : watches_) {
+    if (!watch.open || watch.pumping) continue;
+    watch.pumping = true;
+    world_.time.Soon([this, &one = watch] {
+      one.pumping = false;
+      Pump(one);
+    });
+  }
+}
+
+void SimulatedReplica::PumpNow() {
+  for (auto& [name, watch] : watches_) Pump(watch);
+}
+
+void SimulatedReplica::Pump(Watch& watch) {
+  const auto& changes = world_.cluster.store().changes();
+  const std::string resource = watch.target.kind->info.name.ToString();
+  for (; alive() && watch.open && watch.told < changes.size(); ++watch.told) {
+    const kube::FakeObjectStore::Change& change = changes[watch.told];
+    if (std::get<0>(change.key) != resource) continue;
+    nlohmann::json object = change.after.is_null() ? change.before : change.after;
+    object["metadata"]["resourceVersion"] = absl::StrCat(change.version);
+    watch.handler->Changed(change.after.is_null()    ? kube::ChangeType::kDeleted
+                           : change.before.is_null() ? kube::ChangeType::kAdded
+                                                     : kube::ChangeType::kModified,
+                           object.dump());
+  }
+}
+
+void SimulatedReplica::BreakWatch(absl::string_view resource, const absl::Status& why) {
+  Watch& watch = watches_[std::string(resource)];
+  if (!watch.failure.ok()) return;
+  watch.failure = why;
+  if (!std::exchange(watch.open, false) || !alive()) return;
+  watch.handler->StatusChanged(why);
+}
+
+void SimulatedReplica::HealWatch(absl::string_view resource, bool list_anew) {
+  Watch& watch = watches_[std::string(resource)];
+  if (watch.failure.ok() || !alive()) return;
+  watch.failure = absl::OkStatus();
+  if (watch.handler == nullptr) return;
+  if (list_anew || watch.told == 0) {
+    List(watch);
+  } else {
+    watch.open = true;
+    Pump(watch);
+  }
+  watch.handler->StatusChanged(absl::OkStatus());
+}
+
+bool SimulatedReplica::WatchIsBroken(absl::string_view resource) const {
+  const auto found = watches_.find(std::string(resource));
+  return found != watches_.end() && !found->second.failure.ok();
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,187 @@
+// One replica of the program in simulated time: loop, election, what it remembers, and its
+// connections to a simulated cluster, which can be slow, lossy and broken. For tests.
+//
+// It is put together from the parts that the program is put together from; only threads, watches
+// and sockets are replaced. Of one task at a time.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "adapter/test_fakes.h"
+#include "base/clock.h"
+#include "kube/client/api_client.h"
+#include "kube/client/event_recorder.h"
+#include "kube/client/request_budget.h"
+#include "kube/watch/object_watch.h"
+#include "scaler/loop/loop_wiring.h"
+#include "scaler/shards/election.h"
+#include "scaler/shards/lease_store.h"
+#include "scaler/shards/state_store.h"
+#include "scaler/testing/simulated_cluster.h"
+#include "scaler/testing/simulated_time.h"
+#include "scaler/views/decision_record.h"
+
+namespace flyball::scaler {
+
+class Judge;
+
+// What happens to calls on their way.
+struct SimulatedNetwork {
+  double slow = 0;  // part of the ways that take up to `slow_delay`
+  absl::Duration slow_delay = absl::Seconds(3);
+  double refused = 0;  // part of the calls without effect
+  double lost = 0;     // part of the calls with effect but without answer
+};
+
+// A seeded source of chance.
+class Chance {
+ public:
+  explicit Chance(uint32_t seed) : random_(seed) {}
+  int Between(int low, int high) {
+    return low + static_cast<int>(random_() % static_cast<uint64_t>(high - low + 1));
+  }
+  bool Is(double probability) {
+    return probability > 0 &&
+           static_cast<double>(random_()) < probability * static_cast<double>(random_.max());
+  }
+  absl::Duration UpTo(absl::Duration most) { return most * (Between(0, 1000) / 1000.0); }
+
+ private:
+  std::minstd_rand random_;
+};
+
+using SimulatedLeases = std::map<std::string, kube::Lease, std::less<>>;
+
+// What all replicas of one simulation share; outlives them.
+struct SimulatedWorld {
+  SimulatedTime& time;
+  SimulatedCluster& cluster;
+  SimulatedLeases& leases;
+  Chance& chance;
+  adapter::FakeDirectory& directory;
+};
+
+class SimulatedReplica {
+ public:
+  struct Options {
+    int index = 0;
+    ElectionOptions election;  // its identity is the replica's own
+    ScalerOptions scaler;
+    absl::Duration state_interval = absl::Seconds(15);
+    Judge* judge = nullptr;  // is told what it decides while it lives
+  };
+
+  SimulatedReplica(const SimulatedWorld& world, Options options);
+  ~SimulatedReplica();  // nothing of it may sleep any more
+
+  void Start();
+  // As by kill -9.
+  void Kill() { killed_ = true; }
+  // As by SIGTERM: it stops as the program does. Takes simulated time.
+  void Stop();
+  bool alive() const { return !killed_ && !ended_; }
+  bool stays() const { return alive() && !stopping_; }
+
+  bool MayWrite(const AutoscalerKey& key) const;
+  bool Owns(const AutoscalerKey& key) const { return election_.Owns(key); }
+  SimulatedNetwork network;  // to the API server
+  SimulatedNetwork metrics_network;
+  absl::Duration longest_queue;  // how long work waits for a thread at most
+  // Called while it forgets that autoscaler.
+  std::function<void(const AutoscalerKey&)> on_forgotten;
+
+  // Moves its wall clock.
+  void JumpWall(absl::Duration by) { clock_.wall_skew += by; }
+  absl::Duration wall_skew() const { return clock_.wall_skew; }
+
+  // A watch of that resource ("pods", "horizontalpodautoscalers") fails from now on...
+  void BreakWatch(absl::string_view resource, const absl::Status& why);
+  // ...until now: it goes on where it was, or is listed anew.
+  void HealWatch(absl::string_view resource, bool list_anew);
+  bool WatchIsBroken(absl::string_view resource) const;
+  // The cluster has changed: the watches tell of it soon, or before this returns.
+  void PumpWatches();
+  void PumpNow();
+
+  // When the last scale write of this replica left it.
+  absl::Duration last_write_sent() const { return last_write_sent_; }
+  // When it last was told what an autoscaler is by asking for it.
+  absl::Duration last_asked_for() const { return last_asked_for_; }
+  const Options& options() const { return options_; }
+  LoopWiring& wiring() { return *wiring_; }
+
+ private:
+  // A machine's clocks: the wall clock may say anything.
+  struct MachineClock : public Clock {
+    MachineClock(SimulatedTime& simulated, absl::Duration begun)
+        : time(&simulated), offset(begun) {}
+    absl::Time WallNow() const override { return kSimulationStart + wall_skew + time->now(); }
+    MonotonicTime MonotonicNow() const override { return offset + time->now(); }
+    bool Await(absl::Mutex& mutex, const absl::Condition& condition,
+               absl::Duration timeout) override;
+
+    SimulatedTime* const time;
+    const absl::Duration offset;
+    absl::Duration wall_skew;
+  };
+  struct Watch {
+    kube::WatchHandler* handler = nullptr;
+    kube::FakeTarget target;
+    size_t told = 0;  // how many changes of the cluster
+    bool open = false;
+    bool pumping = false;
+    absl::Status failure;
+  };
+  class Transport;
+  class Leases;
+  class External;
+  class Resource;
+  class NoEvents : public kube::EventSink {
+    void Record(const kube::EventSubject&, bool, absl::string_view, absl::string_view) override {}
+  };
+  class Observer;
+
+  void StartWatch(const kube::ResourceInfo& resource, kube::WatchHandler& handler);
+  void List(Watch& watch);
+  void Pump(Watch& watch);
+  void TurnAt(absl::Duration when);
+  void Round();
+  void WriteState();
+  QuestionBoard::Run Pool();
+  // A way of a call there or back.
+  absl::Duration Way(const SimulatedNetwork& network);
+  // The whole of a call that takes `timeout` at most: an error, or what `serve` says.
+  template <typename Answer, typename Serve>
+  absl::StatusOr<Answer> Call(const SimulatedNetwork& network, absl::Duration timeout,
+                              const Serve& serve);
+
+  const SimulatedWorld world_;
+  const Options options_;
+  MachineClock clock_;
+  bool killed_ = false;
+  bool stopping_ = false;
+  bool ended_ = false;
+  bool in_round_ = false;
+  int tasks_ = 0;  // handed to a pool and not ended
+  absl::Duration turn_at_ = absl::InfiniteDuration();
+  absl::Duration last_write_sent_, last_asked_for_;
+  std::unique_ptr<http::HttpTransport> transport_;
+  kube::ApiClient client_, lease_client_;
+  kube::RequestBudget budget_;
+  NoEvents no_events_;
+  std::unique_ptr<LeaseStore> leases_;
+  StateStore state_;
+  ShardElection election_;
+  std::unique_ptr<DecisionObserver> observer_;
+  adapter::Providers providers_;
+  std::map<std::string, Watch> watches_;  // by resource
+  std::unique_ptr<LoopWiring> wiring_;
+};
+
+}  // namespace flyball::scaler

@@ -1,0 +1,68 @@
+// Tests only: a status writer before an API server in memory that has the autoscalers web and
+// other, with a clock that only the test moves.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "kube/testing/fake_api_server.h"
+#include "scaler/stores/autoscaler_store.h"
+#include "scaler/views/status_writer.h"
+
+namespace flyball::scaler {
+
+class StatusWorld {
+ public:
+  StatusWorld() {
+    for (const char* name : {"web", "other"}) {
+      api.Put(absl::StrCat(
+          R"({"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{)",
+          R"("namespace":"shop","name":")", name, R"("},"spec":{"maxReplicas":20,)",
+          R"("scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"}}})"));
+    }
+    writer = std::make_unique<StatusWriter>(
+        StatusWriter::Parts{client, budget, clock, owner}, 1,
+        [](const StatusJob&, const absl::Status& status) { ADD_FAILURE() << status.ToString(); });
+  }
+
+  static StatusWriter::SlotPtr NewSlot() { return std::make_shared<StatusWriter::Slot>(); }
+  std::string Stored(const std::string& name = "web") const { return api.Get(kHpas + name); }
+  ManagedPtr Read(const std::string& name = "web") const {
+    return ReadManaged(AutoscalerKind::kHpa, Stored(name));
+  }
+  void Offer(const StatusWriter::SlotPtr& slot, int32_t desired, absl::Duration in,
+             const std::string& name = "web") {
+    StatusJob job{.managed = Read(name), .status = {}, .own = std::nullopt};
+    job.status.desired_replicas = desired;
+    writer->Offer(slot, std::move(job), true, clock.MonotonicNow() + in);
+  }
+  // What was offered before, and does not wait for its time, is written when this returns.
+  void WriteAnother() {
+    const int before = Writes("other");
+    Offer(NewSlot(), 1, absl::ZeroDuration(), "other");
+    ASSERT_TRUE(api.AwaitRequests("PATCH", "other/status", before + 1));
+  }
+  bool Desires(int32_t replicas, const std::string& name = "web") const {
+    return absl::StrContains(Stored(name), absl::StrCat(R"("desiredReplicas":)", replicas));
+  }
+  int Writes(const std::string& name = "web") const {
+    return api.CountRequests("PATCH", absl::StrCat(name, "/status"));
+  }
+
+  kube::FakeApiServer api;
+  SimulatedClock clock{absl::FromUnixSeconds(1767225600)};
+  std::unique_ptr<http::HttpTransport> server = *api.Connector()();
+  kube::ApiClient client{*server, absl::Seconds(5)};
+  kube::RequestBudget budget{clock, 0, 1};
+  SoleOwner owner;
+  std::unique_ptr<StatusWriter> writer;
+
+ private:
+  static constexpr char kHpas[] = "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/";
+};
+
+}  // namespace flyball::scaler

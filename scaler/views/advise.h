@@ -1,0 +1,87 @@
+// Decisions as external metrics that a stock HorizontalPodAutoscaler follows, for clusters whose
+// controller can't be replaced.
+//
+// Of each autoscaler in mode advise, asked for in its own namespace:
+//   flyball_desired_replicas{namespace,autoscaler,kind}   one item for each; kind is the target's
+//   flyball-desired-<autoscaler>                          the same, of that autoscaler alone
+// An HPA with an External metric of either and `averageValue: 1` asks for ceil(desired / 1)
+// replicas. Its own tolerance still holds: a change of 10 % or less is not followed unless
+// behavior.tolerance says so.
+//
+// While the readings of an autoscaler are unknown its last count stays for two of its periods (at
+// least one of the flag's), then the metric is an error, and an HPA holds on errors. The same when
+// it is not decided any more. The names are reserved: rules that make metrics of these names are
+// not asked. The second kind is answered but not listed, for there may be ten thousand.
+//
+// Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "adapter/provider.h"
+#include "base/clock.h"
+#include "scaler/views/decision_record.h"
+
+namespace flyball::scaler {
+
+inline constexpr char kAdvisedMetric[] = "flyball_desired_replicas";
+inline constexpr char kAdvisedPrefix[] = "flyball-desired-";
+
+class Advise : public DecisionObserver {
+ public:
+  // `sync_period`: of autoscalers without a cadence of their own.
+  Advise(absl::Duration sync_period, Clock& clock) : sync_period_(sync_period), clock_(clock) {}
+
+  void OnDecision(const DecisionRecord& record) override;
+  void OnForgotten(const AutoscalerKey& key) override;
+
+  static bool IsOurs(absl::string_view metric);
+
+  // The answer to a metric that IsOurs.
+  //   kNotFound     no autoscaler of the namespace publishes it
+  //   kUnavailable  unknown for too long: since when, and why
+  absl::StatusOr<adapter::ExternalMetricList> Get(
+      const adapter::ExternalMetricRequest& request) const;
+
+  // `providers` with the external one answering our names too; unchanged while nothing was ever
+  // advised. The same object as long as the external one is the same.
+  adapter::Providers Wrap(adapter::Providers providers);
+
+  // How many autoscalers publish.
+  size_t size() const;
+
+ private:
+  struct Advised {
+    std::string target_kind;
+    int32_t replicas = 0;
+    bool known = false;  // ever
+    absl::Time time;     // of the decision that gave it
+    MonotonicTime good_until = absl::ZeroDuration();
+    std::string error;  // of the last decision, when it was unknown
+  };
+  // By namespace and name, so that a namespace is one range; of two with one name our own kind.
+  using Key = std::pair<std::string, std::string>;
+  struct Kinds {
+    std::map<AutoscalerKind, Advised> by_kind;
+  };
+
+  const absl::Duration sync_period_;
+  Clock& clock_;
+  std::atomic<bool> ever_ = false;
+  mutable absl::Mutex mutex_;
+  std::map<Key, Kinds> advised_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<adapter::ExternalMetricsProvider> wrapped_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<adapter::ExternalMetricsProvider> wrapper_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace flyball::scaler

@@ -1,0 +1,49 @@
+// One decision with what it was made of, packed into a few hundred bytes.
+//
+// Pure. What is kept is what an explanation prints. Of many pods and samples the first
+// `most_samples` are kept and the number of all; past recommendations as CompactState leaves them.
+// Times are rounded up to microseconds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "scaler/math/decision.h"
+#include "scaler/math/input.h"
+#include "scaler/stores/managed.h"
+#include "scaler/views/decision_record.h"
+
+namespace flyball::scaler {
+
+struct LoggedDecision {
+  // Of the run of decisions that concluded the same; the rest is of the last one.
+  absl::Time first, last;
+  uint64_t times = 1;
+
+  ManagedPtr managed;  // with the spec that was decided on; its status may be a newer one
+  Mode mode = Mode::kShadow;
+  std::optional<absl::Time> newest_sample;
+  absl::Duration took;
+  bool scale_written = false;
+  std::string scale_error;
+  std::string activation;  // what the triggers said; "" without them
+
+  std::vector<MetricSpec> trigger_metrics;  // External ones, behind those of the spec
+  ScaleAnswer scale;
+  std::vector<std::string> pods;  // names; rows of the samples are indices
+  size_t pods_in_all = 0;
+  std::vector<Reading> readings;  // one for each metric spec; empty when none was read
+  Decision decision;
+};
+
+void PackDecision(const DecisionRecord& record, size_t most_samples, std::string& bytes);
+
+// All but first, last, times and managed. False: these are no packed decision.
+bool UnpackDecision(absl::string_view bytes, LoggedDecision& out);
+
+}  // namespace flyball::scaler

@@ -1,0 +1,123 @@
+// Whether the stock controller decides what we decide: compares each status that it writes with our
+// decisions on the same HorizontalPodAutoscaler.
+//
+// The two look at different moments, up to a sync period apart, so a status counts as equal when
+// one of our decisions between `period` + `slack` before it and as long after it agrees in the
+// desired count, or holds for the same reason as it does (neither knows the scale or the readings);
+// until then it is open. Otherwise it is different, and the reason is the first that holds against
+// the decision that was nearest in time:
+//   unknown     we did not know the readings or the scale, and held
+//   scale       the two saw different current counts
+//   lag         it is what we decided earlier than the window
+//   readings    the two read different values
+//   conditions  same readings, other conditions: held or limited by what only one remembers
+//   other       none of these
+//
+// What was never decided here, or is not any more, is not compared: another replica does that.
+//
+// Thread-safe. Limits: 16 runs of equal decisions and 5 told differences for each object.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "scaler/views/decision_record.h"
+
+namespace flyball::scaler {
+
+enum class ShadowReason { kUnknown, kScale, kLag, kReadings, kConditions, kOther };
+inline constexpr size_t kShadowReasons = 6;
+absl::string_view ShadowReasonName(ShadowReason reason);
+
+// What one side said.
+struct ShadowSide {
+  int32_t current = 0, desired = 0;
+  bool known = true;                    // ours alone: readings and scale were known
+  std::vector<int64_t> metrics;         // measured, thousandths or percent; in order of the spec
+  std::vector<std::string> conditions;  // "ScalingLimited=True TooManyReplicas", sorted
+  std::string failure;  // which of them says that nothing could be decided; "": none
+};
+
+struct ShadowDifference {
+  absl::Time time;  // when the stock controller's status was seen
+  ShadowReason reason = ShadowReason::kOther;
+  ShadowSide theirs;
+  std::optional<ShadowSide> ours;  // nearest in time
+  std::string detail;              // "readings 12.5 / 14"
+};
+
+struct ShadowCounts {
+  uint64_t equal = 0;
+  std::array<uint64_t, kShadowReasons> different = {};
+  uint64_t DifferentInAll() const;
+};
+
+struct ShadowObject {
+  AutoscalerKey key;
+  ShadowCounts counts;
+  bool open = false;                   // a comparison waits for our next decision
+  std::vector<ShadowDifference> last;  // newest last
+};
+
+struct ShadowReport {
+  ShadowCounts counts;                // of all, those that are gone too
+  std::vector<ShadowObject> objects;  // by key
+};
+
+struct ShadowOptions {
+  absl::Duration period = absl::Seconds(15);
+  absl::Duration slack = absl::Seconds(5);
+};
+
+class Shadow : public DecisionObserver {
+ public:
+  Shadow(ShadowOptions options, Clock& clock) : options_(options), clock_(clock) {}
+
+  void OnDecision(const DecisionRecord& record) override;
+  void OnForeignStatus(const ManagedPtr& managed) override;
+  void OnForgotten(const AutoscalerKey& key) override;
+
+  ShadowReport Report() const;
+  ShadowCounts counts() const;
+
+ private:
+  // Decisions in a row that agree in what counts; `side` is of the last of them.
+  struct Run {
+    absl::Time first, last;
+    ShadowSide side;
+  };
+  struct Open {
+    absl::Time time;
+    ShadowSide theirs;
+  };
+  struct Object {
+    std::deque<Run> runs;
+    std::optional<Open> open;
+    ShadowCounts counts;
+    std::deque<ShadowDifference> last;
+  };
+
+  absl::Duration Window() const { return options_.period + options_.slack; }
+  bool Agrees(const Object& object, const Open& open) const;
+  void Judge(Object& object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void CountEqual(Object& object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const ShadowOptions options_;
+  Clock& clock_;
+  mutable absl::Mutex mutex_;
+  absl::flat_hash_map<AutoscalerKey, Object> objects_ ABSL_GUARDED_BY(mutex_);
+  ShadowCounts counts_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace flyball::scaler

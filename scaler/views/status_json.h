@@ -1,0 +1,51 @@
+// The status of an autoscaler as the API stores it, as a merge patch of its status subresource.
+//
+// Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "scaler/spec/autoscaler.h"
+#include "scaler/stores/managed.h"
+#include "scaler/triggers/trigger.h"
+
+namespace flyball::scaler {
+
+// What our own kind's status says beyond an HPA's.
+struct OwnStatus {
+  struct TriggerStatus {
+    std::string type;
+    std::string name;
+    bool active = false;
+    std::optional<int64_t> value_milli;  // absent: unknown
+    std::string error;
+  };
+  std::optional<absl::Time> last_active;
+  std::vector<TriggerStatus> triggers;
+};
+
+// {"metadata":{"resourceVersion":…},"status":{…}}; a field that the status does not have is null.
+// `own` nullptr: an HPA.
+std::string StatusPatch(absl::string_view resource_version, const AutoscalerStatus& status,
+                        const OwnStatus* own);
+
+// The path of the object, or of its subresource.
+std::string AutoscalerPath(const AutoscalerKey& key, absl::string_view subresource = "");
+
+// metadata.resourceVersion of an object's JSON; "" if it has none.
+std::string ResourceVersionOf(absl::string_view json);
+
+// Of what a person cares about: replicas, desired count, the conditions' status and reason, the
+// time of the last change, which generation was observed (beside `status`, as our own kind's is
+// only added when it is written). Never 0.
+uint64_t CaredDigest(const AutoscalerStatus& status, std::optional<int64_t> observed_generation);
+
+// Of the conditions that say that it can't be scaled, with their reasons: AbleToScale and
+// ScalingActive that are False. 0: none says so.
+uint64_t FailureDigest(const AutoscalerStatus& status);
+
+}  // namespace flyball::scaler

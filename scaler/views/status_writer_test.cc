@@ -1,0 +1,90 @@
+#include "scaler/views/status_writer.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/synchronization/notification.h"
+#include "scaler/testing/test_status_world.h"
+
+namespace flyball::scaler {
+namespace {
+
+TEST(StatusWriter, WaitsUntilAStatusIsDue) {
+  StatusWorld world;
+  const StatusWriter::SlotPtr slot = StatusWorld::NewSlot();
+  world.Offer(slot, 4, absl::Seconds(1));
+  world.writer->Release(world.clock.MonotonicNow() + absl::Milliseconds(999));
+  world.WriteAnother();
+  EXPECT_EQ(world.Writes(), 0);
+  world.writer->Release(world.clock.MonotonicNow() + absl::Seconds(1));
+  world.WriteAnother();
+  EXPECT_TRUE(world.Desires(4));
+}
+
+TEST(StatusWriter, OfThoseThatWaitTheNewestIsWrittenWhenTheFirstIsDue) {
+  StatusWorld world;
+  const StatusWriter::SlotPtr slot = StatusWorld::NewSlot();
+  world.Offer(slot, 4, absl::Seconds(1));
+  world.Offer(slot, 6, absl::Seconds(2));
+  world.writer->Release(world.clock.MonotonicNow() + absl::Seconds(1));
+  world.WriteAnother();
+  EXPECT_TRUE(world.Desires(6));
+  world.writer->Release(absl::InfiniteDuration());
+  world.WriteAnother();
+  EXPECT_EQ(world.Writes(), 1);
+}
+
+TEST(StatusWriter, WhatIsDueNowTakesTheWaitingOnesPlace) {
+  StatusWorld world;
+  const StatusWriter::SlotPtr slot = StatusWorld::NewSlot();
+  world.Offer(slot, 4, absl::Seconds(1));
+  world.Offer(slot, 6, absl::ZeroDuration());
+  world.WriteAnother();
+  EXPECT_TRUE(world.Desires(6));
+  world.writer->Release(absl::InfiniteDuration());
+  world.WriteAnother();
+  EXPECT_EQ(world.Writes(), 1);
+}
+
+TEST(StatusWriter, WhatIsOfferedDuringAWriteWaitsForItsOwnTime) {
+  StatusWorld world;
+  const StatusWriter::SlotPtr slot = StatusWorld::NewSlot();
+  absl::Notification writing, go_on;
+  world.api.OnRequest([&](const http::HttpCall& call) {
+    if (call.method != "PATCH" || writing.HasBeenNotified()) return;
+    writing.Notify();
+    go_on.WaitForNotification();
+  });
+  world.Offer(slot, 4, absl::ZeroDuration());
+  writing.WaitForNotification();
+  world.Offer(slot, 6, absl::Seconds(1));
+  go_on.Notify();
+  world.WriteAnother();
+  EXPECT_EQ(world.Writes(), 1);
+  EXPECT_TRUE(world.Desires(4));
+  world.writer->Flush(absl::Seconds(10));
+  EXPECT_TRUE(world.Desires(6));
+}
+
+TEST(StatusWriter, KnowsWhatWasSeenBeforeItsLastWrite) {
+  StatusWorld world;
+  const StatusWriter::SlotPtr slot = StatusWorld::NewSlot();
+  const ManagedPtr before = world.Read();
+  EXPECT_FALSE(world.writer->WroteAfter(slot, *before));
+  world.Offer(slot, 4, absl::ZeroDuration());
+  world.writer->Flush(absl::Seconds(10));
+  EXPECT_TRUE(world.writer->WroteAfter(slot, *before));
+  EXPECT_FALSE(world.writer->WroteAfter(slot, *world.Read()));
+}
+
+TEST(StatusWriter, AFlushReturnsWhenAllIsWritten) {
+  StatusWorld world;
+  const StatusWriter::SlotPtr web = StatusWorld::NewSlot(), other = StatusWorld::NewSlot();
+  world.Offer(web, 4, absl::Hours(1));
+  world.Offer(other, 6, absl::Hours(2), "other");
+  world.writer->Flush(absl::Seconds(10));
+  EXPECT_TRUE(world.Desires(4));
+  EXPECT_TRUE(world.Desires(6, "other"));
+}
+
+}  // namespace
+}  // namespace flyball::scaler

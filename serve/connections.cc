@@ -1,0 +1,146 @@
+#include "serve/connections.h"
+
+#include <spdlog/spdlog.h>
+
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/read_file.h"
+#include "base/status_macros.h"
+#include "kube/client/kubeconfig.h"
+#include "kube/watch/cluster_directory.h"
+#include "kube/watch/folder_directory.h"
+
+namespace flyball::serve {
+namespace {
+
+absl::StatusOr<http::TransportOptions> InCluster() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  return kube::InClusterOptions(variable("KUBERNETES_SERVICE_HOST"),
+                                variable("KUBERNETES_SERVICE_PORT"));
+}
+
+// `K=V`, cut at the first `=`; without one the value is empty.
+http::HeaderList ParseHeaders(const std::vector<std::string>& texts) {
+  http::HeaderList headers;
+  for (const std::string& text : texts) {
+    std::pair<std::string, std::string> header = absl::StrSplit(text, absl::MaxSplits('=', 1));
+    if (absl::EqualsIgnoreCase(header.first, "Host")) continue;  // without effect in the original
+    headers.push_back(std::move(header));
+  }
+  return headers;
+}
+
+bool HasAuthorization(const http::HeaderList& headers) {
+  for (const auto& [name, value] : headers) {
+    if (absl::EqualsIgnoreCase(name, "Authorization")) return true;
+  }
+  return false;
+}
+
+// As the original: a file that is named must be there at start, whether or not the URL has a use
+// for it.
+absl::Status CheckReadable(absl::string_view flag, const std::string& path) {
+  const absl::Status read = ReadFile(path).status();
+  if (read.ok()) return read;
+  return absl::InvalidArgumentError(absl::StrCat(flag, ": ", read.message()));
+}
+
+// The credentials of --prometheus-auth-incluster or --prometheus-auth-config, whose server address
+// is not used.
+absl::StatusOr<http::TransportOptions> BorrowedCredentials(const ServeFlags& flags) {
+  if (flags.prometheus_auth_incluster) return InCluster();
+  if (!flags.prometheus_auth_config.empty())
+    return kube::LoadKubeconfig(flags.prometheus_auth_config);
+  return http::TransportOptions{};
+}
+
+}  // namespace
+
+absl::StatusOr<http::TransportOptions> PrometheusTransportOptions(const ServeFlags& flags,
+                                                                  const std::string& url) {
+  http::TransportOptions options;
+  if (!flags.prometheus_ca_file.empty()) {
+    RETURN_IF_ERROR(CheckReadable("--prometheus-ca-file", flags.prometheus_ca_file));
+    options.ca_file = flags.prometheus_ca_file;
+    if (!flags.prometheus_client_tls_cert_file.empty() &&
+        !flags.prometheus_client_tls_key_file.empty()) {
+      options.client_cert_file = flags.prometheus_client_tls_cert_file;
+      options.client_key_file = flags.prometheus_client_tls_key_file;
+    }
+  } else {
+    ASSIGN_OR_RETURN(options, BorrowedCredentials(flags));
+  }
+  options.url = adapter::prometheus::SplitServerUrl(url).base;
+  if (!absl::StartsWith(options.url, "http://") && !absl::StartsWith(options.url, "https://")) {
+    return absl::InvalidArgumentError(absl::StrCat("--prometheus-url ",
+                                                   adapter::prometheus::SplitServerUrl(url).shown,
+                                                   ": expected http:// or https:// and a host"));
+  }
+  const http::HeaderList headers = ParseHeaders(flags.prometheus_headers);
+  if (HasAuthorization(headers)) {
+    options.token.clear();
+    options.token_file.clear();
+  } else if (!flags.prometheus_token_file.empty()) {
+    options.token.clear();
+    options.token_file = flags.prometheus_token_file;
+  }
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<adapter::prometheus::Client>> MakePrometheusSource(
+    const ServeFlags& flags, Clock& clock, adapter::prometheus::RequestObserver* observer) {
+  std::vector<adapter::prometheus::Server> servers;
+  for (const std::string& url : flags.prometheus_urls) {
+    ASSIGN_OR_RETURN(http::TransportOptions options, PrometheusTransportOptions(flags, url));
+    ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> transport,
+                     http::MakeHttpTransport(std::move(options)));
+    servers.push_back({adapter::prometheus::SplitServerUrl(url), std::move(transport)});
+  }
+  adapter::prometheus::ClientOptions options;
+  options.verb = flags.prometheus_verb == "POST" ? adapter::prometheus::ClientOptions::Verb::kPost
+                                                 : adapter::prometheus::ClientOptions::Verb::kGet;
+  options.headers = ParseHeaders(flags.prometheus_headers);
+  options.timeout = flags.prometheus_timeout;
+  return std::make_unique<adapter::prometheus::Client>(std::move(servers), std::move(options),
+                                                       clock, observer);
+}
+
+absl::StatusOr<http::TransportOptions> ClusterTransportOptions(const std::string& kubeconfig,
+                                                               const std::string& flag) {
+  auto options = kubeconfig.empty() ? InCluster() : kube::LoadKubeconfig(kubeconfig);
+  if (options.ok()) return options;
+  return absl::Status(
+      options.status().code(),
+      absl::StrCat(flag, kubeconfig.empty() ? " not given: " : ": ", options.status().message()));
+}
+
+absl::StatusOr<std::unique_ptr<http::HttpTransport>> MakeClusterTransport(
+    const std::string& kubeconfig, const std::string& flag) {
+  ASSIGN_OR_RETURN(http::TransportOptions options, ClusterTransportOptions(kubeconfig, flag));
+  return http::MakeHttpTransport(std::move(options));
+}
+
+absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags) {
+  if (!flags.objects.empty()) {
+    ASSIGN_OR_RETURN(auto folder, kube::FolderDirectory::Make(flags.objects));
+    return Objects{.directory = std::move(folder), .ready = [] { return absl::OkStatus(); }};
+  }
+  ASSIGN_OR_RETURN(http::TransportOptions server,
+                   ClusterTransportOptions(flags.lister_kubeconfig, "--lister-kubeconfig"));
+  kube::ClusterDirectoryOptions options;
+  options.discovery_interval = flags.discovery_interval;
+  ASSIGN_OR_RETURN(auto cluster, kube::ClusterDirectory::Make(server, options));
+  kube::ClusterDirectory* directory = cluster.get();
+  return Objects{.directory = std::move(cluster),
+                 .ready = [directory] { return directory->Ready(); }};
+}
+
+}  // namespace flyball::serve

@@ -1,0 +1,44 @@
+// Whom `flyball serve` talks to, made from its flags: Prometheus and the Kubernetes API.
+//
+// Reads the files that the flags name, and the two variables by which a pod knows its API server.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "adapter/prometheus/client.h"
+#include "base/clock.h"
+#include "http/client/transport.h"
+#include "kube/objects/object_directory.h"
+#include "serve/flags.h"
+
+namespace flyball::serve {
+
+// Of one --prometheus-url, with the credentials of the other flags. As prometheus-adapter 0.12.0:
+// with a CA file both auth flags are ignored, and the client certificate is only read with a CA
+// file.
+absl::StatusOr<http::TransportOptions> PrometheusTransportOptions(const ServeFlags& flags,
+                                                                  const std::string& url);
+
+// All --prometheus-url, in order. `clock` and `observer` (may be nullptr) outlive the source.
+absl::StatusOr<std::unique_ptr<adapter::prometheus::Client>> MakePrometheusSource(
+    const ServeFlags& flags, Clock& clock, adapter::prometheus::RequestObserver* observer);
+
+// The cluster of a kubeconfig; of the pod this runs in when `kubeconfig` is "". `flag` is for the
+// message.
+absl::StatusOr<http::TransportOptions> ClusterTransportOptions(const std::string& kubeconfig,
+                                                               const std::string& flag);
+absl::StatusOr<std::unique_ptr<http::HttpTransport>> MakeClusterTransport(
+    const std::string& kubeconfig, const std::string& flag);
+
+// The objects: the folder of --objects, or a cluster. kInvalidArgument, kFailedPrecondition: the
+// flag and what is wrong.
+struct Objects {
+  std::unique_ptr<kube::ObjectDirectory> directory;
+  std::function<absl::Status()> ready;  // OK once the resources are known
+};
+absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags);
+
+}  // namespace flyball::serve

@@ -1,0 +1,355 @@
+#include "serve/flags.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "serve/go_flags.h"
+
+namespace flyball::serve {
+namespace {
+
+enum class Kind { kBool, kInt, kFloat, kString, kDuration, kFileLevels };
+
+// Flags of the original that change nothing here, and why not.
+struct InertFlag {
+  const char* name;
+  Kind kind;
+  const char* reason;
+};
+
+constexpr char kNoHttp2[] = "this server speaks HTTP/1.1 only";
+constexpr char kNoLimit[] =
+    "objects are watched, not listed for each request, so there is no client limit";
+constexpr char kNoGo[] = "there is no Go profiler here";
+constexpr char kNoAudit[] = "audit logs are not written";
+constexpr char kNoKlog[] = "logs are flushed at once and have no per-file level";
+
+constexpr InertFlag kInert[] = {
+    {"disable-http2", Kind::kBool, kNoHttp2},
+    {"http2-max-streams-per-connection", Kind::kInt, kNoHttp2},
+    {"client-qps", Kind::kFloat, kNoLimit},
+    {"client-burst", Kind::kInt, kNoLimit},
+    {"profiling", Kind::kBool, kNoGo},
+    {"contention-profiling", Kind::kBool, kNoGo},
+    {"debug-socket-path", Kind::kString, kNoGo},
+    {"enable-priority-and-fairness", Kind::kBool, "kube-apiserver queues its callers already"},
+    {"vmodule", Kind::kFileLevels, kNoKlog},
+    {"log-flush-frequency", Kind::kDuration, kNoKlog},
+    {"audit-policy-file", Kind::kString, kNoAudit},
+    {"audit-log-path", Kind::kString, kNoAudit},
+    {"audit-log-format", Kind::kString, kNoAudit},
+    {"audit-log-mode", Kind::kString, kNoAudit},
+    {"audit-log-version", Kind::kString, kNoAudit},
+    {"audit-log-maxage", Kind::kInt, kNoAudit},
+    {"audit-log-maxbackup", Kind::kInt, kNoAudit},
+    {"audit-log-maxsize", Kind::kInt, kNoAudit},
+    {"audit-log-compress", Kind::kBool, kNoAudit},
+    {"audit-log-batch-buffer-size", Kind::kInt, kNoAudit},
+    {"audit-log-batch-max-size", Kind::kInt, kNoAudit},
+    {"audit-log-batch-max-wait", Kind::kDuration, kNoAudit},
+    {"audit-log-batch-throttle-enable", Kind::kBool, kNoAudit},
+    {"audit-log-batch-throttle-qps", Kind::kFloat, kNoAudit},
+    {"audit-log-batch-throttle-burst", Kind::kInt, kNoAudit},
+    {"audit-log-truncate-enabled", Kind::kBool, kNoAudit},
+    {"audit-log-truncate-max-batch-size", Kind::kInt, kNoAudit},
+    {"audit-log-truncate-max-event-size", Kind::kInt, kNoAudit},
+    {"audit-webhook-config-file", Kind::kString, kNoAudit},
+    {"audit-webhook-initial-backoff", Kind::kDuration, kNoAudit},
+    {"audit-webhook-mode", Kind::kString, kNoAudit},
+    {"audit-webhook-version", Kind::kString, kNoAudit},
+    {"audit-webhook-batch-buffer-size", Kind::kInt, kNoAudit},
+    {"audit-webhook-batch-max-size", Kind::kInt, kNoAudit},
+    {"audit-webhook-batch-max-wait", Kind::kDuration, kNoAudit},
+    {"audit-webhook-batch-throttle-enable", Kind::kBool, kNoAudit},
+    {"audit-webhook-batch-throttle-qps", Kind::kFloat, kNoAudit},
+    {"audit-webhook-batch-throttle-burst", Kind::kInt, kNoAudit},
+    {"audit-webhook-truncate-enabled", Kind::kBool, kNoAudit},
+    {"audit-webhook-truncate-max-batch-size", Kind::kInt, kNoAudit},
+    {"audit-webhook-truncate-max-event-size", Kind::kInt, kNoAudit},
+};
+
+void AddSourceFlags(GoFlags flags, ServeFlags& f) {
+  flags.String("config", f.config, "rule file (required)");
+  AddPrometheusFlags(flags, f);
+  flags.Duration("metrics-relist-interval", f.metrics_relist_interval,
+                 "how often series are discovered");
+  flags.Duration("metrics-max-age", f.metrics_max_age,
+                 "series count as existing that had a sample in this time; 0: the relist interval");
+  flags.Duration("query-freshness", f.query_freshness,
+                 "how long a query's result is used again; 0: never");
+  flags.Bool("query-merge", f.query_merge,
+             "ask for several objects of one rule in one query where the answers are the same");
+  flags.String("nan-value", f.nan_value,
+               "what NaN becomes: zero, or drop (the object has no value)");
+}
+
+void AddObjectFlags(GoFlags flags, ServeFlags& f) {
+  flags.String("objects", f.objects,
+               "folder of YAML files that hold the objects, instead of a cluster");
+  flags.String("lister-kubeconfig", f.lister_kubeconfig,
+               "kubeconfig for discovery and objects (default: in-cluster)");
+  flags.Duration("discovery-interval", f.discovery_interval,
+                 "how often the cluster's resources are discovered again; 0: every five minutes "
+                 "and when one is missed");
+}
+
+void AddServingFlags(GoFlags flags, ServeFlags& f) {
+  flags.Int("secure-port", f.secure_port, "port of the HTTPS server");
+  flags.String("bind-address", f.bind_address, "address to listen on");
+  flags.String("cert-dir", f.cert_dir,
+               "where a self-signed certificate is made when none is given");
+  flags.String("tls-cert-file", f.tls_cert_file, "serving certificate, re-read when it changes");
+  flags.String("tls-private-key-file", f.tls_private_key_file, "key of the serving certificate");
+  flags.String("tls-min-version", f.tls_min_version,
+               "VersionTLS10 to VersionTLS13 (default VersionTLS12)");
+  flags.List("tls-cipher-suites", f.tls_cipher_suites, "cipher suites by their Go names");
+  flags.Repeated("tls-sni-cert-key", f.tls_sni_cert_keys,
+                 "CERT,KEY[:NAME,…] for a server name; repeatable");
+  flags.Bool("permit-address-sharing", f.permit_address_sharing, "set SO_REUSEADDR");
+  flags.Bool("permit-port-sharing", f.permit_port_sharing, "set SO_REUSEPORT");
+  flags.Int("max-requests-inflight", f.max_requests_inflight,
+            "more requests at once than this are answered 429");
+  flags.Duration("shutdown-delay-duration", f.shutdown_delay,
+                 "how long to go on serving, not ready, after the signal to stop");
+}
+
+// How much clients may take of the server.
+void AddLimitFlags(GoFlags flags, ServeFlags& f) {
+  flags.Int("max-reviews-inflight", f.max_reviews_inflight,
+            "more requests at once than this that wait for a TokenReview, or for a "
+            "SubjectAccessReview, are answered 429");
+  flags.Int("max-connections", f.max_connections,
+            "when there are more, the one that is quiet longest is ended");
+  flags.Int("max-connection-bytes", f.max_connection_bytes,
+            "memory that all connections may take together: state of TLS, requests that are read, "
+            "answers that are not taken; when it is more, those that are quiet longest are ended");
+  flags.Int("max-header-bytes", f.max_header_bytes,
+            "longest request line and headers; more is answered 431");
+  flags.Int("max-header-lines", f.max_header_lines,
+            "header lines of one request; more are answered 431");
+  flags.Int("max-selector-bytes", f.max_selector_bytes,
+            "largest selector of a request, where each key and value counts its length and 64 "
+            "bytes; more is answered 400");
+  flags.Int("max-answer-bytes", f.max_answer_bytes,
+            "longest list of metrics as compact JSON; what would be longer is answered 413");
+}
+
+void AddAuthFlags(GoFlags flags, ServeFlags& f) {
+  flags.String("authentication-kubeconfig", f.authentication_kubeconfig,
+               "kubeconfig for TokenReview (default: in-cluster; with --objects: none is asked)");
+  flags.String(
+      "authorization-kubeconfig", f.authorization_kubeconfig,
+      "kubeconfig for SubjectAccessReview (default: in-cluster; with --objects: none is asked)");
+  flags.Bool("authentication-skip-lookup", f.authentication_skip_lookup,
+             "do not read the extension-apiserver-authentication ConfigMap");
+  flags.Bool("authentication-tolerate-lookup-failure", f.authentication_tolerate_lookup_failure,
+             "start although that ConfigMap can't be read");
+  flags.Duration("authentication-token-webhook-cache-ttl", f.authentication_token_cache_ttl,
+                 "how long a TokenReview counts");
+  flags.Duration("authorization-webhook-cache-authorized-ttl", f.authorization_allow_cache_ttl,
+                 "how long an allowed review counts");
+  flags.Duration("authorization-webhook-cache-unauthorized-ttl", f.authorization_deny_cache_ttl,
+                 "how long a denied review counts");
+  flags.List("authorization-always-allow-paths", f.authorization_always_allow_paths,
+             "paths that need no authorization, exactly as written");
+  flags.String("client-ca-file", f.client_ca_file,
+               "CA of client certificates (default: from the ConfigMap)");
+  flags.String(
+      "token-auth-file", f.token_auth_file,
+      "CSV file of static tokens: token,user,uid,\"group1,group2\"; for use without a cluster");
+  flags.String("requestheader-client-ca-file", f.requestheader_client_ca_file,
+               "CA of the front proxy (default: from the ConfigMap)");
+  flags.List("requestheader-allowed-names", f.requestheader_allowed_names,
+             "common names that the front proxy's certificate may have");
+  flags.List("requestheader-username-headers", f.requestheader_username_headers,
+             "headers with the user");
+  flags.List("requestheader-group-headers", f.requestheader_group_headers,
+             "headers with the groups");
+  flags.List("requestheader-extra-headers-prefix", f.requestheader_extra_headers_prefix,
+             "prefixes of headers with extra fields");
+}
+
+// Values of inert flags, still checked for their type as the original does.
+struct InertValues {
+  bool flags[std::size(kInert)] = {};
+  int ints[std::size(kInert)] = {};
+  double floats[std::size(kInert)] = {};
+  std::string strings[std::size(kInert)];
+  absl::Duration durations[std::size(kInert)];
+};
+
+void AddInertFlags(CLI::App& app, InertValues& values) {
+  GoFlags flags(app);
+  for (size_t i = 0; i < std::size(kInert); ++i) {
+    const std::string name = absl::StrCat("--", kInert[i].name);
+    switch (kInert[i].kind) {
+      case Kind::kBool:
+        app.add_flag(name, values.flags[i], "accepted without effect")->take_last();
+        break;
+      case Kind::kInt:
+        flags.Int(kInert[i].name, values.ints[i], "accepted without effect");
+        break;
+      case Kind::kFloat:
+        app.add_option(name, values.floats[i], "accepted without effect")->take_last();
+        break;
+      case Kind::kString:
+        app.add_option(name, values.strings[i], "accepted without effect")->take_last();
+        break;
+      case Kind::kFileLevels:
+        flags.FileLevels(kInert[i].name, "accepted without effect");
+        break;
+      case Kind::kDuration:
+        flags.Duration(kInert[i].name, values.durations[i], "accepted without effect");
+        break;
+    }
+  }
+}
+
+// One warning for all of them, a reason each.
+void WarnOfInertFlags(const CLI::App& app, ServeFlags& f) {
+  std::vector<std::string> given;
+  for (const InertFlag& flag : kInert) {
+    if (app.count(absl::StrCat("--", flag.name)) > 0) {
+      given.push_back(absl::StrCat("--", flag.name, " (", flag.reason, ")"));
+    }
+  }
+  if (given.empty()) return;
+  f.warnings.push_back(
+      absl::StrCat("these flags are accepted and have no effect: ", absl::StrJoin(given, ", ")));
+}
+
+// Flags of the scaler where it does not run.
+void WarnOfIdleScalerFlags(const CLI::App& app, ServeFlags& f) {
+  if (f.scaler.enabled) return;
+  std::vector<std::string> given;
+  for (const std::string& name : ScalerFlagNames()) {
+    if (app.count(name) > 0) given.push_back(name);
+  }
+  if (given.empty()) return;
+  f.warnings.push_back(
+      absl::StrCat("without --scaler these flags have no effect: ", absl::StrJoin(given, ", ")));
+}
+
+absl::Status Check(const ServeFlags& f) {
+  const auto refused = [](auto... parts) {
+    return absl::FailedPreconditionError(absl::StrCat(parts...));
+  };
+  if (f.config.empty()) {
+    return refused("no metrics discovery configuration file specified (make sure to use --config)");
+  }
+  if (f.prometheus_verb != "GET" && f.prometheus_verb != "POST") {
+    return refused("--prometheus-verb: unsupported Prometheus HTTP verb \"", f.prometheus_verb,
+                   "\"; supported verbs: \"GET\" and \"POST\"");
+  }
+  if (f.prometheus_auth_incluster && !f.prometheus_auth_config.empty()) {
+    return refused("--prometheus-auth-incluster and --prometheus-auth-config exclude each other");
+  }
+  if (f.nan_value != "zero" && f.nan_value != "drop") {
+    return refused("--nan-value: expected zero or drop, got \"", f.nan_value, "\"");
+  }
+  if (f.log_format != "text" && f.log_format != "json") {
+    return refused("--log-format: expected text or json, got \"", f.log_format, "\"");
+  }
+  if (f.secure_port < 0 || f.secure_port > 65535) {
+    return refused("--secure-port: ", f.secure_port, " is not between 0 and 65535");
+  }
+  if (f.secure_port == 0 && f.objects.empty()) {
+    return refused("--secure-port: 0 (a free port) is only served with --objects");
+  }
+  if (f.tls_cert_file.empty() != f.tls_private_key_file.empty()) {
+    return refused("--tls-cert-file and --tls-private-key-file need each other");
+  }
+  const std::pair<const char*, int> limits[] = {{"--max-reviews-inflight", f.max_reviews_inflight},
+                                                {"--max-connections", f.max_connections},
+                                                {"--max-connection-bytes", f.max_connection_bytes},
+                                                {"--max-header-bytes", f.max_header_bytes},
+                                                {"--max-header-lines", f.max_header_lines},
+                                                {"--max-selector-bytes", f.max_selector_bytes},
+                                                {"--max-answer-bytes", f.max_answer_bytes}};
+  for (const auto& [flag, value] : limits) {
+    if (value <= 0) return refused(flag, ": expected more than 0, got ", value);
+  }
+  if (f.metrics_relist_interval <= absl::ZeroDuration()) {
+    return refused("--metrics-relist-interval: expected more than 0");
+  }
+  if (f.scaler.enabled && !f.objects.empty()) {
+    return refused(
+        "--scaler needs a cluster: with --objects there is nothing to watch and nothing to scale; "
+        "`flyball decide` decides on files");
+  }
+  return f.scaler.enabled ? CheckScalerFlags(f.scaler) : absl::OkStatus();
+}
+
+}  // namespace
+
+void AddPrometheusFlags(GoFlags flags, ServeFlags& f) {
+  flags.Repeated(
+      "prometheus-url", f.prometheus_urls,
+      "URL of Prometheus (default of serve: https://localhost, of doctor: the server's); "
+      "repeated: servers of equal "
+      "content, tried in order");
+  flags.Bool("prometheus-auth-incluster", f.prometheus_auth_incluster,
+             "use the pod's service account towards Prometheus");
+  flags.String("prometheus-auth-config", f.prometheus_auth_config,
+               "kubeconfig whose credentials are used towards Prometheus");
+  flags.String("prometheus-ca-file", f.prometheus_ca_file, "PEM file of the CA of Prometheus");
+  flags.String("prometheus-client-tls-cert-file", f.prometheus_client_tls_cert_file,
+               "client certificate towards Prometheus");
+  flags.String("prometheus-client-tls-key-file", f.prometheus_client_tls_key_file,
+               "key of that certificate");
+  flags.String("prometheus-token-file", f.prometheus_token_file,
+               "file with the bearer token for Prometheus, re-read when it changes");
+  flags.Repeated("prometheus-header", f.prometheus_headers,
+                 "header K=V for each request to Prometheus; repeatable");
+  flags.String("prometheus-verb", f.prometheus_verb, "GET or POST");
+  flags.Duration("prometheus-timeout", f.prometheus_timeout, "limit on one request to Prometheus");
+}
+
+absl::StatusOr<ServeFlags> ParseServeFlags(const std::vector<std::string>& args) {
+  ServeFlags f;
+  InertValues inert;
+  CLI::App app(
+      "Serves custom.metrics.k8s.io, external.metrics.k8s.io and metrics.k8s.io from rule files.",
+      "flyball serve");
+  GoFlags flags(app);
+  AddSourceFlags(flags, f);
+  AddObjectFlags(flags, f);
+  AddServingFlags(flags, f);
+  AddLimitFlags(flags, f);
+  AddAuthFlags(flags, f);
+  AddScalerFlags(flags, f.scaler);
+  app.add_option("-v,--v", f.verbosity, "log level: 0 to 10")->take_last();
+  flags.String("log-format", f.log_format, "text or json");
+  AddInertFlags(app, inert);
+  // prometheus-adapter ignores positional words; its Helm chart passes one.
+  std::vector<std::string> ignored;
+  app.add_option("ignored", ignored)->group("");
+
+  std::vector<std::string> words = GoWords(app, args);
+  std::reverse(words.begin(), words.end());  // CLI11 takes words last first
+  try {
+    app.parse(std::move(words));
+  } catch (const CLI::CallForHelp&) {
+    f.help = app.help();
+    return f;
+  } catch (const CLI::ParseError& error) {
+    return absl::InvalidArgumentError(error.what());
+  }
+  f.bind_address_given = app.count("--bind-address") > 0;
+  WarnOfInertFlags(app, f);
+  WarnOfIdleScalerFlags(app, f);
+  if (absl::Status status = Check(f); !status.ok()) return status;
+  if (f.prometheus_urls.empty()) f.prometheus_urls = {"https://localhost"};
+  if (f.metrics_max_age == absl::ZeroDuration()) f.metrics_max_age = f.metrics_relist_interval;
+  return f;
+}
+
+}  // namespace flyball::serve

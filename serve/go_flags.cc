@@ -1,0 +1,173 @@
+#include "serve/go_flags.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <climits>
+#include <cstdint>
+#include <functional>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+
+namespace flyball::serve {
+namespace {
+
+std::string Dashed(const char* name) { return absl::StrCat("--", name); }
+
+// Takes each occurrence, so that all of them are checked; the last one stands.
+void AddEach(CLI::App& app, const char* name, const std::string& help,
+             std::function<absl::Status(const std::string&)> take) {
+  const auto read = [name, take = std::move(take)](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      const absl::Status taken = take(text);
+      if (!taken.ok()) throw CLI::ValidationError(Dashed(name), std::string(taken.message()));
+    }
+  };
+  app.add_option_function<std::vector<std::string>>(Dashed(name), read, help)
+      ->allow_extra_args(false)
+      ->take_all();
+}
+
+}  // namespace
+
+void GoFlags::String(const char* name, std::string& value, const char* help) {
+  app_.add_option(Dashed(name), value, help)->take_last();
+}
+
+void GoFlags::Int(const char* name, int& value, const char* help) {
+  AddEach(app_, name, help, [&value](const std::string& text) {
+    const std::optional<int64_t> number = ParseGoInt(text);
+    if (!number) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("\"", text, "\" is not a whole number of 64 bits"));
+    }
+    value = static_cast<int>(std::clamp<int64_t>(*number, INT_MIN, INT_MAX));
+    return absl::OkStatus();
+  });
+}
+
+void GoFlags::Float(const char* name, double& value, const char* help) {
+  app_.add_option(Dashed(name), value, absl::StrCat(help, " (default ", value, ")"))->take_last();
+}
+
+void GoFlags::Bool(const char* name, bool& value, const char* help) {
+  app_.add_flag(Dashed(name), value, help)->take_last();
+}
+
+void GoFlags::Duration(const char* name, absl::Duration& value, const char* help) {
+  AddEach(app_, name, absl::StrCat(help, " (default ", absl::FormatDuration(value), ")"),
+          [&value](const std::string& text) {
+            const absl::StatusOr<absl::Duration> parsed = ParseGoDuration(text);
+            if (parsed.ok()) value = *parsed;
+            return parsed.status();
+          });
+}
+
+void GoFlags::FileLevels(const char* name, const char* help) {
+  AddEach(app_, name, help, CheckFileLevels);
+}
+
+void GoFlags::Repeated(const char* name, std::vector<std::string>& value, const char* help) {
+  app_.add_option(Dashed(name), value, help)->allow_extra_args(false)->take_all();
+}
+
+void GoFlags::List(const char* name, std::vector<std::string>& value, const char* help) {
+  app_.add_option(Dashed(name), value, help)->allow_extra_args(false)->delimiter(',')->take_all();
+}
+
+std::vector<std::string> GoWords(const CLI::App& app, const std::vector<std::string>& words) {
+  std::vector<std::string> out;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--") {
+      out.insert(out.end(), words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
+      break;
+    }
+    std::string word = words[i];
+    if (absl::StartsWith(word, "-v=")) word.insert(0, 1, '-');
+    const bool empty_value = absl::EndsWith(word, "=");
+    if (empty_value) word.pop_back();
+    const CLI::Option* const option =
+        absl::StartsWith(word, "-") ? app.get_option_no_throw(word) : nullptr;
+    const bool takes_value = option != nullptr && option->get_type_size() > 0;
+    if (empty_value && !takes_value) word.push_back('=');
+    out.push_back(std::move(word));
+    if (!takes_value) continue;
+    if (empty_value) {
+      out.emplace_back();
+    } else if (i + 1 < words.size()) {
+      out.push_back(words[++i]);
+    }
+  }
+  return out;
+}
+
+std::optional<int64_t> ParseGoInt(absl::string_view text) {
+  const bool negative = absl::ConsumePrefix(&text, "-");
+  if (!negative) absl::ConsumePrefix(&text, "+");
+  int base = 10;
+  bool digit_before = false;  // what an underscore may follow; a prefix counts
+  if (text.size() > 1 && text[0] == '0') {
+    const char mark = absl::ascii_tolower(static_cast<unsigned char>(text[1]));
+    base = mark == 'x' ? 16 : mark == 'b' ? 2 : 8;
+    text.remove_prefix(mark == 'x' || mark == 'b' || mark == 'o' ? 2 : 1);
+    digit_before = true;
+  }
+  std::string digits;
+  for (const char c : text) {
+    if (c == '_' ? !digit_before : !absl::ascii_isalnum(static_cast<unsigned char>(c))) {
+      return std::nullopt;
+    }
+    digit_before = c != '_';
+    if (c != '_') digits.push_back(c);
+  }
+  if (!digit_before || digits.empty()) return std::nullopt;
+  if (negative) digits.insert(digits.begin(), '-');
+  int64_t value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, value, base);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
+absl::Status CheckFileLevels(absl::string_view text) {
+  const auto refused = [text](absl::string_view why) {
+    return absl::InvalidArgumentError(absl::StrCat("\"", text, "\": ", why));
+  };
+  for (const absl::string_view entry : absl::StrSplit(text, ',', absl::SkipEmpty())) {
+    const std::vector<absl::string_view> parts = absl::StrSplit(entry, '=');
+    // Neither base nor underscores, which ParseGoInt takes.
+    absl::string_view digits = parts.back();
+    const bool negative = absl::ConsumePrefix(&digits, "-");
+    if (!negative) absl::ConsumePrefix(&digits, "+");
+    int32_t level = 0;
+    if (parts.size() != 2 || parts[0].empty() ||
+        digits.find_first_not_of("0123456789") != absl::string_view::npos ||
+        !absl::SimpleAtoi(digits, &level)) {
+      return refused("syntax error: expect comma-separated list of filename=N");
+    }
+    if (negative && level > 0) return refused("negative value for vmodule level");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<absl::Duration> ParseGoDuration(const std::string& text) {
+  absl::Duration duration;
+  // Go knows both micro signs, and ends at 63 bits of nanoseconds.
+  const std::string plain = absl::StrReplaceAll(text, {{"\xC2\xB5s", "us"}, {"\xCE\xBCs", "us"}});
+  constexpr absl::Duration kLongest = absl::Nanoseconds(INT64_MAX);
+  if (!absl::ParseDuration(plain, &duration) || duration > kLongest || duration < -kLongest) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "\"", text, "\" is not a duration; expected a number with a unit, as 90s or 1h30m"));
+  }
+  return duration;
+}
+
+}  // namespace flyball::serve

@@ -1,0 +1,58 @@
+// Adds options to a CLI::App in the manner of Go's flags: the last value of a flag wins, though
+// each must be well formed; lists are cut at commas, and a list flag that is given replaces its
+// default.
+//
+// The values are written while the words are parsed; they outlive the app. Names are without
+// dashes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace CLI {
+class App;
+}
+
+namespace flyball::serve {
+
+class GoFlags {
+ public:
+  explicit GoFlags(CLI::App& app) : app_(app) {}
+
+  void String(const char* name, std::string& value, const char* help);
+  void Int(const char* name, int& value, const char* help);
+  void Float(const char* name, double& value, const char* help);
+  void Bool(const char* name, bool& value, const char* help);
+  void Duration(const char* name, absl::Duration& value, const char* help);
+  // Each occurrence is one value.
+  void Repeated(const char* name, std::vector<std::string>& value, const char* help);
+  // klog's levels of files, as `client=4,watch*=6`: checked, and forgotten.
+  void FileLevels(const char* name, const char* help);
+  // Comma lists.
+  void List(const char* name, std::vector<std::string>& value, const char* help);
+
+ private:
+  CLI::App& app_;
+};
+
+// The words as CLI11 reads them alike: Go spells the short flag `-v=6` as well, takes the word
+// after a flag for its value whatever it looks like, and `--flag=` for the empty value.
+std::vector<std::string> GoWords(const CLI::App& app, const std::vector<std::string>& words);
+
+// `12`, `-5`, `0x1F`, `0b11`, `0o17`, `017`, `1_000`, as Go's strconv.ParseInt with base 0.
+std::optional<int64_t> ParseGoInt(absl::string_view text);
+
+// Refused with klog's text. A level counts from 0 and fits 32 bits.
+absl::Status CheckFileLevels(absl::string_view text);
+
+// `90s`, `1h30m`, `0`, as Go's time.ParseDuration.
+absl::StatusOr<absl::Duration> ParseGoDuration(const std::string& text);
+
+}  // namespace flyball::serve

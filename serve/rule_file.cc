@@ -1,0 +1,129 @@
+#include "serve/rule_file.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/registry.h>
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/read_file.h"
+
+namespace flyball::serve {
+namespace {
+
+constexpr size_t kMaxRuleFileBytes = 16u << 20;
+
+}  // namespace
+
+struct RuleFile::Metrics {
+  explicit Metrics(prometheus::Registry& registry)
+      : success(prometheus::BuildGauge()
+                    .Name("flyball_rules_reload_success")
+                    .Help("1 if the rule file as it is now is in force, 0 if it was refused.")
+                    .Register(registry)
+                    .Add({})),
+        last_success(prometheus::BuildGauge()
+                         .Name("flyball_rules_last_reload_success_timestamp_seconds")
+                         .Help("When a rule file was last taken into force.")
+                         .Register(registry)
+                         .Add({})),
+        reloads(prometheus::BuildCounter()
+                    .Name("flyball_rules_reloads_total")
+                    .Help("Readings of the rule file whose text had changed, by result.")
+                    .Register(registry)) {
+    reloads.Add({{"result", "success"}});
+    reloads.Add({{"result", "refused"}});
+  }
+  prometheus::Gauge& success;
+  prometheus::Gauge& last_success;
+  prometheus::Family<prometheus::Counter>& reloads;
+};
+
+RuleFile::RuleFile(std::string path, Clock& clock, prometheus::Registry& metrics)
+    : path_(std::move(path)), clock_(clock), metrics_(std::make_unique<Metrics>(metrics)) {}
+
+RuleFile::~RuleFile() = default;
+
+absl::StatusOr<std::unique_ptr<RuleFile>> RuleFile::Open(std::string path, Clock& clock,
+                                                         prometheus::Registry& metrics) {
+  auto file = absl::WrapUnique(new RuleFile(std::move(path), clock, metrics));
+  auto rules = file->Read();
+  if (!rules.ok()) return rules.status();
+  file->metrics_->success.Set(1);
+  file->metrics_->last_success.Set(static_cast<double>(absl::ToUnixSeconds(clock.WallNow())));
+  absl::MutexLock lock(&file->mutex_);
+  file->rules_ = *std::move(rules);
+  return file;
+}
+
+// Warnings are logged, errors are returned.
+absl::StatusOr<RulesPtr> RuleFile::Read() const {
+  auto text = ReadFile(path_, kMaxRuleFileBytes);
+  if (!text.ok()) return text.status();
+  rules::CompileResult result = rules::CompileRules(*text, path_);
+  std::vector<std::string> errors;
+  for (const rules::Finding& finding : result.findings) {
+    if (finding.severity == rules::Finding::Severity::kError) {
+      errors.push_back(finding.ToString());
+    } else if (result.rules != nullptr) {
+      spdlog::warn("{}", finding.ToString());
+    }
+  }
+  if (result.rules == nullptr) return absl::InvalidArgumentError(absl::StrJoin(errors, "\n"));
+  return std::move(result.rules);
+}
+
+RulesPtr RuleFile::Rules() const {
+  absl::MutexLock lock(&mutex_);
+  return rules_;
+}
+
+absl::Status RuleFile::LastReload() const {
+  absl::MutexLock lock(&mutex_);
+  return last_;
+}
+
+void RuleFile::Watch(absl::Duration interval, std::function<void(RulesPtr)> on_rules) {
+  {
+    absl::MutexLock lock(&reload_mutex_);
+    on_rules_ = std::move(on_rules);
+  }
+  watcher_ = std::make_unique<FileWatcher>(std::vector<std::string>{path_}, interval,
+                                           [this] { Reload(); });
+  Reload();  // what changed between Open and the watcher's first look
+}
+
+void RuleFile::StopWatching() { watcher_.reset(); }
+
+void RuleFile::Reload() {
+  absl::MutexLock reload_lock(&reload_mutex_);
+  auto rules = Read();
+  RulesPtr accepted;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (rules.ok() && last_.ok() && (*rules)->fingerprint == rules_->fingerprint) return;
+    if (!rules.ok() && rules.status() == last_) return;
+    last_ = rules.status();
+    if (rules.ok()) accepted = rules_ = *rules;
+  }
+  metrics_->success.Set(rules.ok() ? 1 : 0);
+  metrics_->reloads.Add({{"result", rules.ok() ? "success" : "refused"}}).Increment();
+  if (accepted == nullptr) {
+    spdlog::error("{}: refused, the last good rules stay in force:\n{}", path_,
+                  std::string(rules.status().message()));
+    return;
+  }
+  metrics_->last_success.Set(static_cast<double>(absl::ToUnixSeconds(clock_.WallNow())));
+  spdlog::info("{}: {} rules, {} external rules are in force", path_, accepted->custom.size(),
+               accepted->external.size());
+  if (on_rules_ != nullptr) on_rules_(accepted);
+}
+
+}  // namespace flyball::serve

@@ -1,0 +1,68 @@
+// The scaler of one serving process: the loop with its election, what it remembers, and the views
+// of its decisions, made from flags.
+//
+// Start and Stop once each. Order of starting: the loop, then the election (leases); of stopping:
+// the loop, until no write is under way, then the election, which saves and releases.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "adapter/provider.h"
+#include "apiservice/endpoints/debug_page.h"
+#include "base/clock.h"
+#include "kube/objects/object_directory.h"
+#include "serve/flags.h"
+
+namespace prometheus {
+class Collectable;
+}
+
+namespace flyball::serve {
+
+class ServeScaler {
+ public:
+  struct Parts {  // all outlive the scaler
+    kube::ObjectDirectory& directory;
+    std::function<adapter::Providers()> providers;  // of the rules
+    Clock& clock;
+  };
+
+  // kInvalidArgument, kFailedPrecondition: the flag and what is wrong.
+  static absl::StatusOr<std::unique_ptr<ServeScaler>> Make(const ServeFlags& flags,
+                                                           const Parts& parts);
+  ~ServeScaler();  // stops
+  ServeScaler(const ServeScaler&) = delete;
+  ServeScaler& operator=(const ServeScaler&) = delete;
+
+  absl::Status Start();
+  void Stop();
+
+  // OK once everything is listed and the leases have been looked at, whoever holds them.
+  absl::Status Ready() const;
+
+  // The providers of the rules with what is advised.
+  adapter::Providers WithAdvice(adapter::Providers providers);
+  // /debug/decisions.
+  std::string DebugDecisions(const apiservice::DebugParameter& parameter) const;
+  std::shared_ptr<prometheus::Collectable> metrics() const;
+
+ private:
+  class Impl;
+  explicit ServeScaler(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// The namespace of the pod that this runs in: the variable POD_NAMESPACE, or the file of its
+// service account; "" if this is no pod.
+std::string PodNamespace();
+
+// The name of the machine (of a pod: its name), and a random end, so that a process is never taken
+// for the one before it.
+std::string NewIdentity();
+
+}  // namespace flyball::serve

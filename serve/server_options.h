@@ -1,0 +1,31 @@
+// From the flags of `flyball serve` to the options of the floors below. Pure.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "apiservice/options.h"
+#include "serve/flags.h"
+
+namespace flyball::serve {
+
+// Which of the two questions about a user a cluster is asked. With --objects those whose kubeconfig
+// is given; otherwise both, by default of the cluster that this is a pod of.
+struct Reviewers {
+  bool authentication = false;  // TokenReview, and the ConfigMap with its authorities
+  bool authorization = false;   // SubjectAccessReview
+};
+Reviewers ReviewersOf(const ServeFlags& flags);
+
+// Where no cluster is asked what users may, all that are known may everything. Without a way to
+// tell users apart either, the server stays on loopback: another --bind-address is
+// kInvalidArgument, and none given is 127.0.0.1.
+absl::StatusOr<apiservice::ServerOptions> ServerOptionsFrom(const ServeFlags& flags);
+
+// `CERT,KEY[:NAME,…]` of --tls-sni-cert-key.
+absl::StatusOr<http::SniCertificate> ParseSniCertificate(const std::string& text);
+
+// 127.0.0.0/8, ::1 and localhost.
+bool IsLoopback(const std::string& address);
+
+}  // namespace flyball::serve
