@@ -23,8 +23,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "adapter/prometheus/client.h"
 #include "adapter/relist_status.h"
+#include "adapter/request_observer.h"
 
 namespace prometheus {
 class Registry;
@@ -34,7 +34,7 @@ namespace flyball::adapter {
 
 enum class QueryOutcome { kSent, kJoined, kReused, kFailed };
 
-class AdapterMetrics : public prometheus::RequestObserver {
+class AdapterMetrics : public RequestObserver {
  public:
   explicit AdapterMetrics(::prometheus::Registry& registry);
   ~AdapterMetrics() override;

@@ -12,7 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "base/go/text.h"
 #include "promql/parser.h"
-#include "promql/series_notation.h"
+#include "promql/engine/series_notation.h"
 
 namespace flyball::rule_tests {
 namespace {

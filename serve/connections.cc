@@ -96,7 +96,7 @@ absl::StatusOr<http::TransportOptions> PrometheusTransportOptions(const ServeFla
 }
 
 absl::StatusOr<std::unique_ptr<adapter::prometheus::Client>> MakePrometheusSource(
-    const ServeFlags& flags, Clock& clock, adapter::prometheus::RequestObserver* observer) {
+    const ServeFlags& flags, Clock& clock, adapter::RequestObserver* observer) {
   std::vector<adapter::prometheus::Server> servers;
   for (const std::string& url : flags.prometheus_urls) {
     ASSIGN_OR_RETURN(http::TransportOptions options, PrometheusTransportOptions(flags, url));

@@ -24,7 +24,7 @@ absl::StatusOr<http::TransportOptions> PrometheusTransportOptions(const ServeFla
 
 // All --prometheus-url, in order. `clock` and `observer` (may be nullptr) outlive the source.
 absl::StatusOr<std::unique_ptr<adapter::prometheus::Client>> MakePrometheusSource(
-    const ServeFlags& flags, Clock& clock, adapter::prometheus::RequestObserver* observer);
+    const ServeFlags& flags, Clock& clock, adapter::RequestObserver* observer);
 
 // The cluster of a kubeconfig; of the pod this runs in when `kubeconfig` is "". `flag` is for the
 // message.

@@ -16,7 +16,7 @@
 #include "absl/time/time.h"
 #include "adapter/live/store.h"
 #include "adapter/metric_source.h"
-#include "promql/engine.h"
+#include "promql/engine/engine.h"
 
 namespace flyball::adapter {
 

@@ -20,8 +20,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "promql/engine/series.h"
 #include "promql/labels.h"
-#include "promql/series.h"
 
 namespace flyball::adapter {
 

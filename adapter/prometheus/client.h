@@ -25,6 +25,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/synchronization/mutex.h"
 #include "adapter/metric_source.h"
+#include "adapter/request_observer.h"
 #include "base/clock.h"
 #include "http/client/transport.h"
 
@@ -43,16 +44,6 @@ ServerUrl SplitServerUrl(absl::string_view url);
 struct Server {
   ServerUrl url;
   std::unique_ptr<http::HttpTransport> transport;
-};
-
-// Told of every request and every change of server; thread-safe. `path` is "/api/v1/query" or
-// "/api/v1/series", `server` is ServerUrl::shown.
-class RequestObserver {
- public:
-  virtual ~RequestObserver() = default;
-  virtual void OnRequest(absl::string_view path, absl::string_view server,
-                         absl::Duration duration) = 0;
-  virtual void OnServerChange(absl::string_view server) = 0;
 };
 
 struct ClientOptions {

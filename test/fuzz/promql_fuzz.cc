@@ -7,7 +7,7 @@
 #include <string>
 
 #include "adapter/live/store.h"
-#include "promql/engine.h"
+#include "promql/engine/engine.h"
 #include "promql/parser.h"
 #include "promql/text.h"
 

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "promql/dialect.h"
-#include "promql/value.h"
+#include "promql/engine/value.h"
 
 namespace flyball::promql {
 

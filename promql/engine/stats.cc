@@ -1,4 +1,4 @@
-#include "promql/stats.h"
+#include "promql/engine/stats.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "promql/instant_functions.h"
+#include "promql/engine/instant_functions.h"
 
 #include <algorithm>
 #include <cmath>

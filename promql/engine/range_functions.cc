@@ -1,4 +1,4 @@
-#include "promql/range_functions.h"
+#include "promql/engine/range_functions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "promql/stats.h"
+#include "promql/engine/stats.h"
 
 namespace flyball::promql {
 namespace {

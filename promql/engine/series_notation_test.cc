@@ -1,4 +1,4 @@
-#include "promql/series_notation.h"
+#include "promql/engine/series_notation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "promql/series.h"
+#include "promql/engine/series.h"
 #include "promql/text.h"
 
 namespace flyball::promql {

@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "adapter/live/store.h"
-#include "promql/engine.h"
+#include "promql/engine/engine.h"
 #include "promql/parser.h"
 #include "promql/text.h"
 

@@ -13,8 +13,8 @@
 #include "absl/status/statusor.h"
 #include "promql/ast.h"
 #include "promql/dialect.h"
-#include "promql/series.h"
-#include "promql/value.h"
+#include "promql/engine/series.h"
+#include "promql/engine/value.h"
 
 namespace flyball::promql {
 

@@ -1,11 +1,11 @@
-#include "promql/engine.h"
+#include "promql/engine/engine.h"
 
 #include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "promql/evaluator.h"
+#include "promql/engine/evaluator.h"
 
 namespace flyball::promql {
 namespace {

@@ -10,9 +10,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "promql/ast.h"
-#include "promql/engine.h"
-#include "promql/series.h"
-#include "promql/value.h"
+#include "promql/engine/engine.h"
+#include "promql/engine/series.h"
+#include "promql/engine/value.h"
 
 namespace flyball::promql {
 

@@ -7,7 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "promql/ast.h"
 #include "promql/dialect.h"
-#include "promql/value.h"
+#include "promql/engine/value.h"
 
 namespace flyball::promql {
 

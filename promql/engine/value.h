@@ -10,8 +10,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "promql/engine/series.h"
 #include "promql/labels.h"
-#include "promql/series.h"
 
 namespace flyball::promql {
 

@@ -1,4 +1,4 @@
-#include "promql/binary.h"
+#include "promql/engine/binary.h"
 
 #include <cmath>
 #include <optional>

@@ -1,5 +1,5 @@
 // Single cases with their arithmetic; the bulk is in vectors_test.cc.
-#include "promql/engine.h"
+#include "promql/engine/engine.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "adapter/live/store.h"
+#include "promql/engine/series_notation.h"
 #include "promql/parser.h"
-#include "promql/series_notation.h"
 #include "promql/text.h"
 
 namespace flyball::promql {

@@ -9,10 +9,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
-#include "promql/evaluator.h"
+#include "promql/engine/evaluator.h"
+#include "promql/engine/instant_functions.h"
+#include "promql/engine/range_functions.h"
 #include "promql/functions.h"
-#include "promql/instant_functions.h"
-#include "promql/range_functions.h"
 
 namespace flyball::promql {
 namespace {

@@ -1,12 +1,12 @@
-#include "promql/evaluator.h"
+#include "promql/engine/evaluator.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "promql/aggregate.h"
-#include "promql/binary.h"
+#include "promql/engine/aggregate.h"
+#include "promql/engine/binary.h"
 #include "promql/text.h"
 
 namespace flyball::promql {

@@ -1,4 +1,4 @@
-#include "promql/series_notation.h"
+#include "promql/engine/series_notation.h"
 
 #include <string>
 #include <utility>
@@ -9,7 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "promql/series.h"
+#include "promql/engine/series.h"
 #include "promql/text.h"
 
 namespace flyball::promql {

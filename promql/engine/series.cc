@@ -1,4 +1,4 @@
-#include "promql/series.h"
+#include "promql/engine/series.h"
 
 #include "absl/base/casts.h"
 

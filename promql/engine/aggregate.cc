@@ -1,4 +1,4 @@
-#include "promql/aggregate.h"
+#include "promql/engine/aggregate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "promql/instant_functions.h"
-#include "promql/stats.h"
+#include "promql/engine/instant_functions.h"
+#include "promql/engine/stats.h"
 #include "promql/text.h"
 
 namespace flyball::promql {

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "promql/ast.h"
 #include "promql/dialect.h"
-#include "promql/value.h"
+#include "promql/engine/value.h"
 
 namespace flyball::promql {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "promql/instant_functions.h"
+#include "promql/engine/instant_functions.h"
 #include "promql/text.h"
 
 namespace flyball::promql {

@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "promql/dialect.h"
-#include "promql/series.h"
+#include "promql/engine/series.h"
 
 namespace flyball::promql {
 

@@ -1,4 +1,4 @@
-#include "promql/value.h"
+#include "promql/engine/value.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/go/text.h"
-#include "promql/instant_functions.h"
+#include "promql/engine/instant_functions.h"
 #include "promql/matcher.h"
 #include "promql/text.h"
 

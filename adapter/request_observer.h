@@ -1,0 +1,19 @@
+// Who is told of the requests that a metric source sends.
+#pragma once
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace flyball::adapter {
+
+// Told of every request and every change of server; thread-safe. `path` is "/api/v1/query" or
+// "/api/v1/series", `server` is ServerUrl::shown.
+class RequestObserver {
+ public:
+  virtual ~RequestObserver() = default;
+  virtual void OnRequest(absl::string_view path, absl::string_view server,
+                         absl::Duration duration) = 0;
+  virtual void OnServerChange(absl::string_view server) = 0;
+};
+
+}  // namespace flyball::adapter
