@@ -59,7 +59,8 @@ TargetAmount MakeTargetAmount(const kube::Quantity& quantity);
 
 enum class TargetType { kUtilization, kValue, kAverageValue, kOther };
 
-// Fields and `type` are independent: only Object metrics look at the type (spec 2.1).
+// A target may have any of the values below, whatever its type says: as upstream does, the math
+// looks at the type of Object metrics only, and otherwise at which value is there.
 struct MetricTarget {
   TargetType type = TargetType::kUtilization;
   std::optional<TargetAmount> value;
@@ -130,8 +131,8 @@ struct Condition {
   friend bool operator==(const Condition&, const Condition&) = default;
 };
 
-// What a metric last said. Default-made (type kUnknown, type_text "") it is the empty entry that
-// upstream leaves for a metric that failed.
+// What a metric said last. A default-made one (type kUnknown, type_text "") is the empty entry that
+// upstream leaves in the status for a metric that failed.
 struct MetricStatus {
   MetricType type = MetricType::kUnknown;
   std::string type_text;
@@ -154,7 +155,8 @@ struct AutoscalerStatus {
   std::vector<Condition> conditions;
 };
 
-// Equal to the API: quantities by value, an empty list as an absent one.
+// Whether the API would call both equal: it compares quantities by value, and takes an empty list
+// for an absent one.
 bool SemanticallyEqual(const MetricStatus& a, const MetricStatus& b);
 bool SemanticallyEqual(const AutoscalerStatus& a, const AutoscalerStatus& b);
 
@@ -165,7 +167,7 @@ struct Autoscaler {
   std::string resource_version;
   int64_t generation = 0;
   std::map<std::string, std::string> labels;
-  std::map<std::string, std::string> annotations;  // without those that the v1 form hides fields in
+  std::map<std::string, std::string> annotations;  // without those that carry fields of v2 in v1
 
   ObjectReference scale_target;
   std::optional<int32_t> min_replicas;  // absent is 1

@@ -1,5 +1,5 @@
-// The JSON of an autoscaling/v2 spec as the API server writes it: fields in the order of Go's
-// structs, quantities in canonical form, what `omitempty` leaves out left out.
+// The JSON of an autoscaling/v2 spec as the API server writes it: its fields stand in the order of
+// Go's structs, quantities are in canonical form, and what Go's `omitempty` drops is absent.
 //
 // Pure.
 #pragma once

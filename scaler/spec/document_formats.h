@@ -1,4 +1,4 @@
-// The YAML side of document.h, in a file of its own because it is the only one that meets yaml-cpp.
+// The YAML side of document.h. It has a file of its own because only that file includes yaml-cpp.
 #pragma once
 
 #include <vector>

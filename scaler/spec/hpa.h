@@ -32,7 +32,7 @@ struct ManagedFields {
   std::string subresource;
 };
 
-// What of metav1.ObjectMeta is validated or kept.
+// The fields of metav1.ObjectMeta that are validated or kept.
 struct ObjectMeta {
   std::string name;
   std::string generate_name;
@@ -108,11 +108,11 @@ absl::StatusOr<Hpa> DecodeV2(const Node& document);
 // an object without any gets. Unreadable annotations are ignored. Errors as above.
 absl::StatusOr<Hpa> DecodeV1(const Node& document);
 
-// Fills what an autoscaling/v2 object leaves open. Without metrics it gets the one on cpu, unless
-// it has triggers, which are metrics enough.
+// Fills the fields that an autoscaling/v2 object leaves open. An object without metrics gets one on
+// cpu, unless it has triggers, which count as metrics.
 void ApplyV2Defaults(Hpa& hpa, bool has_triggers = false);
 
-// What the replica math works on. Expects defaults and validation to be done.
+// Makes the form that the replica math works on. `hpa` has its defaults and was found valid.
 Autoscaler CompileHpa(const Hpa& hpa);
 
 // The Resource metric on cpu at that percentage of the request.

@@ -1,4 +1,5 @@
-// Reading conformed nodes into the structs of hpa.h: what the two API versions have in common.
+// Reads nodes that Conform (shape.h) has made fit their shape into the structs of hpa.h: the part
+// that autoscaling/v1 and autoscaling/v2 have in common.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,7 @@
 
 namespace flyball::scaler {
 
-// One member of a conformed map. Absent members give the type's zero value.
+// Each reads one member of such a map. An absent member gives the type's zero value.
 std::string ReadString(const Node& map, absl::string_view name);
 int32_t ReadInt32(const Node& map, absl::string_view name);
 std::optional<int32_t> ReadOptionalInt32(const Node& map, absl::string_view name);
@@ -23,6 +24,8 @@ ObjectReference ReadReference(const Node& map, absl::string_view name);
 std::optional<LabelSelector> ReadSelector(const Node& map, absl::string_view name);
 
 ObjectMeta ReadObjectMeta(const Node& object);
+// `up` and `down` are the names of the two members. With `internal_names` the members of their
+// rules have the names of Go's internal structs, as they do in v1's annotation.
 HpaBehavior ReadBehavior(const Node& behavior, absl::string_view up, absl::string_view down,
                          bool internal_names);
 std::vector<Condition> ReadConditions(const Node& list);

@@ -1,12 +1,12 @@
-// Our own kind: from the JSON or YAML of an Autoscaler (flyball.dev/v1alpha1) to the neutral
-// Autoscaler and what it says beyond an HPA, or to everything that is wrong with it.
+// Parses our own kind: makes the neutral Autoscaler, and the OwnSpec that says what an HPA cannot,
+// of the JSON or YAML of an Autoscaler (flyball.dev/v1alpha1), or tells everything that is wrong.
 //
 // Pure; safe on any thread. The part of the spec that an HPA has goes through an HPA's defaults and
-// validation (hpa_parser.h) with the tolerance gate on, but for this: with triggers, minReplicas
-// may be 0 and metrics may be empty; a metric selector has to compile. What a trigger's metadata
-// mean is for MakeTrigger to say (triggers/trigger.h). The custom resource definition refuses what
-// this refuses, as far as CEL can say it (charts/flyball/files/crds; both are run over
-// test/data/own_kind_cases.yaml).
+// validation (hpa_parser.h) with the tolerance gate on, with three exceptions: with triggers,
+// minReplicas may be 0 and metrics may be empty, and a metric selector has to compile. MakeTrigger
+// reads the metadata of a trigger (triggers/trigger.h), not this parser. The custom resource
+// definition (charts/flyball/files/crds) refuses the same as far as CEL can say it: tests run both
+// over test/data/own_kind_cases.yaml.
 //
 // Units:  `cadence.interval` is a duration (`500ms`, `1m30s`), `cooldownPeriod` a duration or whole
 //         seconds (300).

@@ -1,6 +1,6 @@
 // What an Autoscaler of flyball.dev says beyond a HorizontalPodAutoscaler's spec.
 //
-// Plain values; the defaults are those of a HorizontalPodAutoscaler, which says none of it.
+// Plain values. A default-made OwnSpec is that of a HorizontalPodAutoscaler, which has none of it.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace flyball::scaler {
 
-// What is done with a decision.
+// What is done with a decision: it is only compared, published as a metric, or carried out.
 enum class Mode { kShadow, kAdvise, kAct };
 
 // When an autoscaler is decided.
 struct Cadence {
-  std::optional<absl::Duration> interval;  // at least 200 ms; absent: the flag's
+  std::optional<absl::Duration> interval;  // at least 200 ms; absent: the loop's sync_period
   bool on_sample = false;                  // as soon as a reading changes
 };
 
@@ -27,18 +27,18 @@ struct Cadence {
 inline constexpr absl::string_view kTriggerTypes[] = {
     "cron", "external", "external-push", "kubernetes-workload", "metrics-api", "prometheus"};
 
-// A trigger as written; what its metadata mean is for its type to say (triggers/trigger.h).
+// A trigger as it is written. Its type says what the metadata mean (triggers/trigger.h).
 struct TriggerSpec {
   std::string type;  // "cron", "prometheus", …
   std::string name;  // "" or unique
   std::map<std::string, std::string> metadata;
   std::string metric_type;  // "AverageValue" (also when absent) or "Value"
-  // Values that do not stand in the spec: parameter -> key of a Secret in the same namespace.
+  // Where a value is that does not stand in the spec: a key of a Secret in the same namespace.
   struct SecretKey {
     std::string secret;
     std::string key;
   };
-  std::map<std::string, SecretKey> secrets;
+  std::map<std::string, SecretKey> secrets;  // by parameter
 };
 
 // What counts while a reading is unknown.
@@ -48,7 +48,7 @@ struct Fallback {
 };
 
 struct OwnSpec {
-  std::optional<Mode> mode;  // absent: the flag's
+  std::optional<Mode> mode;  // absent: that of --scaler-mode
   Cadence cadence;
   std::vector<TriggerSpec> triggers;
   std::optional<Fallback> fallback;

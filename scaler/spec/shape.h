@@ -1,4 +1,5 @@
-// The shape of an API object, and making a document conform to it as Go's decoders do.
+// The shape of an API object: its fields and their types. Conform makes a document fit a shape as
+// Go's decoders do.
 //
 // Pure. A conformed Node holds only what the shape names, under the names of the shape, without
 // nulls and without repeated keys, each value of its stated type; so reading it cannot fail.

@@ -16,7 +16,7 @@ namespace flyball::scaler {
 struct ValidationOptions {
   int32_t min_replicas_lower_bound = 1;
   bool allow_core_group_target = false;  // scaleTargetRef of kind ReplicationController
-  bool wakes_by_trigger = false;         // no metric is needed to leave zero replicas
+  bool wakes_by_trigger = false;         // triggers leave zero replicas: that needs no metric
 };
 
 void ValidateHpa(const Hpa& hpa, const ValidationOptions& options, FieldErrors& errors);
@@ -24,8 +24,8 @@ void ValidateHpa(const Hpa& hpa, const ValidationOptions& options, FieldErrors& 
 // metadata of a namespaced object whose name is a DNS subdomain.
 void ValidateObjectMeta(const ObjectMeta& metadata, FieldErrors& errors);
 
-// Everything wrong with `text` as a DNS-1123 subdomain, a DNS-1123 label, a segment of a URL path,
-// the name of a container's resource. Empty: nothing.
+// Each gives everything that is wrong with `text` as a DNS-1123 subdomain, a DNS-1123 label, a
+// segment of a URL path, or the name of a container's resource; nothing when it is a good one.
 std::vector<std::string> SubdomainProblems(absl::string_view text);
 std::vector<std::string> DnsLabelProblems(absl::string_view text);
 std::vector<std::string> PathSegmentProblems(absl::string_view text);
