@@ -1,4 +1,5 @@
-// Members of a document that Conform (scaler/spec/shape.h) has already shaped.
+// Reads members of a document that Conform (scaler/spec/shape.h) has made fit its shape, so that
+// only quantities can still be wrong.
 //
 // Pure.
 #pragma once
@@ -16,7 +17,7 @@
 
 namespace flyball::scaler {
 
-// An object without members; a string.
+// Nodes that no document has: an object without members, and a string.
 Node MapNode();
 Node TextNode(absl::string_view text);
 

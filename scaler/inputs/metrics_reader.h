@@ -1,7 +1,7 @@
-// Items of the metrics APIs' lists as documents -> the answers that readings are made of.
+// Items of the metrics APIs' lists, as documents -> the answers that readings are made of.
 //
-// Pure. Every version of custom.metrics.k8s.io (v1beta1, v1beta2) reads the same here: the metric's
-// name and selector are the caller's, who asked for them.
+// Pure. v1beta1 and v1beta2 of custom.metrics.k8s.io read the same here: they differ in how they
+// tell the metric's name and selector, which the caller knows, since it asked for them.
 #pragma once
 
 #include "absl/status/statusor.h"
