@@ -1,4 +1,4 @@
-// Setting a condition as the controller does.
+// Sets a condition as the controller does.
 //
 // Pure. Source: Kubernetes v1.34.4 horizontal.go (setConditionInList).
 #pragma once

@@ -1,9 +1,9 @@
 // Decision: what one reconcile concluded, with every step that led there.
 //
 // Plain values, filled by Decide (reconcile.h). The status, the events, the log line, the
-// explanation and the self-metrics are all views of it. A Decision is reused from tick to tick: its
-// buffers keep their capacity, so a steady one allocates nothing. Steps that were not taken are
-// absent (std::nullopt, empty) and never zero.
+// explanation and the self-metrics are all views of it. A Decision is used again from tick to tick:
+// its buffers keep their capacity, so that one which repeats the last allocates nothing. Steps that
+// were not taken are absent (std::nullopt, empty) and never zero.
 //
 // Units:   amounts are int64 thousandths; utilisation is whole percent of the request; ratios have
 //          no unit; replicas are int32.
@@ -24,10 +24,10 @@ namespace flyball::scaler {
 
 // ---- proposals -> one -----------------------------------------------------------------------
 
-// The largest valid proposal.
+// The largest valid proposal, or why there is none.
 struct Combination {
-  size_t invalid = 0;
-  size_t total = 0;
+  size_t invalid = 0;            // how many proposals failed...
+  size_t total = 0;              // ...of how many
   std::optional<size_t> winner;  // index in proposals; absent: none valid
   int32_t replicas = 0;          // of the winner
   std::string error;             // aggregate error when some are invalid; may stand beside a result
@@ -38,12 +38,12 @@ struct Combination {
 
 struct Stabilization {
   bool with_behavior = false;
-  absl::Duration up_window, down_window;  // without behavior only down_window
+  absl::Duration up_window, down_window;  // up_window: with behavior only
   int32_t before = 0;                     // the recommendation, recorded as it is
   int32_t up_lowest = 0;                  // of the up window and `before`; with behavior only
   int32_t down_highest = 0;               // of the down window and `before`
   int32_t after = 0;
-  // The past recommendation that held `before` back; absent when nothing did.
+  // The past recommendation that held `before` back; absent when none did.
   std::optional<Recommendation> by;
 };
 
@@ -59,7 +59,7 @@ enum class LimitedBy { kNothing, kScaleUpLimit, kScaleDownLimit, kMaxReplicas, k
 
 struct Limiting {
   LimitedBy by = LimitedBy::kNothing;
-  bool up = false, down = false;  // which rules were looked at; without behavior both
+  bool up = false, down = false;  // directions whose rules were looked at; without behavior both
   int32_t before = 0;
   std::optional<int32_t> rate_limit;  // what the rules allow, already held to the current count
   bool disabled = false;              // selectPolicy Disabled
@@ -127,10 +127,10 @@ struct Decision {
   MonitorLabels monitor;
   ScalerState state;  // to be kept
 
-  // Set by RecordScaleWrite: the scale was written.
+  // The scale was written; set by RecordScaleWrite.
   bool rescaled = false;
 
-  // What the proposals were made from, so that unchanged ones can be kept.
+  // What the proposals were made from. A later decision from the same keeps them.
   struct Basis {
     uint64_t spec_version = 0;
     uint64_t pods_version = 0;

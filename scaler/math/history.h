@@ -1,7 +1,7 @@
 // What an autoscaler remembers: past recommendations and past changes of the scale.
 //
-// Pure. Lists grow only while no entry is old enough to be overwritten; they are not ordered by
-// time.
+// Pure. As upstream's, a list grows only while none of its entries is old enough to be overwritten,
+// and is not ordered by time.
 //
 // Source:  Kubernetes v1.34.4 horizontal.go (recordInitialRecommendation, stabilizeRecommendation,
 //          storeScaleEvent, markScaleEventsOutdated, getReplicasChangePerPeriod).
@@ -18,24 +18,27 @@
 
 namespace flyball::scaler {
 
-// The first entry ever: the count found. Stamped a microsecond before `now`, for upstream reads the
-// clock again before it compares with a window.
+// Records the count found, where nothing is recorded yet. Its time is a microsecond before `now`:
+// upstream reads the clock again before it looks at the windows, so that even this entry is older
+// than a window of 0 there.
 void RecordInitialRecommendation(int32_t current, absl::Time now, ScalerState& state);
 
 // Puts the recommendation in place of entry `outdated`, or at the end.
 void RecordRecommendation(const Recommendation& recommendation, std::optional<size_t> outdated,
                           ScalerState& state);
 
-// Stores a change of the scale that was made. An entry older than the direction's longest policy
-// period gives up its place.
+// Stores a change of the scale that was made. It takes the place of an entry that is older than the
+// direction's longest policy period, if there is one.
 void RecordScaleEvent(const Behavior& behavior, int32_t from, int32_t to, absl::Time now,
                       ScalerState& state);
 
-// Leaves out the additions to whose places a later one would have come. For who does not know
-// whether there was a later one: an addition that is forgotten allows no removal.
+// Drops the additions that are older than the longest period of the policies for growing: a later
+// addition would have taken their place. This is for a state whose owner may have added replicas
+// after it wrote the state down. An addition lets the rules remove more later on, so it is safe to
+// forget one, and not safe to keep one that the owner has overwritten.
 void DropReplaceableAdditions(const Behavior& behavior, absl::Time now, ScalerState& state);
 
-// The changes after `now` - `period_seconds`, summed; wraps.
+// The sum of the changes after `now` - `period_seconds`; it wraps.
 int32_t ChangeWithin(const std::vector<ScaleEvent>& events, int32_t period_seconds, absl::Time now);
 
 }  // namespace flyball::scaler

@@ -49,8 +49,8 @@ struct PodsAnswer {
   uint64_t version = 0;             // equal and not 0: the same pods as last time
 };
 
-// One pod's sample in the answer of a metrics API. At most one for each pod and each stranger's
-// name: of repeated ones the last (readings.h sees to it).
+// One pod's sample in the answer of a metrics API. There is at most one for each name, of a pod of
+// the table or of another: of repeated ones readings.h keeps the last.
 struct PodSample {
   int32_t row = kStranger;  // in the PodTable
   int64_t value_milli = 0;
@@ -64,8 +64,8 @@ struct Reading {
   std::vector<PodSample> samples;       // Resource, ContainerResource, Pods
   std::vector<int64_t> amounts_milli;   // Object: exactly one; External: one or more
   std::optional<absl::Time> timestamp;  // of the first item
-  // Equal and not 0: the same content as last time, times aside unless the readiness of a pod hangs
-  // on them.
+  // Equal and not 0: the same content as last time. Times count as content only where the readiness
+  // of a pod depends on them.
   uint64_t version = 0;
 };
 
@@ -99,13 +99,13 @@ struct DecisionInput {
   const Autoscaler* autoscaler = nullptr;
   const AutoscalerStatus* status = nullptr;  // as stored; nullptr: autoscaler->status
   const ScaleAnswer* scale = nullptr;
-  const PodsAnswer* pods = nullptr;    // may be null when ReadsMetrics is false
-  absl::Span<const Reading> readings;  // one for each metric spec, in order; may be empty likewise
+  const PodsAnswer* pods = nullptr;    // may be null when ReadsMetrics (reconcile.h) is false
+  absl::Span<const Reading> readings;  // one for each metric spec, in order; may be empty then too
   const MathConfig* config = nullptr;
-  const ScalerState* state = nullptr;  // may be that of the decision to be filled
+  const ScalerState* state = nullptr;  // may be the state in the Decision to be filled
   absl::Time now;
-  // Equal and not 0: the same spec and config as last time. With equal versions of the pods and a
-  // reading, its proposal of the last Decision is kept.
+  // Equal and not 0: the same spec and config as last time. Where the versions of the pods and of a
+  // reading are equal too, the proposal that the last Decision made of that reading is kept.
   uint64_t spec_version = 0;
 };
 

@@ -25,7 +25,7 @@ struct LimitInput {
   absl::Time now;
 };
 
-// Each overwrites all of `out`, whose buffers it reuses.
+// Both overwrite all of `out`, whose buffers they use again.
 
 // Without behavior: at most twice the current count (or 4), then the bounds.
 void LimitByDefault(const LimitInput& input, Limiting& out);

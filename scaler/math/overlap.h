@@ -1,6 +1,6 @@
 // Which autoscalers select which pods: two that share a pod must both stop.
 //
-// Pure state; one for each process, used by one thread at a time.
+// No I/O. There is one for each process, used by one thread at a time.
 //
 // Source:  Kubernetes v1.34.4 pkg/controller/util/selectors/bimultimap.go as horizontal.go uses it.
 #pragma once
@@ -19,7 +19,7 @@ namespace flyball::scaler {
 
 class SelectorRegistry {
  public:
-  // An autoscaler that is new; it selects nothing until its selector is known.
+  // Adds a new autoscaler, which selects nothing until its selector is known.
   void Register(absl::string_view ns, absl::string_view name);
   // Replaces the selector of a registered autoscaler; others are ignored. A selector with the same
   // text as the one in force changes nothing, as upstream's.

@@ -25,13 +25,13 @@ struct GroupQuery {
   absl::Time now;
 };
 
-// Sums over what is left when the samples of ignored and unready pods are dropped.
+// Counts and sums of the samples that are left when those of ignored and unready pods are dropped.
 struct UsableSamples {
   GroupCounts counts;
   int64_t sum_milli = 0;        // ready pods and strangers
   int64_t ready_sum_milli = 0;  // ready pods
   int64_t ready_requests_milli = 0;
-  absl::Time valid_until = absl::InfiniteFuture();  // when time alone changes a group
+  absl::Time valid_until = absl::InfiniteFuture();  // until then time alone changes no group
 
   int64_t count() const { return counts.ready + counts.strangers; }
 };

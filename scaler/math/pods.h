@@ -55,7 +55,7 @@ struct Pod {
   ResourceList overhead;
 };
 
-// What one (resource, container) asks of every row; `container` is "" for the whole pod.
+// How much of a resource each row requests, in one container or, with `container` "", as a whole.
 struct RequestColumn {
   std::string resource;
   std::string container;
@@ -63,7 +63,7 @@ struct RequestColumn {
   std::string error;           // non-empty: some pod does not state it; upstream's text
 };
 
-// Whether the metric measures against what pods ask for: then it needs a RequestColumn.
+// Whether the metric compares usage with what the pods request; then it needs a RequestColumn.
 bool MeasuresRequests(const MetricSpec& metric);
 
 // The row of a sample whose pod the selector does not find.
@@ -88,7 +88,7 @@ class PodTable {
   PodTable(absl::Span<const Pod* const> pods, absl::Span<const MetricSpec> metrics,
            bool pod_level_resources);
 
-  // The same of parts made elsewhere: names and the columns' amounts by row.
+  // The same, of rows that were made elsewhere; `names` and the amounts of each column are by row.
   PodTable(std::vector<Row> rows, std::vector<std::string> names,
            std::vector<RequestColumn> columns);
 

@@ -92,12 +92,12 @@ struct Proposal {
   int64_t requests_milli = 0;          // kPodUtilization: of the counted pods
   int64_t measured_milli = 0;          // what the status shows: mean, total, or total per replica
   std::optional<int32_t> utilization;  // kPodUtilization, percent
-  int64_t target_milli = 0;            // or
-  int32_t target_utilization = 0;      // percent
+  int64_t target_milli = 0;            // all formulas but kPodUtilization
+  int32_t target_utilization = 0;      // kPodUtilization, percent
   double ratio = 0;
   double multiplier = 0;  // pods that the last ratio was multiplied by
 
-  // Gaps that were filled in before the count was taken.
+  // How missing and unready pods were counted, where that was done, and what came of it.
   bool refilled = false;
   std::optional<int64_t> missing_milli;    // kPodAverage: each missing pod counted as this
   std::optional<int64_t> missing_percent;  // kPodUtilization: as this percent of its request
@@ -108,7 +108,7 @@ struct Proposal {
   double refilled_ratio = 0;
   std::optional<int32_t> discarded_replicas;  // kWouldReverse: what was not taken
 
-  // When time alone would change the groups: a pod ends its initialisation.
+  // Until then time alone does not change the groups: the next pod ends its initialisation then.
   absl::Time valid_until = absl::InfiniteFuture();
 };
 

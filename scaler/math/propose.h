@@ -12,15 +12,15 @@
 
 namespace flyball::scaler {
 
-// How much the autoscaler's ratio may stray. The rules' own tolerances count only behind their
-// gate.
+// The band in which the autoscaler's usage ratio changes nothing. Tolerances that a behavior states
+// count only with MathConfig::configurable_tolerance.
 Tolerance ToleranceOf(const Autoscaler& autoscaler, const MathConfig& config);
 
 // Fills `proposal` for metrics[index] from readings[index]; the pods and the scale must be known.
 void Propose(const DecisionInput& input, size_t index, const DecideOptions& options,
              Workspace& workspace, Proposal& proposal);
 
-// The entry of currentMetrics; the empty one for an invalid proposal.
+// Fills the metric's entry of status.currentMetrics, with nothing for an invalid proposal.
 void FillMetricStatus(const MetricSpec& metric, const Proposal& proposal, MetricStatus& status);
 
 }  // namespace flyball::scaler

@@ -26,7 +26,7 @@ struct DecideOptions {
   bool pod_detail = false;  // fill Proposal::pod_groups
 };
 
-// Buffers that decisions share. Holds no meaning between them.
+// Buffers that one decision after the other uses. What is in them means nothing between two.
 struct Workspace {
   std::vector<int32_t> sample_of_row;
   std::vector<PodGroup> groups;  // by PodTable row, of the last metric

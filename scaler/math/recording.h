@@ -1,4 +1,4 @@
-// Small edits of a decision that its steps share.
+// Small edits of a decision that several steps of the math make.
 //
 // Pure.
 #pragma once

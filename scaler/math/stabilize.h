@@ -21,7 +21,7 @@ struct StabilizeInput {
   absl::Time now;
 };
 
-// Without behavior: the highest recommendation of the window, upwards too.
+// Without behavior: the highest recommendation of the window, also where the count grows.
 Stabilization StabilizeDown(const StabilizeInput& input, absl::Duration window, ScalerState& state);
 
 // With behavior: as near to the current count as both windows allow. `default_down_window` stands
