@@ -1,8 +1,8 @@
 // One autoscaler of a snapshot, decided: what was used, where it came from, and the decision.
 //
-// Pure. The same math and the same guard as of the loop against a cluster. The controller's memory
-// (past recommendations and changes) is in no file, so the decision is the first one after a start:
-// the current size counts as a recommendation just made.
+// Pure. It goes through the same math and the same guard as the loop does in a cluster. What a
+// controller remembers (past recommendations and changes) is in no file, so the decision is the
+// first one after a start: the current count stands for a recommendation just made.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ struct CaseOptions {
   bool pod_level_resources = true;  // gate PodLevelResources
 };
 
-// Points into the snapshot that it was made of.
+// Points into the snapshot that it was made of, which must outlive it.
 struct GivenCase {
   const Autoscaler* autoscaler = nullptr;
   std::string now_source;
@@ -31,7 +31,7 @@ struct GivenCase {
   std::vector<const Pod*> pods;
   std::string pod_name_prefix;  // what their names share, up to a dash
   PodTable table;
-  size_t pods_in_all = 0;          // when it is more than the table holds
+  size_t pods_in_all = 0;          // how many there were, when the table holds fewer
   std::vector<Reading> readings;   // one for each metric spec; empty when none was read
   std::vector<std::string> notes;  // what a reader of the decision has to know about its inputs
   Decision decision;               // as if its writes succeeded

@@ -1,4 +1,4 @@
-// A decision of the running scaler, as its log kept it, in the form that is explained.
+// Turns a decision that the running scaler's log kept into a GivenCase, the form that is explained.
 //
 // Pure.
 #pragma once

@@ -29,7 +29,7 @@ namespace flyball::scaler {
 
 // The replicas of a workload, as its scale subresource would tell them.
 struct WorkloadScale {
-  std::string kind;  // "Scale": of whatever has that name
+  std::string kind;  // "Scale": it may be that of any kind of workload with the name
   std::string ns;
   std::string name;
   int32_t spec_replicas = 1;

@@ -1,4 +1,4 @@
-// A decision as a person reads it at 3 a.m.: the answer and its reason first, then one line a step.
+// A decision as text for a person: first the answer and its reason, then one line for each step.
 //
 // Pure.
 #pragma once
