@@ -1,7 +1,7 @@
 // Runs a scenario: admission, then one reconcile for each tick, the state carried over.
 //
-// Pure; the same math as the loop against a cluster, with the cluster scripted and no guard before
-// it.
+// Pure. The math is the one that the loop uses in a cluster; here the cluster is scripted, and no
+// guard (steps/guard.h) is around the math.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A replica-math scenario as read from one line: an autoscaler, settings, and a list of ticks.
+// One scenario for the replica math, read from one line: an autoscaler, settings, and ticks.
 //
 // Pure values. The format is that of the vectors computed by the controller of Kubernetes 1.34.4
 // (test/data/hpa/README.md).
@@ -22,6 +22,7 @@
 
 namespace flyball::scaler {
 
+// An autoscaler that may select the same pods; it is not decided itself.
 struct OtherAutoscaler {
   std::string ns;
   std::string name;

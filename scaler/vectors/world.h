@@ -1,6 +1,6 @@
 // The cluster of a scenario: what its ticks changed, and how its API answers.
 //
-// Plain state, one thread. Not here: the decisions (replay.h).
+// Not thread-safe; no I/O. Not here: the decisions (replay.h).
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ class World {
   // What the tick changes before the autoscaler is reconciled.
   void Apply(const Tick& tick);
 
-  // The autoscaler's spec now names this target.
+  // From now on the autoscaler's spec names this target.
   void Retarget(const ObjectReference& target) { target_ = target; }
 
   // The target's scale as the API answers.
