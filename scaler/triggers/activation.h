@@ -1,7 +1,7 @@
 // Leaving and entering zero replicas: what the replica math cannot do, since nothing can be
 // averaged over no pods.
 //
-// Pure. First match counts:
+// Pure. Of these rows the first that fits counts:
 //
 //   | triggers                          | replicas | step           | replicas written |
 //   |-----------------------------------|----------|----------------|------------------|
@@ -14,11 +14,12 @@
 //   | none active, min 0, cooldown over | n        | kDeactivate    | 0                |
 //   | none active                       | n        | kFollowMetrics |                  |
 //
-// So with pods the replica math goes on while the cooldown runs and while a trigger is unknown (it
-// does not shrink on an unknown reading by itself); only kDeactivate takes the last pods.
+// So while there are pods the replica math goes on deciding, during the cooldown and while a
+// trigger is unknown (by itself it does not shrink on an unknown reading); only kDeactivate takes
+// the last pods.
 // Source:  KEDA 2.20 scale executor.
-// Differs: an active trigger counts as activity although another one fails; an unknown trigger
-//          never lets zero in, whatever the fallback says until it counts (fallback.h).
+// Differs: an active trigger counts as activity although another one fails; while a trigger is
+//          unknown zero is never entered, unless its fallback already counts (fallback.h).
 #pragma once
 
 #include <cstdint>
@@ -51,7 +52,7 @@ enum class ActivationStep {
 
 struct Activation {
   ActivationStep step = ActivationStep::kFollowMetrics;
-  int32_t replicas = 0;  // of kActivate and kDeactivate
+  int32_t replicas = 0;  // to be written; of kActivate and kDeactivate
   bool active = false;
   std::optional<absl::Time> last_active = {};  // to be kept
   std::string reason = {};   // a word: ScalerActive, ScalerNotActive, ScalerCooldown, TriggerError
@@ -60,11 +61,12 @@ struct Activation {
 
 Activation DecideActivation(const ActivationInput& input);
 
-// The last activity to go on from, when somebody else decided until now: as the status has it. It
-// is written when activity ends, but while activity lasts only now and then: who was active when
-// last heard of may have been so until a moment ago, and counts as that. So zero is never entered
-// before the cooldown after the true last activity; after a change of owner in the middle of
-// activity it may come later by what lies between the two.
+// The time of the last activity for a replica that takes over: `stored` and `stored_active` are
+// what the status says. The status gets that time when activity ends, but while activity lasts only
+// now and then. So an autoscaler that the status calls active may have been active until a moment
+// ago, and `now` counts as its last activity. Zero is therefore never entered before the cooldown
+// after the true last activity; after a take-over in the middle of activity it may be entered
+// later, by the time between the true last activity and the take-over.
 std::optional<absl::Time> TakeOverActivity(std::optional<absl::Time> stored, bool stored_active,
                                            absl::Time now);
 

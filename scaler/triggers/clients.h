@@ -1,12 +1,12 @@
-// Connections that triggers share: equal servers and credentials are one client, so that ten
-// thousand triggers of one Prometheus have one pool of connections between them. Where triggers may
-// connect to is decided here.
+// Connections that triggers share: triggers of the same server with the same credentials use one
+// client, so that ten thousand triggers of one Prometheus share one pool of connections. Here it is
+// also decided which addresses triggers may connect to.
 //
-// Thread-safe. HTTP clients are kept from one reading to the next; one that nobody used for
-// kUnusedFor is forgotten, its credentials too, at the next reading of any trigger. Of one
-// namespace kMostOfOneNamespace are kept at most, the last used ones: whoever asks more servers
-// than that connects anew each time, which costs nobody else anything. Clients of external scalers
-// live as long as a trigger that uses them.
+// Thread-safe. HTTP clients are kept from one reading to the next. A client that nobody used for
+// kUnusedFor is forgotten with its credentials, at the next reading of any trigger. At most
+// kMostOfOneNamespace clients of one namespace are kept, the ones used last: the triggers of a
+// namespace that asks more servers than that connect anew each time, which costs no other namespace
+// anything. Clients of external scalers live as long as a trigger that uses them.
 #pragma once
 
 #include <map>
@@ -45,13 +45,13 @@ class TriggerClients {
   absl::StatusOr<std::shared_ptr<http::HttpTransport>> Http(absl::string_view ns,
                                                             const http::TransportOptions& options);
 
-  // Looks the name up now: what is checked is what is connected to.
+  // Looks the name up now and connects to the addresses found: those are the ones that are checked.
   //   kPermissionDenied  none of its addresses is allowed
   // All other errors are those of http::Resolve and MakeExternalScaler.
   absl::StatusOr<std::shared_ptr<ExternalScaler>> External(ExternalAddress address,
                                                            absl::Duration timeout);
 
-  // An error of a client, with what helps where the address was refused.
+  // An error of a client. Where the address was refused it also names the flag that allows it.
   static absl::Status Hinted(const absl::Status& status);
 
   // Ends the calls under way and refuses new ones.
@@ -62,7 +62,7 @@ class TriggerClients {
  private:
   struct Kept {
     std::shared_ptr<http::HttpTransport> client;
-    std::string ns;  // of who made it
+    std::string ns;  // whose triggers use it
     MonotonicTime used;
   };
 

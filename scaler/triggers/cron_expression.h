@@ -26,7 +26,7 @@ class CronExpression {
   // kInvalidArgument: what is wrong with which field, or that no day ever matches.
   static absl::StatusOr<CronExpression> Parse(absl::string_view text);
 
-  // The last instant at or before `now` at which it was true; nothing for eight years: none.
+  // The last instant at or before `now` at which it was true; nullopt: it was not for eight years.
   std::optional<absl::Time> LatestFire(absl::Time now, const absl::TimeZone& zone) const;
 
  private:
@@ -35,15 +35,15 @@ class CronExpression {
   std::optional<absl::Time> LatestFireOn(absl::CivilDay day, absl::Time now,
                                          const absl::TimeZone& zone) const;
 
-  // Bit n: n matches.
+  // In each of these bit n says whether n matches.
   uint64_t minutes_ = 0;
   uint64_t hours_ = 0;
   uint64_t days_ = 0;
   uint64_t months_ = 0;
   uint64_t weekdays_ = 0;
   bool any_day_ = false;      // day of month is `*` or `?`
-  bool any_weekday_ = false;  // day of week is
-  bool any_hour_ = false;     // hour starts with it
+  bool any_weekday_ = false;  // day of week is `*` or `?`
+  bool any_hour_ = false;     // hour starts with `*` or `?`
   std::optional<absl::TimeZone> zone_;
 };
 

@@ -1,7 +1,7 @@
 // One sample of a page in Prometheus's text format.
 //
 // Pure. Source: exposition format 0.0.4. Lines of other metrics are not looked into. Histograms and
-// summaries are their samples (`x_count`).
+// summaries are found by the names of their samples (`x_count`).
 #pragma once
 
 #include <string>

@@ -1,8 +1,9 @@
-// What stands for a trigger's reading while it stays unknown: as much as asks for the fallback's
-// replicas.
+// The reading that replaces a trigger's own while that stays unknown. Its value is the one for
+// which the replica math asks for the fallback's replicas.
 //
 // Pure. Source: KEDA 2.20 fallback, behaviour `static`.
-// Differs: a failed decision counts once, whoever reads.
+// Differs: a decision in which the reading is unknown counts as one failure, however often the
+//          trigger was read for it.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +21,10 @@ struct FallbackInput {
   int32_t ready_pods = 0;  // what the replica math multiplies a kValue target's ratio with
 };
 
-// `reading` itself while it is known, while failures <= after_failures, or when the fallback holds.
-// From then on a known reading that asks for fallback.replicas and is active when those are not 0;
-// with target type kValue it stays unknown while there is no ready pod.
+// Gives `reading` itself while it is known, while failures <= after_failures, or when the fallback
+// has no replicas. After that it gives a known reading that asks for fallback.replicas, and that is
+// active when those are not 0. With target type kValue the reading stays unknown while there is no
+// ready pod.
 TriggerReading ApplyFallback(const FallbackInput& input);
 
 }  // namespace flyball::scaler

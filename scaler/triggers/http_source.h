@@ -45,7 +45,7 @@ class HttpSource {
   absl::StatusOr<http::HttpAnswer> Get(absl::string_view path, const QueryPairs& query,
                                        absl::Duration timeout);
 
-  // Added to each call; never credentials.
+  // Headers that are added to each call. They never carry credentials: those come from Secrets.
   void set_headers(http::HeaderList headers) { headers_ = std::move(headers); }
 
   // "https://host:port"
@@ -64,7 +64,7 @@ class HttpSource {
 
   std::string ns_;
   std::string server_;  // scheme://[user:password@]host:port
-  std::string origin_;  // without the user
+  std::string origin_;  // the same without user and password
   std::string path_;    // "" or begins with a slash
   std::string query_;   // of the URL, encoded
   bool unsafe_ssl_ = false;

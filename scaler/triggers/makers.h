@@ -1,7 +1,7 @@
 // How each type of trigger is made; for this folder only.
 //
-// A maker reads everything that it needs from `metadata`, which afterwards knows all that is wrong;
-// what it returns is used only when nothing is.
+// A maker reads all that it needs from TriggerPlan::metadata, which collects what is wrong with it.
+// The trigger that it returns is used only when nothing is wrong.
 #pragma once
 
 #include <memory>
@@ -23,8 +23,8 @@ struct TriggerPlan {
 };
 
 std::unique_ptr<Trigger> MakeCron(const TriggerPlan& plan);
-std::unique_ptr<Trigger> MakeExternal(const TriggerPlan& plan);      // polled
-std::unique_ptr<Trigger> MakeExternalPush(const TriggerPlan& plan);  // and told of activity
+std::unique_ptr<Trigger> MakeExternal(const TriggerPlan& plan);      // is polled
+std::unique_ptr<Trigger> MakeExternalPush(const TriggerPlan& plan);  // is also told of activity
 std::unique_ptr<Trigger> MakeKubernetesWorkload(const TriggerPlan& plan);
 std::unique_ptr<Trigger> MakeMetricsApi(const TriggerPlan& plan);
 std::unique_ptr<Trigger> MakePrometheus(const TriggerPlan& plan);

@@ -26,7 +26,8 @@ class Metadata {
 
   bool Has(absl::string_view name) const;
 
-  // The value, or what stands for an absent one. A problem is noted and the default returned.
+  // Each gives the value, or `otherwise` when it is absent. Of a value that is wrong the problem is
+  // noted and `otherwise` returned.
   std::string Text(absl::string_view name, absl::string_view otherwise = "");
   double Number(absl::string_view name, double otherwise);
   int64_t Integer(absl::string_view name, int64_t otherwise);
@@ -37,7 +38,7 @@ class Metadata {
   // `k=v,k=v`
   std::vector<std::pair<std::string, std::string>> Pairs(absl::string_view name);
 
-  // The same, but an absent value is a problem.
+  // The same, but that a value is absent is a problem too.
   std::string RequiredText(absl::string_view name);
   double RequiredNumber(absl::string_view name);
 

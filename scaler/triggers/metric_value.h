@@ -12,7 +12,7 @@
 
 namespace flyball::scaler {
 
-// As for all readings (steps/guard.h).
+// The largest amount that is known, as of all readings (steps/guard.h).
 inline constexpr int64_t kMaxMetricMilli = 9'000'000'000'000'000'000;
 
 // kOutOfRange: NaN, infinite, or beyond kMaxMetricMilli. Negative values are 0.

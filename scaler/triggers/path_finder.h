@@ -1,6 +1,7 @@
-// Finds one value of a document that is told piece by piece, so that the rest of it is never held.
+// Finds one value of a document that is handed over piece by piece, so that the rest of the
+// document is never held.
 //
-// Not thread-safe. Of a repeated key the first counts, whatever it leads to.
+// Not thread-safe. Of a repeated key the first counts, also where it does not lead further.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +27,7 @@ class PathFinder {
   // Names of members or indices of lists, from the outside in. They outlive the finder.
   explicit PathFinder(const std::vector<std::string>& steps) : steps_(steps) {}
 
-  // The document, in its order. A key comes before its value.
+  // The pieces of the document, in its order. A key comes before its value.
   void Key(absl::string_view key);
   void Begin(Node::Kind list_or_map);
   void End();
@@ -36,17 +37,17 @@ class PathFinder {
   const std::optional<FoundValue>& found() const { return found_; }
 
  private:
-  // A value begins. Whether it lies on the path.
+  // To be called when a value begins. Returns whether it lies on the path.
   bool Take();
 
   const std::vector<std::string>& steps_;
   size_t depth_ = 0;    // open lists and maps
-  size_t on_path_ = 0;  // of these the outer ones that lie on the path
-  // Of the innermost one that does:
+  size_t on_path_ = 0;  // how many of these lie on the path, which are the outermost
+  // Of the innermost list or map that lies on the path:
   bool is_list_ = false;
   size_t index_ = 0;       // of the next item
-  bool key_fits_ = false;  // of the next member
-  bool left_ = false;      // what the path goes through has been there
+  bool key_fits_ = false;  // whether the key of the next member is the one of the path
+  bool left_ = false;      // the value that the path goes through is over
   size_t counted_ = 0;     // the depth inside the list that was found, while it is open
   std::optional<FoundValue> found_;
 };

@@ -1,7 +1,7 @@
 // The Secrets that a trigger's parameters come from.
 //
-// Thread-safe. They are read at each use, so that a change of one counts at once. A Secret whose
-// annotation names hosts is given to no other server.
+// Thread-safe. Secrets are read at each use, so that a change of one counts at once. The values of
+// a Secret whose annotation names hosts are sent to no other server.
 #pragma once
 
 #include <initializer_list>
@@ -19,17 +19,17 @@ inline constexpr char kAllowedHosts[] = "flyball.dev/allowed-hosts";
 
 class Secrets {
  public:
-  // For the trigger's server.
+  // The Secrets of the planned trigger, whose values are sent to that host and port.
   Secrets(const TriggerPlan& plan, std::string host, int port);
 
   bool Has(absl::string_view parameter) const;
 
   // The first of the parameters (one and its older names) whose value is not blank; "" for none.
-  // kFailedPrecondition names the Secret that cannot be read or is not for this server, never what
-  // is in it.
+  // kFailedPrecondition names the Secret that cannot be read or may not be sent to this server, and
+  // never shows what is in it.
   absl::StatusOr<std::string> Read(std::initializer_list<absl::string_view> parameters) const;
 
-  // The same without white space around it; blank values and line breaks are errors.
+  // The same, without white space around the value. Blank values and line breaks are errors.
   absl::StatusOr<std::string> ReadLine(std::initializer_list<absl::string_view> parameters) const;
 
  private:

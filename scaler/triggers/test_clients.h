@@ -1,4 +1,4 @@
-// For tests, whose servers are on this machine.
+// Connections for tests: unlike others they may lead to servers on this machine.
 #pragma once
 
 #include <memory>

@@ -1,8 +1,8 @@
 // A trigger: something outside that says how much there is to do, and whether there is anything.
 //
-// A trigger becomes External metrics of its autoscaler (Metrics), whose values it reads itself. The
-// replica math is the same as for every metric; what a trigger adds is activity, which alone may
-// leave and enter zero replicas (activation.h).
+// A trigger gives its autoscaler External metrics (Metrics) and reads their values itself (Read).
+// The replica math treats them as any other metric. What a trigger adds is activity, which alone
+// decides on leaving and entering zero replicas (activation.h).
 //
 // Implementations are thread-safe. Metrics, Read and Subscribe may block, the first two for no
 // longer than their timeout.
@@ -47,18 +47,20 @@ class Trigger {
  public:
   virtual ~Trigger() = default;
 
-  // The metrics of this trigger, at least one. A trigger whose metrics are told by a server asks it
-  // the first time and after a failure; an error while it has not answered.
+  // The metrics of this trigger, at least one. A trigger that learns its metrics from a server asks
+  // it the first time and after a failure, and gives an error until it has answered.
   virtual absl::StatusOr<std::vector<TriggerMetric>> Metrics(absl::Duration timeout) = 0;
 
-  // One reading for each metric, in order; a single one that is unknown while the metrics are.
+  // One reading for each metric, in order. While the metrics are unknown it is a single reading,
+  // which is unknown too.
   virtual std::vector<TriggerReading> Read(absl::Time now, absl::Duration timeout) = 0;
 
-  // Who is asked, so that nobody is asked too much at once; "": nobody outside.
+  // The server that Metrics and Read ask, for the limit on calls that one server gets at once
+  // (questions/lanes.h); "": they ask nobody outside the process.
   virtual std::string Server() const { return ""; }
 
-  // Called once. A trigger that is told of activity (external-push) calls `on_active` then, from a
-  // thread of the connection that tells it; others never do.
+  // Called once. From then on a trigger that is told of activity (external-push) calls `on_active`
+  // at each message, from a thread of the connection that tells it; other types never do.
   virtual void Subscribe(const std::function<void()>& /*on_active*/) {}
 };
 
@@ -71,16 +73,17 @@ struct SecretValue {
   std::optional<std::string> allowed_hosts = {};
 };
 
-// What triggers are made with. All outlive the trigger.
+// What triggers are made with. What the functions use outlives the trigger.
 struct TriggerContext {
   std::string ns;          // of the autoscaler
   std::string autoscaler;  // its name
   size_t index = 0;        // in spec.triggers
-  // Pods of `ns` that are neither Succeeded nor Failed and match; distinct nodes when by_node.
+  // How many pods of `ns` match and are neither Succeeded nor Failed; with `by_node`, on how many
+  // nodes they are.
   std::function<absl::StatusOr<int64_t>(absl::string_view ns, const kube::Selector& selector,
                                         bool by_node)>
       count_pods;
-  // A key of a Secret in `ns`.
+  // Reads a key of a Secret in `ns`.
   std::function<absl::StatusOr<SecretValue>(absl::string_view ns, const TriggerSpec::SecretKey&)>
       read_secret;
   // Connections that triggers share, and where they may lead; absent: each trigger has its own,
@@ -88,7 +91,7 @@ struct TriggerContext {
   std::shared_ptr<TriggerClients> clients;
 };
 
-// Everything wrong with the spec in one kInvalidArgument, the field first:
+// Errors: one kInvalidArgument tells everything that is wrong with the spec, each after its field:
 // `triggers[1].metadata.timezone: unknown time zone "Mars/Base"`.
 absl::StatusOr<std::unique_ptr<Trigger>> MakeTrigger(const TriggerSpec& spec,
                                                      const TriggerContext& context);

@@ -24,12 +24,12 @@ class ValuePath {
   // kInvalidArgument: empty, or beyond what is said above.
   static absl::StatusOr<ValuePath> Parse(absl::string_view text);
 
-  // A number, or a string that is a Kubernetes quantity with a digit (`1500m` is 1.5), beyond the
-  // largest double infinite.
+  // Reads a number, or a string that is a Kubernetes quantity with a digit (`1500m` is 1.5). A
+  // quantity beyond the largest double is infinite.
   //   kNotFound            nothing stands there
-  //   kFailedPrecondition  something else does
+  //   kFailedPrecondition  something stands there that is neither
   absl::StatusOr<double> Read(const Node& document) const;
-  // The same of a JSON text, nothing of which is held but what stands at the path.
+  // The same of a JSON text, of which only the value at the path is held in memory.
   //   kInvalidArgument     it is not JSON, or holds a number beyond all doubles
   absl::StatusOr<double> ReadJson(absl::string_view text) const;
 
@@ -38,7 +38,7 @@ class ValuePath {
 
   std::string text_;
   std::vector<std::string> steps_;
-  bool length_ = false;  // of the list that the steps lead to
+  bool length_ = false;  // the length of the list at the end of the steps is wanted, not its value
 };
 
 }  // namespace flyball::scaler

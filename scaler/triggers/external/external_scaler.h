@@ -1,8 +1,8 @@
 // A server that speaks KEDA's protocol for external scalers, over gRPC.
 //
-// Thread-safe. Calls have a deadline; streams run on gRPC's own threads, none of which is held by
-// one. Nothing of gRPC is seen here: what speaks it is a module that the first call loads
-// (module.h).
+// Thread-safe. Calls have a deadline. Streams run on gRPC's own threads, and a stream that waits
+// holds none of them. No type of gRPC stands here: a module that is loaded when the first scaler is
+// made speaks it (module.h).
 // Limits: a message of 1 MiB. Proxies are not used.
 #pragma once
 
@@ -19,24 +19,23 @@
 
 namespace flyball::scaler {
 
-// Where the server is, and how it and we are known. PEM; empty: the machine's roots, no
-// certificate.
+// Where the server is, by whose CA it is verified, and the certificate that we show it.
 struct ExternalAddress {
   std::string address;  // host:port, as it is written; the server's certificate is for its host
   std::string host;
   uint16_t port = 0;
-  // Where it is connected to, nowhere else: "10.0.0.1:443", "[fd00::1]:443"; all of one family.
+  // The only addresses that are connected to: "10.0.0.1:443", "[fd00::1]:443"; all of one family.
   std::vector<std::string> endpoints;
   bool tls = false;
   bool skip_verify = false;
-  std::string ca;
-  std::string cert;
+  std::string ca;    // PEM, as the next two; empty: the roots that the machine trusts
+  std::string cert;  // empty: none is shown
   std::string key;
 
   auto operator<=>(const ExternalAddress&) const = default;
 };
 
-// Whom we ask for.
+// The object that the server is asked about. To KEDA's protocol every autoscaler is a ScaledObject.
 struct ScaledObject {
   std::string name;
   std::string ns;
@@ -48,9 +47,10 @@ struct ExternalMetricTarget {
   double target = 0;
 };
 
-// A stream of activity that is opened again when it ends: after 2 s, doubling to 60 s, each a fifth
-// more or less; from 2 s again once something was received. Its end waits for a call of the
-// callback that is under way, and cuts the stream.
+// A stream by which a server tells of activity. When it ends it is opened again after a pause of
+// 2 s, which doubles with each failure up to 60 s, each a fifth more or less (stream_backoff.h);
+// once something was received it is 2 s again. Its destructor cuts the stream, and waits for a call
+// of the callback that is under way.
 class ActivityStream {
  public:
   virtual ~ActivityStream() = default;
@@ -77,7 +77,7 @@ class ExternalScaler {
                                                          std::function<void()> on_active) = 0;
 };
 
-// Does not connect yet; an address that leads nowhere is for the calls to say.
+// Does not connect yet: the calls fail where the address leads nowhere.
 // Errors: those of LoadExternalModule (module.h); a later call tries to load it again.
 absl::StatusOr<std::shared_ptr<ExternalScaler>> MakeExternalScaler(const ExternalAddress& address);
 

@@ -17,10 +17,10 @@ namespace flyball::scaler {
 inline constexpr char kExternalModuleFile[] = "external_scaler.so";
 inline constexpr char kExternalModuleSymbol[] = "flyball_external_module";
 
-// What the symbol is.
+// What the symbol kExternalModuleSymbol names.
 struct ExternalModule {
-  // Names the version and the content of these two headers. It stays first: all else may differ
-  // where this does.
+  // The version of the program, with a digest of external_scaler.h and of this header. It stays the
+  // first member: in a module that was built from other headers all that follows may differ.
   const char* interface = nullptr;
   std::shared_ptr<ExternalScaler> (*make)(const ExternalAddress& address) = nullptr;
 };
@@ -30,13 +30,13 @@ struct LoadedExternalModule {
   const ExternalModule* module = nullptr;
 };
 
-// The first folder that has the file decides.
-//   kNotFound            none has it; the message names them
+// Loads the module from the first folder that has the file, whether or not that one is good.
+//   kNotFound            no folder has it; the message names them
 //   kFailedPrecondition  it can't be loaded, or is not of this program
 absl::StatusOr<LoadedExternalModule> LoadExternalModule(absl::Span<const std::string> folders);
 
-// lib/flyball in the program's folder, and in the one above it: in a build, or next to a copied
-// program; and where it is installed.
+// The folders to look in: lib/flyball in the program's folder (in a build, or beside a program that
+// was copied), and in the folder above it (where it is installed).
 std::vector<std::string> ExternalModuleFolders();
 
 }  // namespace flyball::scaler

@@ -7,8 +7,8 @@
 
 namespace flyball::scaler {
 
-// Before the nth time (from 0): 2 s, doubling to 60 s, each a fifth more or less as `random` in
-// [0, 1) has it.
+// The pause before the nth new try (counted from 0): 2 s, doubling to 60 s, each up to a fifth more
+// or less; `random` in [0, 1) says by how much.
 inline absl::Duration StreamBackoff(int nth, double random) {
   constexpr absl::Duration kFirst = absl::Seconds(2);
   constexpr absl::Duration kLongest = absl::Seconds(60);
