@@ -1,6 +1,7 @@
-// HorizontalPodAutoscalers and Autoscalers of our own kind, from watches, as Managed.
+// Makes a Managed (managed.h) of each HorizontalPodAutoscaler and each Autoscaler of our own kind
+// that the watches tell of, and hands it to a sink, which is the loop.
 //
-// Thread-safe: each feed belongs to its watch's thread and hands on to the sink.
+// Thread-safe. A feed is used by the thread of its watch, which also calls the sink.
 #pragma once
 
 #include <memory>
@@ -21,8 +22,8 @@ class AutoscalerSink {
   virtual void OnGone(const AutoscalerKey& key) = 0;
 };
 
-// What one object says. A text that cannot be read gives a Managed that is refused, as long as its
-// name can be read; else nullptr.
+// Reads one object. Of a text that is no good autoscaler it makes a Managed that is `refused`, as
+// long as the name can be read; else it gives nullptr.
 ManagedPtr ReadManaged(AutoscalerKind kind, absl::string_view json);
 
 class AutoscalerStore {
@@ -36,11 +37,12 @@ class AutoscalerStore {
 
   absl::Status Ready() const;
 
-  // "" while the watch that tells of this autoscaler works; else what is wrong with it: what is
-  // known of it may be out of date.
+  // "" while the watch that tells of this autoscaler works; else what is wrong with the watch. What
+  // is known of the autoscaler may be out of date then.
   std::string Failure(const AutoscalerKey& key) const;
-  // "" while what was told of it may be decided on; else why not: its definition is gone. While a
-  // watch only fails, decisions go on, and whoever writes has to ask for the object before.
+  // "" while the autoscaler may be decided; else why not: its kind is not defined any more. While a
+  // watch only fails decisions go on, and before a write the API server is asked for the object
+  // (steps/act_step.h).
   std::string Unusable(const AutoscalerKey& key) const;
 
  private:

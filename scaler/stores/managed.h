@@ -34,12 +34,12 @@ struct AutoscalerKey {
 
 struct Managed {
   AutoscalerKey key;
-  Autoscaler autoscaler;  // without labels; of the annotations only flyball.dev's
+  Autoscaler autoscaler;  // without its labels; of its annotations those of flyball.dev only
   OwnSpec own;
   absl::Time created;
-  std::optional<absl::Time> last_active;  // as stored in the status; our own kind
-  std::string refused;     // not empty: what the API should have refused; never decided then
-  uint64_t spec_hash = 0;  // another one whenever the spec is another one
+  std::optional<absl::Time> last_active;  // of our own kind: what the status says
+  std::string refused;  // not empty: why the API should have refused it; it is never decided then
+  uint64_t spec_hash = 0;  // differs whenever the spec differs
 };
 
 using ManagedPtr = std::shared_ptr<const Managed>;

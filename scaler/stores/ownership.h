@@ -24,14 +24,15 @@ class Ownership {
  public:
   virtual ~Ownership() = default;
 
-  // Whether this replica decides it now. A few atomic loads.
+  // Whether this replica decides that autoscaler now. Costs a few atomic loads.
   virtual bool Owns(const AutoscalerKey& key) const = 0;
 
   // The fence: false as soon as another replica might have taken over, that is when our lease was
   // not renewed for long enough. Never true on two replicas at once.
   virtual bool MayWrite(const AutoscalerKey& key, MonotonicTime now) const = 0;
 
-  // Whether Restore can tell what an earlier owner remembered; OnChange is told when it can.
+  // Whether Restore can tell what an earlier owner remembered. When that comes true the function of
+  // OnChange is called.
   virtual bool Remembers(const AutoscalerKey&) const { return true; }
 
   // Whether a target may be made smaller: what an earlier owner remembered is known, and what is
@@ -39,9 +40,10 @@ class Ownership {
   // before such a write. It may come true a second or two later.
   virtual bool MayShrink(const AutoscalerKey&) { return true; }
 
-  // What an earlier owner remembered; nullopt: nothing, begin anew. Once for each autoscaler after
-  // its shard was taken, when its scale was first read: `current` is its spec.replicas, which
-  // stands for what the earlier owner did after it last wrote down what it remembers.
+  // What an earlier owner remembered; nullopt: nothing is known of it, the autoscaler begins anew.
+  // Called once for each autoscaler after its shard was taken, when its scale was read for the
+  // first time: `current` is its spec.replicas, which stands for what the earlier owner did after
+  // it last wrote down what it remembers.
   virtual std::optional<RememberedState> Restore(const AutoscalerKey& key, int32_t current,
                                                  absl::Time now) = 0;
 

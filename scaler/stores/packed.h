@@ -1,8 +1,9 @@
-// Numbers and texts as few bytes: what is kept of many autoscalers, in memory and in the cluster.
+// Packs numbers and texts into few bytes, for what is kept of many autoscalers, in memory and in
+// the cluster.
 //
 // Pure. Integers are varints (seven bits a byte, low ones first), signed ones zigzag. The reader
-// takes any bytes: after the first thing that is not there or not allowed it is failed, and all
-// further reads give zero.
+// takes any bytes: once something is missing or not allowed ok() is false, and all further reads
+// give zero.
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,10 @@
 // The pods of a cluster and which autoscalers select them: what a change touches is found without
 // looking at anything else.
 //
-// Pure state; not thread-safe (pod_store.h locks), but for SelectedPods::version. Pods of one
-// template share their labels and requests: a pod costs some 200 bytes. Labels are matched only
-// when a new set of labels or a new selector comes up; a change of a pod marks the groups of its
-// labels.
+// No I/O; not thread-safe (pod_store.h locks), but for SelectedPods::version. Pods of one template
+// share their labels and requests, so that a pod costs some 200 bytes. The pods that one selector
+// finds are a group (SelectedPods). Labels are matched with selectors only when a set of labels or
+// a selector is new; a change of a pod changes the versions of the groups that its labels are in.
 //
 // Source of "rivals": Kubernetes v1.34.4 pkg/controller/util/selectors; a selector counts from the
 // first decision that used it. Autoscalers of different kinds are no rivals.
@@ -43,10 +43,10 @@ class SelectedPods {
   std::atomic<uint64_t> version_ = 0;
   std::string text_;  // the selector as written
   kube::Selector selector_;
-  std::vector<LabelSet*> sets_;       // what it matches
-  std::vector<uint64_t> anchors_;     // label pairs of which one must be there; empty: none known
-  std::vector<AutoscalerKey> users_;  // that are rivals of each other
-  int holders_ = 0;                   // autoscalers whose group this is
+  std::vector<LabelSet*> sets_;       // the sets of labels that the selector matches
+  std::vector<uint64_t> anchors_;     // hashed labels of which a pod must have one; empty: unknown
+  std::vector<AutoscalerKey> users_;  // autoscalers that use it, without retired ones
+  int holders_ = 0;                   // autoscalers whose group this is, retired ones included
 };
 
 // The pods of a group as a decision reads them.
@@ -70,11 +70,11 @@ class PodIndex {
   // Removes the pods of `ns` ("": of all namespaces) that were last seen before `list`.
   void RemoveBefore(absl::string_view ns, uint64_t list);
 
-  // What an autoscaler selects from now on, in its namespace. The group is valid until its next
-  // Select or Forget.
+  // Says what an autoscaler selects from now on, in its namespace. The group is valid until the
+  // autoscaler's next Select or Forget.
   SelectedPods* Select(const AutoscalerKey& who, const kube::Selector& selector,
                        absl::string_view text);
-  // It is no rival of others any more; its group stays valid.
+  // The autoscaler is nobody's rival any more; its group stays valid until Forget.
   void Retire(const AutoscalerKey& who);
   void Forget(const AutoscalerKey& who);
 
@@ -82,7 +82,8 @@ class PodIndex {
   PodView View(const SelectedPods& group, AutoscalerKind kind, absl::Span<const MetricSpec> metrics,
                bool pod_level_resources) const;
 
-  // Pods of `ns` that are neither Succeeded nor Failed and match, or the nodes they are on.
+  // How many pods of `ns` match and are neither Succeeded nor Failed, or on how many nodes they
+  // are.
   int64_t Count(absl::string_view ns, const kube::Selector& selector, bool distinct_nodes) const;
 
   size_t size() const { return size_; }

@@ -1,4 +1,4 @@
-// One pod as pod_index.h keeps it: what differs from pod to pod, with the rest shared.
+// One pod as pod_index.h keeps it: it has what differs from pod to pod and shares the rest.
 //
 // Pure values.
 #pragma once
@@ -18,11 +18,11 @@ namespace flyball::scaler {
 class SelectedPods;
 struct PodRecord;
 
-// Equal labels of pods of one namespace.
+// One set of labels, and the pods of one namespace that have just these.
 struct LabelSet {
   std::string text;  // "key\0value\0…", sorted by key
   std::vector<PodRecord*> pods;
-  std::vector<SelectedPods*> groups;  // whose selector matches
+  std::vector<SelectedPods*> groups;  // those whose selector matches
 
   static void Write(const kube::Labels& labels, std::string& text);
   kube::Labels Labels() const;
@@ -31,8 +31,9 @@ struct LabelSet {
 struct PodRecord {
   explicit PodRecord(const Pod& pod);
 
-  // All but labels and place.
+  // Whether row, shape and node are the same.
   bool SameTo(const PodRecord& other) const;
+  // Takes over what SameTo compares, and `list`.
   void TakeFrom(PodRecord& other);
 
   std::string name;
@@ -40,13 +41,13 @@ struct PodRecord {
   std::shared_ptr<const Pod> shape;         // its containers, init containers, requests, overhead
   std::shared_ptr<const std::string> node;  // nullptr: not on one yet
   LabelSet* labels = nullptr;
-  uint64_t list = 0;   // that it was last seen in
-  uint32_t place = 0;  // in labels->pods
+  uint64_t list = 0;   // number of the list that the pod was last seen in or after
+  uint32_t place = 0;  // index in labels->pods
 };
 
-// Everything that ShapeOf keeps, as text.
+// Writes everything that ShapeOf keeps, so that equal shapes have equal keys.
 void WriteShapeKey(const Pod& pod, std::string& key);
-// The pod without what is its own.
+// What a pod shares with others of its template: the pod without what is its own.
 Pod ShapeOf(const Pod& pod);
 
 // Rows in the order of `pods`.

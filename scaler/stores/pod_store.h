@@ -43,11 +43,11 @@ class PodStore {
 
   // "" while all watches work; else what is wrong with one.
   std::string Failure() const;
-  // "" while the pods may be relied on.
+  // "" while the pods may be relied on; else why not (watch_health.h).
   std::string Unusable() const;
   absl::Status Ready() const;
   size_t size() const;
-  // Grows with each change of a version of a group.
+  // Grows whenever the version of a group changes: while it stays the same, no group has changed.
   uint64_t Changes() const;
 
  private:

@@ -1,7 +1,7 @@
 // The scales of Deployments, ReplicaSets, StatefulSets and ReplicationControllers, from watches of
 // the objects themselves that are started when a kind is first asked for.
 //
-// Thread-safe. A Slot stands for one object, which may not exist (yet): nullptr.
+// Thread-safe. A Slot stands for one object. While that does not exist the slot's scale is nullptr.
 #pragma once
 
 #include <atomic>
@@ -26,11 +26,11 @@ namespace flyball::scaler {
 class ScaleStore {
  public:
   class Kind;
-  // One object's scale. What is known changes with `version`.
+  // One object's scale. `version` changes whenever the scale does.
   struct Slot {
     Snapshot<kube::Scale> scale;
     std::atomic<uint64_t> version = 0;
-    std::string removed_uid;  // of the last object that is gone; for the store alone
+    std::string removed_uid;  // uid of the last object that was removed; for the store alone
   };
   struct Place {
     std::shared_ptr<const Slot> slot;
@@ -44,20 +44,21 @@ class ScaleStore {
   ScaleStore(Clock& clock, std::vector<std::string> namespaces, StartWatch start);
   ~ScaleStore();
 
-  // Whether the scale of that kind can be read off the object.
+  // Whether objects of that kind tell their scale themselves, so that a watch of them is enough.
   static bool Reads(const kube::ResourceInfo& target);
 
-  // The place of an object of a kind that Reads. Starts the kind's watches the first time.
+  // The place of an object, of a kind for which Reads is true. The first call for a kind starts its
+  // watches.
   Place Find(const kube::ResourceInfo& target, absl::string_view ns, absl::string_view name);
 
   enum class Usable { kNotListed, kYes, kBroken };
   // Whether what is known of a kind may be relied on.
   static Usable IsUsable(const Kind& kind);
-  // Grows after each change of a version of its slots.
+  // Grows after each change of the version of a slot of that kind.
   static uint64_t Changes(const Kind& kind);
   absl::Status Ready() const;
 
-  // A scale that the API server answered with; kept when it is newer than what is known.
+  // Takes a scale that the API server answered with, if it is newer than what is known.
   void Learn(const kube::ResourceInfo& target, const kube::Scale& scale);
 
  private:

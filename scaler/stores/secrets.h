@@ -1,4 +1,4 @@
-// One value of a Secret, as triggers ask for them.
+// Reads one value of a Secret for a trigger.
 //
 // Who may create an autoscaler decides which Secrets of its namespace are read and where they are
 // sent. Two marks on a Secret limit that: the label kTriggerSecretLabel, without which it is not

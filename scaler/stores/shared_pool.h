@@ -1,7 +1,7 @@
-// Equal values held once: a value lives as long as somebody uses it.
+// Holds equal values once. A value lives as long as somebody uses it.
 //
-// Not thread-safe. Values are found by a key that says all of their content. Entries of values that
-// nobody uses any more are swept when the table has doubled since the last sweep.
+// Not thread-safe. Values are found by a key, which has to tell all of their content. What is left
+// of values that nobody uses any more is swept when the table has doubled since the last sweep.
 #pragma once
 
 #include <cstddef>

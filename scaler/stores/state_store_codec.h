@@ -1,4 +1,4 @@
-// What a shard's autoscalers remember, as the bytes that are kept in the cluster.
+// Turns what a shard's autoscalers remember into the bytes that are kept in the cluster, and back.
 //
 // Pure. The bytes are a version, when they were made, and for each autoscaler its name, how many
 // replicas it had, past recommendations and changes, all packed (packed.h) and deflated. Times are
@@ -18,30 +18,30 @@
 
 namespace flyball::scaler {
 
-// Of one autoscaler.
+// What is kept of one autoscaler.
 struct KeptAutoscaler {
   AutoscalerKey key;
   int32_t replicas = 0;  // after the last decision
   ScalerState state;
 };
 
-// Of one shard.
+// What is kept of one shard.
 struct KeptShard {
   absl::Time saved_at;
   bool complete = false;  // nothing was decided after saved_at: the shard was handed over
   std::vector<KeptAutoscaler> autoscalers;
 };
 
-// A ConfigMap holds less than 1 MiB.
+// What one ConfigMap is given at most: it may hold less than 1 MiB.
 inline constexpr size_t kMostKeptBytes = 1000000;
-// What one shard may hold, well above what fits in a ConfigMap: a few deflated bytes may not become
-// gigabytes of small objects.
+// What one shard may hold when inflated. It is well above what fits in a ConfigMap, and keeps a few
+// deflated bytes from becoming gigabytes of small objects.
 inline constexpr size_t kMostInflatedBytes = 8u << 20;
 inline constexpr size_t kMostKeptAutoscalers = 50000;
 inline constexpr size_t kMostKeptItems = 250000;  // recommendations and changes of all of them
 
-// The first autoscalers of `shard`, as many as fit in `most` and in the limits above; `dropped` of
-// the last ones do not.
+// As many of the shard's autoscalers, from the first on, as fit in `most` and in the limits above.
+// `dropped` says how many did not fit.
 struct EncodedShard {
   std::string bytes;
   size_t dropped = 0;

@@ -1,7 +1,7 @@
 // Keeps what an autoscaler remembers small, and true when the wall clock jumps.
 //
-// Pure. While the windows stay as they are, none of it changes what the math makes of the state.
-// Once they get longer more is remembered here than the original would.
+// Pure. As long as an autoscaler's windows stay as they are, none of this changes what the math
+// makes of the state. Once they are made longer, more is remembered here than by the original.
 #pragma once
 
 #include <vector>
@@ -19,17 +19,18 @@ inline constexpr absl::Duration kLongestWindow = absl::Hours(1);
 void CompactRecommendations(const std::vector<Recommendation>& all,
                             std::vector<Recommendation>& out);
 
-// After a decision: `before` is what was remembered until then. The math writes over what is too
-// old for the windows of now; here it stays until it is older than `longest`, for an edit may make
-// the windows longer. What no window can ever notice is left out.
+// To be called after a decision; `before` is what was remembered until then. The math overwrites
+// entries that are too old for the present windows. Here they stay until they are older than
+// `longest`, since an edit may make the windows longer. What no window can ever notice is left out.
 void KeepRecommendations(const std::vector<Recommendation>& before, absl::Time now,
                          absl::Duration longest, ScalerState& state);
 
-// The recommendation of a decision that would repeat the last one. False: there is none of these
-// replicas to renew.
+// Does what a decision that repeats the last one would do to the state: a recommendation of that
+// many replicas gets the time `now`. False: there is no such recommendation.
 bool RenewRecommendation(int32_t replicas, absl::Time now, ScalerState& state);
 
-// Whether the wall clock was set, rather than slewed, when it moved by so much against the other.
+// Whether the wall clock was set, and not only slewed, when it moved by so much against the
+// monotonic clock.
 bool IsClockJump(absl::Duration moved);
 
 // Moves everything remembered by as much as the wall clock was set.

@@ -1,4 +1,4 @@
-// How one watch is doing: whether its first list is in, and since when it has been failing.
+// How well one watch works: whether its first list is in, and since when it has been failing.
 //
 // Thread-safe.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace flyball::scaler {
 
-// What a broken watch knew is used for so long; then it is unknown.
+// For so long what a broken watch has told is used; after that it counts as unknown.
 inline constexpr absl::Duration kStaleAfter = absl::Seconds(60);
 
 class WatchHealth {
@@ -26,7 +26,7 @@ class WatchHealth {
   void Listed();
   void StatusChanged(const absl::Status& status);
 
-  // Listed, and not failing: a load of one flag.
+  // Whether the first list is in and the watch works. Costs the load of one flag.
   bool fine() const { return fine_.load(std::memory_order_acquire); }
   bool listed() const;
   bool failing() const;
@@ -35,7 +35,7 @@ class WatchHealth {
   // "" while what is known may be used; else why not: the first list is missing, or the watch has
   // been failing for longer than kStaleAfter.
   std::string Unusable() const;
-  // The same for Ready: only the first list counts.
+  // OK once the first list is in, also while the watch fails: for whoever asks for readiness.
   absl::Status Ready() const;
 
  private:
