@@ -1,17 +1,18 @@
 // Decisions as external metrics that a stock HorizontalPodAutoscaler follows, for clusters whose
 // controller can't be replaced.
 //
-// Of each autoscaler in mode advise, asked for in its own namespace:
-//   flyball_desired_replicas{namespace,autoscaler,kind}   one item for each; kind is the target's
+// Each autoscaler in mode advise has two metrics in its own namespace:
+//   flyball_desired_replicas{namespace,autoscaler,kind}   an item of each; kind is the target's
 //   flyball-desired-<autoscaler>                          the same, of that autoscaler alone
 // An HPA with an External metric of either and `averageValue: 1` asks for ceil(desired / 1)
 // replicas. Its own tolerance still holds: a change of 10 % or less is not followed unless
 // behavior.tolerance says so.
 //
 // While the readings of an autoscaler are unknown its last count stays for two of its periods (at
-// least one of the flag's), then the metric is an error, and an HPA holds on errors. The same when
-// it is not decided any more. The names are reserved: rules that make metrics of these names are
-// not asked. The second kind is answered but not listed, for there may be ten thousand.
+// least one --horizontal-pod-autoscaler-sync-period). Then the metric is an error, and an HPA holds
+// on errors. The same happens when it is not decided any more. The names are reserved: rules that
+// make metrics of these names are not asked. Metrics of the second name are answered but not
+// listed, since there may be ten thousand of them.
 //
 // Thread-safe.
 #pragma once
@@ -53,8 +54,8 @@ class Advise : public DecisionObserver {
   absl::StatusOr<adapter::ExternalMetricList> Get(
       const adapter::ExternalMetricRequest& request) const;
 
-  // `providers` with the external one answering our names too; unchanged while nothing was ever
-  // advised. The same object as long as the external one is the same.
+  // `providers`, whose external one answers our names too. While nothing was ever advised they are
+  // returned unchanged. As long as the external provider is the same one, so is the result's.
   adapter::Providers Wrap(adapter::Providers providers);
 
   // How many autoscalers publish.
@@ -64,12 +65,13 @@ class Advise : public DecisionObserver {
   struct Advised {
     std::string target_kind;
     int32_t replicas = 0;
-    bool known = false;  // ever
+    bool known = false;  // whether a count was ever decided
     absl::Time time;     // of the decision that gave it
     MonotonicTime good_until = absl::ZeroDuration();
     std::string error;  // of the last decision, when it was unknown
   };
-  // By namespace and name, so that a namespace is one range; of two with one name our own kind.
+  // By namespace and name, so that a namespace is one range. Of an HPA and an Autoscaler with the
+  // same name the Autoscaler publishes.
   using Key = std::pair<std::string, std::string>;
   struct Kinds {
     std::map<AutoscalerKind, Advised> by_kind;

@@ -1,10 +1,10 @@
-// The last decisions of each autoscaler, for whoever asks why.
+// The last decisions of each autoscaler, for `flyball explain`.
 //
-// An entry is a run of decisions that concluded the same (outcome, counts, what limited them,
-// conditions, errors, mode), with the first and last time and how many there were; its numbers are
-// those of the last one. So the ring reaches back over changes, not over ticks.
+// An entry stands for a run of decisions that concluded the same (outcome, counts, what limited
+// them, conditions, errors, mode), with the first and last time and how many there were; its
+// numbers are those of the last one. So the ring reaches back over changes, not over ticks.
 //
-// Thread-safe; autoscalers are spread over locks of their own.
+// Thread-safe; the autoscalers are spread over 16 locks.
 // Limits:  `entries` and `bytes` for each autoscaler (the newest entry always stays), and
 //          `autoscalers`: with the defaults 10,000 take 30 MB when all of them change all the time.
 #pragma once
@@ -30,7 +30,7 @@ struct DecisionLogOptions {
   size_t autoscalers = 50000;
 };
 
-// What it last came to, for a list.
+// What an autoscaler's last decision concluded, for a list of them.
 struct DecisionSummary {
   AutoscalerKey key;
   Mode mode = Mode::kShadow;
@@ -50,9 +50,9 @@ class DecisionLog : public DecisionObserver {
   void OnRest(const AutoscalerKey& key, int32_t recommendation, const RestShare& share) override;
   void OnRestOver(const AutoscalerKey& key) override;
 
-  // Newest first; empty: none is known.
+  // The kept decisions of an autoscaler, newest first; empty: none is known.
   std::vector<LoggedDecision> Last(const AutoscalerKey& key) const;
-  // Of each autoscaler the newest, sorted by key; `ns` "" is all.
+  // The newest decision of each autoscaler, sorted by key; `ns` "" is all.
   std::vector<DecisionSummary> List(const std::string& ns) const;
 
   struct Stats {
@@ -69,11 +69,11 @@ class DecisionLog : public DecisionObserver {
     uint32_t spec = 0;  // number of the spec in Ring::specs
     std::string bytes;
   };
-  // Autoscalers are many and mostly calm: a vector of what there is, oldest first.
+  // One autoscaler's entries, oldest first. A vector, since there are many rings and most have few.
   struct Ring {
     std::vector<Entry> entries;
-    std::vector<std::pair<uint32_t, ManagedPtr>> specs;  // those that entries need
-    RestShare rest;                                      // further decisions of the newest entry
+    std::vector<std::pair<uint32_t, ManagedPtr>> specs;  // those that entries were decided on
+    RestShare rest;  // the decisions at rest, which the newest entry does not count yet
   };
   struct Part {
     mutable absl::Mutex mutex;
@@ -90,7 +90,7 @@ class DecisionLog : public DecisionObserver {
   mutable std::array<Part, 16> parts_;
 };
 
-// Whether both say the same about what is to be decided; status and metadata are not looked at.
+// Whether both have the same spec; status and metadata are not looked at.
 bool SameSpec(const Autoscaler& a, const Autoscaler& b);
 
 }  // namespace flyball::scaler

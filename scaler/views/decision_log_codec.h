@@ -1,7 +1,7 @@
 // One decision with what it was made of, packed into a few hundred bytes.
 //
-// Pure. What is kept is what an explanation prints. Of many pods and samples the first
-// `most_samples` are kept and the number of all; past recommendations as CompactState leaves them.
+// Pure. It keeps what an explanation prints. Of many pods and samples it keeps the first
+// `most_samples` and the number of all, of past recommendations those that CompactState leaves.
 // Times are rounded up to microseconds.
 #pragma once
 
@@ -21,7 +21,7 @@
 namespace flyball::scaler {
 
 struct LoggedDecision {
-  // Of the run of decisions that concluded the same; the rest is of the last one.
+  // These tell of the run of decisions that concluded the same; all else is of the last of them.
   absl::Time first, last;
   uint64_t times = 1;
 
@@ -33,9 +33,9 @@ struct LoggedDecision {
   std::string scale_error;
   std::string activation;  // what the triggers said; "" without them
 
-  std::vector<MetricSpec> trigger_metrics;  // External ones, behind those of the spec
+  std::vector<MetricSpec> trigger_metrics;  // External metrics, after those of the spec
   ScaleAnswer scale;
-  std::vector<std::string> pods;  // names; rows of the samples are indices
+  std::vector<std::string> pods;  // names; a sample's row is an index
   size_t pods_in_all = 0;
   std::vector<Reading> readings;  // one for each metric spec; empty when none was read
   Decision decision;
@@ -43,7 +43,7 @@ struct LoggedDecision {
 
 void PackDecision(const DecisionRecord& record, size_t most_samples, std::string& bytes);
 
-// All but first, last, times and managed. False: these are no packed decision.
+// Fills all of `out` but first, last, times and managed. False: the bytes are no packed decision.
 bool UnpackDecision(absl::string_view bytes, LoggedDecision& out);
 
 }  // namespace flyball::scaler

@@ -1,7 +1,8 @@
 // One decision of the loop with all that it was made of, and what was done with it.
 //
-// Views of it: status, events, log, the ring behind `explain`, self-metrics, the shadow report, the
-// advised metric, the kept state. Valid during the call that hands it out; copy what is kept.
+// Status, events, log, the ring behind `explain`, self-metrics, the shadow report, the advised
+// metric and the kept state are all views of it. A record is valid during the call that hands it
+// out: an observer copies what it keeps.
 #pragma once
 
 #include <optional>
@@ -21,8 +22,8 @@ namespace flyball::scaler {
 struct DecisionRecord {
   ManagedPtr managed;
   Mode mode = Mode::kShadow;
-  // What was decided on: that of `managed`, and behind its metrics those of triggers. Null: that of
-  // `managed` alone.
+  // What was decided on: the autoscaler of `managed`, with the metrics of its triggers after its
+  // own. Null: just the autoscaler of `managed`.
   const Autoscaler* decided_on = nullptr;
   const ScaleAnswer* scale = nullptr;
   const PodsAnswer* pods = nullptr;         // may be null
@@ -32,12 +33,12 @@ struct DecisionRecord {
   const Decision* decision = nullptr;
   absl::Time time;                                 // wall time of the decision
   MonotonicTime monotonic = absl::ZeroDuration();  // and its monotonic time
-  absl::Duration took;                             // reading and deciding
-  // Wall - monotonic, that the times of what is remembered are of: the wall clock may have been set
-  // since. nullopt: that of now.
+  absl::Duration took;                             // how long reading and deciding took
+  // Wall time minus monotonic time, as it was when the times in the remembered state were taken:
+  // the wall clock may have been set since. nullopt: as it is now.
   std::optional<absl::Duration> wall_offset = std::nullopt;
   bool scale_written = false;
-  std::string scale_error;  // of a scale write that was tried
+  std::string scale_error;  // of a scale write that was tried and failed
   bool status_written = false;
   bool unchanged = false;  // same inputs and same outcome as the last decision
 };
@@ -45,22 +46,24 @@ struct DecisionRecord {
 class DecisionObserver {
  public:
   virtual ~DecisionObserver() = default;
-  // From the deciding thread; must not block. Never at once for the same autoscaler.
+  // Called from the thread that decides, which it must not block; never twice at once for the same
+  // autoscaler.
   virtual void OnDecision(const DecisionRecord& record) = 0;
   // The autoscaler exists no more.
   virtual void OnForgotten(const AutoscalerKey& key) = 0;
   // Another replica decides it from now on.
   virtual void OnReleased(const AutoscalerKey& key) { OnForgotten(key); }
-  // It came to rest: from now on each round of the share's group is a decision that is the last one
-  // again, but for times, and is not told to OnDecision; `recommendation` is renewed by each.
+  // The autoscaler came to rest (rest.h). From now on each round of the share's group counts as a
+  // decision that repeats its last one, but for times, and renews `recommendation`. OnDecision is
+  // not called for these.
   virtual void OnRest(const AutoscalerKey& key, int32_t recommendation, const RestShare& share) {
     (void)key, (void)recommendation, (void)share;
   }
-  // Its rest is over; told before the group's next round. OnDecision follows.
+  // Its rest is over: called before the group's next round. The next decision goes to OnDecision.
   virtual void OnRestOver(const AutoscalerKey& key) { (void)key; }
-  // One round of a group.
+  // All members of a group were decided once more.
   virtual void OnRound(const RestRound& round) { (void)round; }
-  // Another writer changed the stored status of an HPA that we shadow.
+  // Another controller changed the stored status of an HPA on which we do not act.
   virtual void OnForeignStatus(const ManagedPtr& managed) { (void)managed; }
 };
 

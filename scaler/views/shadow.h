@@ -1,11 +1,11 @@
 // Whether the stock controller decides what we decide: compares each status that it writes with our
 // decisions on the same HorizontalPodAutoscaler.
 //
-// The two look at different moments, up to a sync period apart, so a status counts as equal when
-// one of our decisions between `period` + `slack` before it and as long after it agrees in the
-// desired count, or holds for the same reason as it does (neither knows the scale or the readings);
-// until then it is open. Otherwise it is different, and the reason is the first that holds against
-// the decision that was nearest in time:
+// The two look at different moments, up to a sync period apart. So a status counts as equal when
+// one of our decisions, from `period` + `slack` before it to as long after it, agrees in the
+// desired count, or holds for the same reason (neither side knows the scale, or the readings).
+// Until that time is over the comparison is open. If no decision agrees the status counts as
+// different. Its reason is then the first of these that is true of the decision nearest in time:
 //   unknown     we did not know the readings or the scale, and held
 //   scale       the two saw different current counts
 //   lag         it is what we decided earlier than the window
@@ -13,7 +13,8 @@
 //   conditions  same readings, other conditions: held or limited by what only one remembers
 //   other       none of these
 //
-// What was never decided here, or is not any more, is not compared: another replica does that.
+// Autoscalers that this replica never decided, or does not decide any more, are not compared here:
+// another replica does that.
 //
 // Thread-safe. Limits: 16 runs of equal decisions and 5 told differences for each object.
 #pragma once
@@ -40,13 +41,13 @@ enum class ShadowReason { kUnknown, kScale, kLag, kReadings, kConditions, kOther
 inline constexpr size_t kShadowReasons = 6;
 absl::string_view ShadowReasonName(ShadowReason reason);
 
-// What one side said.
+// What one side decided.
 struct ShadowSide {
   int32_t current = 0, desired = 0;
   bool known = true;                    // ours alone: readings and scale were known
   std::vector<int64_t> metrics;         // measured, thousandths or percent; in order of the spec
   std::vector<std::string> conditions;  // "ScalingLimited=True TooManyReplicas", sorted
-  std::string failure;  // which of them says that nothing could be decided; "": none
+  std::string failure;  // the condition that says that nothing could be decided; "": none does
 };
 
 struct ShadowDifference {
@@ -92,7 +93,7 @@ class Shadow : public DecisionObserver {
   ShadowCounts counts() const;
 
  private:
-  // Decisions in a row that agree in what counts; `side` is of the last of them.
+  // Decisions in a row that are equal for a comparison; `side` is that of the last.
   struct Run {
     absl::Time first, last;
     ShadowSide side;

@@ -1,4 +1,5 @@
-// The status of an autoscaler as the API stores it, as a merge patch of its status subresource.
+// Writes the status of an autoscaler as a merge patch of its status subresource, and reads what the
+// API server answers.
 //
 // Pure.
 #pragma once
@@ -39,13 +40,13 @@ std::string AutoscalerPath(const AutoscalerKey& key, absl::string_view subresour
 // metadata.resourceVersion of an object's JSON; "" if it has none.
 std::string ResourceVersionOf(absl::string_view json);
 
-// Of what a person cares about: replicas, desired count, the conditions' status and reason, the
-// time of the last change, which generation was observed (beside `status`, as our own kind's is
-// only added when it is written). Never 0.
+// A digest of what a person cares about in a status: replicas, desired count, the conditions'
+// status and reason, the time of the last change, the observed generation. The last is an argument
+// of its own because that of our own kind is put into the status only when it is written. Never 0.
 uint64_t CaredDigest(const AutoscalerStatus& status, std::optional<int64_t> observed_generation);
 
-// Of the conditions that say that it can't be scaled, with their reasons: AbleToScale and
-// ScalingActive that are False. 0: none says so.
+// A digest of the conditions that say that the target can't be scaled, with their reasons:
+// AbleToScale and ScalingActive where they are False. 0: neither is.
 uint64_t FailureDigest(const AutoscalerStatus& status);
 
 }  // namespace flyball::scaler

@@ -1,9 +1,10 @@
-// Writes statuses in the background, within the budget: what a person cares about first, of each
+// Writes statuses in the background, within the budget of requests: urgent ones first, and of each
 // autoscaler only the newest.
 //
-// Thread-safe. It has no clock-driven thread of its own: what waits for its time is let go by
-// Release. A status that was not written (a conflict, an error, no longer ours) is reported by
-// Slot::TakeFailed and offered again by the next decision.
+// Thread-safe. Its threads write; none of them waits for the clock: a status that is not due yet is
+// let go by a call of Release. When a status was not written (because of a conflict or an error, or
+// because the autoscaler is no longer ours) Slot::TakeFailed says so, and the next decision offers
+// it again.
 #pragma once
 
 #include <atomic>
@@ -35,7 +36,7 @@ struct StatusJob {
 
 class StatusWriter {
  public:
-  // One for each autoscaler, kept by whoever offers its statuses.
+  // The place of one autoscaler's statuses in this writer, kept by whoever offers them.
   class Slot {
    public:
     // Whether the last status offered was not written; asking resets it.
@@ -44,13 +45,13 @@ class StatusWriter {
    private:
     friend class StatusWriter;
     std::atomic<bool> failed_ = false;
-    std::optional<StatusJob> job_;              // under the writer's lock, as all below
-    MonotonicTime due_ = absl::ZeroDuration();  // of the job
-    bool waiting_ = false;                      // until then
+    std::optional<StatusJob> job_;              // under the writer's lock, as all that follows
+    MonotonicTime due_ = absl::ZeroDuration();  // when the job may be written
+    bool waiting_ = false;                      // it is not due yet
     bool queued_ = false;
     bool writing_ = false;
     bool urgent_ = false;
-    std::string written_version_;  // of the object, by our last write
+    std::string written_version_;  // resourceVersion that our last write gave the object
   };
   using SlotPtr = std::shared_ptr<Slot>;
   using OnFailure = std::function<void(const StatusJob&, const absl::Status&)>;
@@ -62,24 +63,25 @@ class StatusWriter {
     const Ownership& ownership;
   };
 
-  // `on_failure` is called of errors but conflicts, from a writer's thread.
+  // `on_failure` is called of each error that is no conflict, from a writer's thread.
   StatusWriter(const Parts& parts, int threads, OnFailure on_failure);
   ~StatusWriter();  // drops what was not written yet
   StatusWriter(const StatusWriter&) = delete;
   StatusWriter& operator=(const StatusWriter&) = delete;
 
-  // Not to be written before `due`, or before an earlier offer of the same slot is due that was not
-  // written yet: the newest takes its place. `urgent`: before those that are not.
+  // Offers a status that may be written from `due` on. It takes the place of an earlier offer of
+  // the same slot that was not written yet, and is due no later than that one was. `urgent`: it is
+  // written before those that are not.
   void Offer(const SlotPtr& slot, StatusJob job, bool urgent, MonotonicTime due);
-  // Writes one of those that may be written, on the calling thread. False: there is none.
+  // Writes one status that is due, on the calling thread. False: there is none.
   bool WriteNext();
-  // What is due by `now` may be written.
+  // Lets those be written that are due by `now`.
   void Release(MonotonicTime now);
-  // Releases all; returns when all is written, `at_most` later (real time) at the latest.
+  // Lets all be written, and returns when they are, or after `at_most` of real time.
   void Flush(absl::Duration at_most);
 
-  // Whether `managed` was seen before our last write of its status, which is done or under way: the
-  // watch is a little behind.
+  // Whether `managed` is older than our last write of its status, which is done or under way: then
+  // the watch is a little behind, and the status in `managed` is not what is stored.
   bool WroteAfter(const SlotPtr& slot, const Managed& managed) const;
 
   // Whether all that was offered is written.
