@@ -1,24 +1,26 @@
-// Which shards this replica owns: one Lease for each shard, and the fence before every write.
+// Decides which shards this replica owns, by one Lease for each shard, and is the fence before
+// every write.
 //
 // A replica owns a shard while it holds its Lease and renewed it less than `renew_deadline` ago,
 // counted from the START of the request that renewed it, on its own monotonic clock. Another one
 // takes a Lease only when its record did not change for `lease_duration` on the other's own clock,
-// which began after that request had its effect. So between the last moment at which MayWrite is
-// true and the first at which another replica's is there are always `lease_duration` -
-// `renew_deadline` (WriteMargin): a write must not take longer than that. Wall times are only
-// written for people to read; a jump of them changes nothing. What is needed beside it is that the
-// monotonic clocks of two machines do not differ in speed by more than that margin in a lease
-// duration (a third, with the defaults).
+// counted from when the other saw the record, so after that request had its effect. So between the
+// last moment at which MayWrite is true here and the first moment at which it is true on another
+// replica there are always `lease_duration` - `renew_deadline` (WriteMargin): a write must not take
+// longer than that. Wall times are only written for people to read; a jump of them changes nothing.
+// All this holds as long as the monotonic clocks of two machines do not differ in speed by more
+// than that margin in a lease duration (a third, with the defaults).
 //
-// All replicas go by the same number of shards (shard_count.h); one with another number owns none
-// until no other number has an owner.
+// All replicas have to go by the same number of shards (shard_count.h). A replica with another
+// number owns none until no shard of the old division has an owner.
 //
 // With several shards each replica also holds a member Lease (`flyball-scaler-member-<k>`, the
-// first k that is free), so that all know who lives. A shard that should be with another living
-// replica (shards.h) for a lease duration is handed over: no longer decided, for two seconds still
-// written what was decided before, WriteMargin later saved and released. Whoever finds a Lease run
-// out takes it, wherever it should be; of a released one the replica that it should be with has the
-// first try. One that was deleted is made anew by its owner; others wait as for one that is held.
+// first k that is free), so that all know who lives. When a shard should be with another living
+// replica (shards.h) for a lease duration, its owner hands it over: it decides nothing in it any
+// more, writes for two more seconds what was decided before, and WriteMargin later has it saved and
+// releases the Lease. Whoever finds a Lease run out takes it, whoever it should be with; a released
+// Lease is first tried by the replica that it should be with. A Lease that somebody deleted is made
+// anew by its owner; other replicas treat it as one that is held.
 //
 // Thread-safe. One thread does a round each `retry_period`, or sooner when a Lease is about to run
 // out. It calls ShardMemory and the function of OnChange.
@@ -45,7 +47,7 @@ namespace flyball::scaler {
 
 struct ElectionOptions {
   std::string ns;        // where the Leases are
-  std::string identity;  // unique for each process, also of one pod after the other
+  std::string identity;  // another one for each process, also for two of one pod
   int shards = 1;        // 1..kMaxShards; the same on all replicas
   std::string prefix = "flyball-scaler";
   absl::Duration lease_duration = absl::Seconds(15);  // whole seconds
@@ -60,31 +62,31 @@ struct ElectionOptions {
 // client-go asks for.
 absl::Status CheckElection(const ElectionOptions& options);
 
-// Since when a shard is ours.
+// Which of a shard's terms of ownership this is: later owners have higher numbers.
 struct ShardTerm {
-  // Of a process without an election, which can't know how many there were before it.
+  // The epoch of a process without an election, which can't know how many terms came before it.
   static constexpr int64_t kNoElection = -1;
 
-  int64_t epoch = kNoElection;  // how often it changed hands
+  int64_t epoch = kNoElection;  // how often the shard has changed hands
   int64_t division = 0;         // ShardCount::term
 };
 
-// What goes with a shard from owner to owner. Called from the election's thread, but IsSafe and
-// Take.
+// What is remembered of a shard and goes with it from owner to owner. All is called from the
+// election's thread, but for IsSafe and Take.
 class ShardMemory {
  public:
   virtual ~ShardMemory() = default;
-  // Nobody owns a shard: what is kept of `before` shards is divided anew for the present number, in
-  // that term of ShardCount. May be called again where it failed half way.
+  // Divides what is kept for `before` shards anew, for the present number of shards; `division` is
+  // ShardCount::term. Nobody owns a shard meanwhile. It is called again where it failed half way.
   virtual absl::Status Move(int before, int64_t division) = 0;
-  // The shard is ours from now on. kPermissionDenied: there is nothing that could be read; any
-  // other error: to be tried again a little later.
+  // Reads what is kept of a shard that is ours from now on. kPermissionDenied: it may not be read,
+  // so the shard begins without; any other error: to be tried again a little later.
   virtual absl::Status Load(int shard, const ShardTerm& term) = 0;
-  // It is about to be released: the last chance to write it down.
+  // Writes down what is remembered of a shard that is about to be released.
   virtual void Save(int shard) = 0;
-  // It is not ours any more.
+  // Forgets a shard that is not ours any more.
   virtual void Drop(int shard) = 0;
-  // As Ownership::MayShrink. Whoever asks and may not will be able to soon, or be told why not.
+  // As Ownership::MayShrink. Where it is false it is soon true, or a log line says why not.
   virtual bool IsSafe(const AutoscalerKey& key) = 0;
   // As Ownership::Restore.
   virtual std::optional<RememberedState> Take(const AutoscalerKey& key, int32_t current,
@@ -120,7 +122,8 @@ class ShardElection : public Ownership {
   // replicas with another number of shards are waited for: a roll-out has to go on.
   absl::Status Ready() const;
 
-  // One round, now; how long to wait until the next. Only for tests, instead of Start.
+  // Does one round now and returns how long to wait until the next. Only for tests, instead of
+  // Start.
   absl::Duration Round();
 
  private:

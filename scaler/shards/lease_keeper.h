@@ -1,7 +1,7 @@
 // One replica's hold on a Lease: reads it, takes it, renews it and lets it go.
 //
-// The times are those of election.h: what is ours counts from before the request that renewed it,
-// what is another's from after the answer that showed it. Of one thread.
+// Not thread-safe. Times are counted as election.h says: the time of a Lease of ours begins before
+// the request that renewed it, that of another's after the answer that showed it.
 #pragma once
 
 #include <string>
@@ -14,7 +14,8 @@
 
 namespace flyball::scaler {
 
-// A record that claims more is taken for this: nobody may keep a Lease for ever by a typo.
+// A Lease whose record claims a longer duration counts as one of this: nobody may keep a Lease for
+// ever by a typo.
 inline constexpr absl::Duration kLongestLease = absl::Minutes(10);
 
 struct LeaseTerms {
@@ -26,11 +27,11 @@ struct LeaseTerms {
 
 // A Lease as last seen.
 struct WatchedLease {
-  kube::Lease lease;                             // with name; no version: it does not exist
-  bool seen = false;                             // it was read, or found missing, at least once
-  MonotonicTime changed = absl::ZeroDuration();  // when we first saw this record
-  bool held = false;                             // by us, as far as we know
-  MonotonicTime valid_until = absl::ZeroDuration();
+  kube::Lease lease;                                 // without resource version: it does not exist
+  bool seen = false;                                 // it was read, or found missing, at least once
+  MonotonicTime changed = absl::ZeroDuration();      // when we first saw this record
+  bool held = false;                                 // by us, as far as we know
+  MonotonicTime valid_until = absl::ZeroDuration();  // until then it is ours
 
   bool free() const { return lease.holder.empty(); }
 };
@@ -40,7 +41,7 @@ class LeaseKeeper {
   // The store and the clock outlive it.
   LeaseKeeper(LeaseTerms terms, LeaseStore& store, Clock& clock);
 
-  // One of that name that was not read yet.
+  // A Lease of that name that was not read yet.
   WatchedLease Watch(std::string name) const;
 
   // False: it could not be read, and error() says why.
@@ -50,20 +51,20 @@ class LeaseKeeper {
   // LeaseStore::Put.
   absl::Status Take(WatchedLease& watched);
 
-  // Writes another holder over the record that was last seen; it is nobody's to renew. Errors of
-  // LeaseStore::Put.
+  // Writes another holder over the record that was last seen. For Leases that say something and are
+  // renewed by nobody. Errors of LeaseStore::Put.
   absl::Status Write(WatchedLease& watched, std::string holder);
 
-  // Renews one that is held, and makes it anew where somebody has deleted it. Not held any more
-  // after it: another one has it, or it could not be renewed in time.
+  // Renews a Lease that is held, and makes it anew where somebody has deleted it. If it is not held
+  // afterwards another replica has it, or it could not be renewed in time.
   void Renew(WatchedLease& watched);
 
-  // Whoever wants it may have it at once; where that can't be written, when it has run out.
+  // Gives it up: others may take it at once, or, where that can't be written, when it has run out.
   void Release(WatchedLease& watched);
 
-  // Our own view of when its holder must have stopped.
+  // When its holder must have stopped writing, on our clock.
   MonotonicTime RunsOut(const WatchedLease& watched) const;
-  // Somebody holds it, and it has not run out.
+  // Whether somebody holds it and it has not run out.
   bool Lives(const WatchedLease& watched) const;
 
   // What failed last since Forget; OK: nothing.

@@ -11,7 +11,7 @@
 
 namespace flyball::scaler {
 
-// Errors as of kube::GetLease and kube::PutLease.
+// Errors are those of kube::GetLease and kube::PutLease.
 class LeaseStore {
  public:
   virtual ~LeaseStore() = default;
@@ -19,8 +19,8 @@ class LeaseStore {
   virtual absl::StatusOr<kube::Lease> Put(const kube::Lease& lease) = 0;
 };
 
-// Those of a cluster. The client outlives it; a call of the client must not take much longer than
-// the retry period.
+// The Leases of a cluster. The client outlives the store; a call of the client must not take much
+// longer than the retry period of the election.
 std::unique_ptr<LeaseStore> MakeLeaseStore(kube::ApiClient& client, std::string ns);
 
 }  // namespace flyball::scaler

@@ -1,6 +1,7 @@
-// Which replicas live: each holds a member Lease, the first `PREFIX-member-<k>` that is free.
+// Knows which replicas live: each holds a member Lease, the first `PREFIX-member-<k>` that was
+// free.
 //
-// Of the election's thread.
+// Not thread-safe: the election's thread alone uses it.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +15,15 @@ namespace flyball::scaler {
 
 class Members {
  public:
-  // Replicas beyond this many are not told apart.
+  // How many member Leases are looked at; replicas beyond that are not known to the others.
   static constexpr size_t kMost = 64;
 
   // The keeper outlives it.
   Members(LeaseKeeper& keeper, std::string prefix, std::string identity);
 
-  // Keeps our Lease and looks at the others'.
+  // Takes or renews our own member Lease and looks at those of the others.
   void Round();
-  // Gives ours back.
+  // Gives our member Lease back.
   void Leave();
   // Identities of the replicas that live, ours first.
   std::vector<std::string> Living() const;

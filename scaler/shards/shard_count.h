@@ -1,5 +1,5 @@
-// Into how many shards the work is divided: all replicas have to go by the same number, as with two
-// at once a namespace would have two owners.
+// Agrees with the other replicas on how many shards the work is divided into: with two numbers at
+// once a namespace would have two owners.
 //
 // The Lease `PREFIX-shards` says the number. Its holder is "8", or "8->16" while 16 takes the place
 // of 8; "" or no Lease: no number was agreed on yet.
@@ -9,11 +9,11 @@
 //     announces its number, looks at all Leases once more, has moved what is remembered, and says
 //     that it is done.
 //   * An owner that finds another number hands its shards over.
-// Of a shard that is taken and a number that is announced at the same time, one of the two sees the
-// other: each writes first and looks then.
+// When one replica takes a shard while another announces a number, at least one of the two sees
+// what the other did, since each writes first and looks afterwards.
 //
-// Of the election's thread. A round costs one request; as long as another number holds one more for
-// each of its shards.
+// Not thread-safe: the election's thread alone uses it. A round costs one request; while another
+// number is in force it costs one more for each shard of that.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +31,9 @@ namespace flyball::scaler {
 // What the Lease says. Pure.
 struct AgreedCount {
   int shards = 0;                     // 0: nothing was agreed on
-  std::optional<int> announced = {};  // takes its place
+  std::optional<int> announced = {};  // the number that is about to take its place
 
-  // Of a text that says neither: nothing was agreed on.
+  // From a text that says neither: nothing was agreed on.
   static AgreedCount Parse(absl::string_view holder);
   std::string ToString() const;
 };
@@ -54,11 +54,11 @@ class ShardCount {
 
   // Reads the Lease, and changes it where nobody goes by another number any more.
   State Round();
-  // Whether the Lease still says ours, looked at now.
+  // Reads the Lease now. Whether it still says our number.
   bool Confirm();
 
-  // Grows with each change of the number: of two records the one with the higher term is of a later
-  // division.
+  // Grows with each change of the number. Of two records of what is remembered the one with the
+  // higher term is of the later division.
   int64_t term() const { return record_.lease.transitions; }
   // Whether the last round made our number the one that all go by: no shard has an owner yet.
   bool settled() const { return settled_; }
@@ -66,8 +66,8 @@ class ShardCount {
  private:
   std::string LeaseOf(size_t shard) const;
   bool SaysOurs() const;
-  // Whether each Lease of a shard is free or has run out: of the `before` that were agreed on, and
-  // of any others, which are `most` at least.
+  // Whether the Leases of all shards are free or have run out: those of the `before` shards that
+  // were agreed on, and of any others that exist. At least the first `most` are looked at.
   bool AllEnded(int before, int most);
   bool Say(const AgreedCount& count);
 

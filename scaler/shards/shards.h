@@ -1,11 +1,12 @@
-// Which shard an autoscaler belongs to, and which replica of the program a shard should be with.
+// Says which shard an autoscaler belongs to, and which replica of the program a shard should be
+// with.
 //
 // Pure, and the same in every process: no seeded hash. Rendezvous hashing: everybody ranks all
 // candidates by a hash of (candidate, what is placed) and takes the highest, so that a candidate
 // that comes or goes moves only its own part.
 //
-// Autoscalers of one namespace share a shard, for two reasons: whether two of them select the same
-// pods is only known to who decides both, and equal queries are asked once.
+// Autoscalers of one namespace share a shard, for two reasons: only a replica that decides two of
+// them knows whether they select the same pods, and it asks equal queries once.
 #pragma once
 
 #include <string>

@@ -1,25 +1,25 @@
-// What autoscalers remember, kept in the cluster: one ConfigMap for each shard, so that whoever
-// decides them next goes on instead of beginning anew.
+// Keeps what autoscalers remember in the cluster, in one ConfigMap for each shard, so that the
+// replica which decides them next goes on instead of beginning anew.
 //
 // Past recommendations and changes of the scale are taken from each decision, written down at most
 // each `interval` when they changed, sooner where IsSafe asks for it, and when a shard is handed
 // over, and read when one is taken.
 //
 // Whoever takes over must never shrink a target that the last owner would have held:
-//   * what was decided between the last write and a crash is in no record; the count found stands
-//     in for it as a recommendation just made, and the difference to the count written down as a
+//   * what was decided between the last write and a crash is in no record. The count found stands
+//     for it as a recommendation just made, and its difference from the count written down as a
 //     change just made;
 //   * wall clocks of two machines need not agree, so a record counts as written just now: past
 //     recommendations and removals get no older meanwhile. Additions, which allow removals, do, by
 //     what the wall clocks say;
-//   * nothing is made smaller of which nothing was written down yet, or whose last change was not:
-//     no difference of counts tells the next owner of additions, or of a removal that somebody else
-//     has made good for (IsSafe);
-//   * a record that does not read is ignored.
+//   * a target is not made smaller before something was written down of it, its last change
+//     included (IsSafe): from a difference of counts the next owner could tell neither additions
+//     nor a removal that somebody else has undone;
+//   * a record that cannot be read is ignored.
 // Without a record it is as after a start of the stock controller: the count found counts as
 // recommended, and changes are forgotten.
 //
-// What is only shadowed is not kept: nothing is written for it.
+// Nothing is kept of autoscalers in mode shadow, since nothing is written for them.
 //
 // Thread-safe. One thread writes; Load and Save are called by the election. What does not fit in a
 // ConfigMap is left out, the autoscalers first that were not decided for the longest time. Where
@@ -48,12 +48,12 @@ struct StateStoreOptions {
   std::string prefix = "flyball-scaler-state";
   absl::Duration interval = absl::Seconds(15);
   absl::Duration longest_window = absl::Hours(1);  // of any stabilisation
-  absl::Duration soonest = absl::Seconds(1);       // between two writes of a shard
+  absl::Duration soonest = absl::Seconds(1);       // least time between two writes of a shard
   size_t most_bytes = kMostKeptBytes;
 };
 
-// What is left of `kept` at `now`, when the target is found with `current` replicas. `complete`:
-// nothing was decided since it was written.
+// What an autoscaler remembers at `now`, when `kept` was written down of it and its target is found
+// with `current` replicas. `complete`: nothing was decided after it was written down.
 ScalerState BringForward(const KeptAutoscaler& kept, bool complete, int32_t current, absl::Time now,
                          const StateStoreOptions& options);
 
@@ -86,7 +86,7 @@ class StateStore : public ShardMemory, public DecisionObserver {
 
   void OnDecision(const DecisionRecord& record) override;
   void OnForgotten(const AutoscalerKey& key) override;
-  void OnReleased(const AutoscalerKey&) override {}  // it is still to be saved; Drop ends it
+  void OnReleased(const AutoscalerKey&) override {}  // Save still needs it; Drop forgets it
   void OnRest(const AutoscalerKey& key, int32_t recommendation, const RestShare& share) override;
   void OnRestOver(const AutoscalerKey& key) override;
 
@@ -100,7 +100,7 @@ class StateStore : public ShardMemory, public DecisionObserver {
   std::unique_ptr<Impl> impl_;
 };
 
-// Without an election: owns everything, and remembers.
+// The owner of everything, for a process without an election; it remembers by a ShardMemory.
 class RememberingOwner : public SoleOwner {
  public:
   explicit RememberingOwner(ShardMemory& memory) : memory_(memory) {}
