@@ -1,6 +1,7 @@
 // What a source of readings said when it was asked: shared by all autoscalers that asked the same.
 //
-// Plain values, immutable once made. Only the part that belongs to the question is filled.
+// Plain values, immutable once made. Only the fields that belong to the kind of question are
+// filled.
 #pragma once
 
 #include <cstddef>
@@ -24,24 +25,24 @@ namespace flyball::scaler {
 struct Answer {
   // Not empty: nothing was read; the text that a client of the API would see.
   std::string error;
-  uint64_t version = 0;  // equal: the same content, times aside; never 0
-  // Before it is asked: the origin of the last answer. Then what the source says of itself; `same`:
-  // the last answer still holds, this one is empty.
+  uint64_t version = 0;  // of the content, times aside: equal versions, equal content; never 0
+  // While the question is asked it holds the origin of the last answer. Afterwards it is what the
+  // source said: with `same` the last answer still holds, and this one is empty.
   adapter::Repeated repeated;
-  // Several autoscalers may share it: it holds more pods than those of one selector.
+  // It tells of all pods of the namespace, not only of those of one selector.
   bool whole_namespace = false;
-  adapter::PodAmounts amounts = adapter::PodAmounts::kBoth;  // that `pods` tells
+  adapter::PodAmounts amounts = adapter::PodAmounts::kBoth;  // which ones `pods` tells
 
   std::vector<adapter::PodMetrics> pods;             // metrics.k8s.io
   std::vector<adapter::CustomMetricValue> objects;   // custom.metrics.k8s.io
-  absl::Time objects_time;                           // of all objects
+  absl::Time objects_time;                           // the time of all objects
   std::vector<adapter::ExternalMetricValue> series;  // external.metrics.k8s.io
-  std::vector<TriggerMetric> trigger_metrics;        // a trigger; empty: not known yet
+  std::vector<TriggerMetric> trigger_metrics;        // of a trigger; empty: unknown yet
   std::vector<TriggerReading> trigger_readings;      // one for each of its metrics
-  kube::Scale scale;                                 // a scale subresource
+  kube::Scale scale;                                 // of a scale subresource
 
-  // The place in `pods` or `objects` of each name; of repeated names the last. Made when it is
-  // first asked for: nobody does while nothing changes.
+  // The index of each name in `pods` or `objects`; of repeated names the last. It is made by the
+  // first call, since nobody needs it while nothing changes.
   const absl::flat_hash_map<absl::string_view, size_t>& places() const;
 
  private:
@@ -51,17 +52,19 @@ struct Answer {
 
 using AnswerPtr = std::shared_ptr<const Answer>;
 
-// An answer as it was told last.
+// A question's last answer, and what is known of its times.
 struct Told {
   AnswerPtr answer;                               // nullptr: never
   MonotonicTime asked_at = absl::ZeroDuration();  // when asking began
-  std::optional<absl::Time> time;                 // of all that was sampled; nullopt: as it says
+  // The time of all samples, where the source said that they are the same but for times; nullopt:
+  // the times in the answer hold.
+  std::optional<absl::Time> time;
 };
 
-// When it was sampled; of several samples the first one's. nullopt: nothing was.
+// When the answer was sampled; of several samples the time of the first. nullopt: nothing was.
 std::optional<absl::Time> SampleTimeOf(const Told& told);
 
-// Equal but for times.
+// Whether both are equal but for times.
 bool SameContent(const Answer& a, const Answer& b);
 
 // The text that a client of the API shows for a provider's error.

@@ -1,12 +1,12 @@
-// Runs tasks in a pool so that no namespace and no server holds it: one namespace's servers may all
-// hang, and every other namespace's tasks begin as if they did not exist.
+// Runs tasks in a pool of threads so that neither a namespace nor a server can hold all of them:
+// the servers of one namespace may all hang, and the tasks of other namespaces still begin at once.
 //
-// Thread-safe. A namespace has no more tasks under way than an eighth of the threads that are free,
-// and of those that ask one server no more than half of what that server has left; but always one,
-// as long as there is any. So whoever comes first leaves most for others, and thirty namespaces
-// that hang still leave some. Namespaces that wait take turns; within one its servers do, and tasks
-// of one server begin in the order in which they came. Who has nothing to run costs nothing. The
-// queue is bounded by its users.
+// Thread-safe. A namespace gets at most an eighth of the threads that are free, and for one server
+// at most half of what is left of that server's limit; but at least one thread, as long as there is
+// one. So the first namespace leaves most threads for others, and thirty namespaces that hang still
+// leave some. Namespaces that wait take turns, the servers of one namespace do too, and tasks for
+// one server begin in the order in which they came. A namespace without tasks costs nothing. The
+// queue has no limit of its own: each trigger has one task in it at most.
 #pragma once
 
 #include <functional>
@@ -23,23 +23,23 @@ class Lanes {
 
   struct Limits {
     int threads = 128;   // of the pool
-    int of_server = 24;  // at once, for all namespaces together
+    int of_server = 24;  // tasks that ask one server at once, of all namespaces together
   };
 
-  // `run` is the pool's; it outlives what is run.
+  // `run` hands a task to the pool. It outlives what is run.
   Lanes(Run run, Limits limits);
   ~Lanes() { Stop(); }
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;
 
-  // How tasks of that namespace for that server are run. For "", nobody outside, without a limit:
-  // such tasks don't wait for anybody.
+  // The function that runs tasks of that namespace for that server. With server "" there is no
+  // limit: such tasks ask nobody outside the process.
   Run For(absl::string_view ns, absl::string_view server);
 
-  // Drops what waits, and what is still to come.
+  // Drops the tasks that wait, and all that come later.
   void Stop();
 
-  // Of how many namespaces something runs or waits.
+  // How many namespaces have tasks that run or wait.
   size_t size() const;
 
  private:

@@ -1,5 +1,5 @@
-// What is asked for one autoscaler, made once for each version of its spec: a question for each
-// metric, its triggers, and the autoscaler as the math decides on it.
+// The plan of one autoscaler: a question for each metric, its triggers with theirs, and the
+// autoscaler in the form that the math decides on. It is made once for each version of the spec.
 //
 // Not thread-safe.
 #pragma once
@@ -22,7 +22,7 @@ struct PlanContext {
   QuestionBoard& board;
   const QuestionBoard::Run& run_reads;
   Lanes& trigger_lanes;
-  // For triggers; see TriggerContext.
+  // What triggers are made with (TriggerContext).
   decltype(TriggerContext::count_pods) count_pods;
   decltype(TriggerContext::read_secret) read_secret;
   std::shared_ptr<TriggerClients> clients;
@@ -34,30 +34,31 @@ class Plan {
     std::shared_ptr<Trigger> trigger;  // nullptr: `error` says why
     std::string error;
     QuestionBoard::Handle question;
-    std::vector<TriggerMetric> metrics;  // never empty: while unknown one that stands for them
+    std::vector<TriggerMetric> metrics;  // never empty: while unknown it holds one in their place
     bool metrics_known = false;
     size_t first = 0;               // index of its first metric in the autoscaler's
-    std::vector<int32_t> failures;  // for each metric: decisions in a row it was unknown in
+    std::vector<int32_t> failures;  // by metric: in how many decisions in a row it was unknown
   };
 
-  // Makes the questions when the spec is another one than before. `on_active` is what a trigger
-  // that is told of activity calls.
+  // Follows `managed`: makes questions and triggers when its spec differs from the one before. A
+  // trigger that is told of activity calls `on_active`.
   void Follow(const ManagedPtr& managed, const PlanContext& context,
               const std::function<void()>& on_active);
   // Ends the triggers and forgets what is followed: Follow begins anew.
   void Drop();
-  // Takes over what a trigger says its metrics are. True: they are others than before.
+  // Takes over the metrics that a trigger's answer names. True: they differ from those before.
   bool LearnTriggerMetrics(size_t trigger, const Answer& answer);
 
-  // What the math decides on: the metrics of all triggers behind its own, and with triggers at
-  // least one replica, as zero is not for the math to enter or leave.
+  // What the math decides on: the autoscaler with the metrics of its triggers after its own. With
+  // triggers its minimum is at least one replica, since the math neither enters nor leaves zero
+  // (triggers/activation.h).
   const Autoscaler& autoscaler() const {
     return extended_ != nullptr ? *extended_ : managed_->autoscaler;
   }
   // Changes with all that autoscaler() says but its status; never 0 once followed.
   uint64_t version() const { return version_; }
 
-  // By metric; nullptr: nothing to ask.
+  // The questions by metric; nullptr: there is nothing to ask for it.
   absl::Span<const QuestionBoard::Handle> metric_questions() const { return questions_; }
   std::vector<PlannedTrigger>& triggers() { return triggers_; }
   const std::vector<PlannedTrigger>& triggers() const { return triggers_; }
