@@ -1,6 +1,7 @@
-// Carries a decision out: the write of the scale, and what is told of it.
+// Carries a decision out: writes the scale and records in the decision what came of it.
 //
-// Thread-safe; of one entry at a time. Blocks: for the budget and for the API server.
+// Thread-safe, but no two threads may work on one entry. Blocks: for the budget of requests and for
+// the API server.
 #pragma once
 
 #include <atomic>
@@ -38,16 +39,16 @@ class ActStep {
   // Writes entry.decision.desired to the scale, under the condition that the target has the
   // replicas that were observed: on a conflict it is read again and, when they are still the same,
   // written again, five times at most. The decision is dropped (entry.dropped)
-  //   * where another replica may own it by now;
-  //   * where the autoscaler is not any more what was decided on: `is_current` says what the watch
-  //     has told; while that watch fails the API server is asked;
-  //   * where it would shrink the target while the watch of pods fails, as nobody knows how many
-  //     of them there are, or before Ownership::MayShrink.
-  // Then records the outcome in the decision, but for a dropped one.
+  //   * where another replica may own the autoscaler by now;
+  //   * where the autoscaler is not what was decided on any more: `is_current` tells that from the
+  //     watch, and while the watch fails the API server is asked;
+  //   * where it would shrink the target while the watch of pods fails, since nobody knows how many
+  //     of them there are, or before Ownership::MayShrink allows it.
+  // The outcome is recorded in the decision, unless that was dropped.
   void WriteScale(Entry& entry, const DecisionInput& input, absl::FunctionRef<bool()> is_current);
 
-  // In shadow: the decision as it would be if the scale had been written. The past changes of the
-  // scale stay those that were seen.
+  // For modes that write no scale: makes the decision what it would be if its scale had been
+  // written. The past changes of the scale that it remembers stay those that were seen.
   static void Pretend(const DecisionInput& input, Decision& decision);
 
   uint64_t written() const { return written_.load(); }
@@ -55,7 +56,8 @@ class ActStep {
 
  private:
   absl::Status Write(Entry& entry, absl::FunctionRef<bool()> is_current);
-  // What speaks against writing now; `anew`: whether it is to be decided again at once.
+  // OK, or why the scale must not be written now. `anew` is set when the autoscaler is to be
+  // decided again at once.
   absl::Status MayWrite(const Entry& entry, absl::FunctionRef<bool()> is_current, bool& anew);
   absl::Status AskWhetherCurrent(const Entry& entry);
 

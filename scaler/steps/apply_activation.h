@@ -1,4 +1,5 @@
-// What leaving or entering zero replicas makes of a decision of the replica math.
+// Puts leaving and entering zero replicas (triggers/activation.h) into a decision of the replica
+// math.
 //
 // Pure.
 #pragma once
@@ -9,12 +10,13 @@
 
 namespace flyball::scaler {
 
-// Of our own kind, on autoscalers with triggers.
+// The condition of an Autoscaler of our own kind that has triggers: whether one of them is active.
 inline constexpr absl::string_view kActive = "Active";
 
-// To be called after Decide, whose autoscaler has at least one replica as its minimum: at zero it
-// has said "switched off", which is replaced; away from zero a deactivation takes the place of its
-// count, unless a metric is unknown. Sets the condition Active.
+// To be called after Decide, which was given an autoscaler whose minimum is at least one replica.
+// At zero replicas Decide has therefore concluded "switched off", and that is replaced by what
+// `activation` says. Above zero a deactivation replaces the count of Decide, unless a metric is
+// unknown. Sets the condition Active.
 void ApplyActivation(const DecisionInput& input, const Activation& activation, Decision& decision);
 
 }  // namespace flyball::scaler

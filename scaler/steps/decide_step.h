@@ -1,6 +1,8 @@
-// The second half of a cycle: from what was read to a decision. No writes, no waiting.
+// The second half of an autoscaler's cycle: makes a decision of what was read. It neither writes
+// nor waits.
 //
-// Thread-safe when each thread has its own DecideScratch; of one entry at a time.
+// Thread-safe where each thread has a DecideScratch of its own, but no two threads may work on one
+// entry.
 #pragma once
 
 #include <vector>
@@ -13,6 +15,7 @@
 
 namespace flyball::scaler {
 
+// Buffers that one decision after the other uses.
 struct DecideScratch {
   Workspace workspace;
   Reading reading;
@@ -35,17 +38,17 @@ class DecideStep {
 
   explicit DecideStep(const Parts& parts) : parts_(parts) {}
 
-  // Updates entry.pods, entry.readings and entry.trigger_readings.
+  // Updates entry.pods, entry.readings and entry.trigger_readings from the stores and the answers.
   void TakeReadings(Entry& entry, const Times& now, DecideScratch& scratch) const;
 
-  // Whether the last decision was made from other inputs, the time aside.
+  // Whether the inputs differ from those of the last decision, the time aside.
   static bool InputsChanged(const Entry& entry);
 
-  // Whether something was sampled that the last decision did not know.
+  // Whether there is a sample that the last decision did not know.
   static bool IsNews(const Entry& entry);
 
-  // Fills entry.decision and entry.activation. Sets entry.unchanged when the same inputs cannot
-  // give another decision yet: that costs next to nothing.
+  // Fills entry.decision and entry.activation. Where the inputs are the same and time alone cannot
+  // have changed the decision yet, it sets entry.unchanged instead, which costs next to nothing.
   void Decide(Entry& entry, const Times& now, DecideScratch& scratch) const;
 
   // What the decision was made from; valid until the entry's next cycle.
@@ -61,8 +64,8 @@ class DecideStep {
   const Parts parts_;
 };
 
-// Whether nothing was held back, limited or unknown, so that the passing of time alone changes
-// nothing before `until`.
+// Whether nothing in the decision was held back, limited or unknown. Then the passing of time alone
+// does not change it before `until`, which is set.
 bool Settled(const Decision& decision, absl::Time& until);
 
 }  // namespace flyball::scaler

@@ -1,7 +1,8 @@
-// One autoscaler in the loop: what is known of it and the decision that is being made.
+// One autoscaler in the loop: what is known of it and the decision that is being made. A cycle is
+// one pass over it: its inputs are read, it is decided, and the decision is carried out.
 //
-// `latest`, `gone`, `busy`, `again` and the slots belong to the loop's lock. Everything else
-// belongs to whoever carries out the present cycle: one thread after the other, never two at once.
+// Threads: the first fields, as marked, are used under the loop's lock. Everything else belongs to
+// the thread that works on the present cycle: one after the other, never two at once.
 #pragma once
 
 #include <atomic>
@@ -27,37 +28,39 @@
 
 namespace flyball::scaler {
 
-// Where the target's scale is read, found anew when the spec or the known kinds change.
+// Where the target's scale is read. It is found anew when the spec or the kinds of the cluster
+// change.
 struct ScaleTarget {
-  std::shared_ptr<const kube::RestMapper> mapper;  // that it was found with
-  ScaleAnswer failure;                             // apiVersion or kind that leads nowhere
+  std::shared_ptr<const kube::RestMapper> mapper;  // the kinds that it was found with
+  ScaleAnswer failure;                             // set when there is no such apiVersion or kind
   kube::ResourceInfo resource;
-  ScaleStore::Place place;         // of a kind that is watched
-  QuestionBoard::Handle question;  // of any other, or while the watch is broken
+  ScaleStore::Place place;         // for kinds that are watched
+  QuestionBoard::Handle question;  // for other kinds, and while the watch is broken
 };
 
 // The scale as read, and the selector in it.
 struct ScaleReading {
   std::shared_ptr<const kube::Scale> scale;  // nullptr: not known
-  uint64_t version = 0;                      // of the slot that it was taken from
+  uint64_t version = 0;                      // ScaleStore::Slot::version when it was taken
   ScaleAnswer answer;
   std::optional<kube::Selector> selector;  // of answer.selector; nullopt: empty or not parsable
   std::string selector_error;
 };
 
-// What has become of the status.
+// What is known of the status that is stored, or on its way to the API server, so that only news
+// are written.
 struct StatusMarks {
   StatusWriter::SlotPtr slot;             // made when a status is first written
-  ManagedPtr seen;                        // whose stored status the marks were last compared with
+  ManagedPtr seen;                        // the object whose stored status the marks are of
   uint64_t cared = 0;                     // CaredDigest of what is stored or on its way
   uint64_t failure = 0;                   // FailureDigest of the same
-  std::optional<absl::Time> last_active;  // the same
-  bool stale = false;  // what is stored or on its way is not what was decided last
+  std::optional<absl::Time> last_active;  // what is stored or on its way says of it
+  bool stale = false;                     // what is stored or on its way was decided earlier
   MonotonicTime offered_at = -absl::InfiniteDuration();
-  MonotonicTime due = -absl::InfiniteDuration();  // when what was offered last may be written
+  MonotonicTime due = -absl::InfiniteDuration();  // when the status offered last may be written
 };
 
-// A scale write that was sent and not answered well: it may have had its effect.
+// A scale write that was sent and got no good answer: it may have had its effect.
 struct UnconfirmedWrite {
   int32_t from = 0, to = 0;
   absl::Time time;  // wall time at which it was sent
@@ -65,7 +68,8 @@ struct UnconfirmedWrite {
 
 enum class CyclePhase { kReadingScale, kReadingMetrics };
 
-// Waits for the answers of a cycle: of one autoscaler, or of many that rest together.
+// Waits for the answers of one autoscaler's cycle, or of a round of many that rest together
+// (steady/rest_group.h).
 struct CycleWaiter : public AnswerWaiter {
   explicit CycleWaiter(bool waits_for_many) : of_many(waits_for_many) {}
   bool Answered() override { return pending.fetch_sub(1) == 1; }
@@ -84,67 +88,67 @@ struct Entry : public CycleWaiter, public Schedule::Item {
 
   // ---- under the loop's lock
   ManagedPtr latest;
-  bool gone = false;                            // the object exists no more
-  bool busy = false;                            // a cycle is under way
-  bool again = false;                           // was woken meanwhile
-  bool woken = false;                           // answers of before do not count
-  bool recreated = false;                       // under the same name, since the last cycle
-  absl::Duration slots = absl::ZeroDuration();  // between regular ones
-  MonotonicTime regular_slot = absl::ZeroDuration();
-  RestGroup* group_at_rest = nullptr;  // it is decided with that one, and not due by itself
+  bool gone = false;       // the object exists no more
+  bool busy = false;       // a cycle is under way
+  bool again = false;      // it was woken during the cycle: another one follows at once
+  bool woken = false;      // the next cycle must ask anew: earlier answers do not count
+  bool recreated = false;  // since the last cycle the object was made anew under the same name
+  absl::Duration slots = absl::ZeroDuration();        // time between two regular cycles
+  MonotonicTime regular_slot = absl::ZeroDuration();  // when the next regular cycle is due
+  RestGroup* group_at_rest = nullptr;  // it rests in that group and is not due by itself
 
   // ---- of the cycle
   CyclePhase phase = CyclePhase::kReadingScale;
   MonotonicTime began = absl::ZeroDuration();
-  MonotonicTime not_before = absl::ZeroDuration();  // older answers do not count
-  absl::Duration pace = absl::ZeroDuration();       // the next cycle begins this much later at most
+  MonotonicTime not_before = absl::ZeroDuration();  // answers asked for earlier do not count
+  absl::Duration pace = absl::ZeroDuration();  // the next cycle begins no later than after this
   ManagedPtr managed;
   Mode mode = Mode::kShadow;
-  bool status_is_old = false;  // of an object that is no more
+  bool status_is_old = false;  // `status` is that of an earlier object of the same name
   Plan plan;
-  uint64_t planned_hash = 0;  // managed.spec_hash that plan and target were made for
+  uint64_t planned_hash = 0;  // managed->spec_hash when `target` was found
   ScaleTarget target;
   ScaleReading scale;
   bool reads_metrics = false;
 
-  SelectedPods* group = nullptr;  // of scale.selector; nullptr: to be selected
-  uint64_t noted_plan = 0;        // plan.version whose questions know the selector
+  SelectedPods* group = nullptr;  // pods of scale.selector; nullptr: they have to be selected
+  uint64_t noted_plan = 0;        // version of the plan whose questions know the selector
   PodView view;
-  uint64_t view_plan = 0;  // plan.version that the view was made for
+  uint64_t view_plan = 0;  // version of the plan that `view` was made for
   PodsAnswer pods;
 
   std::vector<Reading> readings;  // by metric of the plan...
-  uint64_t readings_plan = 0;     // ...with this version
-  std::vector<uint64_t> answers;  // versions that they were made of
-  uint64_t last_reading = 0;      // the newest version given to a reading
-  uint64_t readings_pods = 0;     // pods.version that they were made with
+  uint64_t readings_plan = 0;     // ...that had this version
+  std::vector<uint64_t> answers;  // by metric: version of the answer that the reading was made of
+  uint64_t last_reading = 0;      // the highest Reading::version given so far
+  uint64_t readings_pods = 0;     // pods.version that the readings were made with
   bool pods_changed = false;
   std::vector<TriggerReading> trigger_readings;  // of all triggers
-  std::vector<uint64_t> trigger_answers;         // versions that they are of, by trigger
+  std::vector<uint64_t> trigger_answers;         // by trigger: version of the answer they are of
   bool triggers_changed = false;                 // since the last decision
 
   Decision decision;
   AutoscalerStatus status;  // after the last decision, as it should be stored
-  bool decided = false;     // at least once: status and decision.state are ours
-  bool restored = false;    // what an earlier owner remembered was asked for
+  bool decided = false;     // at least once, so that `status` and decision.state are our own
+  bool restored = false;    // Ownership::Restore was asked for what an earlier owner remembered
   Mode decided_mode = Mode::kShadow;
-  uint64_t decided_plan = 0;  // plan.version
+  uint64_t decided_plan = 0;  // version of the plan at the last decision
   MonotonicTime decided_at = -absl::InfiniteDuration();
   absl::Duration wall_offset = absl::ZeroDuration();  // wall - monotonic, at the last decision
   std::optional<int32_t> seen_replicas;               // of the scale, at the last decision
   std::optional<Activation> activation;
   std::optional<absl::Time> last_active;
-  bool unchanged = false;
+  bool unchanged = false;  // the last decision stands (DecideStep::Decide)
 
   bool scale_written = false;
-  std::string scale_error;  // of a write that was tried
+  std::string scale_error;  // of a scale write that was tried and failed
   std::optional<UnconfirmedWrite> unconfirmed;
-  bool dropped = false;      // the write was given up
-  bool decide_anew = false;  // as the scale is another one than the decision was made from
+  bool dropped = false;      // the decision was dropped instead of written (act_step.h)
+  bool decide_anew = false;  // it was made from what is true no more: another cycle follows at once
   StatusMarks marks;
   bool status_offered = false;
 
-  uint64_t ownership_epoch = 0;  // that `restored` belongs to
+  uint64_t ownership_epoch = 0;  // the loop's, when `restored` was last reset
 };
 
 }  // namespace flyball::scaler

@@ -17,15 +17,15 @@ namespace flyball::scaler {
 // Readings beyond ± this are unknown. In thousandths it still fits an int64.
 inline constexpr double kMaxReadingUnits = 9.0e15;
 
-// An answer of which one item is beyond the limit becomes an error that names the item.
+// Makes an answer with an item beyond the limit an error that names the item.
 void GuardAnswer(MetricsAnswer<PodMetrics>& answer);
 void GuardAnswer(MetricsAnswer<ObjectMetric>& answer);
 void GuardAnswer(MetricsAnswer<ExternalMetric>& answer);
 
-// A reading whose items sum up to more than the limit becomes an error.
+// Makes a reading whose items sum up to more than the limit an error.
 void GuardReading(Reading& reading);
 
-// Leaves values that came of a division by zero out of the status. To be called after
+// Takes values that came of a division by zero out of the decision's status. To be called after
 // RecordScaleWrite (or Decide, when nothing is rescaled), before the status is written; `stored` is
 // the status as stored.
 void GuardStatus(const AutoscalerStatus& stored, Decision& decision);

@@ -1,4 +1,4 @@
-// What is done with the decisions of one autoscaler.
+// Finds out what is done with the decisions of one autoscaler.
 //
 // Pure.
 #pragma once
@@ -15,9 +15,10 @@ struct ModeFlags {
   bool act_on_hpas = false;   // --scaler-hpa
 };
 
-// The annotation wins over the spec, the spec over the flag. An annotation that is none of the
-// three is shadow, as what it was meant to say is not known; so is what is paused. An HPA is acted
-// on only with act_on_hpas: without it the stock controller is at work, and the mode is shadow.
+// The annotation wins over the spec, and the spec over the flag. The mode is shadow where the
+// annotation is none of the three, since nobody knows what it was meant to say, and where the
+// autoscaler is paused. In mode act an HPA is acted on only with act_on_hpas: without it the stock
+// controller is at work, and the mode is shadow.
 Mode EffectiveMode(const Managed& managed, const ModeFlags& flags);
 
 }  // namespace flyball::scaler

@@ -1,7 +1,7 @@
-// The first half of a cycle: what a decision needs is looked up where it is known and asked for
-// where it is not. Nothing here waits.
+// The first half of an autoscaler's cycle: it takes what a decision needs from the stores, and has
+// the question board ask for what no store knows. Nothing here waits.
 //
-// Thread-safe; of one entry at a time.
+// Thread-safe, but no two threads may work on one entry.
 #pragma once
 
 #include <vector>
@@ -29,22 +29,23 @@ class ReadStep {
   explicit ReadStep(const Parts& parts) : parts_(parts) {}
 
   enum class Found {
-    kNotYet,     // a first list is missing: nothing can be said
+    kNotYet,     // the first list of the target's kind is missing: nothing is known
     kScale,      // entry.scale is filled
     kToBeAsked,  // AskScale has to ask for it
   };
   // Finds the target's scale.
   Found FindScale(Entry& entry) const;
-  // Asks for it. True: the answer is there; false: the board tells when it is. Then
-  // TakeAskedScale.
+  // Asks for the scale. True: the answer is there; false: the board tells when it is. With the
+  // answer there TakeAskedScale fills entry.scale.
   bool AskScale(Entry& entry) const;
   void TakeAskedScale(Entry& entry) const;
 
-  // With the scale known: which pods there are, and whether metrics are read. Before the first
-  // AskMetrics of entries that are due together, so that they learn of each other.
+  // To be called when the scale is known. Selects the pods, tells the questions their selector, and
+  // finds out whether metrics are read. Of entries that are due together it is called for all
+  // before AskMetrics is for the first, so that questions are asked for all selectors at once.
   void SelectPods(Entry& entry) const;
-  // Looks up all answers of the plan. True: they are there; false: the board tells when they are,
-  // once `to_ask` is asked.
+  // Joins all questions of the plan. True: all answers are there; false: the board tells when they
+  // are, after the caller has had it ask `to_ask`.
   bool AskMetrics(Entry& entry, std::vector<QuestionBoard::Handle>& to_ask) const;
 
  private:

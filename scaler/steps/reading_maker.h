@@ -1,8 +1,9 @@
-// Answers -> readings, without allocating for each pod.
+// Makes readings of answers, without an allocation for each pod.
 //
 // Pure. The result equals what scaler/math/readings.h makes of the same answer after the guard of
-// guard.h, error texts included; of an answer for a whole namespace only the pods of the table
-// count, so that pods which the metrics API knows and our watch does not (yet) are left out.
+// guard.h, error texts included. There is one difference: of an answer for a whole namespace only
+// the pods of the table count, so that pods which the metrics API knows and our watch does not
+// (yet) are left out.
 #pragma once
 
 #include "scaler/math/input.h"
@@ -15,15 +16,15 @@ namespace flyball::scaler {
 // Overwrites all of `reading` but its version, reusing its buffers.
 void MakeReading(const Answer& answer, const MetricSpec& metric, const PodTable& table,
                  Reading& reading);
-// With the times that it was told with.
+// The same, with the times in `told`.
 void MakeReading(const Told& told, const MetricSpec& metric, const PodTable& table,
                  Reading& reading);
 
 void MakeTriggerReading(const TriggerReading& trigger, Reading& reading);
 
-// Puts `fresh` into `kept`, whose version changes to `next_version` when the content does. Times
-// count as content only when `times_matter`; otherwise they are taken over all the same. `fresh` is
-// left with buffers to be used again. Returns whether the content changed.
+// Puts `fresh` into `kept`. When the content differs the version of `kept` becomes `next_version`,
+// and the result is true. Times count as content only with `times_matter`; they are taken over in
+// any case. `fresh` is left with buffers to be used again.
 bool TakeReading(Reading& fresh, bool times_matter, uint64_t next_version, Reading& kept);
 
 }  // namespace flyball::scaler

@@ -1,6 +1,7 @@
-// Tells of a decision: status, events, observers.
+// Tells of a decision: offers the status, records the events and calls the observers.
 //
-// Thread-safe; of one entry at a time. Never waits: statuses and events are sent in the background.
+// Thread-safe, but no two threads may work on one entry. It never waits: statuses and events are
+// sent in the background.
 #pragma once
 
 #include <vector>
@@ -28,10 +29,10 @@ class ReportStep {
 
   // The last step of a decision that was carried out.
   void Report(Entry& entry, const DecisionInput& input, MonotonicTime now) const;
-  // Of one that was dropped: only observers hear of it.
+  // Tells the observers, and nobody else, of a decision that was dropped (act_step.h).
   void ReportDropped(Entry& entry, MonotonicTime now) const;
 
-  // The event of a status write that failed.
+  // Records the event of a status write that failed.
   void StatusFailed(const StatusJob& job, const absl::Status& status) const;
 
  private:

@@ -1,8 +1,9 @@
-// Who is due when.
+// Keeps when autoscalers, and groups of them, are due.
 //
-// Pure; not thread-safe. Times are monotonic. Due times of one period are spread by namespace: its
-// autoscalers are due together, so that they share their questions, and namespaces one after the
-// other, so that nobody herds. A slot that was missed is not made up for.
+// No I/O; not thread-safe. Times are monotonic. The due times of one period are called its slots.
+// Autoscalers of one namespace have the same slots, so that they share their questions; those of
+// different namespaces are spread over the period, so that not all come at once. A slot that was
+// missed is not made up for.
 #pragma once
 
 #include <cstddef>
@@ -20,25 +21,25 @@ MonotonicTime NextSlot(absl::string_view ns, absl::Duration period, MonotonicTim
 
 class Schedule {
  public:
-  // Somebody who may be due. Taken out before it ends.
+  // Whatever can be due. It is removed from the schedule before it is destroyed.
   class Item {
    private:
     friend class Schedule;
-    std::optional<MonotonicTime> due_;  // nullopt: at no time
-    size_t place_ = 0;                  // among those that are due then
+    std::optional<MonotonicTime> due_;  // nullopt: it is not in the schedule
+    size_t place_ = 0;                  // its index among those that are due at that time
   };
 
-  // Due at `when` and at no other time.
+  // From now on the item is due at `when` and at no other time.
   void Set(Item& item, MonotonicTime when);
   void Remove(Item& item);
 
   // Takes out all that are due, earliest first.
   std::vector<Item*> PopDue(MonotonicTime now);
-  // When somebody is due next; nullopt: never.
+  // When the next item is due; nullopt: there is none.
   std::optional<MonotonicTime> Next() const;
 
  private:
-  // Those of one namespace and period are due at the same time: slots are few.
+  // By due time. These are few, as all of one namespace and period are due at the same time.
   std::map<MonotonicTime, std::vector<Item*>> slots_;
 };
 
