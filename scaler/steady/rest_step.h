@@ -1,13 +1,16 @@
-// Who comes to rest, and one round of those that rest together: what they depend on is compared
-// with what they decided on, what they read is asked for once for all of them, and who finds
-// something else is decided by itself again.
+// Finds out which autoscalers may rest (views/rest.h), and does the rounds of a group of them. A
+// round compares the inputs of the members with those that they were decided on; what they read is
+// asked for once, for all of them. A member whose inputs changed leaves the group and is decided by
+// itself.
 //
-// At rest is only who acts, has no triggers, and came to a decision that time alone does not change
-// before a known moment, soon enough that others can wait for its answers. Its inputs are then: the
-// object itself (the loop tells of it), its scale and pods (by version), what it reads (by
-// question, or by the origin of the answers), whether it is ours and the watches may be relied on.
+// An autoscaler may rest when it is in mode act, has neither triggers nor the cadence onSample, its
+// last decision cannot change by time alone before a known moment, and its answers came soon enough
+// for others to wait with it.
+// Its inputs are then: the object itself (the loop tells of changes), its scale and pods (compared
+// by version), what it reads (compared by question, or by the origin of the answers), whether this
+// replica owns it, and whether the watches may be relied on.
 //
-// Thread-safe; of one group at a time. Only asking `here` waits.
+// Thread-safe, but no two threads may work on one group. Only Ask with `here` waits.
 #pragma once
 
 #include <functional>
@@ -40,7 +43,7 @@ class RestStep {
     const QuestionBoard::Run& run_reads;
     std::vector<DecisionObserver*> observers;
   };
-  // Who comes and who goes.
+  // What the loop noted for a group since its last round.
   struct Change {
     std::vector<RestMember> joining;
     std::vector<Entry*> leaving;
@@ -49,20 +52,24 @@ class RestStep {
 
   explicit RestStep(Parts parts) : parts_(std::move(parts)) {}
 
-  // After its decision was reported. nullopt: it has to be decided again.
+  // To be called after the entry's decision was reported. nullopt: the entry may not rest.
   std::optional<RestMember> MayRest(Entry& entry, const Times& now) const;
 
-  // Whoever has to be decided by itself leaves the group: the result.
+  // Begins a round: takes `change` over and looks at all that is known without asking. Returns the
+  // members that have left the group and have to be decided by themselves, as the next functions
+  // do.
   std::vector<Entry*> Begin(RestGroup& group, Change change, const Times& now) const;
 
-  // Asks what members read: `here`, one after the other, or in the background and all at once.
-  // True: the answers are there; false: `on_answered` or the board tells when they are.
+  // Asks for what the members read: with `here` on the calling thread, one after the other, else in
+  // the background and all at once. True: the answers are there; false: `on_answered` or the board
+  // tells when they are.
   bool Ask(RestGroup& group, bool here, const std::function<void()>& on_answered) const;
 
-  // With the answers there: who reads something else leaves, the others were decided once more.
+  // Ends a round whose answers are there: members that read something else leave, and the round
+  // counts as one decision of each of the others.
   std::vector<Entry*> End(RestGroup& group, const Times& now) const;
 
-  // Of a round whose answers do not come: all leave.
+  // Gives up a round whose answers do not come in time: all members leave.
   std::vector<Entry*> Abandon(RestGroup& group) const;
 
  private:
@@ -71,7 +78,7 @@ class RestStep {
   void TakeOut(RestGroup& group, Leaves leaves, std::vector<Entry*>& out) const;
   void Index(RestGroup& group, std::vector<Entry*>& out) const;
   uint64_t ChangesOf(const RestGroup& group) const;
-  // `group.pending` counts it already.
+  // Joins a question that group.pending already counts.
   void Join(RestGroup& group, const RestInput& input,
             std::vector<QuestionBoard::Handle>& to_ask) const;
   void AskHere(RestGroup& group) const;
