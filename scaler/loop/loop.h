@@ -1,10 +1,12 @@
-// The loop: which autoscalers there are, when each is due, and its cycle from step to step.
+// The loop: it knows which autoscalers there are and when each is due, and takes each through its
+// cycle from step to step.
 //
-// Thread-safe. It has no threads of its own: Tick is called by one thread, steps run in the pools
-// that it is given. A cycle is: find the scale (read_step), ask what its decision depends on
-// (question_board), decide (decide_step), write the scale (act_step), report (report_step). An
-// autoscaler has one cycle at a time; one that is due meanwhile waits for its next slot. Those for
-// which nothing changes rest together (rest_step): they have a round in common instead.
+// Thread-safe. It has no threads of its own: Tick is called by one thread, and the steps run in the
+// pools that it is given. A cycle finds the scale (read_step), asks what the decision depends on
+// (question_board), decides (decide_step), writes the scale (act_step) and reports (report_step).
+// An autoscaler has one cycle at a time; when it is due while that is under way it waits for its
+// next slot. Autoscalers for which nothing changes rest: those of one namespace and period have a
+// round in common instead of a cycle each (rest_step).
 #pragma once
 
 #include <atomic>
@@ -47,9 +49,9 @@ class Loop : public AutoscalerSink {
     PlanContext plan;
     QuestionBoard::Run run_decisions;
     QuestionBoard::Run run_writes;
-    // Called once for each Tick; what questions are asked with.
+    // Gives what questions are asked with. Called at most once for each Tick.
     std::function<AskContext()> ask_context;
-    // Called when somebody is due earlier than the last Tick said.
+    // Called when Tick is needed earlier than its last call said.
     std::function<void()> wake_up;
     std::vector<DecisionObserver*> observers;
   };
@@ -65,13 +67,13 @@ class Loop : public AutoscalerSink {
   void OnAutoscaler(ManagedPtr managed) override;
   void OnGone(const AutoscalerKey& key) override;
 
-  // Begins the cycles that are due. When to call again at the latest.
+  // Begins the cycles and rounds that are due. Returns when to call it again at the latest.
   MonotonicTime Tick(MonotonicTime now);
-  // From the board: all answers of a phase are there.
+  // The board calls it with cycles and rounds whose questions all have their answers.
   void OnReady(absl::Span<AnswerWaiter* const> waiters);
-  // Decides it as soon as possible.
+  // Has an autoscaler decided as soon as possible.
   void Wake(const AutoscalerKey& key);
-  // Shards were won or lost.
+  // To be called when shards were won or lost.
   void OwnershipChanged();
 
   struct Stats {
@@ -87,24 +89,26 @@ class Loop : public AutoscalerSink {
   void DecideAll(std::vector<Entry*> entries);
   void DecideNow(Entry& entry);
   void WriteScale(Entry& entry);
-  // Whether it is still what its present decision was made for.
+  // Whether the autoscaler still is what its present decision was made for.
   bool IsCurrent(const Entry& entry) const;
   void Finish(Entry& entry);
   void TakeDue(Entry& entry, MonotonicTime now, std::vector<Entry*>& due, std::vector<Entry*>& gone)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   DecideStep::Times Now() const;
-  // Of those at rest.
+  // A group of autoscalers at rest that is due.
   struct DueGroup {
     RestGroup* group = nullptr;
-    bool has_round = false;  // or somebody only wants to leave
+    bool has_round = false;  // false: its round is not due, a member only has to leave
     RestStep::Change change;
   };
-  // Members of those whose last round is still under way are due by themselves.
+  // Takes out the groups that are due. Where the last round is still under way it is abandoned, and
+  // the members are due by themselves.
   std::vector<DueGroup> DueGroups(MonotonicTime now, std::vector<Entry*>& due,
                                   std::vector<Entry*>& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void PutToRest(RestMember member);
   void Leave(Entry& entry, bool at_once) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Those that are quick go one after the other, the others each by itself.
+  // Asks for the rounds of groups: of quick ones (RestGroup::IsQuick) one after the other on one
+  // thread, of each other one by itself.
   void AskRounds(const std::vector<DueGroup>& due, MonotonicTime now);
   struct Burst;
   void WorkOn(const std::shared_ptr<Burst>& burst, MonotonicTime now);
@@ -125,14 +129,15 @@ class Loop : public AutoscalerSink {
   std::atomic<uint64_t> ownership_epoch_ = 0;
   std::atomic<uint64_t> decisions_ = 0;
   std::atomic<uint64_t> unchanged_ = 0;
-  std::vector<std::shared_ptr<Burst>> bursts_;  // not yet worked off; of the thread that calls Tick
+  // Bursts of rounds that are not all asked for yet. Used by the thread that calls Tick.
+  std::vector<std::shared_ptr<Burst>> bursts_;
   mutable absl::Mutex mutex_;
   absl::flat_hash_map<AutoscalerKey, std::unique_ptr<Entry>> entries_ ABSL_GUARDED_BY(mutex_);
   class Schedule schedule_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::pair<std::string, absl::Duration>, std::unique_ptr<RestGroup>> groups_
       ABSL_GUARDED_BY(mutex_);                     // by namespace and period
-  class Schedule rounds_ ABSL_GUARDED_BY(mutex_);  // of groups
-  bool ticked_ ABSL_GUARDED_BY(mutex_) = false;    // at least once: the first lists are in
+  class Schedule rounds_ ABSL_GUARDED_BY(mutex_);  // when groups are due
+  bool ticked_ ABSL_GUARDED_BY(mutex_) = false;    // Tick was called: the first lists are in
 };
 
 }  // namespace flyball::scaler

@@ -1,4 +1,4 @@
-// What the scaler tells about itself, as Prometheus metrics.
+// The metrics that the scaler has about itself, for Prometheus.
 //
 // Thread-safe. Registered in the registry that is passed in, which outlives this object:
 //   flyball_scaler_decisions_total{kind,mode,outcome,action}   kind: hpa, own; outcome: decided,
@@ -8,13 +8,13 @@
 //   flyball_scaler_decision_duration_seconds          histogram: reading and deciding
 //   flyball_scaler_reaction_seconds                   histogram: newest sample to scale write
 //   flyball_scaler_reading_age_seconds                histogram: newest sample to decision
-//   flyball_scaler_autoscalers{state}                 known, owned
+//   flyball_scaler_autoscalers{state}                 known, owned, resting
 //   flyball_scaler_pods, flyball_scaler_queue_length
 //   flyball_scaler_writes_total{what}                 scale, status
 //   flyball_scaler_conflicts_total, flyball_scaler_api_calls_total
 //   flyball_scaler_shards_owned
 //   flyball_scaler_state_writes_total{result}         of what is remembered: success, failure
-//   flyball_scaler_log_bytes                          of the decisions kept for `explain`
+//   flyball_scaler_log_bytes                          size of the decisions kept for `explain`
 //   flyball_shadow_comparisons_total{result,reason}   result: equal, different
 //   flyball_advised_autoscalers
 //
@@ -43,7 +43,8 @@ class Registry;
 
 namespace flyball::scaler {
 
-// Numbers that are asked for when the metrics are shown; what is empty or null is left out.
+// Where numbers come from that are asked for when the metrics are shown. A metric whose source is
+// empty or null is left out.
 struct LoopMetricSources {
   std::function<Scaler::Stats()> scaler;
   std::function<size_t()> shards_owned;

@@ -1,9 +1,10 @@
-// The loop of one scaler with its stores and steps, put together. It has no threads, pools or
-// connections of its own: whoever owns it brings them, be it the running program or a simulation.
+// Puts the loop of one scaler together with its stores and steps. It has no threads of its own but
+// those that write statuses, and no pools or connections: its owner brings them, be it the running
+// program or a simulation.
 //
-// Thread-safe as its members are. Order of use: feeds are added, then watches begin to feed them,
-// then Turn is called again and again by one thread. Before it ends, nothing may run in the pools
-// any more and no watch may feed a store.
+// Thread-safe as its members are. Order of use: feeds are added to the stores, then watches begin
+// to feed them, then one thread calls Turn again and again. Before it is destroyed nothing may run
+// in the pools any more, and no watch may feed a store.
 #pragma once
 
 #include <functional>
@@ -34,8 +35,8 @@
 
 namespace flyball::scaler {
 
-// Triggers wait for servers that nobody here knows: they have threads of their own, and lanes that
-// hand them out.
+// Limits for triggers. They wait for servers of which nothing is known, so they have a pool of
+// threads of their own, and lanes (questions/lanes.h) that share it out.
 inline constexpr Lanes::Limits kTriggerLanes = {.threads = 128, .of_server = 24};
 
 // Everything outlives the loop.
@@ -50,10 +51,11 @@ struct LoopDependencies {
   Ownership& ownership;
   std::vector<DecisionObserver*> observers;
   std::shared_ptr<TriggerClients> trigger_clients;
-  ScaleStore::StartWatch start_watch;  // of kinds of targets, when they are first asked for
-  // Where work is done that waits, or that is better done at once on several threads.
+  // Begins the watches of a kind of targets, when the first target of it is seen.
+  ScaleStore::StartWatch start_watch;
+  // The pools for work that waits, or that several threads do better than one.
   QuestionBoard::Run run_reads, run_triggers, run_decisions, run_writes;
-  // How many threads write statuses; 0: whoever calls StatusWriter::WriteNext.
+  // How many threads write statuses; 0: those that call StatusWriter::WriteNext do.
   int status_threads = 2;
   // Called when Turn is wanted earlier than it last said.
   std::function<void()> wake_up;
@@ -66,8 +68,8 @@ class LoopWiring {
   LoopWiring(const LoopWiring&) = delete;
   LoopWiring& operator=(const LoopWiring&) = delete;
 
-  // Nothing, until the autoscalers and pods are listed; then the cycles that are due begin. When to
-  // call it again at the latest.
+  // Begins the cycles that are due, once the autoscalers and pods are listed; until then it does
+  // nothing. Returns when to call it again at the latest.
   MonotonicTime Turn();
 
   // OK once the first lists are in; else what is still missing.
@@ -84,7 +86,7 @@ class LoopWiring {
   const ActStep& act() const { return act_; }
   const Loop& loop() const { return *loop_; }
 
-  // Drops the statuses that were not written; to be called after Flush.
+  // Drops the statuses that were not written. To be called after StatusWriter::Flush.
   void EndStatuses() { statuses_.reset(); }
 
  private:

@@ -1,8 +1,10 @@
-// The scaler: watches autoscalers, their targets and pods, decides them in their cadence and acts.
+// The scaler as one object with its threads: it watches autoscalers, their targets and pods,
+// decides each autoscaler in its cadence and acts.
 //
-// Thread-safe; Ready and stats may be called before Start and after Stop too. Threads: one for each
-// watch, one that says what is due, a pool that reads and decides, a pool that writes. Start and
-// Stop once each. Everything in Parts outlives the scaler.
+// Thread-safe; Start and Stop are called once each, Ready and stats also before and after. Threads:
+// one for each watch, one that begins what is due, four pools (for questions, for triggers, for
+// decisions, for scale writes), two that write statuses, and two that send events. Everything in
+// Parts outlives the scaler.
 #pragma once
 
 #include <functional>
@@ -30,13 +32,13 @@ struct ScalerOptions {
   bool act_on_hpas = false;  // --scaler-hpa: in mode act HPAs too are written, not our kind alone
   std::vector<std::string> namespaces;  // empty: all
   absl::Duration sync_period = absl::Seconds(15);
-  absl::Duration status_interval = absl::Seconds(15);  // of writes that tell nothing new
+  absl::Duration status_interval = absl::Seconds(15);  // least time between writes without news
   MathConfig math;
   bool pod_level_resources = true;
   double writes_per_second = 500;
   int write_burst = 1000;
-  // Of one request to the API server: a write must have ended when another replica may begin, so
-  // not longer than the election's WriteMargin.
+  // How long one request to the API server may take. A write must have ended before another replica
+  // may begin one, so this is no longer than the election's WriteMargin.
   absl::Duration request_timeout = absl::Seconds(5);
   http::AddressRules trigger_addresses;  // what triggers may connect to
   TriggerSecrets trigger_secrets = TriggerSecrets::kAll;
