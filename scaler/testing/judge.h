@@ -1,11 +1,11 @@
-// Judges what replicas write in a simulation by what a controller would have done that saw
-// everything: every recommendation and every change of any replica, and what is true now. For
+// Judges what replicas write in a simulation. The measure is an imagined controller that knows
+// every recommendation and every change of every replica, and what is true in the cluster now. For
 // tests.
 //
 // A write is wrong when it
-//   * makes a target smaller than that controller's own math allows on any reading that was true a
+//   * makes a target smaller than that controller's math allows on every reading that was true a
 //     short while before;
-//   * is for an autoscaler that is gone, paused or not acted for;
+//   * is for an autoscaler that is gone, paused or not in mode act;
 //   * comes while another replica may write for the same autoscaler.
 #pragma once
 
@@ -29,8 +29,8 @@ class Judge {
         ModeFlags mode)
       : time_(time), cluster_(cluster), replicas_(replicas), math_(math), mode_(mode) {}
 
-  // Whether wall clocks have ever differed: then nobody knows how old an addition is that another
-  // owner wrote down, and for how long it allows removals.
+  // Whether the replicas' wall clocks have ever differed. Then a replica cannot know how old an
+  // addition is that another owner wrote down, nor for how long it allows removals.
   bool clocks_differ = false;
   // How long a reading may be on its way into a write.
   absl::Duration reading_age = absl::Seconds(1);
@@ -39,18 +39,18 @@ class Judge {
   void OnRest(const AutoscalerKey& key, int32_t recommendation, const Rest* rest);
   void OnRound(const Rest* rest);
   void OnScaleWrite(const SimulatedCluster::ScaleWrite& write);
-  // Somebody else is about to scale the target. An owner that dies before it has written down its
-  // last removal leaves no trace of it then but the count, which has changed once more.
+  // To be called before somebody else scales the target. An owner that dies before it has written
+  // down its last removal leaves the count as its only trace, and that changes once more then.
   void OnForeignScale(const SimulatedCluster::Target& target);
-  // Looks whether there are two writers now.
+  // Checks that no autoscaler has two replicas that may write now.
   void Look();
 
-  // The count that a controller without a past would write now; nullopt: there is none to decide,
-  // or it can't tell.
+  // The count that a controller without a past would write now; nullopt: the autoscaler does not
+  // exist, or its readings are unknown.
   std::optional<int32_t> Wanted(const AutoscalerKey& key);
 
   const std::vector<std::string>& wrong() const { return wrong_; }
-  // The last decisions about one autoscaler, a line each.
+  // The last decisions about one autoscaler, each in a line.
   std::string LastDecisions(const AutoscalerKey& key) const;
   int writes() const { return writes_; }
   int shrinks() const { return shrinks_; }
@@ -88,10 +88,11 @@ class Judge {
   const std::vector<std::unique_ptr<SimulatedReplica>>& replicas_;
   const MathConfig math_;
   const ModeFlags mode_;
-  // Of one that was recreated the original may remember its predecessor: both are right.
+  // A controller may remember the predecessor of an autoscaler that was made anew, or may not: both
+  // are right, so both memories are kept.
   std::map<std::string, ScalerState> by_uid_;
   std::map<AutoscalerKey, ScalerState> by_key_;
-  std::map<SimulatedCluster::Target, absl::Time> foreign_;  // when it was changed last
+  std::map<SimulatedCluster::Target, absl::Time> foreign_;  // when others last scaled it
   std::vector<Resting> resting_;
   std::vector<std::string> wrong_;
   std::map<AutoscalerKey, std::deque<Decided>> decided_;

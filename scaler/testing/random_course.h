@@ -17,8 +17,8 @@ class RandomCourse {
  public:
   explicit RandomCourse(uint32_t seed);
 
-  // All of it: trouble, then peace. What was wrong, and what was done before it; "" when nothing
-  // was.
+  // Runs all of it: trouble, then peace. Returns what was wrong and what was done before it; ""
+  // when nothing was wrong.
   std::string Run();
 
   const Judge& judge() const { return sim_.judge; }
@@ -33,7 +33,7 @@ class RandomCourse {
   void Note(std::string what);
   const AutoscalerKey& AnyKey();
   SimulatedCluster::Target AnyTarget();
-  SimulatedReplica* AnyReplica();  // that lives; nullptr: none does
+  SimulatedReplica* AnyReplica();  // one that lives; nullptr: none does
   std::string AnyMetrics();
   std::string AnyBehavior();
   AutoscalerText AnySpec(const AutoscalerKey& key);
@@ -62,7 +62,7 @@ class RandomCourse {
   std::string CheckPeace();
 
   Simulation sim_;
-  const bool ends_in_peace_;  // and is looked at then; that takes as long as all before
+  const bool ends_in_peace_;  // and is checked then, which takes as long as all before
   std::vector<AutoscalerKey> keys_;
   int shards_ = 1;
   std::vector<std::string> notes_;

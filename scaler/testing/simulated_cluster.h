@@ -1,11 +1,11 @@
-// A cluster as it truly is, in simulated time: objects, pods, and what metrics say. For tests.
+// The true state of a cluster in simulated time: objects, pods, and what metrics say. For tests.
 //
 // Deployments have their pods as soon as they are scaled. Each target `name` of a namespace has
 // four amounts: two External metrics, `a-<name>` and `b-<name>`, and the cpu and memory that each
-// of its pods uses. What was true for a while before now stays known, for whoever judges what was
-// done on it.
+// of its pods uses. Earlier values stay known, so that a judge can tell what a replica may have
+// seen.
 //
-// Of one task at a time.
+// Not thread-safe: one task uses it at a time.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class Past {
   void Set(absl::Duration now, T value) { values_.emplace_back(now, std::move(value)); }
   bool empty() const { return values_.empty(); }
   const T& latest() const { return values_.back().second; }
-  // All that it was at some time from `since` on.
+  // All values that it had at some time from `since` on.
   std::vector<const T*> Since(absl::Duration since) const {
     std::vector<const T*> out;
     for (size_t i = 0; i < values_.size(); ++i) {
@@ -75,14 +75,14 @@ class SimulatedCluster {
   // An HPA or an object of our own kind, as JSON with its name.
   void PutAutoscaler(absl::string_view json);
   void DeleteAutoscaler(const AutoscalerKey& key);
-  // Removes and makes again what is stored of it, under another uid.
+  // Removes the object and makes it anew as it is stored, with another uid.
   void RecreateAutoscaler(const AutoscalerKey& key);
 
   Past<Amount>& AmountOf(const Target& target, absl::string_view metric);
 
   // ---- as the API server
 
-  // An answer without any delay. `writer` is handed on to `on_scale_write`.
+  // Answers a call without delay. `writer` is handed on to `on_scale_write`.
   http::HttpAnswer Serve(const http::HttpCall& call, int writer);
   const kube::FakeObjectStore& store() const { return store_; }
   kube::FakeTarget Collection(absl::string_view path) const { return store_.Find(path); }
@@ -100,8 +100,8 @@ class SimulatedCluster {
   // ---- as it is
 
   int Replicas(const Target& target) const;  // spec.replicas; -1: there is no such deployment
-  // nullptr: it does not exist. As it was at times from `since` on; empty pointers stand for times
-  // at which it did not exist.
+  // All forms that the autoscaler had from `since` on; nullptr stands for times at which it did not
+  // exist.
   std::vector<ManagedPtr> Autoscaler(const AutoscalerKey& key, absl::Duration since) const;
   const std::map<AutoscalerKey, Past<ManagedPtr>>& autoscalers() const { return autoscalers_; }
   std::vector<const std::vector<SimulatedPod>*> Pods(const Target& target,

@@ -1,8 +1,9 @@
 // One replica of the program in simulated time: loop, election, what it remembers, and its
 // connections to a simulated cluster, which can be slow, lossy and broken. For tests.
 //
-// It is put together from the parts that the program is put together from; only threads, watches
-// and sockets are replaced. Of one task at a time.
+// It is made of the same parts as the program; only threads, watches and sockets are replaced.
+//
+// Not thread-safe: one task uses it at a time.
 #pragma once
 
 #include <functional>
@@ -31,15 +32,15 @@ namespace flyball::scaler {
 
 class Judge;
 
-// What happens to calls on their way.
+// What happens to calls on their way: fractions of all, from 0 to 1.
 struct SimulatedNetwork {
-  double slow = 0;  // part of the ways that take up to `slow_delay`
+  double slow = 0;  // ways, there or back, that take up to `slow_delay`
   absl::Duration slow_delay = absl::Seconds(3);
-  double refused = 0;  // part of the calls without effect
-  double lost = 0;     // part of the calls with effect but without answer
+  double refused = 0;  // calls that have no effect
+  double lost = 0;     // calls that have their effect but get no answer
 };
 
-// A seeded source of chance.
+// A source of chance: the same seed gives the same course.
 class Chance {
  public:
   explicit Chance(uint32_t seed) : random_(seed) {}
@@ -71,19 +72,19 @@ class SimulatedReplica {
  public:
   struct Options {
     int index = 0;
-    ElectionOptions election;  // its identity is the replica's own
+    ElectionOptions election;  // `identity` is set by the replica
     ScalerOptions scaler;
     absl::Duration state_interval = absl::Seconds(15);
-    Judge* judge = nullptr;  // is told what it decides while it lives
+    Judge* judge = nullptr;  // is told what the replica decides while it lives
   };
 
   SimulatedReplica(const SimulatedWorld& world, Options options);
-  ~SimulatedReplica();  // nothing of it may sleep any more
+  ~SimulatedReplica();  // no task of it may sleep any more
 
   void Start();
-  // As by kill -9.
+  // Ends it as kill -9 does.
   void Kill() { killed_ = true; }
-  // As by SIGTERM: it stops as the program does. Takes simulated time.
+  // Ends it as SIGTERM ends the program, in order. Takes simulated time.
   void Stop();
   bool alive() const { return !killed_ && !ended_; }
   bool stays() const { return alive() && !stopping_; }
@@ -92,32 +93,33 @@ class SimulatedReplica {
   bool Owns(const AutoscalerKey& key) const { return election_.Owns(key); }
   SimulatedNetwork network;  // to the API server
   SimulatedNetwork metrics_network;
-  absl::Duration longest_queue;  // how long work waits for a thread at most
-  // Called while it forgets that autoscaler.
+  absl::Duration longest_queue;  // the longest that work waits for a thread
+  // Called while the replica forgets that autoscaler.
   std::function<void(const AutoscalerKey&)> on_forgotten;
 
   // Moves its wall clock.
   void JumpWall(absl::Duration by) { clock_.wall_skew += by; }
   absl::Duration wall_skew() const { return clock_.wall_skew; }
 
-  // A watch of that resource ("pods", "horizontalpodautoscalers") fails from now on...
+  // Has the watch of that resource ("pods", "horizontalpodautoscalers") fail from now on...
   void BreakWatch(absl::string_view resource, const absl::Status& why);
-  // ...until now: it goes on where it was, or is listed anew.
+  // ...until this is called: then it goes on where it was, or with a new list.
   void HealWatch(absl::string_view resource, bool list_anew);
   bool WatchIsBroken(absl::string_view resource) const;
-  // The cluster has changed: the watches tell of it soon, or before this returns.
+  // To be called when the cluster has changed: the watches tell of it soon, or before PumpNow
+  // returns.
   void PumpWatches();
   void PumpNow();
 
-  // When the last scale write of this replica left it.
+  // When the replica sent its last scale write.
   absl::Duration last_write_sent() const { return last_write_sent_; }
-  // When it last was told what an autoscaler is by asking for it.
+  // When it was last answered a request for a single autoscaler.
   absl::Duration last_asked_for() const { return last_asked_for_; }
   const Options& options() const { return options_; }
   LoopWiring& wiring() { return *wiring_; }
 
  private:
-  // A machine's clocks: the wall clock may say anything.
+  // The clocks of the replica's machine. Its wall clock may say anything.
   struct MachineClock : public Clock {
     MachineClock(SimulatedTime& simulated, absl::Duration begun)
         : time(&simulated), offset(begun) {}
@@ -133,7 +135,7 @@ class SimulatedReplica {
   struct Watch {
     kube::WatchHandler* handler = nullptr;
     kube::FakeTarget target;
-    size_t told = 0;  // how many changes of the cluster
+    size_t told = 0;  // how many changes of the cluster it has told
     bool open = false;
     bool pumping = false;
     absl::Status failure;
@@ -154,9 +156,9 @@ class SimulatedReplica {
   void Round();
   void WriteState();
   QuestionBoard::Run Pool();
-  // A way of a call there or back.
+  // How long a call takes on its way there, or back.
   absl::Duration Way(const SimulatedNetwork& network);
-  // The whole of a call that takes `timeout` at most: an error, or what `serve` says.
+  // Makes a call that takes `timeout` at most. Gives an error, or what `serve` says.
   template <typename Answer, typename Serve>
   absl::StatusOr<Answer> Call(const SimulatedNetwork& network, absl::Duration timeout,
                               const Serve& serve);
@@ -168,7 +170,7 @@ class SimulatedReplica {
   bool stopping_ = false;
   bool ended_ = false;
   bool in_round_ = false;
-  int tasks_ = 0;  // handed to a pool and not ended
+  int tasks_ = 0;  // how many tasks were handed to a pool and have not ended
   absl::Duration turn_at_ = absl::InfiniteDuration();
   absl::Duration last_write_sent_, last_asked_for_;
   std::unique_ptr<http::HttpTransport> transport_;

@@ -1,4 +1,4 @@
-// Simulated time in which code that blocks can run: for tests.
+// Simulated time, in which code that blocks can run. For tests.
 //
 // Tasks are begun at their time, one after the other. A task that has to wait calls Sleep: then
 // others run until its time has come. At any moment exactly one task runs, and which one is decided
@@ -22,25 +22,25 @@ namespace flyball::scaler {
 class SimulatedTime {
  public:
   SimulatedTime() = default;
-  // No task may sleep any more.
+  // To be destroyed when no task sleeps any more.
   ~SimulatedTime();
   SimulatedTime(const SimulatedTime&) = delete;
   SimulatedTime& operator=(const SimulatedTime&) = delete;
 
   absl::Duration now() const { return now_; }
 
-  // Runs `task` at that time; behind those that were asked for earlier for the same time. May be
+  // Has `task` run at that time, after the tasks that were given earlier for the same time. May be
   // called from tasks and, between two calls of RunUntil, from outside.
   void At(absl::Duration when, std::function<void()> task);
   void Soon(std::function<void()> task) { At(now_, std::move(task)); }
 
-  // From a task: it goes on `duration` later.
+  // Called by a task, which goes on `duration` later.
   void Sleep(absl::Duration duration);
 
   // Runs all tasks whose time is not after `end`, with everything that they ask for.
   void RunUntil(absl::Duration end);
 
-  // How many tasks have begun and sleep.
+  // How many tasks have begun and sleep now.
   int sleeping() const { return sleeping_; }
 
  private:
@@ -66,7 +66,7 @@ class SimulatedTime {
   uint64_t next_order_ = 0;
   int sleeping_ = 0;
   Carrier* running_ = nullptr;
-  std::vector<Carrier*> spare_;  // of ours, that wait for work
+  std::vector<Carrier*> spare_;  // threads of ours that wait for a task
   std::vector<Carrier*> all_;
   std::priority_queue<Event, std::vector<Event>, Later> events_;
   Carrier* outside_ = nullptr;  // who called RunUntil

@@ -20,11 +20,11 @@ std::string MetricOf(char which, absl::string_view name, int average);
 std::string CpuOf(int percent);
 std::string MemoryOf(int average);
 
-// An object as JSON; `spec` and `metadata` are further fields, each with a comma before it.
+// An autoscaler that can be written as JSON.
 struct AutoscalerText {
   AutoscalerKey key;
-  std::string metrics;  // joined by commas
-  std::string spec;
+  std::string metrics;      // joined by commas
+  std::string spec;         // further fields of the spec, each with a comma before it
   std::string annotations;  // "\"k\":\"v\""
 
   std::string Json() const;
@@ -35,16 +35,16 @@ class Simulation {
   explicit Simulation(uint32_t seed, ScalerOptions scaler = ActOnAll());
   ~Simulation();  // ends all replicas
 
-  // Everything is acted for, each 2 s.
+  // Options by which every autoscaler is decided each 2 s, in mode act.
   static ScalerOptions ActOnAll();
 
-  // The next one, which begins at once.
+  // Adds a replica, which begins at once.
   SimulatedReplica& AddReplica(int shards = 1);
   SimulatedReplica& replica(size_t index) { return *replicas_[index]; }
   const std::vector<std::unique_ptr<SimulatedReplica>>& replicas() const { return replicas_; }
   void Run(absl::Duration duration);
 
-  // An amount from now on: 'a', 'b', 'c' for cpu, 'm' for memory.
+  // Sets an amount of a target from now on: `which` is 'a', 'b', 'c' for cpu or 'm' for memory.
   void Set(const SimulatedCluster::Target& target, char which, SimulatedCluster::Amount milli);
 
   SimulatedTime time;

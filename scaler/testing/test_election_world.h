@@ -1,4 +1,4 @@
-// Several replicas with an election each, one store of Leases, and simulated time: for tests.
+// Several replicas, each with an election, on one store of Leases in simulated time. For tests.
 //
 // Each replica has a thread, but only one of them runs at a time and time passes only while all
 // wait, so that a seed always gives the same course. Requests take time, fail, or have their effect
@@ -24,13 +24,14 @@ class ElectionWorld {
  public:
   struct Network {
     absl::Duration delay = absl::Milliseconds(20);  // longest usual time each way
-    double slow = 0;                                // part of the ways that take up to slow_delay
+    double slow = 0;  // fraction of the ways, there or back, that take up to slow_delay
     absl::Duration slow_delay = absl::Seconds(12);
-    double refused = 0;  // part of the requests without effect
-    double lost = 0;     // part of the requests with effect but without answer
+    double refused = 0;  // fraction of the requests that have no effect
+    double lost = 0;     // fraction that have their effect but get no answer
   };
 
-  // A machine's clocks: the monotonic one may be a little fast or slow, the wall clock anything.
+  // A machine's clocks. The monotonic clock may be a little fast or slow, the wall clock may say
+  // anything.
   struct MachineClock : Clock {
     absl::Time WallNow() const override { return absl::UnixEpoch() + wall_skew + world->now; }
     MonotonicTime MonotonicNow() const override { return offset + world->now * rate; }
@@ -54,7 +55,7 @@ class ElectionWorld {
     std::unique_ptr<ShardElection> election;
     std::thread thread;
     absl::Duration wake;
-    bool killed = false;  // as by kill -9
+    bool killed = false;  // it was ended as kill -9 does
     bool leaving = false;
     bool done = false;
     bool alive() const { return !killed && !done; }

@@ -1,5 +1,5 @@
-// Tests only: a status writer before an API server in memory that has the autoscalers web and
-// other, with a clock that only the test moves.
+// Tests only: a status writer with an API server in memory, on which there are the autoscalers
+// `web` and `other`, and with a clock that only the test moves.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -40,7 +40,8 @@ class StatusWorld {
     job.status.desired_replicas = desired;
     writer->Offer(slot, std::move(job), true, clock.MonotonicNow() + in);
   }
-  // What was offered before, and does not wait for its time, is written when this returns.
+  // Writes the status of `other`. When it returns all that was offered before and was due is
+  // written too.
   void WriteAnother() {
     const int before = Writes("other");
     Offer(NewSlot(), 1, absl::ZeroDuration(), "other");

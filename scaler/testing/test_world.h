@@ -1,7 +1,7 @@
-// Tests only: a cluster in memory with a running scaler, metrics that a test sets and a clock that
-// only it moves.
+// Tests only: a running scaler on a cluster in memory, with metrics that the test sets and a clock
+// that only the test moves.
 //
-// Threads of the scaler really run; a test waits for what they do (Await…), never for time.
+// The threads of the scaler really run. A test waits for what they do (Await…), never for time.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ inline constexpr absl::Time kLoopStart = absl::FromUnixSeconds(1767225600);
 // Answers of the three metrics APIs, by name of metric, object or pod.
 class TestMetrics {
  public:
-  // Thousandths; absent: an error.
+  // Values are in thousandths; an absent one makes the answer an error.
   void SetExternal(const std::string& metric, std::optional<int64_t> milli) {
     absl::MutexLock lock(&mutex_);
     external_[metric] = milli;
@@ -39,7 +39,7 @@ class TestMetrics {
     absl::MutexLock lock(&mutex_);
     objects_[metric] = milli;
   }
-  // Of every pod.
+  // Sets what every pod has of that metric.
   void SetPods(const std::string& metric, std::optional<int64_t> milli) {
     absl::MutexLock lock(&mutex_);
     pods_[metric] = milli;
@@ -48,7 +48,7 @@ class TestMetrics {
     absl::MutexLock lock(&mutex_);
     cpu_ = milli;
   }
-  // Runs before each answer, outside all locks.
+  // Sets a function that runs before each answer, outside all locks.
   void OnAsk(std::function<void(const std::string& metric)> hook) {
     absl::MutexLock lock(&mutex_);
     hook_ = std::move(hook);
@@ -59,7 +59,7 @@ class TestMetrics {
     return found == asked_.end() ? 0 : found->second;
   }
 
-  // The metrics APIs over these values; which pods there are is the directory's to say.
+  // The metrics APIs with these values; the directory says which pods there are.
   adapter::Providers MakeProviders(kube::ObjectDirectory& directory, Clock& clock);
 
  private:
@@ -101,7 +101,7 @@ class TestMetrics::External : public adapter::ExternalMetricsProvider {
     list.items.push_back({.labels = {}, .timestamp = clock_.WallNow(), .value_milli = *milli});
     return list;
   }
-  // Answers of one call, and only these, are asked for together again.
+  // All answers of one call get one origin: they are the ones that are asked for together again.
   std::vector<absl::StatusOr<adapter::ExternalMetricList>> GetAll(
       absl::Span<const adapter::ExternalMetricRequest* const> requests) override {
     std::vector<absl::StatusOr<adapter::ExternalMetricList>> answers;
@@ -261,7 +261,7 @@ class DecisionDiary : public DecisionObserver {
     absl::MutexLock lock(&mutex_);
     resting_.erase(key.name);
   }
-  // A decision of each that rests.
+  // Counts a decision of each autoscaler that rests in the group.
   void OnRound(const RestRound& round) override {
     absl::MutexLock lock(&mutex_);
     for (const auto& [name, rest] : resting_) {
@@ -296,7 +296,7 @@ class DecisionDiary : public DecisionObserver {
     const auto found = seen_.find(name);
     return found == seen_.end() || found->second.empty() ? Seen() : found->second.back();
   }
-  // The decision with this number, from 1. It has been made, as AwaitCount says.
+  // The decision with this number, counted from 1. It has been made: AwaitCount has said so.
   Seen at(const std::string& name, int number) const {
     absl::MutexLock lock(&mutex_);
     return seen_.at(name).at(static_cast<size_t>(number) - 1);
@@ -319,7 +319,7 @@ class DecisionDiary : public DecisionObserver {
   int total_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// All or nothing, as it is told.
+// An owner of everything or of nothing, as the test says.
 class ChangingOwner : public SoleOwner {
  public:
   explicit ChangingOwner(bool owns) : owns_(owns) {}
@@ -408,7 +408,8 @@ class LoopWorld {
         R"("}]}})"));
     directory_.Add("pods", "shop", name, {{"app", app}});
   }
-  // `metrics` are the specs, joined by commas; `more` further fields of the spec.
+  // `metrics` are metric specs joined by commas; `more` has further fields of the spec, each with a
+  // comma before it.
   void PutHpa(const std::string& name, const std::string& metrics, const std::string& more = "",
               const std::string& annotations = "{}") {
     api.Put(absl::StrCat(
@@ -440,7 +441,7 @@ class LoopWorld {
                                       options_);
   }
 
-  // Moves the clock until `name` was decided once more. An empty result: it never was.
+  // Moves the clock until `name` was decided once more. nullopt: it was not.
   std::optional<Seen> Next(const std::string& name) {
     const int before = diary.count(name);
     for (int i = 0; i < 400; ++i) {
@@ -466,7 +467,7 @@ class LoopWorld {
   std::string Own(const std::string& name) const {
     return api.Get(absl::StrCat("/apis/flyball.dev/v1alpha1/namespaces/shop/autoscalers/", name));
   }
-  // Waits until the object says it.
+  // Waits until the condition is true, for 10 s of real time at most.
   static bool Await(const std::function<bool()>& condition) {
     const absl::Notification never;
     for (int i = 0; i < 1000; ++i) {
