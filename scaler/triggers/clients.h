@@ -62,7 +62,7 @@ class TriggerClients {
  private:
   struct Kept {
     std::shared_ptr<http::HttpTransport> client;
-    std::string ns;  // whose triggers use it
+    std::string ns;  // of the trigger that it was made for; it counts for this one's limit
     MonotonicTime used;
   };
 
