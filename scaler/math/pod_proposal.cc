@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/status/statusor.h"
 #include "base/go/arithmetic.h"
+#include "base/status_macros.h"
 
 namespace flyball::scaler {
 namespace {
@@ -92,17 +94,24 @@ void FillUtilizationGaps(const GroupQuery& query, const std::vector<PodGroup>& g
   }
 }
 
-}  // namespace
-
-absl::Status ProposeFromMean(const GroupQuery& query, int32_t current, Workspace& workspace,
-                             Proposal& proposal) {
-  proposal.formula = Formula::kPodAverage;
+// The samples that a proposal from `current` replicas is made of; an error if there are none.
+absl::StatusOr<UsableSamples> SamplesOf(const GroupQuery& query, int32_t current,
+                                        Workspace& workspace, Proposal& proposal) {
   proposal.base_replicas = current;
   if (query.table.empty()) return NoPods();
   const UsableSamples usable = GroupPods(query, workspace);
   proposal.groups = usable.counts;
   proposal.valid_until = usable.valid_until;
   if (usable.count() == 0) return NoUsableSample();
+  return usable;
+}
+
+}  // namespace
+
+absl::Status ProposeFromMean(const GroupQuery& query, int32_t current, Workspace& workspace,
+                             Proposal& proposal) {
+  proposal.formula = Formula::kPodAverage;
+  ASSIGN_OR_RETURN(const UsableSamples usable, SamplesOf(query, current, workspace, proposal));
 
   const double target = static_cast<double>(proposal.target_milli);
   proposal.sum_milli = usable.sum_milli;
@@ -130,12 +139,7 @@ absl::Status ProposeFromMean(const GroupQuery& query, int32_t current, Workspace
 absl::Status ProposeFromUtilization(const GroupQuery& query, int32_t current, Workspace& workspace,
                                     Proposal& proposal) {
   proposal.formula = Formula::kPodUtilization;
-  proposal.base_replicas = current;
-  if (query.table.empty()) return NoPods();
-  const UsableSamples usable = GroupPods(query, workspace);
-  proposal.groups = usable.counts;
-  proposal.valid_until = usable.valid_until;
-  if (usable.count() == 0) return NoUsableSample();
+  ASSIGN_OR_RETURN(const UsableSamples usable, SamplesOf(query, current, workspace, proposal));
   if (!query.requests->error.empty()) {
     return absl::FailedPreconditionError(query.requests->error);
   }
