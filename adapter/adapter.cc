@@ -36,22 +36,22 @@ class RelisterView : public RegistryView {
 
 class Adapter::Impl {
  public:
-  Impl(const Parts& parts, const AdapterOptions& options)
+  Impl(const Deps& deps, const AdapterOptions& options)
       : options_(options),
-        directory_(parts.directory),
-        clock_(parts.clock),
+        directory_(deps.directory),
+        clock_(deps.clock),
         request_pool_(options.max_parallel),
-        relister_({.source = parts.source,
-                   .directory = parts.directory,
-                   .clock = parts.clock,
-                   .metrics = parts.metrics,
+        relister_({.source = deps.source,
+                   .directory = deps.directory,
+                   .clock = deps.clock,
+                   .metrics = deps.metrics,
                    .run = [this](std::function<void()> task) { RunTask(std::move(task)); },
                    .wake = [this] { Wake(); }},
                   options.relist),
         view_(relister_),
-        batcher_(parts.source, parts.clock, options.queries, parts.metrics),
-        values_(options.nan_value, parts.clock, parts.metrics),
-        complaints_(parts.clock, kComplainEvery) {
+        batcher_(deps.source, deps.clock, options.queries, deps.metrics),
+        values_(options.nan_value, deps.clock, deps.metrics),
+        complaints_(deps.clock, kComplainEvery) {
     series_pool_.emplace(options.max_series_queries);
   }
   ~Impl() { Stop(); }
@@ -92,10 +92,10 @@ class Adapter::Impl {
     directory_.Keep(std::move(kept));
     if (rules->resource) {
       providers->resource = std::make_shared<ResourceProvider>(
-          ResourceProvider::Parts{.answering = answering,
-                                  .pool = request_pool_,
-                                  .max_parallel = static_cast<size_t>(options_.max_parallel),
-                                  .merge = options_.queries.merge},
+          ResourceProvider::Deps{.answering = answering,
+                                 .pool = request_pool_,
+                                 .max_parallel = static_cast<size_t>(options_.max_parallel),
+                                 .merge = options_.queries.merge},
           *rules->resource);
     }
     providers_.Set(std::move(providers));
@@ -151,9 +151,9 @@ class Adapter::Impl {
   Snapshot<Providers> providers_;
 };
 
-Adapter::Adapter(const Parts& parts, AdapterOptions options,
+Adapter::Adapter(const Deps& deps, AdapterOptions options,
                  std::shared_ptr<const rules::CompiledRules> rules)
-    : impl_(std::make_unique<Impl>(parts, options)) {
+    : impl_(std::make_unique<Impl>(deps, options)) {
   impl_->SetRules(std::move(rules));
 }
 

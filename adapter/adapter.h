@@ -37,14 +37,14 @@ struct AdapterOptions {
 
 class Adapter {
  public:
-  struct Parts {
+  struct Deps {
     MetricSource& source;
     kube::ObjectDirectory& directory;
     Clock& clock;
     AdapterMetrics* metrics = nullptr;  // may be nullptr
   };
 
-  Adapter(const Parts& parts, AdapterOptions options,
+  Adapter(const Deps& deps, AdapterOptions options,
           std::shared_ptr<const rules::CompiledRules> rules);
   ~Adapter();  // stops
   Adapter(const Adapter&) = delete;

@@ -39,10 +39,10 @@ class AdapterTest : public testing::Test {
   }
 
   std::unique_ptr<Adapter> Make(const std::string& rules) {
-    return std::make_unique<Adapter>(Adapter::Parts{.source = source_,
-                                                    .directory = directory_,
-                                                    .clock = Clock::System(),
-                                                    .metrics = &metrics_},
+    return std::make_unique<Adapter>(Adapter::Deps{.source = source_,
+                                                   .directory = directory_,
+                                                   .clock = Clock::System(),
+                                                   .metrics = &metrics_},
                                      AdapterOptions{}, CompileOrDie(rules));
   }
   static void WaitUntilReady(const Adapter& adapter) {

@@ -70,7 +70,7 @@ const std::string& ValueOf(const ExternalMetricRequest& request, absl::string_vi
 
 }  // namespace
 
-struct ExternalProvider::Group {
+struct ExternalProvider::RequestGroup {
   MetricSeries found;
   std::string label;                 // whose values differ; "": one request alone
   std::vector<size_t> members;       // by value
@@ -85,7 +85,7 @@ struct ExternalProvider::Call {
 
 // What the answers to a group were made of: they follow from the result and, of a query for
 // several, from the label that tells them apart.
-struct ExternalProvider::Known : public Origin {
+struct ExternalProvider::GroupOrigin : public Origin {
   AnswerMark mark;
   std::string label;
   RepeatedQueryPtr query;
@@ -94,14 +94,15 @@ struct ExternalProvider::Known : public Origin {
 };
 
 // nullptr: it does not ask again, or of its last answer nothing is known.
-const ExternalProvider::Known* ExternalProvider::KnownOf(const ExternalMetricRequest& request) {
+const ExternalProvider::GroupOrigin* ExternalProvider::LastOriginOf(
+    const ExternalMetricRequest& request) {
   if (!request.repeat.has_value()) return nullptr;
-  return dynamic_cast<const Known*>(request.repeat->origin.get());
+  return dynamic_cast<const GroupOrigin*>(request.repeat->origin.get());
 }
 
-std::optional<AgainWish> ExternalProvider::WishOf(const Batch& batch, const Group& group) {
+std::optional<AgainWish> ExternalProvider::WishOf(const Batch& batch, const RequestGroup& group) {
   std::optional<AgainWish> wish;
-  const Known* const first = KnownOf(*batch.requests[group.members[0]]);
+  const GroupOrigin* const first = LastOriginOf(*batch.requests[group.members[0]]);
   bool all_alike = first != nullptr && first->label == group.label;
   for (const size_t i : group.members) {
     const std::optional<Repeat>& repeat = batch.requests[i]->repeat;
@@ -109,7 +110,7 @@ std::optional<AgainWish> ExternalProvider::WishOf(const Batch& batch, const Grou
       if (!wish.has_value()) wish.emplace();
       wish->max_age = std::min(wish->max_age, repeat->max_age);
     }
-    const Known* const known = KnownOf(*batch.requests[i]);
+    const GroupOrigin* const known = LastOriginOf(*batch.requests[i]);
     all_alike = all_alike && (known == first || (known != nullptr && known->label == group.label &&
                                                  known->mark == first->mark));
   }
@@ -129,7 +130,7 @@ ExternalProvider::Answers ExternalProvider::GetAll(
                  .epoch = Epoch(),
                  .call = nullptr};
   Answers answers(requests.size());
-  std::vector<Group> groups = KnownGroups(batch);
+  std::vector<RequestGroup> groups = KnownGroups(batch);
   if (groups.empty()) {
     batch.call =
         std::make_shared<const Call>(Call{.registry = batch.registry, .requests = requests.size()});
@@ -146,7 +147,7 @@ ExternalProvider::Answers ExternalProvider::GetAll(
 
 std::optional<Repeated> ExternalProvider::Again(const OriginPtr& origin, absl::Duration timeout,
                                                 absl::Duration max_age) {
-  const auto* known = dynamic_cast<const Known*>(origin.get());
+  const auto* known = dynamic_cast<const GroupOrigin*>(origin.get());
   // Other series or rules may make another query of the same requests.
   if (known == nullptr || known->call == nullptr ||
       known->call->registry != answering_.registry.registry()) {
@@ -162,9 +163,9 @@ std::optional<Repeated> ExternalProvider::Again(const OriginPtr& origin, absl::D
 
 // Where the very requests of an earlier call ask again, their groups of then; else none. A request
 // has what is known of it from its own answer alone: so it is enough to count.
-std::vector<ExternalProvider::Group> ExternalProvider::KnownGroups(Batch& batch) {
-  std::vector<Group> groups;
-  std::vector<const Known*> of_group;
+std::vector<ExternalProvider::RequestGroup> ExternalProvider::KnownGroups(Batch& batch) {
+  std::vector<RequestGroup> groups;
+  std::vector<const GroupOrigin*> of_group;
   absl::flat_hash_map<const Origin*, size_t> places;
   const Origin* last = nullptr;  // most often the next one has the same
   size_t place = 0;
@@ -176,7 +177,7 @@ std::vector<ExternalProvider::Group> ExternalProvider::KnownGroups(Batch& batch)
       const auto [found, fresh] = places.try_emplace(last, groups.size());
       place = found->second;
       if (fresh) {
-        const auto* known = dynamic_cast<const Known*>(last);
+        const auto* known = dynamic_cast<const GroupOrigin*>(last);
         if (known == nullptr || known->call == nullptr || known->call->registry != batch.registry ||
             known->call->requests != batch.requests.size() ||
             (!of_group.empty() && known->call != of_group[0]->call)) {
@@ -196,10 +197,10 @@ std::vector<ExternalProvider::Group> ExternalProvider::KnownGroups(Batch& batch)
   return groups;
 }
 
-std::vector<ExternalProvider::Group> ExternalProvider::GroupsOf(const Batch& batch,
-                                                                Answers& answers) const {
+std::vector<ExternalProvider::RequestGroup> ExternalProvider::GroupsOf(const Batch& batch,
+                                                                       Answers& answers) const {
   const bool merges = answering_.batcher.merges() && batch.requests.size() > 1;
-  std::vector<Group> groups;
+  std::vector<RequestGroup> groups;
   absl::flat_hash_map<std::string, size_t> by_key;
   for (size_t i = 0; i < batch.requests.size(); ++i) {
     const ExternalMetricRequest& request = *batch.requests[i];
@@ -236,11 +237,12 @@ std::vector<ExternalProvider::Group> ExternalProvider::GroupsOf(const Batch& bat
 
 // Into queries of at most max_names values each. By value, so that the same requests make the same
 // queries again.
-std::vector<ExternalProvider::Group> ExternalProvider::Split(
-    std::vector<Group> groups, absl::Span<const ExternalMetricRequest* const> requests) const {
-  std::vector<Group> split;
+std::vector<ExternalProvider::RequestGroup> ExternalProvider::Split(
+    std::vector<RequestGroup> groups,
+    absl::Span<const ExternalMetricRequest* const> requests) const {
+  std::vector<RequestGroup> split;
   split.reserve(groups.size());
-  for (Group& group : groups) {
+  for (RequestGroup& group : groups) {
     if (group.members.size() == 1) group.label.clear();
     if (group.label.empty()) {
       split.push_back(std::move(group));
@@ -264,7 +266,8 @@ std::vector<ExternalProvider::Group> ExternalProvider::Split(
   return split;
 }
 
-absl::StatusOr<std::string> ExternalProvider::QueryOf(const Batch& batch, const Group& group) {
+absl::StatusOr<std::string> ExternalProvider::QueryOf(const Batch& batch,
+                                                      const RequestGroup& group) {
   const ExternalMetricRequest& first = *batch.requests[group.members[0]];
   std::vector<rules::LabelRequirement> selector = ForRules(first.selector);
   if (!group.label.empty()) {
@@ -282,7 +285,7 @@ absl::StatusOr<std::string> ExternalProvider::QueryOf(const Batch& batch, const 
                                          *batch.registry->names());
 }
 
-void ExternalProvider::AskGroup(const Batch& batch, Group& group, Answers& answers) {
+void ExternalProvider::AskGroup(const Batch& batch, RequestGroup& group, Answers& answers) {
   const absl::Span<const ExternalMetricRequest* const> requests = batch.requests;
   const ExternalMetricRequest& first = *requests[group.members[0]];
   const MonotonicTime deadline = answering_.clock.MonotonicNow() + first.timeout;
@@ -308,7 +311,7 @@ void ExternalProvider::AskGroup(const Batch& batch, Group& group, Answers& answe
       apart.call = nullptr;  // the next time they are together again
       const MetricSeries found = batch.registry->FindExternal(first.metric);
       for (const size_t i : group.members) {
-        Group one = {.found = found, .label = "", .members = {i}};
+        RequestGroup one = {.found = found, .label = "", .members = {i}};
         AskGroup(apart, one, answers);
       }
       return;
@@ -320,10 +323,10 @@ void ExternalProvider::AskGroup(const Batch& batch, Group& group, Answers& answe
 
 // That of members who were told the same by the same query, so that all are asked for as one; else
 // a new one.
-OriginPtr ExternalProvider::OriginOf(const Batch& batch, const Group& group,
+OriginPtr ExternalProvider::OriginOf(const Batch& batch, const RequestGroup& group,
                                      const AnswerMark& mark) {
   for (const size_t i : group.members) {
-    const Known* const known = KnownOf(*batch.requests[i]);
+    const GroupOrigin* const known = LastOriginOf(*batch.requests[i]);
     if (known != nullptr && known->mark == mark && known->label == group.label &&
         known->members == group.members.size() && known->call != nullptr &&
         known->call->registry == batch.registry && known->call->requests == batch.requests.size() &&
@@ -331,7 +334,7 @@ OriginPtr ExternalProvider::OriginOf(const Batch& batch, const Group& group,
       return batch.requests[i]->repeat->origin;
     }
   }
-  auto origin = std::make_shared<Known>();
+  auto origin = std::make_shared<GroupOrigin>();
   origin->mark = mark;
   origin->label = group.label;
   origin->query = group.query;
@@ -340,15 +343,15 @@ OriginPtr ExternalProvider::OriginOf(const Batch& batch, const Group& group,
   return origin;
 }
 
-void ExternalProvider::HandOut(const Batch& batch, const Group& group, const FreshResult& fresh,
-                               Answers& answers) {
+void ExternalProvider::HandOut(const Batch& batch, const RequestGroup& group,
+                               const FreshResult& fresh, Answers& answers) {
   // Of those that do not have it yet.
   OriginPtr origin;
   absl::flat_hash_map<absl::string_view, std::vector<const Sample*>> by_value;
   bool indexed = false;
   for (const size_t i : group.members) {
     const ExternalMetricRequest& request = *batch.requests[i];
-    const Known* const known = KnownOf(request);
+    const GroupOrigin* const known = LastOriginOf(request);
     if (known != nullptr && fresh.mark == known->mark && known->label == group.label) {
       ExternalMetricList same;
       same.repeated = SameAs(request.repeat->origin, fresh);

@@ -42,7 +42,7 @@ class ExternalProvider : public ExternalMetricsProvider {
   static constexpr size_t kParallel = 8;
 
   struct Call;
-  struct Known;  // an Origin
+  struct GroupOrigin;  // an Origin
   using Answers = std::vector<absl::StatusOr<ExternalMetricList>>;
   // What is asked together, and what all of it is answered by.
   struct Batch {
@@ -52,18 +52,19 @@ class ExternalProvider : public ExternalMetricsProvider {
     std::shared_ptr<const Call> call;
   };
   // Requests of a batch that one query answers.
-  struct Group;
+  struct RequestGroup;
 
-  static const Known* KnownOf(const ExternalMetricRequest& request);
-  static std::optional<AgainWish> WishOf(const Batch& batch, const Group& group);
-  static std::vector<Group> KnownGroups(Batch& batch);
-  std::vector<Group> GroupsOf(const Batch& batch, Answers& answers) const;
-  std::vector<Group> Split(std::vector<Group> groups,
-                           absl::Span<const ExternalMetricRequest* const> requests) const;
-  static absl::StatusOr<std::string> QueryOf(const Batch& batch, const Group& group);
-  void AskGroup(const Batch& batch, Group& group, Answers& answers);
-  static OriginPtr OriginOf(const Batch& batch, const Group& group, const AnswerMark& mark);
-  void HandOut(const Batch& batch, const Group& group, const FreshResult& fresh, Answers& answers);
+  static const GroupOrigin* LastOriginOf(const ExternalMetricRequest& request);
+  static std::optional<AgainWish> WishOf(const Batch& batch, const RequestGroup& group);
+  static std::vector<RequestGroup> KnownGroups(Batch& batch);
+  std::vector<RequestGroup> GroupsOf(const Batch& batch, Answers& answers) const;
+  std::vector<RequestGroup> Split(std::vector<RequestGroup> groups,
+                                  absl::Span<const ExternalMetricRequest* const> requests) const;
+  static absl::StatusOr<std::string> QueryOf(const Batch& batch, const RequestGroup& group);
+  void AskGroup(const Batch& batch, RequestGroup& group, Answers& answers);
+  static OriginPtr OriginOf(const Batch& batch, const RequestGroup& group, const AnswerMark& mark);
+  void HandOut(const Batch& batch, const RequestGroup& group, const FreshResult& fresh,
+               Answers& answers);
   absl::StatusOr<ExternalMetricList> Answer(const ExternalMetricRequest& request,
                                             const FreshResult& fresh,
                                             absl::Span<const Sample* const> samples);

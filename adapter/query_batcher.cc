@@ -5,7 +5,7 @@
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "adapter/query_group.h"
+#include "adapter/object_group.h"
 #include "base/status_macros.h"
 
 namespace flyball::adapter {
@@ -45,7 +45,7 @@ QueryBatcher::~QueryBatcher() = default;
 absl::StatusOr<ObjectAnswer> QueryBatcher::QueryObjects(const ObjectQuestion& question,
                                                         MonotonicTime deadline) {
   if (options_.merge && question.rule->QueriesSeparateObjects()) {
-    if (const std::shared_ptr<Group> group = GroupOf(question)) {
+    if (const std::shared_ptr<ObjectGroup> group = GroupOf(question)) {
       return group->Ask(question.args.names, deadline, question.max_age);
     }
   }
@@ -71,14 +71,14 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::QueryAlone(const ObjectQuestion& ques
   return answer;
 }
 
-std::shared_ptr<QueryBatcher::Group> QueryBatcher::GroupOf(const ObjectQuestion& question) {
+std::shared_ptr<QueryBatcher::ObjectGroup> QueryBatcher::GroupOf(const ObjectQuestion& question) {
   std::string key = GroupKey(question);
   Shard& shard = shards_[absl::Hash<std::string>()(key) % kShards];
   absl::MutexLock lock(&shard.mutex);
   if (const auto known = shard.groups.find(key); known != shard.groups.end()) return known->second;
   if (shard.groups.size() >= options_.max_groups / kShards) return nullptr;
   if (group_bytes_ + key.size() > options_.max_group_bytes) return nullptr;
-  auto group = std::make_shared<Group>(question, key.size(), *this);
+  auto group = std::make_shared<ObjectGroup>(question, key.size(), *this);
   shard.groups.emplace(std::move(key), group);
   return group;
 }

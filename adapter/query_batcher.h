@@ -90,17 +90,17 @@ class QueryBatcher {
   void Sweep();
 
  private:
-  class Group;
+  class ObjectGroup;
   struct Shard {
     absl::Mutex mutex;
-    absl::flat_hash_map<std::string, std::shared_ptr<Group>> groups ABSL_GUARDED_BY(mutex);
+    absl::flat_hash_map<std::string, std::shared_ptr<ObjectGroup>> groups ABSL_GUARDED_BY(mutex);
   };
 
   static constexpr size_t kShards = 16;
 
   absl::StatusOr<ObjectAnswer> QueryAlone(const ObjectQuestion& question, MonotonicTime deadline);
   // nullptr: there are too many.
-  std::shared_ptr<Group> GroupOf(const ObjectQuestion& question);
+  std::shared_ptr<ObjectGroup> GroupOf(const ObjectQuestion& question);
 
   Clock& clock_;
   const BatcherOptions options_;

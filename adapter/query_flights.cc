@@ -120,11 +120,11 @@ QueryFlights::Part QueryFlights::Join(const Question& question, absl::Duration m
   auto found = shard.flights.find(question);
   if (found == shard.flights.end()) {
     if (shard.flights.size() >= options_.max_results / kShards) DropStale(shard, now);
-    found = shard.flights.emplace(Kept(question), Known()).first;
+    found = shard.flights.emplace(Kept(question), FlightPair()).first;
     found->second.current = std::make_shared<Flight>();
     return {.flight = found->second.current, .lead = true, .old = nullptr};
   }
-  Known& known = found->second;
+  FlightPair& known = found->second;
   if (known.current->Joinable(now) && !known.current->Joinable(now, max_age)) {
     // Fresh, but not for this caller; the others are still given it.
     if (known.next != nullptr && known.next->Joinable(now, max_age)) {
@@ -197,7 +197,7 @@ void QueryFlights::Land(const Question& question, Flight& flight, bool ok, bool 
   if (found == shard.flights.end()) return;
   shard.bytes += bytes;
   bytes_ += bytes;
-  Known& known = found->second;
+  FlightPair& known = found->second;
   if (known.current.get() == &flight) {
     if (!reusable) shard.flights.erase(found);
   } else if (known.next.get() == &flight) {

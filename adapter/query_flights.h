@@ -104,7 +104,7 @@ class QueryFlights {
     size_t Bytes() ABSL_LOCKS_EXCLUDED(mutex);
   };
   // What is known of one query.
-  struct Known {
+  struct FlightPair {
     std::shared_ptr<Flight> current;
     std::shared_ptr<Flight> next;  // sent ahead, takes current's place; nullptr: none
 
@@ -142,7 +142,7 @@ class QueryFlights {
   };
   struct Shard {
     absl::Mutex mutex;
-    absl::flat_hash_map<Kept, Known, HashOf, Equal> flights ABSL_GUARDED_BY(mutex);
+    absl::flat_hash_map<Kept, FlightPair, HashOf, Equal> flights ABSL_GUARDED_BY(mutex);
     size_t bytes ABSL_GUARDED_BY(mutex) = 0;  // at most: counted anew when stale ones are dropped
   };
   // A caller's part in a query.

@@ -19,8 +19,8 @@ constexpr absl::Duration kBuildEvery = absl::Milliseconds(200);
 
 }  // namespace
 
-Relister::Relister(Parts parts, RelistOptions options)
-    : parts_(std::move(parts)), options_([&options] {
+Relister::Relister(Deps deps, RelistOptions options)
+    : deps_(std::move(deps)), options_([&options] {
         if (options.max_age <= absl::ZeroDuration()) options.max_age = options.interval;
         return options;
       }()) {
@@ -35,7 +35,7 @@ void Relister::SetRules(std::shared_ptr<const rules::CompiledRules> rules) {
   {
     absl::MutexLock lock(&mutex_);
     std::map<std::string, std::shared_ptr<Query>> queries;
-    const MonotonicTime now = parts_.clock.MonotonicNow();
+    const MonotonicTime now = deps_.clock.MonotonicNow();
     for (const auto* list : {&rules->custom, &rules->external}) {
       for (const auto& rule : *list) {
         std::shared_ptr<Query>& query = queries[rule->series_query()];
@@ -54,14 +54,14 @@ void Relister::SetRules(std::shared_ptr<const rules::CompiledRules> rules) {
     changed_ = true;
   }
   Rebuild();
-  parts_.wake();
+  deps_.wake();
 }
 
 absl::Duration Relister::Step() {
   std::vector<std::shared_ptr<Query>> due;
   {
     absl::MutexLock lock(&mutex_);
-    const MonotonicTime now = parts_.clock.MonotonicNow();
+    const MonotonicTime now = deps_.clock.MonotonicNow();
     for (const auto& [selector, query] : queries_) {
       if (query->running || query->due > now) continue;
       query->running = true;
@@ -69,16 +69,16 @@ absl::Duration Relister::Step() {
     }
   }
   for (const auto& query : due) {
-    parts_.run([this, query] { Run(query); });
+    deps_.run([this, query] { Run(query); });
   }
 
-  const std::shared_ptr<const kube::RestMapper> mapper = parts_.directory.mapper();
+  const std::shared_ptr<const kube::RestMapper> mapper = deps_.directory.mapper();
   bool build = false;
   {
     absl::MutexLock lock(&mutex_);
     const bool quiet = std::none_of(queries_.begin(), queries_.end(),
                                     [](const auto& entry) { return entry.second->running; });
-    const bool rested = parts_.clock.MonotonicNow() - built_at_ >= kBuildEvery;
+    const bool rested = deps_.clock.MonotonicNow() - built_at_ >= kBuildEvery;
     build = mapper != mapper_ || (changed_ && (quiet || rested));
   }
   if (build) Rebuild();
@@ -87,7 +87,7 @@ absl::Duration Relister::Step() {
   const bool resources_known = !mapper_->resources().empty();
   absl::Duration wait = changed_ ? kBuildEvery : resources_known ? kMapperPoll : kFirstMapperPoll;
   bool all_attempted = resources_known;
-  const MonotonicTime now = parts_.clock.MonotonicNow();
+  const MonotonicTime now = deps_.clock.MonotonicNow();
   for (const auto& [selector, query] : queries_) {
     if (!query->running) wait = std::min(wait, query->due - now);
     all_attempted = all_attempted && query->attempted;
@@ -98,19 +98,19 @@ absl::Duration Relister::Step() {
 }
 
 void Relister::Run(const std::shared_ptr<Query>& query) {
-  const MonotonicTime started = parts_.clock.MonotonicNow();
-  const absl::Time at = parts_.clock.WallNow();
+  const MonotonicTime started = deps_.clock.MonotonicNow();
+  const absl::Time at = deps_.clock.WallNow();
   absl::StatusOr<std::vector<SeriesName>> found =
-      parts_.source.Series(query->selector, at - options_.max_age, options_.timeout);
-  if (parts_.metrics != nullptr) {
-    parts_.metrics->OnSeriesQuery(found.ok(), parts_.clock.MonotonicNow() - started);
+      deps_.source.Series(query->selector, at - options_.max_age, options_.timeout);
+  if (deps_.metrics != nullptr) {
+    deps_.metrics->OnSeriesQuery(found.ok(), deps_.clock.MonotonicNow() - started);
   }
   if (found.ok()) {
     Record(*query, std::make_shared<const SeriesTable>(*std::move(found)), started, at);
   } else {
     Record(*query, found.status(), started, at);
   }
-  parts_.wake();
+  deps_.wake();
 }
 
 void Relister::Record(Query& query, absl::StatusOr<std::shared_ptr<const SeriesTable>> found,
@@ -122,7 +122,7 @@ void Relister::Record(Query& query, absl::StatusOr<std::shared_ptr<const SeriesT
     old_error = std::exchange(query.error, new_error);
     query.running = false;
     query.attempted = true;
-    query.duration = parts_.clock.MonotonicNow() - started;
+    query.duration = deps_.clock.MonotonicNow() - started;
     changed_ = true;
     if (found.ok()) {
       query.failures = 0;
@@ -132,7 +132,7 @@ void Relister::Record(Query& query, absl::StatusOr<std::shared_ptr<const SeriesT
       if (query.series == nullptr || **found != *query.series) query.series = *std::move(found);
     } else {
       ++query.failures;
-      query.due = parts_.clock.MonotonicNow() + RetryAfter(query.failures);
+      query.due = deps_.clock.MonotonicNow() + RetryAfter(query.failures);
     }
   }
   if (old_error == new_error) return;
@@ -153,25 +153,25 @@ absl::Duration Relister::RetryAfter(int failures) const {
 void Relister::Rebuild() {
   absl::MutexLock build_lock(&build_mutex_);
   SeriesRegistry::Inputs inputs;
-  inputs.mapper = parts_.directory.mapper();
+  inputs.mapper = deps_.directory.mapper();
   {
     absl::MutexLock lock(&mutex_);
     inputs.custom = Discovered(rules_->custom);
     inputs.external = Discovered(rules_->external);
     mapper_ = inputs.mapper;
     changed_ = false;
-    built_at_ = parts_.clock.MonotonicNow();
+    built_at_ = deps_.clock.MonotonicNow();
   }
   const std::shared_ptr<const SeriesRegistry> before = registry_.Get();
   std::shared_ptr<const SeriesRegistry> built = SeriesRegistry::Build(inputs, before);
   if (built != before) {
-    if (parts_.metrics != nullptr) {
-      parts_.metrics->SetMetricCounts(built->custom_list()->size(), built->external_list()->size());
+    if (deps_.metrics != nullptr) {
+      deps_.metrics->SetMetricCounts(built->custom_list()->size(), built->external_list()->size());
     }
     registry_.Set(std::move(built));
     generation_.fetch_add(1, std::memory_order_acq_rel);
   }
-  if (parts_.metrics != nullptr) parts_.metrics->SetRules(Statuses());
+  if (deps_.metrics != nullptr) deps_.metrics->SetRules(Statuses());
 }
 
 std::vector<DiscoveredRule> Relister::Discovered(

@@ -46,7 +46,7 @@ struct RelistOptions {
 
 class Relister {
  public:
-  struct Parts {
+  struct Deps {
     MetricSource& source;
     kube::ObjectDirectory& directory;
     Clock& clock;
@@ -57,7 +57,7 @@ class Relister {
     std::function<void()> wake;
   };
 
-  Relister(Parts parts, RelistOptions options);
+  Relister(Deps deps, RelistOptions options);
 
   // The registry holds the new rules when this returns.
   void SetRules(std::shared_ptr<const rules::CompiledRules> rules);
@@ -102,7 +102,7 @@ class Relister {
                       const std::vector<size_t>& counts, std::vector<RuleStatus>& out) const
       ABSL_SHARED_LOCKS_REQUIRED(mutex_);
 
-  const Parts parts_;
+  const Deps deps_;
   const RelistOptions options_;
 
   absl::Mutex build_mutex_;  // one build at a time; taken before mutex_

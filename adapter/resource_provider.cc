@@ -42,7 +42,7 @@ Usage& UsageOf(const std::string& container, std::vector<ContainerUsage>& contai
 
 // What a namespace's answer was made of. What it points to stays alive with it, so that equal
 // addresses are equal things.
-struct ResourceProvider::Known : public Origin {
+struct ResourceProvider::NamespaceOrigin : public Origin {
   std::shared_ptr<const rules::CompiledResourceRule> cpu_rule, memory_rule;
   std::shared_ptr<const MapperNames> names;
   std::string ns;
@@ -59,7 +59,7 @@ absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::Pods(absl::stri
                                                                       absl::string_view name,
                                                                       const ObjectFilter& filter,
                                                                       absl::Duration timeout) {
-  const MonotonicTime deadline = parts_.answering.clock.MonotonicNow() + timeout;
+  const MonotonicTime deadline = deps_.answering.clock.MonotonicNow() + timeout;
   const uint64_t epoch = Epoch();
   ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> pods, Candidates({.resource = PodResource(),
                                                                         .ns = std::string(ns),
@@ -70,21 +70,21 @@ absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::Pods(absl::stri
   return AskPods(PodBatches(pods), deadline, epoch);
 }
 
-const ResourceProvider::Known* ResourceProvider::KnownOf(const Repeat& repeat,
-                                                         PodAmounts wanted) const {
-  const auto* known = dynamic_cast<const Known*>(repeat.origin.get());
+const ResourceProvider::NamespaceOrigin* ResourceProvider::LastOriginOf(const Repeat& repeat,
+                                                                        PodAmounts wanted) const {
+  const auto* known = dynamic_cast<const NamespaceOrigin*>(repeat.origin.get());
   const bool good = known != nullptr && known->wanted == wanted && known->cpu_rule == rules_.cpu &&
                     known->memory_rule == rules_.memory &&
-                    known->names == parts_.answering.registry.registry()->names();
+                    known->names == deps_.answering.registry.registry()->names();
   return good ? known : nullptr;
 }
 
 bool ResourceProvider::MayJoin() const {
-  if (!parts_.merge || !rules_.cpu->ContainerQuerySeparatesPods() ||
+  if (!deps_.merge || !rules_.cpu->ContainerQuerySeparatesPods() ||
       !rules_.memory->ContainerQuerySeparatesPods()) {
     return false;
   }
-  const auto names = parts_.answering.registry.registry()->names();
+  const auto names = deps_.answering.registry.registry()->names();
   const auto cpu = rules_.cpu->LabelOfResource(ForRules(PodResource()), *names);
   const auto memory = rules_.memory->LabelOfResource(ForRules(PodResource()), *names);
   return cpu.ok() && memory.ok() && *cpu == *memory;
@@ -104,9 +104,9 @@ ResourceProvider::Amounts ResourceProvider::AmountsOf(const Batch& batch) const 
 absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::PodsAgain(
     absl::string_view ns, const kube::Selector& selector, PodAmounts wanted, absl::Duration timeout,
     const Repeat& repeat) {
-  const MonotonicTime deadline = parts_.answering.clock.MonotonicNow() + timeout;
+  const MonotonicTime deadline = deps_.answering.clock.MonotonicNow() + timeout;
   const uint64_t epoch = Epoch();
-  const Known* const known = KnownOf(repeat, wanted);
+  const NamespaceOrigin* const known = LastOriginOf(repeat, wanted);
   std::vector<Batch> batches;
   if (known != nullptr && known->epoch == epoch && known->ns == ns &&
       known->selector == selector.requirements()) {
@@ -186,7 +186,7 @@ std::optional<Repeated> ResourceProvider::SameAsKnown(const Batch& batch, const 
 }
 
 OriginPtr ResourceProvider::OriginOf(const Batch& batch, uint64_t epoch, bool quick) const {
-  auto origin = std::make_shared<Known>();
+  auto origin = std::make_shared<NamespaceOrigin>();
   origin->cpu_rule = rules_.cpu;
   origin->memory_rule = rules_.memory;
   origin->wanted = batch.wanted;
@@ -220,7 +220,7 @@ std::string ResourceProvider::Batch::What() const {
 std::vector<ResourceProvider::Batch> ResourceProvider::PodBatches(
     const std::vector<kube::ObjectPtr>& pods) const {
   // Sorted by namespace, name: each namespace is one run.
-  const bool together = parts_.merge && !pods.empty() && pods.front()->ns != pods.back()->ns &&
+  const bool together = deps_.merge && !pods.empty() && pods.front()->ns != pods.back()->ns &&
                         rules_.cpu->ContainerQueryKeepsNamespaces() &&
                         rules_.memory->ContainerQueryKeepsNamespaces();
   std::vector<Batch> batches;
@@ -234,7 +234,7 @@ std::vector<ResourceProvider::Batch> ResourceProvider::PodBatches(
     objects.clear();
   };
   for (const kube::ObjectPtr& pod : pods) {
-    const bool fits = together ? objects.size() < parts_.max_names
+    const bool fits = together ? objects.size() < deps_.max_names
                                : objects.empty() || objects.back()->ns == pod->ns;
     if (!fits) end_batch();
     objects.push_back(pod);
@@ -246,7 +246,7 @@ std::vector<ResourceProvider::Batch> ResourceProvider::PodBatches(
 absl::StatusOr<ResourceMetricList<NodeMetrics>> ResourceProvider::Nodes(absl::string_view name,
                                                                         const ObjectFilter& filter,
                                                                         absl::Duration timeout) {
-  const MonotonicTime deadline = parts_.answering.clock.MonotonicNow() + timeout;
+  const MonotonicTime deadline = deps_.answering.clock.MonotonicNow() + timeout;
   const uint64_t epoch = Epoch();
   ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> nodes, Candidates({.resource = NodeResource(),
                                                                          .ns = "",
@@ -277,7 +277,7 @@ absl::StatusOr<ResourceMetricList<NodeMetrics>> ResourceProvider::Nodes(absl::st
 absl::StatusOr<std::vector<kube::ObjectPtr>> ResourceProvider::Candidates(
     const kube::ObjectQuery& query, absl::string_view name,
     const std::function<bool(const kube::ObjectMeta&)>& wanted) {
-  kube::ObjectDirectory& directory = parts_.answering.directory;
+  kube::ObjectDirectory& directory = deps_.answering.directory;
   if (name.empty()) {
     ASSIGN_OR_RETURN(std::vector<kube::ObjectPtr> objects, directory.List(query));
     if (wanted != nullptr) {
@@ -298,7 +298,7 @@ absl::StatusOr<std::vector<kube::ObjectPtr>> ResourceProvider::Candidates(
 
 bool ResourceProvider::AskAll(std::vector<Batch>& batches, MonotonicTime deadline) {
   const bool alone = batches.size() == 1 && batches[0].known != nullptr && batches[0].known->quick;
-  const MonotonicTime begin = parts_.answering.clock.MonotonicNow();
+  const MonotonicTime begin = deps_.answering.clock.MonotonicNow();
   struct Task {
     Batch* batch;
     Amount amount;
@@ -310,10 +310,10 @@ bool ResourceProvider::AskAll(std::vector<Batch>& batches, MonotonicTime deadlin
   for (Batch& batch : batches) {
     for (const Amount& amount : AmountsOf(batch)) tasks.push_back({&batch, amount, Queried()});
   }
-  parts_.pool.ParallelFor(tasks.size(), alone ? 1 : 2 * parts_.max_parallel, [&](size_t i) {
+  deps_.pool.ParallelFor(tasks.size(), alone ? 1 : 2 * deps_.max_parallel, [&](size_t i) {
     tasks[i].queried = Ask(tasks[i].amount, *tasks[i].batch, deadline);
   });
-  const bool quick = parts_.answering.clock.MonotonicNow() - begin <= kQuick;
+  const bool quick = deps_.answering.clock.MonotonicNow() - begin <= kQuick;
   for (Task& task : tasks) {
     Both& both = task.batch->both;
     both.status.Update(task.queried.status());
@@ -326,7 +326,7 @@ absl::StatusOr<std::shared_ptr<const ResourceProvider::Query>> ResourceProvider:
     const Amount& amount, const Batch& batch) const {
   const rules::CompiledResourceRule& rule = *amount.rule;
   auto query = std::make_shared<Query>();
-  query->names = parts_.answering.registry.registry()->names();
+  query->names = deps_.answering.registry.registry()->names();
   const MapperNames& names = *query->names;
   std::vector<std::string> wanted;
   wanted.reserve(batch.objects->size());
@@ -356,7 +356,7 @@ absl::Status ResourceProvider::Join(const Batch& batch, const std::vector<std::s
   ASSIGN_OR_RETURN(const std::string other_query,
                    other.ContainerQuery(batch.ns, pods, *query.names));
   promql =
-      rules::JoinedQuery(promql, other_query, query.label, parts_.answering.values.counts_nan());
+      rules::JoinedQuery(promql, other_query, query.label, deps_.answering.values.counts_nan());
   return absl::OkStatus();
 }
 
@@ -374,7 +374,7 @@ absl::StatusOr<ResourceProvider::Queried> ResourceProvider::Ask(const Amount& am
   } else {
     ASSIGN_OR_RETURN(queried.query, MakeQuery(amount, batch));
   }
-  QueryBatcher& batcher = parts_.answering.batcher;
+  QueryBatcher& batcher = deps_.answering.batcher;
   const RepeatedQueryPtr& text = queried.query->text;
   ASSIGN_OR_RETURN(
       queried.fresh,
@@ -455,10 +455,10 @@ absl::Status ResourceProvider::Settle(const std::vector<Batch>& batches, Monoton
     }
     const std::string where = batch.What();
     if (absl::IsDeadlineExceeded(batch.both.status) &&
-        parts_.answering.clock.MonotonicNow() >= deadline) {
-      return FetchFailure(parts_.answering, where, batch.both.status);
+        deps_.answering.clock.MonotonicNow() >= deadline) {
+      return FetchFailure(deps_.answering, where, batch.both.status);
     }
-    if (parts_.answering.complaints.Due(where)) {
+    if (deps_.answering.complaints.Due(where)) {
       spdlog::error("unable to fetch cpu or memory of {}: {}", where,
                     std::string(batch.both.status.message()));
     }
@@ -472,7 +472,7 @@ absl::Status ResourceProvider::Settle(const std::vector<Batch>& batches, Monoton
 
 int64_t ResourceProvider::Milli(const Sample& sample, absl::string_view what) {
   const double value = sample.value < 0 ? 0 : sample.value;  // NaN stays
-  return parts_.answering.values.ToMilli(value, "resource", what)
+  return deps_.answering.values.ToMilli(value, "resource", what)
       .value_or(ResourceReadings::kUnknown);
 }
 
@@ -518,7 +518,7 @@ std::optional<NodeMetrics> ResourceProvider::ForNode(const Batch& batch, size_t 
 }
 
 uint64_t ResourceProvider::Epoch() const {
-  return parts_.answering.registry.generation() + parts_.answering.directory.Generation();
+  return deps_.answering.registry.generation() + deps_.answering.directory.Generation();
 }
 
 }  // namespace flyball::adapter

@@ -35,7 +35,7 @@ namespace flyball::adapter {
 
 class ResourceProvider : public ResourceMetricsProvider {
  public:
-  struct Parts {
+  struct Deps {
     Answering answering;
     WorkerPool& pool;
     size_t max_parallel = 8;  // namespaces at once
@@ -43,8 +43,8 @@ class ResourceProvider : public ResourceMetricsProvider {
     bool merge = true;        // false: each namespace has queries of its own, always
   };
 
-  ResourceProvider(const Parts& parts, rules::CompiledResourceRules rules)
-      : parts_(parts), rules_(std::move(rules)) {}
+  ResourceProvider(const Deps& deps, rules::CompiledResourceRules rules)
+      : deps_(deps), rules_(std::move(rules)) {}
 
   absl::StatusOr<ResourceMetricList<PodMetrics>> Pods(absl::string_view ns, absl::string_view name,
                                                       const ObjectFilter& filter,
@@ -88,7 +88,7 @@ class ResourceProvider : public ResourceMetricsProvider {
     int64_t Usage::*usage;
   };
   using Amounts = absl::InlinedVector<Amount, 2>;
-  struct Known;  // an Origin
+  struct NamespaceOrigin;  // an Origin
   using Objects = std::shared_ptr<const std::vector<kube::ObjectPtr>>;
   enum class Scope { kOneNamespace, kAllNamespaces, kNodes };
   // Objects that are asked for together, neighbours in the list of candidates.
@@ -100,7 +100,7 @@ class ResourceProvider : public ResourceMetricsProvider {
     std::vector<kube::Requirement> selector = {};  // of one who asks again
     Objects objects = nullptr;
     std::optional<Repeat> repeat = std::nullopt;
-    const Known* known = nullptr;  // what repeat->origin says of the same objects
+    const NamespaceOrigin* known = nullptr;  // what repeat->origin says of the same objects
     Both both = {};
     // For logs: "nodes", "pods of web", "pods".
     std::string What() const;
@@ -110,7 +110,7 @@ class ResourceProvider : public ResourceMetricsProvider {
   absl::StatusOr<ResourceMetricList<PodMetrics>> AskPods(std::vector<Batch> batches,
                                                          MonotonicTime deadline, uint64_t epoch);
   // What the last answer was made of, if it was made by the same rules.
-  const Known* KnownOf(const Repeat& repeat, PodAmounts wanted) const;
+  const NamespaceOrigin* LastOriginOf(const Repeat& repeat, PodAmounts wanted) const;
   // Whether the pods of one query are those of the other, so that one can ask for both.
   bool MayJoin() const;
   // What is asked for, each by a query.
@@ -145,7 +145,7 @@ class ResourceProvider : public ResourceMetricsProvider {
   // Thousandths; negative and NaN are 0; kUnknown: the object is left out.
   int64_t Milli(const Sample& sample, absl::string_view what);
 
-  const Parts parts_;
+  const Deps deps_;
   const rules::CompiledResourceRules rules_;
 };
 

@@ -270,18 +270,18 @@ class ApiServer::Impl {
   }
 
   void PrepareHandler() {
-    RequestHandler::Parts parts;
-    parts.clock = clock_;
-    parts.authenticator = authenticator_.get();
-    parts.authorizer = authorizer_.get();
-    parts.documents = documents_.get();
-    parts.metrics = metrics_.get();
-    parts.self_metrics = &self_metrics_;
-    parts.providers = dependencies_.providers;
-    parts.metrics_text = [this] { return MetricsText(); };
-    parts.debug_rules = dependencies_.debug_rules;
-    parts.debug_decisions = dependencies_.debug_decisions;
-    handler_ = std::make_unique<RequestHandler>(options_.limits, std::move(parts));
+    RequestHandler::Deps deps;
+    deps.clock = clock_;
+    deps.authenticator = authenticator_.get();
+    deps.authorizer = authorizer_.get();
+    deps.documents = documents_.get();
+    deps.metrics = metrics_.get();
+    deps.self_metrics = &self_metrics_;
+    deps.providers = dependencies_.providers;
+    deps.metrics_text = [this] { return MetricsText(); };
+    deps.debug_rules = dependencies_.debug_rules;
+    deps.debug_decisions = dependencies_.debug_decisions;
+    handler_ = std::make_unique<RequestHandler>(options_.limits, std::move(deps));
   }
 
   void PrepareSelfMetrics() {

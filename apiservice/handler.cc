@@ -83,11 +83,11 @@ wire::Status NoRepresentation(const RoutedRequest& routed) {
 
 }  // namespace
 
-RequestHandler::RequestHandler(LimitOptions limits, Parts parts)
-    : limits_(limits), parts_(std::move(parts)), complaints_(*parts_.clock, kComplaintInterval) {}
+RequestHandler::RequestHandler(LimitOptions limits, Deps deps)
+    : limits_(limits), deps_(std::move(deps)), complaints_(*deps_.clock, kComplaintInterval) {}
 
 http::HttpResponse RequestHandler::Handle(const http::HttpRequest& request) {
-  const MonotonicTime start = parts_.clock->MonotonicNow();
+  const MonotonicTime start = deps_.clock->MonotonicNow();
   RoutedRequest routed = Route(request.method, request.target, limits_.request_timeout);
   const Style style = StyleOf(request, routed);
   http::HttpResponse response = Answer(request, &routed, style, start);
@@ -98,9 +98,9 @@ http::HttpResponse RequestHandler::Handle(const http::HttpRequest& request) {
   if (http::FindHeader(response.headers, "Cache-Control").empty()) {
     response.headers.emplace_back("Cache-Control", "no-cache, private");
   }
-  const absl::Duration took = parts_.clock->MonotonicNow() - start;
-  parts_.self_metrics->Count(routed, response.status, took,
-                             response.body == nullptr ? 0 : response.body->size());
+  const absl::Duration took = deps_.clock->MonotonicNow() - start;
+  deps_.self_metrics->Count(routed, response.status, took,
+                            response.body == nullptr ? 0 : response.body->size());
   if (spdlog::should_log(spdlog::level::debug)) {
     spdlog::debug("{} {} {} {}", request.method, Shown(request.target), response.status,
                   absl::FormatDuration(took));
@@ -109,14 +109,14 @@ http::HttpResponse RequestHandler::Handle(const http::HttpRequest& request) {
 }
 
 http::HttpResponse RequestHandler::TooManyReviews() {
-  ++parts_.self_metrics->refused_reviews;
+  ++deps_.self_metrics->refused_reviews;
   return TooManyRequests();
 }
 
 http::HttpResponse RequestHandler::Answer(const http::HttpRequest& request, RoutedRequest* routed,
                                           const Style& style, MonotonicTime start) {
   if (routed->early_error.has_value()) return StatusResponse(*routed->early_error, style);
-  const absl::StatusOr<UserPtr> user = parts_.authenticator->Authenticate(request);
+  const absl::StatusOr<UserPtr> user = deps_.authenticator->Authenticate(request);
   if (absl::IsResourceExhausted(user.status())) return TooManyReviews();
   if (!user.ok()) {
     spdlog::debug("authentication failed: {}", Shown(user.status().message()));
@@ -127,9 +127,9 @@ http::HttpResponse RequestHandler::Answer(const http::HttpRequest& request, Rout
         ForbiddenStatus(**user, routed->attributes, "impersonation is not supported here"), style);
   }
   if (IsProbe(*routed)) return Authorized(request, routed, style, **user, start);
-  const InFlight in_flight(&parts_.self_metrics->in_flight);
+  const InFlight in_flight(&deps_.self_metrics->in_flight);
   if (in_flight.now() > limits_.max_in_flight && !(*user)->InGroup(kMastersGroup)) {
-    ++parts_.self_metrics->refused_in_flight;
+    ++deps_.self_metrics->refused_in_flight;
     return TooManyRequests();
   }
   return Authorized(request, routed, style, **user, start);
@@ -138,7 +138,7 @@ http::HttpResponse RequestHandler::Answer(const http::HttpRequest& request, Rout
 http::HttpResponse RequestHandler::Authorized(const http::HttpRequest& request,
                                               RoutedRequest* routed, const Style& style,
                                               const User& user, MonotonicTime start) {
-  const absl::StatusOr<Decision> decision = parts_.authorizer->Authorize(user, routed->attributes);
+  const absl::StatusOr<Decision> decision = deps_.authorizer->Authorize(user, routed->attributes);
   if (absl::IsResourceExhausted(decision.status())) return TooManyReviews();
   if (!decision.ok()) {
     if (complaints_.Due("authorization")) {
@@ -161,14 +161,14 @@ http::HttpResponse RequestHandler::Authorized(const http::HttpRequest& request,
 http::HttpResponse RequestHandler::Debug(const RoutedRequest& routed, const Style& style,
                                          const adapter::Providers& providers) {
   const bool rules = routed.endpoint == Endpoint::kDebugRules;
-  if (rules ? !parts_.debug_rules : !parts_.debug_decisions) {
-    return parts_.documents->Index(404, providers);
+  if (rules ? !deps_.debug_rules : !deps_.debug_decisions) {
+    return deps_.documents->Index(404, providers);
   }
   Style plain = style;
   plain.media = MediaType();
   std::string json =
-      rules ? parts_.debug_rules()
-            : parts_.debug_decisions([&](const char* name) { return routed.query.Value(name); });
+      rules ? deps_.debug_rules()
+            : deps_.debug_decisions([&](const char* name) { return routed.query.Value(name); });
   return Ok("application/json",
             std::make_shared<const std::string>(Restyle(std::move(json), plain)), plain);
 }
@@ -176,11 +176,11 @@ http::HttpResponse RequestHandler::Debug(const RoutedRequest& routed, const Styl
 http::HttpResponse RequestHandler::Dispatch(const http::HttpRequest& request,
                                             const RoutedRequest& routed, const Style& style,
                                             MonotonicTime start) {
-  const adapter::Providers providers = parts_.providers();
+  const adapter::Providers providers = deps_.providers();
   // A group that is off has no routes at all, hence no errors of its own.
-  const bool off = !routed.group.empty() && !parts_.documents->Serves(routed.group, "", providers);
+  const bool off = !routed.group.empty() && !deps_.documents->Serves(routed.group, "", providers);
   if (routed.endpoint == Endpoint::kUnknownPath || off) {
-    return parts_.documents->Index(404, providers);
+    return deps_.documents->Index(404, providers);
   }
   // Paths and methods come before what is accepted, parameters after it.
   const bool no_route =
@@ -188,11 +188,11 @@ http::HttpResponse RequestHandler::Dispatch(const http::HttpRequest& request,
   if (no_route) return StatusResponse(*routed.error, style);
   switch (routed.endpoint) {
     case Endpoint::kIndex:
-      return parts_.documents->Index(200, providers);
+      return deps_.documents->Index(200, providers);
     case Endpoint::kHealth:
-      return parts_.documents->Health(routed, providers);
+      return deps_.documents->Health(routed, providers);
     case Endpoint::kMetrics: {
-      http::HttpResponse response = PlainText(200, parts_.metrics_text());
+      http::HttpResponse response = PlainText(200, deps_.metrics_text());
       response.content_type = "text/plain; version=0.0.4; charset=utf-8";
       return response;
     }
@@ -200,14 +200,14 @@ http::HttpResponse RequestHandler::Dispatch(const http::HttpRequest& request,
       if (!NamesType(request.Header("Accept"), {"application/json"})) {
         return StatusResponse(wire::NoRepresentation({"application/json"}), style);
       }
-      return parts_.documents->Version();
+      return deps_.documents->Version();
     case Endpoint::kDebugRules:
     case Endpoint::kDebugDecisions:
       return Debug(routed, style, providers);
     case Endpoint::kOpenApiV2:
     case Endpoint::kOpenApiV3Index:
     case Endpoint::kOpenApiV3:
-      return parts_.documents->OpenApi(request, routed, style, providers);
+      return deps_.documents->OpenApi(request, routed, style, providers);
     default:
       break;
   }
@@ -226,7 +226,7 @@ http::HttpResponse RequestHandler::Api(const http::HttpRequest& request,
     // Only a good answer has to be acceptable.
     if (routed.error.has_value()) return StatusResponse(*routed.error, style);
     http::HttpResponse response =
-        parts_.metrics->Serve(request.target, routed, style, providers, deadline);
+        deps_.metrics->Serve(request.target, routed, style, providers, deadline);
     return response.status == 200 && !style.acceptable ? StatusResponse(unacceptable, style)
                                                        : response;
   }
@@ -234,13 +234,13 @@ http::HttpResponse RequestHandler::Api(const http::HttpRequest& request,
   if (routed.error.has_value()) return StatusResponse(*routed.error, style);
   switch (routed.endpoint) {
     case Endpoint::kGroupList:
-      return parts_.documents->GroupList(request, style, providers);
+      return deps_.documents->GroupList(request, style, providers);
     case Endpoint::kGroup:
-      return parts_.documents->Group(routed, style, providers);
+      return deps_.documents->Group(routed, style, providers);
     case Endpoint::kResourceList:
-      return parts_.documents->ResourceList(routed, style, providers);
+      return deps_.documents->ResourceList(routed, style, providers);
     default:
-      return parts_.metrics->Serve(request.target, routed, style, providers, deadline);
+      return deps_.metrics->Serve(request.target, routed, style, providers, deadline);
   }
 }
 

@@ -25,7 +25,7 @@ namespace flyball::apiservice {
 
 class RequestHandler {
  public:
-  struct Parts {  // all outlive the handler
+  struct Deps {  // all outlive the handler
     Clock* clock = nullptr;
     Authenticator* authenticator = nullptr;
     Authorizer* authorizer = nullptr;
@@ -38,7 +38,7 @@ class RequestHandler {
     DebugPage debug_decisions;                  // of /debug/decisions; empty: 404
   };
 
-  RequestHandler(LimitOptions limits, Parts parts);
+  RequestHandler(LimitOptions limits, Deps deps);
 
   http::HttpResponse Handle(const http::HttpRequest& request);
 
@@ -58,7 +58,7 @@ class RequestHandler {
                          MonotonicTime deadline);
 
   const LimitOptions limits_;
-  const Parts parts_;
+  const Deps deps_;
   adapter::LogLimiter complaints_;
 };
 

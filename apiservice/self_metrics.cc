@@ -15,7 +15,7 @@ using prometheus::MetricFamily;
 using prometheus::MetricType;
 using Labels = std::vector<ClientMetric::Label>;
 
-struct SlotLabels {
+struct KindLabels {
   const char* component;
   const char* group;
   const char* version;
@@ -24,8 +24,8 @@ struct SlotLabels {
   const char* verb;
 };
 
-// By SelfMetrics::SlotOf. Metric names are not told apart: there may be thousands.
-constexpr SlotLabels kSlotLabels[] = {
+// By SelfMetrics::KindOf. Metric names are not told apart: there may be thousands.
+constexpr KindLabels kKindLabels[] = {
     {"apiserver", "", "", "", "", "GET"},
     {"custom-metrics", "custom.metrics.k8s.io", "v1beta1", "*", "cluster", "LIST"},
     {"custom-metrics", "custom.metrics.k8s.io", "v1beta2", "*", "cluster", "LIST"},
@@ -36,10 +36,10 @@ constexpr SlotLabels kSlotLabels[] = {
     {"", "metrics.k8s.io", "v1beta1", "nodes", "resource", "GET"},
 };
 
-Labels LabelsOf(const SlotLabels& slot) {
-  return {{"component", slot.component}, {"dry_run", ""},          {"group", slot.group},
-          {"resource", slot.resource},   {"scope", slot.scope},    {"subresource", ""},
-          {"verb", slot.verb},           {"version", slot.version}};
+Labels LabelsOf(const KindLabels& kind) {
+  return {{"component", kind.component}, {"dry_run", ""},          {"group", kind.group},
+          {"resource", kind.resource},   {"scope", kind.scope},    {"subresource", ""},
+          {"verb", kind.verb},           {"version", kind.version}};
 }
 
 class Families {
@@ -194,7 +194,7 @@ void AddSources(const SelfMetrics::Sources& from, Families* out) {
 
 }  // namespace
 
-size_t SelfMetrics::SlotOf(const RoutedRequest& routed) {
+size_t SelfMetrics::KindOf(const RoutedRequest& routed) {
   switch (routed.endpoint) {
     case Endpoint::kCustomMetric:
       return routed.version == "v1beta1" ? 1 : 2;
@@ -211,20 +211,20 @@ size_t SelfMetrics::SlotOf(const RoutedRequest& routed) {
 
 void SelfMetrics::Count(const RoutedRequest& routed, int code, absl::Duration took,
                         size_t body_bytes) {
-  Slot& slot = slots_[SlotOf(routed)];
+  RequestMetrics& kind = by_kind_[KindOf(routed)];
   size_t index = 0;
   while (index + 1 < kCodes.size() && kCodes[index] != code) ++index;
-  slot.codes[index].fetch_add(1, std::memory_order_relaxed);
-  slot.seconds.Observe(absl::ToDoubleSeconds(took));
-  slot.bytes.Observe(static_cast<double>(body_bytes));
+  kind.codes[index].fetch_add(1, std::memory_order_relaxed);
+  kind.seconds.Observe(absl::ToDoubleSeconds(took));
+  kind.bytes.Observe(static_cast<double>(body_bytes));
 }
 
 std::string SelfMetrics::Text() const {
   Families families;
-  for (size_t s = 0; s < kSlots; ++s) {
-    const Labels labels = LabelsOf(kSlotLabels[s]);
+  for (size_t s = 0; s < kKinds; ++s) {
+    const Labels labels = LabelsOf(kKindLabels[s]);
     for (size_t c = 0; c < kCodes.size(); ++c) {
-      const double count = Value(slots_[s].codes[c]);
+      const double count = Value(by_kind_[s].codes[c]);
       if (count == 0) continue;
       Labels with_code = {{"code", kCodes[c] == 0 ? "other" : std::to_string(kCodes[c])}};
       with_code.insert(with_code.end(), labels.begin(), labels.end());
@@ -233,11 +233,11 @@ std::string SelfMetrics::Text() const {
     }
     families.AddHistogram("apiserver_request_duration_seconds",
                           "How long requests took, from the whole request to the answer made.",
-                          labels, slots_[s].seconds);
+                          labels, by_kind_[s].seconds);
     Labels size_labels = labels;  // as the library's: without dry_run
     size_labels.erase(size_labels.begin() + 1);
     families.AddHistogram("apiserver_response_sizes", "Bytes of the bodies of answers.",
-                          std::move(size_labels), slots_[s].bytes);
+                          std::move(size_labels), by_kind_[s].bytes);
   }
   families.Add("apiserver_current_inflight_requests", "Requests under way.", MetricType::Gauge,
                {{"request_kind", "readOnly"}}, static_cast<double>(in_flight.load()));

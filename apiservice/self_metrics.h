@@ -59,15 +59,15 @@ class SelfMetrics {
   static constexpr std::array<int, 19> kCodes = {200, 301, 304, 400, 401, 403, 404, 405, 406, 413,
                                                  414, 422, 429, 431, 500, 503, 504, 505, 0};
   // One for each kind of request that is told apart.
-  static constexpr size_t kSlots = 8;
-  struct Slot {
+  static constexpr size_t kKinds = 8;
+  struct RequestMetrics {
     std::array<std::atomic<uint64_t>, kCodes.size()> codes{};
     Histogram<kDurationBounds.size()> seconds{kDurationBounds};
     Histogram<kSizeBounds.size()> bytes{kSizeBounds};
   };
-  static size_t SlotOf(const RoutedRequest& routed);
+  static size_t KindOf(const RoutedRequest& routed);
 
-  std::array<Slot, kSlots> slots_;
+  std::array<RequestMetrics, kKinds> by_kind_;
 };
 
 }  // namespace flyball::apiservice

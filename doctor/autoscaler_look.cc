@@ -80,14 +80,14 @@ bool AreRivals(const Listed& a, const Listed& b, scaler::Mode default_mode) {
 
 void AutoscalerLooker::LookAtTarget(AutoscalerFacts& facts) {
   const scaler::ObjectReference& ref = facts.spec.scale_target;
-  const kube::ResourceInfo* kind = parts_.mapper.FindKind(GroupOf(ref.api_version), ref.kind);
+  const kube::ResourceInfo* kind = deps_.mapper.FindKind(GroupOf(ref.api_version), ref.kind);
   if (kind == nullptr) {
     facts.target_kind = absl::NotFoundError("no such kind");
     return;
   }
-  facts.scale = kube::GetScale(parts_.api, *kind, facts.spec.ns, ref.name);
+  facts.scale = kube::GetScale(deps_.api, *kind, facts.spec.ns, ref.name);
   if (facts.scale.ok()) return;
-  facts.target = parts_.api
+  facts.target = deps_.api
                      .Get(kube::ObjectPath(kind->name.group, kind->version, facts.spec.ns,
                                            kind->name.resource, ref.name))
                      .status();
@@ -97,11 +97,10 @@ void AutoscalerLooker::LookAtPods(AutoscalerFacts& facts) {
   facts.measured.ns = facts.spec.ns;
   if (!facts.scale.ok() || facts.scale->selector.empty()) return;
   facts.measured.selector = facts.scale->selector;
-  const auto listed =
-      ListObjects(parts_.server, {.resource = ResourceNamed("", "v1", "pods", "Pod"),
-                                  .ns = facts.spec.ns,
-                                  .label_selector = facts.scale->selector,
-                                  .timeout = parts_.timeout});
+  const auto listed = ListObjects(deps_.server, {.resource = ResourceNamed("", "v1", "pods", "Pod"),
+                                                 .ns = facts.spec.ns,
+                                                 .label_selector = facts.scale->selector,
+                                                 .timeout = deps_.timeout});
   facts.pods_read = listed.status();
   if (!listed.ok()) return;
   scaler::PodJsonReader reader;
@@ -118,13 +117,13 @@ AutoscalerFacts AutoscalerLooker::Look(const Listed& one, const std::vector<List
   facts.spec_error = one.error;
   facts.triggers = one.beyond.triggers.size();
   for (const Listed& other : all) {
-    if (!AreRivals(one, other, parts_.default_mode)) continue;
+    if (!AreRivals(one, other, deps_.default_mode)) continue;
     facts.rivals.push_back(absl::StrCat(other.own ? "autoscaler " : "hpa ", other.spec.name));
   }
   LookAtTarget(facts);
   LookAtPods(facts);
   for (const scaler::MetricSpec& metric : facts.spec.metrics) {
-    facts.metrics.push_back(parts_.metrics.Look(metric, facts.measured));
+    facts.metrics.push_back(deps_.metrics.Look(metric, facts.measured));
     facts.metrics.back().in_process = one.own;
   }
   return facts;

@@ -36,7 +36,7 @@ bool AreRivals(const Listed& a, const Listed& b, scaler::Mode default_mode);
 
 class AutoscalerLooker {
  public:
-  struct Parts {
+  struct Deps {
     http::HttpTransport& server;
     kube::ApiClient& api;
     const kube::RestMapper& mapper;
@@ -45,7 +45,7 @@ class AutoscalerLooker {
     absl::Duration timeout = absl::Seconds(10);
   };
 
-  explicit AutoscalerLooker(const Parts& parts) : parts_(parts) {}
+  explicit AutoscalerLooker(const Deps& deps) : deps_(deps) {}
 
   // `all`: every autoscaler that could be a rival.
   AutoscalerFacts Look(const Listed& one, const std::vector<Listed>& all);
@@ -54,7 +54,7 @@ class AutoscalerLooker {
   void LookAtTarget(AutoscalerFacts& facts);
   void LookAtPods(AutoscalerFacts& facts);
 
-  const Parts parts_;
+  const Deps deps_;
 };
 
 }  // namespace flyball::doctor

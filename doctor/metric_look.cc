@@ -69,18 +69,18 @@ std::vector<std::string> Similar(const std::string& name, const std::set<std::st
 // Follows one metric through the registry to the source.
 class Walker {
  public:
-  Walker(const MetricLooker::Parts& parts, const MetricSpec& spec, const MeasuredPods& measured)
-      : parts_(parts),
+  Walker(const MetricLooker::Deps& deps, const MetricSpec& spec, const MeasuredPods& measured)
+      : deps_(deps),
         spec_(spec),
         measured_(measured),
-        registry_(*parts.discovered->registry),
+        registry_(*deps.discovered->registry),
         names_(*registry_.names()) {}
 
   absl::StatusOr<Walk> Go() {
     if (spec_.type == MetricType::kExternal) {
       GoExternal();
     } else {
-      resource_ = ResourceOf(spec_, parts_.mapper);
+      resource_ = ResourceOf(spec_, deps_.mapper);
       if (resource_ == nullptr) return absl::NotFoundError("the described kind is not known");
       GoCustom();
     }
@@ -135,12 +135,12 @@ class Walker {
     for (const adapter::CustomMetricInfo& info : *registry_.custom_list()) {
       names.insert(info.metric);
       if (info.metric != spec_.metric.name) continue;
-      const kube::ResourceInfo* known = parts_.mapper.FindExact(info.resource);
+      const kube::ResourceInfo* known = deps_.mapper.FindExact(info.resource);
       const bool lost = !info.namespaced && known != nullptr && known->namespaced;
       walk_.made_for.push_back(
           absl::StrCat(info.resource.ToString(), lost ? " (without a namespace)" : ""));
     }
-    for (const adapter::DiscoveredRule& rule : parts_.discovered->custom) {
+    for (const adapter::DiscoveredRule& rule : deps_.discovered->custom) {
       if (rule.series == nullptr) continue;
       for (const auto& series : rule.series->series()) {
         if (!rule.rule->AcceptsSeries(series.name) ||
@@ -158,7 +158,7 @@ class Walker {
 
   std::vector<std::string> LabelsOf(const std::string& series) const {
     std::set<std::string> labels;
-    for (const auto* list : {&parts_.discovered->custom, &parts_.discovered->external}) {
+    for (const auto* list : {&deps_.discovered->custom, &deps_.discovered->external}) {
       for (const adapter::DiscoveredRule& rule : *list) {
         if (rule.series == nullptr) continue;
         for (const auto& one : rule.series->series()) {
@@ -196,7 +196,7 @@ class Walker {
     walk_.asked = promql.status();
     if (!promql.ok()) return;
     walk_.promql = *std::move(promql);
-    const auto result = parts_.source->Query(walk_.promql, parts_.now, parts_.timeout);
+    const auto result = deps_.source->Query(walk_.promql, deps_.now, deps_.timeout);
     walk_.asked = result.status();
     if (result.ok()) walk_.samples = (*result)->samples.size();
   }
@@ -209,9 +209,8 @@ class Walker {
     if (within_namespace && !walk_.namespace_label.empty()) {
       matchers.AddEqual(walk_.namespace_label, measured_.ns);
     }
-    const auto result =
-        parts_.source->Query(absl::StrCat("count by (", label, ") ({", matchers.Join(), "})"),
-                             parts_.now, parts_.timeout);
+    const auto result = deps_.source->Query(
+        absl::StrCat("count by (", label, ") ({", matchers.Join(), "})"), deps_.now, deps_.timeout);
     std::vector<std::string> values;
     if (!result.ok()) return values;
     for (const adapter::Sample& sample : (*result)->samples) {
@@ -249,7 +248,7 @@ class Walker {
     if (walk_.objects_that_exist == 0) walk_.better_label = LabelWithNames(walk_.object_label);
   }
 
-  const MetricLooker::Parts& parts_;
+  const MetricLooker::Deps& deps_;
   const MetricSpec& spec_;
   const MeasuredPods& measured_;
   const adapter::SeriesRegistry& registry_;
@@ -296,8 +295,8 @@ absl::StatusOr<std::string> MetricPath(const MetricSpec& spec, absl::string_view
                       http::UrlEscape(spec.described_object.name), "/", metric, query);
 }
 
-MetricLooker::MetricLooker(const Parts& parts) : parts_(parts) {
-  const absl::StatusOr<std::string> group = parts_.api.Get(absl::StrCat("/apis/", kCustomGroup));
+MetricLooker::MetricLooker(const Deps& deps) : deps_(deps) {
+  const absl::StatusOr<std::string> group = deps_.api.Get(absl::StrCat("/apis/", kCustomGroup));
   custom_version_ = group.ok() ? ReadPreferredVersion(*group).value_or("") : "";
   if (custom_version_ != "v1beta1") custom_version_ = "v1beta2";
   custom_names_ = NamesOf(absl::StrCat("/apis/", kCustomGroup, "/", custom_version_));
@@ -305,7 +304,7 @@ MetricLooker::MetricLooker(const Parts& parts) : parts_(parts) {
 }
 
 MetricLooker::Names MetricLooker::NamesOf(const std::string& path) {
-  const absl::StatusOr<std::string> json = parts_.api.Get(path);
+  const absl::StatusOr<std::string> json = deps_.api.Get(path);
   if (!json.ok()) return std::nullopt;
   auto names = ReadResourceNames(*json);
   return names.ok() ? Names(*std::move(names)) : std::nullopt;
@@ -315,7 +314,7 @@ std::optional<bool> MetricLooker::Listed(const MetricSpec& spec) const {
   std::string name = spec.metric.name;
   const bool external = spec.type == MetricType::kExternal;
   if (!external) {
-    const kube::ResourceInfo* resource = ResourceOf(spec, parts_.mapper);
+    const kube::ResourceInfo* resource = ResourceOf(spec, deps_.mapper);
     if (resource == nullptr) return std::nullopt;
     name = absl::StrCat(resource->name.ToString(), "/", name);
   }
@@ -326,18 +325,18 @@ std::optional<bool> MetricLooker::Listed(const MetricSpec& spec) const {
 
 absl::StatusOr<std::vector<MetricItem>> MetricLooker::Ask(const MetricSpec& spec,
                                                           const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string json, parts_.api.Get(path));
+  ASSIGN_OR_RETURN(const std::string json, deps_.api.Get(path));
   const bool usage =
       spec.type == MetricType::kResource || spec.type == MetricType::kContainerResource;
   return usage ? ReadPodUsage(json, spec.resource, spec.container) : ReadMetricValues(json);
 }
 
 absl::StatusOr<Walk> MetricLooker::WalkFrom(const MetricSpec& spec, const MeasuredPods& measured) {
-  if (parts_.discovered == nullptr || parts_.source == nullptr ||
-      parts_.discovered->registry == nullptr) {
+  if (deps_.discovered == nullptr || deps_.source == nullptr ||
+      deps_.discovered->registry == nullptr) {
     return absl::FailedPreconditionError("no rules and Prometheus to walk to");
   }
-  return Walker(parts_, spec, measured).Go();
+  return Walker(deps_, spec, measured).Go();
 }
 
 MetricFacts MetricLooker::Look(const MetricSpec& spec, const MeasuredPods& measured) {
@@ -345,7 +344,7 @@ MetricFacts MetricLooker::Look(const MetricSpec& spec, const MeasuredPods& measu
   facts.spec = spec;
   if (!spec.metric.selector_error.empty()) return facts;
   const absl::StatusOr<std::string> path =
-      MetricPath(spec, measured.ns, measured.selector, custom_version_, parts_.mapper);
+      MetricPath(spec, measured.ns, measured.selector, custom_version_, deps_.mapper);
   if (!path.ok()) {
     facts.answer = path.status();
     return facts;

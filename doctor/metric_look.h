@@ -29,7 +29,7 @@ absl::StatusOr<std::string> MetricPath(const scaler::MetricSpec& spec, absl::str
 
 class MetricLooker {
  public:
-  struct Parts {
+  struct Deps {
     kube::ApiClient& api;
     const kube::RestMapper& mapper;
     const Discovered* discovered = nullptr;   // nullptr: no rules to walk
@@ -38,7 +38,7 @@ class MetricLooker {
     absl::Duration timeout = absl::Seconds(10);
   };
 
-  explicit MetricLooker(const Parts& parts);
+  explicit MetricLooker(const Deps& deps);
 
   MetricFacts Look(const scaler::MetricSpec& spec, const MeasuredPods& measured);
 
@@ -50,7 +50,7 @@ class MetricLooker {
   Names NamesOf(const std::string& path);
   absl::StatusOr<Walk> WalkFrom(const scaler::MetricSpec& spec, const MeasuredPods& measured);
 
-  const Parts parts_;
+  const Deps deps_;
   std::string custom_version_;
   Names custom_names_, external_names_;
 };

@@ -26,13 +26,13 @@ class RuleCoverage {
   std::vector<Unused> NeverAsked() const;
 
  private:
-  struct Entry {
+  struct FieldUse {
     Unused label;
     std::shared_ptr<std::atomic<bool>> used;
   };
   std::shared_ptr<std::atomic<bool>> Add(std::string where, std::string field);
 
-  std::vector<Entry> entries_;
+  std::vector<FieldUse> fields_;
   std::shared_ptr<const rules::CompiledRules> rules_;
 };
 

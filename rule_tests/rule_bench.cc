@@ -112,7 +112,7 @@ class RuleBench::Impl {
         health_({}),
         documents_({}, &health_, &clock_),
         metrics_(&clock_, {.response_cache_entries = 0}),
-        handler_({}, HandlerParts()) {}
+        handler_({}, HandlerDeps()) {}
 
   absl::Status Load(const RuleTestFile& file) {
     for (const InputSeries& series : file.input_series) {
@@ -137,7 +137,7 @@ class RuleBench::Impl {
     }
     if (rules->resource) {
       providers_.resource = std::make_shared<adapter::ResourceProvider>(
-          adapter::ResourceProvider::Parts{.answering = answering_, .pool = pool_},
+          adapter::ResourceProvider::Deps{.answering = answering_, .pool = pool_},
           *rules->resource);
     }
   }
@@ -158,17 +158,17 @@ class RuleBench::Impl {
 
  private:
   // Everybody may everything; nothing is remembered from one request to the next.
-  apiservice::RequestHandler::Parts HandlerParts() {
-    apiservice::RequestHandler::Parts parts;
-    parts.clock = &clock_;
-    parts.authenticator = &authenticator_;
-    parts.authorizer = &authorizer_;
-    parts.documents = &documents_;
-    parts.metrics = &metrics_;
-    parts.self_metrics = &self_metrics_;
-    parts.providers = [this] { return providers_; };
-    parts.metrics_text = [] { return std::string(); };
-    return parts;
+  apiservice::RequestHandler::Deps HandlerDeps() {
+    apiservice::RequestHandler::Deps deps;
+    deps.clock = &clock_;
+    deps.authenticator = &authenticator_;
+    deps.authorizer = &authorizer_;
+    deps.documents = &documents_;
+    deps.metrics = &metrics_;
+    deps.self_metrics = &self_metrics_;
+    deps.providers = [this] { return providers_; };
+    deps.metrics_text = [] { return std::string(); };
+    return deps;
   }
 
   SimulatedClock clock_;

@@ -22,11 +22,11 @@ class FakeResourceNames final : public ResourceNames {
                                          absl::string_view resource) const override {
     const std::string name = absl::AsciiStrToLower(resource);
     for (const bool prefix : {false, true}) {
-      for (const Entry& entry : entries_) {
-        if (name != entry.name.resource && name != entry.singular) continue;
-        if (group.empty() || entry.name.group == group ||
-            (prefix && absl::StartsWith(entry.name.group, group))) {
-          return entry.name;
+      for (const NamedResource& named : resources_) {
+        if (name != named.name.resource && name != named.singular) continue;
+        if (group.empty() || named.name.group == group ||
+            (prefix && absl::StartsWith(named.name.group, group))) {
+          return named.name;
         }
       }
     }
@@ -34,18 +34,18 @@ class FakeResourceNames final : public ResourceNames {
   }
 
   std::string Singular(const GroupResource& resource) const override {
-    for (const Entry& entry : entries_) {
-      if (entry.name == resource) return entry.singular;
+    for (const NamedResource& named : resources_) {
+      if (named.name == resource) return named.singular;
     }
     return resource.resource;
   }
 
  private:
-  struct Entry {
+  struct NamedResource {
     GroupResource name;
     std::string singular;
   };
-  const std::vector<Entry> entries_ = {
+  const std::vector<NamedResource> resources_ = {
       {{"", "pods"}, "pod"},
       {{"", "services"}, "service"},
       {{"", "namespaces"}, "namespace"},

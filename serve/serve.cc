@@ -59,10 +59,10 @@ class Service {
     ASSIGN_OR_RETURN(objects_, MakeObjects(flags_));
     ASSIGN_OR_RETURN(source_, MakePrometheusSource(flags_, clock_, &adapter_metrics_));
     adapter_ =
-        std::make_unique<adapter::Adapter>(adapter::Adapter::Parts{.source = *source_,
-                                                                   .directory = *objects_.directory,
-                                                                   .clock = clock_,
-                                                                   .metrics = &adapter_metrics_},
+        std::make_unique<adapter::Adapter>(adapter::Adapter::Deps{.source = *source_,
+                                                                  .directory = *objects_.directory,
+                                                                  .clock = clock_,
+                                                                  .metrics = &adapter_metrics_},
                                            AdapterOptions(), rule_file_->Rules());
     if (flags_.scaler.enabled) {
       ASSIGN_OR_RETURN(

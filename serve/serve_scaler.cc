@@ -67,27 +67,27 @@ std::string NewIdentity() {
 
 class ServeScaler::Impl {
  public:
-  Impl(const ServeFlags& flags, const Parts& parts, http::TransportOptions server,
+  Impl(const ServeFlags& flags, const Deps& deps, http::TransportOptions server,
        std::unique_ptr<http::HttpTransport> own, const std::string& ns)
       : flags_(flags.scaler),
-        clock_(parts.clock),
+        clock_(deps.clock),
         server_(std::move(server)),
         identity_(NewIdentity()),
         transport_(std::move(own)),
         client_(*transport_,
                 std::min(WriteTimeout(flags.scaler), flags.scaler.lease_renew_deadline / 2)),
         leases_(scaler::MakeLeaseStore(client_, ns)),
-        state_(StateOptions(flags.scaler, ns), client_, parts.clock),
-        election_(ElectionOptionsFrom(flags.scaler, ns, identity_), *leases_, &state_, parts.clock),
+        state_(StateOptions(flags.scaler, ns), client_, deps.clock),
+        election_(ElectionOptionsFrom(flags.scaler, ns, identity_), *leases_, &state_, deps.clock),
         sole_(state_),
-        advise_(flags.scaler.sync_period, parts.clock),
-        shadow_({.period = flags.scaler.sync_period}, parts.clock),
+        advise_(flags.scaler.sync_period, deps.clock),
+        shadow_({.period = flags.scaler.sync_period}, deps.clock),
         fresh_(std::make_shared<FreshMetrics>([this] { metrics_.Refresh(sources_); })),
-        metrics_(fresh_->registry(), parts.clock),
+        metrics_(fresh_->registry(), deps.clock),
         scaler_({.make_transport = [this] { return http::MakeHttpTransport(server_); },
-                 .directory = parts.directory,
-                 .providers = parts.providers,
-                 .clock = parts.clock,
+                 .directory = deps.directory,
+                 .providers = deps.providers,
+                 .clock = deps.clock,
                  .ownership = Owner(),
                  .observers = {&log_, &metrics_, &shadow_, &advise_, &state_}},
                 ScalerOptionsFrom(flags.scaler)) {
@@ -181,7 +181,7 @@ class ServeScaler::Impl {
 };
 
 absl::StatusOr<std::unique_ptr<ServeScaler>> ServeScaler::Make(const ServeFlags& flags,
-                                                               const Parts& parts) {
+                                                               const Deps& deps) {
   const bool own = !flags.scaler.kubeconfig.empty();
   ASSIGN_OR_RETURN(http::TransportOptions server,
                    ClusterTransportOptions(own ? flags.scaler.kubeconfig : flags.lister_kubeconfig,
@@ -195,7 +195,7 @@ absl::StatusOr<std::unique_ptr<ServeScaler>> ServeScaler::Make(const ServeFlags&
   }
   ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> transport, http::MakeHttpTransport(server));
   return std::unique_ptr<ServeScaler>(new ServeScaler(
-      std::make_unique<Impl>(flags, parts, std::move(server), std::move(transport), ns)));
+      std::make_unique<Impl>(flags, deps, std::move(server), std::move(transport), ns)));
 }
 
 ServeScaler::ServeScaler(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -26,7 +26,7 @@ namespace flyball::serve {
 
 class ServeScaler {
  public:
-  struct Parts {  // all outlive the scaler
+  struct Deps {  // all outlive the scaler
     kube::ObjectDirectory& directory;
     std::function<adapter::Providers()> providers;  // of the rules
     Clock& clock;
@@ -34,7 +34,7 @@ class ServeScaler {
 
   // kInvalidArgument, kFailedPrecondition: the flag and what is wrong.
   static absl::StatusOr<std::unique_ptr<ServeScaler>> Make(const ServeFlags& flags,
-                                                           const Parts& parts);
+                                                           const Deps& deps);
   ~ServeScaler();  // stops
   ServeScaler(const ServeScaler&) = delete;
   ServeScaler& operator=(const ServeScaler&) = delete;

@@ -59,13 +59,13 @@ class ExpiringCache {
   }
 
  private:
-  struct Entry {
+  struct CachedValue {
     std::string key;
     Value value;
     size_t bytes;
     MonotonicTime until;
   };
-  using Place = typename std::list<Entry>::iterator;
+  using Place = typename std::list<CachedValue>::iterator;
 
   void Drop(Place entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     bytes_ -= entry->bytes;
@@ -85,7 +85,7 @@ class ExpiringCache {
 
   const size_t max_entries_, max_bytes_;
   mutable absl::Mutex mutex_;
-  std::list<Entry> entries_ ABSL_GUARDED_BY(mutex_);  // most recently used first
+  std::list<CachedValue> entries_ ABSL_GUARDED_BY(mutex_);  // most recently used first
   // Keys are views of the entries' own.
   absl::flat_hash_map<absl::string_view, Place> index_ ABSL_GUARDED_BY(mutex_);
   size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;

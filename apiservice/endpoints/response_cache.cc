@@ -14,12 +14,12 @@ ResponseCache::Shard& ResponseCache::ShardOf(absl::string_view key) {
   return shards_[absl::Hash<absl::string_view>()(key) % kShards];
 }
 
-size_t ResponseCache::BytesOf(const Entry& entry) {
+size_t ResponseCache::BytesOf(const KeyedResponse& entry) {
   constexpr size_t kOverhead = 256;
   return entry.key.size() + entry.response->body->size() + kOverhead;
 }
 
-void ResponseCache::Drop(Shard& shard, std::list<Entry>::iterator entry) {
+void ResponseCache::Drop(Shard& shard, std::list<KeyedResponse>::iterator entry) {
   shard.bytes -= BytesOf(*entry);
   shard.index.erase(entry->key);
   shard.entries.erase(entry);
@@ -54,7 +54,7 @@ void ResponseCache::Put(absl::string_view key, std::shared_ptr<const CachedRespo
     Drop(shard, found->second);
   }
   DropStale(shard, now);
-  Entry entry = {std::string(key), std::move(response)};
+  KeyedResponse entry = {std::string(key), std::move(response)};
   const size_t bytes = BytesOf(entry);
   if (bytes > max_bytes_) return;
   while (!shard.entries.empty() &&

@@ -47,21 +47,22 @@ class ResponseCache {
 
  private:
   static constexpr size_t kShards = 4;
-  struct Entry {
+  struct KeyedResponse {
     std::string key;
     std::shared_ptr<const CachedResponse> response;
   };
   struct Shard {
     mutable absl::Mutex mutex;
-    std::list<Entry> entries ABSL_GUARDED_BY(mutex);  // most recently used first
-    absl::flat_hash_map<absl::string_view, std::list<Entry>::iterator> index ABSL_GUARDED_BY(mutex);
+    std::list<KeyedResponse> entries ABSL_GUARDED_BY(mutex);  // most recently used first
+    absl::flat_hash_map<absl::string_view, std::list<KeyedResponse>::iterator> index
+        ABSL_GUARDED_BY(mutex);
     size_t bytes ABSL_GUARDED_BY(mutex) = 0;
     MonotonicTime next_look ABSL_GUARDED_BY(mutex) = -absl::InfiniteDuration();
   };
-  static void Drop(Shard& shard, std::list<Entry>::iterator entry)
+  static void Drop(Shard& shard, std::list<KeyedResponse>::iterator entry)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
   static void DropStale(Shard& shard, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
-  static size_t BytesOf(const Entry& entry);
+  static size_t BytesOf(const KeyedResponse& entry);
   Shard& ShardOf(absl::string_view key);
 
   const size_t max_entries_;  // of one shard

@@ -15,7 +15,7 @@
 namespace flyball::promql {
 namespace {
 
-struct Group {
+struct LabelGroup {
   LabelSet labels;
   std::vector<double> values;
 };
@@ -70,7 +70,7 @@ double Extreme(const std::vector<double>& values, bool largest) {
   return best;
 }
 
-double Reduce(const std::string& op, Group group, double param, Dialect dialect) {
+double Reduce(const std::string& op, LabelGroup group, double param, Dialect dialect) {
   if (op == "sum") return Sum(group.values, dialect);
   if (op == "avg") return Average(group.values, dialect);
   if (op == "min") return Extreme(group.values, false);
@@ -127,7 +127,7 @@ absl::StatusOr<Vector> Aggregate(const Aggregation& aggregation, const Aggregati
     return absl::FailedPreconditionError(absl::StrCat("invalid label name ", Quote(param.label)));
   }
 
-  std::vector<Group> groups;
+  std::vector<LabelGroup> groups;
   absl::flat_hash_map<LabelSet, size_t> index;
   for (const Element& element : vector) {
     LabelSet key = GroupLabels(element.labels, aggregation.grouping);
@@ -138,7 +138,7 @@ absl::StatusOr<Vector> Aggregate(const Aggregation& aggregation, const Aggregati
   }
   Vector result;
   result.reserve(groups.size());
-  for (Group& group : groups) {
+  for (LabelGroup& group : groups) {
     LabelSet labels = std::move(group.labels);
     result.push_back({std::move(labels), Reduce(op, std::move(group), param.number, dialect)});
   }

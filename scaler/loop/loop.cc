@@ -24,12 +24,12 @@ bool IsPushed(const Managed& managed) {
 
 }  // namespace
 
-Loop::Loop(Parts parts, const Options& options) : parts_(std::move(parts)), options_(options) {}
+Loop::Loop(Deps deps, const Options& options) : deps_(std::move(deps)), options_(options) {}
 Loop::~Loop() {
   // Ended outside the lock: a trigger's end waits for its callback, which may be about to Wake.
-  decltype(entries_) gone;
+  decltype(tracked_) gone;
   absl::MutexLock lock(&mutex_);
-  gone.swap(entries_);
+  gone.swap(tracked_);
 }
 
 // ---- what there is ------------------------------------------------------------------------------
@@ -42,13 +42,14 @@ absl::Duration Loop::SlotsOf(const Managed& managed) const {
   return managed.own.cadence.on_sample ? kSampleInterval : PeriodOf(managed);
 }
 
-void Loop::Schedule(Entry& entry, MonotonicTime now) {
-  const absl::Duration slots = SlotsOf(*entry.latest);
+void Loop::Schedule(TrackedAutoscaler& tracked, MonotonicTime now) {
+  const absl::Duration slots = SlotsOf(*tracked.latest);
   const bool regular =
-      slots == entry.slots && entry.regular_slot <= now && entry.regular_slot + slots > now;
-  entry.slots = slots;
-  entry.regular_slot = regular ? entry.regular_slot + slots : NextSlot(entry.key.ns, slots, now);
-  schedule_.Set(entry, entry.regular_slot);
+      slots == tracked.slots && tracked.regular_slot <= now && tracked.regular_slot + slots > now;
+  tracked.slots = slots;
+  tracked.regular_slot =
+      regular ? tracked.regular_slot + slots : NextSlot(tracked.key.ns, slots, now);
+  schedule_.Set(tracked, tracked.regular_slot);
 }
 
 // Our own kind is decided as soon as its spec is another one: who waits for a push may have a
@@ -64,11 +65,11 @@ void Loop::OwnershipChanged() {
   ++ownership_epoch_;
   {
     absl::MutexLock lock(&mutex_);
-    for (const auto& [key, entry] : entries_) {
-      if (IsPushed(*entry->latest)) WakeEntry(*entry);  // its streams are opened or closed
+    for (const auto& [key, tracked] : tracked_) {
+      if (IsPushed(*tracked->latest)) WakeTracked(*tracked);  // its streams are opened or closed
     }
   }
-  parts_.wake_up();
+  deps_.wake_up();
 }
 
 void Loop::OnAutoscaler(ManagedPtr managed) {
@@ -76,233 +77,233 @@ void Loop::OnAutoscaler(ManagedPtr managed) {
   ManagedPtr before;
   {
     absl::MutexLock lock(&mutex_);
-    std::unique_ptr<Entry>& entry = entries_[managed->key];
-    const bool fresh = entry == nullptr;
-    if (fresh) entry = std::make_unique<Entry>(managed->key);
+    std::unique_ptr<TrackedAutoscaler>& tracked = tracked_[managed->key];
+    const bool fresh = tracked == nullptr;
+    if (fresh) tracked = std::make_unique<TrackedAutoscaler>(managed->key);
     const bool other_cadence =
-        fresh || entry->latest == nullptr || SlotsOf(*entry->latest) != SlotsOf(*managed);
-    before = std::exchange(entry->latest, managed);
-    const bool was_gone = std::exchange(entry->gone, false);
+        fresh || tracked->latest == nullptr || SlotsOf(*tracked->latest) != SlotsOf(*managed);
+    before = std::exchange(tracked->latest, managed);
+    const bool was_gone = std::exchange(tracked->gone, false);
     if (was_gone || (before != nullptr && before->autoscaler.uid != managed->autoscaler.uid)) {
-      entry->recreated = true;
+      tracked->recreated = true;
     }
-    if (entry->group_at_rest != nullptr) {
-      Leave(*entry, /*at_once=*/other_cadence);
+    if (tracked->group_at_rest != nullptr) {
+      Leave(*tracked, /*at_once=*/other_cadence);
     } else if (other_cadence) {
-      Schedule(*entry, parts_.clock.MonotonicNow());
+      Schedule(*tracked, deps_.clock.MonotonicNow());
     }
     wake = other_cadence;
     if (IsNews(before.get(), *managed)) {
-      WakeEntry(*entry);
+      WakeTracked(*tracked);
       wake = true;
     }
   }
-  if (wake) parts_.wake_up();
+  if (wake) deps_.wake_up();
   // Of an HPA that we only watch, the status is the stock controller's.
   if (before == nullptr || managed->key.kind != AutoscalerKind::kHpa ||
       EffectiveMode(*managed, options_.mode) == Mode::kAct ||
       SemanticallyEqual(before->autoscaler.status, managed->autoscaler.status)) {
     return;
   }
-  for (DecisionObserver* observer : parts_.observers) observer->OnForeignStatus(managed);
+  for (DecisionObserver* observer : deps_.observers) observer->OnForeignStatus(managed);
 }
 
 void Loop::OnGone(const AutoscalerKey& key) {
-  parts_.pods.Retire(key);  // it is nobody's rival any more
+  deps_.pods.Retire(key);  // it is nobody's rival any more
   absl::MutexLock lock(&mutex_);
-  const auto found = entries_.find(key);
-  if (found == entries_.end()) return;
+  const auto found = tracked_.find(key);
+  if (found == tracked_.end()) return;
   found->second->gone = true;  // forgotten at its next slot
   if (found->second->group_at_rest != nullptr) Leave(*found->second, /*at_once=*/false);
 }
 
-void Loop::WakeEntry(Entry& entry) {
-  entry.woken = true;
-  if (entry.busy) {
-    entry.again = true;
-  } else if (entry.group_at_rest != nullptr) {
-    Leave(entry, /*at_once=*/true);
+void Loop::WakeTracked(TrackedAutoscaler& tracked) {
+  tracked.woken = true;
+  if (tracked.busy) {
+    tracked.again = true;
+  } else if (tracked.group_at_rest != nullptr) {
+    Leave(tracked, /*at_once=*/true);
   } else {
-    schedule_.Set(entry, parts_.clock.MonotonicNow());
+    schedule_.Set(tracked, deps_.clock.MonotonicNow());
   }
 }
 
 void Loop::Wake(const AutoscalerKey& key) {
   {
     absl::MutexLock lock(&mutex_);
-    const auto found = entries_.find(key);
-    if (found == entries_.end()) return;
-    WakeEntry(*found->second);
+    const auto found = tracked_.find(key);
+    if (found == tracked_.end()) return;
+    WakeTracked(*found->second);
   }
-  parts_.wake_up();
+  deps_.wake_up();
 }
 
-// Of an object that was made anew while this one is forgotten, the entry begins anew too.
-void Loop::Erase(Entry& entry) {
-  parts_.pods.Forget(entry.key);
-  for (DecisionObserver* observer : parts_.observers) observer->OnForgotten(entry.key);
-  std::unique_ptr<Entry> forgotten;  // ends outside the lock
+// Of an object that was made anew while this one is forgotten, what is tracked begins anew too.
+void Loop::Erase(TrackedAutoscaler& tracked) {
+  deps_.pods.Forget(tracked.key);
+  for (DecisionObserver* observer : deps_.observers) observer->OnForgotten(tracked.key);
+  std::unique_ptr<TrackedAutoscaler> forgotten;  // ends outside the lock
   {
     absl::MutexLock lock(&mutex_);
-    const auto found = entries_.find(entry.key);
-    schedule_.Remove(entry);
+    const auto found = tracked_.find(tracked.key);
+    schedule_.Remove(tracked);
     forgotten = std::move(found->second);
     if (forgotten->gone) {
-      entries_.erase(found);
+      tracked_.erase(found);
       return;
     }
-    found->second = std::make_unique<Entry>(forgotten->key);
+    found->second = std::make_unique<TrackedAutoscaler>(forgotten->key);
     found->second->latest = forgotten->latest;
-    Schedule(*found->second, parts_.clock.MonotonicNow());
+    Schedule(*found->second, deps_.clock.MonotonicNow());
   }
-  parts_.wake_up();
+  deps_.wake_up();
 }
 
 // ---- a cycle ------------------------------------------------------------------------------------
 
 DecideStep::Times Loop::Now() const {
-  return {.wall = parts_.clock.WallNow(), .monotonic = parts_.clock.MonotonicNow()};
+  return {.wall = deps_.clock.WallNow(), .monotonic = deps_.clock.MonotonicNow()};
 }
 
 // Its slot has come, or its rest is over.
-void Loop::TakeDue(Entry& entry, MonotonicTime now, std::vector<Entry*>& due,
-                   std::vector<Entry*>& gone) {
-  entry.group_at_rest = nullptr;
-  Schedule(entry, now);
-  if (entry.busy) return;  // it is late; its next slot is its next chance
-  entry.busy = true;
-  if (entry.gone) {
-    gone.push_back(&entry);
+void Loop::TakeDue(TrackedAutoscaler& tracked, MonotonicTime now,
+                   std::vector<TrackedAutoscaler*>& due, std::vector<TrackedAutoscaler*>& gone) {
+  tracked.group_at_rest = nullptr;
+  Schedule(tracked, now);
+  if (tracked.busy) return;  // it is late; its next slot is its next chance
+  tracked.busy = true;
+  if (tracked.gone) {
+    gone.push_back(&tracked);
     return;
   }
-  entry.managed = entry.latest;
-  if (std::exchange(entry.recreated, false)) {
-    entry.status_is_old = true;
-    entry.group = nullptr;  // it was retired among those that select the same pods
+  tracked.managed = tracked.latest;
+  if (std::exchange(tracked.recreated, false)) {
+    tracked.status_is_old = true;
+    tracked.group = nullptr;  // it was retired among those that select the same pods
   }
-  entry.not_before = now;
-  if (!std::exchange(entry.woken, false)) {
-    entry.not_before -= std::min(kShareAnswers, entry.slots / 4);
+  tracked.not_before = now;
+  if (!std::exchange(tracked.woken, false)) {
+    tracked.not_before -= std::min(kShareAnswers, tracked.slots / 4);
   }
-  due.push_back(&entry);
+  due.push_back(&tracked);
 }
 
 MonotonicTime Loop::Tick(MonotonicTime now) {
-  std::vector<Entry*> due;
-  std::vector<Entry*> gone;
+  std::vector<TrackedAutoscaler*> due;
+  std::vector<TrackedAutoscaler*> gone;
   std::vector<DueGroup> groups;
   MonotonicTime next;
   {
     absl::MutexLock lock(&mutex_);
     ticked_ = true;
     for (Schedule::Item* item : schedule_.PopDue(now)) {
-      TakeDue(static_cast<Entry&>(*item), now, due, gone);
+      TakeDue(static_cast<TrackedAutoscaler&>(*item), now, due, gone);
     }
     groups = DueGroups(now, due, gone);
     const MonotonicTime idle = now + kIdle;
     next = std::min({schedule_.Next().value_or(idle), rounds_.Next().value_or(idle), idle});
   }
   for (DueGroup& one : groups) {
-    const std::vector<Entry*> leaving = parts_.rest.Begin(
-        *one.group, std::move(one.change), {.wall = parts_.clock.WallNow(), .monotonic = now});
+    const std::vector<TrackedAutoscaler*> leaving = deps_.rest.Begin(
+        *one.group, std::move(one.change), {.wall = deps_.clock.WallNow(), .monotonic = now});
     absl::MutexLock lock(&mutex_);
-    for (Entry* entry : leaving) TakeDue(*entry, now, due, gone);
+    for (TrackedAutoscaler* tracked : leaving) TakeDue(*tracked, now, due, gone);
   }
-  for (Entry* entry : gone) Erase(*entry);
-  if (!due.empty() || !groups.empty()) parts_.plan.board.SetContext(parts_.ask_context());
+  for (TrackedAutoscaler* tracked : gone) Erase(*tracked);
+  if (!due.empty() || !groups.empty()) deps_.plan.board.SetContext(deps_.ask_context());
   if (!due.empty()) BeginAll(due, now);
   AskRounds(groups, now);
   return next;
 }
 
 // Autoscalers that are due together learn of each other's selectors before any of them asks.
-void Loop::BeginAll(const std::vector<Entry*>& entries, MonotonicTime now) {
-  std::vector<Entry*> asking;
-  std::vector<Entry*> ready;
+void Loop::BeginAll(const std::vector<TrackedAutoscaler*>& autoscalers, MonotonicTime now) {
+  std::vector<TrackedAutoscaler*> asking;
+  std::vector<TrackedAutoscaler*> ready;
   std::vector<QuestionBoard::Handle> to_ask;
-  for (Entry* entry : entries) {
-    if (!Prepare(*entry, now)) {
-      Finish(*entry);  // it may have become ours meanwhile
+  for (TrackedAutoscaler* tracked : autoscalers) {
+    if (!Prepare(*tracked, now)) {
+      Finish(*tracked);  // it may have become ours meanwhile
       continue;
     }
-    switch (parts_.read.FindScale(*entry)) {
+    switch (deps_.read.FindScale(*tracked)) {
       case ReadStep::Found::kNotYet: {
         absl::MutexLock lock(&mutex_);
-        entry->busy = false;
-        schedule_.Set(*entry, now + kListWait);
+        tracked->busy = false;
+        schedule_.Set(*tracked, now + kListWait);
         break;
       }
       case ReadStep::Found::kScale:
-        parts_.read.SelectPods(*entry);
-        asking.push_back(entry);
+        deps_.read.SelectPods(*tracked);
+        asking.push_back(tracked);
         break;
       case ReadStep::Found::kToBeAsked:
-        entry->phase = CyclePhase::kReadingScale;
-        if (parts_.read.AskScale(*entry) && Continue(*entry, to_ask)) ready.push_back(entry);
+        tracked->phase = CyclePhase::kReadingScale;
+        if (deps_.read.AskScale(*tracked) && Continue(*tracked, to_ask)) ready.push_back(tracked);
         break;
     }
   }
-  for (Entry* entry : asking) {
-    if (parts_.read.AskMetrics(*entry, to_ask)) ready.push_back(entry);
+  for (TrackedAutoscaler* tracked : asking) {
+    if (deps_.read.AskMetrics(*tracked, to_ask)) ready.push_back(tracked);
   }
-  parts_.plan.board.AskAll(std::move(to_ask));
+  deps_.plan.board.AskAll(std::move(to_ask));
   DecideAll(std::move(ready));
 }
 
 // False: it is not decided now.
-bool Loop::Prepare(Entry& entry, MonotonicTime now) {
-  const Managed& managed = *entry.managed;
+bool Loop::Prepare(TrackedAutoscaler& tracked, MonotonicTime now) {
+  const Managed& managed = *tracked.managed;
   const Mode mode = EffectiveMode(managed, options_.mode);
   // Any replica may be asked for the counts that are advised: each of them decides those.
-  if (mode != Mode::kAdvise && !parts_.ownership.Owns(entry.key)) {
-    Disown(entry);
+  if (mode != Mode::kAdvise && !deps_.ownership.Owns(tracked.key)) {
+    Disown(tracked);
     return false;
   }
   const uint64_t epoch = ownership_epoch_.load();
-  if (entry.ownership_epoch != epoch) {
-    entry.ownership_epoch = epoch;
+  if (tracked.ownership_epoch != epoch) {
+    tracked.ownership_epoch = epoch;
     // Whoever advises has seen all that others would remember.
-    if (mode != Mode::kAdvise || entry.mode != Mode::kAdvise) entry.restored = false;
+    if (mode != Mode::kAdvise || tracked.mode != Mode::kAdvise) tracked.restored = false;
   }
-  if (!managed.refused.empty() || !parts_.autoscalers.Unusable(entry.key).empty()) return false;
-  const bool other_target = entry.planned_hash != managed.spec_hash;
+  if (!managed.refused.empty() || !deps_.autoscalers.Unusable(tracked.key).empty()) return false;
+  const bool other_target = tracked.planned_hash != managed.spec_hash;
   if (other_target) {
-    entry.planned_hash = managed.spec_hash;
-    entry.target = ScaleTarget();
-    entry.scale.scale = nullptr;
+    tracked.planned_hash = managed.spec_hash;
+    tracked.target = ScaleTarget();
+    tracked.scale.scale = nullptr;
   }
-  entry.plan.Follow(entry.managed, parts_.plan, [this, key = entry.key] { Wake(key); });
-  entry.mode = mode;
-  entry.pace = SlotsOf(managed);
-  entry.began = now;
-  entry.scale_written = false;
-  entry.scale_error.clear();
-  entry.dropped = false;
+  tracked.plan.Follow(tracked.managed, deps_.plan, [this, key = tracked.key] { Wake(key); });
+  tracked.mode = mode;
+  tracked.pace = SlotsOf(managed);
+  tracked.began = now;
+  tracked.scale_written = false;
+  tracked.scale_error.clear();
+  tracked.dropped = false;
   return true;
 }
 
 // What another replica decides from now on is not remembered here, nor are its triggers listened
 // to.
-void Loop::Disown(Entry& entry) {
-  entry.plan.Drop();
-  if (!entry.decided) return;
-  entry.decided = false;
-  entry.restored = false;
-  entry.decision = Decision();
-  entry.marks = StatusMarks();
-  for (DecisionObserver* observer : parts_.observers) observer->OnReleased(entry.key);
+void Loop::Disown(TrackedAutoscaler& tracked) {
+  tracked.plan.Drop();
+  if (!tracked.decided) return;
+  tracked.decided = false;
+  tracked.restored = false;
+  tracked.decision = Decision();
+  tracked.marks = StatusMarks();
+  for (DecisionObserver* observer : deps_.observers) observer->OnReleased(tracked.key);
 }
 
 // All answers of a phase are there. True: those of the last one, so that it can be decided.
-bool Loop::Continue(Entry& entry, std::vector<QuestionBoard::Handle>& to_ask) {
-  if (entry.phase == CyclePhase::kReadingMetrics) return true;
-  parts_.read.TakeAskedScale(entry);
-  parts_.read.SelectPods(entry);
-  return parts_.read.AskMetrics(entry, to_ask);
+bool Loop::Continue(TrackedAutoscaler& tracked, std::vector<QuestionBoard::Handle>& to_ask) {
+  if (tracked.phase == CyclePhase::kReadingMetrics) return true;
+  deps_.read.TakeAskedScale(tracked);
+  deps_.read.SelectPods(tracked);
+  return deps_.read.AskMetrics(tracked, to_ask);
 }
 
 void Loop::OnReady(absl::Span<AnswerWaiter* const> waiters) {
-  std::vector<Entry*> ready;
+  std::vector<TrackedAutoscaler*> ready;
   ready.reserve(waiters.size());
   std::vector<QuestionBoard::Handle> to_ask;
   for (AnswerWaiter* waiter : waiters) {
@@ -310,78 +311,79 @@ void Loop::OnReady(absl::Span<AnswerWaiter* const> waiters) {
       EndRound(static_cast<RestGroup&>(*waiter));
       continue;
     }
-    Entry& entry = static_cast<Entry&>(*waiter);
-    if (Continue(entry, to_ask)) ready.push_back(&entry);
+    TrackedAutoscaler& tracked = static_cast<TrackedAutoscaler&>(*waiter);
+    if (Continue(tracked, to_ask)) ready.push_back(&tracked);
   }
-  if (!to_ask.empty()) parts_.plan.board.AskAll(std::move(to_ask));
+  if (!to_ask.empty()) deps_.plan.board.AskAll(std::move(to_ask));
   if (ready.size() > kBatch) return DecideAll(std::move(ready));
   // A few are decided where they are: handing them on would cost more.
-  for (Entry* entry : ready) DecideNow(*entry);
+  for (TrackedAutoscaler* tracked : ready) DecideNow(*tracked);
 }
 
-void Loop::DecideAll(std::vector<Entry*> entries) {
-  for (size_t first = 0; first < entries.size(); first += kBatch) {
-    const size_t end = std::min(first + kBatch, entries.size());
-    parts_.run_decisions(
-        [this, batch = std::vector<Entry*>(entries.begin() + static_cast<ptrdiff_t>(first),
-                                           entries.begin() + static_cast<ptrdiff_t>(end))] {
-          for (Entry* entry : batch) DecideNow(*entry);
-        });
+void Loop::DecideAll(std::vector<TrackedAutoscaler*> autoscalers) {
+  for (size_t first = 0; first < autoscalers.size(); first += kBatch) {
+    const size_t end = std::min(first + kBatch, autoscalers.size());
+    deps_.run_decisions([this, batch = std::vector<TrackedAutoscaler*>(
+                                   autoscalers.begin() + static_cast<ptrdiff_t>(first),
+                                   autoscalers.begin() + static_cast<ptrdiff_t>(end))] {
+      for (TrackedAutoscaler* tracked : batch) DecideNow(*tracked);
+    });
   }
 }
 
-void Loop::DecideNow(Entry& entry) {
+void Loop::DecideNow(TrackedAutoscaler& tracked) {
   static thread_local DecideScratch scratch;
   const DecideStep::Times now = Now();
-  parts_.decide.TakeReadings(entry, now, scratch);
-  if (entry.managed->own.cadence.on_sample &&
-      now.monotonic - entry.decided_at < PeriodOf(*entry.managed) &&
-      (entry.scale.answer.failure != ScaleAnswer::Failure::kNone || !DecideStep::IsNews(entry))) {
-    return Finish(entry);  // nothing new was sampled
+  deps_.decide.TakeReadings(tracked, now, scratch);
+  if (tracked.managed->own.cadence.on_sample &&
+      now.monotonic - tracked.decided_at < PeriodOf(*tracked.managed) &&
+      (tracked.scale.answer.failure != ScaleAnswer::Failure::kNone ||
+       !DecideStep::IsNews(tracked))) {
+    return Finish(tracked);  // nothing new was sampled
   }
-  parts_.decide.Decide(entry, now, scratch);
+  deps_.decide.Decide(tracked, now, scratch);
   ++decisions_;
-  if (entry.unchanged) ++unchanged_;
-  const DecisionInput input = parts_.decide.InputOf(entry, entry.decision.now);
-  if (entry.decision.rescale && !entry.unchanged) {
-    if (entry.mode == Mode::kAct) {
-      return parts_.run_writes([this, &entry] { WriteScale(entry); });
+  if (tracked.unchanged) ++unchanged_;
+  const DecisionInput input = deps_.decide.InputOf(tracked, tracked.decision.now);
+  if (tracked.decision.rescale && !tracked.unchanged) {
+    if (tracked.mode == Mode::kAct) {
+      return deps_.run_writes([this, &tracked] { WriteScale(tracked); });
     }
-    ActStep::Pretend(input, entry.decision);
+    ActStep::Pretend(input, tracked.decision);
   }
-  parts_.report.Report(entry, input, now.monotonic);
-  std::optional<RestMember> member = parts_.rest.MayRest(entry, now);
+  deps_.report.Report(tracked, input, now.monotonic);
+  std::optional<RestMember> member = deps_.rest.MayRest(tracked, now);
   if (member.has_value()) return PutToRest(*std::move(member));
-  Finish(entry);
+  Finish(tracked);
 }
 
-bool Loop::IsCurrent(const Entry& entry) const {
+bool Loop::IsCurrent(const TrackedAutoscaler& tracked) const {
   absl::MutexLock lock(&mutex_);
-  return !entry.gone && entry.latest->spec_hash == entry.managed->spec_hash &&
-         EffectiveMode(*entry.latest, options_.mode) == entry.mode;
+  return !tracked.gone && tracked.latest->spec_hash == tracked.managed->spec_hash &&
+         EffectiveMode(*tracked.latest, options_.mode) == tracked.mode;
 }
 
-void Loop::WriteScale(Entry& entry) {
-  const DecisionInput input = parts_.decide.InputOf(entry, entry.decision.now);
-  parts_.act.WriteScale(entry, input, [&] { return IsCurrent(entry); });
-  const MonotonicTime now = parts_.clock.MonotonicNow();
-  if (entry.dropped) {
-    parts_.report.ReportDropped(entry, now);
+void Loop::WriteScale(TrackedAutoscaler& tracked) {
+  const DecisionInput input = deps_.decide.InputOf(tracked, tracked.decision.now);
+  deps_.act.WriteScale(tracked, input, [&] { return IsCurrent(tracked); });
+  const MonotonicTime now = deps_.clock.MonotonicNow();
+  if (tracked.dropped) {
+    deps_.report.ReportDropped(tracked, now);
   } else {
-    parts_.report.Report(entry, input, now);
+    deps_.report.Report(tracked, input, now);
   }
-  Finish(entry);
+  Finish(tracked);
 }
 
-void Loop::Finish(Entry& entry) {
+void Loop::Finish(TrackedAutoscaler& tracked) {
   bool again = false;
   {
     absl::MutexLock lock(&mutex_);
-    entry.busy = false;
-    again = std::exchange(entry.again, false) || std::exchange(entry.decide_anew, false);
-    if (again) schedule_.Set(entry, parts_.clock.MonotonicNow());
+    tracked.busy = false;
+    again = std::exchange(tracked.again, false) || std::exchange(tracked.decide_anew, false);
+    if (again) schedule_.Set(tracked, deps_.clock.MonotonicNow());
   }
-  if (again) parts_.wake_up();
+  if (again) deps_.wake_up();
 }
 
 Loop::Stats Loop::stats() const {
@@ -389,11 +391,11 @@ Loop::Stats Loop::stats() const {
   stats.decisions = decisions_.load();
   stats.unchanged = unchanged_.load();
   absl::MutexLock lock(&mutex_);
-  stats.autoscalers = entries_.size();
-  for (const auto& [key, entry] : entries_) {
-    if (entry->busy) ++stats.busy;
-    if (entry->group_at_rest != nullptr) ++stats.resting;
-    if (parts_.ownership.Owns(key)) ++stats.owned;
+  stats.autoscalers = tracked_.size();
+  for (const auto& [key, tracked] : tracked_) {
+    if (tracked->busy) ++stats.busy;
+    if (tracked->group_at_rest != nullptr) ++stats.resting;
+    if (deps_.ownership.Owns(key)) ++stats.owned;
   }
   return stats;
 }

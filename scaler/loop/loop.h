@@ -25,18 +25,18 @@
 #include "scaler/steady/rest_step.h"
 #include "scaler/steps/act_step.h"
 #include "scaler/steps/decide_step.h"
-#include "scaler/steps/entry.h"
 #include "scaler/steps/mode.h"
 #include "scaler/steps/read_step.h"
 #include "scaler/steps/report_step.h"
 #include "scaler/steps/schedule.h"
+#include "scaler/steps/tracked_autoscaler.h"
 #include "scaler/stores/autoscaler_store.h"
 
 namespace flyball::scaler {
 
 class Loop : public AutoscalerSink {
  public:
-  struct Parts {
+  struct Deps {
     Clock& clock;
     Ownership& ownership;
     PodStore& pods;
@@ -60,7 +60,7 @@ class Loop : public AutoscalerSink {
     absl::Duration sync_period = absl::Seconds(15);
   };
 
-  Loop(Parts parts, const Options& options);
+  Loop(Deps deps, const Options& options);
   ~Loop() override;
 
   // From the watches.
@@ -83,17 +83,17 @@ class Loop : public AutoscalerSink {
   Stats stats() const;
 
  private:
-  void BeginAll(const std::vector<Entry*>& entries, MonotonicTime now);
-  bool Prepare(Entry& entry, MonotonicTime now);
-  bool Continue(Entry& entry, std::vector<QuestionBoard::Handle>& to_ask);
-  void DecideAll(std::vector<Entry*> entries);
-  void DecideNow(Entry& entry);
-  void WriteScale(Entry& entry);
+  void BeginAll(const std::vector<TrackedAutoscaler*>& autoscalers, MonotonicTime now);
+  bool Prepare(TrackedAutoscaler& tracked, MonotonicTime now);
+  bool Continue(TrackedAutoscaler& tracked, std::vector<QuestionBoard::Handle>& to_ask);
+  void DecideAll(std::vector<TrackedAutoscaler*> autoscalers);
+  void DecideNow(TrackedAutoscaler& tracked);
+  void WriteScale(TrackedAutoscaler& tracked);
   // Whether the autoscaler still is what its present decision was made for.
-  bool IsCurrent(const Entry& entry) const;
-  void Finish(Entry& entry);
-  void TakeDue(Entry& entry, MonotonicTime now, std::vector<Entry*>& due, std::vector<Entry*>& gone)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsCurrent(const TrackedAutoscaler& tracked) const;
+  void Finish(TrackedAutoscaler& tracked);
+  void TakeDue(TrackedAutoscaler& tracked, MonotonicTime now, std::vector<TrackedAutoscaler*>& due,
+               std::vector<TrackedAutoscaler*>& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   DecideStep::Times Now() const;
   // A group of autoscalers at rest that is due.
   struct DueGroup {
@@ -103,10 +103,11 @@ class Loop : public AutoscalerSink {
   };
   // Takes out the groups that are due. Where the last round is still under way it is abandoned, and
   // the members are due by themselves.
-  std::vector<DueGroup> DueGroups(MonotonicTime now, std::vector<Entry*>& due,
-                                  std::vector<Entry*>& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<DueGroup> DueGroups(MonotonicTime now, std::vector<TrackedAutoscaler*>& due,
+                                  std::vector<TrackedAutoscaler*>& gone)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void PutToRest(RestMember member);
-  void Leave(Entry& entry, bool at_once) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Leave(TrackedAutoscaler& tracked, bool at_once) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Asks for the rounds of groups: of quick ones (RestGroup::IsQuick) one after the other on one
   // thread, of each other one by itself.
   void AskRounds(const std::vector<DueGroup>& due, MonotonicTime now);
@@ -115,16 +116,17 @@ class Loop : public AutoscalerSink {
   void AskRound(RestGroup& group, bool here);
   void EndRound(RestGroup& group);
   void FinishRound(RestGroup& group);
-  void Disown(Entry& entry);
-  void Erase(Entry& entry);
+  void Disown(TrackedAutoscaler& tracked);
+  void Erase(TrackedAutoscaler& tracked);
   absl::Duration PeriodOf(const Managed& managed) const;
   absl::Duration SlotsOf(const Managed& managed) const;
-  void Schedule(Entry& entry, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void WakeEntry(Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Schedule(TrackedAutoscaler& tracked, MonotonicTime now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void WakeTracked(TrackedAutoscaler& tracked) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsNews(const Managed* before, const Managed& managed) const
       ABSL_SHARED_LOCKS_REQUIRED(mutex_);
 
-  const Parts parts_;
+  const Deps deps_;
   const Options options_;
   std::atomic<uint64_t> ownership_epoch_ = 0;
   std::atomic<uint64_t> decisions_ = 0;
@@ -132,7 +134,8 @@ class Loop : public AutoscalerSink {
   // Bursts of rounds that are not all asked for yet. Used by the thread that calls Tick.
   std::vector<std::shared_ptr<Burst>> bursts_;
   mutable absl::Mutex mutex_;
-  absl::flat_hash_map<AutoscalerKey, std::unique_ptr<Entry>> entries_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<AutoscalerKey, std::unique_ptr<TrackedAutoscaler>> tracked_
+      ABSL_GUARDED_BY(mutex_);
   class Schedule schedule_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::pair<std::string, absl::Duration>, std::unique_ptr<RestGroup>> groups_
       ABSL_GUARDED_BY(mutex_);                     // by namespace and period

@@ -24,40 +24,41 @@ MonotonicTime NextRound(const RestGroup& group, MonotonicTime now) {
 
 // It is decided with its group from now on, unless something changed meanwhile.
 void Loop::PutToRest(RestMember member) {
-  Entry& entry = *member.entry;
+  TrackedAutoscaler& tracked = *member.tracked;
   {
     absl::MutexLock lock(&mutex_);
-    std::unique_ptr<RestGroup>& group = groups_[{entry.key.ns, entry.slots}];
+    std::unique_ptr<RestGroup>& group = groups_[{tracked.key.ns, tracked.slots}];
     if (group == nullptr) {
-      group = std::make_unique<RestGroup>(entry.key.ns, entry.slots);
-      group->regular_slot = NextRound(*group, parts_.clock.MonotonicNow());
+      group = std::make_unique<RestGroup>(tracked.key.ns, tracked.slots);
+      group->regular_slot = NextRound(*group, deps_.clock.MonotonicNow());
       rounds_.Set(*group, group->regular_slot);
     }
     const bool late = group->busy && group->taken;  // nobody knows when its next round is
-    if (!late && !entry.again && !entry.woken && !entry.gone && entry.latest == entry.managed) {
-      entry.busy = false;
-      schedule_.Remove(entry);
-      entry.group_at_rest = group.get();
+    if (!late && !tracked.again && !tracked.woken && !tracked.gone &&
+        tracked.latest == tracked.managed) {
+      tracked.busy = false;
+      schedule_.Remove(tracked);
+      tracked.group_at_rest = group.get();
       group->joining.push_back(std::move(member));
       return;
     }
   }
-  Finish(entry);
+  Finish(tracked);
 }
 
-void Loop::Leave(Entry& entry, bool at_once) {
-  RestGroup& group = *entry.group_at_rest;
-  group.leaving.push_back(&entry);
+void Loop::Leave(TrackedAutoscaler& tracked, bool at_once) {
+  RestGroup& group = *tracked.group_at_rest;
+  group.leaving.push_back(&tracked);
   if (!at_once) return;
   if (group.busy) {
     group.again = true;
   } else {
-    rounds_.Set(group, parts_.clock.MonotonicNow());
+    rounds_.Set(group, deps_.clock.MonotonicNow());
   }
 }
 
-std::vector<Loop::DueGroup> Loop::DueGroups(MonotonicTime now, std::vector<Entry*>& due,
-                                            std::vector<Entry*>& gone) {
+std::vector<Loop::DueGroup> Loop::DueGroups(MonotonicTime now, std::vector<TrackedAutoscaler*>& due,
+                                            std::vector<TrackedAutoscaler*>& gone) {
   std::vector<DueGroup> groups;
   for (Schedule::Item* item : rounds_.PopDue(now)) {
     auto& group = static_cast<RestGroup&>(*item);
@@ -67,9 +68,10 @@ std::vector<Loop::DueGroup> Loop::DueGroups(MonotonicTime now, std::vector<Entry
     if (group.busy) {
       if (!regular || group.taken.exchange(true)) continue;
       // Under the lock, as the round may end any moment.
-      for (Entry* entry : parts_.rest.Abandon(group)) TakeDue(*entry, now, due, gone);
+      for (TrackedAutoscaler* tracked : deps_.rest.Abandon(group))
+        TakeDue(*tracked, now, due, gone);
       for (const RestMember& member : std::exchange(group.joining, {})) {
-        TakeDue(*member.entry, now, due, gone);
+        TakeDue(*member.tracked, now, due, gone);
       }
       continue;
     }
@@ -113,35 +115,36 @@ void Loop::AskRounds(const std::vector<DueGroup>& due, MonotonicTime now) {
 
 void Loop::WorkOn(const std::shared_ptr<Burst>& burst, MonotonicTime now) {
   burst->begun = absl::ToInt64Nanoseconds(now);
-  parts_.plan.run_reads([this, burst] {
+  deps_.plan.run_reads([this, burst] {
     for (size_t i; (i = burst->next.fetch_add(1)) < burst->groups.size();) {
-      burst->begun = absl::ToInt64Nanoseconds(parts_.clock.MonotonicNow());
+      burst->begun = absl::ToInt64Nanoseconds(deps_.clock.MonotonicNow());
       AskRound(*burst->groups[i], /*here=*/true);
     }
   });
 }
 
 void Loop::AskRound(RestGroup& group, bool here) {
-  group.asked = parts_.clock.MonotonicNow();
-  if (parts_.rest.Ask(group, here, [this, &group] { EndRound(group); })) EndRound(group);
+  group.asked = deps_.clock.MonotonicNow();
+  if (deps_.rest.Ask(group, here, [this, &group] { EndRound(group); })) EndRound(group);
 }
 
 void Loop::EndRound(RestGroup& group) {
   if (group.taken.exchange(true)) return FinishRound(group);  // it was too late
   const DecideStep::Times now = Now();
-  std::vector<Entry*> due;
-  std::vector<Entry*> gone;
-  const std::vector<Entry*> leaving = parts_.rest.End(group, now);
+  std::vector<TrackedAutoscaler*> due;
+  std::vector<TrackedAutoscaler*> gone;
+  const std::vector<TrackedAutoscaler*> leaving = deps_.rest.End(group, now);
   decisions_ += group.members.size();
   unchanged_ += group.members.size();
   if (!leaving.empty()) {
     absl::MutexLock lock(&mutex_);
-    for (Entry* entry : leaving) TakeDue(*entry, now.monotonic, due, gone);
+    for (TrackedAutoscaler* tracked : leaving) TakeDue(*tracked, now.monotonic, due, gone);
     // What this round was told counts for them.
-    for (Entry* entry : due) entry->not_before = std::min(entry->not_before, group.began);
+    for (TrackedAutoscaler* tracked : due)
+      tracked->not_before = std::min(tracked->not_before, group.began);
   }
   FinishRound(group);
-  for (Entry* entry : gone) Erase(*entry);
+  for (TrackedAutoscaler* tracked : gone) Erase(*tracked);
   if (!due.empty()) BeginAll(due, now.monotonic);
 }
 
@@ -152,14 +155,14 @@ void Loop::FinishRound(RestGroup& group) {
     group.busy = false;
     again = std::exchange(group.again, false);
     if (again) {
-      rounds_.Set(group, parts_.clock.MonotonicNow());
+      rounds_.Set(group, deps_.clock.MonotonicNow());
     } else if (group.members.empty() && group.joining.empty() && group.leaving.empty() &&
                !group.brought_together) {
       rounds_.Remove(group);
       groups_.erase({group.ns, group.slots});
     }
   }
-  if (again) parts_.wake_up();
+  if (again) deps_.wake_up();
 }
 
 }  // namespace flyball::scaler

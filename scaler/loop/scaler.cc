@@ -79,11 +79,11 @@ class Alarm {
 
 class Scaler::Impl {
  public:
-  Impl(const Parts& parts, ScalerOptions options)
-      : parts_(parts),
+  Impl(const Deps& deps, ScalerOptions options)
+      : deps_(deps),
         options_(std::move(options)),
         trigger_clients_(std::make_shared<TriggerClients>(TriggerClientOptions{
-            .addresses = options_.trigger_addresses, .clock = &parts.clock, .dns = {}})) {}
+            .addresses = options_.trigger_addresses, .clock = &deps.clock, .dns = {}})) {}
   ~Impl() { Stop(); }
 
   absl::Status Start();
@@ -101,7 +101,7 @@ class Scaler::Impl {
   void StartWatches();
   void TellDue();
 
-  const Parts parts_;
+  const Deps deps_;
   const ScalerOptions options_;
   Alarm alarm_;
   std::unique_ptr<http::HttpTransport> server_;
@@ -121,13 +121,13 @@ class Scaler::Impl {
 };
 
 absl::Status Scaler::Impl::Start() {
-  ASSIGN_OR_RETURN(server_, parts_.make_transport());
+  ASSIGN_OR_RETURN(server_, deps_.make_transport());
   client_ = std::make_unique<kube::ApiClient>(*server_, options_.request_timeout);
-  budget_ = std::make_unique<kube::RequestBudget>(parts_.clock, options_.writes_per_second,
+  budget_ = std::make_unique<kube::RequestBudget>(deps_.clock, options_.writes_per_second,
                                                   options_.write_burst);
   hpa_events_ =
-      std::make_unique<kube::EventRecorder>(*client_, parts_.clock, "horizontal-pod-autoscaler");
-  own_events_ = std::make_unique<kube::EventRecorder>(*client_, parts_.clock, "flyball");
+      std::make_unique<kube::EventRecorder>(*client_, deps_.clock, "horizontal-pod-autoscaler");
+  own_events_ = std::make_unique<kube::EventRecorder>(*client_, deps_.clock, "flyball");
   MakeLoop();
   StartWatches();
   due_ = std::thread([this] { TellDue(); });
@@ -147,11 +147,11 @@ void Scaler::Impl::MakeLoop() {
           .budget = *budget_,
           .hpa_events = *hpa_events_,
           .own_events = *own_events_,
-          .directory = parts_.directory,
-          .providers = parts_.providers,
-          .clock = parts_.clock,
-          .ownership = parts_.ownership,
-          .observers = parts_.observers,
+          .directory = deps_.directory,
+          .providers = deps_.providers,
+          .clock = deps_.clock,
+          .ownership = deps_.ownership,
+          .observers = deps_.observers,
           .trigger_clients = trigger_clients_,
           .start_watch = [this](const kube::ResourceInfo& resource, const std::string& ns,
                                 kube::WatchHandler& handler) { StartWatch(resource, ns, handler); },
@@ -166,7 +166,7 @@ void Scaler::Impl::MakeLoop() {
 
 void Scaler::Impl::StartWatch(const kube::ResourceInfo& resource, const std::string& ns,
                               kube::WatchHandler& handler) {
-  absl::StatusOr<std::unique_ptr<http::HttpTransport>> server = parts_.make_transport();
+  absl::StatusOr<std::unique_ptr<http::HttpTransport>> server = deps_.make_transport();
   if (!server.ok()) return NoWatch(resource, server.status(), handler);
   kube::ObjectWatchOptions watch;
   watch.resource = resource;
@@ -203,7 +203,7 @@ void Scaler::Impl::TellDue() {
   absl::Duration nap = kShortestNap;
   while (alarm_.Nap(nap)) {
     const MonotonicTime next = wiring_->Turn();
-    nap = std::clamp(next - parts_.clock.MonotonicNow(), kShortestNap, kLongestNap);
+    nap = std::clamp(next - deps_.clock.MonotonicNow(), kShortestNap, kLongestNap);
   }
 }
 
@@ -221,7 +221,7 @@ void Scaler::Impl::Stop() {
     watches.swap(watches_);
   }
   watches.clear();
-  parts_.ownership.OnChange(nullptr);
+  deps_.ownership.OnChange(nullptr);
   wiring_->statuses().Flush(kLastStatuses);
   budget_->Shutdown();
   client_->Shutdown();
@@ -262,8 +262,8 @@ Scaler::Stats Scaler::Impl::stats() const {
   return stats;
 }
 
-Scaler::Scaler(const Parts& parts, ScalerOptions options)
-    : impl_(std::make_unique<Impl>(parts, std::move(options))) {}
+Scaler::Scaler(const Deps& deps, ScalerOptions options)
+    : impl_(std::make_unique<Impl>(deps, std::move(options))) {}
 Scaler::~Scaler() = default;
 absl::Status Scaler::Start() { return impl_->Start(); }
 void Scaler::Stop() { impl_->Stop(); }

@@ -4,7 +4,7 @@
 // Thread-safe; Start and Stop are called once each, Ready and stats also before and after. Threads:
 // one for each watch, one that begins what is due, four pools (for questions, for triggers, for
 // decisions, for scale writes), two that write statuses, and two that send events. Everything in
-// Parts outlives the scaler.
+// Deps outlives the scaler.
 #pragma once
 
 #include <functional>
@@ -51,7 +51,7 @@ class Scaler {
  public:
   using MakeTransport = std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()>;
 
-  struct Parts {
+  struct Deps {
     MakeTransport make_transport;      // to the API server
     kube::ObjectDirectory& directory;  // its mapper: which kinds there are
     std::function<adapter::Providers()> providers;
@@ -60,7 +60,7 @@ class Scaler {
     std::vector<DecisionObserver*> observers;
   };
 
-  Scaler(const Parts& parts, ScalerOptions options);
+  Scaler(const Deps& deps, ScalerOptions options);
   ~Scaler();  // stops
   Scaler(const Scaler&) = delete;
   Scaler& operator=(const Scaler&) = delete;

@@ -14,32 +14,32 @@ std::pair<std::string, std::string> Key(absl::string_view ns, absl::string_view 
 }  // namespace
 
 void SelectorRegistry::Register(absl::string_view ns, absl::string_view name) {
-  entries_.try_emplace(Key(ns, name));
+  selectors_.try_emplace(Key(ns, name));
 }
 
 void SelectorRegistry::Replace(absl::string_view ns, absl::string_view name,
                                const kube::Selector& selector) {
-  const auto found = entries_.find(Key(ns, name));
-  if (found == entries_.end()) return;
+  const auto found = selectors_.find(Key(ns, name));
+  if (found == selectors_.end()) return;
   std::string text = selector.ToString();
   if (text == found->second.text) return;
   found->second = {.selects_nothing = false, .selector = selector, .text = std::move(text)};
 }
 
 void SelectorRegistry::Remove(absl::string_view ns, absl::string_view name) {
-  entries_.erase(Key(ns, name));
+  selectors_.erase(Key(ns, name));
 }
 
 std::vector<std::string> SelectorRegistry::Selecting(absl::string_view ns,
                                                      absl::Span<const Pod* const> pods) const {
   std::vector<std::string> out;
-  for (auto it = entries_.lower_bound(Key(ns, "")); it != entries_.end(); ++it) {
+  for (auto it = selectors_.lower_bound(Key(ns, "")); it != selectors_.end(); ++it) {
     const auto& key = it->first;
-    const Entry& entry = it->second;
+    const RegisteredSelector& registered = it->second;
     if (key.first != ns) break;
-    if (entry.selects_nothing) continue;
+    if (registered.selects_nothing) continue;
     const bool selects = std::any_of(pods.begin(), pods.end(), [&](const Pod* pod) {
-      return entry.selector.Matches(pod->labels);
+      return registered.selector.Matches(pod->labels);
     });
     if (selects) out.push_back(absl::StrCat(key.first, "/", key.second));
   }

@@ -30,12 +30,13 @@ class SelectorRegistry {
   std::vector<std::string> Selecting(absl::string_view ns, absl::Span<const Pod* const> pods) const;
 
  private:
-  struct Entry {
+  struct RegisteredSelector {
     bool selects_nothing = true;
     kube::Selector selector;
     std::string text;  // of the selector; "" also for nothing
   };
-  std::map<std::pair<std::string, std::string>, Entry> entries_;  // by namespace, name
+  // By namespace and name.
+  std::map<std::pair<std::string, std::string>, RegisteredSelector> selectors_;
 };
 
 }  // namespace flyball::scaler

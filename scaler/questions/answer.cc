@@ -32,9 +32,9 @@ const absl::flat_hash_map<absl::string_view, size_t>& Answer::places() const {
   return places_;
 }
 
-std::optional<absl::Time> SampleTimeOf(const Told& told) {
-  const Answer& answer = *told.answer;
-  if (told.time.has_value()) return told.time;
+std::optional<absl::Time> SampleTimeOf(const LastAnswer& last) {
+  const Answer& answer = *last.answer;
+  if (last.time.has_value()) return last.time;
   if (!answer.pods.empty()) return answer.pods.front().timestamp;
   if (!answer.objects.empty()) return answer.objects_time;
   if (!answer.series.empty()) return answer.series.front().timestamp;

@@ -53,7 +53,7 @@ struct Answer {
 using AnswerPtr = std::shared_ptr<const Answer>;
 
 // A question's last answer, and what is known of its times.
-struct Told {
+struct LastAnswer {
   AnswerPtr answer;                               // nullptr: never
   MonotonicTime asked_at = absl::ZeroDuration();  // when asking began
   // The time of all samples, where the source said that they are the same but for times; nullopt:
@@ -62,7 +62,7 @@ struct Told {
 };
 
 // When the answer was sampled; of several samples the time of the first. nullopt: nothing was.
-std::optional<absl::Time> SampleTimeOf(const Told& told);
+std::optional<absl::Time> SampleTimeOf(const LastAnswer& last);
 
 // Whether both are equal but for times.
 bool SameContent(const Answer& a, const Answer& b);

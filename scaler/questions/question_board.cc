@@ -13,7 +13,7 @@ class QuestionBoard::Asked {
   const std::shared_ptr<Question> question;
   const Run run;
   mutable absl::Mutex mutex;
-  Told told ABSL_GUARDED_BY(mutex);
+  LastAnswer last ABSL_GUARDED_BY(mutex);
   bool under_way ABSL_GUARDED_BY(mutex) = false;
   std::vector<AnswerWaiter*> waiters ABSL_GUARDED_BY(mutex);
 };
@@ -40,9 +40,9 @@ QuestionBoard::Handle QuestionBoard::Own(std::shared_ptr<Question> question, Run
   return std::make_shared<Asked>(std::move(question), std::move(run));
 }
 
-Told QuestionBoard::ToldOf(const Asked& question) {
+LastAnswer QuestionBoard::LastAnswerOf(const Asked& question) {
   absl::MutexLock lock(&question.mutex);
-  return question.told;
+  return question.last;
 }
 
 std::optional<adapter::Repeated> QuestionBoard::Again(const Asked& question,
@@ -64,9 +64,9 @@ bool QuestionBoard::Join(const Handle& question, MonotonicTime not_before, Answe
                          std::vector<Handle>& to_ask) {
   {
     absl::MutexLock lock(&question->mutex);
-    const Told& told = question->told;
-    if (!question->under_way && told.answer != nullptr && told.asked_at >= not_before &&
-        question->question->Covers(*told.answer)) {
+    const LastAnswer& last = question->last;
+    if (!question->under_way && last.answer != nullptr && last.asked_at >= not_before &&
+        question->question->Covers(*last.answer)) {
       return true;
     }
     question->waiters.push_back(&waiter);
@@ -122,7 +122,7 @@ void QuestionBoard::Ask(std::vector<Handle> questions) {
       spare.pop_back();
       {
         absl::MutexLock lock(&question->mutex);
-        const AnswerPtr& last = question->told.answer;
+        const AnswerPtr& last = question->last.answer;
         if (last != nullptr) answers.back()->repeated.origin = last->repeated.origin;
       }
       answers_of.push_back(answers.back().get());
@@ -158,10 +158,10 @@ bool QuestionBoard::Settle(const Handle& question, std::shared_ptr<Answer>& answ
         last != nullptr && SameContent(*last, *answer) ? last->version : ++last_version_;
   }
   absl::MutexLock lock(&question->mutex);
-  question->told.asked_at = asked_at;
-  question->told.time = answer->repeated.time;
-  if (!answer->repeated.same) question->told.answer = std::move(answer);
-  if (!question->question->Covers(*question->told.answer)) return false;
+  question->last.asked_at = asked_at;
+  question->last.time = answer->repeated.time;
+  if (!answer->repeated.same) question->last.answer = std::move(answer);
+  if (!question->question->Covers(*question->last.answer)) return false;
   question->under_way = false;
   waiters.insert(waiters.end(), question->waiters.begin(), question->waiters.end());
   question->waiters.clear();

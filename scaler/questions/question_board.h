@@ -26,7 +26,8 @@
 
 namespace flyball::scaler {
 
-// Whoever waits for answers: one autoscaler's cycle, or a round of many at rest (steps/entry.h).
+// Whoever waits for answers: one autoscaler's cycle, or a round of many at rest
+// (steps/tracked_autoscaler.h).
 class AnswerWaiter {
  public:
   virtual ~AnswerWaiter() = default;
@@ -72,8 +73,8 @@ class QuestionBoard {
   // Calls Question::Again with the present context.
   std::optional<adapter::Repeated> Again(const Asked& question, const adapter::OriginPtr& origin);
 
-  static Told ToldOf(const Asked& question);
-  static AnswerPtr AnswerOf(const Asked& question) { return ToldOf(question).answer; }
+  static LastAnswer LastAnswerOf(const Asked& question);
+  static AnswerPtr AnswerOf(const Asked& question) { return LastAnswerOf(question).answer; }
   static Question& QuestionOf(const Asked& question);
 
   // How many questions were asked so far, and how many are under way.

@@ -165,17 +165,17 @@ TEST_F(QuestionBoardTest, AnAnswerThatStillHoldsKeepsItsContentAndGetsANewTime) 
     clock_.Advance(absl::Seconds(1));
     EXPECT_FALSE(board_.Join(handle, clock_.MonotonicNow(), waiter));
     RunAll();
-    return QuestionBoard::ToldOf(*handle);
+    return QuestionBoard::LastAnswerOf(*handle);
   };
-  const Told first = ask();
+  const LastAnswer first = ask();
   EXPECT_EQ(first.time, std::nullopt);
-  const Told again = ask();
+  const LastAnswer again = ask();
   EXPECT_EQ(again.answer, first.answer);
   EXPECT_EQ(again.time, absl::FromUnixSeconds(1));
   EXPECT_EQ(again.asked_at, absl::Seconds(2));
   EXPECT_TRUE(board_.Join(handle, absl::Seconds(2), waiter));
   question->origin = std::make_shared<adapter::Origin>();
-  const Told other = ask();
+  const LastAnswer other = ask();
   EXPECT_NE(other.answer, first.answer);
   EXPECT_EQ(other.answer->version, first.answer->version);  // the same content all the same
   EXPECT_EQ(other.time, std::nullopt);

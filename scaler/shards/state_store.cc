@@ -217,13 +217,13 @@ class StateStore::Impl {
     shard.written_at = clock_.MonotonicNow();
     for (KeptAutoscaler& item : kept.autoscalers) {
       if (ShardOf(item.key, options_.shards) != index) continue;
-      Entry& entry = shard.entries[item.key];
-      entry.untaken = true;
-      entry.replicas = item.replicas;
-      entry.state = std::move(item.state);
-      entry.saved = true;
-      entry.wall_offset = WallOffset();
-      entry.seen = clock_.MonotonicNow();
+      HeldState& held = shard.states[item.key];
+      held.untaken = true;
+      held.replicas = item.replicas;
+      held.state = std::move(item.state);
+      held.saved = true;
+      held.wall_offset = WallOffset();
+      held.seen = clock_.MonotonicNow();
     }
     return absl::OkStatus();
   }
@@ -241,8 +241,8 @@ class StateStore::Impl {
     {
       absl::MutexLock lock(&mutex_);
       Shard& shard = ShardFor(key);
-      const auto found = shard.entries.find(key);
-      if (found == shard.entries.end() || !found->second.untaken) return std::nullopt;
+      const auto found = shard.states.find(key);
+      if (found == shard.states.end() || !found->second.untaken) return std::nullopt;
       found->second.untaken = false;
       FollowClock(found->second);
       kept = {.key = key, .replicas = found->second.replicas, .state = found->second.state};
@@ -264,20 +264,20 @@ class StateStore::Impl {
     absl::MutexLock lock(&mutex_);
     Shard& shard = ShardFor(record.managed->key);
     if (!shard.loaded) return;
-    Entry& entry = shard.entries[record.managed->key];
+    HeldState& held = shard.states[record.managed->key];
     const int32_t replicas = record.scale_written ? decision.desired : decision.current;
-    if (entry.untaken || entry.replicas != replicas || !SameValues(entry.state, compact) ||
-        Newest(compact) - entry.written_newest >= kTimesWorthAWrite) {
+    if (held.untaken || held.replicas != replicas || !SameValues(held.state, compact) ||
+        Newest(compact) - held.written_newest >= kTimesWorthAWrite) {
       shard.changed = true;
     }
-    if (record.scale_written) entry.change_unsaved = true;
-    if (!entry.IsSafe()) shard.urgent = shard.changed = true;
-    entry.untaken = false;
-    entry.rest = RestShare();
-    entry.replicas = replicas;
-    entry.wall_offset = record.wall_offset.value_or(WallOffset());
-    entry.seen = clock_.MonotonicNow();
-    std::swap(entry.state, compact);
+    if (record.scale_written) held.change_unsaved = true;
+    if (!held.IsSafe()) shard.urgent = shard.changed = true;
+    held.untaken = false;
+    held.rest = RestShare();
+    held.replicas = replicas;
+    held.wall_offset = record.wall_offset.value_or(WallOffset());
+    held.seen = clock_.MonotonicNow();
+    std::swap(held.state, compact);
   }
 
   bool IsSafe(const AutoscalerKey& key) {
@@ -285,15 +285,15 @@ class StateStore::Impl {
     const Shard& shard = ShardFor(key);
     // Where nothing can be read or written there is nothing to wait for.
     if (!shard.loaded || shard.forbidden) return true;
-    const auto found = shard.entries.find(key);
-    return found != shard.entries.end() && found->second.IsSafe();
+    const auto found = shard.states.find(key);
+    return found != shard.states.end() && found->second.IsSafe();
   }
 
   void OnRest(const AutoscalerKey& key, int32_t recommendation, const RestShare& share) {
     absl::MutexLock lock(&mutex_);
     Shard& shard = ShardFor(key);
-    const auto found = shard.entries.find(key);
-    if (found == shard.entries.end()) return;
+    const auto found = shard.states.find(key);
+    if (found == shard.states.end()) return;
     TakeRest(found->second);
     found->second.rest = share;
     found->second.recommendation = recommendation;
@@ -302,7 +302,7 @@ class StateStore::Impl {
   void OnForgotten(const AutoscalerKey& key) {
     absl::MutexLock lock(&mutex_);
     Shard& shard = ShardFor(key);
-    if (shard.entries.erase(key) > 0) shard.changed = true;
+    if (shard.states.erase(key) > 0) shard.changed = true;
   }
 
   void WriteWhatChanged() {
@@ -315,7 +315,7 @@ class StateStore::Impl {
   }
 
  private:
-  struct Entry {
+  struct HeldState {
     bool untaken = false;  // of an earlier owner, and not yet asked for
     int32_t replicas = 0;
     ScalerState state;           // compact
@@ -350,7 +350,7 @@ class StateStore::Impl {
     std::string resource_version;  // "" when there is no ConfigMap
     MonotonicTime written_at = absl::ZeroDuration();
     absl::Duration write_took;
-    absl::flat_hash_map<AutoscalerKey, Entry> entries;
+    absl::flat_hash_map<AutoscalerKey, HeldState> states;
   };
 
   std::string Name(int index) const { return absl::StrCat(options_.prefix, "-", index); }
@@ -370,23 +370,23 @@ class StateStore::Impl {
   }
 
   // The wall clock may have been set since its times were taken.
-  void FollowClock(Entry& entry) const {
+  void FollowClock(HeldState& held) const {
     const absl::Duration offset = WallOffset();
-    const absl::Duration jump = offset - std::exchange(entry.wall_offset, offset);
-    if (IsClockJump(jump)) ShiftTimes(jump, entry.state);
+    const absl::Duration jump = offset - std::exchange(held.wall_offset, offset);
+    if (IsClockJump(jump)) ShiftTimes(jump, held.state);
   }
 
-  static void TakeRest(Entry& entry) {
-    if (entry.rest.rounds() == 0) return;
-    RenewRecommendation(entry.recommendation, entry.rest.rest->last(), entry.state);
+  static void TakeRest(HeldState& held) {
+    if (held.rest.rounds() == 0) return;
+    RenewRecommendation(held.recommendation, held.rest.rest->last(), held.state);
   }
 
   // Whether what rests alone makes a write worth while.
   static bool RestedLong(Shard& shard) {
-    return std::any_of(shard.entries.begin(), shard.entries.end(), [](const auto& item) {
-      const Entry& entry = item.second;
-      return entry.rest.rounds() > 0 &&
-             entry.rest.rest->last() - entry.written_newest >= kTimesWorthAWrite;
+    return std::any_of(shard.states.begin(), shard.states.end(), [](const auto& item) {
+      const HeldState& held = item.second;
+      return held.rest.rounds() > 0 &&
+             held.rest.rest->last() - held.written_newest >= kTimesWorthAWrite;
     });
   }
 
@@ -421,19 +421,19 @@ class StateStore::Impl {
     KeptShard out;
     out.saved_at = clock_.WallNow();
     const absl::Time oldest = out.saved_at - options_.longest_window;
-    for (auto& [key, entry] : shard.entries) {
-      TakeRest(entry);
-      FollowClock(entry);
+    for (auto& [key, held] : shard.states) {
+      TakeRest(held);
+      FollowClock(held);
     }
     const MonotonicTime long_ago = clock_.MonotonicNow() - options_.longest_window;
-    absl::erase_if(shard.entries, [&](const auto& item) {
+    absl::erase_if(shard.states, [&](const auto& item) {
       return Newest(item.second.state) < oldest && item.second.seen < long_ago;
     });
-    for (auto& [key, entry] : shard.entries) {
-      entry.written_newest = Newest(entry.state);
-      entry.under_way = true;
-      entry.change_under_way = std::exchange(entry.change_unsaved, false);
-      out.autoscalers.push_back({.key = key, .replicas = entry.replicas, .state = entry.state});
+    for (auto& [key, held] : shard.states) {
+      held.written_newest = Newest(held.state);
+      held.under_way = true;
+      held.change_under_way = std::exchange(held.change_unsaved, false);
+      out.autoscalers.push_back({.key = key, .replicas = held.replicas, .state = held.state});
     }
     std::sort(out.autoscalers.begin(), out.autoscalers.end(),
               [](const KeptAutoscaler& a, const KeptAutoscaler& b) {
@@ -460,7 +460,7 @@ class StateStore::Impl {
           shard.urgent ? std::max(options_.soonest, 10 * shard.write_took) : options_.interval;
       const bool due = clock_.MonotonicNow() - shard.written_at >= wait;
       if (!hand_over && (!due || (!shard.changed && !RestedLong(shard)))) return;
-      if (shard.entries.empty() && shard.resource_version.empty()) return;
+      if (shard.states.empty() && shard.resource_version.empty()) return;
       // At a hand-over the Lease is still ours, but writes to targets are not allowed any more.
       if (!hand_over && may_write_ && !may_write_(index)) return;
       shard.writing = true;
@@ -488,12 +488,12 @@ class StateStore::Impl {
       if (resource_version.ok()) shard.resource_version = *resource_version;
       if (!resource_version.ok()) shard.changed = shard.urgent = true;
       shard.forbidden = absl::IsPermissionDenied(resource_version.status());
-      for (auto& [key, entry] : shard.entries) EndOfWrite(resource_version.ok(), entry);
+      for (auto& [key, held] : shard.states) EndOfWrite(resource_version.ok(), held);
       if (dropped > 0 && !shard.said_dropped) {
         spdlog::warn(
             "ConfigMap {}/{}: no room for {} of {} autoscalers: after a restart they "
             "begin anew; use more --scaler-shards",
-            options_.ns, Name(index), dropped, shard.entries.size());
+            options_.ns, Name(index), dropped, shard.states.size());
       }
       shard.said_dropped = dropped > 0;
     }
@@ -503,13 +503,13 @@ class StateStore::Impl {
     }
   }
 
-  static void EndOfWrite(bool written, Entry& entry) {
-    const bool collected = std::exchange(entry.under_way, false);
-    const bool change = std::exchange(entry.change_under_way, false);
+  static void EndOfWrite(bool written, HeldState& held) {
+    const bool collected = std::exchange(held.under_way, false);
+    const bool change = std::exchange(held.change_under_way, false);
     if (written) {
-      entry.saved = entry.saved || collected;
+      held.saved = held.saved || collected;
     } else {
-      entry.change_unsaved = entry.change_unsaved || change;
+      held.change_unsaved = held.change_unsaved || change;
     }
   }
 

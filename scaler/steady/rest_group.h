@@ -19,7 +19,7 @@
 #include "adapter/provider.h"
 #include "base/clock.h"
 #include "kube/objects/rest_mapping.h"
-#include "scaler/steps/entry.h"
+#include "scaler/steps/tracked_autoscaler.h"
 #include "scaler/views/rest.h"
 
 namespace flyball::scaler {
@@ -27,8 +27,8 @@ namespace flyball::scaler {
 // One autoscaler of a group, with the versions of the scale and pods that it was decided on. Each
 // round compares them with the present ones.
 struct RestMember {
-  Entry* entry = nullptr;
-  std::shared_ptr<const ScaleStore::Slot> scale;
+  TrackedAutoscaler* tracked = nullptr;
+  std::shared_ptr<const ScaleStore::ObjectScale> scale;
   uint64_t scale_version = 0;
   const SelectedPods* pods = nullptr;
   uint64_t pods_version = 0;
@@ -63,10 +63,10 @@ struct RestGroup : public CycleWaiter, public Schedule::Item {
   const absl::Duration slots;
 
   // ---- under the loop's lock
-  std::vector<RestMember> joining;  // become members when the next round begins
-  std::vector<Entry*> leaving;      // leave then, since something about their object changed
-  bool busy = false;                // a round is under way
-  bool again = false;               // a member has to leave as soon as this round is over
+  std::vector<RestMember> joining;          // become members when the next round begins
+  std::vector<TrackedAutoscaler*> leaving;  // leave then, as something about their object changed
+  bool busy = false;                        // a round is under way
+  bool again = false;                       // a member has to leave as soon as this round is over
   MonotonicTime regular_slot = absl::ZeroDuration();  // when the next round is due
 
   // Set by the first that takes the present round to its end: the thread that brings its last

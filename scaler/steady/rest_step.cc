@@ -22,12 +22,12 @@ constexpr absl::Duration kQuick = absl::Milliseconds(10);
 constexpr absl::Duration kSlow = absl::Milliseconds(250);
 
 // What is asked for in a round: the answers of one origin together, any other question by itself.
-RestInput InputOf(const QuestionBoard::Handle& question, const Told& told) {
+RestInput InputOf(const QuestionBoard::Handle& question, const LastAnswer& last) {
   RestInput input;
   input.question = question;
-  input.version = told.answer->version;
+  input.version = last.answer->version;
   const bool together = !QuestionBoard::QuestionOf(*question).together().empty();
-  if (together) input.origin = told.answer->repeated.origin;
+  if (together) input.origin = last.answer->repeated.origin;
   return input;
 }
 
@@ -36,10 +36,10 @@ const void* IdentityOf(const RestInput& input) {
   return input.question.get();
 }
 
-void Count(const Entry& entry, std::vector<RestKind>& kinds) {
-  const std::vector<MetricLabels>& metrics = entry.decision.monitor.metrics;
+void Count(const TrackedAutoscaler& tracked, std::vector<RestKind>& kinds) {
+  const std::vector<MetricLabels>& metrics = tracked.decision.monitor.metrics;
   const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const RestKind& kind) {
-    return kind.kind == entry.key.kind &&
+    return kind.kind == tracked.key.kind &&
            std::equal(kind.metric_types.begin(), kind.metric_types.end(), metrics.begin(),
                       metrics.end(),
                       [](const std::string& a, const MetricLabels& b) { return a == b.type; });
@@ -49,39 +49,39 @@ void Count(const Entry& entry, std::vector<RestKind>& kinds) {
     return;
   }
   RestKind& kind = kinds.emplace_back();
-  kind.kind = entry.key.kind;
+  kind.kind = tracked.key.kind;
   kind.members = 1;
   for (const MetricLabels& metric : metrics) kind.metric_types.push_back(metric.type);
 }
 
 }  // namespace
 
-std::optional<RestMember> RestStep::MayRest(Entry& entry, const Times& now) const {
-  const std::vector<MetricSpec>& metrics = entry.plan.autoscaler().metrics;
+std::optional<RestMember> RestStep::MayRest(TrackedAutoscaler& tracked, const Times& now) const {
+  const std::vector<MetricSpec>& metrics = tracked.plan.autoscaler().metrics;
   RestMember member;
-  if (!entry.unchanged || entry.mode != Mode::kAct || entry.managed->own.cadence.on_sample ||
-      !entry.plan.triggers().empty() || now.monotonic - entry.began > kSlow ||
-      !Settled(entry.decision, member.until) || entry.target.place.slot == nullptr ||
-      entry.group == nullptr || entry.pods.version == 0 || entry.marks.seen != entry.managed ||
-      entry.marks.stale || entry.marks.slot == nullptr ||
-      !parts_.statuses.IsSettled(*entry.marks.slot)) {
+  if (!tracked.unchanged || tracked.mode != Mode::kAct || tracked.managed->own.cadence.on_sample ||
+      !tracked.plan.triggers().empty() || now.monotonic - tracked.began > kSlow ||
+      !Settled(tracked.decision, member.until) || tracked.target.place.object == nullptr ||
+      tracked.group == nullptr || tracked.pods.version == 0 ||
+      tracked.marks.seen != tracked.managed || tracked.marks.stale ||
+      tracked.marks.outbox == nullptr || !deps_.statuses.IsSettled(*tracked.marks.outbox)) {
     return std::nullopt;
   }
   // Until then readings are made of the times of samples too.
-  const bool young = entry.view.last_start + parts_.config.cpu_initialization_period > now.wall;
+  const bool young = tracked.view.last_start + deps_.config.cpu_initialization_period > now.wall;
   if (young && std::any_of(metrics.begin(), metrics.end(),
                            [](const MetricSpec& metric) { return metric.resource == "cpu"; })) {
     return std::nullopt;
   }
-  const absl::Span<const QuestionBoard::Handle> questions = entry.plan.metric_questions();
+  const absl::Span<const QuestionBoard::Handle> questions = tracked.plan.metric_questions();
   if (questions.empty() || std::count(questions.begin(), questions.end(), nullptr) > 0) {
     return std::nullopt;
   }
-  member.entry = &entry;
-  member.scale = entry.target.place.slot;
-  member.scale_version = entry.scale.version;
-  member.pods = entry.group;
-  member.pods_version = entry.pods.version;
+  member.tracked = &tracked;
+  member.scale = tracked.target.place.object;
+  member.scale_version = tracked.scale.version;
+  member.pods = tracked.group;
+  member.pods_version = tracked.pods.version;
   return member;
 }
 
@@ -89,11 +89,11 @@ std::optional<RestMember> RestStep::MayRest(Entry& entry, const Times& now) cons
 bool RestStep::AllHolds(const RestGroup& group, uint64_t ownership_epoch, const Times& now) const {
   return group.ownership_epoch == ownership_epoch &&
          // A namespace is in one shard.
-         parts_.ownership.Owns(group.members[0].entry->key) &&
-         group.mapper == parts_.directory.mapper() && parts_.pods.Unusable().empty() &&
+         deps_.ownership.Owns(group.members[0].tracked->key) &&
+         group.mapper == deps_.directory.mapper() && deps_.pods.Unusable().empty() &&
          std::all_of(group.kinds.begin(), group.kinds.end(),
                      [&](const RestKind& kind) {
-                       return parts_.autoscalers
+                       return deps_.autoscalers
                            .Unusable({.kind = kind.kind, .ns = group.ns, .name = ""})
                            .empty();
                      }) &&
@@ -105,45 +105,47 @@ bool RestStep::AllHolds(const RestGroup& group, uint64_t ownership_epoch, const 
 }
 
 // Brings it to where it would be, had it been decided by itself in each round.
-void RestStep::CatchUp(const RestGroup& group, Entry& entry, uint64_t from) const {
+void RestStep::CatchUp(const RestGroup& group, TrackedAutoscaler& tracked, uint64_t from) const {
   if (group.rest->rounds() > from) {
     const absl::Time last = group.rest->last();
-    RenewRecommendation(entry.decision.recommendation, last, entry.decision.state);
-    entry.decision.now = last;
-    entry.decided_at = group.last_round;
-    entry.wall_offset = group.wall_offset;
+    RenewRecommendation(tracked.decision.recommendation, last, tracked.decision.state);
+    tracked.decision.now = last;
+    tracked.decided_at = group.last_round;
+    tracked.wall_offset = group.wall_offset;
   }
-  for (DecisionObserver* observer : parts_.observers) observer->OnRestOver(entry.key);
+  for (DecisionObserver* observer : deps_.observers) observer->OnRestOver(tracked.key);
 }
 
 template <typename Leaves>
-void RestStep::TakeOut(RestGroup& group, Leaves leaves, std::vector<Entry*>& out) const {
+void RestStep::TakeOut(RestGroup& group, Leaves leaves,
+                       std::vector<TrackedAutoscaler*>& out) const {
   std::erase_if(group.members, [&](const RestMember& member) {
     if (!leaves(member)) return false;
-    CatchUp(group, *member.entry, member.from);
-    out.push_back(member.entry);
+    CatchUp(group, *member.tracked, member.from);
+    out.push_back(member.tracked);
     return true;
   });
 }
 
 // What members decided on is in stores: how often those changed.
 uint64_t RestStep::ChangesOf(const RestGroup& group) const {
-  uint64_t changes = parts_.pods.Changes();
+  uint64_t changes = deps_.pods.Changes();
   for (const ScaleStore::Kind* kind : group.scales) changes += ScaleStore::Changes(*kind);
   return changes;
 }
 
 // Finds anew what members read. Whoever decided on another answer than the last one leaves.
-void RestStep::Index(RestGroup& group, std::vector<Entry*>& out) const {
+void RestStep::Index(RestGroup& group, std::vector<TrackedAutoscaler*>& out) const {
   group.inputs.clear();
   absl::flat_hash_map<const void*, uint32_t> places;
   const auto decided_on_other = [&](RestMember& member) {
-    const absl::Span<const QuestionBoard::Handle> questions = member.entry->plan.metric_questions();
+    const absl::Span<const QuestionBoard::Handle> questions =
+        member.tracked->plan.metric_questions();
     member.inputs.clear();
     for (size_t i = 0; i < questions.size(); ++i) {
-      const Told told = QuestionBoard::ToldOf(*questions[i]);
-      if (told.answer == nullptr || told.answer->version != member.entry->answers[i]) return true;
-      RestInput input = InputOf(questions[i], told);
+      const LastAnswer last = QuestionBoard::LastAnswerOf(*questions[i]);
+      if (last.answer == nullptr || last.answer->version != member.tracked->answers[i]) return true;
+      RestInput input = InputOf(questions[i], last);
       const auto [place, fresh] =
           places.try_emplace(IdentityOf(input), static_cast<uint32_t>(group.inputs.size()));
       if (fresh) group.inputs.push_back(std::move(input));
@@ -151,12 +153,12 @@ void RestStep::Index(RestGroup& group, std::vector<Entry*>& out) const {
     }
     return false;
   };
-  absl::flat_hash_set<const Entry*> others;
+  absl::flat_hash_set<const TrackedAutoscaler*> others;
   for (RestMember& member : group.members) {
-    if (decided_on_other(member)) others.insert(member.entry);
+    if (decided_on_other(member)) others.insert(member.tracked);
   }
   TakeOut(
-      group, [&](const RestMember& member) { return others.contains(member.entry); }, out);
+      group, [&](const RestMember& member) { return others.contains(member.tracked); }, out);
 
   group.kinds.clear();
   group.scales.clear();
@@ -164,17 +166,19 @@ void RestStep::Index(RestGroup& group, std::vector<Entry*>& out) const {
   group.changes.reset();
   for (const RestMember& member : group.members) {
     group.until = std::min(group.until, member.until);
-    Count(*member.entry, group.kinds);
-    const ScaleStore::Kind* kind = member.entry->target.place.kind;
+    Count(*member.tracked, group.kinds);
+    const ScaleStore::Kind* kind = member.tracked->target.place.kind;
     if (std::find(group.scales.begin(), group.scales.end(), kind) == group.scales.end()) {
       group.scales.push_back(kind);
     }
   }
 }
 
-std::vector<Entry*> RestStep::Begin(RestGroup& group, Change change, const Times& now) const {
-  std::vector<Entry*> out;
-  const absl::flat_hash_set<const Entry*> leaving(change.leaving.begin(), change.leaving.end());
+std::vector<TrackedAutoscaler*> RestStep::Begin(RestGroup& group, Change change,
+                                                const Times& now) const {
+  std::vector<TrackedAutoscaler*> out;
+  const absl::flat_hash_set<const TrackedAutoscaler*> leaving(change.leaving.begin(),
+                                                              change.leaving.end());
   const bool apart = !group.members.empty() && group.inputs.size() > group.inputs_together &&
                      group.rest->rounds() - group.rounds_together >= kRoundsApart;
   const bool together = std::exchange(group.brought_together, apart);
@@ -183,14 +187,14 @@ std::vector<Entry*> RestStep::Begin(RestGroup& group, Change change, const Times
   const bool first = group.members.empty() || none_holds;
   if (first) {
     group.ownership_epoch = change.ownership_epoch;
-    group.mapper = parts_.directory.mapper();
+    group.mapper = deps_.directory.mapper();
   }
   const uint64_t changes = ChangesOf(group);  // before versions are looked at
   if (none_holds || !leaving.empty() || now.wall >= group.until || group.changes != changes) {
     TakeOut(
         group,
         [&](const RestMember& member) {
-          return none_holds || leaving.contains(member.entry) || now.wall >= member.until ||
+          return none_holds || leaving.contains(member.tracked) || now.wall >= member.until ||
                  member.scale->version.load(std::memory_order_acquire) != member.scale_version ||
                  member.pods->version() != member.pods_version;
         },
@@ -198,17 +202,17 @@ std::vector<Entry*> RestStep::Begin(RestGroup& group, Change change, const Times
     group.changes = changes;
   }
   for (RestMember& member : change.joining) {
-    Entry& entry = *member.entry;
+    TrackedAutoscaler& tracked = *member.tracked;
     // What all share may have changed since it was decided.
-    if (apart || leaving.contains(&entry) || entry.ownership_epoch != group.ownership_epoch ||
-        entry.target.mapper != group.mapper || now.wall >= member.until ||
-        IsClockJump(now.WallOffset() - entry.wall_offset)) {
-      out.push_back(&entry);
+    if (apart || leaving.contains(&tracked) || tracked.ownership_epoch != group.ownership_epoch ||
+        tracked.target.mapper != group.mapper || now.wall >= member.until ||
+        IsClockJump(now.WallOffset() - tracked.wall_offset)) {
+      out.push_back(&tracked);
       continue;
     }
     member.from = group.rest->rounds();
-    for (DecisionObserver* observer : parts_.observers) {
-      observer->OnRest(entry.key, entry.decision.recommendation,
+    for (DecisionObserver* observer : deps_.observers) {
+      observer->OnRest(tracked.key, tracked.decision.recommendation,
                        {.rest = group.rest, .from = member.from});
     }
     group.members.push_back(std::move(member));
@@ -227,7 +231,7 @@ std::vector<Entry*> RestStep::Begin(RestGroup& group, Change change, const Times
 
 // Whether it was the last answer that was waited for.
 bool RestStep::AskByOrigin(RestGroup& group, RestInput& input) const {
-  const std::optional<adapter::Repeated> again = parts_.board.Again(*input.question, input.origin);
+  const std::optional<adapter::Repeated> again = deps_.board.Again(*input.question, input.origin);
   input.changed = !again.has_value() || !again->same;
   if (!input.changed) input.time = again->time;
   return group.Answered();
@@ -235,7 +239,7 @@ bool RestStep::AskByOrigin(RestGroup& group, RestInput& input) const {
 
 void RestStep::Join(RestGroup& group, const RestInput& input,
                     std::vector<QuestionBoard::Handle>& to_ask) const {
-  if (parts_.board.Join(input.question, group.began, group, to_ask)) group.pending.fetch_sub(1);
+  if (deps_.board.Join(input.question, group.began, group, to_ask)) group.pending.fetch_sub(1);
 }
 
 // One after the other; each is joined when its turn comes, so that nobody else who wants it waits
@@ -260,7 +264,7 @@ void RestStep::AskTogether(RestGroup& group, const std::vector<RestInput*>& inpu
   for (const RestInput* input : inputs) {
     Join(group, *input, to_ask);
   }
-  parts_.board.AskAllHere(std::move(to_ask));
+  deps_.board.AskAllHere(std::move(to_ask));
 }
 
 bool RestStep::Ask(RestGroup& group, bool here, const std::function<void()>& on_answered) const {
@@ -275,22 +279,22 @@ bool RestStep::Ask(RestGroup& group, bool here, const std::function<void()>& on_
       Join(group, input, to_ask);
       continue;
     }
-    parts_.run_reads([this, &group, &input, on_answered] {
+    deps_.run_reads([this, &group, &input, on_answered] {
       if (AskByOrigin(group, input)) on_answered();
     });
   }
-  parts_.board.AskAll(std::move(to_ask));
+  deps_.board.AskAll(std::move(to_ask));
   return group.Answered();
 }
 
-std::vector<Entry*> RestStep::Abandon(RestGroup& group) const {
-  std::vector<Entry*> out;
+std::vector<TrackedAutoscaler*> RestStep::Abandon(RestGroup& group) const {
+  std::vector<TrackedAutoscaler*> out;
   TakeOut(
       group, [](const RestMember&) { return true; }, out);
   return out;
 }
 
-std::vector<Entry*> RestStep::End(RestGroup& group, const Times& now) const {
+std::vector<TrackedAutoscaler*> RestStep::End(RestGroup& group, const Times& now) const {
   const bool quick = now.monotonic - group.asked <= kQuick;
   group.slow_rounds = quick ? 0 : std::min(group.slow_rounds + 1, RestGroup::kManySlow);
   if (now.monotonic - group.asked > kSlow) return Abandon(group);
@@ -298,16 +302,16 @@ std::vector<Entry*> RestStep::End(RestGroup& group, const Times& now) const {
   bool changed = false;
   for (RestInput& input : group.inputs) {
     if (input.origin == nullptr) {
-      const Told told = QuestionBoard::ToldOf(*input.question);
-      input.changed = told.answer->version != input.version;
-      input.time = SampleTimeOf(told);
+      const LastAnswer last = QuestionBoard::LastAnswerOf(*input.question);
+      input.changed = last.answer->version != input.version;
+      input.time = SampleTimeOf(last);
     }
     changed = changed || input.changed;
     if (!input.changed && input.time.has_value()) {
       newest = std::max(newest.value_or(*input.time), *input.time);
     }
   }
-  std::vector<Entry*> out;
+  std::vector<TrackedAutoscaler*> out;
   if (changed) {
     TakeOut(
         group,
@@ -327,7 +331,7 @@ std::vector<Entry*> RestStep::End(RestGroup& group, const Times& now) const {
                            .time = now.wall,
                            .newest_sample = newest,
                            .took = now.monotonic - group.began};
-  for (DecisionObserver* observer : parts_.observers) observer->OnRound(round);
+  for (DecisionObserver* observer : deps_.observers) observer->OnRound(round);
   return out;
 }
 

@@ -32,7 +32,7 @@ namespace flyball::scaler {
 class RestStep {
  public:
   using Times = DecideStep::Times;
-  struct Parts {
+  struct Deps {
     const PodStore& pods;
     const AutoscalerStore& autoscalers;
     kube::ObjectDirectory& directory;
@@ -46,19 +46,19 @@ class RestStep {
   // What the loop noted for a group since its last round.
   struct Change {
     std::vector<RestMember> joining;
-    std::vector<Entry*> leaving;
+    std::vector<TrackedAutoscaler*> leaving;
     uint64_t ownership_epoch = 0;
   };
 
-  explicit RestStep(Parts parts) : parts_(std::move(parts)) {}
+  explicit RestStep(Deps deps) : deps_(std::move(deps)) {}
 
-  // To be called after the entry's decision was reported. nullopt: the entry may not rest.
-  std::optional<RestMember> MayRest(Entry& entry, const Times& now) const;
+  // To be called after the autoscaler's decision was reported. nullopt: it may not rest.
+  std::optional<RestMember> MayRest(TrackedAutoscaler& tracked, const Times& now) const;
 
   // Begins a round: takes `change` over and looks at all that is known without asking. Returns the
   // members that have left the group and have to be decided by themselves, as the next functions
   // do.
-  std::vector<Entry*> Begin(RestGroup& group, Change change, const Times& now) const;
+  std::vector<TrackedAutoscaler*> Begin(RestGroup& group, Change change, const Times& now) const;
 
   // Asks for what the members read: with `here` on the calling thread, one after the other, else in
   // the background and all at once. True: the answers are there; false: `on_answered` or the board
@@ -67,16 +67,16 @@ class RestStep {
 
   // Ends a round whose answers are there: members that read something else leave, and the round
   // counts as one decision of each of the others.
-  std::vector<Entry*> End(RestGroup& group, const Times& now) const;
+  std::vector<TrackedAutoscaler*> End(RestGroup& group, const Times& now) const;
 
   // Gives up a round whose answers do not come in time: all members leave.
-  std::vector<Entry*> Abandon(RestGroup& group) const;
+  std::vector<TrackedAutoscaler*> Abandon(RestGroup& group) const;
 
  private:
   bool AllHolds(const RestGroup& group, uint64_t ownership_epoch, const Times& now) const;
   template <typename Leaves>
-  void TakeOut(RestGroup& group, Leaves leaves, std::vector<Entry*>& out) const;
-  void Index(RestGroup& group, std::vector<Entry*>& out) const;
+  void TakeOut(RestGroup& group, Leaves leaves, std::vector<TrackedAutoscaler*>& out) const;
+  void Index(RestGroup& group, std::vector<TrackedAutoscaler*>& out) const;
   uint64_t ChangesOf(const RestGroup& group) const;
   // Joins a question that group.pending already counts.
   void Join(RestGroup& group, const RestInput& input,
@@ -84,9 +84,9 @@ class RestStep {
   void AskHere(RestGroup& group) const;
   void AskTogether(RestGroup& group, const std::vector<RestInput*>& inputs) const;
   bool AskByOrigin(RestGroup& group, RestInput& input) const;
-  void CatchUp(const RestGroup& group, Entry& entry, uint64_t from) const;
+  void CatchUp(const RestGroup& group, TrackedAutoscaler& tracked, uint64_t from) const;
 
-  const Parts parts_;
+  const Deps deps_;
 };
 
 }  // namespace flyball::scaler

@@ -16,100 +16,101 @@ constexpr absl::Duration kBudgetWait = absl::Seconds(10);
 
 }  // namespace
 
-absl::Status ActStep::AskWhetherCurrent(const Entry& entry) {
-  const absl::StatusOr<std::string> stored = parts_.client.Get(AutoscalerPath(entry.key));
+absl::Status ActStep::AskWhetherCurrent(const TrackedAutoscaler& tracked) {
+  const absl::StatusOr<std::string> stored = deps_.client.Get(AutoscalerPath(tracked.key));
   if (!stored.ok()) return stored.status();
-  const ManagedPtr latest = ReadManaged(entry.key.kind, *stored);
-  if (latest == nullptr || latest->spec_hash != entry.managed->spec_hash ||
-      EffectiveMode(*latest, parts_.mode) != entry.mode) {
+  const ManagedPtr latest = ReadManaged(tracked.key.kind, *stored);
+  if (latest == nullptr || latest->spec_hash != tracked.managed->spec_hash ||
+      EffectiveMode(*latest, deps_.mode) != tracked.mode) {
     return absl::AbortedError("the autoscaler is another one by now");
   }
   return absl::OkStatus();
 }
 
-absl::Status ActStep::MayWrite(const Entry& entry, absl::FunctionRef<bool()> is_current,
-                               bool& anew) {
+absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
+                               absl::FunctionRef<bool()> is_current, bool& anew) {
   if (!is_current()) {
     anew = true;
     return absl::AbortedError("the autoscaler is another one by now");
   }
-  const bool shrinks = entry.decision.desired < entry.decision.current;
-  if (shrinks && (!entry.restored || !parts_.ownership.MayShrink(entry.key))) {
+  const bool shrinks = tracked.decision.desired < tracked.decision.current;
+  if (shrinks && (!tracked.restored || !deps_.ownership.MayShrink(tracked.key))) {
     return absl::AbortedError(
         "not made smaller until what is remembered of it was read or written down");
   }
-  if (const std::string failure = shrinks ? parts_.pods.Failure() : ""; !failure.empty()) {
+  if (const std::string failure = shrinks ? deps_.pods.Failure() : ""; !failure.empty()) {
     return absl::AbortedError(absl::StrCat("not made smaller meanwhile: ", failure));
   }
-  const std::string failure = parts_.autoscalers.Failure(entry.key);
+  const std::string failure = deps_.autoscalers.Failure(tracked.key);
   if (!failure.empty()) {
-    if (const absl::Status status = AskWhetherCurrent(entry); !status.ok()) {
+    if (const absl::Status status = AskWhetherCurrent(tracked); !status.ok()) {
       return absl::AbortedError(absl::StrCat(failure, "; asked for it: ", status.message()));
     }
   }
   // The last of all: it holds for the call that follows and no longer.
-  if (!parts_.ownership.MayWrite(entry.key, parts_.clock.MonotonicNow())) {
+  if (!deps_.ownership.MayWrite(tracked.key, deps_.clock.MonotonicNow())) {
     return absl::AbortedError("another replica may own it");
   }
   return absl::OkStatus();
 }
 
-absl::Status ActStep::Write(Entry& entry, absl::FunctionRef<bool()> is_current) {
-  if (!parts_.budget.Take(kube::Priority::kScaleWrite, parts_.clock.MonotonicNow() + kBudgetWait)) {
+absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current) {
+  if (!deps_.budget.Take(kube::Priority::kScaleWrite, deps_.clock.MonotonicNow() + kBudgetWait)) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the budget of writes left no room for ", absl::FormatDuration(kBudgetWait)));
   }
-  const kube::ResourceInfo& target = entry.target.resource;
-  kube::Scale read = *entry.scale.scale;
+  const kube::ResourceInfo& target = tracked.target.resource;
+  kube::Scale read = *tracked.scale.scale;
   absl::Status conflict;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    if (absl::Status status = MayWrite(entry, is_current, entry.decide_anew); !status.ok()) {
-      entry.dropped = true;
+    if (absl::Status status = MayWrite(tracked, is_current, tracked.decide_anew); !status.ok()) {
+      tracked.dropped = true;
       return status;
     }
-    entry.unconfirmed = UnconfirmedWrite{
-        .from = entry.decision.current, .to = entry.decision.desired, .time = entry.decision.now};
+    tracked.unconfirmed = UnconfirmedWrite{.from = tracked.decision.current,
+                                           .to = tracked.decision.desired,
+                                           .time = tracked.decision.now};
     absl::StatusOr<kube::Scale> stored =
-        kube::UpdateScale(parts_.client, target, read, entry.decision.desired);
+        kube::UpdateScale(deps_.client, target, read, tracked.decision.desired);
     if (stored.ok()) {
-      parts_.scales.Learn(target, *stored);
+      deps_.scales.Learn(target, *stored);
       return absl::OkStatus();
     }
     if (!absl::IsAborted(stored.status())) return stored.status();
     ++conflicts_;
     conflict = stored.status();
-    absl::StatusOr<kube::Scale> latest = kube::GetScale(parts_.client, target, read.ns, read.name);
+    absl::StatusOr<kube::Scale> latest = kube::GetScale(deps_.client, target, read.ns, read.name);
     if (!latest.ok()) return latest.status();
-    parts_.scales.Learn(target, *latest);
-    if (latest->uid != read.uid || latest->spec_replicas != entry.decision.current) {
-      entry.dropped = true;
-      entry.decide_anew = true;
+    deps_.scales.Learn(target, *latest);
+    if (latest->uid != read.uid || latest->spec_replicas != tracked.decision.current) {
+      tracked.dropped = true;
+      tracked.decide_anew = true;
       return absl::AbortedError(absl::StrCat("the target has ", latest->spec_replicas,
-                                             " replicas now, not ", entry.decision.current));
+                                             " replicas now, not ", tracked.decision.current));
     }
     read = *std::move(latest);
   }
   return conflict;
 }
 
-void ActStep::WriteScale(Entry& entry, const DecisionInput& input,
+void ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput& input,
                          absl::FunctionRef<bool()> is_current) {
-  const MonotonicTime begun = parts_.clock.MonotonicNow();
-  const absl::Status status = Write(entry, is_current);
-  const absl::Duration took = parts_.clock.MonotonicNow() - begun;
-  entry.scale_written = status.ok();
-  entry.scale_error = std::string(status.message());
+  const MonotonicTime begun = deps_.clock.MonotonicNow();
+  const absl::Status status = Write(tracked, is_current);
+  const absl::Duration took = deps_.clock.MonotonicNow() - begun;
+  tracked.scale_written = status.ok();
+  tracked.scale_error = std::string(status.message());
   if (status.ok()) {
     ++written_;
-    entry.unconfirmed.reset();
-    entry.seen_replicas = entry.decision.desired;
+    tracked.unconfirmed.reset();
+    tracked.seen_replicas = tracked.decision.desired;
   }
-  if (entry.dropped) return;
+  if (tracked.dropped) return;
   DecisionInput written = input;
   // A change counts from when it was made; by the clock of the decision, which may have been set
   // meanwhile, as all that is remembered is.
   written.now = input.now + took;
-  RecordScaleWrite(written, entry.scale_error, entry.decision);
+  RecordScaleWrite(written, tracked.scale_error, tracked.decision);
 }
 
 void ActStep::Pretend(const DecisionInput& input, Decision& decision) {

@@ -1,7 +1,7 @@
 // Carries a decision out: writes the scale and records in the decision what came of it.
 //
-// Thread-safe, but no two threads may work on one entry. Blocks: for the budget of requests and for
-// the API server.
+// Thread-safe, but no two threads may work on one autoscaler. Blocks: for the budget of requests
+// and for the API server.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@
 #include "kube/client/api_client.h"
 #include "kube/client/request_budget.h"
 #include "scaler/steps/decide_step.h"
-#include "scaler/steps/entry.h"
 #include "scaler/steps/mode.h"
+#include "scaler/steps/tracked_autoscaler.h"
 #include "scaler/stores/autoscaler_store.h"
 #include "scaler/stores/ownership.h"
 #include "scaler/stores/pod_store.h"
@@ -23,7 +23,7 @@ namespace flyball::scaler {
 
 class ActStep {
  public:
-  struct Parts {
+  struct Deps {
     kube::ApiClient& client;
     kube::RequestBudget& budget;
     Clock& clock;
@@ -34,18 +34,19 @@ class ActStep {
     const ModeFlags mode;
   };
 
-  explicit ActStep(const Parts& parts) : parts_(parts) {}
+  explicit ActStep(const Deps& deps) : deps_(deps) {}
 
-  // Writes entry.decision.desired to the scale, under the condition that the target has the
+  // Writes tracked.decision.desired to the scale, under the condition that the target has the
   // replicas that were observed: on a conflict it is read again and, when they are still the same,
-  // written again, five times at most. The decision is dropped (entry.dropped)
+  // written again, five times at most. The decision is dropped (tracked.dropped)
   //   * where another replica may own the autoscaler by now;
   //   * where the autoscaler is not what was decided on any more: `is_current` tells that from the
   //     watch, and while the watch fails the API server is asked;
   //   * where it would shrink the target while the watch of pods fails, since nobody knows how many
   //     of them there are, or before Ownership::MayShrink allows it.
   // The outcome is recorded in the decision, unless that was dropped.
-  void WriteScale(Entry& entry, const DecisionInput& input, absl::FunctionRef<bool()> is_current);
+  void WriteScale(TrackedAutoscaler& tracked, const DecisionInput& input,
+                  absl::FunctionRef<bool()> is_current);
 
   // For modes that write no scale: makes the decision what it would be if its scale had been
   // written. The past changes of the scale that it remembers stay those that were seen.
@@ -55,13 +56,14 @@ class ActStep {
   uint64_t conflicts() const { return conflicts_.load(); }
 
  private:
-  absl::Status Write(Entry& entry, absl::FunctionRef<bool()> is_current);
+  absl::Status Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current);
   // OK, or why the scale must not be written now. `anew` is set when the autoscaler is to be
   // decided again at once.
-  absl::Status MayWrite(const Entry& entry, absl::FunctionRef<bool()> is_current, bool& anew);
-  absl::Status AskWhetherCurrent(const Entry& entry);
+  absl::Status MayWrite(const TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current,
+                        bool& anew);
+  absl::Status AskWhetherCurrent(const TrackedAutoscaler& tracked);
 
-  const Parts parts_;
+  const Deps deps_;
   std::atomic<uint64_t> written_ = 0;
   std::atomic<uint64_t> conflicts_ = 0;
 };

@@ -2,14 +2,14 @@
 // nor waits.
 //
 // Thread-safe where each thread has a DecideScratch of its own, but no two threads may work on one
-// entry.
+// autoscaler.
 #pragma once
 
 #include <vector>
 
 #include "base/clock.h"
 #include "scaler/math/reconcile.h"
-#include "scaler/steps/entry.h"
+#include "scaler/steps/tracked_autoscaler.h"
 #include "scaler/stores/ownership.h"
 #include "scaler/stores/pod_store.h"
 
@@ -24,7 +24,7 @@ struct DecideScratch {
 
 class DecideStep {
  public:
-  struct Parts {
+  struct Deps {
     const PodStore& pods;
     Ownership& ownership;
     const MathConfig& config;
@@ -36,32 +36,35 @@ class DecideStep {
     MonotonicTime monotonic;
   };
 
-  explicit DecideStep(const Parts& parts) : parts_(parts) {}
+  explicit DecideStep(const Deps& deps) : deps_(deps) {}
 
-  // Updates entry.pods, entry.readings and entry.trigger_readings from the stores and the answers.
-  void TakeReadings(Entry& entry, const Times& now, DecideScratch& scratch) const;
+  // Updates tracked.pods, tracked.readings and tracked.trigger_readings from the stores and the
+  // answers.
+  void TakeReadings(TrackedAutoscaler& tracked, const Times& now, DecideScratch& scratch) const;
 
   // Whether the inputs differ from those of the last decision, the time aside.
-  static bool InputsChanged(const Entry& entry);
+  static bool InputsChanged(const TrackedAutoscaler& tracked);
 
   // Whether there is a sample that the last decision did not know.
-  static bool IsNews(const Entry& entry);
+  static bool IsNews(const TrackedAutoscaler& tracked);
 
-  // Fills entry.decision and entry.activation. Where the inputs are the same and time alone cannot
-  // have changed the decision yet, it sets entry.unchanged instead, which costs next to nothing.
-  void Decide(Entry& entry, const Times& now, DecideScratch& scratch) const;
+  // Fills tracked.decision and tracked.activation. Where the inputs are the same and time alone
+  // cannot have changed the decision yet, it sets tracked.unchanged instead, which costs next to
+  // nothing.
+  void Decide(TrackedAutoscaler& tracked, const Times& now, DecideScratch& scratch) const;
 
-  // What the decision was made from; valid until the entry's next cycle.
-  DecisionInput InputOf(const Entry& entry, absl::Time now) const;
+  // What the decision was made from; valid until the autoscaler's next cycle.
+  DecisionInput InputOf(const TrackedAutoscaler& tracked, absl::Time now) const;
 
  private:
-  void TakePods(Entry& entry) const;
-  void TakeMetric(Entry& entry, size_t index, const Times& now, DecideScratch& scratch) const;
-  static void TakeTriggers(Entry& entry, absl::Time now);
-  static void ReadTriggers(Entry& entry, DecideScratch& scratch);
-  void PrepareState(Entry& entry, const Times& now) const;
+  void TakePods(TrackedAutoscaler& tracked) const;
+  void TakeMetric(TrackedAutoscaler& tracked, size_t index, const Times& now,
+                  DecideScratch& scratch) const;
+  static void TakeTriggers(TrackedAutoscaler& tracked, absl::Time now);
+  static void ReadTriggers(TrackedAutoscaler& tracked, DecideScratch& scratch);
+  void PrepareState(TrackedAutoscaler& tracked, const Times& now) const;
 
-  const Parts parts_;
+  const Deps deps_;
 };
 
 // Whether nothing in the decision was held back, limited or unknown. Then the passing of time alone

@@ -18,11 +18,11 @@ ScaleAnswer Failure(ScaleAnswer::Failure kind, std::string error) {
 
 }  // namespace
 
-void ReadStep::FindTarget(Entry& entry) const {
-  ScaleTarget& target = entry.target;
-  const ObjectReference& wanted = entry.managed->autoscaler.scale_target;
+void ReadStep::FindTarget(TrackedAutoscaler& tracked) const {
+  ScaleTarget& target = tracked.target;
+  const ObjectReference& wanted = tracked.managed->autoscaler.scale_target;
   target = ScaleTarget();
-  target.mapper = parts_.directory.mapper();
+  target.mapper = deps_.directory.mapper();
   if (std::count(wanted.api_version.begin(), wanted.api_version.end(), '/') > 1) {
     target.failure = Failure(ScaleAnswer::Failure::kApiVersion,
                              absl::StrCat("unexpected GroupVersion string: ", wanted.api_version));
@@ -32,7 +32,7 @@ void ReadStep::FindTarget(Entry& entry) const {
   const std::string group = slash == std::string::npos ? "" : wanted.api_version.substr(0, slash);
   const kube::ResourceInfo* found = target.mapper->FindKind(group, wanted.kind);
   if (found == nullptr) {
-    parts_.directory.ResourceMissed();  // it may be new
+    deps_.directory.ResourceMissed();  // it may be new
     target.failure =
         Failure(ScaleAnswer::Failure::kMapping,
                 absl::StrCat("no matches for kind \"", wanted.kind, "\" in group \"", group, "\""));
@@ -40,12 +40,12 @@ void ReadStep::FindTarget(Entry& entry) const {
   }
   target.resource = *found;
   if (ScaleStore::Reads(*found)) {
-    target.place = parts_.scales.Find(*found, entry.key.ns, wanted.name);
+    target.place = deps_.scales.Find(*found, tracked.key.ns, wanted.name);
   }
 }
 
-void ReadStep::TakeScale(Entry& entry, std::shared_ptr<const kube::Scale> scale) {
-  ScaleReading& reading = entry.scale;
+void ReadStep::TakeScale(TrackedAutoscaler& tracked, std::shared_ptr<const kube::Scale> scale) {
+  ScaleReading& reading = tracked.scale;
   if (scale != nullptr && scale == reading.scale) return;
   reading.scale = std::move(scale);
   reading.version = 0;
@@ -54,8 +54,8 @@ void ReadStep::TakeScale(Entry& entry, std::shared_ptr<const kube::Scale> scale)
   answer.error.clear();
   if (reading.scale == nullptr) {
     answer = Failure(ScaleAnswer::Failure::kRead,
-                     absl::StrCat(entry.target.resource.name.ToString(), " \"",
-                                  entry.managed->autoscaler.scale_target.name, "\" not found"));
+                     absl::StrCat(tracked.target.resource.name.ToString(), " \"",
+                                  tracked.managed->autoscaler.scale_target.name, "\" not found"));
     return;
   }
   answer.spec_replicas = reading.scale->spec_replicas;
@@ -68,7 +68,7 @@ void ReadStep::TakeScale(Entry& entry, std::shared_ptr<const kube::Scale> scale)
   absl::StatusOr<kube::Selector> selector = kube::Selector::Parse(answer.selector);
   reading.selector.reset();
   reading.selector_error.clear();
-  entry.group = nullptr;
+  tracked.group = nullptr;
   if (!selector.ok()) {
     reading.selector_error = std::string(selector.status().message());
   } else if (!answer.selector.empty()) {
@@ -76,18 +76,18 @@ void ReadStep::TakeScale(Entry& entry, std::shared_ptr<const kube::Scale> scale)
   }
 }
 
-ReadStep::Found ReadStep::FindScale(Entry& entry) const {
-  const std::shared_ptr<const kube::RestMapper> mapper = parts_.directory.mapper();
+ReadStep::Found ReadStep::FindScale(TrackedAutoscaler& tracked) const {
+  const std::shared_ptr<const kube::RestMapper> mapper = deps_.directory.mapper();
   if (mapper->resources().empty()) return Found::kNotYet;
-  ScaleTarget& target = entry.target;
-  if (target.mapper != mapper) FindTarget(entry);
+  ScaleTarget& target = tracked.target;
+  if (target.mapper != mapper) FindTarget(tracked);
   if (target.failure.failure != ScaleAnswer::Failure::kNone) {
-    entry.scale.scale = nullptr;
-    entry.scale.answer.failure = target.failure.failure;
-    entry.scale.answer.error = target.failure.error;
+    tracked.scale.scale = nullptr;
+    tracked.scale.answer.failure = target.failure.failure;
+    tracked.scale.answer.error = target.failure.error;
     return Found::kScale;
   }
-  if (target.place.slot == nullptr) return Found::kToBeAsked;
+  if (target.place.object == nullptr) return Found::kToBeAsked;
   switch (ScaleStore::IsUsable(*target.place.kind)) {
     case ScaleStore::Usable::kNotListed:
       return Found::kNotYet;
@@ -96,74 +96,75 @@ ReadStep::Found ReadStep::FindScale(Entry& entry) const {
     case ScaleStore::Usable::kYes:
       break;
   }
-  const uint64_t version = target.place.slot->version.load(std::memory_order_acquire);
-  if (entry.scale.scale == nullptr || entry.scale.version != version) {
-    TakeScale(entry, target.place.slot->scale.Get());
-    entry.scale.version = version;
+  const uint64_t version = target.place.object->version.load(std::memory_order_acquire);
+  if (tracked.scale.scale == nullptr || tracked.scale.version != version) {
+    TakeScale(tracked, target.place.object->scale.Get());
+    tracked.scale.version = version;
   }
   return Found::kScale;
 }
 
-bool ReadStep::AskScale(Entry& entry) const {
-  QuestionBoard::Handle& question = entry.target.question;
+bool ReadStep::AskScale(TrackedAutoscaler& tracked) const {
+  QuestionBoard::Handle& question = tracked.target.question;
   if (question == nullptr) {
     question =
-        parts_.board.Own(MakeScaleQuestion(parts_.client, entry.target.resource, entry.key.ns,
-                                           entry.managed->autoscaler.scale_target.name),
-                         parts_.run_reads);
+        deps_.board.Own(MakeScaleQuestion(deps_.client, tracked.target.resource, tracked.key.ns,
+                                          tracked.managed->autoscaler.scale_target.name),
+                        deps_.run_reads);
   }
-  entry.pending = 2;
-  if (parts_.board.Join(question, entry.not_before, entry)) entry.pending.fetch_sub(1);
-  return entry.Answered();
+  tracked.pending = 2;
+  if (deps_.board.Join(question, tracked.not_before, tracked)) tracked.pending.fetch_sub(1);
+  return tracked.Answered();
 }
 
-void ReadStep::TakeAskedScale(Entry& entry) const {
-  const AnswerPtr answer = QuestionBoard::AnswerOf(*entry.target.question);
+void ReadStep::TakeAskedScale(TrackedAutoscaler& tracked) const {
+  const AnswerPtr answer = QuestionBoard::AnswerOf(*tracked.target.question);
   if (answer->error.empty()) {
-    return TakeScale(entry, std::make_shared<const kube::Scale>(answer->scale));
+    return TakeScale(tracked, std::make_shared<const kube::Scale>(answer->scale));
   }
-  entry.scale.scale = nullptr;
-  entry.scale.answer.failure = ScaleAnswer::Failure::kRead;
-  entry.scale.answer.error = answer->error;
+  tracked.scale.scale = nullptr;
+  tracked.scale.answer.failure = ScaleAnswer::Failure::kRead;
+  tracked.scale.answer.error = answer->error;
 }
 
-void ReadStep::SelectPods(Entry& entry) const {
-  entry.reads_metrics = ReadsMetrics(entry.plan.autoscaler(), entry.scale.answer);
-  if (!entry.reads_metrics || !entry.scale.selector.has_value()) return;
-  if (entry.group != nullptr && entry.noted_plan == entry.plan.version()) return;
-  const std::string& text = entry.scale.answer.selector;
-  entry.group = parts_.pods.Select(entry.key, *entry.scale.selector, text);
-  entry.noted_plan = entry.plan.version();
-  for (const QuestionBoard::Handle& question : entry.plan.metric_questions()) {
+void ReadStep::SelectPods(TrackedAutoscaler& tracked) const {
+  tracked.reads_metrics = ReadsMetrics(tracked.plan.autoscaler(), tracked.scale.answer);
+  if (!tracked.reads_metrics || !tracked.scale.selector.has_value()) return;
+  if (tracked.group != nullptr && tracked.noted_plan == tracked.plan.version()) return;
+  const std::string& text = tracked.scale.answer.selector;
+  tracked.group = deps_.pods.Select(tracked.key, *tracked.scale.selector, text);
+  tracked.noted_plan = tracked.plan.version();
+  for (const QuestionBoard::Handle& question : tracked.plan.metric_questions()) {
     if (question == nullptr) continue;
-    QuestionBoard::QuestionOf(*question).NoteSelector(text, *entry.scale.selector);
+    QuestionBoard::QuestionOf(*question).NoteSelector(text, *tracked.scale.selector);
   }
 }
 
-void ReadStep::Join(const QuestionBoard::Handle& question, Entry& entry,
+void ReadStep::Join(const QuestionBoard::Handle& question, TrackedAutoscaler& tracked,
                     std::vector<QuestionBoard::Handle>& to_ask) const {
-  entry.pending.fetch_add(1);
-  if (parts_.board.Join(question, entry.not_before, entry, to_ask)) entry.pending.fetch_sub(1);
+  tracked.pending.fetch_add(1);
+  if (deps_.board.Join(question, tracked.not_before, tracked, to_ask)) tracked.pending.fetch_sub(1);
 }
 
-bool ReadStep::AskMetrics(Entry& entry, std::vector<QuestionBoard::Handle>& to_ask) const {
-  entry.phase = CyclePhase::kReadingMetrics;
-  entry.pending = 1;
-  if (entry.reads_metrics && entry.scale.selector.has_value()) {
+bool ReadStep::AskMetrics(TrackedAutoscaler& tracked,
+                          std::vector<QuestionBoard::Handle>& to_ask) const {
+  tracked.phase = CyclePhase::kReadingMetrics;
+  tracked.pending = 1;
+  if (tracked.reads_metrics && tracked.scale.selector.has_value()) {
     const QuestionBoard::Handle* last = nullptr;
-    for (const QuestionBoard::Handle& question : entry.plan.metric_questions()) {
+    for (const QuestionBoard::Handle& question : tracked.plan.metric_questions()) {
       // Metrics of one API are often neighbours that ask the same.
       if (question == nullptr || (last != nullptr && *last == question)) continue;
       last = &question;
-      Join(question, entry, to_ask);
+      Join(question, tracked, to_ask);
     }
   }
-  if (entry.scale.answer.failure == ScaleAnswer::Failure::kNone) {
-    for (const Plan::PlannedTrigger& trigger : entry.plan.triggers()) {
-      if (trigger.question != nullptr) Join(trigger.question, entry, to_ask);
+  if (tracked.scale.answer.failure == ScaleAnswer::Failure::kNone) {
+    for (const Plan::PlannedTrigger& trigger : tracked.plan.triggers()) {
+      if (trigger.question != nullptr) Join(trigger.question, tracked, to_ask);
     }
   }
-  return entry.Answered();
+  return tracked.Answered();
 }
 
 }  // namespace flyball::scaler

@@ -1,7 +1,7 @@
 // The first half of an autoscaler's cycle: it takes what a decision needs from the stores, and has
 // the question board ask for what no store knows. Nothing here waits.
 //
-// Thread-safe, but no two threads may work on one entry.
+// Thread-safe, but no two threads may work on one autoscaler.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 #include "kube/client/api_client.h"
 #include "kube/objects/object_directory.h"
 #include "scaler/questions/question_board.h"
-#include "scaler/steps/entry.h"
+#include "scaler/steps/tracked_autoscaler.h"
 #include "scaler/stores/pod_store.h"
 #include "scaler/stores/scale_store.h"
 
@@ -17,7 +17,7 @@ namespace flyball::scaler {
 
 class ReadStep {
  public:
-  struct Parts {
+  struct Deps {
     PodStore& pods;
     ScaleStore& scales;
     QuestionBoard& board;
@@ -26,35 +26,35 @@ class ReadStep {
     const QuestionBoard::Run& run_reads;
   };
 
-  explicit ReadStep(const Parts& parts) : parts_(parts) {}
+  explicit ReadStep(const Deps& deps) : deps_(deps) {}
 
   enum class Found {
     kNotYet,     // the first list of the target's kind is missing: nothing is known
-    kScale,      // entry.scale is filled
+    kScale,      // tracked.scale is filled
     kToBeAsked,  // AskScale has to ask for it
   };
   // Finds the target's scale.
-  Found FindScale(Entry& entry) const;
+  Found FindScale(TrackedAutoscaler& tracked) const;
   // Asks for the scale. True: the answer is there; false: the board tells when it is. With the
-  // answer there TakeAskedScale fills entry.scale.
-  bool AskScale(Entry& entry) const;
-  void TakeAskedScale(Entry& entry) const;
+  // answer there TakeAskedScale fills tracked.scale.
+  bool AskScale(TrackedAutoscaler& tracked) const;
+  void TakeAskedScale(TrackedAutoscaler& tracked) const;
 
   // To be called when the scale is known. Selects the pods, tells the questions their selector, and
-  // finds out whether metrics are read. Of entries that are due together it is called for all
+  // finds out whether metrics are read. Of autoscalers that are due together it is called for all
   // before AskMetrics is for the first, so that questions are asked for all selectors at once.
-  void SelectPods(Entry& entry) const;
+  void SelectPods(TrackedAutoscaler& tracked) const;
   // Joins all questions of the plan. True: all answers are there; false: the board tells when they
   // are, after the caller has had it ask `to_ask`.
-  bool AskMetrics(Entry& entry, std::vector<QuestionBoard::Handle>& to_ask) const;
+  bool AskMetrics(TrackedAutoscaler& tracked, std::vector<QuestionBoard::Handle>& to_ask) const;
 
  private:
-  void FindTarget(Entry& entry) const;
-  static void TakeScale(Entry& entry, std::shared_ptr<const kube::Scale> scale);
-  void Join(const QuestionBoard::Handle& question, Entry& entry,
+  void FindTarget(TrackedAutoscaler& tracked) const;
+  static void TakeScale(TrackedAutoscaler& tracked, std::shared_ptr<const kube::Scale> scale);
+  void Join(const QuestionBoard::Handle& question, TrackedAutoscaler& tracked,
             std::vector<QuestionBoard::Handle>& to_ask) const;
 
-  const Parts parts_;
+  const Deps deps_;
 };
 
 }  // namespace flyball::scaler

@@ -228,12 +228,12 @@ void MakeReading(const Answer& answer, const MetricSpec& metric, const PodTable&
   GuardReading(reading);
 }
 
-void MakeReading(const Told& told, const MetricSpec& metric, const PodTable& table,
+void MakeReading(const LastAnswer& last, const MetricSpec& metric, const PodTable& table,
                  Reading& reading) {
-  MakeReading(*told.answer, metric, table, reading);
-  if (!told.time.has_value()) return;
-  if (reading.timestamp.has_value()) reading.timestamp = told.time;
-  for (PodSample& sample : reading.samples) sample.timestamp = *told.time;
+  MakeReading(*last.answer, metric, table, reading);
+  if (!last.time.has_value()) return;
+  if (reading.timestamp.has_value()) reading.timestamp = last.time;
+  for (PodSample& sample : reading.samples) sample.timestamp = *last.time;
 }
 
 void MakeTriggerReading(const TriggerReading& trigger, Reading& reading) {

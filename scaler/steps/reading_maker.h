@@ -16,8 +16,8 @@ namespace flyball::scaler {
 // Overwrites all of `reading` but its version, reusing its buffers.
 void MakeReading(const Answer& answer, const MetricSpec& metric, const PodTable& table,
                  Reading& reading);
-// The same, with the times in `told`.
-void MakeReading(const Told& told, const MetricSpec& metric, const PodTable& table,
+// The same, with the times in `last`.
+void MakeReading(const LastAnswer& last, const MetricSpec& metric, const PodTable& table,
                  Reading& reading);
 
 void MakeTriggerReading(const TriggerReading& trigger, Reading& reading);

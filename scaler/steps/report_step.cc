@@ -23,23 +23,23 @@ kube::EventSubject SubjectOf(const Managed& managed) {
 
 // An HPA's status is written only where we are its controller; that of our own kind also when we
 // only advise.
-bool WritesStatus(const Entry& entry) {
-  return entry.mode == Mode::kAct ||
-         (entry.mode == Mode::kAdvise && entry.key.kind == AutoscalerKind::kOwn);
+bool WritesStatus(const TrackedAutoscaler& tracked) {
+  return tracked.mode == Mode::kAct ||
+         (tracked.mode == Mode::kAdvise && tracked.key.kind == AutoscalerKind::kOwn);
 }
 
-OwnStatus OwnStatusOf(const Entry& entry) {
-  OwnStatus own{.last_active = entry.last_active, .triggers = {}};
-  const std::vector<TriggerSpec>& specs = entry.managed->own.triggers;
+OwnStatus OwnStatusOf(const TrackedAutoscaler& tracked) {
+  OwnStatus own{.last_active = tracked.last_active, .triggers = {}};
+  const std::vector<TriggerSpec>& specs = tracked.managed->own.triggers;
   size_t next = 0;
-  for (size_t i = 0; i < entry.plan.triggers().size() && i < specs.size(); ++i) {
+  for (size_t i = 0; i < tracked.plan.triggers().size() && i < specs.size(); ++i) {
     OwnStatus::TriggerStatus& out = own.triggers.emplace_back();
     out.type = specs[i].type;
     out.name = specs[i].name;
     // Of a trigger with several metrics the first says its value; any makes it active.
-    for (size_t j = 0; j < entry.plan.triggers()[i].metrics.size(); ++j, ++next) {
-      if (next >= entry.trigger_readings.size()) break;
-      const TriggerReading& reading = entry.trigger_readings[next];
+    for (size_t j = 0; j < tracked.plan.triggers()[i].metrics.size(); ++j, ++next) {
+      if (next >= tracked.trigger_readings.size()) break;
+      const TriggerReading& reading = tracked.trigger_readings[next];
       out.active = out.active || reading.active;
       if (out.error.empty()) out.error = reading.error;
       if (j == 0 && reading.error.empty()) out.value_milli = reading.value_milli;
@@ -58,22 +58,22 @@ bool SameAsStored(const Managed& managed, AutoscalerStatus status) {
 
 // Activity goes on from one decision to the next: what is stored of it may lag behind by a quarter
 // of the cooldown that is counted from it.
-bool ActivityIsTold(const Entry& entry, absl::Duration status_interval) {
-  if (entry.last_active == entry.marks.last_active) return true;
-  if (!entry.last_active.has_value() || !entry.marks.last_active.has_value()) return false;
-  const absl::Duration behind = *entry.last_active - *entry.marks.last_active;
+bool ActivityIsTold(const TrackedAutoscaler& tracked, absl::Duration status_interval) {
+  if (tracked.last_active == tracked.marks.last_active) return true;
+  if (!tracked.last_active.has_value() || !tracked.marks.last_active.has_value()) return false;
+  const absl::Duration behind = *tracked.last_active - *tracked.marks.last_active;
   return behind >= -absl::Seconds(1) &&
-         behind < std::max(entry.managed->own.cooldown / 4, status_interval);
+         behind < std::max(tracked.managed->own.cooldown / 4, status_interval);
 }
 
 // Between two statuses of one autoscaler. A little more than a second, so that what is decided each
 // second is in time to tell what became of the last decision.
 constexpr absl::Duration kGather = absl::Milliseconds(1250);
 
-std::optional<absl::Time> NewestSample(const Entry& entry) {
+std::optional<absl::Time> NewestSample(const TrackedAutoscaler& tracked) {
   std::optional<absl::Time> newest;
-  if (!entry.reads_metrics) return newest;
-  for (const Reading& reading : entry.readings) {
+  if (!tracked.reads_metrics) return newest;
+  for (const Reading& reading : tracked.readings) {
     if (reading.timestamp.has_value() && (!newest.has_value() || *newest < *reading.timestamp)) {
       newest = reading.timestamp;
     }
@@ -85,104 +85,106 @@ std::optional<absl::Time> NewestSample(const Entry& entry) {
 
 // A failure is told at once. Anything else waits where the next decision, which tells what became
 // of this one, comes soon; what is due already takes it along.
-MonotonicTime ReportStep::StatusDue(const Entry& entry, bool fails, MonotonicTime now) const {
+MonotonicTime ReportStep::StatusDue(const TrackedAutoscaler& tracked, bool fails,
+                                    MonotonicTime now) const {
   if (fails) return now;
-  if (entry.marks.due > now) return entry.marks.due;
-  const absl::Duration gather = std::min(kGather, parts_.status_interval);
-  return entry.pace <= gather ? now + gather : std::max(now, entry.marks.due + gather);
+  if (tracked.marks.due > now) return tracked.marks.due;
+  const absl::Duration gather = std::min(kGather, deps_.status_interval);
+  return tracked.pace <= gather ? now + gather : std::max(now, tracked.marks.due + gather);
 }
 
-void ReportStep::OfferStatus(Entry& entry, MonotonicTime now) const {
-  entry.status_offered = false;
-  if (!WritesStatus(entry)) return;
-  StatusMarks& marks = entry.marks;
-  if (marks.slot == nullptr) marks.slot = std::make_shared<StatusWriter::Slot>();
-  if (marks.slot->TakeFailed()) marks.seen = nullptr;
-  if (entry.unchanged && marks.seen == entry.managed && !marks.stale) return;
-  const bool other = std::exchange(marks.seen, entry.managed) != entry.managed;
-  if (other && !parts_.statuses.WroteAfter(marks.slot, *entry.managed)) {
-    const AutoscalerStatus& stored = entry.managed->autoscaler.status;
+void ReportStep::OfferStatus(TrackedAutoscaler& tracked, MonotonicTime now) const {
+  tracked.status_offered = false;
+  if (!WritesStatus(tracked)) return;
+  StatusMarks& marks = tracked.marks;
+  if (marks.outbox == nullptr) marks.outbox = std::make_shared<StatusWriter::Outbox>();
+  if (marks.outbox->TakeFailed()) marks.seen = nullptr;
+  if (tracked.unchanged && marks.seen == tracked.managed && !marks.stale) return;
+  const bool other = std::exchange(marks.seen, tracked.managed) != tracked.managed;
+  if (other && !deps_.statuses.WroteAfter(marks.outbox, *tracked.managed)) {
+    const AutoscalerStatus& stored = tracked.managed->autoscaler.status;
     marks.cared = CaredDigest(stored, stored.observed_generation);
     marks.failure = FailureDigest(stored);
-    marks.last_active = entry.managed->last_active;
-    marks.stale = !SameAsStored(*entry.managed, entry.status);
+    marks.last_active = tracked.managed->last_active;
+    marks.stale = !SameAsStored(*tracked.managed, tracked.status);
   } else {
-    marks.stale = marks.stale || entry.decision.status_changed;
+    marks.stale = marks.stale || tracked.decision.status_changed;
   }
-  const bool own = entry.key.kind == AutoscalerKind::kOwn;
+  const bool own = tracked.key.kind == AutoscalerKind::kOwn;
   const std::optional<int64_t> generation =
-      own ? entry.managed->autoscaler.generation : entry.status.observed_generation;
-  const uint64_t cared = CaredDigest(entry.status, generation);
-  const bool urgent = cared != marks.cared || !ActivityIsTold(entry, parts_.status_interval);
-  if (!urgent && (!marks.stale || now - marks.offered_at < parts_.status_interval)) return;
-  StatusJob job{.managed = entry.managed, .status = entry.status, .own = std::nullopt};
-  if (own) job.own = OwnStatusOf(entry);
+      own ? tracked.managed->autoscaler.generation : tracked.status.observed_generation;
+  const uint64_t cared = CaredDigest(tracked.status, generation);
+  const bool urgent = cared != marks.cared || !ActivityIsTold(tracked, deps_.status_interval);
+  if (!urgent && (!marks.stale || now - marks.offered_at < deps_.status_interval)) return;
+  StatusJob job{.managed = tracked.managed, .status = tracked.status, .own = std::nullopt};
+  if (own) job.own = OwnStatusOf(tracked);
   job.status.observed_generation = generation;
-  const uint64_t failure = FailureDigest(entry.status);
-  marks.due = StatusDue(entry, failure != 0 && failure != marks.failure, now);
-  parts_.statuses.Offer(marks.slot, std::move(job), urgent, marks.due);
+  const uint64_t failure = FailureDigest(tracked.status);
+  marks.due = StatusDue(tracked, failure != 0 && failure != marks.failure, now);
+  deps_.statuses.Offer(marks.outbox, std::move(job), urgent, marks.due);
   marks.cared = cared;
   marks.failure = failure;
-  marks.last_active = entry.last_active;
+  marks.last_active = tracked.last_active;
   marks.stale = false;
   marks.offered_at = now;
-  entry.status_offered = true;
+  tracked.status_offered = true;
 }
 
-void ReportStep::SendEvents(const Entry& entry, MonotonicTime now) const {
-  if (entry.mode != Mode::kAct || entry.decision.events.empty()) return;
-  if (!parts_.ownership.MayWrite(entry.key, now)) return;
+void ReportStep::SendEvents(const TrackedAutoscaler& tracked, MonotonicTime now) const {
+  if (tracked.mode != Mode::kAct || tracked.decision.events.empty()) return;
+  if (!deps_.ownership.MayWrite(tracked.key, now)) return;
   kube::EventSink& recorder =
-      entry.key.kind == AutoscalerKind::kOwn ? parts_.own_events : parts_.hpa_events;
-  const kube::EventSubject subject = SubjectOf(*entry.managed);
-  for (const Event& event : entry.decision.events) {
+      tracked.key.kind == AutoscalerKind::kOwn ? deps_.own_events : deps_.hpa_events;
+  const kube::EventSubject subject = SubjectOf(*tracked.managed);
+  for (const Event& event : tracked.decision.events) {
     recorder.Record(subject, event.warning, event.reason, event.message);
   }
 }
 
-void ReportStep::Observe(const Entry& entry, MonotonicTime now) const {
-  if (parts_.observers.empty()) return;
+void ReportStep::Observe(const TrackedAutoscaler& tracked, MonotonicTime now) const {
+  if (deps_.observers.empty()) return;
   DecisionRecord record;
-  record.managed = entry.managed;
-  record.mode = entry.mode;
-  record.decided_on = &entry.plan.autoscaler();
-  record.scale = &entry.scale.answer;
-  record.pods = entry.reads_metrics ? &entry.pods : nullptr;
-  if (entry.reads_metrics) record.readings = entry.readings;
-  record.newest_sample = NewestSample(entry);
-  record.activation = entry.activation.has_value() ? &*entry.activation : nullptr;
-  record.decision = &entry.decision;
-  record.time = entry.decision.now;
+  record.managed = tracked.managed;
+  record.mode = tracked.mode;
+  record.decided_on = &tracked.plan.autoscaler();
+  record.scale = &tracked.scale.answer;
+  record.pods = tracked.reads_metrics ? &tracked.pods : nullptr;
+  if (tracked.reads_metrics) record.readings = tracked.readings;
+  record.newest_sample = NewestSample(tracked);
+  record.activation = tracked.activation.has_value() ? &*tracked.activation : nullptr;
+  record.decision = &tracked.decision;
+  record.time = tracked.decision.now;
   record.monotonic = now;
-  record.took = now - entry.began;
-  record.wall_offset = entry.wall_offset;
-  record.scale_written = entry.scale_written;
-  record.scale_error = entry.scale_error;
-  record.status_written = entry.status_offered;
-  record.unchanged = entry.unchanged;
-  for (DecisionObserver* observer : parts_.observers) observer->OnDecision(record);
+  record.took = now - tracked.began;
+  record.wall_offset = tracked.wall_offset;
+  record.scale_written = tracked.scale_written;
+  record.scale_error = tracked.scale_error;
+  record.status_written = tracked.status_offered;
+  record.unchanged = tracked.unchanged;
+  for (DecisionObserver* observer : deps_.observers) observer->OnDecision(record);
 }
 
-void ReportStep::Report(Entry& entry, const DecisionInput& input, MonotonicTime now) const {
-  if (!entry.unchanged) {
-    GuardStatus(entry.status, entry.decision);
-    RecordStatusWrite(input, "", entry.decision);
-    if (entry.decision.status_changed) entry.status = entry.decision.status;
+void ReportStep::Report(TrackedAutoscaler& tracked, const DecisionInput& input,
+                        MonotonicTime now) const {
+  if (!tracked.unchanged) {
+    GuardStatus(tracked.status, tracked.decision);
+    RecordStatusWrite(input, "", tracked.decision);
+    if (tracked.decision.status_changed) tracked.status = tracked.decision.status;
   }
-  OfferStatus(entry, now);
-  if (!entry.unchanged) SendEvents(entry, now);
-  Observe(entry, now);
+  OfferStatus(tracked, now);
+  if (!tracked.unchanged) SendEvents(tracked, now);
+  Observe(tracked, now);
 }
 
-void ReportStep::ReportDropped(Entry& entry, MonotonicTime now) const {
-  entry.status_offered = false;
-  Observe(entry, now);
+void ReportStep::ReportDropped(TrackedAutoscaler& tracked, MonotonicTime now) const {
+  tracked.status_offered = false;
+  Observe(tracked, now);
 }
 
 void ReportStep::StatusFailed(const StatusJob& job, const absl::Status& status) const {
   if (absl::IsNotFound(status)) return;  // the object is gone
   kube::EventSink& recorder =
-      job.managed->key.kind == AutoscalerKind::kOwn ? parts_.own_events : parts_.hpa_events;
+      job.managed->key.kind == AutoscalerKind::kOwn ? deps_.own_events : deps_.hpa_events;
   recorder.Record(SubjectOf(*job.managed), true, "FailedUpdateStatus",
                   std::string(status.message()));
 }

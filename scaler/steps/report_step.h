@@ -1,14 +1,14 @@
 // Tells of a decision: offers the status, records the events and calls the observers.
 //
-// Thread-safe, but no two threads may work on one entry. It never waits: statuses and events are
-// sent in the background.
+// Thread-safe, but no two threads may work on one autoscaler. It never waits: statuses and events
+// are sent in the background.
 #pragma once
 
 #include <vector>
 
 #include "base/clock.h"
 #include "kube/client/event_recorder.h"
-#include "scaler/steps/entry.h"
+#include "scaler/steps/tracked_autoscaler.h"
 #include "scaler/views/decision_record.h"
 #include "scaler/views/status_writer.h"
 
@@ -16,7 +16,7 @@ namespace flyball::scaler {
 
 class ReportStep {
  public:
-  struct Parts {
+  struct Deps {
     kube::EventSink& hpa_events;
     kube::EventSink& own_events;
     StatusWriter& statuses;
@@ -25,23 +25,23 @@ class ReportStep {
     std::vector<DecisionObserver*> observers;
   };
 
-  explicit ReportStep(Parts parts) : parts_(std::move(parts)) {}
+  explicit ReportStep(Deps deps) : deps_(std::move(deps)) {}
 
   // The last step of a decision that was carried out.
-  void Report(Entry& entry, const DecisionInput& input, MonotonicTime now) const;
+  void Report(TrackedAutoscaler& tracked, const DecisionInput& input, MonotonicTime now) const;
   // Tells the observers, and nobody else, of a decision that was dropped (act_step.h).
-  void ReportDropped(Entry& entry, MonotonicTime now) const;
+  void ReportDropped(TrackedAutoscaler& tracked, MonotonicTime now) const;
 
   // Records the event of a status write that failed.
   void StatusFailed(const StatusJob& job, const absl::Status& status) const;
 
  private:
-  void OfferStatus(Entry& entry, MonotonicTime now) const;
-  MonotonicTime StatusDue(const Entry& entry, bool fails, MonotonicTime now) const;
-  void SendEvents(const Entry& entry, MonotonicTime now) const;
-  void Observe(const Entry& entry, MonotonicTime now) const;
+  void OfferStatus(TrackedAutoscaler& tracked, MonotonicTime now) const;
+  MonotonicTime StatusDue(const TrackedAutoscaler& tracked, bool fails, MonotonicTime now) const;
+  void SendEvents(const TrackedAutoscaler& tracked, MonotonicTime now) const;
+  void Observe(const TrackedAutoscaler& tracked, MonotonicTime now) const;
 
-  const Parts parts_;
+  const Deps deps_;
 };
 
 }  // namespace flyball::scaler

@@ -18,8 +18,8 @@ class Reporting {
  public:
   explicit Reporting(absl::Duration pace, absl::Duration status_interval = absl::Seconds(15))
       : report_({hpa_events_, own_events_, *world.writer, world.owner, status_interval, {}}) {
-    entry_.mode = Mode::kAct;
-    entry_.pace = pace;
+    tracked_.mode = Mode::kAct;
+    tracked_.pace = pace;
   }
 
   struct Decided {
@@ -30,8 +30,8 @@ class Reporting {
 
   void Report(const Decided& decided) {
     LetPass(decided.at);
-    entry_.managed = world.Read();
-    AutoscalerStatus status = entry_.status;
+    tracked_.managed = world.Read();
+    AutoscalerStatus status = tracked_.status;
     status.current_replicas = decided.current;
     status.desired_replicas = decided.desired;
     const bool fails = !decided.failure.empty();
@@ -40,9 +40,9 @@ class Reporting {
                   .reason = fails ? decided.failure : "ValidMetricFound",
                   .message = {}},
                  world.clock.WallNow(), status.conditions);
-    entry_.decision.status_changed = !SemanticallyEqual(status, entry_.status);
-    entry_.decision.status = std::move(status);
-    report_.Report(entry_, DecisionInput(), world.clock.MonotonicNow());
+    tracked_.decision.status_changed = !SemanticallyEqual(status, tracked_.status);
+    tracked_.decision.status = std::move(status);
+    report_.Report(tracked_, DecisionInput(), world.clock.MonotonicNow());
     world.WriteAnother();
   }
   void LetPass(absl::Duration until) {
@@ -57,7 +57,7 @@ class Reporting {
   kube::EventRecorder hpa_events_{world.client, world.clock, "horizontal-pod-autoscaler"};
   kube::EventRecorder own_events_{world.client, world.clock, "flyball"};
   ReportStep report_;
-  Entry entry_{AutoscalerKey{AutoscalerKind::kHpa, "shop", "web"}};
+  TrackedAutoscaler tracked_{AutoscalerKey{AutoscalerKind::kHpa, "shop", "web"}};
 };
 
 constexpr absl::Duration kSoon = absl::Seconds(1);

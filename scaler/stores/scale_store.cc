@@ -29,38 +29,38 @@ class ScaleStore::Kind {
 
   void Start(const std::string& ns, const StartWatch& start);
 
-  std::shared_ptr<const Slot> Find(absl::string_view ns, absl::string_view name) {
+  std::shared_ptr<const ObjectScale> Find(absl::string_view ns, absl::string_view name) {
     absl::MutexLock lock(&mutex_);
-    return SlotOf(ns, name);
+    return ScaleOf(ns, name);
   }
   void Learn(const kube::Scale& scale, Source source) {
     absl::MutexLock lock(&mutex_);
-    Slot& slot = *SlotOf(scale.ns, scale.name);
-    const std::shared_ptr<const kube::Scale> known = slot.scale.Get();
+    ObjectScale& object = *ScaleOf(scale.ns, scale.name);
+    const std::shared_ptr<const kube::Scale> known = object.scale.Get();
     // What was written to an object before its end may be answered after it.
-    if (source == Source::kAnswer && !scale.uid.empty() && scale.uid == slot.removed_uid) return;
+    if (source == Source::kAnswer && !scale.uid.empty() && scale.uid == object.removed_uid) return;
     if (known != nullptr) {
       if (*known == scale) return;
       if (source != Source::kList && IsOlder(scale.resource_version, known->resource_version))
         return;
     }
-    Set(slot, std::make_shared<const kube::Scale>(scale));
+    Set(object, std::make_shared<const kube::Scale>(scale));
   }
   void Remove(const kube::Scale& gone) {
     absl::MutexLock lock(&mutex_);
-    const auto found = slots_.find(absl::StrCat(gone.ns, "/", gone.name));
-    if (found == slots_.end()) return;
+    const auto found = objects_.find(absl::StrCat(gone.ns, "/", gone.name));
+    if (found == objects_.end()) return;
     // An answer may have told of its successor before.
     const std::shared_ptr<const kube::Scale> known = found->second->scale.Get();
     if (known != nullptr && !gone.uid.empty() && known->uid != gone.uid) return;
     End(*found->second);
-    if (found->second.use_count() == 1) slots_.erase(found);
+    if (found->second.use_count() == 1) objects_.erase(found);
   }
   // Those of `ns` ("": all) that are not in `listed` are gone.
   void KeepOnly(absl::string_view ns, const absl::flat_hash_set<std::string>& listed) {
     absl::MutexLock lock(&mutex_);
     const std::string prefix = ns.empty() ? "" : absl::StrCat(ns, "/");
-    absl::erase_if(slots_, [&](const auto& item) {
+    absl::erase_if(objects_, [&](const auto& item) {
       if (item.first.compare(0, prefix.size(), prefix) != 0) return false;
       if (listed.contains(item.first)) return false;
       End(*item.second);
@@ -68,13 +68,13 @@ class ScaleStore::Kind {
     });
   }
 
-  void End(Slot& slot) {
-    if (const auto known = slot.scale.Get(); known != nullptr) slot.removed_uid = known->uid;
-    Set(slot, nullptr);
+  void End(ObjectScale& object) {
+    if (const auto known = object.scale.Get(); known != nullptr) object.removed_uid = known->uid;
+    Set(object, nullptr);
   }
-  void Set(Slot& slot, std::shared_ptr<const kube::Scale> scale) {
-    slot.scale.Set(std::move(scale));
-    slot.version.fetch_add(1, std::memory_order_release);
+  void Set(ObjectScale& object, std::shared_ptr<const kube::Scale> scale) {
+    object.scale.Set(std::move(scale));
+    object.version.fetch_add(1, std::memory_order_release);
     changes_.fetch_add(1, std::memory_order_release);
   }
   uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
@@ -89,11 +89,11 @@ class ScaleStore::Kind {
  private:
   class Feed;
 
-  std::shared_ptr<Slot>& SlotOf(absl::string_view ns, absl::string_view name)
+  std::shared_ptr<ObjectScale>& ScaleOf(absl::string_view ns, absl::string_view name)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    std::shared_ptr<Slot>& slot = slots_[absl::StrCat(ns, "/", name)];
-    if (slot == nullptr) slot = std::make_shared<Slot>();
-    return slot;
+    std::shared_ptr<ObjectScale>& object = objects_[absl::StrCat(ns, "/", name)];
+    if (object == nullptr) object = std::make_shared<ObjectScale>();
+    return object;
   }
 
   Clock& clock_;
@@ -101,7 +101,7 @@ class ScaleStore::Kind {
   std::atomic<uint64_t> changes_ = 0;
   std::vector<std::unique_ptr<Feed>> feeds_;  // made by Start, before anybody asks
   absl::Mutex mutex_;
-  absl::flat_hash_map<std::string, std::shared_ptr<Slot>> slots_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, std::shared_ptr<ObjectScale>> objects_ ABSL_GUARDED_BY(mutex_);
 };
 
 // One watch of the kind.
@@ -206,7 +206,7 @@ ScaleStore::Place ScaleStore::Find(const kube::ResourceInfo& target, absl::strin
     if (namespaces_.empty()) kind->Start("", start_);
     for (const std::string& space : namespaces_) kind->Start(space, start_);
   }
-  return {.slot = kind->Find(ns, name), .kind = kind.get()};
+  return {.object = kind->Find(ns, name), .kind = kind.get()};
 }
 
 uint64_t ScaleStore::Changes(const Kind& kind) { return kind.changes(); }

@@ -1,7 +1,8 @@
 // The scales of Deployments, ReplicaSets, StatefulSets and ReplicationControllers, from watches of
 // the objects themselves that are started when a kind is first asked for.
 //
-// Thread-safe. A Slot stands for one object. While that does not exist the slot's scale is nullptr.
+// Thread-safe. An ObjectScale stands for one object. While that does not exist its scale is
+// nullptr.
 #pragma once
 
 #include <atomic>
@@ -27,13 +28,13 @@ class ScaleStore {
  public:
   class Kind;
   // One object's scale. `version` changes whenever the scale does.
-  struct Slot {
+  struct ObjectScale {
     Snapshot<kube::Scale> scale;
     std::atomic<uint64_t> version = 0;
     std::string removed_uid;  // uid of the last object that was removed; for the store alone
   };
   struct Place {
-    std::shared_ptr<const Slot> slot;
+    std::shared_ptr<const ObjectScale> object;
     const Kind* kind = nullptr;  // lives as long as the store
   };
   // Begins a watch of that resource in that namespace ("": all) that feeds the handler.
@@ -54,7 +55,7 @@ class ScaleStore {
   enum class Usable { kNotListed, kYes, kBroken };
   // Whether what is known of a kind may be relied on.
   static Usable IsUsable(const Kind& kind);
-  // Grows after each change of the version of a slot of that kind.
+  // Grows after each change of the version of an ObjectScale of that kind.
   static uint64_t Changes(const Kind& kind);
   absl::Status Ready() const;
 

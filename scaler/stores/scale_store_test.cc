@@ -32,7 +32,7 @@ class ScaleStoreTest : public testing::Test {
 
   // The uid of what is known; "" for nothing.
   std::string Known() const {
-    const auto scale = place_.slot->scale.Get();
+    const auto scale = place_.object->scale.Get();
     return scale == nullptr ? "" : scale->uid;
   }
 

@@ -25,26 +25,26 @@ class StatusWorld {
           R"("scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"}}})"));
     }
     writer = std::make_unique<StatusWriter>(
-        StatusWriter::Parts{client, budget, clock, owner}, 1,
+        StatusWriter::Deps{client, budget, clock, owner}, 1,
         [](const StatusJob&, const absl::Status& status) { ADD_FAILURE() << status.ToString(); });
   }
 
-  static StatusWriter::SlotPtr NewSlot() { return std::make_shared<StatusWriter::Slot>(); }
+  static StatusWriter::OutboxPtr NewOutbox() { return std::make_shared<StatusWriter::Outbox>(); }
   std::string Stored(const std::string& name = "web") const { return api.Get(kHpas + name); }
   ManagedPtr Read(const std::string& name = "web") const {
     return ReadManaged(AutoscalerKind::kHpa, Stored(name));
   }
-  void Offer(const StatusWriter::SlotPtr& slot, int32_t desired, absl::Duration in,
+  void Offer(const StatusWriter::OutboxPtr& outbox, int32_t desired, absl::Duration in,
              const std::string& name = "web") {
     StatusJob job{.managed = Read(name), .status = {}, .own = std::nullopt};
     job.status.desired_replicas = desired;
-    writer->Offer(slot, std::move(job), true, clock.MonotonicNow() + in);
+    writer->Offer(outbox, std::move(job), true, clock.MonotonicNow() + in);
   }
   // Writes the status of `other`. When it returns all that was offered before and was due is
   // written too.
   void WriteAnother() {
     const int before = Writes("other");
-    Offer(NewSlot(), 1, absl::ZeroDuration(), "other");
+    Offer(NewOutbox(), 1, absl::ZeroDuration(), "other");
     ASSERT_TRUE(api.AwaitRequests("PATCH", "other/status", before + 1));
   }
   bool Desires(int32_t replicas, const std::string& name = "web") const {

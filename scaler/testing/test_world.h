@@ -432,12 +432,12 @@ class LoopWorld {
   }
   void Make() {
     const adapter::Providers providers = metrics.MakeProviders(directory_, clock);
-    scaler = std::make_unique<Scaler>(Scaler::Parts{.make_transport = api.Connector(),
-                                                    .directory = directory_,
-                                                    .providers = [providers] { return providers; },
-                                                    .clock = clock,
-                                                    .ownership = *ownership,
-                                                    .observers = {&diary}},
+    scaler = std::make_unique<Scaler>(Scaler::Deps{.make_transport = api.Connector(),
+                                                   .directory = directory_,
+                                                   .providers = [providers] { return providers; },
+                                                   .clock = clock,
+                                                   .ownership = *ownership,
+                                                   .observers = {&diary}},
                                       options_);
   }
 

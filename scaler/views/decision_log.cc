@@ -89,7 +89,7 @@ uint32_t DecisionLog::NumberOfSpec(const ManagedPtr& managed, Ring& ring) {
 void DecisionLog::Trim(Ring& ring) const {
   size_t bytes = 0, keep = 0;
   for (auto entry = ring.entries.rbegin(); entry != ring.entries.rend(); ++entry, ++keep) {
-    bytes += entry->bytes.capacity() + sizeof(Entry);
+    bytes += entry->bytes.capacity() + sizeof(EncodedDecisions);
     if (keep > 0 && (bytes > options_.bytes || keep == options_.entries)) break;
   }
   ring.entries.erase(ring.entries.begin(), ring.entries.end() - static_cast<std::ptrdiff_t>(keep));
@@ -116,7 +116,7 @@ void DecisionLog::OnDecision(const DecisionRecord& record) {
   }
   Ring& ring = found->second;
   const uint32_t spec = NumberOfSpec(record.managed, ring);
-  Entry* last = ring.entries.empty() ? nullptr : &ring.entries.back();
+  EncodedDecisions* last = ring.entries.empty() ? nullptr : &ring.entries.back();
   const bool goes_on =
       last != nullptr && last->spec == spec && (record.unchanged || last->conclusion == conclusion);
   if (goes_on) {
@@ -207,7 +207,7 @@ std::vector<DecisionSummary> DecisionLog::List(const std::string& ns) const {
     absl::MutexLock lock(&part.mutex);
     for (const auto& [key, ring] : part.rings) {
       if (!ns.empty() && key.ns != ns) continue;
-      const Entry& entry = ring.entries.back();
+      const EncodedDecisions& entry = ring.entries.back();
       LoggedDecision last;
       if (!UnpackDecision(entry.bytes, last)) continue;
       out.push_back(
@@ -234,8 +234,9 @@ DecisionLog::Stats DecisionLog::stats() const {
     stats.autoscalers += part.rings.size();
     stats.refused += part.refused;
     for (const auto& [key, ring] : part.rings) {
-      stats.bytes += sizeof(AutoscalerKey) + sizeof(Ring) + ring.entries.capacity() * sizeof(Entry);
-      for (const Entry& entry : ring.entries) {
+      stats.bytes +=
+          sizeof(AutoscalerKey) + sizeof(Ring) + ring.entries.capacity() * sizeof(EncodedDecisions);
+      for (const EncodedDecisions& entry : ring.entries) {
         stats.bytes += entry.bytes.capacity();
         ++stats.entries;
       }

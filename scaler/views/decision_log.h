@@ -62,7 +62,7 @@ class DecisionLog : public DecisionObserver {
   Stats stats() const;
 
  private:
-  struct Entry {
+  struct EncodedDecisions {
     absl::Time first, last;
     uint64_t times = 1;
     uint64_t conclusion = 0;
@@ -71,7 +71,7 @@ class DecisionLog : public DecisionObserver {
   };
   // One autoscaler's entries, oldest first. A vector, since there are many rings and most have few.
   struct Ring {
-    std::vector<Entry> entries;
+    std::vector<EncodedDecisions> entries;
     std::vector<std::pair<uint32_t, ManagedPtr>> specs;  // those that entries were decided on
     RestShare rest;  // the decisions at rest, which the newest entry does not count yet
   };

@@ -19,8 +19,8 @@ bool IsNewer(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-StatusWriter::StatusWriter(const Parts& parts, int threads, OnFailure on_failure)
-    : parts_(parts), on_failure_(std::move(on_failure)) {
+StatusWriter::StatusWriter(const Deps& deps, int threads, OnFailure on_failure)
+    : deps_(deps), on_failure_(std::move(on_failure)) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
 }
 
@@ -32,31 +32,31 @@ StatusWriter::~StatusWriter() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void StatusWriter::Offer(const SlotPtr& slot, StatusJob job, bool urgent, MonotonicTime due) {
+void StatusWriter::Offer(const OutboxPtr& outbox, StatusJob job, bool urgent, MonotonicTime due) {
   absl::MutexLock lock(&mutex_);
-  if (std::exchange(slot->waiting_, false)) waiting_.erase({slot->due_, slot});
-  slot->due_ = slot->job_.has_value() ? std::min(slot->due_, due) : due;
-  slot->job_ = std::move(job);
-  const bool promoted = urgent && slot->queued_ && !slot->urgent_;
-  slot->urgent_ = slot->urgent_ || urgent;
-  // A promoted slot stands in both queues; the second time it has no job any more.
-  if (slot->writing_ || (slot->queued_ && !promoted)) return;
-  Place(slot, parts_.clock.MonotonicNow());
+  if (std::exchange(outbox->waiting_, false)) waiting_.erase({outbox->due_, outbox});
+  outbox->due_ = outbox->job_.has_value() ? std::min(outbox->due_, due) : due;
+  outbox->job_ = std::move(job);
+  const bool promoted = urgent && outbox->queued_ && !outbox->urgent_;
+  outbox->urgent_ = outbox->urgent_ || urgent;
+  // A promoted outbox stands in both queues; the second time it has no job any more.
+  if (outbox->writing_ || (outbox->queued_ && !promoted)) return;
+  Place(outbox, deps_.clock.MonotonicNow());
 }
 
-void StatusWriter::Place(const SlotPtr& slot, MonotonicTime now) {
-  if (slot->due_ <= now) return Push(slot);
-  slot->waiting_ = true;
-  waiting_.emplace(slot->due_, slot);
+void StatusWriter::Place(const OutboxPtr& outbox, MonotonicTime now) {
+  if (outbox->due_ <= now) return Push(outbox);
+  outbox->waiting_ = true;
+  waiting_.emplace(outbox->due_, outbox);
 }
 
 void StatusWriter::Release(MonotonicTime now) {
   absl::MutexLock lock(&mutex_);
   while (!waiting_.empty() && waiting_.begin()->first <= now) {
-    const SlotPtr slot = waiting_.begin()->second;
+    const OutboxPtr outbox = waiting_.begin()->second;
     waiting_.erase(waiting_.begin());
-    slot->waiting_ = false;
-    Push(slot);
+    outbox->waiting_ = false;
+    Push(outbox);
   }
 }
 
@@ -69,33 +69,33 @@ void StatusWriter::Flush(absl::Duration at_most) {
   AwaitFor(mutex_, absl::Condition(&idle), at_most);
 }
 
-void StatusWriter::Push(const SlotPtr& slot) {
-  slot->queued_ = true;
-  (slot->urgent_ ? urgent_ : routine_).push_back(slot);
+void StatusWriter::Push(const OutboxPtr& outbox) {
+  outbox->queued_ = true;
+  (outbox->urgent_ ? urgent_ : routine_).push_back(outbox);
 }
 
-StatusWriter::SlotPtr StatusWriter::Pop() {
-  std::deque<SlotPtr>& queue = urgent_.empty() ? routine_ : urgent_;
+StatusWriter::OutboxPtr StatusWriter::Pop() {
+  std::deque<OutboxPtr>& queue = urgent_.empty() ? routine_ : urgent_;
   if (queue.empty()) return nullptr;
-  SlotPtr slot = std::move(queue.front());
+  OutboxPtr outbox = std::move(queue.front());
   queue.pop_front();
-  if (!slot->job_.has_value() || slot->writing_) return nullptr;
-  slot->queued_ = false;
-  slot->urgent_ = false;
-  slot->writing_ = true;
+  if (!outbox->job_.has_value() || outbox->writing_) return nullptr;
+  outbox->queued_ = false;
+  outbox->urgent_ = false;
+  outbox->writing_ = true;
   ++writing_;
-  return slot;
+  return outbox;
 }
 
 absl::Status StatusWriter::Write(const StatusJob& job, std::string& version) {
-  if (!parts_.ownership.MayWrite(job.managed->key, parts_.clock.MonotonicNow())) {
+  if (!deps_.ownership.MayWrite(job.managed->key, deps_.clock.MonotonicNow())) {
     return absl::AbortedError("another replica owns it");
   }
   const std::string& seen = job.managed->autoscaler.resource_version;
   const std::string& known = IsNewer(version, seen) ? version : seen;
   const absl::StatusOr<std::string> stored =
-      parts_.client.MergePatch(AutoscalerPath(job.managed->key, "status"),
-                               StatusPatch(known, job.status, job.own ? &*job.own : nullptr));
+      deps_.client.MergePatch(AutoscalerPath(job.managed->key, "status"),
+                              StatusPatch(known, job.status, job.own ? &*job.own : nullptr));
   // After a conflict only the watch knows the version.
   version = stored.ok() ? ResourceVersionOf(*stored) : "";
   return stored.status();
@@ -117,25 +117,25 @@ bool StatusWriter::WriteNext() {
     absl::MutexLock lock(&mutex_);
     if (stopping_ || !HasWork()) return false;
   }
-  if (!parts_.budget.Take(kube::Priority::kStatusWrite, parts_.clock.MonotonicNow() + kTokenWait)) {
+  if (!deps_.budget.Take(kube::Priority::kStatusWrite, deps_.clock.MonotonicNow() + kTokenWait)) {
     return true;
   }
-  SlotPtr slot;
+  OutboxPtr outbox;
   StatusJob job;
   std::string version;
   {
     absl::MutexLock lock(&mutex_);
     if (stopping_) return false;
-    slot = Pop();
-    if (slot == nullptr) return true;
-    job = *std::exchange(slot->job_, std::nullopt);
-    version = slot->written_version_;
+    outbox = Pop();
+    if (outbox == nullptr) return true;
+    job = *std::exchange(outbox->job_, std::nullopt);
+    version = outbox->written_version_;
   }
   const absl::Status status = Write(job, version);
   if (status.ok()) {
     ++written_;
   } else {
-    slot->failed_ = true;
+    outbox->failed_ = true;
     if (absl::IsAborted(status)) {
       ++conflicts_;
     } else {
@@ -143,21 +143,21 @@ bool StatusWriter::WriteNext() {
     }
   }
   absl::MutexLock lock(&mutex_);
-  slot->written_version_ = version;
-  slot->writing_ = false;
+  outbox->written_version_ = version;
+  outbox->writing_ = false;
   --writing_;
-  if (slot->job_.has_value()) Place(slot, parts_.clock.MonotonicNow());
+  if (outbox->job_.has_value()) Place(outbox, deps_.clock.MonotonicNow());
   return true;
 }
 
-bool StatusWriter::WroteAfter(const SlotPtr& slot, const Managed& managed) const {
+bool StatusWriter::WroteAfter(const OutboxPtr& outbox, const Managed& managed) const {
   absl::MutexLock lock(&mutex_);
-  return slot->writing_ || IsNewer(slot->written_version_, managed.autoscaler.resource_version);
+  return outbox->writing_ || IsNewer(outbox->written_version_, managed.autoscaler.resource_version);
 }
 
-bool StatusWriter::IsSettled(const Slot& slot) const {
+bool StatusWriter::IsSettled(const Outbox& outbox) const {
   absl::MutexLock lock(&mutex_);
-  return !slot.job_.has_value() && !slot.writing_ && !slot.failed_;
+  return !outbox.job_.has_value() && !outbox.writing_ && !outbox.failed_;
 }
 
 size_t StatusWriter::queued() const {

@@ -3,8 +3,8 @@
 //
 // Thread-safe. Its threads write; none of them waits for the clock: a status that is not due yet is
 // let go by a call of Release. When a status was not written (because of a conflict or an error, or
-// because the autoscaler is no longer ours) Slot::TakeFailed says so, and the next decision offers
-// it again.
+// because the autoscaler is no longer ours) Outbox::TakeFailed says so, and the next decision
+// offers it again.
 #pragma once
 
 #include <atomic>
@@ -37,7 +37,7 @@ struct StatusJob {
 class StatusWriter {
  public:
   // The place of one autoscaler's statuses in this writer, kept by whoever offers them.
-  class Slot {
+  class Outbox {
    public:
     // Whether the last status offered was not written; asking resets it.
     bool TakeFailed() { return failed_.exchange(false); }
@@ -53,10 +53,10 @@ class StatusWriter {
     bool urgent_ = false;
     std::string written_version_;  // resourceVersion that our last write gave the object
   };
-  using SlotPtr = std::shared_ptr<Slot>;
+  using OutboxPtr = std::shared_ptr<Outbox>;
   using OnFailure = std::function<void(const StatusJob&, const absl::Status&)>;
 
-  struct Parts {
+  struct Deps {
     kube::ApiClient& client;
     kube::RequestBudget& budget;
     Clock& clock;
@@ -64,15 +64,15 @@ class StatusWriter {
   };
 
   // `on_failure` is called of each error that is no conflict, from a writer's thread.
-  StatusWriter(const Parts& parts, int threads, OnFailure on_failure);
+  StatusWriter(const Deps& deps, int threads, OnFailure on_failure);
   ~StatusWriter();  // drops what was not written yet
   StatusWriter(const StatusWriter&) = delete;
   StatusWriter& operator=(const StatusWriter&) = delete;
 
-  // Offers a status that may be written from `due` on. It takes the place of an earlier offer of
-  // the same slot that was not written yet, and is due no later than that one was. `urgent`: it is
-  // written before those that are not.
-  void Offer(const SlotPtr& slot, StatusJob job, bool urgent, MonotonicTime due);
+  // Offers a status that may be written from `due` on. It takes the place of an earlier offer to
+  // the same outbox that was not written yet, and is due no later than that one was. `urgent`: it
+  // is written before those that are not.
+  void Offer(const OutboxPtr& outbox, StatusJob job, bool urgent, MonotonicTime due);
   // Writes one status that is due, on the calling thread. False: there is none.
   bool WriteNext();
   // Lets those be written that are due by `now`.
@@ -82,10 +82,10 @@ class StatusWriter {
 
   // Whether `managed` is older than our last write of its status, which is done or under way: then
   // the watch is a little behind, and the status in `managed` is not what is stored.
-  bool WroteAfter(const SlotPtr& slot, const Managed& managed) const;
+  bool WroteAfter(const OutboxPtr& outbox, const Managed& managed) const;
 
   // Whether all that was offered is written.
-  bool IsSettled(const Slot& slot) const;
+  bool IsSettled(const Outbox& outbox) const;
 
   uint64_t written() const { return written_.load(); }
   uint64_t conflicts() const { return conflicts_.load(); }
@@ -96,19 +96,19 @@ class StatusWriter {
   bool HasWork() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
     return stopping_ || !urgent_.empty() || !routine_.empty();
   }
-  SlotPtr Pop() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Place(const SlotPtr& slot, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Push(const SlotPtr& slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  OutboxPtr Pop() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Place(const OutboxPtr& outbox, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Push(const OutboxPtr& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Write(const StatusJob& job, std::string& version);
 
-  const Parts parts_;
+  const Deps deps_;
   const OnFailure on_failure_;
   std::atomic<uint64_t> written_ = 0;
   std::atomic<uint64_t> conflicts_ = 0;
   mutable absl::Mutex mutex_;
-  std::set<std::pair<MonotonicTime, SlotPtr>> waiting_ ABSL_GUARDED_BY(mutex_);
-  std::deque<SlotPtr> urgent_ ABSL_GUARDED_BY(mutex_);
-  std::deque<SlotPtr> routine_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::pair<MonotonicTime, OutboxPtr>> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::deque<OutboxPtr> urgent_ ABSL_GUARDED_BY(mutex_);
+  std::deque<OutboxPtr> routine_ ABSL_GUARDED_BY(mutex_);
   int writing_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;

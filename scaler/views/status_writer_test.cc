@@ -10,8 +10,8 @@ namespace {
 
 TEST(StatusWriter, WaitsUntilAStatusIsDue) {
   StatusWorld world;
-  const StatusWriter::SlotPtr slot = StatusWorld::NewSlot();
-  world.Offer(slot, 4, absl::Seconds(1));
+  const StatusWriter::OutboxPtr outbox = StatusWorld::NewOutbox();
+  world.Offer(outbox, 4, absl::Seconds(1));
   world.writer->Release(world.clock.MonotonicNow() + absl::Milliseconds(999));
   world.WriteAnother();
   EXPECT_EQ(world.Writes(), 0);
@@ -22,9 +22,9 @@ TEST(StatusWriter, WaitsUntilAStatusIsDue) {
 
 TEST(StatusWriter, OfThoseThatWaitTheNewestIsWrittenWhenTheFirstIsDue) {
   StatusWorld world;
-  const StatusWriter::SlotPtr slot = StatusWorld::NewSlot();
-  world.Offer(slot, 4, absl::Seconds(1));
-  world.Offer(slot, 6, absl::Seconds(2));
+  const StatusWriter::OutboxPtr outbox = StatusWorld::NewOutbox();
+  world.Offer(outbox, 4, absl::Seconds(1));
+  world.Offer(outbox, 6, absl::Seconds(2));
   world.writer->Release(world.clock.MonotonicNow() + absl::Seconds(1));
   world.WriteAnother();
   EXPECT_TRUE(world.Desires(6));
@@ -35,9 +35,9 @@ TEST(StatusWriter, OfThoseThatWaitTheNewestIsWrittenWhenTheFirstIsDue) {
 
 TEST(StatusWriter, WhatIsDueNowTakesTheWaitingOnesPlace) {
   StatusWorld world;
-  const StatusWriter::SlotPtr slot = StatusWorld::NewSlot();
-  world.Offer(slot, 4, absl::Seconds(1));
-  world.Offer(slot, 6, absl::ZeroDuration());
+  const StatusWriter::OutboxPtr outbox = StatusWorld::NewOutbox();
+  world.Offer(outbox, 4, absl::Seconds(1));
+  world.Offer(outbox, 6, absl::ZeroDuration());
   world.WriteAnother();
   EXPECT_TRUE(world.Desires(6));
   world.writer->Release(absl::InfiniteDuration());
@@ -47,16 +47,16 @@ TEST(StatusWriter, WhatIsDueNowTakesTheWaitingOnesPlace) {
 
 TEST(StatusWriter, WhatIsOfferedDuringAWriteWaitsForItsOwnTime) {
   StatusWorld world;
-  const StatusWriter::SlotPtr slot = StatusWorld::NewSlot();
+  const StatusWriter::OutboxPtr outbox = StatusWorld::NewOutbox();
   absl::Notification writing, go_on;
   world.api.OnRequest([&](const http::HttpCall& call) {
     if (call.method != "PATCH" || writing.HasBeenNotified()) return;
     writing.Notify();
     go_on.WaitForNotification();
   });
-  world.Offer(slot, 4, absl::ZeroDuration());
+  world.Offer(outbox, 4, absl::ZeroDuration());
   writing.WaitForNotification();
-  world.Offer(slot, 6, absl::Seconds(1));
+  world.Offer(outbox, 6, absl::Seconds(1));
   go_on.Notify();
   world.WriteAnother();
   EXPECT_EQ(world.Writes(), 1);
@@ -67,18 +67,18 @@ TEST(StatusWriter, WhatIsOfferedDuringAWriteWaitsForItsOwnTime) {
 
 TEST(StatusWriter, KnowsWhatWasSeenBeforeItsLastWrite) {
   StatusWorld world;
-  const StatusWriter::SlotPtr slot = StatusWorld::NewSlot();
+  const StatusWriter::OutboxPtr outbox = StatusWorld::NewOutbox();
   const ManagedPtr before = world.Read();
-  EXPECT_FALSE(world.writer->WroteAfter(slot, *before));
-  world.Offer(slot, 4, absl::ZeroDuration());
+  EXPECT_FALSE(world.writer->WroteAfter(outbox, *before));
+  world.Offer(outbox, 4, absl::ZeroDuration());
   world.writer->Flush(absl::Seconds(10));
-  EXPECT_TRUE(world.writer->WroteAfter(slot, *before));
-  EXPECT_FALSE(world.writer->WroteAfter(slot, *world.Read()));
+  EXPECT_TRUE(world.writer->WroteAfter(outbox, *before));
+  EXPECT_FALSE(world.writer->WroteAfter(outbox, *world.Read()));
 }
 
 TEST(StatusWriter, AFlushReturnsWhenAllIsWritten) {
   StatusWorld world;
-  const StatusWriter::SlotPtr web = StatusWorld::NewSlot(), other = StatusWorld::NewSlot();
+  const StatusWriter::OutboxPtr web = StatusWorld::NewOutbox(), other = StatusWorld::NewOutbox();
   world.Offer(web, 4, absl::Hours(1));
   world.Offer(other, 6, absl::Hours(2), "other");
   world.writer->Flush(absl::Seconds(10));

@@ -42,7 +42,7 @@ struct World {
     AdapterOptions options;
     options.queries.flights.freshness = freshness;
     adapter = std::make_unique<Adapter>(
-        Adapter::Parts{.source = source, .directory = directory, .clock = Clock::System()}, options,
+        Adapter::Deps{.source = source, .directory = directory, .clock = Clock::System()}, options,
         rules.rules);
     adapter->Start();
     while (!adapter->ready()) std::this_thread::yield();

@@ -41,7 +41,7 @@ struct ScaleTarget {
 // The scale as read, and the selector in it.
 struct ScaleReading {
   std::shared_ptr<const kube::Scale> scale;  // nullptr: not known
-  uint64_t version = 0;                      // ScaleStore::Slot::version when it was taken
+  uint64_t version = 0;                      // ScaleStore::ObjectScale::version when it was taken
   ScaleAnswer answer;
   std::optional<kube::Selector> selector;  // of answer.selector; nullopt: empty or not parsable
   std::string selector_error;
@@ -50,7 +50,7 @@ struct ScaleReading {
 // What is known of the status that is stored, or on its way to the API server, so that only news
 // are written.
 struct StatusMarks {
-  StatusWriter::SlotPtr slot;             // made when a status is first written
+  StatusWriter::OutboxPtr outbox;         // made when a status is first written
   ManagedPtr seen;                        // the object whose stored status the marks are of
   uint64_t cared = 0;                     // CaredDigest of what is stored or on its way
   uint64_t failure = 0;                   // FailureDigest of the same
@@ -74,15 +74,15 @@ struct CycleWaiter : public AnswerWaiter {
   explicit CycleWaiter(bool waits_for_many) : of_many(waits_for_many) {}
   bool Answered() override { return pending.fetch_sub(1) == 1; }
 
-  const bool of_many;            // a RestGroup, else an Entry
+  const bool of_many;            // a RestGroup, else a TrackedAutoscaler
   std::atomic<int> pending = 0;  // answers that are awaited, plus one while more are asked for
 };
 
 struct RestGroup;
 
-struct Entry : public CycleWaiter, public Schedule::Item {
-  explicit Entry(AutoscalerKey entry_key)
-      : CycleWaiter(/*waits_for_many=*/false), key(std::move(entry_key)) {}
+struct TrackedAutoscaler : public CycleWaiter, public Schedule::Item {
+  explicit TrackedAutoscaler(AutoscalerKey its_key)
+      : CycleWaiter(/*waits_for_many=*/false), key(std::move(its_key)) {}
 
   const AutoscalerKey key;
 

@@ -17,12 +17,12 @@
 
 namespace flyball::adapter {
 
-class QueryBatcher::Group {
+class QueryBatcher::ObjectGroup {
  public:
   // `question` gives all but the names, and its key is so long. The group keeps rule and names
   // alive.
-  Group(const ObjectQuestion& question, size_t key_bytes, QueryBatcher& batcher);
-  ~Group();
+  ObjectGroup(const ObjectQuestion& question, size_t key_bytes, QueryBatcher& batcher);
+  ~ObjectGroup();
 
   absl::StatusOr<ObjectAnswer> Ask(const std::vector<std::string>& names, MonotonicTime deadline,
                                    absl::Duration max_age);

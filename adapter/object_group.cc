@@ -1,4 +1,4 @@
-#include "adapter/query_group.h"
+#include "adapter/object_group.h"
 
 #include <algorithm>
 #include <utility>
@@ -37,10 +37,11 @@ absl::StatusOr<absl::flat_hash_map<std::string, double>> ValuesByLabel(const Que
   return values;
 }
 
-QueryBatcher::Group::Group(const ObjectQuestion& question, size_t key_bytes, QueryBatcher& batcher)
+QueryBatcher::ObjectGroup::ObjectGroup(const ObjectQuestion& question, size_t key_bytes,
+                                       QueryBatcher& batcher)
     : template_(WithoutNames(question)),
       label_(question.rule->LabelOfResource(question.args.resource, *question.resource_names)),
-      own_bytes_(sizeof(Group) + kForEachKeyByte * key_bytes),
+      own_bytes_(sizeof(ObjectGroup) + kForEachKeyByte * key_bytes),
       batcher_(batcher),
       recent_(2 * batcher.options_.flights.freshness) {
   absl::MutexLock lock(&mutex_);
@@ -48,9 +49,9 @@ QueryBatcher::Group::Group(const ObjectQuestion& question, size_t key_bytes, Que
   CountBytes();
 }
 
-QueryBatcher::Group::~Group() { batcher_.group_bytes_ -= counted_bytes_; }
+QueryBatcher::ObjectGroup::~ObjectGroup() { batcher_.group_bytes_ -= counted_bytes_; }
 
-void QueryBatcher::Group::CountBytes() {
+void QueryBatcher::ObjectGroup::CountBytes() {
   constexpr size_t kNameBytes = 64;  // more than most
   const size_t bytes = own_bytes_ + objects_.capacity() * (sizeof(std::string) + sizeof(Object)) +
                        objects_.size() * kNameBytes;
@@ -58,9 +59,9 @@ void QueryBatcher::Group::CountBytes() {
   counted_bytes_ = bytes;
 }
 
-absl::StatusOr<ObjectAnswer> QueryBatcher::Group::Ask(const std::vector<std::string>& names,
-                                                      MonotonicTime deadline,
-                                                      absl::Duration max_age) {
+absl::StatusOr<ObjectAnswer> QueryBatcher::ObjectGroup::Ask(const std::vector<std::string>& names,
+                                                            MonotonicTime deadline,
+                                                            absl::Duration max_age) {
   if (!label_.ok()) return label_.status();
   while (true) {
     std::shared_ptr<Flight> flight;
@@ -105,9 +106,8 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::Group::Ask(const std::vector<std::str
   }
 }
 
-std::optional<ObjectAnswer> QueryBatcher::Group::FromFresh(const std::vector<std::string>& names,
-                                                           MonotonicTime now,
-                                                           absl::Duration max_age) {
+std::optional<ObjectAnswer> QueryBatcher::ObjectGroup::FromFresh(
+    const std::vector<std::string>& names, MonotonicTime now, absl::Duration max_age) {
   if (recent_ <= absl::ZeroDuration()) return std::nullopt;
   ObjectAnswer answer;
   answer.fresh_until = absl::InfiniteDuration();
@@ -127,16 +127,16 @@ std::optional<ObjectAnswer> QueryBatcher::Group::FromFresh(const std::vector<std
   return std::nullopt;
 }
 
-bool QueryBatcher::Group::IsGoodEnough(const ObjectAnswer& fresh,
-                                       const std::vector<std::string>& names,
-                                       MonotonicTime now) const {
+bool QueryBatcher::ObjectGroup::IsGoodEnough(const ObjectAnswer& fresh,
+                                             const std::vector<std::string>& names,
+                                             MonotonicTime now) const {
   const bool asked_anew = gathering_ != nullptr || UnderWay(names) != nullptr;
   if (now >= fresh.refresh_at && !asked_anew && now >= failure_until_) return false;
   if (batcher_.metrics_ != nullptr) batcher_.metrics_->OnObjects(0, names.size());
   return true;
 }
 
-std::shared_ptr<QueryBatcher::Group::Flight> QueryBatcher::Group::UnderWay(
+std::shared_ptr<QueryBatcher::ObjectGroup::Flight> QueryBatcher::ObjectGroup::UnderWay(
     const std::vector<std::string>& names) const {
   for (const auto& flight : under_way_) {
     if (std::all_of(names.begin(), names.end(),
@@ -147,7 +147,7 @@ std::shared_ptr<QueryBatcher::Group::Flight> QueryBatcher::Group::UnderWay(
   return nullptr;
 }
 
-std::shared_ptr<QueryBatcher::Group::Flight> QueryBatcher::Group::Gather(
+std::shared_ptr<QueryBatcher::ObjectGroup::Flight> QueryBatcher::ObjectGroup::Gather(
     const std::vector<std::string>& names, absl::Duration max_age, bool& lead) {
   if (gathering_ != nullptr &&
       gathering_->names.size() + names.size() <= batcher_.options_.max_names) {
@@ -164,14 +164,14 @@ std::shared_ptr<QueryBatcher::Group::Flight> QueryBatcher::Group::Gather(
   return flight;
 }
 
-void QueryBatcher::Group::AddRecentlyAsked(Flight& flight, MonotonicTime now) {
+void QueryBatcher::ObjectGroup::AddRecentlyAsked(Flight& flight, MonotonicTime now) {
   for (const auto& [name, object] : objects_) {
     if (flight.names.size() >= batcher_.options_.max_names) return;
     if (now - object.asked <= recent_) flight.names.insert(name);
   }
 }
 
-void QueryBatcher::Group::Fly(const std::shared_ptr<Flight>& flight, MonotonicTime deadline) {
+void QueryBatcher::ObjectGroup::Fly(const std::shared_ptr<Flight>& flight, MonotonicTime deadline) {
   ObjectQuestion question = template_;
   absl::Duration max_age;
   {
@@ -198,8 +198,8 @@ void QueryBatcher::Group::Fly(const std::shared_ptr<Flight>& flight, MonotonicTi
   }
 }
 
-void QueryBatcher::Group::Land(const std::shared_ptr<Flight>& flight,
-                               const absl::StatusOr<FreshResult>& result) {
+void QueryBatcher::ObjectGroup::Land(const std::shared_ptr<Flight>& flight,
+                                     const absl::StatusOr<FreshResult>& result) {
   absl::StatusOr<absl::flat_hash_map<std::string, double>> values =
       result.ok() ? ValuesByLabel(*result->result, *label_) : result.status();
 
@@ -234,7 +234,7 @@ void QueryBatcher::Group::Land(const std::shared_ptr<Flight>& flight,
   }
 }
 
-bool QueryBatcher::Group::Idle(MonotonicTime now) {
+bool QueryBatcher::ObjectGroup::Idle(MonotonicTime now) {
   absl::MutexLock lock(&mutex_);
   return under_way_.empty() && gathering_ == nullptr && now - used_ > kIdleAfter;
 }
