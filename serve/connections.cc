@@ -101,7 +101,7 @@ absl::StatusOr<std::unique_ptr<adapter::prometheus::Client>> MakePrometheusSourc
   for (const std::string& url : flags.prometheus_urls) {
     ASSIGN_OR_RETURN(http::TransportOptions options, PrometheusTransportOptions(flags, url));
     ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> transport,
-                     http::MakeHttpTransport(std::move(options)));
+                     http::MakeHttpTransport(std::move(options), clock));
     servers.push_back({adapter::prometheus::SplitServerUrl(url), std::move(transport)});
   }
   adapter::prometheus::ClientOptions options;
@@ -123,9 +123,9 @@ absl::StatusOr<http::TransportOptions> ClusterTransportOptions(const std::string
 }
 
 absl::StatusOr<std::unique_ptr<http::HttpTransport>> MakeClusterTransport(
-    const std::string& kubeconfig, const std::string& flag) {
+    const std::string& kubeconfig, const std::string& flag, Clock& clock) {
   ASSIGN_OR_RETURN(http::TransportOptions options, ClusterTransportOptions(kubeconfig, flag));
-  return http::MakeHttpTransport(std::move(options));
+  return http::MakeHttpTransport(std::move(options), clock);
 }
 
 absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags) {

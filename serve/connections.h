@@ -30,8 +30,9 @@ absl::StatusOr<std::unique_ptr<adapter::prometheus::Client>> MakePrometheusSourc
 // message.
 absl::StatusOr<http::TransportOptions> ClusterTransportOptions(const std::string& kubeconfig,
                                                                const std::string& flag);
+// The clock outlives the transport.
 absl::StatusOr<std::unique_ptr<http::HttpTransport>> MakeClusterTransport(
-    const std::string& kubeconfig, const std::string& flag);
+    const std::string& kubeconfig, const std::string& flag, Clock& clock);
 
 // The objects: the folder of --objects, or a cluster. kInvalidArgument, kFailedPrecondition: the
 // flag and what is wrong.

@@ -140,13 +140,14 @@ class Service {
     };
     const Reviewers reviewers = ReviewersOf(flags_);
     if (reviewers.authentication) {
-      ASSIGN_OR_RETURN(authentication_, MakeClusterTransport(flags_.authentication_kubeconfig,
-                                                             "--authentication-kubeconfig"));
+      ASSIGN_OR_RETURN(authentication_,
+                       MakeClusterTransport(flags_.authentication_kubeconfig,
+                                            "--authentication-kubeconfig", clock_));
       dependencies.authentication = authentication_.get();
     }
     if (reviewers.authorization) {
       ASSIGN_OR_RETURN(authorization_, MakeClusterTransport(flags_.authorization_kubeconfig,
-                                                            "--authorization-kubeconfig"));
+                                                            "--authorization-kubeconfig", clock_));
       dependencies.authorization = authorization_.get();
     }
     dependencies.metrics.push_back(metrics_);

@@ -84,7 +84,7 @@ class ServeScaler::Impl {
         shadow_({.period = flags.scaler.sync_period}, deps.clock),
         fresh_(std::make_shared<FreshMetrics>([this] { metrics_.Refresh(sources_); })),
         metrics_(fresh_->registry(), deps.clock),
-        scaler_({.make_transport = [this] { return http::MakeHttpTransport(server_); },
+        scaler_({.make_transport = [this] { return http::MakeHttpTransport(server_, clock_); },
                  .directory = deps.directory,
                  .providers = deps.providers,
                  .clock = deps.clock,
@@ -193,7 +193,8 @@ absl::StatusOr<std::unique_ptr<ServeScaler>> ServeScaler::Make(const ServeFlags&
         "--scaler-lease-namespace: this is no pod, so say in which namespace the scaler's leases "
         "and what it remembers are kept");
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> transport, http::MakeHttpTransport(server));
+  ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> transport,
+                   http::MakeHttpTransport(server, deps.clock));
   return std::unique_ptr<ServeScaler>(new ServeScaler(
       std::make_unique<Impl>(flags, deps, std::move(server), std::move(transport), ns)));
 }

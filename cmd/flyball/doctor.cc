@@ -265,7 +265,7 @@ class Doctor {
                              pod_->service_account.empty() ? "default" : pod_->service_account);
       as.headers.push_back({"Impersonate-User", account});
     }
-    auto transport = http::MakeHttpTransport(std::move(as));
+    auto transport = http::MakeHttpTransport(std::move(as), clock_);
     if (!transport.ok()) return;
     kube::ApiClient api(**transport, flags_.timeout);
     std::set<std::string> namespaces;
@@ -343,7 +343,7 @@ class Doctor {
 absl::StatusOr<doctor::Report> Examine(const DoctorFlags& flags) {
   ASSIGN_OR_RETURN(Cluster cluster, ClusterOf(flags));
   ASSIGN_OR_RETURN(const std::unique_ptr<http::HttpTransport> server,
-                   http::MakeHttpTransport(cluster.transport));
+                   http::MakeHttpTransport(cluster.transport, Clock::System()));
   return Doctor(flags, std::move(cluster), *server).Examine();
 }
 

@@ -15,6 +15,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "base/clock.h"
 #include "base/status_macros.h"
 #include "cmd/flyball/commands.h"
 #include "http/client/transport.h"
@@ -116,7 +117,7 @@ absl::StatusOr<http::TransportOptions> TransportFrom(const ExplainFlags& flags) 
 absl::StatusOr<std::string> Ask(const ExplainFlags& flags, const std::string& target) {
   ASSIGN_OR_RETURN(http::TransportOptions options, TransportFrom(flags));
   ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> server,
-                   http::MakeHttpTransport(std::move(options)));
+                   http::MakeHttpTransport(std::move(options), Clock::System()));
   http::HttpCall call;
   call.target = target;
   ASSIGN_OR_RETURN(http::HttpAnswer answer, server->Do(call));

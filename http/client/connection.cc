@@ -47,7 +47,7 @@ absl::Status Connection::Run(const Exchange& exchange, const Until& until) {
 
 absl::Status Connection::Connect(const Until& until) {
   Until opened = until;
-  opened.deadline = std::min(until.deadline, Clock::System().MonotonicNow() + dialling_.timeout);
+  opened.deadline = std::min(until.deadline, until.clock.MonotonicNow() + dialling_.timeout);
   absl::Status status = Dial(opened);
   if (status.ok() && tls_ != nullptr) status = socket_->StartTls(*tls_, origin_.host, opened);
   if (absl::IsDeadlineExceeded(status) && !until.Over()) {
@@ -71,7 +71,7 @@ absl::Status Connection::Dial(const Until& until) {
     }
     // Each gets its share of the time, so that one that does not answer leaves some for the next.
     Until share = until;
-    const absl::Duration left = until.deadline - Clock::System().MonotonicNow();
+    const absl::Duration left = until.Left();
     share.deadline -= left - left / static_cast<int64_t>(endpoints.size() - i);
     absl::StatusOr<std::unique_ptr<Socket>> socket = Socket::Connect(endpoints[i], share);
     if (socket.ok()) {

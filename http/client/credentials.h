@@ -27,9 +27,9 @@ struct Credentials {
 class CredentialSource {
  public:
   // kInvalidArgument if a file that `options` names cannot be used.
+  // The clock outlives the source.
   static absl::StatusOr<std::unique_ptr<CredentialSource>> Make(const TransportOptions& options,
-                                                                bool tls,
-                                                                Clock& clock = Clock::System());
+                                                                bool tls, Clock& clock);
 
   // Looks at the files once a second at most. Files that have become bad leave the last good
   // credentials in use, with one warning in the log for each change.

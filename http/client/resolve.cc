@@ -97,7 +97,7 @@ absl::Status Step(ares_channel channel, const Until& until) {
   timeval left;
   if (const timeval* next = ares_timeout(channel, nullptr, &left); next != nullptr) {
     again.deadline =
-        std::min(again.deadline, Clock::System().MonotonicNow() + absl::DurationFromTimeval(*next));
+        std::min(again.deadline, until.clock.MonotonicNow() + absl::DurationFromTimeval(*next));
   }
   const absl::Status waited = WaitFor(absl::MakeSpan(fds), again);
   if (!waited.ok() && (!absl::IsDeadlineExceeded(waited) || until.Over())) return waited;

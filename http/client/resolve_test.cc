@@ -17,7 +17,8 @@ class ResolveTest : public testing::Test {
  protected:
   absl::StatusOr<std::vector<std::string>> Ask(const std::string& host, const DnsSettings& dns,
                                                absl::Duration timeout = absl::Seconds(20)) {
-    const auto got = Resolve(host, 80, dns, {Clock::System().MonotonicNow() + timeout, &stop_});
+    const auto got =
+        Resolve(host, 80, dns, {Clock::System().MonotonicNow() + timeout, &stop_, Clock::System()});
     if (!got.ok()) return got.status();
     std::vector<std::string> out;
     for (const Endpoint& endpoint : *got) out.push_back(endpoint.ToString());

@@ -93,11 +93,11 @@ struct Received {
 // Idle connections, the last used first.
 class Pool {
  public:
-  explicit Pool(size_t max_idle) : max_idle_(max_idle) {}
+  Pool(size_t max_idle, Clock& clock) : max_idle_(max_idle), clock_(clock) {}
 
   // nullptr if none fits.
   std::unique_ptr<Connection> Take(int generation) {
-    const MonotonicTime now = Clock::System().MonotonicNow();
+    const MonotonicTime now = clock_.MonotonicNow();
     std::deque<Idle> dropped;  // destroyed outside the lock
     absl::MutexLock lock(&mutex_);
     while (!idle_.empty()) {
@@ -115,7 +115,7 @@ class Pool {
   void Return(std::unique_ptr<Connection> connection, int generation) {
     // Whether it stayed so is asked when it is taken.
     if (!connection->Open()) return;
-    const MonotonicTime now = Clock::System().MonotonicNow();
+    const MonotonicTime now = clock_.MonotonicNow();
     std::optional<Idle> dropped;
     absl::MutexLock lock(&mutex_);
     idle_.push_back({std::move(connection), generation, now});
@@ -132,26 +132,29 @@ class Pool {
     MonotonicTime since;
   };
   const size_t max_idle_;
+  Clock& clock_;
   absl::Mutex mutex_;
   std::deque<Idle> idle_ ABSL_GUARDED_BY(mutex_);
 };
 
 class PooledTransport : public HttpTransport {
  public:
-  PooledTransport(Url base, TransportOptions options, std::unique_ptr<CredentialSource> identity)
+  PooledTransport(Url base, TransportOptions options, std::unique_ptr<CredentialSource> identity,
+                  Clock& clock)
       : base_(std::move(base)),
         options_(std::move(options)),
         identity_(std::move(identity)),
+        clock_(clock),
         dialling_({.timeout = options_.connect_timeout,
                    .addresses = options_.addresses,
                    .dns = options_.dns}),
-        pool_(static_cast<size_t>(std::max(options_.max_idle_connections, 0))) {}
+        pool_(static_cast<size_t>(std::max(options_.max_idle_connections, 0)), clock_) {}
 
   absl::StatusOr<HttpAnswer> Do(const HttpCall& call) override {
     RETURN_IF_ERROR(CheckCall(call));
     Errand next = {.call = &call,
                    .target = absl::StrCat(base_.path, call.target),
-                   .until = {Clock::System().MonotonicNow() + call.timeout, &stop_}};
+                   .until = {clock_.MonotonicNow() + call.timeout, &stop_, clock_}};
     HttpCall as_get;
     Url origin = base_;
     for (int redirects = 0;; ++redirects) {
@@ -190,7 +193,7 @@ class PooledTransport : public HttpTransport {
     // Streams last: they get connections of their own.
     Connection connection(base_, identity.tls, dialling_);
     absl::Duration limit = std::min(call.timeout, call.head_timeout);
-    Until until = {Clock::System().MonotonicNow() + limit, &stop_};
+    Until until = {clock_.MonotonicNow() + limit, &stop_, clock_};
     int status = 0;
     std::string error;
     Exchange exchange =
@@ -198,11 +201,11 @@ class PooledTransport : public HttpTransport {
     exchange.on_head = [&](int answered, const HeaderList&) {
       status = answered;
       limit = call.timeout;
-      until.deadline = Clock::System().MonotonicNow() + limit;
+      until.deadline = clock_.MonotonicNow() + limit;
       return status != 200 || on_data("");
     };
     exchange.on_data = [&](absl::string_view data) {
-      until.deadline = Clock::System().MonotonicNow() + limit;
+      until.deadline = clock_.MonotonicNow() + limit;
       if (status == 200) return on_data(data);
       error.append(data.data(), std::min(data.size(), kMaxErrorBytes - error.size()));
       return error.size() < kMaxErrorBytes;
@@ -328,6 +331,7 @@ class PooledTransport : public HttpTransport {
   const Url base_;
   const TransportOptions options_;
   const std::unique_ptr<CredentialSource> identity_;
+  Clock& clock_;
   const Dialling dialling_;
   StopSignal stop_;
   Pool pool_;
@@ -370,7 +374,8 @@ absl::StatusCode HttpStatusCode(int status) {
   return absl::StatusCode::kUnknown;
 }
 
-absl::StatusOr<std::unique_ptr<HttpTransport>> MakeHttpTransport(TransportOptions options) {
+absl::StatusOr<std::unique_ptr<HttpTransport>> MakeHttpTransport(TransportOptions options,
+                                                                 Clock& clock) {
   static std::once_flag sigpipe;
   std::call_once(sigpipe, [] { std::signal(SIGPIPE, SIG_IGN); });
   ASSIGN_OR_RETURN(Url base, Url::Parse(options.url));
@@ -383,9 +388,9 @@ absl::StatusOr<std::unique_ptr<HttpTransport>> MakeHttpTransport(TransportOption
       return absl::InvalidArgumentError("a header's name is empty or a header holds a line break");
     }
   }
-  ASSIGN_OR_RETURN(auto identity, CredentialSource::Make(options, base.tls));
-  return std::make_unique<PooledTransport>(std::move(base), std::move(options),
-                                           std::move(identity));
+  ASSIGN_OR_RETURN(auto identity, CredentialSource::Make(options, base.tls, clock));
+  return std::make_unique<PooledTransport>(std::move(base), std::move(options), std::move(identity),
+                                           clock);
 }
 
 }  // namespace flyball::http

@@ -26,6 +26,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "base/clock.h"
 #include "http/client/dns_settings.h"
 
 namespace flyball::http {
@@ -115,7 +116,9 @@ struct TransportOptions {
 };
 
 // kInvalidArgument names what is wrong with the URL or a file; no message ever shows a password or
-// token. SIGPIPE is ignored from here on, as a write to a closed TLS connection raises it.
-absl::StatusOr<std::unique_ptr<HttpTransport>> MakeHttpTransport(TransportOptions options);
+// token. SIGPIPE is ignored from here on, as a write to a closed TLS connection raises it. The
+// clock outlives the transport.
+absl::StatusOr<std::unique_ptr<HttpTransport>> MakeHttpTransport(TransportOptions options,
+                                                                 Clock& clock);
 
 }  // namespace flyball::http

@@ -181,7 +181,7 @@ std::string Ok(const std::string& body) {
 }
 
 std::unique_ptr<HttpTransport> Make(TransportOptions options) {
-  auto transport = MakeHttpTransport(std::move(options));
+  auto transport = MakeHttpTransport(std::move(options), Clock::System());
   EXPECT_TRUE(transport.ok()) << transport.status();
   return *std::move(transport);
 }
@@ -673,7 +673,7 @@ TEST(DoTest, LineBreaksNeverReachTheWire) {
 TEST(MakeHttpTransportTest, ErrorsDoNotShowThePassword) {
   TransportOptions options;
   options.url = "http://user:secret@host:0/";
-  const auto status = MakeHttpTransport(options).status();
+  const auto status = MakeHttpTransport(options, Clock::System()).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), Not(HasSubstr("secret")));
   options.url = "http://user:secret@127.0.0.1:1/";
@@ -778,7 +778,7 @@ TEST_F(TlsTest, ClientCertificateIsShown) {
   options.client_key_data = client_pair_.key;
   EXPECT_TRUE(Make(options)->Do(Get("/")).ok());
   options.client_key_data = server_pair_.key;
-  EXPECT_EQ(MakeHttpTransport(options).status().message(),
+  EXPECT_EQ(MakeHttpTransport(options, Clock::System()).status().message(),
             "client key data is not the key of the certificate in client certificate data");
 }
 

@@ -39,8 +39,6 @@ void StopSignal::Set() {
   [[maybe_unused]] const ssize_t written = write(fd_, &one, sizeof one);
 }
 
-bool Until::Over() const { return Clock::System().MonotonicNow() >= deadline; }
-
 absl::Status Until::Check() const {
   if (stop->IsSet()) return absl::CancelledError("told to stop");
   return Over() ? absl::DeadlineExceededError("the time is over") : absl::OkStatus();
@@ -53,8 +51,7 @@ absl::Status WaitFor(absl::Span<pollfd> fds, const Until& until) {
   all[count] = {.fd = until.stop->fd(), .events = POLLIN, .revents = 0};
   while (true) {
     RETURN_IF_ERROR(until.Check());
-    const absl::Duration left = until.deadline - Clock::System().MonotonicNow();
-    const int ready = poll(all, count + 1, Milliseconds(left));
+    const int ready = poll(all, count + 1, Milliseconds(until.Left()));
     if (ready < 0 && errno != EINTR) {
       return absl::UnavailableError(absl::StrCat("poll: ", std::strerror(errno)));
     }

@@ -28,12 +28,15 @@ class StopSignal {
   std::atomic<bool> set_ = false;
 };
 
-// How long the steps of one call may take together. `stop` outlives them.
+// How long the steps of one call may take together. `stop` and the clock, by which the deadline is,
+// outlive them.
 struct Until {
   MonotonicTime deadline;
   const StopSignal* stop;
+  Clock& clock;
 
-  bool Over() const;
+  absl::Duration Left() const { return deadline - clock.MonotonicNow(); }
+  bool Over() const { return Left() <= absl::ZeroDuration(); }
   // kCancelled: told to stop; kDeadlineExceeded: the time is over.
   absl::Status Check() const;
 };

@@ -51,7 +51,8 @@ absl::StatusOr<std::unique_ptr<ClusterDirectory>> ClusterDirectory::Make(
 
 absl::StatusOr<std::unique_ptr<ClusterDirectory>> ClusterDirectory::Make(
     const http::TransportOptions& server, ClusterDirectoryOptions options) {
-  return Make([server] { return http::MakeHttpTransport(server); }, std::move(options));
+  return Make([server] { return http::MakeHttpTransport(server, Clock::System()); },
+              std::move(options));
 }
 
 ClusterDirectory::ClusterDirectory(MakeTransport make_transport,

@@ -61,7 +61,7 @@ absl::StatusOr<std::shared_ptr<http::HttpTransport>> TriggerClients::Http(
   own.dns = dns_;
   own.max_idle_connections = kMostIdle;
   ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> made,
-                   http::MakeHttpTransport(std::move(own)));
+                   http::MakeHttpTransport(std::move(own), clock_));
   absl::MutexLock lock(&mutex_);
   Kept& kept = http_[key];
   if (kept.client == nullptr) {  // else another thread was faster
@@ -122,8 +122,9 @@ size_t TriggerClients::kept() const {
 absl::Status TriggerClients::FindEndpoints(ExternalAddress& address, absl::Duration timeout) const {
   ASSIGN_OR_RETURN(
       const std::vector<http::Endpoint> found,
-      http::Resolve(address.host, address.port, dns_,
-                    {.deadline = Clock::System().MonotonicNow() + timeout, .stop = &stop_}));
+      http::Resolve(
+          address.host, address.port, dns_,
+          {.deadline = clock_.MonotonicNow() + timeout, .stop = &stop_, .clock = clock_}));
   absl::Status refused;
   std::optional<bool> v4;
   for (const http::Endpoint& endpoint : found) {

@@ -115,7 +115,7 @@ void BM_QueryAgain(benchmark::State& state) {
     servers[0].url = SplitServerUrl(server.url());
     http::TransportOptions transport;
     transport.url = server.url();
-    servers[0].transport = *http::MakeHttpTransport(transport);
+    servers[0].transport = *http::MakeHttpTransport(transport, Clock::System());
     ClientOptions options;
     options.verb = ClientOptions::Verb::kPost;
     Client client(std::move(servers), options, Clock::System(), nullptr);
