@@ -17,8 +17,8 @@ constexpr size_t kMaxNamespaces = 20;
 
 class Looker {
  public:
-  Looker(http::HttpTransport& server, const LookOptions& options)
-      : server_(server), options_(options), api_(server, options.timeout) {}
+  Looker(http::HttpTransport& server, Clock& clock, const LookOptions& options)
+      : server_(server), options_(options), api_(server, clock, options.timeout) {}
 
   ClusterFacts Look() {
     ClusterFacts facts;
@@ -132,8 +132,8 @@ absl::StatusOr<bool> Ask(kube::ApiClient& api, const Right& right) {
 
 }  // namespace
 
-ClusterFacts LookAtCluster(http::HttpTransport& server, const LookOptions& options) {
-  return Looker(server, options).Look();
+ClusterFacts LookAtCluster(http::HttpTransport& server, Clock& clock, const LookOptions& options) {
+  return Looker(server, clock, options).Look();
 }
 
 std::vector<RightAnswer> AskRights(kube::ApiClient& api, const std::vector<Right>& rights,

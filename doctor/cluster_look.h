@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "base/clock.h"
 #include "doctor/cluster.h"
 #include "doctor/rights.h"
 #include "http/client/transport.h"
@@ -23,7 +24,7 @@ struct LookOptions {
 };
 
 // With an API server that does not answer nothing but `version` is set.
-ClusterFacts LookAtCluster(http::HttpTransport& server, const LookOptions& options);
+ClusterFacts LookAtCluster(http::HttpTransport& server, Clock& clock, const LookOptions& options);
 
 // Asked one after the other; not further once one can't be asked. `namespaces`: where to ask for a
 // right to list that is denied for all namespaces.

@@ -116,7 +116,7 @@ class WalkTest : public testing::Test {
     const Discovered discovered =
         DiscoverSeries(*adapter::CompileOrDie(kRules), source_, mapper, {.now = kNow});
     NoMetrics server;
-    kube::ApiClient api(server);
+    kube::ApiClient api(server, Clock::System());
     MetricLooker looker({.api = api,
                          .mapper = *mapper,
                          .discovered = &discovered,
@@ -178,7 +178,7 @@ TEST_F(WalkTest, SendsTheQueryOfAnExternalMetric) {
 
 TEST_F(WalkTest, WithoutRulesThereIsNoWalk) {
   NoMetrics server;
-  kube::ApiClient api(server);
+  kube::ApiClient api(server, Clock::System());
   const auto mapper = adapter::FakeDirectory().mapper();
   MetricLooker looker({.api = api, .mapper = *mapper, .now = kNow});
   const MetricFacts facts = looker.Look(Spec(scaler::MetricType::kPods, "rps"), {});

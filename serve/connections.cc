@@ -128,7 +128,7 @@ absl::StatusOr<std::unique_ptr<http::HttpTransport>> MakeClusterTransport(
   return http::MakeHttpTransport(std::move(options), clock);
 }
 
-absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags) {
+absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags, Clock& clock) {
   if (!flags.objects.empty()) {
     ASSIGN_OR_RETURN(auto folder, kube::FolderDirectory::Make(flags.objects));
     return Objects{.directory = std::move(folder), .ready = [] { return absl::OkStatus(); }};
@@ -137,7 +137,7 @@ absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags) {
                    ClusterTransportOptions(flags.lister_kubeconfig, "--lister-kubeconfig"));
   kube::ClusterDirectoryOptions options;
   options.discovery_interval = flags.discovery_interval;
-  ASSIGN_OR_RETURN(auto cluster, kube::ClusterDirectory::Make(server, options));
+  ASSIGN_OR_RETURN(auto cluster, kube::ClusterDirectory::Make(server, clock, options));
   kube::ClusterDirectory* directory = cluster.get();
   return Objects{.directory = std::move(cluster),
                  .ready = [directory] { return directory->Ready(); }};

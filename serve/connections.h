@@ -35,11 +35,11 @@ absl::StatusOr<std::unique_ptr<http::HttpTransport>> MakeClusterTransport(
     const std::string& kubeconfig, const std::string& flag, Clock& clock);
 
 // The objects: the folder of --objects, or a cluster. kInvalidArgument, kFailedPrecondition: the
-// flag and what is wrong.
+// flag and what is wrong. The clock outlives them.
 struct Objects {
   std::unique_ptr<kube::ObjectDirectory> directory;
   std::function<absl::Status()> ready;  // OK once the resources are known
 };
-absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags);
+absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags, Clock& clock);
 
 }  // namespace flyball::serve

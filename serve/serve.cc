@@ -56,7 +56,7 @@ class Service {
     const std::string address = server_options.listen.bind_address;
     ASSIGN_OR_RETURN(rule_file_, RuleFile::Open(flags_.config, clock_, *metrics_));
     RETURN_IF_ERROR(CheckMaxAge());
-    ASSIGN_OR_RETURN(objects_, MakeObjects(flags_));
+    ASSIGN_OR_RETURN(objects_, MakeObjects(flags_, clock_));
     ASSIGN_OR_RETURN(source_, MakePrometheusSource(flags_, clock_, &adapter_metrics_));
     adapter_ =
         std::make_unique<adapter::Adapter>(adapter::Adapter::Deps{.source = *source_,

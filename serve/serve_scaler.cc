@@ -74,7 +74,7 @@ class ServeScaler::Impl {
         server_(std::move(server)),
         identity_(NewIdentity()),
         transport_(std::move(own)),
-        client_(*transport_,
+        client_(*transport_, deps.clock,
                 std::min(WriteTimeout(flags.scaler), flags.scaler.lease_renew_deadline / 2)),
         leases_(scaler::MakeLeaseStore(client_, ns)),
         state_(StateOptions(flags.scaler, ns), client_, deps.clock),

@@ -43,14 +43,15 @@ class Doctor {
       : flags_(flags),
         cluster_(std::move(cluster)),
         server_(server),
-        api_(server, flags.timeout),
+        api_(server, clock_, flags.timeout),
         now_(clock_.WallNow()) {}
 
   doctor::Report Examine() {
     facts_ = doctor::LookAtCluster(
-        server_, {.url = adapter::prometheus::SplitServerUrl(cluster_.transport.url).shown,
-                  .in_cluster = cluster_.inside,
-                  .timeout = flags_.timeout});
+        server_, clock_,
+        {.url = adapter::prometheus::SplitServerUrl(cluster_.transport.url).shown,
+         .in_cluster = cluster_.inside,
+         .timeout = flags_.timeout});
     Findings about_cluster = doctor::CheckApiServer(facts_);
     if (!facts_.version.ok()) return {{"cluster", std::move(about_cluster)}};
     KnowServer();
@@ -76,7 +77,7 @@ class Doctor {
   }
 
   void KnowKinds() {
-    auto found = kube::Discover(server_, flags_.timeout);
+    auto found = kube::Discover(server_, clock_, flags_.timeout);
     kinds_ = found.status();
     mapper_ = std::make_shared<const kube::RestMapper>(
         found.ok() ? std::move(found->resources) : std::vector<kube::ResourceInfo>());
@@ -267,7 +268,7 @@ class Doctor {
     }
     auto transport = http::MakeHttpTransport(std::move(as), clock_);
     if (!transport.ok()) return;
-    kube::ApiClient api(**transport, flags_.timeout);
+    kube::ApiClient api(**transport, clock_, flags_.timeout);
     std::set<std::string> namespaces;
     for (const doctor::Listed* one : chosen_) namespaces.insert(one->spec.ns);
     findings.Append(
@@ -322,8 +323,8 @@ class Doctor {
   const DoctorFlags& flags_;
   const Cluster cluster_;
   http::HttpTransport& server_;
-  kube::ApiClient api_;
   Clock& clock_ = Clock::System();
+  kube::ApiClient api_;
   const absl::Time now_;
 
   doctor::Report report_;

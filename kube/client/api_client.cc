@@ -4,9 +4,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "base/clock.h"
 #include "base/status_macros.h"
-#include "base/steady_wait.h"
 #include "http/client/url.h"
 #include "kube/client/api_error.h"
 
@@ -51,7 +49,7 @@ void ApiClient::Shutdown() {
 
 bool ApiClient::Wait(absl::Duration wait) {
   absl::MutexLock lock(&mutex_);
-  return !AwaitFor(mutex_, absl::Condition(&shut_), wait);
+  return !clock_.Await(mutex_, absl::Condition(&shut_), wait);
 }
 
 absl::StatusOr<std::string> ApiClient::Call(absl::string_view method, absl::string_view path,
@@ -70,18 +68,18 @@ absl::StatusOr<std::string> ApiClient::Call(absl::string_view method, absl::stri
 }
 
 absl::StatusOr<std::string> ApiClient::Try(http::HttpCall call) {
-  const MonotonicTime deadline = Clock::System().MonotonicNow() + timeout_;
+  const MonotonicTime deadline = clock_.MonotonicNow() + timeout_;
   call.timeout = timeout_;
   for (int tries = 0;; ++tries) {
     ASSIGN_OR_RETURN(http::HttpAnswer answer, server_.Do(call));
     if (answer.status / 100 == 2) return std::move(answer.body);
     const int seconds = RetryAfterSeconds(answer);
-    const absl::Duration left = deadline - Clock::System().MonotonicNow();
+    const absl::Duration left = deadline - clock_.MonotonicNow();
     if (seconds < 0 || tries == kMaxRetries || absl::Seconds(seconds) >= left ||
         !Wait(absl::Seconds(seconds))) {
       return AnswerError(call.method, call.target, answer);
     }
-    call.timeout = deadline - Clock::System().MonotonicNow();
+    call.timeout = deadline - clock_.MonotonicNow();
   }
 }
 

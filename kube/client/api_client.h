@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "base/clock.h"
 #include "http/client/transport.h"
 
 namespace flyball::kube {
@@ -28,9 +29,9 @@ class ApiClient {
     std::atomic<uint64_t> gets = 0, creates = 0, updates = 0, patches = 0, errors = 0;
   };
 
-  // `server` outlives the client.
-  explicit ApiClient(http::HttpTransport& server, absl::Duration timeout = absl::Seconds(10))
-      : server_(server), timeout_(timeout) {}
+  // Server and clock outlive the client. `timeout` is for each call with all its tries.
+  ApiClient(http::HttpTransport& server, Clock& clock, absl::Duration timeout = absl::Seconds(10))
+      : server_(server), clock_(clock), timeout_(timeout) {}
 
   // Paths begin with "/api/" or "/apis/"; the answer is the object as stored.
   absl::StatusOr<std::string> Get(absl::string_view path);
@@ -52,6 +53,7 @@ class ApiClient {
   bool Wait(absl::Duration wait);
 
   http::HttpTransport& server_;
+  Clock& clock_;
   const absl::Duration timeout_;
   Counters counters_;
   absl::Mutex mutex_;

@@ -64,7 +64,7 @@ class GetErrorTest : public testing::TestWithParam<ErrorRow> {};
 TEST_P(GetErrorTest, Row) {
   ScriptedTransport server;
   server.answers = {GetParam().answer};
-  ApiClient client(server);
+  ApiClient client(server, Clock::System());
   const auto got = client.Get(GetParam().path);
   EXPECT_EQ(got.status().code(), GetParam().code);
   EXPECT_EQ(got.status().message(), GetParam().message);
@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(ApiClientTest, EachCallHasItsMethodAndType) {
   ScriptedTransport server;
   server.answers = {Answer(201, "stored")};
-  ApiClient client(server, absl::Seconds(7));
+  ApiClient client(server, Clock::System(), absl::Seconds(7));
   EXPECT_EQ(*client.Get("/api/v1/pods"), "stored");
   EXPECT_EQ(*client.Create("/c", "{1}"), "stored");
   EXPECT_EQ(*client.Update("/u", "{2}"), "stored");
@@ -146,7 +146,7 @@ TEST(ApiClientTest, EachCallHasItsMethodAndType) {
 
 TEST(ApiClientTest, TransportErrorsAreHandedOn) {
   ScriptedTransport server;
-  ApiClient client(server);
+  ApiClient client(server, Clock::System());
   EXPECT_EQ(client.Get("/x").status(), absl::UnavailableError("connection refused"));
   EXPECT_EQ(client.counters().errors, 1u);
 }
@@ -163,7 +163,7 @@ class RetryTest : public testing::TestWithParam<RetryRow> {};
 TEST_P(RetryTest, Row) {
   ScriptedTransport server;
   server.answers = {GetParam().answers.begin(), GetParam().answers.end()};
-  ApiClient client(server);
+  ApiClient client(server, Clock::System());
   EXPECT_EQ(client.Get("/x").ok(), GetParam().ok);
   EXPECT_EQ(server.calls.size(), GetParam().calls);
 }
@@ -186,7 +186,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(ApiClientTest, ShutdownEndsTheWait) {
   ScriptedTransport server;
   server.answers = {RetryAfter(429, "3600")};
-  ApiClient client(server, absl::Hours(2));
+  ApiClient client(server, Clock::System(), absl::Hours(2));
   client.Shutdown();
   EXPECT_EQ(client.Get("/x").status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(server.calls.size(), 1u);

@@ -7,7 +7,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "base/clock.h"
 #include "base/status_macros.h"
 #include "kube/client/api_error.h"
 #include "nlohmann/json.hpp"
@@ -71,14 +70,14 @@ absl::Status NotA(absl::string_view kind) {
 // One discovery's calls share one time limit.
 class Client {
  public:
-  Client(http::HttpTransport& server, absl::Duration timeout)
-      : server_(server), deadline_(Clock::System().MonotonicNow() + timeout) {}
+  Client(http::HttpTransport& server, Clock& clock, absl::Duration timeout)
+      : server_(server), clock_(clock), deadline_(clock_.MonotonicNow() + timeout) {}
 
   absl::StatusOr<std::string> Get(const std::string& path) {
     http::HttpCall call;
     call.target = path;
     call.headers = {{"Accept", kAccept}};
-    call.timeout = deadline_ - Clock::System().MonotonicNow();
+    call.timeout = deadline_ - clock_.MonotonicNow();
     ASSIGN_OR_RETURN(http::HttpAnswer answer, server_.Do(call));
     if (answer.status != 200) return ApiError(path, answer.status, answer.body);
     return std::move(answer.body);
@@ -86,6 +85,7 @@ class Client {
 
  private:
   http::HttpTransport& server_;
+  Clock& clock_;
   const MonotonicTime deadline_;
 };
 
@@ -208,8 +208,9 @@ absl::StatusOr<std::vector<ResourceInfo>> ReadResourceList(absl::string_view bod
   return resources;
 }
 
-absl::StatusOr<Discovery> Discover(http::HttpTransport& server, absl::Duration timeout) {
-  Client client(server, timeout);
+absl::StatusOr<Discovery> Discover(http::HttpTransport& server, Clock& clock,
+                                   absl::Duration timeout) {
+  Client client(server, clock, timeout);
   Discovery out;
   for (const char* path : {"/api", "/apis"}) {
     ASSIGN_OR_RETURN(std::vector<DiscoveredGroup> groups, AskGroups(client, path, &out.problems));

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "base/clock.h"
 #include "http/client/transport.h"
 #include "kube/objects/rest_mapping.h"
 
@@ -34,7 +35,9 @@ struct DiscoveredGroup {
 
 // Two requests to a server with aggregated discovery (1.26 and later), else one for each group
 // version. A failing group is a problem; a server that does not answer /api or /apis is an error.
-absl::StatusOr<Discovery> Discover(http::HttpTransport& server, absl::Duration timeout);
+// `timeout` is for all of them together.
+absl::StatusOr<Discovery> Discover(http::HttpTransport& server, Clock& clock,
+                                   absl::Duration timeout);
 
 // An APIGroupDiscoveryList. kInvalidArgument if it is none.
 absl::StatusOr<std::vector<DiscoveredGroup>> ReadGroupDiscoveryList(

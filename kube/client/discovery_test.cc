@@ -69,7 +69,7 @@ TEST(DiscoverTest, AggregatedDocumentsTakeTwoRequests) {
             {"resource":"b","responseKind":null,"scope":"Namespaced"}]}]},
         {"metadata":{"name":"dead.io"},"versions":[{"version":"v1","freshness":"Stale"}]}]})"},
   });
-  const auto got = Discover(server, absl::Seconds(5));
+  const auto got = Discover(server, Clock::System(), absl::Seconds(5));
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_THAT(Short(*got), ElementsAre("pods v1 Pod pod ns list watch", "nodes v1 Node node list",
                                        "sets v1 Set  ns scale", "a.autoscaling v2 A  ns",
@@ -96,7 +96,7 @@ TEST(DiscoverTest, OlderServersAreAskedForEachVersion) {
         {"name":"deployments","namespaced":true,"kind":"Deployment","verbs":[]},
         {"name":"old","namespaced":false,"kind":"Old","verbs":[]}]})"},
   });
-  const auto got = Discover(server, absl::Seconds(5));
+  const auto got = Discover(server, Clock::System(), absl::Seconds(5));
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_THAT(Short(*got), ElementsAre("pods v1 Pod  ns list watch",
                                        "deployments.apps v1 Deployment deployment ns list scale",
@@ -107,12 +107,14 @@ TEST(DiscoverTest, OlderServersAreAskedForEachVersion) {
 
 TEST(DiscoverTest, DeadOrForeignServerIsAnError) {
   ScriptedServer dead(Bodies{{"/api", ""}});
-  EXPECT_EQ(Discover(dead, absl::Seconds(5)).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(Discover(dead, Clock::System(), absl::Seconds(5)).status().code(),
+            absl::StatusCode::kUnavailable);
   ScriptedServer empty(Bodies{});
-  EXPECT_EQ(Discover(empty, absl::Seconds(5)).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(Discover(empty, Clock::System(), absl::Seconds(5)).status().code(),
+            absl::StatusCode::kNotFound);
   for (const char* body : {"<html>", "[]", "{}", R"({"kind":"APIGroupList","groups":[1,null]})"}) {
     ScriptedServer foreign(Bodies{{"/api", body}});
-    EXPECT_FALSE(Discover(foreign, absl::Seconds(5)).ok()) << body;
+    EXPECT_FALSE(Discover(foreign, Clock::System(), absl::Seconds(5)).ok()) << body;
   }
 }
 

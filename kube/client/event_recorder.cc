@@ -13,7 +13,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
-#include "base/steady_wait.h"
 #include "kube/client/event_correlator.h"
 #include "nlohmann/json.hpp"
 #include "spdlog/spdlog.h"
@@ -99,7 +98,7 @@ class EventRecorder::Impl {
     {
       absl::MutexLock lock(&mutex_);
       stopping_ = true;
-      last_send_ = Clock::System().MonotonicNow() + kLastSends;
+      last_send_ = clock_.MonotonicNow() + kLastSends;
     }
     thread_.join();
   }
@@ -150,7 +149,7 @@ class EventRecorder::Impl {
         };
         mutex_.Await(absl::Condition(&due));
         if (queue_.empty()) return;
-        if (stopping_ && Clock::System().MonotonicNow() > last_send_) {
+        if (stopping_ && clock_.MonotonicNow() > last_send_) {
           stats_.dropped += queue_.size();
           return;
         }
@@ -196,7 +195,7 @@ class EventRecorder::Impl {
   bool Pause(bool first) {
     absl::MutexLock lock(&mutex_);
     const double part = first ? std::uniform_real_distribution<double>(0.0, 1.0)(random_) : 1.0;
-    return !AwaitFor(mutex_, absl::Condition(&stopping_), options_.retry_delay * part);
+    return !clock_.Await(mutex_, absl::Condition(&stopping_), options_.retry_delay * part);
   }
 
   ApiClient& client_;

@@ -54,7 +54,7 @@ class EventRecorderTest : public testing::Test {
 
   FakeApiServer server_;
   std::unique_ptr<http::HttpTransport> transport_ = server_.Connect();
-  ApiClient client_{*transport_};
+  ApiClient client_{*transport_, Clock::System()};
   SimulatedClock clock_{absl::FromUnixSeconds(1772600767)};  // 2026-03-04T05:06:07Z
   EventRecorderOptions options_;
   std::optional<EventRecorder> recorder_;

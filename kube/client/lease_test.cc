@@ -30,7 +30,7 @@ class LeaseTest : public testing::Test {
 
   FakeApiServer server_;
   std::unique_ptr<http::HttpTransport> transport_ = server_.Connect();
-  ApiClient client_{*transport_};
+  ApiClient client_{*transport_, Clock::System()};
 };
 
 TEST_F(LeaseTest, IsCreatedReadAndReplaced) {

@@ -158,7 +158,7 @@ const ResourceInfo kDeployments = {.name = {"apps", "deployments"},
 
 TEST(GetScaleTest, AsksTheSubresource) {
   EchoTransport server;
-  ApiClient client(server);
+  ApiClient client(server, Clock::System());
   const auto got = GetScale(client, kDeployments, "shop", "web");
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_EQ(*got, Web());
@@ -173,7 +173,7 @@ TEST(GetScaleTest, OfAKindWithoutAScaleItIsNotTheRightThatIsMissing) {
   EchoTransport server;
   server.status = 403;
   server.answer = R"({"kind":"Status","reason":"Forbidden","message":"cannot get it"})";
-  ApiClient client(server);
+  ApiClient client(server, Clock::System());
   ResourceInfo target = kDeployments;
   EXPECT_EQ(GetScale(client, target, "shop", "web").status(),
             absl::PermissionDeniedError("cannot get it"));
@@ -184,7 +184,7 @@ TEST(GetScaleTest, OfAKindWithoutAScaleItIsNotTheRightThatIsMissing) {
 
 TEST(UpdateScaleTest, SendsWhatWasReadUnderItsVersion) {
   EchoTransport server;
-  ApiClient client(server);
+  ApiClient client(server, Clock::System());
   ASSERT_TRUE(UpdateScale(client, kDeployments, Web(), 7).ok());
   EXPECT_EQ(server.last.method, "PUT");
   EXPECT_EQ(nlohmann::json::parse(server.last.body), nlohmann::json::parse(R"({"kind":"Scale",
@@ -196,7 +196,7 @@ TEST(UpdateScaleTest, ChangedTargetIsAborted) {
   EchoTransport server;
   server.status = 409;
   server.answer = R"({"kind":"Status","reason":"Conflict","message":"has been modified"})";
-  ApiClient client(server);
+  ApiClient client(server, Clock::System());
   EXPECT_EQ(UpdateScale(client, kDeployments, Web(), 7).status(),
             absl::AbortedError("has been modified"));
 }

@@ -55,7 +55,7 @@ class FakeApiServerTest : public testing::Test {
 
   FakeApiServer server_;
   std::unique_ptr<http::HttpTransport> transport_ = server_.Connect();
-  ApiClient client_{*transport_};
+  ApiClient client_{*transport_, Clock::System()};
   std::string token_;
 };
 
@@ -292,7 +292,7 @@ TEST_F(FakeApiServerTest, DiscoveryShowsAllKinds) {
                    .version = "v1",
                    .kind = "Widget",
                    .singular = "widget"});
-  const auto discovery = Discover(*transport_, absl::Seconds(10));
+  const auto discovery = Discover(*transport_, Clock::System(), absl::Seconds(10));
   ASSERT_TRUE(discovery.ok()) << discovery.status();
   const RestMapper mapper(discovery->resources);
   ASSERT_NE(mapper.FindKind("example.com", "Widget"), nullptr);

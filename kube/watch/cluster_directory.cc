@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
-#include "base/steady_wait.h"
 #include "base/thread_limit.h"
 #include "kube/client/discovery.h"
 #include "spdlog/spdlog.h"
@@ -43,23 +42,24 @@ struct ClusterDirectory::Listed {
 };
 
 absl::StatusOr<std::unique_ptr<ClusterDirectory>> ClusterDirectory::Make(
-    MakeTransport make_transport, ClusterDirectoryOptions options) {
+    MakeTransport make_transport, Clock& clock, ClusterDirectoryOptions options) {
   ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> server, make_transport());
-  return std::unique_ptr<ClusterDirectory>(
-      new ClusterDirectory(std::move(make_transport), std::move(server), std::move(options)));
+  return std::unique_ptr<ClusterDirectory>(new ClusterDirectory(
+      std::move(make_transport), std::move(server), clock, std::move(options)));
 }
 
 absl::StatusOr<std::unique_ptr<ClusterDirectory>> ClusterDirectory::Make(
-    const http::TransportOptions& server, ClusterDirectoryOptions options) {
-  return Make([server] { return http::MakeHttpTransport(server, Clock::System()); },
+    const http::TransportOptions& server, Clock& clock, ClusterDirectoryOptions options) {
+  return Make([server, &clock] { return http::MakeHttpTransport(server, clock); }, clock,
               std::move(options));
 }
 
 ClusterDirectory::ClusterDirectory(MakeTransport make_transport,
-                                   std::unique_ptr<http::HttpTransport> server,
+                                   std::unique_ptr<http::HttpTransport> server, Clock& clock,
                                    ClusterDirectoryOptions options)
     : make_transport_(std::move(make_transport)),
       server_(std::move(server)),
+      clock_(clock),
       options_(std::move(options)),
       mapper_(std::make_shared<const RestMapper>(std::vector<ResourceInfo>())),
       thread_([this] { Run(); }) {}
@@ -90,12 +90,12 @@ absl::StatusOr<ClusterDirectory::TablePtr> ClusterDirectory::TableFor(const Grou
                                                                       absl::string_view ns,
                                                                       bool running_only,
                                                                       absl::Duration timeout) {
-  const MonotonicTime deadline = Clock::System().MonotonicNow() + timeout;
+  const MonotonicTime deadline = clock_.MonotonicNow() + timeout;
   ASSIGN_OR_RETURN(const ResourceInfo info, Resolve(resource, timeout));
   running_only = running_only && resource == GroupResource{"", "pods"};
   if (info.watchable) {
     ASSIGN_OR_RETURN(const std::shared_ptr<Cached> cached, CacheFor(info, running_only));
-    absl::StatusOr<TablePtr> table = cached->cache.Get(deadline - Clock::System().MonotonicNow());
+    absl::StatusOr<TablePtr> table = cached->cache.Get(deadline - clock_.MonotonicNow());
     if (table.ok()) return table;
     if (!absl::IsPermissionDenied(table.status()) && !absl::IsUnimplemented(table.status())) {
       return AsUnavailable(table.status());
@@ -114,7 +114,7 @@ absl::StatusOr<ResourceInfo> ClusterDirectory::Resolve(const GroupResource& reso
   if (const ResourceInfo* info = mapper->FindExact(resource)) return *info;
   {
     absl::MutexLock lock(&mutex_);
-    if (!AwaitFor(mutex_, absl::Condition(&asked_), timeout)) {
+    if (!clock_.Await(mutex_, absl::Condition(&asked_), timeout)) {
       return absl::UnavailableError("the API server has not answered discovery yet");
     }
     mapper = mapper_.Get();
@@ -137,7 +137,7 @@ WatchCacheOptions ClusterDirectory::CacheOptions(const ResourceInfo& info, bool 
 
 absl::StatusOr<std::shared_ptr<ClusterDirectory::Cached>> ClusterDirectory::CacheFor(
     const ResourceInfo& info, bool running_only) {
-  const MonotonicTime now = Clock::System().MonotonicNow();
+  const MonotonicTime now = clock_.MonotonicNow();
   const Key key(info.name, running_only, "");
   {
     absl::ReaderMutexLock lock(&mutex_);
@@ -150,7 +150,7 @@ absl::StatusOr<std::shared_ptr<ClusterDirectory::Cached>> ClusterDirectory::Cach
   ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> server, make_transport_());
   ASSIGN_OR_RETURN(const std::shared_ptr<Cached> made, UnlessNoThread([&] {
                      return std::make_shared<Cached>(CacheOptions(info, running_only),
-                                                     std::move(server));
+                                                     std::move(server), clock_);
                    }));
   absl::MutexLock lock(&mutex_);
   // Another request may have been quicker; then `made` ends after the lock.
@@ -174,15 +174,15 @@ absl::StatusOr<ClusterDirectory::TablePtr> ClusterDirectory::ListNow(const Resou
     if (entry == nullptr) entry = std::make_shared<Listed>();
     listed = entry;
   }
-  MonotonicTime now = Clock::System().MonotonicNow();
+  MonotonicTime now = clock_.MonotonicNow();
   listed->last_use_ns = absl::ToInt64Nanoseconds(now);
   {
     absl::MutexLock lock(&listed->mutex);
     const auto idle = [&listed]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return !listed->busy; };
-    if (!AwaitFor(listed->mutex, absl::Condition(&idle), deadline - now)) {
+    if (!clock_.Await(listed->mutex, absl::Condition(&idle), deadline - now)) {
       return absl::UnavailableError("another request's list has not been answered yet");
     }
-    now = Clock::System().MonotonicNow();
+    now = clock_.MonotonicNow();
     if (now - listed->listed_at < options_.list_reuse) return listed->table;
     listed->busy = true;
   }
@@ -195,7 +195,7 @@ absl::StatusOr<ClusterDirectory::TablePtr> ClusterDirectory::ListNow(const Resou
           : objects.status();
   absl::MutexLock lock(&listed->mutex);
   listed->busy = false;
-  listed->listed_at = Clock::System().MonotonicNow();
+  listed->listed_at = clock_.MonotonicNow();
   listed->table = table;
   return table;
 }
@@ -246,7 +246,7 @@ void ClusterDirectory::ResourceMissed() {
 }
 
 void ClusterDirectory::KindsChanged() {
-  const MonotonicTime now = Clock::System().MonotonicNow();
+  const MonotonicTime now = clock_.MonotonicNow();
   absl::MutexLock lock(&mutex_);
   missed_ = true;
   settled_at_ = now + options_.settle;
@@ -283,7 +283,7 @@ void ClusterDirectory::Run() {
   MonotonicTime next = -absl::InfiniteDuration();
   MonotonicTime last = -absl::InfiniteDuration();
   while (true) {
-    const MonotonicTime began = Clock::System().MonotonicNow();
+    const MonotonicTime began = clock_.MonotonicNow();
     MonotonicTime now = began;
     bool missed = false;
     {
@@ -293,10 +293,10 @@ void ClusterDirectory::Run() {
     }
     if (now >= next || (missed && now - last >= options_.missed_interval)) {
       DiscoverOnce();
-      now = last = Clock::System().MonotonicNow();
+      now = last = clock_.MonotonicNow();
       const bool failed = !failure_.empty();
       if (!failed && options_.watch_kinds && kind_watch_ == nullptr) {
-        kind_watch_ = std::make_unique<KindWatch>(*mapper_.Get(), make_transport_,
+        kind_watch_ = std::make_unique<KindWatch>(*mapper_.Get(), make_transport_, clock_,
                                                   KindWatchOptions(), [this] { KindsChanged(); });
       }
       absl::MutexLock lock(&mutex_);
@@ -308,7 +308,7 @@ void ClusterDirectory::Run() {
     UseKept();
     Tidy(now);
     absl::MutexLock lock(&mutex_);
-    AwaitFor(mutex_, absl::Condition(&woken_), std::min(options_.list_reuse, next - now));
+    clock_.Await(mutex_, absl::Condition(&woken_), std::min(options_.list_reuse, next - now));
     woken_ = stopping_;
   }
 }
@@ -319,7 +319,7 @@ void ClusterDirectory::DiscoverOnce() {
     missed_ = false;
   }
   ++discoveries_;
-  absl::StatusOr<Discovery> discovery = Discover(*server_, options_.discovery_timeout);
+  absl::StatusOr<Discovery> discovery = Discover(*server_, clock_, options_.discovery_timeout);
   const std::string failure(discovery.status().message());
   if (!discovery.ok()) {
     ++discovery_failures_;

@@ -51,11 +51,12 @@ class ClusterDirectory : public ObjectDirectory {
   // Makes one connection pool; called for discovery and for each cache.
   using MakeTransport = std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()>;
 
-  // kInvalidArgument if the first transport cannot be made (bad URL, unreadable file).
+  // kInvalidArgument if the first transport cannot be made (bad URL, unreadable file). The clock
+  // outlives the directory.
   static absl::StatusOr<std::unique_ptr<ClusterDirectory>> Make(
-      MakeTransport make_transport, ClusterDirectoryOptions options = {});
+      MakeTransport make_transport, Clock& clock, ClusterDirectoryOptions options = {});
   static absl::StatusOr<std::unique_ptr<ClusterDirectory>> Make(
-      const http::TransportOptions& server, ClusterDirectoryOptions options = {});
+      const http::TransportOptions& server, Clock& clock, ClusterDirectoryOptions options = {});
   ~ClusterDirectory() override;
 
   // As the interface says; also kPermissionDenied if the resource may not even be listed, and
@@ -83,15 +84,15 @@ class ClusterDirectory : public ObjectDirectory {
   using TablePtr = std::shared_ptr<const ObjectTable>;
   using Key = std::tuple<GroupResource, bool, std::string>;  // running only; namespace of a list
   struct Cached {
-    explicit Cached(WatchCacheOptions options, std::unique_ptr<http::HttpTransport> server)
-        : cache(std::move(options), std::move(server)) {}
+    Cached(WatchCacheOptions options, std::unique_ptr<http::HttpTransport> server, Clock& clock)
+        : cache(std::move(options), std::move(server), clock) {}
     std::atomic<int64_t> last_use_ns = 0;  // MonotonicTime
     WatchCache cache;
   };
   struct Listed;
 
   ClusterDirectory(MakeTransport make_transport, std::unique_ptr<http::HttpTransport> server,
-                   ClusterDirectoryOptions options);
+                   Clock& clock, ClusterDirectoryOptions options);
 
   absl::StatusOr<TablePtr> TableFor(const GroupResource& resource, absl::string_view ns,
                                     bool running_only, absl::Duration timeout);
@@ -110,6 +111,7 @@ class ClusterDirectory : public ObjectDirectory {
 
   const MakeTransport make_transport_;
   const std::unique_ptr<http::HttpTransport> server_;
+  Clock& clock_;
   const ClusterDirectoryOptions options_;
   std::atomic<uint64_t> generation_ = 0;
   std::atomic<uint64_t> discoveries_ = 0;

@@ -216,7 +216,8 @@ class ClusterDirectoryTest : public testing::Test {
   }
 
   ClusterDirectory& Directory() {
-    if (directory_ == nullptr) directory_ = *ClusterDirectory::Make(api_.Transports(), options_);
+    if (directory_ == nullptr)
+      directory_ = *ClusterDirectory::Make(api_.Transports(), Clock::System(), options_);
     return *directory_;
   }
 
@@ -471,7 +472,7 @@ class NewKindsTest : public testing::Test {
 };
 
 TEST_F(NewKindsTest, AreSeenWhenTheirDefinitionComes) {
-  const auto directory = *ClusterDirectory::Make(server_.Connector(), options_);
+  const auto directory = *ClusterDirectory::Make(server_.Connector(), Clock::System(), options_);
   ASSERT_TRUE(server_.AwaitWatches(2));
   ASSERT_FALSE(Knows(*directory));
   MakeWidgets();
@@ -482,7 +483,7 @@ TEST_F(NewKindsTest, AreSeenWhenTheirDefinitionComes) {
 TEST_F(NewKindsTest, AreAskedForOnceMoreWhenSettled) {
   options_.settle = absl::Milliseconds(500);
   absl::Notification asked, settled;
-  const auto directory = *ClusterDirectory::Make(server_.Connector(), options_);
+  const auto directory = *ClusterDirectory::Make(server_.Connector(), Clock::System(), options_);
   const auto settle = [&] {
     const MonotonicTime end = Clock::System().MonotonicNow() + options_.settle;
     while (Clock::System().MonotonicNow() <= end) std::this_thread::yield();
@@ -506,7 +507,7 @@ TEST_F(NewKindsTest, AreAskedForOnceMoreWhenSettled) {
 
 TEST_F(NewKindsTest, ForbiddenWatchIsNoMatter) {
   server_.Inject({.part = "/apiservices", .times = 1000, .status = 403});
-  const auto directory = *ClusterDirectory::Make(server_.Connector(), options_);
+  const auto directory = *ClusterDirectory::Make(server_.Connector(), Clock::System(), options_);
   ASSERT_TRUE(server_.AwaitRequests("GET", "/apiservices", 1));
   server_.AddKind({.name = {"example.com", "widgets"},
                    .version = "v1",

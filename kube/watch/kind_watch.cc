@@ -7,7 +7,7 @@
 
 namespace flyball::kube {
 
-KindWatch::KindWatch(const RestMapper& mapper, const MakeTransport& make_transport,
+KindWatch::KindWatch(const RestMapper& mapper, const MakeTransport& make_transport, Clock& clock,
                      const KindWatchOptions& options, std::function<void()> on_change)
     : on_change_(std::move(on_change)) {
   for (const GroupResource& resource :
@@ -28,7 +28,7 @@ KindWatch::KindWatch(const RestMapper& mapper, const MakeTransport& make_transpo
     watch.max_backoff = options.max_backoff;
     WatchHandler& handler = *this;
     auto made = UnlessNoThread(
-        [&] { return std::make_unique<ObjectWatch>(watch, *std::move(server), handler); });
+        [&] { return std::make_unique<ObjectWatch>(watch, *std::move(server), clock, handler); });
     if (made.ok()) {
       watches_.push_back(*std::move(made));
     } else {

@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "base/clock.h"
 #include "http/client/transport.h"
 #include "kube/objects/rest_mapping.h"
 #include "kube/watch/object_watch.h"
@@ -27,8 +28,8 @@ class KindWatch : private WatchHandler {
   using MakeTransport = std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()>;
 
   // `on_change` runs after each list and each batch of changes, from the watches' threads, maybe at
-  // once. Resources that `mapper` does not have are left out.
-  KindWatch(const RestMapper& mapper, const MakeTransport& make_transport,
+  // once. Resources that `mapper` does not have are left out. The clock outlives this.
+  KindWatch(const RestMapper& mapper, const MakeTransport& make_transport, Clock& clock,
             const KindWatchOptions& options, std::function<void()> on_change);
 
  private:

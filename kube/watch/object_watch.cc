@@ -8,8 +8,6 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "base/clock.h"
-#include "base/steady_wait.h"
 #include "http/client/url.h"
 #include "kube/client/api_error.h"
 #include "kube/objects/object_json.h"
@@ -47,11 +45,12 @@ ChangeType ChangeOf(ObjectEvent::Type type) {
 
 class ObjectWatch::Impl {
  public:
-  Impl(ObjectWatchOptions options, std::unique_ptr<http::HttpTransport> server,
+  Impl(ObjectWatchOptions options, std::unique_ptr<http::HttpTransport> server, Clock& clock,
        WatchHandler& handler)
       : options_(std::move(options)),
         path_(CollectionPath(options_)),
         server_(std::move(server)),
+        clock_(clock),
         handler_(handler),
         random_(std::random_device()()),
         backoff_(options_.first_backoff),
@@ -131,7 +130,7 @@ class ObjectWatch::Impl {
   Next WatchOnce() {
     ++counters_.watches;
     Stream stream;
-    const MonotonicTime start = Clock::System().MonotonicNow();
+    const MonotonicTime start = clock_.MonotonicNow();
     const absl::Status ended = server_->Stream(WatchCall(), [&](absl::string_view data) {
       stream.opened = true;
       if (!data.empty()) {
@@ -144,8 +143,7 @@ class ObjectWatch::Impl {
       TakeLines(&stream);
       return !stream.expired && stream.refused.ok();
     });
-    const bool lasted =
-        stream.anything || Clock::System().MonotonicNow() - start >= options_.long_stream;
+    const bool lasted = stream.anything || clock_.MonotonicNow() - start >= options_.long_stream;
     if (lasted) {
       backoff_ = options_.first_backoff;
       short_streams_ = 0;
@@ -250,7 +248,7 @@ class ObjectWatch::Impl {
     const absl::Duration wait = std::min(backoff_ * jitter, options_.max_backoff);
     backoff_ = std::min(backoff_ * 2, options_.max_backoff);
     absl::MutexLock lock(&mutex_);
-    return !AwaitFor(mutex_, absl::Condition(&stopping_), wait);
+    return !clock_.Await(mutex_, absl::Condition(&stopping_), wait);
   }
 
   bool stopping() {
@@ -261,6 +259,7 @@ class ObjectWatch::Impl {
   const ObjectWatchOptions options_;
   const std::string path_;
   const std::unique_ptr<http::HttpTransport> server_;
+  Clock& clock_;
   WatchHandler& handler_;
   WatchCounters counters_;
 
@@ -279,8 +278,8 @@ class ObjectWatch::Impl {
 };
 
 ObjectWatch::ObjectWatch(ObjectWatchOptions options, std::unique_ptr<http::HttpTransport> server,
-                         WatchHandler& handler)
-    : impl_(std::make_unique<Impl>(std::move(options), std::move(server), handler)) {}
+                         Clock& clock, WatchHandler& handler)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(server), clock, handler)) {}
 
 ObjectWatch::~ObjectWatch() = default;
 

@@ -19,6 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "base/clock.h"
 #include "http/client/transport.h"
 #include "kube/objects/rest_mapping.h"
 
@@ -70,8 +71,8 @@ struct WatchCounters {
 
 class ObjectWatch {
  public:
-  // Begins at once. The handler outlives the watch; the transport is the watch's own.
-  ObjectWatch(ObjectWatchOptions options, std::unique_ptr<http::HttpTransport> server,
+  // Begins at once. Clock and handler outlive the watch; the transport is the watch's own.
+  ObjectWatch(ObjectWatchOptions options, std::unique_ptr<http::HttpTransport> server, Clock& clock,
               WatchHandler& handler);
   ~ObjectWatch();  // ends the stream and waits for the thread
   ObjectWatch(const ObjectWatch&) = delete;

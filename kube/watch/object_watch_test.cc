@@ -104,7 +104,9 @@ class ObjectWatchTest : public testing::Test {
     server_.Put(Pod("b"));
   }
 
-  void Start() { watch_ = std::make_unique<ObjectWatch>(options_, server_.Connect(), diary_); }
+  void Start() {
+    watch_ = std::make_unique<ObjectWatch>(options_, server_.Connect(), Clock::System(), diary_);
+  }
   // The first list fails, so that the next one is read by pages.
   void DoWithoutTheCache() { server_.Inject({.method = "GET", .part = "resourceVersion=0"}); }
   // Started, the first list read and the watch open.
@@ -380,8 +382,9 @@ TEST_P(FlappingWatchTest, Row) {
   options.first_backoff = options.max_backoff = absl::Milliseconds(1);
   options.long_stream = absl::Milliseconds(200);
   Diary diary;
-  ObjectWatch watch(
-      options, std::make_unique<FlappingServer>(GetParam().flaps, GetParam().then_silent), diary);
+  ObjectWatch watch(options,
+                    std::make_unique<FlappingServer>(GetParam().flaps, GetParam().then_silent),
+                    Clock::System(), diary);
   EXPECT_EQ(diary.Await(GetParam().diary), GetParam().diary);
 }
 
@@ -406,7 +409,8 @@ TEST_P(ObjectWatchStreamTest, Row) {
   options.resource = {.name = {"", "pods"}, .version = "v1", .kind = "Pod", .singular = "pod"};
   options.first_backoff = options.max_backoff = absl::Milliseconds(1);
   Diary diary;
-  ObjectWatch watch(options, std::make_unique<OddServer>(GetParam().pieces, GetParam().end), diary);
+  ObjectWatch watch(options, std::make_unique<OddServer>(GetParam().pieces, GetParam().end),
+                    Clock::System(), diary);
   EXPECT_EQ(diary.Await(GetParam().diary), GetParam().diary);
 }
 

@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "base/steady_wait.h"
 #include "kube/objects/object_json.h"
 #include "kube/watch/object_list.h"
 
@@ -84,10 +83,12 @@ absl::StatusOr<std::vector<ObjectPtr>> ListObjects(http::HttpTransport& server,
   return collector.Take();
 }
 
-WatchCache::WatchCache(WatchCacheOptions options, std::unique_ptr<http::HttpTransport> server)
+WatchCache::WatchCache(WatchCacheOptions options, std::unique_ptr<http::HttpTransport> server,
+                       Clock& clock)
     : options_(std::move(options)),
+      clock_(clock),
       current_(std::make_shared<const ObjectTable>()),
-      watch_(WatchOptions(options_, ""), std::move(server), *this) {}
+      watch_(WatchOptions(options_, ""), std::move(server), clock, *this) {}
 
 WatchCache::~WatchCache() = default;
 
@@ -96,7 +97,7 @@ absl::StatusOr<std::shared_ptr<const ObjectTable>> WatchCache::Get(absl::Duratio
   const auto known = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return table_ != nullptr || !failure_.ok();
   };
-  if (!AwaitFor(mutex_, absl::Condition(&known), timeout)) {
+  if (!clock_.Await(mutex_, absl::Condition(&known), timeout)) {
     return absl::UnavailableError(absl::StrCat("list ", CollectionPath(WatchOptions(options_, "")),
                                                ": the API server has not answered yet"));
   }

@@ -41,8 +41,8 @@ absl::StatusOr<std::vector<ObjectPtr>> ListObjects(http::HttpTransport& server,
 
 class WatchCache : private WatchHandler {
  public:
-  // The transport is the cache's own: it is shut down at the end.
-  WatchCache(WatchCacheOptions options, std::unique_ptr<http::HttpTransport> server);
+  // The transport is the cache's own: it is shut down at the end. The clock outlives the cache.
+  WatchCache(WatchCacheOptions options, std::unique_ptr<http::HttpTransport> server, Clock& clock);
   ~WatchCache() override;
 
   // The current table. Waits for the first list; if its last try failed, that is the error.
@@ -63,6 +63,7 @@ class WatchCache : private WatchHandler {
   void Publish(std::shared_ptr<const ObjectTable> table);
 
   const WatchCacheOptions options_;
+  Clock& clock_;
 
   // The watch's thread's own.
   MetadataReader reader_;

@@ -122,7 +122,7 @@ class Scaler::Impl {
 
 absl::Status Scaler::Impl::Start() {
   ASSIGN_OR_RETURN(server_, deps_.make_transport());
-  client_ = std::make_unique<kube::ApiClient>(*server_, options_.request_timeout);
+  client_ = std::make_unique<kube::ApiClient>(*server_, deps_.clock, options_.request_timeout);
   budget_ = std::make_unique<kube::RequestBudget>(deps_.clock, options_.writes_per_second,
                                                   options_.write_burst);
   hpa_events_ =
@@ -172,7 +172,8 @@ void Scaler::Impl::StartWatch(const kube::ResourceInfo& resource, const std::str
   watch.resource = resource;
   watch.ns = ns;
   absl::StatusOr<std::unique_ptr<kube::ObjectWatch>> made = UnlessNoThread([&] {
-    return std::make_unique<kube::ObjectWatch>(std::move(watch), *std::move(server), handler);
+    return std::make_unique<kube::ObjectWatch>(std::move(watch), *std::move(server), deps_.clock,
+                                               handler);
   });
   if (!made.ok()) return NoWatch(resource, made.status(), handler);
   absl::MutexLock lock(&mutex_);

@@ -378,8 +378,8 @@ class StateStoreTest : public testing::Test {
 
   Mode mode_ = Mode::kAct;
   FakeConfigMaps server_;
-  kube::ApiClient client_{server_};
   SimulatedClock clock_{kNow};
+  kube::ApiClient client_{server_, clock_};
 };
 
 TEST_F(StateStoreTest, TheNextOwnerGoesOnWhereTheLastOneHandedOver) {

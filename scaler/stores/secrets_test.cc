@@ -22,7 +22,7 @@ class ReadSecretTest : public testing::Test {
   absl::StatusOr<SecretValue> Read(const std::string& name, TriggerSecrets which,
                                    const std::string& key = "token") {
     const auto transport = api_.Connector()();
-    kube::ApiClient client(**transport, absl::Seconds(5));
+    kube::ApiClient client(**transport, Clock::System(), absl::Seconds(5));
     return ReadSecret(client, "shop", {.secret = name, .key = key}, which);
   }
 

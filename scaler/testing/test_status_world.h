@@ -57,7 +57,7 @@ class StatusWorld {
   kube::FakeApiServer api;
   SimulatedClock clock{absl::FromUnixSeconds(1767225600)};
   std::unique_ptr<http::HttpTransport> server = *api.Connector()();
-  kube::ApiClient client{*server, absl::Seconds(5)};
+  kube::ApiClient client{*server, clock, absl::Seconds(5)};
   kube::RequestBudget budget{clock, 0, 1};
   SoleOwner owner;
   std::unique_ptr<StatusWriter> writer;
