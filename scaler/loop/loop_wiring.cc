@@ -16,6 +16,7 @@ PlanContext MakePlanContext(const LoopDependencies& deps, TriggerSecrets secrets
   return {.board = board,
           .run_reads = deps.run_reads,
           .trigger_lanes = lanes,
+          .clock = deps.clock,
           .count_pods = [&pods](absl::string_view ns, const kube::Selector& selector,
                                 bool by_node) { return pods.Count(ns, selector, by_node); },
           .read_secret =

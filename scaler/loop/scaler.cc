@@ -82,8 +82,9 @@ class Scaler::Impl {
   Impl(const Deps& deps, ScalerOptions options)
       : deps_(deps),
         options_(std::move(options)),
-        trigger_clients_(std::make_shared<TriggerClients>(TriggerClientOptions{
-            .addresses = options_.trigger_addresses, .clock = &deps.clock, .dns = {}})) {}
+        trigger_clients_(std::make_shared<TriggerClients>(
+            deps.clock, TriggerClientOptions{.addresses = options_.trigger_addresses, .dns = {}})) {
+  }
   ~Impl() { Stop(); }
 
   absl::Status Start();

@@ -88,7 +88,7 @@ void Plan::MakeTriggers(const PlanContext& context, const std::function<void()>&
     const Lanes::Run run = context.trigger_lanes.For(managed_->key.ns, planned.trigger->Server());
     // It may have to read Secrets for its connection.
     run([trigger = planned.trigger, on_active] { trigger->Subscribe(on_active); });
-    planned.question = context.board.Own(MakeTriggerQuestion(planned.trigger), run);
+    planned.question = context.board.Own(MakeTriggerQuestion(planned.trigger, context.clock), run);
   }
 }
 

@@ -22,6 +22,7 @@ struct PlanContext {
   QuestionBoard& board;
   const QuestionBoard::Run& run_reads;
   Lanes& trigger_lanes;
+  Clock& clock;  // for how long triggers may take; outlives the questions
   // What triggers are made with (TriggerContext).
   decltype(TriggerContext::count_pods) count_pods;
   decltype(TriggerContext::read_secret) read_secret;

@@ -19,9 +19,10 @@ struct Surroundings {
   PlanContext context{.board = board,
                       .run_reads = run,
                       .trigger_lanes = lanes,
+                      .clock = clock,
                       .count_pods = {},
                       .read_secret = {},
-                      .clients = std::make_shared<TriggerClients>()};
+                      .clients = std::make_shared<TriggerClients>(clock)};
 };
 
 ManagedPtr Web() {

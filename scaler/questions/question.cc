@@ -214,24 +214,25 @@ class ExternalQuestion : public Question {
 
 class TriggerQuestion : public Question {
  public:
-  explicit TriggerQuestion(std::shared_ptr<Trigger> trigger) : trigger_(std::move(trigger)) {}
+  TriggerQuestion(std::shared_ptr<Trigger> trigger, Clock& clock)
+      : trigger_(std::move(trigger)), clock_(clock) {}
 
   void Ask(const AskContext& context, Answer& answer) override {
-    const MonotonicTime deadline = Clock::System().MonotonicNow() + kReadTimeout;
+    const MonotonicTime deadline = clock_.MonotonicNow() + kReadTimeout;
     absl::StatusOr<std::vector<TriggerMetric>> metrics = trigger_->Metrics(kReadTimeout);
     if (!metrics.ok()) {
       answer.error = std::string(metrics.status().message());
       return;
     }
     answer.trigger_metrics = *std::move(metrics);
-    answer.trigger_readings =
-        trigger_->Read(context.now, deadline - Clock::System().MonotonicNow());
+    answer.trigger_readings = trigger_->Read(context.now, deadline - clock_.MonotonicNow());
     answer.trigger_readings.resize(answer.trigger_metrics.size(),
                                    {.error = "no value was given", .time = context.now});
   }
 
  private:
   const std::shared_ptr<Trigger> trigger_;
+  Clock& clock_;
 };
 
 class ScaleQuestion : public Question {
@@ -317,8 +318,8 @@ std::shared_ptr<Question> MakeMetricQuestion(const std::string& ns, const Metric
   return nullptr;
 }
 
-std::shared_ptr<Question> MakeTriggerQuestion(std::shared_ptr<Trigger> trigger) {
-  return std::make_shared<TriggerQuestion>(std::move(trigger));
+std::shared_ptr<Question> MakeTriggerQuestion(std::shared_ptr<Trigger> trigger, Clock& clock) {
+  return std::make_shared<TriggerQuestion>(std::move(trigger), clock);
 }
 
 std::shared_ptr<Question> MakeScaleQuestion(kube::ApiClient& client, kube::ResourceInfo target,

@@ -15,6 +15,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "adapter/provider.h"
+#include "base/clock.h"
 #include "kube/client/api_client.h"
 #include "kube/objects/rest_mapping.h"
 #include "kube/objects/selector.h"
@@ -100,8 +101,8 @@ std::string QuestionKey(const std::string& ns, const MetricSpec& metric);
 // selector does not compile; the math reports that.
 std::shared_ptr<Question> MakeMetricQuestion(const std::string& ns, const MetricSpec& metric);
 
-// Asks a trigger for its metrics and their readings.
-std::shared_ptr<Question> MakeTriggerQuestion(std::shared_ptr<Trigger> trigger);
+// Asks a trigger for its metrics and their readings. The clock outlives the question.
+std::shared_ptr<Question> MakeTriggerQuestion(std::shared_ptr<Trigger> trigger, Clock& clock);
 
 // Asks for the scale subresource of one object. The client outlives the question.
 std::shared_ptr<Question> MakeScaleQuestion(kube::ApiClient& client, kube::ResourceInfo target,

@@ -300,7 +300,7 @@ SimulatedReplica::SimulatedReplica(const SimulatedWorld& world, Options options)
           .clock = clock_,
           .ownership = election_,
           .observers = {observer_.get(), &state_},
-          .trigger_clients = std::make_shared<TriggerClients>(),
+          .trigger_clients = std::make_shared<TriggerClients>(clock_),
           .start_watch = [this](const kube::ResourceInfo& resource, const std::string&,
                                 kube::WatchHandler& handler) { StartWatch(resource, handler); },
           .run_reads = Pool(),

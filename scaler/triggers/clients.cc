@@ -38,10 +38,10 @@ std::string KeyOf(const http::TransportOptions& options) {
 
 }  // namespace
 
-TriggerClients::TriggerClients(TriggerClientOptions options)
-    : addresses_(std::make_shared<const http::AddressRules>(std::move(options.addresses))),
-      dns_(std::move(options.dns)),
-      clock_(options.clock != nullptr ? *options.clock : Clock::System()) {}
+TriggerClients::TriggerClients(Clock& clock, TriggerClientOptions options)
+    : clock_(clock),
+      addresses_(std::make_shared<const http::AddressRules>(std::move(options.addresses))),
+      dns_(std::move(options.dns)) {}
 
 absl::StatusOr<std::shared_ptr<http::HttpTransport>> TriggerClients::Http(
     absl::string_view ns, const http::TransportOptions& options) {

@@ -29,7 +29,6 @@ namespace flyball::scaler {
 
 struct TriggerClientOptions {
   http::AddressRules addresses;  // what triggers may connect to
-  Clock* clock = nullptr;        // outlives the clients; null: the machine's
   http::DnsSettings dns;
 };
 
@@ -38,7 +37,8 @@ class TriggerClients {
   static constexpr absl::Duration kUnusedFor = absl::Minutes(2);
   static constexpr size_t kMostOfOneNamespace = 64;
 
-  explicit TriggerClients(TriggerClientOptions options = {});
+  // The clock outlives the clients.
+  explicit TriggerClients(Clock& clock, TriggerClientOptions options = {});
 
   // For triggers of that namespace. The client follows no redirect to another origin, and answers
   // kPermissionDenied for an address that is not allowed. Errors as http::MakeHttpTransport.
@@ -57,6 +57,8 @@ class TriggerClients {
   // Ends the calls under way and refuses new ones.
   void Shutdown();
 
+  // By which whoever uses the clients counts the time left.
+  Clock& clock() const { return clock_; }
   size_t kept() const;  // HTTP clients
 
  private:
@@ -70,9 +72,9 @@ class TriggerClients {
   void MakeRoom(absl::string_view ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status FindEndpoints(ExternalAddress& address, absl::Duration timeout) const;
 
+  Clock& clock_;
   const std::shared_ptr<const http::AddressRules> addresses_;
   const http::DnsSettings dns_;
-  Clock& clock_;
   http::StopSignal stop_;
   mutable absl::Mutex mutex_;
   std::map<std::string, Kept> http_ ABSL_GUARDED_BY(mutex_);

@@ -23,7 +23,7 @@ class TriggerClientsTest : public testing::Test {
   }
 
   SimulatedClock clock_{absl::FromUnixSeconds(1'800'000'000)};
-  TriggerClients clients_{{.addresses = {}, .clock = &clock_, .dns = {}}};
+  TriggerClients clients_{clock_};
 };
 
 TEST_F(TriggerClientsTest, EqualServersAndCredentialsAreOneClient) {

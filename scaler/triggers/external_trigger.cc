@@ -61,7 +61,7 @@ class ExternalTrigger : public Trigger {
   std::string Server() const override { return options_.address.address; }
 
   std::vector<TriggerReading> Read(absl::Time now, absl::Duration timeout) override {
-    const MonotonicTime deadline = Clock::System().MonotonicNow() + timeout;
+    const MonotonicTime deadline = Now() + timeout;
     const absl::StatusOr<std::vector<TriggerMetric>> metrics = Metrics(timeout);
     if (!metrics.ok()) return {Unknown(metrics.status(), now)};
     std::vector<TriggerReading> readings(metrics->size());
@@ -89,6 +89,8 @@ class ExternalTrigger : public Trigger {
   }
 
  private:
+  MonotonicTime Now() const { return options_.clients->clock().MonotonicNow(); }
+
   static TriggerReading Unknown(const absl::Status& status, absl::Time now) {
     return {.error = std::string(status.message()), .time = now};
   }
@@ -125,11 +127,10 @@ class ExternalTrigger : public Trigger {
   }
 
   absl::StatusOr<std::vector<TriggerMetric>> AskMetrics(absl::Duration timeout) {
-    const MonotonicTime deadline = Clock::System().MonotonicNow() + timeout;
+    const MonotonicTime deadline = Now() + timeout;
     ASSIGN_OR_RETURN(const std::shared_ptr<ExternalScaler> client, Client(timeout));
-    ASSIGN_OR_RETURN(
-        const std::vector<ExternalMetricTarget> specs,
-        client->GetMetricSpec(options_.object, deadline - Clock::System().MonotonicNow()));
+    ASSIGN_OR_RETURN(const std::vector<ExternalMetricTarget> specs,
+                     client->GetMetricSpec(options_.object, deadline - Now()));
     if (specs.empty() || specs.size() > kMaxMetrics) {
       return absl::FailedPreconditionError(
           absl::StrCat("it names ", specs.size(), " metrics, expected 1 to ", kMaxMetrics));
@@ -153,7 +154,7 @@ class ExternalTrigger : public Trigger {
 
   absl::Status ReadInto(const std::vector<TriggerMetric>& metrics, absl::Time now,
                         MonotonicTime deadline, std::vector<TriggerReading>& readings) {
-    const auto left = [deadline] { return deadline - Clock::System().MonotonicNow(); };
+    const auto left = [this, deadline] { return deadline - Now(); };
     ASSIGN_OR_RETURN(const std::shared_ptr<ExternalScaler> client, Client(left()));
     for (size_t i = 0; i < metrics.size(); ++i) {
       const std::string name = metrics[i].name.substr(metrics[i].name.find('-') + 1);
@@ -210,7 +211,6 @@ std::unique_ptr<Trigger> Make(const TriggerPlan& plan, bool push) {
                                      .metadata = plan.spec.metadata},
                           .clients = plan.context.clients,
                           .secrets = nullptr};
-  if (options.clients == nullptr) options.clients = std::make_shared<TriggerClients>();
   ReadAddress(metadata, options.address);
   options.secrets = std::make_unique<Secrets>(plan, options.address.host, options.address.port);
   options.address.tls = metadata.Bool("enableTLS", false);

@@ -274,7 +274,7 @@ TEST(ExternalTriggerTest, ASpecialAddressIsNotConnectedTo) {
   http::FakeDnsServer dns;
   dns.Set("inside.example", {"127.0.0.1"});
   const auto clients = std::make_shared<TriggerClients>(
-      TriggerClientOptions{.addresses = {}, .dns = dns.Settings()});
+      Clock::System(), TriggerClientOptions{.addresses = {}, .dns = dns.Settings()});
   for (const char* address :
        {"127.0.0.1:1", "[::1]:1", "[::ffff:127.0.0.1]:1", "inside.example:1", "169.254.169.254"}) {
     const auto trigger = Make(address, {}, {}, "external", clients);

@@ -44,7 +44,6 @@ std::unique_ptr<HttpSource> HttpSource::Make(const TriggerPlan& plan, absl::stri
   source->unsafe_ssl_ = metadata.Bool("unsafeSsl", false);
   source->timeout_ = metadata.Duration("timeout", source->timeout_);
   source->clients_ = plan.context.clients;
-  if (source->clients_ == nullptr) source->clients_ = std::make_shared<TriggerClients>();
   source->ReadAuth(plan);
   return source;
 }
@@ -155,7 +154,8 @@ absl::StatusOr<http::TransportOptions> HttpSource::Options(QueryPairs& query) co
 
 absl::StatusOr<http::HttpAnswer> HttpSource::Get(absl::string_view path, const QueryPairs& query,
                                                  absl::Duration timeout) {
-  const MonotonicTime deadline = Clock::System().MonotonicNow() + timeout;
+  Clock& clock = clients_->clock();
+  const MonotonicTime deadline = clock.MonotonicNow() + timeout;
   QueryPairs pairs = query;
   ASSIGN_OR_RETURN(const http::TransportOptions options, Options(pairs));
   ASSIGN_OR_RETURN(const std::shared_ptr<http::HttpTransport> client, clients_->Http(ns_, options));
@@ -171,7 +171,7 @@ absl::StatusOr<http::HttpAnswer> HttpSource::Get(absl::string_view path, const Q
   http::HttpCall call;
   call.target = std::move(target);
   call.headers = headers_;
-  call.timeout = std::min(deadline - Clock::System().MonotonicNow(), timeout_);
+  call.timeout = std::min(deadline - clock.MonotonicNow(), timeout_);
   call.max_body_bytes = kMaxAnswerBytes;
   absl::StatusOr<http::HttpAnswer> answer = client->Do(call);
   return answer.ok() ? std::move(answer) : TriggerClients::Hinted(answer.status());

@@ -377,7 +377,7 @@ TEST_F(HttpTriggerTest, ASpecialAddressIsNotConnectedTo) {
   http::FakeDnsServer dns;
   dns.Set("inside.example", {"127.0.0.1"});
   clients_ = std::make_shared<TriggerClients>(
-      TriggerClientOptions{.addresses = {}, .dns = dns.Settings()});
+      Clock::System(), TriggerClientOptions{.addresses = {}, .dns = dns.Settings()});
   const std::string port(server_.url().substr(server_.url().rfind(':')));
   for (const char* host : {"127.0.0.1", "[::ffff:127.0.0.1]", "localhost", "inside.example"}) {
     EXPECT_THAT(Read("metrics-api", {{"url", absl::StrCat("http://", host, port)},

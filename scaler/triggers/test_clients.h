@@ -4,14 +4,17 @@
 #include <memory>
 #include <utility>
 
+#include "base/clock.h"
 #include "http/client/address_rules.h"
 #include "scaler/triggers/clients.h"
 
 namespace flyball::scaler {
 
 inline std::shared_ptr<TriggerClients> LoopbackClients(http::DnsSettings dns = {}) {
-  return std::make_shared<TriggerClients>(TriggerClientOptions{
-      .addresses = *http::AddressRules::Parse({"127.0.0.0/8", "::1"}), .dns = std::move(dns)});
+  return std::make_shared<TriggerClients>(
+      Clock::System(),
+      TriggerClientOptions{.addresses = *http::AddressRules::Parse({"127.0.0.0/8", "::1"}),
+                           .dns = std::move(dns)});
 }
 
 }  // namespace flyball::scaler

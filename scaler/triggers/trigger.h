@@ -86,8 +86,8 @@ struct TriggerContext {
   // Reads a key of a Secret in `ns`.
   std::function<absl::StatusOr<SecretValue>(absl::string_view ns, const TriggerSpec::SecretKey&)>
       read_secret;
-  // Connections that triggers share, and where they may lead; absent: each trigger has its own,
-  // and special addresses (http/client/address_rules.h) are refused.
+  // Connections that triggers share, and where they may lead. Absent only where no trigger that
+  // asks a server is ever read.
   std::shared_ptr<TriggerClients> clients;
 };
 
