@@ -61,7 +61,7 @@ class ApiServer::Impl {
   Impl(ServerOptions options, ServerDependencies dependencies)
       : options_(std::move(options)),
         dependencies_(std::move(dependencies)),
-        clock_(dependencies_.clock != nullptr ? dependencies_.clock : &Clock::System()) {}
+        clock_(&dependencies_.clock) {}
 
   ~Impl() { Stop(absl::ZeroDuration()); }
 

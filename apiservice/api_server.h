@@ -30,9 +30,11 @@ class Collectable;
 
 namespace flyball::apiservice {
 
-// What the server is built on. Pointers outlive the server.
+// What the server is built on. The clock and what is pointed to outlive the server.
 struct ServerDependencies {
-  Clock* clock = nullptr;  // nullptr: the machine's
+  explicit ServerDependencies(Clock& its_clock) : clock(its_clock) {}
+
+  Clock& clock;
   // What is served now; called once a request, a few pointer copies.
   std::function<adapter::Providers()> providers;
   // The Kubernetes API for TokenReview and the ConfigMap; nullptr: no cluster, neither is asked.

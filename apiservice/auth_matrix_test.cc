@@ -334,7 +334,7 @@ TEST_F(AuthFixture, ReplacedCaActsOnOpenConnections) {
 
 TEST_F(AuthFixture, UnreadableConfigMapEndsTheStart) {
   kube_->config_map = FakeKubeApi::Json(403, "{}");
-  ServerDependencies dependencies;
+  ServerDependencies dependencies(*clock_);
   dependencies.providers = [] { return adapter::Providers(); };
   dependencies.authentication = dependencies.authorization = kube_.get();
   EXPECT_EQ(ApiServer::Create(options_, dependencies).status().code(),

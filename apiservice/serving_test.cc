@@ -503,7 +503,7 @@ TEST_F(ApiServerFixture, DebugDecisionsIsGivenTheQuery) {
 TEST_F(ApiServerFixture, TakenPortSaysSo) {
   StartServer();
   options_.listen.port = server_->port();
-  ServerDependencies dependencies;
+  ServerDependencies dependencies(*clock_);
   dependencies.providers = [] { return adapter::Providers(); };
   auto second = ApiServer::Create(options_, std::move(dependencies));
   ASSERT_TRUE(second.ok());

@@ -52,13 +52,12 @@ class ApiServerFixture : public testing::Test {
   }
 
   void MakeServer() {
-    ServerDependencies dependencies;
+    ServerDependencies dependencies(*clock_);
     dependencies.providers = [this] { return adapter::Providers{custom_, external_, resource_}; };
     dependencies.authentication = kube_.get();
     dependencies.authorization = kube_.get();
     dependencies.checks = checks_;
     dependencies.debug_decisions = debug_decisions_;
-    dependencies.clock = clock_;
     auto server = ApiServer::Create(options_, std::move(dependencies));
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
@@ -100,7 +99,7 @@ class ApiServerFixture : public testing::Test {
   std::vector<HealthCheck> checks_;
   DebugPage debug_decisions_;
   SimulatedClock simulated_{absl::Now()};
-  Clock* clock_ = nullptr;  // nullptr: the machine's
+  Clock* clock_ = &Clock::System();
   std::unique_ptr<ApiServer> server_;
 };
 

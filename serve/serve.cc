@@ -132,8 +132,7 @@ class Service {
   }
 
   absl::Status MakeServer(apiservice::ServerOptions options) {
-    apiservice::ServerDependencies dependencies;
-    dependencies.clock = &clock_;
+    apiservice::ServerDependencies dependencies(clock_);
     dependencies.providers = [this] {
       return scaler_ == nullptr ? adapter_->providers()
                                 : scaler_->WithAdvice(adapter_->providers());

@@ -46,7 +46,7 @@ def both_ways():
 def system_clock():
     found = collections.Counter()
     for path in sources.production():
-        if not path.startswith("cmd/"):
+        if not path.startswith("cmd/") and path != "base/clock.cc":  # which defines it
             found[path] = sources.text(path).count("Clock::System()")
     return sum(found.values()), [f"{path} {count}" for path, count in sorted(found.items()) if count]
 
