@@ -11,8 +11,9 @@ std::string JoinedQuery(absl::string_view wanted, absl::string_view other, absl:
   const absl::string_view each = nan_is_number ? "max" : "min";
   const absl::string_view compared = nan_is_number ? ">=" : "<";
   const int none = nan_is_number ? 0 : 1;
-  return absl::StrCat("(", wanted, ") and on (", label, ") (", each, " by (", label, ") ((", other,
-                      ") ", compared, " bool 9223372036854776) == ", none, ")");
+  // Either query may end in a comment, which lasts until the end of its line.
+  return absl::StrCat("(", wanted, "\n) and on (", label, ") (", each, " by (", label, ") ((",
+                      other, "\n) ", compared, " bool 9223372036854776) == ", none, ")");
 }
 
 }  // namespace flyball::rules

@@ -1,23 +1,16 @@
 // What the text of a metric query shows, without running it: may one query for several objects
 // stand for one query for each of them?
 //
-// Pure. A yes must be certain, since a wrong one gives wrong numbers; a no only costs queries. So
-// this reads a subset of PromQL in which each construct is known to keep objects apart, and says no
-// to everything else.
+// Pure; asked once for each template, when a rule file is compiled. A yes must be certain, since a
+// wrong one gives wrong numbers; a no only costs queries. So each construct that keeps objects
+// apart is named in query_shape.cc, with the reason, each such function in promql/functions.h
+// (by_series), and all others are a no: what PromQL gets in future, and what promql/parser.h does
+// not read (functions of newer servers, MetricsQL).
 //
 // Say that a query keeps objects apart by label L if, for each set S of names, its samples with
-// L = x under the matcher L =~ S are those under L = x alone, for each x in S. Then:
-//   - a selector of one series name that holds <<.LabelMatchers>> does;
-//   - a function that maps each series by itself does if its argument does, histogram_quantile
-//     included, which only joins buckets that agree on all labels but `le`;
-//   - sum, avg, min, max, count, stddev, stdvar and group `by` a list with <<.GroupBy>> do if their
-//     argument does: a group never holds two values of L;
-//   - binary operators between two such vectors matched on all labels do, and between such a vector
-//     and a number or time();
-//   - a template with control flow, variables, .LabelValuesByName or nested templates is not read.
-//
-// External queries name no objects, but the same holds of any other label L that a metric selector
-// may ask for, where every aggregation groups by L in so many words.
+// L = x under the matcher L =~ S are those under L = x alone, for each x in S. The same holds of
+// any other label that a metric selector may ask for: external queries name no objects, but where
+// every aggregation groups by L in so many words, one query may stand for several values of L.
 #pragma once
 
 #include <optional>
@@ -41,7 +34,7 @@ struct QueryShape {
            (!grouped_by || grouped_by->contains(std::string(label)));
   }
 
-  bool is_read = false;
+  bool is_read = false;  // an instant vector, and all of it known to keep labels apart
   // Labels that every aggregation groups by; nullopt: there is no aggregation.
   std::optional<std::set<std::string>> grouped_by;
 };

@@ -2,10 +2,85 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <map>
 #include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "promql/engine/engine.h"
+#include "promql/engine/value.h"
+#include "promql/parser.h"
+#include "promql/text.h"
 
 namespace flyball::rules {
 namespace {
+
+constexpr int64_t kNowMs = 1'700'000'000'000;
+
+bool Matches(const promql::LabelSet& labels, const std::vector<promql::Matcher>& matchers) {
+  return std::all_of(matchers.begin(), matchers.end(), [&](const promql::Matcher& matcher) {
+    return matcher.Matches(promql::GetLabel(labels, matcher.label()));
+  });
+}
+
+// Series of any name that is asked for, each with its own values over ten minutes.
+class Samples : public promql::SeriesReader {
+ public:
+  std::vector<const promql::Series*> Select(
+      const std::vector<promql::Matcher>& matchers) const override {
+    std::string name;
+    for (const promql::Matcher& matcher : matchers) {
+      if (matcher.label() == "__name__") name = matcher.value();
+    }
+    std::vector<const promql::Series*> found;
+    for (size_t i = 0; i < 24; ++i) {
+      const std::string of_two = i / 6 % 2 == 0 ? "1" : "2";
+      const promql::LabelSet labels = {{"__name__", name},
+                                       {"le", i / 12 == 0 ? "1" : "+Inf"},
+                                       {"namespace", i / 3 % 2 == 0 ? "n" : "m"},
+                                       {"pod", std::string(1, "xyz"[i % 3])},
+                                       {"q", of_two},
+                                       {"queue", of_two}};
+      if (!Matches(labels, matchers)) continue;
+      made_.push_back({.labels = labels, .points = {}});
+      for (int at = 0; at <= 20; ++at) {
+        const size_t value = (i + name.size()) * 7 + at * (i + 1) % 11;
+        made_.back().points.push_back({kNowMs - 30'000 * (20 - at), static_cast<double>(value)});
+      }
+      found.push_back(&made_.back());
+    }
+    return found;
+  }
+
+ private:
+  mutable std::deque<promql::Series> made_;
+};
+
+// What the query says under these matchers of those samples that have these labels.
+std::map<std::string, std::string> Answer(const QueryTemplate& query, const std::string& matchers,
+                                          const std::vector<promql::Matcher>& wanted) {
+  const auto text = query.Execute(QueryData{.series = "series",
+                                            .label_matchers = matchers,
+                                            .label_values_by_name = {},
+                                            .group_by_slice = {"pod"}});
+  const auto expr = promql::Parse(text.value());
+  const auto value = promql::EvalInstant(**expr, Samples(), kNowMs);
+  EXPECT_TRUE(value.ok()) << *text << ": " << value.status();
+  std::map<std::string, std::string> samples;
+  for (const promql::Element& element : std::get<promql::Vector>(*value)) {
+    if (!Matches(element.labels, wanted)) continue;
+    samples[promql::FormatLabels(element.labels)] = promql::FormatValue(element.value);
+  }
+  return samples;
+}
+
+promql::Matcher Equal(absl::string_view label, absl::string_view value) {
+  return *promql::Matcher::Make(label, promql::Matcher::Op::kEqual, value, /*dot_is_any=*/true);
+}
 
 struct Row {
   std::string name;
@@ -23,6 +98,11 @@ TEST_P(ShapeOfTest, Row) {
   const QueryShape shape = ShapeOf(*query, "namespace");
   EXPECT_EQ(shape.separates_objects, row.separates_objects) << row.query;
   EXPECT_EQ(shape.keeps_namespaces, row.keeps_namespaces) << row.query;
+  if (!shape.separates_objects) return;
+  const auto alone = Answer(*query, R"(namespace="n",pod="x")", {Equal("pod", "x")});
+  EXPECT_EQ(Answer(*query, R"(namespace="n",pod=~"x|y")", {Equal("pod", "x")}), alone);
+  if (!shape.keeps_namespaces) return;
+  EXPECT_EQ(Answer(*query, R"(pod=~"x|y")", {Equal("namespace", "n"), Equal("pod", "x")}), alone);
 }
 
 const std::string kX = "<<.Series>>{<<.LabelMatchers>>}";
@@ -65,7 +145,27 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"Nested", "max" + kBy + "(sum by (<<.GroupBy>>,container) (" + kX + "))", true},
         Row{"FunctionOfScalar", "clamp_max(" + kX + ", 10)", true, true},
         Row{"RoundWithoutStep", "round(" + kX + ")", true, true},
-        Row{"SpacesInside", "sum( <<.Series>> { <<.LabelMatchers>> } ) by ( <<.GroupBy>> )", true}),
+        Row{"SpacesInside", "sum( <<.Series>> { <<.LabelMatchers>> } ) by ( <<.GroupBy>> )", true},
+        Row{"Comments", "# of all\nsum(\n  " + kX + "  # of one <<.Series>>\n)" + kBy + "# end",
+            true},
+        Row{"NameInBraces", R"({"a.b",<<.LabelMatchers>>})", true, true},
+        Row{"QuotedLabel", "sum(" + kX + ") by (<<.GroupBy>>, \"namespace\")", true, true},
+        Row{"QuotedSliceIndex", "sum(" + kX + ") by (\"<<index .GroupBySlice 0>>\")", true},
+        Row{"AtStart", kX + " @ start()", true, true},
+        Row{"AtBefore1970", kX + " @ -1.5", true, true},
+        Row{"OffsetWithArithmetic", "rate(" + kX + "[2*(1m+30s)] offset -(1h+5m))", true, true},
+        Row{"Atan2", "sum" + kBy + "(" + kX + ") atan2 5", true},
+        Row{"Precedence", kX + " unless 3 < " + kX, true, true},
+        Row{"NumberByName", "sum" + kBy + "(" + kX + ") < Inf", true},
+        Row{"DayOfYear", "day_of_year(" + kX + ") / days_in_month(" + kX + ")", true, true},
+        Row{"FirstOverTime", "first_over_time(" + kX + "[5m])", true, true},
+        Row{"NewerNameOfHoltWinters",
+            "double_exponential_smoothing(" + kX + "[5m], 0.5, 0.5) - holt_winters(" + kX +
+                "[5m], 0.5, 0.5)",
+            true, true},
+        Row{"HistogramFraction", "histogram_fraction(0, 1, rate(" + kX + "[5m]))", true, true},
+        Row{"HistogramSpread", "histogram_stddev(" + kX + ") / histogram_stdvar(" + kX + ")", true,
+            true}),
     Name);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -121,9 +221,37 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"UnclosedString", kX + " \""}, Row{"UnclosedParen", "sum" + kBy + "(" + kX},
         Row{"Empty", ""}, Row{"TwiceBy", "sum" + kBy + "(" + kX + ")" + kBy},
         Row{"UnknownFunction", "sum" + kBy + "(limit_ratio(" + kX + "))"},
-        Row{"FunctionInCapitals", "RATE(" + kX + "[5m])"}, Row{"AtStart", kX + " @ start()"},
-        Row{"ControlCharacter", "\x01{\x02}"}, Row{"SetWithScalar", kX + " and 1"}),
+        Row{"FunctionInCapitals", "RATE(" + kX + "[5m])"}, Row{"ControlCharacter", "\x01{\x02}"},
+        Row{"SetWithScalar", kX + " and 1"},
+        Row{"MatchersInStringToo", R"(up{a='<<.LabelMatchers>>',<<.LabelMatchers>>})"},
+        Row{"MatchersAsName", "{`<<.LabelMatchers>>`,<<.LabelMatchers>>}"},
+        Row{"GroupByInString", R"(up{a="<<.GroupBy>>",<<.LabelMatchers>>})"},
+        Row{"QuotedGroupBy", "sum(" + kX + ") by (\"<<.GroupBy>>\")"},
+        Row{"GroupByAsMatcher", R"(up{<<.GroupBy>>="x",<<.LabelMatchers>>})"},
+        Row{"SeriesInBy", "sum(" + kX + ") by (<<.Series>>)"},
+        Row{"SeriesAsFunction", "<<.Series>>(" + kX + ")"},
+        Row{"NameTwice", R"(up{__name__="up",<<.LabelMatchers>>})"},
+        Row{"OffsetOfAnAggregation", "sum" + kBy + "(" + kX + ") offset 5m"},
+        Row{"LabelJoin", "label_join(" + kX + R"x(,"pod","-","a","b"))x"},
+        Row{"SortDesc", "sort_desc(" + kX + ")"}, Row{"VectorOfNumber", "vector(1)"},
+        Row{"StringOnly", "\"x\""}, Row{"OursAsMatcher", "up{flyball_mark_matchers=\"x\"}"},
+        Row{"OursAsLabel", "sum(" + kX + ") by (flyball_mark_object)"},
+        Row{"FunctionOfANewerServer", "sum" + kBy + "(mad_over_time(" + kX + "[5m]))"},
+        Row{"MetricsQlFunction", "sum" + kBy + "(range_avg(" + kX + "))"},
+        Row{"MetricsQlRate", "sum" + kBy + "(rate(" + kX + "))"},
+        Row{"MetricsQlLimit", "sum(" + kX + ")" + kBy + " limit 5"},
+        Row{"MetricsQlKeepsNames", "rate(" + kX + "[5m]) keep_metric_names"},
+        Row{"MetricsQlWith", "WITH (x = " + kX + ") sum" + kBy + "(x)"},
+        Row{"MetricsQlDefault", "sum" + kBy + "(" + kX + ") default 0"}),
     Name);
+
+// Without samples all answers would be alike.
+TEST(ShapeOfTest, IsHeldAgainstSamplesOfEachObject) {
+  const auto query = QueryTemplate::ParseQuery(kX);
+  ASSERT_TRUE(query.ok());
+  EXPECT_EQ(Answer(*query, R"(namespace="n")", {}).size(), 12u);
+  EXPECT_EQ(Answer(*query, R"(pod=~"x|y")", {Equal("pod", "x")}).size(), 8u);
+}
 
 TEST(ShapeOfTest, KnowsNoNamespaceWithoutItsLabel) {
   const auto query = QueryTemplate::ParseQuery(kX);
@@ -151,7 +279,11 @@ class SeparatesLabelTest : public testing::TestWithParam<LabelRow> {};
 TEST_P(SeparatesLabelTest, Row) {
   const auto query = QueryTemplate::ParseQuery(GetParam().query);
   ASSERT_TRUE(query.ok()) << query.status();
-  EXPECT_EQ(ShapeOf(*query, "namespace").SeparatesLabel(GetParam().label), GetParam().separates);
+  const std::string& label = GetParam().label;
+  EXPECT_EQ(ShapeOf(*query, "namespace").SeparatesLabel(label), GetParam().separates);
+  if (!GetParam().separates) return;
+  EXPECT_EQ(Answer(*query, absl::StrCat(label, "=~\"1|2\""), {Equal(label, "1")}),
+            Answer(*query, absl::StrCat(label, "=\"1\""), {Equal(label, "1")}));
 }
 
 INSTANTIATE_TEST_SUITE_P(
