@@ -1,15 +1,16 @@
 #include "rules/lint.h"
 
-#include <re2/re2.h>
-
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/go/text.h"
+#include "promql/lexer.h"
 #include "rules/lint_parts.h"
 
 namespace flyball::rules {
@@ -20,17 +21,27 @@ void Warner::operator()(Place place, absl::string_view field, std::string messag
 
 namespace {
 
+bool LooksLikePattern(absl::string_view text) {
+  return absl::StrContains(text, ".*") || absl::StrContains(text, ".+") ||
+         text.find_first_of("^$") != text.npos;
+}
+
 void LintSeriesQuery(const TextField& query, const Warner& warn) {
   if (absl::StripAsciiWhitespace(query.text).empty()) {
     return warn(query.place, ".seriesQuery",
                 "is empty: Prometheus refuses it and the rule finds no series, expected a series "
                 "selector such as {__name__=~\"^http_.*\"}");
   }
-  static const RE2* const kLiteralPattern =
-      new RE2(R"re(__name__\s*!?=\s*"[^"]*(?:\.\*|\.\+|\^|\$)[^"]*")re");
-  if (RE2::PartialMatch(query.text, *kLiteralPattern)) {
-    warn(query.place, ".seriesQuery",
-         "compares __name__ with a pattern letter by letter, expected =~ or !~");
+  // Read word by word: a selector of nothing but `!=` is one that the parser refuses.
+  const std::vector<promql::Token> tokens = promql::Lex(query.text);
+  for (size_t i = 2; i < tokens.size(); ++i) {
+    const promql::Token& op = tokens[i - 1];
+    const bool literal =
+        op.kind == promql::TokenKind::kAssign || op.Is(promql::TokenKind::kOperator, "!=");
+    if (tokens[i - 2].text == "__name__" && literal && LooksLikePattern(tokens[i].text)) {
+      return warn(query.place, ".seriesQuery",
+                  "compares __name__ with a pattern letter by letter, expected =~ or !~");
+    }
   }
 }
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/go/regexp.h"
 #include "base/go/text.h"
+#include "promql/parser.h"
 #include "rules/lint_parts.h"
 #include "rules/naming.h"
 
@@ -57,18 +58,20 @@ void LintExpansion(const NameConfig& name, const Warner& warn) {
   }
 }
 
-}  // namespace
-
-std::optional<std::string> SeriesNameOf(const std::string& selector) {
-  static const RE2* const kNamed = new RE2(R"(\s*([a-zA-Z_:][a-zA-Z0-9_:]*)\s*(?:\{[^{}]*\}\s*)?)");
-  static const RE2* const kMatched =
-      new RE2(R"re(\s*\{(?:(?:[^"]|"[^"]*")*,)?\s*__name__\s*=\s*"([a-zA-Z0-9_:]+)"\s*[,}].*)re");
-  std::string name;
-  if (RE2::FullMatch(selector, *kNamed, &name) || RE2::FullMatch(selector, *kMatched, &name)) {
-    return name;
+// The one series name that a selector can match; nullopt: it does not show.
+std::optional<std::string> SeriesNameOf(absl::string_view selector) {
+  const auto parsed = promql::ParseSeriesSelector(selector);
+  if (!parsed.ok()) return std::nullopt;
+  for (const promql::Matcher& matcher : parsed->matchers) {
+    if (matcher.label() == "__name__" && matcher.op() == promql::Matcher::Op::kEqual &&
+        !matcher.value().empty()) {
+      return matcher.value();
+    }
   }
   return std::nullopt;
 }
+
+}  // namespace
 
 std::optional<std::string> LintName(const RuleConfig& rule, const Warner& warn) {
   Findings unheard("");  // the compiler has told these errors

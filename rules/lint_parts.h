@@ -42,8 +42,6 @@ void LintQuery(const TextField& query, absl::string_view field, QueryUse use, co
 
 // lint_name.cc
 
-// The one series name that a selector can match; nullopt: it does not show.
-std::optional<std::string> SeriesNameOf(const std::string& selector);
 // seriesFilters and name. The API name that all of the rule's series have; nullopt: it does not
 // show.
 std::optional<std::string> LintName(const RuleConfig& rule, const Warner& warn);

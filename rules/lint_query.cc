@@ -1,7 +1,10 @@
-#include <re2/re2.h>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "promql/lexer.h"
 #include "rules/lint_parts.h"
 #include "rules/query_template.h"
 #include "rules/template_fields.h"
@@ -12,24 +15,33 @@ namespace {
 constexpr absl::string_view kQueryFields[] = {"Series", "LabelMatchers", "LabelValuesByName",
                                               "GroupBy", "GroupBySlice"};
 
-// Runs the template on made-up data.
-void LintDryRun(const QueryTemplate& query, const TextField& field, absl::string_view path,
-                const Warner& warn) {
-  const auto text = query.Execute({.series = "series",
-                                   .label_matchers = "namespace=\"n\",pod=\"p\"",
-                                   .label_values_by_name = {{"namespace", "n"}, {"pod", "p"}},
-                                   .group_by_slice = {"pod"}});
-  if (!text.ok()) {
-    warn(field.place, path, absl::StrCat("fails on a request at ", text.status().message()));
-  } else if (text->empty()) {
-    warn(field.place, path, "gives an empty query: every request fails");
-  }
+// The template's text on made-up data; nullopt: it has none, which was warned of.
+std::optional<std::string> DryRun(const QueryTemplate& query, const TextField& field,
+                                  absl::string_view path, const Warner& warn) {
+  auto text = query.Execute({.series = "series",
+                             .label_matchers = "namespace=\"n\",pod=\"p\"",
+                             .label_values_by_name = {{"namespace", "n"}, {"pod", "p"}},
+                             .group_by_slice = {"pod"}});
+  if (text.ok() && !text->empty()) return *std::move(text);
+  warn(field.place, path,
+       text.ok() ? "gives an empty query: every request fails"
+                 : absl::StrCat("fails on a request at ", text.status().message()));
+  return std::nullopt;
 }
 
-bool Aggregates(const std::string& query) {
-  static const RE2* const kAggregation =
-      new RE2(R"((?i)\b(sum|avg|min|max|count|stddev|stdvar|group|topk|bottomk|quantile)\b)");
-  return RE2::PartialMatch(query, *kAggregation);
+// Read word by word, and not parsed: a server may know more of the language than our parser does.
+bool Aggregates(absl::string_view query) {
+  using promql::TokenKind;
+  const std::vector<promql::Token> tokens = promql::Lex(query);
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    const promql::Token& next = tokens[i + 1];
+    if (tokens[i].kind == TokenKind::kAggregation &&
+        (next.kind == TokenKind::kLeftParen || next.Is(TokenKind::kKeyword, "by") ||
+         next.Is(TokenKind::kKeyword, "without"))) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void LintFields(const FieldUse& fields, const TextField& field, absl::string_view path,
@@ -62,12 +74,12 @@ void LintQuery(const TextField& field, absl::string_view path, QueryUse use, con
   if (!query.ok()) return;
   const FieldUse fields = FieldsOf(*query, kQueryFields);
   LintFields(fields, field, path, warn);
-  if (fields.unknown.empty()) LintDryRun(*query, field, path, warn);
+  const auto text = fields.unknown.empty() ? DryRun(*query, field, path, warn) : std::nullopt;
   const bool groups = fields.known.contains("GroupBy") || fields.known.contains("GroupBySlice");
   if (use == QueryUse::kExternal && groups) {
     warn(field.place, path, "uses .GroupBy, which is empty in externalRules");
   }
-  if (use != QueryUse::kExternal && !groups && !fields.whole && Aggregates(field.text)) {
+  if (use != QueryUse::kExternal && !groups && !fields.whole && text && Aggregates(*text)) {
     warn(field.place, path,
          "aggregates without .GroupBy: an answer is found by the object's label, which the result "
          "may have lost, expected by (<<.GroupBy>>)");
