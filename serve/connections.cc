@@ -128,19 +128,27 @@ absl::StatusOr<std::unique_ptr<http::HttpTransport>> MakeClusterTransport(
   return http::MakeHttpTransport(std::move(options), clock);
 }
 
+bool ScalerWatchesAllPods(const ServeFlags& flags) {
+  return flags.scaler.enabled && flags.scaler.namespaces.empty() &&
+         (flags.scaler.kubeconfig.empty() || flags.scaler.kubeconfig == flags.lister_kubeconfig);
+}
+
 absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags, Clock& clock) {
   if (!flags.objects.empty()) {
     ASSIGN_OR_RETURN(auto folder, kube::FolderDirectory::Make(flags.objects));
-    return Objects{.directory = std::move(folder), .ready = [] { return absl::OkStatus(); }};
+    return Objects{
+        .directory = std::move(folder), .ready = [] { return absl::OkStatus(); }, .pods = nullptr};
   }
   ASSIGN_OR_RETURN(http::TransportOptions server,
                    ClusterTransportOptions(flags.lister_kubeconfig, "--lister-kubeconfig"));
   kube::ClusterDirectoryOptions options;
   options.discovery_interval = flags.discovery_interval;
+  if (ScalerWatchesAllPods(flags)) options.pods = std::make_shared<kube::PodFeed>();
   ASSIGN_OR_RETURN(auto cluster, kube::ClusterDirectory::Make(server, clock, options));
   kube::ClusterDirectory* directory = cluster.get();
   return Objects{.directory = std::move(cluster),
-                 .ready = [directory] { return directory->Ready(); }};
+                 .ready = [directory] { return directory->Ready(); },
+                 .pods = options.pods};
 }
 
 }  // namespace flyball::serve

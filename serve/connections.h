@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "http/client/transport.h"
 #include "kube/objects/object_directory.h"
+#include "kube/watch/pod_feed.h"
 #include "serve/flags.h"
 
 namespace flyball::serve {
@@ -34,11 +35,16 @@ absl::StatusOr<http::TransportOptions> ClusterTransportOptions(const std::string
 absl::StatusOr<std::unique_ptr<http::HttpTransport>> MakeClusterTransport(
     const std::string& kubeconfig, const std::string& flag, Clock& clock);
 
+// Whether the scaler watches all pods of the cluster that objects come from, with the same
+// credentials: then nobody else has to.
+bool ScalerWatchesAllPods(const ServeFlags& flags);
+
 // The objects: the folder of --objects, or a cluster. kInvalidArgument, kFailedPrecondition: the
 // flag and what is wrong. The clock outlives them.
 struct Objects {
   std::unique_ptr<kube::ObjectDirectory> directory;
   std::function<absl::Status()> ready;  // OK once the resources are known
+  std::shared_ptr<kube::PodFeed> pods;  // the scaler has to feed it; nullptr: it has not
 };
 absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags, Clock& clock);
 

@@ -68,7 +68,8 @@ class Service {
       ASSIGN_OR_RETURN(
           scaler_, ServeScaler::Make(flags_, {.directory = *objects_.directory,
                                               .providers = [this] { return adapter_->providers(); },
-                                              .clock = clock_}));
+                                              .clock = clock_,
+                                              .pod_followers = objects_.pods}));
     }
     RETURN_IF_ERROR(MakeServer(std::move(server_options)));
     adapter_->Start();

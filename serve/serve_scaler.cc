@@ -89,7 +89,8 @@ class ServeScaler::Impl {
                  .providers = deps.providers,
                  .clock = deps.clock,
                  .ownership = Owner(),
-                 .observers = {&log_, &metrics_, &shadow_, &advise_, &state_}},
+                 .observers = {&log_, &metrics_, &shadow_, &advise_, &state_},
+                 .pod_followers = deps.pod_followers},
                 ScalerOptionsFrom(flags.scaler)) {
     sources_.scaler = [this] { return scaler_.stats(); };
     sources_.shards_owned = [this] { return flags_.leader_elect ? election_.owned() : size_t{1}; };

@@ -16,6 +16,7 @@
 #include "apiservice/endpoints/debug_page.h"
 #include "base/clock.h"
 #include "kube/objects/object_directory.h"
+#include "kube/watch/pod_feed.h"
 #include "serve/flags.h"
 
 namespace prometheus {
@@ -30,6 +31,7 @@ class ServeScaler {
     kube::ObjectDirectory& directory;
     std::function<adapter::Providers()> providers;  // of the rules
     Clock& clock;
+    std::shared_ptr<kube::PodFeed> pod_followers;  // as Scaler::Deps
   };
 
   // kInvalidArgument, kFailedPrecondition: the flag and what is wrong.

@@ -17,6 +17,8 @@ namespace {
 constexpr absl::Duration kDefaultDiscoveryInterval = absl::Minutes(5);
 constexpr absl::Duration kGetTimeout = absl::Seconds(45);
 
+bool ArePods(const GroupResource& resource) { return resource == GroupResource{"", "pods"}; }
+
 // Whatever keeps the API server from answering is one thing to the caller.
 absl::Status AsUnavailable(const absl::Status& status) {
   switch (status.code()) {
@@ -92,7 +94,7 @@ absl::StatusOr<ClusterDirectory::TablePtr> ClusterDirectory::TableFor(const Grou
                                                                       absl::Duration timeout) {
   const MonotonicTime deadline = clock_.MonotonicNow() + timeout;
   ASSIGN_OR_RETURN(const ResourceInfo info, Resolve(resource, timeout));
-  running_only = running_only && resource == GroupResource{"", "pods"};
+  running_only = running_only && ArePods(resource);
   if (info.watchable) {
     ASSIGN_OR_RETURN(const std::shared_ptr<Cached> cached, CacheFor(info, running_only));
     absl::StatusOr<TablePtr> table = cached->cache.Get(deadline - clock_.MonotonicNow());
@@ -135,6 +137,17 @@ WatchCacheOptions ClusterDirectory::CacheOptions(const ResourceInfo& info, bool 
   return options;
 }
 
+absl::StatusOr<std::shared_ptr<ClusterDirectory::Cached>> ClusterDirectory::MakeCache(
+    const ResourceInfo& info, bool running_only) {
+  WatchCacheOptions options = CacheOptions(info, running_only);
+  if (options_.pods != nullptr && ArePods(info.name)) {
+    return std::make_shared<Cached>(std::move(options), options_.pods, clock_);
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> server, make_transport_());
+  return UnlessNoThread(
+      [&] { return std::make_shared<Cached>(std::move(options), std::move(server), clock_); });
+}
+
 absl::StatusOr<std::shared_ptr<ClusterDirectory::Cached>> ClusterDirectory::CacheFor(
     const ResourceInfo& info, bool running_only) {
   const MonotonicTime now = clock_.MonotonicNow();
@@ -147,11 +160,7 @@ absl::StatusOr<std::shared_ptr<ClusterDirectory::Cached>> ClusterDirectory::Cach
       return found->second;
     }
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> server, make_transport_());
-  ASSIGN_OR_RETURN(const std::shared_ptr<Cached> made, UnlessNoThread([&] {
-                     return std::make_shared<Cached>(CacheOptions(info, running_only),
-                                                     std::move(server), clock_);
-                   }));
+  ASSIGN_OR_RETURN(const std::shared_ptr<Cached> made, MakeCache(info, running_only));
   absl::MutexLock lock(&mutex_);
   // Another request may have been quicker; then `made` ends after the lock.
   const auto [entry, inserted] = caches_.emplace(key, made);

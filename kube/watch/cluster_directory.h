@@ -1,10 +1,10 @@
 // The objects of a cluster, from watch caches that are started when first asked for.
 //
 // Thread-safe. Threads: one that discovers resources and tidies up, one for each resource in use or
-// kept (watch_cache.h), two that watch for new kinds (kind_watch.h). Where watching is not allowed,
-// each namespace asked for is listed per request, and a list is used for a second. A dead API
-// server is retried for ever; until its first answer List is kUnavailable, afterwards the last
-// known objects are served.
+// kept (watch_cache.h; none for pods that somebody else watches), two that watch for new kinds
+// (kind_watch.h). Where watching is not allowed, each namespace asked for is listed per request,
+// and a list is used for a second. A dead API server is retried for ever; until its first answer
+// List is kUnavailable, afterwards the last known objects are served.
 #pragma once
 
 #include <atomic>
@@ -28,6 +28,7 @@
 #include "kube/objects/object_directory.h"
 #include "kube/objects/object_table.h"
 #include "kube/watch/kind_watch.h"
+#include "kube/watch/pod_feed.h"
 #include "kube/watch/watch_cache.h"
 
 namespace flyball::kube {
@@ -44,6 +45,8 @@ struct ClusterDirectoryOptions {
   bool watch_kinds = true;
   absl::Duration settle = absl::Seconds(5);  // after such a change once more, when it has effect
   WatchCacheOptions cache;                   // limits and back-off of each cache
+  // Of whom watches all pods of this cluster, with the same rights; nullptr: nobody else does.
+  std::shared_ptr<PodFeed> pods;
 };
 
 class ClusterDirectory : public ObjectDirectory {
@@ -84,8 +87,9 @@ class ClusterDirectory : public ObjectDirectory {
   using TablePtr = std::shared_ptr<const ObjectTable>;
   using Key = std::tuple<GroupResource, bool, std::string>;  // running only; namespace of a list
   struct Cached {
-    Cached(WatchCacheOptions options, std::unique_ptr<http::HttpTransport> server, Clock& clock)
-        : cache(std::move(options), std::move(server), clock) {}
+    template <typename Source>  // as WatchCache takes it
+    Cached(WatchCacheOptions options, Source source, Clock& clock)
+        : cache(std::move(options), std::move(source), clock) {}
     std::atomic<int64_t> last_use_ns = 0;  // MonotonicTime
     WatchCache cache;
   };
@@ -97,6 +101,7 @@ class ClusterDirectory : public ObjectDirectory {
   absl::StatusOr<TablePtr> TableFor(const GroupResource& resource, absl::string_view ns,
                                     bool running_only, absl::Duration timeout);
   absl::StatusOr<ResourceInfo> Resolve(const GroupResource& resource, absl::Duration timeout);
+  absl::StatusOr<std::shared_ptr<Cached>> MakeCache(const ResourceInfo& info, bool running_only);
   absl::StatusOr<std::shared_ptr<Cached>> CacheFor(const ResourceInfo& info, bool running_only);
   absl::StatusOr<TablePtr> ListNow(const ResourceInfo& info, absl::string_view ns,
                                    bool running_only, MonotonicTime deadline);

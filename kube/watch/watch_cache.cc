@@ -85,12 +85,24 @@ absl::StatusOr<std::vector<ObjectPtr>> ListObjects(http::HttpTransport& server,
 
 WatchCache::WatchCache(WatchCacheOptions options, std::unique_ptr<http::HttpTransport> server,
                        Clock& clock)
-    : options_(std::move(options)),
-      clock_(clock),
-      current_(std::make_shared<const ObjectTable>()),
-      watch_(WatchOptions(options_, ""), std::move(server), clock, *this) {}
+    : options_(std::move(options)), clock_(clock) {
+  WatchHandler& handler = *this;
+  watch_.emplace(WatchOptions(options_, ""), std::move(server), clock, handler);
+}
 
-WatchCache::~WatchCache() = default;
+WatchCache::WatchCache(WatchCacheOptions options, std::shared_ptr<PodFeed> feed, Clock& clock)
+    : options_(std::move(options)), clock_(clock), feed_(std::move(feed)) {
+  feed_->Follow(*this, options_.running_only);
+}
+
+WatchCache::~WatchCache() {
+  if (feed_ != nullptr) feed_->Unfollow(*this);
+}
+
+const WatchCounters& WatchCache::counters() const {
+  static const WatchCounters none;
+  return watch_.has_value() ? watch_->counters() : none;
+}
 
 absl::StatusOr<std::shared_ptr<const ObjectTable>> WatchCache::Get(absl::Duration timeout) {
   absl::MutexLock lock(&mutex_);
@@ -118,12 +130,16 @@ void WatchCache::Listed(absl::string_view object_json) {
 
 void WatchCache::ListEnded() {
   listing_ = false;
-  auto table = std::make_shared<const ObjectTable>(std::exchange(listed_, {}));
+  Replace(std::exchange(listed_, {}));
+}
+
+void WatchCache::Replace(std::vector<ObjectPtr> objects) {
+  auto table = std::make_shared<const ObjectTable>(std::move(objects));
   const bool first = [&] {
     absl::MutexLock lock(&mutex_);
     return table_ == nullptr;
   }();
-  if (first || !table->SameAs(*current_)) Publish(std::move(table));
+  if (first || !table->SameAs(*current_)) Adopt(std::move(table));
 }
 
 void WatchCache::Changed(ChangeType type, absl::string_view object_json) {
@@ -131,14 +147,19 @@ void WatchCache::Changed(ChangeType type, absl::string_view object_json) {
   if (object != nullptr) batch_.push_back({std::move(object), type == ChangeType::kDeleted});
 }
 
-void WatchCache::Flushed() {
-  auto next = current_->With(std::exchange(batch_, {}));
-  // One that is too large is not served; Acceptable says why.
-  if (next == nullptr) return;
-  if (next->size() <= options_.max_objects) {
-    Publish(std::move(next));
+void WatchCache::Flushed() { Apply(std::exchange(batch_, {})); }
+
+void WatchCache::Apply(const std::vector<ObjectChange>& changes) {
+  auto next = current_->With(changes);
+  if (next != nullptr) Adopt(std::move(next));
+}
+
+// A table that is too large is not served; Acceptable says why.
+void WatchCache::Adopt(std::shared_ptr<const ObjectTable> table) {
+  if (table->size() <= options_.max_objects) {
+    Publish(std::move(table));
   } else {
-    current_ = std::move(next);
+    current_ = std::move(table);
   }
 }
 
@@ -157,6 +178,25 @@ void WatchCache::StatusChanged(const absl::Status& status) {
   }
   if (changed && options_.on_change) options_.on_change();
 }
+
+void WatchCache::Replaced(std::vector<ObjectPtr> objects) {
+  Replace(std::move(objects));
+  JudgeFeed();
+}
+
+void WatchCache::Changed(std::vector<ObjectChange> changes) {
+  Apply(changes);
+  JudgeFeed();
+}
+
+void WatchCache::SourceStatusChanged(const absl::Status& status) {
+  feed_status_ = status;
+  JudgeFeed();
+}
+
+// The feed goes on when this cache is too large for its limit, and so does the cache: it is served
+// again when enough objects have gone.
+void WatchCache::JudgeFeed() { StatusChanged(feed_status_.ok() ? Acceptable() : feed_status_); }
 
 void WatchCache::Publish(std::shared_ptr<const ObjectTable> table) {
   current_ = table;

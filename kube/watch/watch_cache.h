@@ -1,4 +1,5 @@
-// All objects of one resource, kept current by list and watch (object_watch.h).
+// All objects of one resource, kept current by list and watch (object_watch.h), or by the watch of
+// somebody else (pod_feed.h).
 //
 // Thread-safe. Holds names, namespaces and labels only. The last good table stays while the API
 // server is away. Not here: which caches there are (cluster_directory.h).
@@ -7,6 +8,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,7 @@
 #include "kube/objects/object_table.h"
 #include "kube/objects/rest_mapping.h"
 #include "kube/watch/object_watch.h"
+#include "kube/watch/pod_feed.h"
 
 namespace flyball::kube {
 
@@ -39,10 +42,12 @@ absl::StatusOr<std::vector<ObjectPtr>> ListObjects(http::HttpTransport& server,
                                                    const WatchCacheOptions& options,
                                                    absl::string_view ns);
 
-class WatchCache : private WatchHandler {
+class WatchCache : private WatchHandler, private PodFollower {
  public:
   // The transport is the cache's own: it is shut down at the end. The clock outlives the cache.
   WatchCache(WatchCacheOptions options, std::unique_ptr<http::HttpTransport> server, Clock& clock);
+  // Of pods: follows the feed, with no thread or connection of its own.
+  WatchCache(WatchCacheOptions options, std::shared_ptr<PodFeed> feed, Clock& clock);
   ~WatchCache() override;
 
   // The current table. Waits for the first list; if its last try failed, that is the error.
@@ -50,7 +55,8 @@ class WatchCache : private WatchHandler {
   // kResourceExhausted, also later on: the resource is gone, or has grown over the limit.
   absl::StatusOr<std::shared_ptr<const ObjectTable>> Get(absl::Duration timeout);
 
-  const WatchCounters& counters() const { return watch_.counters(); }
+  // Of its own watch; all zero where there is none.
+  const WatchCounters& counters() const;
 
  private:
   void ListStarted() override;
@@ -60,25 +66,36 @@ class WatchCache : private WatchHandler {
   void Flushed() override;
   absl::Status Acceptable() override;
   void StatusChanged(const absl::Status& status) override;
+
+  void Replaced(std::vector<ObjectPtr> objects) override;
+  void Changed(std::vector<ObjectChange> changes) override;
+  void SourceStatusChanged(const absl::Status& status) override;
+
+  void Replace(std::vector<ObjectPtr> objects);
+  void Apply(const std::vector<ObjectChange>& changes);
+  void JudgeFeed();
+  void Adopt(std::shared_ptr<const ObjectTable> table);
   void Publish(std::shared_ptr<const ObjectTable> table);
 
   const WatchCacheOptions options_;
   Clock& clock_;
+  const std::shared_ptr<PodFeed> feed_;  // nullptr: it has a watch
 
-  // The watch's thread's own.
+  // The watch's thread's own, or of those who call for the feed: one at a time.
   MetadataReader reader_;
   bool listing_ = false;
   absl::Status unreadable_;          // since the last list began
   std::vector<ObjectPtr> listed_;    // of the list under way
   std::vector<ObjectChange> batch_;  // since the last flush
-  std::shared_ptr<const ObjectTable> current_;
+  std::shared_ptr<const ObjectTable> current_ = std::make_shared<const ObjectTable>();
+  absl::Status feed_status_;
 
   absl::Mutex mutex_;
   std::shared_ptr<const ObjectTable> table_ ABSL_GUARDED_BY(mutex_);
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);    // of the last try to list or watch
   bool withdrawn_ ABSL_GUARDED_BY(mutex_) = false;  // the table may not be used any more
 
-  ObjectWatch watch_;  // last: it calls from its thread
+  std::optional<ObjectWatch> watch_;  // last: it calls from its thread
 };
 
 }  // namespace flyball::kube

@@ -38,7 +38,7 @@ AskContext MakeAskContext(const LoopDependencies& deps) {
 LoopWiring::LoopWiring(LoopDependencies dependencies, const ScalerOptions& options)
     : dependencies_(std::move(dependencies)),
       math_(options.math),
-      pods_(dependencies_.clock, options.pod_level_resources),
+      pods_(dependencies_.clock, options.pod_level_resources, dependencies_.pod_followers),
       scales_(dependencies_.clock, options.namespaces, dependencies_.start_watch),
       board_(dependencies_.clock,
              [this](absl::Span<AnswerWaiter* const> ready) { loop_->OnReady(ready); }),

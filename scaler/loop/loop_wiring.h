@@ -19,6 +19,7 @@
 #include "kube/client/event_recorder.h"
 #include "kube/client/request_budget.h"
 #include "kube/objects/object_directory.h"
+#include "kube/watch/pod_feed.h"
 #include "scaler/loop/loop.h"
 #include "scaler/loop/scaler.h"
 #include "scaler/questions/lanes.h"
@@ -46,6 +47,7 @@ struct LoopDependencies {
   kube::EventSink& hpa_events;
   kube::EventSink& own_events;
   kube::ObjectDirectory& directory;
+  std::shared_ptr<kube::PodFeed> pod_followers = nullptr;  // of the watch of all pods
   std::function<adapter::Providers()> providers;
   Clock& clock;
   Ownership& ownership;

@@ -39,12 +39,6 @@ kube::ResourceInfo Resource(absl::string_view group, absl::string_view version,
           .singular = ""};
 }
 
-void NoWatch(const kube::ResourceInfo& resource, const absl::Status& why,
-             kube::WatchHandler& handler) {
-  spdlog::error("scaler: no watch of {}: {}", resource.name.ToString(), std::string(why.message()));
-  handler.StatusChanged(why);
-}
-
 // Wakes the due thread before its time. Of std, whose naps go by the monotonic clock: AwaitFor
 // would have another thread wake it each time.
 class Alarm {
@@ -97,6 +91,9 @@ class Scaler::Impl {
     return [&pool](std::function<void()> task) { pool->Submit(std::move(task)); };
   }
   void MakeLoop();
+  // nullptr: there is none, and the handler knows.
+  std::unique_ptr<kube::ObjectWatch> MakeWatch(const kube::ResourceInfo& resource,
+                                               const std::string& ns, kube::WatchHandler& handler);
   void StartWatch(const kube::ResourceInfo& resource, const std::string& ns,
                   kube::WatchHandler& handler);
   void StartWatches();
@@ -112,6 +109,8 @@ class Scaler::Impl {
   std::unique_ptr<adapter::WorkerPool> reads_, triggers_, decisions_, writes_;
   const std::shared_ptr<TriggerClients> trigger_clients_;
   std::unique_ptr<LoopWiring> wiring_;
+  // The watch of pods that others follow: they want it after Stop too.
+  std::unique_ptr<kube::ObjectWatch> followed_watch_;
   absl::Mutex mutex_;
   std::vector<std::unique_ptr<kube::ObjectWatch>> watches_ ABSL_GUARDED_BY(mutex_);
   // Others ask how it is doing from the first moment to the last: what they look at is whole while
@@ -149,6 +148,7 @@ void Scaler::Impl::MakeLoop() {
           .hpa_events = *hpa_events_,
           .own_events = *own_events_,
           .directory = deps_.directory,
+          .pod_followers = deps_.pod_followers,
           .providers = deps_.providers,
           .clock = deps_.clock,
           .ownership = deps_.ownership,
@@ -165,20 +165,32 @@ void Scaler::Impl::MakeLoop() {
       options_);
 }
 
+std::unique_ptr<kube::ObjectWatch> Scaler::Impl::MakeWatch(const kube::ResourceInfo& resource,
+                                                           const std::string& ns,
+                                                           kube::WatchHandler& handler) {
+  const auto make = [&]() -> absl::StatusOr<std::unique_ptr<kube::ObjectWatch>> {
+    kube::ObjectWatchOptions watch;
+    watch.resource = resource;
+    watch.ns = ns;
+    ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> server, deps_.make_transport());
+    return UnlessNoThread([&] {
+      return std::make_unique<kube::ObjectWatch>(std::move(watch), std::move(server), deps_.clock,
+                                                 handler);
+    });
+  };
+  absl::StatusOr<std::unique_ptr<kube::ObjectWatch>> made = make();
+  if (made.ok()) return *std::move(made);
+  spdlog::error("scaler: no watch of {}: {}", resource.name.ToString(),
+                std::string(made.status().message()));
+  handler.StatusChanged(made.status());
+  return nullptr;
+}
+
 void Scaler::Impl::StartWatch(const kube::ResourceInfo& resource, const std::string& ns,
                               kube::WatchHandler& handler) {
-  absl::StatusOr<std::unique_ptr<http::HttpTransport>> server = deps_.make_transport();
-  if (!server.ok()) return NoWatch(resource, server.status(), handler);
-  kube::ObjectWatchOptions watch;
-  watch.resource = resource;
-  watch.ns = ns;
-  absl::StatusOr<std::unique_ptr<kube::ObjectWatch>> made = UnlessNoThread([&] {
-    return std::make_unique<kube::ObjectWatch>(std::move(watch), *std::move(server), deps_.clock,
-                                               handler);
-  });
-  if (!made.ok()) return NoWatch(resource, made.status(), handler);
+  std::unique_ptr<kube::ObjectWatch> watch = MakeWatch(resource, ns, handler);
   absl::MutexLock lock(&mutex_);
-  watches_.push_back(*std::move(made));
+  watches_.push_back(std::move(watch));
 }
 
 void Scaler::Impl::StartWatches() {
@@ -197,7 +209,12 @@ void Scaler::Impl::StartWatches() {
     spaces.insert(spaces.end(), 3, ns);
   }
   for (size_t i = 0; i < feeds.size(); ++i) {
-    StartWatch(feeds[i].first, spaces[i], *feeds[i].second);
+    const auto& [resource, handler] = feeds[i];
+    if (deps_.pod_followers != nullptr && resource.kind == "Pod") {
+      followed_watch_ = MakeWatch(resource, spaces[i], *handler);
+    } else {
+      StartWatch(resource, spaces[i], *handler);
+    }
   }
 }
 

@@ -20,6 +20,7 @@
 #include "http/client/address_rules.h"
 #include "http/client/transport.h"
 #include "kube/objects/object_directory.h"
+#include "kube/watch/pod_feed.h"
 #include "scaler/math/input.h"
 #include "scaler/stores/ownership.h"
 #include "scaler/stores/secrets.h"
@@ -58,6 +59,9 @@ class Scaler {
     Clock& clock;
     Ownership& ownership;
     std::vector<DecisionObserver*> observers;
+    // Told of all pods that the scaler watches, until it is gone; only without `namespaces`. Not
+    // set: nobody.
+    std::shared_ptr<kube::PodFeed> pod_followers = nullptr;
   };
 
   Scaler(const Deps& deps, ScalerOptions options);

@@ -295,4 +295,22 @@ int64_t PodIndex::Count(absl::string_view ns, const kube::Selector& selector,
   return distinct_nodes ? static_cast<int64_t>(nodes.size()) : count;
 }
 
+std::vector<std::string> PodIndex::Namespaces() const {
+  std::vector<std::string> names;
+  names.reserve(namespaces_.size());
+  for (const auto& [name, space] : namespaces_) names.push_back(name);
+  return names;
+}
+
+void PodIndex::ForEachPod(
+    absl::string_view ns,
+    absl::FunctionRef<void(absl::string_view, const kube::Labels&, PodPhase)> on_pod) const {
+  const auto space = namespaces_.find(ns);
+  if (space == namespaces_.end()) return;
+  for (const auto& [text, set] : space->second->sets) {
+    const kube::Labels labels = set->Labels();
+    for (const PodRecord* pod : set->pods) on_pod(pod->name, labels, pod->row.phase);
+  }
+}
+
 }  // namespace flyball::scaler

@@ -19,6 +19,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "kube/objects/selector.h"
@@ -85,6 +86,13 @@ class PodIndex {
   // How many pods of `ns` match and are neither Succeeded nor Failed, or on how many nodes they
   // are.
   int64_t Count(absl::string_view ns, const kube::Selector& selector, bool distinct_nodes) const;
+
+  // Of which there are pods or selectors.
+  std::vector<std::string> Namespaces() const;
+  void ForEachPod(
+      absl::string_view ns,
+      absl::FunctionRef<void(absl::string_view name, const kube::Labels& labels, PodPhase phase)>
+          on_pod) const;
 
   size_t size() const { return size_; }
   // The greatest of the versions of all groups so far.

@@ -6,6 +6,13 @@
 #include "spdlog/spdlog.h"
 
 namespace flyball::scaler {
+namespace {
+
+kube::PodState StateOf(PodPhase phase) {
+  return phase == PodPhase::kRunning ? kube::PodState::kRunning : kube::PodState::kNotRunning;
+}
+
+}  // namespace
 
 // One watch. Pods are parsed outside the store's lock.
 class PodStore::Feed : public kube::WatchHandler {
@@ -13,27 +20,43 @@ class PodStore::Feed : public kube::WatchHandler {
   Feed(PodStore& store, std::string ns)
       : store_(store),
         ns_(std::move(ns)),
+        followers_(ns_.empty() ? store.followers_.get() : nullptr),
         health_(ns_.empty() ? "pods" : "pods of " + ns_, store.clock_) {}
 
   void ListStarted() override {
     absl::MutexLock lock(&store_.mutex_);
     list_ = ++store_.last_list_;
   }
-  void Listed(absl::string_view json) override { Put(json); }
+  void Listed(absl::string_view json) override {
+    if (Read(json)) Put();
+  }
   void ListEnded() override {
     {
       absl::MutexLock lock(&store_.mutex_);
       store_.index_.RemoveBefore(ns_, list_);
     }
+    if (followers_ != nullptr) followers_->Listed();
     health_.Listed();
   }
   void Changed(kube::ChangeType type, absl::string_view json) override {
-    if (type != kube::ChangeType::kDeleted) return Put(json);
     if (!Read(json)) return;
-    absl::MutexLock lock(&store_.mutex_);
-    store_.index_.Remove(pod_.ns, pod_.name);
+    if (type != kube::ChangeType::kDeleted) {
+      Put();
+      return Note(StateOf(pod_.phase));
+    }
+    {
+      absl::MutexLock lock(&store_.mutex_);
+      store_.index_.Remove(pod_.ns, pod_.name);
+    }
+    Note(kube::PodState::kGone);
   }
-  void StatusChanged(const absl::Status& status) override { health_.StatusChanged(status); }
+  void Flushed() override {
+    if (!changes_.empty()) followers_->Changed(std::exchange(changes_, {}));
+  }
+  void StatusChanged(const absl::Status& status) override {
+    if (followers_ != nullptr) followers_->StatusChanged(status);
+    health_.StatusChanged(status);
+  }
 
   const WatchHealth& health() const { return health_; }
 
@@ -43,23 +66,56 @@ class PodStore::Feed : public kube::WatchHandler {
     if (!status.ok()) spdlog::error("scaler: {}", std::string(status.message()));
     return status.ok();
   }
-  void Put(absl::string_view json) {
-    if (!Read(json)) return;
+  void Put() {
     absl::MutexLock lock(&store_.mutex_);
     store_.index_.Put(pod_, reader_.node(), list_);
+  }
+  // Of the last pod read, for whoever follows. The index has the change already.
+  void Note(kube::PodState state) {
+    if (followers_ == nullptr || !followers_->followed()) return;
+    changes_.push_back({std::make_shared<const kube::ObjectMeta>(kube::ObjectMeta{
+                            .ns = pod_.ns, .name = pod_.name, .labels = pod_.labels}),
+                        state});
   }
 
   PodStore& store_;
   const std::string ns_;
+  kube::PodFeed* const followers_;  // nullptr: none
   WatchHealth health_;
   PodJsonReader reader_;
   Pod pod_;
   uint64_t list_ = 0;
+  std::vector<kube::WatchedPod> changes_;  // since the last flush
 };
 
-PodStore::PodStore(Clock& clock, bool pod_level_resources)
-    : clock_(clock), pod_level_resources_(pod_level_resources) {}
-PodStore::~PodStore() = default;
+PodStore::PodStore(Clock& clock, bool pod_level_resources, std::shared_ptr<kube::PodFeed> followers)
+    : clock_(clock), pod_level_resources_(pod_level_resources), followers_(std::move(followers)) {
+  if (followers_ != nullptr) followers_->Begin([this] { return Known(); });
+}
+
+PodStore::~PodStore() {
+  if (followers_ != nullptr) followers_->End();
+}
+
+// The lock is taken for one namespace at a time, so that decisions go on meanwhile.
+std::vector<kube::WatchedPod> PodStore::Known() const {
+  std::vector<std::string> namespaces;
+  std::vector<kube::WatchedPod> pods;
+  {
+    absl::MutexLock lock(&mutex_);
+    namespaces = index_.Namespaces();
+    pods.reserve(index_.size());
+  }
+  for (const std::string& ns : namespaces) {
+    absl::MutexLock lock(&mutex_);
+    index_.ForEachPod(ns, [&](absl::string_view name, const kube::Labels& labels, PodPhase phase) {
+      pods.push_back({std::make_shared<const kube::ObjectMeta>(
+                          kube::ObjectMeta{.ns = ns, .name = std::string(name), .labels = labels}),
+                      StateOf(phase)});
+    });
+  }
+  return pods;
+}
 
 kube::WatchHandler& PodStore::AddFeed(const std::string& ns) {
   feeds_.push_back(std::make_unique<Feed>(*this, ns));

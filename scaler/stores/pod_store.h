@@ -14,6 +14,7 @@
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
 #include "kube/watch/object_watch.h"
+#include "kube/watch/pod_feed.h"
 #include "scaler/inputs/pod_json.h"
 #include "scaler/stores/pod_index.h"
 #include "scaler/stores/watch_health.h"
@@ -22,8 +23,9 @@ namespace flyball::scaler {
 
 class PodStore {
  public:
-  // The clock outlives the store.
-  PodStore(Clock& clock, bool pod_level_resources);
+  // The clock outlives the store. `followers`, which may be nullptr, are told all that the feed of
+  // all namespaces brings.
+  PodStore(Clock& clock, bool pod_level_resources, std::shared_ptr<kube::PodFeed> followers);
   ~PodStore();
 
   // A handler for a watch of the pods of `ns` ("": all). Made before the first watch begins; lives
@@ -53,8 +55,11 @@ class PodStore {
  private:
   class Feed;
 
+  std::vector<kube::WatchedPod> Known() const;
+
   Clock& clock_;
   const bool pod_level_resources_;
+  const std::shared_ptr<kube::PodFeed> followers_;
   std::vector<std::unique_ptr<Feed>> feeds_;
   mutable absl::Mutex mutex_;
   PodIndex index_ ABSL_GUARDED_BY(mutex_);

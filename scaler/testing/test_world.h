@@ -437,7 +437,8 @@ class LoopWorld {
                                                    .providers = [providers] { return providers; },
                                                    .clock = clock,
                                                    .ownership = *ownership,
-                                                   .observers = {&diary}},
+                                                   .observers = {&diary},
+                                                   .pod_followers = pod_followers},
                                       options_);
   }
 
@@ -483,6 +484,7 @@ class LoopWorld {
   DecisionDiary diary;
   SoleOwner sole_owner;
   Ownership* ownership = &sole_owner;
+  std::shared_ptr<kube::PodFeed> pod_followers;  // to be set before Make
   std::unique_ptr<Scaler> scaler;
 
  private:

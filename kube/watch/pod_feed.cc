@@ -1,0 +1,77 @@
+#include "kube/watch/pod_feed.h"
+
+#include <utility>
+
+namespace flyball::kube {
+namespace {
+
+bool IsThere(const WatchedPod& pod, bool running_only) {
+  return pod.state == PodState::kRunning || (pod.state == PodState::kNotRunning && !running_only);
+}
+
+std::vector<ObjectPtr> Those(const std::vector<WatchedPod>& pods, bool running_only) {
+  std::vector<ObjectPtr> objects;
+  objects.reserve(pods.size());
+  for (const WatchedPod& pod : pods) {
+    if (IsThere(pod, running_only)) objects.push_back(pod.meta);
+  }
+  return objects;
+}
+
+}  // namespace
+
+void PodFeed::Begin(Known known) {
+  absl::MutexLock lock(&mutex_);
+  known_ = std::move(known);
+}
+
+void PodFeed::End() {
+  absl::MutexLock lock(&mutex_);
+  known_ = nullptr;
+  listed_ = false;
+}
+
+void PodFeed::Listed() {
+  absl::MutexLock lock(&mutex_);
+  listed_ = true;
+  if (followings_.empty()) return;
+  const std::vector<WatchedPod> pods = known_();
+  for (const Following& each : followings_) {
+    each.follower->Replaced(Those(pods, each.running_only));
+  }
+}
+
+void PodFeed::Changed(const std::vector<WatchedPod>& pods) {
+  absl::MutexLock lock(&mutex_);
+  for (const Following& each : followings_) {
+    std::vector<ObjectChange> changes;
+    changes.reserve(pods.size());
+    for (const WatchedPod& pod : pods) {
+      changes.push_back({.object = pod.meta, .deleted = !IsThere(pod, each.running_only)});
+    }
+    each.follower->Changed(std::move(changes));
+  }
+}
+
+void PodFeed::StatusChanged(const absl::Status& status) {
+  absl::MutexLock lock(&mutex_);
+  status_ = status;
+  for (const Following& each : followings_) each.follower->SourceStatusChanged(status);
+}
+
+void PodFeed::Follow(PodFollower& follower, bool running_only) {
+  absl::MutexLock lock(&mutex_);
+  followings_.push_back({&follower, running_only});
+  // Before the pods are asked for: a change that they do not show yet will be told.
+  followed_.store(true, std::memory_order_release);
+  if (listed_) follower.Replaced(Those(known_(), running_only));
+  if (!status_.ok()) follower.SourceStatusChanged(status_);
+}
+
+void PodFeed::Unfollow(PodFollower& follower) {
+  absl::MutexLock lock(&mutex_);
+  std::erase_if(followings_, [&](const Following& each) { return each.follower == &follower; });
+  followed_.store(!followings_.empty(), std::memory_order_release);
+}
+
+}  // namespace flyball::kube

@@ -1,0 +1,75 @@
+// The pods of a cluster from somebody who watches all of them whole anyway, so that caches of their
+// names and labels need no list and watch of their own.
+//
+// Thread-safe. There is one source at a time; who follows is told what the source knows, then each
+// change. No pod is kept here, and while nobody follows the source need not tell. Followers are
+// called one at a time, by the source's thread or within Follow, and must not call back.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "kube/objects/object_directory.h"
+#include "kube/objects/object_table.h"
+
+namespace flyball::kube {
+
+enum class PodState : uint8_t { kRunning, kNotRunning, kGone };  // status.phase=Running, or not
+
+struct WatchedPod {
+  ObjectPtr meta;
+  PodState state = PodState::kNotRunning;
+};
+
+class PodFollower {
+ public:
+  virtual ~PodFollower() = default;
+  // All there are now, in any order.
+  virtual void Replaced(std::vector<ObjectPtr> objects) = 0;
+  // In their order. What is told again, or of what is not there, is no change.
+  virtual void Changed(std::vector<ObjectChange> changes) = 0;
+  // As WatchHandler::StatusChanged, of the source's watch.
+  virtual void SourceStatusChanged(const absl::Status& status) = 0;
+};
+
+class PodFeed {
+ public:
+  using Known = std::function<std::vector<WatchedPod>()>;
+
+  // The source. `known` tells all pods, from any thread, until End has returned; whatever Changed
+  // is told of must be among them by then.
+  void Begin(Known known);
+  void End();
+  // The pods have been listed: all that `known` tells are all there are.
+  void Listed();
+  // False: nobody wants to know of changes. To be asked after `known` would tell the change.
+  bool followed() const { return followed_.load(std::memory_order_acquire); }
+  void Changed(const std::vector<WatchedPod>& pods);
+  void StatusChanged(const absl::Status& status);
+
+  // The follower lives until Unfollow; nothing is told before the first list but a failure.
+  // `running_only`: pods that do not run are not there.
+  void Follow(PodFollower& follower, bool running_only);
+  void Unfollow(PodFollower& follower);
+
+ private:
+  struct Following {
+    PodFollower* follower = nullptr;
+    bool running_only = false;
+  };
+
+  absl::Mutex mutex_;  // held while followers are called
+  Known known_ ABSL_GUARDED_BY(mutex_);
+  bool listed_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Following> followings_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<bool> followed_ = false;
+};
+
+}  // namespace flyball::kube
