@@ -11,6 +11,8 @@ from . import kube, scaling, wait
 from .client import Client
 
 HPA = "HorizontalPodAutoscaler"
+# Of warnings about one object client-go lets so many pass, and then one each five minutes.
+WARNINGS_AT_ONCE = 25
 
 
 @dataclass
@@ -19,6 +21,7 @@ class Told:
     missed: str = ""  # a step that did not come to what it should
     steps: list = field(default_factory=list)
     events: list = field(default_factory=list)
+    warned_out: bool = False  # the budget of warnings that an autoscaler has was spent: later ones are not told
 
     def conditions(self) -> list:
         """Of the first autoscaler after the last step: "Type Status Reason"."""
@@ -56,6 +59,15 @@ def events_of(client: Client, kind: str, namespace: str) -> dict:
     return found
 
 
+def warnings_of(client: Client, kind: str, namespace: str) -> dict:
+    """name of the autoscaler -> how often something was told of it as a warning."""
+    found = collections.Counter()
+    for event in kube.listed(client, "Event", namespace):
+        if event["involvedObject"]["kind"] == kind and event["type"] == "Warning":
+            found[event["involvedObject"]["name"]] += event.get("count", 1)
+    return found
+
+
 def _underway(looks: dict) -> bool:
     """Whether a controller has scaled and not come by since: on a busy machine its rounds are long."""
     return any(c["reason"] == "SucceededRescale" for look in looks.values() for status in look["status"] for c in status.get("conditions", []))
@@ -89,8 +101,10 @@ class Run:
         for step in range(max(len(s.steps) for s in self._scenarios)):
             self._step(step)
         events = events_of(self._admin, self._kind, self._ns)
+        warnings = warnings_of(self._admin, self._kind, self._ns)
         for s in self._scenarios:
             self.told[s.name].events = sorted(set().union(*(events.get(n, set()) for n in s.names())))
+            self.told[s.name].warned_out = any(warnings[n] >= WARNINGS_AT_ONCE for n in s.names())
 
     def _pods_are_there(self) -> bool:
         found = collections.Counter(pod["metadata"]["labels"].get("app") for pod in kube.listed(self._admin, "Pod", self._ns))
