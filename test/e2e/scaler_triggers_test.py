@@ -101,9 +101,13 @@ class Triggers(Case):
             time.sleep(0.1)
 
     def written(self, name: str) -> list:
-        """The replica counts that were written, in order."""
-        return [w.sent["spec"].get("replicas", 0) for w in self.cluster().audit.since(self.mark, "/scale")
-                if w.name == name and w.namespace == NS and w.good]
+        """The replica counts that were written, in order. Called when the last one of them is 0, which others see before the
+        audit log has it."""
+        def counts():
+            return [w.sent["spec"].get("replicas", 0) for w in self.cluster().audit.since(self.mark, "/scale")
+                    if w.name == name and w.namespace == NS and w.good]
+        wait.until(lambda: counts()[-1] == 0, f"the audit log with the last write of {name}", timeout=10)
+        return counts()
 
     def goes_up_and_down(self, name: str, feed):
         """`feed(value)`: targets are 10 a replica, beyond 5 is activity."""
