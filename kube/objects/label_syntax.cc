@@ -12,7 +12,7 @@ namespace flyball::kube {
 namespace {
 
 constexpr size_t kMaxNameBytes = 63;
-constexpr size_t kMaxPrefixBytes = 253;
+constexpr size_t kMaxSubdomainBytes = 253;
 
 constexpr char kNameRule[] =
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
@@ -25,8 +25,11 @@ constexpr char kValueRule[] =
 constexpr char kSubdomainRule[] =
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
     "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
-    "for validation is "
-    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+    "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+constexpr char kDnsLabelRule[] =
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
+    "must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used "
+    "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
 bool IsName(absl::string_view text) {
   if (text.empty() || !absl::ascii_isalnum(text.front()) || !absl::ascii_isalnum(text.back())) {
@@ -40,12 +43,17 @@ bool IsName(absl::string_view text) {
 
 bool IsLowerAlnum(char c) { return absl::ascii_islower(c) || absl::ascii_isdigit(c); }
 
+bool IsDnsLabel(absl::string_view text) {
+  if (text.empty() || !IsLowerAlnum(text.front()) || !IsLowerAlnum(text.back())) return false;
+  for (const char c : text) {
+    if (!IsLowerAlnum(c) && c != '-') return false;
+  }
+  return true;
+}
+
 bool IsSubdomain(absl::string_view text) {
   for (const absl::string_view label : absl::StrSplit(text, '.')) {
-    if (label.empty() || !IsLowerAlnum(label.front()) || !IsLowerAlnum(label.back())) return false;
-    for (const char c : label) {
-      if (!IsLowerAlnum(c) && c != '-') return false;
-    }
+    if (!IsDnsLabel(label)) return false;
   }
   return true;
 }
@@ -101,12 +109,12 @@ std::vector<std::string> LabelKeyProblems(absl::string_view key) {
   }
   if (parts.size() == 2) {
     const absl::string_view prefix = parts.front();
-    if (prefix.empty()) problems.emplace_back("prefix part must be non-empty");
-    if (prefix.size() > kMaxPrefixBytes) {
-      problems.push_back(absl::StrCat("prefix part ", TooLong(kMaxPrefixBytes)));
-    }
-    if (!prefix.empty() && !IsSubdomain(prefix)) {
-      problems.push_back(absl::StrCat("prefix part ", kSubdomainRule));
+    if (prefix.empty()) {
+      problems.emplace_back("prefix part must be non-empty");
+    } else {
+      for (const std::string& problem : SubdomainProblems(prefix)) {
+        problems.push_back(absl::StrCat("prefix part ", problem));
+      }
     }
   }
   const absl::string_view name = parts.back();
@@ -122,6 +130,22 @@ std::vector<std::string> LabelValueProblems(absl::string_view value) {
   std::vector<std::string> problems;
   if (value.size() > kMaxNameBytes) problems.push_back(TooLong(kMaxNameBytes));
   if (!value.empty() && !IsName(value)) problems.emplace_back(kValueRule);
+  return problems;
+}
+
+std::vector<std::string> SubdomainProblems(absl::string_view text) {
+  std::vector<std::string> problems;
+  if (text.size() > kMaxSubdomainBytes) problems.push_back(TooLong(kMaxSubdomainBytes));
+  if (!IsSubdomain(text)) problems.emplace_back(kSubdomainRule);
+  return problems;
+}
+
+std::vector<std::string> DnsLabelProblems(absl::string_view text) {
+  std::vector<std::string> problems;
+  if (text.size() > kMaxNameBytes) problems.push_back(TooLong(kMaxNameBytes));
+  if (!IsDnsLabel(text)) {
+    problems.emplace_back(IsSubdomain(text) ? "must not contain dots" : kDnsLabelRule);
+  }
   return problems;
 }
 

@@ -1,4 +1,5 @@
-// What a label key and a label value may look like, with Kubernetes' wording of what is wrong.
+// What a label key, a label value and the names of DNS may look like, with Kubernetes' wording of
+// what is wrong.
 //
 // Pure. Source: k8s.io/apimachinery v0.34.4 pkg/util/validation.
 #pragma once
@@ -15,6 +16,10 @@ std::vector<std::string> LabelKeyProblems(absl::string_view key);
 
 // Everything wrong with `value`; empty if it is a legal label value.
 std::vector<std::string> LabelValueProblems(absl::string_view value);
+
+// Everything wrong with `text` as a DNS-1123 subdomain or label; empty if it is one.
+std::vector<std::string> SubdomainProblems(absl::string_view text);
+std::vector<std::string> DnsLabelProblems(absl::string_view text);
 
 // `text` in double quotes as Go's %q prints it. Code points that Go calls unprintable are known
 // only below U+0100, at U+FEFF and around the line separators; others are kept as they are.
