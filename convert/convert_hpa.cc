@@ -13,8 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "scaler/spec/document.h"
-#include "scaler/spec/hpa_parser.h"
-#include "scaler/spec/own_parser.h"
+#include "scaler/spec/hpa/admission.h"
+#include "scaler/spec/own/parser.h"
 
 namespace flyball::convert {
 namespace {

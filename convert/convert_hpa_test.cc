@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "scaler/spec/own_parser.h"
+#include "scaler/spec/own/parser.h"
 
 namespace flyball::convert {
 namespace {

@@ -9,8 +9,8 @@
 #include "base/status_macros.h"
 #include "doctor/listing.h"
 #include "scaler/inputs/pod_json.h"
-#include "scaler/spec/hpa_parser.h"
-#include "scaler/spec/own_parser.h"
+#include "scaler/spec/hpa/admission.h"
+#include "scaler/spec/own/parser.h"
 
 namespace flyball::doctor {
 namespace {
@@ -33,10 +33,7 @@ Listed ReadOwn(absl::string_view json) {
   Listed listed;
   listed.own = true;
   scaler::OwnParseResult read = scaler::ParseOwnAutoscaler(json);
-  listed.error = read.decode_error;
-  for (const scaler::FieldError& error : read.errors) {
-    absl::StrAppend(&listed.error, listed.error.empty() ? "" : "; ", error.ToString());
-  }
+  listed.error = read.ErrorText();
   if (read.autoscaler.has_value()) listed.spec = *std::move(read.autoscaler);
   listed.beyond = std::move(read.own);
   return listed;

@@ -13,24 +13,42 @@
 #include "kube/objects/label_selector.h"
 #include "scaler/inputs/metrics_reader.h"
 #include "scaler/inputs/pod_reader.h"
-#include "scaler/spec/hpa_parser.h"
-#include "scaler/spec/hpa_read.h"
-#include "scaler/spec/shape.h"
+#include "scaler/spec/decode.h"
+#include "scaler/spec/hpa/admission.h"
+#include "scaler/spec/v2_fields.h"
 
 namespace flyball::scaler {
 namespace {
 
 constexpr char kDefaultNamespace[] = "default";
 
-const Shape kScaleSpecShape{
-    .fields = {{"replicas", &kInt32Shape, true}, {"selector", &kAnyShape, true}}};
-const Shape kScaleStatusShape{.fields = {{"replicas", &kInt32Shape}, {"selector", &kAnyShape}}};
-const Shape kScaleShape{.fields = {{"kind", &kStringShape},
-                                   {"metadata", &kObjectMetaShape},
-                                   {"spec", &kScaleSpecShape},
-                                   {"status", &kScaleStatusShape}}};
-const Shape kSelectorHolderShape{.fields = {{"selector", &kSelectorShape, true}}};
-const Shape kLabelsHolderShape{.fields = {{"selector", &kStringMapShape, true}}};
+// A Scale, or a workload, which has one.
+struct WrittenScaleSpec {
+  std::optional<int32_t> replicas;
+};
+struct WrittenScale {
+  ObjectMeta metadata;
+  std::optional<WrittenScaleSpec> spec;
+  int32_t status_replicas = 0;
+};
+constexpr auto kScaleFields = [](auto& field, WrittenScale& to) {
+  field.template Check<std::string>("kind");
+  field("metadata", to.metadata, kObjectMetaFields);
+  field("spec", to.spec, [](auto& field, WrittenScaleSpec& to) { field("replicas", to.replicas); });
+  field("status", to, [](auto& field, WrittenScale& to) { field("replicas", to.status_replicas); });
+};
+
+// What holds a selector: the spec of a workload, the metric of a MetricValue.
+struct WrittenSelector {
+  std::optional<kube::LabelSelector> selector;
+};
+constexpr auto kSelectorHolderFields = [](auto& field, WrittenSelector& to) {
+  field("selector", to.selector, kSelectorFields);
+};
+// The same in a ReplicationController, whose selector is the labels themselves.
+constexpr auto kLabelsHolderFields = [](auto& field, kube::LabelSelector& to) {
+  field("selector", to.match_labels);
+};
 
 // Reads the objects of one file; knows where in it it is.
 class FileReader {
@@ -128,36 +146,32 @@ class FileReader {
     if (spec == nullptr) return std::string();
     kube::LabelSelector selector;
     if (kind == "ReplicationController") {
-      ASSIGN_OR_RETURN(const Node shaped, Conform(*spec, kLabelsHolderShape, KeyMatch::kExact));
-      if (const Node* labels = shaped.Find("selector")) {
-        for (const auto& [key, value] : labels->members) selector.match_labels[key] = value.text;
-      }
+      RETURN_IF_ERROR(Decode(*spec, KeyMatch::kExact, selector, kLabelsHolderFields));
     } else {
-      ASSIGN_OR_RETURN(const Node shaped, Conform(*spec, kSelectorHolderShape, KeyMatch::kExact));
-      selector = ReadSelector(shaped, "selector").value_or(kube::LabelSelector());
+      WrittenSelector written;
+      RETURN_IF_ERROR(Decode(*spec, KeyMatch::kExact, written, kSelectorHolderFields));
+      selector = std::move(written.selector).value_or(kube::LabelSelector());
     }
     ASSIGN_OR_RETURN(const kube::Selector parsed, selector.ToSelector());
     return parsed.ToString();
   }
 
   absl::Status ReadScale(const Node& object, const std::string& kind) {
-    absl::StatusOr<Node> shaped = Conform(object, kScaleShape, KeyMatch::kExact);
-    if (!shaped.ok()) return Located(object, shaped.status());
+    WrittenScale written;
+    const absl::Status status = Decode(object, KeyMatch::kExact, written, kScaleFields);
+    if (!status.ok()) return Located(object, status);
     absl::StatusOr<std::string> selector = ReadSelectorText(object, kind);
     if (!selector.ok()) return Located(object, selector.status());
-    const ObjectMeta metadata = ReadObjectMeta(*shaped);
     WorkloadScale scale;
     scale.kind = kind;
-    scale.ns = metadata.ns.empty() ? kDefaultNamespace : metadata.ns;
-    scale.name = metadata.name;
+    scale.ns = written.metadata.ns.empty() ? kDefaultNamespace : written.metadata.ns;
+    scale.name = written.metadata.name;
     scale.selector = *std::move(selector);
-    if (const Node* spec = shaped->Find("spec")) {
+    if (written.spec.has_value()) {
       // Workloads default to 1, a Scale to 0.
-      scale.spec_replicas = ReadOptionalInt32(*spec, "replicas").value_or(kind == "Scale" ? 0 : 1);
+      scale.spec_replicas = written.spec->replicas.value_or(kind == "Scale" ? 0 : 1);
     }
-    if (const Node* status = shaped->Find("status")) {
-      scale.status_replicas = ReadInt32(*status, "replicas");
-    }
+    scale.status_replicas = written.status_replicas;
     snapshot_.scales.push_back(std::move(scale));
     return absl::OkStatus();
   }
@@ -186,11 +200,11 @@ class FileReader {
     given.metric =
         std::string(metric != nullptr ? metric->FindText("name") : object.FindText("metricName"));
     if (given.metric.empty()) return Error(object.line, "the metric's name is missing");
-    absl::StatusOr<Node> shaped =
-        Conform(metric != nullptr ? *metric : object, kSelectorHolderShape, KeyMatch::kExact);
-    if (!shaped.ok()) return Located(object, shaped.status());
-    given.selector =
-        MakeMetricIdentifier(given.metric, ReadSelector(*shaped, "selector")).selector_text;
+    WrittenSelector written;
+    const absl::Status status = Decode(metric != nullptr ? *metric : object, KeyMatch::kExact,
+                                       written, kSelectorHolderFields);
+    if (!status.ok()) return Located(object, status);
+    given.selector = MakeMetricIdentifier(given.metric, written.selector).selector_text;
     given.value = *std::move(value);
     See(given.value.timestamp);
     snapshot_.object_metrics.push_back(std::move(given));

@@ -2,74 +2,82 @@
 
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "scaler/inputs/fields.h"
-#include "scaler/spec/shape.h"
+#include "scaler/inputs/resource_list.h"
+#include "scaler/spec/decode.h"
 
 namespace flyball::scaler {
 namespace {
 
-const Shape kNameShape{.fields = {{"name", &kStringShape}}};
-const Shape kUsageShape{.fields = {{"name", &kStringShape}, {"usage", &kAnyShape, true}}};
-const Shape kUsagesShape{.type = Shape::Type::kList, .item = &kUsageShape};
-const Shape kPodMetricsShape{.fields = {{"metadata", &kNameShape},
-                                        {"timestamp", &kTimeShape},
-                                        {"window", &kStringShape},
-                                        {"containers", &kUsagesShape}}};
-const Shape kMetricValueShape{.fields = {{"describedObject", &kNameShape},
-                                         {"timestamp", &kTimeShape},
-                                         {"windowSeconds", &kInt64Shape, true},
-                                         {"value", &kQuantityShape}}};
-const Shape kExternalValueShape{.fields = {{"timestamp", &kTimeShape}, {"value", &kQuantityShape}}};
-
-kube::Quantity ValueOf(const Node& node) {
-  const auto quantity = kube::Quantity::Parse(node.FindText("value"));
-  return quantity.ok() ? *quantity : kube::Quantity();  // absent is 0, as for the API's clients
-}
+// Amounts are looked into when all else is as it should be.
+struct WrittenUsage {
+  std::string name;
+  std::optional<Node> usage;
+};
 
 }  // namespace
 
 absl::StatusOr<PodMetrics> ReadPodMetrics(const Node& node, absl::string_view path) {
-  ASSIGN_OR_RETURN(const Node shaped, Conform(node, kPodMetricsShape, KeyMatch::kExact, path));
   PodMetrics out;
-  out.name = std::string(ObjectOf(shaped, "metadata").FindText("name"));
-  out.timestamp = TimeOf(shaped, "timestamp");
-  const absl::string_view window = shaped.FindText("window");
+  std::string window;
+  std::vector<WrittenUsage> containers;
+  RETURN_IF_ERROR(Decode(
+      node, KeyMatch::kExact, out,
+      [&](auto& field, PodMetrics& to) {
+        field("metadata", to, [](auto& field, PodMetrics& to) { field("name", to.name); });
+        field("timestamp", to.timestamp);
+        field("window", window);
+        field("containers", containers, [](auto& field, WrittenUsage& to) {
+          field("name", to.name);
+          field("usage", to.usage);
+        });
+      },
+      path));
+  const std::string at = absl::StrCat(path, path.empty() ? "" : ".");
   if (!window.empty() && !absl::ParseDuration(window, &out.window)) {
-    return absl::InvalidArgumentError(absl::StrCat(path, path.empty() ? "" : ".",
-                                                   "window: expected a duration like 30s, got \"",
-                                                   window, "\""));
+    return absl::InvalidArgumentError(
+        absl::StrCat(at, "window: expected a duration like 30s, got \"", window, "\""));
   }
-  const std::vector<Node>& containers = ItemsOf(shaped, "containers");
-  for (size_t i = 0; i < containers.size(); ++i) {
-    const std::string at = absl::StrCat(path, path.empty() ? "" : ".", "containers[", i, "]");
-    PodMetrics::ContainerUsage container;
-    container.name = std::string(containers[i].FindText("name"));
-    ASSIGN_OR_RETURN(container.usage, ResourcesOf(containers[i], "usage", at));
-    out.containers.push_back(std::move(container));
+  for (WrittenUsage& written : containers) {
+    PodMetrics::ContainerUsage& container = out.containers.emplace_back();
+    container.name = std::move(written.name);
+    ASSIGN_OR_RETURN(
+        container.usage,
+        ReadResources(written.usage,
+                      absl::StrCat(at, "containers[", out.containers.size() - 1, "].usage")));
   }
   return out;
 }
 
 absl::StatusOr<ObjectMetric> ReadObjectMetricValue(const Node& node, absl::string_view path) {
-  ASSIGN_OR_RETURN(const Node shaped, Conform(node, kMetricValueShape, KeyMatch::kExact, path));
   ObjectMetric out;
-  out.object_name = std::string(ObjectOf(shaped, "describedObject").FindText("name"));
-  out.timestamp = TimeOf(shaped, "timestamp");
-  int64_t window_seconds = 0;
-  if (const Node* window = shaped.Find("windowSeconds");
-      window != nullptr && absl::SimpleAtoi(window->text, &window_seconds)) {
-    out.window = absl::Seconds(window_seconds);
-  }
-  out.value = ValueOf(shaped);
+  const int64_t absent = absl::ToInt64Seconds(out.window);
+  int64_t window_seconds = absent;
+  RETURN_IF_ERROR(Decode(
+      node, KeyMatch::kExact, out,
+      [&](auto& field, ObjectMetric& to) {
+        field("describedObject", to,
+              [](auto& field, ObjectMetric& to) { field("name", to.object_name); });
+        field("timestamp", to.timestamp);
+        field.OrElse("windowSeconds", window_seconds, absent);
+        field("value", to.value);
+      },
+      path));
+  out.window = absl::Seconds(window_seconds);
   return out;
 }
 
 absl::StatusOr<ExternalMetric> ReadExternalMetricValue(const Node& node, absl::string_view path) {
-  ASSIGN_OR_RETURN(const Node shaped, Conform(node, kExternalValueShape, KeyMatch::kExact, path));
-  return ExternalMetric{.timestamp = TimeOf(shaped, "timestamp"), .value = ValueOf(shaped)};
+  ExternalMetric out;
+  RETURN_IF_ERROR(Decode(
+      node, KeyMatch::kExact, out,
+      [](auto& field, ExternalMetric& to) {
+        field("timestamp", to.timestamp);
+        field("value", to.value);
+      },
+      path));
+  return out;
 }
 
 }  // namespace flyball::scaler

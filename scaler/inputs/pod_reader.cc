@@ -4,34 +4,71 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "scaler/inputs/fields.h"
-#include "scaler/spec/shape.h"
+#include "scaler/inputs/resource_list.h"
+#include "scaler/spec/decode.h"
 
 namespace flyball::scaler {
 namespace {
 
-const Shape kRequestsShape{.fields = {{"requests", &kAnyShape, true}}};
-const Shape kContainerShape{.fields = {{"name", &kStringShape},
-                                       {"resources", &kRequestsShape},
-                                       {"restartPolicy", &kStringShape, true}}};
-const Shape kContainersShape{.type = Shape::Type::kList, .item = &kContainerShape};
-const Shape kConditionShape{.fields = {{"type", &kStringShape},
-                                       {"status", &kStringShape},
-                                       {"lastTransitionTime", &kTimeShape}}};
-const Shape kConditionsShape{.type = Shape::Type::kList, .item = &kConditionShape};
-const Shape kMetadataShape{.fields = {{"name", &kStringShape},
-                                      {"namespace", &kStringShape},
-                                      {"labels", &kStringMapShape},
-                                      {"deletionTimestamp", &kTimeShape, true}}};
-const Shape kSpecShape{.fields = {{"containers", &kContainersShape},
-                                  {"initContainers", &kContainersShape},
-                                  {"resources", &kRequestsShape, true},
-                                  {"overhead", &kAnyShape, true}}};
-const Shape kStatusShape{.fields = {{"phase", &kStringShape},
-                                    {"startTime", &kTimeShape, true},
-                                    {"conditions", &kConditionsShape}}};
-const Shape kPodShape{
-    .fields = {{"metadata", &kMetadataShape}, {"spec", &kSpecShape}, {"status", &kStatusShape}}};
+// A pod as it is written. Amounts are looked into when all else is as it should be.
+struct WrittenResources {
+  std::optional<Node> requests;
+};
+struct WrittenContainer {
+  Container container;
+  WrittenResources resources;
+};
+struct WrittenCondition {
+  std::string type;
+  std::string status;
+  std::optional<absl::Time> time;
+};
+struct WrittenPod {
+  Pod pod;
+  std::string phase;
+  std::vector<WrittenCondition> conditions;
+  std::vector<WrittenContainer> containers;
+  std::vector<WrittenContainer> init_containers;
+  std::optional<WrittenResources> resources;
+  std::optional<Node> overhead;
+};
+
+constexpr auto kResourcesFields = [](auto& field, WrittenResources& to) {
+  field("requests", to.requests);
+};
+constexpr auto kContainerFields = [](auto& field, WrittenContainer& to) {
+  field("name", to.container.name);
+  field("resources", to.resources, kResourcesFields);
+  std::string policy = to.container.restarts_always ? "Always" : "";
+  field.OrElse("restartPolicy", policy, std::string());
+  to.container.restarts_always = policy == "Always";
+};
+constexpr auto kMetadataFields = [](auto& field, Pod& to) {
+  field("name", to.name);
+  field("namespace", to.ns);
+  field("labels", to.labels);
+  field.template Presence<std::optional<absl::Time>>("deletionTimestamp", to.deleting);
+};
+constexpr auto kSpecFields = [](auto& field, WrittenPod& to) {
+  field("containers", to.containers, kContainerFields);
+  field("initContainers", to.init_containers, kContainerFields);
+  field("resources", to.resources, kResourcesFields);
+  field("overhead", to.overhead);
+};
+constexpr auto kStatusFields = [](auto& field, WrittenPod& to) {
+  field("phase", to.phase);
+  field("startTime", to.pod.start_time);
+  field("conditions", to.conditions, [](auto& field, WrittenCondition& to) {
+    field("type", to.type);
+    field("status", to.status);
+    field("lastTransitionTime", to.time);
+  });
+};
+constexpr auto kPodFields = [](auto& field, WrittenPod& to) {
+  field("metadata", to.pod, kMetadataFields);
+  field("spec", to, kSpecFields);
+  field("status", to, kStatusFields);
+};
 
 // The time that a missing transition stands for: Go's zero time, 1 January of the year 1.
 constexpr absl::Time kZeroTime = absl::FromUnixSeconds(-62135596800);
@@ -44,31 +81,26 @@ PodPhase ReadPhase(absl::string_view text) {
   return PodPhase::kUnknown;
 }
 
-absl::StatusOr<std::vector<Container>> ReadContainers(const Node& spec, absl::string_view key,
+absl::StatusOr<std::vector<Container>> ReadContainers(std::vector<WrittenContainer>& written,
                                                       absl::string_view path) {
   std::vector<Container> out;
-  const std::vector<Node>& items = ItemsOf(spec, key);
-  for (size_t i = 0; i < items.size(); ++i) {
-    const std::string at = absl::StrCat(path, "spec.", key, "[", i, "].resources");
-    Container container;
-    container.name = std::string(items[i].FindText("name"));
-    container.restarts_always = items[i].FindText("restartPolicy") == "Always";
-    ASSIGN_OR_RETURN(container.requests,
-                     ResourcesOf(ObjectOf(items[i], "resources"), "requests", at));
-    out.push_back(std::move(container));
+  for (WrittenContainer& one : written) {
+    ASSIGN_OR_RETURN(one.container.requests,
+                     ReadResources(one.resources.requests,
+                                   absl::StrCat(path, "[", out.size(), "].resources.requests")));
+    out.push_back(std::move(one.container));
   }
   return out;
 }
 
 // The first condition of type Ready.
-std::optional<ReadyCondition> ReadReady(const Node& status) {
-  for (const Node& condition : ItemsOf(status, "conditions")) {
-    if (condition.FindText("type") != "Ready") continue;
-    const absl::string_view value = condition.FindText("status");
+std::optional<ReadyCondition> ReadReady(const std::vector<WrittenCondition>& conditions) {
+  for (const WrittenCondition& condition : conditions) {
+    if (condition.type != "Ready") continue;
     ReadyCondition out;
-    if (value == "True") out.status = ConditionStatus::kTrue;
-    if (value == "False") out.status = ConditionStatus::kFalse;
-    out.last_transition_time = TimeOf(condition, "lastTransitionTime").value_or(kZeroTime);
+    if (condition.status == "True") out.status = ConditionStatus::kTrue;
+    if (condition.status == "False") out.status = ConditionStatus::kFalse;
+    out.last_transition_time = condition.time.value_or(kZeroTime);
     return out;
   }
   return std::nullopt;
@@ -77,28 +109,21 @@ std::optional<ReadyCondition> ReadReady(const Node& status) {
 }  // namespace
 
 absl::StatusOr<Pod> ReadPod(const Node& node, absl::string_view path) {
-  ASSIGN_OR_RETURN(const Node shaped, Conform(node, kPodShape, KeyMatch::kExact, path));
-  const std::string at = path.empty() ? "" : absl::StrCat(path, ".");
-  const Node& metadata = ObjectOf(shaped, "metadata");
-  const Node& spec = ObjectOf(shaped, "spec");
-  const Node& status = ObjectOf(shaped, "status");
-
-  Pod pod;
-  pod.ns = std::string(metadata.FindText("namespace"));
-  pod.name = std::string(metadata.FindText("name"));
-  pod.labels = LabelsOf(metadata, "labels");
-  pod.deleting = metadata.Find("deletionTimestamp") != nullptr;
-  pod.phase = ReadPhase(status.FindText("phase"));
-  pod.start_time = TimeOf(status, "startTime");
-  pod.ready = ReadReady(status);
-  ASSIGN_OR_RETURN(pod.containers, ReadContainers(spec, "containers", at));
-  ASSIGN_OR_RETURN(pod.init_containers, ReadContainers(spec, "initContainers", at));
-  if (const Node* resources = spec.Find("resources")) {
+  WrittenPod written;
+  RETURN_IF_ERROR(Decode(node, KeyMatch::kExact, written, kPodFields, path));
+  const std::string spec = absl::StrCat(path, path.empty() ? "" : ".", "spec.");
+  Pod& pod = written.pod;
+  pod.phase = ReadPhase(written.phase);
+  pod.ready = ReadReady(written.conditions);
+  ASSIGN_OR_RETURN(pod.containers, ReadContainers(written.containers, spec + "containers"));
+  ASSIGN_OR_RETURN(pod.init_containers,
+                   ReadContainers(written.init_containers, spec + "initContainers"));
+  if (written.resources.has_value()) {
     ASSIGN_OR_RETURN(pod.pod_requests,
-                     ResourcesOf(*resources, "requests", absl::StrCat(at, "spec.resources")));
+                     ReadResources(written.resources->requests, spec + "resources.requests"));
   }
-  ASSIGN_OR_RETURN(pod.overhead, ResourcesOf(spec, "overhead", absl::StrCat(at, "spec")));
-  return pod;
+  ASSIGN_OR_RETURN(pod.overhead, ReadResources(written.overhead, spec + "overhead"));
+  return std::move(pod);
 }
 
 }  // namespace flyball::scaler

@@ -16,7 +16,7 @@
 #include "kube/client/request_budget.h"
 #include "kube/watch/object_watch.h"
 #include "scaler/loop/loop_wiring.h"
-#include "scaler/spec/own_parser.h"
+#include "scaler/spec/own_spec.h"
 #include "scaler/triggers/clients.h"
 #include "spdlog/spdlog.h"
 

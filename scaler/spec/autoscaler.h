@@ -1,9 +1,9 @@
 // Autoscaler: the neutral form of a HorizontalPodAutoscaler that the replica math decides on.
 //
-// Plain values, filled by a parser (spec/hpa_parser.h) and never changed afterwards; safe to share
-// between threads. API defaults are already applied: the math meets no field that a default could
-// still fill, except the two that upstream leaves open (min_replicas of a hand-made object, the
-// scale-down window).
+// Plain values, filled by a parser (hpa/admission.h, own/parser.h) and never changed afterwards;
+// safe to share between threads. API defaults are already applied: the math meets no field that a
+// default could still fill, except the two that upstream leaves open (min_replicas of a hand-made
+// object, the scale-down window).
 //
 // Units:   replicas are int32; quantities are kept exactly and, where the math needs a number, as
 //          int64 thousandths beside it (kube/objects/quantity.h says how they round and wrap).

@@ -1,8 +1,15 @@
-// The shape of an API object: its fields and their types. Conform makes a document fit a shape as
-// Go's decoders do.
+// Makes a struct of an object of a document, as Go's decoders do.
 //
-// Pure. A conformed Node holds only what the shape names, under the names of the shape, without
-// nulls and without repeated keys, each value of its stated type; so reading it cannot fail.
+// Pure. Which member goes where is said once, by a function that is called with something to name
+// fields with, and with the struct:
+//
+//   constexpr auto kPolicyFields = [](auto& field, HpaPolicy& to) {
+//     field("type", to.type);                     // of one of the types that Decoder::Value takes
+//     field("target", to.target, kTargetFields);  // an object, or a list of them: their own fields
+//   };
+//   absl::Status status = Decode(node, KeyMatch::kExact, policy, kPolicyFields);
+//
+// It is called once for each member of the document, so its own variables are those of one member.
 //
 // Source: sigs.k8s.io/json (fields by exact name) and, for the JSON that v1 annotations carry,
 // encoding/json (names without regard to case): unknown fields are ignored, null leaves a field
@@ -11,57 +18,162 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
+#include "absl/time/time.h"
+#include "base/status_macros.h"
+#include "kube/objects/quantity.h"
 #include "scaler/spec/document.h"
 
 namespace flyball::scaler {
 
-struct Shape;
-
-struct Field {
-  absl::string_view name;
-  const Shape* shape;
-  bool nullable = false;  // a pointer in Go: null empties it; otherwise null leaves it alone
-};
-
-struct Shape {
-  enum class Type : uint8_t {
-    kString,
-    kBool,
-    kInt32,
-    kInt64,
-    kQuantity,   // becomes a string node, trimmed
-    kTime,       // RFC 3339
-    kAny,        // not looked into
-    kStringMap,  // string to string
-    kList,       // of `item`
-    kStruct      // of `fields`
-  };
-
-  Type type = Type::kStruct;
-  std::vector<Field> fields = {};
-  const Shape* item = nullptr;
-};
-
-inline const Shape kStringShape{Shape::Type::kString};
-inline const Shape kBoolShape{Shape::Type::kBool};
-inline const Shape kInt32Shape{Shape::Type::kInt32};
-inline const Shape kInt64Shape{Shape::Type::kInt64};
-inline const Shape kQuantityShape{Shape::Type::kQuantity};
-inline const Shape kTimeShape{Shape::Type::kTime};
-inline const Shape kAnyShape{Shape::Type::kAny};
-inline const Shape kStringMapShape{Shape::Type::kStringMap};
-
 enum class KeyMatch { kExact, kIgnoreCase };
+
+// Writes values over what earlier values of the same field left. Errors as those of Decode.
+class Decoder {
+ public:
+  explicit Decoder(KeyMatch match) : match_(match) {}
+
+  static absl::Status Value(const Node& from, const std::string& path, std::string& to);
+  static absl::Status Value(const Node& from, const std::string& path, bool& to);
+  static absl::Status Value(const Node& from, const std::string& path, int32_t& to);
+  static absl::Status Value(const Node& from, const std::string& path, int64_t& to);
+  static absl::Status Value(const Node& from, const std::string& path, kube::Quantity& to);
+  // RFC 3339 as Go takes it. Absent where this house's libraries read no time in it.
+  static absl::Status Value(const Node& from, const std::string& path,
+                            std::optional<absl::Time>& to);
+  static absl::Status Value(const Node& from, const std::string& path,
+                            std::map<std::string, std::string>& to);
+  static absl::Status Value(const Node& from, const std::string& path, Node& to);  // anything
+
+  template <typename T, typename... Fields>
+  absl::Status Value(const Node& from, const std::string& path, std::optional<T>& to,
+                     const Fields&... fields) const {
+    if (!to.has_value()) to.emplace();
+    return Value(from, path, *to, fields...);
+  }
+
+  template <typename T, typename... Fields>
+  absl::Status Value(const Node& from, const std::string& path, std::vector<T>& to,
+                     const Fields&... fields) const {
+    if (!from.is_list()) return Mismatch(from, path, "a list");
+    to.resize(from.items.size());
+    for (size_t i = 0; i < to.size(); ++i) {
+      if (from.items[i].is_null()) continue;
+      RETURN_IF_ERROR(Value(from.items[i], absl::StrCat(path, "[", i, "]"), to[i], fields...));
+    }
+    return absl::OkStatus();
+  }
+
+  template <typename Struct, typename... Fields>
+  absl::Status Value(const Node& from, const std::string& path, Struct& to,
+                     const Fields&... fields) const;
+
+ private:
+  static absl::Status Mismatch(const Node& node, absl::string_view path,
+                               absl::string_view expected);
+
+  const KeyMatch match_;
+};
+
+// What the functions above name fields with: it gives one member to the field of its name.
+class MemberDecoder {
+ public:
+  MemberDecoder(const Decoder& decoder, const Member& member, const std::string& path,
+                KeyMatch match)
+      : decoder_(decoder), member_(member), path_(path), match_(match) {}
+
+  // `to` may be the struct itself, where an inner object's members belong to it.
+  template <typename T, typename... Fields>
+  void operator()(absl::string_view name, T& to, const Fields&... fields) {
+    if (taken_ || !Fits(name)) return;
+    taken_ = true;
+    if (member_.value.is_null()) return Empty(to);
+    status_ = decoder_.Value(member_.value, PathOf(name), to, fields...);
+  }
+
+  // A pointer in Go that is something when it is absent, and so when it is null.
+  template <typename T>
+  void OrElse(absl::string_view name, T& to, T absent) {
+    std::optional<T> value = to;
+    (*this)(name, value);
+    to = value.value_or(absent);
+  }
+
+  // A field of which only matters whether it is there; it must have type T.
+  template <typename T>
+  void Presence(absl::string_view name, bool& to) {
+    const bool taken = taken_;
+    Check<T>(name);
+    if (taken_ && !taken) to = !member_.value.is_null();
+  }
+
+  // A field that must have that type and is not kept.
+  template <typename T>
+  void Check(absl::string_view name) {
+    T ignored{};
+    (*this)(name, ignored);
+  }
+
+  bool taken() const { return taken_; }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  bool Fits(absl::string_view name) const;
+  std::string PathOf(absl::string_view name) const;
+
+  // What null does: it empties what is a pointer, a list, a map, a quantity or a time in Go.
+  template <typename T>
+  static void Empty(std::optional<T>& to) {
+    to.reset();
+  }
+  template <typename T>
+  static void Empty(std::vector<T>& to) {
+    to.clear();
+  }
+  static void Empty(std::map<std::string, std::string>& to) { to.clear(); }
+  static void Empty(kube::Quantity& to) { to = {}; }
+  template <typename T>
+  static void Empty(T&) {}
+
+  const Decoder& decoder_;
+  const Member& member_;
+  const std::string& path_;
+  const KeyMatch match_;
+  bool taken_ = false;
+  absl::Status status_;
+};
+
+template <typename Struct, typename... Fields>
+absl::Status Decoder::Value(const Node& from, const std::string& path, Struct& to,
+                            const Fields&... fields) const {
+  static_assert(sizeof...(Fields) == 1, "of a struct it must be said which fields it has");
+  if (!from.is_map()) return Mismatch(from, path, "an object");
+  for (const Member& member : from.members) {
+    // A field of exactly that name goes first.
+    for (const KeyMatch match : {KeyMatch::kExact, match_}) {
+      MemberDecoder field(*this, member, path, match);
+      (fields(field, to), ...);
+      RETURN_IF_ERROR(field.status());
+      if (field.taken() || match == match_) break;
+    }
+  }
+  return absl::OkStatus();
+}
 
 // kInvalidArgument "PATH: expected …, got …", with "line N: " before it where known. `path` is
 // what the message calls the root: "" for a whole object.
-absl::StatusOr<Node> Conform(const Node& from, const Shape& shape, KeyMatch match,
-                             absl::string_view path = "");
+template <typename T, typename Fields>
+absl::Status Decode(const Node& from, KeyMatch match, T& to, const Fields& fields,
+                    absl::string_view path = "") {
+  return Decoder(match).Value(from, std::string(path), to, fields);
+}
 
 // RFC 3339 as Go's time.Parse takes it.
 bool IsRfc3339(absl::string_view text);

@@ -1,8 +1,12 @@
 #include "scaler/spec/document.h"
 
+#include <utility>
+
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/status_macros.h"
 #include "scaler/spec/document_formats.h"
 
 namespace flyball::scaler {
@@ -38,6 +42,29 @@ absl::string_view KindName(Node::Kind kind) {
   return "";
 }
 
+bool IsJsonNumber(absl::string_view text, bool integer) {
+  size_t at = 0;
+  const auto digits = [&] {
+    const size_t from = at;
+    while (at < text.size() && absl::ascii_isdigit(static_cast<unsigned char>(text[at]))) ++at;
+    return at - from;
+  };
+  if (at < text.size() && text[at] == '-') ++at;
+  const size_t first = at;
+  const size_t whole = digits();
+  if (whole == 0 || (whole > 1 && text[first] == '0')) return false;
+  if (!integer && at < text.size() && text[at] == '.') {
+    ++at;
+    if (digits() == 0) return false;
+  }
+  if (!integer && at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    ++at;
+    if (at < text.size() && (text[at] == '-' || text[at] == '+')) ++at;
+    if (digits() == 0) return false;
+  }
+  return at == text.size();
+}
+
 int LineOf(const Node& document, absl::string_view path) {
   const Node* at = &document;
   int line = document.line;
@@ -64,11 +91,16 @@ absl::StatusOr<std::vector<Node>> ParseDocuments(absl::string_view text,
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first == absl::string_view::npos) return std::vector<Node>{};
   if (text[first] != '{' && text[first] != '[') return ParseYamlDocuments(text, limits);
-  absl::StatusOr<Node> json = ParseJson(text, limits);
-  if (!json.ok()) return json.status();
+  ASSIGN_OR_RETURN(Node json, ParseJson(text, limits));
   std::vector<Node> one;
-  one.push_back(*std::move(json));
+  one.push_back(std::move(json));
   return one;
+}
+
+absl::StatusOr<Node> ParseOneObject(absl::string_view text) {
+  ASSIGN_OR_RETURN(std::vector<Node> documents, ParseDocuments(text, {.max_nodes = 100'000}));
+  if (documents.size() == 1) return std::move(documents.front());
+  return absl::InvalidArgumentError(absl::StrCat("expected one object, got ", documents.size()));
 }
 
 }  // namespace flyball::scaler

@@ -51,6 +51,9 @@ struct Member {
 // "null", "a bool", "a number", "a string", "a list", "an object": for messages.
 absl::string_view KindName(Node::Kind kind);
 
+// Whether `text` is a number as JSON writes it; `integer`: without fraction and exponent.
+bool IsJsonNumber(absl::string_view text, bool integer = false);
+
 struct ParseLimits {
   size_t max_bytes = 64 << 20;
   size_t max_nodes = 4'000'000;
@@ -65,6 +68,9 @@ int LineOf(const Node& document, absl::string_view path);
 //   kInvalidArgument  "line N, column M: what" or a limit's name
 absl::StatusOr<std::vector<Node>> ParseDocuments(absl::string_view text,
                                                  const ParseLimits& limits = {});
+
+// The one object that `text` must be, of at most 100,000 nodes.
+absl::StatusOr<Node> ParseOneObject(absl::string_view text);
 
 // The one JSON document that `text` is.
 absl::StatusOr<Node> ParseJson(absl::string_view text, const ParseLimits& limits = {});

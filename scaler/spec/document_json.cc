@@ -12,30 +12,6 @@ namespace {
 using simdjson::ondemand::json_type;
 using simdjson::ondemand::value;
 
-// The grammar of a JSON number; simdjson hands over the token unchecked.
-bool IsJsonNumber(absl::string_view text) {
-  size_t at = 0;
-  const auto digits = [&] {
-    const size_t from = at;
-    while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
-    return at - from;
-  };
-  if (at < text.size() && text[at] == '-') ++at;
-  const bool leading_zero = at < text.size() && text[at] == '0';
-  const size_t whole = digits();
-  if (whole == 0 || (leading_zero && whole > 1)) return false;
-  if (at < text.size() && text[at] == '.') {
-    ++at;
-    if (digits() == 0) return false;
-  }
-  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
-    ++at;
-    if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
-    if (digits() == 0) return false;
-  }
-  return at == text.size();
-}
-
 // Walks a document once, in order, as simdjson's on-demand parser wants it.
 class Reader {
  public:
@@ -106,7 +82,7 @@ class Reader {
         const size_t end = token.find_last_not_of(" \t\r\n");
         to.kind = Node::Kind::kNumber;
         to.text.assign(token.substr(0, end + 1));
-        // The parser steps over the token by itself; a number that no C++ type holds is still one.
+        // The parser hands over the token unchecked; a number that no C++ type holds is still one.
         return IsJsonNumber(to.text) ? simdjson::SUCCESS : simdjson::NUMBER_ERROR;
       }
       case json_type::boolean:

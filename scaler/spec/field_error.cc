@@ -31,6 +31,10 @@ void FieldErrors::Invalid(absl::string_view field, absl::string_view detail) {
   Add("FieldValueInvalid", field, detail);
 }
 
+void FieldErrors::Invalid(absl::string_view field, const std::vector<std::string>& details) {
+  for (const std::string& detail : details) Invalid(field, detail);
+}
+
 void FieldErrors::Required(absl::string_view field, absl::string_view detail) {
   Add("FieldValueRequired", field, detail);
 }

@@ -29,6 +29,7 @@ struct FieldError {
 class FieldErrors {
  public:
   void Invalid(absl::string_view field, absl::string_view detail);
+  void Invalid(absl::string_view field, const std::vector<std::string>& details);  // one for each
   void Required(absl::string_view field, absl::string_view detail);
   void Forbidden(absl::string_view field, absl::string_view detail);
   void TooLong(absl::string_view field, size_t max_bytes);

@@ -1,51 +1,19 @@
+#include "scaler/spec/object_meta.h"
+
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_split.h"
 #include "kube/objects/label_syntax.h"
-#include "scaler/spec/validation.h"
 
 namespace flyball::scaler {
 namespace {
 
-constexpr size_t kMaxLabelBytes = 63;
-constexpr size_t kMaxSubdomainBytes = 253;
 constexpr size_t kMaxAnnotationsBytes = 256 << 10;
 constexpr size_t kMaxManagerBytes = 128;
 constexpr size_t kMaxSubresourceBytes = 256;
-
-constexpr char kSubdomainRule[] =
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
-    "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
-    "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-constexpr char kLabelRule[] =
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
-    "must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used "
-    "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-
-bool IsLowerAlnum(char c) {
-  return absl::ascii_islower(static_cast<unsigned char>(c)) ||
-         absl::ascii_isdigit(static_cast<unsigned char>(c));
-}
-
-bool IsDnsLabel(absl::string_view text) {
-  return !text.empty() && IsLowerAlnum(text.front()) && IsLowerAlnum(text.back()) &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c == '-' || IsLowerAlnum(c); });
-}
-
-bool IsSubdomain(absl::string_view text) {
-  for (const absl::string_view part : absl::StrSplit(text, '.')) {
-    if (!IsDnsLabel(part)) return false;
-  }
-  return true;
-}
-
-std::string LongerThan(size_t limit) {
-  return absl::StrCat("must be no more than ", limit, " characters");
-}
 
 // generateName is judged as the start of a name: a dash at its end is not the end of the name.
 std::string MaskTrailingDash(absl::string_view name) {
@@ -57,23 +25,18 @@ std::string MaskTrailingDash(absl::string_view name) {
 
 void ValidateNames(const ObjectMeta& metadata, FieldErrors& errors) {
   if (!metadata.generate_name.empty()) {
-    for (const auto& problem : SubdomainProblems(MaskTrailingDash(metadata.generate_name))) {
-      errors.Invalid("metadata.generateName", problem);
-    }
+    errors.Invalid("metadata.generateName",
+                   kube::SubdomainProblems(MaskTrailingDash(metadata.generate_name)));
   }
   if (metadata.name.empty()) {
     errors.Required("metadata.name", "name or generateName is required");
   } else {
-    for (const auto& problem : SubdomainProblems(metadata.name)) {
-      errors.Invalid("metadata.name", problem);
-    }
+    errors.Invalid("metadata.name", kube::SubdomainProblems(metadata.name));
   }
   if (metadata.ns.empty()) {
     errors.Required("metadata.namespace", "");
   } else {
-    for (const auto& problem : DnsLabelProblems(metadata.ns)) {
-      errors.Invalid("metadata.namespace", problem);
-    }
+    errors.Invalid("metadata.namespace", kube::DnsLabelProblems(metadata.ns));
   }
 }
 
@@ -114,7 +77,7 @@ void ValidateFinalizers(const ObjectMeta& metadata, FieldErrors& errors) {
   bool foreground = false;
   for (size_t i = 0; i < metadata.finalizers.size(); ++i) {
     const std::string& finalizer = metadata.finalizers[i];
-    for (const auto& problem : kube::LabelKeyProblems(finalizer)) errors.Invalid(kPath, problem);
+    errors.Invalid(kPath, kube::LabelKeyProblems(finalizer));
     const bool standard =
         finalizer == "kubernetes" || finalizer == "orphan" || finalizer == "foregroundDeletion";
     if (!standard && !absl::StrContains(finalizer, "/")) {
@@ -162,95 +125,18 @@ void ValidateObjectMeta(const ObjectMeta& metadata, FieldErrors& errors) {
     errors.Invalid("metadata.generation", "must be greater than or equal to 0");
   }
   for (const auto& [key, value] : metadata.labels) {
-    for (const auto& problem : kube::LabelKeyProblems(key)) {
-      errors.Invalid("metadata.labels", problem);
-    }
-    for (const auto& problem : kube::LabelValueProblems(value)) {
-      errors.Invalid("metadata.labels", problem);
-    }
+    errors.Invalid("metadata.labels", kube::LabelKeyProblems(key));
+    errors.Invalid("metadata.labels", kube::LabelValueProblems(value));
   }
   size_t bytes = 0;
   for (const auto& [key, value] : metadata.annotations) {
     bytes += key.size() + value.size();
-    for (const auto& problem : kube::LabelKeyProblems(absl::AsciiStrToLower(key))) {
-      errors.Invalid("metadata.annotations", problem);
-    }
+    errors.Invalid("metadata.annotations", kube::LabelKeyProblems(absl::AsciiStrToLower(key)));
   }
   if (bytes > kMaxAnnotationsBytes) errors.TooLong("metadata.annotations", kMaxAnnotationsBytes);
   ValidateOwners(metadata, errors);
   ValidateFinalizers(metadata, errors);
   ValidateManagedFields(metadata, errors);
-}
-
-std::vector<std::string> SubdomainProblems(absl::string_view text) {
-  std::vector<std::string> problems;
-  if (text.size() > kMaxSubdomainBytes) problems.push_back(LongerThan(kMaxSubdomainBytes));
-  if (!IsSubdomain(text)) problems.emplace_back(kSubdomainRule);
-  return problems;
-}
-
-std::vector<std::string> DnsLabelProblems(absl::string_view text) {
-  std::vector<std::string> problems;
-  if (text.size() > kMaxLabelBytes) problems.push_back(LongerThan(kMaxLabelBytes));
-  if (!IsDnsLabel(text)) {
-    problems.emplace_back(IsSubdomain(text) ? "must not contain dots" : kLabelRule);
-  }
-  return problems;
-}
-
-std::vector<std::string> PathSegmentProblems(absl::string_view text) {
-  if (text == "." || text == "..") return {absl::StrCat("may not be '", text, "'")};
-  std::vector<std::string> problems;
-  for (const absl::string_view part : {"/", "%"}) {
-    if (absl::StrContains(text, part)) {
-      problems.push_back(absl::StrCat("may not contain '", part, "'"));
-    }
-  }
-  return problems;
-}
-
-std::vector<std::string> ContainerResourceProblems(absl::string_view text) {
-  static constexpr absl::string_view kStandard[] = {"cpu",
-                                                    "memory",
-                                                    "ephemeral-storage",
-                                                    "requests.cpu",
-                                                    "requests.memory",
-                                                    "requests.ephemeral-storage",
-                                                    "limits.cpu",
-                                                    "limits.memory",
-                                                    "limits.ephemeral-storage",
-                                                    "pods",
-                                                    "resourcequotas",
-                                                    "services",
-                                                    "replicationcontrollers",
-                                                    "secrets",
-                                                    "configmaps",
-                                                    "persistentvolumeclaims",
-                                                    "storage",
-                                                    "requests.storage",
-                                                    "services.nodeports",
-                                                    "services.loadbalancers"};
-  std::vector<std::string> problems = kube::LabelKeyProblems(text);
-  if (!absl::StrContains(text, '/')) {
-    const bool standard =
-        std::find(std::begin(kStandard), std::end(kStandard), text) != std::end(kStandard) ||
-        absl::StartsWith(text, "hugepages-") || absl::StartsWith(text, "requests.hugepages-");
-    if (problems.empty() && !standard) {
-      problems.emplace_back("must be a standard resource type or fully qualified");
-    }
-    if (text != "cpu" && text != "memory" && text != "ephemeral-storage" &&
-        !absl::StartsWith(text, "hugepages-")) {
-      problems.emplace_back("must be a standard resource for containers");
-    }
-    return problems;
-  }
-  const bool native = absl::StrContains(text, "kubernetes.io/");
-  const bool extended = !absl::StartsWith(text, "requests.") &&
-                        kube::LabelKeyProblems(absl::StrCat("requests.", text)).empty();
-  if (!native && !extended) {
-    problems.emplace_back("doesn't follow extended resource name standard");
-  }
-  return problems;
 }
 
 }  // namespace flyball::scaler

@@ -1,4 +1,5 @@
-// What an Autoscaler of flyball.dev says beyond a HorizontalPodAutoscaler's spec.
+// Our own kind, Autoscaler of flyball.dev: what it is called, and what it says beyond the spec of a
+// HorizontalPodAutoscaler.
 //
 // Plain values. A default-made OwnSpec is that of a HorizontalPodAutoscaler, which has none of it.
 #pragma once
@@ -13,6 +14,13 @@
 #include "absl/time/time.h"
 
 namespace flyball::scaler {
+
+// The definition's name is PLURAL.GROUP: autoscalers.flyball.dev.
+inline constexpr absl::string_view kOwnGroup = "flyball.dev";
+inline constexpr absl::string_view kOwnVersion = "v1alpha1";
+inline constexpr absl::string_view kOwnPlural = "autoscalers";
+inline constexpr absl::string_view kOwnKind = "Autoscaler";
+inline constexpr absl::string_view kOwnApiVersion = "flyball.dev/v1alpha1";  // GROUP/VERSION
 
 // What is done with a decision: it is only compared, published as a metric, or carried out.
 enum class Mode { kShadow, kAdvise, kAct };

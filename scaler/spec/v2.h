@@ -1,51 +1,24 @@
 // A HorizontalPodAutoscaler as the API server holds it between decoding and storing: autoscaling/v2
-// with every field as the client wrote it, legal or not.
+// with every field as the client wrote it, legal or not. Autoscalers of our own kind have its spec.
 //
-// Plain values, for this folder only: what has passed validation leaves it as an Autoscaler.
-// Source: k8s.io/api v0.34.4 autoscaling/v2, apimachinery v0.34.4 meta/v1.
+// Plain values, for this folder and its rooms only: what has passed validation leaves them as an
+// Autoscaler.
+// Source: k8s.io/api v0.34.4 autoscaling/v2.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "kube/objects/quantity.h"
 #include "scaler/spec/autoscaler.h"
 #include "scaler/spec/document.h"
+#include "scaler/spec/object_meta.h"
 
 namespace flyball::scaler {
-
-struct OwnerReference {
-  std::string api_version;
-  std::string kind;
-  std::string name;
-  std::string uid;
-  bool controller = false;
-};
-
-struct ManagedFields {
-  std::string manager;
-  std::string operation;
-  std::string fields_type;
-  std::string subresource;
-};
-
-// The fields of metav1.ObjectMeta that are validated or kept.
-struct ObjectMeta {
-  std::string name;
-  std::string generate_name;
-  std::string ns;
-  std::string uid;
-  std::string resource_version;
-  int64_t generation = 0;
-  std::map<std::string, std::string> labels;
-  std::map<std::string, std::string> annotations;
-  std::vector<OwnerReference> owner_references;
-  std::vector<std::string> finalizers;
-  std::vector<ManagedFields> managed_fields;
-};
 
 struct HpaTarget {
   std::string type;
@@ -64,6 +37,7 @@ struct HpaSource {
   HpaTarget target;
 };
 
+// A metric spec. A metric's status has the same blocks, with amounts where the spec has targets.
 struct HpaMetric {
   std::string type;
   std::optional<HpaSource> object;
@@ -72,6 +46,17 @@ struct HpaMetric {
   std::optional<HpaSource> container_resource;
   std::optional<HpaSource> external;
 };
+
+struct HpaBlock {
+  MetricType type;
+  std::optional<HpaSource> HpaMetric::*member;
+};
+inline constexpr HpaBlock kHpaBlocks[] = {
+    {MetricType::kObject, &HpaMetric::object},
+    {MetricType::kPods, &HpaMetric::pods},
+    {MetricType::kResource, &HpaMetric::resource},
+    {MetricType::kContainerResource, &HpaMetric::container_resource},
+    {MetricType::kExternal, &HpaMetric::external}};
 
 struct HpaPolicy {
   std::string type;
@@ -104,16 +89,16 @@ struct Hpa {
 // Reads autoscaling/v2. kInvalidArgument when a field has another type than the API's.
 absl::StatusOr<Hpa> DecodeV2(const Node& document);
 
-// Reads autoscaling/v1: v1's defaults, the fields that v1 hides in annotations, and the metric that
-// an object without any gets. Unreadable annotations are ignored. Errors as above.
-absl::StatusOr<Hpa> DecodeV1(const Node& document);
-
 // Fills the fields that an autoscaling/v2 object leaves open. An object without metrics gets one on
 // cpu, unless it has triggers, which count as metrics.
 void ApplyV2Defaults(Hpa& hpa, bool has_triggers = false);
 
 // Makes the form that the replica math works on. `hpa` has its defaults and was found valid.
 Autoscaler CompileHpa(const Hpa& hpa);
+
+// One entry of status.currentMetrics. It has one block, the one of its type; of several, upstream
+// shows the first.
+MetricStatus CompileMetricStatus(HpaMetric&& status);
 
 // The Resource metric on cpu at that percentage of the request.
 HpaMetric CpuUtilizationMetric(int32_t percent);

@@ -1,8 +1,7 @@
 // From the API's struct to the neutral form.
 #include <utility>
 
-#include "scaler/spec/hpa.h"
-#include "scaler/spec/hpa_read.h"
+#include "scaler/spec/v2.h"
 
 namespace flyball::scaler {
 namespace {
@@ -14,31 +13,22 @@ TargetType ParseTargetType(absl::string_view text) {
   return TargetType::kOther;
 }
 
-// The block that the type names is the one that counts.
-const std::optional<HpaSource>& SourceOf(const HpaMetric& metric, MetricType type) {
-  static const std::optional<HpaSource> kNone;
-  switch (type) {
-    case MetricType::kObject:
-      return metric.object;
-    case MetricType::kPods:
-      return metric.pods;
-    case MetricType::kResource:
-      return metric.resource;
-    case MetricType::kContainerResource:
-      return metric.container_resource;
-    case MetricType::kExternal:
-      return metric.external;
-    case MetricType::kUnknown:
-      break;
+// nullptr: there is no such type.
+const HpaBlock* BlockOf(absl::string_view type) {
+  for (const HpaBlock& block : kHpaBlocks) {
+    if (type == MetricTypeName(block.type)) return &block;
   }
-  return kNone;
+  return nullptr;
 }
 
 MetricSpec CompileMetric(const HpaMetric& metric) {
   MetricSpec out;
-  out.type = ParseMetricType(metric.type);
   out.type_text = metric.type;
-  const std::optional<HpaSource>& source = SourceOf(metric, out.type);
+  const HpaBlock* block = BlockOf(metric.type);
+  if (block == nullptr) return out;
+  out.type = block->type;
+  // The block that the type names is the one that counts.
+  const std::optional<HpaSource>& source = metric.*block->member;
   if (!source.has_value()) return out;
   out.resource = source->name;
   out.container = source->container;
@@ -73,6 +63,26 @@ ScalingRules CompileRules(const HpaRules& rules) {
 }
 
 }  // namespace
+
+MetricStatus CompileMetricStatus(HpaMetric&& status) {
+  MetricStatus out;
+  if (const HpaBlock* block = BlockOf(status.type)) out.type = block->type;
+  out.type_text = std::move(status.type);
+  for (const HpaBlock& block : kHpaBlocks) {
+    if (!(status.*block.member).has_value()) continue;
+    HpaSource& source = *(status.*block.member);
+    out.resource = std::move(source.name);
+    out.container = std::move(source.container);
+    out.metric_name = std::move(source.metric_name);
+    out.metric_selector = std::move(source.selector);
+    out.described_object = std::move(source.described_object);
+    out.value = source.target.value;
+    out.average_value = source.target.average_value;
+    out.average_utilization = source.target.average_utilization;
+    break;
+  }
+  return out;
+}
 
 Autoscaler CompileHpa(const Hpa& hpa) {
   Autoscaler out;

@@ -1,42 +1,85 @@
-// Reads nodes that Conform (shape.h) has made fit their shape into the structs of hpa.h: the part
-// that autoscaling/v1 and autoscaling/v2 have in common.
+// Which fields of autoscaling/v2 go where (decode.h): those that other kinds and versions have too.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "absl/strings/string_view.h"
-#include "absl/time/time.h"
-#include "scaler/spec/hpa.h"
-#include "scaler/spec/shape.h"
+#include "scaler/spec/autoscaler.h"
+#include "scaler/spec/decode.h"
+#include "scaler/spec/v2.h"
 
 namespace flyball::scaler {
 
-// Each reads one member of such a map. An absent member gives the type's zero value.
-std::string ReadString(const Node& map, absl::string_view name);
-int32_t ReadInt32(const Node& map, absl::string_view name);
-std::optional<int32_t> ReadOptionalInt32(const Node& map, absl::string_view name);
-std::optional<int64_t> ReadOptionalInt64(const Node& map, absl::string_view name);
-kube::Quantity ReadQuantity(const Node& map, absl::string_view name);
-std::optional<kube::Quantity> ReadOptionalQuantity(const Node& map, absl::string_view name);
-std::optional<absl::Time> ReadTime(const Node& map, absl::string_view name);
-ObjectReference ReadReference(const Node& map, absl::string_view name);
-std::optional<LabelSelector> ReadSelector(const Node& map, absl::string_view name);
+inline constexpr auto kReferenceFields = [](auto& field, ObjectReference& to) {
+  field("kind", to.kind);
+  field("name", to.name);
+  field("apiVersion", to.api_version);
+};
 
-ObjectMeta ReadObjectMeta(const Node& object);
-// `up` and `down` are the names of the two members. With `internal_names` the members of their
-// rules have the names of Go's internal structs, as they do in v1's annotation.
-HpaBehavior ReadBehavior(const Node& behavior, absl::string_view up, absl::string_view down,
-                         bool internal_names);
-std::vector<Condition> ReadConditions(const Node& list);
+inline constexpr auto kSelectorFields = [](auto& field, LabelSelector& to) {
+  field("matchLabels", to.match_labels);
+  field("matchExpressions", to.match_expressions, [](auto& field, LabelSelector::Expression& to) {
+    field("key", to.key);
+    field("operator", to.op);
+    field("values", to.values);
+  });
+};
 
-// "Resource" → kResource, …; anything else kUnknown.
-MetricType ParseMetricType(absl::string_view text);
+inline constexpr auto kRulesFields = [](auto& field, HpaRules& to) {
+  field("stabilizationWindowSeconds", to.stabilization_window_seconds);
+  field("selectPolicy", to.select_policy);
+  field("policies", to.policies, [](auto& field, HpaPolicy& to) {
+    field("type", to.type);
+    field("value", to.value);
+    field("periodSeconds", to.period_seconds);
+  });
+  field("tolerance", to.tolerance);
+};
 
-// Shapes that both versions use.
-extern const Shape kObjectMetaShape;
-extern const Shape kReferenceShape;
-extern const Shape kSelectorShape;
-extern const Shape kConditionListShape;
+inline constexpr auto kBehaviorFields = [](auto& field, HpaBehavior& to) {
+  field("scaleUp", to.scale_up, kRulesFields);
+  field("scaleDown", to.scale_down, kRulesFields);
+};
+
+// What the specs of v1 and v2 have in common.
+inline constexpr auto kScalingFields = [](auto& field, Hpa& to) {
+  field("scaleTargetRef", to.scale_target_ref, kReferenceFields);
+  field("minReplicas", to.min_replicas);
+  field("maxReplicas", to.max_replicas);
+};
+
+// What the statuses of v1 and v2 have in common.
+inline constexpr auto kStatusFields = [](auto& field, AutoscalerStatus& to) {
+  field("observedGeneration", to.observed_generation);
+  field("lastScaleTime", to.last_scale_time);
+  field("currentReplicas", to.current_replicas);
+  field("desiredReplicas", to.desired_replicas);
+};
+
+// An object of either version, or of another kind that has its spec and status.
+template <typename Spec, typename Status>
+absl::Status DecodeObject(const Node& document, const Spec& spec, const Status& status, Hpa& out) {
+  TypeMeta type;  // is known already
+  return Decode(document, KeyMatch::kExact, out, [&](auto& field, Hpa& to) {
+    kTypeMetaFields(field, type);
+    field("metadata", to.metadata, kObjectMetaFields);
+    field("spec", to, spec);
+    field("status", to.status, status);
+  });
+}
+
+inline constexpr auto kConditionFields = [](auto& field, Condition& to) {
+  field("type", to.type);
+  std::optional<std::string> status;
+  field("status", status);
+  if (status.has_value()) {
+    to.status = *status == "True"    ? ConditionStatus::kTrue
+                : *status == "False" ? ConditionStatus::kFalse
+                                     : ConditionStatus::kUnknown;
+  }
+  field("lastTransitionTime", to.last_transition_time);
+  field("reason", to.reason);
+  field("message", to.message);
+};
 
 }  // namespace flyball::scaler

@@ -1,6 +1,7 @@
-#include "scaler/spec/canonical.h"
+#include "scaler/spec/v2_json.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace flyball::scaler {
 namespace {
@@ -13,38 +14,34 @@ Json Reference(const ObjectReference& reference) {
   return out;
 }
 
-Json Selector(const LabelSelector& selector) {
-  Json out = Json::object();
-  if (!selector.match_labels.empty()) {
-    Json& labels = out["matchLabels"] = Json::object();
-    for (const auto& [key, value] : selector.match_labels) labels[key] = value;
-  }
-  if (!selector.match_expressions.empty()) {
-    Json& expressions = out["matchExpressions"] = Json::array();
-    for (const LabelSelector::Expression& requirement : selector.match_expressions) {
-      Json expression = {{"key", requirement.key}, {"operator", requirement.op}};
-      if (!requirement.values.empty()) expression["values"] = requirement.values;
-      expressions.push_back(std::move(expression));
-    }
+// Which metric: its name and its selector.
+Json Identifier(const std::string& name, const std::optional<LabelSelector>& selector) {
+  Json out = {{"name", name}};
+  if (!selector.has_value()) return out;
+  Json& selected = out["selector"] = Json::object();
+  if (!selector->match_labels.empty()) selected["matchLabels"] = selector->match_labels;
+  for (const LabelSelector::Expression& requirement : selector->match_expressions) {
+    Json expression = {{"key", requirement.key}, {"operator", requirement.op}};
+    if (!requirement.values.empty()) expression["values"] = requirement.values;
+    selected["matchExpressions"].push_back(std::move(expression));
   }
   return out;
 }
 
-Json Identifier(const HpaSource& source) {
-  Json out = {{"name", source.metric_name}};
-  if (source.selector.has_value()) out["selector"] = Selector(*source.selector);
-  return out;
-}
+Json Identifier(const HpaSource& source) { return Identifier(source.metric_name, source.selector); }
 
-Json Target(const HpaTarget& target) {
-  Json out = {{"type", target.type}};
-  if (target.value.has_value()) out["value"] = target.value->ToString();
-  if (target.average_value.has_value()) out["averageValue"] = target.average_value->ToString();
-  if (target.average_utilization.has_value()) {
-    out["averageUtilization"] = *target.average_utilization;
+// Adds the amounts of a target or of a status, which have the same names in both.
+template <typename Amounts>
+Json WithAmounts(Json out, const Amounts& amounts) {
+  if (amounts.value.has_value()) out["value"] = amounts.value->ToString();
+  if (amounts.average_value.has_value()) out["averageValue"] = amounts.average_value->ToString();
+  if (amounts.average_utilization.has_value()) {
+    out["averageUtilization"] = *amounts.average_utilization;
   }
   return out;
 }
+
+Json Target(const HpaTarget& target) { return WithAmounts({{"type", target.type}}, target); }
 
 Json Metric(const HpaMetric& metric) {
   Json out = {{"type", metric.type}};
@@ -108,6 +105,35 @@ std::string CanonicalSpecJson(const Hpa& hpa) {
     }
   }
   return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+nlohmann::ordered_json MetricStatusJson(const MetricStatus& status) {
+  Json out = {{"type", status.type_text}};
+  const Json current = WithAmounts(Json::object(), status);
+  const Json metric = Identifier(status.metric_name, status.metric_selector);
+  switch (status.type) {
+    case MetricType::kResource:
+      out["resource"] = {{"name", status.resource}, {"current", current}};
+      break;
+    case MetricType::kContainerResource:
+      out["containerResource"] = {
+          {"name", status.resource}, {"current", current}, {"container", status.container}};
+      break;
+    case MetricType::kPods:
+      out["pods"] = {{"metric", metric}, {"current", current}};
+      break;
+    case MetricType::kObject:
+      out["object"] = {{"metric", metric},
+                       {"current", current},
+                       {"describedObject", Reference(status.described_object)}};
+      break;
+    case MetricType::kExternal:
+      out["external"] = {{"metric", metric}, {"current", current}};
+      break;
+    case MetricType::kUnknown:
+      break;
+  }
+  return out;
 }
 
 }  // namespace flyball::scaler

@@ -1,11 +1,11 @@
 #include "scaler/spec/validation.h"
 
 #include <algorithm>
-#include <set>
-#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "kube/objects/label_syntax.h"
 
 namespace flyball::scaler {
 namespace {
@@ -20,7 +20,41 @@ std::string At(absl::string_view path, absl::string_view name) {
 void CheckPathSegment(absl::string_view text, const std::string& path, absl::string_view if_empty,
                       FieldErrors& errors) {
   if (text.empty()) errors.Required(path, if_empty);
-  for (const std::string& problem : PathSegmentProblems(text)) errors.Invalid(path, problem);
+  if (text == "." || text == "..") errors.Invalid(path, absl::StrCat("may not be '", text, "'"));
+  for (const absl::string_view part : {"/", "%"}) {
+    if (absl::StrContains(text, part)) {
+      errors.Invalid(path, absl::StrCat("may not contain '", part, "'"));
+    }
+  }
+}
+
+void CheckContainerResource(absl::string_view text, const std::string& path, FieldErrors& errors) {
+  static constexpr absl::string_view kStandard =
+      "cpu memory ephemeral-storage requests.cpu requests.memory requests.ephemeral-storage "
+      "limits.cpu limits.memory limits.ephemeral-storage pods resourcequotas services "
+      "replicationcontrollers secrets configmaps persistentvolumeclaims storage requests.storage "
+      "services.nodeports services.loadbalancers";
+  const std::vector<std::string> problems = kube::LabelKeyProblems(text);
+  errors.Invalid(path, problems);
+  if (absl::StrContains(text, '/')) {
+    const bool native = absl::StrContains(text, "kubernetes.io/");
+    const bool extended = !absl::StartsWith(text, "requests.") &&
+                          kube::LabelKeyProblems(absl::StrCat("requests.", text)).empty();
+    if (!native && !extended) {
+      errors.Invalid(path, "doesn't follow extended resource name standard");
+    }
+    return;
+  }
+  const std::vector<absl::string_view> standard = absl::StrSplit(kStandard, ' ');
+  if (problems.empty() && !absl::StartsWith(text, "hugepages-") &&
+      !absl::StartsWith(text, "requests.hugepages-") &&
+      std::find(standard.begin(), standard.end(), text) == standard.end()) {
+    errors.Invalid(path, "must be a standard resource type or fully qualified");
+  }
+  if (text != "cpu" && text != "memory" && text != "ephemeral-storage" &&
+      !absl::StartsWith(text, "hugepages-")) {
+    errors.Invalid(path, "must be a standard resource for containers");
+  }
 }
 
 void ValidateReference(const ObjectReference& reference, const std::string& path,
@@ -110,17 +144,11 @@ void ValidateResourceSource(const HpaSource& source, const std::string& path, Fi
 
 void ValidateContainerResourceSource(const HpaSource& source, const std::string& path,
                                      FieldErrors& errors) {
-  if (!source.name.empty()) {
-    for (const std::string& problem : ContainerResourceProblems(source.name)) {
-      errors.Invalid(At(path, "name"), problem);
-    }
-  }
+  if (!source.name.empty()) CheckContainerResource(source.name, At(path, "name"), errors);
   if (source.container.empty()) {
     errors.Required(At(path, "container"), "must specify a container");
   } else {
-    for (const std::string& problem : DnsLabelProblems(source.container)) {
-      errors.Invalid(At(path, "container"), problem);
-    }
+    errors.Invalid(At(path, "container"), kube::DnsLabelProblems(source.container));
   }
   ValidateResourceSource(source, path, errors);
 }

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scaler/math/reconcile.h"
-#include "scaler/spec/own_parser.h"
+#include "scaler/spec/own_spec.h"
 #include "scaler/steps/guard.h"
 
 namespace flyball::scaler {

@@ -7,21 +7,13 @@
 #include "absl/hash/hash.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "scaler/spec/document.h"
-#include "scaler/spec/hpa_parser.h"
-#include "scaler/spec/own_parser.h"
+#include "scaler/spec/hpa/admission.h"
+#include "scaler/spec/own/parser.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::scaler {
 namespace {
-
-std::string JoinErrors(const std::string& decode_error, const std::vector<FieldError>& errors) {
-  if (!decode_error.empty()) return decode_error;
-  return absl::StrJoin(errors, "; ", [](std::string* out, const FieldError& error) {
-    absl::StrAppend(out, error.ToString());
-  });
-}
 
 std::optional<absl::Time> TimeIn(const Node* map, absl::string_view key) {
   absl::Time time;
@@ -35,14 +27,14 @@ std::optional<absl::Time> TimeIn(const Node* map, absl::string_view key) {
 void ReadHpa(const Node& document, Managed& managed) {
   // The API server has admitted it, by its own gates and, on updates, by milder rules.
   AdmissionResult admitted = Admit(document, {.gates = {}, .skip_admission = true});
-  managed.refused = JoinErrors(admitted.decode_error, admitted.errors);
+  managed.refused = admitted.ErrorText();
   if (admitted.autoscaler.has_value()) managed.autoscaler = *std::move(admitted.autoscaler);
   managed.spec_hash = absl::HashOf(managed.autoscaler.uid, admitted.canonical_spec_json);
 }
 
 void ReadOwn(const Node& document, Managed& managed) {
   OwnParseResult parsed = ParseOwnAutoscaler(document);
-  managed.refused = JoinErrors(parsed.decode_error, parsed.errors);
+  managed.refused = parsed.ErrorText();
   managed.own = std::move(parsed.own);
   managed.last_active = parsed.last_active;
   if (parsed.autoscaler.has_value()) managed.autoscaler = *std::move(parsed.autoscaler);

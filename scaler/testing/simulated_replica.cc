@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "nlohmann/json.hpp"
-#include "scaler/spec/own_parser.h"
+#include "scaler/spec/own_spec.h"
 #include "scaler/testing/judge.h"
 #include "scaler/triggers/clients.h"
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "scaler/spec/document.h"
 #include "scaler/triggers/metric_value.h"
 
 namespace flyball::scaler {
@@ -18,29 +19,6 @@ std::string Trimmed(const std::string& text) {
 }
 
 }  // namespace
-
-bool IsJsonNumber(absl::string_view text, bool integer) {
-  size_t at = 0;
-  const auto digits = [&] {
-    const size_t from = at;
-    while (at < text.size() && absl::ascii_isdigit(static_cast<unsigned char>(text[at]))) ++at;
-    return at - from;
-  };
-  if (at < text.size() && text[at] == '-') ++at;
-  const size_t first = at;
-  const size_t whole = digits();
-  if (whole == 0 || (whole > 1 && text[first] == '0')) return false;
-  if (!integer && at < text.size() && text[at] == '.') {
-    ++at;
-    if (digits() == 0) return false;
-  }
-  if (!integer && at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
-    ++at;
-    if (at < text.size() && (text[at] == '-' || text[at] == '+')) ++at;
-    if (digits() == 0) return false;
-  }
-  return at == text.size();
-}
 
 const std::string* Metadata::Find(absl::string_view name) const {
   const auto found = spec_.metadata.find(std::string(name));

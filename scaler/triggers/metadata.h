@@ -60,7 +60,4 @@ class Metadata {
   std::vector<std::string> problems_;
 };
 
-// Whether `text` is a number as JSON writes it; `integer`: without fraction and exponent.
-bool IsJsonNumber(absl::string_view text, bool integer);
-
 }  // namespace flyball::scaler

@@ -6,7 +6,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "scaler/inputs/fields.h"
 #include "scaler/math/reconcile.h"
 #include "scaler/vectors/world.h"
 
@@ -47,10 +46,17 @@ AutoscalerStatus Stored(AutoscalerStatus status) {
 
 // The autoscaler with its spec replaced; already admitted, so only defaults are applied.
 std::optional<Autoscaler> WithSpec(const Scenario& scenario, const Node& spec) {
-  Node document = MapNode();
-  document.members.push_back({"apiVersion", TextNode("autoscaling/v2")});
-  document.members.push_back({"kind", TextNode("HorizontalPodAutoscaler")});
-  document.members.push_back({"metadata", ObjectOf(scenario.autoscaler, "metadata")});
+  Node document;
+  document.kind = Node::Kind::kMap;
+  Node text;
+  text.kind = Node::Kind::kString;
+  text.text = "autoscaling/v2";
+  document.members.push_back({"apiVersion", text});
+  text.text = "HorizontalPodAutoscaler";
+  document.members.push_back({"kind", text});
+  if (const Node* metadata = scenario.autoscaler.Find("metadata")) {
+    document.members.push_back({"metadata", *metadata});
+  }
   document.members.push_back({"spec", spec});
   AdmitOptions options = scenario.admit;
   options.skip_admission = true;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "scaler/math/decision.h"
-#include "scaler/spec/hpa_parser.h"
+#include "scaler/spec/hpa/admission.h"
 #include "scaler/vectors/scenario.h"
 
 namespace flyball::scaler {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "scaler/spec/metric_status_json.h"
+#include "scaler/spec/v2_json.h"
 
 namespace flyball::scaler {
 namespace {

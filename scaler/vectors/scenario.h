@@ -18,7 +18,7 @@
 #include "scaler/math/pods.h"
 #include "scaler/math/readings.h"
 #include "scaler/spec/document.h"
-#include "scaler/spec/hpa_parser.h"
+#include "scaler/spec/hpa/admission.h"
 
 namespace flyball::scaler {
 

@@ -7,8 +7,8 @@
 #include "kube/client/api_client.h"
 #include "kube/objects/quantity.h"
 #include "scaler/math/conditions.h"
-#include "scaler/spec/metric_status_json.h"
-#include "scaler/spec/own_parser.h"
+#include "scaler/spec/own_spec.h"
+#include "scaler/spec/v2_json.h"
 
 namespace flyball::scaler {
 namespace {

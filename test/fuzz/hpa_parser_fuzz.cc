@@ -1,4 +1,4 @@
-// links: scaler_spec
+// links: scaler_spec_hpa
 //
 // Admission of any bytes: never more than it was given, and what was accepted is accepted again
 // from its own canonical form, unchanged.
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "scaler/spec/hpa_parser.h"
+#include "scaler/spec/hpa/admission.h"
 
 namespace {
 

@@ -1,11 +1,11 @@
-// links: scaler_spec
+// links: scaler_spec_own
 //
 // Our own kind from any bytes: what is accepted keeps every bound that the loop relies on.
 #include <cstdint>
 #include <cstdlib>
 #include <set>
 
-#include "scaler/spec/own_parser.h"
+#include "scaler/spec/own/parser.h"
 
 namespace {
 

@@ -1,30 +1,29 @@
-#include "scaler/spec/hpa_parser.h"
+#include "scaler/spec/hpa/admission.h"
 
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "scaler/spec/canonical.h"
-#include "scaler/spec/hpa.h"
-#include "scaler/spec/hpa_read.h"
+#include "base/status_macros.h"
+#include "scaler/spec/decode.h"
+#include "scaler/spec/hpa/v1.h"
+#include "scaler/spec/v2.h"
+#include "scaler/spec/v2_json.h"
 #include "scaler/spec/validation.h"
 
 namespace flyball::scaler {
 namespace {
 
-const Shape kTypeMetaShape{.fields = {{"kind", &kStringShape}, {"apiVersion", &kStringShape}}};
-
-absl::StatusOr<Hpa> Decode(const Node& document) {
+absl::StatusOr<Hpa> DecodeHpa(const Node& document) {
+  TypeMeta type;
   // The server finds out what it was sent before it decodes it, and there without regard to case.
-  absl::StatusOr<Node> meta = Conform(document, kTypeMetaShape, KeyMatch::kIgnoreCase);
-  if (!meta.ok()) return meta.status();
-  const absl::string_view kind = meta->FindText("kind");
-  const absl::string_view version = meta->FindText("apiVersion");
-  if (kind.empty()) return absl::InvalidArgumentError("field `kind` is missing");
+  RETURN_IF_ERROR(Decode(document, KeyMatch::kIgnoreCase, type, kTypeMetaFields));
+  const std::string& version = type.api_version;
+  if (type.kind.empty()) return absl::InvalidArgumentError("field `kind` is missing");
   if (version.empty()) return absl::InvalidArgumentError("field `apiVersion` is missing");
-  if (kind != "HorizontalPodAutoscaler") {
+  if (type.kind != "HorizontalPodAutoscaler") {
     return absl::InvalidArgumentError(
-        absl::StrCat("expected kind HorizontalPodAutoscaler, got ", kind));
+        absl::StrCat("expected kind HorizontalPodAutoscaler, got ", type.kind));
   }
   if (version == "autoscaling/v1") return DecodeV1(document);
   if (version == "autoscaling/v2") {
@@ -56,7 +55,7 @@ void DropGatedFields(const FeatureGates& gates, Hpa& hpa) {
 
 AdmissionResult Admit(const Node& document, const AdmitOptions& options) {
   AdmissionResult result;
-  absl::StatusOr<Hpa> hpa = Decode(document);
+  absl::StatusOr<Hpa> hpa = DecodeHpa(document);
   if (!hpa.ok()) {
     result.decode_error = std::string(hpa.status().message());
     return result;
@@ -79,16 +78,11 @@ AdmissionResult Admit(const Node& document, const AdmitOptions& options) {
 }
 
 AdmissionResult Admit(absl::string_view json_or_yaml, const AdmitOptions& options) {
-  absl::StatusOr<std::vector<Node>> documents =
-      ParseDocuments(json_or_yaml, {.max_nodes = 100'000});
+  const absl::StatusOr<Node> document = ParseOneObject(json_or_yaml);
+  if (document.ok()) return Admit(*document, options);
   AdmissionResult result;
-  if (!documents.ok()) {
-    result.decode_error = std::string(documents.status().message());
-  } else if (documents->size() != 1) {
-    result.decode_error = absl::StrCat("expected one object, got ", documents->size());
-  }
-  if (!result.decode_error.empty()) return result;
-  return Admit(documents->front(), options);
+  result.decode_error = std::string(document.status().message());
+  return result;
 }
 
 }  // namespace flyball::scaler

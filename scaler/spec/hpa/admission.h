@@ -13,14 +13,11 @@
 // Limits:   64 MiB, 100,000 values, depth 100.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "absl/strings/string_view.h"
-#include "scaler/spec/autoscaler.h"
 #include "scaler/spec/document.h"
-#include "scaler/spec/field_error.h"
+#include "scaler/spec/parsed.h"
 
 namespace flyball::scaler {
 
@@ -37,16 +34,8 @@ struct AdmitOptions {
   bool skip_admission = false;
 };
 
-struct AdmissionResult {
-  std::string decode_error;        // not empty: the body is no such object; nothing else is set
-  std::vector<FieldError> errors;  // sorted by field, type, detail; empty: accepted
-
-  // What a controller would see. Also set when there are errors, so that they can be explained; not
-  // to be acted on then.
-  std::optional<Autoscaler> autoscaler;
+struct AdmissionResult : ParsedAutoscaler {
   std::string canonical_spec_json;  // the v2 spec
-
-  bool ok() const { return decode_error.empty() && errors.empty(); }
 };
 
 AdmissionResult Admit(absl::string_view json_or_yaml, const AdmitOptions& options = {});

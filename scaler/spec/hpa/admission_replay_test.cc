@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_split.h"
-#include "scaler/spec/hpa_parser.h"
+#include "scaler/spec/hpa/admission.h"
 
 namespace flyball::scaler {
 namespace {

@@ -1,4 +1,4 @@
-#include "scaler/spec/hpa_parser.h"
+#include "scaler/spec/hpa/admission.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,22 +1,21 @@
-#include "scaler/spec/own_parser.h"
+#include "scaler/spec/own/parser.h"
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "scaler/spec/hpa.h"
-#include "scaler/spec/hpa_read.h"
-#include "scaler/spec/shape.h"
+#include "kube/objects/label_syntax.h"
+#include "scaler/spec/decode.h"
+#include "scaler/spec/v2.h"
 #include "scaler/spec/validation.h"
 
 namespace flyball::scaler {
 namespace {
-
-using Type = Shape::Type;
 
 constexpr size_t kMaxMetrics = 64;
 constexpr size_t kMaxPolicies = 32;
@@ -29,40 +28,65 @@ constexpr absl::Duration kMinInterval = absl::Milliseconds(200);
 constexpr absl::Duration kMaxInterval = absl::Hours(1);
 constexpr absl::Duration kMaxCooldown = absl::Hours(8760);
 
-const Shape kCadenceShape{
-    .fields = {{"interval", &kStringShape, true}, {"onSample", &kBoolShape, true}}};
-const Shape kSecretRefShape{
-    .fields = {{"parameter", &kStringShape}, {"name", &kStringShape}, {"key", &kStringShape}}};
-const Shape kSecretRefsShape{.type = Type::kList, .item = &kSecretRefShape};
-const Shape kTriggerShape{.fields = {{"type", &kStringShape},
-                                     {"name", &kStringShape},
-                                     {"metadata", &kStringMapShape},
-                                     {"metricType", &kStringShape},
-                                     {"authenticationSecretRefs", &kSecretRefsShape}}};
-const Shape kTriggersShape{.type = Type::kList, .item = &kTriggerShape};
-const Shape kFallbackShape{
-    .fields = {{"failureThreshold", &kInt32Shape, true}, {"replicas", &kInt32Shape, true}}};
-const Shape kOwnSpecShape{.fields = {{"cadence", &kCadenceShape, true},
-                                     {"mode", &kStringShape, true},
-                                     {"triggers", &kTriggersShape},
-                                     {"fallback", &kFallbackShape, true},
-                                     {"cooldownPeriod", &kAnyShape, true},
-                                     {"paused", &kBoolShape, true}}};
-const Shape kOwnMetaShape{.fields = {{"creationTimestamp", &kTimeShape, true}}};
-const Shape kOwnStatusShape{.fields = {{"lastActiveTime", &kTimeShape, true}}};
-const Shape kOwnShape{.fields = {{"kind", &kStringShape},
-                                 {"apiVersion", &kStringShape},
-                                 {"metadata", &kOwnMetaShape},
-                                 {"spec", &kOwnSpecShape},
-                                 {"status", &kOwnStatusShape}}};
+// An object as it is written, without what an HPA has too.
+struct WrittenCadence {
+  std::optional<std::string> interval;
+  bool on_sample = false;
+};
+struct WrittenSecret {
+  std::string parameter;
+  TriggerSpec::SecretKey key;
+};
+struct WrittenTrigger {
+  TriggerSpec spec;  // but for its secrets
+  std::vector<WrittenSecret> secrets;
+};
+struct Written {
+  TypeMeta type;
+  std::optional<absl::Time> created;
+  std::optional<absl::Time> last_active;
+  std::optional<WrittenCadence> cadence;
+  std::optional<std::string> mode;
+  std::vector<WrittenTrigger> triggers;
+  std::optional<Fallback> fallback;
+  std::optional<Node> cooldown;
+  bool paused = false;
+};
+
+constexpr auto kTriggerFields = [](auto& field, WrittenTrigger& to) {
+  field("type", to.spec.type);
+  field("name", to.spec.name);
+  field("metadata", to.spec.metadata);
+  field("metricType", to.spec.metric_type);
+  field("authenticationSecretRefs", to.secrets, [](auto& field, WrittenSecret& to) {
+    field("parameter", to.parameter);
+    field("name", to.key.secret);
+    field("key", to.key.key);
+  });
+};
+constexpr auto kSpecFields = [](auto& field, Written& to) {
+  field("cadence", to.cadence, [](auto& field, WrittenCadence& to) {
+    field("interval", to.interval);
+    field.OrElse("onSample", to.on_sample, false);
+  });
+  field("mode", to.mode);
+  field("triggers", to.triggers, kTriggerFields);
+  field("fallback", to.fallback, [](auto& field, Fallback& to) {
+    field.OrElse("failureThreshold", to.after_failures, Fallback().after_failures);
+    field("replicas", to.replicas);
+  });
+  field("cooldownPeriod", to.cooldown);
+  field.OrElse("paused", to.paused, false);
+};
+constexpr auto kObjectFields = [](auto& field, Written& to) {
+  kTypeMetaFields(field, to.type);
+  field("metadata", to, [](auto& field, Written& to) { field("creationTimestamp", to.created); });
+  field("spec", to, kSpecFields);
+  field("status", to, [](auto& field, Written& to) { field("lastActiveTime", to.last_active); });
+};
 
 void CheckSize(const std::string& field, size_t size, size_t most, FieldErrors& errors) {
   if (size > most) errors.Invalid(field, absl::StrCat("must have at most ", most, " items"));
-}
-
-bool ReadBool(const Node& map, absl::string_view name) {
-  const Node* member = map.Find(name);
-  return member != nullptr && member->boolean;
 }
 
 // What both Go and CEL read as a duration, without sign and with units that a person would use:
@@ -90,16 +114,14 @@ std::optional<absl::Duration> ParseDurationText(absl::string_view text) {
   return duration;
 }
 
-void ReadCadence(const Node& spec, OwnSpec& own, FieldErrors& errors) {
-  const Node* cadence = spec.Find("cadence");
-  if (cadence == nullptr) return;
-  own.cadence.on_sample = ReadBool(*cadence, "onSample");
-  const Node* interval = cadence->Find("interval");
-  if ((interval != nullptr) == own.cadence.on_sample) {
+void ReadCadence(const std::optional<WrittenCadence>& written, OwnSpec& own, FieldErrors& errors) {
+  if (!written.has_value()) return;
+  own.cadence.on_sample = written->on_sample;
+  if (written->interval.has_value() == written->on_sample) {
     errors.Invalid("spec.cadence", "must have either an interval or onSample: true");
   }
-  if (interval == nullptr) return;
-  own.cadence.interval = ParseDurationText(interval->text);
+  if (!written->interval.has_value()) return;
+  own.cadence.interval = ParseDurationText(*written->interval);
   if (!own.cadence.interval.has_value()) {
     errors.Invalid("spec.cadence.interval", "must be a duration like 500ms or 1m30s");
   } else if (*own.cadence.interval < kMinInterval || *own.cadence.interval > kMaxInterval) {
@@ -107,39 +129,27 @@ void ReadCadence(const Node& spec, OwnSpec& own, FieldErrors& errors) {
   }
 }
 
-void ReadMode(const Node& spec, OwnSpec& own, FieldErrors& errors) {
-  if (spec.Find("mode") == nullptr) return;
-  const absl::string_view mode = spec.FindText("mode");
-  if (mode == "Shadow") {
-    own.mode = Mode::kShadow;
-  } else if (mode == "Advise") {
-    own.mode = Mode::kAdvise;
-  } else if (mode == "Act") {
-    own.mode = Mode::kAct;
-  } else {
+void ReadMode(const std::optional<std::string>& mode, OwnSpec& own, FieldErrors& errors) {
+  if (mode == "Shadow") own.mode = Mode::kShadow;
+  if (mode == "Advise") own.mode = Mode::kAdvise;
+  if (mode == "Act") own.mode = Mode::kAct;
+  if (mode.has_value() && !own.mode.has_value()) {
     errors.NotSupported("spec.mode", {"Act", "Advise", "Shadow"});
   }
 }
 
-void ReadFallback(const Node& spec, OwnSpec& own, FieldErrors& errors) {
-  const Node* fallback = spec.Find("fallback");
-  if (fallback == nullptr) return;
-  own.fallback.emplace();
-  if (const auto threshold = ReadOptionalInt32(*fallback, "failureThreshold")) {
-    own.fallback->after_failures = *threshold;
-    if (*threshold < 0) {
-      errors.Invalid("spec.fallback.failureThreshold", "must be greater than or equal to 0");
-    }
+void CheckFallback(const std::optional<Fallback>& fallback, FieldErrors& errors) {
+  if (!fallback.has_value()) return;
+  if (fallback->after_failures < 0) {
+    errors.Invalid("spec.fallback.failureThreshold", "must be greater than or equal to 0");
   }
-  own.fallback->replicas = ReadOptionalInt32(*fallback, "replicas");
-  if (own.fallback->replicas.value_or(0) < 0) {
+  if (fallback->replicas.value_or(0) < 0) {
     errors.Invalid("spec.fallback.replicas", "must be greater than or equal to 0");
   }
 }
 
-void ReadCooldown(const Node& spec, OwnSpec& own, FieldErrors& errors) {
-  const Node* cooldown = spec.Find("cooldownPeriod");
-  if (cooldown == nullptr) return;
+void ReadCooldown(const std::optional<Node>& cooldown, OwnSpec& own, FieldErrors& errors) {
+  if (!cooldown.has_value()) return;
   std::optional<absl::Duration> duration;
   int64_t seconds = 0;
   if (cooldown->kind == Node::Kind::kString) {
@@ -162,35 +172,25 @@ bool IsSecretKey(absl::string_view key) {
   });
 }
 
-void ReadSecrets(const Node& trigger, const std::string& path, TriggerSpec& out,
+void ReadSecrets(std::vector<WrittenSecret>& secrets, const std::string& field, TriggerSpec& out,
                  FieldErrors& errors) {
-  const Node* list = trigger.Find("authenticationSecretRefs");
-  if (list == nullptr) return;
-  const std::string field = absl::StrCat(path, ".authenticationSecretRefs");
-  CheckSize(field, list->items.size(), kMaxSecrets, errors);
-  for (size_t i = 0; i < list->items.size(); ++i) {
-    const Node& item = list->items[i];
+  CheckSize(field, secrets.size(), kMaxSecrets, errors);
+  for (size_t i = 0; i < secrets.size(); ++i) {
+    auto& [parameter, key] = secrets[i];
     const std::string at = absl::StrCat(field, "[", i, "]");
-    const std::string parameter = ReadString(item, "parameter");
-    TriggerSpec::SecretKey ref{.secret = ReadString(item, "name"), .key = ReadString(item, "key")};
     if (parameter.empty()) errors.Required(at + ".parameter", "which parameter the secret is for");
-    for (const std::string& problem : SubdomainProblems(ref.secret)) {
-      errors.Invalid(at + ".name", problem);
-    }
-    if (!IsSecretKey(ref.key)) {
+    errors.Invalid(at + ".name", kube::SubdomainProblems(key.secret));
+    if (!IsSecretKey(key.key)) {
       errors.Invalid(at + ".key", "must be 1 to 253 letters, digits, '-', '_' or '.'");
     }
-    if (!out.secrets.emplace(parameter, std::move(ref)).second) {
+    if (!out.secrets.emplace(parameter, std::move(key)).second) {
       errors.Invalid(at + ".parameter", absl::StrCat("\"", parameter, "\" stands here twice"));
     }
   }
 }
 
-TriggerSpec ReadTrigger(const Node& trigger, const std::string& path, FieldErrors& errors) {
-  TriggerSpec out;
-  out.type = ReadString(trigger, "type");
-  out.name = ReadString(trigger, "name");
-  out.metric_type = ReadString(trigger, "metricType");
+TriggerSpec ReadTrigger(WrittenTrigger& written, const std::string& path, FieldErrors& errors) {
+  TriggerSpec out = std::move(written.spec);
   if (std::find(std::begin(kTriggerTypes), std::end(kTriggerTypes), out.type) ==
       std::end(kTriggerTypes)) {
     errors.NotSupported(path + ".type", {std::begin(kTriggerTypes), std::end(kTriggerTypes)});
@@ -199,22 +199,17 @@ TriggerSpec ReadTrigger(const Node& trigger, const std::string& path, FieldError
   if (!out.metric_type.empty() && out.metric_type != "AverageValue" && out.metric_type != "Value") {
     errors.NotSupported(path + ".metricType", {"AverageValue", "Value"});
   }
-  if (const Node* metadata = trigger.Find("metadata")) {
-    CheckSize(path + ".metadata", metadata->members.size(), kMaxMetadata, errors);
-    for (const auto& [key, value] : metadata->members) out.metadata[key] = value.text;
-  }
-  ReadSecrets(trigger, path, out, errors);
+  CheckSize(path + ".metadata", out.metadata.size(), kMaxMetadata, errors);
+  ReadSecrets(written.secrets, path + ".authenticationSecretRefs", out, errors);
   return out;
 }
 
-void ReadTriggers(const Node& spec, OwnSpec& own, FieldErrors& errors) {
-  const Node* triggers = spec.Find("triggers");
-  if (triggers == nullptr) return;
-  CheckSize("spec.triggers", triggers->items.size(), kMaxTriggers, errors);
+void ReadTriggers(std::vector<WrittenTrigger>& triggers, OwnSpec& own, FieldErrors& errors) {
+  CheckSize("spec.triggers", triggers.size(), kMaxTriggers, errors);
   std::set<std::string> names;
-  for (size_t i = 0; i < triggers->items.size(); ++i) {
+  for (size_t i = 0; i < triggers.size(); ++i) {
     const std::string path = absl::StrCat("spec.triggers[", i, "]");
-    own.triggers.push_back(ReadTrigger(triggers->items[i], path, errors));
+    own.triggers.push_back(ReadTrigger(triggers[i], path, errors));
     const std::string& name = own.triggers.back().name;
     if (!name.empty() && !names.insert(name).second) {
       errors.Invalid(path + ".name", absl::StrCat("\"", name, "\" names an earlier trigger"));
@@ -240,10 +235,10 @@ void CheckBeyondHpa(const Autoscaler& autoscaler, FieldErrors& errors) {
             kMaxPolicies, errors);
 }
 
-absl::Status CheckKind(const Node& object) {
-  for (const auto& [field, expected] :
-       {std::pair("kind", kOwnKind), std::pair("apiVersion", kOwnApiVersion)}) {
-    const absl::string_view got = object.FindText(field);
+absl::Status CheckType(const TypeMeta& type) {
+  for (const auto& [field, got, expected] :
+       {std::tuple("kind", type.kind, kOwnKind),
+        std::tuple("apiVersion", type.api_version, kOwnApiVersion)}) {
     if (got.empty()) {
       return absl::InvalidArgumentError(absl::StrCat("field `", field, "` is missing"));
     }
@@ -255,38 +250,37 @@ absl::Status CheckKind(const Node& object) {
   return absl::OkStatus();
 }
 
-OwnParseResult Undecodable(absl::string_view why) {
+// The fields of an HPA stand where they do in one; DecodeV2 reads them and leaves the others.
+absl::StatusOr<Hpa> Read(const Node& document, Written& written) {
+  RETURN_IF_ERROR(Decode(document, KeyMatch::kExact, written, kObjectFields));
+  RETURN_IF_ERROR(CheckType(written.type));
+  return DecodeV2(document);
+}
+
+OwnParseResult Undecodable(const absl::Status& why) {
   OwnParseResult result;
-  result.decode_error = std::string(why);
+  result.decode_error = std::string(why.message());
   return result;
 }
 
 }  // namespace
 
 OwnParseResult ParseOwnAutoscaler(const Node& document) {
-  const absl::StatusOr<Node> object = Conform(document, kOwnShape, KeyMatch::kExact);
-  if (!object.ok()) return Undecodable(object.status().message());
-  if (const absl::Status kind = CheckKind(*object); !kind.ok()) return Undecodable(kind.message());
-  // The fields of an HPA stand where they do in one; this reads them and leaves the others.
-  absl::StatusOr<Hpa> hpa = DecodeV2(document);
-  if (!hpa.ok()) return Undecodable(hpa.status().message());
+  Written written;
+  absl::StatusOr<Hpa> hpa = Read(document, written);
+  if (!hpa.ok()) return Undecodable(hpa.status());
 
   OwnParseResult result;
   FieldErrors errors;
-  if (const Node* spec = object->Find("spec")) {
-    ReadCadence(*spec, result.own, errors);
-    ReadMode(*spec, result.own, errors);
-    ReadTriggers(*spec, result.own, errors);
-    ReadFallback(*spec, result.own, errors);
-    ReadCooldown(*spec, result.own, errors);
-    result.own.paused = ReadBool(*spec, "paused");
-  }
-  if (const Node* meta = object->Find("metadata")) {
-    result.created = ReadTime(*meta, "creationTimestamp");
-  }
-  if (const Node* status = object->Find("status")) {
-    result.last_active = ReadTime(*status, "lastActiveTime");
-  }
+  ReadCadence(written.cadence, result.own, errors);
+  ReadMode(written.mode, result.own, errors);
+  ReadTriggers(written.triggers, result.own, errors);
+  CheckFallback(written.fallback, errors);
+  ReadCooldown(written.cooldown, result.own, errors);
+  result.own.fallback = written.fallback;
+  result.own.paused = written.paused;
+  result.created = written.created;
+  result.last_active = written.last_active;
   const bool has_triggers = !result.own.triggers.empty();
   ApplyV2Defaults(*hpa, has_triggers);
   ValidateHpa(*hpa,
@@ -301,13 +295,8 @@ OwnParseResult ParseOwnAutoscaler(const Node& document) {
 }
 
 OwnParseResult ParseOwnAutoscaler(absl::string_view json_or_yaml) {
-  const absl::StatusOr<std::vector<Node>> documents =
-      ParseDocuments(json_or_yaml, {.max_nodes = 100'000});
-  if (!documents.ok()) return Undecodable(documents.status().message());
-  if (documents->size() != 1) {
-    return Undecodable(absl::StrCat("expected one object, got ", documents->size()));
-  }
-  return ParseOwnAutoscaler(documents->front());
+  const absl::StatusOr<Node> document = ParseOneObject(json_or_yaml);
+  return document.ok() ? ParseOwnAutoscaler(*document) : Undecodable(document.status());
 }
 
 }  // namespace flyball::scaler

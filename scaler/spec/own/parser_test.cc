@@ -1,4 +1,4 @@
-#include "scaler/spec/own_parser.h"
+#include "scaler/spec/own/parser.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

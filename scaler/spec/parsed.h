@@ -1,0 +1,36 @@
+// What came of parsing an autoscaler, of whatever kind.
+//
+// Plain values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "scaler/spec/autoscaler.h"
+#include "scaler/spec/field_error.h"
+
+namespace flyball::scaler {
+
+struct ParsedAutoscaler {
+  std::string decode_error;        // not empty: this is no such object; nothing else is set
+  std::vector<FieldError> errors;  // sorted by field, type, detail; empty: accepted
+
+  // What a controller would see. Also set when there are errors, so that they can be explained; not
+  // to be acted on then.
+  std::optional<Autoscaler> autoscaler;
+
+  bool ok() const { return decode_error.empty() && errors.empty(); }
+
+  // Everything that is wrong, in one line.
+  std::string ErrorText() const {
+    if (!decode_error.empty()) return decode_error;
+    return absl::StrJoin(errors, "; ", [](std::string* out, const FieldError& error) {
+      absl::StrAppend(out, error.ToString());
+    });
+  }
+};
+
+}  // namespace flyball::scaler
