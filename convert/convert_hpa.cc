@@ -183,7 +183,8 @@ class Converter {
   // What our own kind refuses although an HPA does not.
   void Check(const Node& object, const Node& own) {
     bool added = false;
-    const scaler::OwnParseResult parsed = scaler::ParseOwnAutoscaler(WithNamespace(own, added));
+    const scaler::OwnParseResult parsed =
+        scaler::ParseOwnAutoscaler(WithNamespace(own, added), /*trigger_types=*/{});
     if (!parsed.decode_error.empty()) FailToDecode(object, parsed.decode_error);
     Fail(object, parsed.errors);
   }

@@ -31,7 +31,7 @@ TEST(ConvertHpasTest, WhatComesOutIsAccepted) {
   const auto documents = scaler::ParseDocuments(ReadData("autoscalers.yaml"));
   ASSERT_TRUE(documents.ok());
   ASSERT_EQ(documents->size(), 3u);
-  const scaler::OwnParseResult web = scaler::ParseOwnAutoscaler((*documents)[0]);
+  const scaler::OwnParseResult web = scaler::ParseOwnAutoscaler((*documents)[0], {});
   ASSERT_TRUE(web.ok()) << web.decode_error;
   ASSERT_EQ(web.autoscaler->metrics.size(), 3u);
   EXPECT_EQ(web.autoscaler->metrics[0].target.average_value->milli, 500);

@@ -11,6 +11,7 @@
 #include "scaler/inputs/pod_json.h"
 #include "scaler/spec/hpa/admission.h"
 #include "scaler/spec/own/parser.h"
+#include "scaler/triggers/types/trigger_types.h"
 
 namespace flyball::doctor {
 namespace {
@@ -32,7 +33,7 @@ Listed ReadHpa(absl::string_view json) {
 Listed ReadOwn(absl::string_view json) {
   Listed listed;
   listed.own = true;
-  scaler::OwnParseResult read = scaler::ParseOwnAutoscaler(json);
+  scaler::OwnParseResult read = scaler::ParseOwnAutoscaler(json, scaler::TriggerTypeNames());
   listed.error = read.ErrorText();
   if (read.autoscaler.has_value()) listed.spec = *std::move(read.autoscaler);
   listed.beyond = std::move(read.own);

@@ -17,7 +17,7 @@
 #include "kube/watch/object_watch.h"
 #include "scaler/loop/loop_wiring.h"
 #include "scaler/spec/own_spec.h"
-#include "scaler/triggers/clients.h"
+#include "scaler/triggers/parts/clients.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::scaler {

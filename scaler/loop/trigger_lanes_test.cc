@@ -16,8 +16,8 @@
 #include "adapter/worker_pool.h"
 #include "http/testing/fake_dns_server.h"
 #include "scaler/questions/lanes.h"
-#include "scaler/triggers/test_clients.h"
-#include "scaler/triggers/trigger.h"
+#include "scaler/triggers/parts/test_clients.h"
+#include "scaler/triggers/types/trigger_types.h"
 
 namespace flyball::scaler {
 namespace {

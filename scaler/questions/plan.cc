@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "scaler/triggers/types/trigger_types.h"
 
 namespace flyball::scaler {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "scaler/stores/autoscaler_store.h"
-#include "scaler/triggers/clients.h"
+#include "scaler/triggers/parts/clients.h"
 
 namespace flyball::scaler {
 namespace {

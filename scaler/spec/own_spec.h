@@ -31,11 +31,7 @@ struct Cadence {
   bool on_sample = false;                  // as soon as a reading changes
 };
 
-// The types of triggers there are.
-inline constexpr absl::string_view kTriggerTypes[] = {
-    "cron", "external", "external-push", "kubernetes-workload", "metrics-api", "prometheus"};
-
-// A trigger as it is written. Its type says what the metadata mean (triggers/trigger.h).
+// A trigger as it is written. Its type says what the metadata mean (triggers/types).
 struct TriggerSpec {
   std::string type;  // "cron", "prometheus", …
   std::string name;  // "" or unique

@@ -10,6 +10,7 @@
 #include "scaler/spec/document.h"
 #include "scaler/spec/hpa/admission.h"
 #include "scaler/spec/own/parser.h"
+#include "scaler/triggers/types/trigger_types.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::scaler {
@@ -33,7 +34,7 @@ void ReadHpa(const Node& document, Managed& managed) {
 }
 
 void ReadOwn(const Node& document, Managed& managed) {
-  OwnParseResult parsed = ParseOwnAutoscaler(document);
+  OwnParseResult parsed = ParseOwnAutoscaler(document, TriggerTypeNames());
   managed.refused = parsed.ErrorText();
   managed.own = std::move(parsed.own);
   managed.last_active = parsed.last_active;

@@ -9,7 +9,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "scaler/triggers/secrets.h"
+#include "scaler/triggers/parts/secrets.h"
 
 namespace flyball::scaler {
 namespace {

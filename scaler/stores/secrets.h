@@ -2,7 +2,7 @@
 //
 // Who may create an autoscaler decides which Secrets of its namespace are read and where they are
 // sent. Two marks on a Secret limit that: the label kTriggerSecretLabel, without which it is not
-// used at all where the operator says so, and the annotation kAllowedHosts (triggers/secrets.h).
+// used at all where the operator says so, and the annotation kAllowedHosts (parts/secrets.h).
 #pragma once
 
 #include "absl/status/statusor.h"

@@ -8,7 +8,7 @@
 #include "nlohmann/json.hpp"
 #include "scaler/spec/own_spec.h"
 #include "scaler/testing/judge.h"
-#include "scaler/triggers/clients.h"
+#include "scaler/triggers/parts/clients.h"
 
 namespace flyball::scaler {
 namespace {

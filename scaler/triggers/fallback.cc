@@ -2,7 +2,6 @@
 
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
-#include "scaler/triggers/metric_value.h"
 
 namespace flyball::scaler {
 

@@ -26,6 +26,9 @@
 
 namespace flyball::scaler {
 
+// The largest amount that is known, as of all readings (steps/guard.h).
+inline constexpr int64_t kMaxMetricMilli = 9'000'000'000'000'000'000;
+
 // One External metric of a trigger.
 struct TriggerMetric {
   std::string name;                                    // "s0-cron-Etc-UTC-08xxx-018xxx"
@@ -90,10 +93,5 @@ struct TriggerContext {
   // asks a server is ever read.
   std::shared_ptr<TriggerClients> clients;
 };
-
-// Errors: one kInvalidArgument tells everything that is wrong with the spec, each after its field:
-// `triggers[1].metadata.timezone: unknown time zone "Mars/Base"`.
-absl::StatusOr<std::unique_ptr<Trigger>> MakeTrigger(const TriggerSpec& spec,
-                                                     const TriggerContext& context);
 
 }  // namespace flyball::scaler

@@ -1,4 +1,4 @@
-// links: scaler_triggers
+// links: scaler_trigger_parts
 //
 // `selector`, a line end, then a page: a number or a reason; the same page again behind a comment
 // gives the same.
@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "scaler/triggers/exposition.h"
+#include "scaler/triggers/parts/exposition.h"
 
 namespace {
 

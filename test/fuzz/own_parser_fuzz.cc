@@ -18,7 +18,7 @@ void Require(bool holds) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using flyball::scaler::OwnParseResult;
   const absl::string_view body(reinterpret_cast<const char*>(data), size);
-  const OwnParseResult got = flyball::scaler::ParseOwnAutoscaler(body);
+  const OwnParseResult got = flyball::scaler::ParseOwnAutoscaler(body, {"cron", "prometheus"});
   Require(got.decode_error.empty() == got.autoscaler.has_value());
   for (const auto& error : got.errors) Require(!error.type.empty() && !error.field.empty());
   Require(got.own.cooldown >= absl::ZeroDuration() && got.own.cooldown <= absl::Hours(8760));

@@ -1,4 +1,4 @@
-// links: scaler_triggers
+// links: scaler_trigger_types
 //
 // Metadata of any bytes (`type`, then lines `key=value`): a trigger is made, with metrics that an
 // HPA could have, or the message says which one it is.
@@ -7,7 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
-#include "scaler/triggers/trigger.h"
+#include "scaler/triggers/types/trigger_types.h"
 
 namespace {
 

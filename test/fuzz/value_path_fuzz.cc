@@ -1,4 +1,4 @@
-// links: scaler_triggers
+// links: scaler_trigger_parts
 //
 // `path`, a line end, then a document: a number or a reason, for JSON and YAML alike, and of JSON
 // the same whether it was read piece by piece or whole.
@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "absl/strings/str_split.h"
-#include "scaler/triggers/value_path.h"
+#include "scaler/triggers/parts/value_path.h"
 
 namespace {
 

@@ -189,11 +189,11 @@ void ReadSecrets(std::vector<WrittenSecret>& secrets, const std::string& field, 
   }
 }
 
-TriggerSpec ReadTrigger(WrittenTrigger& written, const std::string& path, FieldErrors& errors) {
+TriggerSpec ReadTrigger(WrittenTrigger& written, const std::vector<absl::string_view>& types,
+                        const std::string& path, FieldErrors& errors) {
   TriggerSpec out = std::move(written.spec);
-  if (std::find(std::begin(kTriggerTypes), std::end(kTriggerTypes), out.type) ==
-      std::end(kTriggerTypes)) {
-    errors.NotSupported(path + ".type", {std::begin(kTriggerTypes), std::end(kTriggerTypes)});
+  if (std::find(types.begin(), types.end(), out.type) == types.end()) {
+    errors.NotSupported(path + ".type", types);
   }
   if (out.name.size() > kMaxTriggerName) errors.TooLong(path + ".name", kMaxTriggerName);
   if (!out.metric_type.empty() && out.metric_type != "AverageValue" && out.metric_type != "Value") {
@@ -204,12 +204,13 @@ TriggerSpec ReadTrigger(WrittenTrigger& written, const std::string& path, FieldE
   return out;
 }
 
-void ReadTriggers(std::vector<WrittenTrigger>& triggers, OwnSpec& own, FieldErrors& errors) {
+void ReadTriggers(std::vector<WrittenTrigger>& triggers,
+                  const std::vector<absl::string_view>& types, OwnSpec& own, FieldErrors& errors) {
   CheckSize("spec.triggers", triggers.size(), kMaxTriggers, errors);
   std::set<std::string> names;
   for (size_t i = 0; i < triggers.size(); ++i) {
     const std::string path = absl::StrCat("spec.triggers[", i, "]");
-    own.triggers.push_back(ReadTrigger(triggers[i], path, errors));
+    own.triggers.push_back(ReadTrigger(triggers[i], types, path, errors));
     const std::string& name = own.triggers.back().name;
     if (!name.empty() && !names.insert(name).second) {
       errors.Invalid(path + ".name", absl::StrCat("\"", name, "\" names an earlier trigger"));
@@ -265,7 +266,8 @@ OwnParseResult Undecodable(const absl::Status& why) {
 
 }  // namespace
 
-OwnParseResult ParseOwnAutoscaler(const Node& document) {
+OwnParseResult ParseOwnAutoscaler(const Node& document,
+                                  const std::vector<absl::string_view>& trigger_types) {
   Written written;
   absl::StatusOr<Hpa> hpa = Read(document, written);
   if (!hpa.ok()) return Undecodable(hpa.status());
@@ -274,7 +276,7 @@ OwnParseResult ParseOwnAutoscaler(const Node& document) {
   FieldErrors errors;
   ReadCadence(written.cadence, result.own, errors);
   ReadMode(written.mode, result.own, errors);
-  ReadTriggers(written.triggers, result.own, errors);
+  ReadTriggers(written.triggers, trigger_types, result.own, errors);
   CheckFallback(written.fallback, errors);
   ReadCooldown(written.cooldown, result.own, errors);
   result.own.fallback = written.fallback;
@@ -294,9 +296,11 @@ OwnParseResult ParseOwnAutoscaler(const Node& document) {
   return result;
 }
 
-OwnParseResult ParseOwnAutoscaler(absl::string_view json_or_yaml) {
+OwnParseResult ParseOwnAutoscaler(absl::string_view json_or_yaml,
+                                  const std::vector<absl::string_view>& trigger_types) {
   const absl::StatusOr<Node> document = ParseOneObject(json_or_yaml);
-  return document.ok() ? ParseOwnAutoscaler(*document) : Undecodable(document.status());
+  return document.ok() ? ParseOwnAutoscaler(*document, trigger_types)
+                       : Undecodable(document.status());
 }
 
 }  // namespace flyball::scaler

@@ -3,8 +3,8 @@
 //
 // Pure; safe on any thread. The part of the spec that an HPA has goes through an HPA's defaults and
 // validation (v2.h, validation.h) with the tolerance gate on, with three exceptions: with triggers,
-// minReplicas may be 0 and metrics may be empty, and a metric selector has to compile. MakeTrigger
-// reads the metadata of a trigger (triggers/trigger.h), not this parser. The custom resource
+// minReplicas may be 0 and metrics may be empty, and a metric selector has to compile. The metadata
+// of a trigger are its type's affair (triggers/types), not this parser's. The custom resource
 // definition (charts/flyball/files/crds) refuses the same as far as CEL can say it: tests run both
 // over test/data/own_kind_cases.yaml.
 //
@@ -16,6 +16,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -31,7 +32,10 @@ struct OwnParseResult : ParsedAutoscaler {
   std::optional<absl::Time> last_active;  // status.lastActiveTime
 };
 
-OwnParseResult ParseOwnAutoscaler(absl::string_view json_or_yaml);
-OwnParseResult ParseOwnAutoscaler(const Node& document);
+// `trigger_types` are the types of triggers that there are.
+OwnParseResult ParseOwnAutoscaler(absl::string_view json_or_yaml,
+                                  const std::vector<absl::string_view>& trigger_types);
+OwnParseResult ParseOwnAutoscaler(const Node& document,
+                                  const std::vector<absl::string_view>& trigger_types);
 
 }  // namespace flyball::scaler

@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "scaler/triggers/types/trigger_types.h"
 
 namespace flyball::scaler {
 namespace {
@@ -16,6 +17,11 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+
+template <typename Document>
+OwnParseResult Parse(const Document& document) {
+  return ParseOwnAutoscaler(document, TriggerTypeNames());
+}
 
 std::string Own(absl::string_view spec) {
   return absl::StrCat(R"(
@@ -30,7 +36,7 @@ spec:
 }
 
 TEST(ParseOwnAutoscalerTest, WithoutTriggersItIsAnHpa) {
-  const OwnParseResult got = ParseOwnAutoscaler(Own(""));
+  const OwnParseResult got = Parse(Own(""));
   ASSERT_TRUE(got.ok());
   EXPECT_EQ(got.autoscaler->ns, "prod");
   EXPECT_EQ(got.autoscaler->min_replicas, 1);
@@ -43,7 +49,7 @@ TEST(ParseOwnAutoscalerTest, WithoutTriggersItIsAnHpa) {
 }
 
 TEST(ParseOwnAutoscalerTest, EveryFieldIsRead) {
-  const OwnParseResult got = ParseOwnAutoscaler(Own(R"(  minReplicas: 0
+  const OwnParseResult got = Parse(Own(R"(  minReplicas: 0
   cadence: {interval: 1m30.5s}
   mode: Act
   paused: true
@@ -81,13 +87,13 @@ status: {lastActiveTime: "2026-03-02T00:00:00Z", currentReplicas: 3}
 }
 
 TEST(ParseOwnAutoscalerTest, AllErrorsComeAtOnceSortedByField) {
-  const OwnParseResult got = ParseOwnAutoscaler(Own(R"(  minReplicas: 12
+  const OwnParseResult got = Parse(Own(R"(  minReplicas: 12
   cadence: {interval: 100ms}
   mode: off
   metrics: [{type: Pods, pods: {metric: {name: rps}, target: {type: AverageValue, averageValue: 0}}}]
 )"));
   EXPECT_THAT(got.decode_error, HasSubstr("spec.mode: expected a string, got the bool false"));
-  const OwnParseResult quoted = ParseOwnAutoscaler(Own(R"(  minReplicas: 12
+  const OwnParseResult quoted = Parse(Own(R"(  minReplicas: 12
   cadence: {interval: 100ms}
   mode: "off"
   metrics: [{type: Pods, pods: {metric: {name: rps}, target: {type: AverageValue, averageValue: 0}}}]
@@ -103,11 +109,10 @@ TEST(ParseOwnAutoscalerTest, AllErrorsComeAtOnceSortedByField) {
 }
 
 TEST(ParseOwnAutoscalerTest, OtherKindsAreNamed) {
-  EXPECT_EQ(ParseOwnAutoscaler("kind: Autoscaler").decode_error, "field `apiVersion` is missing");
-  EXPECT_EQ(
-      ParseOwnAutoscaler("apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler").decode_error,
-      "expected kind Autoscaler, got HorizontalPodAutoscaler");
-  EXPECT_EQ(ParseOwnAutoscaler("").decode_error, "expected one object, got 0");
+  EXPECT_EQ(Parse("kind: Autoscaler").decode_error, "field `apiVersion` is missing");
+  EXPECT_EQ(Parse("apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler").decode_error,
+            "expected kind Autoscaler, got HorizontalPodAutoscaler");
+  EXPECT_EQ(Parse("").decode_error, "expected one object, got 0");
 }
 
 // The table that the custom resource definition is tested with too (test/e2e/own_kind_test.py).
@@ -136,7 +141,7 @@ Node Object(const Node& row) {
 class OwnKindCaseTest : public testing::TestWithParam<Node> {};
 
 TEST_P(OwnKindCaseTest, IsJudgedAsStated) {
-  const OwnParseResult got = ParseOwnAutoscaler(Object(GetParam()));
+  const OwnParseResult got = Parse(Object(GetParam()));
   const absl::string_view field = GetParam().FindText("refused");
   std::vector<std::string> errors = {got.decode_error};
   for (const FieldError& error : got.errors) errors.push_back(error.ToString());

@@ -1,0 +1,156 @@
+#include "scaler/triggers/parts/clients.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "http/client/resolve.h"
+
+namespace flyball::scaler {
+namespace {
+
+// Of one client: as many calls as one namespace makes of a server at once.
+constexpr int kMostIdle = 8;
+
+// Who is in use stays, so that Shutdown reaches it. Uses begin under the lock.
+bool InUse(const std::shared_ptr<http::HttpTransport>& client) { return client.use_count() > 1; }
+
+// Equal for equal options only; holds credentials, so it never leaves this file.
+std::string KeyOf(const http::TransportOptions& options) {
+  std::string key = options.insecure_skip_verify ? "1" : "0";
+  const auto add = [&key](absl::string_view part) {
+    absl::StrAppend(&key, part.size(), ":", part);
+  };
+  for (const std::string* part :
+       {&options.url, &options.ca_data, &options.client_cert_data, &options.client_key_data,
+        &options.token, &options.username, &options.password, &options.server_name}) {
+    add(*part);
+  }
+  for (const auto& [name, value] : options.headers) {
+    add(name);
+    add(value);
+  }
+  return key;
+}
+
+}  // namespace
+
+TriggerClients::TriggerClients(Clock& clock, TriggerClientOptions options)
+    : clock_(clock),
+      addresses_(std::make_shared<const http::AddressRules>(std::move(options.addresses))),
+      dns_(std::move(options.dns)) {}
+
+absl::StatusOr<std::shared_ptr<http::HttpTransport>> TriggerClients::Http(
+    absl::string_view ns, const http::TransportOptions& options) {
+  const std::string key = KeyOf(options);
+  const MonotonicTime now = clock_.MonotonicNow();
+  {
+    absl::MutexLock lock(&mutex_);
+    ForgetUnused(now);
+    if (const auto known = http_.find(key); known != http_.end()) {
+      known->second.used = now;
+      return known->second.client;
+    }
+  }
+  http::TransportOptions own = options;
+  own.leave_origin = false;
+  own.addresses = addresses_;
+  own.dns = dns_;
+  own.max_idle_connections = kMostIdle;
+  ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> made,
+                   http::MakeHttpTransport(std::move(own), clock_));
+  absl::MutexLock lock(&mutex_);
+  Kept& kept = http_[key];
+  if (kept.client == nullptr) {  // else another thread was faster
+    MakeRoom(ns);
+    kept = {.client = std::move(made), .ns = std::string(ns), .used = now};
+    if (stop_.IsSet()) kept.client->Shutdown();
+  }
+  return kept.client;
+}
+
+absl::Status TriggerClients::Hinted(const absl::Status& status) {
+  if (!absl::IsPermissionDenied(status)) return status;
+  return absl::PermissionDeniedError(absl::StrCat(
+      status.message(), ", which triggers may not ask (--scaler-trigger-allow-addresses)"));
+}
+
+void TriggerClients::ForgetUnused(MonotonicTime now) {
+  if (now < next_look_) return;
+  next_look_ = now + kUnusedFor / 4;
+  std::erase_if(http_, [now](const auto& entry) {
+    return !InUse(entry.second.client) && now - entry.second.used >= kUnusedFor;
+  });
+}
+
+void TriggerClients::MakeRoom(absl::string_view ns) {
+  size_t of_namespace = 0;
+  auto oldest = http_.end();
+  for (auto it = http_.begin(); it != http_.end(); ++it) {
+    if (it->second.ns != ns) continue;
+    ++of_namespace;
+    if (InUse(it->second.client)) continue;
+    if (oldest == http_.end() || it->second.used < oldest->second.used) oldest = it;
+  }
+  if (of_namespace >= kMostOfOneNamespace && oldest != http_.end()) http_.erase(oldest);
+}
+
+void TriggerClients::Shutdown() {
+  stop_.Set();
+  std::vector<std::shared_ptr<http::HttpTransport>> http;
+  std::vector<std::shared_ptr<ExternalScaler>> external;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& [key, kept] : http_) http.push_back(kept.client);
+    for (const auto& [address, client] : external_) {
+      if (auto used = client.lock()) external.push_back(std::move(used));
+    }
+  }
+  for (const auto& client : http) client->Shutdown();
+  for (const auto& client : external) client->Shutdown();
+}
+
+size_t TriggerClients::kept() const {
+  absl::MutexLock lock(&mutex_);
+  return http_.size();
+}
+
+// Those of one family: gRPC takes no others together. The one that is to be tried first counts.
+absl::Status TriggerClients::FindEndpoints(ExternalAddress& address, absl::Duration timeout) const {
+  ASSIGN_OR_RETURN(
+      const std::vector<http::Endpoint> found,
+      http::Resolve(
+          address.host, address.port, dns_,
+          {.deadline = clock_.MonotonicNow() + timeout, .stop = &stop_, .clock = clock_}));
+  absl::Status refused;
+  std::optional<bool> v4;
+  for (const http::Endpoint& endpoint : found) {
+    const absl::Status allowed = addresses_->Check(endpoint.address);
+    refused.Update(allowed);
+    if (!allowed.ok() || v4.value_or(endpoint.address.v4) != endpoint.address.v4) continue;
+    v4 = endpoint.address.v4;
+    address.endpoints.push_back(endpoint.ToString());
+  }
+  if (address.endpoints.empty()) return Hinted(refused);
+  std::sort(address.endpoints.begin(), address.endpoints.end());  // equal ones share a client
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<ExternalScaler>> TriggerClients::External(ExternalAddress address,
+                                                                         absl::Duration timeout) {
+  RETURN_IF_ERROR(FindEndpoints(address, timeout));
+  absl::MutexLock lock(&mutex_);
+  std::erase_if(external_, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<ExternalScaler>& place = external_[address];
+  if (auto known = place.lock()) return known;
+  // Does not connect yet.
+  ASSIGN_OR_RETURN(std::shared_ptr<ExternalScaler> made, MakeExternalScaler(address));
+  place = made;
+  if (stop_.IsSet()) made->Shutdown();
+  return made;
+}
+
+}  // namespace flyball::scaler

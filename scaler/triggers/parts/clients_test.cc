@@ -1,0 +1,95 @@
+#include "scaler/triggers/parts/clients.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace flyball::scaler {
+namespace {
+
+using testing::HasSubstr;
+
+class TriggerClientsTest : public testing::Test {
+ protected:
+  std::shared_ptr<http::HttpTransport> Http(const std::string& ns, const std::string& host,
+                                            const std::string& token = "") {
+    http::TransportOptions options;
+    options.url = absl::StrCat("http://", host);
+    options.token = token;
+    auto client = clients_.Http(ns, options);
+    EXPECT_TRUE(client.ok()) << client.status();
+    return *std::move(client);
+  }
+
+  SimulatedClock clock_{absl::FromUnixSeconds(1'800'000'000)};
+  TriggerClients clients_{clock_};
+};
+
+TEST_F(TriggerClientsTest, EqualServersAndCredentialsAreOneClient) {
+  const auto one = Http("a", "s:80", "t");
+  EXPECT_EQ(Http("a", "s:80", "t"), one);
+  EXPECT_EQ(Http("b", "s:80", "t"), one);
+  EXPECT_NE(Http("a", "s:81", "t"), one);
+  EXPECT_NE(Http("a", "s:80", "changed"), one);
+}
+
+TEST_F(TriggerClientsTest, AClientIsKeptBetweenReadingsAndForgottenAfterwards) {
+  const void* first = Http("a", "s:80").get();
+  clock_.Advance(TriggerClients::kUnusedFor / 2);
+  EXPECT_EQ(Http("a", "s:80").get(), first);
+  (void)Http("a", "s:80", "changed");
+  EXPECT_EQ(clients_.kept(), 2u);
+  // The first one's credentials are no longer in use.
+  for (int i = 0; i < 3; ++i) {
+    clock_.Advance(TriggerClients::kUnusedFor / 2);
+    (void)Http("a", "s:80", "changed");
+  }
+  EXPECT_EQ(clients_.kept(), 1u);
+}
+
+TEST_F(TriggerClientsTest, OneNamespaceKeepsNoMoreThanItsShare) {
+  const void* other = Http("calm", "calm:80").get();
+  for (int i = 0; i < 1000; ++i) {
+    clock_.Advance(absl::Milliseconds(1));
+    (void)Http("busy", absl::StrCat("s-", i, ":80"));
+  }
+  EXPECT_EQ(clients_.kept(), TriggerClients::kMostOfOneNamespace + 1);
+  EXPECT_EQ(Http("calm", "calm:80").get(), other);
+  // The last ones used are those that are kept.
+  const size_t before = clients_.kept();
+  (void)Http("busy", "s-999:80");
+  EXPECT_EQ(clients_.kept(), before);
+}
+
+TEST_F(TriggerClientsTest, WhoIsAskedNowIsNotForgotten) {
+  const auto asked = Http("busy", "asked:80");
+  for (int i = 0; i < 100; ++i) (void)Http("busy", absl::StrCat("s-", i, ":80"));
+  clock_.Advance(10 * TriggerClients::kUnusedFor);
+  EXPECT_EQ(Http("busy", "asked:80"), asked);
+}
+
+TEST_F(TriggerClientsTest, NothingIsAskedAfterTheEnd) {
+  const auto before = Http("a", "127.0.0.1:1");
+  clients_.Shutdown();
+  for (const auto& client : {before, Http("a", "127.0.0.1:2")}) {
+    EXPECT_EQ(client->Do({}).status().code(), absl::StatusCode::kCancelled);
+  }
+}
+
+TEST_F(TriggerClientsTest, SpecialAddressesAreRefused) {
+  const absl::Status http = Http("a", "169.254.169.254")->Do({}).status();
+  EXPECT_EQ(http.code(), absl::StatusCode::kPermissionDenied);
+  ExternalAddress address;
+  address.address = "[fe80::1]:80";
+  address.host = "fe80::1";
+  address.port = 80;
+  const absl::Status external = clients_.External(address, absl::Seconds(1)).status();
+  EXPECT_EQ(external.code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_THAT(std::string(external.message()),
+              HasSubstr("fe80::1 is a link-local address, which triggers may not ask "
+                        "(--scaler-trigger-allow-addresses)"));
+}
+
+}  // namespace
+}  // namespace flyball::scaler

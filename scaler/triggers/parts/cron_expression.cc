@@ -1,0 +1,215 @@
+#include "scaler/triggers/parts/cron_expression.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "absl/types/span.h"
+#include "base/status_macros.h"
+
+namespace flyball::scaler {
+namespace {
+
+constexpr int kMaxDaysBack = 8 * 366;  // from one 29 February to the next across 2100
+
+constexpr absl::string_view kMonths[] = {"jan", "feb", "mar", "apr", "may", "jun",
+                                         "jul", "aug", "sep", "oct", "nov", "dec"};
+constexpr absl::string_view kWeekdays[] = {"sun", "mon", "tue", "wed", "thu", "fri", "sat"};
+
+struct FieldRule {
+  absl::string_view name;
+  int min;
+  int max;
+  absl::Span<const absl::string_view> names;  // the first one is `min`
+};
+
+const FieldRule kFields[] = {{"minute", 0, 59, {}},
+                             {"hour", 0, 23, {}},
+                             {"day of month", 1, 31, {}},
+                             {"month", 1, 12, kMonths},
+                             {"day of week", 0, 6, kWeekdays}};
+
+bool IsStar(absl::string_view text) { return text == "*" || text == "?"; }
+
+absl::Status Wrong(const FieldRule& rule, absl::string_view part, absl::string_view why) {
+  return absl::InvalidArgumentError(absl::StrCat(rule.name, " \"", part, "\": ", why));
+}
+
+absl::StatusOr<int> ParseNumber(absl::string_view text, const FieldRule& rule,
+                                absl::string_view part) {
+  const std::string lower = absl::AsciiStrToLower(text);
+  const auto name = std::find(rule.names.begin(), rule.names.end(), lower);
+  if (name != rule.names.end()) return rule.min + static_cast<int>(name - rule.names.begin());
+  int number = 0;
+  const bool digits = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return absl::ascii_isdigit(static_cast<unsigned char>(c));
+  });
+  if (!digits || !absl::SimpleAtoi(text, &number)) {
+    return Wrong(rule, part,
+                 rule.names.empty() ? "expected a number" : "expected a number or a name");
+  }
+  return number;
+}
+
+struct Range {
+  uint64_t bits = 0;
+  bool any = false;  // a star without a step
+};
+
+absl::StatusOr<Range> ParseRange(absl::string_view part, const FieldRule& rule) {
+  const std::vector<absl::string_view> range_and_step = absl::StrSplit(part, '/');
+  const std::vector<absl::string_view> ends = absl::StrSplit(range_and_step[0], '-');
+  Range out;
+  int low = rule.min;
+  int high = rule.max;
+  if (IsStar(ends[0])) {
+    out.any = true;
+  } else {
+    if (ends.size() > 2) return Wrong(rule, part, "more than one `-`");
+    ASSIGN_OR_RETURN(low, ParseNumber(ends[0], rule, part));
+    high = low;
+    if (ends.size() == 2) {
+      ASSIGN_OR_RETURN(high, ParseNumber(ends[1], rule, part));
+    }
+  }
+  int step = 1;
+  if (range_and_step.size() > 2) return Wrong(rule, part, "more than one `/`");
+  if (range_and_step.size() == 2) {
+    ASSIGN_OR_RETURN(step, ParseNumber(range_and_step[1], {rule.name, 0, 0, {}}, part));
+    if (step == 0) return Wrong(rule, part, "a step of 0");
+    if (ends.size() == 1) high = rule.max;  // `5/15` is `5-max/15`
+    if (step > 1) out.any = false;
+  }
+  if (low < rule.min || high > rule.max) {
+    return Wrong(rule, part, absl::StrCat("expected ", rule.min, " to ", rule.max));
+  }
+  if (low > high) return Wrong(rule, part, "begins after its end");
+  for (int i = low; i <= high; i += std::min(step, rule.max + 1)) out.bits |= uint64_t{1} << i;
+  return out;
+}
+
+absl::StatusOr<Range> ParseField(absl::string_view field, const FieldRule& rule) {
+  Range out;
+  for (const absl::string_view part : absl::StrSplit(field, ',', absl::SkipEmpty())) {
+    ASSIGN_OR_RETURN(const Range range, ParseRange(part, rule));
+    out.bits |= range.bits;
+    out.any |= range.any;
+  }
+  return out;
+}
+
+bool Has(uint64_t bits, int64_t number) { return ((bits >> number) & 1) != 0; }
+
+}  // namespace
+
+absl::StatusOr<absl::TimeZone> LoadZone(absl::string_view name) {
+  // The library would also open files by their path, and take the machine's own zone by name.
+  const bool is_name = !name.empty() && name.size() <= 100 && name[0] != '/' &&
+                       name != "localtime" && name != "Local" &&
+                       std::all_of(name.begin(), name.end(), [](char c) {
+                         return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+                                absl::StrContains("/_+-", absl::string_view(&c, 1));
+                       });
+  absl::TimeZone zone;
+  if (!is_name || !absl::LoadTimeZone(name, &zone)) {
+    return absl::InvalidArgumentError(absl::StrCat("unknown time zone \"", name, "\""));
+  }
+  return zone;
+}
+
+absl::StatusOr<CronExpression> CronExpression::Parse(absl::string_view text) {
+  CronExpression out;
+  absl::string_view rest = text;
+  if (absl::ConsumePrefix(&rest, "CRON_TZ=") || absl::ConsumePrefix(&rest, "TZ=")) {
+    const std::pair<absl::string_view, absl::string_view> split =
+        absl::StrSplit(rest, absl::MaxSplits(' ', 1));
+    ASSIGN_OR_RETURN(out.zone_, LoadZone(split.first));
+    rest = split.second;
+  }
+  const std::vector<absl::string_view> fields =
+      absl::StrSplit(rest, absl::ByAnyChar(" \t\n\v\f\r"), absl::SkipEmpty());
+  if (fields.size() != std::size(kFields)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected 5 fields (minute hour day month weekday), got ", fields.size()));
+  }
+  Range ranges[std::size(kFields)];
+  for (size_t i = 0; i < fields.size(); ++i) {
+    ASSIGN_OR_RETURN(ranges[i], ParseField(fields[i], kFields[i]));
+  }
+  out.minutes_ = ranges[0].bits;
+  out.hours_ = ranges[1].bits;
+  out.days_ = ranges[2].bits;
+  out.months_ = ranges[3].bits;
+  out.weekdays_ = ranges[4].bits;
+  out.any_day_ = ranges[2].any;
+  out.any_weekday_ = ranges[4].any;
+  out.any_hour_ = IsStar(fields[1].substr(0, 1));
+  if (!out.IsEverTrue()) return absl::InvalidArgumentError("no time ever matches");
+  return out;
+}
+
+bool CronExpression::DayMatches(absl::CivilDay day) const {
+  if (!Has(months_, day.month())) return false;
+  const bool by_day = Has(days_, day.day());
+  const bool by_weekday = Has(weekdays_, (static_cast<int>(absl::GetWeekday(day)) + 1) % 7);
+  return any_day_ || any_weekday_ ? by_day && by_weekday : by_day || by_weekday;
+}
+
+bool CronExpression::IsEverTrue() const {
+  if (minutes_ == 0 || hours_ == 0) return false;
+  // Four years have every day of the year, each weekday of every month, and a 29 February.
+  const absl::CivilDay first(2000, 1, 1);
+  for (int i = 0; i < 4 * 366; ++i) {
+    if (DayMatches(first + i)) return true;
+  }
+  return false;
+}
+
+std::optional<absl::Time> CronExpression::LatestFireOn(absl::CivilDay day, absl::Time now,
+                                                       const absl::TimeZone& zone) const {
+  std::optional<absl::Time> latest;
+  const auto consider = [&](absl::Time at) {
+    if (at <= now && (!latest.has_value() || at > *latest)) latest = at;
+  };
+  for (int minute = 24 * 60 - 1; minute >= 0; --minute) {
+    if (!Has(hours_, minute / 60) || !Has(minutes_, minute % 60)) continue;
+    const absl::CivilSecond civil(day.year(), day.month(), day.day(), minute / 60, minute % 60);
+    const absl::TimeZone::TimeInfo info = zone.At(civil);
+    switch (info.kind) {
+      case absl::TimeZone::TimeInfo::UNIQUE:
+        consider(info.pre);
+        if (latest.has_value()) return latest;  // what is earlier in the day is earlier in time
+        break;
+      case absl::TimeZone::TimeInfo::SKIPPED:
+        if (!any_hour_) consider(info.trans);
+        break;
+      case absl::TimeZone::TimeInfo::REPEATED:
+        consider(info.pre);
+        if (any_hour_) consider(info.post);
+        break;
+    }
+  }
+  return latest;
+}
+
+std::optional<absl::Time> CronExpression::LatestFire(absl::Time now,
+                                                     const absl::TimeZone& zone) const {
+  const absl::TimeZone& used = zone_.has_value() ? *zone_ : zone;
+  // A day ahead: clocks that go back at midnight show tomorrow's first minutes before today's last.
+  const absl::CivilDay last = absl::ToCivilDay(now, used) + 1;
+  for (int back = 0; back <= kMaxDaysBack; ++back) {
+    const absl::CivilDay day = last - back;
+    if (!DayMatches(day)) continue;
+    if (const auto fire = LatestFireOn(day, now, used)) return fire;
+  }
+  return std::nullopt;
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,136 @@
+#include "scaler/triggers/parts/exposition.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "base/status_macros.h"
+
+namespace flyball::scaler {
+namespace {
+
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+bool IsNameChar(char c) {
+  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':';
+}
+
+void SkipBlanks(absl::string_view& text) {
+  while (!text.empty() && (text[0] == ' ' || text[0] == '\t')) text.remove_prefix(1);
+}
+
+// A name at the front of `text`, "" if there is none.
+absl::string_view TakeName(absl::string_view& text) {
+  const auto end = std::find_if_not(text.begin(), text.end(), IsNameChar);
+  const absl::string_view name = text.substr(0, static_cast<size_t>(end - text.begin()));
+  text.remove_prefix(name.size());
+  return name;
+}
+
+// What stands between quotes, the first of which is gone.
+absl::StatusOr<std::string> TakeQuoted(absl::string_view& text) {
+  std::string out;
+  while (!text.empty()) {
+    const char c = text[0];
+    text.remove_prefix(1);
+    if (c == '"') return out;
+    if (c != '\\') {
+      out += c;
+      continue;
+    }
+    if (text.empty()) break;
+    out += text[0] == 'n' ? '\n' : text[0];
+    text.remove_prefix(1);
+  }
+  return absl::InvalidArgumentError("a label's value does not end");
+}
+
+// `{a="b",…}`, the brace being gone.
+absl::StatusOr<Labels> TakeLabels(absl::string_view& text) {
+  Labels out;
+  for (;;) {
+    SkipBlanks(text);
+    if (absl::ConsumePrefix(&text, "}")) return out;
+    const absl::string_view name = TakeName(text);
+    SkipBlanks(text);
+    if (name.empty() || !absl::ConsumePrefix(&text, "=")) {
+      return absl::InvalidArgumentError("expected label=\"value\"");
+    }
+    SkipBlanks(text);
+    if (!absl::ConsumePrefix(&text, "\"")) {
+      return absl::InvalidArgumentError("expected label=\"value\"");
+    }
+    ASSIGN_OR_RETURN(std::string value, TakeQuoted(text));
+    out.emplace_back(std::string(name), std::move(value));
+    SkipBlanks(text);
+    if (!absl::ConsumePrefix(&text, ",") && (text.empty() || text[0] != '}')) {
+      return absl::InvalidArgumentError("expected `,` or `}` after a label");
+    }
+  }
+}
+
+absl::StatusOr<double> TakeValue(absl::string_view text) {
+  SkipBlanks(text);
+  const absl::string_view number = text.substr(0, text.find_first_of(" \t"));
+  double value = 0;
+  if (number.empty() || !absl::SimpleAtod(number, &value)) {
+    return absl::InvalidArgumentError("expected a number as the value");
+  }
+  return value;
+}
+
+// What follows the name of a sample.
+absl::StatusOr<double> TakeSample(absl::string_view text, Labels& labels) {
+  SkipBlanks(text);
+  if (absl::ConsumePrefix(&text, "{")) {
+    ASSIGN_OR_RETURN(labels, TakeLabels(text));
+  }
+  return TakeValue(text);
+}
+
+bool Fits(const SampleSelector& selector, const Labels& labels) {
+  return std::all_of(selector.labels.begin(), selector.labels.end(), [&](const auto& wanted) {
+    return std::find(labels.begin(), labels.end(), wanted) != labels.end();
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<SampleSelector> SampleSelector::Parse(absl::string_view text) {
+  absl::string_view rest = absl::StripAsciiWhitespace(text);
+  SampleSelector out;
+  out.name = std::string(TakeName(rest));
+  if (out.name.empty() || absl::ascii_isdigit(static_cast<unsigned char>(out.name[0]))) {
+    return absl::InvalidArgumentError("expected a metric like name{label=\"value\"}");
+  }
+  SkipBlanks(rest);
+  if (absl::ConsumePrefix(&rest, "{")) {
+    ASSIGN_OR_RETURN(out.labels, TakeLabels(rest));
+  }
+  if (!absl::StripAsciiWhitespace(rest).empty()) {
+    return absl::InvalidArgumentError("something follows the metric");
+  }
+  return out;
+}
+
+absl::StatusOr<double> FindSample(absl::string_view page, const SampleSelector& selector) {
+  for (size_t number = 1; !page.empty(); ++number) {
+    const size_t end = page.find('\n');
+    absl::string_view line = absl::StripSuffix(page.substr(0, end), "\r");
+    page.remove_prefix(end == absl::string_view::npos ? page.size() : end + 1);
+    SkipBlanks(line);
+    if (TakeName(line) != selector.name) continue;
+    Labels labels;
+    absl::StatusOr<double> value = TakeSample(line, labels);
+    if (!value.ok()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("line ", number, ": ", value.status().message()));
+    }
+    if (Fits(selector, labels)) return value;
+  }
+  return absl::NotFoundError(absl::StrCat("no sample fits ", selector.name));
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,69 @@
+#include "scaler/triggers/parts/exposition.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+
+namespace flyball::scaler {
+namespace {
+
+using testing::HasSubstr;
+
+absl::StatusOr<double> Find(absl::string_view page, absl::string_view selector) {
+  const auto parsed = SampleSelector::Parse(selector);
+  if (!parsed.ok()) return parsed.status();
+  return FindSample(page, *parsed);
+}
+
+constexpr char kPage[] =
+    "# HELP depth {not} a sample\n"
+    "# TYPE depth gauge\n"
+    "depth_total 99\r\n"
+    "depth{queue=\"a\"} 1\r\n"
+    "depth{queue=\"b\", path=\"C:\\\\x \\\"y\\\"\\n\" ,} 2 1700000000000\n"
+    "  depth \t3\n"
+    "broken{\n"
+    "ratio +Inf\n"
+    "count 1e3";
+
+TEST(FindSampleTest, TheFirstThatFits) {
+  EXPECT_EQ(*Find(kPage, "depth"), 1);
+  EXPECT_EQ(*Find(kPage, "depth{queue=\"b\"}"), 2);
+  EXPECT_EQ(*Find(kPage, R"(depth{path="C:\\x \"y\"\n"})"), 2);
+  EXPECT_EQ(*Find(kPage, "depth_total"), 99);
+  EXPECT_EQ(*Find(kPage, "count"), 1000);  // the last line needs no end
+  EXPECT_TRUE(std::isinf(*Find(kPage, "ratio")));
+}
+
+TEST(FindSampleTest, LinesOfOthersDoNotMatter) {
+  EXPECT_EQ(Find(kPage, "depth{queue=\"c\"}").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(Find(kPage, "dept").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(Find("", "depth").status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(FindSampleTest, AMalformedLineIsNamed) {
+  for (const char* line :
+       {"m", "m{", "m{a}", "m{a=1} 1", "m{a=\"1} 1", "m{a=\"1\" b=\"2\"} 1", "m x", "m {a=\"1\\"}) {
+    const auto got = Find(absl::StrCat("# x\n", line, "\n"), "m");
+    EXPECT_EQ(got.status().code(), absl::StatusCode::kFailedPrecondition) << line;
+    EXPECT_THAT(std::string(got.status().message()), HasSubstr("line 2: ")) << line;
+  }
+}
+
+TEST(SampleSelectorTest, OnlyEqualityIsTaken) {
+  for (const char* bad : {"", "{a=\"b\"}", "1x", "m{a!=\"b\"}", "m{a=~\"b\"}", "m{a=\"b\"} > 1",
+                          "m{a=\"b\"", "sum(m)"}) {
+    EXPECT_EQ(SampleSelector::Parse(bad).status().code(), absl::StatusCode::kInvalidArgument)
+        << bad;
+  }
+  const auto good = SampleSelector::Parse(" m { a = \"b\" , } ");
+  ASSERT_TRUE(good.ok()) << good.status();
+  EXPECT_EQ(good->name, "m");
+  EXPECT_EQ(good->labels.size(), 1u);
+}
+
+}  // namespace
+}  // namespace flyball::scaler

@@ -1,0 +1,106 @@
+// A server that a trigger asks with GET: its address, TLS, credentials and headers, as metadata and
+// Secrets give them.
+//
+// Thread-safe once made. Secrets are read at each call, so that a change of one counts at once;
+// they never stand in an error.
+//
+// Source:  KEDA 2.20 HTTP authentication block.
+// Differs: oauth and `custom` values from metadata are refused; proxies are not used; an answer
+//          beyond kMaxAnswerBytes is an error.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "http/client/transport.h"
+#include "http/client/url.h"
+#include "scaler/triggers/parts/clients.h"
+#include "scaler/triggers/parts/metadata.h"
+#include "scaler/triggers/parts/secrets.h"
+#include "scaler/triggers/parts/trigger_plan.h"
+
+namespace flyball::scaler {
+
+using QueryPairs = std::vector<std::pair<std::string, std::string>>;
+
+// What every type that asks an HTTP server has beside its own keys.
+inline constexpr MetadataKey kHttpKeys[] = {
+    {"authModes", KeyKind::kText, "",
+     "how the server is told who asks: `apiKey`, `basic`, `bearer`, `custom` or `tls`, several "
+     "with commas between them"},
+    {"authMode", KeyKind::kText, "", "the same under its older name"},
+    {"bearerToken", KeyKind::kSecret, "", "of mode `bearer`; `token` is its older name"},
+    {"username", KeyKind::kSecret, "", "of mode `basic`"},
+    {"password", KeyKind::kSecret, "", "of mode `basic`"},
+    {"apiKey", KeyKind::kSecret, "", "of mode `apiKey`"},
+    {"apiKey", KeyKind::kText, "", "of mode `apiKey`, where it is no secret"},
+    {"method", KeyKind::kOneOf, "header", "of mode `apiKey`: as what the key is sent",
+     "header, query"},
+    {"keyParamName", KeyKind::kText, "",
+     "of mode `apiKey`: its name there; `X-API-KEY` or `api_key` when absent"},
+    {"customAuthHeader", KeyKind::kSecret, "", "of mode `custom`: the header"},
+    {"customAuthValue", KeyKind::kSecret, "", "of mode `custom`: its value"},
+    {"ca", KeyKind::kSecret, "", "the authorities (PEM) by which the server is verified"},
+    {"cert", KeyKind::kSecret, "", "of mode `tls`: the certificate (PEM)"},
+    {"key", KeyKind::kSecret, "", "of mode `tls`: its key (PEM)"},
+    {"unsafeSsl", KeyKind::kBool, "false",
+     "the server is not verified, unless a `ca` or a `cert` is given"},
+    {"timeout", KeyKind::kDuration, "3s", "how long an answer may take"},
+};
+
+class HttpSource {
+ public:
+  static constexpr size_t kMaxAnswerBytes = 1 << 20;
+
+  // What may be said of an answer that is not the one expected: "status 403 (text/html)".
+  static std::string Describe(const http::HttpAnswer& answer);
+
+  // Reads the URL of `url_field`, unsafeSsl, timeout, authModes and what these need. Problems are
+  // noted in plan.metadata.
+  static std::unique_ptr<HttpSource> Make(const TriggerPlan& plan, absl::string_view url_field);
+
+  // GET of the URL's path + `path`, with the URL's own query and then `query`.
+  //   any status is a value; errors as http::HttpTransport::Do, and kFailedPrecondition for a
+  //   Secret that cannot be read. Redirects are followed within the origin alone.
+  absl::StatusOr<http::HttpAnswer> Get(absl::string_view path, const QueryPairs& query,
+                                       absl::Duration timeout);
+
+  // Headers that are added to each call. They never carry credentials: those come from Secrets.
+  void set_headers(http::HeaderList headers) { headers_ = std::move(headers); }
+
+  // "https://host:port"
+  const std::string& origin() const { return origin_; }
+
+ private:
+  struct ApiKey {
+    bool in_query = false;
+    std::string name;
+  };
+
+  HttpSource() = default;
+  http::Url ReadUrl(const TriggerPlan& plan, absl::string_view field);
+  void ReadAuth(const TriggerPlan& plan);
+  absl::StatusOr<http::TransportOptions> Options(QueryPairs& query) const;
+
+  std::string ns_;
+  std::string server_;  // scheme://[user:password@]host:port
+  std::string origin_;  // the same without user and password
+  std::string path_;    // "" or begins with a slash
+  std::string query_;   // of the URL, encoded
+  bool unsafe_ssl_ = false;
+  absl::Duration timeout_;
+  http::HeaderList headers_;
+  std::set<std::string> modes_;
+  ApiKey api_key_;
+  std::string plain_api_key_;  // from metadata
+  std::unique_ptr<const Secrets> secrets_;
+  std::shared_ptr<TriggerClients> clients_;
+};
+
+}  // namespace flyball::scaler

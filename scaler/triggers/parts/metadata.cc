@@ -1,0 +1,169 @@
+#include "scaler/triggers/parts/metadata.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "scaler/spec/document.h"
+#include "scaler/triggers/parts/metric_value.h"
+
+namespace flyball::scaler {
+namespace {
+
+bool ParseNumber(absl::string_view text, double& to) {
+  return IsJsonNumber(text) && absl::SimpleAtod(text, &to) && std::isfinite(to);
+}
+
+bool ParseInteger(absl::string_view text, int64_t& to) {
+  return IsJsonNumber(text, /*integer=*/true) && absl::SimpleAtoi(text, &to);
+}
+
+bool ParseBool(absl::string_view text, bool& to) {
+  static constexpr absl::string_view kYes[] = {"1", "t", "T", "TRUE", "true", "True"};
+  static constexpr absl::string_view kNo[] = {"0", "f", "F", "FALSE", "false", "False"};
+  to = std::find(std::begin(kYes), std::end(kYes), text) != std::end(kYes);
+  return to || std::find(std::begin(kNo), std::end(kNo), text) != std::end(kNo);
+}
+
+bool ParseDuration(absl::string_view text, absl::Duration& to) {
+  int64_t milliseconds = 0;
+  if (!ParseInteger(text, milliseconds)) {
+    return absl::ParseDuration(text, &to) && to != absl::InfiniteDuration();
+  }
+  to = absl::Milliseconds(milliseconds);
+  return true;
+}
+
+}  // namespace
+
+const std::string* Metadata::Find(absl::string_view name) const {
+  const auto found = spec_.metadata.find(std::string(name));
+  if (found == spec_.metadata.end() || absl::StripAsciiWhitespace(found->second).empty()) {
+    return nullptr;
+  }
+  return &found->second;
+}
+
+const MetadataKey& Metadata::KeyOf(absl::string_view name, KeyKind kind) {
+  static constexpr MetadataKey kNone{"", KeyKind::kText, "", ""};
+  for (const absl::Span<const MetadataKey> keys : keys_) {
+    for (const MetadataKey& key : keys) {
+      if (key.name == name && key.kind == kind) return key;
+    }
+  }
+  Wrong(name, "is read otherwise than the table of types has it");  // which any test shows
+  return kNone;
+}
+
+const std::string* Metadata::FindOrNote(const MetadataKey& key) {
+  const std::string* text = Find(key.name);
+  if (text == nullptr && key.otherwise == kRequired) Wrong(key.name, "is required");
+  return text;
+}
+
+template <typename T, typename Parse>
+T Metadata::Value(absl::string_view name, KeyKind kind, absl::string_view expected,
+                  const Parse& parse) {
+  const MetadataKey& key = KeyOf(name, kind);
+  T otherwise{};
+  (void)parse(key.otherwise, otherwise);
+  const std::string* text = FindOrNote(key);
+  if (text == nullptr) return otherwise;
+  T value{};
+  if (parse(absl::StripAsciiWhitespace(*text), value)) return value;
+  Wrong(name, absl::StrCat("expected ", expected, ", got \"", *text, "\""));
+  return otherwise;
+}
+
+bool Metadata::Has(absl::string_view name) const { return Find(name) != nullptr; }
+
+void Metadata::Wrong(absl::string_view name, absl::string_view problem) {
+  problems_.push_back(absl::StrCat("triggers[", index_, "]", name.empty() ? "" : ".metadata.", name,
+                                   ": ", problem));
+}
+
+void Metadata::Refuse() {
+  for (const absl::Span<const MetadataKey> keys : keys_) {
+    for (const MetadataKey& key : keys) {
+      if (key.kind == KeyKind::kRefused && Has(key.name)) Wrong(key.name, key.says);
+    }
+  }
+}
+
+std::string Metadata::Text(absl::string_view name, KeyKind kind) {
+  const std::string* text = FindOrNote(KeyOf(name, kind));
+  return text == nullptr ? "" : *text;
+}
+
+double Metadata::Number(absl::string_view name) {
+  return Value<double>(name, KeyKind::kNumber, "a number", ParseNumber);
+}
+
+int64_t Metadata::Integer(absl::string_view name) {
+  return Value<int64_t>(name, KeyKind::kInteger, "a whole number", ParseInteger);
+}
+
+int64_t Metadata::Target(absl::string_view name) {
+  const size_t before = problems_.size();
+  const double number = Value<double>(name, KeyKind::kTarget, "a number", ParseNumber);
+  if (problems_.size() > before) return 0;
+  const absl::StatusOr<int64_t> milli = TargetMilli(number);
+  if (!milli.ok()) Wrong(name, milli.status().message());
+  return milli.value_or(0);
+}
+
+bool Metadata::Bool(absl::string_view name) {
+  return Value<bool>(name, KeyKind::kBool, "true or false", ParseBool);
+}
+
+absl::Duration Metadata::Duration(absl::string_view name) {
+  const size_t before = problems_.size();
+  const absl::Duration duration = Value<absl::Duration>(
+      name, KeyKind::kDuration, "a duration like 30s, or milliseconds", ParseDuration);
+  if (problems_.size() == before && duration <= absl::ZeroDuration()) {
+    Wrong(name, "must be greater than 0");
+  }
+  return duration;
+}
+
+std::string Metadata::OneOf(absl::string_view name) {
+  const absl::string_view words = KeyOf(name, KeyKind::kOneOf).words;
+  return Value<std::string>(name, KeyKind::kOneOf, absl::StrCat("one of ", words),
+                            [words](absl::string_view text, std::string& to) {
+                              to = std::string(text);
+                              const std::vector<absl::string_view> all =
+                                  absl::StrSplit(words, ", ");
+                              return std::find(all.begin(), all.end(), text) != all.end();
+                            });
+}
+std::vector<std::pair<std::string, std::string>> Metadata::Pairs(absl::string_view name) {
+  std::vector<std::pair<std::string, std::string>> out;
+  const std::string* text = FindOrNote(KeyOf(name, KeyKind::kPairs));
+  if (text == nullptr) return out;
+  for (const absl::string_view item : absl::StrSplit(*text, ',')) {
+    const std::vector<absl::string_view> sides = absl::StrSplit(item, '=');
+    const absl::string_view key = absl::StripAsciiWhitespace(sides[0]);
+    if (sides.size() != 2 || key.empty()) {
+      // Values may be secret.
+      Wrong(name, absl::StrCat("expected key=value,key=value; item ", out.size() + 1, " is none"));
+      return {};
+    }
+    out.emplace_back(std::string(key), std::string(absl::StripAsciiWhitespace(sides[1])));
+  }
+  return out;
+}
+
+TargetType Metadata::MetricType() const {
+  return spec_.metric_type == "Value" ? TargetType::kValue : TargetType::kAverageValue;
+}
+
+absl::Status Metadata::status() const {
+  if (problems_.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrJoin(problems_, "; "));
+}
+
+}  // namespace flyball::scaler

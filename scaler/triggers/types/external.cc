@@ -1,0 +1,254 @@
+// A server of KEDA's external scaler protocol, polled (external) or that also tells of activity
+// (external-push).
+//
+// Source:  KEDA 2.20 external scaler.
+// Differs: `…FromEnv` metadata are refused, since the target's environment is not read; a metric
+//          without a target above zero or without a value is unknown; streamed metric specs are not
+//          asked for.
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "base/status_macros.h"
+#include "http/client/url.h"
+#include "scaler/triggers/parts/clients.h"
+#include "scaler/triggers/parts/metric_value.h"
+#include "scaler/triggers/parts/secrets.h"
+#include "scaler/triggers/types/trigger_types.h"
+
+namespace flyball::scaler {
+namespace {
+
+constexpr MetadataKey kKeys[] = {
+    {"scalerAddress", KeyKind::kText, kRequired, "the server: `host:port`"},
+    {"enableTLS", KeyKind::kBool, "false",
+     "whether TLS is spoken; with a `caCert` or a `tlsClientCert` it is anyway"},
+    {"unsafeSsl", KeyKind::kBool, "false", "the server is not verified"},
+    {"caCert", KeyKind::kSecret, "", "the authorities (PEM) by which the server is verified"},
+    {"tlsClientCert", KeyKind::kSecret, "", "the client's certificate (PEM)"},
+    {"tlsClientKey", KeyKind::kSecret, "", "its key (PEM)"},
+};
+
+// Of the lookup of a name before the first reading.
+constexpr absl::Duration kSubscribeTimeout = absl::Seconds(5);
+constexpr size_t kMaxMetrics = 32;
+constexpr size_t kMaxMetricName = 253;
+
+struct ExternalOptions {
+  bool push = false;
+  size_t index = 0;
+  TargetType target_type = TargetType::kAverageValue;
+  ExternalAddress address = {};  // without what Secrets give
+  ScaledObject object;
+  std::shared_ptr<TriggerClients> clients;
+  std::unique_ptr<Secrets> secrets;
+};
+
+class ExternalTrigger : public Trigger {
+ public:
+  explicit ExternalTrigger(ExternalOptions options) : options_(std::move(options)) {}
+
+  absl::StatusOr<std::vector<TriggerMetric>> Metrics(absl::Duration timeout) override {
+    {
+      absl::MutexLock lock(&mutex_);
+      if (!known_.empty() && !ask_again_) return known_;
+    }
+    absl::StatusOr<std::vector<TriggerMetric>> asked = AskMetrics(timeout);
+    absl::MutexLock lock(&mutex_);
+    ask_again_ = !asked.ok();
+    if (asked.ok()) known_ = *asked;
+    if (known_.empty()) return Explained(asked.status());
+    return known_;  // after a failure the readings say what is wrong
+  }
+
+  std::string Server() const override { return options_.address.address; }
+
+  std::vector<TriggerReading> Read(absl::Time now, absl::Duration timeout) override {
+    const MonotonicTime deadline = Now() + timeout;
+    const absl::StatusOr<std::vector<TriggerMetric>> metrics = Metrics(timeout);
+    if (!metrics.ok()) return {Unknown(metrics.status(), now)};
+    std::vector<TriggerReading> readings(metrics->size());
+    const absl::Status status = ReadInto(*metrics, now, deadline, readings);
+    if (status.ok()) return readings;
+    {
+      absl::MutexLock lock(&mutex_);
+      ask_again_ = true;
+    }
+    std::fill(readings.begin(), readings.end(), Unknown(Explained(status), now));
+    return readings;
+  }
+
+  void Subscribe(const std::function<void()>& on_active) override {
+    if (!options_.push) return;
+    {
+      absl::MutexLock lock(&mutex_);
+      on_active_ = [this, on_active] {
+        pushed_ = true;
+        on_active();
+      };
+      client_ = nullptr;  // so that a stream is opened on it
+    }
+    (void)Client(kSubscribeTimeout);  // an error shows in the readings; each of them tries again
+  }
+
+ private:
+  MonotonicTime Now() const { return options_.clients->clock().MonotonicNow(); }
+
+  static TriggerReading Unknown(const absl::Status& status, absl::Time now) {
+    return {.error = std::string(status.message()), .time = now};
+  }
+
+  absl::Status Explained(const absl::Status& status) const {
+    return absl::Status(status.code(), absl::StrCat("external scaler ", options_.address.address,
+                                                    ": ", absl::StatusCodeToString(status.code()),
+                                                    ": ", status.message()));
+  }
+
+  // The client under the Secrets of this moment; where they changed, or the last call failed and
+  // the name now stands for another address, a stream goes over to it.
+  absl::StatusOr<std::shared_ptr<ExternalScaler>> Client(absl::Duration timeout) {
+    ExternalAddress address = options_.address;
+    ASSIGN_OR_RETURN(address.ca, options_.secrets->Read({"caCert"}));
+    ASSIGN_OR_RETURN(address.cert, options_.secrets->Read({"tlsClientCert"}));
+    ASSIGN_OR_RETURN(address.key, options_.secrets->Read({"tlsClientKey"}));
+    address.tls |= !address.ca.empty() || !address.cert.empty();
+    {
+      absl::MutexLock lock(&mutex_);
+      if (client_ != nullptr && !ask_again_ && address == address_) return client_;
+    }
+    ASSIGN_OR_RETURN(const std::shared_ptr<ExternalScaler> client,
+                     options_.clients->External(address, timeout));
+    std::unique_ptr<ActivityStream> old;  // ended outside the lock, as it waits for its callback
+    absl::MutexLock lock(&mutex_);
+    address_ = address;
+    if (client != client_) {
+      client_ = client;
+      old = std::move(stream_);
+      if (on_active_) stream_ = client->StreamIsActive(options_.object, on_active_);
+    }
+    return client;
+  }
+
+  absl::StatusOr<std::vector<TriggerMetric>> AskMetrics(absl::Duration timeout) {
+    const MonotonicTime deadline = Now() + timeout;
+    ASSIGN_OR_RETURN(const std::shared_ptr<ExternalScaler> client, Client(timeout));
+    ASSIGN_OR_RETURN(const std::vector<ExternalMetricTarget> specs,
+                     client->GetMetricSpec(options_.object, deadline - Now()));
+    if (specs.empty() || specs.size() > kMaxMetrics) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("it names ", specs.size(), " metrics, expected 1 to ", kMaxMetrics));
+    }
+    std::vector<TriggerMetric> out;
+    for (const ExternalMetricTarget& spec : specs) {
+      if (spec.name.empty() || spec.name.size() > kMaxMetricName) {
+        return absl::FailedPreconditionError("it gives a metric no name, or one that is too long");
+      }
+      const absl::StatusOr<int64_t> target = TargetMilli(spec.target);
+      if (!target.ok()) {
+        return absl::FailedPreconditionError(
+            absl::StrCat("its target for metric ", out.size() + 1, " ", target.status().message()));
+      }
+      out.push_back({.name = absl::StrCat("s", options_.index, "-", spec.name),
+                     .target_type = options_.target_type,
+                     .target_milli = *target});
+    }
+    return out;
+  }
+
+  absl::Status ReadInto(const std::vector<TriggerMetric>& metrics, absl::Time now,
+                        MonotonicTime deadline, std::vector<TriggerReading>& readings) {
+    const auto left = [this, deadline] { return deadline - Now(); };
+    ASSIGN_OR_RETURN(const std::shared_ptr<ExternalScaler> client, Client(left()));
+    for (size_t i = 0; i < metrics.size(); ++i) {
+      const std::string name = metrics[i].name.substr(metrics[i].name.find('-') + 1);
+      ASSIGN_OR_RETURN(const std::vector<double> values,
+                       client->GetMetrics(options_.object, name, left()));
+      if (values.empty()) {
+        return absl::FailedPreconditionError(absl::StrCat("it gives no value of metric ", i + 1));
+      }
+      double sum = 0;
+      for (const double value : values) sum += value;
+      ASSIGN_OR_RETURN(readings[i].value_milli, ValueMilli(sum));
+      readings[i].time = now;
+    }
+    ASSIGN_OR_RETURN(const bool active, client->IsActive(options_.object, left()));
+    // What was pushed counts once, although the server may not say it again.
+    const bool pushed = pushed_.exchange(false);
+    for (TriggerReading& reading : readings) reading.active = active || pushed;
+    return absl::OkStatus();
+  }
+
+  const ExternalOptions options_;
+  std::atomic<bool> pushed_{false};  // active, since the last reading
+  absl::Mutex mutex_;
+  std::shared_ptr<ExternalScaler> client_ ABSL_GUARDED_BY(mutex_);
+  ExternalAddress address_ ABSL_GUARDED_BY(mutex_);  // that client_ was made for
+  std::vector<TriggerMetric> known_ ABSL_GUARDED_BY(mutex_);
+  bool ask_again_ ABSL_GUARDED_BY(mutex_) = false;
+  std::function<void()> on_active_ ABSL_GUARDED_BY(mutex_);
+  // Last: it is ended first, before what its callback may reach.
+  std::unique_ptr<ActivityStream> stream_ ABSL_GUARDED_BY(mutex_);
+};
+
+// host:port, 443 where no port is said; `dns:///` before it changes nothing. gRPC knows more kinds
+// of addresses, sockets of this machine among them.
+void ReadAddress(Metadata& metadata, ExternalAddress& address) {
+  const std::string text = metadata.Text("scalerAddress");
+  if (text.empty()) return;
+  address.address = std::string(absl::StripPrefix(absl::StripAsciiWhitespace(text), "dns:///"));
+  const absl::StatusOr<http::Url> url = http::Url::Parse(absl::StrCat("https://", address.address));
+  if (!url.ok() || address.address.find_first_of("/?#@") != std::string::npos) {
+    return metadata.Wrong("scalerAddress", "expected host:port");
+  }
+  address.host = url->host;
+  address.port = static_cast<uint16_t>(url->port);
+}
+
+std::unique_ptr<Trigger> Make(const TriggerPlan& plan, bool push) {
+  Metadata& metadata = plan.metadata;
+  ExternalOptions options{.push = push,
+                          .index = plan.context.index,
+                          .target_type = metadata.MetricType(),
+                          .object = {.name = plan.context.autoscaler,
+                                     .ns = plan.context.ns,
+                                     .metadata = plan.spec.metadata},
+                          .clients = plan.context.clients,
+                          .secrets = nullptr};
+  ReadAddress(metadata, options.address);
+  options.secrets = std::make_unique<Secrets>(plan, options.address.host, options.address.port);
+  options.address.tls = metadata.Bool("enableTLS");
+  options.address.skip_verify = metadata.Bool("unsafeSsl");
+  if (options.secrets->Has("tlsClientCert") != options.secrets->Has("tlsClientKey")) {
+    metadata.Wrong("", "tlsClientCert and tlsClientKey go together");
+  }
+  for (const auto& [key, value] : plan.spec.metadata) {
+    if (absl::EndsWith(key, "FromEnv")) {
+      metadata.Wrong(key, "the target's environment is not read here; write the value");
+    }
+  }
+  return std::make_unique<ExternalTrigger>(std::move(options));
+}
+
+}  // namespace
+
+extern constinit const TriggerType kExternal{
+    .name = "external",
+    .says = "what an external scaler of KEDA says; other keys are handed to it",
+    .keys = {kKeys},
+    .make = [](const TriggerPlan& plan) { return Make(plan, false); }};
+extern constinit const TriggerType kExternalPush{
+    .name = "external-push",
+    .says =
+        "what an external scaler of KEDA says that also tells of activity by itself, which is "
+        "decided on at once",
+    .keys = {kKeys},
+    .make = [](const TriggerPlan& plan) { return Make(plan, true); }};
+
+}  // namespace flyball::scaler

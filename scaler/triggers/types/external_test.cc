@@ -1,0 +1,502 @@
+// The external triggers against a scaler in Python that speaks KEDA's protocol
+// (test/peers/external_scaler.py).
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <thread>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "absl/synchronization/notification.h"
+#include "http/testing/fake_dns_server.h"
+#include "scaler/triggers/parts/clients.h"
+#include "scaler/triggers/parts/test_clients.h"
+#include "scaler/triggers/types/trigger_types.h"
+
+extern char** environ;
+
+namespace flyball::scaler {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using Fields = std::map<std::string, std::string>;
+
+const absl::Time kNow = absl::FromUnixSeconds(1'800'000'000);
+
+// ---- the peer ----
+
+class Peer {
+ public:
+  explicit Peer(std::vector<std::string> arguments = {}) {
+    int in[2];
+    int out[2];
+    EXPECT_EQ(pipe2(in, O_CLOEXEC) | pipe2(out, O_CLOEXEC), 0);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, in[0], 0);
+    posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+    std::vector<std::string> words = {"/usr/bin/python3",
+                                      FLYBALL_SOURCE_DIR "/test/peers/external_scaler.py"};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    EXPECT_EQ(posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    close(in[0]);
+    close(out[1]);
+    in_ = in[1];
+    out_ = fdopen(out[0], "r");
+    const std::string first = Line();
+    absl::string_view port = first;
+    EXPECT_TRUE(absl::ConsumePrefix(&port, "port ") && absl::SimpleAtoi(port, &port_)) << first;
+  }
+  ~Peer() {
+    close(in_);
+    fclose(out_);
+    waitpid(pid_, nullptr, 0);
+  }
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+
+  // What it says to one command: `ok`, or what was asked for.
+  std::string Tell(std::string command) {
+    command += "\n";
+    EXPECT_EQ(write(in_, command.data(), command.size()), static_cast<ssize_t>(command.size()));
+    return Line();
+  }
+  void Do(std::string command) { EXPECT_EQ(Tell(std::move(command)), "ok"); }
+
+  std::string address() const { return absl::StrCat("127.0.0.1:", port_); }
+
+ private:
+  std::string Line() {
+    char line[4096] = "";
+    if (fgets(line, sizeof line, out_) == nullptr) return "";
+    return std::string(absl::StripSuffix(line, "\n"));
+  }
+
+  pid_t pid_ = 0;
+  int in_ = -1;
+  FILE* out_ = nullptr;
+  int port_ = 0;
+};
+
+// ---- certificates ----
+
+std::string PemOf(const std::function<void(BIO*)>& write) {
+  BIO* bio = BIO_new(BIO_s_mem());
+  write(bio);
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(bio, &data);
+  std::string text(data, static_cast<size_t>(size));
+  BIO_free(bio);
+  return text;
+}
+
+// A certificate for 127.0.0.1 and a.example that is its own authority.
+struct Certificate {
+  std::string pem;
+  std::string key;
+
+  Certificate() {
+    EVP_PKEY* pkey = EVP_EC_gen("P-256");
+    X509* certificate = X509_new();
+    X509_set_version(certificate, 2);
+    ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
+    X509_gmtime_adj(X509_getm_notBefore(certificate), -60);
+    X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);
+    X509_set_pubkey(certificate, pkey);
+    X509_NAME* name = X509_get_subject_name(certificate);
+    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
+                               reinterpret_cast<const unsigned char*>("test"), -1, -1, 0);
+    X509_set_issuer_name(certificate, name);
+    for (const auto& [id, value] : {std::pair{NID_subject_alt_name, "IP:127.0.0.1,DNS:a.example"},
+                                    std::pair{NID_basic_constraints, "critical,CA:TRUE"}}) {
+      X509_EXTENSION* extension = X509V3_EXT_conf_nid(nullptr, nullptr, id, value);
+      X509_add_ext(certificate, extension, -1);
+      X509_EXTENSION_free(extension);
+    }
+    X509_sign(certificate, pkey, EVP_sha256());
+    pem = PemOf([&](BIO* bio) { PEM_write_bio_X509(bio, certificate); });
+    key = PemOf([&](BIO* bio) {
+      PEM_write_bio_PrivateKey(bio, pkey, nullptr, nullptr, 0, nullptr, nullptr);
+    });
+    X509_free(certificate);
+    EVP_PKEY_free(pkey);
+  }
+};
+
+std::string TempFile(const std::string& name, const std::string& text) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/flyball-external-", getpid(), name);
+  std::ofstream(path) << text;
+  return path;
+}
+
+// ---- triggers ----
+
+std::unique_ptr<Trigger> Make(const std::string& address, Fields metadata = {}, Fields secrets = {},
+                              const std::string& type = "external",
+                              std::shared_ptr<TriggerClients> clients = nullptr) {
+  TriggerSpec spec;
+  spec.type = type;
+  spec.metadata = std::move(metadata);
+  spec.metadata["scalerAddress"] = address;
+  for (const auto& [parameter, value] : secrets) spec.secrets[parameter] = {"s", parameter};
+  TriggerContext context;
+  context.ns = "shop";
+  context.autoscaler = "web";
+  context.index = 2;
+  context.clients = clients != nullptr ? std::move(clients) : LoopbackClients();
+  context.read_secret = [secrets](absl::string_view, const TriggerSpec::SecretKey& key) {
+    return absl::StatusOr<SecretValue>({.text = secrets.at(key.key)});
+  };
+  auto trigger = MakeTrigger(spec, context);
+  EXPECT_TRUE(trigger.ok()) << trigger.status();
+  return trigger.ok() ? *std::move(trigger) : nullptr;
+}
+
+constexpr char kQueue[] =
+    R"({"spec": [{"name": "queue", "target": 5}], "values": {"queue": [{"value": 12}]}})";
+
+TEST(ExternalTriggerTest, TheServerNamesMetricsAndTargets) {
+  Peer peer;
+  peer.Do(
+      R"({"spec": [{"name": "queue", "target": 5}, {"name": "a/b.c", "target": 1, "float": 2.5}]})");
+  const auto trigger = Make(peer.address(), {{"topic", "t"}});
+  const auto metrics = trigger->Metrics(absl::Seconds(10));
+  ASSERT_TRUE(metrics.ok()) << metrics.status();
+  ASSERT_EQ(metrics->size(), 2u);
+  EXPECT_EQ((*metrics)[0].name, "s2-queue");
+  EXPECT_EQ((*metrics)[0].target_milli, 5000);
+  EXPECT_EQ((*metrics)[1].name, "s2-a/b.c");  // not normalised
+  EXPECT_EQ((*metrics)[1].target_milli, 2500);
+  EXPECT_EQ(peer.Tell(R"({"seen": true})"),
+            absl::StrCat(R"({"metadata": {"scalerAddress": ")", peer.address(),
+                         R"(", "topic": "t"}, "method": "GetMetricSpec", "name": "web", )"
+                         R"("namespace": "shop"})"));
+}
+
+TEST(ExternalTriggerTest, ValuesAreReadAndActivityIsAsked) {
+  Peer peer;
+  peer.Do(kQueue);
+  const auto trigger = Make(peer.address());
+  TriggerReading got = trigger->Read(kNow, absl::Seconds(10)).at(0);
+  EXPECT_EQ(got.error, "");
+  EXPECT_EQ(got.value_milli, 12'000);
+  EXPECT_FALSE(got.active);  // whatever the value
+  EXPECT_EQ(got.time, kNow);
+  // Several values of one metric add up; fractions win over whole numbers.
+  peer.Do(R"({"active": true, "values": {"queue": [{"value": 9, "float": 0.5}, {"value": 2}]}})");
+  got = trigger->Read(kNow, absl::Seconds(10)).at(0);
+  EXPECT_EQ(got.value_milli, 2500);
+  EXPECT_TRUE(got.active);
+}
+
+TEST(ExternalTriggerTest, OddAnswersAreUnknown) {
+  Peer peer;
+  const auto trigger = Make(peer.address());
+  EXPECT_THAT(std::string(trigger->Metrics(absl::Seconds(10)).status().message()),
+              HasSubstr("it names 0 metrics"));
+  peer.Do(R"({"spec": [{"name": "queue"}]})");
+  EXPECT_THAT(trigger->Read(kNow, absl::Seconds(10)).at(0).error,
+              HasSubstr("its target for metric 1 must be greater than 0"));
+  peer.Do(R"({"spec": [{"name": "queue", "target": 5}]})");
+  EXPECT_THAT(trigger->Read(kNow, absl::Seconds(10)).at(0).error,
+              HasSubstr("it gives no value of metric 1"));
+  // KEDA takes the whole number, 0, where the fraction is no number.
+  peer.Do(R"({"values": {"queue": [{"float": NaN}]}})");
+  EXPECT_THAT(trigger->Read(kNow, absl::Seconds(10)).at(0).error, HasSubstr("the value is NaN"));
+}
+
+TEST(ExternalTriggerTest, AFailingServerIsUnknownUntilItIsBack) {
+  Peer peer;
+  peer.Do(kQueue);
+  peer.Do(R"({"active": true})");
+  const auto trigger = Make(peer.address());
+  ASSERT_TRUE(trigger->Metrics(absl::Seconds(10)).ok());
+  peer.Do(R"({"fail": "RESOURCE_EXHAUSTED"})");
+  const TriggerReading failed = trigger->Read(kNow, absl::Seconds(10)).at(0);
+  EXPECT_EQ(failed.error,
+            absl::StrCat("external scaler ", peer.address(),
+                         ": RESOURCE_EXHAUSTED: the server refuses, or its answer is larger than "
+                         "1 MiB"));
+  EXPECT_FALSE(failed.active);
+  EXPECT_TRUE(trigger->Metrics(absl::Seconds(10)).ok());  // those that were told before
+  peer.Do(R"({"fail": null})");
+  EXPECT_EQ(trigger->Read(kNow, absl::Seconds(10)).at(0).error, "");
+}
+
+TEST(ExternalTriggerTest, AHangingServerIsUnknownInTime) {
+  Peer peer;
+  peer.Do(kQueue);
+  const auto trigger = Make(peer.address());
+  ASSERT_TRUE(trigger->Metrics(absl::Seconds(10)).ok());
+  peer.Do(R"({"hang": true})");
+  EXPECT_THAT(trigger->Read(kNow, absl::Milliseconds(300)).at(0).error,
+              HasSubstr("DEADLINE_EXCEEDED"));
+  peer.Do(R"({"hang": false})");
+}
+
+TEST(ExternalTriggerTest, ACallUnderWayEndsAtShutdown) {
+  Peer peer;
+  peer.Do(kQueue);
+  const auto clients = LoopbackClients();
+  const auto trigger = Make(peer.address(), {}, {}, "external", clients);
+  ASSERT_TRUE(trigger->Metrics(absl::Seconds(10)).ok());
+  peer.Do(R"({"hang": true})");
+  std::string error;
+  std::thread reader([&] { error = trigger->Read(kNow, absl::Hours(1)).at(0).error; });
+  clients->Shutdown();
+  reader.join();
+  EXPECT_THAT(error, HasSubstr("CANCELLED"));
+  peer.Do(R"({"hang": false})");
+}
+
+TEST(ExternalTriggerTest, NobodyThere) {
+  const auto trigger = Make("127.0.0.1:1");
+  EXPECT_THAT(trigger->Read(kNow, absl::Seconds(10)).at(0).error,
+              HasSubstr("UNAVAILABLE: no connection"));
+}
+
+TEST(ExternalTriggerTest, ASpecialAddressIsNotConnectedTo) {
+  http::FakeDnsServer dns;
+  dns.Set("inside.example", {"127.0.0.1"});
+  const auto clients = std::make_shared<TriggerClients>(
+      Clock::System(), TriggerClientOptions{.addresses = {}, .dns = dns.Settings()});
+  for (const char* address :
+       {"127.0.0.1:1", "[::1]:1", "[::ffff:127.0.0.1]:1", "inside.example:1", "169.254.169.254"}) {
+    const auto trigger = Make(address, {}, {}, "external", clients);
+    EXPECT_THAT(trigger->Read(kNow, absl::Seconds(10)).at(0).error,
+                AllOf(HasSubstr("PERMISSION_DENIED"),
+                      HasSubstr("which triggers may not ask (--scaler-trigger-allow-addresses)")));
+  }
+}
+
+TEST(ExternalTriggerTest, OnlyHostsAreAddresses) {
+  for (const char* address : {"unix:/run/x.sock", "unix:///run/x.sock", "ipv4:1.2.3.4:80",
+                              "xds:///x", "http://h:1", "h:1/x", "u@h:1", "h:0", "h:99999"}) {
+    TriggerSpec spec;
+    spec.type = "external";
+    spec.metadata = {{"scalerAddress", address}};
+    EXPECT_EQ(MakeTrigger(spec, {}).status().message(),
+              "triggers[0].metadata.scalerAddress: expected host:port")
+        << address;
+  }
+}
+
+// A server that has moved is found again, although gRPC is told addresses.
+TEST(ExternalTriggerTest, ANameIsLookedUpAgainAfterAFailure) {
+  Peer peer;
+  peer.Do(kQueue);
+  peer.Do(R"({"active": true})");
+  http::FakeDnsServer dns;
+  dns.Set("scaler.example", {"127.0.0.2"});  // nobody is there
+  const std::string port = peer.address().substr(peer.address().rfind(':'));
+  for (const char* prefix : {"", "dns:///"}) {
+    const auto trigger = Make(absl::StrCat(prefix, "scaler.example", port), {}, {}, "external",
+                              LoopbackClients(dns.Settings()));
+    dns.Set("scaler.example", {"127.0.0.2"});
+    EXPECT_THAT(trigger->Read(kNow, absl::Seconds(10)).at(0).error, HasSubstr("no connection"));
+    dns.Set("scaler.example", {"127.0.0.1"});
+    EXPECT_EQ(trigger->Read(kNow, absl::Seconds(10)).at(0).error, "");
+  }
+}
+
+TEST(ExternalTriggerTest, ValuesOfTheTargetsEnvironmentAreRefused) {
+  TriggerSpec spec;
+  spec.type = "external";
+  spec.metadata = {{"scalerAddress", "h:1"}, {"topicFromEnv", "TOPIC"}};
+  EXPECT_EQ(MakeTrigger(spec, {}).status().message(),
+            "triggers[0].metadata.topicFromEnv: the target's environment is not read here; write "
+            "the value");
+}
+
+// ---- push ----
+
+// Counts calls; waits for the next ones.
+class Calls {
+ public:
+  std::function<void()> Callback() {
+    return [this] {
+      absl::MutexLock lock(&mutex_);
+      ++count_;
+    };
+  }
+  bool WaitFor(int count) {
+    absl::MutexLock lock(&mutex_);
+    const auto reached = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return count_ >= count; };
+    return mutex_.AwaitWithTimeout(absl::Condition(&reached), absl::Seconds(20));
+  }
+  int count() {
+    absl::MutexLock lock(&mutex_);
+    return count_;
+  }
+
+ private:
+  absl::Mutex mutex_;
+  int count_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+TEST(ExternalPushTriggerTest, AnActiveMessageIsToldAtOnceAndInactiveOnesAreNot) {
+  Peer peer;
+  peer.Do(kQueue);
+  Calls calls;
+  const auto trigger = Make(peer.address(), {}, {}, "external-push");
+  trigger->Subscribe(calls.Callback());
+  peer.Do(R"({"streams": 1})");
+  peer.Do(R"({"push": false})");
+  peer.Do(R"({"push": true})");
+  EXPECT_TRUE(calls.WaitFor(1));
+  // Messages come in order: the inactive one was not counted.
+  EXPECT_EQ(calls.count(), 1);
+}
+
+TEST(ExternalPushTriggerTest, WhatWasPushedCountsOnceWhateverThePollSays) {
+  Peer peer;
+  peer.Do(kQueue);
+  Calls calls;
+  const auto trigger = Make(peer.address(), {}, {}, "external-push");
+  trigger->Subscribe(calls.Callback());
+  peer.Do(R"({"streams": 1})");
+  EXPECT_FALSE(trigger->Read(kNow, absl::Seconds(10)).at(0).active);
+  peer.Do(R"({"push": true})");
+  EXPECT_TRUE(calls.WaitFor(1));
+  EXPECT_TRUE(trigger->Read(kNow, absl::Seconds(10)).at(0).active);
+  EXPECT_FALSE(trigger->Read(kNow, absl::Seconds(10)).at(0).active);
+}
+
+TEST(ExternalPushTriggerTest, AnEndedStreamIsOpenedAgain) {
+  Peer peer;
+  peer.Do(kQueue);
+  Calls calls;
+  const auto trigger = Make(peer.address(), {}, {}, "external-push");
+  trigger->Subscribe(calls.Callback());
+  peer.Do(R"({"streams": 1})");
+  peer.Do(R"({"end": true})");
+  peer.Do(R"({"streams": 1})");  // after about 2 s
+  peer.Do(R"({"push": true})");
+  EXPECT_TRUE(calls.WaitFor(1));
+}
+
+TEST(ExternalPushTriggerTest, ItsEndClosesTheStream) {
+  Peer peer;
+  Calls calls;
+  auto trigger = Make(peer.address(), {}, {}, "external-push");
+  trigger->Subscribe(calls.Callback());
+  peer.Do(R"({"streams": 1})");
+  trigger.reset();
+  peer.Do(R"({"streams": 0})");
+}
+
+TEST(ExternalPushTriggerTest, ItEndsWhileItWaitsToReconnect) {
+  Calls calls;
+  auto trigger = Make("127.0.0.1:1", {}, {}, "external-push");
+  trigger->Subscribe(calls.Callback());
+  trigger->Read(kNow, absl::Seconds(1));
+  trigger.reset();
+  EXPECT_EQ(calls.count(), 0);
+}
+
+TEST(ExternalPushTriggerTest, AnExternalOneOpensNoStream) {
+  Peer peer;
+  peer.Do(kQueue);
+  Calls calls;
+  const auto trigger = Make(peer.address());
+  trigger->Subscribe(calls.Callback());
+  trigger->Read(kNow, absl::Seconds(10));
+  peer.Do(R"({"streams": 0})");
+}
+
+// ---- TLS ----
+
+class ExternalTlsTest : public testing::Test {
+ protected:
+  std::vector<std::string> Serve(bool client_certificates = false) {
+    std::vector<std::string> arguments = {"--cert", TempFile("cert", server_.pem), "--key",
+                                          TempFile("key", server_.key)};
+    if (client_certificates) {
+      arguments.insert(arguments.end(), {"--client-ca", TempFile("ca", client_.pem)});
+    }
+    return arguments;
+  }
+  std::string ErrorOf(const Peer& peer, Fields metadata, Fields secrets) {
+    return Make(peer.address(), std::move(metadata), std::move(secrets))
+        ->Read(kNow, absl::Seconds(10))
+        .at(0)
+        .error;
+  }
+
+  const Certificate server_;
+  const Certificate client_;
+};
+
+TEST_F(ExternalTlsTest, AnAuthorityOfASecretTurnsTlsOn) {
+  Peer peer(Serve());
+  peer.Do(kQueue);
+  EXPECT_EQ(ErrorOf(peer, {}, {{"caCert", server_.pem}}), "");
+}
+
+TEST_F(ExternalTlsTest, TheCertificateIsForTheNameAndNotForItsAddress) {
+  Peer peer(Serve());
+  peer.Do(kQueue);
+  http::FakeDnsServer dns;
+  dns.Set("a.example", {"127.0.0.1"});
+  dns.Set("b.example", {"127.0.0.1"});
+  const std::string port = peer.address().substr(peer.address().rfind(':'));
+  const auto error = [&](const std::string& host) {
+    return Make(host + port, {}, {{"caCert", server_.pem}}, "external",
+                LoopbackClients(dns.Settings()))
+        ->Read(kNow, absl::Seconds(10))
+        .at(0)
+        .error;
+  };
+  EXPECT_EQ(error("a.example"), "");
+  EXPECT_THAT(error("b.example"), HasSubstr("UNAVAILABLE"));
+}
+
+TEST_F(ExternalTlsTest, AnUnknownAuthorityIsRefused) {
+  Peer peer(Serve());
+  peer.Do(kQueue);
+  EXPECT_THAT(ErrorOf(peer, {{"enableTLS", "true"}}, {}), HasSubstr("UNAVAILABLE"));
+  EXPECT_THAT(ErrorOf(peer, {}, {{"caCert", client_.pem}}), HasSubstr("UNAVAILABLE"));
+}
+
+TEST_F(ExternalTlsTest, UnsafeSslTakesAnyCertificate) {
+  Peer peer(Serve());
+  peer.Do(kQueue);
+  EXPECT_EQ(ErrorOf(peer, {{"enableTLS", "true"}, {"unsafeSsl", "true"}}, {}), "");
+}
+
+TEST_F(ExternalTlsTest, AClientCertificateIsShown) {
+  Peer peer(Serve(/*client_certificates=*/true));
+  peer.Do(kQueue);
+  const Fields known = {
+      {"caCert", server_.pem}, {"tlsClientCert", client_.pem}, {"tlsClientKey", client_.key}};
+  EXPECT_EQ(ErrorOf(peer, {}, known), "");
+  EXPECT_THAT(ErrorOf(peer, {}, {{"caCert", server_.pem}}), HasSubstr("UNAVAILABLE"));
+}
+
+TEST_F(ExternalTlsTest, ABrokenKeyIsUnknownAndNotShown) {
+  Peer peer(Serve());
+  peer.Do(kQueue);
+  EXPECT_THAT(
+      ErrorOf(
+          peer, {},
+          {{"caCert", server_.pem}, {"tlsClientCert", client_.pem}, {"tlsClientKey", "hunter2"}}),
+      AllOf(Not(testing::IsEmpty()), Not(HasSubstr("hunter2"))));
+}
+
+}  // namespace
+}  // namespace flyball::scaler

@@ -1,0 +1,43 @@
+// The number of pods of another workload in the namespace. Source: KEDA 2.20 kubernetes-workload.
+#include "absl/strings/str_cat.h"
+#include "scaler/triggers/parts/one_metric_trigger.h"
+#include "scaler/triggers/types/trigger_types.h"
+
+namespace flyball::scaler {
+namespace {
+
+constexpr MetadataKey kKeys[] = {
+    {"podSelector", KeyKind::kText, kRequired,
+     "which pods: a label selector as `app=worker,tier in (a,b)`"},
+    {"value", KeyKind::kTarget, kRequired, "how many of them are for one replica"},
+    {"groupByNode", KeyKind::kBool, "false", "the nodes are counted that they are on"},
+    {"activationValue", KeyKind::kNumber, "0", "more pods than this are activity"},
+};
+
+std::unique_ptr<Trigger> Make(const TriggerPlan& plan) {
+  Metadata& metadata = plan.metadata;
+  const std::string& ns = plan.context.ns;
+  const absl::StatusOr<kube::Selector> selector =
+      kube::Selector::Parse(metadata.Text("podSelector"));
+  if (!selector.ok()) metadata.Wrong("podSelector", selector.status().message());
+  OneMetric one{.metric = plan.Metric(absl::StrCat("workload-", ns), "value"), .value = {}};
+  const bool by_node = metadata.Bool("groupByNode");
+  one.activation = metadata.Number("activationValue");
+  if (!plan.context.count_pods) metadata.Wrong("", "pods are not known here");
+  if (!metadata.status().ok()) return nullptr;
+  one.source = absl::StrCat("pods of ", selector->ToString());
+  one.value = [ns, selector = *selector, by_node, count_pods = plan.context.count_pods](
+                  absl::Time, absl::Duration) -> absl::StatusOr<double> {
+    return count_pods(ns, selector, by_node);
+  };
+  return MakeOneMetricTrigger(std::move(one));
+}
+
+}  // namespace
+
+extern constinit const TriggerType kKubernetesWorkload{.name = "kubernetes-workload",
+                                                       .says = "how many pods another workload has",
+                                                       .keys = {kKeys},
+                                                       .make = Make};
+
+}  // namespace flyball::scaler

@@ -1,0 +1,117 @@
+// The value of a PromQL query.
+//
+// Source:  KEDA 2.20 prometheus.
+// Differs: a scalar is taken like a single series; a value that is null is unknown with
+//          ignoreNullValues=false, where KEDA takes it for -1; `time` is sent with milliseconds;
+//          awsRegion and pod identities are refused; errors show nothing of the answer's body.
+#include <cmath>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "adapter/prometheus/json.h"
+#include "base/status_macros.h"
+#include "nlohmann/json.hpp"
+#include "scaler/triggers/parts/http_source.h"
+#include "scaler/triggers/parts/one_metric_trigger.h"
+#include "scaler/triggers/types/trigger_types.h"
+
+namespace flyball::scaler {
+namespace {
+
+using adapter::QueryResult;
+using nlohmann::json;
+
+constexpr MetadataKey kKeys[] = {
+    {"serverAddress", KeyKind::kUrl, kRequired, "the server; `/api/v1/query` is added"},
+    {"query", KeyKind::kText, kRequired, "PromQL that gives one series or a scalar"},
+    {"threshold", KeyKind::kTarget, kRequired, "how much of its value is for one replica"},
+    {"activationThreshold", KeyKind::kNumber, "0", "more than this is activity"},
+    {"ignoreNullValues", KeyKind::kBool, "true",
+     "no series, null, NaN and infinity are 0, not unknown"},
+    {"namespace", KeyKind::kText, "", "is sent as the parameter `namespace`"},
+    {"queryParameters", KeyKind::kPairs, "", "parameters that are sent with the query"},
+    {"customHeaders", KeyKind::kPairs, "", "headers that are sent with it"},
+    {"awsRegion", KeyKind::kRefused, "",
+     "requests are not signed for AWS here; put a signing proxy before it"},
+};
+
+// An answer with a single series is not longer.
+constexpr size_t kMaxSingle = 64 << 10;
+
+// Whether the only series of an answer has no value: none at all, an empty list, or null.
+bool HasNoValue(const std::string& body) {
+  static const json::json_pointer first("/data/result/0"), second("/data/result/1"),
+      point("/data/result/0/value");
+  if (body.size() > kMaxSingle) return false;
+  const json answer = json::parse(body, nullptr, false);
+  if (!answer.contains(first) || answer.contains(second) || !answer.at(first).is_object()) {
+    return false;
+  }
+  if (!answer.contains(point)) return true;
+  const json& value = answer.at(point);
+  if (!value.is_array()) return value.is_null();
+  return value.empty() || (value.size() == 2 && value[1].is_null());
+}
+
+// What a query is worth that gives no value.
+absl::StatusOr<double> Nothing(bool null_is_zero, absl::string_view error) {
+  if (null_is_zero) return 0.0;
+  return absl::FailedPreconditionError(error);
+}
+
+absl::StatusOr<double> SingleValue(const QueryResult& result, bool null_is_zero) {
+  if (result.type != QueryResult::Type::kVector && result.type != QueryResult::Type::kScalar) {
+    return absl::FailedPreconditionError("the query gives neither a vector nor a scalar");
+  }
+  if (result.samples.size() > 1) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the query gives ", result.samples.size(), " series; aggregate them to one"));
+  }
+  if (result.samples.empty()) return Nothing(null_is_zero, "the query gives no series");
+  const double value = result.samples[0].value;
+  return std::isfinite(value) ? value : Nothing(null_is_zero, "the query gives no finite value");
+}
+
+absl::StatusOr<double> Ask(HttpSource& source, QueryPairs query, bool null_is_zero, absl::Time now,
+                           absl::Duration timeout) {
+  query.emplace_back("time", absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", now, absl::UTCTimeZone()));
+  ASSIGN_OR_RETURN(http::HttpAnswer answer, source.Get("/api/v1/query", query, timeout));
+  if (answer.status < 200 || answer.status >= 300) {
+    return absl::UnavailableError(HttpSource::Describe(answer));
+  }
+  const absl::StatusOr<QueryResult> result = adapter::prometheus::ParseQueryAnswer(answer.body);
+  if ((!result.ok() || result->samples.size() == 1) && HasNoValue(answer.body)) {
+    return Nothing(null_is_zero, "the query gives no value");
+  }
+  if (result.ok()) return SingleValue(*result, null_is_zero);
+  return absl::UnavailableError(
+      absl::StrCat("the answer is not that of a query: ", HttpSource::Describe(answer)));
+}
+
+std::unique_ptr<Trigger> Make(const TriggerPlan& plan) {
+  Metadata& metadata = plan.metadata;
+  const std::shared_ptr<HttpSource> source = HttpSource::Make(plan, "serverAddress");
+  QueryPairs query = {{"query", metadata.Text("query")}};
+  OneMetric one{.metric = plan.Metric("prometheus", "threshold"),
+                .activation = metadata.Number("activationThreshold"),
+                .server = source->origin(),
+                .source = absl::StrCat("prometheus ", source->origin()),
+                .value = {}};
+  const bool null_is_zero = metadata.Bool("ignoreNullValues");
+  if (metadata.Has("namespace")) query.emplace_back("namespace", metadata.Text("namespace"));
+  for (auto& pair : metadata.Pairs("queryParameters")) query.push_back(std::move(pair));
+  source->set_headers(metadata.Pairs("customHeaders"));
+  one.value = [source, query, null_is_zero](absl::Time now, absl::Duration timeout) {
+    return Ask(*source, query, null_is_zero, now, timeout);
+  };
+  return MakeOneMetricTrigger(std::move(one));
+}
+
+}  // namespace
+
+extern constinit const TriggerType kPrometheus{.name = "prometheus",
+                                               .says = "the value of any PromQL",
+                                               .keys = {kKeys, kHttpKeys},
+                                               .make = Make};
+
+}  // namespace flyball::scaler
