@@ -7,9 +7,9 @@
 #include "absl/strings/str_join.h"
 #include "kube/objects/selector.h"
 #include "scaler/explain/amounts.h"
+#include "scaler/math/hpa/hpa_decider.h"
 #include "scaler/math/overlap.h"
 #include "scaler/math/readings.h"
-#include "scaler/math/reconcile.h"
 #include "scaler/steps/guard.h"
 
 namespace flyball::scaler {
@@ -229,7 +229,7 @@ void DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
   out.now_source = options.now_source;
   TakeScale(snapshot, out);
   PodsAnswer pods;
-  if (ReadsMetrics(autoscaler, out.scale)) {
+  if (HpaDecider().ReadsMetrics(autoscaler, out.scale)) {
     TakePods(snapshot, options, out, pods);
     TakeReadings(snapshot, out);
   }
@@ -243,7 +243,7 @@ void DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
                             .state = &state,
                             .now = options.now};
   Workspace workspace;
-  Decide(input, {.pod_detail = true}, workspace, out.decision);
+  HpaDecider().Decide(input, {.pod_detail = true}, workspace, out.decision);
   if (out.decision.rescale) RecordScaleWrite(input, "", out.decision);
   GuardStatus(autoscaler.status, out.decision);
   RecordStatusWrite(input, "", out.decision);

@@ -1,6 +1,6 @@
 // Decision: what one reconcile concluded, with every step that led there.
 //
-// Plain values, filled by Decide (reconcile.h). The status, the events, the log line, the
+// Plain values, filled by a Decider (reconcile.h). The status, the events, the log line, the
 // explanation and the self-metrics are all views of it. A Decision is used again from tick to tick:
 // its buffers keep their capacity, so that one which repeats the last allocates nothing. Steps that
 // were not taken are absent (std::nullopt, empty) and never zero.

@@ -1,13 +1,13 @@
-// One reconcile of one autoscaler as three pure steps, with the two writes between them.
+// One reconcile of one autoscaler as three pure steps, with the two writes between them. The first
+// is a decider's, of which there is one for each kind of math (hpa/hpa_decider.h).
 //
-//   Decide(input, options, workspace, decision);
+//   decider.Decide(input, options, workspace, decision);
 //   if (decision.rescale)        RecordScaleWrite(input, outcome of the PUT, decision);
 //   if (decision.status_changed) wrote = outcome of the status write;
 //   RecordStatusWrite(input, wrote, decision);
 //
 // Pure: no clock, I/O, logging or globals. A Workspace and a Decision belong to one thread at a
-// time; inputs may be shared. Nothing proportional to the pods is allocated once their buffers have
-// grown.
+// time; inputs and deciders may be shared.
 //
 // Source:  Kubernetes v1.34.4 pkg/controller/podautoscaler/horizontal.go (reconcileAutoscaler).
 #pragma once
@@ -32,13 +32,18 @@ struct Workspace {
   std::vector<PodGroup> groups;  // by PodTable row, of the last metric
 };
 
-// Whether a decision would look at the metrics at all: false when the scale is unknown, switched
-// off or out of bounds. The caller need not read pods and metrics then.
-bool ReadsMetrics(const Autoscaler& autoscaler, const ScaleAnswer& scale);
+class Decider {
+ public:
+  virtual ~Decider() = default;
 
-// Fills all of `decision`.
-void Decide(const DecisionInput& input, const DecideOptions& options, Workspace& workspace,
-            Decision& decision);
+  // Whether a decision would look at the metrics at all. If not, the caller need not read pods and
+  // metrics.
+  virtual bool ReadsMetrics(const Autoscaler& autoscaler, const ScaleAnswer& scale) const = 0;
+
+  // Fills all of `decision`: a function of the other arguments, the time among them.
+  virtual void Decide(const DecisionInput& input, const DecideOptions& options,
+                      Workspace& workspace, Decision& decision) const = 0;
+};
 
 // The outcome of writing the scale: "" or the error's text. Must follow Decide when
 // `decision.rescale` is set; may change status, events, error, labels and state.

@@ -7,6 +7,7 @@
 #include "scaler/math/conditions.h"
 #include "scaler/math/history.h"
 #include "scaler/steps/apply_activation.h"
+#include "scaler/steps/decider_of.h"
 #include "scaler/steps/reading_maker.h"
 #include "scaler/stores/state_upkeep.h"
 #include "scaler/triggers/fallback.h"
@@ -341,7 +342,7 @@ void DecideStep::Decide(TrackedAutoscaler& tracked, const Times& now,
   const DecisionInput input = InputOf(tracked, now.wall);
   ScalerState& state = tracked.decision.state;
   scratch.recommendations.assign(state.recommendations.begin(), state.recommendations.end());
-  scaler::Decide(input, {}, scratch.workspace, tracked.decision);
+  DeciderOf(*input.autoscaler).Decide(input, {}, scratch.workspace, tracked.decision);
   if (tracked.activation.has_value()) ApplyActivation(input, *tracked.activation, tracked.decision);
   KeepRecommendations(scratch.recommendations, now.wall,
                       std::max(kLongestWindow, deps_.config.downscale_stabilization), state);

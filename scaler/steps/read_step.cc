@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "scaler/math/reconcile.h"
+#include "scaler/steps/decider_of.h"
 
 namespace flyball::scaler {
 namespace {
@@ -128,7 +128,8 @@ void ReadStep::TakeAskedScale(TrackedAutoscaler& tracked) const {
 }
 
 void ReadStep::SelectPods(TrackedAutoscaler& tracked) const {
-  tracked.reads_metrics = ReadsMetrics(tracked.plan.autoscaler(), tracked.scale.answer);
+  const Autoscaler& autoscaler = tracked.plan.autoscaler();
+  tracked.reads_metrics = DeciderOf(autoscaler).ReadsMetrics(autoscaler, tracked.scale.answer);
   if (!tracked.reads_metrics || !tracked.scale.selector.has_value()) return;
   if (tracked.group != nullptr && tracked.noted_plan == tracked.plan.version()) return;
   const std::string& text = tracked.scale.answer.selector;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "scaler/math/history.h"
-#include "scaler/math/stabilize.h"
+#include "scaler/math/hpa/stabilize.h"
 
 namespace flyball::scaler {
 namespace {

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "scaler/inputs/pod_json.h"
 #include "scaler/math/history.h"
+#include "scaler/math/hpa/hpa_decider.h"
 #include "scaler/math/readings.h"
-#include "scaler/math/reconcile.h"
 #include "scaler/steps/mode.h"
 #include "scaler/stores/state_upkeep.h"
 
@@ -214,7 +214,7 @@ int32_t Judge::Decide(const Managed& managed, const SimulatedCluster::Target& ta
   input.now = Wall();
   Decision decision;
   Workspace workspace;
-  scaler::Decide(input, {}, workspace, decision);
+  HpaDecider().Decide(input, {}, workspace, decision);
   return decision.rescale ? decision.desired : current;
 }
 

@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "scaler/math/reconcile.h"
+#include "scaler/math/hpa/hpa_decider.h"
 #include "scaler/vectors/world.h"
 
 namespace flyball::scaler {
@@ -86,14 +86,14 @@ class Replayer {
     input.config = &scenario_.math;
     input.state = &state_;
     input.now = tick.now;
-    if (ReadsMetrics(autoscaler_, scale)) {
+    if (HpaDecider().ReadsMetrics(autoscaler_, scale)) {
       pods = world_.ReadPods(tick, autoscaler_, scenario_.pod_level_resources);
       readings = world_.ReadMetrics(tick, autoscaler_);
       input.pods = &pods;
       input.readings = readings;
     }
     TickResult result;
-    Decide(input, {}, workspace_, result.decision);
+    HpaDecider().Decide(input, {}, workspace_, result.decision);
     if (result.decision.rescale) WriteScale(tick, input, result);
     WriteStatus(tick, input, result);
     state_ = result.decision.state;

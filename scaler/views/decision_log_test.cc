@@ -6,8 +6,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "scaler/math/reconcile.h"
-#include "scaler/math/test_world.h"
+#include "scaler/math/hpa/hpa_decider.h"
+#include "scaler/math/hpa/test_world.h"
 
 namespace flyball::scaler {
 namespace {
@@ -64,7 +64,7 @@ class Decided {
                               .state = &state_,
                               .now = now_};
     Workspace workspace;
-    Decide(input, {}, workspace, decision_);
+    HpaDecider().Decide(input, {}, workspace, decision_);
     state_ = decision_.state;
     record_ = DecisionRecord();
     record_.managed = managed_;

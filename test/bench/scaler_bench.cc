@@ -1,4 +1,4 @@
-// links: scaler_math scaler_spec
+// links: scaler_math_hpa scaler_spec
 //
 // What a decision costs on one core, and what it allocates.
 //
@@ -24,8 +24,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "scaler/math/hpa/hpa_decider.h"
 #include "scaler/math/readings.h"
-#include "scaler/math/reconcile.h"
 
 namespace {
 
@@ -153,7 +153,7 @@ class Bench {
     input.state = &state_;
     input.now = now_;
     input.spec_version = spec_version_;
-    Decide(input, {}, workspace_, decision_);
+    HpaDecider().Decide(input, {}, workspace_, decision_);
     if (decision_.rescale) RecordScaleWrite(input, "", decision_);
     RecordStatusWrite(input, "", decision_);
     if (decision_.status_changed) stored_ = decision_.status;

@@ -1,4 +1,4 @@
-#include "scaler/math/total_proposal.h"
+#include "scaler/math/hpa/total_proposal.h"
 
 #include <cmath>
 #include <limits>

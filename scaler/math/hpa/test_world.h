@@ -13,7 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "scaler/math/reconcile.h"
+#include "scaler/math/hpa/hpa_decider.h"
 
 namespace flyball::scaler {
 
@@ -200,7 +200,7 @@ class TestWorld {
       input.spec_version = answer.version = 1;
       for (Reading& reading : filled) reading.version = 1;
     }
-    scaler::Decide(input, {.pod_detail = true}, workspace, decision);
+    HpaDecider().Decide(input, {.pod_detail = true}, workspace, decision);
     if (decision.rescale) RecordScaleWrite(input, write_error, decision);
     RecordStatusWrite(input, "", decision);
   }

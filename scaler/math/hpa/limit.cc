@@ -1,4 +1,4 @@
-#include "scaler/math/limit.h"
+#include "scaler/math/hpa/limit.h"
 
 #include <algorithm>
 #include <cmath>

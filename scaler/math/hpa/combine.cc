@@ -1,4 +1,4 @@
-#include "scaler/math/combine.h"
+#include "scaler/math/hpa/combine.h"
 
 #include "absl/strings/str_cat.h"
 

@@ -1,4 +1,4 @@
-#include "scaler/math/stabilize.h"
+#include "scaler/math/hpa/stabilize.h"
 
 #include <cstddef>
 #include <optional>

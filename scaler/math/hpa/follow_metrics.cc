@@ -1,15 +1,15 @@
-#include "scaler/math/follow_metrics.h"
+#include "scaler/math/hpa/follow_metrics.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "scaler/math/combine.h"
-#include "scaler/math/limit.h"
-#include "scaler/math/propose.h"
+#include "scaler/math/hpa/combine.h"
+#include "scaler/math/hpa/limit.h"
+#include "scaler/math/hpa/propose.h"
+#include "scaler/math/hpa/stabilize.h"
 #include "scaler/math/recording.h"
-#include "scaler/math/stabilize.h"
 
 namespace flyball::scaler {
 namespace {

@@ -1,4 +1,4 @@
-// One metric spec and its reading -> a proposal, and the status entry that shows it.
+// One metric spec and its reading -> a proposal.
 //
 // Pure. Source: Kubernetes v1.34.4 horizontal.go (computeReplicasForMetric and the
 // computeStatusFor… functions), error texts included.
@@ -19,8 +19,5 @@ Tolerance ToleranceOf(const Autoscaler& autoscaler, const MathConfig& config);
 // Fills `proposal` for metrics[index] from readings[index]; the pods and the scale must be known.
 void Propose(const DecisionInput& input, size_t index, const DecideOptions& options,
              Workspace& workspace, Proposal& proposal);
-
-// Fills the metric's entry of status.currentMetrics, with nothing for an invalid proposal.
-void FillMetricStatus(const MetricSpec& metric, const Proposal& proposal, MetricStatus& status);
 
 }  // namespace flyball::scaler

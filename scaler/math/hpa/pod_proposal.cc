@@ -1,4 +1,4 @@
-#include "scaler/math/pod_proposal.h"
+#include "scaler/math/hpa/pod_proposal.h"
 
 #include <algorithm>
 #include <cmath>

@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "scaler/math/decision.h"
-#include "scaler/math/pod_groups.h"
+#include "scaler/math/hpa/pod_groups.h"
 
 namespace flyball::scaler {
 

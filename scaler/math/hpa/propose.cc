@@ -1,4 +1,4 @@
-#include "scaler/math/propose.h"
+#include "scaler/math/hpa/propose.h"
 
 #include <string>
 #include <utility>
@@ -6,8 +6,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kube/objects/label_syntax.h"
-#include "scaler/math/pod_proposal.h"
-#include "scaler/math/total_proposal.h"
+#include "scaler/math/hpa/pod_proposal.h"
+#include "scaler/math/hpa/total_proposal.h"
 
 namespace flyball::scaler {
 namespace {
@@ -287,30 +287,6 @@ void Propose(const DecisionInput& input, size_t index, const DecideOptions& opti
     case MetricType::kUnknown:
       return ProposeUnknown(context, proposal);
   }
-}
-
-void FillMetricStatus(const MetricSpec& metric, const Proposal& proposal, MetricStatus& status) {
-  if (!proposal.valid) {
-    status = MetricStatus();
-    return;
-  }
-  const absl::string_view type = MetricTypeName(metric.type);
-  status.type = metric.type;
-  status.type_text.assign(type.data(), type.size());
-  status.resource = metric.resource;
-  status.container = metric.container;
-  status.metric_name = metric.metric.name;
-  status.metric_selector = metric.metric.selector;
-  status.described_object = metric.described_object;
-  status.average_utilization = proposal.utilization;
-  const kube::Quantity amount = kube::Quantity::FromMilli(
-      proposal.measured_milli, metric.resource == "memory" ? kube::Quantity::Format::kBinarySI
-                                                           : kube::Quantity::Format::kDecimalSI);
-  const bool total =
-      proposal.formula == Formula::kTotalPerReadyPod || proposal.formula == Formula::kTotalFromZero;
-  status.value.reset();
-  status.average_value.reset();
-  (total ? status.value : status.average_value) = amount;
 }
 
 }  // namespace flyball::scaler

@@ -1,7 +1,7 @@
 // The metrics path of a reconcile: selector, proposals, the largest, windows, rules and bounds.
 //
 // Pure. Not here: whether the metrics are read at all, the writes, and the making of the status
-// (all in reconcile.h).
+// (all in hpa_decider.h).
 //
 // Source:  Kubernetes v1.34.4 horizontal.go (validateAndParseSelector, computeReplicasForMetrics,
 //          normalizeDesiredReplicas and …WithBehaviors).

@@ -1,0 +1,62 @@
+#include "scaler/math/recording.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace flyball::scaler {
+namespace {
+
+// With nothing for an invalid proposal.
+void FillMetricStatus(const MetricSpec& metric, const Proposal& proposal, MetricStatus& status) {
+  if (!proposal.valid) {
+    status = MetricStatus();
+    return;
+  }
+  const absl::string_view type = MetricTypeName(metric.type);
+  status.type = metric.type;
+  status.type_text.assign(type.data(), type.size());
+  status.resource = metric.resource;
+  status.container = metric.container;
+  status.metric_name = metric.metric.name;
+  status.metric_selector = metric.metric.selector;
+  status.described_object = metric.described_object;
+  status.average_utilization = proposal.utilization;
+  const kube::Quantity amount = kube::Quantity::FromMilli(
+      proposal.measured_milli, metric.resource == "memory" ? kube::Quantity::Format::kBinarySI
+                                                           : kube::Quantity::Format::kDecimalSI);
+  const bool total =
+      proposal.formula == Formula::kTotalPerReadyPod || proposal.formula == Formula::kTotalFromZero;
+  status.value.reset();
+  status.average_value.reset();
+  (total ? status.value : status.average_value) = amount;
+}
+
+}  // namespace
+
+std::string TargetText(const Autoscaler& autoscaler) {
+  return absl::StrCat(autoscaler.scale_target.kind, "/", autoscaler.ns, "/",
+                      autoscaler.scale_target.name);
+}
+
+void RebuildStatus(const DecisionInput& input, int32_t desired, Decision& decision) {
+  AutoscalerStatus& status = decision.status;
+  status.observed_generation.reset();
+  status.current_replicas = decision.current;
+  status.desired_replicas = desired;
+  const size_t count = decision.metrics_computed ? decision.proposals.size() : 0;
+  status.current_metrics.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    FillMetricStatus(input.autoscaler->metrics[i], decision.proposals[i],
+                     status.current_metrics[i]);
+  }
+}
+
+void EndInError(const DecisionInput& input, std::string error, Decision& decision) {
+  decision.error = std::move(error);
+  decision.error_outlives_status = true;
+  decision.rescale = false;
+  decision.status_changed = !SemanticallyEqual(StoredStatus(input), decision.status);
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,11 @@
+// Which math decides an autoscaler. There is one kind: the replica math of HPAs.
+#pragma once
+
+#include "scaler/math/hpa/hpa_decider.h"
+#include "scaler/spec/autoscaler.h"
+
+namespace flyball::scaler {
+
+inline const Decider& DeciderOf(const Autoscaler& /*autoscaler*/) { return HpaDecider(); }
+
+}  // namespace flyball::scaler
