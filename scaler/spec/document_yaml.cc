@@ -1,3 +1,4 @@
+#include <re2/re2.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
@@ -17,6 +18,9 @@
 
 namespace flyball::scaler {
 namespace {
+
+using re2::LazyRE2;
+using re2::RE2;
 
 bool IsOneOf(absl::string_view text, std::initializer_list<absl::string_view> words) {
   for (const absl::string_view word : words) {
@@ -59,30 +63,6 @@ std::optional<std::string> ParseGoInteger(absl::string_view text) {
   return negative && value != 0 ? absl::StrCat("-", value) : absl::StrCat(value);
 }
 
-// [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
-bool IsYamlFloat(absl::string_view text) {
-  size_t at = 0;
-  const auto digits = [&] {
-    const size_t from = at;
-    while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
-    return at - from;
-  };
-  if (at < text.size() && (text[at] == '-' || text[at] == '+')) ++at;
-  const size_t whole = digits();
-  if (at < text.size() && text[at] == '.') {
-    ++at;
-    if (digits() == 0 && whole == 0) return false;
-  } else if (whole == 0) {
-    return false;
-  }
-  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
-    ++at;
-    if (at < text.size() && (text[at] == '-' || text[at] == '+')) ++at;
-    if (digits() == 0) return false;
-  }
-  return at == text.size();
-}
-
 // What a plain (unquoted) scalar means. Source: gopkg.in/yaml.v2 resolve.go.
 void Resolve(absl::string_view text, Node& to) {
   to.kind = Node::Kind::kString;
@@ -111,7 +91,8 @@ void Resolve(absl::string_view text, Node& to) {
     }
   }
   double number = 0;
-  if (IsYamlFloat(plain) && absl::SimpleAtod(plain, &number) && std::isfinite(number)) {
+  static const LazyRE2 kFloat = {R"([-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?)"};
+  if (RE2::FullMatch(plain, *kFloat) && absl::SimpleAtod(plain, &number) && std::isfinite(number)) {
     to.kind = Node::Kind::kNumber;
     to.text = GoJsonFloat(number);
   }

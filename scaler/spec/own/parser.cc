@@ -1,5 +1,7 @@
 #include "scaler/spec/own/parser.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -8,7 +10,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "kube/objects/label_syntax.h"
 #include "scaler/spec/decode.h"
 #include "scaler/spec/v2.h"
@@ -89,28 +90,14 @@ void CheckSize(const std::string& field, size_t size, size_t most, FieldErrors& 
   if (size > most) errors.Invalid(field, absl::StrCat("must have at most ", most, " items"));
 }
 
-// What both Go and CEL read as a duration, without sign and with units that a person would use:
-// ([0-9]+(\.[0-9]+)?(ms|s|m|h))+
-std::optional<absl::Duration> ParseDurationText(absl::string_view text) {
-  if (text.empty() || text.size() > kMaxDurationText) return std::nullopt;
-  const auto digits = [](absl::string_view& rest) {
-    size_t count = 0;
-    while (count < rest.size() && absl::ascii_isdigit(static_cast<unsigned char>(rest[count]))) {
-      ++count;
-    }
-    rest.remove_prefix(count);
-    return count > 0;
-  };
-  for (absl::string_view rest = text; !rest.empty();) {
-    if (!digits(rest)) return std::nullopt;
-    if (absl::ConsumePrefix(&rest, ".") && !digits(rest)) return std::nullopt;
-    if (!absl::ConsumePrefix(&rest, "ms") && !absl::ConsumePrefix(&rest, "s") &&
-        !absl::ConsumePrefix(&rest, "m") && !absl::ConsumePrefix(&rest, "h")) {
-      return std::nullopt;
-    }
-  }
+// What both Go and CEL read as a duration, without sign and with units that a person would use.
+std::optional<absl::Duration> ParseDurationText(const std::string& text) {
+  static const re2::LazyRE2 kGrammar = {R"(([0-9]+(\.[0-9]+)?(ms|s|m|h))+)"};
   absl::Duration duration;
-  if (!absl::ParseDuration(text, &duration)) return std::nullopt;
+  if (text.size() > kMaxDurationText || !re2::RE2::FullMatch(text, *kGrammar) ||
+      !absl::ParseDuration(text, &duration)) {
+    return std::nullopt;
+  }
   return duration;
 }
 
