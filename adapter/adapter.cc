@@ -11,9 +11,9 @@
 #include "adapter/custom_provider.h"
 #include "adapter/external_provider.h"
 #include "adapter/resource_provider.h"
-#include "adapter/worker_pool.h"
 #include "base/snapshot.h"
 #include "base/steady_wait.h"
+#include "base/worker_pool.h"
 
 namespace flyball::adapter {
 namespace {

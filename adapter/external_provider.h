@@ -20,7 +20,7 @@
 
 #include "adapter/answering.h"
 #include "adapter/provider.h"
-#include "adapter/worker_pool.h"
+#include "base/worker_pool.h"
 
 namespace flyball::adapter {
 

@@ -28,7 +28,7 @@
 #include "adapter/answering.h"
 #include "adapter/provider.h"
 #include "adapter/resource_readings.h"
-#include "adapter/worker_pool.h"
+#include "base/worker_pool.h"
 #include "rules/compiled_rules.h"
 
 namespace flyball::adapter {

@@ -14,8 +14,8 @@
 #include "adapter/relist.h"
 #include "adapter/resource_provider.h"
 #include "adapter/test_fakes.h"
-#include "adapter/worker_pool.h"
 #include "base/clock.h"
+#include "base/worker_pool.h"
 #include "gtest/gtest.h"
 #include "rules/compiled_rules.h"
 

@@ -180,7 +180,7 @@ class RuleBench::Impl {
   adapter::ValueGuard values_;
   adapter::LogLimiter complaints_;
   const adapter::Answering answering_;
-  adapter::WorkerPool pool_;
+  WorkerPool pool_;
   adapter::Providers providers_;
 
   apiservice::Authenticator authenticator_;

@@ -2,6 +2,7 @@
 //
 // Thread-safe. From `min` to `max` threads: a further one starts when all are busy, and one above
 // the minimum ends after ten seconds without work. A subject that waits in the queue holds none.
+// This is no WorkerPool (base/): its threads wait for sockets, and their number goes up and down.
 #pragma once
 
 #include <atomic>

@@ -8,9 +8,9 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "adapter/worker_pool.h"
 #include "base/status_macros.h"
 #include "base/thread_limit.h"
+#include "base/worker_pool.h"
 #include "kube/client/api_client.h"
 #include "kube/client/event_recorder.h"
 #include "kube/client/request_budget.h"
@@ -87,7 +87,7 @@ class Scaler::Impl {
   Stats stats() const;
 
  private:
-  static QuestionBoard::Run RunIn(const std::unique_ptr<adapter::WorkerPool>& pool) {
+  static QuestionBoard::Run RunIn(const std::unique_ptr<WorkerPool>& pool) {
     return [&pool](std::function<void()> task) { pool->Submit(std::move(task)); };
   }
   void MakeLoop();
@@ -106,7 +106,7 @@ class Scaler::Impl {
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<kube::RequestBudget> budget_;
   std::unique_ptr<kube::EventRecorder> hpa_events_, own_events_;
-  std::unique_ptr<adapter::WorkerPool> reads_, triggers_, decisions_, writes_;
+  std::unique_ptr<WorkerPool> reads_, triggers_, decisions_, writes_;
   const std::shared_ptr<TriggerClients> trigger_clients_;
   std::unique_ptr<LoopWiring> wiring_;
   // The watch of pods that others follow: they want it after Stop too.
@@ -137,10 +137,10 @@ absl::Status Scaler::Impl::Start() {
 }
 
 void Scaler::Impl::MakeLoop() {
-  reads_ = std::make_unique<adapter::WorkerPool>(options_.read_threads);
-  triggers_ = std::make_unique<adapter::WorkerPool>(kTriggerThreads);
-  decisions_ = std::make_unique<adapter::WorkerPool>(options_.decide_threads);
-  writes_ = std::make_unique<adapter::WorkerPool>(options_.write_threads);
+  reads_ = std::make_unique<WorkerPool>(options_.read_threads);
+  triggers_ = std::make_unique<WorkerPool>(kTriggerThreads);
+  decisions_ = std::make_unique<WorkerPool>(options_.decide_threads);
+  writes_ = std::make_unique<WorkerPool>(options_.write_threads);
   wiring_ = std::make_unique<LoopWiring>(
       LoopDependencies{
           .client = *client_,

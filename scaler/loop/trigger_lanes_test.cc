@@ -13,7 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
-#include "adapter/worker_pool.h"
+#include "base/worker_pool.h"
 #include "http/testing/fake_dns_server.h"
 #include "scaler/questions/lanes.h"
 #include "scaler/triggers/parts/test_clients.h"
@@ -82,7 +82,7 @@ class TriggerLanesTest : public testing::Test {
 
   http::FakeDnsServer dns_;
   std::shared_ptr<TriggerClients> clients_ = LoopbackClients(dns_.Settings());
-  adapter::WorkerPool pool_{132};
+  WorkerPool pool_{132};
   Lanes lanes_{[this](std::function<void()> task) { pool_.Submit(std::move(task)); },
                {.threads = 128, .of_server = 24}};
 };

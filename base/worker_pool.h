@@ -3,8 +3,7 @@
 // Thread-safe. The first thread is made with the pool, so that each task has one; further ones as
 // they are needed, up to the limit, and kept. Where they can't be made there are fewer. The one
 // that has become idle last is the first to work again, as its stack and heap are still in the
-// caches. The queue is bounded by its users: the relister has one task for each series query,
-// ParallelFor one for each helper of a call.
+// caches. The queue has no limit of its own; its users have one.
 #pragma once
 
 #include <deque>
@@ -15,7 +14,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 
-namespace flyball::adapter {
+namespace flyball {
 
 class WorkerPool {
  public:
@@ -54,4 +53,4 @@ class WorkerPool {
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace flyball::adapter
+}  // namespace flyball

@@ -1,4 +1,4 @@
-#include "adapter/worker_pool.h"
+#include "base/worker_pool.h"
 
 #include <atomic>
 
@@ -7,7 +7,7 @@
 #include "base/test_thread_limit.h"
 #include "gtest/gtest.h"
 
-namespace flyball::adapter {
+namespace flyball {
 namespace {
 
 TEST(ParallelForTest, RunsEachIndexOnce) {
@@ -74,4 +74,4 @@ TEST(WorkerPoolTest, SubmittedTasksRunOnAsManyThreadsAsAllowed) {
 }
 
 }  // namespace
-}  // namespace flyball::adapter
+}  // namespace flyball

@@ -1,4 +1,4 @@
-#include "adapter/worker_pool.h"
+#include "base/worker_pool.h"
 
 #include <algorithm>
 #include <memory>
@@ -6,7 +6,7 @@
 
 #include "base/thread_limit.h"
 
-namespace flyball::adapter {
+namespace flyball {
 namespace {
 
 // One ParallelFor. Helpers that begin after the loop has ended find no index left.
@@ -100,4 +100,4 @@ void WorkerPool::ParallelFor(size_t count, size_t width, const std::function<voi
   loop->WaitForAll();
 }
 
-}  // namespace flyball::adapter
+}  // namespace flyball
