@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/stable_hash.h"
 #include "base/status_macros.h"
 #include "rules/config.h"
 #include "rules/lint.h"
@@ -260,13 +261,6 @@ class Compiler {
   std::vector<ResourceReference> references_;
 };
 
-// FNV-1a: tells files apart, no more.
-std::string Fingerprint(absl::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return absl::StrFormat("%016x", hash);
-}
-
 }  // namespace
 
 CompileResult CompileRules(absl::string_view text, absl::string_view file) {
@@ -277,7 +271,7 @@ CompileResult CompileRules(absl::string_view text, absl::string_view file) {
   CompileResult result;
   if (!findings.has_errors()) {
     auto named = std::make_shared<CompiledRules>(*rules);
-    named->fingerprint = Fingerprint(text);
+    named->fingerprint = absl::StrFormat("%016x", StableHash(text));
     result.rules = std::move(named);
   }
   result.findings = std::move(findings).Take();

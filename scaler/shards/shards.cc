@@ -4,16 +4,12 @@
 #include <cstdint>
 #include <numeric>
 
+#include "base/stable_hash.h"
+
 namespace flyball::scaler {
 namespace {
 
-// FNV-1a, then the finalizer of SplitMix64: FNV alone mixes the last bytes badly.
-uint64_t Hash(absl::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
-
+// The finalizer of SplitMix64: the hash alone mixes the last bytes badly.
 uint64_t Mix(uint64_t value) {
   value += 0x9e3779b97f4a7c15;
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
@@ -27,7 +23,7 @@ uint64_t Weight(uint64_t placed, uint64_t candidate) { return Mix(placed ^ Mix(c
 
 int ShardOfNamespace(absl::string_view ns, int shards) {
   if (shards <= 1) return 0;
-  const uint64_t hash = Hash(ns);
+  const uint64_t hash = StableHash(ns);
   int best = 0;
   uint64_t best_weight = 0;
   for (int shard = 0; shard < shards; ++shard) {
@@ -47,7 +43,7 @@ std::vector<size_t> AssignShards(int shards, absl::Span<const std::string> membe
   const size_t most = (count + members.size() - 1) / members.size();
   std::vector<uint64_t> hashes;
   hashes.reserve(members.size());
-  for (const std::string& member : members) hashes.push_back(Hash(member));
+  for (const std::string& member : members) hashes.push_back(StableHash(member));
   std::vector<size_t> load(members.size(), 0);
   std::vector<size_t> out;
   out.reserve(count);

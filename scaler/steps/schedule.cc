@@ -1,19 +1,12 @@
 #include "scaler/steps/schedule.h"
 
+#include "base/stable_hash.h"
+
 namespace flyball::scaler {
-namespace {
-
-// FNV-1a: the same in each process, so that replicas agree on the slots.
-uint64_t StableHash(absl::string_view text) {
-  uint64_t hash = 14695981039346656037u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash;
-}
-
-}  // namespace
 
 MonotonicTime NextSlot(absl::string_view ns, absl::Duration period, MonotonicTime now) {
   constexpr uint64_t kParts = 1 << 16;
+  // The same in each process, so that replicas agree on the slots.
   const uint64_t hash = StableHash(ns);
   const auto part = static_cast<int64_t>((hash ^ (hash >> 32)) % kParts);
   const absl::Duration phase = period * part / static_cast<int64_t>(kParts);

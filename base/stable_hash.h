@@ -1,0 +1,21 @@
+// A hash that is the same in each process and version, for what replicas have to agree on and for
+// what is compared with an earlier run.
+//
+// Pure. FNV-1a of 64 bits: it has no seed, so that a stranger who chooses the texts can make them
+// collide: tables in memory use absl's. The last bytes of a text move few bits of its hash, so that
+// whoever takes a part of the hash mixes it first.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+
+namespace flyball {
+
+inline uint64_t StableHash(absl::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
+}  // namespace flyball
