@@ -81,7 +81,8 @@ absl::StatusOr<CustomMetricList> CustomProvider::Get(const CustomMetricRequest& 
   if (!values.ok()) return FetchFailure(answering_, request.metric, values.status());
 
   ASSIGN_OR_RETURN(CustomMetricList list, Answer(request, *resource, names, *values));
-  list.freshness = {values->fresh_until, epoch, values->refresh_at};
+  list.freshness = values->freshness;
+  list.freshness.epoch = epoch;
   return list;
 }
 

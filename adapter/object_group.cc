@@ -85,7 +85,9 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::ObjectGroup::Ask(const std::vector<st
       return absl::DeadlineExceededError("a query under way for the same objects took too long");
     }
     if (!flight->status.ok()) {
-      if (fresh && batcher_.clock_.MonotonicNow() < fresh->fresh_until) return *std::move(fresh);
+      if (fresh && fresh->freshness.HoldsAt(batcher_.clock_.MonotonicNow())) {
+        return *std::move(fresh);
+      }
       // The time of the caller that asked was over, not ours.
       if (!lead && absl::IsDeadlineExceeded(flight->status) &&
           batcher_.clock_.MonotonicNow() < deadline) {
@@ -94,8 +96,7 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::ObjectGroup::Ask(const std::vector<st
       return flight->status;
     }
     ObjectAnswer answer;
-    answer.fresh_until = flight->fresh_until;
-    answer.refresh_at = flight->refresh_at;
+    answer.freshness = flight->freshness;
     answer.values.reserve(names.size());
     for (const std::string& name : names) {
       const auto value = flight->values.find(name);
@@ -110,16 +111,14 @@ std::optional<ObjectAnswer> QueryBatcher::ObjectGroup::FromFresh(
     const std::vector<std::string>& names, MonotonicTime now, absl::Duration max_age) {
   if (recent_ <= absl::ZeroDuration()) return std::nullopt;
   ObjectAnswer answer;
-  answer.fresh_until = absl::InfiniteDuration();
-  answer.refresh_at = absl::InfiniteDuration();
+  answer.freshness.fresh_until = absl::InfiniteDuration();
   answer.values.reserve(names.size());
   bool all_fresh = true;
   for (const std::string& name : names) {
     Object& object = objects_[name];
     object.asked = now;
-    all_fresh = all_fresh && now < object.fresh_until && now - object.sent <= max_age;
-    answer.fresh_until = std::min(answer.fresh_until, object.fresh_until);
-    answer.refresh_at = std::min(answer.refresh_at, object.refresh_at);
+    all_fresh = all_fresh && object.freshness.HoldsAt(now) && now - object.sent <= max_age;
+    answer.freshness.Add(object.freshness);
     answer.values.push_back(object.value);
   }
   if (all_fresh) return answer;
@@ -131,7 +130,7 @@ bool QueryBatcher::ObjectGroup::IsGoodEnough(const ObjectAnswer& fresh,
                                              const std::vector<std::string>& names,
                                              MonotonicTime now) const {
   const bool asked_anew = gathering_ != nullptr || UnderWay(names) != nullptr;
-  if (now >= fresh.refresh_at && !asked_anew && now >= failure_until_) return false;
+  if (fresh.freshness.IsDueAt(now) && !asked_anew && now >= failure_until_) return false;
   if (batcher_.metrics_ != nullptr) batcher_.metrics_->OnObjects(0, names.size());
   return true;
 }
@@ -220,14 +219,12 @@ void QueryBatcher::ObjectGroup::Land(const std::shared_ptr<Flight>& flight,
   }
   flight->values = *std::move(values);
   flight->sent = result->sent;
-  flight->fresh_until = result->fresh_until;
-  flight->refresh_at = result->refresh_at;
+  flight->freshness = FreshnessOf(*result);
   for (const std::string& name : flight->names) {
     const auto object = objects_.find(name);
     if (object == objects_.end()) continue;
     object->second.sent = flight->sent;
-    object->second.fresh_until = flight->fresh_until;
-    object->second.refresh_at = flight->refresh_at;
+    object->second.freshness = flight->freshness;
     const auto value = flight->values.find(name);
     object->second.value =
         value == flight->values.end() ? std::nullopt : std::optional(value->second);

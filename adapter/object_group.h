@@ -39,14 +39,12 @@ class QueryBatcher::ObjectGroup {
     absl::flat_hash_map<std::string, double> values;
     absl::Duration max_age = absl::InfiniteDuration();  // the smallest that is wished for
     MonotonicTime sent;
-    MonotonicTime fresh_until;
-    MonotonicTime refresh_at;
+    Freshness freshness;
   };
   struct Object {
     MonotonicTime asked;  // last time
     MonotonicTime sent;   // the query that said the value
-    MonotonicTime fresh_until;
-    MonotonicTime refresh_at;
+    Freshness freshness;
     std::optional<double> value;
   };
 

@@ -24,20 +24,12 @@
 #include "absl/types/span.h"
 #include "adapter/metric_source.h"
 #include "base/clock.h"
+#include "base/freshness.h"
 #include "kube/objects/object_directory.h"
 #include "kube/objects/rest_mapping.h"
 #include "kube/objects/selector.h"
 
 namespace flyball::adapter {
-
-// How long the answer to a question may be given again to the same question: while MonotonicNow() <
-// fresh_until and the provider's Epoch() still equals `epoch`. The default forbids it.
-struct Freshness {
-  MonotonicTime fresh_until = absl::ZeroDuration();
-  uint64_t epoch = 0;
-  // From then on one asker should ask anew, while the others are still given this answer.
-  MonotonicTime refresh_at = absl::InfiniteDuration();
-};
 
 // What an answer was made of. The provider that made it knows it again; to others it is a thing to
 // hold and to give back.
@@ -94,7 +86,7 @@ struct CustomMetricList {
   kube::Selector metric_selector;  // empty: `selector: null`
   absl::Time timestamp;            // of all items
   std::vector<CustomMetricValue> items;
-  Freshness freshness;
+  Freshness freshness;  // whose epoch is the provider's Epoch()
 };
 
 // One line of the discovery document.

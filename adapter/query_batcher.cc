@@ -61,8 +61,7 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::QueryAlone(const ObjectQuestion& ques
   ASSIGN_OR_RETURN(const FreshResult fresh, flights_.Query(promql, deadline, question.max_age));
   ASSIGN_OR_RETURN(const auto values, ValuesByLabel(*fresh.result, label));
   ObjectAnswer answer;
-  answer.fresh_until = fresh.fresh_until;
-  answer.refresh_at = fresh.refresh_at;
+  answer.freshness = FreshnessOf(fresh);
   answer.values.reserve(question.args.names.size());
   for (const std::string& name : question.args.names) {
     const auto value = values.find(name);
@@ -73,23 +72,21 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::QueryAlone(const ObjectQuestion& ques
 
 std::shared_ptr<QueryBatcher::ObjectGroup> QueryBatcher::GroupOf(const ObjectQuestion& question) {
   std::string key = GroupKey(question);
-  Shard& shard = shards_[absl::Hash<std::string>()(key) % kShards];
-  absl::MutexLock lock(&shard.mutex);
-  if (const auto known = shard.groups.find(key); known != shard.groups.end()) return known->second;
-  if (shard.groups.size() >= options_.max_groups / kShards) return nullptr;
+  const auto groups = groups_.Lock(absl::HashOf(key));
+  if (const auto known = groups->find(key); known != groups->end()) return known->second;
+  if (groups->size() >= options_.max_groups / groups_.size()) return nullptr;
   if (group_bytes_ + key.size() > options_.max_group_bytes) return nullptr;
   auto group = std::make_shared<ObjectGroup>(question, key.size(), *this);
-  shard.groups.emplace(std::move(key), group);
+  groups->emplace(std::move(key), group);
   return group;
 }
 
 void QueryBatcher::Sweep() {
   flights_.Sweep();
   const MonotonicTime now = clock_.MonotonicNow();
-  for (Shard& shard : shards_) {
-    absl::MutexLock lock(&shard.mutex);
-    absl::erase_if(shard.groups, [now](const auto& entry) { return entry.second->Idle(now); });
-  }
+  groups_.ForEach([now](Groups& groups) {
+    absl::erase_if(groups, [now](const auto& entry) { return entry.second->Idle(now); });
+  });
 }
 
 }  // namespace flyball::adapter

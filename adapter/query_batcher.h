@@ -10,7 +10,7 @@
 // Other rules, and all with merge off, get exactly the query of their own names.
 //
 // Thread-safe; no threads of its own. A group's lock is never held while the source is asked; the
-// groups are found in a sharded map.
+// groups are found in a striped map.
 //
 // Values are kept for each object: of several samples with an object's label value, the last one.
 // A failure reaches all that wait for the query, and is given again for FlightOptions::error_reuse.
@@ -21,18 +21,17 @@
 // are forgotten.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "adapter/query_flights.h"
+#include "base/freshness.h"
+#include "base/striped.h"
 #include "rules/compiled_rules.h"
 
 namespace flyball::adapter {
@@ -54,10 +53,14 @@ struct ObjectQuestion {
   absl::Duration max_age = absl::InfiniteDuration();  // of the answer, where freshness is longer
 };
 
+// How long it may be given again; the epoch is the provider's.
+inline Freshness FreshnessOf(const FreshResult& result) {
+  return {.fresh_until = result.fresh_until, .refresh_at = result.refresh_at};
+}
+
 struct ObjectAnswer {
   std::vector<std::optional<double>> values;  // beside args.names; nullopt: no sample
-  MonotonicTime fresh_until;
-  MonotonicTime refresh_at;  // as FreshResult's
+  Freshness freshness;                        // without an epoch
 };
 
 class QueryBatcher {
@@ -91,12 +94,7 @@ class QueryBatcher {
 
  private:
   class ObjectGroup;
-  struct Shard {
-    absl::Mutex mutex;
-    absl::flat_hash_map<std::string, std::shared_ptr<ObjectGroup>> groups ABSL_GUARDED_BY(mutex);
-  };
-
-  static constexpr size_t kShards = 16;
+  using Groups = absl::flat_hash_map<std::string, std::shared_ptr<ObjectGroup>>;
 
   absl::StatusOr<ObjectAnswer> QueryAlone(const ObjectQuestion& question, MonotonicTime deadline);
   // nullptr: there are too many.
@@ -107,7 +105,7 @@ class QueryBatcher {
   AdapterMetrics* const metrics_;
   QueryFlights flights_;
   std::atomic<size_t> group_bytes_ = 0;  // about what all groups take
-  std::array<Shard, kShards> shards_;    // its groups use what is above
+  Striped<Groups> groups_;               // they use what is above
 };
 
 }  // namespace flyball::adapter

@@ -76,7 +76,7 @@ TEST_F(QueryBatcherTest, AnIdleGroupSendsTheQueryAsItIs) {
   const auto got = batcher->QueryObjects(Question({Pod(7)}), kLater);
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_THAT(got->values, ElementsAre(7.0));
-  EXPECT_EQ(got->fresh_until, absl::Seconds(1));
+  EXPECT_EQ(got->freshness.fresh_until, absl::Seconds(1));
   EXPECT_THAT(source_.queries(), ElementsAre(Query("=\"p7-\"")));
 }
 
@@ -122,8 +122,8 @@ TEST_F(QueryBatcherTest, OneCallerAsksAheadWhileTheOthersGetWhatIsFresh) {
   clock_.Advance(absl::Milliseconds(950));  // 40 ms before 1 s
   const auto got = batcher->QueryObjects(Question({Pod(1)}), kLater);
   ASSERT_TRUE(got.ok());
-  EXPECT_EQ(got->fresh_until, absl::Milliseconds(1960));
-  EXPECT_EQ(batcher->QueryObjects(Question({Pod(2)}), kLater)->fresh_until,
+  EXPECT_EQ(got->freshness.fresh_until, absl::Milliseconds(1960));
+  EXPECT_EQ(batcher->QueryObjects(Question({Pod(2)}), kLater)->freshness.fresh_until,
             absl::Milliseconds(1960));
   EXPECT_EQ(asked, 2);
 }

@@ -65,7 +65,7 @@ class FakeCustomMetrics : public adapter::CustomMetricsProvider {
   std::atomic<uint64_t> epoch{1};
   int pods_count = 2;
   absl::Status error;
-  adapter::Freshness freshness;
+  Freshness freshness;
   std::function<void(const adapter::CustomMetricRequest&)> on_get;
   std::shared_ptr<const std::vector<adapter::CustomMetricInfo>> infos =
       std::make_shared<const std::vector<adapter::CustomMetricInfo>>(

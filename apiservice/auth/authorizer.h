@@ -10,13 +10,13 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "apiservice/auth/expiring_cache.h"
 #include "apiservice/auth/options.h"
 #include "apiservice/auth/review_client.h"
 #include "apiservice/auth/review_flights.h"
 #include "apiservice/auth/user.h"
 #include "apiservice/requests/router.h"
 #include "base/clock.h"
+#include "base/expiring_cache.h"
 
 namespace flyball::apiservice {
 

@@ -12,11 +12,11 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "apiservice/auth/expiring_cache.h"
 #include "apiservice/auth/review_client.h"
 #include "apiservice/auth/review_flights.h"
 #include "apiservice/auth/user.h"
 #include "base/clock.h"
+#include "base/expiring_cache.h"
 #include "base/snapshot.h"
 
 namespace flyball::apiservice {

@@ -209,8 +209,24 @@ http::HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& st
 
 // What the cache must know of a fresh answer.
 struct MetricEndpoints::Rendered {
-  adapter::Freshness freshness;
-  int64_t wall_second = CachedResponse::kAnySecond;
+  Freshness freshness;
+  int64_t wall_second = kAnySecond;  // of the timestamps that say "now"
+  static constexpr int64_t kAnySecond = -1;
+};
+
+// A rendered answer. Users are told apart before: it knows nothing of them.
+struct MetricEndpoints::KeptAnswer {
+  http::HttpResponse response;
+  Rendered rendered;
+  std::shared_ptr<const void> provider;  // whose epoch is meant
+  // Set by the one who asks anew once it is due.
+  mutable std::atomic<bool> asked_anew = false;
+
+  bool HoldsAt(MonotonicTime now, uint64_t epoch, absl::Time wall) const {
+    return rendered.freshness.HoldsAt(now) && rendered.freshness.epoch == epoch &&
+           (rendered.wall_second == Rendered::kAnySecond ||
+            rendered.wall_second == absl::ToUnixSeconds(wall));
+  }
 };
 
 MetricEndpoints::MetricEndpoints(Clock* clock, const LimitOptions& limits)
@@ -224,36 +240,26 @@ http::HttpResponse MetricEndpoints::Serve(absl::string_view target, const Routed
   const std::string key = CacheKey(target, style);
   const std::shared_ptr<const void> provider = ProviderOf(routed.endpoint, providers);
   const MonotonicTime now = clock_->MonotonicNow();
-  if (const std::shared_ptr<const CachedResponse> hit = cache_.Get(key);
-      hit != nullptr && hit->provider == provider && now < hit->freshness.fresh_until &&
-      hit->freshness.epoch == EpochOf(routed.endpoint, providers) &&
-      (hit->wall_second == CachedResponse::kAnySecond ||
-       hit->wall_second == absl::ToUnixSeconds(clock_->WallNow())) &&
-      (now < hit->freshness.refresh_at || hit->asked_anew.exchange(true))) {
+  const std::shared_ptr<const KeptAnswer> kept = cache_.Get(key, now).value_or(nullptr);
+  if (kept != nullptr && kept->provider == provider &&
+      kept->HoldsAt(now, EpochOf(routed.endpoint, providers), clock_->WallNow()) &&
+      (!kept->rendered.freshness.IsDueAt(now) || kept->asked_anew.exchange(true))) {
     ++counters_.cache_hits;
-    http::HttpResponse response;
-    response.content_type = hit->content_type;
-    response.body = hit->body;
-    if (!hit->content_encoding.empty()) {
-      response.headers.emplace_back("Content-Encoding", hit->content_encoding);
-      response.headers.emplace_back("Vary", "Accept-Encoding");
-    }
-    return response;
+    return kept->response;
   }
   ++counters_.cache_misses;
   Rendered rendered;
   http::HttpResponse response = Render(routed, style, providers, deadline - now, &rendered);
   // A warning is about this moment: it is not repeated from memory.
   const bool plain = http::FindHeader(response.headers, "Warning").empty();
-  if (response.status == 200 && plain && rendered.freshness.fresh_until > clock_->MonotonicNow()) {
-    auto entry = std::make_shared<CachedResponse>();
-    entry->body = response.body;
-    entry->content_type = response.content_type;
-    entry->content_encoding = std::string(http::FindHeader(response.headers, "Content-Encoding"));
-    entry->freshness = rendered.freshness;
-    entry->provider = provider;
-    entry->wall_second = rendered.wall_second;
-    cache_.Put(key, std::move(entry), now);
+  if (response.status == 200 && plain && rendered.freshness.HoldsAt(clock_->MonotonicNow())) {
+    constexpr size_t kOverhead = 256;
+    auto answer = std::make_shared<KeptAnswer>();
+    answer->response = response;
+    answer->rendered = rendered;
+    answer->provider = provider;
+    cache_.Put(key, std::move(answer), response.body->size() + kOverhead, now,
+               rendered.freshness.fresh_until);
   }
   return response;
 }

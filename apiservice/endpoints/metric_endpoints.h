@@ -1,21 +1,22 @@
 // The three metrics APIs: a routed request → its answer, from the providers or from the cache.
 //
 // Thread-safe. The user has been authenticated and authorized before. A steady poller costs a cache
-// hit: an answer is given again while the provider says so (adapter::Freshness), and within one
+// hit: an answer is given again while the provider says so (base/freshness.h), and within one
 // second of the wall clock where its timestamps say "now". An answer that would be too long is
 // refused before it is made: 413.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <memory>
 #include <string>
 
 #include "adapter/provider.h"
 #include "apiservice/endpoints/options.h"
-#include "apiservice/endpoints/response_cache.h"
 #include "apiservice/requests/render.h"
 #include "apiservice/requests/router.h"
 #include "base/clock.h"
+#include "base/expiring_cache.h"
 #include "http/server/message.h"
 
 namespace flyball::apiservice {
@@ -39,6 +40,7 @@ class MetricEndpoints {
 
  private:
   struct Rendered;
+  struct KeptAnswer;
   http::HttpResponse Render(const RoutedRequest& routed, const Style& style,
                             const adapter::Providers& providers, absl::Duration timeout,
                             Rendered* rendered);
@@ -57,7 +59,7 @@ class MetricEndpoints {
 
   Clock* const clock_;
   const size_t max_answer_bytes_;
-  ResponseCache cache_;
+  ExpiringCache<std::shared_ptr<const KeptAnswer>, 4> cache_;
   Counters counters_;
 };
 

@@ -31,7 +31,7 @@ std::optional<ObjectEventRecord> EventCorrelator::Correlate(const ObjectEventRec
   const std::string similar_key = absl::StrCat(object, "\n", event.reason);
   std::string counted_key = absl::StrCat(similar_key, "\n", event.message);
 
-  Similar& similar = similar_[similar_key];
+  Similar& similar = In(similar_, similar_key);
   if (now - similar.last > kSimilarInterval) similar.messages.clear();
   similar.messages.insert(event.message);
   similar.last = now;
@@ -44,7 +44,7 @@ std::optional<ObjectEventRecord> EventCorrelator::Correlate(const ObjectEventRec
     out.combined = true;
   }
 
-  Counted& counted = counted_[counted_key];
+  Counted& counted = In(counted_, counted_key);
   if (counted.count > 0) {
     out.name = counted.name;
     out.first = counted.first;
@@ -56,7 +56,7 @@ std::optional<ObjectEventRecord> EventCorrelator::Correlate(const ObjectEventRec
 }
 
 bool EventCorrelator::WithinBudget(const std::string& key, MonotonicTime now) {
-  Budget& budget = budgets_[key];
+  Budget& budget = In(budgets_, key);
   double tokens = kBurst;
   if (budget.tokens.has_value()) {
     tokens = *budget.tokens + absl::ToDoubleSeconds(now - budget.filled_at) * kTokensPerSecond;

@@ -14,16 +14,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
+#include "base/recently_used.h"
 #include "kube/client/event_recorder.h"
 
 namespace flyball::kube {
@@ -40,39 +38,9 @@ struct ObjectEventRecord {
   bool combined = false;  // has no reportingComponent
 };
 
-// A map that forgets what was not used for longest.
-template <typename Value>
-class RecentlyUsed {
- public:
-  explicit RecentlyUsed(size_t limit) : limit_(limit) {}
-
-  // The value under `key`, made by default if there is none.
-  Value& operator[](const std::string& key) {
-    const auto found = by_key_.find(key);
-    if (found != by_key_.end()) {
-      entries_.splice(entries_.begin(), entries_, found->second);
-      return found->second->second;
-    }
-    entries_.emplace_front(key, Value());
-    by_key_[key] = entries_.begin();
-    if (entries_.size() > limit_) {
-      by_key_.erase(entries_.back().first);
-      entries_.pop_back();
-    }
-    return entries_.front().second;
-  }
-
- private:
-  using Entries = std::list<std::pair<std::string, Value>>;
-  const size_t limit_;
-  Entries entries_;  // the last used first
-  absl::flat_hash_map<std::string, typename Entries::iterator> by_key_;
-};
-
 class EventCorrelator {
  public:
-  explicit EventCorrelator(size_t max_entries = 4096)
-      : similar_(max_entries), counted_(max_entries), budgets_(max_entries) {}
+  explicit EventCorrelator(size_t max_entries = 4096) : max_entries_(max_entries) {}
 
   // What is to be sent instead of `event`; nullopt: nothing. `name` is for a combined one.
   std::optional<ObjectEventRecord> Correlate(const ObjectEventRecord& event, absl::Time wall,
@@ -93,8 +61,16 @@ class EventCorrelator {
     MonotonicTime filled_at;
   };
 
+  // The value under `key`, for which the one not used for longest may go.
+  template <typename Value>
+  Value& In(RecentlyUsed<Value>& table, const std::string& key) {
+    Value& value = table[key];
+    if (table.size() > max_entries_) table.EraseOldest();
+    return value;
+  }
   bool WithinBudget(const std::string& key, MonotonicTime now);
 
+  const size_t max_entries_;  // of each table
   RecentlyUsed<Similar> similar_;
   RecentlyUsed<Counted> counted_;
   RecentlyUsed<Budget> budgets_;

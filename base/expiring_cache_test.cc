@@ -1,8 +1,12 @@
-#include "apiservice/auth/expiring_cache.h"
+#include "base/expiring_cache.h"
 
 #include <gtest/gtest.h>
 
-namespace flyball::apiservice {
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace flyball {
 namespace {
 
 MonotonicTime At(int seconds) { return absl::Seconds(seconds); }
@@ -46,5 +50,37 @@ TEST(ExpiringCacheTest, WhatNobodyAsksForAgainGoesToo) {
   EXPECT_EQ(cache.size(), 1u);
 }
 
+TEST(ExpiringCacheTest, ZeroEntriesKeepNothing) {
+  ExpiringCache<int> cache(0, 100);
+  cache.Put("a", 1, 1, At(0), At(10));
+  EXPECT_EQ(cache.Get("a", At(0)), std::nullopt);
+}
+
+TEST(ExpiringCacheTest, StripesTogetherNeverExceedTheBytes) {
+  constexpr size_t kLimit = 1 << 20;
+  ExpiringCache<int, 4> cache(100'000, kLimit);
+  for (int i = 0; i < 1000; ++i) {
+    cache.Put(absl::StrCat("key-", i), i, 10'000, At(0), At(10));
+    ASSERT_LE(cache.bytes(), kLimit);
+  }
+  cache.Put("huge", 0, kLimit, At(0), At(10));
+  EXPECT_EQ(cache.Get("huge", At(0)), std::nullopt);
+  EXPECT_EQ(cache.Get("key-999", At(0)), 999);
+}
+
+TEST(ExpiringCacheTest, WhatIsOverGoesWithTheNextPutOfEachStripe) {
+  ExpiringCache<int, 4> cache(10'000, 1 << 20);
+  for (int i = 0; i < 100; ++i) {
+    cache.Put(absl::StrCat("old-", i), i, 1000, At(0), At(1));
+    cache.Put(absl::StrCat("good-", i), i, 100, At(0), At(10));
+  }
+  for (int i = 0; i < 100; ++i) cache.Put(absl::StrCat("new-", i), i, 1, At(2), At(10));
+  EXPECT_EQ(cache.size(), 200u);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(cache.Get(absl::StrCat("old-", i), At(2)), std::nullopt);
+    EXPECT_EQ(cache.Get(absl::StrCat("good-", i), At(2)), i);
+  }
+}
+
 }  // namespace
-}  // namespace flyball::apiservice
+}  // namespace flyball

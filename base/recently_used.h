@@ -1,0 +1,68 @@
+// A map that knows in which order its keys were used, so that the one not used for longest can make
+// room.
+//
+// Not thread-safe. References to values hold until their key is erased.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <list>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+
+namespace flyball {
+
+template <typename Value>
+class RecentlyUsed {
+ public:
+  // nullptr: it is not there. Else it counts as used.
+  Value* Find(absl::string_view key) {
+    const auto found = places_.find(key);
+    if (found == places_.end()) return nullptr;
+    values_.splice(values_.begin(), values_, found->second);
+    return &found->second->second;
+  }
+
+  // Used now; made by default if it was not there.
+  Value& operator[](absl::string_view key) {
+    if (Value* value = Find(key)) return *value;
+    values_.emplace_front(std::string(key), Value());
+    places_[values_.front().first] = values_.begin();
+    return values_.front().second;
+  }
+
+  // Erases those for which `is_over(value)` holds.
+  template <typename IsOver>
+  void EraseIf(IsOver is_over) {
+    for (auto place = values_.begin(); place != values_.end();) {
+      const auto next = std::next(place);
+      if (is_over(place->second)) Erase(place);
+      place = next;
+    }
+  }
+  void Erase(absl::string_view key) {
+    if (const auto found = places_.find(key); found != places_.end()) Erase(found->second);
+  }
+  // What was not used for longest; there is one.
+  const Value& oldest() const { return values_.back().second; }
+  void EraseOldest() { Erase(std::prev(values_.end())); }
+
+  size_t size() const { return places_.size(); }
+
+ private:
+  using Values = std::list<std::pair<std::string, Value>>;
+
+  void Erase(typename Values::iterator place) {
+    places_.erase(place->first);
+    values_.erase(place);
+  }
+
+  Values values_;  // the one used last first
+  // By views of the keys in values_.
+  absl::flat_hash_map<absl::string_view, typename Values::iterator> places_;
+};
+
+}  // namespace flyball
