@@ -1,7 +1,8 @@
 // One group of the query batcher: the objects of one kind that one query can ask for together.
 //
 // Thread-safe. Its lock is not held while a query is under way. See query_batcher.h for what
-// merges and why.
+// merges and why. It has no SingleFlight (base/): who asks for some of the names joins a query for
+// more of them, and names gather for the next query while one is under way.
 #pragma once
 
 #include <memory>

@@ -37,7 +37,7 @@ class ExpiringCache {
            MonotonicTime until) {
     const auto part = parts_.Lock(absl::HashOf(key));
     if (const CachedValue* old = part->values.Find(key)) part->Drop(key, *old);
-    part->DropExpired(now);
+    if (now >= part->next_look) part->DropExpired(now);
     bytes += key.size();
     if (bytes > max_bytes_ || max_entries_ == 0) return;
     while (part->values.size() >= max_entries_ || part->bytes + bytes > max_bytes_) {
@@ -46,6 +46,10 @@ class ExpiringCache {
     }
     part->values[key] = {std::move(value), bytes, until};
     part->bytes += bytes;
+  }
+
+  void DropExpired(MonotonicTime now) {
+    parts_.ForEach([now](KeyPart& part) { part.DropExpired(now); });
   }
 
   size_t size() const {
@@ -76,7 +80,6 @@ class ExpiringCache {
       values.Erase(key);
     }
     void DropExpired(MonotonicTime now) {
-      if (now < next_look) return;
       next_look = now + absl::Seconds(1);
       values.EraseIf([&](const CachedValue& cached) {
         if (now < cached.until) return false;

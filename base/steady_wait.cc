@@ -111,6 +111,10 @@ bool AwaitFor(absl::Mutex& mutex, const absl::Condition& condition,
               absl::Duration timeout) ABSL_NO_THREAD_SAFETY_ANALYSIS {
   if (condition.Eval()) return true;
   if (timeout <= absl::ZeroDuration()) return false;
+  if (timeout == absl::InfiniteDuration()) {
+    mutex.Await(condition);
+    return true;
+  }
   Wait wait{.mutex = mutex, .condition = condition};
   Bell* const bell = Bell::Get();
   // By the wall clock, which may be set meanwhile, rather than not at all.

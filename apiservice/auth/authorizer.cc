@@ -189,7 +189,7 @@ Authorizer::Authorizer(AuthorizationOptions options, ReviewClient* reviews, Cloc
       reviews_(reviews),
       clock_(clock),
       cache_(kMaxDecisions, kMaxDecisionBytes),
-      flights_(max_waiting) {}
+      flights_(*clock, "review", max_waiting) {}
 
 bool Authorizer::AlwaysAllowed(const User& user, const Attributes& attributes) const {
   if (options_.mode == AuthorizationMode::kAll || user.InGroup(kMastersGroup)) return true;
@@ -212,7 +212,7 @@ absl::StatusOr<Decision> Authorizer::Review(const User& user, const Attributes& 
     return *std::move(known);
   }
   const bool remember = AttributeBytes(attributes) < kMaxCachedQuestionBytes;
-  return flights_.Ask(key, [&] { return Post(spec, remember, key); });
+  return flights_.Ask(key, absl::InfiniteDuration(), [&] { return Post(spec, remember, key); });
 }
 
 absl::StatusOr<Decision> Authorizer::Post(const std::string& spec, bool remember,

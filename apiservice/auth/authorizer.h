@@ -12,11 +12,12 @@
 #include "absl/strings/string_view.h"
 #include "apiservice/auth/options.h"
 #include "apiservice/auth/review_client.h"
-#include "apiservice/auth/review_flights.h"
 #include "apiservice/auth/user.h"
 #include "apiservice/requests/router.h"
 #include "base/clock.h"
 #include "base/expiring_cache.h"
+#include "base/single_flight.h"
+#include "http/server/event_workers.h"
 
 namespace flyball::apiservice {
 
@@ -49,7 +50,7 @@ class Authorizer {
   ReviewClient* const reviews_;
   Clock* const clock_;
   ExpiringCache<Decision> cache_;
-  ReviewFlights<Decision> flights_;
+  SingleFlight<Decision, http::EventWorkers::Waiting> flights_;
   Counters counters_;
 };
 

@@ -69,7 +69,7 @@ TokenAuthenticator::TokenAuthenticator(ReviewClient* reviews, Clock* clock, absl
       ttl_(ttl),
       secret_(RandomSecret()),
       cache_(kMaxTokens, kMaxUserBytes),
-      flights_(max_waiting) {}
+      flights_(*clock, "review", max_waiting) {}
 
 std::string TokenAuthenticator::Hash(absl::string_view token) const {
   unsigned char digest[EVP_MAX_MD_SIZE];
@@ -181,7 +181,8 @@ absl::StatusOr<UserPtr> TokenAuthenticator::Authenticate(absl::string_view token
   if (std::optional<Result> cached = cache_.Get(hash, clock_->MonotonicNow())) {
     return *std::move(cached);
   }
-  return flights_.Ask(hash, [&] { return ReviewAndRemember(token, hash); });
+  return flights_.Ask(hash, absl::InfiniteDuration(),
+                      [&] { return ReviewAndRemember(token, hash); });
 }
 
 }  // namespace flyball::apiservice

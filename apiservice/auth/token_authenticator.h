@@ -13,11 +13,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "apiservice/auth/review_client.h"
-#include "apiservice/auth/review_flights.h"
 #include "apiservice/auth/user.h"
 #include "base/clock.h"
 #include "base/expiring_cache.h"
+#include "base/single_flight.h"
 #include "base/snapshot.h"
+#include "http/server/event_workers.h"
 
 namespace flyball::apiservice {
 
@@ -53,7 +54,7 @@ class TokenAuthenticator {
   const std::string secret_;  // of this process
   Snapshot<StaticTokens> static_tokens_;
   ExpiringCache<Result> cache_;
-  ReviewFlights<UserPtr> flights_;
+  SingleFlight<UserPtr, http::EventWorkers::Waiting> flights_;
 };
 
 // Pure, for tests: the user of a TokenReview's answer. kUnauthenticated: not authenticated;

@@ -1,7 +1,7 @@
 #include "kube/watch/cluster_directory.h"
 
 #include <algorithm>
-#include <iterator>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -34,15 +34,6 @@ absl::Status AsUnavailable(const absl::Status& status) {
 
 }  // namespace
 
-// The last list of one namespace where watching is not allowed. One request lists at a time.
-struct ClusterDirectory::Listed {
-  absl::Mutex mutex;
-  bool busy ABSL_GUARDED_BY(mutex) = false;
-  absl::StatusOr<TablePtr> table ABSL_GUARDED_BY(mutex) = absl::UnavailableError("not listed yet");
-  MonotonicTime listed_at ABSL_GUARDED_BY(mutex) = -absl::InfiniteDuration();
-  std::atomic<int64_t> last_use_ns = 0;
-};
-
 absl::StatusOr<std::unique_ptr<ClusterDirectory>> ClusterDirectory::Make(
     MakeTransport make_transport, Clock& clock, ClusterDirectoryOptions options) {
   ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> server, make_transport());
@@ -64,6 +55,8 @@ ClusterDirectory::ClusterDirectory(MakeTransport make_transport,
       clock_(clock),
       options_(std::move(options)),
       mapper_(std::make_shared<const RestMapper>(std::vector<ResourceInfo>())),
+      lists_(options_.max_lists, std::numeric_limits<size_t>::max()),
+      listing_(clock_, "list"),
       thread_([this] { Run(); }) {}
 
 ClusterDirectory::~ClusterDirectory() {
@@ -151,7 +144,7 @@ absl::StatusOr<std::shared_ptr<ClusterDirectory::Cached>> ClusterDirectory::Make
 absl::StatusOr<std::shared_ptr<ClusterDirectory::Cached>> ClusterDirectory::CacheFor(
     const ResourceInfo& info, bool running_only) {
   const MonotonicTime now = clock_.MonotonicNow();
-  const Key key(info.name, running_only, "");
+  const Key key(info.name, running_only);
   {
     absl::ReaderMutexLock lock(&mutex_);
     const auto found = caches_.find(key);
@@ -176,37 +169,25 @@ absl::StatusOr<ClusterDirectory::TablePtr> ClusterDirectory::ListNow(const Resou
     return absl::UnavailableError(
         absl::StrCat(info.name.ToString(), " can be neither listed nor watched"));
   }
-  std::shared_ptr<Listed> listed;
-  {
-    absl::MutexLock lock(&mutex_);
-    std::shared_ptr<Listed>& entry = lists_[Key(info.name, running_only, std::string(ns))];
-    if (entry == nullptr) entry = std::make_shared<Listed>();
-    listed = entry;
-  }
-  MonotonicTime now = clock_.MonotonicNow();
-  listed->last_use_ns = absl::ToInt64Nanoseconds(now);
-  {
-    absl::MutexLock lock(&listed->mutex);
-    const auto idle = [&listed]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return !listed->busy; };
-    if (!clock_.Await(listed->mutex, absl::Condition(&idle), deadline - now)) {
-      return absl::UnavailableError("another request's list has not been answered yet");
+  const std::string key =
+      absl::StrCat(info.name.ToString(), running_only ? " running in " : " in ", ns);
+  const auto list = [&]() -> absl::StatusOr<TablePtr> {
+    const MonotonicTime now = clock_.MonotonicNow();
+    if (auto kept = lists_.Get(key, now)) return *std::move(kept);
+    WatchCacheOptions options = CacheOptions(info, running_only);
+    options.list_timeout = deadline - now;
+    absl::StatusOr<std::vector<ObjectPtr>> objects = ListObjects(*server_, options, ns);
+    absl::StatusOr<TablePtr> table;
+    if (objects.ok()) {
+      table = std::make_shared<const ObjectTable>(*std::move(objects));
+    } else {
+      table = objects.status();
     }
-    now = clock_.MonotonicNow();
-    if (now - listed->listed_at < options_.list_reuse) return listed->table;
-    listed->busy = true;
-  }
-  WatchCacheOptions options = CacheOptions(info, running_only);
-  options.list_timeout = deadline - now;
-  absl::StatusOr<std::vector<ObjectPtr>> objects = ListObjects(*server_, options, ns);
-  absl::StatusOr<TablePtr> table =
-      objects.ok()
-          ? absl::StatusOr<TablePtr>(std::make_shared<const ObjectTable>(*std::move(objects)))
-          : objects.status();
-  absl::MutexLock lock(&listed->mutex);
-  listed->busy = false;
-  listed->listed_at = clock_.MonotonicNow();
-  listed->table = table;
-  return table;
+    const MonotonicTime listed = clock_.MonotonicNow();
+    lists_.Put(key, table, 0, listed, listed + options_.list_reuse);
+    return table;
+  };
+  return listing_.Ask(key, deadline, list);
 }
 
 void ClusterDirectory::Keep(std::vector<ObjectSet> sets) {
@@ -218,7 +199,7 @@ void ClusterDirectory::Keep(std::vector<ObjectSet> sets) {
 absl::Status ClusterDirectory::Kept() const {
   absl::ReaderMutexLock lock(&mutex_);
   for (const ObjectSet& set : kept_) {
-    const auto cached = caches_.find(Key(set.resource, set.running_only, ""));
+    const auto cached = caches_.find(Key(set.resource, set.running_only));
     if (cached == caches_.end()) {
       return absl::UnavailableError(
           absl::StrCat("the cluster's resource ", set.resource.ToString(), " is not known yet"));
@@ -368,14 +349,9 @@ void ClusterDirectory::Tidy(MonotonicTime now) {
       stopped.push_back(std::move(entry->second));
       entry = caches_.erase(entry);
     }
-    changed = !stopped.empty() || !lists_.empty();
-    while (lists_.size() > options_.max_lists) lists_.erase(lists_.begin());
-    for (auto entry = lists_.begin(); entry != lists_.end();) {
-      const bool unused =
-          now - absl::Nanoseconds(entry->second->last_use_ns.load()) > options_.unused_after;
-      entry = unused ? lists_.erase(entry) : std::next(entry);
-    }
+    changed = !stopped.empty() || lists_.size() > 0 || listing_.askers() > 0;
   }
+  lists_.DropExpired(now);
   if (changed) Grow();
 }
 

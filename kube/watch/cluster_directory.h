@@ -15,7 +15,7 @@
 #include <memory>
 #include <string>
 #include <thread>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -23,6 +23,8 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
+#include "base/expiring_cache.h"
+#include "base/single_flight.h"
 #include "base/snapshot.h"
 #include "http/client/transport.h"
 #include "kube/objects/object_directory.h"
@@ -85,7 +87,7 @@ class ClusterDirectory : public ObjectDirectory {
 
  private:
   using TablePtr = std::shared_ptr<const ObjectTable>;
-  using Key = std::tuple<GroupResource, bool, std::string>;  // running only; namespace of a list
+  using Key = std::pair<GroupResource, bool>;  // running only
   struct Cached {
     template <typename Source>  // as WatchCache takes it
     Cached(WatchCacheOptions options, Source source, Clock& clock)
@@ -93,7 +95,6 @@ class ClusterDirectory : public ObjectDirectory {
     std::atomic<int64_t> last_use_ns = 0;  // MonotonicTime
     WatchCache cache;
   };
-  struct Listed;
 
   ClusterDirectory(MakeTransport make_transport, std::unique_ptr<http::HttpTransport> server,
                    Clock& clock, ClusterDirectoryOptions options);
@@ -123,6 +124,10 @@ class ClusterDirectory : public ObjectDirectory {
   std::atomic<uint64_t> discovery_failures_ = 0;
   Snapshot<RestMapper> mapper_;
 
+  // Of what may not be watched, by resource and namespace.
+  ExpiringCache<absl::StatusOr<TablePtr>> lists_;
+  SingleFlight<TablePtr> listing_;
+
   mutable absl::Mutex mutex_;
   absl::Status discovered_ ABSL_GUARDED_BY(mutex_);
   bool asked_ ABSL_GUARDED_BY(mutex_) = false;   // one discovery has ended, well or not
@@ -132,7 +137,6 @@ class ClusterDirectory : public ObjectDirectory {
   bool woken_ ABSL_GUARDED_BY(mutex_) = false;  // the thread has something to do at once
   std::vector<ObjectSet> kept_ ABSL_GUARDED_BY(mutex_);
   std::map<Key, std::shared_ptr<Cached>> caches_ ABSL_GUARDED_BY(mutex_);
-  std::map<Key, std::shared_ptr<Listed>> lists_ ABSL_GUARDED_BY(mutex_);
 
   // The thread's own.
   std::vector<std::string> problems_;

@@ -1,0 +1,101 @@
+// One call for all who ask the same at the same time.
+//
+// Thread-safe; no threads of its own: the first asker of a key makes the call, and the others wait
+// for its answer, whatever it is, each until its own deadline. An answer is kept for nobody who
+// comes later. Limit: `max_askers` at once, of all keys together.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/cleanup/cleanup.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+
+namespace flyball {
+
+struct NothingMeanwhile {};
+
+// An object of type Meanwhile lives in each asker's thread while it waits for an answer.
+template <typename Value, typename Meanwhile = NothingMeanwhile>
+class SingleFlight {
+ public:
+  using Answer = absl::StatusOr<Value>;
+
+  // `what`: what is asked for, in errors: "list". The clock outlives it.
+  SingleFlight(Clock& clock, std::string what, int max_askers = std::numeric_limits<int>::max())
+      : clock_(clock), what_(std::move(what)), max_askers_(max_askers) {}
+
+  // What `ask` answers, or an equal question that is being asked. Without a deadline an asker
+  // waits for as long as that takes.
+  //   kResourceExhausted  too many ask already
+  //   kDeadlineExceeded   another asker's call is not back in time
+  Answer Ask(absl::string_view key, MonotonicTime deadline, absl::FunctionRef<Answer()> ask) {
+    std::shared_ptr<Flight> flight;
+    bool ours = false;
+    {
+      absl::MutexLock lock(&mutex_);
+      if (askers_ >= max_askers_) {
+        return absl::ResourceExhaustedError(absl::StrCat("too many requests wait for a ", what_));
+      }
+      ++askers_;
+      std::shared_ptr<Flight>& known = flights_[key];
+      ours = known == nullptr;
+      if (ours) known = std::make_shared<Flight>();
+      flight = known;
+    }
+    [[maybe_unused]] const Meanwhile meanwhile{};
+    // Also when a library threw.
+    const absl::Cleanup end = [&] { End(key, ours ? flight.get() : nullptr); };
+    if (ours) {
+      flight->answer = ask();
+      return flight->answer;
+    }
+    absl::MutexLock lock(&mutex_);
+    const absl::Duration left = deadline - clock_.MonotonicNow();
+    if (!clock_.Await(mutex_, absl::Condition(&flight->landed), left)) {
+      return absl::DeadlineExceededError(
+          absl::StrCat("another request's ", what_, " has not been answered yet"));
+    }
+    return flight->answer;
+  }
+
+  int askers() const {
+    absl::MutexLock lock(&mutex_);
+    return askers_;
+  }
+
+ private:
+  struct Flight {
+    // Written by the one who asks, read by the others once it has landed.
+    Answer answer = absl::InternalError("the question could not be asked");
+    bool landed = false;  // guarded by mutex_
+  };
+
+  // `flight`: nullptr of one who waited for another's.
+  void End(absl::string_view key, Flight* flight) {
+    absl::MutexLock lock(&mutex_);
+    --askers_;
+    if (flight == nullptr) return;
+    flight->landed = true;
+    flights_.erase(key);
+  }
+
+  Clock& clock_;
+  const std::string what_;
+  const int max_askers_;
+  mutable absl::Mutex mutex_;
+  int askers_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::flat_hash_map<std::string, std::shared_ptr<Flight>> flights_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace flyball
