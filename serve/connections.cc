@@ -28,8 +28,8 @@ absl::StatusOr<http::TransportOptions> InCluster() {
 }
 
 // `K=V`, cut at the first `=`; without one the value is empty.
-http::HeaderList ParseHeaders(const std::vector<std::string>& texts) {
-  http::HeaderList headers;
+http::Headers ParseHeaders(const std::vector<std::string>& texts) {
+  http::Headers headers;
   for (const std::string& text : texts) {
     std::pair<std::string, std::string> header = absl::StrSplit(text, absl::MaxSplits('=', 1));
     if (absl::EqualsIgnoreCase(header.first, "Host")) continue;  // without effect in the original
@@ -38,7 +38,7 @@ http::HeaderList ParseHeaders(const std::vector<std::string>& texts) {
   return headers;
 }
 
-bool HasAuthorization(const http::HeaderList& headers) {
+bool HasAuthorization(const http::Headers& headers) {
   for (const auto& [name, value] : headers) {
     if (absl::EqualsIgnoreCase(name, "Authorization")) return true;
   }
@@ -84,7 +84,7 @@ absl::StatusOr<http::TransportOptions> PrometheusTransportOptions(const ServeFla
                                                    adapter::prometheus::SplitServerUrl(url).shown,
                                                    ": expected http:// or https:// and a host"));
   }
-  const http::HeaderList headers = ParseHeaders(flags.prometheus_headers);
+  const http::Headers headers = ParseHeaders(flags.prometheus_headers);
   if (HasAuthorization(headers)) {
     options.token.clear();
     options.token_file.clear();

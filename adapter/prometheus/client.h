@@ -49,7 +49,7 @@ struct Server {
 struct ClientOptions {
   enum class Verb { kGet, kPost };
   Verb verb = Verb::kGet;
-  http::HeaderList headers = {};  // added to each call, beyond those of the transport
+  http::Headers headers = {};  // added to each call, beyond those of the transport
   // A call never takes longer than this or its own timeout, whichever is shorter. The default is
   // the original's limit of a whole request.
   absl::Duration timeout = absl::Seconds(60);

@@ -24,10 +24,10 @@ namespace flyball::http {
 struct Exchange {
   std::string method;
   std::string target;
-  HeaderList headers;
+  Headers headers;
   absl::string_view body;
   // Called once, before the body; false ends the exchange well.
-  std::function<bool(int status, HeaderList headers)> on_head;
+  std::function<bool(int status, Headers headers)> on_head;
   // Called with each piece of the body; false ends the exchange well.
   std::function<bool(absl::string_view)> on_data;
 };

@@ -65,7 +65,7 @@ struct Received {
   size_t limit = 0;
   bool too_large = false;
 
-  bool TakeHead(int status, HeaderList headers) {
+  bool TakeHead(int status, Headers headers) {
     answer.status = status;
     answer.headers = std::move(headers);
     uint64_t length = 0;
@@ -198,7 +198,7 @@ class PooledTransport : public HttpTransport {
     std::string error;
     Exchange exchange =
         MakeExchange(call, absl::StrCat(base_.path, call.target), &identity, "identity");
-    exchange.on_head = [&](int answered, const HeaderList&) {
+    exchange.on_head = [&](int answered, const Headers&) {
       status = answered;
       limit = call.timeout;
       until.deadline = clock_.MonotonicNow() + limit;
@@ -286,7 +286,7 @@ class PooledTransport : public HttpTransport {
   }
 
   static HttpCall WithoutCredentials(HttpCall call) {
-    HeaderList kept;
+    Headers kept;
     for (auto& header : call.headers) {
       if (absl::EqualsIgnoreCase(header.first, "Authorization") ||
           absl::EqualsIgnoreCase(header.first, "Cookie")) {
@@ -302,7 +302,7 @@ class PooledTransport : public HttpTransport {
                                    bool* answered) {
     const size_t limit = errand.call->max_body_bytes;
     Received received{.answer = {}, .limit = limit};
-    exchange.on_head = [&](int status, HeaderList headers) {
+    exchange.on_head = [&](int status, Headers headers) {
       *answered = true;
       return received.TakeHead(status, std::move(headers));
     };
@@ -338,13 +338,6 @@ class PooledTransport : public HttpTransport {
 };
 
 }  // namespace
-
-absl::string_view HttpAnswer::Header(absl::string_view name) const {
-  for (const auto& header : headers) {
-    if (absl::EqualsIgnoreCase(header.first, name)) return header.second;
-  }
-  return "";
-}
 
 absl::StatusCode HttpStatusCode(int status) {
   switch (status) {

@@ -28,17 +28,16 @@
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "http/client/dns_settings.h"
+#include "http/headers.h"
 
 namespace flyball::http {
 
 class AddressRules;  // address_rules.h
 
-using HeaderList = std::vector<std::pair<std::string, std::string>>;
-
 struct HttpCall {
   std::string method = "GET";
   std::string target = "/";  // path and query, already encoded; joined to the transport's base path
-  HeaderList headers;
+  Headers headers;
   std::string body;
   std::string content_type;  // with a body
   // A POST or PATCH that does no harm when the server gets it twice (a query, a review): like a GET
@@ -51,11 +50,10 @@ struct HttpCall {
 
 struct HttpAnswer {
   int status = 0;
-  HeaderList headers;
+  Headers headers;
   std::string body;  // gzip already undone
 
-  // First header of that name, any case; "" if absent.
-  absl::string_view Header(absl::string_view name) const;
+  absl::string_view Header(absl::string_view name) const { return FindHeader(headers, name); }
 };
 
 class HttpTransport {
@@ -105,7 +103,7 @@ struct TransportOptions {
   std::string username, password;  // Basic
   std::string server_name;         // for TLS, when it is not the URL's host
   bool insecure_skip_verify = false;
-  HeaderList headers;                                 // added to each call
+  Headers headers;                                    // added to each call
   absl::Duration connect_timeout = absl::Seconds(5);  // name, connection and TLS together
   int max_idle_connections = 32;
   bool leave_origin = true;  // redirects to another scheme, host or port are followed

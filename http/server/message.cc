@@ -1,16 +1,8 @@
 #include "http/server/message.h"
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace flyball::http {
-
-absl::string_view FindHeader(const Headers& headers, absl::string_view name) {
-  for (const auto& [key, value] : headers) {
-    if (absl::EqualsIgnoreCase(key, name)) return value;
-  }
-  return "";
-}
 
 absl::string_view ReasonPhrase(int status) {
   switch (status) {

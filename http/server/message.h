@@ -3,19 +3,13 @@
 
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "absl/strings/string_view.h"
+#include "http/headers.h"
 
 namespace flyball::http {
 
 class PeerChain;
-
-using Headers = std::vector<std::pair<std::string, std::string>>;
-
-// The first header of that name, any case; "" if absent.
-absl::string_view FindHeader(const Headers& headers, absl::string_view name);
 
 // The body is read and dropped: nothing that is served has one.
 struct HttpRequest {

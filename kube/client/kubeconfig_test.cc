@@ -44,9 +44,9 @@ TEST(ParseKubeconfigTest, CurrentContextLeadsToClusterAndUser) {
   EXPECT_EQ(options->server_name, "kubernetes");
   EXPECT_EQ(options->client_cert_data, "cert");
   EXPECT_EQ(options->client_key_data, "key");
-  EXPECT_EQ(options->headers, (http::HeaderList{{"Impersonate-User", "jane"},
-                                                {"Impersonate-Group", "a"},
-                                                {"Impersonate-Group", "b"}}));
+  EXPECT_EQ(options->headers, (http::Headers{{"Impersonate-User", "jane"},
+                                             {"Impersonate-Group", "a"},
+                                             {"Impersonate-Group", "b"}}));
 }
 
 TEST(ParseKubeconfigTest, FilesAreRelativeToTheConfig) {

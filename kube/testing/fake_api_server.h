@@ -55,8 +55,8 @@ class FakeApiServer {
     int status = 500;         // 0: the connection breaks (kUnavailable)
     std::string reason = {};  // of the Status object
     std::string message = {};
-    http::HeaderList headers = {};  // "Retry-After"
-    bool applied = false;           // the request is carried out first; only its answer is lost
+    http::Headers headers = {};  // "Retry-After"
+    bool applied = false;        // the request is carried out first; only its answer is lost
   };
   void Inject(Fault fault);
   // How many requests faults have hit.

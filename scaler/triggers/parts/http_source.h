@@ -72,7 +72,7 @@ class HttpSource {
                                        absl::Duration timeout);
 
   // Headers that are added to each call. They never carry credentials: those come from Secrets.
-  void set_headers(http::HeaderList headers) { headers_ = std::move(headers); }
+  void set_headers(http::Headers headers) { headers_ = std::move(headers); }
 
   // "https://host:port"
   const std::string& origin() const { return origin_; }
@@ -95,7 +95,7 @@ class HttpSource {
   std::string query_;   // of the URL, encoded
   bool unsafe_ssl_ = false;
   absl::Duration timeout_;
-  http::HeaderList headers_;
+  http::Headers headers_;
   std::set<std::string> modes_;
   ApiKey api_key_;
   std::string plain_api_key_;  // from metadata
