@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "adapter/mapper_names.h"
+#include "base/go/url.h"
 #include "base/status_macros.h"
 #include "doctor/cluster.h"
-#include "http/client/url.h"
 #include "rules/promql.h"
 
 namespace flyball::doctor {
@@ -35,7 +35,7 @@ std::string QueryOf(const std::vector<std::pair<std::string, std::string>>& para
   std::string query;
   for (const auto& [name, value] : parameters) {
     if (value.empty()) continue;
-    absl::StrAppend(&query, query.empty() ? "?" : "&", name, "=", http::UrlEscape(value));
+    absl::StrAppend(&query, query.empty() ? "?" : "&", name, "=", go::UrlEscape(value));
   }
   return query;
 }
@@ -263,9 +263,9 @@ absl::StatusOr<std::string> MetricPath(const MetricSpec& spec, absl::string_view
                                        absl::string_view pod_selector,
                                        absl::string_view custom_version,
                                        const kube::RestMapper& mapper) {
-  const std::string in = absl::StrCat("/namespaces/", http::UrlEscape(ns), "/");
+  const std::string in = absl::StrCat("/namespaces/", go::UrlEscape(ns), "/");
   const std::string selector(pod_selector);
-  const std::string metric = http::UrlEscape(spec.metric.name);
+  const std::string metric = go::UrlEscape(spec.metric.name);
   const std::string custom = absl::StrCat("/apis/", kCustomGroup, "/", custom_version, in);
   switch (spec.type) {
     case MetricType::kResource:
@@ -292,7 +292,7 @@ absl::StatusOr<std::string> MetricPath(const MetricSpec& spec, absl::string_view
                                             " of ", spec.described_object.api_version));
   }
   return absl::StrCat(custom, resource->name.ToString(), "/",
-                      http::UrlEscape(spec.described_object.name), "/", metric, query);
+                      go::UrlEscape(spec.described_object.name), "/", metric, query);
 }
 
 MetricLooker::MetricLooker(const Deps& deps) : deps_(deps) {

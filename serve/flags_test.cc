@@ -120,13 +120,6 @@ TEST(CheckFileLevelsTest, TakesWhatKlogTakes) {
   EXPECT_THAT(CheckFileLevels("a=-1").message(), HasSubstr("negative value for vmodule level"));
 }
 
-TEST(ParseGoDurationTest, MicroSignsAndTheLongest) {
-  EXPECT_EQ(*ParseGoDuration("1\xC2\xB5s"), absl::Microseconds(1)) << "micro sign";
-  EXPECT_EQ(*ParseGoDuration("1\xCE\xBCs"), absl::Microseconds(1)) << "Greek mu";
-  EXPECT_TRUE(ParseGoDuration("2562047h").ok());
-  EXPECT_FALSE(ParseGoDuration("2562048h").ok()) << "beyond 63 bits of nanoseconds";
-}
-
 TEST(ParseServeFlagsTest, ListsAreCutAtCommasAndRepeatedFlagsKept) {
   const auto flags = ParseServeFlags(
       {"--config=c", "--requestheader-allowed-names=a,b", "--requestheader-allowed-names=c",

@@ -13,9 +13,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "base/go/duration.h"
 
 namespace flyball::serve {
 namespace {
@@ -63,12 +63,17 @@ void GoFlags::Bool(const char* name, bool& value, const char* help) {
 }
 
 void GoFlags::Duration(const char* name, absl::Duration& value, const char* help) {
-  AddEach(app_, name, absl::StrCat(help, " (default ", absl::FormatDuration(value), ")"),
-          [&value](const std::string& text) {
-            const absl::StatusOr<absl::Duration> parsed = ParseGoDuration(text);
-            if (parsed.ok()) value = *parsed;
-            return parsed.status();
-          });
+  AddEach(
+      app_, name, absl::StrCat(help, " (default ", absl::FormatDuration(value), ")"),
+      [&value](const std::string& text) {
+        const absl::StatusOr<absl::Duration> parsed = go::ParseDuration(text);
+        if (!parsed.ok()) {
+          return absl::InvalidArgumentError(absl::StrCat(
+              "\"", text, "\" is not a duration; expected a number with a unit, as 90s or 1h30m"));
+        }
+        value = *parsed;
+        return absl::OkStatus();
+      });
 }
 
 void GoFlags::FileLevels(const char* name, const char* help) {
@@ -156,18 +161,6 @@ absl::Status CheckFileLevels(absl::string_view text) {
     if (negative && level > 0) return refused("negative value for vmodule level");
   }
   return absl::OkStatus();
-}
-
-absl::StatusOr<absl::Duration> ParseGoDuration(const std::string& text) {
-  absl::Duration duration;
-  // Go knows both micro signs, and ends at 63 bits of nanoseconds.
-  const std::string plain = absl::StrReplaceAll(text, {{"\xC2\xB5s", "us"}, {"\xCE\xBCs", "us"}});
-  constexpr absl::Duration kLongest = absl::Nanoseconds(INT64_MAX);
-  if (!absl::ParseDuration(plain, &duration) || duration > kLongest || duration < -kLongest) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "\"", text, "\" is not a duration; expected a number with a unit, as 90s or 1h30m"));
-  }
-  return duration;
 }
 
 }  // namespace flyball::serve

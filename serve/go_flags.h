@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
@@ -51,8 +50,5 @@ std::optional<int64_t> ParseGoInt(absl::string_view text);
 
 // Refused with klog's text. A level counts from 0 and fits 32 bits.
 absl::Status CheckFileLevels(absl::string_view text);
-
-// `90s`, `1h30m`, `0`, as Go's time.ParseDuration.
-absl::StatusOr<absl::Duration> ParseGoDuration(const std::string& text);
 
 }  // namespace flyball::serve

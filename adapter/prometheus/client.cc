@@ -1,8 +1,6 @@
 #include "adapter/prometheus/client.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
@@ -10,6 +8,7 @@
 #include "absl/strings/strip.h"
 #include "adapter/prometheus/answer_mark.h"
 #include "adapter/prometheus/json.h"
+#include "base/go/url.h"
 #include "base/steady_wait.h"
 #include "spdlog/spdlog.h"
 
@@ -20,46 +19,6 @@ constexpr absl::string_view kQueryPath = "/api/v1/query";
 constexpr absl::string_view kSeriesPath = "/api/v1/series";
 constexpr char kFormType[] = "application/x-www-form-urlencoded";
 
-// A byte in form encoding.
-struct Escaped {
-  char text[3];
-  unsigned char size;
-};
-
-constexpr std::array<Escaped, 256> AllEscaped() {
-  constexpr char kHex[] = "0123456789ABCDEF";
-  std::array<Escaped, 256> all = {};
-  for (size_t byte = 0; byte < all.size(); ++byte) {
-    all[byte] = {.text = {'%', kHex[byte >> 4], kHex[byte & 15]}, .size = 3};
-  }
-  constexpr char kUnreserved[] =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~";
-  for (const char* c = kUnreserved; *c != '\0'; ++c) {
-    all[static_cast<unsigned char>(*c)] = {.text = {*c}, .size = 1};
-  }
-  all[' '] = {.text = {'+'}, .size = 1};
-  return all;
-}
-
-// Form encoding as Go's url.QueryEscape does it. A query may be long and is asked each second: no
-// byte needs a branch.
-void AppendEscaped(absl::string_view text, std::string& out) {
-  static constexpr std::array<Escaped, 256> kEscaped = AllEscaped();
-  constexpr size_t kBlock = 256;
-  out.reserve(out.size() + text.size() + text.size() / 4);
-  while (!text.empty()) {
-    char block[kBlock * sizeof Escaped::text + sizeof(Escaped)];
-    char* end = block;
-    for (const char c : text.substr(0, kBlock)) {
-      const Escaped& escaped = kEscaped[static_cast<unsigned char>(c)];
-      std::memcpy(end, &escaped, sizeof escaped);
-      end += escaped.size;
-    }
-    out.append(block, static_cast<size_t>(end - block));
-    text.remove_prefix(std::min(text.size(), kBlock));
-  }
-}
-
 // Unix seconds with up to three decimals, trailing zeros cut.
 std::string FormSeconds(absl::Time time) {
   const int64_t millis = absl::ToUnixMillis(time);
@@ -69,12 +28,6 @@ std::string FormSeconds(absl::Time time) {
     text.erase(text.find_last_not_of('0') + 1);
   }
   return text;
-}
-
-std::string Escape(absl::string_view text) {
-  std::string escaped;
-  AppendEscaped(text, escaped);
-  return escaped;
 }
 
 bool HasAnswer(int code) { return code / 100 == 2 || code == 400 || code == 422 || code == 503; }
@@ -162,15 +115,15 @@ Client::Request Client::QueryRequest(absl::string_view escaped, absl::Time at,
 absl::StatusOr<std::shared_ptr<const QueryResult>> Client::Query(absl::string_view promql,
                                                                  absl::Time at,
                                                                  absl::Duration timeout) {
-  return AskAny<std::shared_ptr<const QueryResult>>(QueryRequest(Escape(promql), at, timeout),
-                                                    ParseShared);
+  return AskAny<std::shared_ptr<const QueryResult>>(
+      QueryRequest(go::QueryEscape(promql), at, timeout), ParseShared);
 }
 
 absl::StatusOr<Requeried> Client::QueryAgain(const RepeatedQuery& query, absl::Time at,
                                              absl::Duration timeout,
                                              const std::optional<AnswerMark>& before) {
   return AskAny<Requeried>(
-      QueryRequest(query.Encoded(Escape), at, timeout),
+      QueryRequest(query.Encoded(go::QueryEscape), at, timeout),
       [&before](std::string body) { return ParseAgain(std::move(body), before); });
 }
 
@@ -178,7 +131,8 @@ absl::StatusOr<std::vector<SeriesName>> Client::Series(absl::string_view selecto
                                                        absl::Duration timeout) {
   return AskAny<std::vector<SeriesName>>(
       {.path = kSeriesPath,
-       .form = absl::StrCat("match%5B%5D=", Escape(selector), "&start=", FormSeconds(start)),
+       .form =
+           absl::StrCat("match%5B%5D=", go::QueryEscape(selector), "&start=", FormSeconds(start)),
        .max_bytes = options_.max_series_bytes,
        .deadline = Deadline(timeout)},
       ParseSeriesAnswer);

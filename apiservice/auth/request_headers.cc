@@ -2,7 +2,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "apiservice/requests/url.h"
+#include "base/go/url.h"
 
 namespace flyball::apiservice {
 namespace {
@@ -32,7 +32,8 @@ std::optional<User> UserFromHeaders(const http::Headers& headers, const RequestH
     for (const auto& [key, value] : headers) {
       if (!absl::StartsWithIgnoreCase(key, prefix)) continue;
       const std::string lower = absl::AsciiStrToLower(absl::string_view(key).substr(prefix.size()));
-      user.extra[PercentDecode(lower, false).value_or(lower)].push_back(value);
+      const bool escaped = go::IsWellEscaped(lower);
+      user.extra[escaped ? go::Unescape(lower, false) : lower].push_back(value);
     }
   }
   return user;

@@ -13,8 +13,8 @@
 #include "apiservice/wire/resource_lists.h"
 #include "apiservice/wire/sizes.h"
 #include "apiservice/wire/text.h"
+#include "base/go/text.h"
 #include "http/server/event_workers.h"
-#include "kube/objects/label_syntax.h"
 
 namespace flyball::apiservice {
 namespace {
@@ -189,7 +189,7 @@ http::HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& st
       return StatusResponse(
           wire::BadRequest(absl::StrCat(
               "Unable to convert to Table as requested: includeObject: Invalid value: ",
-              kube::GoQuoted(asked), ": must be 'Metadata', 'Object', 'None', or empty")),
+              go::Quote(asked), ": must be 'Metadata', 'Object', 'None', or empty")),
           style);
     }
     body = forms.table(list->items, TableVersion(style), *include, now);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "apiservice/requests/list_parameters.h"
+#include "base/go/duration.h"
 
 namespace flyball::apiservice {
 namespace {
@@ -202,7 +203,7 @@ void ReadTimeout(absl::Duration max_timeout, RoutedRequest* out) {
   if (text.empty()) return;
   const absl::StatusOr<absl::Duration> asked =
       text.size() <= kLongest
-          ? ParseGoDuration(text)
+          ? go::ParseDuration(text)
           : absl::InvalidArgumentError(absl::StrCat("longer than ", kLongest, " bytes"));
   if (!asked.ok()) {
     out->early_error = wire::BadRequest(

@@ -11,12 +11,8 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/time/time.h"
 
 namespace flyball::apiservice {
-
-// %XX decoded; nullopt on a malformed escape. `plus_is_space` in queries only.
-std::optional<std::string> PercentDecode(absl::string_view text, bool plus_is_space);
 
 // The parameters of a request, decoded only when they are asked for: most that strangers send never
 // are. It holds views of the text that it was made from, which must outlive it.
@@ -61,9 +57,5 @@ struct Target {
 //                       than a Query holds
 //   kResourceExhausted  the path is longer than kMaxPathBytes
 absl::StatusOr<Target> ParseTarget(absl::string_view raw);
-
-// time.ParseDuration of Go: `1m30s`, `1.5h`, `-2ms`. kInvalidArgument with Go's text. Values beyond
-// int64 nanoseconds are errors.
-absl::StatusOr<absl::Duration> ParseGoDuration(absl::string_view text);
 
 }  // namespace flyball::apiservice

@@ -4,6 +4,7 @@
 #include "apiservice/wire/proto_writer.h"
 #include "apiservice/wire/text.h"
 #include "base/go/arithmetic.h"
+#include "base/go/duration.h"
 
 namespace flyball::apiservice::wire {
 namespace {
@@ -50,7 +51,7 @@ void AppendSampleTimes(absl::Time timestamp, absl::Duration window, std::string*
   out->append(",\"timestamp\":");
   AppendJsonTime(timestamp, out);
   out->append(",\"window\":\"");
-  AppendGoDuration(window, out);
+  go::AppendDuration(window, *out);
   out->push_back('"');
 }
 
@@ -232,7 +233,7 @@ std::string TableJson(const std::vector<T>& items, absl::string_view version, In
     out.push_back(',');
     AppendQuantity(usage.memory_milli, QuantityForm::kBinary, &out);
     out.append(",\"");
-    AppendGoDuration(items[i].window, &out);
+    go::AppendDuration(items[i].window, out);
     out.append("\"],\"object\":");
     AppendRowObject(items[i], version, include, now, &out);
     out.push_back('}');

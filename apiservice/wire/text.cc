@@ -1,35 +1,15 @@
 #include "apiservice/wire/text.h"
 
 #include <array>
-#include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/civil_time.h"
+#include "base/go/text.h"
 
 namespace flyball::apiservice::wire {
 namespace {
 
 constexpr char kHex[] = "0123456789abcdef";
-
-// Length of the well-formed UTF-8 sequence at `p`, or 0.
-size_t Utf8Length(const unsigned char* p, size_t left) {
-  const auto tail = [&](size_t i, unsigned char low = 0x80, unsigned char high = 0xBF) {
-    return i < left && p[i] >= low && p[i] <= high;
-  };
-  const unsigned char c = p[0];
-  if (c >= 0xC2 && c <= 0xDF) return tail(1) ? 2 : 0;
-  if (c >= 0xE0 && c <= 0xEF) {
-    const unsigned char low = c == 0xE0 ? 0xA0 : 0x80;
-    const unsigned char high = c == 0xED ? 0x9F : 0xBF;  // no surrogates
-    return tail(1, low, high) && tail(2) ? 3 : 0;
-  }
-  if (c >= 0xF0 && c <= 0xF4) {
-    const unsigned char low = c == 0xF0 ? 0x90 : 0x80;
-    const unsigned char high = c == 0xF4 ? 0x8F : 0xBF;
-    return tail(1, low, high) && tail(2) && tail(3) ? 4 : 0;
-  }
-  return 0;
-}
 
 bool IsPlain(unsigned char c) {
   return c >= 0x20 && c < 0x80 && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
@@ -70,18 +50,6 @@ void AppendTwoDigits(int value, std::string* out) {
   out->push_back(static_cast<char>('0' + value % 10));
 }
 
-// `value` of `unit` nanoseconds with its fraction and without trailing zeros: 1.5, 10.034.
-void AppendFraction(uint64_t value, uint64_t unit, std::string* out) {
-  absl::StrAppend(out, value / unit);
-  uint64_t rest = value % unit;
-  if (rest == 0) return;
-  out->push_back('.');
-  for (unit /= 10; rest != 0; unit /= 10) {
-    out->push_back(static_cast<char>('0' + rest / unit));
-    rest %= unit;
-  }
-}
-
 }  // namespace
 
 void AppendJsonString(absl::string_view text, std::string* out) {
@@ -93,22 +61,22 @@ void AppendJsonString(absl::string_view text, std::string* out) {
       ++i;
       continue;
     }
-    const size_t length = bytes[i] < 0x80 ? 1 : Utf8Length(bytes + i, text.size() - i);
-    const bool separator = length == 3 && bytes[i] == 0xE2 && bytes[i + 1] == 0x80 &&
-                           (bytes[i + 2] == 0xA8 || bytes[i + 2] == 0xA9);
-    if (length > 1 && !separator) {
+    const go::Rune rune = go::DecodeRune(text.substr(i));
+    const auto length = static_cast<size_t>(rune.length);
+    const bool separator = rune.value == 0x2028 || rune.value == 0x2029;
+    if (rune.valid && length > 1 && !separator) {
       i += length;
       continue;
     }
     out->append(text.data() + start, i - start);
-    if (length == 0) {
+    if (!rune.valid) {
       out->append("\\ufffd");
     } else if (separator) {
-      out->append(bytes[i + 2] == 0xA8 ? "\\u2028" : "\\u2029");
+      out->append(rune.value == 0x2028 ? "\\u2028" : "\\u2029");
     } else {
       AppendEscapedAscii(bytes[i], out);
     }
-    i += length == 0 ? 1 : length;
+    i += length;
     start = i;
   }
   out->append(text.data() + start, text.size() - start);
@@ -144,38 +112,6 @@ void AppendJsonTime(absl::Time time, std::string* out) {
   out->push_back('"');
   AppendTime(time, out);
   out->push_back('"');
-}
-
-void AppendGoDuration(absl::Duration duration, std::string* out) {
-  const int64_t nanos = absl::ToInt64Nanoseconds(duration);
-  if (nanos == 0) {
-    out->append("0s");
-    return;
-  }
-  uint64_t left = static_cast<uint64_t>(nanos);
-  if (nanos < 0) {
-    out->push_back('-');
-    left = 0 - left;
-  }
-  constexpr uint64_t kSecond = 1000000000;
-  if (left < kSecond) {
-    if (left < 1000) {
-      absl::StrAppend(out, left, "ns");
-    } else if (left < 1000000) {
-      AppendFraction(left, 1000, out);
-      out->append("µs");
-    } else {
-      AppendFraction(left, 1000000, out);
-      out->append("ms");
-    }
-    return;
-  }
-  const uint64_t hours = left / (3600 * kSecond);
-  const uint64_t minutes = left / (60 * kSecond) % 60;
-  if (hours > 0) absl::StrAppend(out, hours, "h");
-  if (hours > 0 || minutes > 0) absl::StrAppend(out, minutes, "m");
-  AppendFraction(left % (60 * kSecond), kSecond, out);
-  out->push_back('s');
 }
 
 void AppendMilliQuantity(int64_t milli, QuantityForm form, std::string* out) {

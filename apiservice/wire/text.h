@@ -1,5 +1,4 @@
-// Appends the scalar forms of Kubernetes JSON: strings as Go escapes them, timestamps, durations,
-// quantities.
+// Appends the scalar forms of Kubernetes JSON: strings as Go escapes them, timestamps, quantities.
 //
 // Pure. Everything appends to a caller's buffer: these run once for each item of each answer.
 #pragma once
@@ -24,9 +23,6 @@ inline constexpr absl::Time kGoZeroTime = absl::FromUnixSeconds(-62135596800);
 void AppendJsonTime(absl::Time time, std::string* out);
 // The same without quotes.
 void AppendTime(absl::Time time, std::string* out);
-
-// Go's time.Duration.String(): `0s`, `15s`, `1m30s`, `1.5s`, `15µs`.
-void AppendGoDuration(absl::Duration duration, std::string* out);
 
 enum class QuantityForm { kDecimal, kBinary };
 

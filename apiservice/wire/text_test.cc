@@ -108,35 +108,6 @@ TEST(AppendMilliQuantityAgreementTest, WithTheExactQuantity) {
   }
 }
 
-struct DurationRow {
-  std::string name;
-  absl::Duration in;
-  std::string want;
-};
-
-class AppendGoDurationTest : public testing::TestWithParam<DurationRow> {};
-
-TEST_P(AppendGoDurationTest, Row) {
-  std::string out;
-  AppendGoDuration(GetParam().in, &out);
-  EXPECT_EQ(out, GetParam().want);
-}
-
-INSTANTIATE_TEST_SUITE_P(Forms, AppendGoDurationTest,
-                         testing::Values(DurationRow{"Zero", absl::ZeroDuration(), "0s"},
-                                         DurationRow{"Seconds", absl::Seconds(15), "15s"},
-                                         DurationRow{"WholeMinute", absl::Minutes(1), "1m0s"},
-                                         DurationRow{"MinuteAndHalf", absl::Seconds(90), "1m30s"},
-                                         DurationRow{"Fraction", absl::Milliseconds(1500), "1.5s"},
-                                         DurationRow{"Hour", absl::Hours(1), "1h0m0s"},
-                                         DurationRow{"Milliseconds", absl::Milliseconds(10034),
-                                                     "10.034s"},
-                                         DurationRow{"Micro", absl::Microseconds(15), "15µs"},
-                                         DurationRow{"Nano", absl::Nanoseconds(7), "7ns"},
-                                         DurationRow{"Milli", absl::Microseconds(1100), "1.1ms"},
-                                         DurationRow{"Negative", -absl::Seconds(61), "-1m1s"}),
-                         [](const auto& info) { return info.param.name; });
-
 TEST(AppendJsonTimeTest, FractionIsCutNotRounded) {
   std::string out;
   AppendJsonTime(absl::FromUnixMillis(1700000000999), &out);

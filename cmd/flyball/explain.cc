@@ -16,10 +16,10 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/clock.h"
+#include "base/go/url.h"
 #include "base/status_macros.h"
 #include "cmd/flyball/commands.h"
 #include "http/client/transport.h"
-#include "http/client/url.h"
 #include "kube/client/kubeconfig.h"
 #include "serve/debug_decisions.h"
 
@@ -141,14 +141,14 @@ absl::StatusOr<std::string> Ask(const ExplainFlags& flags, const std::string& ta
 absl::StatusOr<std::string> TargetFrom(const ExplainFlags& flags) {
   if (flags.shadow_report) {
     return absl::StrCat("/debug/decisions?report=shadow",
-                        flags.ns_given ? "&namespace=" + http::UrlEscape(flags.ns) : "");
+                        flags.ns_given ? "&namespace=" + go::UrlEscape(flags.ns) : "");
   }
   std::pair<std::string, std::string> object =
       absl::StrSplit(flags.object, absl::MaxSplits('/', 1));
   if (object.second.empty()) object = {"", object.first};
   if (object.second.empty()) return absl::InvalidArgumentError("name an object: hpa/web");
-  std::string target = absl::StrCat("/debug/decisions?namespace=", http::UrlEscape(flags.ns),
-                                    "&name=", http::UrlEscape(object.second));
+  std::string target = absl::StrCat("/debug/decisions?namespace=", go::UrlEscape(flags.ns),
+                                    "&name=", go::UrlEscape(object.second));
   if (!object.first.empty()) {
     const auto kind = serve::ParseAutoscalerKind(object.first);
     if (!kind.has_value()) {

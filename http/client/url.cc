@@ -7,45 +7,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
+#include "base/go/url.h"
 #include "base/status_macros.h"
 
 namespace flyball::http {
 namespace {
-
-int HexDigit(char c) {
-  if (absl::ascii_isdigit(c)) return c - '0';
-  if (absl::ascii_isxdigit(c)) return absl::ascii_tolower(c) - 'a' + 10;
-  return -1;
-}
-
-std::string PercentDecode(absl::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && HexDigit(text[i + 1]) >= 0 &&
-        HexDigit(text[i + 2]) >= 0) {
-      out.push_back(static_cast<char>(HexDigit(text[i + 1]) * 16 + HexDigit(text[i + 2])));
-      i += 2;
-    } else {
-      out.push_back(text[i]);
-    }
-  }
-  return out;
-}
-
-// Encodes what may not stand in a request line.
-std::string EncodeForRequestLine(absl::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (absl::ascii_isgraph(c) && !absl::StrContains("\"<>\\^`{|}#", c)) {
-      out.push_back(c);
-    } else {
-      absl::StrAppendFormat(&out, "%%%02X", static_cast<unsigned char>(c));
-    }
-  }
-  return out;
-}
 
 absl::Status SplitAuthority(absl::string_view authority, Url* url) {
   absl::string_view port;
@@ -94,8 +61,9 @@ absl::StatusOr<Url> Url::Parse(absl::string_view text) {
   if (at != absl::string_view::npos) {
     const absl::string_view user = authority.substr(0, at);
     const size_t colon = user.find(':');
-    url.username = PercentDecode(user.substr(0, colon));
-    if (colon != absl::string_view::npos) url.password = PercentDecode(user.substr(colon + 1));
+    url.username = go::Unescape(user.substr(0, colon), false);
+    if (colon != absl::string_view::npos)
+      url.password = go::Unescape(user.substr(colon + 1), false);
     authority.remove_prefix(at + 1);
   }
   RETURN_IF_ERROR(SplitAuthority(authority, &url));
@@ -140,22 +108,9 @@ absl::StatusOr<RedirectTarget> ResolveRedirect(const Url& from, absl::string_vie
     // Relative to the folder of the old path, unless it begins at the root.
     const absl::string_view folder =
         new_path[0] == '/' ? absl::string_view() : old_path.substr(0, old_path.rfind('/') + 1);
-    out.target = absl::StrCat(folder, EncodeForRequestLine(new_path));
+    out.target = absl::StrCat(folder, go::EscapeForRequestLine(new_path));
   }
-  absl::StrAppend(&out.target, EncodeForRequestLine(new_query));
-  return out;
-}
-
-std::string UrlEscape(absl::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' ||
-        c == '~') {
-      out.push_back(c);
-    } else {
-      absl::StrAppendFormat(&out, "%%%02X", static_cast<unsigned char>(c));
-    }
-  }
+  absl::StrAppend(&out.target, go::EscapeForRequestLine(new_query));
   return out;
 }
 

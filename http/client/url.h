@@ -27,9 +27,6 @@ struct Url {
   std::string Origin() const;
 };
 
-// Percent-encodes all but letters, digits and -_.~, for a path segment or a query's value.
-std::string UrlEscape(absl::string_view text);
-
 // Where a Location header leads from `from` + `target`: the URL of its origin and the target on it.
 struct RedirectTarget {
   Url origin;

@@ -4,8 +4,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/go/url.h"
 #include "base/status_macros.h"
-#include "http/client/url.h"
 #include "kube/client/api_error.h"
 
 namespace flyball::kube {
@@ -88,9 +88,9 @@ std::string ObjectPath(absl::string_view group, absl::string_view version, absl:
                        absl::string_view subresource) {
   std::string path =
       group.empty() ? absl::StrCat("/api/", version) : absl::StrCat("/apis/", group, "/", version);
-  if (!ns.empty()) absl::StrAppend(&path, "/namespaces/", http::UrlEscape(ns));
+  if (!ns.empty()) absl::StrAppend(&path, "/namespaces/", go::UrlEscape(ns));
   absl::StrAppend(&path, "/", resource);
-  if (!name.empty()) absl::StrAppend(&path, "/", http::UrlEscape(name));
+  if (!name.empty()) absl::StrAppend(&path, "/", go::UrlEscape(name));
   if (!subresource.empty()) absl::StrAppend(&path, "/", subresource);
   return path;
 }

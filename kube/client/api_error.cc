@@ -7,8 +7,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/go/text.h"
 #include "http/client/transport.h"
-#include "kube/objects/label_syntax.h"
 #include "nlohmann/json.hpp"
 
 namespace flyball::kube {
@@ -76,7 +76,7 @@ std::string GenericMessage(int status, absl::string_view text) {
       break;
   }
   if (status >= 500) {
-    return absl::StrCat("an error on the server (", GoQuoted(text),
+    return absl::StrCat("an error on the server (", go::Quote(text),
                         ") has prevented the request from succeeding");
   }
   return absl::StrCat("the server responded with the status code ", status,

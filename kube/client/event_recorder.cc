@@ -5,15 +5,13 @@
 #include <random>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
 #include "kube/client/event_correlator.h"
+#include "kube/objects/label_syntax.h"
 #include "nlohmann/json.hpp"
 #include "spdlog/spdlog.h"
 
@@ -27,18 +25,6 @@ constexpr absl::Duration kLastSends = absl::Seconds(1);
 // metav1.Time: whole seconds.
 std::string TimeText(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
-}
-
-// Whether it may be an object's name: RFC 1123 labels, with dots between them.
-bool IsSubdomain(absl::string_view name) {
-  const auto alphanumeric = [](char c) { return absl::ascii_isdigit(c) || absl::ascii_islower(c); };
-  if (name.size() > 253) return false;
-  const std::vector<absl::string_view> labels = absl::StrSplit(name, '.');
-  return std::all_of(labels.begin(), labels.end(), [&](absl::string_view label) {
-    return !label.empty() && alphanumeric(label.front()) && alphanumeric(label.back()) &&
-           std::all_of(label.begin(), label.end(),
-                       [&](char c) { return c == '-' || alphanumeric(c); });
-  });
 }
 
 std::string NamespaceOf(const EventSubject& about) {
@@ -134,7 +120,8 @@ class EventRecorder::Impl {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     last_nanos_ = std::max(last_nanos_ + 1, absl::ToUnixNanos(now));
     std::string name = absl::StrFormat("%s.%x", object, last_nanos_);
-    if (IsSubdomain(name)) return name;
+    constexpr size_t kLongestName = 253;
+    if (name.size() <= kLongestName && IsSubdomain(name)) return name;
     return absl::StrFormat("%08x%08x%08x%08x", random_(), random_(), random_(), random_());
   }
 

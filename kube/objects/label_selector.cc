@@ -4,8 +4,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/go/text.h"
 #include "base/status_macros.h"
-#include "kube/objects/label_syntax.h"
 
 namespace flyball::kube {
 namespace {
@@ -16,7 +16,7 @@ absl::StatusOr<Operator> ExpressionOperator(absl::string_view text) {
   if (text == "Exists") return Operator::kExists;
   if (text == "DoesNotExist") return Operator::kDoesNotExist;
   return absl::InvalidArgumentError(
-      absl::StrCat(GoQuoted(text), " is not a valid label selector operator"));
+      absl::StrCat(go::Quote(text), " is not a valid label selector operator"));
 }
 
 }  // namespace

@@ -11,6 +11,9 @@
 
 namespace flyball::kube {
 
+// Whether it is RFC 1123 labels with dots between them; how long it is does not matter.
+bool IsSubdomain(absl::string_view text);
+
 // Everything wrong with `key` as `[prefix/]name`; empty if it is a legal label key.
 std::vector<std::string> LabelKeyProblems(absl::string_view key);
 
@@ -20,9 +23,5 @@ std::vector<std::string> LabelValueProblems(absl::string_view value);
 // Everything wrong with `text` as a DNS-1123 subdomain or label; empty if it is one.
 std::vector<std::string> SubdomainProblems(absl::string_view text);
 std::vector<std::string> DnsLabelProblems(absl::string_view text);
-
-// `text` in double quotes as Go's %q prints it. Code points that Go calls unprintable are known
-// only below U+0100, at U+FEFF and around the line separators; others are kept as they are.
-std::string GoQuoted(absl::string_view text);
 
 }  // namespace flyball::kube

@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/go/text.h"
 #include "kube/objects/label_syntax.h"
 
 namespace flyball::kube {
@@ -47,7 +48,7 @@ std::string ListText(const std::vector<std::string>& values) {
   return absl::StrCat("[",
                       absl::StrJoin(values, ",",
                                     [](std::string* out, const std::string& value) {
-                                      absl::StrAppend(out, GoQuoted(value));
+                                      absl::StrAppend(out, go::Quote(value));
                                     }),
                       "]");
 }
@@ -77,7 +78,7 @@ void CheckValueCount(Operator op, const std::vector<std::string>& values,
       if (values.size() != 1) add("for 'Gt', 'Lt' operators, exactly one value is required");
       for (size_t i = 0; i < values.size() && problems->size() < kMaxProblems; ++i) {
         if (ParseInt(values[i]).has_value()) continue;
-        problems->push_back(absl::StrCat("values[", i, "]: Invalid value: ", GoQuoted(values[i]),
+        problems->push_back(absl::StrCat("values[", i, "]: Invalid value: ", go::Quote(values[i]),
                                          ": for 'Gt', 'Lt' operators, the value must be an "
                                          "integer"));
       }
@@ -164,7 +165,7 @@ absl::StatusOr<Requirement> MakeRequirement(absl::string_view key, Operator op,
                        const std::vector<std::string>& why) {
     if (why.empty()) return;
     problems.push_back(
-        absl::StrCat(where, ": Invalid value: ", GoQuoted(what), ": ", absl::StrJoin(why, "; ")));
+        absl::StrCat(where, ": Invalid value: ", go::Quote(what), ": ", absl::StrJoin(why, "; ")));
   };
   add("key", key, LabelKeyProblems(key));
   CheckValueCount(op, values, &problems);

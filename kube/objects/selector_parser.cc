@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/go/text.h"
 #include "base/status_macros.h"
 #include "kube/objects/label_syntax.h"
 #include "kube/objects/selector.h"
@@ -140,7 +141,7 @@ class Parser {
     if (Peek() != Token::kWord) return Unexpected(", expected: identifier");
     const std::string key = Take();
     if (const auto problems = LabelKeyProblems(key); !problems.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat("<nil>: Invalid value: ", GoQuoted(key), ": ",
+      return absl::InvalidArgumentError(absl::StrCat("<nil>: Invalid value: ", go::Quote(key), ": ",
                                                      absl::StrJoin(problems, "; ")));
     }
     if (negated) return MakeRequirement(key, Operator::kDoesNotExist, {});

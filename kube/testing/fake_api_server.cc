@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "base/go/url.h"
 #include "kube/testing/fake_object_store.h"
 #include "kube/testing/fake_request.h"
 
@@ -156,7 +157,7 @@ class FakeApiServer::Impl {
       return AsHttp({200, FakeDiscovery(store_.kinds(), query.path == "/api")});
     }
     FakeTarget target = store_.Find(query.path);
-    target.name = FakeUnescape(target.name);
+    target.name = go::Unescape(target.name, false);
     if (target.kind == nullptr) {
       http::HttpAnswer answer;
       answer.status = 404;

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
+#include "base/go/url.h"
 
 namespace flyball::kube {
 
@@ -32,25 +31,12 @@ json DiscoveredKind(const FakeKind& kind) {
 
 }  // namespace
 
-std::string FakeUnescape(absl::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && absl::ascii_isxdigit(text[i + 1])) {
-      out += absl::HexStringToBytes(text.substr(i + 1, 2));
-      i += 2;
-    } else {
-      out.push_back(text[i]);
-    }
-  }
-  return out;
-}
-
 FakeQuery::FakeQuery(absl::string_view target) {
   const std::pair<std::string, std::string> parts = absl::StrSplit(target, absl::MaxSplits('?', 1));
   path = parts.first;
   for (absl::string_view one : absl::StrSplit(parts.second, '&', absl::SkipEmpty())) {
     const std::pair<std::string, std::string> pair = absl::StrSplit(one, absl::MaxSplits('=', 1));
-    values[pair.first] = FakeUnescape(pair.second);
+    values[pair.first] = go::Unescape(pair.second, false);
   }
 }
 

@@ -14,9 +14,6 @@
 
 namespace flyball::kube {
 
-// "%2F" -> "/".
-std::string FakeUnescape(absl::string_view text);
-
 // A request's target taken apart. The path is left encoded: an encoded slash is no boundary.
 struct FakeQuery {
   explicit FakeQuery(absl::string_view target);

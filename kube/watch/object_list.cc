@@ -5,8 +5,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/go/url.h"
 #include "base/status_macros.h"
-#include "http/client/url.h"
 #include "kube/client/api_client.h"
 #include "kube/client/api_error.h"
 #include "kube/objects/list_splitter.h"
@@ -76,10 +76,10 @@ std::string CollectionPath(const ObjectWatchOptions& options) {
 std::string SelectorQuery(const ObjectWatchOptions& options) {
   std::string query;
   if (!options.label_selector.empty()) {
-    absl::StrAppend(&query, "&labelSelector=", http::UrlEscape(options.label_selector));
+    absl::StrAppend(&query, "&labelSelector=", go::UrlEscape(options.label_selector));
   }
   if (!options.field_selector.empty()) {
-    absl::StrAppend(&query, "&fieldSelector=", http::UrlEscape(options.field_selector));
+    absl::StrAppend(&query, "&fieldSelector=", go::UrlEscape(options.field_selector));
   }
   return query;
 }
@@ -96,7 +96,7 @@ absl::StatusOr<std::string> ListPages(http::HttpTransport& server,
     std::string target = absl::StrCat(
         path, "?", paged ? absl::StrCat("limit=", options.page_size) : "", SelectorQuery(options));
     if (!continue_token.empty())
-      absl::StrAppend(&target, "&continue=", http::UrlEscape(continue_token));
+      absl::StrAppend(&target, "&continue=", go::UrlEscape(continue_token));
     ASSIGN_OR_RETURN(http::HttpAnswer answer, server.Do(ListCall(options, std::move(target))));
     if (answer.status == 410 && !continue_token.empty()) {
       // The pages have expired while they were read: all in one piece, then.

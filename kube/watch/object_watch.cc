@@ -8,7 +8,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "http/client/url.h"
+#include "base/go/url.h"
 #include "kube/client/api_error.h"
 #include "kube/objects/object_json.h"
 #include "kube/watch/object_list.h"
@@ -118,7 +118,7 @@ class ObjectWatch::Impl {
         std::uniform_int_distribution<int>(kMinWatchSeconds, kMaxWatchSeconds)(random_);
     http::HttpCall call;
     call.target = absl::StrCat(path_, "?watch=1&allowWatchBookmarks=true&resourceVersion=",
-                               http::UrlEscape(resource_version_), "&timeoutSeconds=", seconds,
+                               go::UrlEscape(resource_version_), "&timeoutSeconds=", seconds,
                                SelectorQuery(options_));
     call.headers = {{"Accept", options_.metadata_only ? kAcceptMetadata : kAccept}};
     // After streams that brought nothing, silence for long enough is what shows that it works.

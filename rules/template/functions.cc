@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/go/text.h"
+#include "base/go/url.h"
 #include "base/status_macros.h"
 #include "rules/template/format.h"
 
@@ -271,19 +272,7 @@ absl::StatusOr<Value> CallJs(Arguments arguments) {
 }
 
 absl::StatusOr<Value> CallUrlquery(Arguments arguments) {
-  std::string out;
-  for (const char c : Joined(arguments)) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       absl::string_view("-_.~").find(c) != absl::string_view::npos;
-    if (plain) {
-      out += c;
-    } else if (c == ' ') {
-      out += '+';
-    } else {
-      absl::StrAppendFormat(&out, "%%%02X", static_cast<unsigned>(static_cast<unsigned char>(c)));
-    }
-  }
-  return Value(std::move(out));
+  return Value(go::QueryEscape(Joined(arguments)));
 }
 
 absl::StatusOr<Value> CallCall(Arguments arguments) {

@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "kube/objects/label_syntax.h"
+#include "base/go/text.h"
 #include "scaler/math/hpa/pod_proposal.h"
 #include "scaler/math/hpa/total_proposal.h"
 
@@ -242,7 +242,7 @@ void ProposeExternal(const Context& context, Proposal& proposal) {
 
 void ProposeUnknown(const Context& context, Proposal& proposal) {
   std::string error =
-      absl::StrCat("unknown metric source type ", kube::GoQuoted(context.metric.type_text));
+      absl::StrCat("unknown metric source type ", go::Quote(context.metric.type_text));
   proposal.spec_fault = true;
   Fail("InvalidMetricSourceType", error, error, proposal);
 }

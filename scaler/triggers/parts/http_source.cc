@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/clock.h"
+#include "base/go/url.h"
 #include "base/status_macros.h"
 
 namespace flyball::scaler {
@@ -165,8 +166,7 @@ absl::StatusOr<http::HttpAnswer> HttpSource::Get(absl::string_view path, const Q
   if (target.empty()) target = "/";
   std::string all = query_;
   for (const auto& [name, value] : pairs) {
-    absl::StrAppend(&all, all.empty() ? "" : "&", http::UrlEscape(name), "=",
-                    http::UrlEscape(value));
+    absl::StrAppend(&all, all.empty() ? "" : "&", go::UrlEscape(name), "=", go::UrlEscape(value));
   }
   if (!all.empty()) absl::StrAppend(&target, "?", all);
   http::HttpCall call;

@@ -1,0 +1,28 @@
+// Texts in URLs as Go's net/url escapes and reads them.
+//
+// Pure.
+#pragma once
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace flyball::go {
+
+// url.QueryEscape: all but letters, digits and -_.~ as %XX, a space as +. For forms.
+void AppendQueryEscaped(absl::string_view text, std::string& out);
+std::string QueryEscape(absl::string_view text);
+
+// The same with %20 for a space, which every server reads: for a path segment or a query's value.
+std::string UrlEscape(absl::string_view text);
+
+// Escapes what may not stand in a request line; escapes that are there already stay.
+std::string EscapeForRequestLine(absl::string_view text);
+
+// Whether each percent sign begins an escape.
+bool IsWellEscaped(absl::string_view text);
+
+// %XX decoded, and in queries + too. A percent sign that begins no escape stands for itself.
+std::string Unescape(absl::string_view text, bool plus_is_space);
+
+}  // namespace flyball::go
