@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "kube/objects/yaml_text.h"
 #include "scaler/spec/document.h"
 #include "scaler/spec/hpa/admission.h"
 #include "scaler/spec/own/parser.h"
@@ -26,22 +27,8 @@ constexpr absl::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-c
 
 // ---- writing ----
 
-// Letters, digits and `-._/`, beginning with a letter, and no word that YAML 1.1 takes for a bool
-// or null: what every reader takes for a string.
-bool IsPlain(absl::string_view text) {
-  if (text.empty() || !absl::ascii_isalpha(static_cast<unsigned char>(text[0]))) return false;
-  for (const absl::string_view word :
-       {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}) {
-    if (absl::EqualsIgnoreCase(text, word)) return false;
-  }
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.' || c == '_' ||
-           c == '/';
-  });
-}
-
 void EmitText(absl::string_view text, YAML::Emitter& out) {
-  if (!IsPlain(text)) out << YAML::DoubleQuoted;
+  if (!kube::IsPlainYaml(text)) out << YAML::DoubleQuoted;
   out << std::string(text);
 }
 

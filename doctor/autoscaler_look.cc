@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "base/status_macros.h"
 #include "doctor/listing.h"
+#include "kube/objects/api_version.h"
 #include "scaler/inputs/pod_json.h"
 #include "scaler/spec/hpa/admission.h"
 #include "scaler/spec/own/parser.h"
@@ -15,11 +15,6 @@
 
 namespace flyball::doctor {
 namespace {
-
-std::string GroupOf(absl::string_view api_version) {
-  const std::vector<absl::string_view> parts = absl::StrSplit(api_version, '/');
-  return parts.size() == 2 ? std::string(parts[0]) : "";
-}
 
 Listed ReadHpa(absl::string_view json) {
   Listed listed;
@@ -71,14 +66,15 @@ bool AreRivals(const Listed& a, const Listed& b, scaler::Mode default_mode) {
   const bool same = a.own == b.own && a.spec.name == b.spec.name;
   const auto target = [](const Listed& one) {
     const scaler::ObjectReference& ref = one.spec.scale_target;
-    return std::tuple(one.spec.ns, GroupOf(ref.api_version), ref.kind, ref.name);
+    return std::tuple(one.spec.ns, kube::ApiVersion::GroupOf(ref.api_version), ref.kind, ref.name);
   };
   return !same && target(a) == target(b) && Writes(a, default_mode) && Writes(b, default_mode);
 }
 
 void AutoscalerLooker::LookAtTarget(AutoscalerFacts& facts) {
   const scaler::ObjectReference& ref = facts.spec.scale_target;
-  const kube::ResourceInfo* kind = deps_.mapper.FindKind(GroupOf(ref.api_version), ref.kind);
+  const kube::ResourceInfo* kind =
+      deps_.mapper.FindKind(kube::ApiVersion::GroupOf(ref.api_version), ref.kind);
   if (kind == nullptr) {
     facts.target_kind = absl::NotFoundError("no such kind");
     return;

@@ -7,11 +7,11 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "adapter/mapper_names.h"
 #include "base/go/url.h"
 #include "base/status_macros.h"
 #include "doctor/cluster.h"
+#include "kube/objects/api_version.h"
 #include "rules/promql.h"
 
 namespace flyball::doctor {
@@ -24,11 +24,6 @@ constexpr size_t kMaxValues = 50;  // of a label
 constexpr size_t kMaxLabels = 8;   // that are looked at for names of objects
 constexpr size_t kMaxSimilar = 5;
 constexpr size_t kMaxPodsAsked = 200;  // in one query
-
-std::string GroupOf(absl::string_view api_version) {
-  const std::vector<absl::string_view> parts = absl::StrSplit(api_version, '/');
-  return parts.size() == 2 ? std::string(parts[0]) : "";
-}
 
 // "?a=b&c=d" of the pairs that have a value.
 std::string QueryOf(const std::vector<std::pair<std::string, std::string>>& parameters) {
@@ -44,12 +39,13 @@ std::string QueryOf(const std::vector<std::pair<std::string, std::string>>& para
 const kube::ResourceInfo* ResourceOf(const MetricSpec& spec, const kube::RestMapper& mapper) {
   if (spec.type == MetricType::kPods) return mapper.FindKind("", "Pod");
   if (spec.type != MetricType::kObject) return nullptr;
-  return mapper.FindKind(GroupOf(spec.described_object.api_version), spec.described_object.kind);
+  return mapper.FindKind(kube::ApiVersion::GroupOf(spec.described_object.api_version),
+                         spec.described_object.kind);
 }
 
 bool IsNamespaceItself(const MetricSpec& spec) {
   return spec.type == MetricType::kObject && spec.described_object.kind == "Namespace" &&
-         GroupOf(spec.described_object.api_version).empty();
+         kube::ApiVersion::GroupOf(spec.described_object.api_version).empty();
 }
 
 // Names that begin alike, or of which one holds the other.

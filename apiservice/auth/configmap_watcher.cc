@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/steady_wait.h"
+#include "kube/objects/json_members.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::apiservice {
@@ -25,19 +26,16 @@ constexpr size_t kMaxBytes = 4u << 20;  // of one ConfigMap or one event
 
 ConfigMapWatcher::Data DataOf(const Json& object) {
   ConfigMapWatcher::Data data;
-  const auto found = object.find("data");
-  if (found == object.end() || !found->is_object()) return data;
-  for (const auto& [key, value] : found->items()) {
+  const Json& texts = kube::MemberOf(object, "data");
+  if (!texts.is_object()) return data;
+  for (const auto& [key, value] : texts.items()) {
     if (value.is_string()) data[key] = value.get<std::string>();
   }
   return data;
 }
 
 std::string VersionOf(const Json& object) {
-  const auto metadata = object.find("metadata");
-  if (metadata == object.end() || !metadata->is_object()) return "";
-  const auto version = metadata->find("resourceVersion");
-  return version != metadata->end() && version->is_string() ? version->get<std::string>() : "";
+  return kube::TextOf(kube::MemberOf(object, "metadata"), "resourceVersion");
 }
 
 }  // namespace

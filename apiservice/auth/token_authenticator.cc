@@ -12,11 +12,16 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "kube/objects/json_members.h"
 
 namespace flyball::apiservice {
 namespace {
 
 using Json = nlohmann::json;
+using kube::IsTrue;
+using kube::MemberOf;
+using kube::TextOf;
+using kube::TextsOf;
 
 constexpr size_t kMaxTokens = 8192;
 constexpr size_t kMaxUserBytes = 8 << 20;
@@ -44,20 +49,6 @@ std::vector<std::string> SplitCsv(absl::string_view line) {
   }
   for (std::string& field : fields) absl::StripAsciiWhitespace(&field);
   return fields;
-}
-
-std::string StringField(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-std::vector<std::string> StringList(const Json& value) {
-  std::vector<std::string> out;
-  if (!value.is_array()) return out;
-  for (const Json& item : value) {
-    if (item.is_string()) out.push_back(item.get<std::string>());
-  }
-  return out;
 }
 
 }  // namespace
@@ -108,27 +99,23 @@ absl::Status TokenAuthenticator::SetStaticTokens(absl::string_view csv) {
 
 absl::StatusOr<User> UserFromTokenReview(absl::string_view body) {
   const Json review = Json::parse(body.begin(), body.end(), nullptr, false);
-  const auto status = review.is_object() ? review.find("status") : review.end();
-  if (!review.is_object() || status == review.end() || !status->is_object()) {
+  const Json& status = MemberOf(review, "status");
+  if (!status.is_object()) {
     return absl::InvalidArgumentError("the answer is not a TokenReview");
   }
-  if (const std::string error = StringField(*status, "error"); !error.empty()) {
+  if (const std::string error = TextOf(status, "error"); !error.empty()) {
     return absl::InvalidArgumentError(error);
   }
-  const auto authenticated = status->find("authenticated");
-  const auto who = status->find("user");
-  if (authenticated == status->end() || !authenticated->is_boolean() ||
-      !authenticated->get<bool>() || who == status->end() || !who->is_object()) {
+  const Json& who = MemberOf(status, "user");
+  if (!IsTrue(status, "authenticated") || !who.is_object()) {
     return absl::UnauthenticatedError("the token is not valid");
   }
   User user;
-  user.name = StringField(*who, "username");
-  user.uid = StringField(*who, "uid");
-  if (const auto groups = who->find("groups"); groups != who->end()) {
-    user.groups = StringList(*groups);
-  }
-  if (const auto extra = who->find("extra"); extra != who->end() && extra->is_object()) {
-    for (const auto& [key, values] : extra->items()) user.extra[key] = StringList(values);
+  user.name = TextOf(who, "username");
+  user.uid = TextOf(who, "uid");
+  user.groups = TextsOf(who, "groups");
+  if (const Json& extra = MemberOf(who, "extra"); extra.is_object()) {
+    for (const auto& [key, values] : extra.items()) user.extra[key] = TextsOf(extra, key);
   }
   AddAuthenticatedGroup(&user);
   return user;

@@ -4,29 +4,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
+#include "kube/objects/yaml_text.h"
 
 namespace flyball::apiservice::wire {
 namespace {
 
 using Json = nlohmann::json;  // its objects are sorted by key
 
-// Whether plain text reads back as a string in YAML 1.1. Quoting more than needed is harmless.
-bool SafeAsPlain(absl::string_view text) {
-  if (text.empty() || !absl::ascii_isalpha(text[0])) return false;
-  for (const char c : text) {
-    if (!absl::ascii_isalnum(c) && c != '_' && c != '-' && c != '.' && c != '/') return false;
-  }
-  for (const absl::string_view word :
-       {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}) {
-    if (absl::EqualsIgnoreCase(text, word)) return false;
-  }
-  return true;
-}
-
 void EmitString(const std::string& text, YAML::Emitter& out) {
-  if (!SafeAsPlain(text)) out << YAML::DoubleQuoted;
+  if (!kube::IsPlainYaml(text)) out << YAML::DoubleQuoted;
   out << text;
 }
 

@@ -21,12 +21,16 @@
 #include "cmd/flyball/commands.h"
 #include "http/client/transport.h"
 #include "kube/client/kubeconfig.h"
+#include "kube/objects/json_members.h"
 #include "serve/debug_decisions.h"
 
 namespace flyball::cmd {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using kube::ItemsOf;
+using kube::NumberOf;
+using kube::TextOf;
 
 struct ExplainFlags {
   std::string object;  // KIND/NAME or NAME
@@ -43,28 +47,12 @@ struct ExplainFlags {
   std::string output = "text";
 };
 
-std::string Text(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-int64_t Number(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
-}
-
-const Json& Items(const Json& object, const char* name) {
-  static const Json& none = *new Json(Json::array());
-  const auto found = object.find(name);
-  return found != object.end() && found->is_array() ? *found : none;
-}
-
 absl::StatusOr<Json> ParseAnswer(absl::string_view json) {
   Json answer = Json::parse(json.begin(), json.end(), nullptr, false);
   if (!answer.is_object()) {
     return absl::InvalidArgumentError("the answer is no JSON object; is this a flyball server?");
   }
-  if (const std::string error = Text(answer, "error"); !error.empty()) {
+  if (const std::string error = TextOf(answer, "error"); !error.empty()) {
     return absl::InvalidArgumentError(error);
   }
   return answer;
@@ -72,9 +60,9 @@ absl::StatusOr<Json> ParseAnswer(absl::string_view json) {
 
 // "2026-03-01T03:00:00Z  12 times  shop/web: Deployment web stays at 5 replicas. Why 5 and not …"
 std::string OneLine(const Json& decision) {
-  const std::vector<std::string> lines = absl::StrSplit(Text(decision, "text"), '\n');
-  const int64_t times = Number(decision, "times");
-  return absl::StrCat(Text(decision, "last"), "  ", times, times == 1 ? " time  " : " times  ",
+  const std::vector<std::string> lines = absl::StrSplit(TextOf(decision, "text"), '\n');
+  const int64_t times = NumberOf(decision, "times");
+  return absl::StrCat(TextOf(decision, "last"), "  ", times, times == 1 ? " time  " : " times  ",
                       lines[0], lines.size() > 1 ? absl::StrCat(". ", lines[1]) : "", "\n");
 }
 
@@ -89,7 +77,7 @@ std::string Reasons(const Json& counts) {
 }
 
 std::string ObjectName(const Json& object) {
-  return absl::StrCat(Text(object, "namespace"), "/", Text(object, "name"));
+  return absl::StrCat(TextOf(object, "namespace"), "/", TextOf(object, "name"));
 }
 
 // The options to call --server with, with the credentials of the flags.
@@ -179,12 +167,12 @@ absl::Status Explain(const ExplainFlags& flags) {
 absl::StatusOr<std::string> ExplainAnswer(absl::string_view json, bool all) {
   ASSIGN_OR_RETURN(const Json answer, ParseAnswer(json));
   std::string out;
-  for (const Json& autoscaler : Items(answer, "autoscalers")) {
+  for (const Json& autoscaler : ItemsOf(answer, "autoscalers")) {
     bool newest = true;
     std::string earlier;
-    for (const Json& decision : Items(autoscaler, "decisions")) {
+    for (const Json& decision : ItemsOf(autoscaler, "decisions")) {
       if (newest || all) {
-        absl::StrAppend(&out, out.empty() ? "" : "\n\n", Text(decision, "text"));
+        absl::StrAppend(&out, out.empty() ? "" : "\n\n", TextOf(decision, "text"));
       } else {
         earlier += OneLine(decision);
       }
@@ -194,7 +182,7 @@ absl::StatusOr<std::string> ExplainAnswer(absl::string_view json, bool all) {
   }
   if (out.empty()) {
     return absl::NotFoundError(
-        absl::StrCat("nothing was decided of it here (", Text(answer, "replica"),
+        absl::StrCat("nothing was decided of it here (", TextOf(answer, "replica"),
                      "): look for its name and namespace, and ask the other replicas"));
   }
   return out;
@@ -204,15 +192,15 @@ absl::StatusOr<std::string> ShadowAnswer(absl::string_view json) {
   ASSIGN_OR_RETURN(const Json answer, ParseAnswer(json));
   std::vector<const Json*> objects;
   size_t width = 10;
-  for (const Json& object : Items(answer, "objects")) {
+  for (const Json& object : ItemsOf(answer, "objects")) {
     objects.push_back(&object);
     width = std::max(width, ObjectName(object).size());
   }
   std::stable_sort(objects.begin(), objects.end(), [](const Json* a, const Json* b) {
-    return Number(*a, "different") > Number(*b, "different");
+    return NumberOf(*a, "different") > NumberOf(*b, "different");
   });
   const Json total = answer.value("total", Json::object());
-  const int64_t equal = Number(total, "equal"), different = Number(total, "different");
+  const int64_t equal = NumberOf(total, "equal"), different = NumberOf(total, "different");
   if (equal + different == 0) {
     return "no status of the stock controller has been compared yet\n";
   }
@@ -226,19 +214,20 @@ absl::StatusOr<std::string> ShadowAnswer(absl::string_view json) {
                         "WHY");
   for (const Json* object : objects) {
     absl::StrAppendFormat(&out, "%-*s  %8d  %9d  %s\n", column, ObjectName(*object),
-                          Number(*object, "equal"), Number(*object, "different"), Reasons(*object));
+                          NumberOf(*object, "equal"), NumberOf(*object, "different"),
+                          Reasons(*object));
   }
   for (const Json* object : objects) {
-    for (const Json& difference : Items(*object, "last")) {
+    for (const Json& difference : ItemsOf(*object, "last")) {
       const Json theirs = difference.value("theirs", Json::object());
       const Json ours = difference.value("ours", Json());
-      absl::StrAppend(&out, "\n", Text(difference, "time"), "  ", ObjectName(*object), ": stock ",
-                      Number(theirs, "currentReplicas"), " -> ", Number(theirs, "desiredReplicas"),
-                      ", flyball ",
-                      ours.is_object() ? absl::StrCat(Number(ours, "currentReplicas"), " -> ",
-                                                      Number(ours, "desiredReplicas"))
+      absl::StrAppend(&out, "\n", TextOf(difference, "time"), "  ", ObjectName(*object), ": stock ",
+                      NumberOf(theirs, "currentReplicas"), " -> ",
+                      NumberOf(theirs, "desiredReplicas"), ", flyball ",
+                      ours.is_object() ? absl::StrCat(NumberOf(ours, "currentReplicas"), " -> ",
+                                                      NumberOf(ours, "desiredReplicas"))
                                        : "nothing",
-                      "; ", Text(difference, "reason"), ": ", Text(difference, "detail"));
+                      "; ", TextOf(difference, "reason"), ": ", TextOf(difference, "detail"));
     }
   }
   if (out.back() != '\n') out += "\n";

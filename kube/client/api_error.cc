@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "base/go/text.h"
 #include "http/client/transport.h"
+#include "kube/objects/json_members.h"
 #include "nlohmann/json.hpp"
 
 namespace flyball::kube {
@@ -16,11 +17,6 @@ namespace {
 
 constexpr size_t kMaxShown = 200;
 constexpr size_t kMaxText = 2048;  // of a body that client-go takes into a message
-
-std::string TextOf(const nlohmann::json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 std::string MessageOf(absl::string_view body) {
   const auto json = nlohmann::json::parse(body.begin(), body.end(), nullptr, false);

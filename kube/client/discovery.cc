@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "kube/client/api_error.h"
+#include "kube/objects/json_members.h"
 #include "nlohmann/json.hpp"
 
 namespace flyball::kube {
@@ -26,22 +27,8 @@ json ParseObject(absl::string_view body) {
   return parsed.is_object() ? std::move(parsed) : json::object();
 }
 
-std::string Text(const json& object, const char* key) {
-  if (!object.is_object()) return "";
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-// The array under `key`, empty if there is none.
-const json& Items(const json& object, const char* key) {
-  static const json none = json::array();
-  if (!object.is_object()) return none;
-  const auto found = object.find(key);
-  return found != object.end() && found->is_array() ? *found : none;
-}
-
 bool HasVerb(const json& resource, absl::string_view verb) {
-  const json& verbs = Items(resource, "verbs");
+  const json& verbs = ItemsOf(resource, "verbs");
   return std::any_of(verbs.begin(), verbs.end(), [&](const json& one) {
     return one.is_string() && one.get_ref<const std::string&>() == verb;
   });
@@ -49,9 +36,9 @@ bool HasVerb(const json& resource, absl::string_view verb) {
 
 // Of a resource in an APIGroupDiscoveryList, which holds its subresources.
 bool HasScale(const json& resource) {
-  const json& subresources = Items(resource, "subresources");
+  const json& subresources = ItemsOf(resource, "subresources");
   return std::any_of(subresources.begin(), subresources.end(),
-                     [](const json& one) { return Text(one, "subresource") == "scale"; });
+                     [](const json& one) { return TextOf(one, "subresource") == "scale"; });
 }
 
 ResourceInfo Info(const json& resource, absl::string_view group, absl::string_view version) {
@@ -132,25 +119,25 @@ void AddGroup(DiscoveredGroup group, std::vector<ResourceInfo>* resources) {
 absl::StatusOr<std::vector<DiscoveredGroup>> ReadGroupDiscoveryList(
     absl::string_view body, std::vector<std::string>* problems) {
   const json document = ParseObject(body);
-  if (Text(document, "kind") != "APIGroupDiscoveryList") return NotA("APIGroupDiscoveryList");
+  if (TextOf(document, "kind") != "APIGroupDiscoveryList") return NotA("APIGroupDiscoveryList");
   std::vector<DiscoveredGroup> groups;
-  for (const json& item : Items(document, "items")) {
+  for (const json& item : ItemsOf(document, "items")) {
     DiscoveredGroup group;
-    if (item.contains("metadata")) group.name = Text(item["metadata"], "name");
-    for (const json& entry : Items(item, "versions")) {
+    group.name = TextOf(MemberOf(item, "metadata"), "name");
+    for (const json& entry : ItemsOf(item, "versions")) {
       DiscoveredVersion version;
-      version.version = Text(entry, "version");
-      if (Text(entry, "freshness") == "Stale") {
+      version.version = TextOf(entry, "version");
+      if (TextOf(entry, "freshness") == "Stale") {
         problems->push_back(
             absl::StrCat(group.name, "/", version.version, ": its API server does not answer"));
       }
-      for (const json& resource : Items(entry, "resources")) {
+      for (const json& resource : ItemsOf(entry, "resources")) {
         ResourceInfo info = Info(resource, group.name, version.version);
-        info.name.resource = Text(resource, "resource");
-        info.singular = Text(resource, "singularResource");
-        info.namespaced = Text(resource, "scope") == "Namespaced";
+        info.name.resource = TextOf(resource, "resource");
+        info.singular = TextOf(resource, "singularResource");
+        info.namespaced = TextOf(resource, "scope") == "Namespaced";
         info.scalable = HasScale(resource);
-        if (resource.contains("responseKind")) info.kind = Text(resource["responseKind"], "kind");
+        info.kind = TextOf(MemberOf(resource, "responseKind"), "kind");
         if (!info.name.resource.empty()) version.resources.push_back(std::move(info));
       }
       group.versions.push_back(std::move(version));
@@ -162,24 +149,23 @@ absl::StatusOr<std::vector<DiscoveredGroup>> ReadGroupDiscoveryList(
 
 absl::StatusOr<std::vector<DiscoveredGroup>> ReadGroupList(absl::string_view body) {
   const json document = ParseObject(body);
-  const std::string kind = Text(document, "kind");
+  const std::string kind = TextOf(document, "kind");
   std::vector<DiscoveredGroup> groups;
   if (kind == "APIVersions") {
     DiscoveredGroup& core = groups.emplace_back();
-    for (const json& version : Items(document, "versions")) {
+    for (const json& version : ItemsOf(document, "versions")) {
       if (version.is_string()) core.versions.push_back({version.get<std::string>(), {}});
     }
     return groups;
   }
   if (kind != "APIGroupList") return NotA("list of API groups");
-  for (const json& item : Items(document, "groups")) {
+  for (const json& item : ItemsOf(document, "groups")) {
     DiscoveredGroup& group = groups.emplace_back();
-    group.name = Text(item, "name");
-    for (const json& version : Items(item, "versions")) {
-      group.versions.push_back({Text(version, "version"), {}});
+    group.name = TextOf(item, "name");
+    for (const json& version : ItemsOf(item, "versions")) {
+      group.versions.push_back({TextOf(version, "version"), {}});
     }
-    const std::string preferred =
-        item.contains("preferredVersion") ? Text(item["preferredVersion"], "version") : "";
+    const std::string preferred = TextOf(MemberOf(item, "preferredVersion"), "version");
     std::stable_partition(
         group.versions.begin(), group.versions.end(),
         [&](const DiscoveredVersion& version) { return version.version == preferred; });
@@ -191,18 +177,19 @@ absl::StatusOr<std::vector<ResourceInfo>> ReadResourceList(absl::string_view bod
                                                            absl::string_view group,
                                                            absl::string_view version) {
   const json document = ParseObject(body);
-  if (Text(document, "kind") != "APIResourceList") return NotA("APIResourceList");
+  if (TextOf(document, "kind") != "APIResourceList") return NotA("APIResourceList");
   std::vector<ResourceInfo> resources;
   std::set<std::string> names;
-  for (const json& resource : Items(document, "resources")) names.insert(Text(resource, "name"));
-  for (const json& resource : Items(document, "resources")) {
+  for (const json& resource : ItemsOf(document, "resources"))
+    names.insert(TextOf(resource, "name"));
+  for (const json& resource : ItemsOf(document, "resources")) {
     ResourceInfo info = Info(resource, group, version);
-    info.name.resource = Text(resource, "name");
+    info.name.resource = TextOf(resource, "name");
     info.scalable = names.count(absl::StrCat(info.name.resource, "/scale")) > 0;
     if (info.name.resource.empty() || absl::StrContains(info.name.resource, "/")) continue;
-    info.singular = Text(resource, "singularName");
-    info.kind = Text(resource, "kind");
-    info.namespaced = resource.contains("namespaced") && resource["namespaced"] == true;
+    info.singular = TextOf(resource, "singularName");
+    info.kind = TextOf(resource, "kind");
+    info.namespaced = IsTrue(resource, "namespaced");
     resources.push_back(std::move(info));
   }
   return resources;

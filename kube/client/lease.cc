@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "kube/objects/json_members.h"
 #include "nlohmann/json.hpp"
 
 namespace flyball::kube {
@@ -19,41 +20,30 @@ std::string Path(absl::string_view ns, absl::string_view name) {
   return ObjectPath("coordination.k8s.io", "v1", ns, "leases", name);
 }
 
-std::string Text(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-int64_t Number(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
-}
-
 absl::Time TimeOf(const json& object, const char* key) {
   absl::Time time;
   std::string error;
-  return absl::ParseTime(absl::RFC3339_full, Text(object, key), &time, &error) ? time
-                                                                               : absl::Time();
+  return absl::ParseTime(absl::RFC3339_full, TextOf(object, key), &time, &error) ? time
+                                                                                 : absl::Time();
 }
 
 absl::StatusOr<Lease> Parse(absl::string_view text) {
   const json object = json::parse(text.begin(), text.end(), nullptr, false);
-  if (!object.is_object() || Text(object, "kind") != "Lease" || !object.contains("metadata") ||
-      !object["metadata"].is_object()) {
+  const json& metadata = MemberOf(object, "metadata");
+  if (TextOf(object, "kind") != "Lease" || !metadata.is_object()) {
     return absl::InvalidArgumentError("the answer is no Lease");
   }
-  const json& metadata = object["metadata"];
   const json spec = object.value("spec", json::object());
   if (!spec.is_object()) return absl::InvalidArgumentError("the answer is no Lease");
   Lease lease;
-  lease.ns = Text(metadata, "namespace");
-  lease.name = Text(metadata, "name");
-  lease.resource_version = Text(metadata, "resourceVersion");
-  lease.holder = Text(spec, "holderIdentity");
-  lease.duration = absl::Seconds(Number(spec, "leaseDurationSeconds"));
+  lease.ns = TextOf(metadata, "namespace");
+  lease.name = TextOf(metadata, "name");
+  lease.resource_version = TextOf(metadata, "resourceVersion");
+  lease.holder = TextOf(spec, "holderIdentity");
+  lease.duration = absl::Seconds(NumberOf(spec, "leaseDurationSeconds"));
   lease.acquire_time = TimeOf(spec, "acquireTime");
   lease.renew_time = TimeOf(spec, "renewTime");
-  lease.transitions = Number(spec, "leaseTransitions");
+  lease.transitions = NumberOf(spec, "leaseTransitions");
   return lease;
 }
 

@@ -1,7 +1,7 @@
 // What the readers of API objects share: walking the fields of simdjson's on-demand values.
 //
-// Pure. Only .cc files of this folder include it: the library's header is large. null counts as
-// absent everywhere, as Go's JSON decoder has it.
+// Pure. Only .cc files include it: the library's header is large. null counts as absent, as it does
+// for Go's JSON decoder.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,37 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/string_view.h"
 #include "kube/objects/selector.h"
 #include "simdjson.h"
 
 namespace flyball::kube {
+
+// Parses one text after the other, in buffers that it keeps. Not thread-safe.
+class JsonParser {
+ public:
+  // Calls on_root(value) with the root of `text`.
+  template <typename F>
+  simdjson::error_code Read(absl::string_view text, F on_root) {
+    text_.reserve(text.size() + simdjson::SIMDJSON_PADDING);
+    text_.assign(text.data(), text.size());
+    return ReadInPlace(text_, on_root);
+  }
+  // The text may grow: the parser wants room behind it.
+  template <typename F>
+  simdjson::error_code ReadInPlace(std::string& text, F on_root) {
+    text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
+    simdjson::ondemand::document document;
+    simdjson::ondemand::value root;
+    auto error = parser_.iterate(text.data(), text.size(), text.capacity()).get(document);
+    if (!error) error = document.get_value().get(root);
+    return error ? error : on_root(root);
+  }
+
+ private:
+  simdjson::ondemand::parser parser_;
+  std::string text_;
+};
 
 // Calls on_field(key, value) for each field of a document's root; stops at the first error of its
 // or the document's.

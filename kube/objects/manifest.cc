@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/status_macros.h"
+#include "kube/objects/api_version.h"
 #include "yaml-cpp/yaml.h"
 
 namespace flyball::kube {
@@ -59,9 +60,10 @@ class Reader {
     if (object.kind.empty()) object.kind = list_kind;
     if (api_version.empty()) return Bad(node, "the object has no apiVersion");
     if (object.kind.empty()) return Bad(node, "the object has no kind");
-    const size_t slash = api_version.find('/');
-    if (slash != std::string::npos) object.group = api_version.substr(0, slash);
-    object.version = api_version.substr(slash == std::string::npos ? 0 : slash + 1);
+    absl::StatusOr<ApiVersion> version = ApiVersion::Parse(api_version);
+    if (!version.ok()) return Bad(node, version.status().message());
+    object.group = std::move(version->group);
+    object.version = std::move(version->version);
     const YAML::Node metadata = node["metadata"];
     if (!metadata || !metadata.IsMap() || Text(metadata, "name").empty()) {
       return Bad(node, absl::StrCat("the ", object.kind, " has no metadata.name"));

@@ -25,28 +25,16 @@ simdjson::error_code ReadMetadata(ondemand::value value, ObjectMeta* meta) {
 
 }  // namespace
 
-struct MetadataReader::Parser {
-  ondemand::parser parser;
-  std::string text;  // an object with the room behind it that the parser wants
-};
-
-MetadataReader::MetadataReader() : parser_(std::make_unique<Parser>()) {}
+MetadataReader::MetadataReader() : parser_(std::make_unique<JsonParser>()) {}
 MetadataReader::~MetadataReader() = default;
 
 absl::StatusOr<ObjectPtr> MetadataReader::Read(absl::string_view object_json) {
-  std::string& text = parser_->text;
-  text.reserve(object_json.size() + simdjson::SIMDJSON_PADDING);
-  text.assign(object_json.data(), object_json.size());
   ObjectMeta meta;
-  ondemand::document document;
-  ondemand::value root;
-  auto error = parser_->parser.iterate(text.data(), text.size(), text.capacity()).get(document);
-  if (!error) error = document.get_value().get(root);
-  if (!error) {
-    error = ForEachRootField(root, [&meta](std::string_view key, ondemand::value value) {
+  auto error = parser_->Read(object_json, [&meta](ondemand::value root) {
+    return ForEachRootField(root, [&meta](std::string_view key, ondemand::value value) {
       return key == "metadata" ? ReadMetadata(value, &meta) : simdjson::SUCCESS;
     });
-  }
+  });
   if (!error && meta.name.empty()) error = simdjson::NO_SUCH_FIELD;
   if (error) {
     return absl::InvalidArgumentError(

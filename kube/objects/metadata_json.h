@@ -12,6 +12,8 @@
 
 namespace flyball::kube {
 
+class JsonParser;
+
 class MetadataReader {
  public:
   MetadataReader();
@@ -21,8 +23,7 @@ class MetadataReader {
   absl::StatusOr<ObjectPtr> Read(absl::string_view object_json);
 
  private:
-  struct Parser;
-  std::unique_ptr<Parser> parser_;
+  const std::unique_ptr<JsonParser> parser_;
 };
 
 }  // namespace flyball::kube

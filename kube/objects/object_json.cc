@@ -87,45 +87,28 @@ simdjson::error_code ReadEventObject(ondemand::value value, ObjectEvent* event) 
 
 }  // namespace
 
-struct ObjectReader::Parser {
-  ondemand::parser parser;
-  std::string line;  // an event with the room behind it that the parser wants
-};
-
-ObjectReader::ObjectReader() : parser_(std::make_unique<Parser>()) {}
+ObjectReader::ObjectReader() : parser_(std::make_unique<JsonParser>()) {}
 ObjectReader::~ObjectReader() = default;
 
 absl::StatusOr<PageEnd> ObjectReader::ReadPage(
     std::string& body, absl::FunctionRef<void(absl::string_view)> on_object) {
-  body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
   Page page;
-  ondemand::document document;
-  ondemand::value root;
-  auto error = parser_->parser.iterate(body.data(), body.size(), body.capacity()).get(document);
-  if (!error) error = document.get_value().get(root);
-  if (!error) error = ReadListFields(root, on_object, &page);
+  const auto error = parser_->ReadInPlace(
+      body, [&](ondemand::value root) { return ReadListFields(root, on_object, &page); });
   if (error) return Bad("list of objects", error);
   if (!page.has_items) return Bad("list of objects", simdjson::NO_SUCH_FIELD);
   return std::move(page.end);
 }
 
 absl::StatusOr<ObjectEvent> ObjectReader::ReadEvent(absl::string_view line) {
-  parser_->line.reserve(line.size() + simdjson::SIMDJSON_PADDING);
-  parser_->line.assign(line.data(), line.size());
   ObjectEvent event;
   std::string type;
-  ondemand::document document;
-  ondemand::value root;
-  auto error =
-      parser_->parser.iterate(parser_->line.data(), parser_->line.size(), parser_->line.capacity())
-          .get(document);
-  if (!error) error = document.get_value().get(root);
-  if (!error) {
-    error = ForEachRootField(root, [&](std::string_view key, ondemand::value value) {
+  const auto error = parser_->Read(line, [&](ondemand::value root) {
+    return ForEachRootField(root, [&](std::string_view key, ondemand::value value) {
       if (key == "type") return ReadText(value, &type);
       return key == "object" ? ReadEventObject(value, &event) : simdjson::SUCCESS;
     });
-  }
+  });
   if (error) return Bad("watch event", error);
   if (type == "ADDED")
     event.type = ObjectEvent::Type::kAdded;

@@ -13,6 +13,8 @@
 
 namespace flyball::kube {
 
+class JsonParser;
+
 struct PageEnd {
   std::string resource_version;
   std::string continue_token;  // "" on the last page
@@ -41,8 +43,7 @@ class ObjectReader {
   absl::StatusOr<ObjectEvent> ReadEvent(absl::string_view line);
 
  private:
-  struct Parser;
-  std::unique_ptr<Parser> parser_;
+  const std::unique_ptr<JsonParser> parser_;
 };
 
 }  // namespace flyball::kube

@@ -7,6 +7,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "kube/client/scale.h"
+#include "kube/objects/api_version.h"
 #include "kube/objects/builtin_resources.h"
 #include "kube/objects/selector.h"
 
@@ -102,7 +103,7 @@ json ScaleOf(const FakeKind& kind, const json& object) {
 }  // namespace
 
 std::string FakeKind::ApiVersion() const {
-  return info.name.group.empty() ? info.version : absl::StrCat(info.name.group, "/", info.version);
+  return kube::ApiVersion{info.name.group, info.version}.ToString();
 }
 
 FakeAnswer FakeFailure(int status, absl::string_view reason, absl::string_view message) {

@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "kube/client/api_client.h"
 #include "kube/client/api_error.h"
+#include "kube/objects/api_version.h"
 #include "kube/objects/list_splitter.h"
 
 namespace flyball::kube {
@@ -25,8 +26,8 @@ constexpr size_t kMaxObjectBytes = 16u << 20;
 class Typed {
  public:
   explicit Typed(const ResourceInfo& resource)
-      : prefix_(absl::StrCat("{\"apiVersion\":\"", resource.name.group,
-                             resource.name.group.empty() ? "" : "/", resource.version,
+      : prefix_(absl::StrCat("{\"apiVersion\":\"",
+                             ApiVersion{resource.name.group, resource.version}.ToString(),
                              "\",\"kind\":\"", resource.kind, "\"")) {}
 
   // Lives until the next call.

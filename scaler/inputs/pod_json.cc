@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "kube/objects/json_fields.h"
 #include "kube/objects/quantity.h"
 #include "simdjson.h"
 
@@ -20,44 +21,14 @@ constexpr absl::Time kZeroTime = absl::FromUnixSeconds(-62135596800);
 
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
-bool IsNull(ondemand::value value) {
-  bool null = false;
-  return value.is_null().get(null) == simdjson::SUCCESS && null;
-}
-
 // Calls on_field(key, value) for each field that is not null; stops at the first error.
 template <typename F>
 error_code ForEachField(ondemand::value value, F on_field) {
-  ondemand::object object;
-  if (const auto error = value.get_object().get(object)) return error;
-  for (auto field : object) {
-    std::string_view key;
-    ondemand::value inner;
-    if (const auto error = field.unescaped_key().get(key)) return error;
-    if (const auto error = field.value().get(inner)) return error;
-    if (IsNull(inner)) continue;
-    if (const auto error = on_field(key, inner)) return error;
-  }
-  return simdjson::SUCCESS;
-}
-
-template <typename F>
-error_code ForEachItem(ondemand::value value, F on_item) {
-  ondemand::array array;
-  if (const auto error = value.get_array().get(array)) return error;
-  for (auto item : array) {
-    ondemand::value inner;
-    if (const auto error = item.get(inner)) return error;
-    if (const auto error = on_item(inner)) return error;
-  }
-  return simdjson::SUCCESS;
-}
-
-error_code ReadText(ondemand::value value, std::string& out) {
-  std::string_view text;
-  if (const auto error = value.get_string().get(text)) return error;
-  out.assign(text);
-  return simdjson::SUCCESS;
+  return kube::ForEachRootField(value, [&](std::string_view key, ondemand::value inner) {
+    bool null = false;
+    const bool known = inner.is_null().get(null) == simdjson::SUCCESS;
+    return known && null ? simdjson::SUCCESS : on_field(key, inner);
+  });
 }
 
 // `out` stays as it is when the text is empty.
@@ -96,10 +67,10 @@ error_code ReadRequests(ondemand::value value, ResourceList& out) {
 }
 
 error_code ReadContainers(ondemand::value value, std::vector<Container>& out) {
-  return ForEachItem(value, [&](ondemand::value item) {
+  return kube::ForEachItem(value, [&](ondemand::value item) {
     Container& container = out.emplace_back();
     return ForEachField(item, [&](std::string_view key, ondemand::value inner) {
-      if (key == "name") return ReadText(inner, container.name);
+      if (key == "name") return kube::ReadText(inner, &container.name);
       if (key == "resources") return ReadRequests(inner, container.requests);
       if (key != "restartPolicy") return simdjson::SUCCESS;
       std::string_view policy;
@@ -112,11 +83,11 @@ error_code ReadContainers(ondemand::value value, std::vector<Container>& out) {
 
 error_code ReadMetadata(ondemand::value value, Pod& pod) {
   return ForEachField(value, [&](std::string_view key, ondemand::value inner) {
-    if (key == "name") return ReadText(inner, pod.name);
-    if (key == "namespace") return ReadText(inner, pod.ns);
+    if (key == "name") return kube::ReadText(inner, &pod.name);
+    if (key == "namespace") return kube::ReadText(inner, &pod.ns);
     if (key == "labels") {
       return ForEachField(inner, [&](std::string_view name, ondemand::value text) {
-        return ReadText(text, pod.labels[std::string(name)]);
+        return kube::ReadText(text, &pod.labels[std::string(name)]);
       });
     }
     if (key == "deletionTimestamp") pod.deleting = true;
@@ -128,7 +99,7 @@ error_code ReadSpec(ondemand::value value, Pod& pod, std::string& node) {
   return ForEachField(value, [&](std::string_view key, ondemand::value inner) {
     if (key == "containers") return ReadContainers(inner, pod.containers);
     if (key == "initContainers") return ReadContainers(inner, pod.init_containers);
-    if (key == "nodeName") return ReadText(inner, node);
+    if (key == "nodeName") return kube::ReadText(inner, &node);
     if (key == "overhead") return ReadQuantities(inner, pod.overhead);
     if (key == "resources") return ReadRequests(inner, pod.pod_requests.emplace());
     return simdjson::SUCCESS;
@@ -164,7 +135,8 @@ error_code ReadStatus(ondemand::value value, Pod& pod) {
   return ForEachField(value, [&](std::string_view key, ondemand::value inner) {
     if (key == "startTime") return ReadTime(inner, pod.start_time);
     if (key == "conditions") {
-      return ForEachItem(inner, [&](ondemand::value item) { return ReadCondition(item, pod); });
+      return kube::ForEachItem(inner,
+                               [&](ondemand::value item) { return ReadCondition(item, pod); });
     }
     if (key != "phase") return simdjson::SUCCESS;
     std::string_view phase;
@@ -199,25 +171,14 @@ void Clear(Pod& pod) {
 
 }  // namespace
 
-struct PodJsonReader::Parser {
-  ondemand::parser parser;
-  std::string text;  // the pod with the room behind it that the parser wants
-};
-
-PodJsonReader::PodJsonReader() : parser_(std::make_unique<Parser>()) {}
+PodJsonReader::PodJsonReader() : parser_(std::make_unique<kube::JsonParser>()) {}
 PodJsonReader::~PodJsonReader() = default;
 
 absl::Status PodJsonReader::Read(absl::string_view json, Pod& pod) {
   Clear(pod);
   node_.clear();
-  std::string& text = parser_->text;
-  text.reserve(json.size() + simdjson::SIMDJSON_PADDING);
-  text.assign(json.data(), json.size());
-  ondemand::document document;
-  ondemand::value root;
-  auto error = parser_->parser.iterate(text.data(), text.size(), text.capacity()).get(document);
-  if (!error) error = document.get_value().get(root);
-  if (!error) error = ReadPodFields(root, pod, node_);
+  auto error =
+      parser_->Read(json, [&](ondemand::value root) { return ReadPodFields(root, pod, node_); });
   if (!error && pod.name.empty()) error = simdjson::NO_SUCH_FIELD;
   if (!error) return absl::OkStatus();
   return absl::InvalidArgumentError(

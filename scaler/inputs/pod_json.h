@@ -12,6 +12,10 @@
 #include "absl/strings/string_view.h"
 #include "scaler/math/pods.h"
 
+namespace flyball::kube {
+class JsonParser;
+}
+
 namespace flyball::scaler {
 
 class PodJsonReader {
@@ -29,8 +33,7 @@ class PodJsonReader {
   const std::string& node() const { return node_; }
 
  private:
-  struct Parser;
-  std::unique_ptr<Parser> parser_;
+  const std::unique_ptr<kube::JsonParser> parser_;
   std::string node_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
+#include "kube/objects/api_version.h"
 
 namespace flyball::scaler {
 namespace {
@@ -120,9 +121,7 @@ class ObjectQuestion : public Question {
       answer.error = kNoCustomApi;
       return;
     }
-    const size_t slash = object_.api_version.find('/');
-    const std::string group =
-        slash == std::string::npos ? "" : object_.api_version.substr(0, slash);
+    const std::string group = kube::ApiVersion::GroupOf(object_.api_version);
     adapter::CustomMetricRequest request = {.resource = "namespaces",
                                             .ns = std::nullopt,
                                             .namespace_itself = true,

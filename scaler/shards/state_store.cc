@@ -18,6 +18,7 @@
 #include "base/go/arithmetic.h"
 #include "base/status_macros.h"
 #include "base/steady_wait.h"
+#include "kube/objects/json_members.h"
 #include "scaler/shards/shards.h"
 #include "scaler/stores/state_upkeep.h"
 
@@ -43,35 +44,19 @@ struct Stored {
   std::string bytes;
 };
 
-// A number in an annotation; `otherwise` where there is none.
-int64_t NumberOf(const Json& annotations, const char* name, int64_t otherwise) {
-  int64_t number = otherwise;
-  if (annotations.is_object() && annotations.contains(name) && annotations[name].is_string()) {
-    const std::string text = annotations[name];
-    if (!absl::SimpleAtoi(text, &number)) number = otherwise;
-  }
-  return number;
-}
-
 absl::StatusOr<Stored> ParseStored(const std::string& json) {
   const Json document = Json::parse(json, nullptr, false);
+  const Json& metadata = kube::MemberOf(document, "metadata");
+  if (!metadata.is_object()) return absl::DataLossError("the answer is no ConfigMap");
   Stored out;
-  if (!document.is_object() || !document.contains("metadata") ||
-      !document["metadata"].is_object()) {
-    return absl::DataLossError("the answer is no ConfigMap");
+  out.resource_version = kube::TextOf(metadata, "resourceVersion");
+  const Json& annotations = kube::MemberOf(metadata, "annotations");
+  if (!absl::SimpleAtoi(kube::TextOf(annotations, kEpochAnnotation), &out.epoch)) out.epoch = -1;
+  if (!absl::SimpleAtoi(kube::TextOf(annotations, kDivisionAnnotation), &out.division)) {
+    out.division = 0;
   }
-  const Json& metadata = document["metadata"];
-  if (metadata.contains("resourceVersion") && metadata["resourceVersion"].is_string()) {
-    out.resource_version = metadata["resourceVersion"];
-  }
-  const Json annotations = metadata.value("annotations", Json::object());
-  out.epoch = NumberOf(annotations, kEpochAnnotation, -1);
-  out.division = NumberOf(annotations, kDivisionAnnotation, 0);
-  const Json data = document.value("binaryData", Json::object());
-  if (data.is_object() && data.contains(kDataKey) && data[kDataKey].is_string()) {
-    const std::string text = data[kDataKey];
-    if (!absl::Base64Unescape(text, &out.bytes)) return absl::DataLossError("not base64");
-  }
+  const std::string bytes = kube::TextOf(kube::MemberOf(document, "binaryData"), kDataKey);
+  if (!absl::Base64Unescape(bytes, &out.bytes)) return absl::DataLossError("not base64");
   return out;
 }
 

@@ -1,11 +1,10 @@
 #include "scaler/spec/object_meta.h"
 
-#include <algorithm>
-
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "kube/objects/api_version.h"
 #include "kube/objects/label_syntax.h"
 
 namespace flyball::scaler {
@@ -45,9 +44,8 @@ void ValidateOwners(const ObjectMeta& metadata, FieldErrors& errors) {
   std::string first_controller;
   for (const OwnerReference& owner : metadata.owner_references) {
     // Of "a/b/c" upstream can read no version at all.
-    const absl::string_view version = owner.api_version;
-    const auto slashes = std::count(version.begin(), version.end(), '/');
-    if (version.empty() || slashes > 1 || absl::EndsWith(version, "/")) {
+    const auto version = kube::ApiVersion::Parse(owner.api_version);
+    if (!version.ok() || version->version.empty()) {
       errors.Invalid(absl::StrCat(kPath, ".apiVersion"), "version must not be empty");
     }
     const std::pair<const char*, const std::string*> required[] = {

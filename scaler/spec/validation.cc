@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "kube/objects/api_version.h"
 #include "kube/objects/label_syntax.h"
 
 namespace flyball::scaler {
@@ -61,12 +62,10 @@ void ValidateReference(const ObjectReference& reference, const std::string& path
                        bool allow_empty_group, FieldErrors& errors) {
   CheckPathSegment(reference.kind, At(path, "kind"), "", errors);
   CheckPathSegment(reference.name, At(path, "name"), "", errors);
-  const absl::string_view version = reference.api_version;
-  const auto slashes = std::count(version.begin(), version.end(), '/');
-  if (version != "/" && slashes > 1) {
-    errors.Invalid(At(path, "apiVersion"),
-                   absl::StrCat("unexpected GroupVersion string: ", version));
-  } else if (!allow_empty_group && (slashes == 0 || version.front() == '/')) {
+  const absl::StatusOr<kube::ApiVersion> version = kube::ApiVersion::Parse(reference.api_version);
+  if (!version.ok()) {
+    errors.Invalid(At(path, "apiVersion"), std::string(version.status().message()));
+  } else if (!allow_empty_group && version->group.empty()) {
     errors.Invalid(At(path, "apiVersion"), "apiVersion must specify API group");
   }
 }

@@ -1,9 +1,9 @@
 #include "scaler/steps/read_step.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kube/objects/api_version.h"
 #include "scaler/steps/decider_of.h"
 
 namespace flyball::scaler {
@@ -23,19 +23,18 @@ void ReadStep::FindTarget(TrackedAutoscaler& tracked) const {
   const ObjectReference& wanted = tracked.managed->autoscaler.scale_target;
   target = ScaleTarget();
   target.mapper = deps_.directory.mapper();
-  if (std::count(wanted.api_version.begin(), wanted.api_version.end(), '/') > 1) {
-    target.failure = Failure(ScaleAnswer::Failure::kApiVersion,
-                             absl::StrCat("unexpected GroupVersion string: ", wanted.api_version));
+  const absl::StatusOr<kube::ApiVersion> version = kube::ApiVersion::Parse(wanted.api_version);
+  if (!version.ok()) {
+    target.failure =
+        Failure(ScaleAnswer::Failure::kApiVersion, std::string(version.status().message()));
     return;
   }
-  const size_t slash = wanted.api_version.find('/');
-  const std::string group = slash == std::string::npos ? "" : wanted.api_version.substr(0, slash);
-  const kube::ResourceInfo* found = target.mapper->FindKind(group, wanted.kind);
+  const kube::ResourceInfo* found = target.mapper->FindKind(version->group, wanted.kind);
   if (found == nullptr) {
     deps_.directory.ResourceMissed();  // it may be new
-    target.failure =
-        Failure(ScaleAnswer::Failure::kMapping,
-                absl::StrCat("no matches for kind \"", wanted.kind, "\" in group \"", group, "\""));
+    target.failure = Failure(ScaleAnswer::Failure::kMapping,
+                             absl::StrCat("no matches for kind \"", wanted.kind, "\" in group \"",
+                                          version->group, "\""));
     return;
   }
   target.resource = *found;

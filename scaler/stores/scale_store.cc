@@ -5,18 +5,12 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "kube/objects/resource_version.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::scaler {
 namespace {
-
-// Resource versions grow; those that are no numbers are taken as newer.
-bool IsOlder(const std::string& version, const std::string& than) {
-  uint64_t a = 0, b = 0;
-  return absl::SimpleAtoi(version, &a) && absl::SimpleAtoi(than, &b) && a < b;
-}
 
 // Who says so: a watch tells all in order, an answer to a call may come late.
 enum class Source { kList, kChange, kAnswer };
@@ -41,7 +35,7 @@ class ScaleStore::Kind {
     if (source == Source::kAnswer && !scale.uid.empty() && scale.uid == object.removed_uid) return;
     if (known != nullptr) {
       if (*known == scale) return;
-      if (source != Source::kList && IsOlder(scale.resource_version, known->resource_version))
+      if (source != Source::kList && kube::IsOlder(scale.resource_version, known->resource_version))
         return;
     }
     Set(object, std::make_shared<const kube::Scale>(scale));

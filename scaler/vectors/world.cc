@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "kube/objects/api_version.h"
 #include "kube/objects/selector.h"
 
 namespace flyball::scaler {
@@ -36,16 +36,6 @@ const KnownKind* FindKind(absl::string_view group, absl::string_view kind) {
   return nullptr;
 }
 
-// The group of "apps/v1", "v1" (none) or ""; false for more than one slash.
-bool GroupOf(absl::string_view api_version, absl::string_view& group) {
-  group = "";
-  const size_t slash = api_version.find('/');
-  if (slash == absl::string_view::npos) return true;
-  if (absl::StrContains(api_version.substr(slash + 1), '/')) return false;
-  group = api_version.substr(0, slash);
-  return true;
-}
-
 std::string NoMatch(absl::string_view group, absl::string_view kind) {
   return absl::StrCat("no matches for kind \"", kind, "\" in group \"", group, "\"");
 }
@@ -65,9 +55,7 @@ std::string FaultText(absl::string_view word, absl::string_view resource, absl::
 
 // The target's resource; its group is known to be well-formed when a scale was read.
 absl::string_view ResourceOf(const ObjectReference& target) {
-  absl::string_view group;
-  const KnownKind* kind =
-      GroupOf(target.api_version, group) ? FindKind(group, target.kind) : nullptr;
+  const KnownKind* kind = FindKind(kube::ApiVersion::GroupOf(target.api_version), target.kind);
   return kind == nullptr ? "" : kind->resource;
 }
 
@@ -94,8 +82,7 @@ MetricsAnswer<ExternalMetric> FindExternal(const Tick& tick, const MetricIdentif
 MetricsAnswer<ObjectMetric> FindObject(const Tick& tick, absl::string_view ns,
                                        const MetricSpec& spec) {
   const ObjectReference& object = spec.described_object;
-  absl::string_view group;
-  if (!GroupOf(object.api_version, group)) group = "";
+  const std::string group = kube::ApiVersion::GroupOf(object.api_version);
   const std::string kind = group.empty() ? object.kind : absl::StrCat(object.kind, ".", group);
   if (FindKind(group, object.kind) == nullptr) {
     return {.error = absl::StrCat("unable to map kind ", kind,
@@ -143,15 +130,15 @@ void World::Apply(const Tick& tick) {
 
 ScaleAnswer World::ReadScale(const Tick& tick) const {
   ScaleAnswer out;
-  absl::string_view group;
-  if (!GroupOf(target_.api_version, group)) {
+  const absl::StatusOr<kube::ApiVersion> version = kube::ApiVersion::Parse(target_.api_version);
+  if (!version.ok()) {
     out.failure = ScaleAnswer::Failure::kApiVersion;
-    out.error = absl::StrCat("unexpected GroupVersion string: ", target_.api_version);
+    out.error = std::string(version.status().message());
     return out;
   }
-  if (FindKind(group, target_.kind) == nullptr) {
+  if (FindKind(version->group, target_.kind) == nullptr) {
     out.failure = ScaleAnswer::Failure::kMapping;
-    out.error = NoMatch(group, target_.kind);
+    out.error = NoMatch(version->group, target_.kind);
     return out;
   }
   out.error = FaultText(tick.faults.get_scale, ResourceOf(target_), target_.name);

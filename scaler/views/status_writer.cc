@@ -3,19 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "base/steady_wait.h"
+#include "kube/objects/resource_version.h"
 
 namespace flyball::scaler {
 namespace {
 
 constexpr absl::Duration kTokenWait = absl::Seconds(1);
-
-// Whether `a` is the newer of two resource versions; false for those that are no numbers.
-bool IsNewer(const std::string& a, const std::string& b) {
-  uint64_t x = 0, y = 0;
-  return absl::SimpleAtoi(a, &x) && absl::SimpleAtoi(b, &y) && x > y;
-}
 
 }  // namespace
 
@@ -92,7 +86,7 @@ absl::Status StatusWriter::Write(const StatusJob& job, std::string& version) {
     return absl::AbortedError("another replica owns it");
   }
   const std::string& seen = job.managed->autoscaler.resource_version;
-  const std::string& known = IsNewer(version, seen) ? version : seen;
+  const std::string& known = kube::IsOlder(seen, version) ? version : seen;
   const absl::StatusOr<std::string> stored =
       deps_.client.MergePatch(AutoscalerPath(job.managed->key, "status"),
                               StatusPatch(known, job.status, job.own ? &*job.own : nullptr));
@@ -152,7 +146,8 @@ bool StatusWriter::WriteNext() {
 
 bool StatusWriter::WroteAfter(const OutboxPtr& outbox, const Managed& managed) const {
   absl::MutexLock lock(&mutex_);
-  return outbox->writing_ || IsNewer(outbox->written_version_, managed.autoscaler.resource_version);
+  return outbox->writing_ ||
+         kube::IsOlder(managed.autoscaler.resource_version, outbox->written_version_);
 }
 
 bool StatusWriter::IsSettled(const Outbox& outbox) const {

@@ -1,0 +1,58 @@
+// Members of nlohmann's JSON objects by name and type, for documents that are not trusted to have
+// the expected shape: what is missing, null or of another type is empty.
+//
+// Pure. Templates, so that no header includes the library: nlohmann::json and ordered_json alike.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace flyball::kube {
+
+// The member of that name; null when it is absent or when `object` is none.
+template <typename Json>
+const Json& MemberOf(const Json& object, const std::string& name) {
+  static const Json& none = *new Json();
+  const auto found = object.find(name);
+  return found == object.end() ? none : *found;
+}
+
+// "" unless it is a string.
+template <typename Json>
+std::string TextOf(const Json& object, const std::string& name) {
+  const Json& value = MemberOf(object, name);
+  return value.is_string() ? value.template get<std::string>() : std::string();
+}
+
+// 0 unless it is a whole number.
+template <typename Json>
+int64_t NumberOf(const Json& object, const std::string& name) {
+  const Json& value = MemberOf(object, name);
+  return value.is_number_integer() ? value.template get<int64_t>() : 0;
+}
+
+template <typename Json>
+bool IsTrue(const Json& object, const std::string& name) {
+  return MemberOf(object, name) == true;
+}
+
+// An empty array unless it is an array.
+template <typename Json>
+const Json& ItemsOf(const Json& object, const std::string& name) {
+  static const Json& none = *new Json(Json::array());
+  const Json& value = MemberOf(object, name);
+  return value.is_array() ? value : none;
+}
+
+// The strings of an array.
+template <typename Json>
+std::vector<std::string> TextsOf(const Json& object, const std::string& name) {
+  std::vector<std::string> texts;
+  for (const Json& item : ItemsOf(object, name)) {
+    if (item.is_string()) texts.push_back(item.template get<std::string>());
+  }
+  return texts;
+}
+
+}  // namespace flyball::kube

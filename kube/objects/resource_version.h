@@ -1,0 +1,19 @@
+// In which order the states of one object were stored, by metadata.resourceVersion.
+//
+// Pure.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/string_view.h"
+
+namespace flyball::kube {
+
+// Versions grow. Of those that are no numbers nothing can be told: false.
+inline bool IsOlder(absl::string_view version, absl::string_view than) {
+  uint64_t a = 0, b = 0;
+  return absl::SimpleAtoi(version, &a) && absl::SimpleAtoi(than, &b) && a < b;
+}
+
+}  // namespace flyball::kube
