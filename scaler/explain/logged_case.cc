@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scaler/explain/amounts.h"
+#include "scaler/triggers/trigger.h"
 
 namespace flyball::scaler {
 namespace {
@@ -69,8 +70,8 @@ const char* ModeName(Mode mode) {
 }
 
 LoggedCase::LoggedCase(LoggedDecision logged) : autoscaler_(logged.managed->autoscaler) {
-  for (MetricSpec& metric : logged.trigger_metrics) {
-    autoscaler_.metrics.push_back(std::move(metric));
+  for (const TriggerMetric& metric : logged.trigger_metrics) {
+    autoscaler_.metrics.push_back(ToMetricSpec(metric));
   }
   // A trigger that has changed since may tell of fewer.
   if (logged.decision.proposals.size() > autoscaler_.metrics.size()) {

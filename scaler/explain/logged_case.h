@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "scaler/explain/given_case.h"
-#include "scaler/views/decision_log_codec.h"
+#include "scaler/views/logged_decision.h"
 
 namespace flyball::scaler {
 

@@ -52,11 +52,7 @@ bool SameContent(const Answer& a, const Answer& b) {
                   [](const adapter::ExternalMetricValue& x, const adapter::ExternalMetricValue& y) {
                     return x.value_milli == y.value_milli;
                   }) &&
-         SameList(a.trigger_metrics, b.trigger_metrics,
-                  [](const TriggerMetric& x, const TriggerMetric& y) {
-                    return x.name == y.name && x.target_type == y.target_type &&
-                           x.target_milli == y.target_milli;
-                  }) &&
+         a.trigger_metrics == b.trigger_metrics &&
          SameList(a.trigger_readings, b.trigger_readings,
                   [](const TriggerReading& x, const TriggerReading& y) {
                     return x.error == y.error && x.value_milli == y.value_milli &&

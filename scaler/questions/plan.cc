@@ -15,25 +15,6 @@ std::vector<TriggerMetric> UnknownMetrics(const TriggerSpec& spec, size_t index)
            .target_milli = 1000}};
 }
 
-MetricSpec ToMetricSpec(const TriggerMetric& metric) {
-  MetricSpec out;
-  out.type = MetricType::kExternal;
-  out.type_text = "External";
-  out.metric = MakeMetricIdentifier(metric.name, std::nullopt);
-  out.target.type = metric.target_type;
-  const TargetAmount amount = MakeTargetAmount(kube::Quantity::FromMilli(metric.target_milli));
-  (metric.target_type == TargetType::kValue ? out.target.value : out.target.average_value) = amount;
-  return out;
-}
-
-bool SameMetrics(const std::vector<TriggerMetric>& a, const std::vector<TriggerMetric>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const TriggerMetric& x, const TriggerMetric& y) {
-                      return x.name == y.name && x.target_type == y.target_type &&
-                             x.target_milli == y.target_milli;
-                    });
-}
-
 }  // namespace
 
 void Plan::Follow(const ManagedPtr& managed, const PlanContext& context,
@@ -97,7 +78,7 @@ bool Plan::LearnTriggerMetrics(size_t trigger, const Answer& answer) {
   PlannedTrigger& planned = triggers_[trigger];
   if (answer.trigger_metrics.empty()) return false;
   planned.metrics_known = true;
-  if (SameMetrics(planned.metrics, answer.trigger_metrics)) return false;
+  if (planned.metrics == answer.trigger_metrics) return false;
   planned.metrics = answer.trigger_metrics;
   planned.failures.clear();
   ++version_;

@@ -34,7 +34,12 @@ struct TriggerMetric {
   std::string name;                                    // "s0-cron-Etc-UTC-08xxx-018xxx"
   TargetType target_type = TargetType::kAverageValue;  // or kValue
   int64_t target_milli = 0;
+
+  friend bool operator==(const TriggerMetric&, const TriggerMetric&) = default;
 };
+
+// As the math takes it.
+MetricSpec ToMetricSpec(const TriggerMetric& metric);
 
 // What one metric of a trigger says now.
 struct TriggerReading {

@@ -1,7 +1,6 @@
 #include "scaler/views/decision_log.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "absl/hash/hash.h"
@@ -29,197 +28,169 @@ uint64_t Conclusion(const DecisionRecord& record) {
   return hash;
 }
 
-bool SameTarget(const MetricTarget& a, const MetricTarget& b) {
-  const auto same = [](const std::optional<TargetAmount>& x, const std::optional<TargetAmount>& y) {
-    return x.has_value() == y.has_value() && (!x.has_value() || x->milli == y->milli);
-  };
-  return a.type == b.type && a.average_utilization == b.average_utilization &&
-         same(a.value, b.value) && same(a.average_value, b.average_value);
+// The same bytes, as they are stored already if anybody has them. The pool knows them by a hash, so
+// that it does not hold them a second time.
+std::shared_ptr<const std::string> Shared(const std::string& bytes, SharedPool<std::string>& pool) {
+  const size_t hash = absl::HashOf(bytes);
+  const absl::string_view key(reinterpret_cast<const char*>(&hash), sizeof(hash));
+  std::shared_ptr<const std::string> stored = pool.Get(key, [&] { return bytes; });
+  return *stored == bytes ? stored : std::make_shared<const std::string>(bytes);
 }
 
-bool SameMetric(const MetricSpec& a, const MetricSpec& b) {
-  return a.type_text == b.type_text && a.resource == b.resource && a.container == b.container &&
-         a.metric == b.metric && a.described_object == b.described_object &&
-         SameTarget(a.target, b.target);
-}
-
-bool SameRules(const ScalingRules& a, const ScalingRules& b) {
-  const auto same = [](const ScalingPolicy& x, const ScalingPolicy& y) {
-    return std::tie(x.type, x.value, x.period_seconds) ==
-           std::tie(y.type, y.value, y.period_seconds);
-  };
-  return a.stabilization_window_seconds == b.stabilization_window_seconds &&
-         a.select_policy == b.select_policy && a.tolerance.has_value() == b.tolerance.has_value() &&
-         (!a.tolerance.has_value() || a.tolerance->ratio == b.tolerance->ratio) &&
-         std::equal(a.policies.begin(), a.policies.end(), b.policies.begin(), b.policies.end(),
-                    same);
+// What one of those who share them has to answer for.
+size_t ShareOf(const std::shared_ptr<const std::string>& bytes) {
+  return bytes->capacity() / static_cast<size_t>(bytes.use_count());
 }
 
 }  // namespace
 
-bool SameSpec(const Autoscaler& a, const Autoscaler& b) {
-  return a.uid == b.uid && a.scale_target == b.scale_target && a.min_replicas == b.min_replicas &&
-         a.max_replicas == b.max_replicas &&
-         std::equal(a.metrics.begin(), a.metrics.end(), b.metrics.begin(), b.metrics.end(),
-                    SameMetric) &&
-         a.behavior.has_value() == b.behavior.has_value() &&
-         (!a.behavior.has_value() || (SameRules(a.behavior->scale_up, b.behavior->scale_up) &&
-                                      SameRules(a.behavior->scale_down, b.behavior->scale_down)));
+size_t DecisionLog::Run::bytes() const {
+  return sizeof(Run) + values.capacity() + ShareOf(conclusion) + ShareOf(pods);
 }
 
-DecisionLog::Part& DecisionLog::PartOf(const AutoscalerKey& key) const {
-  return parts_[absl::HashOf(key) % parts_.size()];
+DecisionLog::Stripe& DecisionLog::StripeOf(const AutoscalerKey& key) const {
+  return stripes_[absl::HashOf(key) % stripes_.size()];
 }
 
-// The spec that is decided on now, as the object of its newest version: older ones are let go.
-uint32_t DecisionLog::NumberOfSpec(const ManagedPtr& managed, Ring& ring) {
-  if (!ring.specs.empty()) {
-    auto& [number, last] = ring.specs.back();
-    if (last == managed) return number;
-    if (SameSpec(last->autoscaler, managed->autoscaler)) {
-      last = managed;
-      return number;
-    }
+// Whether the newest run was decided on this spec. Older versions of the object are let go then.
+bool DecisionLog::IsNewestSpec(const ManagedPtr& managed, std::vector<Run>& runs) {
+  if (runs.empty()) return false;
+  for (auto run = runs.rbegin(); run != runs.rend() && run->managed != managed; ++run) {
+    if (run->managed->spec_hash != managed->spec_hash) break;
+    run->managed = managed;
   }
-  const uint32_t number = ring.specs.empty() ? 0 : ring.specs.back().first + 1;
-  ring.specs.emplace_back(number, managed);
-  return number;
+  return runs.back().managed == managed;
 }
 
-void DecisionLog::Trim(Ring& ring) const {
+void DecisionLog::Trim(std::vector<Run>& runs) const {
   size_t bytes = 0, keep = 0;
-  for (auto entry = ring.entries.rbegin(); entry != ring.entries.rend(); ++entry, ++keep) {
-    bytes += entry->bytes.capacity() + sizeof(EncodedDecisions);
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run, ++keep) {
+    bytes += run->bytes();
     if (keep > 0 && (bytes > options_.bytes || keep == options_.entries)) break;
   }
-  ring.entries.erase(ring.entries.begin(), ring.entries.end() - static_cast<std::ptrdiff_t>(keep));
-  const uint32_t oldest = ring.entries.front().spec;
-  std::erase_if(ring.specs, [oldest](const auto& spec) { return spec.first < oldest; });
+  runs.erase(runs.begin(), runs.end() - static_cast<std::ptrdiff_t>(keep));
+}
+
+// An unchanged decision concludes what the last one did, unless the spec is another one.
+bool DecisionLog::CountRepeat(const DecisionRecord& record) {
+  Stripe& stripe = StripeOf(record.managed->key);
+  absl::MutexLock lock(&stripe.mutex);
+  const auto found = stripe.autoscalers.find(record.managed->key);
+  if (found == stripe.autoscalers.end()) return false;
+  std::vector<Run>& runs = found->second.runs;
+  if (!IsNewestSpec(record.managed, runs)) return false;
+  runs.back().last = record.time;
+  ++runs.back().times;
+  return true;
 }
 
 void DecisionLog::OnDecision(const DecisionRecord& record) {
-  if (record.decision == nullptr) return;
+  if (record.decision == nullptr || (record.unchanged && CountRepeat(record))) return;
   const AutoscalerKey& key = record.managed->key;
-  Part& part = PartOf(key);
-  // One that is unchanged concludes what the last one did: it need not be worked out.
-  uint64_t conclusion = record.unchanged ? 0 : Conclusion(record);
-  thread_local std::string bytes;
-  if (!record.unchanged) PackDecision(record, options_.samples, bytes);
-  absl::MutexLock lock(&part.mutex);
-  auto found = part.rings.find(key);
-  if (found == part.rings.end()) {
-    if (part.rings.size() >= options_.autoscalers / parts_.size()) {
-      ++part.refused;
-      return;
-    }
-    found = part.rings.try_emplace(key).first;
+  const uint64_t concluded = Conclusion(record);
+  thread_local PackedDecision packed;
+  PackDecision(record, options_.samples, packed);
+  Stripe& stripe = StripeOf(key);
+  absl::MutexLock lock(&stripe.mutex);
+  if (stripe.autoscalers.size() >= options_.autoscalers / stripes_.size() &&
+      !stripe.autoscalers.contains(key)) {
+    ++stripe.refused;
+    return;
   }
-  Ring& ring = found->second;
-  const uint32_t spec = NumberOfSpec(record.managed, ring);
-  EncodedDecisions* last = ring.entries.empty() ? nullptr : &ring.entries.back();
-  const bool goes_on =
-      last != nullptr && last->spec == spec && (record.unchanged || last->conclusion == conclusion);
-  if (goes_on) {
-    last->last = record.time;
-    ++last->times;
-    if (record.unchanged) return;
-  } else {
-    // An unchanged decision is not packed; here it is needed after all.
-    if (record.unchanged) {
-      conclusion = Conclusion(record);
-      PackDecision(record, options_.samples, bytes);
+  std::vector<Run>& runs = stripe.autoscalers[key].runs;
+  if (!IsNewestSpec(record.managed, runs) || runs.back().concluded != concluded) {
+    if (runs.size() == runs.capacity()) {
+      runs.reserve(std::min(options_.entries + 1, runs.size() + 4));
     }
-    if (ring.entries.size() == ring.entries.capacity()) {
-      ring.entries.reserve(std::min(options_.entries + 1, ring.entries.size() + 4));
-    }
-    ring.entries.push_back({.first = record.time,
-                            .last = record.time,
-                            .times = 1,
-                            .conclusion = conclusion,
-                            .spec = spec,
-                            .bytes = ""});
-    last = &ring.entries.back();
+    Run& run = runs.emplace_back();
+    run.first = record.time;
+    run.concluded = concluded;
+    run.managed = record.managed;
   }
-  last->bytes = bytes;
-  if (last->bytes.capacity() > 2 * bytes.size()) last->bytes.shrink_to_fit();
-  Trim(ring);
+  Run& run = runs.back();
+  run.last = record.time;
+  ++run.times;
+  run.values = packed.values;
+  if (run.values.capacity() > 2 * packed.values.size()) run.values.shrink_to_fit();
+  run.conclusion = Shared(packed.conclusion, stripe.pool);
+  run.pods = Shared(packed.pods, stripe.pool);
+  Trim(runs);
 }
 
 void DecisionLog::OnForgotten(const AutoscalerKey& key) {
-  Part& part = PartOf(key);
-  absl::MutexLock lock(&part.mutex);
-  part.rings.erase(key);
+  Stripe& stripe = StripeOf(key);
+  absl::MutexLock lock(&stripe.mutex);
+  stripe.autoscalers.erase(key);
 }
 
 void DecisionLog::OnRest(const AutoscalerKey& key, int32_t /*recommendation*/,
                          const RestShare& share) {
-  Part& part = PartOf(key);
-  absl::MutexLock lock(&part.mutex);
-  const auto found = part.rings.find(key);
-  if (found != part.rings.end()) found->second.rest = share;
+  Stripe& stripe = StripeOf(key);
+  absl::MutexLock lock(&stripe.mutex);
+  const auto found = stripe.autoscalers.find(key);
+  if (found != stripe.autoscalers.end()) found->second.rest = share;
 }
 
 void DecisionLog::OnRestOver(const AutoscalerKey& key) {
-  Part& part = PartOf(key);
-  absl::MutexLock lock(&part.mutex);
-  const auto found = part.rings.find(key);
-  if (found == part.rings.end()) return;
-  CountRest(found->second);
+  Stripe& stripe = StripeOf(key);
+  absl::MutexLock lock(&stripe.mutex);
+  const auto found = stripe.autoscalers.find(key);
+  if (found == stripe.autoscalers.end()) return;
+  CountRest(found->second.rest, found->second.runs.back());
   found->second.rest = RestShare();
 }
 
-// Adds what was decided at rest to the newest entry.
-void DecisionLog::CountRest(Ring& ring) {
-  const uint64_t rounds = ring.rest.rounds();
-  if (rounds == 0 || ring.entries.empty()) return;
-  ring.entries.back().times += rounds;
-  ring.entries.back().last = ring.rest.rest->last();
-  ring.rest.from += rounds;
+// Adds what was decided at rest to the newest run.
+void DecisionLog::CountRest(const RestShare& rest, Run& newest) {
+  const uint64_t rounds = rest.rounds();
+  if (rounds == 0) return;
+  newest.times += rounds;
+  newest.last = rest.rest->last();
+}
+
+LoggedDecision DecisionLog::Unpacked(const Run& run) {
+  LoggedDecision out = UnpackDecision(run.values, *run.conclusion, *run.pods);
+  out.first = run.first;
+  out.last = run.last;
+  out.times = run.times;
+  out.managed = run.managed;
+  return out;
 }
 
 std::vector<LoggedDecision> DecisionLog::Last(const AutoscalerKey& key) const {
-  Ring ring;
+  std::vector<Run> runs;
   {
-    const Part& part = PartOf(key);
-    absl::MutexLock lock(&part.mutex);
-    const auto found = part.rings.find(key);
-    if (found == part.rings.end()) return {};
-    ring = found->second;
+    const Stripe& stripe = StripeOf(key);
+    absl::MutexLock lock(&stripe.mutex);
+    const auto found = stripe.autoscalers.find(key);
+    if (found == stripe.autoscalers.end()) return {};
+    runs = found->second.runs;
+    CountRest(found->second.rest, runs.back());
   }
-  CountRest(ring);
   std::vector<LoggedDecision> out;
-  for (auto entry = ring.entries.rbegin(); entry != ring.entries.rend(); ++entry) {
-    LoggedDecision& decision = out.emplace_back();
-    decision.first = entry->first;
-    decision.last = entry->last;
-    decision.times = entry->times;
-    for (const auto& [number, managed] : ring.specs) {
-      if (number == entry->spec) decision.managed = managed;
-    }
-    if (!UnpackDecision(entry->bytes, decision)) out.pop_back();
-  }
+  std::transform(runs.rbegin(), runs.rend(), std::back_inserter(out), Unpacked);
   return out;
 }
 
 std::vector<DecisionSummary> DecisionLog::List(const std::string& ns) const {
   std::vector<DecisionSummary> out;
-  for (const Part& part : parts_) {
-    absl::MutexLock lock(&part.mutex);
-    for (const auto& [key, ring] : part.rings) {
+  for (const Stripe& stripe : stripes_) {
+    absl::MutexLock lock(&stripe.mutex);
+    for (const auto& [key, logged] : stripe.autoscalers) {
       if (!ns.empty() && key.ns != ns) continue;
-      const EncodedDecisions& entry = ring.entries.back();
-      LoggedDecision last;
-      if (!UnpackDecision(entry.bytes, last)) continue;
-      out.push_back(
-          {.key = key,
-           .mode = last.mode,
-           .outcome = last.decision.outcome,
-           .current = last.decision.current,
-           .desired = last.decision.rescale ? last.decision.desired : last.decision.current,
-           .first = entry.first,
-           .last = ring.rest.rounds() > 0 ? ring.rest.rest->last() : entry.last,
-           .times = entry.times + ring.rest.rounds(),
-           .error = last.decision.error});
+      Run newest = logged.runs.back();
+      CountRest(logged.rest, newest);
+      const LoggedDecision last = Unpacked(newest);
+      const Decision& decision = last.decision;
+      out.push_back({.key = key,
+                     .mode = last.mode,
+                     .outcome = decision.outcome,
+                     .current = decision.current,
+                     .desired = decision.rescale ? decision.desired : decision.current,
+                     .first = last.first,
+                     .last = last.last,
+                     .times = last.times,
+                     .error = decision.error});
     }
   }
   std::sort(out.begin(), out.end(),
@@ -229,17 +200,15 @@ std::vector<DecisionSummary> DecisionLog::List(const std::string& ns) const {
 
 DecisionLog::Stats DecisionLog::stats() const {
   Stats stats;
-  for (const Part& part : parts_) {
-    absl::MutexLock lock(&part.mutex);
-    stats.autoscalers += part.rings.size();
-    stats.refused += part.refused;
-    for (const auto& [key, ring] : part.rings) {
-      stats.bytes +=
-          sizeof(AutoscalerKey) + sizeof(Ring) + ring.entries.capacity() * sizeof(EncodedDecisions);
-      for (const EncodedDecisions& entry : ring.entries) {
-        stats.bytes += entry.bytes.capacity();
-        ++stats.entries;
-      }
+  for (const Stripe& stripe : stripes_) {
+    absl::MutexLock lock(&stripe.mutex);
+    stats.autoscalers += stripe.autoscalers.size();
+    stats.refused += stripe.refused;
+    for (const auto& [key, logged] : stripe.autoscalers) {
+      stats.bytes += sizeof(AutoscalerKey) + sizeof(LoggedAutoscaler) +
+                     (logged.runs.capacity() - logged.runs.size()) * sizeof(Run);
+      for (const Run& run : logged.runs) stats.bytes += run.bytes();
+      stats.entries += logged.runs.size();
     }
   }
   return stats;

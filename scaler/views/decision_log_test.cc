@@ -170,7 +170,10 @@ TEST(DecisionLog, AnEntryKeepsTheSpecItWasDecidedOn) {
   log.OnDecision(web.Tick(10000));
   web.Change([](Managed& m) { m.autoscaler.status.desired_replicas = 7; });
   log.OnDecision(web.Tick(10000));  // a newer status is the same spec
-  web.Change([](Managed& m) { m.autoscaler.max_replicas = 6; });
+  web.Change([](Managed& m) {
+    m.autoscaler.max_replicas = 6;
+    ++m.spec_hash;
+  });
   log.OnDecision(web.Tick(10000));
   const std::vector<LoggedDecision> last = log.Last(web.key());
   ASSERT_EQ(last.size(), 2u);
