@@ -53,9 +53,9 @@ Json DecisionJson(scaler::LoggedDecision logged) {
     out["newestSampleAgeSeconds"] =
         absl::ToDoubleSeconds(logged.decision.now - *logged.newest_sample);
   }
-  const scaler::LoggedCase logged_case(std::move(logged));
-  out["text"] = scaler::ExplainText(logged_case.given());
-  out["trace"] = Json::parse(scaler::ExplainJson(logged_case.given()), nullptr, false);
+  const scaler::GivenCase given = scaler::CaseFromLog(std::move(logged));
+  out["text"] = scaler::ExplainText(given);
+  out["trace"] = Json::parse(scaler::ExplainJson(given), nullptr, false);
   return out;
 }
 

@@ -47,8 +47,7 @@ int DecideFiles(const DecideFilesOptions& options) {
   case_options.config = options.config;
   bool first = true;
   for (const scaler::Autoscaler& autoscaler : snapshot->autoscalers) {
-    scaler::GivenCase given;
-    scaler::DecideGiven(*snapshot, autoscaler, case_options, given);
+    const scaler::GivenCase given = scaler::DecideGiven(*snapshot, autoscaler, case_options);
     switch (options.output) {
       case DecideFilesOptions::Output::kTable:
         std::cout << (first ? "" : "\n\n") << scaler::ExplainText(given);

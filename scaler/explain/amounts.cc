@@ -51,18 +51,13 @@ std::string ShowAmount(double milli, const MetricSpec& metric) {
 
 std::string ShowAge(absl::Duration age) {
   if (age < absl::ZeroDuration()) return absl::StrCat("minus ", ShowAge(-age));
-  const int64_t seconds = absl::ToInt64Seconds(age);
+  const int64_t seconds = absl::ToInt64Seconds(age), minutes = seconds / 60, hours = minutes / 60;
+  const auto with_rest = [](const std::string& whole, int64_t rest, const char* unit) {
+    return rest == 0 ? whole : absl::StrCat(whole, rest, unit);
+  };
   if (seconds < 60) return absl::StrCat(seconds, "s");
-  const int64_t minutes = seconds / 60;
-  if (minutes < 60) {
-    return seconds % 60 == 0 ? absl::StrCat(minutes, "m")
-                             : absl::StrCat(minutes, "m", seconds % 60, "s");
-  }
-  const int64_t hours = minutes / 60;
-  if (hours < 48) {
-    return minutes % 60 == 0 ? absl::StrCat(hours, "h")
-                             : absl::StrCat(hours, "h", minutes % 60, "m");
-  }
+  if (minutes < 60) return with_rest(absl::StrCat(minutes, "m"), seconds % 60, "s");
+  if (hours < 48) return with_rest(absl::StrCat(hours, "h"), minutes % 60, "m");
   return absl::StrCat(hours / 24, "d");
 }
 

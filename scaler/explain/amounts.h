@@ -18,6 +18,10 @@ std::string ShowNumber(double number, int decimals = 4);
 
 // An amount of what the metric measures: "0.95 cores", "93.4 MiB", "17.5".
 std::string ShowAmount(double milli, const MetricSpec& metric);
+template <typename Integer>
+std::string ShowAmount(Integer milli, const MetricSpec& metric) {
+  return ShowAmount(static_cast<double>(milli), metric);
+}
 
 // "14s", "2m5s", "3h12m".
 std::string ShowAge(absl::Duration age);

@@ -3,8 +3,10 @@
 #include <yaml-cpp/yaml.h>
 
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "absl/types/span.h"
 #include "kube/objects/quantity.h"
 #include "scaler/explain/amounts.h"
 #include "scaler/explain/sentence.h"
@@ -26,77 +28,28 @@ Json Ratio(double ratio) {
   return std::isnan(ratio) ? "NaN" : ratio > 0 ? "+Inf" : "-Inf";
 }
 
-const char* OutcomeName(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kScaleUnknown:
-      return "ScaleUnknown";
-    case Outcome::kSwitchedOff:
-      return "SwitchedOff";
-    case Outcome::kAboveMax:
-      return "AboveMax";
-    case Outcome::kBelowMin:
-      return "BelowMin";
-    case Outcome::kMetricsFailed:
-      return "MetricsFailed";
-    case Outcome::kDecided:
-      return "Decided";
-  }
-  return "";
-}
+// Names in the order of the enums.
+constexpr const char* kOutcomes[] = {"ScaleUnknown", "SwitchedOff",   "AboveMax",
+                                     "BelowMin",     "MetricsFailed", "Decided"};
+constexpr const char* kFormulas[] = {
+    "None", "PodAverage", "PodUtilization", "TotalPerReadyPod", "TotalFromZero", "TotalOverTarget"};
+constexpr const char* kVerdicts[] = {"Failed", "Computed", "WithinTolerance", "WouldFlip",
+                                     "WouldReverse"};
+constexpr const char* kLimits[] = {"Nothing", "ScaleUpLimit", "ScaleDownLimit", "MaxReplicas",
+                                   "MinReplicas"};
+static_assert(std::size(kOutcomes) == static_cast<size_t>(Outcome::kDecided) + 1);
+static_assert(std::size(kFormulas) == static_cast<size_t>(Formula::kTotalOverTarget) + 1);
+static_assert(std::size(kVerdicts) == static_cast<size_t>(Verdict::kWouldReverse) + 1);
+static_assert(std::size(kLimits) == static_cast<size_t>(LimitedBy::kMinReplicas) + 1);
 
-const char* FormulaName(Formula formula) {
-  switch (formula) {
-    case Formula::kNone:
-      return "None";
-    case Formula::kPodAverage:
-      return "PodAverage";
-    case Formula::kPodUtilization:
-      return "PodUtilization";
-    case Formula::kTotalPerReadyPod:
-      return "TotalPerReadyPod";
-    case Formula::kTotalFromZero:
-      return "TotalFromZero";
-    case Formula::kTotalOverTarget:
-      return "TotalOverTarget";
-  }
-  return "";
-}
-
-const char* VerdictName(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kFailed:
-      return "Failed";
-    case Verdict::kComputed:
-      return "Computed";
-    case Verdict::kWithinTolerance:
-      return "WithinTolerance";
-    case Verdict::kWouldFlip:
-      return "WouldFlip";
-    case Verdict::kWouldReverse:
-      return "WouldReverse";
-  }
-  return "";
-}
-
-const char* LimitedByName(LimitedBy by) {
-  switch (by) {
-    case LimitedBy::kNothing:
-      return "Nothing";
-    case LimitedBy::kScaleUpLimit:
-      return "ScaleUpLimit";
-    case LimitedBy::kScaleDownLimit:
-      return "ScaleDownLimit";
-    case LimitedBy::kMaxReplicas:
-      return "MaxReplicas";
-    case LimitedBy::kMinReplicas:
-      return "MinReplicas";
-  }
-  return "";
+template <typename Enum>
+const char* NameOf(Enum value, absl::Span<const char* const> names) {
+  return names[static_cast<size_t>(value)];
 }
 
 Json ReadingTrace(const GivenCase& given, size_t index) {
   const Reading& reading = given.readings[index];
-  const std::string& resource = given.autoscaler->metrics[index].resource;
+  const std::string& resource = given.autoscaler.metrics[index].resource;
   Json out = Json::object();
   if (!reading.error.empty()) out["error"] = reading.error;
   if (reading.timestamp.has_value()) {
@@ -156,14 +109,14 @@ Json GapsTrace(const Proposal& proposal, const std::string& resource) {
 }
 
 Json ProposalTrace(const GivenCase& given, size_t index) {
-  const MetricSpec& metric = given.autoscaler->metrics[index];
+  const MetricSpec& metric = given.autoscaler.metrics[index];
   const Proposal& proposal = given.decision.proposals[index];
   Json out = {{"type", metric.type_text}, {"metric", ShowMetricName(metric)}};
   out["target"] = ShowTarget(metric, proposal);
   if (index < given.readings.size()) out["reading"] = ReadingTrace(given, index);
   if (!proposal.pod_groups.empty()) out["pods"] = GroupsTrace(given, proposal);
   if (proposal.formula != Formula::kNone) {
-    out["formula"] = FormulaName(proposal.formula);
+    out["formula"] = NameOf(proposal.formula, kFormulas);
     out["sum"] = QuantityText(proposal.sum_milli, metric.resource);
     if (proposal.samples_counted > 0) out["samplesCounted"] = proposal.samples_counted;
     if (proposal.formula == Formula::kPodUtilization) {
@@ -176,7 +129,7 @@ Json ProposalTrace(const GivenCase& given, size_t index) {
     if (proposal.refilled) out["gaps"] = GapsTrace(proposal, metric.resource);
     out["multiplier"] = proposal.multiplier;
   }
-  out["verdict"] = VerdictName(proposal.verdict);
+  out["verdict"] = NameOf(proposal.verdict, kVerdicts);
   if (proposal.valid) {
     out["replicas"] = proposal.replicas;
   } else {
@@ -215,7 +168,7 @@ Json StabilizationTrace(const Decision& decision) {
 
 Json LimitingTrace(const Limiting& limiting) {
   Json out = {{"before", limiting.before}, {"after", limiting.after}};
-  out["by"] = LimitedByName(limiting.by);
+  out["by"] = NameOf(limiting.by, kLimits);
   if (limiting.rate_limit.has_value()) out["rateLimit"] = *limiting.rate_limit;
   if (limiting.disabled) out["disabled"] = true;
   for (const PolicyLimit& policy : limiting.policies) {
@@ -251,12 +204,12 @@ Json StateTrace(const ScalerState& state) {
 
 Json Trace(const GivenCase& given) {
   const Decision& decision = given.decision;
-  Json out = {{"namespace", given.autoscaler->ns}, {"name", given.autoscaler->name}};
+  Json out = {{"namespace", given.autoscaler.ns}, {"name", given.autoscaler.name}};
   out["time"] = ShowTime(decision.now);
-  out["target"] = {{"apiVersion", given.autoscaler->scale_target.api_version},
-                   {"kind", given.autoscaler->scale_target.kind},
-                   {"name", given.autoscaler->scale_target.name}};
-  out["outcome"] = OutcomeName(decision.outcome);
+  out["target"] = {{"apiVersion", given.autoscaler.scale_target.api_version},
+                   {"kind", given.autoscaler.scale_target.kind},
+                   {"name", given.autoscaler.scale_target.name}};
+  out["outcome"] = NameOf(decision.outcome, kOutcomes);
   out["currentReplicas"] = decision.current;
   out["statusReplicas"] = decision.status_replicas;
   out["minReplicas"] = decision.min_replicas;

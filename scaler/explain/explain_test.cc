@@ -42,8 +42,7 @@ TEST_P(ExampleTest, PrintsWhatTheReadmeShowsWhateverTheOrderOfFiles) {
     ASSERT_TRUE(status.ok()) << status;
   }
   ASSERT_EQ(snapshot.autoscalers.size(), 1u);
-  GivenCase given;
-  DecideGiven(snapshot, snapshot.autoscalers[0], At(kNow), given);
+  const GivenCase given = DecideGiven(snapshot, snapshot.autoscalers[0], At(kNow));
   EXPECT_EQ(ExplainText(given), ReadAll(absl::StrCat(kExample, "table.txt")));
   EXPECT_EQ(ExplainJson(given), ReadAll(absl::StrCat(kExample, "trace.json")));
   EXPECT_EQ(ExplainYaml(given), ReadAll(absl::StrCat(kExample, "trace.yaml")));
@@ -99,8 +98,7 @@ items: [{metricName: lag, timestamp: "2026-03-01T02:59:50Z", value: ")",
   ClusterSnapshot snapshot;
   const absl::Status status = AddFile("all.yaml", text, snapshot);
   ASSERT_TRUE(status.ok()) << status;
-  GivenCase given;
-  DecideGiven(snapshot, snapshot.autoscalers[0], At(kNow), given);
+  const GivenCase given = DecideGiven(snapshot, snapshot.autoscalers[0], At(kNow));
   EXPECT_THAT(ExplainText(given), HasSubstr(row.answer));
   EXPECT_THAT(WhyThisCount(given), HasSubstr(row.why));
 }
@@ -187,8 +185,7 @@ TEST(DecideGivenTest, WithoutAWorkloadTheStatusAndTheSharedLabelsStandIn) {
   for (const char* file : {"hpa.yaml", "pods.yaml", "metrics.yaml"}) {
     ASSERT_TRUE(AddFile(file, ReadAll(absl::StrCat(kExample, file)), snapshot).ok());
   }
-  GivenCase given;
-  DecideGiven(snapshot, snapshot.autoscalers[0], At(kNow), given);
+  const GivenCase given = DecideGiven(snapshot, snapshot.autoscalers[0], At(kNow));
   EXPECT_EQ(given.scale.spec_replicas, 4);
   EXPECT_EQ(given.scale.selector, "app=checkout");
   EXPECT_EQ(given.decision.desired, 6);
@@ -200,8 +197,7 @@ TEST(DecideGivenTest, OldFilesAreCalledOld) {
   for (const char* file : {"hpa.yaml", "deployment.yaml", "pods.yaml", "metrics.yaml"}) {
     ASSERT_TRUE(AddFile(file, ReadAll(absl::StrCat(kExample, file)), snapshot).ok());
   }
-  GivenCase given;
-  DecideGiven(snapshot, snapshot.autoscalers[0], At(kNow + absl::Hours(8)), given);
+  const GivenCase given = DecideGiven(snapshot, snapshot.autoscalers[0], At(kNow + absl::Hours(8)));
   EXPECT_THAT(given.notes[0],
               HasSubstr("the newest reading is 8h old; to decide as of then, add --at "
                         "2026-03-01T02:59:55Z"));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -47,7 +48,7 @@ std::string SharedLabels(const ClusterSnapshot& snapshot, const std::string& ns)
 }
 
 void TakeScale(const ClusterSnapshot& snapshot, GivenCase& out) {
-  const Autoscaler& autoscaler = *out.autoscaler;
+  const Autoscaler& autoscaler = out.autoscaler;
   if (const WorkloadScale* scale = FindScale(snapshot, autoscaler)) {
     out.scale.spec_replicas = scale->spec_replicas;
     out.scale.status_replicas = scale->status_replicas;
@@ -67,99 +68,91 @@ void TakeScale(const ClusterSnapshot& snapshot, GivenCase& out) {
   if (out.scale.selector.empty()) out.scale.selector = "!flyball-matches-every-pod";
 }
 
-void TakePods(const ClusterSnapshot& snapshot, const CaseOptions& options, GivenCase& out,
-              PodsAnswer& answer) {
+void TakePods(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
+              const CaseOptions& options, GivenCase& out, PodsAnswer& answer) {
   absl::StatusOr<kube::Selector> selector = kube::Selector::Parse(out.scale.selector);
   if (!selector.ok()) {
     answer.selector_error = std::string(selector.status().message());
     return;
   }
+  std::vector<const Pod*> pods;
   for (const Pod& pod : snapshot.pods) {
-    if (pod.ns == out.autoscaler->ns && selector->Matches(pod.labels)) out.pods.push_back(&pod);
+    if (pod.ns == autoscaler.ns && selector->Matches(pod.labels)) pods.push_back(&pod);
   }
-  out.pod_name_prefix = SharedNamePrefix(out.pods);
-  out.table = PodTable(out.pods, out.autoscaler->metrics, options.pod_level_resources);
+  out.table = PodTable(pods, autoscaler.metrics, options.pod_level_resources);
   answer.table = &out.table;
 
   SelectorRegistry registry;
   for (const Autoscaler& other : snapshot.autoscalers) {
     const WorkloadScale* scale = FindScale(snapshot, other);
-    if (scale == nullptr && &other != out.autoscaler) continue;
+    if (scale == nullptr && &other != &autoscaler) continue;
     absl::StatusOr<kube::Selector> parsed =
         kube::Selector::Parse(scale == nullptr ? out.scale.selector : scale->selector);
     if (!parsed.ok() || parsed->empty()) continue;
     registry.Register(other.ns, other.name);
     registry.Replace(other.ns, other.name, *parsed);
   }
-  answer.rivals = registry.Selecting(out.autoscaler->ns, out.pods);
+  answer.rivals = registry.Selecting(autoscaler.ns, pods);
+}
+
+// What was found, through the loop's guard.
+template <typename Item>
+MetricsAnswer<Item> Found(std::vector<Item> items, absl::string_view what) {
+  MetricsAnswer<Item> answer;
+  if (items.empty()) answer.error = absl::StrCat("the files hold no ", what);
+  answer.items = std::move(items);
+  GuardAnswer(answer);
+  return answer;
 }
 
 MetricsAnswer<PodMetrics> FindPodMetrics(const ClusterSnapshot& snapshot, const GivenCase& given) {
-  MetricsAnswer<PodMetrics> answer;
+  std::vector<PodMetrics> items;
   for (const GivenPodMetrics& item : snapshot.pod_metrics) {
-    if (item.ns != given.autoscaler->ns) continue;
     // The API answers for the selector's pods only.
-    const bool selected = std::any_of(given.pods.begin(), given.pods.end(), [&](const Pod* pod) {
-      return pod->name == item.metrics.name;
-    });
-    if (selected) answer.items.push_back(item.metrics);
+    if (item.ns == given.autoscaler.ns && given.table.Find(item.metrics.name, 0) != kStranger) {
+      items.push_back(item.metrics);
+    }
   }
-  if (answer.items.empty()) answer.error = "the files hold no PodMetrics of these pods";
-  return answer;
+  return Found(std::move(items), "PodMetrics of these pods");
 }
 
 MetricsAnswer<ObjectMetric> FindObjectMetrics(const ClusterSnapshot& snapshot,
                                               const GivenCase& given, const MetricSpec& metric) {
   const bool of_pods = metric.type == MetricType::kPods;
-  MetricsAnswer<ObjectMetric> answer;
+  const ObjectReference& object = metric.described_object;
+  const std::string& kind = of_pods ? "Pod" : object.kind;
+  std::vector<ObjectMetric> items;
   for (const GivenObjectMetric& item : snapshot.object_metrics) {
-    const std::string& kind = of_pods ? "Pod" : metric.described_object.kind;
     const bool other_namespace =
-        !item.ns.empty() && item.ns != given.autoscaler->ns && kind != "Namespace";
+        !item.ns.empty() && item.ns != given.autoscaler.ns && kind != "Namespace";
     const bool other_selector =
         !item.selector.empty() && item.selector != metric.metric.selector_text;
-    if (item.metric != metric.metric.name || item.kind != kind || other_namespace ||
-        other_selector) {
-      continue;
-    }
-    if (of_pods || item.value.object_name == metric.described_object.name) {
-      answer.items.push_back(item.value);
+    if (item.metric == metric.metric.name && item.kind == kind && !other_namespace &&
+        !other_selector && (of_pods || item.value.object_name == object.name)) {
+      items.push_back(item.value);
     }
   }
-  if (answer.items.empty()) {
-    answer.error = absl::StrCat(
-        "the files hold no value of ", metric.metric.name, " for ",
-        of_pods ? "pods"
-                : absl::StrCat(metric.described_object.kind, " ", metric.described_object.name));
-  }
-  return answer;
+  return Found(std::move(items),
+               absl::StrCat("value of ", metric.metric.name, " for ",
+                            of_pods ? "pods" : absl::StrCat(object.kind, " ", object.name)));
 }
 
 MetricsAnswer<ExternalMetric> FindExternalMetrics(const ClusterSnapshot& snapshot,
                                                   const MetricSpec& metric) {
-  MetricsAnswer<ExternalMetric> answer;
+  std::vector<ExternalMetric> items;
   absl::StatusOr<kube::Selector> selector =
       metric.metric.selector.value_or(LabelSelector()).ToSelector();
   for (const GivenExternalMetric& item : snapshot.external_metrics) {
     if (item.metric != metric.metric.name) continue;
     // Some servers answer without labels; then the series was selected by them.
     if (selector.ok() && !item.labels.empty() && !selector->Matches(item.labels)) continue;
-    answer.items.push_back(item.value);
+    items.push_back(item.value);
   }
-  if (answer.items.empty()) {
-    answer.error = absl::StrCat("the files hold no value of ", metric.metric.name);
-  }
-  return answer;
-}
-
-template <typename Item>
-MetricsAnswer<Item> Guarded(MetricsAnswer<Item> answer) {
-  GuardAnswer(answer);
-  return answer;
+  return Found(std::move(items), absl::StrCat("value of ", metric.metric.name));
 }
 
 void TakeReadings(const ClusterSnapshot& snapshot, GivenCase& out) {
-  const std::vector<MetricSpec>& metrics = out.autoscaler->metrics;
+  const std::vector<MetricSpec>& metrics = out.autoscaler.metrics;
   out.readings.resize(metrics.size());
   for (size_t i = 0; i < metrics.size(); ++i) {
     const MetricSpec& metric = metrics[i];
@@ -167,17 +160,17 @@ void TakeReadings(const ClusterSnapshot& snapshot, GivenCase& out) {
     switch (metric.type) {
       case MetricType::kResource:
       case MetricType::kContainerResource:
-        ReadResource(Guarded(FindPodMetrics(snapshot, out)), metric.resource, metric.container,
-                     out.table, reading);
+        ReadResource(FindPodMetrics(snapshot, out), metric.resource, metric.container, out.table,
+                     reading);
         break;
       case MetricType::kPods:
-        ReadPodsMetric(Guarded(FindObjectMetrics(snapshot, out, metric)), out.table, reading);
+        ReadPodsMetric(FindObjectMetrics(snapshot, out, metric), out.table, reading);
         break;
       case MetricType::kObject:
-        ReadObjectMetric(Guarded(FindObjectMetrics(snapshot, out, metric)), reading);
+        ReadObjectMetric(FindObjectMetrics(snapshot, out, metric), reading);
         break;
       case MetricType::kExternal:
-        ReadExternalMetric(Guarded(FindExternalMetrics(snapshot, metric)), reading);
+        ReadExternalMetric(FindExternalMetrics(snapshot, metric), reading);
         break;
       case MetricType::kUnknown:
         break;
@@ -197,7 +190,7 @@ void NoteTheInputs(const ClusterSnapshot& snapshot, const CaseOptions& options, 
         "past recommendations and changes are the controller's memory and in no file: decided as "
         "right after its start, the current size standing for what was recommended before");
   }
-  const std::optional<Behavior>& behavior = out.autoscaler->behavior;
+  const std::optional<Behavior>& behavior = out.autoscaler.behavior;
   if (behavior.has_value() &&
       (behavior->scale_up.tolerance.has_value() || behavior->scale_down.tolerance.has_value())) {
     out.notes.push_back(
@@ -208,29 +201,15 @@ void NoteTheInputs(const ClusterSnapshot& snapshot, const CaseOptions& options, 
 
 }  // namespace
 
-std::string SharedNamePrefix(const std::vector<const Pod*>& pods) {
-  if (pods.size() < 2) return "";
-  std::string prefix = pods.front()->name;
-  for (const Pod* pod : pods) {
-    size_t same = 0;
-    while (same < prefix.size() && same < pod->name.size() && prefix[same] == pod->name[same]) {
-      ++same;
-    }
-    prefix.resize(same);
-  }
-  const size_t dash = prefix.rfind('-');
-  prefix.resize(dash == std::string::npos ? 0 : dash + 1);
-  return prefix;
-}
-
-void DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
-                 const CaseOptions& options, GivenCase& out) {
-  out.autoscaler = &autoscaler;
+GivenCase DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
+                      const CaseOptions& options) {
+  GivenCase out;
+  out.autoscaler = autoscaler;
   out.now_source = options.now_source;
   TakeScale(snapshot, out);
   PodsAnswer pods;
   if (HpaDecider().ReadsMetrics(autoscaler, out.scale)) {
-    TakePods(snapshot, options, out, pods);
+    TakePods(snapshot, autoscaler, options, out, pods);
     TakeReadings(snapshot, out);
   }
   const ScalerState state;
@@ -248,6 +227,7 @@ void DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
   GuardStatus(autoscaler.status, out.decision);
   RecordStatusWrite(input, "", out.decision);
   NoteTheInputs(snapshot, options, out);
+  return out;
 }
 
 }  // namespace flyball::scaler

@@ -22,30 +22,20 @@ struct CaseOptions {
   bool pod_level_resources = true;  // gate PodLevelResources
 };
 
-// Points into the snapshot that it was made of, which must outlive it.
 struct GivenCase {
-  const Autoscaler* autoscaler = nullptr;
+  Autoscaler autoscaler;  // as it was decided on: with the metrics of its triggers
   std::string now_source;
   ScaleAnswer scale;
   std::string scale_source;  // "Deployment web", …
-  std::vector<const Pod*> pods;
-  std::string pod_name_prefix;  // what their names share, up to a dash
   PodTable table;
   size_t pods_in_all = 0;          // how many there were, when the table holds fewer
   std::vector<Reading> readings;   // one for each metric spec; empty when none was read
   std::vector<std::string> notes;  // what a reader of the decision has to know about its inputs
   Decision decision;               // as if its writes succeeded
-
-  GivenCase() = default;
-  GivenCase(const GivenCase&) = delete;
-  GivenCase& operator=(const GivenCase&) = delete;
 };
 
 // Decides `autoscaler`, which is one of the snapshot's.
-void DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
-                 const CaseOptions& options, GivenCase& out);
-
-// What the names of all pods begin with, up to a dash; "" for a single pod.
-std::string SharedNamePrefix(const std::vector<const Pod*>& pods);
+GivenCase DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
+                      const CaseOptions& options);
 
 }  // namespace flyball::scaler

@@ -57,51 +57,24 @@ std::vector<std::string> Notes(const LoggedDecision& logged) {
 
 }  // namespace
 
-const char* ModeName(Mode mode) {
-  switch (mode) {
-    case Mode::kShadow:
-      return "shadow";
-    case Mode::kAdvise:
-      return "advise";
-    case Mode::kAct:
-      return "act";
-  }
-  return "";
-}
-
-LoggedCase::LoggedCase(LoggedDecision logged) : autoscaler_(logged.managed->autoscaler) {
+GivenCase CaseFromLog(LoggedDecision logged) {
+  GivenCase out;
+  out.autoscaler = logged.managed->autoscaler;
+  std::vector<MetricSpec>& metrics = out.autoscaler.metrics;
   for (const TriggerMetric& metric : logged.trigger_metrics) {
-    autoscaler_.metrics.push_back(ToMetricSpec(metric));
+    metrics.push_back(ToMetricSpec(metric));
   }
-  // A trigger that has changed since may tell of fewer.
-  if (logged.decision.proposals.size() > autoscaler_.metrics.size()) {
-    logged.decision.proposals.resize(autoscaler_.metrics.size());
-  }
-  std::optional<Combination>& combination = logged.decision.combination;
-  if (combination.has_value() && combination->winner.value_or(0) >= autoscaler_.metrics.size()) {
-    combination.reset();
-  }
-  given_.autoscaler = &autoscaler_;
-  given_.now_source = logged.times > 1 ? "the last of its kind" : "once";
-  given_.notes = Notes(logged);
-  given_.scale = std::move(logged.scale);
-  const ObjectReference& target = autoscaler_.scale_target;
-  given_.scale_source = absl::StrCat(target.kind, " ", target.name);
-  pods_.resize(logged.pods.size());
-  for (size_t i = 0; i < pods_.size(); ++i) {
-    pods_[i].name = std::move(logged.pods[i]);
-    given_.pods.push_back(&pods_[i]);
-  }
-  given_.table = PodTable(given_.pods, {}, false);
-  given_.pod_name_prefix = SharedNamePrefix(given_.pods);
-  given_.pods_in_all = logged.pods_in_all;
-  given_.readings = std::move(logged.readings);
-  given_.decision = std::move(logged.decision);
-  // Each proposal with the age that its reading had.
-  for (size_t i = 0; i < given_.decision.proposals.size(); ++i) {
-    Proposal& proposal = given_.decision.proposals[i];
-    if (i < given_.readings.size()) proposal.reading_time = given_.readings[i].timestamp;
-  }
+  out.now_source = logged.times > 1 ? "the last of its kind" : "once";
+  out.notes = Notes(logged);
+  out.scale = std::move(logged.scale);
+  const ObjectReference& target = out.autoscaler.scale_target;
+  out.scale_source = absl::StrCat(target.kind, " ", target.name);
+  std::vector<PodTable::Row> rows(logged.pods.size());
+  out.table = PodTable(std::move(rows), std::move(logged.pods), {});
+  out.pods_in_all = logged.pods_in_all;
+  out.readings = std::move(logged.readings);
+  out.decision = std::move(logged.decision);
+  return out;
 }
 
 }  // namespace flyball::scaler

@@ -38,9 +38,9 @@ class LoggedCaseTest : public testing::Test {
     CaseOptions options;
     options.now = kNow;
     options.now_source = "--at";
-    DecideGiven(snapshot_, snapshot_.autoscalers[0], options, given_);
+    given_ = DecideGiven(snapshot_, snapshot_.autoscalers[0], options);
     auto managed = std::make_shared<Managed>();
-    managed->autoscaler = *given_.autoscaler;
+    managed->autoscaler = given_.autoscaler;
     managed->key = {.kind = AutoscalerKind::kHpa, .ns = "shop", .name = "checkout"};
     pods_.table = &given_.table;
     record_.managed = managed;
@@ -60,7 +60,7 @@ class LoggedCaseTest : public testing::Test {
     log.OnDecision(record_);
     std::vector<LoggedDecision> last = log.Last(record_.managed->key);
     EXPECT_EQ(last.size(), 1u);
-    return ExplainText(LoggedCase(std::move(last[0])).given());
+    return ExplainText(CaseFromLog(std::move(last[0])));
   }
 
   ClusterSnapshot snapshot_;
@@ -95,9 +95,9 @@ TEST_F(LoggedCaseTest, TheTraceIsTheSame) {
   for (Proposal& proposal : given_.decision.proposals) proposal.pod_groups.clear();
   DecisionLog log;
   log.OnDecision(record_);
-  const LoggedCase logged(log.Last(record_.managed->key)[0]);
+  const GivenCase logged = CaseFromLog(log.Last(record_.managed->key)[0]);
   std::string want = ExplainJson(given_);
-  std::string got = ExplainJson(logged.given());
+  std::string got = ExplainJson(logged);
   want.resize(want.find("\"state\""));  // kept in its shortest form
   got.resize(got.find("\"state\""));
   EXPECT_EQ(got, want);
@@ -115,7 +115,7 @@ TEST_F(LoggedCaseTest, MetricsOfTriggersAreKeptBesideTheSpec) {
   ASSERT_EQ(without->autoscaler.metrics[2].metric.name, "orders_waiting");
   without->autoscaler.metrics.pop_back();
   record_.managed = without;
-  record_.decided_on = given_.autoscaler;
+  record_.decided_on = &given_.autoscaler;
   const std::string text = Explain();
   EXPECT_THAT(text, HasSubstr("metric 3    External orders_waiting, target 30 for each replica"));
   EXPECT_THAT(text, HasSubstr("8: 229 / 30 = 7.6333"));

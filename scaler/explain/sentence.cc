@@ -9,70 +9,54 @@
 namespace flyball::scaler {
 namespace {
 
+bool CountsPods(const Proposal& proposal) {
+  return proposal.formula == Formula::kPodAverage || proposal.formula == Formula::kPodUtilization;
+}
+bool IsOfTotal(const Proposal& proposal) {
+  return proposal.formula == Formula::kTotalFromZero ||
+         proposal.formula == Formula::kTotalOverTarget;
+}
+double LastRatio(const Proposal& proposal) {
+  return proposal.refilled ? proposal.refilled_ratio : proposal.ratio;
+}
+
+// What is held against what the metric measures: thousandths, or percent of the request.
+double TargetOf(const Proposal& proposal) {
+  return proposal.formula == Formula::kPodUtilization ? proposal.target_utilization
+                                                      : static_cast<double>(proposal.target_milli);
+}
+
+std::string Above(double amount, const MetricSpec& metric, const Proposal& proposal) {
+  return absl::StrCat(CountsPods(proposal)  ? "a mean above "
+                      : IsOfTotal(proposal) ? "a total above "
+                                            : "a value above ",
+                      proposal.formula == Formula::kPodUtilization
+                          ? absl::StrCat(ShowNumber(amount, 1), "%")
+                          : ShowAmount(amount, metric));
+}
+
 // What `count` replicas can carry, said as the condition for one more.
 std::string OneMoreOnlyAbove(const MetricSpec& metric, const Proposal& proposal) {
-  const double count = proposal.replicas;
-  const double target = static_cast<double>(proposal.target_milli);
-  switch (proposal.formula) {
-    case Formula::kPodUtilization:
-      return absl::StrCat("a mean above ",
-                          ShowNumber(proposal.target_utilization * count / proposal.multiplier, 1),
-                          "%");
-    case Formula::kPodAverage:
-      return absl::StrCat("a mean above ",
-                          ShowAmount(target * count / proposal.multiplier, metric));
-    case Formula::kTotalPerReadyPod:
-      return absl::StrCat("a value above ",
-                          ShowAmount(target * count / proposal.multiplier, metric));
-    case Formula::kTotalFromZero:
-    case Formula::kTotalOverTarget:
-      return absl::StrCat("a total above ", ShowAmount(target * count, metric));
-    case Formula::kNone:
-      break;
-  }
-  return "";
+  const double carried = TargetOf(proposal) * proposal.replicas;
+  return Above(IsOfTotal(proposal) ? carried : carried / proposal.multiplier, metric, proposal);
 }
 
 std::string Product(const MetricSpec& metric, const Proposal& proposal) {
-  const double last = proposal.refilled ? proposal.refilled_ratio : proposal.ratio;
-  switch (proposal.formula) {
-    case Formula::kPodUtilization:
-    case Formula::kPodAverage:
-      return absl::StrCat(ShowNumber(last), " x ",
-                          ShowCount(static_cast<int64_t>(proposal.multiplier), "pod"), " = ",
-                          ShowNumber(last * proposal.multiplier));
-    case Formula::kTotalPerReadyPod:
-      return absl::StrCat(ShowNumber(last), " x ",
-                          ShowCount(static_cast<int64_t>(proposal.multiplier), "ready pod"), " = ",
-                          ShowNumber(last * proposal.multiplier));
-    case Formula::kTotalFromZero:
-    case Formula::kTotalOverTarget: {
-      const double total = static_cast<double>(proposal.sum_milli);
-      const double target = static_cast<double>(proposal.target_milli);
-      return absl::StrCat(ShowAmount(total, metric), " / ", ShowAmount(target, metric), " = ",
-                          ShowNumber(total / target));
-    }
-    case Formula::kNone:
-      break;
+  if (IsOfTotal(proposal)) {
+    return absl::StrCat(ShowAmount(proposal.sum_milli, metric), " / ",
+                        ShowAmount(proposal.target_milli, metric), " = ",
+                        ShowNumber(static_cast<double>(proposal.sum_milli) / TargetOf(proposal)));
   }
-  return "";
+  return absl::StrCat(ShowNumber(LastRatio(proposal)), " x ",
+                      ShowCount(static_cast<int64_t>(proposal.multiplier),
+                                CountsPods(proposal) ? "pod" : "ready pod"),
+                      " = ", ShowNumber(LastRatio(proposal) * proposal.multiplier));
 }
 
 // What would have to be measured for the count to grow out of the tolerance.
 std::string GrowsAbove(const MetricSpec& metric, const Proposal& proposal) {
-  const double high = proposal.tolerance.high();
-  const double target = static_cast<double>(proposal.target_milli);
-  switch (proposal.formula) {
-    case Formula::kPodUtilization:
-      return absl::StrCat("a mean above ", ShowNumber(proposal.target_utilization * high, 1), "%");
-    case Formula::kPodAverage:
-      return absl::StrCat("a mean above ", ShowAmount(target * high, metric));
-    case Formula::kTotalOverTarget:
-      return absl::StrCat("a total above ",
-                          ShowAmount(target * high * proposal.base_replicas, metric));
-    default:
-      return absl::StrCat("a value above ", ShowAmount(target * high, metric));
-  }
+  const double most = TargetOf(proposal) * proposal.tolerance.high();
+  return Above(IsOfTotal(proposal) ? most * proposal.base_replicas : most, metric, proposal);
 }
 
 std::string Band(const Tolerance& tolerance) {
@@ -86,7 +70,7 @@ std::string ShowPolicy(const ScalingPolicy& policy) {
 }
 
 const ScalingRules* RulesOf(const GivenCase& given) {
-  const std::optional<Behavior>& behavior = given.autoscaler->behavior;
+  const std::optional<Behavior>& behavior = given.autoscaler.behavior;
   if (!behavior.has_value()) return nullptr;
   return given.decision.limiting->up ? &behavior->scale_up : &behavior->scale_down;
 }
@@ -118,7 +102,7 @@ std::string WhatIsAskedFor(const GivenCase& given) {
     return absl::StrCat("past and present recommendations ask for ", asked);
   }
   const size_t winner = *decision.combination->winner;
-  const MetricSpec& metric = given.autoscaler->metrics[winner];
+  const MetricSpec& metric = given.autoscaler.metrics[winner];
   const Proposal& proposal = decision.proposals[winner];
   const std::string product = proposal.verdict == Verdict::kComputed
                                   ? absl::StrCat(" (", Product(metric, proposal), ")")
@@ -202,7 +186,7 @@ std::string ShowRules(const GivenCase& given) {
 std::string WhyThisProposal(const MetricSpec& metric, const Proposal& proposal) {
   if (!proposal.valid) return absl::StrCat("unknown: ", proposal.error);
   const int32_t count = proposal.replicas;
-  const double last = proposal.refilled ? proposal.refilled_ratio : proposal.ratio;
+  const double last = LastRatio(proposal);
   switch (proposal.verdict) {
     case Verdict::kWithinTolerance:
       return absl::StrCat(ShowNumber(last), " of the target is within ", Band(proposal.tolerance),
@@ -216,9 +200,7 @@ std::string WhyThisProposal(const MetricSpec& metric, const Proposal& proposal) 
                           ", against the direction of the load, so ", count, " stay");
     case Verdict::kComputed: {
       const double product = last * proposal.multiplier;
-      const bool whole = proposal.formula != Formula::kTotalOverTarget &&
-                         proposal.formula != Formula::kTotalFromZero &&
-                         product == std::floor(product);
+      const bool whole = !IsOfTotal(proposal) && product == std::floor(product);
       std::string text = absl::StrCat(Product(metric, proposal), whole ? "" : ", rounded up to ",
                                       whole ? "" : absl::StrCat(count));
       if (count < 0) return absl::StrCat(text, "; less than none is none");
@@ -270,7 +252,7 @@ std::string WhyThisCount(const GivenCase& given) {
   }
   if (!decision.combination.has_value() || !decision.combination->winner.has_value()) return "";
   const size_t winner = *decision.combination->winner;
-  const MetricSpec& metric = given.autoscaler->metrics[winner];
+  const MetricSpec& metric = given.autoscaler.metrics[winner];
   return absl::StrCat(ShowMetricName(metric), ": ",
                       WhyThisProposal(metric, decision.proposals[winner]));
 }

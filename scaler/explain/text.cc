@@ -1,7 +1,7 @@
 #include "scaler/explain/text.h"
 
 #include <algorithm>
-#include <cmath>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -17,8 +17,25 @@ constexpr size_t kMostSamplesShown = 6;
 // What a missing timestamp reads as: Go's zero time, 1 January of the year 1.
 constexpr absl::Time kUnstatedTime = absl::FromUnixSeconds(-62135596800);
 
+// What the names of all pods begin with, up to a dash; "" for a single pod.
+std::string SharedNamePrefix(const PodTable& pods) {
+  if (pods.size() < 2) return "";
+  std::string prefix = pods.name(0);
+  for (size_t i = 1; i < pods.size(); ++i) {
+    const std::string& name = pods.name(i);
+    const size_t length = std::min(prefix.size(), name.size());
+    const auto differ = std::mismatch(name.begin(), name.begin() + length, prefix.begin());
+    prefix.erase(differ.second, prefix.end());
+  }
+  const size_t dash = prefix.rfind('-');
+  prefix.resize(dash == std::string::npos ? 0 : dash + 1);
+  return prefix;
+}
+
 class Page {
  public:
+  explicit Page(const GivenCase& given) : pods_(given.table), prefix_(SharedNamePrefix(pods_)) {}
+
   void Line(absl::string_view step, absl::string_view text) {
     absl::StrAppendFormat(&text_, "%-12s%s\n", step, text);
   }
@@ -29,25 +46,19 @@ class Page {
   void Gap() { absl::StrAppend(&text_, "\n"); }
   std::string Take() { return std::move(text_); }
 
+  // What all pods begin with; it is shown once.
+  const std::string& prefix() const { return prefix_; }
+  // The rest of a pod's name.
+  std::string PodName(size_t row) const { return pods_.name(row).substr(prefix_.size()); }
+
  private:
+  const PodTable& pods_;
+  const std::string prefix_;
   std::string text_;
 };
 
-// Without what all pods begin with, which is shown once.
-std::string ShortName(const GivenCase& given, size_t row) {
-  return given.table.name(row).substr(given.pod_name_prefix.size());
-}
-
-std::vector<std::string> NamesIn(const GivenCase& given, const Proposal& proposal, PodGroup group) {
-  std::vector<std::string> names;
-  for (size_t i = 0; i < proposal.pod_groups.size() && i < given.table.size(); ++i) {
-    if (proposal.pod_groups[i] == group) names.push_back(ShortName(given, i));
-  }
-  return names;
-}
-
 void WriteRead(const GivenCase& given, size_t index, Page& page) {
-  const MetricSpec& metric = given.autoscaler->metrics[index];
+  const MetricSpec& metric = given.autoscaler.metrics[index];
   const Reading& reading = given.readings[index];
   if (!reading.error.empty()) return page.Detail("read", absl::StrCat("failed: ", reading.error));
   std::vector<std::string> shown;
@@ -55,15 +66,14 @@ void WriteRead(const GivenCase& given, size_t index, Page& page) {
   absl::Duration oldest = -absl::InfiniteDuration();
   for (const PodSample& sample : reading.samples) {
     const std::string name =
-        sample.row == kStranger ? "another pod" : ShortName(given, static_cast<size_t>(sample.row));
-    shown.push_back(
-        absl::StrCat(name, " ", ShowAmount(static_cast<double>(sample.value_milli), metric)));
+        sample.row == kStranger ? "another pod" : page.PodName(static_cast<size_t>(sample.row));
+    shown.push_back(absl::StrCat(name, " ", ShowAmount(sample.value_milli, metric)));
     if (sample.timestamp <= kUnstatedTime) continue;
     youngest = std::min(youngest, given.decision.now - sample.timestamp);
     oldest = std::max(oldest, given.decision.now - sample.timestamp);
   }
   for (const int64_t amount : reading.amounts_milli) {
-    shown.push_back(ShowAmount(static_cast<double>(amount), metric));
+    shown.push_back(ShowAmount(amount, metric));
   }
   std::string age = "age not stated";
   if (reading.samples.empty() && reading.timestamp.has_value()) {
@@ -80,34 +90,29 @@ void WriteRead(const GivenCase& given, size_t index, Page& page) {
                                    ", ", age, ": ", ShowNames(shown, kMostSamplesShown)));
 }
 
-// The groups by their numbers alone, when nobody wrote down who is in them.
-std::vector<std::string> ShowGroupCounts(const GroupCounts& groups) {
-  std::vector<std::string> shown;
-  const std::pair<int64_t, const char*> kGroups[] = {{groups.ready, "ready"},
-                                                     {groups.unready, "not ready"},
-                                                     {groups.missing, "without a sample"},
-                                                     {groups.ignored, "going away"}};
-  for (const auto& [count, words] : kGroups) {
-    if (count > 0) shown.push_back(absl::StrCat(count, " ", words));
-  }
-  return shown;
-}
-
+// Who is in which group; or, when nobody wrote that down, how many are.
 void WriteGroups(const GivenCase& given, const Proposal& proposal, Page& page) {
+  const GroupCounts& groups = proposal.groups;
+  const std::tuple<PodGroup, int64_t, const char*> kGroups[] = {
+      {PodGroup::kReady, groups.ready, "ready"},
+      {PodGroup::kUnready, groups.unready, "not ready"},
+      {PodGroup::kMissing, groups.missing, "without a sample"},
+      {PodGroup::kIgnored, groups.ignored, "going away"}};
   std::vector<std::string> shown;
-  if (proposal.pod_groups.empty()) shown = ShowGroupCounts(proposal.groups);
-  const std::pair<PodGroup, const char*> kGroups[] = {{PodGroup::kReady, "ready"},
-                                                      {PodGroup::kUnready, "not ready"},
-                                                      {PodGroup::kMissing, "without a sample"},
-                                                      {PodGroup::kIgnored, "going away"}};
-  for (const auto& [group, words] : kGroups) {
-    const std::vector<std::string> names = NamesIn(given, proposal, group);
-    if (names.empty()) continue;
-    shown.push_back(absl::StrCat(names.size(), " ", words, " (", ShowNames(names), ")"));
+  for (const auto& [group, count, words] : kGroups) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < proposal.pod_groups.size() && i < given.table.size(); ++i) {
+      if (proposal.pod_groups[i] == group) names.push_back(page.PodName(i));
+    }
+    if (!names.empty()) {
+      shown.push_back(absl::StrCat(names.size(), " ", words, " (", ShowNames(names), ")"));
+    } else if (proposal.pod_groups.empty() && count > 0) {
+      shown.push_back(absl::StrCat(count, " ", words));
+    }
   }
-  if (proposal.groups.strangers > 0) {
-    shown.push_back(absl::StrCat(ShowCount(proposal.groups.strangers, "sample"),
-                                 " of pods that are not the target's"));
+  if (groups.strangers > 0) {
+    shown.push_back(
+        absl::StrCat(ShowCount(groups.strangers, "sample"), " of pods that are not the target's"));
   }
   if (!shown.empty()) page.Detail("pods", absl::StrJoin(shown, ", "));
 }
@@ -117,28 +122,28 @@ std::string Judge(double ratio, const Tolerance& tolerance) {
                       " to ", ShowNumber(tolerance.high()));
 }
 
+void WriteRatio(absl::string_view measured, absl::string_view target, const Proposal& proposal,
+                Page& page) {
+  page.Detail("ratio",
+              absl::StrCat(measured, " / ", target, " = ", ShowNumber(proposal.ratio), ", ",
+                           proposal.formula == Formula::kTotalFromZero
+                               ? "no tolerance from zero"
+                               : Judge(proposal.ratio, proposal.tolerance)));
+}
+
 void WriteMean(const MetricSpec& metric, const Proposal& proposal, Page& page) {
-  const double sum = static_cast<double>(proposal.sum_milli);
+  const std::string sum = ShowAmount(proposal.sum_milli, metric);
   if (proposal.formula == Formula::kPodUtilization) {
-    page.Detail("mean",
-                absl::StrCat(ShowAmount(sum, metric), " used of ",
-                             ShowAmount(static_cast<double>(proposal.requests_milli), metric),
-                             " requested by ", ShowCount(proposal.samples_counted, "pod"), " = ",
-                             proposal.utilization.value_or(0), "%"));
-    page.Detail("ratio",
-                absl::StrCat(proposal.utilization.value_or(0), "% / ", proposal.target_utilization,
-                             "% = ", ShowNumber(proposal.ratio), ", ",
-                             Judge(proposal.ratio, proposal.tolerance)));
-    return;
+    const std::string mean = absl::StrCat(proposal.utilization.value_or(0), "%");
+    page.Detail("mean", absl::StrCat(sum, " used of ", ShowAmount(proposal.requests_milli, metric),
+                                     " requested by ", ShowCount(proposal.samples_counted, "pod"),
+                                     " = ", mean));
+    return WriteRatio(mean, absl::StrCat(proposal.target_utilization, "%"), proposal, page);
   }
-  const double mean = static_cast<double>(proposal.measured_milli);
-  page.Detail("mean", absl::StrCat(ShowAmount(sum, metric), " / ",
-                                   ShowCount(proposal.samples_counted, "sample"), " = ",
-                                   ShowAmount(mean, metric)));
-  page.Detail("ratio", absl::StrCat(ShowAmount(mean, metric), " / ",
-                                    ShowAmount(static_cast<double>(proposal.target_milli), metric),
-                                    " = ", ShowNumber(proposal.ratio), ", ",
-                                    Judge(proposal.ratio, proposal.tolerance)));
+  const std::string mean = ShowAmount(proposal.measured_milli, metric);
+  page.Detail("mean",
+              absl::StrCat(sum, " / ", ShowCount(proposal.samples_counted, "sample"), " = ", mean));
+  WriteRatio(mean, ShowAmount(proposal.target_milli, metric), proposal, page);
 }
 
 // How the pods without a usable sample were counted, and what that made of the ratio.
@@ -147,7 +152,7 @@ void WriteGaps(const MetricSpec& metric, const Proposal& proposal, Page& page) {
   std::vector<std::string> rules;
   if (proposal.missing_milli.has_value()) {
     rules.push_back(absl::StrCat("each pod without a sample counts as ",
-                                 ShowAmount(static_cast<double>(*proposal.missing_milli), metric)));
+                                 ShowAmount(*proposal.missing_milli, metric)));
   }
   if (proposal.missing_percent.has_value()) {
     rules.push_back(absl::StrCat("each pod without a sample counts as ", *proposal.missing_percent,
@@ -155,39 +160,27 @@ void WriteGaps(const MetricSpec& metric, const Proposal& proposal, Page& page) {
   }
   if (proposal.unready_as_zero) rules.emplace_back("each pod not ready counts as 0");
   if (rules.empty()) rules.emplace_back("the ratio is 1, so they count as nothing");
-  const double sum = static_cast<double>(proposal.refilled_sum_milli);
+  const std::string sum = ShowAmount(proposal.refilled_sum_milli, metric);
   const std::string fraction =
       proposal.formula == Formula::kPodUtilization
-          ? absl::StrCat(ShowAmount(sum, metric), " of ",
-                         ShowAmount(static_cast<double>(proposal.refilled_requests_milli), metric),
-                         " = ", ShowNumber(proposal.refilled_ratio * proposal.target_utilization),
-                         "%")
-          : absl::StrCat(ShowAmount(sum, metric), " / ",
-                         ShowCount(proposal.refilled_samples, "sample"));
+          ? absl::StrCat(sum, " of ", ShowAmount(proposal.refilled_requests_milli, metric), " = ",
+                         ShowNumber(proposal.refilled_ratio * proposal.target_utilization), "%")
+          : absl::StrCat(sum, " / ", ShowCount(proposal.refilled_samples, "sample"));
   page.Detail("gaps", absl::StrCat(absl::StrJoin(rules, ", "), ": ", fraction, " -> ratio ",
                                    ShowNumber(proposal.refilled_ratio), ", ",
                                    Judge(proposal.refilled_ratio, proposal.tolerance)));
 }
 
 void WriteTotal(const MetricSpec& metric, const Proposal& proposal, Page& page) {
-  const double total = static_cast<double>(proposal.sum_milli);
-  const std::string target = ShowAmount(static_cast<double>(proposal.target_milli), metric);
+  std::string target = ShowAmount(proposal.target_milli, metric);
   if (proposal.formula == Formula::kTotalOverTarget) {
-    page.Detail("ratio", absl::StrCat(ShowAmount(total, metric), " / (", target, " x ",
-                                      ShowCount(proposal.base_replicas, "replica"),
-                                      ") = ", ShowNumber(proposal.ratio), ", ",
-                                      Judge(proposal.ratio, proposal.tolerance)));
-    return;
+    target = absl::StrCat("(", target, " x ", ShowCount(proposal.base_replicas, "replica"), ")");
   }
-  const std::string judged = proposal.formula == Formula::kTotalFromZero
-                                 ? "no tolerance from zero"
-                                 : Judge(proposal.ratio, proposal.tolerance);
-  page.Detail("ratio", absl::StrCat(ShowAmount(total, metric), " / ", target, " = ",
-                                    ShowNumber(proposal.ratio), ", ", judged));
+  WriteRatio(ShowAmount(proposal.sum_milli, metric), target, proposal, page);
 }
 
 void WriteMetric(const GivenCase& given, size_t index, Page& page) {
-  const MetricSpec& metric = given.autoscaler->metrics[index];
+  const MetricSpec& metric = given.autoscaler.metrics[index];
   const Proposal& proposal = given.decision.proposals[index];
   page.Gap();
   page.Line(absl::StrCat("metric ", index + 1),
@@ -272,8 +265,8 @@ void WriteLimiting(const GivenCase& given, Page& page) {
 void WriteResult(const GivenCase& given, Page& page) {
   const Decision& decision = given.decision;
   page.Line("result", decision.rescale ? absl::StrCat("write replicas ", decision.desired, " to ",
-                                                      given.autoscaler->scale_target.kind, " ",
-                                                      given.autoscaler->scale_target.name)
+                                                      given.autoscaler.scale_target.kind, " ",
+                                                      given.autoscaler.scale_target.name)
                                        : "nothing to write");
   std::vector<std::string> conditions;
   for (const Condition& condition : decision.status.conditions) {
@@ -289,7 +282,7 @@ void WriteResult(const GivenCase& given, Page& page) {
 }
 
 std::string Headline(const GivenCase& given) {
-  const Autoscaler& autoscaler = *given.autoscaler;
+  const Autoscaler& autoscaler = given.autoscaler;
   const Decision& decision = given.decision;
   const std::string target =
       absl::StrCat(autoscaler.scale_target.kind, " ", autoscaler.scale_target.name);
@@ -305,7 +298,7 @@ std::string Headline(const GivenCase& given) {
 std::string ExplainText(const GivenCase& given) {
   const Decision& decision = given.decision;
   const int64_t count = decision.rescale ? decision.desired : decision.current;
-  Page page;
+  Page page(given);
   page.Head(Headline(given));
   page.Head(absl::StrCat("Why ", count, " and not ", count + 1, ": ", WhyThisCount(given), "."));
   page.Gap();
@@ -313,10 +306,10 @@ std::string ExplainText(const GivenCase& given) {
   page.Line("scale", absl::StrCat(decision.current, " wanted, ", decision.status_replicas,
                                   " there, min ", decision.min_replicas, ", max ",
                                   decision.max_replicas, " (from ", given.scale_source, ")"));
-  if (!given.pods.empty()) {
+  if (!given.table.empty()) {
     std::vector<std::string> names;
-    for (size_t i = 0; i < given.table.size(); ++i) names.push_back(ShortName(given, i));
-    const std::string& prefix = given.pod_name_prefix;
+    for (size_t i = 0; i < given.table.size(); ++i) names.push_back(page.PodName(i));
+    const std::string& prefix = page.prefix();
     page.Line(
         "pods",
         absl::StrCat(std::max(names.size(), given.pods_in_all), " with ", given.scale.selector,

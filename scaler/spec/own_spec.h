@@ -25,6 +25,11 @@ inline constexpr absl::string_view kOwnApiVersion = "flyball.dev/v1alpha1";  // 
 // What is done with a decision: it is only compared, published as a metric, or carried out.
 enum class Mode { kShadow, kAdvise, kAct };
 
+// As annotations and flags name it.
+inline const char* ModeName(Mode mode) {
+  return mode == Mode::kAct ? "act" : mode == Mode::kAdvise ? "advise" : "shadow";
+}
+
 // When an autoscaler is decided.
 struct Cadence {
   std::optional<absl::Duration> interval;  // at least 200 ms; absent: the loop's sync_period

@@ -40,11 +40,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.now = absl::FromUnixSeconds(1772334000);
   options.now_source = "--at";
   for (const Autoscaler& autoscaler : snapshot.autoscalers) {
-    flyball::scaler::GivenCase once;
-    DecideGiven(snapshot, autoscaler, options, once);
+    const flyball::scaler::GivenCase once = DecideGiven(snapshot, autoscaler, options);
     CheckBounds(autoscaler, once.decision);
-    flyball::scaler::GivenCase again;
-    DecideGiven(snapshot, autoscaler, options, again);
+    const flyball::scaler::GivenCase again = DecideGiven(snapshot, autoscaler, options);
     const std::string shown = ExplainText(once);
     Require(shown == ExplainText(again));
     Require(shown.find("Why ") != std::string::npos);
