@@ -45,6 +45,8 @@ struct Stabilization {
   int32_t after = 0;
   // The past recommendation that held `before` back; absent when none did.
   std::optional<Recommendation> by;
+
+  bool held() const { return after != before; }
 };
 
 // What one policy allows.
@@ -88,6 +90,9 @@ struct Event {
 
 enum class ActionLabel { kNone, kScaleUp, kScaleDown };
 enum class ErrorLabel { kNone, kSpec, kInternal };
+// As the metrics name them.
+inline constexpr const char* kActionLabels[] = {"none", "scale_up", "scale_down"};
+inline constexpr const char* kErrorLabels[] = {"none", "spec", "internal"};
 
 // Labels of the controller's own metrics.
 struct MetricLabels {

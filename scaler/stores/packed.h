@@ -66,10 +66,9 @@ class PackedReader {
     return static_cast<int64_t>((value >> 1) ^ (~(value & 1) + 1));
   }
   // A number of things that take at least one byte each; more than there are bytes is a failure.
-  size_t Count() { return AtMost(rest_.size()); }
-  size_t AtMost(uint64_t limit) {
+  size_t Count() {
     const uint64_t value = Unsigned();
-    if (value > limit) ok_ = false;
+    if (value > rest_.size()) ok_ = false;
     return ok_ ? static_cast<size_t>(value) : 0;
   }
   int32_t Int32() {

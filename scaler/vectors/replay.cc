@@ -87,8 +87,8 @@ class Replayer {
     input.state = &state_;
     input.now = tick.now;
     if (HpaDecider().ReadsMetrics(autoscaler_, scale)) {
-      pods = world_.ReadPods(tick, autoscaler_, scenario_.pod_level_resources);
-      readings = world_.ReadMetrics(tick, autoscaler_);
+      pods = world_.ReadPods(tick, scenario_.pod_level_resources);
+      readings = world_.ReadMetrics(tick);
       input.pods = &pods;
       input.readings = readings;
     }
@@ -104,9 +104,7 @@ class Replayer {
  private:
   void ReplaceSpec(const Node& spec) {
     std::optional<Autoscaler> changed = WithSpec(scenario_, spec);
-    if (!changed.has_value()) return;
-    autoscaler_ = *std::move(changed);
-    world_.Retarget(autoscaler_.scale_target);
+    if (changed.has_value()) autoscaler_ = *std::move(changed);
   }
 
   // Conflicts are tried again, with the same count.

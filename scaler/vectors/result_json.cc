@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "scaler/spec/v2_json.h"
 
@@ -22,34 +21,11 @@ std::string WholeTime(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
 }
 
-absl::string_view Text(ActionLabel label) {
-  switch (label) {
-    case ActionLabel::kNone:
-      return "none";
-    case ActionLabel::kScaleUp:
-      return "scale_up";
-    case ActionLabel::kScaleDown:
-      return "scale_down";
-  }
-  return "";
-}
+const char* Text(ActionLabel label) { return kActionLabels[static_cast<size_t>(label)]; }
+const char* Text(ErrorLabel label) { return kErrorLabels[static_cast<size_t>(label)]; }
 
-absl::string_view Text(ErrorLabel label) {
-  switch (label) {
-    case ErrorLabel::kNone:
-      return "none";
-    case ErrorLabel::kSpec:
-      return "spec";
-    case ErrorLabel::kInternal:
-      return "internal";
-  }
-  return "";
-}
-
-std::string Owned(absl::string_view text) { return std::string(text); }
-
-void PutText(absl::string_view key, const std::string& value, Json& out) {
-  if (!value.empty()) out[Owned(key)] = value;
+void PutText(const char* key, const std::string& value, Json& out) {
+  if (!value.empty()) out[key] = value;
 }
 
 Json ConditionJson(const Condition& condition) {
@@ -91,12 +67,11 @@ Json EventsJson(const std::vector<Event>& events) {
 }
 
 Json MonitorJson(const MonitorLabels& monitor) {
-  Json out = {{"action", Owned(Text(monitor.action))}, {"error", Owned(Text(monitor.error))}};
+  Json out = {{"action", Text(monitor.action)}, {"error", Text(monitor.error)}};
   out["metrics"] = Json::array();
   for (const MetricLabels& metric : monitor.metrics) {
-    out["metrics"].push_back({{"type", Owned(metric.type)},
-                              {"action", Owned(Text(metric.action))},
-                              {"error", Owned(Text(metric.error))}});
+    out["metrics"].push_back(
+        {{"type", metric.type}, {"action", Text(metric.action)}, {"error", Text(metric.error)}});
   }
   return out;
 }

@@ -163,25 +163,27 @@ absl::Status ReadAnswer(WrittenAnswer& written,
   return absl::OkStatus();
 }
 
+template <typename Item>
+absl::Status ReadAnswers(std::vector<WrittenAnswer>& written,
+                         absl::StatusOr<Item> (*read)(const Node&, absl::string_view),
+                         std::vector<ScriptedAnswer<Item>>& out) {
+  for (WrittenAnswer& one : written) {
+    ScriptedAnswer<Item>& scripted = out.emplace_back();
+    scripted.kind = std::move(one.kind);
+    scripted.object = std::move(one.object);
+    scripted.metric = std::move(one.metric);
+    scripted.selector = std::move(one.selector);
+    RETURN_IF_ERROR(ReadAnswer(one, read, scripted.answer));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadMetrics(WrittenTick& written, Tick& tick) {
   if (written.resource.has_value()) {
     RETURN_IF_ERROR(ReadAnswer(*written.resource, ReadPodMetrics, tick.resource.emplace()));
   }
-  for (WrittenAnswer& one : written.custom) {
-    CustomAnswer& custom = tick.custom.emplace_back();
-    custom.kind = std::move(one.kind);
-    custom.object = std::move(one.object);
-    custom.metric = std::move(one.metric);
-    custom.selector = std::move(one.selector);
-    RETURN_IF_ERROR(ReadAnswer(one, ReadObjectMetricValue, custom.answer));
-  }
-  for (WrittenAnswer& one : written.external) {
-    ExternalAnswer& external = tick.external.emplace_back();
-    external.metric = std::move(one.metric);
-    external.selector = std::move(one.selector);
-    RETURN_IF_ERROR(ReadAnswer(one, ReadExternalMetricValue, external.answer));
-  }
-  return absl::OkStatus();
+  RETURN_IF_ERROR(ReadAnswers(written.custom, ReadObjectMetricValue, tick.custom));
+  return ReadAnswers(written.external, ReadExternalMetricValue, tick.external);
 }
 
 absl::StatusOr<Tick> ReadTick(WrittenTick& written, absl::string_view path) {

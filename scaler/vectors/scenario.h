@@ -35,18 +35,14 @@ struct ScaleChange {
   std::optional<std::string> selector;     // absent: as before
 };
 
-struct CustomAnswer {
-  std::string kind;  // `Kind` or `Kind.group`; "Pod" with object "*" answers Pods metrics
-  std::string object;
+// What the metrics APIs answer to one question.
+template <typename Item>
+struct ScriptedAnswer {
+  // Custom metrics only: `Kind` or `Kind.group`; "Pod" with object "*" answers Pods metrics.
+  std::string kind, object;
   std::string metric;
   std::string selector;
-  MetricsAnswer<ObjectMetric> answer;
-};
-
-struct ExternalAnswer {
-  std::string metric;
-  std::string selector;
-  MetricsAnswer<ExternalMetric> answer;
+  MetricsAnswer<Item> answer;
 };
 
 // How calls fail: the words `ok`, `conflict`, `notfound` and `error:TEXT`; "" is `ok`.
@@ -66,8 +62,8 @@ struct Tick {
   std::vector<std::string> pods_remove;
   std::vector<Pod> pods_upsert;
   std::optional<MetricsAnswer<PodMetrics>> resource;
-  std::vector<CustomAnswer> custom;
-  std::vector<ExternalAnswer> external;
+  std::vector<ScriptedAnswer<ObjectMetric>> custom;
+  std::vector<ScriptedAnswer<ExternalMetric>> external;
   Faults faults;
 };
 

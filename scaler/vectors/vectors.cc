@@ -14,6 +14,8 @@
 namespace flyball::scaler {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 absl::StatusOr<Scenario> ParseLine(absl::string_view line) {
   ASSIGN_OR_RETURN(const Node document, ParseJson(line));
   const Node* scenario = document.Find("scenario");
@@ -21,11 +23,6 @@ absl::StatusOr<Scenario> ParseLine(absl::string_view line) {
     return absl::InvalidArgumentError("expected an object with the member \"scenario\"");
   }
   return ReadScenario(*scenario);
-}
-
-std::string ErrorJson(absl::string_view error, size_t number) {
-  const nlohmann::ordered_json out = {{"error", std::string(error)}, {"line", number}};
-  return out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -36,7 +33,8 @@ LineAnswer AnswerLine(absl::string_view line, size_t number) {
     // The parser counts lines of its document, which is this one line.
     absl::string_view message = scenario.status().message();
     absl::ConsumePrefix(&message, "line 1: ");
-    return {.ok = false, .text = ErrorJson(message, number)};
+    const Json error = {{"error", std::string(message)}, {"line", number}};
+    return {.ok = false, .text = error.dump(-1, ' ', false, Json::error_handler_t::replace)};
   }
   return {.ok = true, .text = ResultJson(Replay(*scenario))};
 }

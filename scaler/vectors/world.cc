@@ -53,30 +53,19 @@ std::string FaultText(absl::string_view word, absl::string_view resource, absl::
   return std::string(word);
 }
 
-// The target's resource; its group is known to be well-formed when a scale was read.
-absl::string_view ResourceOf(const ObjectReference& target) {
-  const KnownKind* kind = FindKind(kube::ApiVersion::GroupOf(target.api_version), target.kind);
-  return kind == nullptr ? "" : kind->resource;
-}
-
-MetricsAnswer<ObjectMetric> FindCustom(const Tick& tick, absl::string_view kind,
-                                       absl::string_view object, const MetricIdentifier& metric) {
-  for (const CustomAnswer& custom : tick.custom) {
-    if (custom.kind == kind && custom.object == object && custom.metric == metric.name &&
-        custom.selector == metric.selector_text) {
-      return custom.answer;
+// `kind` "" is that of no object.
+template <typename Item>
+MetricsAnswer<Item> Find(const std::vector<ScriptedAnswer<Item>>& scripted, absl::string_view kind,
+                         absl::string_view object, const MetricIdentifier& metric) {
+  for (const ScriptedAnswer<Item>& one : scripted) {
+    if ((kind.empty() || (one.kind == kind && one.object == object)) && one.metric == metric.name &&
+        one.selector == metric.selector_text) {
+      return one.answer;
     }
   }
-  return {.error = absl::StrCat("no custom metric ", metric.name, " in scenario"), .items = {}};
-}
-
-MetricsAnswer<ExternalMetric> FindExternal(const Tick& tick, const MetricIdentifier& metric) {
-  for (const ExternalAnswer& external : tick.external) {
-    if (external.metric == metric.name && external.selector == metric.selector_text) {
-      return external.answer;
-    }
-  }
-  return {.error = absl::StrCat("no external metric ", metric.name, " in scenario"), .items = {}};
+  return {.error = absl::StrCat("no ", kind.empty() ? "external" : "custom", " metric ",
+                                metric.name, " in scenario"),
+          .items = {}};
 }
 
 MetricsAnswer<ObjectMetric> FindObject(const Tick& tick, absl::string_view ns,
@@ -90,15 +79,13 @@ MetricsAnswer<ObjectMetric> FindObject(const Tick& tick, absl::string_view ns,
             .items = {}};
   }
   // A Namespace is always the autoscaler's own.
-  return FindCustom(tick, kind, kind == "Namespace" ? ns : absl::string_view(object.name),
-                    spec.metric);
+  return Find(tick.custom, kind, kind == "Namespace" ? ns : object.name, spec.metric);
 }
 
 }  // namespace
 
-World::World(const Scenario& scenario, const Autoscaler& autoscaler)
-    : ns_(autoscaler.ns), name_(autoscaler.name), target_(autoscaler.scale_target) {
-  registry_.Register(ns_, name_);
+World::World(const Scenario& scenario, const Autoscaler& autoscaler) : autoscaler_(autoscaler) {
+  registry_.Register(autoscaler.ns, autoscaler.name);
   for (const OtherAutoscaler& other : scenario.others) {
     registry_.Register(other.ns, other.name);
     const auto selector = kube::Selector::Parse(other.selector);
@@ -124,24 +111,27 @@ void World::Apply(const Tick& tick) {
     }
   }
   for (Pod& pod : pods_) {
-    if (pod.ns.empty()) pod.ns = ns_;
+    if (pod.ns.empty()) pod.ns = autoscaler_.ns;
   }
 }
 
-ScaleAnswer World::ReadScale(const Tick& tick) const {
+ScaleAnswer World::ReadScale(const Tick& tick) {
+  const ObjectReference& target = autoscaler_.scale_target;
   ScaleAnswer out;
-  const absl::StatusOr<kube::ApiVersion> version = kube::ApiVersion::Parse(target_.api_version);
+  const absl::StatusOr<kube::ApiVersion> version = kube::ApiVersion::Parse(target.api_version);
   if (!version.ok()) {
     out.failure = ScaleAnswer::Failure::kApiVersion;
     out.error = std::string(version.status().message());
     return out;
   }
-  if (FindKind(version->group, target_.kind) == nullptr) {
+  const KnownKind* kind = FindKind(version->group, target.kind);
+  if (kind == nullptr) {
     out.failure = ScaleAnswer::Failure::kMapping;
-    out.error = NoMatch(version->group, target_.kind);
+    out.error = NoMatch(version->group, target.kind);
     return out;
   }
-  out.error = FaultText(tick.faults.get_scale, ResourceOf(target_), target_.name);
+  resource_ = kind->resource;
+  out.error = FaultText(tick.faults.get_scale, resource_, target.name);
   if (!out.error.empty()) {
     out.failure = ScaleAnswer::Failure::kRead;
     return out;
@@ -152,8 +142,7 @@ ScaleAnswer World::ReadScale(const Tick& tick) const {
   return out;
 }
 
-PodsAnswer World::ReadPods(const Tick& tick, const Autoscaler& autoscaler,
-                           bool pod_level_resources) {
+PodsAnswer World::ReadPods(const Tick& tick, bool pod_level_resources) {
   PodsAnswer out;
   table_ = PodTable();
   out.table = &table_;
@@ -163,22 +152,22 @@ PodsAnswer World::ReadPods(const Tick& tick, const Autoscaler& autoscaler,
     out.selector_error = std::string(selector.status().message());
     return out;
   }
-  registry_.Replace(ns_, name_, *selector);
+  registry_.Replace(autoscaler_.ns, autoscaler_.name, *selector);
   out.list_error = tick.faults.list_pods;
   if (!out.list_error.empty()) return out;
   std::vector<const Pod*> selected;
   for (const Pod& pod : pods_) {
-    if (pod.ns == ns_ && selector->Matches(pod.labels)) selected.push_back(&pod);
+    if (pod.ns == autoscaler_.ns && selector->Matches(pod.labels)) selected.push_back(&pod);
   }
-  out.rivals = registry_.Selecting(ns_, selected);
-  table_ = PodTable(selected, autoscaler.metrics, pod_level_resources);
+  out.rivals = registry_.Selecting(autoscaler_.ns, selected);
+  table_ = PodTable(selected, autoscaler_.metrics, pod_level_resources);
   return out;
 }
 
-std::vector<Reading> World::ReadMetrics(const Tick& tick, const Autoscaler& autoscaler) const {
-  std::vector<Reading> out(autoscaler.metrics.size());
+std::vector<Reading> World::ReadMetrics(const Tick& tick) const {
+  std::vector<Reading> out(autoscaler_.metrics.size());
   for (size_t i = 0; i < out.size(); ++i) {
-    const MetricSpec& spec = autoscaler.metrics[i];
+    const MetricSpec& spec = autoscaler_.metrics[i];
     switch (spec.type) {
       case MetricType::kResource:
       case MetricType::kContainerResource:
@@ -187,13 +176,13 @@ std::vector<Reading> World::ReadMetrics(const Tick& tick, const Autoscaler& auto
                      spec.resource, spec.container, table_, out[i]);
         break;
       case MetricType::kPods:
-        ReadPodsMetric(FindCustom(tick, "Pod", "*", spec.metric), table_, out[i]);
+        ReadPodsMetric(Find(tick.custom, "Pod", "*", spec.metric), table_, out[i]);
         break;
       case MetricType::kObject:
-        ReadObjectMetric(FindObject(tick, ns_, spec), out[i]);
+        ReadObjectMetric(FindObject(tick, autoscaler_.ns, spec), out[i]);
         break;
       case MetricType::kExternal:
-        ReadExternalMetric(FindExternal(tick, spec.metric), out[i]);
+        ReadExternalMetric(Find(tick.external, "", "", spec.metric), out[i]);
         break;
       case MetricType::kUnknown:
         break;
@@ -203,13 +192,13 @@ std::vector<Reading> World::ReadMetrics(const Tick& tick, const Autoscaler& auto
 }
 
 std::string World::WriteScale(absl::string_view fault, int32_t replicas) {
-  std::string error = FaultText(fault, ResourceOf(target_), target_.name);
+  std::string error = FaultText(fault, resource_, autoscaler_.scale_target.name);
   if (error.empty()) spec_replicas_ = replicas;
   return error;
 }
 
 std::string World::StatusFault(absl::string_view fault) const {
-  return FaultText(fault, "horizontalpodautoscalers.autoscaling", name_);
+  return FaultText(fault, "horizontalpodautoscalers.autoscaling", autoscaler_.name);
 }
 
 }  // namespace flyball::scaler

@@ -17,34 +17,31 @@ namespace flyball::scaler {
 
 class World {
  public:
-  // Registers the autoscaler and its rivals.
+  // Registers the autoscaler and its rivals. The autoscaler outlives the world; its spec may be
+  // replaced in between.
   World(const Scenario& scenario, const Autoscaler& autoscaler);
 
   // What the tick changes before the autoscaler is reconciled.
   void Apply(const Tick& tick);
 
-  // From now on the autoscaler's spec names this target.
-  void Retarget(const ObjectReference& target) { target_ = target; }
-
   // The target's scale as the API answers.
-  ScaleAnswer ReadScale(const Tick& tick) const;
+  ScaleAnswer ReadScale(const Tick& tick);
 
   // The pods of the scale's selector. The table lives until the next call.
-  PodsAnswer ReadPods(const Tick& tick, const Autoscaler& autoscaler, bool pod_level_resources);
+  PodsAnswer ReadPods(const Tick& tick, bool pod_level_resources);
 
   // What every metric says; the pods must have been read.
-  std::vector<Reading> ReadMetrics(const Tick& tick, const Autoscaler& autoscaler) const;
+  std::vector<Reading> ReadMetrics(const Tick& tick) const;
 
-  // Writes the scale; "" or the error that the fault word stands for.
+  // Writes the scale, which has been read; "" or the error that the fault word stands for.
   std::string WriteScale(absl::string_view fault, int32_t replicas);
 
   // The error that a fault word of a status write stands for; "" for none.
   std::string StatusFault(absl::string_view fault) const;
 
  private:
-  std::string ns_;
-  std::string name_;
-  ObjectReference target_;
+  const Autoscaler& autoscaler_;
+  absl::string_view resource_;  // of the target whose scale was read last
   int32_t spec_replicas_ = 0;
   int32_t status_replicas_ = 0;
   std::string selector_;
