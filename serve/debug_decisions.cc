@@ -1,5 +1,6 @@
 #include "serve/debug_decisions.h"
 
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -8,9 +9,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "scaler/explain/amounts.h"
-#include "scaler/explain/decision_json.h"
+#include "scaler/explain/explain.h"
 #include "scaler/explain/logged_case.h"
-#include "scaler/explain/text.h"
 
 namespace flyball::serve {
 namespace {
@@ -24,23 +24,10 @@ Json KeyJson(const scaler::AutoscalerKey& key) {
   return {{"namespace", key.ns}, {"name", key.name}, {"kind", AutoscalerKindName(key.kind)}};
 }
 
-const char* OutcomeWord(scaler::Outcome outcome) {
-  switch (outcome) {
-    case scaler::Outcome::kScaleUnknown:
-      return "scale unknown";
-    case scaler::Outcome::kSwitchedOff:
-      return "switched off";
-    case scaler::Outcome::kAboveMax:
-      return "above max";
-    case scaler::Outcome::kBelowMin:
-      return "below min";
-    case scaler::Outcome::kMetricsFailed:
-      return "metrics unknown";
-    case scaler::Outcome::kDecided:
-      return "decided";
-  }
-  return "";
-}
+// In the order of scaler::Outcome.
+constexpr const char* kOutcomes[] = {"scale unknown", "switched off",    "above max",
+                                     "below min",     "metrics unknown", "decided"};
+static_assert(std::size(kOutcomes) == static_cast<size_t>(scaler::Outcome::kDecided) + 1);
 
 Json DecisionJson(scaler::LoggedDecision logged) {
   Json out = {{"first", ShowTime(logged.first)},
@@ -89,7 +76,7 @@ void AllAutoscalers(const DecisionSources& sources, const std::string& ns,
     }
     Json entry = KeyJson(summary.key);
     entry["mode"] = scaler::ModeName(summary.mode);
-    entry["outcome"] = OutcomeWord(summary.outcome);
+    entry["outcome"] = kOutcomes[static_cast<size_t>(summary.outcome)];
     entry["currentReplicas"] = summary.current;
     entry["desiredReplicas"] = summary.desired;
     entry["first"] = ShowTime(summary.first);
@@ -113,8 +100,7 @@ Json CountsJson(const scaler::ShadowCounts& counts) {
       {"equal", counts.equal}, {"different", counts.DifferentInAll()}, {"reasons", Json::object()}};
   for (size_t i = 0; i < scaler::kShadowReasons; ++i) {
     if (counts.different[i] == 0) continue;
-    const auto reason = static_cast<scaler::ShadowReason>(i);
-    out["reasons"][std::string(scaler::ShadowReasonName(reason))] = counts.different[i];
+    out["reasons"][scaler::kShadowReasonNames[i]] = counts.different[i];
   }
   return out;
 }
@@ -131,7 +117,7 @@ void ShadowJson(const scaler::Shadow& shadow, const std::string& ns, Json& out) 
     entry["last"] = Json::array();
     for (const scaler::ShadowDifference& difference : object.last) {
       Json told = {{"time", ShowTime(difference.time)},
-                   {"reason", std::string(scaler::ShadowReasonName(difference.reason))},
+                   {"reason", scaler::kShadowReasonNames[static_cast<size_t>(difference.reason)]},
                    {"detail", difference.detail},
                    {"theirs", SideJson(difference.theirs)}};
       if (difference.ours.has_value()) told["ours"] = SideJson(*difference.ours);

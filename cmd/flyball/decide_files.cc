@@ -8,10 +8,9 @@
 #include "base/clock.h"
 #include "base/read_file.h"
 #include "base/status_macros.h"
-#include "scaler/explain/decision_json.h"
+#include "scaler/explain/explain.h"
 #include "scaler/explain/given_case.h"
 #include "scaler/explain/snapshot.h"
-#include "scaler/explain/text.h"
 
 namespace flyball::cmd {
 namespace {

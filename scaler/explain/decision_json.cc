@@ -1,4 +1,4 @@
-#include "scaler/explain/decision_json.h"
+#include "scaler/explain/explain.h"
 
 #include <yaml-cpp/yaml.h>
 
@@ -37,10 +37,12 @@ constexpr const char* kVerdicts[] = {"Failed", "Computed", "WithinTolerance", "W
                                      "WouldReverse"};
 constexpr const char* kLimits[] = {"Nothing", "ScaleUpLimit", "ScaleDownLimit", "MaxReplicas",
                                    "MinReplicas"};
+constexpr const char* kGroups[] = {"ignored", "unready", "missing", "ready"};
 static_assert(std::size(kOutcomes) == static_cast<size_t>(Outcome::kDecided) + 1);
 static_assert(std::size(kFormulas) == static_cast<size_t>(Formula::kTotalOverTarget) + 1);
 static_assert(std::size(kVerdicts) == static_cast<size_t>(Verdict::kWouldReverse) + 1);
 static_assert(std::size(kLimits) == static_cast<size_t>(LimitedBy::kMinReplicas) + 1);
+static_assert(std::size(kGroups) == static_cast<size_t>(PodGroup::kReady) + 1);
 
 template <typename Enum>
 const char* NameOf(Enum value, absl::Span<const char* const> names) {
@@ -76,12 +78,7 @@ Json GroupsTrace(const GivenCase& given, const Proposal& proposal) {
               {"missing", Json::array()},
               {"ignored", Json::array()}};
   for (size_t i = 0; i < proposal.pod_groups.size() && i < given.table.size(); ++i) {
-    const PodGroup group = proposal.pod_groups[i];
-    const char* name = group == PodGroup::kReady     ? "ready"
-                       : group == PodGroup::kUnready ? "unready"
-                       : group == PodGroup::kMissing ? "missing"
-                                                     : "ignored";
-    out[name].push_back(given.table.name(i));
+    out[NameOf(proposal.pod_groups[i], kGroups)].push_back(given.table.name(i));
   }
   out["strangers"] = proposal.groups.strangers;
   return out;

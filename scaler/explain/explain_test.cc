@@ -6,11 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "scaler/explain/amounts.h"
-#include "scaler/explain/decision_json.h"
+#include "scaler/explain/explain.h"
 #include "scaler/explain/given_case.h"
 #include "scaler/explain/sentence.h"
 #include "scaler/explain/snapshot.h"
-#include "scaler/explain/text.h"
 
 namespace flyball::scaler {
 namespace {

@@ -23,15 +23,10 @@ std::string ShowAct(const LoggedDecision& logged) {
   }
   if (logged.scale_written) return "the scale was written";
   if (!logged.decision.rescale) return absl::StrCat("mode ", ModeName(logged.mode));
-  switch (logged.mode) {
-    case Mode::kShadow:
-      return "mode shadow: the scale is not written, only compared";
-    case Mode::kAdvise:
-      return "mode advise: the scale is not written, the count is published as a metric";
-    case Mode::kAct:
-      break;
-  }
-  return "the scale was not written";
+  if (logged.mode == Mode::kAct) return "the scale was not written";
+  return absl::StrCat(
+      "mode ", ModeName(logged.mode), ": the scale is not written, ",
+      logged.mode == Mode::kAdvise ? "the count is published as a metric" : "only compared");
 }
 
 std::vector<std::string> Notes(const LoggedDecision& logged) {
@@ -60,9 +55,8 @@ std::vector<std::string> Notes(const LoggedDecision& logged) {
 GivenCase CaseFromLog(LoggedDecision logged) {
   GivenCase out;
   out.autoscaler = logged.managed->autoscaler;
-  std::vector<MetricSpec>& metrics = out.autoscaler.metrics;
   for (const TriggerMetric& metric : logged.trigger_metrics) {
-    metrics.push_back(ToMetricSpec(metric));
+    out.autoscaler.metrics.push_back(ToMetricSpec(metric));
   }
   out.now_source = logged.times > 1 ? "the last of its kind" : "once";
   out.notes = Notes(logged);

@@ -8,9 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "scaler/explain/decision_json.h"
+#include "scaler/explain/explain.h"
 #include "scaler/explain/snapshot.h"
-#include "scaler/explain/text.h"
 #include "scaler/views/decision_log.h"
 
 namespace flyball::scaler {

@@ -96,8 +96,7 @@ std::string ShowCountingRule(const GivenCase& given) {
 std::string WhatIsAskedFor(const GivenCase& given) {
   const Decision& decision = given.decision;
   const int32_t asked = decision.limiting->before;
-  const bool held = decision.stabilization.has_value() &&
-                    decision.stabilization->after != decision.stabilization->before;
+  const bool held = decision.stabilization.has_value() && decision.stabilization->held();
   if (held || !decision.combination.has_value() || !decision.combination->winner.has_value()) {
     return absl::StrCat("past and present recommendations ask for ", asked);
   }
@@ -110,23 +109,19 @@ std::string WhatIsAskedFor(const GivenCase& given) {
   return absl::StrCat(ShowMetricName(metric), " asks for ", asked, product);
 }
 
+std::string ShowBound(bool maximum, const Decision& decision) {
+  return maximum ? absl::StrCat("maxReplicas is ", decision.max_replicas, "; ")
+                 : absl::StrCat("minReplicas is ", decision.min_replicas, "; ");
+}
+
 std::string WhyLimited(const GivenCase& given) {
-  const Decision& decision = given.decision;
-  const Limiting& limiting = *decision.limiting;
+  const LimitedBy by = given.decision.limiting->by;
   const std::string asked = WhatIsAskedFor(given);
-  switch (limiting.by) {
-    case LimitedBy::kScaleUpLimit:
-      return absl::StrCat("it may not grow faster now, ", ShowCountingRule(given), "; ", asked);
-    case LimitedBy::kScaleDownLimit:
-      return absl::StrCat("it may not shrink faster now, ", ShowCountingRule(given), "; ", asked);
-    case LimitedBy::kMaxReplicas:
-      return absl::StrCat("maxReplicas is ", decision.max_replicas, "; ", asked);
-    case LimitedBy::kMinReplicas:
-      return absl::StrCat("minReplicas is ", decision.min_replicas, "; ", asked);
-    case LimitedBy::kNothing:
-      break;
+  if (by == LimitedBy::kScaleUpLimit || by == LimitedBy::kScaleDownLimit) {
+    return absl::StrCat("it may not ", by == LimitedBy::kScaleUpLimit ? "grow" : "shrink",
+                        " faster now, ", ShowCountingRule(given), "; ", asked);
   }
-  return "";
+  return absl::StrCat(ShowBound(by == LimitedBy::kMaxReplicas, given.decision), asked);
 }
 
 std::string WhyStabilized(const Decision& decision) {
@@ -223,11 +218,9 @@ std::string WhyThisCount(const GivenCase& given) {
       return "the target was scaled to zero by hand, and nothing wakes it while minReplicas is not "
              "0";
     case Outcome::kAboveMax:
-      return absl::StrCat("maxReplicas is ", decision.max_replicas,
-                          "; the bounds come before the metrics, which were not read");
     case Outcome::kBelowMin:
-      return absl::StrCat("minReplicas is ", decision.min_replicas,
-                          "; the bounds come before the metrics, which were not read");
+      return absl::StrCat(ShowBound(decision.outcome == Outcome::kAboveMax, decision),
+                          "the bounds come before the metrics, which were not read");
     case Outcome::kMetricsFailed: {
       if (!decision.combination.has_value())
         return absl::StrCat("nothing was read: ", decision.error);
@@ -246,8 +239,7 @@ std::string WhyThisCount(const GivenCase& given) {
   if (decision.limiting.has_value() && decision.limiting->by != LimitedBy::kNothing) {
     return WhyLimited(given);
   }
-  if (decision.stabilization.has_value() &&
-      decision.stabilization->after != decision.stabilization->before) {
+  if (decision.stabilization.has_value() && decision.stabilization->held()) {
     return WhyStabilized(decision);
   }
   if (!decision.combination.has_value() || !decision.combination->winner.has_value()) return "";

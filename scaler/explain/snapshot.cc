@@ -50,6 +50,11 @@ constexpr auto kLabelsHolderFields = [](auto& field, kube::LabelSelector& to) {
   field("selector", to.match_labels);
 };
 
+std::string TextAt(const Node& object, absl::string_view outer, absl::string_view inner) {
+  const Node* member = object.Find(outer);
+  return member == nullptr ? "" : std::string(member->FindText(inner));
+}
+
 // Reads the objects of one file; knows where in it it is.
 class FileReader {
  public:
@@ -66,16 +71,7 @@ class FileReader {
       return ReadList(*items, kind.substr(0, kind.size() - 4));
     }
     if (kind == "HorizontalPodAutoscaler") return ReadAutoscaler(object);
-    if (kind == "Pod") return ReadOnePod(object);
-    if (kind == "Scale" || kind == "Deployment" || kind == "StatefulSet" || kind == "ReplicaSet" ||
-        kind == "ReplicationController") {
-      return ReadScale(object, kind);
-    }
-    if (kind == "PodMetrics") return ReadPodUsage(object);
-    if (kind == "MetricValue") return ReadObjectValue(object);
-    if (kind == "ExternalMetricValue") return ReadExternalValue(object);
-    ++snapshot_.ignored[kind];
-    return absl::OkStatus();
+    return Located(object, ReadKind(object, kind));
   }
 
  private:
@@ -84,8 +80,9 @@ class FileReader {
         absl::StrCat(file_, ":", line > 0 ? absl::StrCat(line, ":") : "", " ", what));
   }
 
-  // Messages of the readers begin with "line N: ", which becomes "FILE:N: ".
+  // Messages of the readers may begin with "line N: ", which becomes "FILE:N: ".
   absl::Status Located(const Node& object, const absl::Status& status) const {
+    if (status.ok()) return status;
     absl::string_view message = status.message();
     int line = object.line;
     if (absl::ConsumePrefix(&message, "line ")) {
@@ -127,21 +124,30 @@ class FileReader {
     return absl::OkStatus();
   }
 
+  absl::Status ReadKind(const Node& object, const std::string& kind) {
+    if (kind == "Pod") return ReadOnePod(object);
+    if (kind == "Scale" || kind == "Deployment" || kind == "StatefulSet" || kind == "ReplicaSet" ||
+        kind == "ReplicationController") {
+      return ReadScale(object, kind);
+    }
+    if (kind == "PodMetrics") return ReadPodUsage(object);
+    if (kind == "MetricValue") return ReadObjectValue(object);
+    if (kind == "ExternalMetricValue") return ReadExternalValue(object);
+    ++snapshot_.ignored[kind];
+    return absl::OkStatus();
+  }
+
   absl::Status ReadOnePod(const Node& object) {
-    absl::StatusOr<Pod> pod = ReadPod(object);
-    if (!pod.ok()) return Located(object, pod.status());
-    if (pod->ns.empty()) pod->ns = kDefaultNamespace;
-    snapshot_.pods.push_back(*std::move(pod));
+    ASSIGN_OR_RETURN(Pod pod, ReadPod(object));
+    if (pod.ns.empty()) pod.ns = kDefaultNamespace;
+    snapshot_.pods.push_back(std::move(pod));
     return absl::OkStatus();
   }
 
   // The selector of a workload is an object (of a ReplicationController: a map of labels), that of
   // a Scale a text.
   absl::StatusOr<std::string> ReadSelectorText(const Node& object, const std::string& kind) const {
-    if (kind == "Scale") {
-      const Node* status = object.Find("status");
-      return status == nullptr ? std::string() : std::string(status->FindText("selector"));
-    }
+    if (kind == "Scale") return TextAt(object, "status", "selector");
     const Node* spec = object.Find("spec");
     if (spec == nullptr) return std::string();
     kube::LabelSelector selector;
@@ -158,15 +164,12 @@ class FileReader {
 
   absl::Status ReadScale(const Node& object, const std::string& kind) {
     WrittenScale written;
-    const absl::Status status = Decode(object, KeyMatch::kExact, written, kScaleFields);
-    if (!status.ok()) return Located(object, status);
-    absl::StatusOr<std::string> selector = ReadSelectorText(object, kind);
-    if (!selector.ok()) return Located(object, selector.status());
+    RETURN_IF_ERROR(Decode(object, KeyMatch::kExact, written, kScaleFields));
     WorkloadScale scale;
+    ASSIGN_OR_RETURN(scale.selector, ReadSelectorText(object, kind));
     scale.kind = kind;
     scale.ns = written.metadata.ns.empty() ? kDefaultNamespace : written.metadata.ns;
     scale.name = written.metadata.name;
-    scale.selector = *std::move(selector);
     if (written.spec.has_value()) {
       // Workloads default to 1, a Scale to 0.
       scale.spec_replicas = written.spec->replicas.value_or(kind == "Scale" ? 0 : 1);
@@ -177,50 +180,43 @@ class FileReader {
   }
 
   absl::Status ReadPodUsage(const Node& object) {
-    absl::StatusOr<PodMetrics> metrics = ReadPodMetrics(object);
-    if (!metrics.ok()) return Located(object, metrics.status());
-    const Node* metadata = object.Find("metadata");
-    const std::string ns(metadata == nullptr ? "" : metadata->FindText("namespace"));
-    See(metrics->timestamp);
+    ASSIGN_OR_RETURN(PodMetrics metrics, ReadPodMetrics(object));
+    const std::string ns = TextAt(object, "metadata", "namespace");
+    See(metrics.timestamp);
     snapshot_.pod_metrics.push_back(
-        {.ns = ns.empty() ? kDefaultNamespace : ns, .metrics = *std::move(metrics)});
+        {.ns = ns.empty() ? kDefaultNamespace : ns, .metrics = std::move(metrics)});
     return absl::OkStatus();
   }
 
   absl::Status ReadObjectValue(const Node& object) {
-    absl::StatusOr<ObjectMetric> value = ReadObjectMetricValue(object);
-    if (!value.ok()) return Located(object, value.status());
-    const Node* described = object.Find("describedObject");
-    if (described == nullptr) return Error(object.line, "describedObject is missing");
     GivenObjectMetric given;
+    ASSIGN_OR_RETURN(given.value, ReadObjectMetricValue(object));
+    const Node* described = object.Find("describedObject");
+    if (described == nullptr) return absl::InvalidArgumentError("describedObject is missing");
     given.kind = std::string(described->FindText("kind"));
     given.ns = std::string(described->FindText("namespace"));
     // v1beta1: metricName, selector; v1beta2: metric.name, metric.selector.
     const Node* metric = object.Find("metric");
     given.metric =
         std::string(metric != nullptr ? metric->FindText("name") : object.FindText("metricName"));
-    if (given.metric.empty()) return Error(object.line, "the metric's name is missing");
+    if (given.metric.empty()) return absl::InvalidArgumentError("the metric's name is missing");
     WrittenSelector written;
-    const absl::Status status = Decode(metric != nullptr ? *metric : object, KeyMatch::kExact,
-                                       written, kSelectorHolderFields);
-    if (!status.ok()) return Located(object, status);
+    RETURN_IF_ERROR(Decode(metric != nullptr ? *metric : object, KeyMatch::kExact, written,
+                           kSelectorHolderFields));
     given.selector = MakeMetricIdentifier(given.metric, written.selector).selector_text;
-    given.value = *std::move(value);
     See(given.value.timestamp);
     snapshot_.object_metrics.push_back(std::move(given));
     return absl::OkStatus();
   }
 
   absl::Status ReadExternalValue(const Node& object) {
-    absl::StatusOr<ExternalMetric> value = ReadExternalMetricValue(object);
-    if (!value.ok()) return Located(object, value.status());
     GivenExternalMetric given;
+    ASSIGN_OR_RETURN(given.value, ReadExternalMetricValue(object));
     given.metric = std::string(object.FindText("metricName"));
-    if (given.metric.empty()) return Error(object.line, "metricName is missing");
+    if (given.metric.empty()) return absl::InvalidArgumentError("metricName is missing");
     if (const Node* labels = object.Find("metricLabels")) {
       for (const auto& [key, label] : labels->members) given.labels[key] = label.text;
     }
-    given.value = *value;
     See(given.value.timestamp);
     snapshot_.external_metrics.push_back(std::move(given));
     return absl::OkStatus();

@@ -1,4 +1,4 @@
-#include "scaler/explain/text.h"
+#include "scaler/explain/explain.h"
 
 #include <algorithm>
 #include <tuple>
@@ -11,8 +11,6 @@
 
 namespace flyball::scaler {
 namespace {
-
-constexpr size_t kMostSamplesShown = 6;
 
 // What a missing timestamp reads as: Go's zero time, 1 January of the year 1.
 constexpr absl::Time kUnstatedTime = absl::FromUnixSeconds(-62135596800);
@@ -87,7 +85,7 @@ void WriteRead(const GivenCase& given, size_t index, Page& page) {
   const auto count =
       static_cast<int64_t>(std::max(shown.size(), given.decision.proposals[index].items));
   page.Detail("read", absl::StrCat(ShowCount(count, reading.samples.empty() ? "value" : "sample"),
-                                   ", ", age, ": ", ShowNames(shown, kMostSamplesShown)));
+                                   ", ", age, ": ", ShowNames(shown)));
 }
 
 // Who is in which group; or, when nobody wrote that down, how many are.
@@ -234,9 +232,8 @@ void WriteStabilization(const Decision& decision, Page& page) {
   if (!decision.stabilization.has_value()) return;
   const Stabilization& window = *decision.stabilization;
   const std::string windows =
-      window.with_behavior
-          ? absl::StrCat("down ", ShowAge(window.down_window), ", up ", ShowAge(window.up_window))
-          : absl::StrCat("down ", ShowAge(window.down_window));
+      absl::StrCat("down ", ShowAge(window.down_window),
+                   window.with_behavior ? absl::StrCat(", up ", ShowAge(window.up_window)) : "");
   if (window.after == window.before) {
     return page.Line("window", absl::StrCat(window.after, " stands (", windows, ")"));
   }

@@ -30,12 +30,9 @@ using prometheus::Registry;
 using Buckets = Histogram::BucketBoundaries;
 
 constexpr const char* kKinds[] = {"hpa", "own"};
-constexpr const char* kModes[] = {"shadow", "advise", "act"};
 constexpr const char* kOutcomes[] = {"scale_unknown", "switched_off",   "above_max",
                                      "below_min",     "metrics_failed", "decided"};
 constexpr const char* kActions[] = {"none", "scale_up", "scale_down", "failed"};
-constexpr const char* kLabelActions[] = {"none", "scale_up", "scale_down"};
-constexpr const char* kLabelErrors[] = {"none", "spec", "internal"};
 
 Buckets Doubling(double first, int count) {
   Buckets buckets;
@@ -156,7 +153,7 @@ struct LoopMetrics::Families {
             registry, "horizontal_pod_autoscaler_controller_metric_computation_duration_seconds",
             "The time(seconds) that the HPA controller takes to calculate one metric")) {
     for (size_t i = 0; i < kShadowReasons; ++i) {
-      const absl::string_view name = ShadowReasonName(static_cast<ShadowReason>(i));
+      const absl::string_view name = kShadowReasonNames[i];
       different.emplace_back(
           comparisons.Add({{"reason", std::string(name)}, {"result", "different"}}));
     }
@@ -168,7 +165,7 @@ struct LoopMetrics::Families {
     Counter* counter = slot.load(std::memory_order_acquire);
     if (counter == nullptr) {
       counter = &decisions.Add({{"kind", kKinds[kind]},
-                                {"mode", kModes[mode]},
+                                {"mode", ModeName(static_cast<Mode>(mode))},
                                 {"outcome", kOutcomes[outcome]},
                                 {"action", kActions[action]}});
       slot.store(counter, std::memory_order_release);
@@ -179,13 +176,13 @@ struct LoopMetrics::Families {
   // The stock controller's own metrics, of decisions that are alike.
   void Reconciled(const MonitorLabels& monitor, double took, double times) {
     const Buckets& buckets = StockBuckets();
-    const Labels labels = {{"action", kLabelActions[static_cast<size_t>(monitor.action)]},
-                           {"error", kLabelErrors[static_cast<size_t>(monitor.error)]}};
+    const Labels labels = {{"action", kActionLabels[static_cast<size_t>(monitor.action)]},
+                           {"error", kErrorLabels[static_cast<size_t>(monitor.error)]}};
     reconciliations.Add(labels).Increment(times);
     ObserveMany(reconciliation_seconds.Add(labels, buckets), buckets, took, times);
     for (const MetricLabels& metric : monitor.metrics) {
-      const Labels each = {{"action", kLabelActions[static_cast<size_t>(metric.action)]},
-                           {"error", kLabelErrors[static_cast<size_t>(metric.error)]},
+      const Labels each = {{"action", kActionLabels[static_cast<size_t>(metric.action)]},
+                           {"error", kErrorLabels[static_cast<size_t>(metric.error)]},
                            {"metric_type", metric.type}};
       computations.Add(each).Increment(times);
       ObserveMany(computation_seconds.Add(each, buckets), buckets,

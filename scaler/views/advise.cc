@@ -86,14 +86,13 @@ void Advise::OnDecision(const DecisionRecord& record) {
   const absl::Duration period = record.managed->own.cadence.interval.value_or(sync_period_);
   ever_ = true;
   absl::MutexLock lock(&mutex_);
-  Advised& advised = advised_[{key.ns, key.name}].by_kind[key.kind];
+  Advised& advised = advised_[{key.ns, key.name}][key.kind];
   if (decision.outcome == Outcome::kScaleUnknown || decision.outcome == Outcome::kMetricsFailed) {
     advised.error = decision.error;
     return;
   }
   advised.target_kind = record.managed->autoscaler.scale_target.kind;
   advised.replicas = decision.rescale ? decision.desired : decision.current;
-  advised.known = true;
   advised.time = record.time;
   advised.good_until = record.monotonic + std::max(2 * period, sync_period_);
   advised.error.clear();
@@ -103,8 +102,8 @@ void Advise::OnForgotten(const AutoscalerKey& key) {
   absl::MutexLock lock(&mutex_);
   const auto found = advised_.find({key.ns, key.name});
   if (found == advised_.end()) return;
-  found->second.by_kind.erase(key.kind);
-  if (found->second.by_kind.empty()) advised_.erase(found);
+  found->second.erase(key.kind);
+  if (found->second.empty()) advised_.erase(found);
 }
 
 absl::StatusOr<adapter::ExternalMetricList> Advise::Get(
@@ -123,21 +122,21 @@ absl::StatusOr<adapter::ExternalMetricList> Advise::Get(
   for (; item != advised_.end() && item->first.first == request.ns; ++item) {
     if (!all && item->first.second != name) break;
     // kOwn comes last in the order of the kinds.
-    const Advised& advised = item->second.by_kind.rbegin()->second;
+    const Advised& advised = item->second.rbegin()->second;
     const kube::Labels labels = {{"autoscaler", item->first.second},
                                  {"kind", advised.target_kind},
                                  {"namespace", request.ns}};
     if (!request.selector.Matches(labels)) continue;
-    if (!advised.known || now > advised.good_until) {
+    if (!advised.time.has_value() || now > advised.good_until) {
       return absl::UnavailableError(absl::StrCat(
           "the replicas that ", request.ns, "/", item->first.second, " should have are not known",
-          advised.known ? absl::StrCat(" since ", absl::FormatTime(absl::RFC3339_sec, advised.time,
-                                                                   absl::UTCTimeZone()))
-                        : "",
+          advised.time ? absl::StrCat(" since ", absl::FormatTime(absl::RFC3339_sec, *advised.time,
+                                                                  absl::UTCTimeZone()))
+                       : "",
           advised.error.empty() ? "" : ": ", advised.error));
     }
     list.items.push_back({.labels = adapter::LabelSet(labels.begin(), labels.end()),
-                          .timestamp = advised.time,
+                          .timestamp = *advised.time,
                           .value_milli = advised.replicas * kThousandths});
   }
   if (list.items.empty()) {

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,23 +66,20 @@ class Advise : public DecisionObserver {
   struct Advised {
     std::string target_kind;
     int32_t replicas = 0;
-    bool known = false;  // whether a count was ever decided
-    absl::Time time;     // of the decision that gave it
+    std::optional<absl::Time> time;  // of the decision that gave it; absent: none did yet
     MonotonicTime good_until = absl::ZeroDuration();
     std::string error;  // of the last decision, when it was unknown
   };
   // By namespace and name, so that a namespace is one range. Of an HPA and an Autoscaler with the
   // same name the Autoscaler publishes.
   using Key = std::pair<std::string, std::string>;
-  struct Kinds {
-    std::map<AutoscalerKind, Advised> by_kind;
-  };
+  using ByKind = std::map<AutoscalerKind, Advised>;
 
   const absl::Duration sync_period_;
   Clock& clock_;
   std::atomic<bool> ever_ = false;
   mutable absl::Mutex mutex_;
-  std::map<Key, Kinds> advised_ ABSL_GUARDED_BY(mutex_);
+  std::map<Key, ByKind> advised_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<adapter::ExternalMetricsProvider> wrapped_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<adapter::ExternalMetricsProvider> wrapper_ ABSL_GUARDED_BY(mutex_);
 };

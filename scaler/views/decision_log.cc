@@ -12,8 +12,7 @@ namespace {
 // which of them failed is.
 uint64_t Conclusion(const DecisionRecord& record) {
   const Decision& decision = *record.decision;
-  const bool held = decision.stabilization.has_value() &&
-                    decision.stabilization->after != decision.stabilization->before;
+  const bool held = decision.stabilization.has_value() && decision.stabilization->held();
   size_t hash = absl::HashOf(
       record.mode, decision.outcome, decision.current, decision.rescale,
       decision.rescale ? decision.desired : decision.current, held, record.scale_written,

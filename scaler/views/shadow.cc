@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -28,12 +29,8 @@ ShadowSide SideOf(const AutoscalerStatus& status) {
     side.metrics.push_back(Measured(metric));
   }
   for (const Condition& condition : status.conditions) {
-    side.conditions.push_back(absl::StrCat(condition.type, "=",
-                                           condition.status == ConditionStatus::kTrue ? "True "
-                                           : condition.status == ConditionStatus::kFalse
-                                               ? "False "
-                                               : "Unknown ",
-                                           condition.reason));
+    side.conditions.push_back(absl::StrCat(
+        condition.type, "=", ConditionStatusName(condition.status), " ", condition.reason));
   }
   std::sort(side.conditions.begin(), side.conditions.end());
   // A scale that is not known comes first: "AbleToScale" before "ScalingActive".
@@ -56,25 +53,28 @@ std::string ShowAll(const std::vector<int64_t>& values) {
   return values.empty() ? "none" : absl::StrJoin(values, ",");
 }
 
-}  // namespace
-
-absl::string_view ShadowReasonName(ShadowReason reason) {
-  switch (reason) {
-    case ShadowReason::kUnknown:
-      return "unknown";
-    case ShadowReason::kScale:
-      return "scale";
-    case ShadowReason::kLag:
-      return "lag";
-    case ShadowReason::kReadings:
-      return "readings";
-    case ShadowReason::kConditions:
-      return "conditions";
-    case ShadowReason::kOther:
-      break;
+// The first reason that is true, with what differed. `ours` is what we decided nearest in time,
+// `lags` whether we had decided the same before.
+std::pair<ShadowReason, std::string> Compare(const ShadowSide& theirs,
+                                             const std::optional<ShadowSide>& ours, bool lags) {
+  if (!ours.has_value()) return {ShadowReason::kUnknown, "nothing was decided here"};
+  if (!ours->known) return {ShadowReason::kUnknown, "readings or scale were not known here"};
+  if (ours->current != theirs.current) {
+    return {ShadowReason::kScale, absl::StrCat("current ", theirs.current, " / ", ours->current)};
   }
-  return "other";
+  if (lags) return {ShadowReason::kLag, "decided here earlier"};
+  if (ours->metrics != theirs.metrics) {
+    return {ShadowReason::kReadings,
+            absl::StrCat("readings ", ShowAll(theirs.metrics), " / ", ShowAll(ours->metrics))};
+  }
+  if (ours->conditions != theirs.conditions) {
+    return {ShadowReason::kConditions, absl::StrCat(absl::StrJoin(theirs.conditions, ", "), " / ",
+                                                    absl::StrJoin(ours->conditions, ", "))};
+  }
+  return {ShadowReason::kOther, ""};
 }
+
+}  // namespace
 
 uint64_t ShadowCounts::DifferentInAll() const {
   return std::accumulate(different.begin(), different.end(), uint64_t{0});
@@ -108,35 +108,11 @@ void Shadow::Judge(Object& object) {
       std::min_element(object.runs.begin(), object.runs.end(), [&](const Run& a, const Run& b) {
         return Distance(a.first, a.last, open.time) < Distance(b.first, b.last, open.time);
       });
+  if (nearest != object.runs.end()) difference.ours = nearest->side;
   const bool lags = std::any_of(object.runs.begin(), object.runs.end(), [&](const Run& run) {
     return run.side.desired == open.theirs.desired && run.last < open.time - Window();
   });
-  if (nearest == object.runs.end()) {
-    difference.reason = ShadowReason::kUnknown;
-    difference.detail = "nothing was decided here";
-  } else {
-    const ShadowSide& ours = nearest->side;
-    const ShadowSide& theirs = open.theirs;
-    difference.ours = ours;
-    if (!ours.known) {
-      difference.reason = ShadowReason::kUnknown;
-      difference.detail = "readings or scale were not known here";
-    } else if (ours.current != theirs.current) {
-      difference.reason = ShadowReason::kScale;
-      difference.detail = absl::StrCat("current ", theirs.current, " / ", ours.current);
-    } else if (lags) {
-      difference.reason = ShadowReason::kLag;
-      difference.detail = "decided here earlier";
-    } else if (ours.metrics != theirs.metrics) {
-      difference.reason = ShadowReason::kReadings;
-      difference.detail =
-          absl::StrCat("readings ", ShowAll(theirs.metrics), " / ", ShowAll(ours.metrics));
-    } else if (ours.conditions != theirs.conditions) {
-      difference.reason = ShadowReason::kConditions;
-      difference.detail = absl::StrCat(absl::StrJoin(theirs.conditions, ", "), " / ",
-                                       absl::StrJoin(ours.conditions, ", "));
-    }
-  }
+  std::tie(difference.reason, difference.detail) = Compare(open.theirs, difference.ours, lags);
   ++object.counts.different[static_cast<size_t>(difference.reason)];
   ++counts_.different[static_cast<size_t>(difference.reason)];
   object.last.push_back(std::move(difference));

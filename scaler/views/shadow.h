@@ -22,6 +22,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,7 +30,6 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
@@ -38,8 +38,9 @@
 namespace flyball::scaler {
 
 enum class ShadowReason { kUnknown, kScale, kLag, kReadings, kConditions, kOther };
-inline constexpr size_t kShadowReasons = 6;
-absl::string_view ShadowReasonName(ShadowReason reason);
+inline constexpr const char* kShadowReasonNames[] = {"unknown",  "scale",      "lag",
+                                                     "readings", "conditions", "other"};
+inline constexpr size_t kShadowReasons = std::size(kShadowReasonNames);
 
 // What one side decided.
 struct ShadowSide {

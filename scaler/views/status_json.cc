@@ -54,11 +54,8 @@ Json ListJson(const std::vector<T>& list, Json (*item_json)(const T&)) {
 std::string StatusPatch(absl::string_view resource_version, const AutoscalerStatus& status,
                         const OwnStatus* own) {
   Json out;
-  if (status.observed_generation.has_value()) {
-    out["observedGeneration"] = *status.observed_generation;
-  } else {
-    out["observedGeneration"] = nullptr;
-  }
+  const std::optional<int64_t>& generation = status.observed_generation;
+  out["observedGeneration"] = generation.has_value() ? Json(*generation) : Json(nullptr);
   out["lastScaleTime"] = TimeJson(status.last_scale_time);
   out["currentReplicas"] = status.current_replicas;
   out["desiredReplicas"] = status.desired_replicas;
@@ -83,10 +80,8 @@ std::string AutoscalerPath(const AutoscalerKey& key, absl::string_view subresour
 
 std::string ResourceVersionOf(absl::string_view json) {
   const Json object = Json::parse(json.begin(), json.end(), nullptr, false);
-  const auto metadata = object.is_object() ? object.find("metadata") : object.end();
-  if (metadata == object.end() || !metadata->is_object()) return "";
-  const auto version = metadata->find("resourceVersion");
-  return version == metadata->end() || !version->is_string() ? "" : version->get<std::string>();
+  const Json::json_pointer version("/metadata/resourceVersion");
+  return object.contains(version) && object[version].is_string() ? object[version] : Json("");
 }
 
 uint64_t CaredDigest(const AutoscalerStatus& status, std::optional<int64_t> observed_generation) {

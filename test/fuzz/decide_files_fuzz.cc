@@ -7,10 +7,9 @@
 #include <string>
 
 #include "absl/time/time.h"
-#include "scaler/explain/decision_json.h"
+#include "scaler/explain/explain.h"
 #include "scaler/explain/given_case.h"
 #include "scaler/explain/snapshot.h"
-#include "scaler/explain/text.h"
 
 namespace {
 
