@@ -50,9 +50,7 @@ std::string SharedLabels(const ClusterSnapshot& snapshot, const std::string& ns)
 void TakeScale(const ClusterSnapshot& snapshot, GivenCase& out) {
   const Autoscaler& autoscaler = out.autoscaler;
   if (const WorkloadScale* scale = FindScale(snapshot, autoscaler)) {
-    out.scale.spec_replicas = scale->spec_replicas;
-    out.scale.status_replicas = scale->status_replicas;
-    out.scale.selector = scale->selector;
+    out.scale = scale->answer;
     out.scale_source = absl::StrCat(scale->kind, " ", scale->name);
     return;
   }
@@ -87,7 +85,7 @@ void TakePods(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
     const WorkloadScale* scale = FindScale(snapshot, other);
     if (scale == nullptr && &other != &autoscaler) continue;
     absl::StatusOr<kube::Selector> parsed =
-        kube::Selector::Parse(scale == nullptr ? out.scale.selector : scale->selector);
+        kube::Selector::Parse(scale == nullptr ? out.scale.selector : scale->answer.selector);
     if (!parsed.ok() || parsed->empty()) continue;
     registry.Register(other.ns, other.name);
     registry.Replace(other.ns, other.name, *parsed);
@@ -155,27 +153,11 @@ void TakeReadings(const ClusterSnapshot& snapshot, GivenCase& out) {
   const std::vector<MetricSpec>& metrics = out.autoscaler.metrics;
   out.readings.resize(metrics.size());
   for (size_t i = 0; i < metrics.size(); ++i) {
-    const MetricSpec& metric = metrics[i];
-    Reading& reading = out.readings[i];
-    switch (metric.type) {
-      case MetricType::kResource:
-      case MetricType::kContainerResource:
-        ReadResource(FindPodMetrics(snapshot, out), metric.resource, metric.container, out.table,
-                     reading);
-        break;
-      case MetricType::kPods:
-        ReadPodsMetric(FindObjectMetrics(snapshot, out, metric), out.table, reading);
-        break;
-      case MetricType::kObject:
-        ReadObjectMetric(FindObjectMetrics(snapshot, out, metric), reading);
-        break;
-      case MetricType::kExternal:
-        ReadExternalMetric(FindExternalMetrics(snapshot, metric), reading);
-        break;
-      case MetricType::kUnknown:
-        break;
-    }
-    GuardReading(reading);
+    ReadMetric(
+        metrics[i], out.table, [&] { return FindPodMetrics(snapshot, out); },
+        [&] { return FindObjectMetrics(snapshot, out, metrics[i]); },
+        [&] { return FindExternalMetrics(snapshot, metrics[i]); }, out.readings[i]);
+    GuardReading(out.readings[i]);
   }
 }
 

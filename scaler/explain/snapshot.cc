@@ -166,15 +166,16 @@ class FileReader {
     WrittenScale written;
     RETURN_IF_ERROR(Decode(object, KeyMatch::kExact, written, kScaleFields));
     WorkloadScale scale;
-    ASSIGN_OR_RETURN(scale.selector, ReadSelectorText(object, kind));
+    ASSIGN_OR_RETURN(scale.answer.selector, ReadSelectorText(object, kind));
     scale.kind = kind;
     scale.ns = written.metadata.ns.empty() ? kDefaultNamespace : written.metadata.ns;
     scale.name = written.metadata.name;
+    // Workloads default to 1, the spec of a Scale to 0.
+    scale.answer.spec_replicas = 1;
     if (written.spec.has_value()) {
-      // Workloads default to 1, a Scale to 0.
-      scale.spec_replicas = written.spec->replicas.value_or(kind == "Scale" ? 0 : 1);
+      scale.answer.spec_replicas = written.spec->replicas.value_or(kind == "Scale" ? 0 : 1);
     }
-    scale.status_replicas = written.status_replicas;
+    scale.answer.status_replicas = written.status_replicas;
     snapshot_.scales.push_back(std::move(scale));
     return absl::OkStatus();
   }

@@ -32,9 +32,7 @@ struct WorkloadScale {
   std::string kind;  // "Scale": it may be that of any kind of workload with the name
   std::string ns;
   std::string name;
-  int32_t spec_replicas = 1;
-  int32_t status_replicas = 0;
-  std::string selector;  // text form
+  ScaleAnswer answer;
 };
 
 struct GivenPodMetrics {

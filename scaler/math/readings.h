@@ -66,4 +66,24 @@ void ReadObjectMetric(const MetricsAnswer<ObjectMetric>& answer, Reading& readin
 // All series.
 void ReadExternalMetric(const MetricsAnswer<ExternalMetric>& answer, Reading& reading);
 
+// The one of these that the metric's type asks for. The answer is got from `pods()`, `objects()`
+// (of Pods and Object metrics) or `series()`, of which it calls one.
+template <typename Pods, typename Objects, typename Series>
+void ReadMetric(const MetricSpec& metric, const PodTable& table, Pods pods, Objects objects,
+                Series series, Reading& reading) {
+  switch (metric.type) {
+    case MetricType::kResource:
+    case MetricType::kContainerResource:
+      return ReadResource(pods(), metric.resource, metric.container, table, reading);
+    case MetricType::kPods:
+      return ReadPodsMetric(objects(), table, reading);
+    case MetricType::kObject:
+      return ReadObjectMetric(objects(), reading);
+    case MetricType::kExternal:
+      return ReadExternalMetric(series(), reading);
+    case MetricType::kUnknown:
+      return;
+  }
+}
+
 }  // namespace flyball::scaler

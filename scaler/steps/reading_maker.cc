@@ -44,39 +44,34 @@ void ReadSlowly(const Answer& answer, const MetricSpec& metric, const PodTable& 
   const auto is_ours = [&](absl::string_view name) {
     return !answer.whole_namespace || table.Find(name, 0) != kStranger;
   };
-  switch (metric.type) {
-    case MetricType::kResource:
-    case MetricType::kContainerResource: {
-      MetricsAnswer<PodMetrics> pods{.error = answer.error, .items = {}};
-      for (const adapter::PodMetrics& pod : answer.pods) {
-        if (is_ours(pod.pod->name)) pods.items.push_back(ToPodMetrics(pod));
-      }
-      GuardAnswer(pods);
-      return ReadResource(pods, metric.resource, metric.container, table, reading);
+  const auto pods = [&] {
+    MetricsAnswer<PodMetrics> out{.error = answer.error, .items = {}};
+    for (const adapter::PodMetrics& pod : answer.pods) {
+      if (is_ours(pod.pod->name)) out.items.push_back(ToPodMetrics(pod));
     }
-    case MetricType::kExternal: {
-      MetricsAnswer<ExternalMetric> series{.error = answer.error, .items = {}};
-      for (const adapter::ExternalMetricValue& one : answer.series) {
-        series.items.push_back({.timestamp = one.timestamp, .value = Amount(one.value_milli)});
-      }
-      GuardAnswer(series);
-      return ReadExternalMetric(series, reading);
+    GuardAnswer(out);
+    return out;
+  };
+  const auto objects = [&] {
+    MetricsAnswer<ObjectMetric> out{.error = answer.error, .items = {}};
+    for (const adapter::CustomMetricValue& one : answer.objects) {
+      if (metric.type == MetricType::kPods && !is_ours(one.object.name)) continue;
+      out.items.push_back({.object_name = one.object.name,
+                           .timestamp = answer.objects_time,
+                           .value = Amount(one.value_milli)});
     }
-    case MetricType::kPods:
-    case MetricType::kObject:
-    case MetricType::kUnknown:
-      break;
-  }
-  MetricsAnswer<ObjectMetric> objects{.error = answer.error, .items = {}};
-  for (const adapter::CustomMetricValue& one : answer.objects) {
-    if (metric.type == MetricType::kPods && !is_ours(one.object.name)) continue;
-    objects.items.push_back({.object_name = one.object.name,
-                             .timestamp = answer.objects_time,
-                             .value = Amount(one.value_milli)});
-  }
-  GuardAnswer(objects);
-  if (metric.type == MetricType::kObject) return ReadObjectMetric(objects, reading);
-  ReadPodsMetric(objects, table, reading);
+    GuardAnswer(out);
+    return out;
+  };
+  const auto series = [&] {
+    MetricsAnswer<ExternalMetric> out{.error = answer.error, .items = {}};
+    for (const adapter::ExternalMetricValue& one : answer.series) {
+      out.items.push_back({.timestamp = one.timestamp, .value = Amount(one.value_milli)});
+    }
+    GuardAnswer(out);
+    return out;
+  };
+  ReadMetric(metric, table, pods, objects, series, reading);
 }
 
 // ---- the fast way: where it returns false, the slow one is taken --------------------------------

@@ -68,8 +68,9 @@ MetricsAnswer<Item> Find(const std::vector<ScriptedAnswer<Item>>& scripted, absl
           .items = {}};
 }
 
-MetricsAnswer<ObjectMetric> FindObject(const Tick& tick, absl::string_view ns,
-                                       const MetricSpec& spec) {
+MetricsAnswer<ObjectMetric> FindObjects(const Tick& tick, absl::string_view ns,
+                                        const MetricSpec& spec) {
+  if (spec.type == MetricType::kPods) return Find(tick.custom, "Pod", "*", spec.metric);
   const ObjectReference& object = spec.described_object;
   const std::string group = kube::ApiVersion::GroupOf(object.api_version);
   const std::string kind = group.empty() ? object.kind : absl::StrCat(object.kind, ".", group);
@@ -168,25 +169,14 @@ std::vector<Reading> World::ReadMetrics(const Tick& tick) const {
   std::vector<Reading> out(autoscaler_.metrics.size());
   for (size_t i = 0; i < out.size(); ++i) {
     const MetricSpec& spec = autoscaler_.metrics[i];
-    switch (spec.type) {
-      case MetricType::kResource:
-      case MetricType::kContainerResource:
-        ReadResource(tick.resource.value_or(
-                         MetricsAnswer<PodMetrics>{"no resource metrics in scenario", {}}),
-                     spec.resource, spec.container, table_, out[i]);
-        break;
-      case MetricType::kPods:
-        ReadPodsMetric(Find(tick.custom, "Pod", "*", spec.metric), table_, out[i]);
-        break;
-      case MetricType::kObject:
-        ReadObjectMetric(FindObject(tick, autoscaler_.ns, spec), out[i]);
-        break;
-      case MetricType::kExternal:
-        ReadExternalMetric(Find(tick.external, "", "", spec.metric), out[i]);
-        break;
-      case MetricType::kUnknown:
-        break;
-    }
+    ReadMetric(
+        spec, table_,
+        [&] {
+          return tick.resource.value_or(
+              MetricsAnswer<PodMetrics>{.error = "no resource metrics in scenario", .items = {}});
+        },
+        [&] { return FindObjects(tick, autoscaler_.ns, spec); },
+        [&] { return Find(tick.external, "", "", spec.metric); }, out[i]);
   }
   return out;
 }
