@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
@@ -22,15 +21,10 @@ class SharedPool {
   // `make()` gives the value when no equal one is in use.
   template <typename Make>
   Ptr Get(absl::string_view key, Make make) {
-    if (const auto found = values_.find(key); found != values_.end()) {
-      if (Ptr value = found->second.lock()) return value;
-      Ptr value = std::make_shared<const T>(make());
-      found->second = value;
-      return value;
-    }
     if (values_.size() >= sweep_at_) Sweep();
-    Ptr value = std::make_shared<const T>(make());
-    values_.emplace(std::string(key), value);
+    std::weak_ptr<const T>& stored = values_[key];
+    Ptr value = stored.lock();
+    if (value == nullptr) stored = value = std::make_shared<const T>(make());
     return value;
   }
 

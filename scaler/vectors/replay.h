@@ -33,4 +33,7 @@ struct ReplayResult {
 
 ReplayResult Replay(const Scenario& scenario);
 
+// The result as one line of JSON, in the form that the vectors expect.
+std::string ResultJson(const ReplayResult& result);
+
 }  // namespace flyball::scaler

@@ -1,10 +1,9 @@
-#include "scaler/vectors/result_json.h"
-
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/time/time.h"
 #include "scaler/spec/v2_json.h"
+#include "scaler/vectors/replay.h"
 
 namespace flyball::scaler {
 namespace {

@@ -8,7 +8,6 @@
 #include "base/status_macros.h"
 #include "scaler/spec/document.h"
 #include "scaler/vectors/replay.h"
-#include "scaler/vectors/result_json.h"
 #include "scaler/vectors/scenario.h"
 
 namespace flyball::scaler {
