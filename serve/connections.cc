@@ -129,7 +129,7 @@ absl::StatusOr<std::unique_ptr<http::HttpTransport>> MakeClusterTransport(
 }
 
 bool ScalerWatchesAllPods(const ServeFlags& flags) {
-  return flags.scaler.enabled && flags.scaler.namespaces.empty() &&
+  return flags.scaler.enabled && flags.scaler.options.namespaces.empty() &&
          (flags.scaler.kubeconfig.empty() || flags.scaler.kubeconfig == flags.lister_kubeconfig);
 }
 

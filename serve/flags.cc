@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
@@ -79,13 +80,13 @@ constexpr InertFlag kInert[] = {
 void AddSourceFlags(GoFlags flags, ServeFlags& f) {
   flags.String("config", f.config, "rule file (required)");
   AddPrometheusFlags(flags, f);
-  flags.Duration("metrics-relist-interval", f.metrics_relist_interval,
+  flags.Duration("metrics-relist-interval", f.adapter.relist.interval,
                  "how often series are discovered");
-  flags.Duration("metrics-max-age", f.metrics_max_age,
+  flags.Duration("metrics-max-age", f.adapter.relist.max_age,
                  "series count as existing that had a sample in this time; 0: the relist interval");
-  flags.Duration("query-freshness", f.query_freshness,
+  flags.Duration("query-freshness", f.adapter.queries.flights.freshness,
                  "how long a query's result is used again; 0: never");
-  flags.Bool("query-merge", f.query_merge,
+  flags.Bool("query-merge", f.adapter.queries.merge,
              "ask for several objects of one rule in one query where the answers are the same");
   flags.String("nan-value", f.nan_value,
                "what NaN becomes: zero, or drop (the object has no value)");
@@ -102,31 +103,32 @@ void AddObjectFlags(GoFlags flags, ServeFlags& f) {
 }
 
 void AddServingFlags(GoFlags flags, ServeFlags& f) {
-  flags.Int("secure-port", f.secure_port, "port of the HTTPS server");
-  flags.String("bind-address", f.bind_address, "address to listen on");
-  flags.String("cert-dir", f.cert_dir,
+  flags.Int("secure-port", f.server.listen.port, "port of the HTTPS server");
+  flags.String("bind-address", f.server.listen.bind_address, "address to listen on");
+  flags.String("cert-dir", f.server.tls.cert_dir,
                "where a self-signed certificate is made when none is given");
-  flags.String("tls-cert-file", f.tls_cert_file, "serving certificate, re-read when it changes");
-  flags.String("tls-private-key-file", f.tls_private_key_file, "key of the serving certificate");
-  flags.String("tls-min-version", f.tls_min_version,
+  flags.String("tls-cert-file", f.server.tls.cert_file,
+               "serving certificate, re-read when it changes");
+  flags.String("tls-private-key-file", f.server.tls.key_file, "key of the serving certificate");
+  flags.String("tls-min-version", f.server.tls.min_version,
                "VersionTLS10 to VersionTLS13 (default VersionTLS12)");
-  flags.List("tls-cipher-suites", f.tls_cipher_suites, "cipher suites by their Go names");
+  flags.List("tls-cipher-suites", f.server.tls.cipher_suites, "cipher suites by their Go names");
   flags.Repeated("tls-sni-cert-key", f.tls_sni_cert_keys,
                  "CERT,KEY[:NAME,…] for a server name; repeatable");
-  flags.Bool("permit-address-sharing", f.permit_address_sharing, "set SO_REUSEADDR");
-  flags.Bool("permit-port-sharing", f.permit_port_sharing, "set SO_REUSEPORT");
-  flags.Int("max-requests-inflight", f.max_requests_inflight,
+  flags.Bool("permit-address-sharing", f.server.listen.reuse_address, "set SO_REUSEADDR");
+  flags.Bool("permit-port-sharing", f.server.listen.reuse_port, "set SO_REUSEPORT");
+  flags.Int("max-requests-inflight", f.server.limits.max_in_flight,
             "more requests at once than this are answered 429");
-  flags.Duration("shutdown-delay-duration", f.shutdown_delay,
+  flags.Duration("shutdown-delay-duration", f.server.lifecycle.shutdown_delay,
                  "how long to go on serving, not ready, after the signal to stop");
 }
 
 // How much clients may take of the server.
 void AddLimitFlags(GoFlags flags, ServeFlags& f) {
-  flags.Int("max-reviews-inflight", f.max_reviews_inflight,
+  flags.Int("max-reviews-inflight", f.server.limits.max_reviews,
             "more requests at once than this that wait for a TokenReview, or for a "
             "SubjectAccessReview, are answered 429");
-  flags.Int("max-connections", f.max_connections,
+  flags.Int("max-connections", f.server.listen.max_connections,
             "when there are more, the one that is quiet longest is ended");
   flags.Int("max-connection-bytes", f.max_connection_bytes,
             "memory that all connections may take together: state of TLS, requests that are read, "
@@ -143,6 +145,7 @@ void AddLimitFlags(GoFlags flags, ServeFlags& f) {
 }
 
 void AddAuthFlags(GoFlags flags, ServeFlags& f) {
+  apiservice::RequestHeaderOptions& users = f.server.authentication.request_header;
   flags.String("authentication-kubeconfig", f.authentication_kubeconfig,
                "kubeconfig for TokenReview (default: in-cluster; with --objects: none is asked)");
   flags.String(
@@ -150,30 +153,29 @@ void AddAuthFlags(GoFlags flags, ServeFlags& f) {
       "kubeconfig for SubjectAccessReview (default: in-cluster; with --objects: none is asked)");
   flags.Bool("authentication-skip-lookup", f.authentication_skip_lookup,
              "do not read the extension-apiserver-authentication ConfigMap");
-  flags.Bool("authentication-tolerate-lookup-failure", f.authentication_tolerate_lookup_failure,
+  flags.Bool("authentication-tolerate-lookup-failure",
+             f.server.authentication.tolerate_lookup_failure,
              "start although that ConfigMap can't be read");
-  flags.Duration("authentication-token-webhook-cache-ttl", f.authentication_token_cache_ttl,
+  flags.Duration("authentication-token-webhook-cache-ttl", f.server.authentication.token_cache_ttl,
                  "how long a TokenReview counts");
-  flags.Duration("authorization-webhook-cache-authorized-ttl", f.authorization_allow_cache_ttl,
-                 "how long an allowed review counts");
-  flags.Duration("authorization-webhook-cache-unauthorized-ttl", f.authorization_deny_cache_ttl,
-                 "how long a denied review counts");
-  flags.List("authorization-always-allow-paths", f.authorization_always_allow_paths,
+  flags.Duration("authorization-webhook-cache-authorized-ttl",
+                 f.server.authorization.authorized_ttl, "how long an allowed review counts");
+  flags.Duration("authorization-webhook-cache-unauthorized-ttl",
+                 f.server.authorization.unauthorized_ttl, "how long a denied review counts");
+  flags.List("authorization-always-allow-paths", f.server.authorization.always_allow_paths,
              "paths that need no authorization, exactly as written");
-  flags.String("client-ca-file", f.client_ca_file,
+  flags.String("client-ca-file", f.server.authentication.client_ca_file,
                "CA of client certificates (default: from the ConfigMap)");
   flags.String(
-      "token-auth-file", f.token_auth_file,
+      "token-auth-file", f.server.authentication.token_file,
       "CSV file of static tokens: token,user,uid,\"group1,group2\"; for use without a cluster");
-  flags.String("requestheader-client-ca-file", f.requestheader_client_ca_file,
+  flags.String("requestheader-client-ca-file", users.client_ca_file,
                "CA of the front proxy (default: from the ConfigMap)");
-  flags.List("requestheader-allowed-names", f.requestheader_allowed_names,
+  flags.List("requestheader-allowed-names", users.allowed_names,
              "common names that the front proxy's certificate may have");
-  flags.List("requestheader-username-headers", f.requestheader_username_headers,
-             "headers with the user");
-  flags.List("requestheader-group-headers", f.requestheader_group_headers,
-             "headers with the groups");
-  flags.List("requestheader-extra-headers-prefix", f.requestheader_extra_headers_prefix,
+  flags.List("requestheader-username-headers", users.username_headers, "headers with the user");
+  flags.List("requestheader-group-headers", users.group_headers, "headers with the groups");
+  flags.List("requestheader-extra-headers-prefix", users.extra_prefixes,
              "prefixes of headers with extra fields");
 }
 
@@ -213,29 +215,26 @@ void AddInertFlags(CLI::App& app, InertValues& values) {
   }
 }
 
-// One warning for all of them, a reason each.
-void WarnOfInertFlags(const CLI::App& app, ServeFlags& f) {
-  std::vector<std::string> given;
+// One warning for all flags that have no effect here, and one for those of the scaler where it does
+// not run.
+void WarnOfIdleFlags(const CLI::App& app, ServeFlags& f) {
+  std::vector<std::string> inert, idle;
   for (const InertFlag& flag : kInert) {
     if (app.count(absl::StrCat("--", flag.name)) > 0) {
-      given.push_back(absl::StrCat("--", flag.name, " (", flag.reason, ")"));
+      inert.push_back(absl::StrCat("--", flag.name, " (", flag.reason, ")"));
     }
   }
-  if (given.empty()) return;
-  f.warnings.push_back(
-      absl::StrCat("these flags are accepted and have no effect: ", absl::StrJoin(given, ", ")));
-}
-
-// Flags of the scaler where it does not run.
-void WarnOfIdleScalerFlags(const CLI::App& app, ServeFlags& f) {
-  if (f.scaler.enabled) return;
-  std::vector<std::string> given;
-  for (const std::string& name : ScalerFlagNames()) {
-    if (app.count(name) > 0) given.push_back(name);
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_name();
+    const bool of_scaler = absl::StartsWith(name, "--scaler-") ||
+                           absl::StartsWith(name, "--horizontal-pod-autoscaler-");
+    if (of_scaler && !f.scaler.enabled && option->count() > 0) idle.push_back(name);
   }
-  if (given.empty()) return;
-  f.warnings.push_back(
-      absl::StrCat("without --scaler these flags have no effect: ", absl::StrJoin(given, ", ")));
+  const auto warn = [&f](absl::string_view what, const std::vector<std::string>& given) {
+    if (!given.empty()) f.warnings.push_back(absl::StrCat(what, absl::StrJoin(given, ", ")));
+  };
+  warn("these flags are accepted and have no effect: ", inert);
+  warn("without --scaler these flags have no effect: ", idle);
 }
 
 absl::Status Check(const ServeFlags& f) {
@@ -258,26 +257,27 @@ absl::Status Check(const ServeFlags& f) {
   if (f.log_format != "text" && f.log_format != "json") {
     return refused("--log-format: expected text or json, got \"", f.log_format, "\"");
   }
-  if (f.secure_port < 0 || f.secure_port > 65535) {
-    return refused("--secure-port: ", f.secure_port, " is not between 0 and 65535");
+  if (f.server.listen.port < 0 || f.server.listen.port > 65535) {
+    return refused("--secure-port: ", f.server.listen.port, " is not between 0 and 65535");
   }
-  if (f.secure_port == 0 && f.objects.empty()) {
+  if (f.server.listen.port == 0 && f.objects.empty()) {
     return refused("--secure-port: 0 (a free port) is only served with --objects");
   }
-  if (f.tls_cert_file.empty() != f.tls_private_key_file.empty()) {
+  if (f.server.tls.cert_file.empty() != f.server.tls.key_file.empty()) {
     return refused("--tls-cert-file and --tls-private-key-file need each other");
   }
-  const std::pair<const char*, int> limits[] = {{"--max-reviews-inflight", f.max_reviews_inflight},
-                                                {"--max-connections", f.max_connections},
-                                                {"--max-connection-bytes", f.max_connection_bytes},
-                                                {"--max-header-bytes", f.max_header_bytes},
-                                                {"--max-header-lines", f.max_header_lines},
-                                                {"--max-selector-bytes", f.max_selector_bytes},
-                                                {"--max-answer-bytes", f.max_answer_bytes}};
+  const std::pair<const char*, int> limits[] = {
+      {"--max-reviews-inflight", f.server.limits.max_reviews},
+      {"--max-connections", f.server.listen.max_connections},
+      {"--max-connection-bytes", f.max_connection_bytes},
+      {"--max-header-bytes", f.max_header_bytes},
+      {"--max-header-lines", f.max_header_lines},
+      {"--max-selector-bytes", f.max_selector_bytes},
+      {"--max-answer-bytes", f.max_answer_bytes}};
   for (const auto& [flag, value] : limits) {
     if (value <= 0) return refused(flag, ": expected more than 0, got ", value);
   }
-  if (f.metrics_relist_interval <= absl::ZeroDuration()) {
+  if (f.adapter.relist.interval <= absl::ZeroDuration()) {
     return refused("--metrics-relist-interval: expected more than 0");
   }
   if (f.scaler.enabled && !f.objects.empty()) {
@@ -344,11 +344,13 @@ absl::StatusOr<ServeFlags> ParseServeFlags(const std::vector<std::string>& args)
     return absl::InvalidArgumentError(error.what());
   }
   f.bind_address_given = app.count("--bind-address") > 0;
-  WarnOfInertFlags(app, f);
-  WarnOfIdleScalerFlags(app, f);
+  WarnOfIdleFlags(app, f);
   if (absl::Status status = Check(f); !status.ok()) return status;
   if (f.prometheus_urls.empty()) f.prometheus_urls = {"https://localhost"};
-  if (f.metrics_max_age == absl::ZeroDuration()) f.metrics_max_age = f.metrics_relist_interval;
+  if (f.adapter.relist.max_age == absl::ZeroDuration()) {
+    f.adapter.relist.max_age = f.adapter.relist.interval;
+  }
+  if (f.nan_value == "drop") f.adapter.nan_value = adapter::NanValue::kDrop;
   return f;
 }
 

@@ -1,8 +1,9 @@
 // The command line of `flyball serve`: prometheus-adapter 0.12.0's flags by name and default, and
 // our own few.
 //
-// Pure: words in, struct out. Flags that have a meaning nowhere in this program are accepted and
-// named in `warnings`.
+// Pure: words in, struct out. A flag that is the same as an option of a floor below is read into
+// that option. Flags that have a meaning nowhere in this program are accepted and named in
+// `warnings`.
 #pragma once
 
 #include <string>
@@ -10,6 +11,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "adapter/adapter.h"
+#include "apiservice/options.h"
 #include "serve/go_flags.h"
 #include "serve/scaler_flags.h"
 
@@ -27,54 +30,27 @@ struct ServeFlags {
   std::vector<std::string> prometheus_headers;  // K=V
   std::string prometheus_verb = "GET";
   absl::Duration prometheus_timeout = absl::Seconds(60);
-  absl::Duration metrics_relist_interval = absl::Minutes(10);
-  absl::Duration metrics_max_age = absl::ZeroDuration();  // zero: the relist interval
-  absl::Duration query_freshness = absl::Seconds(1);
-  bool query_merge = true;
-  std::string nan_value = "zero";  // or "drop"
+  std::string nan_value = "zero";   // or "drop"
+  adapter::AdapterOptions adapter;  // relist.max_age is not zero: parsing puts the interval there
 
   // Objects.
   std::string objects;  // folder of YAML files, instead of a cluster
   std::string lister_kubeconfig;
   absl::Duration discovery_interval = absl::ZeroDuration();
 
-  // Serving.
-  int secure_port = 443;
-  std::string bind_address = "0.0.0.0";
+  // Serving. ServerOptionsFrom adds to `server` what the fields below say.
+  apiservice::ServerOptions server;
   bool bind_address_given = false;
-  std::string cert_dir = "apiserver.local.config/certificates";
-  std::string tls_cert_file, tls_private_key_file;
-  std::string tls_min_version;
-  std::vector<std::string> tls_cipher_suites;
   std::vector<std::string> tls_sni_cert_keys;
-  bool permit_address_sharing = false;
-  bool permit_port_sharing = false;
-  int max_requests_inflight = 400;
-  // What clients may take; the defaults are those of apiservice/options.h.
-  int max_reviews_inflight = 128;
-  int max_connections = 10000;
+  // How much clients may take. These are signed, unlike the options that they become, so that a
+  // negative number can be refused with the name of its flag.
   int max_connection_bytes = 48 << 20;
   int max_header_bytes = 1 << 20;
   int max_header_lines = 4096;
   int max_selector_bytes = 64 << 10;
   int max_answer_bytes = 32 << 20;
-  absl::Duration shutdown_delay = absl::ZeroDuration();
-
-  // Authentication and authorization.
   std::string authentication_kubeconfig, authorization_kubeconfig;
   bool authentication_skip_lookup = false;
-  bool authentication_tolerate_lookup_failure = false;
-  absl::Duration authentication_token_cache_ttl = absl::Seconds(10);
-  absl::Duration authorization_allow_cache_ttl = absl::Seconds(10);
-  absl::Duration authorization_deny_cache_ttl = absl::Seconds(10);
-  std::vector<std::string> authorization_always_allow_paths = {"/healthz", "/readyz", "/livez"};
-  std::string client_ca_file;
-  std::string token_auth_file;  // static tokens, for use without a cluster
-  std::string requestheader_client_ca_file;
-  std::vector<std::string> requestheader_allowed_names;
-  std::vector<std::string> requestheader_username_headers = {"x-remote-user"};
-  std::vector<std::string> requestheader_group_headers = {"x-remote-group"};
-  std::vector<std::string> requestheader_extra_headers_prefix = {"x-remote-extra-"};
 
   ScalerFlags scaler;
 

@@ -18,13 +18,13 @@ using testing::IsEmpty;
 TEST(ParseServeFlagsTest, DefaultsAreTheOriginals) {
   const auto flags = ParseServeFlags({"--config=c.yaml"});
   ASSERT_TRUE(flags.ok()) << flags.status();
-  EXPECT_EQ(flags->secure_port, 443);
-  EXPECT_EQ(flags->bind_address, "0.0.0.0");
+  EXPECT_EQ(flags->server.listen.port, 443);
+  EXPECT_EQ(flags->server.listen.bind_address, "0.0.0.0");
   EXPECT_FALSE(flags->bind_address_given);
   EXPECT_THAT(flags->prometheus_urls, ElementsAre("https://localhost"));
-  EXPECT_EQ(flags->metrics_relist_interval, absl::Minutes(10));
-  EXPECT_EQ(flags->metrics_max_age, absl::Minutes(10));
-  EXPECT_THAT(flags->authorization_always_allow_paths,
+  EXPECT_EQ(flags->adapter.relist.interval, absl::Minutes(10));
+  EXPECT_EQ(flags->adapter.relist.max_age, absl::Minutes(10));
+  EXPECT_THAT(flags->server.authorization.always_allow_paths,
               ElementsAre("/healthz", "/readyz", "/livez"));
   EXPECT_THAT(flags->warnings, IsEmpty());
 }
@@ -36,9 +36,9 @@ TEST(ParseServeFlagsTest, HelmChartArguments) {
                                       "--metrics-relist-interval=1m", "--v=4",
                                       "--config=/etc/adapter/config.yaml"});
   ASSERT_TRUE(flags.ok()) << flags.status();
-  EXPECT_EQ(flags->secure_port, 6443);
+  EXPECT_EQ(flags->server.listen.port, 6443);
   EXPECT_EQ(flags->verbosity, 4);
-  EXPECT_EQ(flags->metrics_max_age, absl::Minutes(1));
+  EXPECT_EQ(flags->adapter.relist.max_age, absl::Minutes(1));
   EXPECT_THAT(flags->prometheus_urls, ElementsAre("http://prometheus.default.svc:9090"));
 }
 
@@ -51,8 +51,9 @@ TEST(ParseServeFlagsTest, KubePrometheusArguments) {
        "--tls-cipher-suites=TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,TLS_ECDHE_RSA_WITH_AES_128_GCM_"
        "SHA256"});
   ASSERT_TRUE(flags.ok()) << flags.status();
-  EXPECT_THAT(flags->tls_cipher_suites, ElementsAre("TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
-                                                    "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"));
+  EXPECT_THAT(flags->server.tls.cipher_suites,
+              ElementsAre("TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+                          "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"));
 }
 
 TEST(ParseServeFlagsTest, SpellingsOfGo) {
@@ -62,9 +63,9 @@ TEST(ParseServeFlagsTest, SpellingsOfGo) {
   ASSERT_TRUE(flags.ok()) << flags.status();
   EXPECT_EQ(flags->verbosity, 6);
   EXPECT_TRUE(flags->authentication_skip_lookup);
-  EXPECT_FALSE(flags->query_merge);
-  EXPECT_EQ(flags->metrics_max_age, absl::Minutes(90));
-  EXPECT_EQ(flags->secure_port, 2) << "the last one wins";
+  EXPECT_FALSE(flags->adapter.queries.merge);
+  EXPECT_EQ(flags->adapter.relist.max_age, absl::Minutes(90));
+  EXPECT_EQ(flags->server.listen.port, 2) << "the last one wins";
 }
 
 TEST(ParseServeFlagsTest, AnEmptyValueTakesNothingOfWhatFollows) {
@@ -82,7 +83,7 @@ TEST(ParseServeFlagsTest, TheWordAfterAFlagIsItsValue) {
   const auto flags = ParseServeFlags({"--config", "--v=9", "--cert-dir", "-x", "-v", "3"});
   ASSERT_TRUE(flags.ok()) << flags.status();
   EXPECT_EQ(flags->config, "--v=9");
-  EXPECT_EQ(flags->cert_dir, "-x");
+  EXPECT_EQ(flags->server.tls.cert_dir, "-x");
   EXPECT_EQ(flags->verbosity, 3);
 }
 
@@ -126,10 +127,11 @@ TEST(ParseServeFlagsTest, ListsAreCutAtCommasAndRepeatedFlagsKept) {
        "--prometheus-header=X=1,2", "--prometheus-header=Y", "--prometheus-url=http://a",
        "--prometheus-url=http://b", "--requestheader-username-headers=X-User"});
   ASSERT_TRUE(flags.ok()) << flags.status();
-  EXPECT_THAT(flags->requestheader_allowed_names, ElementsAre("a", "b", "c"));
+  EXPECT_THAT(flags->server.authentication.request_header.allowed_names,
+              ElementsAre("a", "b", "c"));
   EXPECT_THAT(flags->prometheus_headers, ElementsAre("X=1,2", "Y"));
   EXPECT_THAT(flags->prometheus_urls, ElementsAre("http://a", "http://b"));
-  EXPECT_THAT(flags->requestheader_username_headers, ElementsAre("X-User"))
+  EXPECT_THAT(flags->server.authentication.request_header.username_headers, ElementsAre("X-User"))
       << "replaces the default";
 }
 

@@ -60,7 +60,7 @@ TEST(ScalerFlags, ReachTheOptions) {
   EXPECT_EQ(options.sync_period, absl::Seconds(1));
   EXPECT_EQ(options.math.tolerance, 0);
   EXPECT_EQ(options.math.downscale_stabilization, absl::ZeroDuration());
-  const scaler::ElectionOptions election = ElectionOptionsFrom(flags->scaler, "sys", "me");
+  const scaler::ElectionOptions& election = flags->scaler.election;
   EXPECT_EQ(election.shards, 4);
   EXPECT_EQ(election.WriteMargin(), absl::Seconds(10));
   EXPECT_EQ(election.retry_period, absl::Seconds(4));
@@ -70,7 +70,6 @@ TEST(ScalerFlags, ARequestEndsWithinTheMarginOfTheFence) {
   const auto flags = Parse({"--scaler", "--scaler-lease-duration=12s"});
   ASSERT_TRUE(flags.ok()) << flags.status();
   EXPECT_EQ(ScalerOptionsFrom(flags->scaler).request_timeout, absl::Milliseconds(1600));
-  EXPECT_EQ(WriteTimeout(flags->scaler), absl::Milliseconds(1600));
 }
 
 TEST(ScalerFlags, WithoutTheScalerTheyAreNamedInOneWarning) {

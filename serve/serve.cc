@@ -37,8 +37,6 @@ namespace flyball::serve {
 namespace {
 
 constexpr absl::Duration kRuleFileInterval = absl::Seconds(1);
-constexpr int kResourceCheckSeconds = 1;
-constexpr absl::Duration kUnknownResourceInterval = absl::Seconds(30);
 
 // Everything that one serving process is made of, in the order in which it is built.
 class Service {
@@ -63,7 +61,7 @@ class Service {
                                                                   .directory = *objects_.directory,
                                                                   .clock = clock_,
                                                                   .metrics = &adapter_metrics_},
-                                           AdapterOptions(), rule_file_->Rules());
+                                           flags_.adapter, rule_file_->Rules());
     if (flags_.scaler.enabled) {
       ASSIGN_OR_RETURN(
           scaler_, ServeScaler::Make(flags_, {.directory = *objects_.directory,
@@ -114,22 +112,11 @@ class Service {
  private:
   absl::Status CheckMaxAge() const {
     if (!rule_file_->Rules()->custom.empty() &&
-        flags_.metrics_max_age < flags_.metrics_relist_interval) {
+        flags_.adapter.relist.max_age < flags_.adapter.relist.interval) {
       return absl::InvalidArgumentError(
           "--metrics-max-age must not be less than --metrics-relist-interval");
     }
     return absl::OkStatus();
-  }
-
-  adapter::AdapterOptions AdapterOptions() const {
-    adapter::AdapterOptions options;
-    options.relist.interval = flags_.metrics_relist_interval;
-    options.relist.max_age = flags_.metrics_max_age;
-    options.queries.flights.freshness = flags_.query_freshness;
-    options.queries.merge = flags_.query_merge;
-    options.nan_value =
-        flags_.nan_value == "drop" ? adapter::NanValue::kDrop : adapter::NanValue::kZero;
-    return options;
   }
 
   absl::Status MakeServer(apiservice::ServerOptions options) {
@@ -199,8 +186,6 @@ class Service {
   std::shared_ptr<const kube::RestMapper> checked_mapper_;
   RulesPtr checked_rules_;
   std::set<std::string> warned_;
-  bool unknown_resources_ = false;
-  MonotonicTime next_look_ = absl::ZeroDuration();
 };
 
 sigset_t HandledSignals() {
@@ -212,7 +197,7 @@ sigset_t HandledSignals() {
 
 // The next of `signals` within a second, or 0.
 int NextSignal(const sigset_t& signals) {
-  const timespec timeout = {.tv_sec = kResourceCheckSeconds, .tv_nsec = 0};
+  const timespec timeout = {.tv_sec = 1, .tv_nsec = 0};
   const int number = sigtimedwait(&signals, nullptr, &timeout);
   return number > 0 ? number : 0;
 }

@@ -8,15 +8,24 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "adapter/provider.h"
 #include "apiservice/endpoints/debug_page.h"
 #include "base/clock.h"
+#include "http/client/transport.h"
+#include "kube/client/api_client.h"
 #include "kube/objects/object_directory.h"
 #include "kube/watch/pod_feed.h"
+#include "scaler/loop/loop_metrics.h"
+#include "scaler/loop/scaler.h"
+#include "scaler/shards/election.h"
+#include "scaler/shards/state_store.h"
+#include "scaler/stores/state_upkeep.h"
+#include "scaler/views/advise.h"
+#include "scaler/views/decision_log.h"
+#include "scaler/views/shadow.h"
 #include "serve/flags.h"
 
 namespace prometheus {
@@ -48,15 +57,39 @@ class ServeScaler {
   absl::Status Ready() const;
 
   // The providers of the rules with what is advised.
-  adapter::Providers WithAdvice(adapter::Providers providers);
+  adapter::Providers WithAdvice(adapter::Providers providers) {
+    return advise_.Wrap(std::move(providers));
+  }
   // /debug/decisions.
   std::string DebugDecisions(const apiservice::DebugParameter& parameter) const;
   std::shared_ptr<prometheus::Collectable> metrics() const;
 
  private:
-  class Impl;
-  explicit ServeScaler(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  class FreshMetrics;
+  // `ns`: where the Leases and what is remembered are kept.
+  ServeScaler(const ServeFlags& flags, const Deps& deps, http::TransportOptions server,
+              std::unique_ptr<http::HttpTransport> own, const std::string& ns);
+  scaler::Ownership& Owner();
+
+  const ScalerFlags flags_;
+  const scaler::ScalerOptions options_;
+  Clock& clock_;
+  const http::TransportOptions server_;
+  const std::string identity_;
+  std::unique_ptr<http::HttpTransport> transport_;  // of leases and what is remembered
+  kube::ApiClient client_;
+  std::unique_ptr<scaler::LeaseStore> leases_;
+  scaler::StateStore state_;
+  scaler::ShardElection election_;
+  scaler::RememberingOwner sole_;
+  scaler::DecisionLog log_;
+  scaler::Advise advise_;
+  scaler::Shadow shadow_;
+  scaler::LoopMetricSources sources_;
+  std::shared_ptr<FreshMetrics> fresh_;
+  scaler::LoopMetrics metrics_;
+  scaler::Scaler scaler_;
+  bool started_ = false;
 };
 
 // The namespace of the pod that this runs in: the variable POD_NAMESPACE, or the file of its

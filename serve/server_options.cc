@@ -12,8 +12,9 @@ namespace flyball::serve {
 namespace {
 
 bool KnowsUsers(const ServeFlags& flags) {
-  return !flags.client_ca_file.empty() || !flags.token_auth_file.empty() ||
-         !flags.requestheader_client_ca_file.empty() || ReviewersOf(flags).authentication;
+  const apiservice::AuthenticationOptions& options = flags.server.authentication;
+  return !options.client_ca_file.empty() || !options.token_file.empty() ||
+         !options.request_header.client_ca_file.empty() || ReviewersOf(flags).authentication;
 }
 
 // Who may ask, and from where, when no cluster can be asked about it.
@@ -27,9 +28,9 @@ absl::Status KeepToLoopback(const ServeFlags& flags, apiservice::ServerOptions& 
     options.listen.bind_address = "127.0.0.1";
     return absl::OkStatus();
   }
-  if (IsLoopback(flags.bind_address)) return absl::OkStatus();
+  if (IsLoopback(options.listen.bind_address)) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("--bind-address ", flags.bind_address,
+      absl::StrCat("--bind-address ", options.listen.bind_address,
                    ": with --objects and nothing to authenticate users by, only loopback is "
                    "served; give --client-ca-file, --token-auth-file or "
                    "--authentication-kubeconfig, or bind to 127.0.0.1"));
@@ -56,47 +57,17 @@ absl::StatusOr<http::SniCertificate> ParseSniCertificate(const std::string& text
 }
 
 absl::StatusOr<apiservice::ServerOptions> ServerOptionsFrom(const ServeFlags& flags) {
-  apiservice::ServerOptions options;
-  options.listen.bind_address = flags.bind_address;
-  options.listen.port = flags.secure_port;
-  options.listen.reuse_address = flags.permit_address_sharing;
-  options.listen.reuse_port = flags.permit_port_sharing;
-
-  options.tls.cert_file = flags.tls_cert_file;
-  options.tls.key_file = flags.tls_private_key_file;
-  options.tls.cert_dir = flags.cert_dir;
-  options.tls.min_version = flags.tls_min_version;
-  options.tls.cipher_suites = flags.tls_cipher_suites;
+  apiservice::ServerOptions options = flags.server;
   for (const std::string& text : flags.tls_sni_cert_keys) {
     ASSIGN_OR_RETURN(http::SniCertificate certificate, ParseSniCertificate(text));
     options.tls.sni.push_back(std::move(certificate));
   }
-
-  apiservice::AuthenticationOptions& authentication = options.authentication;
-  authentication.client_ca_file = flags.client_ca_file;
-  authentication.request_header.client_ca_file = flags.requestheader_client_ca_file;
-  authentication.request_header.allowed_names = flags.requestheader_allowed_names;
-  authentication.request_header.username_headers = flags.requestheader_username_headers;
-  authentication.request_header.group_headers = flags.requestheader_group_headers;
-  authentication.request_header.extra_prefixes = flags.requestheader_extra_headers_prefix;
-  authentication.lookup = !flags.authentication_skip_lookup;
-  authentication.tolerate_lookup_failure = flags.authentication_tolerate_lookup_failure;
-  authentication.token_cache_ttl = flags.authentication_token_cache_ttl;
-  authentication.token_file = flags.token_auth_file;
-
-  options.authorization.always_allow_paths = flags.authorization_always_allow_paths;
-  options.authorization.authorized_ttl = flags.authorization_allow_cache_ttl;
-  options.authorization.unauthorized_ttl = flags.authorization_deny_cache_ttl;
-
-  options.limits.max_in_flight = flags.max_requests_inflight;
-  options.limits.max_reviews = flags.max_reviews_inflight;
+  options.authentication.lookup = !flags.authentication_skip_lookup;
   options.limits.max_selector_bytes = static_cast<size_t>(flags.max_selector_bytes);
   options.limits.max_answer_bytes = static_cast<size_t>(flags.max_answer_bytes);
-  options.listen.max_connections = flags.max_connections;
   options.listen.max_connection_bytes = static_cast<size_t>(flags.max_connection_bytes);
   options.listen.max_header_bytes = static_cast<size_t>(flags.max_header_bytes);
   options.listen.max_header_lines = static_cast<size_t>(flags.max_header_lines);
-  options.lifecycle.shutdown_delay = flags.shutdown_delay;
   options.version.git_version = absl::StrCat("v", FLYBALL_VERSION);
 
   if (!ReviewersOf(flags).authorization) RETURN_IF_ERROR(KeepToLoopback(flags, options));

@@ -146,13 +146,12 @@ class Doctor {
     auto source = serve::MakePrometheusSource(asked, clock_, nullptr);
     if (source.ok()) {
       source_ = *std::move(source);
-      discovered_ =
-          doctor::DiscoverSeries(*rules_, *source_, mapper_,
-                                 {.now = now_,
-                                  .max_age = settings_.metrics_max_age > absl::ZeroDuration()
-                                                 ? settings_.metrics_max_age
-                                                 : settings_.metrics_relist_interval,
-                                  .timeout = flags_.timeout});
+      const adapter::RelistOptions& relist = settings_.adapter.relist;
+      discovered_ = doctor::DiscoverSeries(
+          *rules_, *source_, mapper_,
+          {.now = now_,
+           .max_age = relist.max_age > absl::ZeroDuration() ? relist.max_age : relist.interval,
+           .timeout = flags_.timeout});
     }
     const absl::Status status = source.ok() ? discovered_->source : source.status();
     if (!status.ok() && !given && !cluster_.inside) {
@@ -244,8 +243,8 @@ class Doctor {
     duties.reads_authentication = !settings_.authentication_skip_lookup;
     duties.scaler = settings_.scaler.enabled;
     duties.scaler_mode = settings_.scaler.mode;
-    duties.scaler_hpa = settings_.scaler.hpa;
-    duties.scaler_namespaces = settings_.scaler.namespaces;
+    duties.scaler_hpa = settings_.scaler.options.act_on_hpas;
+    duties.scaler_namespaces = settings_.scaler.options.namespaces;
     duties.leader_elect = settings_.scaler.leader_elect;
     return duties;
   }

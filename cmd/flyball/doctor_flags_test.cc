@@ -54,7 +54,7 @@ TEST(SettingsOf, ReadsTheArgumentsOfAPod) {
       SettingsOf({"/adapter", "serve", "--config=/c.yaml", "--prometheus-url=http://p",
                   "--metrics-relist-interval=30s", "--scaler", "--scaler-mode=act"});
   EXPECT_THAT(flags.prometheus_urls, ElementsAre("http://p"));
-  EXPECT_EQ(flags.metrics_max_age, absl::Seconds(30));
+  EXPECT_EQ(flags.adapter.relist.max_age, absl::Seconds(30));
   EXPECT_TRUE(flags.scaler.enabled);
   EXPECT_EQ(flags.scaler.mode, "act");
 }
