@@ -86,11 +86,9 @@ adapter::BatcherOptions EachRequestAsks() {
   return options;
 }
 
-}  // namespace
-
-class RuleBench::Impl {
+class Bench {
  public:
-  Impl(FixedDirectory& directory, absl::Time now)
+  Bench(FixedDirectory& directory, absl::Time now)
       : clock_(now),
         live_(WholeFile()),
         recorder_(live_),
@@ -151,10 +149,12 @@ class RuleBench::Impl {
     exchange.code = response.status;
     if (response.body != nullptr) exchange.body = *response.body;
     recorder_.MoveTo(&exchange);
+    for (const adapter::RuleStatus& status : relister_.Statuses()) {
+      if (status.error.empty()) continue;
+      exchange.discovery.push_back(absl::StrCat(status.where, ": ", status.error));
+    }
     return exchange;
   }
-
-  const adapter::Relister& relister() const { return relister_; }
 
  private:
   // Everybody may everything; nothing is remembered from one request to the next.
@@ -192,26 +192,15 @@ class RuleBench::Impl {
   apiservice::RequestHandler handler_;
 };
 
-RuleBench::RuleBench(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-RuleBench::~RuleBench() = default;
+}  // namespace
 
-absl::StatusOr<std::unique_ptr<RuleBench>> RuleBench::Create(
-    std::shared_ptr<const rules::CompiledRules> rules, const RuleTestFile& file,
-    FixedDirectory& directory, absl::Duration eval_time) {
-  auto impl = std::make_unique<Impl>(directory, absl::UnixEpoch() + eval_time);
-  RETURN_IF_ERROR(impl->Load(file));
-  impl->SetRules(std::move(rules));
-  return std::unique_ptr<RuleBench>(new RuleBench(std::move(impl)));
-}
-
-Exchange RuleBench::Get(absl::string_view request) { return impl_->Get(request); }
-
-std::vector<std::string> RuleBench::DiscoveryErrors() const {
-  std::vector<std::string> errors;
-  for (const adapter::RuleStatus& status : impl_->relister().Statuses()) {
-    if (!status.error.empty()) errors.push_back(absl::StrCat(status.where, ": ", status.error));
-  }
-  return errors;
+absl::StatusOr<Exchange> AskRules(std::shared_ptr<const rules::CompiledRules> rules,
+                                  const RuleTestFile& file, FixedDirectory& directory,
+                                  absl::Duration eval_time, absl::string_view request) {
+  Bench bench(directory, absl::UnixEpoch() + eval_time);
+  RETURN_IF_ERROR(bench.Load(file));
+  bench.SetRules(std::move(rules));
+  return bench.Get(request);
 }
 
 }  // namespace flyball::rule_tests

@@ -3,7 +3,7 @@
 // The code under test is the server's own, from the request handler through the providers and the
 // query batcher to the series registry; only the metric source, the objects and the clock are
 // fixed, and everybody may ask. No network; a few threads for resource metrics, ended with the
-// bench. One thread at a time may ask.
+// call.
 #pragma once
 
 #include <memory>
@@ -21,31 +21,17 @@ namespace flyball::rule_tests {
 
 struct Exchange {
   int code = 0;
-  std::string body;                 // JSON
-  std::vector<std::string> promql;  // sent for this request, sorted
-  std::vector<std::string> errors;  // of those queries; the client is not told them
+  std::string body;                    // JSON
+  std::vector<std::string> promql;     // sent for this request, sorted
+  std::vector<std::string> errors;     // of those queries; the client is not told them
+  std::vector<std::string> discovery;  // why series queries failed before it, one text each
 };
 
-class RuleBench {
- public:
-  // Time 0 of the series is the epoch; the request comes at `eval_time`, and samples after it do
-  // not exist yet. `directory` outlives the bench.
-  //   kInvalidArgument  a series is given twice with different values
-  static absl::StatusOr<std::unique_ptr<RuleBench>> Create(
-      std::shared_ptr<const rules::CompiledRules> rules, const RuleTestFile& file,
-      FixedDirectory& directory, absl::Duration eval_time);
-  ~RuleBench();
-
-  // GET of a path with query.
-  Exchange Get(absl::string_view request);
-
-  // Why series queries failed, one text each; empty if none did.
-  std::vector<std::string> DiscoveryErrors() const;
-
- private:
-  class Impl;
-  explicit RuleBench(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
-};
+// GET of `request`, a path with query. Time 0 of the series is the epoch; the request comes at
+// `eval_time`, and samples after it do not exist yet.
+//   kInvalidArgument  a series is given twice with different values
+absl::StatusOr<Exchange> AskRules(std::shared_ptr<const rules::CompiledRules> rules,
+                                  const RuleTestFile& file, FixedDirectory& directory,
+                                  absl::Duration eval_time, absl::string_view request);
 
 }  // namespace flyball::rule_tests

@@ -1,6 +1,7 @@
 #include "rule_tests/test_rules.h"
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -47,80 +48,76 @@ class FileRun {
       return false;
     }
     file_ = ReadRuleTestFile(*text, findings_);
-    bool good = ReadObjectFiles();
+    bool good =
+        ReadNamed("object_files", file_.object_files,
+                  [this](const auto& text, const auto& path) { return AddObjects(text, path); });
     rules::CompiledRules rules;
-    good &= CompileAll(&rules);
+    good &= ReadNamed("rule_files", file_.rule_files, [&](const auto& text, const auto& path) {
+      return AddRules(text, path, rules);
+    });
     good &= !findings_.has_errors();
     for (const rules::Finding& finding : std::move(findings_).Take()) {
       err_ << finding.ToString() << "\n";
     }
-    directory_ = std::make_unique<FixedDirectory>(file_.objects);
+    std::vector<const kube::ManifestObject*> objects;
+    for (const kube::ManifestObject& object : file_.objects) objects.push_back(&object);
+    directory_ = std::make_unique<FixedDirectory>(objects);
     coverage_ = std::make_unique<RuleCoverage>(rules);
     return good;
   }
 
-  std::string Resolve(const std::string& name) const {
-    return (std::filesystem::path(path_).parent_path() / name).string();
-  }
-
-  bool ReadObjectFiles() {
+  // Reads the files that a list of the test file names; one that cannot be read is a finding.
+  bool ReadNamed(const char* field, const std::vector<rules::TextField>& names,
+                 const std::function<bool(const std::string& text, const std::string& path)>& use) {
     bool good = true;
-    for (size_t i = 0; i < file_.object_files.size(); ++i) {
-      const rules::TextField& name = file_.object_files[i];
-      const std::string path = Resolve(name.text);
+    for (size_t i = 0; i < names.size(); ++i) {
+      const std::string path =
+          (std::filesystem::path(path_).parent_path() / names[i].text).string();
       const auto text = ReadFile(path);
-      if (!text.ok()) {
-        findings_.Error(name.place, absl::StrCat("object_files[", i, "]"),
+      if (text.ok()) {
+        good &= use(*text, path);
+      } else {
+        findings_.Error(names[i].place, absl::StrCat(field, "[", i, "]"),
                         std::string(text.status().message()));
-        continue;
       }
-      auto objects = kube::ReadManifest(*text, path);
-      if (!objects.ok()) {
-        // `file:line:column: what` of that file.
-        err_ << objects.status().message() << "\n";
-        good = false;
-        continue;
-      }
-      for (kube::ManifestObject& object : *objects) file_.objects.push_back(std::move(object));
     }
     return good;
   }
 
-  // The rules of all files, as if they stood in one.
-  bool CompileAll(rules::CompiledRules* all) {
-    bool good = true;
-    for (size_t i = 0; i < file_.rule_files.size(); ++i) {
-      const rules::TextField& name = file_.rule_files[i];
-      const std::string path = Resolve(name.text);
-      const auto text = ReadFile(path);
-      if (!text.ok()) {
-        findings_.Error(name.place, absl::StrCat("rule_files[", i, "]"),
-                        std::string(text.status().message()));
-        continue;
-      }
-      const rules::CompileResult result = rules::CompileRules(*text, path);
-      for (const rules::Finding& finding : result.findings) err_ << finding.ToString() << "\n";
-      good &= result.rules != nullptr;
-      if (result.rules == nullptr) continue;
-      const rules::CompiledRules& one = *result.rules;
-      all->custom.insert(all->custom.end(), one.custom.begin(), one.custom.end());
-      all->external.insert(all->external.end(), one.external.begin(), one.external.end());
-      if (one.resource) all->resource = one.resource;
+  bool AddObjects(const std::string& text, const std::string& path) {
+    auto objects = kube::ReadManifest(text, path);
+    if (!objects.ok()) {
+      // `file:line:column: what` of that file.
+      err_ << objects.status().message() << "\n";
+      return false;
     }
-    return good;
+    for (kube::ManifestObject& object : *objects) file_.objects.push_back(std::move(object));
+    return true;
+  }
+
+  // To those of the other files, as if they stood in one.
+  bool AddRules(const std::string& text, const std::string& path, rules::CompiledRules& all) {
+    const rules::CompileResult result = rules::CompileRules(text, path);
+    for (const rules::Finding& finding : result.findings) err_ << finding.ToString() << "\n";
+    if (result.rules == nullptr) return false;
+    const rules::CompiledRules& one = *result.rules;
+    all.custom.insert(all.custom.end(), one.custom.begin(), one.custom.end());
+    all.external.insert(all.external.end(), one.external.begin(), one.external.end());
+    if (one.resource) all.resource = one.resource;
+    return true;
   }
 
   bool RunTest(const RuleTest& test) {
     std::vector<std::string> differences;
-    const auto bench = RuleBench::Create(coverage_->rules(), file_, *directory_,
-                                         test.eval_time.value_or(file_.evaluation_time));
-    if (bench.ok()) {
-      differences = Differences(test, (*bench)->Get(test.request));
-      for (const std::string& error : (*bench)->DiscoveryErrors()) {
+    const auto got = AskRules(coverage_->rules(), file_, *directory_,
+                              test.eval_time.value_or(file_.evaluation_time), test.request);
+    if (got.ok()) {
+      differences = Differences(test, *got);
+      for (const std::string& error : got->discovery) {
         differences.push_back(absl::StrCat("discovery: ", error));
       }
     } else {
-      differences.push_back(absl::StrCat("input_series: ", bench.status().message()));
+      differences.push_back(absl::StrCat("input_series: ", got.status().message()));
     }
     out_ << (differences.empty() ? "  PASS  " : "  FAIL  ") << test.name;
     if (!differences.empty()) out_ << "  (" << path_ << ":" << test.place.line << ")";
@@ -142,9 +139,9 @@ class FileRun {
 
 }  // namespace
 
-int TestRules(const TestRulesOptions& options, std::ostream& out, std::ostream& err) {
+int TestRules(const std::vector<std::string>& files, std::ostream& out, std::ostream& err) {
   bool good = true;
-  for (const std::string& file : options.files) good &= FileRun(file, out, err).Run();
+  for (const std::string& file : files) good &= FileRun(file, out, err).Run();
   return good ? 0 : 1;
 }
 

@@ -7,13 +7,9 @@
 
 namespace flyball::rule_tests {
 
-struct TestRulesOptions {
-  std::vector<std::string> files;
-};
-
 // A line for each test and a block for each failure to `out`; findings about the files, one a line
 // as `file:line:column: field: message`, to `err`. Returns the exit status: 0, or 1 if a test fails
 // or a file cannot be used.
-int TestRules(const TestRulesOptions& options, std::ostream& out, std::ostream& err);
+int TestRules(const std::vector<std::string>& files, std::ostream& out, std::ostream& err);
 
 }  // namespace flyball::rule_tests

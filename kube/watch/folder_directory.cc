@@ -9,8 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/read_file.h"
-#include "base/status_macros.h"
-#include "kube/objects/builtin_resources.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::kube {
@@ -49,33 +47,6 @@ absl::StatusOr<std::string> ReadManifestFile(const std::string& path) {
   return ReadFile(path, FolderDirectory::kMaxFileBytes);
 }
 
-using KindKey = std::pair<std::string, std::string>;  // group, kind
-
-// Adds to the built-in resources what the objects define or need.
-class ResourceTable {
- public:
-  ResourceTable() : resources_(BuiltinResources()) {
-    for (const ResourceInfo& info : resources_) known_.insert({info.name.group, info.kind});
-  }
-  void AddDefinition(const ResourceInfo& info) {
-    if (known_.insert({info.name.group, info.kind}).second) resources_.push_back(info);
-  }
-  void AddGuess(const ManifestObject& object) {
-    if (!known_.insert({object.group, object.kind}).second) return;
-    ResourceInfo info;
-    info.name = {object.group, GuessPlural(object.kind)};
-    info.version = object.version;
-    info.kind = object.kind;
-    info.namespaced = !object.meta.ns.empty();
-    resources_.push_back(std::move(info));
-  }
-  std::vector<ResourceInfo> Take() { return std::move(resources_); }
-
- private:
-  std::vector<ResourceInfo> resources_;
-  std::set<KindKey> known_;
-};
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<FolderDirectory>> FolderDirectory::Make(std::string folder,
@@ -92,7 +63,7 @@ absl::StatusOr<std::unique_ptr<FolderDirectory>> FolderDirectory::Make(std::stri
   {
     absl::MutexLock lock(&self->mutex_);
     self->ReadFiles(&problems);
-    self->world_.Set(self->Assemble());
+    self->objects_.Set(self->Assemble());
   }
   if (problems.empty()) return directory;
   return absl::InvalidArgumentError(absl::StrJoin(problems, "\n"));
@@ -100,7 +71,9 @@ absl::StatusOr<std::unique_ptr<FolderDirectory>> FolderDirectory::Make(std::stri
 
 FolderDirectory::~FolderDirectory() { watcher_.reset(); }
 
-std::shared_ptr<const RestMapper> FolderDirectory::mapper() const { return world_.Get()->mapper; }
+std::shared_ptr<const RestMapper> FolderDirectory::mapper() const {
+  return objects_.Get()->mapper();
+}
 
 std::vector<std::string> FolderDirectory::problems() const {
   std::vector<std::string> problems;
@@ -119,7 +92,7 @@ void FolderDirectory::Reload() {
     spdlog::error("{} (the last good objects of this file stay)", problem);
   }
   if (!changed) return;
-  world_.Set(Assemble());
+  objects_.Set(Assemble());
   generation_.fetch_add(1, std::memory_order_acq_rel);
 }
 
@@ -150,65 +123,21 @@ bool FolderDirectory::ReadFiles(std::vector<std::string>* problems) {
   return changed;
 }
 
-std::shared_ptr<const FolderDirectory::World> FolderDirectory::Assemble() const {
-  ResourceTable resources;
+std::shared_ptr<const ManifestObjects> FolderDirectory::Assemble() const {
+  std::vector<const ManifestObject*> objects;
   for (const auto& [path, file] : files_) {
-    for (const ManifestObject& object : file.objects) {
-      if (object.defines.has_value()) resources.AddDefinition(*object.defines);
-    }
+    for (const ManifestObject& object : file.objects) objects.push_back(&object);
   }
-  for (const auto& [path, file] : files_) {
-    for (const ManifestObject& object : file.objects) resources.AddGuess(object);
-  }
-  auto world = std::make_shared<World>();
-  world->mapper = std::make_shared<const RestMapper>(resources.Take());
-  std::map<KindKey, const ResourceInfo*> by_kind;
-  for (const ResourceInfo& info : world->mapper->resources()) {
-    by_kind.emplace(KindKey(info.name.group, info.kind), &info);
-  }
-  std::map<GroupResource, std::pair<std::vector<ObjectPtr>, std::vector<ObjectPtr>>> objects;
-  for (const auto& [path, file] : files_) {
-    for (const ManifestObject& object : file.objects) {
-      const ResourceInfo& info = *by_kind.at({object.group, object.kind});
-      ObjectMeta meta = object.meta;
-      if (!info.namespaced) meta.ns.clear();
-      if (info.namespaced && meta.ns.empty()) meta.ns = "default";
-      auto& [all, running] = objects[info.name];
-      all.push_back(std::make_shared<const ObjectMeta>(std::move(meta)));
-      if (object.running) running.push_back(all.back());
-    }
-  }
-  for (auto& [name, lists] : objects) {
-    world->tables.emplace(
-        name, std::pair(ObjectTable(std::move(lists.first)), ObjectTable(std::move(lists.second))));
-  }
-  return world;
-}
-
-absl::StatusOr<const ObjectTable*> FolderDirectory::TableFor(const World& world,
-                                                             const GroupResource& resource,
-                                                             bool running_only) const {
-  static const ObjectTable empty;
-  if (world.mapper->FindExact(resource) == nullptr) {
-    return absl::NotFoundError(absl::StrCat("no resource ", resource.ToString()));
-  }
-  const auto tables = world.tables.find(resource);
-  if (tables == world.tables.end()) return &empty;
-  const bool running = running_only && resource == GroupResource{"", "pods"};
-  return running ? &tables->second.second : &tables->second.first;
+  return std::make_shared<const ManifestObjects>(objects);
 }
 
 absl::StatusOr<std::vector<ObjectPtr>> FolderDirectory::List(const ObjectQuery& query) {
-  const std::shared_ptr<const World> world = world_.Get();
-  ASSIGN_OR_RETURN(const ObjectTable* table, TableFor(*world, query.resource, query.running_only));
-  return table->Select(query.ns, query.selector);
+  return objects_.Get()->List(query);
 }
 
 absl::StatusOr<ObjectPtr> FolderDirectory::Get(const GroupResource& resource, absl::string_view ns,
                                                absl::string_view name, bool running_only) {
-  const std::shared_ptr<const World> world = world_.Get();
-  ASSIGN_OR_RETURN(const ObjectTable* table, TableFor(*world, resource, running_only));
-  return table->Find(ns, name);
+  return objects_.Get()->Get(resource, ns, name, running_only);
 }
 
 }  // namespace flyball::kube

@@ -1,10 +1,8 @@
 // The objects in a folder of YAML and JSON files, instead of a cluster.
 //
 // Thread-safe; answers come from an immutable snapshot. One thread watches the files
-// (base/file_watcher.h). Resources are those of every cluster, those that
-// CustomResourceDefinitions in the folder define, and for other kinds a guess: plural from the
-// kind, namespaced if its first object has a namespace. An object without a namespace of a
-// namespaced kind is in "default"; a pod without status.phase is Running. Of two equal names the
+// (base/file_watcher.h). Which resources there are, and where an object stands that does not say
+// it, is told by manifest_objects.h; a pod without status.phase is Running. Of two equal names the
 // file later in alphabetical order wins.
 //
 // Limits: kMaxFileBytes for each file, and those of the watcher.
@@ -16,7 +14,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -26,8 +23,8 @@
 #include "base/file_watcher.h"
 #include "base/snapshot.h"
 #include "kube/objects/manifest.h"
+#include "kube/objects/manifest_objects.h"
 #include "kube/objects/object_directory.h"
-#include "kube/objects/object_table.h"
 
 namespace flyball::kube {
 
@@ -58,23 +55,16 @@ class FolderDirectory : public ObjectDirectory {
     std::vector<ManifestObject> objects;
     std::string problem;
   };
-  struct World {
-    std::shared_ptr<const RestMapper> mapper;
-    // All objects, and those that run.
-    std::map<GroupResource, std::pair<ObjectTable, ObjectTable>> tables;
-  };
 
   explicit FolderDirectory(std::string folder) : folder_(std::move(folder)) {}
   // True if anything changed. Adds what became bad to `problems`.
   bool ReadFiles(std::vector<std::string>* problems) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  std::shared_ptr<const World> Assemble() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::StatusOr<const ObjectTable*> TableFor(const World& world, const GroupResource& resource,
-                                              bool running_only) const;
+  std::shared_ptr<const ManifestObjects> Assemble() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string folder_;
   mutable absl::Mutex mutex_;
   std::map<std::string, File> files_ ABSL_GUARDED_BY(mutex_);
-  Snapshot<World> world_;
+  Snapshot<ManifestObjects> objects_;
   std::atomic<uint64_t> generation_ = 1;
   std::unique_ptr<FileWatcher> watcher_;  // last: its thread uses the others
 };
