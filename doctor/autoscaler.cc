@@ -1,5 +1,8 @@
 #include "doctor/autoscaler.h"
 
+#include <optional>
+#include <utility>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -7,8 +10,6 @@
 
 namespace flyball::doctor {
 namespace {
-
-std::string Text(const absl::Status& status) { return std::string(status.message()); }
 
 std::string TargetName(const AutoscalerFacts& facts) {
   return absl::StrCat(facts.spec.scale_target.kind, " ", facts.spec.scale_target.name);
@@ -36,147 +37,134 @@ std::string FixOf(const scaler::Condition& condition, const AutoscalerFacts& fac
                       facts.own ? "autoscaler " : "hpa ", facts.spec.name);
 }
 
-void CheckCondition(const scaler::Condition& condition, const AutoscalerFacts& facts,
-                    Findings& findings) {
+std::optional<Finding> CheckCondition(const scaler::Condition& condition,
+                                      const AutoscalerFacts& facts) {
   const bool on = condition.status == scaler::ConditionStatus::kTrue;
   const std::string said = absl::StrCat(condition.type, "=", on ? "True" : "False", " (",
                                         condition.reason, "): ", condition.message);
   if (condition.type == "ScalingLimited") {
-    if (on && condition.reason == "TooManyReplicas") {
-      findings.Doubt("condition", said,
-                     "it wants more than spec.maxReplicas: raise it if the target is overloaded");
-    }
-    return;
+    if (!on || condition.reason != "TooManyReplicas") return std::nullopt;
+    return Doubt("condition", said,
+                 "it wants more than spec.maxReplicas: raise it if the target is overloaded");
   }
-  if (on) {
-    findings.Good("condition", said);
-  } else if (condition.reason == "ScalingDisabled") {
-    findings.Doubt("condition", said,
-                   absl::StrCat("scale ", TargetName(facts), " to 1 or more to switch it on"));
-  } else {
-    findings.Bad("condition", said, FixOf(condition, facts));
+  if (on) return Good("condition", said);
+  if (condition.reason == "ScalingDisabled") {
+    return Doubt("condition", said,
+                 absl::StrCat("scale ", TargetName(facts), " to 1 or more to switch it on"));
   }
-}
-
-}  // namespace
-
-std::string AutoscalerTitle(bool own, const scaler::Autoscaler& spec) {
-  return absl::StrCat(own ? "autoscaler " : "hpa ", spec.ns, "/", spec.name);
+  return Bad("condition", said, FixOf(condition, facts));
 }
 
 Findings CheckRivals(const AutoscalerFacts& facts) {
-  Findings findings;
-  if (facts.rivals.empty()) return findings;
-  findings.Bad("rivals",
-               absl::StrCat(TargetName(facts), " is scaled by ", absl::StrJoin(facts.rivals, ", "),
-                            " too: they undo each other"),
-               "leave one of them; an HPA can hold several metrics in spec.metrics");
-  return findings;
+  if (facts.rivals.empty()) return {};
+  return {Bad("rivals",
+              absl::StrCat(TargetName(facts), " is scaled by ", absl::StrJoin(facts.rivals, ", "),
+                           " too: they undo each other"),
+              "leave one of them; an HPA can hold several metrics in spec.metrics")};
 }
 
 Findings CheckTarget(const AutoscalerFacts& facts) {
-  Findings findings;
   const std::string name = TargetName(facts);
   if (!facts.target_kind.ok()) {
-    findings.Bad("target",
-                 absl::StrCat("the cluster knows no ", facts.spec.scale_target.kind, " of ",
-                              facts.spec.scale_target.api_version),
-                 "correct spec.scaleTargetRef.apiVersion and kind, or install that kind");
-    return findings;
+    return {Bad("target",
+                absl::StrCat("the cluster knows no ", facts.spec.scale_target.kind, " of ",
+                             facts.spec.scale_target.api_version),
+                "correct spec.scaleTargetRef.apiVersion and kind, or install that kind")};
   }
-  if (facts.scale.ok()) {
-    findings.Good("target", absl::StrCat(name, " has ", facts.scale->status_replicas, " of ",
-                                         facts.scale->spec_replicas, " replicas"));
-  } else if (absl::IsPermissionDenied(facts.scale.status())) {
-    findings.Doubt("target", absl::StrCat(name, ": ", Text(facts.scale.status())),
-                   MayLook("get", "its scale subresource"));
-    return findings;
-  } else if (absl::IsNotFound(facts.scale.status()) && facts.target.ok()) {
-    findings.Bad("target", absl::StrCat(name, " has no scale subresource"),
-                 "give spec.versions[].subresources.scale to its CustomResourceDefinition");
-    return findings;
-  } else {
-    findings.Bad("target", absl::StrCat(name, ": ", Text(facts.scale.status())),
-                 "correct spec.scaleTargetRef, or create the target");
-    return findings;
+  if (!facts.scale.ok()) {
+    const std::string text = absl::StrCat(name, ": ", facts.scale.status().message());
+    if (absl::IsPermissionDenied(facts.scale.status())) {
+      return {Doubt("target", text, MayLook("get", "its scale subresource"))};
+    }
+    if (absl::IsNotFound(facts.scale.status()) && facts.target.ok()) {
+      return {Bad("target", absl::StrCat(name, " has no scale subresource"),
+                  "give spec.versions[].subresources.scale to its CustomResourceDefinition")};
+    }
+    return {Bad("target", text, "correct spec.scaleTargetRef, or create the target")};
   }
+  Findings findings = {
+      Good("target", absl::StrCat(name, " has ", facts.scale->status_replicas, " of ",
+                                  facts.scale->spec_replicas, " replicas"))};
   if (facts.scale->selector.empty()) {
-    findings.Bad("target-selector", absl::StrCat("the scale of ", name, " has no selector"),
-                 "let status.selector of its scale subresource select its pods "
-                 "(subresources.scale.labelSelectorPath of a custom resource)");
+    findings.push_back(Bad("target-selector",
+                           absl::StrCat("the scale of ", name, " has no selector"),
+                           "let status.selector of its scale subresource select its pods "
+                           "(subresources.scale.labelSelectorPath of a custom resource)"));
   }
   return findings;
 }
 
 Findings CheckPods(const AutoscalerFacts& facts) {
-  Findings findings;
-  if (!facts.scale.ok() || facts.scale->selector.empty()) return findings;
+  if (!facts.scale.ok() || facts.scale->selector.empty()) return {};
+  const std::string& selector = facts.measured.selector;
   if (!facts.pods_read.ok()) {
-    findings.Doubt("pods",
-                   absl::StrCat("pods of ", facts.measured.selector, ": ", Text(facts.pods_read)),
-                   MayLook("list", "pods"));
-    return findings;
+    return {Doubt("pods", absl::StrCat("pods of ", selector, ": ", facts.pods_read.message()),
+                  MayLook("list", "pods"))};
+  }
+  if (facts.scale->spec_replicas == 0) {
+    return {Doubt("pods", "the target is scaled to zero: the HPA controller leaves it there",
+                  absl::StrCat("scale ", TargetName(facts), " to 1 or more"))};
+  }
+  const std::string look =
+      absl::StrCat("kubectl -n ", facts.spec.ns, " get pods -l '", selector, "'");
+  const size_t all = facts.measured.pods.size();
+  if (all == 0) {
+    return {Bad("pods", absl::StrCat("no pod has the labels ", selector),
+                absl::StrCat("see why they are not made (events of ", TargetName(facts),
+                             "), or correct spec.selector: ", look))};
   }
   size_t ready = 0;
   for (const scaler::Pod& pod : facts.measured.pods) {
     ready += pod.ready.has_value() && pod.ready->status == scaler::ConditionStatus::kTrue;
   }
-  const size_t all = facts.measured.pods.size();
-  const std::string look =
-      absl::StrCat("kubectl -n ", facts.spec.ns, " get pods -l '", facts.measured.selector, "'");
-  if (facts.scale->spec_replicas == 0) {
-    findings.Doubt("pods", "the target is scaled to zero: the HPA controller leaves it there",
-                   absl::StrCat("scale ", TargetName(facts), " to 1 or more"));
-  } else if (all == 0) {
-    findings.Bad("pods", absl::StrCat("no pod has the labels ", facts.measured.selector),
-                 absl::StrCat("see why they are not made (events of ", TargetName(facts),
-                              "), or correct spec.selector: ", look));
-  } else if (ready < all) {
-    findings.Doubt("pods",
-                   absl::StrCat(ready, " of ", all,
-                                " pods are ready; the others count "
-                                "as 0 when growing"),
-                   look);
-  } else {
-    findings.Good("pods", absl::StrCat("all ", all, " pods are ready"));
-  }
-  return findings;
+  if (ready == all) return {Good("pods", absl::StrCat("all ", all, " pods are ready"))};
+  return {
+      Doubt("pods",
+            absl::StrCat(ready, " of ", all, " pods are ready; the others count as 0 when growing"),
+            look)};
 }
 
 Findings CheckConditions(const AutoscalerFacts& facts) {
   Findings findings;
   for (const scaler::Condition& condition : facts.spec.status.conditions) {
-    CheckCondition(condition, facts, findings);
+    if (auto finding = CheckCondition(condition, facts)) findings.push_back(*std::move(finding));
   }
   if (facts.spec.status.conditions.empty()) {
-    findings.Doubt("condition", "no controller has looked at it yet",
-                   facts.own ? "see that flyball runs with --scaler (chart: scaler.enabled) in "
-                               "mode advise or act"
-                             : "see that the HPA controller runs: kube-controller-manager, or "
-                               "flyball with --scaler-mode=act --scaler-hpa");
+    findings.push_back(Doubt("condition", "no controller has looked at it yet",
+                             facts.own
+                                 ? "see that flyball runs with --scaler (chart: scaler.enabled) in "
+                                   "mode advise or act"
+                                 : "see that the HPA controller runs: kube-controller-manager, or "
+                                   "flyball with --scaler-mode=act --scaler-hpa"));
   }
   return findings;
 }
 
+}  // namespace
+
+std::string AutoscalerTitle(const ListedAutoscaler& listed) {
+  return absl::StrCat(listed.own ? "autoscaler " : "hpa ", listed.spec.ns, "/", listed.spec.name);
+}
+
 Findings CheckAutoscaler(const AutoscalerFacts& facts, absl::Time now) {
   Findings findings;
-  if (!facts.spec_error.empty()) {
-    findings.Bad("spec", facts.spec_error, "correct that field of the autoscaler");
+  if (!facts.error.empty()) {
+    findings.push_back(Bad("spec", facts.error, "correct that field of the autoscaler"));
   }
-  findings.Append(CheckRivals(facts));
-  findings.Append(CheckTarget(facts));
-  findings.Append(CheckPods(facts));
+  Append(CheckRivals(facts), findings);
+  Append(CheckTarget(facts), findings);
+  Append(CheckPods(facts), findings);
   for (const MetricFacts& metric : facts.metrics) {
-    findings.Append(CheckMetric(metric, facts.measured, now));
+    Append(CheckMetric(metric, facts.measured, now), findings);
   }
-  if (facts.triggers > 0) {
-    findings.Good("triggers",
-                  absl::StrCat(facts.triggers,
-                               " triggers are read by the scaler: `flyball "
-                               "explain autoscaler/",
-                               facts.spec.name, " -n ", facts.spec.ns, "` tells what they say"));
+  if (const size_t triggers = facts.beyond.triggers.size(); triggers > 0) {
+    findings.push_back(Good(
+        "triggers", absl::StrCat(triggers,
+                                 " triggers are read by the scaler: `flyball "
+                                 "explain autoscaler/",
+                                 facts.spec.name, " -n ", facts.spec.ns, "` tells what they say")));
   }
-  findings.Append(CheckConditions(facts));
+  Append(CheckConditions(facts), findings);
   return findings;
 }
 

@@ -14,15 +14,19 @@
 #include "doctor/metric.h"
 #include "kube/client/scale.h"
 #include "scaler/spec/autoscaler.h"
+#include "scaler/spec/own_spec.h"
 
 namespace flyball::doctor {
 
-struct AutoscalerFacts {
+// An autoscaler as the cluster holds it.
+struct ListedAutoscaler {
   bool own = false;  // of flyball.dev; else a HorizontalPodAutoscaler
   scaler::Autoscaler spec;
-  std::string spec_error;  // what its parser refuses; only of our own kind
-  size_t triggers = 0;
+  scaler::OwnSpec beyond;  // of our own kind
+  std::string error;       // what its parser refuses
+};
 
+struct AutoscalerFacts : ListedAutoscaler {
   std::vector<std::string> rivals;  // "hpa web2": others that scale the same target
   absl::Status target_kind;         // the cluster knows the kind
   absl::Status target;              // the object is there
@@ -33,14 +37,8 @@ struct AutoscalerFacts {
 };
 
 // "hpa shop/web".
-std::string AutoscalerTitle(bool own, const scaler::Autoscaler& spec);
+std::string AutoscalerTitle(const ListedAutoscaler& listed);
 
 Findings CheckAutoscaler(const AutoscalerFacts& facts, absl::Time now);
-
-// Its parts, in their order.
-Findings CheckRivals(const AutoscalerFacts& facts);
-Findings CheckTarget(const AutoscalerFacts& facts);
-Findings CheckPods(const AutoscalerFacts& facts);
-Findings CheckConditions(const AutoscalerFacts& facts);
 
 }  // namespace flyball::doctor

@@ -142,16 +142,16 @@ INSTANTIATE_TEST_SUITE_P(
             },
             "doubtful condition: ScalingLimited=True (TooManyReplicas)", "spec.maxReplicas"},
         Row{"ARefusedSpec",
-            [](AutoscalerFacts& f) { f.spec_error = "spec.cadence.interval: too small"; },
+            [](AutoscalerFacts& f) { f.error = "spec.cadence.interval: too small"; },
             "bad spec: spec.cadence.interval: too small", "correct that field"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(AreRivals, AreTwoThatWriteOneScale) {
-  Listed hpa;
+  ListedAutoscaler hpa;
   hpa.spec.ns = "shop";
   hpa.spec.name = "web";
   hpa.spec.scale_target = {"apps/v1", "Deployment", "web"};
-  Listed other = hpa;
+  ListedAutoscaler other = hpa;
   EXPECT_FALSE(AreRivals(hpa, other, scaler::Mode::kAct)) << "the same one";
   other.spec.name = "web2";
   EXPECT_TRUE(AreRivals(hpa, other, scaler::Mode::kShadow));
@@ -159,7 +159,7 @@ TEST(AreRivals, AreTwoThatWriteOneScale) {
   EXPECT_TRUE(AreRivals(hpa, other, scaler::Mode::kShadow)) << "versions don't tell objects apart";
   other.spec.ns = "bank";
   EXPECT_FALSE(AreRivals(hpa, other, scaler::Mode::kShadow));
-  Listed own = hpa;
+  ListedAutoscaler own = hpa;
   own.own = true;
   EXPECT_FALSE(AreRivals(hpa, own, scaler::Mode::kShadow)) << "it writes nothing";
   EXPECT_TRUE(AreRivals(hpa, own, scaler::Mode::kAct));

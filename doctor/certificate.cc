@@ -7,6 +7,7 @@
 #include <openssl/x509v3.h>
 
 #include <utility>
+#include <vector>
 
 #include "base/openssl_ptr.h"
 #include "base/status_macros.h"
@@ -29,39 +30,12 @@ absl::StatusOr<std::vector<X509Ptr>> ReadPem(absl::string_view pem) {
   return read;
 }
 
-std::string NameText(const X509_NAME* name) {
-  const BioPtr out(BIO_new(BIO_s_mem()));
-  X509_NAME_print_ex(out.get(), name, 0, XN_FLAG_RFC2253);
-  return TextOf(out.get());
-}
-
-std::vector<std::string> NamesOf(X509* certificate) {
-  std::vector<std::string> names;
-  const GeneralNamesPtr found(static_cast<GENERAL_NAMES*>(
-      X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
-  for (int i = 0; i < sk_GENERAL_NAME_num(found.get()); ++i) {
-    const GENERAL_NAME* name = sk_GENERAL_NAME_value(found.get(), i);
-    if (name->type != GEN_DNS) continue;
-    const unsigned char* text = ASN1_STRING_get0_data(name->d.dNSName);
-    names.emplace_back(reinterpret_cast<const char*>(text),
-                       static_cast<size_t>(ASN1_STRING_length(name->d.dNSName)));
-  }
-  return names;
-}
-
 }  // namespace
 
-absl::StatusOr<std::vector<Certificate>> ReadCertificates(absl::string_view pem) {
+absl::StatusOr<Validity> ReadValidity(absl::string_view pem) {
   ASSIGN_OR_RETURN(const std::vector<X509Ptr> read, ReadPem(pem));
-  std::vector<Certificate> certificates;
-  for (const X509Ptr& one : read) {
-    certificates.push_back({.subject = NameText(X509_get_subject_name(one.get())),
-                            .issuer = NameText(X509_get_issuer_name(one.get())),
-                            .names = NamesOf(one.get()),
-                            .not_before = TimeOf(X509_get0_notBefore(one.get())),
-                            .not_after = TimeOf(X509_get0_notAfter(one.get()))});
-  }
-  return certificates;
+  return Validity{.not_before = TimeOf(X509_get0_notBefore(read[0].get())),
+                  .not_after = TimeOf(X509_get0_notAfter(read[0].get()))};
 }
 
 absl::StatusOr<std::string> WhyNotTrusted(absl::string_view chain_pem, absl::string_view ca_pem,

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -13,15 +12,12 @@
 
 namespace flyball::doctor {
 
-struct Certificate {
-  std::string subject;  // "CN=flyball"
-  std::string issuer;
-  std::vector<std::string> names;  // of type DNS
+struct Validity {
   absl::Time not_before, not_after;
 };
 
-// The certificates of a PEM text, in its order. kInvalidArgument: there is none, or one is broken.
-absl::StatusOr<std::vector<Certificate>> ReadCertificates(absl::string_view pem);
+// Of the first certificate of a PEM text. kInvalidArgument: there is none.
+absl::StatusOr<Validity> ReadValidity(absl::string_view pem);
 
 // "" when the first certificate of `chain_pem` is good for `name` under the authorities of
 // `ca_pem`, else why not, in OpenSSL's words. kInvalidArgument: a text has no certificate.

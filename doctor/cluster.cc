@@ -14,8 +14,6 @@ namespace {
 
 constexpr absl::Duration kEndsSoon = absl::Hours(14 * 24);
 
-std::string Text(const absl::Status& status) { return std::string(status.message()); }
-
 std::string ChartValueOf(absl::string_view group) {
   if (group == kCustomGroup) return "rules.custom or rules.default";
   if (group == kExternalGroup) return "rules.external";
@@ -57,43 +55,71 @@ std::string Within(absl::Duration duration) {
                                          : absl::StrCat("in ", amount);
 }
 
-void CheckApiService(const ApiService& api, Findings& findings) {
+Finding CheckApiService(const ApiService& api) {
   if (api.service_name.empty()) {
-    findings.Good("apiservice", absl::StrCat(api.name, " is served by the API server itself"));
-    return;
+    return Good("apiservice", absl::StrCat(api.name, " is served by the API server itself"));
   }
   const std::string held =
       absl::StrCat(api.name, " is held by Service ", api.service_ns, "/", api.service_name);
-  if (api.available) {
-    findings.Good("apiservice", absl::StrCat(held, " and Available"));
-  } else if (!api.judged) {
-    findings.Doubt("apiservice", absl::StrCat(held, "; the API server has not looked at it yet"),
-                   "wait some seconds and run this again");
-  } else {
-    findings.Bad("apiservice",
-                 absl::StrCat(held, " and not Available: ", api.reason, ": ", api.message),
-                 FixOf(api));
+  if (api.available) return Good("apiservice", absl::StrCat(held, " and Available"));
+  if (!api.judged) {
+    return Doubt("apiservice", absl::StrCat(held, "; the API server has not looked at it yet"),
+                 "wait some seconds and run this again");
   }
+  return Bad("apiservice",
+             absl::StrCat(held, " and not Available: ", api.reason, ": ", api.message), FixOf(api));
 }
 
-void CheckDates(const Certificate& certificate, const std::string& what, absl::Time now,
-                Findings& findings) {
+Finding CheckDates(const Validity& validity, const std::string& what, absl::Time now) {
   constexpr char kRenew[] =
       "`helm upgrade` renews it; with cert-manager: kubectl describe certificate";
-  if (now > certificate.not_after) {
-    findings.Bad("certificate-dates",
-                 absl::StrCat(what, " ended ", Within(certificate.not_after - now)), kRenew);
-  } else if (now < certificate.not_before) {
-    findings.Bad("certificate-dates",
-                 absl::StrCat(what, " begins ", Within(certificate.not_before - now)),
-                 "set the clocks of the machines right");
-  } else if (certificate.not_after - now < kEndsSoon) {
-    findings.Doubt("certificate-dates",
-                   absl::StrCat(what, " ends ", Within(certificate.not_after - now)), kRenew);
-  } else {
-    findings.Good("certificate-dates",
-                  absl::StrCat(what, " ends ", Within(certificate.not_after - now)));
+  const std::string end = Within(validity.not_after - now);
+  if (now > validity.not_after) {
+    return Bad("certificate-dates", absl::StrCat(what, " ended ", end), kRenew);
   }
+  if (now < validity.not_before) {
+    return Bad("certificate-dates",
+               absl::StrCat(what, " begins ", Within(validity.not_before - now)),
+               "set the clocks of the machines right");
+  }
+  const std::string text = absl::StrCat(what, " ends ", end);
+  return validity.not_after - now < kEndsSoon ? Doubt("certificate-dates", text, kRenew)
+                                              : Good("certificate-dates", text);
+}
+
+Finding CheckService(const Backend& backend) {
+  const std::string name = absl::StrCat("Service ", backend.full_name());
+  const std::string get = absl::StrCat("kubectl -n ", backend.ns, " get pods ");
+  if (absl::IsNotFound(backend.service.status())) {
+    return Bad("service", absl::StrCat(name, " does not exist"),
+               "`helm upgrade` the release, or correct spec.service of the APIService");
+  }
+  if (!backend.service.ok()) {
+    return Doubt("service", absl::StrCat(name, ": ", backend.service.status().message()),
+                 MayLook("get", "services"));
+  }
+  if (backend.service->type == "ExternalName") {
+    return Good("service", absl::StrCat(name, " leads to ", backend.service->external_name));
+  }
+  if (!backend.endpoints.ok()) {
+    return Doubt("service",
+                 absl::StrCat("endpoints of ", backend.full_name(), ": ",
+                              backend.endpoints.status().message()),
+                 MayLook("list", "endpointslices.discovery.k8s.io"));
+  }
+  if (backend.endpoints->ready > 0) {
+    const size_t ready = static_cast<size_t>(backend.endpoints->ready);
+    return Good("service", absl::StrCat(name, " has ", Counted(ready, "ready endpoint")));
+  }
+  const std::string& selector = backend.service->selector;
+  if (backend.pods.ok() && backend.pods->empty()) {
+    return Bad(
+        "service", absl::StrCat(name, " has no ready endpoint; no pod has the labels ", selector),
+        absl::StrCat("make spec.selector of the Service the labels of the server's pods: ", get,
+                     "--show-labels"));
+  }
+  return Bad("service", absl::StrCat(name, " has no ready endpoint"),
+             absl::StrCat("get a pod ready: ", get, "-l ", selector));
 }
 
 // "v1beta1.metrics.k8s.io has", "4 APIServices have".
@@ -121,30 +147,30 @@ void CheckTrust(const std::vector<const ApiService*>& apis, const std::string& s
       trusting.push_back(api);
       continue;
     }
-    findings.Bad(
+    findings.push_back(Bad(
         "certificate-trust",
         absl::StrCat(api->name, ": the API server refuses the certificate of ", backend.tls_name(),
-                     ": ", why.ok() ? *why : absl::StrCat("caBundle: ", Text(why.status()))),
+                     ": ", why.ok() ? *why : absl::StrCat("caBundle: ", why.status().message())),
         "make spec.caBundle the CA of the serving certificate, which names that Service: "
-        "`helm upgrade` writes both");
+        "`helm upgrade` writes both"));
   }
   if (!trusting.empty()) {
-    findings.Good("certificate-trust", absl::StrCat(HaveThey(trusting),
-                                                    " a caBundle that vouches "
-                                                    "for it as ",
-                                                    backend.tls_name()));
+    findings.push_back(Good("certificate-trust",
+                            absl::StrCat(HaveThey(trusting), " a caBundle that vouches for it as ",
+                                         backend.tls_name())));
   }
   if (!insecure.empty()) {
-    findings.Doubt("certificate-trust",
-                   absl::StrCat(HaveThey(insecure), " insecureSkipTLSVerify: whoever answers for ",
-                                backend.full_name(), " is believed"),
-                   "set certificates.verify=true, or spec.caBundle by hand");
+    findings.push_back(
+        Doubt("certificate-trust",
+              absl::StrCat(HaveThey(insecure), " insecureSkipTLSVerify: whoever answers for ",
+                           backend.full_name(), " is believed"),
+              "set certificates.verify=true, or spec.caBundle by hand"));
   }
   if (!rootless.empty()) {
-    findings.Doubt(
-        "certificate-trust",
-        absl::StrCat(HaveThey(rootless), " no caBundle: the API server's own roots decide"),
-        "set spec.caBundle to the CA of the serving certificate");
+    findings.push_back(
+        Doubt("certificate-trust",
+              absl::StrCat(HaveThey(rootless), " no caBundle: the API server's own roots decide"),
+              "set spec.caBundle to the CA of the serving certificate"));
   }
 }
 
@@ -186,143 +212,91 @@ const Backend* ClusterFacts::RuleServer() const {
   return nullptr;
 }
 
-Findings CheckApiServer(const ClusterFacts& facts) {
-  Findings findings;
+Finding CheckApiServer(const ClusterFacts& facts) {
   if (facts.version.ok()) {
-    findings.Good("api-server", absl::StrCat("Kubernetes ", *facts.version, " at ", facts.url));
-  } else {
-    findings.Bad("api-server",
-                 absl::StrCat("the API server at ", facts.url, ": ", Text(facts.version.status())),
-                 "see that kubectl works with the same --kubeconfig");
+    return Good("api-server", absl::StrCat("Kubernetes ", *facts.version, " at ", facts.url));
   }
-  return findings;
+  return Bad("api-server",
+             absl::StrCat("the API server at ", facts.url, ": ", facts.version.status().message()),
+             "see that kubectl works with the same --kubeconfig");
 }
 
 Findings CheckApiServices(const ClusterFacts& facts, const std::vector<Wanted>& wanted) {
   Findings findings;
   if (!facts.api_services.ok()) {
-    findings.Doubt("apiservice", absl::StrCat("APIServices: ", Text(facts.api_services.status())),
-                   MayLook("list", "apiservices.apiregistration.k8s.io"));
-    return findings;
+    return {Doubt("apiservice",
+                  absl::StrCat("APIServices: ", facts.api_services.status().message()),
+                  MayLook("list", "apiservices.apiregistration.k8s.io"))};
   }
-  for (const ApiService& api : *facts.api_services) CheckApiService(api, findings);
+  for (const ApiService& api : *facts.api_services) findings.push_back(CheckApiService(api));
   for (const Wanted& want : wanted) {
     const bool there = std::any_of(facts.api_services->begin(), facts.api_services->end(),
                                    [&](const ApiService& api) { return api.group == want.group; });
     if (there) continue;
-    findings.Bad(
-        "apiservice",
-        absl::StrCat("no APIService for ", want.group, ", which is wanted by ", want.by),
-        absl::StrCat("`helm upgrade` with apiServices.create=true and ", ChartValueOf(want.group)));
+    findings.push_back(
+        Bad("apiservice",
+            absl::StrCat("no APIService for ", want.group, ", which is wanted by ", want.by),
+            absl::StrCat("`helm upgrade` with apiServices.create=true and ",
+                         ChartValueOf(want.group))));
   }
   return findings;
 }
 
 Findings CheckBackend(const Backend& backend) {
   Findings findings;
-  const std::string get = absl::StrCat("kubectl -n ", backend.ns, " ");
-  if (absl::IsNotFound(backend.service.status())) {
-    findings.Bad("service", absl::StrCat("Service ", backend.full_name(), " does not exist"),
-                 "`helm upgrade` the release, or correct spec.service of the APIService");
-    return findings;
+  const std::vector<ServerPod> none;
+  for (const ServerPod& pod : backend.pods.ok() ? *backend.pods : none) {
+    if (pod.ready) continue;
+    findings.push_back(
+        Doubt("server-pod",
+              absl::StrCat("pod ", pod.ns, "/", pod.name,
+                           " is not ready: ", pod.trouble.empty() ? pod.phase : pod.trouble),
+              absl::StrCat("kubectl -n ", backend.ns, " logs ", pod.name, "; kubectl -n ",
+                           backend.ns, " describe pod ", pod.name)));
   }
-  if (!backend.service.ok()) {
-    findings.Doubt(
-        "service",
-        absl::StrCat("Service ", backend.full_name(), ": ", Text(backend.service.status())),
-        MayLook("get", "services"));
-    return findings;
-  }
-  if (backend.pods.ok()) {
-    for (const ServerPod& pod : *backend.pods) {
-      if (pod.ready) continue;
-      findings.Doubt("server-pod",
-                     absl::StrCat("pod ", pod.ns, "/", pod.name,
-                                  " is not ready: ", pod.trouble.empty() ? pod.phase : pod.trouble),
-                     absl::StrCat(get, "logs ", pod.name, "; ", get, "describe pod ", pod.name));
-    }
-  }
-  if (backend.service->type == "ExternalName") {
-    findings.Good("service", absl::StrCat("Service ", backend.full_name(), " leads to ",
-                                          backend.service->external_name));
-    return findings;
-  }
-  if (!backend.endpoints.ok()) {
-    findings.Doubt(
-        "service",
-        absl::StrCat("endpoints of ", backend.full_name(), ": ", Text(backend.endpoints.status())),
-        MayLook("list", "endpointslices.discovery.k8s.io"));
-  } else if (backend.endpoints->ready > 0) {
-    findings.Good("service", absl::StrCat("Service ", backend.full_name(), " has ",
-                                          Counted(static_cast<size_t>(backend.endpoints->ready),
-                                                  "ready endpoint")));
-  } else {
-    const bool no_pods = backend.pods.ok() && backend.pods->empty();
-    findings.Bad(
-        "service",
-        absl::StrCat(
-            "Service ", backend.full_name(), " has no ready endpoint",
-            no_pods ? absl::StrCat("; no pod has the labels ", backend.service->selector) : ""),
-        no_pods
-            ? absl::StrCat("make spec.selector of the Service the labels of the "
-                           "server's pods: ",
-                           get, "get pods --show-labels")
-            : absl::StrCat("get a pod ready: ", get, "get pods -l ", backend.service->selector));
-  }
+  findings.push_back(CheckService(backend));
   return findings;
 }
 
 Findings CheckCertificate(const ClusterFacts& facts, const Backend& backend, absl::Time now) {
-  Findings findings;
-  if (!facts.api_services.ok() || !backend.service.ok()) return findings;
+  if (!facts.api_services.ok() || !backend.service.ok()) return {};
   std::vector<const ApiService*> served;
   for (const ApiService& api : *facts.api_services) {
     if (facts.BackendOf(api) == &backend) served.push_back(&api);
   }
+  const std::string what = absl::StrCat("the certificate of ", backend.tls_name());
   if (!backend.shown_pem.ok()) {
-    const bool accepted = std::all_of(served.begin(), served.end(),
-                                      [](const ApiService* api) { return api->available; });
-    if (accepted) {
-      findings.Good("certificate",
-                    absl::StrCat("the API server takes the certificate of ", backend.tls_name(),
-                                 " (it can't be looked at from here)"));
-    } else {
-      findings.Doubt("certificate",
-                     absl::StrCat("the certificate of ", backend.tls_name(),
-                                  " can't be looked at: ", Text(backend.shown_pem.status())),
-                     "once the server answers, run doctor in the cluster to see its certificate");
+    if (std::all_of(served.begin(), served.end(), [](const auto* api) { return api->available; })) {
+      return {Good("certificate", absl::StrCat("the API server takes ", what,
+                                               " (it can't be looked at from here)"))};
     }
-    return findings;
+    return {Doubt("certificate",
+                  absl::StrCat(what, " can't be looked at: ", backend.shown_pem.status().message()),
+                  "once the server answers, run doctor in the cluster to see its certificate")};
   }
-  const absl::StatusOr<std::vector<Certificate>> shown = ReadCertificates(*backend.shown_pem);
+  const absl::StatusOr<Validity> shown = ReadValidity(*backend.shown_pem);
   if (!shown.ok()) {
-    findings.Bad(
-        "certificate",
-        absl::StrCat("the certificate of ", backend.tls_name(), ": ", Text(shown.status())),
-        "`helm upgrade` makes a new one");
-    return findings;
+    return {Bad("certificate", absl::StrCat(what, ": ", shown.status().message()),
+                "`helm upgrade` makes a new one")};
   }
-  CheckDates(shown->front(), absl::StrCat("the certificate of ", backend.tls_name()), now,
-             findings);
+  Findings findings = {CheckDates(*shown, what, now)};
   CheckTrust(served, *backend.shown_pem, backend, now, findings);
   return findings;
 }
 
-Findings CheckAuthentication(const ClusterFacts& facts) {
-  Findings findings;
+Finding CheckAuthentication(const ClusterFacts& facts) {
   constexpr char kMap[] = "ConfigMap kube-system/extension-apiserver-authentication";
   if (facts.authentication.ok()) {
-    findings.Good("authentication",
-                  absl::StrCat(kMap, " names the front proxy that is to be believed"));
-  } else if (absl::IsPermissionDenied(facts.authentication)) {
-    findings.Doubt("authentication", absl::StrCat(kMap, ": ", Text(facts.authentication)),
-                   MayLook("get", "that ConfigMap"));
-  } else {
-    findings.Bad("authentication", absl::StrCat(kMap, ": ", Text(facts.authentication)),
-                 "start kube-apiserver with --requestheader-client-ca-file: without it no "
-                 "aggregated API works");
+    return Good("authentication",
+                absl::StrCat(kMap, " names the front proxy that is to be believed"));
   }
-  return findings;
+  const std::string text = absl::StrCat(kMap, ": ", facts.authentication.message());
+  if (absl::IsPermissionDenied(facts.authentication)) {
+    return Doubt("authentication", text, MayLook("get", "that ConfigMap"));
+  }
+  return Bad("authentication", text,
+             "start kube-apiserver with --requestheader-client-ca-file: without it no aggregated "
+             "API works");
 }
 
 }  // namespace flyball::doctor

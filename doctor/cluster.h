@@ -57,13 +57,13 @@ struct ClusterFacts {
   const Backend* RuleServer() const;
 };
 
-Findings CheckApiServer(const ClusterFacts& facts);
+Finding CheckApiServer(const ClusterFacts& facts);
 // Each group that is wanted is there and Available; each that is there is Available.
 Findings CheckApiServices(const ClusterFacts& facts, const std::vector<Wanted>& wanted);
 Findings CheckBackend(const Backend& backend);
 // Of all APIServices of one backend.
 Findings CheckCertificate(const ClusterFacts& facts, const Backend& backend, absl::Time now);
-Findings CheckAuthentication(const ClusterFacts& facts);
+Finding CheckAuthentication(const ClusterFacts& facts);
 
 // What a person without the right to look is told.
 std::string MayLook(absl::string_view verb, absl::string_view what);

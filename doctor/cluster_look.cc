@@ -23,7 +23,7 @@ class Looker {
   ClusterFacts Look() {
     ClusterFacts facts;
     facts.url = options_.url;
-    facts.version = Version();
+    facts.version = Get("/version", ReadVersion);
     if (!facts.version.ok()) return facts;
     facts.api_services = ApiServices();
     if (facts.api_services.ok()) {
@@ -39,26 +39,37 @@ class Looker {
   }
 
  private:
-  ListQuery Query(absl::string_view group, absl::string_view resource, absl::string_view kind) {
-    return {.resource = ResourceNamed(group, "v1", resource, kind), .timeout = options_.timeout};
+  // The object at a path, by the reader of its kind.
+  template <typename T>
+  absl::StatusOr<T> Get(const std::string& path, absl::StatusOr<T> (*read)(absl::string_view)) {
+    ASSIGN_OR_RETURN(const std::string json, api_.Get(path));
+    return read(json);
   }
 
-  absl::StatusOr<std::string> Version() {
-    ASSIGN_OR_RETURN(const std::string json, api_.Get("/version"));
-    return ReadVersion(json);
+  // All objects of a resource, in one namespace and with these labels unless these are "".
+  template <typename T>
+  absl::StatusOr<std::vector<T>> List(const kube::ResourceInfo& resource, const std::string& ns,
+                                      const std::string& labels,
+                                      absl::StatusOr<T> (*read)(absl::string_view)) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> objects,
+                     ListObjects(server_, resource, ns, labels, options_.timeout));
+    std::vector<T> all;
+    for (const std::string& object : objects) {
+      ASSIGN_OR_RETURN(T one, read(object));
+      all.push_back(std::move(one));
+    }
+    return all;
   }
 
   absl::StatusOr<std::vector<ApiService>> ApiServices() {
     ASSIGN_OR_RETURN(
-        const std::vector<std::string> objects,
-        ListObjects(server_, Query("apiregistration.k8s.io", "apiservices", "APIService")));
-    std::vector<ApiService> found;
-    for (const std::string& object : objects) {
-      ASSIGN_OR_RETURN(ApiService api, ReadApiService(object));
-      if (api.group == kCustomGroup || api.group == kExternalGroup || api.group == kResourceGroup) {
-        found.push_back(std::move(api));
-      }
-    }
+        std::vector<ApiService> found,
+        List(ResourceNamed("apiregistration.k8s.io", "v1", "apiservices", "APIService"), "", "",
+             ReadApiService));
+    std::erase_if(found, [](const ApiService& api) {
+      return api.group != kCustomGroup && api.group != kExternalGroup &&
+             api.group != kResourceGroup;
+    });
     return found;
   }
 
@@ -67,7 +78,8 @@ class Looker {
     backend.ns = api.service_ns;
     backend.name = api.service_name;
     backend.port = api.port;
-    backend.service = ServiceOf(backend);
+    backend.service =
+        Get(kube::ObjectPath("", "v1", backend.ns, "services", backend.name), ReadService);
     if (!backend.service.ok()) return backend;
     backend.endpoints = EndpointsOf(backend);
     backend.pods = PodsOf(backend);
@@ -75,20 +87,13 @@ class Looker {
     return backend;
   }
 
-  absl::StatusOr<Service> ServiceOf(const Backend& backend) {
-    ASSIGN_OR_RETURN(const std::string json,
-                     api_.Get(kube::ObjectPath("", "v1", backend.ns, "services", backend.name)));
-    return ReadService(json);
-  }
-
   absl::StatusOr<Endpoints> EndpointsOf(const Backend& backend) {
-    ListQuery query = Query("discovery.k8s.io", "endpointslices", "EndpointSlice");
-    query.ns = backend.ns;
-    query.label_selector = absl::StrCat("kubernetes.io/service-name=", backend.name);
-    ASSIGN_OR_RETURN(const std::vector<std::string> slices, ListObjects(server_, query));
+    ASSIGN_OR_RETURN(
+        const std::vector<Endpoints> slices,
+        List(ResourceNamed("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"), backend.ns,
+             absl::StrCat("kubernetes.io/service-name=", backend.name), ReadEndpoints));
     Endpoints sum;
-    for (const std::string& slice : slices) {
-      ASSIGN_OR_RETURN(const Endpoints endpoints, ReadEndpoints(slice));
+    for (const Endpoints& endpoints : slices) {
       sum.ready += endpoints.ready;
       sum.unready += endpoints.unready;
     }
@@ -96,28 +101,24 @@ class Looker {
   }
 
   absl::StatusOr<std::vector<ServerPod>> PodsOf(const Backend& backend) {
-    std::vector<ServerPod> pods;
-    if (backend.service->selector.empty()) return pods;
-    ListQuery query = Query("", "pods", "Pod");
-    query.ns = backend.ns;
-    query.label_selector = backend.service->selector;
-    ASSIGN_OR_RETURN(const std::vector<std::string> objects, ListObjects(server_, query));
-    for (const std::string& object : objects) {
-      ASSIGN_OR_RETURN(ServerPod pod, ReadServerPod(object));
-      if (!pod.leaving) pods.push_back(std::move(pod));
-    }
+    if (backend.service->selector.empty()) return std::vector<ServerPod>();
+    ASSIGN_OR_RETURN(std::vector<ServerPod> pods,
+                     List(ResourceNamed("", "v1", "pods", "Pod"), backend.ns,
+                          backend.service->selector, ReadServerPod));
+    std::erase_if(pods, [](const ServerPod& pod) { return pod.leaving; });
     return pods;
   }
 
   // A cluster's addresses mean another machine, or none, outside of it.
   absl::StatusOr<std::string> ShownBy(const Backend& backend) {
     const Service& service = *backend.service;
-    Address address = {.host = service.external_name, .port = backend.port};
+    std::string host = service.external_name;
     if (service.type != "ExternalName") {
       if (!options_.in_cluster) return absl::UnavailableError("this is outside of the cluster");
-      address.host = service.cluster_ip == "None" ? backend.tls_name() : service.cluster_ip;
+      host = service.cluster_ip == "None" ? backend.tls_name() : service.cluster_ip;
     }
-    return ShownCertificates(address, backend.tls_name(), std::min(kDialTimeout, options_.timeout));
+    return ShownCertificates(host, backend.port, backend.tls_name(),
+                             std::min(kDialTimeout, options_.timeout));
   }
 
   http::HttpTransport& server_;

@@ -1,6 +1,7 @@
 #include "doctor/finding.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -10,28 +11,13 @@
 namespace flyball::doctor {
 namespace {
 
-absl::string_view Mark(Level level) {
-  switch (level) {
-    case Level::kGood:
-      return "✓";
-    case Level::kDoubtful:
-      return "!";
-    case Level::kBad:
-      return "✗";
-  }
-  return "?";
-}
+struct LevelWords {
+  absl::string_view mark, name;  // for people, for machines
+};
 
-absl::string_view LevelName(Level level) {
-  switch (level) {
-    case Level::kGood:
-      return "ok";
-    case Level::kDoubtful:
-      return "warning";
-    case Level::kBad:
-      return "problem";
-  }
-  return "";
+LevelWords WordsOf(Level level) {
+  constexpr LevelWords kWords[] = {{"✓", "ok"}, {"!", "warning"}, {"✗", "problem"}};
+  return kWords[static_cast<size_t>(level)];
 }
 
 // In one line, and nothing that a terminal would obey.
@@ -43,26 +29,26 @@ std::string Shown(absl::string_view text) {
 
 }  // namespace
 
-void Findings::Good(std::string check, std::string text) {
-  all_.push_back({Level::kGood, std::move(check), std::move(text), ""});
+Finding Good(std::string check, std::string text) {
+  return {Level::kGood, std::move(check), std::move(text), ""};
 }
 
-void Findings::Doubt(std::string check, std::string text, std::string fix) {
-  all_.push_back({Level::kDoubtful, std::move(check), std::move(text), std::move(fix)});
+Finding Doubt(std::string check, std::string text, std::string fix) {
+  return {Level::kDoubtful, std::move(check), std::move(text), std::move(fix)};
 }
 
-void Findings::Bad(std::string check, std::string text, std::string fix) {
-  all_.push_back({Level::kBad, std::move(check), std::move(text), std::move(fix)});
+Finding Bad(std::string check, std::string text, std::string fix) {
+  return {Level::kBad, std::move(check), std::move(text), std::move(fix)};
 }
 
-void Findings::Append(Findings other) {
-  for (Finding& finding : other.all_) all_.push_back(std::move(finding));
+void Append(Findings more, Findings& findings) {
+  for (Finding& finding : more) findings.push_back(std::move(finding));
 }
 
 int CountOf(const Report& report, Level level) {
   int count = 0;
   for (const Section& section : report) {
-    for (const Finding& finding : section.findings.all()) count += finding.level == level;
+    for (const Finding& finding : section.findings) count += finding.level == level;
   }
   return count;
 }
@@ -70,10 +56,10 @@ int CountOf(const Report& report, Level level) {
 std::string ReportText(const Report& report) {
   std::string out;
   for (const Section& section : report) {
-    if (section.findings.all().empty()) continue;
+    if (section.findings.empty()) continue;
     absl::StrAppend(&out, Shown(section.title), "\n");
-    for (const Finding& finding : section.findings.all()) {
-      absl::StrAppend(&out, "  ", Mark(finding.level), " ", Shown(finding.text), "\n");
+    for (const Finding& finding : section.findings) {
+      absl::StrAppend(&out, "  ", WordsOf(finding.level).mark, " ", Shown(finding.text), "\n");
       if (!finding.fix.empty()) absl::StrAppend(&out, "    fix: ", Shown(finding.fix), "\n");
     }
     out += "\n";
@@ -92,8 +78,8 @@ std::string ReportJson(const Report& report) {
   Json sections = Json::array();
   for (const Section& section : report) {
     Json findings = Json::array();
-    for (const Finding& finding : section.findings.all()) {
-      Json one = {{"level", std::string(LevelName(finding.level))},
+    for (const Finding& finding : section.findings) {
+      Json one = {{"level", std::string(WordsOf(finding.level).name)},
                   {"check", finding.check},
                   {"text", finding.text}};
       if (!finding.fix.empty()) one["fix"] = finding.fix;

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace flyball::doctor {
@@ -21,20 +20,13 @@ struct Finding {
   friend bool operator==(const Finding&, const Finding&) = default;
 };
 
+Finding Good(std::string check, std::string text);
+Finding Doubt(std::string check, std::string text, std::string fix);
+Finding Bad(std::string check, std::string text, std::string fix);
+
 // What one subject's checks found, in the order of the chain.
-class Findings {
- public:
-  void Good(std::string check, std::string text);
-  void Doubt(std::string check, std::string text, std::string fix);
-  void Bad(std::string check, std::string text, std::string fix);
-  void Add(Finding finding) { all_.push_back(std::move(finding)); }
-  void Append(Findings other);
-
-  const std::vector<Finding>& all() const { return all_; }
-
- private:
-  std::vector<Finding> all_;
-};
+using Findings = std::vector<Finding>;
+void Append(Findings more, Findings& findings);
 
 struct Section {
   std::string title;  // "cluster", "hpa shop/web"

@@ -10,10 +10,10 @@ using testing::HasSubstr;
 
 Report Sample() {
   Findings cluster;
-  cluster.Good("api-server", "Kubernetes v1.34.4");
-  cluster.Doubt("service", "one pod is not ready", "look at its log");
+  cluster.push_back(Good("api-server", "Kubernetes v1.34.4"));
+  cluster.push_back(Doubt("service", "one pod is not ready", "look at its log"));
   Findings hpa;
-  hpa.Bad("metric", "no value\nat \x1b[31mall", "write a rule");
+  hpa.push_back(Bad("metric", "no value\nat \x1b[31mall", "write a rule"));
   return {{"cluster", cluster}, {"empty", {}}, {"hpa shop/web", hpa}};
 }
 
@@ -33,7 +33,7 @@ TEST(ReportText, HasAMarkAndAFixForEachFinding) {
 
 TEST(ReportText, SaysThatNothingIsWrong) {
   Findings good;
-  good.Good("a", "all well");
+  good.push_back(Good("a", "all well"));
   EXPECT_EQ(ReportText({{"cluster", good}}), "cluster\n  ✓ all well\n\nno problems\n");
 }
 
@@ -49,7 +49,7 @@ TEST(ReportJson, HasTheSameForMachines) {
 
 TEST(ReportJson, TakesTextThatIsNotUtf8) {
   Findings findings;
-  findings.Good("a", "\xff");
+  findings.push_back(Good("a", "\xff"));
   EXPECT_THAT(ReportJson({{"cluster", findings}}), HasSubstr("\"problems\": 0"));
 }
 

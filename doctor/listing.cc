@@ -41,14 +41,16 @@ kube::ResourceInfo ResourceNamed(absl::string_view group, absl::string_view vers
 }
 
 absl::StatusOr<std::vector<std::string>> ListObjects(http::HttpTransport& server,
-                                                     const ListQuery& query) {
+                                                     const kube::ResourceInfo& resource,
+                                                     absl::string_view ns, absl::string_view labels,
+                                                     absl::Duration timeout) {
   kube::ObjectReader reader;
   Collector collector;
   kube::ObjectWatchOptions options;
-  options.resource = query.resource;
-  options.ns = query.ns;
-  options.label_selector = query.label_selector;
-  options.list_timeout = query.timeout;
+  options.resource = resource;
+  options.ns = std::string(ns);
+  options.label_selector = std::string(labels);
+  options.list_timeout = timeout;
   RETURN_IF_ERROR(kube::ListPages(server, options, reader, collector).status());
   return std::move(collector).Take();
 }

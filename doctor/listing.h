@@ -15,16 +15,12 @@ namespace flyball::doctor {
 kube::ResourceInfo ResourceNamed(absl::string_view group, absl::string_view version,
                                  absl::string_view resource, absl::string_view kind);
 
-struct ListQuery {
-  kube::ResourceInfo resource;
-  std::string ns = {};                         // "": all namespaces
-  std::string label_selector = {};             // "": all
-  absl::Duration timeout = absl::Seconds(10);  // of each page
-};
-
-// Each object's JSON, beginning with its apiVersion and kind. Errors as kube::ListPages; also
-// kResourceExhausted beyond 50,000 objects.
+// Each object's JSON, beginning with its apiVersion and kind. `ns` "" is all namespaces, `labels`
+// "" selects all; `timeout` is for each page. Errors as kube::ListPages; also kResourceExhausted
+// beyond 50,000 objects.
 absl::StatusOr<std::vector<std::string>> ListObjects(http::HttpTransport& server,
-                                                     const ListQuery& query);
+                                                     const kube::ResourceInfo& resource,
+                                                     absl::string_view ns, absl::string_view labels,
+                                                     absl::Duration timeout);
 
 }  // namespace flyball::doctor

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "absl/strings/match.h"
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "scaler/math/pod_requests.h"
 
@@ -15,14 +14,27 @@ namespace {
 constexpr size_t kShown = 3;
 constexpr absl::Duration kOld = absl::Minutes(5);
 
-std::string Text(const absl::Status& status) { return std::string(status.message()); }
-
 // "a, b, c and 4 more".
 std::string Some(const std::vector<std::string>& texts) {
   const size_t shown = std::min(texts.size(), kShown);
   std::string some = absl::StrJoin(texts.begin(), texts.begin() + static_cast<long>(shown), ", ");
   if (texts.size() > shown) absl::StrAppend(&some, " and ", texts.size() - shown, " more");
   return some;
+}
+
+// "Pods http_requests_per_second", "Resource cpu".
+std::string MetricTitle(const scaler::MetricSpec& spec) {
+  switch (spec.type) {
+    case scaler::MetricType::kResource:
+      return absl::StrCat("Resource ", spec.resource);
+    case scaler::MetricType::kContainerResource:
+      return absl::StrCat("ContainerResource ", spec.resource, " of ", spec.container);
+    case scaler::MetricType::kObject:
+      return absl::StrCat("Object ", spec.metric.name, " of ", spec.described_object.kind, " ",
+                          spec.described_object.name);
+    default:
+      return absl::StrCat(spec.type_text, " ", spec.metric.name);
+  }
 }
 
 bool OfPods(const scaler::MetricSpec& spec) {
@@ -66,30 +78,32 @@ void CheckAnswer(const MetricFacts& facts, const MeasuredPods& measured, absl::T
   const std::string seen =
       absl::StrCat(title, " is ", Values(items), ", ", absl::ToInt64Seconds(age), " s old");
   if (age > kOld) {
-    findings.Doubt("metric", seen,
-                   "look at the scrape interval of what exports it, and at the query's range");
+    findings.push_back(
+        Doubt("metric", seen,
+              "look at the scrape interval of what exports it, and at the query's range"));
   } else {
-    findings.Good("metric", seen);
+    findings.push_back(Good("metric", seen));
   }
   if (!OfPods(facts.spec)) return;
   for (const MetricItem& item : items) {
     if (item.complete) continue;
-    findings.Bad(
+    findings.push_back(Bad(
         "metric-containers",
         absl::StrCat(title, ": pod ", item.object, " has no ", facts.spec.resource,
                      facts.spec.container.empty() ? " of one of its containers" : " of container ",
                      facts.spec.container),
         facts.spec.container.empty()
             ? "let containerQuery of resourceRules give each container"
-            : "correct containerResource.container to the name of a container");
+            : "correct containerResource.container to the name of a container"));
     break;
   }
   const std::vector<std::string> without = Unmeasured(items, measured);
   if (!without.empty()) {
-    findings.Doubt("metric-pods",
-                   absl::StrCat(title, ": no value of ", Some(without),
-                                "; they count as at the target when shrinking, as 0 when growing"),
-                   "see that these pods are scraped (Prometheus: Status, Targets)");
+    findings.push_back(
+        Doubt("metric-pods",
+              absl::StrCat(title, ": no value of ", Some(without),
+                           "; they count as at the target when shrinking, as 0 when growing"),
+              "see that these pods are scraped (Prometheus: Status, Targets)"));
   }
 }
 
@@ -97,32 +111,32 @@ void CheckAnswer(const MetricFacts& facts, const MeasuredPods& measured, absl::T
 Finding Failed(const MetricFacts& facts) {
   const std::string title = MetricTitle(facts.spec);
   if (absl::IsPermissionDenied(facts.answer.status())) {
-    return {Level::kDoubtful, "metric", absl::StrCat(title, ": ", Text(facts.answer.status())),
-            "run doctor as someone who may read metrics (the chart's rbac.metricsReader)"};
+    return Doubt("metric", absl::StrCat(title, ": ", facts.answer.status().message()),
+                 "run doctor as someone who may read metrics (the chart's rbac.metricsReader)");
   }
   const std::string text = facts.answer.ok()
                                ? absl::StrCat(title, ": the API answers without a value")
-                               : absl::StrCat(title, ": ", Text(facts.answer.status()));
+                               : absl::StrCat(title, ": ", facts.answer.status().message());
   if (facts.spec.type == scaler::MetricType::kResource ||
       facts.spec.type == scaler::MetricType::kContainerResource) {
-    return {Level::kBad, "metric", text,
-            "see that kubelets are scraped and the containerQuery of resourceRules finds these "
-            "pods (kubectl top pods), or that metrics-server runs"};
+    return Bad("metric", text,
+               "see that kubelets are scraped and the containerQuery of resourceRules finds these "
+               "pods (kubectl top pods), or that metrics-server runs");
   }
-  return {Level::kBad, "metric", text,
-          "name the rules by --config and Prometheus by --prometheus-url, so that doctor can "
-          "walk to the cause"};
+  return Bad("metric", text,
+             "name the rules by --config and Prometheus by --prometheus-url, so that doctor can "
+             "walk to the cause");
 }
 
 Finding NoRule(const std::string& title, const Walk& walk) {
   if (walk.made_for.empty()) {
     const std::string like =
         walk.similar.empty() ? "" : absl::StrCat("; similar: ", Some(walk.similar));
-    return {Level::kBad, "metric-rule", absl::StrCat(title, ": no rule gives that name", like),
-            walk.similar.empty()
-                ? "write a rule whose name.as gives it (docs/rules-by-example.md); "
-                  "`flyball test rules` tries it"
-                : "correct the metric's name in the autoscaler, or name.as of the rule"};
+    return Bad("metric-rule", absl::StrCat(title, ": no rule gives that name", like),
+               walk.similar.empty()
+                   ? "write a rule whose name.as gives it (docs/rules-by-example.md); "
+                     "`flyball test rules` tries it"
+                   : "correct the metric's name in the autoscaler, or name.as of the rule");
   }
   const std::string labels =
       absl::StrCat(walk.series, " has the labels ", absl::StrJoin(walk.labels, ", "));
@@ -130,148 +144,121 @@ Finding NoRule(const std::string& title, const Walk& walk) {
                                         absl::StrJoin(walk.made_for, ", "), " and not for ",
                                         walk.wanted, " in a namespace: ", labels);
   if (!walk.better_label.empty()) {
-    return {Level::kBad, "metric-labels", text,
-            absl::StrCat("set honorLabels: true where it is scraped, or resources.overrides.",
-                         walk.better_label, " at ", walk.rule)};
+    return Bad("metric-labels", text,
+               absl::StrCat("set honorLabels: true where it is scraped, or resources.overrides.",
+                            walk.better_label, " at ", walk.rule));
   }
-  return {Level::kBad, "metric-labels", text,
-          absl::StrCat("map a label to ", walk.wanted,
-                       " and one to namespace by "
-                       "resources.overrides at ",
-                       walk.rule)};
+  return Bad("metric-labels", text,
+             absl::StrCat("map a label to ", walk.wanted,
+                          " and one to namespace by resources.overrides at ", walk.rule));
 }
 
 Finding NotJoined(const std::string& title, const Walk& walk, const MeasuredPods& measured) {
-  const auto has = [](const std::vector<std::string>& list, const std::string& text) {
-    return std::find(list.begin(), list.end(), text) != list.end();
-  };
-  if (!walk.namespace_label.empty() && !has(walk.labels, walk.namespace_label)) {
-    return {Level::kBad, "metric-join",
-            absl::StrCat(title, ": ", walk.series, " has no label ", walk.namespace_label,
-                         ", only ", absl::StrJoin(walk.labels, ", ")),
-            absl::StrCat("set a label ", walk.namespace_label,
-                         " where it is scraped (relabeling of a ServiceMonitor), or map another "
-                         "to namespace by resources.overrides at ",
-                         walk.rule)};
+  if (!walk.namespace_label.empty() && !absl::c_linear_search(walk.labels, walk.namespace_label)) {
+    return Bad("metric-join",
+               absl::StrCat(title, ": ", walk.series, " has no label ", walk.namespace_label,
+                            ", only ", absl::StrJoin(walk.labels, ", ")),
+               absl::StrCat("set a label ", walk.namespace_label,
+                            " where it is scraped (relabeling of a ServiceMonitor), or map another "
+                            "to namespace by resources.overrides at ",
+                            walk.rule));
   }
   if (!walk.namespace_label.empty() && !walk.namespaces.empty() &&
-      !has(walk.namespaces, measured.ns)) {
-    return {Level::kBad, "metric-join",
-            absl::StrCat(title, ": ", walk.series, " has ", walk.namespace_label, " ",
-                         Some(walk.namespaces), " and not ", measured.ns),
-            absl::StrCat("set honorLabels: true where it is scraped, or map another label to "
-                         "namespace by resources.overrides at ",
-                         walk.rule)};
+      !absl::c_linear_search(walk.namespaces, measured.ns)) {
+    return Bad("metric-join",
+               absl::StrCat(title, ": ", walk.series, " has ", walk.namespace_label, " ",
+                            Some(walk.namespaces), " and not ", measured.ns),
+               absl::StrCat("set honorLabels: true where it is scraped, or map another label to "
+                            "namespace by resources.overrides at ",
+                            walk.rule));
   }
   if (!walk.objects.empty() && walk.objects_that_exist == 0) {
     const bool better = !walk.better_label.empty();
-    return {Level::kBad, "metric-join",
-            absl::StrCat(title, ": label ", walk.object_label, " of ", walk.series, " is ",
-                         Some(walk.objects), ", which is none of the target's ", walk.wanted,
-                         better ? absl::StrCat("; label ", walk.better_label, " is") : ""),
-            absl::StrCat("set honorLabels: true where it is scraped, or ",
-                         better ? absl::StrCat("resources.overrides.", walk.better_label)
-                                : "map the label that has their names by resources.overrides",
-                         " at ", walk.rule)};
+    return Bad("metric-join",
+               absl::StrCat(title, ": label ", walk.object_label, " of ", walk.series, " is ",
+                            Some(walk.objects), ", which is none of the target's ", walk.wanted,
+                            better ? absl::StrCat("; label ", walk.better_label, " is") : ""),
+               absl::StrCat("set honorLabels: true where it is scraped, or ",
+                            better ? absl::StrCat("resources.overrides.", walk.better_label)
+                                   : "map the label that has their names by resources.overrides",
+                            " at ", walk.rule));
   }
   if (walk.objects.empty() && !walk.object_label.empty()) {
-    return {
-        Level::kBad, "metric-join",
+    return Bad(
+        "metric-join",
         absl::StrCat(title, ": ", walk.series, " has no sample in namespace ", measured.ns, " now"),
-        "see that these pods are scraped and export it (Prometheus: Status, Targets)"};
+        "see that these pods are scraped and export it (Prometheus: Status, Targets)");
   }
-  return {Level::kBad, "metric-query",
-          absl::StrCat(title, ": the series are there, and this gives nothing: ", walk.promql),
-          absl::StrCat("let metricsQuery at ", walk.rule,
-                       " aggregate by (<<.GroupBy>>) over a range of at least two scrapes")};
+  return Bad("metric-query",
+             absl::StrCat(title, ": the series are there, and this gives nothing: ", walk.promql),
+             absl::StrCat("let metricsQuery at ", walk.rule,
+                          " aggregate by (<<.GroupBy>>) over a range of at least two scrapes"));
 }
 
 }  // namespace
 
-std::string MetricTitle(const scaler::MetricSpec& spec) {
-  switch (spec.type) {
-    case scaler::MetricType::kResource:
-      return absl::StrCat("Resource ", spec.resource);
-    case scaler::MetricType::kContainerResource:
-      return absl::StrCat("ContainerResource ", spec.resource, " of ", spec.container);
-    case scaler::MetricType::kObject:
-      return absl::StrCat("Object ", spec.metric.name, " of ", spec.described_object.kind, " ",
-                          spec.described_object.name);
-    default:
-      return absl::StrCat(spec.type_text, " ", spec.metric.name);
-  }
-}
-
 Finding BrokenLink(const std::string& title, const Walk& walk, const MeasuredPods& measured) {
   if (walk.rule.empty() || !walk.made_for.empty()) return NoRule(title, walk);
   if (!walk.asked.ok()) {
-    return {Level::kBad, "metric-query",
-            absl::StrCat(title, ": the query of rule ", walk.rule, " fails: ", Text(walk.asked),
-                         walk.promql.empty() ? "" : ": ", walk.promql),
-            absl::StrCat("correct metricsQuery at ", walk.rule,
-                         "; `flyball check rules` and "
-                         "`flyball test rules` try it")};
+    return Bad("metric-query",
+               absl::StrCat(title, ": the query of rule ", walk.rule, " fails: ",
+                            walk.asked.message(), walk.promql.empty() ? "" : ": ", walk.promql),
+               absl::StrCat("correct metricsQuery at ", walk.rule,
+                            "; `flyball check rules` and `flyball test rules` try it"));
   }
   if (walk.samples == 0) {
     if (walk.joined) return NotJoined(title, walk, measured);
-    return {Level::kBad, "metric-query",
-            absl::StrCat(title, ": Prometheus has nothing for ", walk.promql),
-            absl::StrCat("ask Prometheus for ", walk.series,
-                         " and compare its labels with the metric's selector")};
+    return Bad("metric-query", absl::StrCat(title, ": Prometheus has nothing for ", walk.promql),
+               absl::StrCat("ask Prometheus for ", walk.series,
+                            " and compare its labels with the metric's selector"));
   }
-  return {Level::kBad, "metric-server",
-          absl::StrCat(title, ": Prometheus has ", walk.samples, " samples for ", walk.promql,
-                       ", and the API does not give them"),
-          "the server works with other rules or another Prometheus, or relists later "
-          "(--metrics-relist-interval): look at its /debug/rules and its log"};
+  return Bad("metric-server",
+             absl::StrCat(title, ": Prometheus has ", walk.samples, " samples for ", walk.promql,
+                          ", and the API does not give them"),
+             "the server works with other rules or another Prometheus, or relists later "
+             "(--metrics-relist-interval): look at its /debug/rules and its log");
 }
 
 Findings CheckMetric(const MetricFacts& facts, const MeasuredPods& measured, absl::Time now) {
   Findings findings;
   const std::string title = MetricTitle(facts.spec);
   if (!facts.spec.metric.selector_error.empty()) {
-    findings.Bad("metric", absl::StrCat(title, ": ", facts.spec.metric.selector_error),
-                 "correct metric.selector in the autoscaler");
-    return findings;
+    return {Bad("metric", absl::StrCat(title, ": ", facts.spec.metric.selector_error),
+                "correct metric.selector in the autoscaler")};
   }
   if (facts.answer.ok() && !facts.answer->empty()) {
     CheckAnswer(facts, measured, now, findings);
   } else if (facts.in_process && facts.walk.ok() && facts.walk->asked.ok() &&
              facts.walk->samples > 0) {
-    findings.Good("metric", absl::StrCat(title, ": Prometheus has ", facts.walk->samples,
-                                         " samples for the scaler: ", facts.walk->promql));
+    findings.push_back(
+        Good("metric", absl::StrCat(title, ": Prometheus has ", facts.walk->samples,
+                                    " samples for the scaler: ", facts.walk->promql)));
   } else if (!facts.walk.ok() || absl::IsPermissionDenied(facts.answer.status())) {
-    findings.Add(Failed(facts));
+    findings.push_back(Failed(facts));
   } else {
     Finding broken = BrokenLink(title, *facts.walk, measured);
     absl::StrAppend(&broken.text,
-                    " (the API: ", facts.answer.ok() ? "no value" : Text(facts.answer.status()),
+                    " (the API: ", facts.answer.ok() ? "no value" : facts.answer.status().message(),
                     facts.listed.value_or(true) ? "" : "; it does not list the metric", ")");
-    findings.Add(std::move(broken));
+    findings.push_back(std::move(broken));
   }
-  findings.Append(CheckRequests(facts.spec, measured));
+  Append(CheckRequests(facts.spec, measured), findings);
   return findings;
 }
 
 Findings CheckRequests(const scaler::MetricSpec& spec, const MeasuredPods& measured) {
-  Findings findings;
-  if (!scaler::MeasuresRequests(spec)) return findings;
+  if (!scaler::MeasuresRequests(spec) || measured.pods.empty()) return {};
   for (const scaler::Pod& pod : measured.pods) {
     const absl::StatusOr<int64_t> request = scaler::PodRequest(
         pod, {.resource = spec.resource, .container = spec.container, .pod_level = true});
     if (request.ok() && *request > 0) continue;
-    findings.Bad("requests",
-                 request.ok() ? absl::StrCat("pod ", pod.name, " asks for no ", spec.resource)
-                              : Text(request.status()),
-                 absl::StrCat("set resources.requests.", spec.resource,
-                              " of each container in the target's pod template"));
-    return findings;
+    return {Bad("requests",
+                request.ok() ? absl::StrCat("pod ", pod.name, " asks for no ", spec.resource)
+                             : std::string(request.status().message()),
+                absl::StrCat("set resources.requests.", spec.resource,
+                             " of each container in the target's pod template"))};
   }
-  if (!measured.pods.empty()) {
-    findings.Good("requests",
-                  absl::StrCat("all containers state their ", spec.resource, " request"));
-  }
-  return findings;
+  return {Good("requests", absl::StrCat("all containers state their ", spec.resource, " request"))};
 }
 
 }  // namespace flyball::doctor

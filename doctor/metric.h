@@ -18,9 +18,9 @@
 
 namespace flyball::doctor {
 
-// The way from a metric's name through its rule to Prometheus.
+// The way from a metric's name through its rule to Prometheus, as far as it could be followed.
 struct Walk {
-  // Which rule makes the name; "" when none does.
+  // Which rule gives series the metric's name; "" when none does.
   std::string rule;                 // "config.yaml:12"
   std::string series;               // "http_requests_total"
   std::vector<std::string> labels;  // of that series
@@ -35,8 +35,8 @@ struct Walk {
   absl::Status asked;  // making the query and sending it
   size_t samples = 0;
 
-  // Values of the labels, a limited number of them, when no sample came.
-  bool joined = false;                  // the following are known
+  // Which values the labels have, to see why no sample came. Of many values only some are read.
+  bool joined = false;                  // what follows has been read
   std::vector<std::string> namespaces;  // of namespace_label over the series
   std::vector<std::string> objects;     // of object_label within the namespace
   size_t objects_that_exist = 0;        // of these that are objects of the target
@@ -45,29 +45,25 @@ struct Walk {
 
 struct MetricFacts {
   scaler::MetricSpec spec;
-  std::string path;            // as the HPA controller asks
-  bool in_process = false;     // the scaler reads it past the API
-  std::optional<bool> listed;  // discovery has the metric; nullopt: it can't be said
+  bool in_process = false;     // the scaler asks the rules itself, without the metrics API
+  std::optional<bool> listed;  // whether discovery names the metric; nullopt: it was not readable
   absl::StatusOr<std::vector<MetricItem>> answer;
   absl::StatusOr<Walk> walk = absl::UnknownError("not walked");  // when the answer is no good
 };
 
-// What the metric is measured on.
+// The pods that the metric is about.
 struct MeasuredPods {
   std::string ns;
   std::string selector;
   std::vector<scaler::Pod> pods;
 };
 
-// "Pods http_requests_per_second", "Resource cpu".
-std::string MetricTitle(const scaler::MetricSpec& spec);
-
 Findings CheckMetric(const MetricFacts& facts, const MeasuredPods& measured, absl::Time now);
 
-// Containers whose request the utilisation is measured against have one.
+// Whether the containers have the requests that a utilisation is a share of.
 Findings CheckRequests(const scaler::MetricSpec& spec, const MeasuredPods& measured);
 
-// Where the chain breaks: the first link that does not hold.
+// The first link of the chain that does not hold.
 Finding BrokenLink(const std::string& title, const Walk& walk, const MeasuredPods& measured);
 
 }  // namespace flyball::doctor

@@ -253,6 +253,18 @@ class Walker {
   Walk walk_;
 };
 
+// Whether metrics.k8s.io answers it. The other types have rules; MetricPath knows no further ones.
+bool IsOfUsage(const MetricSpec& spec) {
+  return spec.type == MetricType::kResource || spec.type == MetricType::kContainerResource;
+}
+
+absl::StatusOr<std::vector<MetricItem>> Ask(kube::ApiClient& api, const MetricSpec& spec,
+                                            const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string json, api.Get(path));
+  return IsOfUsage(spec) ? ReadPodUsage(json, spec.resource, spec.container)
+                         : ReadMetricValues(json);
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> MetricPath(const MetricSpec& spec, absl::string_view ns,
@@ -319,22 +331,6 @@ std::optional<bool> MetricLooker::Listed(const MetricSpec& spec) const {
   return std::find(names->begin(), names->end(), name) != names->end();
 }
 
-absl::StatusOr<std::vector<MetricItem>> MetricLooker::Ask(const MetricSpec& spec,
-                                                          const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string json, deps_.api.Get(path));
-  const bool usage =
-      spec.type == MetricType::kResource || spec.type == MetricType::kContainerResource;
-  return usage ? ReadPodUsage(json, spec.resource, spec.container) : ReadMetricValues(json);
-}
-
-absl::StatusOr<Walk> MetricLooker::WalkFrom(const MetricSpec& spec, const MeasuredPods& measured) {
-  if (deps_.discovered == nullptr || deps_.source == nullptr ||
-      deps_.discovered->registry == nullptr) {
-    return absl::FailedPreconditionError("no rules and Prometheus to walk to");
-  }
-  return Walker(deps_, spec, measured).Go();
-}
-
 MetricFacts MetricLooker::Look(const MetricSpec& spec, const MeasuredPods& measured) {
   MetricFacts facts;
   facts.spec = spec;
@@ -345,14 +341,13 @@ MetricFacts MetricLooker::Look(const MetricSpec& spec, const MeasuredPods& measu
     facts.answer = path.status();
     return facts;
   }
-  facts.path = *path;
-  facts.answer = Ask(spec, *path);
-  if (facts.answer.ok() && !facts.answer->empty()) return facts;
-  const bool ruled = spec.type == MetricType::kPods || spec.type == MetricType::kObject ||
-                     spec.type == MetricType::kExternal;
-  if (!ruled) return facts;
+  facts.answer = Ask(deps_.api, spec, *path);
+  if ((facts.answer.ok() && !facts.answer->empty()) || IsOfUsage(spec)) return facts;
   facts.listed = Listed(spec);
-  facts.walk = WalkFrom(spec, measured);
+  if (deps_.discovered != nullptr && deps_.source != nullptr &&
+      deps_.discovered->registry != nullptr) {
+    facts.walk = Walker(deps_, spec, measured).Go();
+  }
   return facts;
 }
 

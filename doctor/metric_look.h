@@ -44,11 +44,8 @@ class MetricLooker {
 
  private:
   using Names = std::optional<std::vector<std::string>>;
-  absl::StatusOr<std::vector<MetricItem>> Ask(const scaler::MetricSpec& spec,
-                                              const std::string& path);
-  std::optional<bool> Listed(const scaler::MetricSpec& spec) const;
   Names NamesOf(const std::string& path);
-  absl::StatusOr<Walk> WalkFrom(const scaler::MetricSpec& spec, const MeasuredPods& measured);
+  std::optional<bool> Listed(const scaler::MetricSpec& spec) const;
 
   const Deps deps_;
   std::string custom_version_;

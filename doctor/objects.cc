@@ -120,7 +120,6 @@ absl::StatusOr<ApiService> ReadApiService(absl::string_view json) {
   ApiService read;
   read.name = TextOf(MemberOf(object, "metadata"), "name");
   read.group = TextOf(spec, "group");
-  read.version = TextOf(spec, "version");
   read.service_ns = TextOf(service, "namespace");
   read.service_name = TextOf(service, "name");
   if (MemberOf(service, "port").is_number_integer())

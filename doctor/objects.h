@@ -18,7 +18,6 @@ namespace flyball::doctor {
 struct ApiService {
   std::string name;                      // "v1beta1.custom.metrics.k8s.io"
   std::string group;                     // "custom.metrics.k8s.io"
-  std::string version;                   // "v1beta1"
   std::string service_ns, service_name;  // "": served by the API server itself
   int port = 443;
   bool insecure = false;  // insecureSkipTLSVerify

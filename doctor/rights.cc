@@ -178,11 +178,10 @@ Findings CheckRights(absl::string_view account, const std::vector<RightAnswer>& 
   size_t granted = 0, narrowed = 0;
   for (const RightAnswer& answer : answers) {
     if (!answer.allowed.ok()) {
-      findings.Doubt("rights",
-                     absl::StrCat("the rights of ", account, " can't be asked for: ",
-                                  std::string(answer.allowed.status().message())),
-                     "run doctor as someone who may `impersonate` that account, or in its pod");
-      return findings;
+      return {Doubt("rights",
+                    absl::StrCat("the rights of ", account,
+                                 " can't be asked for: ", answer.allowed.status().message()),
+                    "run doctor as someone who may `impersonate` that account, or in its pod")};
     }
     if (*answer.allowed) {
       ++granted;
@@ -196,13 +195,13 @@ Findings CheckRights(absl::string_view account, const std::vector<RightAnswer>& 
     const auto& [without, grant] = key;
     std::string text = absl::StrCat(account, " may not ", absl::StrJoin(Named(denied), "; nor "),
                                     without.empty() ? "" : ": ", without);
-    findings.Add({without.empty() ? Level::kBad : Level::kDoubtful, "rights", std::move(text),
-                  absl::StrCat("grant it by ", grant)});
+    findings.push_back({without.empty() ? Level::kBad : Level::kDoubtful, "rights", std::move(text),
+                        absl::StrCat("grant it by ", grant)});
   }
   if (missing.empty()) {
-    findings.Good("rights",
-                  absl::StrCat(account, " has the ", granted + narrowed, " rights that it needs",
-                               narrowed == 0 ? "" : ", some of them by namespace"));
+    findings.push_back(Good(
+        "rights", absl::StrCat(account, " has the ", granted + narrowed, " rights that it needs",
+                               narrowed == 0 ? "" : ", some of them by namespace")));
   }
   return findings;
 }

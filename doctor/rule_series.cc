@@ -107,33 +107,31 @@ Discovered DiscoverSeries(const rules::CompiledRules& rules, adapter::MetricSour
 Findings CheckDiscovered(const Discovered& discovered, absl::string_view from, bool strict) {
   Findings findings;
   if (!discovered.source.ok()) {
-    findings.Bad(
-        "prometheus",
-        absl::StrCat("Prometheus does not answer: ", std::string(discovered.source.message())),
-        absl::StrCat("start it, or correct --prometheus-url (chart: prometheus.url, "
-                     "port, path) and its credentials"));
-    return findings;
+    return {Bad("prometheus",
+                absl::StrCat("Prometheus does not answer: ", discovered.source.message()),
+                absl::StrCat("start it, or correct --prometheus-url (chart: prometheus.url, "
+                             "port, path) and its credentials"))};
   }
-  findings.Good("prometheus", absl::StrCat("Prometheus answers at ", from));
+  findings.push_back(Good("prometheus", absl::StrCat("Prometheus answers at ", from)));
   const Level level = strict ? Level::kBad : Level::kDoubtful;
   size_t series = 0, good = 0;
   for (const RuleFacts& rule : discovered.rules) {
     if (!rule.status.ok()) {
-      findings.Add({level, "rule-series",
-                    absl::StrCat("the series query of rule ", rule.where, " fails: ",
-                                 std::string(rule.status.message()), ": ", rule.series_query),
-                    absl::StrCat("correct seriesQuery at ", rule.where,
-                                 "; `flyball check rules` says more")});
+      findings.push_back({level, "rule-series",
+                          absl::StrCat("the series query of rule ", rule.where,
+                                       " fails: ", rule.status.message(), ": ", rule.series_query),
+                          absl::StrCat("correct seriesQuery at ", rule.where,
+                                       "; `flyball check rules` says more")});
     } else if (rule.accepted == 0) {
-      findings.Add(NothingFound(rule, discovered.max_age, level));
+      findings.push_back(NothingFound(rule, discovered.max_age, level));
     } else {
       series += rule.accepted;
       ++good;
     }
   }
   if (good > 0) {
-    findings.Good("rule-series", absl::StrCat(good, " of ", discovered.rules.size(),
-                                              " rules match ", series, " series"));
+    findings.push_back(Good("rule-series", absl::StrCat(good, " of ", discovered.rules.size(),
+                                                        " rules match ", series, " series")));
   }
   return findings;
 }

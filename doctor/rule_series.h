@@ -22,9 +22,9 @@ struct RuleFacts {
   std::string where;  // "config.yaml:12"
   std::string series_query;
   absl::Status status = {};  // of the series query
-  size_t found = 0;          // series that it gives
-  size_t accepted = 0;       // of these by seriesFilters and name.matches, by name
-  size_t earlier = 0;        // series in the last day, asked for when none are found
+  size_t found = 0;          // how many series it gives now
+  size_t accepted = 0;       // how many of them seriesFilters and name.matches let through
+  size_t earlier = 0;        // how many it gave in the last day; asked only when it gives none now
 };
 
 struct Discovered {

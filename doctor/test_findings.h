@@ -19,7 +19,7 @@ inline std::string Line(const Finding& finding) {
 
 inline std::vector<std::string> Lines(const Findings& findings) {
   std::vector<std::string> lines;
-  for (const Finding& finding : findings.all()) lines.push_back(Line(finding));
+  for (const Finding& finding : findings) lines.push_back(Line(finding));
   return lines;
 }
 

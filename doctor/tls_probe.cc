@@ -23,13 +23,13 @@ absl::Status Failed(const std::string& where) {
 
 }  // namespace
 
-absl::StatusOr<std::string> ShownCertificates(const Address& address,
+absl::StatusOr<std::string> ShownCertificates(const std::string& host, int port,
                                               const std::string& server_name,
                                               absl::Duration timeout) {
   ERR_clear_error();
-  const bool bare_ipv6 = absl::StrContains(address.host, ':');
+  const bool bare_ipv6 = absl::StrContains(host, ':');
   const std::string where =
-      absl::StrCat(bare_ipv6 ? "[" : "", address.host, bare_ipv6 ? "]" : "", ":", address.port);
+      absl::StrCat(bare_ipv6 ? "[" : "", host, bare_ipv6 ? "]" : "", ":", port);
   const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
   const BioPtr connection(BIO_new_ssl_connect(context.get()));
   if (connection == nullptr) return Failed(where);

@@ -10,15 +10,10 @@
 
 namespace flyball::doctor {
 
-struct Address {
-  std::string host;  // a name or an address, IPv6 without brackets
-  int port = 443;
-};
-
-// The certificates that it shows for `server_name`, its own first, as PEM. kUnavailable with the
-// reason when there is no handshake within `timeout` (looking up a name is bounded by the
-// resolver's limits).
-absl::StatusOr<std::string> ShownCertificates(const Address& address,
+// The certificates that it shows for `server_name`, its own first, as PEM. `host` is a name or an
+// address, IPv6 without brackets. kUnavailable with the reason when there is no handshake within
+// `timeout` (looking up a name is bounded by the resolver's limits).
+absl::StatusOr<std::string> ShownCertificates(const std::string& host, int port,
                                               const std::string& server_name,
                                               absl::Duration timeout);
 

@@ -33,6 +33,8 @@
 namespace flyball::cmd {
 namespace {
 
+using doctor::Bad;
+using doctor::Doubt;
 using doctor::Findings;
 
 std::string Text(const absl::Status& status) { return std::string(status.message()); }
@@ -52,7 +54,7 @@ class Doctor {
         {.url = adapter::prometheus::SplitServerUrl(cluster_.transport.url).shown,
          .in_cluster = cluster_.inside,
          .timeout = flags_.timeout});
-    Findings about_cluster = doctor::CheckApiServer(facts_);
+    Findings about_cluster = {doctor::CheckApiServer(facts_)};
     if (!facts_.version.ok()) return {{"cluster", std::move(about_cluster)}};
     KnowServer();
     KnowKinds();
@@ -87,25 +89,24 @@ class Doctor {
     Findings findings;
     const absl::StatusOr<std::string> text = RuleText();
     if (!text.ok() && !flags_.config.empty()) {
-      findings.Bad("rules", Text(text.status()), "correct --config");
-      return findings;
+      return {Bad("rules", Text(text.status()), "correct --config")};
     }
     if (!text.ok()) {
-      findings.Doubt("rules", absl::StrCat("the rules are not known: ", Text(text.status())),
-                     "name the rule file by --config");
-      return findings;
+      return {Doubt("rules", absl::StrCat("the rules are not known: ", Text(text.status())),
+                    "name the rule file by --config")};
     }
     const rules::CompileResult result = rules::CompileRules(*text, RuleName());
     for (const rules::Finding& finding : result.findings) {
       if (finding.severity == rules::Finding::Severity::kWarning) continue;
-      findings.Bad("rules", finding.ToString(),
-                   "correct that line; until then a server that starts ends at once");
+      findings.push_back(Bad("rules", finding.ToString(),
+                             "correct that line; until then a server that starts ends at once"));
     }
     if (result.rules == nullptr) return findings;
     rules_ = result.rules;
-    findings.Good("rules", absl::StrCat(RuleName(), ": ", Counted(rules_->custom.size(), "rule"),
-                                        ", ", Counted(rules_->external.size(), "external rule"),
-                                        rules_->resource.has_value() ? ", resource rules" : ""));
+    findings.push_back(doctor::Good(
+        "rules", absl::StrCat(RuleName(), ": ", Counted(rules_->custom.size(), "rule"), ", ",
+                              Counted(rules_->external.size(), "external rule"),
+                              rules_->resource.has_value() ? ", resource rules" : "")));
     ExaminePrometheus(findings);
     return findings;
   }
@@ -134,8 +135,8 @@ class Doctor {
     const bool given = !flags_.prometheus.prometheus_urls.empty();
     const serve::ServeFlags& asked = given ? flags_.prometheus : settings_;
     if (asked.prometheus_urls.empty()) {
-      findings.Doubt("prometheus", "which Prometheus the server asks is not known",
-                     "name it by --prometheus-url");
+      findings.push_back(Doubt("prometheus", "which Prometheus the server asks is not known",
+                               "name it by --prometheus-url"));
       return;
     }
     std::vector<std::string> shown;
@@ -156,17 +157,17 @@ class Doctor {
     const absl::Status status = source.ok() ? discovered_->source : source.status();
     if (!status.ok() && !given && !cluster_.inside) {
       // The name of a Service means nothing outside of the cluster.
-      findings.Doubt("prometheus",
-                     absl::StrCat("Prometheus can't be asked from here: ", Text(status)),
-                     "kubectl port-forward its Service to 9090, and "
-                     "--prometheus-url=http://localhost:9090");
+      findings.push_back(Doubt("prometheus",
+                               absl::StrCat("Prometheus can't be asked from here: ", Text(status)),
+                               "kubectl port-forward its Service to 9090, and "
+                               "--prometheus-url=http://localhost:9090"));
       discovered_.reset();
       return;
     }
     if (source.ok()) {
-      findings.Append(doctor::CheckDiscovered(*discovered_, from, !One()));
+      Append(doctor::CheckDiscovered(*discovered_, from, !One()), findings);
     } else {
-      findings.Bad("prometheus", Text(status), "correct that flag");
+      findings.push_back(Bad("prometheus", Text(status), "correct that flag"));
     }
   }
 
@@ -176,7 +177,7 @@ class Doctor {
     listed_ = listed.status();
     if (!listed.ok()) return;
     all_ = *std::move(listed);
-    for (const doctor::Listed& one : all_) {
+    for (const doctor::ListedAutoscaler& one : all_) {
       if (One() && one.spec.name != flags_.name) continue;
       if (!flags_.kind.empty() && one.own != (flags_.kind == "autoscaler")) continue;
       chosen_.push_back(&one);
@@ -184,13 +185,13 @@ class Doctor {
   }
 
   void ExamineCluster(Findings& findings) {
-    findings.Append(doctor::CheckApiServices(facts_, WantedGroups()));
+    Append(doctor::CheckApiServices(facts_, WantedGroups()), findings);
     for (const doctor::Backend& backend : facts_.backends) {
-      findings.Append(doctor::CheckBackend(backend));
-      findings.Append(doctor::CheckCertificate(facts_, backend, now_));
+      Append(doctor::CheckBackend(backend), findings);
+      Append(doctor::CheckCertificate(facts_, backend, now_), findings);
     }
-    findings.Append(doctor::CheckAuthentication(facts_));
-    ExamineRights(findings);
+    findings.push_back(doctor::CheckAuthentication(facts_));
+    Append(ExamineRights(), findings);
   }
 
   std::vector<doctor::Wanted> WantedGroups() const {
@@ -200,9 +201,9 @@ class Doctor {
                                      [&](const auto& other) { return other.group == group; });
       if (!there) wanted.push_back({group, by});
     };
-    for (const doctor::Listed* one : chosen_) {
+    for (const doctor::ListedAutoscaler* one : chosen_) {
       if (one->own) continue;  // the scaler reads past the APIs
-      const std::string title = doctor::AutoscalerTitle(one->own, one->spec);
+      const std::string title = doctor::AutoscalerTitle(*one);
       for (const scaler::MetricSpec& metric : one->spec.metrics) {
         using scaler::MetricType;
         const bool custom = metric.type == MetricType::kPods || metric.type == MetricType::kObject;
@@ -250,13 +251,12 @@ class Doctor {
   }
 
   // Of the server's account: as itself in its pod, by impersonation elsewhere.
-  void ExamineRights(Findings& findings) {
+  Findings ExamineRights() {
     if (pod_ == nullptr && !cluster_.inside) {
-      findings.Doubt("rights",
-                     "whose rights to ask for is not known: no pod with --config can be "
-                     "seen behind an APIService",
-                     doctor::MayLook("list", "pods of the server"));
-      return;
+      return {Doubt("rights",
+                    "whose rights to ask for is not known: no pod with --config can be seen behind "
+                    "an APIService",
+                    doctor::MayLook("list", "pods of the server"))};
     }
     std::string account = "this pod's account";
     http::TransportOptions as = cluster_.transport;
@@ -266,36 +266,34 @@ class Doctor {
       as.headers.push_back({"Impersonate-User", account});
     }
     auto transport = http::MakeHttpTransport(std::move(as), clock_);
-    if (!transport.ok()) return;
+    if (!transport.ok()) return {};
     kube::ApiClient api(**transport, clock_, flags_.timeout);
     std::set<std::string> namespaces;
-    for (const doctor::Listed* one : chosen_) namespaces.insert(one->spec.ns);
-    findings.Append(
-        doctor::CheckRights(account, doctor::AskRights(api, doctor::WantedRights(DutiesOfServer()),
-                                                       {namespaces.begin(), namespaces.end()})));
+    for (const doctor::ListedAutoscaler* one : chosen_) namespaces.insert(one->spec.ns);
+    return doctor::CheckRights(account,
+                               doctor::AskRights(api, doctor::WantedRights(DutiesOfServer()),
+                                                 {namespaces.begin(), namespaces.end()}));
   }
 
   // Why no autoscaler can be examined, if so.
-  Findings WhyNone() const {
-    Findings findings;
+  std::optional<doctor::Finding> WhyNone() const {
     if (!listed_.ok()) {
-      findings.Bad("autoscaler", Text(listed_),
-                   doctor::MayLook("list", "horizontalpodautoscalers"));
-    } else if (One() && chosen_.empty()) {
-      findings.Bad("autoscaler",
-                   absl::StrCat("there is no ", flags_.kind.empty() ? "autoscaler" : flags_.kind,
-                                " ", flags_.name, " in namespace ", flags_.ns),
-                   "kubectl get hpa -A lists them; -n names the namespace");
-    } else if (!chosen_.empty() && !kinds_.ok()) {
-      findings.Bad("autoscaler", absl::StrCat("the cluster's kinds: ", Text(kinds_)),
-                   "kubectl api-resources shows which group fails");
+      return Bad("autoscaler", Text(listed_), doctor::MayLook("list", "horizontalpodautoscalers"));
     }
-    return findings;
+    if (One() && chosen_.empty()) {
+      return Bad("autoscaler",
+                 absl::StrCat("there is no ", flags_.kind.empty() ? "autoscaler" : flags_.kind, " ",
+                              flags_.name, " in namespace ", flags_.ns),
+                 "kubectl get hpa -A lists them; -n names the namespace");
+    }
+    if (chosen_.empty() || kinds_.ok()) return std::nullopt;
+    return Bad("autoscaler", absl::StrCat("the cluster's kinds: ", Text(kinds_)),
+               "kubectl api-resources shows which group fails");
   }
 
   void ExamineAutoscalers() {
-    if (Findings none = WhyNone(); !none.all().empty()) {
-      report_.push_back({"autoscalers", std::move(none)});
+    if (auto none = WhyNone()) {
+      report_.push_back({"autoscalers", {*std::move(none)}});
       return;
     }
     if (chosen_.empty()) return;
@@ -305,17 +303,17 @@ class Doctor {
                                   .source = source_.get(),
                                   .now = now_,
                                   .timeout = flags_.timeout});
-    doctor::AutoscalerLooker looker({.server = server_,
-                                     .api = api_,
-                                     .mapper = *mapper_,
-                                     .metrics = metrics,
-                                     .default_mode = settings_.scaler.mode == "act"
-                                                         ? scaler::Mode::kAct
-                                                         : scaler::Mode::kShadow,
-                                     .timeout = flags_.timeout});
-    for (const doctor::Listed* one : chosen_) {
-      report_.push_back({doctor::AutoscalerTitle(one->own, one->spec),
-                         doctor::CheckAutoscaler(looker.Look(*one, all_), clock_.WallNow())});
+    const doctor::AutoscalerLookDeps deps = {
+        .server = server_,
+        .api = api_,
+        .mapper = *mapper_,
+        .metrics = metrics,
+        .default_mode = settings_.scaler.mode == "act" ? scaler::Mode::kAct : scaler::Mode::kShadow,
+        .timeout = flags_.timeout};
+    for (const doctor::ListedAutoscaler* one : chosen_) {
+      report_.push_back(
+          {doctor::AutoscalerTitle(*one),
+           doctor::CheckAutoscaler(doctor::LookAtAutoscaler(*one, all_, deps), clock_.WallNow())});
     }
   }
 
@@ -336,8 +334,8 @@ class Doctor {
   std::unique_ptr<adapter::prometheus::Client> source_;
   std::optional<doctor::Discovered> discovered_;
   absl::Status listed_;
-  std::vector<doctor::Listed> all_;
-  std::vector<const doctor::Listed*> chosen_;  // of all_
+  std::vector<doctor::ListedAutoscaler> all_;
+  std::vector<const doctor::ListedAutoscaler*> chosen_;  // of all_
 };
 
 absl::StatusOr<doctor::Report> Examine(const DoctorFlags& flags) {
