@@ -1,17 +1,15 @@
 #include "convert/convert_hpa.h"
 
+#include <re2/re2.h>
 #include <yaml-cpp/yaml.h>
 
-#include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "kube/objects/yaml_text.h"
 #include "scaler/spec/document.h"
 #include "scaler/spec/hpa/admission.h"
@@ -20,6 +18,7 @@
 namespace flyball::convert {
 namespace {
 
+using Json = nlohmann::ordered_json;
 using scaler::Node;
 
 constexpr absl::string_view kHpa = "HorizontalPodAutoscaler";
@@ -32,56 +31,25 @@ void EmitText(absl::string_view text, YAML::Emitter& out) {
   out << std::string(text);
 }
 
-void Emit(const Node& node, YAML::Emitter& out) {
-  switch (node.kind) {
-    case Node::Kind::kMap:
-      out << YAML::BeginMap;
-      for (const auto& [key, value] : node.members) {
-        out << YAML::Key;
-        EmitText(key, out);
-        out << YAML::Value;
-        Emit(value, out);
-      }
-      out << YAML::EndMap;
-      break;
-    case Node::Kind::kList:
-      out << YAML::BeginSeq;
-      for (const Node& item : node.items) Emit(item, out);
-      out << YAML::EndSeq;
-      break;
-    case Node::Kind::kString:
-      EmitText(node.text, out);
-      break;
-    case Node::Kind::kNumber:
-      out << node.text;
-      break;
-    case Node::Kind::kBool:
-      out << (node.boolean ? "true" : "false");
-      break;
-    case Node::Kind::kNull:
-      out << "null";
-      break;
+void Emit(const Json& json, YAML::Emitter& out) {
+  if (json.is_object()) {
+    out << YAML::BeginMap;
+    for (const auto& [key, value] : json.items()) {
+      out << YAML::Key;
+      EmitText(key, out);
+      out << YAML::Value;
+      Emit(value, out);
+    }
+    out << YAML::EndMap;
+  } else if (json.is_array()) {
+    out << YAML::BeginSeq;
+    for (const Json& item : json) Emit(item, out);
+    out << YAML::EndSeq;
+  } else if (json.is_string()) {
+    EmitText(json.get_ref<const std::string&>(), out);
+  } else {
+    out << json.dump();
   }
-}
-
-Node Text(std::string text) {
-  Node node;
-  node.kind = Node::Kind::kString;
-  node.text = std::move(text);
-  return node;
-}
-
-Node Map(std::vector<scaler::Member> members) {
-  Node node;
-  node.kind = Node::Kind::kMap;
-  node.members = std::move(members);
-  return node;
-}
-
-Node TextMap(const std::map<std::string, std::string>& from) {
-  Node node = Map({});
-  for (const auto& [key, value] : from) node.members.push_back({key, Text(value)});
-  return node;
 }
 
 // ---- reading ----
@@ -96,17 +64,20 @@ void Flatten(const Node& node, std::vector<const Node*>& out) {
   for (const Node& item : items->items) Flatten(item, out);
 }
 
-// The API server takes the namespace from the request, so files often leave it out.
-Node WithNamespace(const Node& document, bool& added) {
-  Node out = document;
-  added = false;
-  for (scaler::Member& member : out.members) {
+// The API server takes the namespace from the request, so files often leave it out. False: it was
+// there.
+bool AddNamespace(Node& object) {
+  bool added = false;
+  for (scaler::Member& member : object.members) {
     if (member.key != "metadata" || !member.value.is_map()) continue;
     if (member.value.Find("namespace") != nullptr) continue;
-    member.value.members.push_back({"namespace", Text("default")});
+    Node text;
+    text.kind = Node::Kind::kString;
+    text.text = "default";
+    member.value.members.push_back({"namespace", std::move(text)});
     added = true;
   }
-  return out;
+  return added;
 }
 
 class Converter {
@@ -115,26 +86,24 @@ class Converter {
       : file_(file), options_(options) {}
 
   void Add(const Node& document) {
-    bool no_namespace = false;
-    const Node object = WithNamespace(document, no_namespace);
+    Node object = document;
+    const bool no_namespace = AddNamespace(object);
     const scaler::AdmissionResult hpa = scaler::Admit(
         object, {.gates = {.hpa_configurable_tolerance = true, .hpa_scale_to_zero = true}});
     if (!hpa.decode_error.empty()) return FailToDecode(object, hpa.decode_error);
     if (!hpa.errors.empty()) return Fail(object, hpa.errors);
-    const absl::StatusOr<Node> spec = scaler::ParseJson(hpa.canonical_spec_json);
-    if (!spec.ok()) return FailToDecode(object, spec.status().message());
 
-    std::vector<std::string> remarks = Remarks(object, *hpa.autoscaler);
-    const Node own = Own(*hpa.autoscaler, *spec, no_namespace);
+    Json own = Own(*hpa.autoscaler, Json::parse(hpa.canonical_spec_json, nullptr, false));
+    Check(object, own);
+    if (no_namespace) own["metadata"].erase("namespace");
     YAML::Emitter out;
     Emit(own, out);
-    const std::string yaml = out.c_str();
-    Check(object, own);
     absl::StrAppend(&conversion_.yaml, "---\n# from ", kHpa, " ", hpa.autoscaler->name, " (", file_,
                     ":", object.line, ")\n");
-    for (const std::string& remark : remarks)
+    for (const std::string& remark : Remarks(object, *hpa.autoscaler)) {
       absl::StrAppend(&conversion_.yaml, "# ", remark, "\n");
-    absl::StrAppend(&conversion_.yaml, yaml, "\n");
+    }
+    absl::StrAppend(&conversion_.yaml, out.c_str(), "\n");
   }
 
   Conversion Take() { return std::move(conversion_); }
@@ -146,18 +115,12 @@ class Converter {
 
   // A message that may begin with `line N: `.
   void FailToDecode(const Node& object, absl::string_view message) {
-    absl::string_view rest = message;
+    static const re2::LazyRE2 kPlaced = {"(?s)line (\\d+)(?:: |, )(.*)"};
+    const std::string text(message);
+    std::string what;
     int line = 0;
-    if (absl::ConsumePrefix(&rest, "line ")) {
-      const size_t digits = rest.find_first_not_of("0123456789");
-      if (absl::SimpleAtoi(rest.substr(0, digits), &line)) {
-        rest.remove_prefix(std::min(digits, rest.size()));
-        if (absl::ConsumePrefix(&rest, ": ") || absl::ConsumePrefix(&rest, ", ")) {
-          return Error(line, rest);
-        }
-      }
-    }
-    Error(object.line, message);
+    if (re2::RE2::FullMatch(text, *kPlaced, &line, &what)) return Error(line, what);
+    Error(object.line, text);
   }
 
  private:
@@ -168,10 +131,9 @@ class Converter {
   }
 
   // What our own kind refuses although an HPA does not.
-  void Check(const Node& object, const Node& own) {
-    bool added = false;
+  void Check(const Node& object, const Json& own) {
     const scaler::OwnParseResult parsed =
-        scaler::ParseOwnAutoscaler(WithNamespace(own, added), /*trigger_types=*/{});
+        scaler::ParseOwnAutoscaler(own.dump(), /*trigger_types=*/{});
     if (!parsed.decode_error.empty()) FailToDecode(object, parsed.decode_error);
     Fail(object, parsed.errors);
   }
@@ -192,22 +154,18 @@ class Converter {
     return out;
   }
 
-  Node Own(const scaler::Autoscaler& hpa, const Node& hpa_spec, bool no_namespace) const {
-    Node metadata = Map({{"name", Text(hpa.name)}});
-    if (!no_namespace) metadata.members.push_back({"namespace", Text(hpa.ns)});
+  Json Own(const scaler::Autoscaler& hpa, Json spec) const {
+    Json metadata = {{"name", hpa.name}, {"namespace", hpa.ns}};
     std::map<std::string, std::string> annotations = hpa.annotations;
     annotations.erase(std::string(kLastApplied));
-    if (!hpa.labels.empty()) metadata.members.push_back({"labels", TextMap(hpa.labels)});
-    if (!annotations.empty()) metadata.members.push_back({"annotations", TextMap(annotations)});
-    Node spec = hpa_spec;
-    for (scaler::Member& member : spec.members) {
-      if (member.key == "minReplicas" && member.value.text == "0") member.value.text = "1";
-    }
-    if (!options_.mode.empty()) spec.members.push_back({"mode", Text(options_.mode)});
-    return Map({{"apiVersion", Text(std::string(scaler::kOwnApiVersion))},
-                {"kind", Text(std::string(scaler::kOwnKind))},
-                {"metadata", std::move(metadata)},
-                {"spec", std::move(spec)}});
+    if (!hpa.labels.empty()) metadata["labels"] = hpa.labels;
+    if (!annotations.empty()) metadata["annotations"] = annotations;
+    if (hpa.min_replicas == 0) spec["minReplicas"] = 1;
+    if (!options_.mode.empty()) spec["mode"] = options_.mode;
+    return {{"apiVersion", std::string(scaler::kOwnApiVersion)},
+            {"kind", std::string(scaler::kOwnKind)},
+            {"metadata", std::move(metadata)},
+            {"spec", std::move(spec)}};
   }
 
   const absl::string_view file_;
@@ -228,10 +186,7 @@ Conversion ConvertHpas(absl::string_view file, absl::string_view text,
   }
   std::vector<const Node*> objects;
   for (const Node& document : *documents) Flatten(document, objects);
-  const auto others = std::remove_if(objects.begin(), objects.end(), [](const Node* object) {
-    return object->FindText("kind") != kHpa;
-  });
-  objects.erase(others, objects.end());
+  std::erase_if(objects, [](const Node* object) { return object->FindText("kind") != kHpa; });
   if (objects.empty()) converter.Error(0, absl::StrCat("no ", kHpa, " in it"));
   for (const Node* object : objects) converter.Add(*object);
   return converter.Take();
