@@ -100,14 +100,14 @@ RuleCoverage::RuleCoverage(const rules::CompiledRules& rules) {
 
 Mark RuleCoverage::Add(std::string where, std::string field) {
   auto used = std::make_shared<std::atomic<bool>>(false);
-  fields_.push_back({{std::move(where), std::move(field)}, used});
+  marks_.push_back({{std::move(where), std::move(field)}, used});
   return used;
 }
 
 std::vector<RuleCoverage::Unused> RuleCoverage::NeverAsked() const {
   std::vector<Unused> unused;
-  for (const FieldUse& field : fields_) {
-    if (!field.used->load()) unused.push_back(field.label);
+  for (const auto& [rule, used] : marks_) {
+    if (!used->load()) unused.push_back(rule);
   }
   return unused;
 }

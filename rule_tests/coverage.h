@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rules/compiled_rules.h"
@@ -26,13 +27,9 @@ class RuleCoverage {
   std::vector<Unused> NeverAsked() const;
 
  private:
-  struct FieldUse {
-    Unused label;
-    std::shared_ptr<std::atomic<bool>> used;
-  };
   std::shared_ptr<std::atomic<bool>> Add(std::string where, std::string field);
 
-  std::vector<FieldUse> fields_;
+  std::vector<std::pair<Unused, std::shared_ptr<std::atomic<bool>>>> marks_;
   std::shared_ptr<const rules::CompiledRules> rules_;
 };
 
