@@ -47,11 +47,7 @@ int RunCheck(const Args& args) {
       "rules", "Read rule files as the server does; print every error and warning");
   rules->add_flag("--strict", options.strict, "Fail on warnings too");
   rules->add_option("FILE", options.files, "Rule files")->required();
-  try {
-    app.parse(Args(args.rbegin(), args.rend()));  // CLI11 takes words last first
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : kUsageError;
-  }
+  if (const auto ended = Parse(app, args)) return *ended;
   return CheckRules(options, std::cout, std::cerr);
 }
 

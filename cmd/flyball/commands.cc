@@ -1,5 +1,6 @@
 #include "cmd/flyball/commands.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
 
@@ -32,6 +33,15 @@ void PrintUsage(std::FILE* out) {
 }
 
 }  // namespace
+
+std::optional<int> Parse(CLI::App& app, const Args& args) {
+  try {
+    app.parse(Args(args.rbegin(), args.rend()));  // CLI11 takes words last first
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsageError;
+  }
+}
 
 int Main(int argc, char** argv) {
   const Args words(argv + 1, argv + argc);

@@ -5,8 +5,13 @@
 // them and calls the floors below.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace flyball::cmd {
 
@@ -15,6 +20,10 @@ using Args = std::vector<std::string>;
 inline constexpr int kUsageError = 2;  // the status of words that make no sense
 
 int Main(int argc, char** argv);
+
+// Reads the words. The status to end with where there is nothing to run, as after --help: what
+// there is to say about it has been printed.
+std::optional<int> Parse(CLI::App& app, const Args& args);
 
 int RunServe(const Args& args);    // serve.cc: the API server; also the default, with
                                    // prometheus-adapter's flags alone

@@ -41,11 +41,7 @@ int RunConvert(const Args& args) {
   hpa->add_option("--mode", options.mode, "Put this mode into each; without it the server's counts")
       ->check(CLI::IsMember({"Shadow", "Advise", "Act"}));
   hpa->add_option("FILE", files, "YAML or JSON, as kubectl prints them; - is stdin")->required();
-  try {
-    app.parse(Args(args.rbegin(), args.rend()));  // CLI11 takes words last first
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : kUsageError;
-  }
+  if (const auto ended = Parse(app, args)) return *ended;
   return ConvertFiles(files, options);
 }
 

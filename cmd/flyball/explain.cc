@@ -258,11 +258,7 @@ int RunExplain(const Args& args) {
                "How the stock controller's decisions compare with those of mode shadow");
   app.add_option("-o,--output", flags.output, "text (the default) or json (the whole trace)")
       ->check(CLI::IsMember({"text", "json"}));
-  try {
-    app.parse(Args(args.rbegin(), args.rend()));
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsageError;
-  }
+  if (const auto ended = Parse(app, args)) return *ended;
   flags.ns_given = ns->count() > 0;
   if (flags.object.empty() == !flags.shadow_report) {
     std::fprintf(stderr, "flyball explain: name one autoscaler, or ask for --shadow-report\n");

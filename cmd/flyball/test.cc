@@ -14,11 +14,7 @@ int RunTest(const Args& args) {
   CLI::App* const rules = app.add_subcommand(
       "rules", "Send requests to rules over given series and objects; compare PromQL and answers");
   rules->add_option("FILE", files, "Test files")->required();
-  try {
-    app.parse(Args(args.rbegin(), args.rend()));  // CLI11 takes words last first
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : kUsageError;
-  }
+  if (const auto ended = Parse(app, args)) return *ended;
   // What the server would log, the failed test tells.
   spdlog::set_level(spdlog::level::off);
   return rule_tests::TestRules(files, std::cout, std::cerr);

@@ -26,11 +26,7 @@ int RunVersion(const Args& args) {
   CLI::App app("Prints the version.", "flyball version");
   bool modules = false;
   app.add_flag("--modules", modules, "Load the module of external triggers, and say where it is");
-  try {
-    app.parse(Args(args.rbegin(), args.rend()));
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsageError;
-  }
+  if (const auto ended = Parse(app, args)) return *ended;
   std::printf("flyball %s\n", FLYBALL_VERSION);
   return modules ? PrintModules() : 0;
 }
