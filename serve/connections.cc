@@ -62,8 +62,9 @@ absl::StatusOr<http::TransportOptions> BorrowedCredentials(const ServeFlags& fla
   return http::TransportOptions{};
 }
 
-}  // namespace
-
+// Of one --prometheus-url, with the credentials of the other flags. As prometheus-adapter 0.12.0:
+// with a CA file both auth flags are ignored, and the client certificate is only read with a CA
+// file.
 absl::StatusOr<http::TransportOptions> PrometheusTransportOptions(const ServeFlags& flags,
                                                                   const std::string& url) {
   http::TransportOptions options;
@@ -94,6 +95,8 @@ absl::StatusOr<http::TransportOptions> PrometheusTransportOptions(const ServeFla
   }
   return options;
 }
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<adapter::prometheus::Client>> MakePrometheusSource(
     const ServeFlags& flags, Clock& clock, adapter::RequestObserver* observer) {

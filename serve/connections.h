@@ -17,12 +17,6 @@
 
 namespace flyball::serve {
 
-// Of one --prometheus-url, with the credentials of the other flags. As prometheus-adapter 0.12.0:
-// with a CA file both auth flags are ignored, and the client certificate is only read with a CA
-// file.
-absl::StatusOr<http::TransportOptions> PrometheusTransportOptions(const ServeFlags& flags,
-                                                                  const std::string& url);
-
 // All --prometheus-url, in order. `clock` and `observer` (may be nullptr) outlive the source.
 absl::StatusOr<std::unique_ptr<adapter::prometheus::Client>> MakePrometheusSource(
     const ServeFlags& flags, Clock& clock, adapter::RequestObserver* observer);

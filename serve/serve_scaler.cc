@@ -39,8 +39,8 @@ scaler::ElectionOptions ElectionOf(scaler::ElectionOptions options, const std::s
   return options;
 }
 
-}  // namespace
-
+// The namespace of the pod that this runs in: the variable POD_NAMESPACE, or the file of its
+// service account; "" if this is no pod.
 std::string PodNamespace() {
   const char* variable = std::getenv("POD_NAMESPACE");
   if (variable != nullptr && *variable != '\0') return variable;
@@ -49,6 +49,8 @@ std::string PodNamespace() {
   return std::string(absl::StripAsciiWhitespace(text));
 }
 
+// The name of the machine (of a pod: its name), and a random end, so that a process is never taken
+// for the one before it.
 std::string NewIdentity() {
   char host[256] = "";
   if (gethostname(host, sizeof(host) - 1) != 0 || host[0] == '\0') {
@@ -57,6 +59,8 @@ std::string NewIdentity() {
   std::random_device random;
   return absl::StrFormat("%s_%08x%08x", host, random(), random());
 }
+
+}  // namespace
 
 // The metrics of a registry, brought up to date at each scrape.
 class ServeScaler::FreshMetrics : public prometheus::Collectable {

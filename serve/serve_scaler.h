@@ -92,12 +92,4 @@ class ServeScaler {
   bool started_ = false;
 };
 
-// The namespace of the pod that this runs in: the variable POD_NAMESPACE, or the file of its
-// service account; "" if this is no pod.
-std::string PodNamespace();
-
-// The name of the machine (of a pod: its name), and a random end, so that a process is never taken
-// for the one before it.
-std::string NewIdentity();
-
 }  // namespace flyball::serve

@@ -17,6 +17,10 @@ bool KnowsUsers(const ServeFlags& flags) {
          !options.request_header.client_ca_file.empty() || ReviewersOf(flags).authentication;
 }
 
+bool IsLoopback(const std::string& address) {
+  return address == "localhost" || address == "::1" || absl::StartsWith(address, "127.");
+}
+
 // Who may ask, and from where, when no cluster can be asked about it.
 absl::Status KeepToLoopback(const ServeFlags& flags, apiservice::ServerOptions& options) {
   if (KnowsUsers(flags)) {
@@ -37,10 +41,6 @@ absl::Status KeepToLoopback(const ServeFlags& flags, apiservice::ServerOptions& 
 }
 
 }  // namespace
-
-bool IsLoopback(const std::string& address) {
-  return address == "localhost" || address == "::1" || absl::StartsWith(address, "127.");
-}
 
 absl::StatusOr<http::SniCertificate> ParseSniCertificate(const std::string& text) {
   const std::pair<std::string, std::string> files_and_names =

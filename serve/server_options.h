@@ -25,7 +25,4 @@ absl::StatusOr<apiservice::ServerOptions> ServerOptionsFrom(const ServeFlags& fl
 // `CERT,KEY[:NAME,…]` of --tls-sni-cert-key.
 absl::StatusOr<http::SniCertificate> ParseSniCertificate(const std::string& text);
 
-// 127.0.0.0/8, ::1 and localhost.
-bool IsLoopback(const std::string& address);
-
 }  // namespace flyball::serve

@@ -31,24 +31,24 @@ bool CheckFile(const std::string& path, bool strict, std::ostream& out, std::ost
 
 }  // namespace
 
-int CheckRules(const CheckRulesOptions& options, std::ostream& out, std::ostream& err) {
+int CheckRules(const std::vector<std::string>& files, bool strict, std::ostream& out,
+               std::ostream& err) {
   bool good = true;
-  for (const std::string& file : options.files) {
-    good &= CheckFile(file, options.strict, out, err);
-  }
+  for (const std::string& file : files) good &= CheckFile(file, strict, out, err);
   return good ? 0 : 1;
 }
 
 int RunCheck(const Args& args) {
   CLI::App app("Check files before they are used", "flyball check");
   app.require_subcommand(1);
-  CheckRulesOptions options;
+  std::vector<std::string> files;
+  bool strict = false;
   CLI::App* const rules = app.add_subcommand(
       "rules", "Read rule files as the server does; print every error and warning");
-  rules->add_flag("--strict", options.strict, "Fail on warnings too");
-  rules->add_option("FILE", options.files, "Rule files")->required();
+  rules->add_flag("--strict", strict, "Fail on warnings too");
+  rules->add_option("FILE", files, "Rule files")->required();
   if (const auto ended = Parse(app, args)) return *ended;
-  return CheckRules(options, std::cout, std::cerr);
+  return CheckRules(files, strict, std::cout, std::cerr);
 }
 
 }  // namespace flyball::cmd

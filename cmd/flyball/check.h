@@ -7,13 +7,10 @@
 
 namespace flyball::cmd {
 
-struct CheckRulesOptions {
-  std::vector<std::string> files;
-  bool strict = false;  // warnings fail as well
-};
-
 // Findings go to `err`, one a line as `file:line:column: field: message`; a line for each file that
-// passes to `out`. Returns the exit status: 0, or 1 if a file fails.
-int CheckRules(const CheckRulesOptions& options, std::ostream& out, std::ostream& err);
+// passes to `out`. Returns the exit status: 0, or 1 if a file fails. `strict`: warnings fail as
+// well.
+int CheckRules(const std::vector<std::string>& files, bool strict, std::ostream& out,
+               std::ostream& err);
 
 }  // namespace flyball::cmd

@@ -41,7 +41,7 @@ TEST_P(CheckRulesTest, Row) {
   const Row& row = GetParam();
   std::ostringstream out, err;
   const std::string path = Write(row.name + ".yaml", row.text);
-  EXPECT_EQ(CheckRules({.files = {path}, .strict = row.strict}, out, err), row.status);
+  EXPECT_EQ(CheckRules({path}, row.strict, out, err), row.status);
   EXPECT_THAT(out.str(), HasSubstr(row.out));
   EXPECT_THAT(err.str(), HasSubstr(row.err));
   EXPECT_EQ(err.str().empty(), row.err.empty()) << err.str();
@@ -74,14 +74,14 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(CheckRulesTest, MissingFileFailsButOthersAreChecked) {
   std::ostringstream out, err;
   const std::string good = Write("other.yaml", kGood);
-  EXPECT_EQ(CheckRules({.files = {"/nonexistent.yaml", good}}, out, err), 1);
+  EXPECT_EQ(CheckRules({"/nonexistent.yaml", good}, false, out, err), 1);
   EXPECT_THAT(err.str(), StartsWith("/nonexistent.yaml: cannot be read"));
   EXPECT_THAT(out.str(), HasSubstr("other.yaml: ok"));
 }
 
 TEST(CheckRulesTest, AFolderIsNoRuleFile) {
   std::ostringstream out, err;
-  EXPECT_EQ(CheckRules({.files = {"/proc"}}, out, err), 1);
+  EXPECT_EQ(CheckRules({"/proc"}, false, out, err), 1);
   EXPECT_EQ(err.str(), "/proc: cannot be read: Is a directory, expected a rule file\n");
 }
 
