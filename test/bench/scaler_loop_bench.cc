@@ -80,7 +80,7 @@ std::string DeploymentJson(const Sizes& sizes, int app) {
                       R"("}}},"status":{"replicas":)", sizes.pods, "}}");
 }
 
-// Lists page by page, watches that never say anything, writes that succeed.
+// Lists, watches that never say anything, writes that succeed.
 class MadeUpServer : public http::HttpTransport {
  public:
   explicit MadeUpServer(const Sizes& sizes) : sizes_(sizes) {}
@@ -90,19 +90,22 @@ class MadeUpServer : public http::HttpTransport {
     if (call.method != "GET") {
       answer.body = R"({"metadata":{"resourceVersion":"8"}})";
     } else if (absl::StrContains(call.target, "/pods")) {
-      answer.body = Page(call.target, sizes_.autoscalers * sizes_.pods, "v1", "Pod", PodJson);
+      answer.body = List(sizes_.autoscalers * sizes_.pods, "v1", "Pod", PodJson);
     } else if (absl::StrContains(call.target, "/horizontalpodautoscalers")) {
-      answer.body = Page(call.target, sizes_.autoscalers, "autoscaling/v2",
-                         "HorizontalPodAutoscaler", HpaJson);
+      answer.body = List(sizes_.autoscalers, "autoscaling/v2", "HorizontalPodAutoscaler", HpaJson);
     } else if (absl::StrContains(call.target, "/deployments")) {
-      answer.body = Page(call.target, sizes_.autoscalers, "apps/v1", "Deployment", DeploymentJson);
+      answer.body = List(sizes_.autoscalers, "apps/v1", "Deployment", DeploymentJson);
     } else {
       answer.status = 404;
     }
     return answer;
   }
-  absl::Status Stream(const http::HttpCall& /*call*/,
-                      const std::function<bool(absl::string_view)>& /*on_data*/) override {
+  absl::Status Stream(const http::HttpCall& call,
+                      const std::function<bool(absl::string_view)>& on_data) override {
+    if (!absl::StrContains(call.target, "watch=1")) {
+      on_data(Do(call)->body);
+      return absl::OkStatus();
+    }
     shut_.WaitForNotification();
     return absl::CancelledError("shut down");
   }
@@ -111,17 +114,11 @@ class MadeUpServer : public http::HttpTransport {
   }
 
  private:
-  std::string Page(const std::string& target, int count, const char* version, const char* kind,
+  std::string List(int count, const char* version, const char* kind,
                    std::string (*json)(const Sizes&, int)) const {
-    int first = 0;
-    const size_t at = target.find("continue=");
-    if (at != std::string::npos) first = std::atoi(target.c_str() + at + 9);
-    const int end = std::min(first + 500, count);
     std::string body = absl::StrCat(R"({"kind":")", kind, R"(List","apiVersion":")", version,
-                                    R"(","metadata":{"resourceVersion":"7")",
-                                    end < count ? absl::StrCat(R"(,"continue":")", end, "\"") : "",
-                                    R"(},"items":[)");
-    for (int i = first; i < end; ++i) absl::StrAppend(&body, i > first ? "," : "", json(sizes_, i));
+                                    R"(","metadata":{"resourceVersion":"7"},"items":[)");
+    for (int i = 0; i < count; ++i) absl::StrAppend(&body, i > 0 ? "," : "", json(sizes_, i));
     return body + "]}";
   }
 
