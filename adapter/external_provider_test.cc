@@ -54,24 +54,28 @@ class ExternalProviderTest : public testing::Test {
                                    const std::string& metric = "queue_len") {
     return {.ns = ns, .metric = metric, .selector = *kube::Selector::Parse(selector)};
   }
-  std::vector<absl::StatusOr<ExternalMetricList>> GetAll(
-      const std::vector<ExternalMetricRequest>& requests) {
-    std::vector<const ExternalMetricRequest*> pointers;
-    for (const ExternalMetricRequest& request : requests) pointers.push_back(&request);
-    return provider_.GetAll(pointers);
+  using Answers = std::vector<absl::StatusOr<StandingAnswer<ExternalMetricList>>>;
+  // What a standing request for these says first.
+  Answers AskAll(std::vector<ExternalMetricRequest> requests) {
+    return provider_.Stand(std::move(requests))->Ask(absl::Seconds(10));
   }
   // "queue=value@time" of each item; the error of a failure.
-  static std::string Shown(const absl::StatusOr<ExternalMetricList>& list) {
-    if (!list.ok()) return std::string(list.status().message());
-    return absl::StrJoin(list->items, " ", [](std::string* out, const ExternalMetricValue& item) {
-      absl::StrAppend(out, LabelValue(*item.labels, "queue"), "=", item.value_milli, "@",
-                      absl::ToUnixSeconds(item.timestamp));
-    });
+  static std::string Shown(const absl::StatusOr<StandingAnswer<ExternalMetricList>>& answer) {
+    if (!answer.ok()) return std::string(answer.status().message());
+    if (answer->unchanged) return absl::StrCat("as it was @", absl::ToUnixSeconds(*answer->time));
+    return absl::StrJoin(
+        answer->list.items, " ", [](std::string* out, const ExternalMetricValue& item) {
+          absl::StrAppend(out, LabelValue(*item.labels, "queue"), "=", item.value_milli, "@",
+                          absl::ToUnixSeconds(item.timestamp));
+        });
   }
-  std::vector<std::string> ShownAll(const std::vector<ExternalMetricRequest>& requests) {
+  static std::vector<std::string> Shown(const Answers& answers) {
     std::vector<std::string> shown;
-    for (const auto& list : GetAll(requests)) shown.push_back(Shown(list));
+    for (const auto& answer : answers) shown.push_back(Shown(answer));
     return shown;
+  }
+  std::vector<std::string> ShownAll(std::vector<ExternalMetricRequest> requests) {
+    return Shown(AskAll(std::move(requests)));
   }
 
   TestFloor floor_;
@@ -92,7 +96,7 @@ TEST_F(ExternalProviderTest, OneRequestIsItsOwnQuery) {
 }
 
 TEST_F(ExternalProviderTest, WhatElseDiffersIsAskedApart) {
-  GetAll({Ask("queue=a"), Ask("queue=b", "other"), Ask("queue=c,zone=x"), Ask("queue=d,zone=x"),
+  AskAll({Ask("queue=a"), Ask("queue=b", "other"), Ask("queue=c,zone=x"), Ask("queue=d,zone=x"),
           Ask("queue=e,zone!=x"), Ask("queue in (f)"), Ask("queue=g,queue!=h"), Ask("")});
   EXPECT_THAT(source_.queries(),
               UnorderedElementsAre(R"(sum(queue_len{queue="a",ns="shop"}) by (queue))",
@@ -105,7 +109,7 @@ TEST_F(ExternalProviderTest, WhatElseDiffersIsAskedApart) {
 }
 
 TEST_F(ExternalProviderTest, ATemplateThatTellsNothingApartIsAskedForEach) {
-  GetAll({Ask("queue=a", "shop", "total_len"), Ask("queue=b", "shop", "total_len")});
+  AskAll({Ask("queue=a", "shop", "total_len"), Ask("queue=b", "shop", "total_len")});
   EXPECT_THAT(source_.queries(), UnorderedElementsAre(R"(sum(total_len{queue="a",ns="shop"}))",
                                                       R"(sum(total_len{queue="b",ns="shop"}))"));
 }
@@ -121,129 +125,69 @@ TEST_F(ExternalProviderTest, AQueryThatIsRefusedIsAskedForEach) {
     if (absl::StrContains(promql, "|")) return absl::InvalidArgumentError("too much");
     return VectorOf({Of(absl::StrContains(promql, "\"a\"") ? "a" : "b", 1)});
   });
-  EXPECT_THAT(ShownAll({Ask("queue=a"), Ask("queue=b")}), ElementsAre("a=1000@100", "b=1000@100"));
+  const auto standing = provider_.Stand({Ask("queue=a"), Ask("queue=b")});
+  for (const size_t queries : {3u, 5u}) {  // from then on each by itself
+    EXPECT_THAT(Shown(standing->Ask(absl::Seconds(10))), ElementsAre("a=1000@100", "b=1000@100"));
+    EXPECT_THAT(source_.queries(), SizeIs(queries));
+  }
 }
 
-TEST_F(ExternalProviderTest, WhoAsksAgainIsToldThatNothingChanged) {
-  std::vector<ExternalMetricRequest> requests = {Ask("queue=a"), Ask("queue=b")};
-  const auto ask = [&] {
-    floor_.clock.Advance(absl::Seconds(1));
-    auto lists = GetAll(requests);
-    for (size_t i = 0; i < lists.size(); ++i)
-      requests[i].repeat->origin = lists[i]->repeated.origin;
-    return lists;
-  };
-  for (ExternalMetricRequest& request : requests) {
-    request.repeat = Repeat{.max_age = absl::Milliseconds(100), .origin = nullptr};
-  }
-  EXPECT_FALSE(ask()[0]->repeated.same);
+TEST_F(ExternalProviderTest, AStandingRequestIsToldWhenNothingChanged) {
+  const auto standing = provider_.Stand({Ask("queue=a"), Ask("queue=b")});
+  const auto ask = [&] { return Shown(standing->Ask(absl::Seconds(10))); };
+  EXPECT_THAT(ask(), ElementsAre("a=10000@100", "b=20000@100"));
   source_.SayTheSameAt(102);
-  for (const auto& list : ask()) {
-    EXPECT_TRUE(list->repeated.same);
-    EXPECT_EQ(list->repeated.time, absl::FromUnixSeconds(102));
-    EXPECT_THAT(list->items, IsEmpty());
-  }
-  // One that is new among them gets all of it.
-  requests.push_back(Ask("queue=a"));
-  requests.back().repeat = Repeat{};
-  const auto mixed = ask();
-  EXPECT_TRUE(mixed[0]->repeated.same);
-  EXPECT_EQ(Shown(mixed[2]), "a=10000@100");
+  EXPECT_THAT(ask(), ElementsAre("as it was @102", "as it was @102"));
   source_.SayTheSameAt(std::nullopt);
-  const auto changed = ask();
-  EXPECT_FALSE(changed[1]->repeated.same);
-  EXPECT_EQ(Shown(changed[1]), "b=20000@100");
+  EXPECT_THAT(ask(), ElementsAre("a=10000@100", "b=20000@100"));
+  EXPECT_THAT(source_.queries(), SizeIs(3));
 }
 
-TEST_F(ExternalProviderTest, OneQuestionAsksAgainForAllOfAnOrigin) {
-  const absl::Duration recent = absl::Milliseconds(100);
-  std::vector<ExternalMetricRequest> requests = {Ask("queue=a"), Ask("queue=b")};
-  for (ExternalMetricRequest& request : requests) {
-    request.repeat = Repeat{.max_age = recent, .origin = nullptr};
-  }
-  const OriginPtr origin = GetAll(requests)[0]->repeated.origin;
-  for (ExternalMetricRequest& request : requests) request.repeat->origin = origin;
-  const auto again = [&] {
-    floor_.clock.Advance(absl::Seconds(1));
-    return provider_.Again(origin, absl::Seconds(10), recent);
-  };
+TEST_F(ExternalProviderTest, AfterAFailureAllIsTold) {
+  const auto standing = provider_.Stand({Ask("queue=a"), Ask("", "shop", "total_len")});
+  const auto ask = [&] { return Shown(standing->Ask(absl::Seconds(10))); };
+  const auto answer = [](const std::string&) { return VectorOf({Of("a", 10)}); };
+  source_.OnQuery(answer);
+  ask();
   source_.SayTheSameAt(102);
-  const std::optional<Repeated> same = again();
-  ASSERT_TRUE(same.has_value());
-  EXPECT_TRUE(same->same);
-  EXPECT_EQ(same->origin, origin);
-  EXPECT_EQ(same->time, absl::FromUnixSeconds(102));
-  source_.SayTheSameAt(std::nullopt);
-  ASSERT_TRUE(again().has_value());
-  const size_t asked = source_.queries().size();
-  EXPECT_EQ(ShownAll(requests)[1], "b=20000@100");
-  EXPECT_EQ(source_.queries().size(), asked);  // what was found then is given
-  EXPECT_FALSE(again()->same);
-  // What cannot be told.
-  EXPECT_FALSE(provider_.Again(nullptr, absl::Seconds(10), recent).has_value());
-  source_.OnQuery(
-      [](const std::string&) -> FakeSource::Result { return absl::UnavailableError("gone"); });
-  EXPECT_FALSE(again().has_value());
-  source_.SayTheSameAt(103);
-  floor_.Load(CompileOrDie(kRules));
-  EXPECT_FALSE(again().has_value());  // other rules, maybe another query
+  source_.OnQuery([](const std::string& promql) -> FakeSource::Result {
+    if (absl::StrContains(promql, "total")) return VectorOf({Of("a", 10)});
+    return absl::UnavailableError("gone");
+  });
+  EXPECT_THAT(ask(), ElementsAre("unable to fetch metrics", "as it was @102"));
+  source_.OnQuery(answer);
+  EXPECT_THAT(ask(), ElementsAre("a=10000@100", "as it was @102"));
+  EXPECT_THAT(ask(), ElementsAre("as it was @102", "as it was @102"));
 }
 
-TEST_F(ExternalProviderTest, WhoAskedAloneIsOfTheOthersOriginAgain) {
-  std::vector<ExternalMetricRequest> requests = {Ask("queue=a"), Ask("queue=b"), Ask("queue=c")};
-  for (ExternalMetricRequest& request : requests) request.repeat = Repeat{};
+// The answer that can't be shown is not what a later one is compared with.
+TEST_F(ExternalProviderTest, AfterAResultOfTheWrongTypeAllIsTold) {
+  const auto standing = provider_.Stand({Ask("queue=a")});
+  source_.SayTheSameAt(102);
+  for (int i = 0; i < 2; ++i) {
+    source_.OnQuery([](const std::string&) -> FakeSource::Result {
+      return std::make_shared<const QueryResult>(
+          QueryResult{.type = QueryResult::Type::kMatrix, .samples = {Of("a", 1)}});
+    });
+    EXPECT_EQ(Shown(standing->Ask(absl::Seconds(10)))[0],
+              "encountered an unexpected query result type");
+  }
+}
+
+TEST_F(ExternalProviderTest, OtherRulesMakeOtherQueries) {
+  const auto standing = provider_.Stand({Ask("queue=b"), Ask("queue=a")});
   const auto ask = [&] {
-    const auto lists = GetAll(requests);
-    for (size_t i = 0; i < lists.size(); ++i) {
-      requests[i].repeat->origin = lists[i]->repeated.origin;
-    }
+    standing->Ask(absl::Seconds(10));
+    return source_.queries().back();
   };
-  ask();
-  const OriginPtr origin = requests[0].repeat->origin;
-  ASSERT_NE(origin, nullptr);
-  source_.SayTheSameAt(103);
-  requests[1].repeat->origin = GetAll({requests[1]})[0]->repeated.origin;
-  EXPECT_NE(requests[1].repeat->origin, origin);
-  ask();
-  for (const ExternalMetricRequest& request : requests) EXPECT_EQ(request.repeat->origin, origin);
-}
-
-TEST_F(ExternalProviderTest, TheVeryRequestsOfAnEarlierCallMakeItsQueries) {
-  std::vector<ExternalMetricRequest> all = {Ask("queue=b"), Ask("queue=a"),
-                                            Ask("queue=a", "shop", "total_len"), Ask("queue=c")};
-  for (ExternalMetricRequest& request : all) request.repeat = Repeat{};
-  // The queries of a call of these.
-  const auto ask = [&](const std::vector<size_t>& which) {
-    std::vector<ExternalMetricRequest> requests;
-    for (const size_t i : which) requests.push_back(all[i]);
-    const size_t before = source_.queries().size();
-    const auto lists = GetAll(requests);
-    for (size_t i = 0; i < which.size(); ++i) {
-      EXPECT_EQ(lists[i]->metric, all[which[i]].metric);
-      all[which[i]].repeat->origin = lists[i]->repeated.origin;
-    }
-    const std::vector<std::string> queries = source_.queries();
-    return std::vector<std::string>(queries.begin() + static_cast<ptrdiff_t>(before),
-                                    queries.end());
-  };
-  constexpr char kTwo[] = R"(sum(queue_len{queue=~"a|b",ns="shop"}) by (queue))";
-  constexpr char kTotal[] = R"(sum(total_len{queue="a",ns="shop"}))";
-  EXPECT_THAT(ask({0, 1, 2}), UnorderedElementsAre(kTwo, kTotal));
-  EXPECT_THAT(ask({1, 2, 0}), UnorderedElementsAre(kTwo, kTotal));
-  // Fewer, and then more, are put together anew.
-  EXPECT_THAT(ask({0}), ElementsAre(R"(sum(queue_len{queue="b",ns="shop"}) by (queue))"));
-  EXPECT_THAT(ask({0, 1, 3}),
-              ElementsAre(R"(sum(queue_len{queue=~"a|b|c",ns="shop"}) by (queue))"));
-  // So are those that come from different calls, and all of them under other rules.
-  EXPECT_THAT(ask({2}), ElementsAre(kTotal));
-  EXPECT_THAT(ask({0, 1, 2}), UnorderedElementsAre(kTwo, kTotal));
+  EXPECT_EQ(ask(), R"(sum(queue_len{queue=~"a|b",ns="shop"}) by (queue))");
   floor_.Load(CompileOrDie(R"(
 externalRules:
 - seriesQuery: '{__name__=~"queue_.*"}'
   metricsQuery: 'max(<<.Series>>{<<.LabelMatchers>>}) by (queue)'
   resources: {overrides: {ns: {resource: namespace}}}
 )"));
-  EXPECT_THAT(ask({0, 1}), ElementsAre(R"(max(queue_len{queue=~"a|b",ns="shop"}) by (queue))"));
+  EXPECT_EQ(ask(), R"(max(queue_len{queue=~"a|b",ns="shop"}) by (queue))");
 }
 
 class SmallQueriesTest : public ExternalProviderTest {
@@ -252,7 +196,7 @@ class SmallQueriesTest : public ExternalProviderTest {
 };
 
 TEST_F(SmallQueriesTest, AQueryHoldsSoManyValuesAndNoMore) {
-  GetAll({Ask("queue=c"), Ask("queue=a"), Ask("queue=d"), Ask("queue=b"), Ask("queue=e")});
+  AskAll({Ask("queue=c"), Ask("queue=a"), Ask("queue=d"), Ask("queue=b"), Ask("queue=e")});
   EXPECT_THAT(source_.queries(), ElementsAre(R"(sum(queue_len{queue=~"a|b",ns="shop"}) by (queue))",
                                              R"(sum(queue_len{queue=~"c|d",ns="shop"}) by (queue))",
                                              R"(sum(queue_len{queue="e",ns="shop"}) by (queue))"));
@@ -264,7 +208,7 @@ class NoMergeTest : public ExternalProviderTest {
 };
 
 TEST_F(NoMergeTest, EachRequestIsItsOwnQuery) {
-  GetAll({Ask("queue=a"), Ask("queue=b")});
+  AskAll({Ask("queue=a"), Ask("queue=b")});
   EXPECT_THAT(source_.queries(), SizeIs(2));
 }
 

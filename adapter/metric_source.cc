@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "absl/hash/hash.h"
+#include "base/status_macros.h"
 
 namespace flyball::adapter {
 
@@ -14,15 +14,15 @@ absl::string_view LabelValue(const LabelSet& labels, absl::string_view name) {
   return it->second;
 }
 
-RepeatedQuery::RepeatedQuery(std::string text) : promql(std::move(text)), hash(HashOf(promql)) {}
-
-size_t RepeatedQuery::HashOf(absl::string_view promql) {
-  return absl::Hash<absl::string_view>()(promql);
+const std::string& StandingQuery::Encoded(std::string (*encode)(absl::string_view)) {
+  if (encoded_.empty()) encoded_ = encode(promql);
+  return encoded_;
 }
 
-const std::string& RepeatedQuery::Encoded(std::string (*encode)(absl::string_view)) const {
-  absl::call_once(encoded_once_, [&] { encoded_ = encode(promql); });
-  return encoded_;
+absl::StatusOr<StandingResult> MetricSource::Ask(StandingQuery& query, absl::Time at,
+                                                 absl::Duration timeout) {
+  ASSIGN_OR_RETURN(std::shared_ptr<const QueryResult> result, Query(query.promql, at, timeout));
+  return StandingResult{.result = std::move(result)};
 }
 
 }  // namespace flyball::adapter

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/base/call_once.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -48,31 +47,33 @@ struct AnswerMark {
   friend bool operator==(const AnswerMark&, const AnswerMark&) = default;
 };
 
-// A query that is asked again and again. What is made of its text, which may be long, is made once.
+// A query that its holder will ask again. It keeps what the text is encoded as, which may be long,
+// and what tells the last answer from others, so that the source can say "unchanged".
 //
-// Thread-safe.
-class RepeatedQuery {
+// One thread at a time.
+class StandingQuery {
  public:
-  explicit RepeatedQuery(std::string text);
-  const std::string promql;
-  const size_t hash;  // HashOf(promql)
+  explicit StandingQuery(std::string text) : promql(std::move(text)) {}
 
-  static size_t HashOf(absl::string_view promql);
-  // The text as a source sends it: what `encode` makes of it, which is always the same.
-  const std::string& Encoded(std::string (*encode)(absl::string_view)) const;
+  // The next answer is told whole, whatever it is.
+  void Forget() { last.reset(); }
+
+  const std::string promql;
+
+  // ---- of the source that is asked
+  // The text as it is sent: what `encode` makes of it, which is always the same.
+  const std::string& Encoded(std::string (*encode)(absl::string_view));
+  std::optional<AnswerMark> last;  // of the answer told last; nullopt: it can't be told from others
 
  private:
-  mutable absl::once_flag encoded_once_;
-  mutable std::string encoded_;
+  std::string encoded_;
 };
-using RepeatedQueryPtr = std::shared_ptr<const RepeatedQuery>;
 
 // The answer to one.
-struct Requeried {
-  // nullptr: what was marked `before`, at another time.
-  std::shared_ptr<const QueryResult> result;
-  std::optional<AnswerMark> mark = std::nullopt;  // nullopt: it can't be told from others
-  std::optional<absl::Time> time = std::nullopt;  // of all samples; never without a mark
+struct StandingResult {
+  std::shared_ptr<const QueryResult> result;      // nullptr: unchanged but for times
+  std::optional<absl::Time> time = std::nullopt;  // of all samples; nullopt: each has its own
+  absl::Time TimeOf(const Sample& sample) const { return time.value_or(sample.time); }
 };
 
 // Names only: what discovery needs of a series.
@@ -92,16 +93,9 @@ class MetricSource {
                                                                    absl::Time at,
                                                                    absl::Duration timeout) = 0;
 
-  // As Query, for a caller that asks the same again and again: an answer that says what the one
-  // marked `before` said is not read again.
-  virtual absl::StatusOr<Requeried> QueryAgain(const RepeatedQuery& query, absl::Time at,
-                                               absl::Duration timeout,
-                                               const std::optional<AnswerMark>& before) {
-    (void)before;
-    absl::StatusOr<std::shared_ptr<const QueryResult>> result = Query(query.promql, at, timeout);
-    if (!result.ok()) return result.status();
-    return Requeried{.result = *std::move(result)};
-  }
+  // As Query. Unless it fails it notes in `query` what the answer was.
+  virtual absl::StatusOr<StandingResult> Ask(StandingQuery& query, absl::Time at,
+                                             absl::Duration timeout);
 
   // Distinct (name, label names) of the series that match the selector since `start`. Errors are
   // those of Query; `data: null` is one.

@@ -31,27 +31,24 @@
 
 namespace flyball::adapter {
 
-// What an answer was made of. The provider that made it knows it again; to others it is a thing to
-// hold and to give back.
-class Origin {
+// The answer to a request that its holder asks again and again.
+template <typename List>
+struct StandingAnswer {
+  bool unchanged = false;  // the items are those of the last answer, and left out here
+  std::optional<absl::Time> time =
+      std::nullopt;  // of all items, when unchanged; nullopt: as it was
+  List list = {};
+};
+
+// A request, or several that are asked together, of a holder who asks again and again. It costs
+// little as long as the answers stay the same. One thread at a time; the provider outlives it.
+template <typename Answers>
+class StandingRequest {
  public:
-  virtual ~Origin() = default;
-};
-using OriginPtr = std::shared_ptr<const Origin>;
-
-// Of one who asks the same again and again.
-struct Repeat {
-  // Of the samples, where the providers would give older ones again.
-  absl::Duration max_age = absl::InfiniteDuration();
-  // Of the last answer. While that would only be given again with other times, items are left out.
-  OriginPtr origin = nullptr;
-};
-
-// How an answer to such a one relates to the last.
-struct Repeated {
-  OriginPtr origin;                // nullptr: it can't be told
-  bool same = false;               // the items are those of the last answer, which are left out...
-  std::optional<absl::Time> time;  // ...and this is the time of them all; nullopt: as it was
+  virtual ~StandingRequest() = default;
+  // What the provider would answer now; no sample is older than this call. After a failure the next
+  // answer is never "unchanged".
+  virtual Answers Ask(absl::Duration timeout) = 0;
 };
 
 // ---- custom.metrics.k8s.io ----
@@ -115,7 +112,6 @@ struct ExternalMetricRequest {
   std::string metric;
   kube::Selector selector;
   absl::Duration timeout = absl::Seconds(60);
-  std::optional<Repeat> repeat = std::nullopt;
 };
 
 struct ExternalMetricValue {
@@ -128,28 +124,18 @@ struct ExternalMetricList {
   std::string metric;
   std::vector<ExternalMetricValue> items;
   Freshness freshness;
-  Repeated repeated = {};
 };
+
+// One answer for each request, in their order.
+using StandingExternal =
+    StandingRequest<std::vector<absl::StatusOr<StandingAnswer<ExternalMetricList>>>>;
 
 class ExternalMetricsProvider {
  public:
   virtual ~ExternalMetricsProvider() = default;
   virtual absl::StatusOr<ExternalMetricList> Get(const ExternalMetricRequest& request) = 0;
-  // The answers to several requests at once, as Get would give each.
-  virtual std::vector<absl::StatusOr<ExternalMetricList>> GetAll(
-      absl::Span<const ExternalMetricRequest* const> requests) {
-    std::vector<absl::StatusOr<ExternalMetricList>> answers;
-    answers.reserve(requests.size());
-    for (const ExternalMetricRequest* request : requests) answers.push_back(Get(*request));
-    return answers;
-  }
-  // What GetAll would say in `repeated` of all answers with that origin, asked once for all of
-  // them. nullopt: it can't be told so, or the source failed.
-  virtual std::optional<Repeated> Again(const OriginPtr& origin, absl::Duration timeout,
-                                        absl::Duration max_age) {
-    (void)origin, (void)timeout, (void)max_age;
-    return std::nullopt;
-  }
+  // Requests whose timeout is that of each call.
+  virtual std::unique_ptr<StandingExternal> Stand(std::vector<ExternalMetricRequest> requests);
   // Metric names, sorted. The same pointer until the registry changes.
   virtual std::shared_ptr<const std::vector<std::string>> ListAll() const = 0;
   virtual uint64_t Epoch() const = 0;
@@ -188,7 +174,6 @@ struct ResourceMetricList {
   std::vector<T> items;  // sorted by namespace, name
   std::string degraded;  // "" = complete
   Freshness freshness;
-  Repeated repeated = {};
 };
 
 // What a caller wants to know of pods. Of the other amount it is only known that it has a sample,
@@ -201,6 +186,9 @@ struct ObjectFilter {
   std::function<bool(const kube::ObjectMeta&)> others;  // what else has to hold; empty: nothing
 };
 
+using StandingPods =
+    StandingRequest<absl::StatusOr<StandingAnswer<ResourceMetricList<PodMetrics>>>>;
+
 class ResourceMetricsProvider {
  public:
   virtual ~ResourceMetricsProvider() = default;
@@ -212,14 +200,9 @@ class ResourceMetricsProvider {
                                                               absl::string_view name,
                                                               const ObjectFilter& filter,
                                                               absl::Duration timeout) = 0;
-  // The same of a namespace's pods, of one who asks again and again. May tell more than is wanted.
-  virtual absl::StatusOr<ResourceMetricList<PodMetrics>> PodsAgain(absl::string_view ns,
-                                                                   const kube::Selector& selector,
-                                                                   PodAmounts /*wanted*/,
-                                                                   absl::Duration timeout,
-                                                                   const Repeat& /*repeat*/) {
-    return Pods(ns, "", {.labels = selector, .others = nullptr}, timeout);
-  }
+  // The same of a namespace's pods. May tell more than is wanted.
+  virtual std::unique_ptr<StandingPods> StandPods(std::string ns, kube::Selector selector,
+                                                  PodAmounts wanted);
   virtual absl::StatusOr<ResourceMetricList<NodeMetrics>> Nodes(absl::string_view name,
                                                                 const ObjectFilter& filter,
                                                                 absl::Duration timeout) = 0;

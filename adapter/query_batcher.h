@@ -78,9 +78,8 @@ class QueryBatcher {
   absl::StatusOr<FreshResult> Query(absl::string_view promql, MonotonicTime deadline) {
     return flights_.Query(promql, deadline);
   }
-  absl::StatusOr<FreshResult> QueryAgain(const RepeatedQueryPtr& query, MonotonicTime deadline,
-                                         const AgainWish& wish) {
-    return flights_.QueryAgain(query, deadline, wish);
+  absl::StatusOr<StandingResult> Ask(StandingQuery& query, MonotonicTime deadline) {
+    return flights_.Ask(query, deadline);
   }
 
   // Whether questions may share a query, and how many of them.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/hash/hash.h"
 #include "absl/status/status.h"
 #include "base/steady_wait.h"
 
@@ -47,40 +48,27 @@ size_t QueryFlights::Flight::Bytes() {
   return bytes;
 }
 
-std::optional<FreshResult> QueryFlights::Flight::ResultFor(const AgainWish* again) const {
-  const bool useless = fresh.result == nullptr && (again == nullptr || fresh.mark != again->before);
-  if (useless) return std::nullopt;
-  return fresh;
-}
-
-QueryFlights::Shard& QueryFlights::ShardOf(const Question& question) {
+QueryFlights::Shard& QueryFlights::ShardOf(absl::string_view promql) {
   // The low bits are the map's.
-  return shards_[(question.hash >> 32) % kShards];
+  return shards_[(absl::HashOf(promql) >> 32) % kShards];
 }
 
 void QueryFlights::Count(QueryOutcome outcome) {
   if (metrics_ != nullptr) metrics_->OnQuery(outcome);
 }
 
+absl::StatusOr<StandingResult> QueryFlights::Ask(StandingQuery& query, MonotonicTime deadline) {
+  absl::StatusOr<StandingResult> result =
+      source_.Ask(query, clock_.WallNow(), deadline - clock_.MonotonicNow());
+  Count(result.ok() ? QueryOutcome::kSent : QueryOutcome::kFailed);
+  return result;
+}
+
 absl::StatusOr<FreshResult> QueryFlights::Query(absl::string_view promql, MonotonicTime deadline,
                                                 absl::Duration max_age) {
-  const Question question = {
-      .promql = promql, .hash = RepeatedQuery::HashOf(promql), .repeated = nullptr};
-  return Ask(question, deadline, max_age, nullptr);
-}
-
-absl::StatusOr<FreshResult> QueryFlights::QueryAgain(const RepeatedQueryPtr& query,
-                                                     MonotonicTime deadline,
-                                                     const AgainWish& wish) {
-  const Question question = {.promql = query->promql, .hash = query->hash, .repeated = query};
-  return Ask(question, deadline, wish.max_age, &wish);
-}
-
-absl::StatusOr<FreshResult> QueryFlights::Ask(const Question& question, MonotonicTime deadline,
-                                              absl::Duration max_age, const AgainWish* again) {
   while (true) {
-    const auto [flight, lead, old] = Join(question, max_age);
-    if (lead) Fly(question, deadline, again, *flight);
+    const auto [flight, lead, old] = Join(promql, max_age);
+    if (lead) Fly(promql, deadline, *flight);
 
     absl::MutexLock lock(&flight->mutex);
     const bool waited = !flight->done;
@@ -89,10 +77,8 @@ absl::StatusOr<FreshResult> QueryFlights::Ask(const Question& question, Monotoni
       return absl::DeadlineExceededError("an equal query under way took too long");
     }
     if (flight->status.ok()) {
-      std::optional<FreshResult> fresh = flight->ResultFor(again);
-      if (!fresh.has_value()) continue;
       if (!lead) Count(waited ? QueryOutcome::kJoined : QueryOutcome::kReused);
-      return *std::move(fresh);
+      return flight->fresh;
     }
     if (std::optional<FreshResult> fresh = StillFresh(old.get())) return *std::move(fresh);
     // The time of the caller that asked was over, not ours.
@@ -113,14 +99,14 @@ std::optional<FreshResult> QueryFlights::StillFresh(Flight* old) {
   return fresh;
 }
 
-QueryFlights::Part QueryFlights::Join(const Question& question, absl::Duration max_age) {
-  Shard& shard = ShardOf(question);
+QueryFlights::Part QueryFlights::Join(absl::string_view promql, absl::Duration max_age) {
+  Shard& shard = ShardOf(promql);
   const MonotonicTime now = clock_.MonotonicNow();
   absl::MutexLock lock(&shard.mutex);
-  auto found = shard.flights.find(question);
+  auto found = shard.flights.find(promql);
   if (found == shard.flights.end()) {
     if (shard.flights.size() >= options_.max_results / kShards) DropStale(shard, now);
-    found = shard.flights.emplace(Kept(question), FlightPair()).first;
+    found = shard.flights.emplace(promql, FlightPair()).first;
     found->second.current = std::make_shared<Flight>();
     return {.flight = found->second.current, .lead = true, .old = nullptr};
   }
@@ -146,20 +132,9 @@ QueryFlights::Part QueryFlights::Join(const Question& question, absl::Duration m
   return {.flight = known.current, .lead = lead, .old = nullptr};
 }
 
-absl::StatusOr<Requeried> QueryFlights::AskSource(const Question& question, MonotonicTime sent,
-                                                  MonotonicTime deadline, const AgainWish* again) {
-  if (again != nullptr) {
-    return source_.QueryAgain(*question.repeated, clock_.WallNow(), deadline - sent, again->before);
-  }
-  auto result = source_.Query(question.promql, clock_.WallNow(), deadline - sent);
-  if (!result.ok()) return result.status();
-  return Requeried{.result = *std::move(result)};
-}
-
-void QueryFlights::Fly(const Question& question, MonotonicTime deadline, const AgainWish* again,
-                       Flight& flight) {
+void QueryFlights::Fly(absl::string_view promql, MonotonicTime deadline, Flight& flight) {
   const MonotonicTime sent = clock_.MonotonicNow();
-  absl::StatusOr<Requeried> result = AskSource(question, sent, deadline, again);
+  auto result = source_.Query(promql, clock_.WallNow(), deadline - sent);
   const bool ok = result.ok();
   Count(ok ? QueryOutcome::kSent : QueryOutcome::kFailed);
   const MonotonicTime now = clock_.MonotonicNow();
@@ -167,9 +142,7 @@ void QueryFlights::Fly(const Question& question, MonotonicTime deadline, const A
   const absl::Duration error_reuse = absl::IsDeadlineExceeded(result.status())
                                          ? absl::ZeroDuration()
                                          : std::min(options_.error_reuse, options_.freshness);
-  const bool kept = again == nullptr || (again->only_whether && ok && result->result != nullptr);
-  const MonotonicTime result_until = kept ? sent + options_.freshness : now;
-  const MonotonicTime fresh_until = ok ? result_until : now + error_reuse;
+  const MonotonicTime fresh_until = ok ? sent + options_.freshness : now + error_reuse;
   {
     absl::MutexLock lock(&flight.mutex);
     flight.status = result.status();
@@ -178,22 +151,20 @@ void QueryFlights::Fly(const Question& question, MonotonicTime deadline, const A
     flight.fresh.refresh_at =
         ok ? fresh_until - AskAhead(now - sent, options_.freshness) : fresh_until;
     if (ok) {
-      flight.fresh.result = std::move(result->result);
-      flight.fresh.mark = result->mark;
-      flight.fresh.time = result->time;
-      if (flight.fresh.result != nullptr) flight.bytes = BytesOf(*flight.fresh.result);
+      flight.fresh.result = *std::move(result);
+      flight.bytes = BytesOf(*flight.fresh.result);
     }
     flight.done = true;
   }
-  Land(question, flight, ok, now < fresh_until);
+  Land(promql, flight, ok, now < fresh_until);
   if (bytes_ > options_.max_bytes) KeepWithinBytes();
 }
 
-void QueryFlights::Land(const Question& question, Flight& flight, bool ok, bool reusable) {
-  Shard& shard = ShardOf(question);
-  const size_t bytes = reusable ? question.promql.size() + flight.Bytes() : 0;
+void QueryFlights::Land(absl::string_view promql, Flight& flight, bool ok, bool reusable) {
+  Shard& shard = ShardOf(promql);
+  const size_t bytes = reusable ? promql.size() + flight.Bytes() : 0;
   absl::MutexLock lock(&shard.mutex);
-  const auto found = shard.flights.find(question);
+  const auto found = shard.flights.find(promql);
   if (found == shard.flights.end()) return;
   shard.bytes += bytes;
   bytes_ += bytes;
@@ -223,9 +194,7 @@ void QueryFlights::DropDone(Shard& shard) {
 
 void QueryFlights::CountBytes(Shard& shard) {
   size_t bytes = 0;
-  for (const auto& [kept, known] : shard.flights) {
-    bytes += kept.query->promql.size() + known.Bytes();
-  }
+  for (const auto& [promql, known] : shard.flights) bytes += promql.size() + known.Bytes();
   bytes_ += bytes - shard.bytes;
   shard.bytes = bytes;
 }

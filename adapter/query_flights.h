@@ -13,8 +13,7 @@
 //     ten times a second for one query; never with zero freshness.
 //   - A caller may wish for a younger result than `freshness` would give: one that was sent at most
 //     max_age ago, or that is under way.
-//   - A caller that asks the same again and again is told when nothing but times changed. What was
-//     asked for it is shared only while it is under way.
+//   - Whoever holds a standing query asks the source itself, and is told what it says now.
 //   - A caller waits until its own deadline. When the caller that asks runs out of time, one of
 //     those that wait asks anew.
 //
@@ -46,23 +45,8 @@ struct FlightOptions {
   size_t max_bytes = 12 << 20;  // of queries and results
 };
 
-// Of one who asks again and again. What it gets is kept for nobody else, as it has taken from it
-// what it needs.
-struct AgainWish {
-  absl::Duration max_age = absl::InfiniteDuration();
-  // It wants to know whether it is the same, and asks for it otherwise: then it is kept.
-  bool only_whether = false;
-  // Of what it got last: while nothing but times differs it gets no result.
-  std::optional<AnswerMark> before = std::nullopt;
-};
-
 struct FreshResult {
-  absl::Time TimeOf(const Sample& sample) const { return time.value_or(sample.time); }
-
-  // nullptr: what the caller's own AgainWish.before marks.
   std::shared_ptr<const QueryResult> result;
-  std::optional<AnswerMark> mark;  // of one who asks again
-  std::optional<absl::Time> time;  // of all samples; never without a mark
   MonotonicTime sent;
   MonotonicTime fresh_until;  // not later than now when results are not reused
   MonotonicTime refresh_at;   // not later than fresh_until: whoever wants it from then on asks anew
@@ -77,8 +61,8 @@ class QueryFlights {
   // kDeadlineExceeded, or the source's errors.
   absl::StatusOr<FreshResult> Query(absl::string_view promql, MonotonicTime deadline,
                                     absl::Duration max_age = absl::InfiniteDuration());
-  absl::StatusOr<FreshResult> QueryAgain(const RepeatedQueryPtr& query, MonotonicTime deadline,
-                                         const AgainWish& wish);
+  // What the holder of a standing query is told now. The same errors.
+  absl::StatusOr<StandingResult> Ask(StandingQuery& query, MonotonicTime deadline);
 
   // Drops what cannot be given again.
   void Sweep();
@@ -90,10 +74,6 @@ class QueryFlights {
     absl::Status status ABSL_GUARDED_BY(mutex);
     FreshResult fresh ABSL_GUARDED_BY(mutex);
     size_t bytes ABSL_GUARDED_BY(mutex) = 0;  // about what the result takes
-
-    // What it brought, or that it is of no use to a caller for whom another answer was the last.
-    std::optional<FreshResult> ResultFor(const AgainWish* again) const
-        ABSL_SHARED_LOCKS_REQUIRED(mutex);
 
     bool Done() const ABSL_SHARED_LOCKS_REQUIRED(mutex) { return done; }
     // Under way, or done and fresh at `now`.
@@ -113,36 +93,9 @@ class QueryFlights {
     }
     size_t Bytes() const { return current->Bytes() + (next != nullptr ? next->Bytes() : 0); }
   };
-  struct Question {
-    absl::string_view promql;
-    size_t hash;
-    RepeatedQueryPtr repeated;  // the query itself, of one who asks again and again
-  };
-  // A query of which something is known.
-  struct Kept {
-    explicit Kept(const Question& question)
-        : query(question.repeated != nullptr
-                    ? question.repeated
-                    : std::make_shared<const RepeatedQuery>(std::string(question.promql))) {}
-    RepeatedQueryPtr query;
-  };
-  struct HashOf {
-    using is_transparent = void;
-    size_t operator()(const Question& question) const { return question.hash; }
-    size_t operator()(const Kept& kept) const { return kept.query->hash; }
-  };
-  struct Equal {
-    using is_transparent = void;
-    bool operator()(const Kept& a, const Kept& b) const {
-      return a.query->promql == b.query->promql;
-    }
-    bool operator()(const Kept& a, const Question& b) const {
-      return a.query == b.repeated || (a.query->hash == b.hash && a.query->promql == b.promql);
-    }
-  };
   struct Shard {
     absl::Mutex mutex;
-    absl::flat_hash_map<Kept, FlightPair, HashOf, Equal> flights ABSL_GUARDED_BY(mutex);
+    absl::flat_hash_map<std::string, FlightPair> flights ABSL_GUARDED_BY(mutex);
     size_t bytes ABSL_GUARDED_BY(mutex) = 0;  // at most: counted anew when stale ones are dropped
   };
   // A caller's part in a query.
@@ -154,17 +107,11 @@ class QueryFlights {
 
   static constexpr size_t kShards = 16;
 
-  Shard& ShardOf(const Question& question);
-  Part Join(const Question& question, absl::Duration max_age);
-  // `again`: nullptr of one who asks once.
-  absl::StatusOr<FreshResult> Ask(const Question& question, MonotonicTime deadline,
-                                  absl::Duration max_age, const AgainWish* again);
-  void Fly(const Question& question, MonotonicTime deadline, const AgainWish* again,
-           Flight& flight);
-  absl::StatusOr<Requeried> AskSource(const Question& question, MonotonicTime sent,
-                                      MonotonicTime deadline, const AgainWish* again);
+  Shard& ShardOf(absl::string_view promql);
+  Part Join(absl::string_view promql, absl::Duration max_age);
+  void Fly(absl::string_view promql, MonotonicTime deadline, Flight& flight);
   // Puts a flight that has ended in its place, or out of it.
-  void Land(const Question& question, Flight& flight, bool ok, bool reusable);
+  void Land(absl::string_view promql, Flight& flight, bool ok, bool reusable);
   // What `old` brought, if it is still fresh.
   std::optional<FreshResult> StillFresh(Flight* old);
   void DropStale(Shard& shard, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);

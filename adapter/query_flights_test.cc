@@ -77,51 +77,18 @@ TEST_F(QueryFlightsTest, AYoungerResultThatFailsIsAFailure) {
   EXPECT_EQ(flights->Query("up", kLater)->result, first->result);
 }
 
-TEST_F(QueryFlightsTest, WhoAsksAgainLearnsThatNothingChanged) {
+TEST_F(QueryFlightsTest, AStandingQueryAlwaysAsksTheSource) {
   auto flights = Make();
   source_.OnQuery([](const std::string&) {
     return VectorOf({{.labels = {}, .time = absl::FromUnixSeconds(1), .value = 1}});
   });
-  const auto up = std::make_shared<const RepeatedQuery>("up");
-  AgainWish again;
-  const auto first = flights->QueryAgain(up, kLater, again);
-  ASSERT_NE(first->result, nullptr);
-  again.before = first->mark;
+  StandingQuery up("up");
+  ASSERT_NE(flights->Query("up", kLater)->result, nullptr);
+  ASSERT_NE(flights->Ask(up, kLater)->result, nullptr);
   source_.SayTheSameAt(2);
-  const auto second = flights->QueryAgain(up, kLater, again);
+  const auto second = flights->Ask(up, kLater);
   EXPECT_EQ(second->result, nullptr);
-  EXPECT_EQ(second->mark, first->mark);
   EXPECT_EQ(second->time, absl::FromUnixSeconds(2));
-  EXPECT_EQ(second->fresh_until, clock_.MonotonicNow());
-  // Nothing of it is kept for others, and what others asked for is given with all there is.
-  EXPECT_NE(flights->Query("up", kLater)->result, nullptr);
-  EXPECT_NE(flights->QueryAgain(up, kLater, again)->result, nullptr);
-  EXPECT_THAT(source_.queries(), SizeIs(3));
-}
-
-TEST_F(QueryFlightsTest, WhoJoinsOneThatAsksAgainGetsAResultNevertheless) {
-  auto flights = Make();
-  const auto up = std::make_shared<const RepeatedQuery>("up");
-  AgainWish again;
-  source_.OnQuery([](const std::string&) {
-    return VectorOf({{.labels = {}, .time = absl::FromUnixSeconds(1), .value = 1}});
-  });
-  again.before = flights->QueryAgain(up, kLater, again)->mark;
-  source_.SayTheSameAt(2);
-  absl::Notification asked, release;
-  source_.OnQuery([&](const std::string&) {
-    if (!asked.HasBeenNotified()) asked.Notify();
-    release.WaitForNotification();
-    return VectorOf({{.labels = {}, .time = absl::FromUnixSeconds(1), .value = 1}});
-  });
-  std::thread leader([&] { EXPECT_EQ(flights->QueryAgain(up, kLater, again)->result, nullptr); });
-  asked.WaitForNotification();
-  // Looks at the clock to find the flight and again, holding its lock, to wait for it.
-  std::thread joiner([&] { EXPECT_NE(flights->Query("up", kLater)->result, nullptr); });
-  clock_.WaitForLooks(joiner.get_id(), 2);
-  release.Notify();
-  leader.join();
-  joiner.join();
   EXPECT_THAT(source_.queries(), SizeIs(3));
 }
 

@@ -40,21 +40,6 @@ Usage& UsageOf(const std::string& container, std::vector<ContainerUsage>& contai
 
 }  // namespace
 
-// What a namespace's answer was made of. What it points to stays alive with it, so that equal
-// addresses are equal things.
-struct ResourceProvider::NamespaceOrigin : public Origin {
-  std::shared_ptr<const rules::CompiledResourceRule> cpu_rule, memory_rule;
-  std::shared_ptr<const MapperNames> names;
-  std::string ns;
-  std::vector<kube::Requirement> selector;
-  PodAmounts wanted = PodAmounts::kBoth, asked = PodAmounts::kBoth;
-  Objects pods;  // that these led to
-  // While it lasts they still do. Follows, when they are found to be the same.
-  mutable std::atomic<uint64_t> epoch = 0;
-  mutable std::atomic<bool> quick = false;  // it took up to kQuick to ask, the last time
-  Both both;                                // without samples
-};
-
 absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::Pods(absl::string_view ns,
                                                                       absl::string_view name,
                                                                       const ObjectFilter& filter,
@@ -67,27 +52,23 @@ absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::Pods(absl::stri
                                                                         .running_only = true,
                                                                         .timeout = timeout},
                                                                        name, filter.others));
-  return AskPods(PodBatches(pods), deadline, epoch);
-}
-
-const ResourceProvider::NamespaceOrigin* ResourceProvider::LastOriginOf(const Repeat& repeat,
-                                                                        PodAmounts wanted) const {
-  const auto* known = dynamic_cast<const NamespaceOrigin*>(repeat.origin.get());
-  const bool good = known != nullptr && known->wanted == wanted && known->cpu_rule == rules_.cpu &&
-                    known->memory_rule == rules_.memory &&
-                    known->names == deps_.answering.registry.registry()->names();
-  return good ? known : nullptr;
-}
-
-bool ResourceProvider::MayJoin() const {
-  if (!deps_.merge || !rules_.cpu->ContainerQuerySeparatesPods() ||
-      !rules_.memory->ContainerQuerySeparatesPods()) {
-    return false;
+  std::vector<Batch> batches = PodBatches(pods);
+  AskAll(absl::MakeSpan(batches), deadline);
+  ResourceMetricList<PodMetrics> list;
+  list.freshness.epoch = epoch;
+  RETURN_IF_ERROR(Settle(batches, deadline, list.degraded, list.freshness));
+  for (Batch& batch : batches) {
+    if (batch.both.status.ok()) AddPods(batch, list.items);
   }
-  const auto names = deps_.answering.registry.registry()->names();
-  const auto cpu = rules_.cpu->LabelOfResource(ForRules(PodResource()), *names);
-  const auto memory = rules_.memory->LabelOfResource(ForRules(PodResource()), *names);
-  return cpu.ok() && memory.ok() && *cpu == *memory;
+  return list;
+}
+
+void ResourceProvider::AddPods(Batch& batch, std::vector<PodMetrics>& pods) {
+  const Amounts amounts = AmountsOf(batch);
+  TakeReadings(batch, amounts);
+  for (size_t i = 0; i < batch.objects->size(); ++i) {
+    if (auto metrics = ForPod(batch, amounts, i)) pods.push_back(*std::move(metrics));
+  }
 }
 
 ResourceProvider::Amounts ResourceProvider::AmountsOf(const Batch& batch) const {
@@ -99,110 +80,6 @@ ResourceProvider::Amounts ResourceProvider::AmountsOf(const Batch& batch) const 
     amounts.push_back({"memory", rules_.memory.get(), &Both::memory, &Usage::memory_milli});
   }
   return amounts;
-}
-
-absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::PodsAgain(
-    absl::string_view ns, const kube::Selector& selector, PodAmounts wanted, absl::Duration timeout,
-    const Repeat& repeat) {
-  const MonotonicTime deadline = deps_.answering.clock.MonotonicNow() + timeout;
-  const uint64_t epoch = Epoch();
-  const NamespaceOrigin* const known = LastOriginOf(repeat, wanted);
-  std::vector<Batch> batches;
-  if (known != nullptr && known->epoch == epoch && known->ns == ns &&
-      known->selector == selector.requirements()) {
-    Batch& batch = batches.emplace_back();
-    batch.ns = known->ns;
-    batch.objects = known->pods;
-    batch.known = known;
-  } else {
-    ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> pods, Candidates({.resource = PodResource(),
-                                                                          .ns = std::string(ns),
-                                                                          .selector = selector,
-                                                                          .running_only = true,
-                                                                          .timeout = timeout},
-                                                                         "", nullptr));
-    batches = PodBatches(pods);
-    if (known != nullptr && batches.size() == 1 && *known->pods == *batches[0].objects &&
-        known->ns == ns && known->selector == selector.requirements()) {
-      batches[0].known = known;
-      known->epoch = epoch;
-    }
-  }
-  if (batches.size() == 1) {
-    Batch& batch = batches[0];
-    batch.repeat = repeat;
-    batch.selector = selector.requirements();
-    batch.wanted = wanted;
-    if (batch.known != nullptr) {
-      batch.asked = batch.known->asked;
-    } else if (wanted != PodAmounts::kBoth && MayJoin()) {
-      batch.asked = wanted;
-    }
-  }
-  return AskPods(std::move(batches), deadline, epoch);
-}
-
-absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::AskPods(std::vector<Batch> batches,
-                                                                         MonotonicTime deadline,
-                                                                         uint64_t epoch) {
-  bool quick = AskAll(batches, deadline);
-  if (batches.size() == 1 && batches[0].asked != PodAmounts::kBoth &&
-      !batches[0].both.status.ok() && !absl::IsDeadlineExceeded(batches[0].both.status)) {
-    // Maybe the source, or what is before it, takes the two, which are shorter and simpler.
-    batches[0].asked = PodAmounts::kBoth;
-    batches[0].known = nullptr;
-    batches[0].both = {};
-    quick = AskAll(batches, deadline);
-  }
-  ResourceMetricList<PodMetrics> list;
-  RETURN_IF_ERROR(Settle(batches, deadline, epoch, list));
-  for (Batch& batch : batches) {
-    if (batch.known != nullptr) batch.known->quick = quick;
-    if (!batch.both.status.ok()) continue;
-    const Amounts amounts = AmountsOf(batch);
-    if (const std::optional<Repeated> same = SameAsKnown(batch, amounts)) {
-      list.repeated = *same;
-      return list;  // the only batch
-    }
-    TakeReadings(batch, amounts);
-    for (size_t i = 0; i < batch.objects->size(); ++i) {
-      if (auto metrics = ForPod(batch, amounts, i)) list.items.push_back(*std::move(metrics));
-    }
-    if (batch.repeat.has_value()) list.repeated.origin = OriginOf(batch, epoch, quick);
-  }
-  return list;
-}
-
-std::optional<Repeated> ResourceProvider::SameAsKnown(const Batch& batch, const Amounts& amounts) {
-  if (batch.known == nullptr) return std::nullopt;
-  absl::Time time = absl::InfiniteFuture();
-  for (const Amount& amount : amounts) {
-    const FreshResult& fresh = (batch.both.*amount.queried).fresh;
-    const FreshResult& last = (batch.known->both.*amount.queried).fresh;
-    if (!fresh.mark.has_value() || fresh.mark != last.mark) return std::nullopt;
-    time = std::min(time, *fresh.time);
-  }
-  return Repeated{.origin = batch.repeat->origin, .same = true, .time = WholeSeconds(time)};
-}
-
-OriginPtr ResourceProvider::OriginOf(const Batch& batch, uint64_t epoch, bool quick) const {
-  auto origin = std::make_shared<NamespaceOrigin>();
-  origin->cpu_rule = rules_.cpu;
-  origin->memory_rule = rules_.memory;
-  origin->wanted = batch.wanted;
-  origin->asked = batch.asked;
-  origin->ns = batch.ns;
-  origin->selector = batch.selector;
-  origin->pods = batch.objects;
-  origin->epoch = epoch;
-  origin->quick = quick;
-  origin->both = batch.both;
-  for (const Amount& amount : AmountsOf(batch)) {
-    Queried& queried = origin->both.*amount.queried;
-    origin->names = queried.query->names;
-    queried.fresh.result = nullptr;
-  }
-  return origin;
 }
 
 std::string ResourceProvider::Batch::What() const {
@@ -260,10 +137,11 @@ absl::StatusOr<ResourceMetricList<NodeMetrics>> ResourceProvider::Nodes(absl::st
     batch.scope = Scope::kNodes;
     batch.objects = std::make_shared<const std::vector<kube::ObjectPtr>>(nodes);
   }
-  AskAll(batches, deadline);
+  AskAll(absl::MakeSpan(batches), deadline);
 
   ResourceMetricList<NodeMetrics> list;
-  RETURN_IF_ERROR(Settle(batches, deadline, epoch, list));
+  list.freshness.epoch = epoch;
+  RETURN_IF_ERROR(Settle(batches, deadline, list.degraded, list.freshness));
   for (Batch& batch : batches) {
     if (!batch.both.status.ok()) continue;
     TakeReadings(batch, AmountsOf(batch));
@@ -296,38 +174,31 @@ absl::StatusOr<std::vector<kube::ObjectPtr>> ResourceProvider::Candidates(
   return std::vector<kube::ObjectPtr>{std::move(object)};
 }
 
-bool ResourceProvider::AskAll(std::vector<Batch>& batches, MonotonicTime deadline) {
-  const bool alone = batches.size() == 1 && batches[0].known != nullptr && batches[0].known->quick;
+bool ResourceProvider::AskAll(absl::Span<Batch> batches, MonotonicTime deadline, bool parallel) {
   const MonotonicTime begin = deps_.answering.clock.MonotonicNow();
   struct Task {
     Batch* batch;
     Amount amount;
-    absl::StatusOr<Queried> queried;
+    absl::Status status;
   };
   // cpu and memory of a batch are neighbours: they go out together.
   std::vector<Task> tasks;
   tasks.reserve(2 * batches.size());
   for (Batch& batch : batches) {
-    for (const Amount& amount : AmountsOf(batch)) tasks.push_back({&batch, amount, Queried()});
+    for (const Amount& amount : AmountsOf(batch)) tasks.push_back({&batch, amount, {}});
   }
-  deps_.pool.ParallelFor(tasks.size(), alone ? 1 : 2 * deps_.max_parallel, [&](size_t i) {
-    tasks[i].queried = Ask(tasks[i].amount, *tasks[i].batch, deadline);
+  deps_.pool.ParallelFor(tasks.size(), parallel ? 2 * deps_.max_parallel : 1, [&](size_t i) {
+    tasks[i].status = Ask(tasks[i].amount, *tasks[i].batch, deadline);
   });
   const bool quick = deps_.answering.clock.MonotonicNow() - begin <= kQuick;
-  for (Task& task : tasks) {
-    Both& both = task.batch->both;
-    both.status.Update(task.queried.status());
-    if (task.queried.ok()) both.*task.amount.queried = *std::move(task.queried);
-  }
+  for (const Task& task : tasks) task.batch->both.status.Update(task.status);
   return quick;
 }
 
-absl::StatusOr<std::shared_ptr<const ResourceProvider::Query>> ResourceProvider::MakeQuery(
-    const Amount& amount, const Batch& batch) const {
+absl::Status ResourceProvider::MakeQuery(const Amount& amount, const Batch& batch,
+                                         Queried& queried) const {
   const rules::CompiledResourceRule& rule = *amount.rule;
-  auto query = std::make_shared<Query>();
-  query->names = deps_.answering.registry.registry()->names();
-  const MapperNames& names = *query->names;
+  const std::shared_ptr<const MapperNames> names = deps_.answering.registry.registry()->names();
   std::vector<std::string> wanted;
   wanted.reserve(batch.objects->size());
   for (const kube::ObjectPtr& object : *batch.objects) wanted.push_back(object->name);
@@ -336,65 +207,58 @@ absl::StatusOr<std::shared_ptr<const ResourceProvider::Query>> ResourceProvider:
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   }
   const bool nodes = batch.scope == Scope::kNodes;
-  ASSIGN_OR_RETURN(std::string promql, nodes ? rule.NodeQuery(wanted, names)
-                                             : rule.ContainerQuery(batch.ns, wanted, names));
-  ASSIGN_OR_RETURN(query->label,
-                   rule.LabelOfResource(ForRules(nodes ? NodeResource() : PodResource()), names));
+  ASSIGN_OR_RETURN(queried.promql, nodes ? rule.NodeQuery(wanted, *names)
+                                         : rule.ContainerQuery(batch.ns, wanted, *names));
+  ASSIGN_OR_RETURN(queried.label,
+                   rule.LabelOfResource(ForRules(nodes ? NodeResource() : PodResource()), *names));
   if (batch.scope == Scope::kAllNamespaces) {
-    ASSIGN_OR_RETURN(query->ns_label,
-                     rule.LabelOfResource({.group = "", .resource = "namespaces"}, names));
+    ASSIGN_OR_RETURN(queried.ns_label,
+                     rule.LabelOfResource({.group = "", .resource = "namespaces"}, *names));
   }
-  if (batch.asked != PodAmounts::kBoth) RETURN_IF_ERROR(Join(batch, wanted, *query, promql));
-  query->text = std::make_shared<const RepeatedQuery>(std::move(promql));
-  return query;
+  return batch.asked == PodAmounts::kBoth ? absl::OkStatus() : Join(batch, wanted, *names, queried);
 }
 
 absl::Status ResourceProvider::Join(const Batch& batch, const std::vector<std::string>& pods,
-                                    const Query& query, std::string& promql) const {
+                                    const MapperNames& names, Queried& queried) const {
   const rules::CompiledResourceRule& other =
       batch.asked == PodAmounts::kCpu ? *rules_.memory : *rules_.cpu;
-  ASSIGN_OR_RETURN(const std::string other_query,
-                   other.ContainerQuery(batch.ns, pods, *query.names));
-  promql =
-      rules::JoinedQuery(promql, other_query, query.label, deps_.answering.values.counts_nan());
+  ASSIGN_OR_RETURN(const std::string other_query, other.ContainerQuery(batch.ns, pods, names));
+  queried.promql = rules::JoinedQuery(queried.promql, other_query, queried.label,
+                                      deps_.answering.values.counts_nan());
   return absl::OkStatus();
 }
 
-absl::StatusOr<ResourceProvider::Queried> ResourceProvider::Ask(const Amount& amount,
-                                                                const Batch& batch,
-                                                                MonotonicTime deadline) {
-  Queried queried;
-  std::optional<AnswerMark> before;
-  if (batch.known != nullptr) {
-    // The same objects make the same query.
-    const Queried& last = batch.known->both.*amount.queried;
-    queried.query = last.query;
-    before = last.fresh.mark;
-    queried.readings = last.readings;
-  } else {
-    ASSIGN_OR_RETURN(queried.query, MakeQuery(amount, batch));
+absl::Status ResourceProvider::Ask(const Amount& amount, Batch& batch, MonotonicTime deadline) {
+  Queried& queried = batch.both.*amount.queried;
+  if (queried.standing == nullptr) {
+    RETURN_IF_ERROR(MakeQuery(amount, batch, queried));
+    if (batch.standing) {
+      queried.standing = std::make_unique<StandingQuery>(std::move(queried.promql));
+    }
   }
   QueryBatcher& batcher = deps_.answering.batcher;
-  const RepeatedQueryPtr& text = queried.query->text;
-  ASSIGN_OR_RETURN(
-      queried.fresh,
-      batch.repeat.has_value()
-          ? batcher.QueryAgain(text, deadline, {.max_age = batch.repeat->max_age, .before = before})
-          : batcher.Query(text->promql, deadline));
-  if (queried.fresh.result == nullptr) return queried;  // as the last time
-  queried.readings = nullptr;
-  const QueryResult& result = *queried.fresh.result;
-  if (result.type != QueryResult::Type::kVector || result.null_result) {
+  if (queried.standing != nullptr) {
+    ASSIGN_OR_RETURN(StandingResult said, batcher.Ask(*queried.standing, deadline));
+    queried.result = std::move(said.result);
+    queried.time = said.time;
+    if (queried.result == nullptr) return absl::OkStatus();
+  } else {
+    ASSIGN_OR_RETURN(const FreshResult fresh, batcher.Query(queried.promql, deadline));
+    queried.result = fresh.result;
+    queried.freshness = FreshnessOf(fresh);
+  }
+  if (queried.result->type != QueryResult::Type::kVector || queried.result->null_result) {
     return absl::UnavailableError("the query's result is not an instant vector");
   }
-  return queried;
+  return absl::OkStatus();
 }
 
 void ResourceProvider::TakeReadings(Batch& batch, const Amounts& amounts) {
   for (const Amount& amount : amounts) {
     Queried& queried = batch.both.*amount.queried;
-    if (queried.readings != nullptr) continue;
-    queried.readings = std::make_shared<const ResourceReadings>(ReadingsOf(amount, batch, queried));
+    if (queried.result == nullptr) continue;
+    queried.readings = ReadingsOf(amount, batch, queried);
+    queried.result = nullptr;
   }
 }
 
@@ -409,14 +273,14 @@ ResourceReadings ResourceProvider::ReadingsOf(const Amount& amount, const Batch&
     places.emplace(Name(by_namespace ? absl::string_view(object->ns) : "", object->name), i);
   }
   // Of each sample its object's place, or that nobody asked for it.
-  const std::vector<Sample>& samples = queried.fresh.result->samples;
+  const std::vector<Sample>& samples = queried.result->samples;
   std::vector<std::optional<uint32_t>> objects(samples.size());
   ResourceReadings out;
   out.begins.resize(batch.objects->size() + 1);
   for (size_t i = 0; i < samples.size(); ++i) {
     const LabelSet& labels = samples[i].labels;
-    const auto place = places.find({by_namespace ? LabelValue(labels, queried.query->ns_label) : "",
-                                    LabelValue(labels, queried.query->label)});
+    const auto place = places.find({by_namespace ? LabelValue(labels, queried.ns_label) : "",
+                                    LabelValue(labels, queried.label)});
     if (place == places.end()) continue;
     objects[i] = place->second;
     ++out.begins[place->second + 1];
@@ -424,7 +288,7 @@ ResourceReadings ResourceProvider::ReadingsOf(const Amount& amount, const Batch&
   std::partial_sum(out.begins.begin(), out.begins.end(), out.begins.begin());
 
   out.readings.resize(out.begins.back());
-  if (!queried.fresh.time.has_value()) out.times.resize(out.begins.back());
+  if (!queried.time.has_value()) out.times.resize(out.begins.back());
   std::vector<uint32_t> next = out.begins;
   absl::flat_hash_map<absl::string_view, uint32_t> containers;
   for (size_t i = 0; i < samples.size(); ++i) {
@@ -440,16 +304,13 @@ ResourceReadings ResourceProvider::ReadingsOf(const Amount& amount, const Batch&
   return out;
 }
 
-template <typename T>
-absl::Status ResourceProvider::Settle(const std::vector<Batch>& batches, MonotonicTime deadline,
-                                      uint64_t epoch, ResourceMetricList<T>& list) {
-  Freshness freshness = {.fresh_until = absl::InfiniteDuration(), .epoch = epoch};
+absl::Status ResourceProvider::Settle(absl::Span<const Batch> batches, MonotonicTime deadline,
+                                      std::string& degraded, Freshness& freshness) {
+  Freshness of_all = {.fresh_until = absl::InfiniteDuration(), .epoch = freshness.epoch};
   for (const Batch& batch : batches) {
     if (batch.both.status.ok()) {
       for (const Amount& amount : AmountsOf(batch)) {
-        const FreshResult& fresh = (batch.both.*amount.queried).fresh;
-        freshness.fresh_until = std::min(freshness.fresh_until, fresh.fresh_until);
-        freshness.refresh_at = std::min(freshness.refresh_at, fresh.refresh_at);
+        of_all.Add((batch.both.*amount.queried).freshness);
       }
       continue;
     }
@@ -462,11 +323,11 @@ absl::Status ResourceProvider::Settle(const std::vector<Batch>& batches, Monoton
       spdlog::error("unable to fetch cpu or memory of {}: {}", where,
                     std::string(batch.both.status.message()));
     }
-    if (list.degraded.empty()) {
-      list.degraded = absl::StrCat(where, " left out: ", batch.both.status.message());
+    if (degraded.empty()) {
+      degraded = absl::StrCat(where, " left out: ", batch.both.status.message());
     }
   }
-  if (list.degraded.empty() && !batches.empty()) list.freshness = freshness;
+  if (degraded.empty() && !batches.empty()) freshness = of_all;
   return absl::OkStatus();
 }
 
@@ -482,7 +343,7 @@ std::optional<PodMetrics> ResourceProvider::ForPod(const Batch& batch, const Amo
   absl::Time earliest = absl::InfiniteFuture();
   for (const Amount& amount : amounts) {
     const Queried& queried = batch.both.*amount.queried;
-    const ResourceReadings& all = *queried.readings;
+    const ResourceReadings& all = queried.readings;
     const absl::Span<const ResourceReadings::Reading> readings = all.Of(object);
     if (readings.empty()) return std::nullopt;
     for (size_t i = 0; i < readings.size(); ++i) {
@@ -504,7 +365,7 @@ std::optional<NodeMetrics> ResourceProvider::ForNode(const Batch& batch, size_t 
                       .window = rules_.window,
                       .usage = {}};
   const auto take = [&](const Queried& queried, int64_t& milli) {
-    const absl::Span<const ResourceReadings::Reading> readings = queried.readings->Of(object);
+    const absl::Span<const ResourceReadings::Reading> readings = queried.readings.Of(object);
     if (readings.empty() || readings[0].milli == ResourceReadings::kUnknown) return false;
     milli = readings[0].milli;
     metrics.timestamp = std::min(metrics.timestamp, WholeSeconds(queried.TimeOf(object, 0)));

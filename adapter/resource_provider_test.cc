@@ -128,49 +128,52 @@ TEST_F(ResourceProviderTest, ContainersAreTheUnionSortedByName) {
   EXPECT_EQ(Shown(got->items), "web/a @99 :4000,0 b:3000,0 m:0,6000 z:1000,5000");
 }
 
-TEST_F(ResourceProviderTest, WhoAsksAgainIsToldThatNothingChanged) {
+TEST_F(ResourceProviderTest, AStandingRequestIsToldWhenNothingChanged) {
   Answer({Container("a", "c", 1), Container("b", "c", 1)},
          {Container("a", "c", 1), Container("b", "c", 1)});
   ResourceProvider provider = floor_.resource();
-  Repeat repeat{.max_age = absl::Milliseconds(100), .origin = nullptr};
+  const auto standing = provider.StandPods("web", {}, PodAmounts::kBoth);
   const auto ask = [&](std::optional<int64_t> again_at) {
     floor_.clock.Advance(absl::Seconds(1));
     floor_.source.SayTheSameAt(again_at);
-    auto list = provider.PodsAgain("web", {}, PodAmounts::kBoth, absl::Seconds(60), repeat);
-    repeat.origin = list->repeated.origin;
-    return *std::move(list);
+    return *standing->Ask(absl::Seconds(60));
   };
-  EXPECT_EQ(Shown(ask(std::nullopt).items), "web/a @100 c:1000,1000; web/b @100 c:1000,1000");
+  EXPECT_EQ(Shown(ask(std::nullopt).list.items), "web/a @100 c:1000,1000; web/b @100 c:1000,1000");
   const auto same = ask(107);
-  EXPECT_TRUE(same.repeated.same);
-  EXPECT_EQ(same.repeated.time, absl::FromUnixSeconds(107));
-  EXPECT_EQ(same.items.size(), 0u);
+  EXPECT_TRUE(same.unchanged);
+  EXPECT_EQ(same.time, absl::FromUnixSeconds(107));
+  EXPECT_EQ(same.list.items.size(), 0u);
   // The samples are the same, at their new time, but there is one pod more to ask for.
   floor_.directory.Add("pods", "web", "c");
   const auto more = ask(108);
-  EXPECT_FALSE(more.repeated.same);
-  EXPECT_EQ(Shown(more.items), "web/a @100 c:1000,1000; web/b @100 c:1000,1000");
-  EXPECT_TRUE(ask(109).repeated.same);
-  EXPECT_FALSE(ask(std::nullopt).repeated.same);
+  EXPECT_FALSE(more.unchanged);
+  EXPECT_EQ(Shown(more.list.items), "web/a @100 c:1000,1000; web/b @100 c:1000,1000");
+  EXPECT_TRUE(ask(109).unchanged);
+  EXPECT_FALSE(ask(std::nullopt).unchanged);
+  // After a failure all is told.
+  EXPECT_TRUE(ask(110).unchanged);
+  floor_.source.OnQuery([](const std::string&) { return absl::UnavailableError("down"); });
+  const auto failed = ask(111);
+  EXPECT_FALSE(failed.unchanged);
+  EXPECT_THAT(failed.list.degraded, HasSubstr("down"));
+  Answer({Container("a", "c", 1)}, {Container("a", "c", 1)});
+  EXPECT_EQ(Shown(ask(112).list.items), "web/a @100 c:1000,1000");
+  EXPECT_TRUE(ask(113).unchanged);
 }
 
 TEST_F(ResourceProviderTest, WhereOneOfTheTwoChangedTheOtherIsAsItWas) {
   Answer({Container("a", "c", 1), Container("b", "c", 1)},
          {Container("b", "c", 5), Container("a", "d", 6), Container("other", "c", 7)});
   ResourceProvider provider = floor_.resource();
-  Repeat repeat{.max_age = absl::Milliseconds(100), .origin = nullptr};
-  const auto ask = [&] {
-    auto list = provider.PodsAgain("web", {}, PodAmounts::kBoth, absl::Seconds(60), repeat);
-    repeat.origin = list->repeated.origin;
-    return *std::move(list);
-  };
+  const auto standing = provider.StandPods("web", {}, PodAmounts::kBoth);
+  const auto ask = [&] { return *standing->Ask(absl::Seconds(60)); };
   ask();
   Answer({Container("b", "c", 2, 107), Container("a", "c", 3, 107)}, {});
   for (const int64_t at : {105, 106}) {
     floor_.source.SayTheSameAt(at, "mem");
     const auto got = ask();
-    EXPECT_FALSE(got.repeated.same);
-    EXPECT_EQ(Shown(got.items),
+    EXPECT_FALSE(got.unchanged);
+    EXPECT_EQ(Shown(got.list.items),
               absl::StrCat("web/a @", at, " c:3000,0 d:0,6000; web/b @", at, " c:2000,5000"));
   }
 }
@@ -184,15 +187,14 @@ class ResourceProviderAgainTest : public ResourceProviderTest {
       then();
       return VectorOf({Container("a", "c", 1), Container("b", "c", 1)});
     });
-    auto list = provider_.PodsAgain("web", {}, PodAmounts::kBoth, absl::Seconds(60), repeat_);
-    ASSERT_TRUE(list.ok()) << list.status();
-    EXPECT_EQ(list->items.size(), 2u);
-    repeat_.origin = list->repeated.origin;
+    const auto answer = standing_->Ask(absl::Seconds(60));
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_EQ(answer->list.items.size(), 2u);
   }
 
  private:
   ResourceProvider provider_ = floor_.resource();
-  Repeat repeat_{.max_age = absl::Milliseconds(100), .origin = nullptr};
+  const std::unique_ptr<StandingPods> standing_ = provider_.StandPods("web", {}, PodAmounts::kBoth);
 };
 
 TEST_F(ResourceProviderAgainTest, AfterQuickAnswersTheCallerAsksForBothItself) {

@@ -40,21 +40,18 @@ class FakeSource : public MetricSource {
     return script(std::string(promql));
   }
 
-  absl::StatusOr<Requeried> QueryAgain(const RepeatedQuery& query, absl::Time at,
-                                       absl::Duration timeout,
-                                       const std::optional<AnswerMark>& before) override {
-    const std::string& promql = query.promql;
-    Result result = Query(promql, at, timeout);
+  absl::StatusOr<StandingResult> Ask(StandingQuery& query, absl::Time at,
+                                     absl::Duration timeout) override {
+    Result result = Query(query.promql, at, timeout);
     if (!result.ok()) return result.status();
     absl::MutexLock lock(&mutex_);
-    uint64_t& mark = marks_[promql];
-    const bool same = same_at_.has_value() && absl::StrContains(promql, same_text_);
-    if (!same || mark == 0) mark = ++last_mark_;
-    const AnswerMark made{.digest = {}, .size = mark};
-    if (made == before) return Requeried{nullptr, made, same_at_};
+    const bool same = same_at_.has_value() && absl::StrContains(query.promql, same_text_);
+    if (same && query.last.has_value()) return StandingResult{.result = nullptr, .time = same_at_};
+    query.last.reset();
     const std::vector<Sample>& samples = (*result)->samples;
-    if (samples.empty()) return Requeried{*std::move(result)};
-    return Requeried{*result, made, samples[0].time};
+    if (samples.empty()) return StandingResult{.result = *std::move(result)};
+    query.last.emplace();
+    return StandingResult{.result = *result, .time = samples[0].time};
   }
 
   // Whoever asks a query with this text again is told that nothing but the time changed; nullopt:
@@ -114,8 +111,6 @@ class FakeSource : public MetricSource {
   };
   std::optional<absl::Time> same_at_ ABSL_GUARDED_BY(mutex_);
   std::string same_text_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<std::string, uint64_t> marks_ ABSL_GUARDED_BY(mutex_);  // by query
-  uint64_t last_mark_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<std::string> queries_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> selectors_ ABSL_GUARDED_BY(mutex_);
   std::vector<absl::Time> starts_ ABSL_GUARDED_BY(mutex_);

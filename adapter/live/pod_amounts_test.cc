@@ -100,10 +100,9 @@ class PodAmountsTest : public testing::TestWithParam<NanValue> {
     }
   }
   ResourceMetricList<PodMetrics> Ask(PodAmounts wanted) {
-    auto list = provider_.value().PodsAgain("web", {}, wanted, absl::Seconds(10),
-                                            {.max_age = absl::ZeroDuration(), .origin = nullptr});
-    EXPECT_TRUE(list.ok()) << list.status();
-    return *std::move(list);
+    auto answer = provider_.value().StandPods("web", {}, wanted)->Ask(absl::Seconds(10));
+    EXPECT_TRUE(answer.ok()) << answer.status();
+    return std::move(answer->list);
   }
   void MakeProvider() { provider_.emplace(floor_.resource()); }
 
@@ -167,14 +166,13 @@ TEST_P(PodAmountsTest, WhereTheOneQueryFailsTheTwoAreAsked) {
     if (absl::StrContains(promql, " and ")) return absl::UnavailableError("414");
     return live_.Query(promql, floor_.clock.WallNow(), absl::Seconds(10));
   });
-  Repeat repeat{.max_age = absl::ZeroDuration(), .origin = nullptr};
+  const auto standing = provider_->StandPods("web", {}, PodAmounts::kCpu);
   for (const size_t queries : {3u, 5u}) {  // from then on only the two
-    const auto list = provider_->PodsAgain("web", {}, PodAmounts::kCpu, absl::Seconds(10), repeat);
-    ASSERT_TRUE(list.ok()) << list.status();
-    EXPECT_EQ(Shown(*list, &Usage::cpu_milli),
+    const auto answer = standing->Ask(absl::Seconds(10));
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_EQ(Shown(answer->list, &Usage::cpu_milli),
               absl::StrCat("p0 @", absl::ToUnixSeconds(floor_.clock.WallNow()), " a:1000"));
     EXPECT_EQ(floor_.source.queries().size(), queries);
-    repeat.origin = list->repeated.origin;
   }
 }
 

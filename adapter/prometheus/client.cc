@@ -9,6 +9,7 @@
 #include "adapter/prometheus/answer_mark.h"
 #include "adapter/prometheus/json.h"
 #include "base/go/url.h"
+#include "base/status_macros.h"
 #include "base/steady_wait.h"
 #include "spdlog/spdlog.h"
 
@@ -55,17 +56,19 @@ bool IsOf(const MarkedAnswer& marked, const QueryResult& result) {
                      [&marked](const Sample& sample) { return sample.time == marked.time; });
 }
 
-absl::StatusOr<Requeried> ParseAgain(std::string body, const std::optional<AnswerMark>& before) {
+absl::StatusOr<StandingResult> ParseStanding(std::string body, std::optional<AnswerMark>& last) {
   const std::optional<MarkedAnswer> marked = MarkAnswer(body);
-  if (marked.has_value() && marked->mark == before) {
-    return Requeried{.result = nullptr, .mark = before, .time = marked->time};
+  if (marked.has_value() && marked->mark == last) {
+    return StandingResult{.result = nullptr, .time = marked->time};
   }
-  auto result = ParseShared(std::move(body));
-  if (!result.ok()) return result.status();
-  if (!marked.has_value() || !IsOf(*marked, **result)) {
-    return Requeried{.result = *std::move(result)};
+  last.reset();
+  StandingResult out;
+  ASSIGN_OR_RETURN(out.result, ParseShared(std::move(body)));
+  if (marked.has_value() && IsOf(*marked, *out.result)) {
+    last = marked->mark;
+    out.time = marked->time;
   }
-  return Requeried{.result = *std::move(result), .mark = marked->mark, .time = marked->time};
+  return out;
 }
 
 }  // namespace
@@ -119,12 +122,11 @@ absl::StatusOr<std::shared_ptr<const QueryResult>> Client::Query(absl::string_vi
       QueryRequest(go::QueryEscape(promql), at, timeout), ParseShared);
 }
 
-absl::StatusOr<Requeried> Client::QueryAgain(const RepeatedQuery& query, absl::Time at,
-                                             absl::Duration timeout,
-                                             const std::optional<AnswerMark>& before) {
-  return AskAny<Requeried>(
+absl::StatusOr<StandingResult> Client::Ask(StandingQuery& query, absl::Time at,
+                                           absl::Duration timeout) {
+  return AskAny<StandingResult>(
       QueryRequest(query.Encoded(go::QueryEscape), at, timeout),
-      [&before](std::string body) { return ParseAgain(std::move(body), before); });
+      [&query](std::string body) { return ParseStanding(std::move(body), query.last); });
 }
 
 absl::StatusOr<std::vector<SeriesName>> Client::Series(absl::string_view selector, absl::Time start,
@@ -162,8 +164,8 @@ absl::StatusOr<http::HttpAnswer> Client::DoBounded(const Server& server, http::H
   return answer;
 }
 
-absl::StatusOr<std::string> Client::Ask(const Server& server, Request request,
-                                        absl::Duration timeout) {
+absl::StatusOr<std::string> Client::AskServer(const Server& server, Request request,
+                                              absl::Duration timeout) {
   http::HttpCall call;
   call.headers = options_.headers;
   if (server.url.loopback) call.headers.emplace_back("Accept-Encoding", "identity");
@@ -213,7 +215,8 @@ absl::StatusOr<T> Client::AskAny(Request request,
       timeout =
           std::min(timeout, index < in_use ? options_.recheck_timeout : options_.failover_after);
     }
-    absl::StatusOr<std::string> body = Ask(server, last ? std::move(request) : request, timeout);
+    absl::StatusOr<std::string> body =
+        AskServer(server, last ? std::move(request) : request, timeout);
     absl::StatusOr<T> result = body.ok() ? parse(*std::move(body)) : body.status();
     if (result.ok() || absl::IsInvalidArgument(result.status())) {
       if (index != in_use) UseServer(index);

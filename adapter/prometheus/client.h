@@ -72,9 +72,8 @@ class Client : public MetricSource {
 
   absl::StatusOr<std::shared_ptr<const QueryResult>> Query(absl::string_view promql, absl::Time at,
                                                            absl::Duration timeout) override;
-  absl::StatusOr<Requeried> QueryAgain(const RepeatedQuery& query, absl::Time at,
-                                       absl::Duration timeout,
-                                       const std::optional<AnswerMark>& before) override;
+  absl::StatusOr<StandingResult> Ask(StandingQuery& query, absl::Time at,
+                                     absl::Duration timeout) override;
   absl::StatusOr<std::vector<SeriesName>> Series(absl::string_view selector, absl::Time start,
                                                  absl::Duration timeout) override;
 
@@ -94,7 +93,8 @@ class Client : public MetricSource {
   Request QueryRequest(absl::string_view escaped, absl::Time at, absl::Duration timeout) const;
   // One request to one server, whose form it takes with it: the body of an answer that should be
   // parsed.
-  absl::StatusOr<std::string> Ask(const Server& server, Request request, absl::Duration timeout);
+  absl::StatusOr<std::string> AskServer(const Server& server, Request request,
+                                        absl::Duration timeout);
   // The call, first with room for a usual answer, then alone with room for the largest allowed.
   absl::StatusOr<http::HttpAnswer> DoBounded(const Server& server, http::HttpCall call,
                                              const Request& request);

@@ -102,36 +102,42 @@ TEST_F(ClientTest, GetReplacesTheQueryStringOfTheUrl) {
   EXPECT_THAT(observer_.requests, ElementsAre("/api/v1/query http://prom:9090/base/"));
 }
 
-TEST_F(ClientTest, WhoAsksAgainGetsNoResultWhileNothingButTimesChanged) {
+TEST_F(ClientTest, AStandingQueryGetsNoResultWhileNothingButTimesChanged) {
   auto client = Make({"http://prom"});
-  std::optional<AnswerMark> last;
+  StandingQuery query("up");
   const auto ask = [&](const std::string& samples) {
     transports_[0]->SetScript(
         Answer(200, absl::StrCat(R"({"status":"success","data":{"resultType":"vector","result":[)",
                                  samples, "]}}")));
-    auto got =
-        client->QueryAgain(RepeatedQuery("up"), absl::FromUnixSeconds(1), absl::Seconds(60), last);
+    auto got = client->Ask(query, absl::FromUnixSeconds(1), absl::Seconds(60));
     EXPECT_TRUE(got.ok()) << got.status();
-    last = got->mark;
     return *std::move(got);
   };
-  const Requeried first = ask(R"({"metric":{"a":"b"},"value":[1,"5"]})");
+  constexpr char kFive[] = R"({"metric":{"a":"b"},"value":[2,"5"]})";
+  const StandingResult first = ask(R"({"metric":{"a":"b"},"value":[1,"5"]})");
   ASSERT_NE(first.result, nullptr);
   EXPECT_EQ(first.result->samples.size(), 1u);
   EXPECT_EQ(first.time, absl::FromUnixSeconds(1));
-  const Requeried second = ask(R"({"metric":{"a":"b"},"value":[2,"5"]})");
+  const StandingResult second = ask(kFive);
   EXPECT_EQ(second.result, nullptr);
-  EXPECT_EQ(second.mark, first.mark);
   EXPECT_EQ(second.time, absl::FromUnixSeconds(2));
-  const Requeried third = ask(R"({"metric":{"a":"b"},"value":[3,"6"]})");
+  const StandingResult third = ask(R"({"metric":{"a":"b"},"value":[3,"6"]})");
   ASSERT_NE(third.result, nullptr);
   EXPECT_EQ(third.result->samples[0].value, 6);
-  // What a mark can't stand for has none.
-  EXPECT_FALSE(ask("").mark.has_value());
-  EXPECT_FALSE(ask(R"({"metric":{},"value":[1,"5"]},{"metric":{},"histogram":[1,{}]})").mark);
-  EXPECT_FALSE(
-      ask(R"({"metric":{},"value":[1,"5"],"value":[1,"5"]},{"metric":{},"histogram":[2,{}]})")
-          .mark);
+  query.Forget();
+  EXPECT_NE(ask(R"({"metric":{"a":"b"},"value":[4,"6"]})").result, nullptr);
+  // What can't be told from others is told each time.
+  for (const char* samples :
+       {"", R"({"metric":{},"value":[1,"5"]},{"metric":{},"histogram":[1,{}]})",
+        R"({"metric":{},"value":[1,"5"],"value":[1,"5"]},{"metric":{},"histogram":[2,{}]})"}) {
+    EXPECT_NE(ask(samples).result, nullptr) << samples;
+    EXPECT_NE(ask(samples).result, nullptr) << samples;
+  }
+  // What can't be read is no answer to compare with.
+  ask(kFive);
+  transports_[0]->SetScript(Answer(200, "{"));
+  EXPECT_FALSE(client->Ask(query, absl::FromUnixSeconds(1), absl::Seconds(60)).ok());
+  EXPECT_NE(ask(kFive).result, nullptr);
 }
 
 TEST_F(ClientTest, PostKeepsTheQueryStringOfTheUrl) {

@@ -43,7 +43,7 @@ absl::Duration Loop::SlotsOf(const Managed& managed) const {
 }
 
 void Loop::Schedule(TrackedAutoscaler& tracked, MonotonicTime now) {
-  const absl::Duration slots = SlotsOf(*tracked.latest);
+  const absl::Duration slots = tracked.latest_slots;
   const bool regular =
       slots == tracked.slots && tracked.regular_slot <= now && tracked.regular_slot + slots > now;
   tracked.slots = slots;
@@ -80,18 +80,14 @@ void Loop::OnAutoscaler(ManagedPtr managed) {
     std::unique_ptr<TrackedAutoscaler>& tracked = tracked_[managed->key];
     const bool fresh = tracked == nullptr;
     if (fresh) tracked = std::make_unique<TrackedAutoscaler>(managed->key);
-    const bool other_cadence =
-        fresh || tracked->latest == nullptr || SlotsOf(*tracked->latest) != SlotsOf(*managed);
+    const absl::Duration slots = SlotsOf(*managed);
+    const bool other_cadence = std::exchange(tracked->latest_slots, slots) != slots;
     before = std::exchange(tracked->latest, managed);
     const bool was_gone = std::exchange(tracked->gone, false);
     if (was_gone || (before != nullptr && before->autoscaler.uid != managed->autoscaler.uid)) {
       tracked->recreated = true;
     }
-    if (tracked->group_at_rest != nullptr) {
-      Leave(*tracked, /*at_once=*/other_cadence);
-    } else if (other_cadence) {
-      Schedule(*tracked, deps_.clock.MonotonicNow());
-    }
+    if (other_cadence) Schedule(*tracked, deps_.clock.MonotonicNow());
     wake = other_cadence;
     if (IsNews(before.get(), *managed)) {
       WakeTracked(*tracked);
@@ -114,15 +110,12 @@ void Loop::OnGone(const AutoscalerKey& key) {
   const auto found = tracked_.find(key);
   if (found == tracked_.end()) return;
   found->second->gone = true;  // forgotten at its next slot
-  if (found->second->group_at_rest != nullptr) Leave(*found->second, /*at_once=*/false);
 }
 
 void Loop::WakeTracked(TrackedAutoscaler& tracked) {
   tracked.woken = true;
   if (tracked.busy) {
     tracked.again = true;
-  } else if (tracked.group_at_rest != nullptr) {
-    Leave(tracked, /*at_once=*/true);
   } else {
     schedule_.Set(tracked, deps_.clock.MonotonicNow());
   }
@@ -154,6 +147,7 @@ void Loop::Erase(TrackedAutoscaler& tracked) {
     }
     found->second = std::make_unique<TrackedAutoscaler>(forgotten->key);
     found->second->latest = forgotten->latest;
+    found->second->latest_slots = forgotten->latest_slots;
     Schedule(*found->second, deps_.clock.MonotonicNow());
   }
   deps_.wake_up();
@@ -165,10 +159,9 @@ DecideStep::Times Loop::Now() const {
   return {.wall = deps_.clock.WallNow(), .monotonic = deps_.clock.MonotonicNow()};
 }
 
-// Its slot has come, or its rest is over.
+// Its slot has come.
 void Loop::TakeDue(TrackedAutoscaler& tracked, MonotonicTime now,
                    std::vector<TrackedAutoscaler*>& due, std::vector<TrackedAutoscaler*>& gone) {
-  tracked.group_at_rest = nullptr;
   Schedule(tracked, now);
   if (tracked.busy) return;  // it is late; its next slot is its next chance
   tracked.busy = true;
@@ -176,22 +169,21 @@ void Loop::TakeDue(TrackedAutoscaler& tracked, MonotonicTime now,
     gone.push_back(&tracked);
     return;
   }
-  tracked.managed = tracked.latest;
+  const bool other = std::exchange(tracked.managed, tracked.latest) != tracked.latest;
   if (std::exchange(tracked.recreated, false)) {
     tracked.status_is_old = true;
     tracked.group = nullptr;  // it was retired among those that select the same pods
   }
   tracked.not_before = now;
-  if (!std::exchange(tracked.woken, false)) {
-    tracked.not_before -= std::min(kShareAnswers, tracked.slots / 4);
-  }
+  const bool woken = std::exchange(tracked.woken, false);
+  if (!woken) tracked.not_before -= std::min(kShareAnswers, tracked.slots / 4);
+  tracked.not_steady = other || woken;
   due.push_back(&tracked);
 }
 
 MonotonicTime Loop::Tick(MonotonicTime now) {
   std::vector<TrackedAutoscaler*> due;
   std::vector<TrackedAutoscaler*> gone;
-  std::vector<DueGroup> groups;
   MonotonicTime next;
   {
     absl::MutexLock lock(&mutex_);
@@ -199,28 +191,24 @@ MonotonicTime Loop::Tick(MonotonicTime now) {
     for (Schedule::Item* item : schedule_.PopDue(now)) {
       TakeDue(static_cast<TrackedAutoscaler&>(*item), now, due, gone);
     }
-    groups = DueGroups(now, due, gone);
     const MonotonicTime idle = now + kIdle;
-    next = std::min({schedule_.Next().value_or(idle), rounds_.Next().value_or(idle), idle});
-  }
-  for (DueGroup& one : groups) {
-    const std::vector<TrackedAutoscaler*> leaving = deps_.rest.Begin(
-        *one.group, std::move(one.change), {.wall = deps_.clock.WallNow(), .monotonic = now});
-    absl::MutexLock lock(&mutex_);
-    for (TrackedAutoscaler* tracked : leaving) TakeDue(*tracked, now, due, gone);
+    next = std::min(schedule_.Next().value_or(idle), idle);
   }
   for (TrackedAutoscaler* tracked : gone) Erase(*tracked);
-  if (!due.empty() || !groups.empty()) deps_.plan.board.SetContext(deps_.ask_context());
-  if (!due.empty()) BeginAll(due, now);
-  AskRounds(groups, now);
+  if (due.empty()) return next;
+  deps_.plan.board.SetContext(deps_.ask_context());
+  BeginAll(std::move(due), now);
   return next;
 }
 
 // Autoscalers that are due together learn of each other's selectors before any of them asks.
-void Loop::BeginAll(const std::vector<TrackedAutoscaler*>& autoscalers, MonotonicTime now) {
+void Loop::BeginAll(std::vector<TrackedAutoscaler*> autoscalers, MonotonicTime now) {
   std::vector<TrackedAutoscaler*> asking;
   std::vector<TrackedAutoscaler*> ready;
-  std::vector<QuestionBoard::Handle> to_ask;
+  QuestionBoard::ToAsk to_ask;
+  BeginRounds(deps_.steady.TakeRounds(autoscalers, ownership_epoch_.load(),
+                                      {.wall = deps_.clock.WallNow(), .monotonic = now}),
+              to_ask);
   for (TrackedAutoscaler* tracked : autoscalers) {
     if (!Prepare(*tracked, now)) {
       Finish(*tracked);  // it may have become ours meanwhile
@@ -248,6 +236,34 @@ void Loop::BeginAll(const std::vector<TrackedAutoscaler*>& autoscalers, Monotoni
   }
   deps_.plan.board.AskAll(std::move(to_ask));
   DecideAll(std::move(ready));
+}
+
+void Loop::BeginRounds(std::vector<std::unique_ptr<SteadyRound>> rounds,
+                       QuestionBoard::ToAsk& to_ask) {
+  std::vector<SteadyRound*> ready;
+  for (std::unique_ptr<SteadyRound>& owned : rounds) {
+    SteadyRound& round = *owned;
+    {
+      absl::MutexLock lock(&mutex_);
+      rounds_.emplace(&round, std::move(owned));
+    }
+    if (deps_.steady.Ask(round, to_ask)) ready.push_back(&round);
+  }
+  for (SteadyRound* round : ready) EndRound(*round);
+}
+
+// Who read something else than before is decided. What this round was told counts for it.
+void Loop::EndRound(SteadyRound& round) {
+  const DecideStep::Times now = Now();
+  std::vector<TrackedAutoscaler*> changed = deps_.steady.End(round, now);
+  decisions_ += round.members.size();
+  unchanged_ += round.members.size();
+  FinishAll(round.members);
+  {
+    absl::MutexLock lock(&mutex_);
+    rounds_.erase(&round);
+  }
+  if (!changed.empty()) BeginAll(std::move(changed), now.monotonic);
 }
 
 // False: it is not decided now.
@@ -295,7 +311,7 @@ void Loop::Disown(TrackedAutoscaler& tracked) {
 }
 
 // All answers of a phase are there. True: those of the last one, so that it can be decided.
-bool Loop::Continue(TrackedAutoscaler& tracked, std::vector<QuestionBoard::Handle>& to_ask) {
+bool Loop::Continue(TrackedAutoscaler& tracked, QuestionBoard::ToAsk& to_ask) {
   if (tracked.phase == CyclePhase::kReadingMetrics) return true;
   deps_.read.TakeAskedScale(tracked);
   deps_.read.SelectPods(tracked);
@@ -305,10 +321,10 @@ bool Loop::Continue(TrackedAutoscaler& tracked, std::vector<QuestionBoard::Handl
 void Loop::OnReady(absl::Span<AnswerWaiter* const> waiters) {
   std::vector<TrackedAutoscaler*> ready;
   ready.reserve(waiters.size());
-  std::vector<QuestionBoard::Handle> to_ask;
+  QuestionBoard::ToAsk to_ask;
   for (AnswerWaiter* waiter : waiters) {
     if (static_cast<CycleWaiter*>(waiter)->of_many) {
-      EndRound(static_cast<RestGroup&>(*waiter));
+      EndRound(static_cast<SteadyRound&>(*waiter));
       continue;
     }
     TrackedAutoscaler& tracked = static_cast<TrackedAutoscaler&>(*waiter);
@@ -352,8 +368,7 @@ void Loop::DecideNow(TrackedAutoscaler& tracked) {
     ActStep::Pretend(input, tracked.decision);
   }
   deps_.report.Report(tracked, input, now.monotonic);
-  std::optional<RestMember> member = deps_.rest.MayRest(tracked, now);
-  if (member.has_value()) return PutToRest(*std::move(member));
+  deps_.steady.Note(tracked, now);
   Finish(tracked);
 }
 
@@ -376,12 +391,23 @@ void Loop::WriteScale(TrackedAutoscaler& tracked) {
 }
 
 void Loop::Finish(TrackedAutoscaler& tracked) {
+  TrackedAutoscaler* const only = &tracked;
+  FinishAll(absl::MakeConstSpan(&only, 1));
+}
+
+void Loop::FinishAll(absl::Span<TrackedAutoscaler* const> autoscalers) {
   bool again = false;
   {
     absl::MutexLock lock(&mutex_);
-    tracked.busy = false;
-    again = std::exchange(tracked.again, false) || std::exchange(tracked.decide_anew, false);
-    if (again) schedule_.Set(tracked, deps_.clock.MonotonicNow());
+    for (TrackedAutoscaler* tracked : autoscalers) {
+      tracked->busy = false;
+      tracked->steady = tracked->steady_on != nullptr;
+      if (!std::exchange(tracked->again, false) && !std::exchange(tracked->decide_anew, false)) {
+        continue;
+      }
+      schedule_.Set(*tracked, deps_.clock.MonotonicNow());
+      again = true;
+    }
   }
   if (again) deps_.wake_up();
 }
@@ -394,7 +420,7 @@ Loop::Stats Loop::stats() const {
   stats.autoscalers = tracked_.size();
   for (const auto& [key, tracked] : tracked_) {
     if (tracked->busy) ++stats.busy;
-    if (tracked->group_at_rest != nullptr) ++stats.resting;
+    if (tracked->steady) ++stats.resting;
     if (deps_.ownership.Owns(key)) ++stats.owned;
   }
   return stats;

@@ -5,8 +5,8 @@
 // pools that it is given. A cycle finds the scale (read_step), asks what the decision depends on
 // (question_board), decides (decide_step), writes the scale (act_step) and reports (report_step).
 // An autoscaler has one cycle at a time; when it is due while that is under way it waits for its
-// next slot. Autoscalers for which nothing changes rest: those of one namespace and period have a
-// round in common instead of a cycle each (rest_step).
+// next slot. Steady autoscalers that are due together have a round in common instead of a cycle each
+// (steady_step).
 #pragma once
 
 #include <atomic>
@@ -21,8 +21,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
-#include "scaler/steady/rest_group.h"
-#include "scaler/steady/rest_step.h"
+#include "scaler/steady/steady_round.h"
+#include "scaler/steady/steady_step.h"
 #include "scaler/steps/act_step.h"
 #include "scaler/steps/decide_step.h"
 #include "scaler/steps/mode.h"
@@ -45,7 +45,7 @@ class Loop : public AutoscalerSink {
     const DecideStep& decide;
     ActStep& act;
     const ReportStep& report;
-    const RestStep& rest;
+    const SteadyStep& steady;
     PlanContext plan;
     QuestionBoard::Run run_decisions;
     QuestionBoard::Run run_writes;
@@ -67,7 +67,7 @@ class Loop : public AutoscalerSink {
   void OnAutoscaler(ManagedPtr managed) override;
   void OnGone(const AutoscalerKey& key) override;
 
-  // Begins the cycles and rounds that are due. Returns when to call it again at the latest.
+  // Begins what is due. Returns when to call it again at the latest.
   MonotonicTime Tick(MonotonicTime now);
   // The board calls it with cycles and rounds whose questions all have their answers.
   void OnReady(absl::Span<AnswerWaiter* const> waiters);
@@ -83,39 +83,21 @@ class Loop : public AutoscalerSink {
   Stats stats() const;
 
  private:
-  void BeginAll(const std::vector<TrackedAutoscaler*>& autoscalers, MonotonicTime now);
+  void BeginAll(std::vector<TrackedAutoscaler*> autoscalers, MonotonicTime now);
+  void BeginRounds(std::vector<std::unique_ptr<SteadyRound>> rounds, QuestionBoard::ToAsk& to_ask);
   bool Prepare(TrackedAutoscaler& tracked, MonotonicTime now);
-  bool Continue(TrackedAutoscaler& tracked, std::vector<QuestionBoard::Handle>& to_ask);
+  bool Continue(TrackedAutoscaler& tracked, QuestionBoard::ToAsk& to_ask);
   void DecideAll(std::vector<TrackedAutoscaler*> autoscalers);
   void DecideNow(TrackedAutoscaler& tracked);
   void WriteScale(TrackedAutoscaler& tracked);
   // Whether the autoscaler still is what its present decision was made for.
   bool IsCurrent(const TrackedAutoscaler& tracked) const;
   void Finish(TrackedAutoscaler& tracked);
+  void FinishAll(absl::Span<TrackedAutoscaler* const> autoscalers);
   void TakeDue(TrackedAutoscaler& tracked, MonotonicTime now, std::vector<TrackedAutoscaler*>& due,
                std::vector<TrackedAutoscaler*>& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   DecideStep::Times Now() const;
-  // A group of autoscalers at rest that is due.
-  struct DueGroup {
-    RestGroup* group = nullptr;
-    bool has_round = false;  // false: its round is not due, a member only has to leave
-    RestStep::Change change;
-  };
-  // Takes out the groups that are due. Where the last round is still under way it is abandoned, and
-  // the members are due by themselves.
-  std::vector<DueGroup> DueGroups(MonotonicTime now, std::vector<TrackedAutoscaler*>& due,
-                                  std::vector<TrackedAutoscaler*>& gone)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void PutToRest(RestMember member);
-  void Leave(TrackedAutoscaler& tracked, bool at_once) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Asks for the rounds of groups: of quick ones (RestGroup::IsQuick) one after the other on one
-  // thread, of each other one by itself.
-  void AskRounds(const std::vector<DueGroup>& due, MonotonicTime now);
-  struct Burst;
-  void WorkOn(const std::shared_ptr<Burst>& burst, MonotonicTime now);
-  void AskRound(RestGroup& group, bool here);
-  void EndRound(RestGroup& group);
-  void FinishRound(RestGroup& group);
+  void EndRound(SteadyRound& round);
   void Disown(TrackedAutoscaler& tracked);
   void Erase(TrackedAutoscaler& tracked);
   absl::Duration PeriodOf(const Managed& managed) const;
@@ -131,16 +113,13 @@ class Loop : public AutoscalerSink {
   std::atomic<uint64_t> ownership_epoch_ = 0;
   std::atomic<uint64_t> decisions_ = 0;
   std::atomic<uint64_t> unchanged_ = 0;
-  // Bursts of rounds that are not all asked for yet. Used by the thread that calls Tick.
-  std::vector<std::shared_ptr<Burst>> bursts_;
   mutable absl::Mutex mutex_;
   absl::flat_hash_map<AutoscalerKey, std::unique_ptr<TrackedAutoscaler>> tracked_
       ABSL_GUARDED_BY(mutex_);
   class Schedule schedule_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<std::pair<std::string, absl::Duration>, std::unique_ptr<RestGroup>> groups_
-      ABSL_GUARDED_BY(mutex_);                     // by namespace and period
-  class Schedule rounds_ ABSL_GUARDED_BY(mutex_);  // when groups are due
-  bool ticked_ ABSL_GUARDED_BY(mutex_) = false;    // Tick was called: the first lists are in
+  absl::flat_hash_map<SteadyRound*, std::unique_ptr<SteadyRound>> rounds_
+      ABSL_GUARDED_BY(mutex_);                   // that are under way
+  bool ticked_ ABSL_GUARDED_BY(mutex_) = false;  // Tick was called: the first lists are in
 };
 
 }  // namespace flyball::scaler

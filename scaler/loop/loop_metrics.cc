@@ -243,23 +243,23 @@ void LoopMetrics::OnDecision(const DecisionRecord& record) {
   families_->Reconciled(decision.monitor, absl::ToDoubleSeconds(record.took), 1);
 }
 
-void LoopMetrics::OnRound(const RestRound& round) {
+void LoopMetrics::OnRound(const RoundRecord& round) {
   Families& f = *families_;
   const double took = absl::ToDoubleSeconds(round.took);
   const auto act = static_cast<size_t>(Mode::kAct);
   const auto decided = static_cast<size_t>(Outcome::kDecided);
-  for (const RestKind& kind : round.kinds) {
-    const auto members = static_cast<double>(kind.members);
-    f.Decisions(static_cast<size_t>(kind.kind), act, decided, /*action=*/0).Increment(members);
+  for (const auto& [kind, count] : round.kinds) {
+    const auto members = static_cast<double>(count);
+    f.Decisions(static_cast<size_t>(kind->kind), act, decided, /*action=*/0).Increment(members);
     f.unchanged.Increment(members);
     ObserveMany(f.duration, DurationBuckets(), took, members);
     if (round.newest_sample.has_value()) {
       const absl::Duration age = round.time - *round.newest_sample;
       ObserveMany(f.age, AgeBuckets(), absl::ToDoubleSeconds(age), members);
     }
-    if (kind.kind != AutoscalerKind::kHpa) continue;
+    if (kind->kind != AutoscalerKind::kHpa) continue;
     MonitorLabels monitor;  // nothing was done, nothing failed
-    for (const std::string& type : kind.metric_types) monitor.metrics.push_back({.type = type});
+    for (const std::string& type : kind->metric_types) monitor.metrics.push_back({.type = type});
     f.Reconciled(monitor, took, members);
   }
 }

@@ -61,7 +61,7 @@ class LoopMetrics : public DecisionObserver {
 
   void OnDecision(const DecisionRecord& record) override;
   void OnForgotten(const AutoscalerKey&) override {}
-  void OnRound(const RestRound& round) override;
+  void OnRound(const RoundRecord& round) override;
 
   // Takes over what the sources say now; called before each scrape.
   void Refresh(const LoopMetricSources& sources);

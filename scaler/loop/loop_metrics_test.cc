@@ -93,13 +93,13 @@ TEST_F(LoopMetricsTest, TheControllersOwnMetricsAreOfHpasThatAreActedOn) {
   EXPECT_THAT(text, Not(HasSubstr("le=\"32.768\"")));
 }
 
-TEST_F(LoopMetricsTest, ARoundAtRestCountsAsADecisionOfEachMember) {
-  const Rest rest;
-  const RestKind kinds[] = {
-      {.kind = AutoscalerKind::kHpa, .metric_types = {"Resource", "Pods"}, .members = 3},
-      {.kind = AutoscalerKind::kOwn, .metric_types = {"External"}, .members = 2}};
-  metrics_.OnRound({.rest = &rest,
-                    .kinds = kinds,
+TEST_F(LoopMetricsTest, ARoundCountsAsADecisionOfEachAutoscaler) {
+  const SteadyKind hpas = {.kind = AutoscalerKind::kHpa, .metric_types = {"Resource", "Pods"}};
+  const SteadyKind own = {.kind = AutoscalerKind::kOwn, .metric_types = {"External"}};
+  const RoundRecord::Count counts[] = {{.kind = &hpas, .autoscalers = 3},
+                                       {.kind = &own, .autoscalers = 2}};
+  metrics_.OnRound({.keys = {},
+                    .kinds = counts,
                     .time = kNow,
                     .newest_sample = kNow - absl::Milliseconds(500),
                     .took = absl::Milliseconds(4)});

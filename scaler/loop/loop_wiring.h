@@ -24,7 +24,7 @@
 #include "scaler/loop/scaler.h"
 #include "scaler/questions/lanes.h"
 #include "scaler/questions/question_board.h"
-#include "scaler/steady/rest_step.h"
+#include "scaler/steady/steady_step.h"
 #include "scaler/steps/act_step.h"
 #include "scaler/steps/decide_step.h"
 #include "scaler/steps/read_step.h"
@@ -104,7 +104,7 @@ class LoopWiring {
   DecideStep decide_;
   ActStep act_;
   ReportStep report_;
-  RestStep rest_;
+  SteadyStep steady_;
   std::unique_ptr<Loop> loop_;
   AutoscalerStore autoscalers_;  // feeds the loop; the steps ask it how well it knows
 };

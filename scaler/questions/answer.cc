@@ -42,7 +42,7 @@ std::optional<absl::Time> SampleTimeOf(const LastAnswer& last) {
 }
 
 bool SameContent(const Answer& a, const Answer& b) {
-  return a.error == b.error && a.whole_namespace == b.whole_namespace && a.amounts == b.amounts &&
+  return a.error == b.error && a.whole_namespace == b.whole_namespace &&
          SameList(a.pods, b.pods, SamePod) &&
          SameList(a.objects, b.objects,
                   [](const adapter::CustomMetricValue& x, const adapter::CustomMetricValue& y) {

@@ -16,7 +16,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "adapter/provider.h"
-#include "base/clock.h"
 #include "kube/client/scale.h"
 #include "scaler/triggers/trigger.h"
 
@@ -25,13 +24,8 @@ namespace flyball::scaler {
 struct Answer {
   // Not empty: nothing was read; the text that a client of the API would see.
   std::string error;
-  uint64_t version = 0;  // of the content, times aside: equal versions, equal content; never 0
-  // While the question is asked it holds the origin of the last answer. Afterwards it is what the
-  // source said: with `same` the last answer still holds, and this one is empty.
-  adapter::Repeated repeated;
   // It tells of all pods of the namespace, not only of those of one selector.
   bool whole_namespace = false;
-  adapter::PodAmounts amounts = adapter::PodAmounts::kBoth;  // which ones `pods` tells
 
   std::vector<adapter::PodMetrics> pods;             // metrics.k8s.io
   std::vector<adapter::CustomMetricValue> objects;   // custom.metrics.k8s.io
@@ -54,8 +48,9 @@ using AnswerPtr = std::shared_ptr<const Answer>;
 
 // A question's last answer, and what is known of its times.
 struct LastAnswer {
-  AnswerPtr answer;                               // nullptr: never
-  MonotonicTime asked_at = absl::ZeroDuration();  // when asking began
+  AnswerPtr answer;  // nullptr: never
+  // Of the content, times aside: equal versions, equal content. 0: there was no answer.
+  uint64_t version = 0;
   // The time of all samples, where the source said that they are the same but for times; nullopt:
   // the times in the answer hold.
   std::optional<absl::Time> time;

@@ -31,10 +31,10 @@ void Plan::Follow(const ManagedPtr& managed, const PlanContext& context,
   questions_.clear();
   for (const MetricSpec& metric : managed->autoscaler.metrics) {
     const std::string key = QuestionKey(managed->key.ns, metric);
-    questions_.push_back(key.empty() ? nullptr : context.board.Get(key, context.run_reads, [&] {
-      return MakeMetricQuestion(managed->key.ns, metric);
-    }));
-    if (!key.empty()) QuestionBoard::QuestionOf(*questions_.back()).NoteMetric(metric);
+    questions_.push_back(key.empty() ? nullptr
+                                     : context.board.Get(key, metric, context.run_reads, [&] {
+                                         return MakeMetricQuestion(managed->key.ns, metric);
+                                       }));
   }
   extended_ = nullptr;
   triggers_.clear();

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "kube/objects/api_version.h"
@@ -11,60 +12,76 @@
 namespace flyball::scaler {
 namespace {
 
+using adapter::PodAmounts;
+
 kube::Selector SelectorOf(const MetricIdentifier& metric) {
   if (!metric.selector.has_value()) return {};
   return metric.selector->ToSelector().value_or(kube::Selector());
 }
 
 // nullopt: neither alone.
-std::optional<adapter::PodAmounts> AmountsOf(const MetricSpec& metric) {
+std::optional<PodAmounts> AmountsOf(const MetricSpec& metric) {
   if (metric.type != MetricType::kResource) return std::nullopt;  // names containers
-  if (metric.resource == "cpu") return adapter::PodAmounts::kCpu;
-  if (metric.resource == "memory") return adapter::PodAmounts::kMemory;
+  if (metric.resource == "cpu") return PodAmounts::kCpu;
+  if (metric.resource == "memory") return PodAmounts::kMemory;
   return std::nullopt;
 }
 
+std::vector<Question::PartAnswer> One(std::shared_ptr<Answer> answer) {
+  return {{.part = 0, .answer = std::move(answer)}};
+}
+
 // metrics.k8s.io: all that is read of the pods at once.
-class ResourceQuestion : public PodsQuestion {
+class ResourceQuestion : public Question {
  public:
   ResourceQuestion(std::string ns, const MetricSpec& metric)
-      : ns_(std::move(ns)), wanted_(AmountsOf(metric).value_or(adapter::PodAmounts::kBoth)) {}
+      : ns_(std::move(ns)), wanted_(AmountsOf(metric).value_or(PodAmounts::kBoth)) {}
 
-  void Ask(const AskContext& context, Answer& answer) override {
-    adapter::Repeat repeat{.max_age = kReadAge,
-                           .origin = std::exchange(answer.repeated.origin, nullptr)};
-    const kube::Selector selector = SelectorToAsk(answer.whole_namespace);
-    answer.amounts = wanted_;
+  std::vector<PartAnswer> Ask(const AskContext& context) override {
+    auto answer = std::make_shared<Answer>();
+    const kube::Selector selector = pods_.ToAsk(answer->whole_namespace);
+    const PodAmounts wanted = wanted_;
     if (context.providers.resource == nullptr) {
-      answer.error = "the server could not find the requested resource (get pods.metrics.k8s.io)";
-      return;
+      answer->error = "the server could not find the requested resource (get pods.metrics.k8s.io)";
+      asked_ = wanted;
+      return One(std::move(answer));
     }
-    // Of another selection the last answer says nothing.
-    if (answer.whole_namespace != whole_namespace_) repeat.origin = nullptr;
-    whole_namespace_ = answer.whole_namespace;
-    auto list =
-        context.providers.resource->PodsAgain(ns_, selector, answer.amounts, kReadTimeout, repeat);
-    if (!list.ok()) {
-      answer.error = ApiErrorText(list.status());
-      return;
+    if (standing_ == nullptr || provider_ != context.providers.resource || asked_ != wanted ||
+        whole_namespace_ != answer->whole_namespace) {
+      standing_ = context.providers.resource->StandPods(ns_, selector, wanted);
+      provider_ = context.providers.resource;
+      whole_namespace_ = answer->whole_namespace;
     }
-    answer.repeated = std::move(list->repeated);
-    answer.pods = std::move(list->items);
+    asked_ = wanted;
+    auto said = standing_->Ask(kReadTimeout);
+    if (said.ok() && said->unchanged) return {{.part = 0, .answer = nullptr, .time = said->time}};
+    if (said.ok()) {
+      answer->pods = std::move(said->list.items);
+    } else {
+      answer->error = ApiErrorText(said.status());
+    }
+    return One(std::move(answer));
   }
 
   // As soon as not all want the same, all is asked for.
-  void NoteMetric(const MetricSpec& metric) override {
-    if (AmountsOf(metric) != wanted_) wanted_ = adapter::PodAmounts::kBoth;
+  PartId AddPart(const MetricSpec& metric) override {
+    if (AmountsOf(metric) != wanted_) wanted_ = PodAmounts::kBoth;
+    return 0;
   }
-  bool Covers(const Answer& answer) const override {
-    const bool enough = answer.amounts == adapter::PodAmounts::kBoth || answer.amounts == wanted_;
-    return enough && PodsQuestion::Covers(answer);
+  void NoteSelector(absl::string_view text, const kube::Selector& selector) override {
+    pods_.Note(text, selector);
   }
+  bool Covers() const override { return asked_ == wanted_ && pods_.Covers(); }
 
  private:
   const std::string ns_;
-  std::atomic<adapter::PodAmounts> wanted_;
-  bool whole_namespace_ = false;  // was asked for last
+  AskedPods pods_;
+  std::atomic<PodAmounts> wanted_;
+  std::atomic<PodAmounts> asked_ = PodAmounts::kBoth;
+  // ---- of the thread that asks
+  std::shared_ptr<adapter::ResourceMetricsProvider> provider_;  // of `standing_`, which needs it
+  std::unique_ptr<adapter::StandingPods> standing_;
+  bool whole_namespace_ = false;
 };
 
 constexpr char kNoCustomApi[] = "no custom metrics API (custom.metrics.k8s.io) registered";
@@ -79,13 +96,13 @@ void TakeObjects(absl::StatusOr<adapter::CustomMetricList> list, Answer& answer)
 }
 
 // custom.metrics.k8s.io about pods.
-class PodsMetricQuestion : public PodsQuestion {
+class PodsMetricQuestion : public WholeQuestion {
  public:
   PodsMetricQuestion(std::string ns, const MetricIdentifier& metric)
       : ns_(std::move(ns)), metric_(metric.name), selector_(SelectorOf(metric)) {}
 
   void Ask(const AskContext& context, Answer& answer) override {
-    const kube::Selector selector = SelectorToAsk(answer.whole_namespace);
+    const kube::Selector selector = pods_.ToAsk(answer.whole_namespace);
     if (context.providers.custom == nullptr) {
       answer.error = kNoCustomApi;
       return;
@@ -101,14 +118,20 @@ class PodsMetricQuestion : public PodsQuestion {
                 answer);
   }
 
+  void NoteSelector(absl::string_view text, const kube::Selector& selector) override {
+    pods_.Note(text, selector);
+  }
+  bool Covers() const override { return pods_.Covers(); }
+
  private:
+  AskedPods pods_;
   const std::string ns_;
   const std::string metric_;
   const kube::Selector selector_;
 };
 
 // custom.metrics.k8s.io about one object.
-class ObjectQuestion : public Question {
+class ObjectQuestion : public WholeQuestion {
  public:
   ObjectQuestion(std::string ns, const MetricSpec& spec)
       : ns_(std::move(ns)),
@@ -154,64 +177,104 @@ class ObjectQuestion : public Question {
   const kube::Selector selector_;
 };
 
+// external.metrics.k8s.io about one metric: a part for each selector.
 class ExternalQuestion : public Question {
  public:
-  ExternalQuestion(const std::string& ns, const MetricIdentifier& metric)
-      : together_(absl::StrCat("external\n", ns, "\n", metric.name)),
-        request_{.ns = ns,
-                 .metric = metric.name,
-                 .selector = SelectorOf(metric),
-                 .timeout = kReadTimeout,
-                 .repeat = adapter::Repeat{.max_age = kReadAge, .origin = nullptr}} {}
+  ExternalQuestion(std::string ns, std::string metric)
+      : ns_(std::move(ns)), metric_(std::move(metric)) {}
 
-  void Ask(const AskContext& context, Answer& answer) override {
-    Question* const self = this;
-    Answer* const only = &answer;
-    AskTogether(context, absl::MakeConstSpan(&self, 1), absl::MakeConstSpan(&only, 1));
-  }
-
-  absl::string_view together() const override { return together_; }
-  void AskTogether(const AskContext& context, absl::Span<Question* const> questions,
-                   absl::Span<Answer* const> answers) override {
-    std::vector<const adapter::ExternalMetricRequest*> requests;
-    requests.reserve(questions.size());
-    for (size_t i = 0; i < questions.size(); ++i) {
-      adapter::ExternalMetricRequest& request =
-          static_cast<ExternalQuestion*>(questions[i])->request_;
-      request.repeat->origin = std::exchange(answers[i]->repeated.origin, nullptr);
-      requests.push_back(&request);
-    }
-    if (context.providers.external == nullptr) {
-      for (Answer* answer : answers) {
-        answer->error = absl::StrCat("the server could not find the requested resource (get ",
-                                     request_.metric, ".external.metrics.k8s.io)");
+  std::vector<PartAnswer> Ask(const AskContext& context) override {
+    Stand(context.providers.external);
+    std::vector<PartAnswer> answers;
+    answers.reserve(asked_.size());
+    if (standing_ == nullptr) {
+      for (const PartId part : asked_) {
+        answers.push_back({.part = part, .answer = std::make_shared<Answer>()});
+        answers.back().answer->error =
+            absl::StrCat("the server could not find the requested resource (get ", metric_,
+                         ".external.metrics.k8s.io)");
       }
-      return;
+      return answers;
     }
-    auto lists = context.providers.external->GetAll(requests);
-    for (size_t i = 0; i < answers.size(); ++i) {
-      if (!lists[i].ok()) {
-        answers[i]->error = ApiErrorText(lists[i].status());
+    auto said = standing_->Ask(kReadTimeout);
+    for (size_t i = 0; i < said.size(); ++i) {
+      PartAnswer& answer = answers.emplace_back();
+      answer.part = asked_[i];
+      if (said[i].ok() && said[i]->unchanged) {
+        answer.time = said[i]->time;
         continue;
       }
-      answers[i]->repeated = std::move(lists[i]->repeated);
-      answers[i]->series = std::move(lists[i]->items);
+      answer.answer = std::make_shared<Answer>();
+      if (said[i].ok()) {
+        answer.answer->series = std::move(said[i]->list.items);
+      } else {
+        answer.answer->error = ApiErrorText(said[i].status());
+      }
     }
+    return answers;
   }
 
-  std::optional<adapter::Repeated> Again(const AskContext& context,
-                                         const adapter::OriginPtr& origin) override {
-    if (context.providers.external == nullptr) return std::nullopt;
-    // When it takes longer it is asked in full after that.
-    return context.providers.external->Again(origin, kReadTimeout / 2, kReadAge);
+  PartId AddPart(const MetricSpec& metric) override {
+    absl::MutexLock lock(&mutex_);
+    const auto [part, fresh] = parts_.try_emplace(metric.metric.selector_text);
+    if (fresh) part->second = {.id = ++changes_, .selector = SelectorOf(metric.metric)};
+    ++part->second.holders;
+    texts_[part->second.id] = part->first;
+    return part->second.id;
+  }
+  bool RemovePart(PartId id) override {
+    absl::MutexLock lock(&mutex_);
+    const auto text = texts_.find(id);
+    const auto part = parts_.find(text->second);
+    if (--part->second.holders > 0) return false;
+    parts_.erase(part);
+    texts_.erase(text);
+    ++changes_;
+    return true;
+  }
+  bool Covers() const override {
+    absl::MutexLock lock(&mutex_);
+    return changes_ == asked_changes_;
   }
 
  private:
-  const std::string together_;
-  adapter::ExternalMetricRequest request_;
+  struct Part {
+    PartId id = 0;
+    kube::Selector selector;
+    int holders = 0;
+  };
+
+  // Makes the standing request for the parts of now, with that provider, if it is another one.
+  void Stand(const std::shared_ptr<adapter::ExternalMetricsProvider>& provider) {
+    std::vector<adapter::ExternalMetricRequest> requests;
+    {
+      absl::MutexLock lock(&mutex_);
+      if (changes_ == asked_changes_ && provider == provider_) return;
+      asked_changes_ = changes_;
+      asked_.clear();
+      for (const auto& [text, part] : parts_) {
+        asked_.push_back(part.id);
+        requests.push_back({.ns = ns_, .metric = metric_, .selector = part.selector});
+      }
+    }
+    standing_ = provider == nullptr ? nullptr : provider->Stand(std::move(requests));
+    provider_ = provider;
+  }
+
+  const std::string ns_;
+  const std::string metric_;
+  mutable absl::Mutex mutex_;
+  absl::flat_hash_map<std::string, Part> parts_ ABSL_GUARDED_BY(mutex_);  // by selector
+  absl::flat_hash_map<PartId, std::string> texts_ ABSL_GUARDED_BY(mutex_);
+  uint64_t changes_ ABSL_GUARDED_BY(mutex_) = 0;        // of the parts
+  uint64_t asked_changes_ ABSL_GUARDED_BY(mutex_) = 0;  // when they were asked for last
+  // ---- of the thread that asks
+  std::shared_ptr<adapter::ExternalMetricsProvider> provider_;  // of `standing_`, which needs it
+  std::unique_ptr<adapter::StandingExternal> standing_;
+  std::vector<PartId> asked_;  // of its requests
 };
 
-class TriggerQuestion : public Question {
+class TriggerQuestion : public WholeQuestion {
  public:
   TriggerQuestion(std::shared_ptr<Trigger> trigger, Clock& clock)
       : trigger_(std::move(trigger)), clock_(clock) {}
@@ -234,7 +297,7 @@ class TriggerQuestion : public Question {
   Clock& clock_;
 };
 
-class ScaleQuestion : public Question {
+class ScaleQuestion : public WholeQuestion {
  public:
   ScaleQuestion(kube::ApiClient& client, kube::ResourceInfo target, std::string ns,
                 std::string name)
@@ -258,23 +321,29 @@ class ScaleQuestion : public Question {
 
 }  // namespace
 
-void PodsQuestion::NoteSelector(absl::string_view text, const kube::Selector& selector) {
+std::vector<Question::PartAnswer> WholeQuestion::Ask(const AskContext& context) {
+  auto answer = std::make_shared<Answer>();
+  Ask(context, *answer);
+  return One(std::move(answer));
+}
+
+void AskedPods::Note(absl::string_view text, const kube::Selector& selector) {
   absl::MutexLock lock(&mutex_);
-  if (asked_ && text != text_) several_ = true;
-  asked_ = true;
+  if (noted_ && text != text_) several_ = true;
+  noted_ = true;
   if (text == text_) return;
   text_ = std::string(text);
   selector_ = selector;
 }
 
-bool PodsQuestion::Covers(const Answer& answer) const {
+bool AskedPods::Covers() const {
   absl::MutexLock lock(&mutex_);
-  return answer.whole_namespace || !several_;
+  return asked_for_all_ || !several_;
 }
 
-kube::Selector PodsQuestion::SelectorToAsk(bool& whole_namespace) {
+kube::Selector AskedPods::ToAsk(bool& whole_namespace) {
   absl::MutexLock lock(&mutex_);
-  whole_namespace = several_;
+  whole_namespace = asked_for_all_ = several_;
   return several_ ? kube::Selector() : selector_;
 }
 
@@ -293,7 +362,7 @@ std::string QuestionKey(const std::string& ns, const MetricSpec& metric) {
       return absl::StrCat(identified("object"), "\n", metric.described_object.api_version, "\n",
                           metric.described_object.kind, "\n", metric.described_object.name);
     case MetricType::kExternal:
-      return identified("external");
+      return absl::StrCat("external\n", ns, "\n", metric.metric.name);
     case MetricType::kUnknown:
       break;
   }
@@ -310,7 +379,7 @@ std::shared_ptr<Question> MakeMetricQuestion(const std::string& ns, const Metric
     case MetricType::kObject:
       return std::make_shared<ObjectQuestion>(ns, metric);
     case MetricType::kExternal:
-      return std::make_shared<ExternalQuestion>(ns, metric.metric);
+      return std::make_shared<ExternalQuestion>(ns, metric.metric.name);
     case MetricType::kUnknown:
       break;
   }

@@ -1,19 +1,21 @@
 // Questions whose answers decisions depend on. They are asked of the metrics APIs (in this
 // process), of triggers, and, where no watch tells the scale, of the scale subresource.
 //
-// One question is shared by all autoscalers that ask the same (question_board.h). Ask may block for
-// kReadTimeout; it is never called twice at once.
+// One question is shared by all autoscalers that ask the same (question_board.h). A question about
+// external metrics has a part for each selector, since all selectors of a metric are asked for
+// together; any other has one part. Ask may block for kReadTimeout; it is never called twice at
+// once. Everything else may be called at any time.
 #pragma once
 
-#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "absl/types/span.h"
 #include "adapter/provider.h"
 #include "base/clock.h"
 #include "kube/client/api_client.h"
@@ -27,7 +29,8 @@ namespace flyball::scaler {
 
 // How long a source may take to answer.
 inline constexpr absl::Duration kReadTimeout = absl::Seconds(10);
-// How old a sample of the adapter's may be, whatever its --query-freshness allows others.
+// How old a sample of a custom metric may be, whatever the adapter's --query-freshness allows
+// others; the samples of all other metrics are of the moment.
 inline constexpr absl::Duration kReadAge = absl::Milliseconds(100);
 
 struct AskContext {
@@ -40,61 +43,69 @@ class Question {
  public:
   virtual ~Question() = default;
 
-  // Fills the part of `answer` that belongs to the question, or its error.
-  virtual void Ask(const AskContext& context, Answer& answer) = 0;
+  // Names a part: no two parts of one question ever have the same.
+  using PartId = uint64_t;
+  struct PartAnswer {
+    PartId part = 0;
+    std::shared_ptr<Answer> answer;  // nullptr: the part's last answer still holds...
+    std::optional<absl::Time> time = std::nullopt;  // ...and LastAnswer::time is this
+  };
+  // The answers to all parts.
+  virtual std::vector<PartAnswer> Ask(const AskContext& context) = 0;
 
-  // Questions that return the same text here, other than "", are of one kind: AskTogether of any of
-  // them asks for all. "": the question is asked by itself.
-  virtual absl::string_view together() const { return ""; }
-  virtual void AskTogether(const AskContext& context, absl::Span<Question* const> questions,
-                           absl::Span<Answer* const> answers) {
-    for (size_t i = 0; i < questions.size(); ++i) questions[i]->Ask(context, *answers[i]);
+  // Whether the last answers are enough for all that ask now: somebody may have come while they
+  // were asked for.
+  virtual bool Covers() const { return true; }
+
+  // Called when an autoscaler begins to use the question for that metric, and RemovePart when it no
+  // longer does. RemovePart returns whether nobody does any more.
+  virtual PartId AddPart(const MetricSpec& metric) {
+    (void)metric;
+    return 0;
   }
-
-  // Whether all answers of that origin would be given again if they were asked for now (see
-  // adapter/provider.h). nullopt: only asking tells. May be called while the question is asked.
-  virtual std::optional<adapter::Repeated> Again(const AskContext& context,
-                                                 const adapter::OriginPtr& origin) {
-    (void)context, (void)origin;
-    return std::nullopt;
+  virtual bool RemovePart(PartId part) {
+    (void)part;
+    return false;
   }
 
   // Called for each autoscaler before it asks, when the selector of its pods has changed.
   virtual void NoteSelector(absl::string_view text, const kube::Selector& selector) {
     (void)text, (void)selector;
   }
-
-  // Called when an autoscaler begins to use the question for that metric.
-  virtual void NoteMetric(const MetricSpec& metric) { (void)metric; }
-
-  // Whether the answer is enough for all that ask now: somebody may have come while it was asked
-  // for.
-  virtual bool Covers(const Answer& answer) const {
-    (void)answer;
-    return true;
-  }
 };
 
-// A question about pods. While all that ask have the same selector, only the pods of that are asked
-// for; once there are several selectors, all pods of the namespace.
-class PodsQuestion : public Question {
+// A question with one part.
+class WholeQuestion : public Question {
  public:
-  void NoteSelector(absl::string_view text, const kube::Selector& selector) override;
-  bool Covers(const Answer& answer) const override;
+  std::vector<PartAnswer> Ask(const AskContext& context) final;
 
  protected:
+  // Fills the part of `answer` that belongs to the question, or its error.
+  virtual void Ask(const AskContext& context, Answer& answer) = 0;
+};
+
+// Which pods a question is about. While all that ask have the same selector, only the pods of that
+// are asked for; once there are several selectors, all pods of the namespace.
+//
+// Thread-safe.
+class AskedPods {
+ public:
+  void Note(absl::string_view text, const kube::Selector& selector);
   // The selector to ask with; `whole_namespace` is set when it selects all pods.
-  kube::Selector SelectorToAsk(bool& whole_namespace);
+  kube::Selector ToAsk(bool& whole_namespace);
+  // Whether what was asked with last is enough for all.
+  bool Covers() const;
 
  private:
   mutable absl::Mutex mutex_;
-  bool asked_ ABSL_GUARDED_BY(mutex_) = false;
+  bool noted_ ABSL_GUARDED_BY(mutex_) = false;
   bool several_ ABSL_GUARDED_BY(mutex_) = false;
+  bool asked_for_all_ ABSL_GUARDED_BY(mutex_) = false;
   std::string text_ ABSL_GUARDED_BY(mutex_);
   kube::Selector selector_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The same text for questions that are the same; "" for a metric without a question.
+// The same text for metrics of the same question; "" for a metric without one.
 std::string QuestionKey(const std::string& ns, const MetricSpec& metric);
 
 // The question of a metric spec. nullptr: there is nothing to ask, since its type is unknown or its

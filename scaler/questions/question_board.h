@@ -1,16 +1,14 @@
 // Holds the questions of all autoscalers, so that those which ask the same share one answer.
 //
 // Thread-safe. Whoever asks a question that is under way joins it, however long it takes: there is
-// never more than one asking of it, and only autoscalers that asked it wait for it. Questions of
-// one kind (Question::together) that are gathered before they are asked go out together. A question
-// is forgotten once nobody holds its handle any more.
+// never more than one asking of it, and only autoscalers that asked it wait for it. A question is
+// forgotten once nobody holds a part of it any more.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,7 +24,7 @@
 
 namespace flyball::scaler {
 
-// Whoever waits for answers: one autoscaler's cycle, or a round of many at rest
+// Whoever waits for answers: one autoscaler's cycle, or a round of many that are steady
 // (steps/tracked_autoscaler.h).
 class AnswerWaiter {
  public:
@@ -41,8 +39,11 @@ class QuestionBoard {
   // Hands a task to a pool of threads, which drops it when the program ends.
   using Run = std::function<void(std::function<void()>)>;
 
+  // A question, with its last answers.
   class Asked;
-  using Handle = std::shared_ptr<Asked>;
+  // A part of one, held by somebody.
+  class Part;
+  using Handle = std::shared_ptr<const Part>;
 
   // Called with the waiters that have all their answers, on the thread that brought the last one.
   using OnReady = std::function<void(absl::Span<AnswerWaiter* const>)>;
@@ -53,50 +54,41 @@ class QuestionBoard {
   // Sets what questions are asked with from now on.
   void SetContext(AskContext context);
 
-  // The question of that key, made when nobody holds it yet.
-  Handle Get(const std::string& key, const Run& run,
+  // A part of the question of that key, which is made when nobody holds one yet.
+  Handle Get(const std::string& key, const MetricSpec& metric, const Run& run,
              const std::function<std::shared_ptr<Question>()>& make);
-  // A handle of a question that one autoscaler asks alone.
+  // A question that one autoscaler asks alone.
   Handle Own(std::shared_ptr<Question> question, Run run) const;
 
   // True: there is an answer that was asked for at `not_before` or later. False: the question is
   // asked, or was being asked already, and the waiter's Answered is called once when it is
   // answered.
-  bool Join(const Handle& question, MonotonicTime not_before, AnswerWaiter& waiter);
+  bool Join(const Handle& part, MonotonicTime not_before, AnswerWaiter& waiter);
   // The same, but a question that has to be asked is only added to `to_ask`, for AskAll.
-  bool Join(const Handle& question, MonotonicTime not_before, AnswerWaiter& waiter,
-            std::vector<Handle>& to_ask);
-  void AskAll(std::vector<Handle> questions);
-  // AskAll on the calling thread, one kind of question after the other.
-  void AskAllHere(std::vector<Handle> questions);
+  using ToAsk = std::vector<std::shared_ptr<Asked>>;
+  bool Join(const Handle& part, MonotonicTime not_before, AnswerWaiter& waiter, ToAsk& to_ask);
+  void AskAll(ToAsk questions);
 
-  // Calls Question::Again with the present context.
-  std::optional<adapter::Repeated> Again(const Asked& question, const adapter::OriginPtr& origin);
-
-  static LastAnswer LastAnswerOf(const Asked& question);
-  static AnswerPtr AnswerOf(const Asked& question) { return LastAnswerOf(question).answer; }
-  static Question& QuestionOf(const Asked& question);
-
-  // How many questions were asked so far, and how many are under way.
-  uint64_t asked() const { return count_.load(); }
-  int under_way() const { return under_way_.load(); }
+  static LastAnswer LastAnswerOf(const Part& part);
+  static uint64_t VersionOf(const Part& part);  // of the last answer
+  // See Question.
+  static void NoteSelector(const Part& part, absl::string_view text,
+                           const kube::Selector& selector);
+  // The same address for parts of one question.
+  static const void* QuestionOf(const Part& part);
 
  private:
-  void AskAll(std::vector<Handle> questions, const Run* one_run);
-  // Asks questions of one kind, until there is an answer to each.
-  void Ask(std::vector<Handle> questions);
-  // Makes `answer` the question's last one, unless the source said that the one before still holds.
-  // False: an autoscaler that needs more than it says has come meanwhile (Question::Covers), so the
-  // question has to be asked again.
-  bool Settle(const Handle& question, std::shared_ptr<Answer>& answer, MonotonicTime asked_at,
+  // Asks until there is an answer for all that wait.
+  void Ask(const std::shared_ptr<Asked>& question);
+  // Makes these the last answers. False: somebody who needs more has come meanwhile
+  // (Question::Covers), so the question has to be asked again.
+  bool Settle(Asked& question, std::vector<Question::PartAnswer> answers, MonotonicTime asked_at,
               std::vector<AnswerWaiter*>& waiters);
 
   Clock& clock_;
   const OnReady on_ready_;
   Snapshot<AskContext> context_{std::make_shared<const AskContext>()};
-  std::atomic<uint64_t> count_ = 0;
   std::atomic<uint64_t> last_version_ = 0;
-  std::atomic<int> under_way_ = 0;
   absl::Mutex mutex_;
   absl::flat_hash_map<std::string, std::weak_ptr<Asked>> shared_ ABSL_GUARDED_BY(mutex_);
   size_t sweep_at_ ABSL_GUARDED_BY(mutex_) = 1024;

@@ -9,7 +9,7 @@
 namespace flyball::scaler {
 namespace {
 
-class Counting : public Question {
+class Counting : public WholeQuestion {
  public:
   void Ask(const AskContext& /*context*/, Answer& answer) override {
     ++asked;
@@ -49,9 +49,9 @@ class QuestionBoardTest : public testing::Test {
 TEST_F(QuestionBoardTest, WhoAsksTheSameSharesOneAnswer) {
   auto question = std::make_shared<Counting>();
   const auto make = [&] { return question; };
-  const QuestionBoard::Handle a = board_.Get("q", run_, make);
-  const QuestionBoard::Handle b = board_.Get("q", run_, make);
-  EXPECT_EQ(a, b);
+  const QuestionBoard::Handle a = board_.Get("q", {}, run_, make);
+  const QuestionBoard::Handle b = board_.Get("q", {}, run_, make);
+  EXPECT_EQ(QuestionBoard::QuestionOf(*a), QuestionBoard::QuestionOf(*b));
   Waiter first, second;
   EXPECT_FALSE(board_.Join(a, clock_.MonotonicNow(), first));
   EXPECT_FALSE(board_.Join(b, clock_.MonotonicNow(), second));
@@ -59,7 +59,7 @@ TEST_F(QuestionBoardTest, WhoAsksTheSameSharesOneAnswer) {
   RunAll();
   EXPECT_EQ(question->asked, 1);
   EXPECT_EQ(ready_, (std::vector<AnswerWaiter*>{&first, &second}));
-  EXPECT_EQ(QuestionBoard::AnswerOf(*a)->series[0].value_milli, 1);
+  EXPECT_EQ(QuestionBoard::LastAnswerOf(*a).answer->series[0].value_milli, 1);
 }
 
 TEST_F(QuestionBoardTest, AFreshAnswerCountsAndAnOldOneDoesNot) {
@@ -85,7 +85,7 @@ TEST_F(QuestionBoardTest, TheVersionChangesWithTheContent) {
     clock_.Advance(absl::Seconds(1));
     board_.Join(handle, clock_.MonotonicNow(), waiter);
     RunAll();
-    return QuestionBoard::AnswerOf(*handle)->version;
+    return QuestionBoard::LastAnswerOf(*handle).version;
   };
   const uint64_t first = version_of(1);
   EXPECT_NE(first, 0u);
@@ -110,111 +110,135 @@ TEST_F(QuestionBoardTest, ASlowQuestionDelaysOnlyThoseWhoAskedIt) {
   Waiter later;
   EXPECT_FALSE(board_.Join(of_slow, clock_.MonotonicNow(), later));
   EXPECT_TRUE(tasks_.empty());
-  EXPECT_EQ(board_.under_way(), 1);
   for (auto& task : held) task();
   EXPECT_EQ(waits.answered + later.answered, 2);
 }
 
-// Answers "the same as before" from the second time on, at its own time.
-class Repeating : public Counting {
+// A part for each metric; unchanged from the second time on, at its own time.
+class OfParts : public Question {
  public:
-  explicit Repeating(std::vector<size_t>& rounds) : rounds_(rounds) {}
-  absl::string_view together() const override { return "one kind"; }
-  void Ask(const AskContext& /*context*/, Answer& answer) override {
-    const adapter::OriginPtr last = std::exchange(answer.repeated.origin, origin);
-    answer.repeated.same = last != nullptr && last == origin;
-    if (answer.repeated.same) answer.repeated.time = absl::FromUnixSeconds(++asked);
-    if (!answer.repeated.same) answer.series.push_back({.labels = {}, .timestamp = {}});
+  std::vector<PartAnswer> Ask(const AskContext& /*context*/) override {
+    ++asked;
+    std::vector<PartAnswer> answers;
+    for (const PartId part : parts) {
+      answers.push_back({.part = part, .answer = nullptr, .time = absl::FromUnixSeconds(asked)});
+      if (unchanged) continue;
+      answers.back().time.reset();
+      answers.back().answer = std::make_shared<Answer>();
+      answers.back().answer->series.push_back(
+          {.labels = {}, .timestamp = {}, .value_milli = static_cast<int64_t>(part)});
+    }
+    covered = parts;
+    if (on_ask) std::exchange(on_ask, nullptr)();
+    return answers;
   }
-  void AskTogether(const AskContext& context, absl::Span<Question* const> questions,
-                   absl::Span<Answer* const> answers) override {
-    rounds_.push_back(questions.size());
-    Question::AskTogether(context, questions, answers);
+  PartId AddPart(const MetricSpec& /*metric*/) override {
+    parts.push_back(++last_);
+    return last_;
   }
-  adapter::OriginPtr origin = std::make_shared<adapter::Origin>();
+  bool RemovePart(PartId part) override {
+    std::erase(parts, part);
+    return true;
+  }
+  bool Covers() const override { return covered == parts; }
+
+  std::vector<PartId> parts, covered;
+  bool unchanged = false;
+  int asked = 0;
+  std::function<void()> on_ask;
 
  private:
-  std::vector<size_t>& rounds_;
+  PartId last_ = 0;
 };
 
-TEST_F(QuestionBoardTest, WhatIsGatheredIsAskedTogether) {
-  std::vector<size_t> rounds;
-  const QuestionBoard::Handle a = board_.Own(std::make_shared<Repeating>(rounds), run_);
-  const QuestionBoard::Handle b = board_.Own(std::make_shared<Repeating>(rounds), run_);
-  const QuestionBoard::Handle other = board_.Own(std::make_shared<Counting>(), run_);
-  Waiter first, second, third;
-  std::vector<QuestionBoard::Handle> to_ask;
-  board_.Join(a, clock_.MonotonicNow(), first, to_ask);
-  board_.Join(b, clock_.MonotonicNow(), second, to_ask);
-  board_.Join(other, clock_.MonotonicNow(), third, to_ask);
+class PartsTest : public QuestionBoardTest {
+ protected:
+  QuestionBoard::Handle Get() {
+    return board_.Get("parts", {}, run_, [this] { return question_; });
+  }
+  static int64_t ValueOf(const QuestionBoard::Handle& part) {
+    return QuestionBoard::LastAnswerOf(*part).answer->series[0].value_milli;
+  }
+  const std::shared_ptr<OfParts> question_ = std::make_shared<OfParts>();
+};
+
+TEST_F(PartsTest, AllPartsAreAskedForAtOnce) {
+  const QuestionBoard::Handle a = Get(), b = Get();
+  Waiter first, second;
+  QuestionBoard::ToAsk to_ask;
+  EXPECT_FALSE(board_.Join(a, clock_.MonotonicNow(), first, to_ask));
+  EXPECT_FALSE(board_.Join(b, clock_.MonotonicNow(), second, to_ask));
   EXPECT_TRUE(tasks_.empty());
   board_.AskAll(std::move(to_ask));
-  EXPECT_EQ(tasks_.size(), 2u);
   RunAll();
-  EXPECT_EQ(rounds, std::vector<size_t>{2});
-  EXPECT_EQ(ready_.size(), 3u);
-  EXPECT_EQ(board_.under_way(), 0);
+  EXPECT_EQ(question_->asked, 1);
+  EXPECT_EQ(ready_.size(), 2u);
+  EXPECT_EQ(ValueOf(a), 1);
+  EXPECT_EQ(ValueOf(b), 2);
 }
 
-TEST_F(QuestionBoardTest, AnAnswerThatStillHoldsKeepsItsContentAndGetsANewTime) {
-  std::vector<size_t> rounds;
-  auto question = std::make_shared<Repeating>(rounds);
-  const QuestionBoard::Handle handle = board_.Own(question, run_);
+// Whoever comes while others are asked for is not given an answer of theirs.
+TEST_F(PartsTest, APartThatComesMeanwhileIsAskedForAtOnce) {
+  const QuestionBoard::Handle a = Get();
+  QuestionBoard::Handle b;
+  Waiter first, second;
+  board_.Join(a, clock_.MonotonicNow(), first);
+  question_->on_ask = [&] {
+    b = Get();
+    EXPECT_FALSE(board_.Join(b, clock_.MonotonicNow(), second));
+  };
+  RunAll();
+  EXPECT_EQ(question_->asked, 2);
+  EXPECT_EQ(second.answered, 1);
+  EXPECT_EQ(ValueOf(b), 2);
+  // And one that comes later, however young the answers are.
+  Waiter third;
+  EXPECT_FALSE(board_.Join(Get(), absl::ZeroDuration(), third));
+}
+
+TEST_F(PartsTest, WhatIsHeldByNobodyIsNotAnswered) {
+  const QuestionBoard::Handle a = Get();
+  QuestionBoard::Handle b = Get();
+  Waiter waiter;
+  board_.Join(a, clock_.MonotonicNow(), waiter);
+  question_->on_ask = [&] { b = nullptr; };
+  RunAll();
+  EXPECT_EQ(waiter.answered, 1);
+  EXPECT_EQ(ValueOf(a), 1);
+}
+
+TEST_F(PartsTest, AnAnswerThatStillHoldsKeepsItsContentAndGetsANewTime) {
+  const QuestionBoard::Handle part = Get();
   Waiter waiter;
   const auto ask = [&] {
     clock_.Advance(absl::Seconds(1));
-    EXPECT_FALSE(board_.Join(handle, clock_.MonotonicNow(), waiter));
+    EXPECT_FALSE(board_.Join(part, clock_.MonotonicNow(), waiter));
     RunAll();
-    return QuestionBoard::LastAnswerOf(*handle);
+    return QuestionBoard::LastAnswerOf(*part);
   };
   const LastAnswer first = ask();
   EXPECT_EQ(first.time, std::nullopt);
+  question_->unchanged = true;
   const LastAnswer again = ask();
   EXPECT_EQ(again.answer, first.answer);
-  EXPECT_EQ(again.time, absl::FromUnixSeconds(1));
-  EXPECT_EQ(again.asked_at, absl::Seconds(2));
-  EXPECT_TRUE(board_.Join(handle, absl::Seconds(2), waiter));
-  question->origin = std::make_shared<adapter::Origin>();
+  EXPECT_EQ(again.time, absl::FromUnixSeconds(2));
+  EXPECT_TRUE(board_.Join(part, absl::Seconds(2), waiter));
+  question_->unchanged = false;
   const LastAnswer other = ask();
   EXPECT_NE(other.answer, first.answer);
-  EXPECT_EQ(other.answer->version, first.answer->version);  // the same content all the same
+  EXPECT_EQ(other.version, first.version);  // the same content all the same
   EXPECT_EQ(other.time, std::nullopt);
 }
 
-TEST_F(QuestionBoardTest, AnErrorIsNeverWhatStillHolds) {
-  // Forgets to say that an error has no origin.
-  class Failing : public Question {
-   public:
-    void Ask(const AskContext& /*context*/, Answer& answer) override {
-      const bool first = answer.repeated.origin == nullptr;
-      answer.repeated.origin = origin_;
-      answer.repeated.same = !first;
-      if (fails) answer.error = "down";
-    }
-    bool fails = false;
-
-   private:
-    const adapter::OriginPtr origin_ = std::make_shared<adapter::Origin>();
-  };
-  auto question = std::make_shared<Failing>();
-  const QuestionBoard::Handle handle = board_.Own(question, run_);
-  Waiter waiter;
-  for (const bool fails : {false, true, false}) {
-    question->fails = fails;
-    clock_.Advance(absl::Seconds(1));
-    board_.Join(handle, clock_.MonotonicNow(), waiter);
-    RunAll();
-    EXPECT_EQ(QuestionBoard::AnswerOf(*handle)->error, fails ? "down" : "");
-  }
-}
-
 TEST_F(QuestionBoardTest, WhoComesWithAnotherSelectorIsAnsweredToo) {
-  class Pods : public PodsQuestion {
+  class Pods : public WholeQuestion {
    public:
     void Ask(const AskContext&, Answer& answer) override {
-      asked.push_back(SelectorToAsk(answer.whole_namespace).ToString());
+      asked.push_back(pods.ToAsk(answer.whole_namespace).ToString());
       if (on_ask) std::exchange(on_ask, nullptr)();
     }
+    bool Covers() const override { return pods.Covers(); }
+    AskedPods pods;
     std::vector<std::string> asked;
     std::function<void()> on_ask;
   };
@@ -222,7 +246,7 @@ TEST_F(QuestionBoardTest, WhoComesWithAnotherSelectorIsAnsweredToo) {
   const QuestionBoard::Handle handle = board_.Own(question, run_);
   Waiter first, second;
   const auto note = [&](const char* text) {
-    question->NoteSelector(text, *kube::Selector::Parse(text));
+    question->pods.Note(text, *kube::Selector::Parse(text));
   };
   note("app=a");
   board_.Join(handle, clock_.MonotonicNow(), first);
@@ -232,7 +256,7 @@ TEST_F(QuestionBoardTest, WhoComesWithAnotherSelectorIsAnsweredToo) {
   };
   RunAll();
   EXPECT_EQ(question->asked, (std::vector<std::string>{"app=a", ""}));
-  EXPECT_TRUE(QuestionBoard::AnswerOf(*handle)->whole_namespace);
+  EXPECT_TRUE(QuestionBoard::LastAnswerOf(*handle).answer->whole_namespace);
   EXPECT_EQ(ready_.size(), 2u);
 }
 

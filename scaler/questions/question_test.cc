@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace flyball::scaler {
@@ -11,6 +13,7 @@ namespace {
 
 using adapter::PodAmounts;
 using testing::ElementsAre;
+using testing::Pair;
 
 MetricSpec Resource(const char* name, MetricType type = MetricType::kResource) {
   MetricSpec spec;
@@ -37,12 +40,10 @@ class FakeProvider : public adapter::ResourceMetricsProvider {
                                                         absl::Duration) override {
     return adapter::ResourceMetricList<Pod>();
   }
-  absl::StatusOr<adapter::ResourceMetricList<Pod>> PodsAgain(absl::string_view,
-                                                             const kube::Selector&,
-                                                             PodAmounts amounts, absl::Duration,
-                                                             const adapter::Repeat&) override {
+  std::unique_ptr<adapter::StandingPods> StandPods(std::string ns, kube::Selector selector,
+                                                   PodAmounts amounts) override {
     wanted.push_back(amounts);
-    return adapter::ResourceMetricList<Pod>();
+    return ResourceMetricsProvider::StandPods(std::move(ns), std::move(selector), amounts);
   }
   absl::StatusOr<adapter::ResourceMetricList<Node>> Nodes(absl::string_view,
                                                           const adapter::ObjectFilter&,
@@ -56,11 +57,7 @@ class FakeProvider : public adapter::ResourceMetricsProvider {
 
 class QuestionTest : public testing::Test {
  protected:
-  std::unique_ptr<Answer> Ask(Question& question) {
-    auto answer = std::make_unique<Answer>();
-    question.Ask(context_, *answer);
-    return answer;
-  }
+  AnswerPtr Ask(Question& question) { return question.Ask(context_)[0].answer; }
 
   const std::shared_ptr<FakeProvider> provider_ = std::make_shared<FakeProvider>();
   AskContext context_{.providers = {.custom = nullptr, .external = nullptr, .resource = provider_},
@@ -70,12 +67,15 @@ class QuestionTest : public testing::Test {
 
 TEST_F(QuestionTest, WhileAllReadCpuOnlyCpuIsAskedFor) {
   const auto question = MakeMetricQuestion("web", Resource("cpu"));
-  question->NoteMetric(Resource("cpu"));
-  const auto cpu = Ask(*question);
-  EXPECT_TRUE(question->Covers(*cpu));
-  question->NoteMetric(Resource("memory"));
-  EXPECT_FALSE(question->Covers(*cpu));
-  EXPECT_TRUE(question->Covers(*Ask(*question)));
+  question->AddPart(Resource("cpu"));
+  for (int i = 0; i < 2; ++i) {
+    Ask(*question);
+    EXPECT_TRUE(question->Covers());
+  }
+  question->AddPart(Resource("memory"));
+  EXPECT_FALSE(question->Covers());
+  Ask(*question);
+  EXPECT_TRUE(question->Covers());
   EXPECT_THAT(provider_->wanted, ElementsAre(PodAmounts::kCpu, PodAmounts::kBoth));
 }
 
@@ -96,11 +96,77 @@ TEST_F(QuestionTest, ThatThereIsNoApiIsAnAnswerToAll) {
     for (const char* selector : {"app=a", "app=b"}) {
       question->NoteSelector(selector, *kube::Selector::Parse(selector));
     }
-    question->NoteMetric(metric);
-    const auto answer = Ask(*question);
-    EXPECT_NE(answer->error, "");
-    EXPECT_TRUE(question->Covers(*answer));
+    question->AddPart(metric);
+    EXPECT_NE(Ask(*question)->error, "");
+    EXPECT_TRUE(question->Covers());
   }
+}
+
+MetricSpec Queue(const char* of) {
+  MetricSpec spec;
+  spec.type = MetricType::kExternal;
+  spec.metric.name = "queue";
+  spec.metric.selector_text = of;
+  spec.metric.selector.emplace();
+  spec.metric.selector->match_labels["of"] = of;
+  return spec;
+}
+
+// A queue is as long as its name.
+class Queues : public adapter::ExternalMetricsProvider {
+ public:
+  absl::StatusOr<adapter::ExternalMetricList> Get(
+      const adapter::ExternalMetricRequest& request) override {
+    const std::string& of = request.selector.requirements()[0].values[0];
+    if (of == "broken") return absl::InternalError("unable to fetch metrics");
+    adapter::ExternalMetricList list;
+    list.items.push_back(
+        {.labels = {}, .timestamp = {}, .value_milli = static_cast<int64_t>(of.size())});
+    return list;
+  }
+  std::unique_ptr<adapter::StandingExternal> Stand(
+      std::vector<adapter::ExternalMetricRequest> requests) override {
+    stood.push_back(requests.size());
+    return ExternalMetricsProvider::Stand(std::move(requests));
+  }
+  std::shared_ptr<const std::vector<std::string>> ListAll() const override { return nullptr; }
+  uint64_t Epoch() const override { return 0; }
+
+  std::vector<size_t> stood;  // how many requests each standing one was made of
+};
+
+TEST_F(QuestionTest, SelectorsOfAnExternalMetricAreItsParts) {
+  const auto queues = std::make_shared<Queues>();
+  context_.providers.external = queues;
+  const auto question = MakeMetricQuestion("web", Queue("a"));
+  EXPECT_EQ(QuestionKey("web", Queue("a")), QuestionKey("web", Queue("broken")));
+  const Question::PartId a = question->AddPart(Queue("a"));
+  const Question::PartId broken = question->AddPart(Queue("broken"));
+  EXPECT_EQ(question->AddPart(Queue("a")), a);
+  EXPECT_FALSE(question->Covers());
+  // Of each part its value or error.
+  const auto ask = [&] {
+    std::map<Question::PartId, std::string> out;
+    for (const Question::PartAnswer& one : question->Ask(context_)) {
+      out[one.part] = one.answer->error.empty() ? std::to_string(one.answer->series[0].value_milli)
+                                                : one.answer->error;
+    }
+    EXPECT_TRUE(question->Covers());
+    return out;
+  };
+  const std::string error = "Internal error occurred: unable to fetch metrics";
+  EXPECT_THAT(ask(), ElementsAre(Pair(a, "1"), Pair(broken, error)));
+  ask();
+  EXPECT_FALSE(question->RemovePart(a));  // somebody else holds it
+  EXPECT_TRUE(question->Covers());
+  EXPECT_TRUE(question->RemovePart(a));
+  const Question::PartId other = question->AddPart(Queue("four"));
+  EXPECT_NE(other, a);
+  EXPECT_THAT(ask(), ElementsAre(Pair(broken, error), Pair(other, "4")));
+  EXPECT_THAT(queues->stood, ElementsAre(2, 2));  // nothing was made anew between
+  context_.providers.external = nullptr;
+  EXPECT_EQ(ask()[other],
+            "the server could not find the requested resource (get queue.external.metrics.k8s.io)");
 }
 
 }  // namespace

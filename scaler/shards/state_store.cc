@@ -258,7 +258,7 @@ class StateStore::Impl {
     if (record.scale_written) held.change_unsaved = true;
     if (!held.IsSafe()) shard.urgent = shard.changed = true;
     held.untaken = false;
-    held.rest = RestShare();
+    held.steadiness = nullptr;
     held.replicas = replicas;
     held.wall_offset = record.wall_offset.value_or(WallOffset());
     held.seen = clock_.MonotonicNow();
@@ -274,13 +274,12 @@ class StateStore::Impl {
     return found != shard.states.end() && found->second.IsSafe();
   }
 
-  void OnRest(const AutoscalerKey& key, int32_t recommendation, const RestShare& share) {
+  void OnSteady(const AutoscalerKey& key, int32_t recommendation, const SteadinessPtr& steadiness) {
     absl::MutexLock lock(&mutex_);
     Shard& shard = ShardFor(key);
     const auto found = shard.states.find(key);
     if (found == shard.states.end()) return;
-    TakeRest(found->second);
-    found->second.rest = share;
+    found->second.steadiness = steadiness;
     found->second.recommendation = recommendation;
   }
 
@@ -311,8 +310,14 @@ class StateStore::Impl {
     bool change_under_way = false;
     MonotonicTime seen = absl::ZeroDuration();  // when it was decided last
     absl::Time written_newest = absl::InfinitePast();
-    RestShare rest;              // each of its rounds has renewed...
+    SteadinessPtr steadiness;    // each of its rounds has renewed... (may be null)
     int32_t recommendation = 0;  // ...the one for so many replicas
+
+    // When the last round was; long ago without one.
+    absl::Time LastRound() const {
+      const bool any = steadiness != nullptr && steadiness->rounds() > 0;
+      return any ? steadiness->last() : absl::InfinitePast();
+    }
 
     bool IsSafe() const { return saved && !change_unsaved && !change_under_way; }
   };
@@ -361,17 +366,16 @@ class StateStore::Impl {
     if (IsClockJump(jump)) ShiftTimes(jump, held.state);
   }
 
-  static void TakeRest(HeldState& held) {
-    if (held.rest.rounds() == 0) return;
-    RenewRecommendation(held.recommendation, held.rest.rest->last(), held.state);
+  static void TakeRounds(HeldState& held) {
+    const absl::Time last = held.LastRound();
+    if (last > absl::InfinitePast()) RenewRecommendation(held.recommendation, last, held.state);
   }
 
-  // Whether what rests alone makes a write worth while.
-  static bool RestedLong(Shard& shard) {
+  // Whether the rounds of steady autoscalers alone make a write worth while.
+  static bool SteadyLong(Shard& shard) {
     return std::any_of(shard.states.begin(), shard.states.end(), [](const auto& item) {
-      const HeldState& held = item.second;
-      return held.rest.rounds() > 0 &&
-             held.rest.rest->last() - held.written_newest >= kTimesWorthAWrite;
+      const absl::Time last = item.second.LastRound();
+      return last > absl::InfinitePast() && last - item.second.written_newest >= kTimesWorthAWrite;
     });
   }
 
@@ -407,7 +411,7 @@ class StateStore::Impl {
     out.saved_at = clock_.WallNow();
     const absl::Time oldest = out.saved_at - options_.longest_window;
     for (auto& [key, held] : shard.states) {
-      TakeRest(held);
+      TakeRounds(held);
       FollowClock(held);
     }
     const MonotonicTime long_ago = clock_.MonotonicNow() - options_.longest_window;
@@ -444,7 +448,7 @@ class StateStore::Impl {
       const absl::Duration wait =
           shard.urgent ? std::max(options_.soonest, 10 * shard.write_took) : options_.interval;
       const bool due = clock_.MonotonicNow() - shard.written_at >= wait;
-      if (!hand_over && (!due || (!shard.changed && !RestedLong(shard)))) return;
+      if (!hand_over && (!due || (!shard.changed && !SteadyLong(shard)))) return;
       if (shard.states.empty() && shard.resource_version.empty()) return;
       // At a hand-over the Lease is still ours, but writes to targets are not allowed any more.
       if (!hand_over && may_write_ && !may_write_(index)) return;
@@ -580,10 +584,10 @@ std::optional<RememberedState> StateStore::Take(const AutoscalerKey& key, int32_
 }
 void StateStore::OnDecision(const DecisionRecord& record) { impl_->OnDecision(record); }
 void StateStore::OnForgotten(const AutoscalerKey& key) { impl_->OnForgotten(key); }
-void StateStore::OnRest(const AutoscalerKey& key, int32_t recommendation, const RestShare& share) {
-  impl_->OnRest(key, recommendation, share);
+void StateStore::OnSteady(const AutoscalerKey& key, int32_t recommendation,
+                          const SteadinessPtr& steadiness) {
+  impl_->OnSteady(key, recommendation, steadiness);
 }
-void StateStore::OnRestOver(const AutoscalerKey& key) { impl_->OnRest(key, 0, {}); }
 void StateStore::WriteWhatChanged() { impl_->WriteWhatChanged(); }
 StateStore::Stats StateStore::stats() const { return impl_->stats(); }
 

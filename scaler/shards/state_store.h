@@ -87,8 +87,8 @@ class StateStore : public ShardMemory, public DecisionObserver {
   void OnDecision(const DecisionRecord& record) override;
   void OnForgotten(const AutoscalerKey& key) override;
   void OnReleased(const AutoscalerKey&) override {}  // Save still needs it; Drop forgets it
-  void OnRest(const AutoscalerKey& key, int32_t recommendation, const RestShare& share) override;
-  void OnRestOver(const AutoscalerKey& key) override;
+  void OnSteady(const AutoscalerKey& key, int32_t recommendation,
+                const SteadinessPtr& steadiness) override;
 
   // Writes each shard that changed and is due. Only for tests, instead of Start.
   void WriteWhatChanged();

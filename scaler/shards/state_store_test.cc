@@ -436,26 +436,24 @@ TEST_F(StateStoreTest, WritesAtMostEachIntervalAndOnlyWhatChanged) {
   EXPECT_EQ(store->stats().written, 4u);
 }
 
-TEST_F(StateStoreTest, RoundsAtRestRenewTheRecommendation) {
+TEST_F(StateStoreTest, RoundsRenewTheRecommendation) {
   const auto first = Make();
   ASSERT_TRUE(first->Load(0, {.epoch = 0}).ok());
   Decide(*first, "web", 5, {{5, Ago(0)}});
   Pass(absl::Seconds(15));
   first->WriteWhatChanged();
   EXPECT_EQ(server_.writes, 1);
-  const auto rest = std::make_shared<Rest>();
-  first->OnRest(Key("web"), 5, {.rest = rest, .from = 0});
+  const auto steadiness = std::make_shared<Steadiness>();
+  first->OnSteady(Key("web"), 5, steadiness);
   Pass(absl::Seconds(30));
-  rest->AddRound(Ago(-30));
+  steadiness->AddRound(Ago(-30));
   first->WriteWhatChanged();
   EXPECT_EQ(server_.writes, 1);  // not worth it
   Pass(absl::Seconds(60));
-  rest->AddRound(Ago(-90));
+  steadiness->AddRound(Ago(-90));
   first->WriteWhatChanged();
   EXPECT_EQ(server_.writes, 2);
-  rest->AddRound(Ago(-100));
-  first->OnRestOver(Key("web"));
-  rest->AddRound(Ago(-110));  // of others
+  steadiness->AddRound(Ago(-100));
   first->Save(0);
   const auto second = Make();
   ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());

@@ -165,12 +165,12 @@ void DecideStep::TakeMetric(TrackedAutoscaler& tracked, size_t index, const Time
   const bool times_matter =
       metric.resource == "cpu" &&
       tracked.view.last_start + deps_.config.cpu_initialization_period > now.wall;
-  if (answer->version == tracked.answers[index] && !tracked.pods_changed && !times_matter &&
+  if (last.version == tracked.answers[index] && !tracked.pods_changed && !times_matter &&
       reading.version != 0) {
     if (reading.error.empty()) reading.timestamp = SampleTimeOf(last);
     return;
   }
-  tracked.answers[index] = answer->version;
+  tracked.answers[index] = last.version;
   MakeReading(last, metric, *tracked.pods.table, scratch.reading);
   TakeReading(scratch.reading, times_matter, tracked.last_reading + 1, reading);
   tracked.last_reading = std::max(tracked.last_reading, reading.version);
@@ -181,11 +181,13 @@ void DecideStep::TakeTriggers(TrackedAutoscaler& tracked, absl::Time now) {
   tracked.trigger_answers.resize(tracked.plan.triggers().size());
   for (size_t i = 0; i < tracked.plan.triggers().size(); ++i) {
     const QuestionBoard::Handle& question = tracked.plan.triggers()[i].question;
-    const AnswerPtr answer = question == nullptr ? nullptr : QuestionBoard::AnswerOf(*question);
+    const LastAnswer last =
+        question == nullptr ? LastAnswer() : QuestionBoard::LastAnswerOf(*question);
+    const AnswerPtr& answer = last.answer;
     if (answer != nullptr) tracked.plan.LearnTriggerMetrics(i, *answer);
-    const uint64_t version = answer == nullptr ? 0 : answer->version;
-    tracked.triggers_changed = tracked.triggers_changed || tracked.trigger_answers[i] != version;
-    tracked.trigger_answers[i] = version;
+    tracked.triggers_changed =
+        tracked.triggers_changed || tracked.trigger_answers[i] != last.version;
+    tracked.trigger_answers[i] = last.version;
     const Plan::PlannedTrigger& trigger = tracked.plan.triggers()[i];
     for (size_t j = 0; j < trigger.metrics.size(); ++j) {
       if (answer != nullptr && answer->error.empty() && j < answer->trigger_readings.size()) {

@@ -117,7 +117,7 @@ bool ReadStep::AskScale(TrackedAutoscaler& tracked) const {
 }
 
 void ReadStep::TakeAskedScale(TrackedAutoscaler& tracked) const {
-  const AnswerPtr answer = QuestionBoard::AnswerOf(*tracked.target.question);
+  const AnswerPtr answer = QuestionBoard::LastAnswerOf(*tracked.target.question).answer;
   if (answer->error.empty()) {
     return TakeScale(tracked, std::make_shared<const kube::Scale>(answer->scale));
   }
@@ -136,26 +136,25 @@ void ReadStep::SelectPods(TrackedAutoscaler& tracked) const {
   tracked.noted_plan = tracked.plan.version();
   for (const QuestionBoard::Handle& question : tracked.plan.metric_questions()) {
     if (question == nullptr) continue;
-    QuestionBoard::QuestionOf(*question).NoteSelector(text, *tracked.scale.selector);
+    QuestionBoard::NoteSelector(*question, text, *tracked.scale.selector);
   }
 }
 
 void ReadStep::Join(const QuestionBoard::Handle& question, TrackedAutoscaler& tracked,
-                    std::vector<QuestionBoard::Handle>& to_ask) const {
+                    QuestionBoard::ToAsk& to_ask) const {
   tracked.pending.fetch_add(1);
   if (deps_.board.Join(question, tracked.not_before, tracked, to_ask)) tracked.pending.fetch_sub(1);
 }
 
-bool ReadStep::AskMetrics(TrackedAutoscaler& tracked,
-                          std::vector<QuestionBoard::Handle>& to_ask) const {
+bool ReadStep::AskMetrics(TrackedAutoscaler& tracked, QuestionBoard::ToAsk& to_ask) const {
   tracked.phase = CyclePhase::kReadingMetrics;
   tracked.pending = 1;
   if (tracked.reads_metrics && tracked.scale.selector.has_value()) {
-    const QuestionBoard::Handle* last = nullptr;
+    const void* last = nullptr;
     for (const QuestionBoard::Handle& question : tracked.plan.metric_questions()) {
       // Metrics of one API are often neighbours that ask the same.
-      if (question == nullptr || (last != nullptr && *last == question)) continue;
-      last = &question;
+      if (question == nullptr || last == QuestionBoard::QuestionOf(*question)) continue;
+      last = QuestionBoard::QuestionOf(*question);
       Join(question, tracked, to_ask);
     }
   }

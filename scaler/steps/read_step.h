@@ -46,13 +46,13 @@ class ReadStep {
   void SelectPods(TrackedAutoscaler& tracked) const;
   // Joins all questions of the plan. True: all answers are there; false: the board tells when they
   // are, after the caller has had it ask `to_ask`.
-  bool AskMetrics(TrackedAutoscaler& tracked, std::vector<QuestionBoard::Handle>& to_ask) const;
+  bool AskMetrics(TrackedAutoscaler& tracked, QuestionBoard::ToAsk& to_ask) const;
 
  private:
   void FindTarget(TrackedAutoscaler& tracked) const;
   static void TakeScale(TrackedAutoscaler& tracked, std::shared_ptr<const kube::Scale> scale);
   void Join(const QuestionBoard::Handle& question, TrackedAutoscaler& tracked,
-            std::vector<QuestionBoard::Handle>& to_ask) const;
+            QuestionBoard::ToAsk& to_ask) const;
 
   const Deps deps_;
 };

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "base/clock.h"
 #include "kube/client/scale.h"
 #include "kube/objects/rest_mapping.h"
@@ -25,6 +26,7 @@
 #include "scaler/stores/scale_store.h"
 #include "scaler/triggers/activation.h"
 #include "scaler/views/status_writer.h"
+#include "scaler/views/steadiness.h"
 
 namespace flyball::scaler {
 
@@ -66,19 +68,39 @@ struct UnconfirmedWrite {
   absl::Time time;  // wall time at which it was sent
 };
 
+// What a steady autoscaler was decided on (steady/steady_step.h). It is kept close together, since
+// it is compared with what is now each time the autoscaler is due.
+struct SteadyInputs {
+  const ScaleStore::ObjectScale* scale = nullptr;
+  uint64_t scale_version = 0;
+  const SelectedPods* pods = nullptr;
+  uint64_t pods_version = 0;
+  struct Read {
+    const QuestionBoard::Part* part = nullptr;
+    uint64_t version = 0;  // of its answer
+  };
+  absl::InlinedVector<Read, 2> reads;             // by metric
+  absl::InlinedVector<const void*, 2> questions;  // of these parts, each once
+  absl::Time until;                               // from then on time alone may change the decision
+  uint64_t ownership_epoch = 0;
+  const SteadyKind* kind = nullptr;
+  // ---- of the last round
+  MonotonicTime decided_at = absl::ZeroDuration();
+  absl::Duration wall_offset = absl::ZeroDuration();
+  std::shared_ptr<Steadiness> rounds;
+};
+
 enum class CyclePhase { kReadingScale, kReadingMetrics };
 
-// Waits for the answers of one autoscaler's cycle, or of a round of many that rest together
-// (steady/rest_group.h).
+// Waits for the answers of one autoscaler's cycle, or of a round of many that are steady
+// (steady/steady_round.h).
 struct CycleWaiter : public AnswerWaiter {
   explicit CycleWaiter(bool waits_for_many) : of_many(waits_for_many) {}
   bool Answered() override { return pending.fetch_sub(1) == 1; }
 
-  const bool of_many;            // a RestGroup, else a TrackedAutoscaler
+  const bool of_many;            // a SteadyRound, else a TrackedAutoscaler
   std::atomic<int> pending = 0;  // answers that are awaited, plus one while more are asked for
 };
-
-struct RestGroup;
 
 struct TrackedAutoscaler : public CycleWaiter, public Schedule::Item {
   explicit TrackedAutoscaler(AutoscalerKey its_key)
@@ -93,9 +115,11 @@ struct TrackedAutoscaler : public CycleWaiter, public Schedule::Item {
   bool again = false;      // it was woken during the cycle: another one follows at once
   bool woken = false;      // the next cycle must ask anew: earlier answers do not count
   bool recreated = false;  // since the last cycle the object was made anew under the same name
-  absl::Duration slots = absl::ZeroDuration();        // time between two regular cycles
+  absl::Duration latest_slots =
+      absl::ZeroDuration();                     // time between two regular cycles, by `latest`
+  absl::Duration slots = absl::ZeroDuration();  // the same, of `regular_slot`
   MonotonicTime regular_slot = absl::ZeroDuration();  // when the next regular cycle is due
-  RestGroup* group_at_rest = nullptr;  // it rests in that group and is not due by itself
+  bool steady = false;                                // it was when its last cycle or round ended
 
   // ---- of the cycle
   CyclePhase phase = CyclePhase::kReadingScale;
@@ -139,6 +163,9 @@ struct TrackedAutoscaler : public CycleWaiter, public Schedule::Item {
   std::optional<Activation> activation;
   std::optional<absl::Time> last_active;
   bool unchanged = false;  // the last decision stands (DecideStep::Decide)
+
+  std::unique_ptr<SteadyInputs> steady_on;  // nullptr: it is not steady
+  bool not_steady = false;  // since this slot: it was woken, or the object is another
 
   bool scale_written = false;
   std::string scale_error;  // of a scale write that was tried and failed

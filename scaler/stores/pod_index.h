@@ -96,7 +96,6 @@ class PodIndex {
 
   size_t size() const { return size_; }
   // The greatest of the versions of all groups so far.
-  uint64_t last_version() const { return last_version_; }
 
  private:
   struct Namespace;

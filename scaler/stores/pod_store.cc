@@ -151,11 +151,6 @@ absl::StatusOr<int64_t> PodStore::Count(absl::string_view ns, const kube::Select
   return index_.Count(ns, selector, distinct_nodes);
 }
 
-uint64_t PodStore::Changes() const {
-  absl::MutexLock lock(&mutex_);
-  return index_.last_version();
-}
-
 std::string PodStore::Failure() const {
   for (const auto& feed : feeds_) {
     if (std::string why = feed->health().Failure(); !why.empty()) return why;

@@ -49,8 +49,6 @@ class PodStore {
   std::string Unusable() const;
   absl::Status Ready() const;
   size_t size() const;
-  // Grows whenever the version of a group changes: while it stays the same, no group has changed.
-  uint64_t Changes() const;
 
  private:
   class Feed;

@@ -69,9 +69,7 @@ class ScaleStore::Kind {
   void Set(ObjectScale& object, std::shared_ptr<const kube::Scale> scale) {
     object.scale.Set(std::move(scale));
     object.version.fetch_add(1, std::memory_order_release);
-    changes_.fetch_add(1, std::memory_order_release);
   }
-  uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
 
   bool fine() const;
   bool failing() const;
@@ -92,7 +90,6 @@ class ScaleStore::Kind {
 
   Clock& clock_;
   const kube::ResourceInfo info_;
-  std::atomic<uint64_t> changes_ = 0;
   std::vector<std::unique_ptr<Feed>> feeds_;  // made by Start, before anybody asks
   absl::Mutex mutex_;
   absl::flat_hash_map<std::string, std::shared_ptr<ObjectScale>> objects_ ABSL_GUARDED_BY(mutex_);
@@ -202,8 +199,6 @@ ScaleStore::Place ScaleStore::Find(const kube::ResourceInfo& target, absl::strin
   }
   return {.object = kind->Find(ns, name), .kind = kind.get()};
 }
-
-uint64_t ScaleStore::Changes(const Kind& kind) { return kind.changes(); }
 
 ScaleStore::Usable ScaleStore::IsUsable(const Kind& kind) {
   if (kind.fine()) return Usable::kYes;

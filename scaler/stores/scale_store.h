@@ -55,8 +55,6 @@ class ScaleStore {
   enum class Usable { kNotListed, kYes, kBroken };
   // Whether what is known of a kind may be relied on.
   static Usable IsUsable(const Kind& kind);
-  // Grows after each change of the version of an ObjectScale of that kind.
-  static uint64_t Changes(const Kind& kind);
   absl::Status Ready() const;
 
   // Takes a scale that the API server answered with, if it is newer than what is known.

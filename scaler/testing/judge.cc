@@ -126,7 +126,7 @@ void Judge::OnDecision(int replica, const DecisionRecord& record) {
     }
   }
   if (last.size() > kLastDecisions) last.pop_front();
-  std::erase_if(resting_, [&](const Resting& one) { return one.key == record.managed->key; });
+  steady_.erase({replica, record.managed->key});
   const Decision& decision = *record.decision;
   const bool followed = decision.outcome == Outcome::kDecided && decision.metrics_computed;
   if (record.mode != Mode::kAct || decision.outcome == Outcome::kScaleUnknown) return;
@@ -170,16 +170,14 @@ std::string Judge::Remembered(const Managed& managed) {
                       ToString(by_key_[managed.key]));
 }
 
-void Judge::OnRest(const AutoscalerKey& key, int32_t recommendation, const Rest* rest) {
-  std::erase_if(resting_, [&](const Resting& one) { return one.key == key; });
-  if (rest != nullptr) resting_.push_back({key, recommendation, rest});
+void Judge::OnSteady(int replica, const AutoscalerKey& key, int32_t recommendation) {
+  steady_[{replica, key}] = recommendation;
 }
 
-void Judge::OnRound(const Rest* rest) {
-  for (const Resting& one : resting_) {
-    if (one.rest != rest) continue;
-    const ManagedPtr managed = cluster_.Autoscaler(one.key, time_.now()).back();
-    if (managed != nullptr) Note(*managed, one.recommendation, time_.now());
+void Judge::OnRound(int replica, const RoundRecord& round) {
+  for (const AutoscalerKey* key : round.keys) {
+    const ManagedPtr managed = cluster_.Autoscaler(*key, time_.now()).back();
+    if (managed != nullptr) Note(*managed, steady_.at({replica, *key}), time_.now());
   }
 }
 

@@ -36,8 +36,8 @@ class Judge {
   absl::Duration reading_age = absl::Seconds(1);
 
   void OnDecision(int replica, const DecisionRecord& record);
-  void OnRest(const AutoscalerKey& key, int32_t recommendation, const Rest* rest);
-  void OnRound(const Rest* rest);
+  void OnSteady(int replica, const AutoscalerKey& key, int32_t recommendation);
+  void OnRound(int replica, const RoundRecord& round);
   void OnScaleWrite(const SimulatedCluster::ScaleWrite& write);
   // To be called before somebody else scales the target. An owner that dies before it has written
   // down its last removal leaves the count as its only trace, and that changes once more then.
@@ -56,12 +56,6 @@ class Judge {
   int shrinks() const { return shrinks_; }
 
  private:
-  struct Resting {
-    AutoscalerKey key;
-    int32_t recommendation = 0;
-    const Rest* rest = nullptr;
-  };
-
   struct Decided {
     absl::Duration time;
     int replica = 0;
@@ -92,8 +86,8 @@ class Judge {
   // are right, so both memories are kept.
   std::map<std::string, ScalerState> by_uid_;
   std::map<AutoscalerKey, ScalerState> by_key_;
-  std::map<SimulatedCluster::Target, absl::Time> foreign_;  // when others last scaled it
-  std::vector<Resting> resting_;
+  std::map<SimulatedCluster::Target, absl::Time> foreign_;   // when others last scaled it
+  std::map<std::pair<int, AutoscalerKey>, int32_t> steady_;  // what each replica recommends
   std::vector<std::string> wrong_;
   std::map<AutoscalerKey, std::deque<Decided>> decided_;
   int writes_ = 0;

@@ -156,20 +156,11 @@ class SimulatedReplica::External : public adapter::ExternalMetricsProvider {
     list.metric = request.metric;
     list.items.push_back(
         {.labels = {}, .timestamp = replica_.clock_.WallNow(), .value_milli = *amount});
-    auto origin = std::make_shared<Origin>();
-    origin->ns = request.ns;
-    origin->metric = request.metric;
-    origin->milli = *amount;
-    list.repeated.origin = std::move(origin);
     return list;
   }
-  std::optional<adapter::Repeated> Again(const adapter::OriginPtr& origin, absl::Duration,
-                                         absl::Duration) override {
-    const auto& before = static_cast<const Origin&>(*origin);
-    const SimulatedCluster::Amount amount = Ask(before.ns, before.metric);
-    if (!amount.has_value()) return std::nullopt;
-    return adapter::Repeated{
-        .origin = origin, .same = *amount == before.milli, .time = replica_.clock_.WallNow()};
+  std::unique_ptr<adapter::StandingExternal> Stand(
+      std::vector<adapter::ExternalMetricRequest> requests) override {
+    return std::make_unique<Standing>(*this, std::move(requests));
   }
   std::shared_ptr<const std::vector<std::string>> ListAll() const override {
     return std::make_shared<const std::vector<std::string>>();
@@ -177,9 +168,34 @@ class SimulatedReplica::External : public adapter::ExternalMetricsProvider {
   uint64_t Epoch() const override { return 1; }
 
  private:
-  struct Origin : public adapter::Origin {
-    std::string ns, metric;
-    int64_t milli = 0;
+  // Says "unchanged" where it can.
+  class Standing : public adapter::StandingExternal {
+   public:
+    using Answer = adapter::StandingAnswer<adapter::ExternalMetricList>;
+    Standing(External& provider, std::vector<adapter::ExternalMetricRequest> requests)
+        : provider_(provider), requests_(std::move(requests)), last_(requests_.size()) {}
+
+    std::vector<absl::StatusOr<Answer>> Ask(absl::Duration) override {
+      std::vector<absl::StatusOr<Answer>> answers;
+      for (size_t i = 0; i < requests_.size(); ++i) {
+        absl::StatusOr<adapter::ExternalMetricList> list = provider_.Get(requests_[i]);
+        const std::optional<int64_t> before = std::exchange(last_[i], std::nullopt);
+        if (!list.ok()) {
+          answers.push_back(list.status());
+          continue;
+        }
+        last_[i] = list->items[0].value_milli;
+        Answer answer{.unchanged = last_[i] == before, .time = list->items[0].timestamp};
+        if (!answer.unchanged) answer.list = *std::move(list);
+        answers.push_back(std::move(answer));
+      }
+      return answers;
+    }
+
+   private:
+    External& provider_;
+    const std::vector<adapter::ExternalMetricRequest> requests_;
+    std::vector<std::optional<int64_t>> last_;
   };
 
   // Of the metric `a-web` in `ns`: that of the target `web`.
@@ -250,14 +266,13 @@ class SimulatedReplica::Observer : public DecisionObserver {
   void OnDecision(const DecisionRecord& record) override {
     if (replica_.alive()) replica_.options_.judge->OnDecision(replica_.options_.index, record);
   }
-  void OnRest(const AutoscalerKey& key, int32_t recommendation, const RestShare& share) override {
-    if (replica_.alive()) replica_.options_.judge->OnRest(key, recommendation, share.rest.get());
+  void OnSteady(const AutoscalerKey& key, int32_t recommendation,
+                const SteadinessPtr& /*steadiness*/) override {
+    if (!replica_.alive()) return;
+    replica_.options_.judge->OnSteady(replica_.options_.index, key, recommendation);
   }
-  void OnRestOver(const AutoscalerKey& key) override {
-    if (replica_.alive()) replica_.options_.judge->OnRest(key, 0, nullptr);
-  }
-  void OnRound(const RestRound& round) override {
-    if (replica_.alive()) replica_.options_.judge->OnRound(round.rest);
+  void OnRound(const RoundRecord& round) override {
+    if (replica_.alive()) replica_.options_.judge->OnRound(replica_.options_.index, round);
   }
   void OnForgotten(const AutoscalerKey& key) override {
     if (replica_.on_forgotten) replica_.on_forgotten(key);

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,27 +102,9 @@ class TestMetrics::External : public adapter::ExternalMetricsProvider {
     list.items.push_back({.labels = {}, .timestamp = clock_.WallNow(), .value_milli = *milli});
     return list;
   }
-  // All answers of one call get one origin: they are the ones that are asked for together again.
-  std::vector<absl::StatusOr<adapter::ExternalMetricList>> GetAll(
-      absl::Span<const adapter::ExternalMetricRequest* const> requests) override {
-    std::vector<absl::StatusOr<adapter::ExternalMetricList>> answers;
-    const auto call = std::make_shared<Call>();
-    for (const adapter::ExternalMetricRequest* request : requests) {
-      answers.push_back(Get(*request));
-      if (!answers.back().ok()) continue;
-      answers.back()->repeated.origin = call;
-      call->metric = request->metric;
-      call->milli = answers.back()->items[0].value_milli;
-    }
-    return answers;
-  }
-  std::optional<adapter::Repeated> Again(const adapter::OriginPtr& origin, absl::Duration,
-                                         absl::Duration) override {
-    const auto& call = dynamic_cast<const Call&>(*origin);
-    const std::optional<int64_t> milli = metrics_.Ask("external", metrics_.external_, call.metric);
-    if (!milli.has_value()) return std::nullopt;
-    return adapter::Repeated{
-        .origin = origin, .same = *milli == call.milli, .time = clock_.WallNow()};
+  std::unique_ptr<adapter::StandingExternal> Stand(
+      std::vector<adapter::ExternalMetricRequest> requests) override {
+    return std::make_unique<Standing>(*this, std::move(requests));
   }
   std::shared_ptr<const std::vector<std::string>> ListAll() const override {
     return std::make_shared<const std::vector<std::string>>();
@@ -129,10 +112,29 @@ class TestMetrics::External : public adapter::ExternalMetricsProvider {
   uint64_t Epoch() const override { return 1; }
 
  private:
-  struct Call : public adapter::Origin {
-    std::string metric;
-    int64_t milli = 0;
+  // All requests are one query: they are of one metric.
+  class Standing : public adapter::StandingExternal {
+   public:
+    using Answer = adapter::StandingAnswer<adapter::ExternalMetricList>;
+    Standing(External& provider, std::vector<adapter::ExternalMetricRequest> requests)
+        : provider_(provider), requests_(std::move(requests)) {}
+
+    std::vector<absl::StatusOr<Answer>> Ask(absl::Duration) override {
+      absl::StatusOr<adapter::ExternalMetricList> list = provider_.Get(requests_[0]);
+      const std::optional<int64_t> before = std::exchange(last_, std::nullopt);
+      if (!list.ok()) return std::vector<absl::StatusOr<Answer>>(requests_.size(), list.status());
+      last_ = list->items[0].value_milli;
+      Answer answer{.unchanged = last_ == before, .time = list->items[0].timestamp};
+      if (!answer.unchanged) answer.list = *std::move(list);
+      return std::vector<absl::StatusOr<Answer>>(requests_.size(), answer);
+    }
+
+   private:
+    External& provider_;
+    const std::vector<adapter::ExternalMetricRequest> requests_;
+    std::optional<int64_t> last_;
   };
+
   TestMetrics& metrics_;
   Clock& clock_;
 };
@@ -244,7 +246,8 @@ class DecisionDiary : public DecisionObserver {
               .activation = {}};
     if (record.activation != nullptr) seen.activation = *record.activation;
     absl::MutexLock lock(&mutex_);
-    resting_.erase(record.managed->key.name);
+    steady_.erase(record.managed->key.name);
+    ++decided_[record.managed->key.name];
     seen_[record.managed->key.name].push_back(std::move(seen));
     ++total_;
   }
@@ -252,30 +255,30 @@ class DecisionDiary : public DecisionObserver {
     absl::MutexLock lock(&mutex_);
     ++forgotten_[key.name];
   }
-  void OnRest(const AutoscalerKey& key, int32_t /*recommendation*/,
-              const RestShare& share) override {
+  void OnSteady(const AutoscalerKey& key, int32_t /*recommendation*/,
+                const SteadinessPtr& /*steadiness*/) override {
     absl::MutexLock lock(&mutex_);
-    resting_[key.name] = share.rest.get();
+    steady_.insert(key.name);
   }
-  void OnRestOver(const AutoscalerKey& key) override {
+  void OnRound(const RoundRecord& round) override {
     absl::MutexLock lock(&mutex_);
-    resting_.erase(key.name);
-  }
-  // Counts a decision of each autoscaler that rests in the group.
-  void OnRound(const RestRound& round) override {
-    absl::MutexLock lock(&mutex_);
-    for (const auto& [name, rest] : resting_) {
-      if (rest != round.rest) continue;
-      std::vector<Seen>& seen = seen_[name];
+    for (const AutoscalerKey* key : round.keys) {
+      std::vector<Seen>& seen = seen_[key->name];
       seen.push_back(seen.empty() ? Seen() : seen.back());
       seen.back().unchanged = true;
       seen.back().decision.now = round.time;
       ++total_;
     }
   }
-  bool rests(const std::string& name) const {
+  bool steady(const std::string& name) const {
     absl::MutexLock lock(&mutex_);
-    return resting_.contains(name);
+    return steady_.contains(name);
+  }
+  // Without those that a steady autoscaler's rounds count for.
+  int decided(const std::string& name) const {
+    absl::MutexLock lock(&mutex_);
+    const auto found = decided_.find(name);
+    return found == decided_.end() ? 0 : found->second;
   }
   int count(const std::string& name) const {
     absl::MutexLock lock(&mutex_);
@@ -315,7 +318,8 @@ class DecisionDiary : public DecisionObserver {
   mutable absl::Mutex mutex_;
   std::map<std::string, std::vector<Seen>> seen_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, int> forgotten_ ABSL_GUARDED_BY(mutex_);
-  std::map<std::string, const Rest*> resting_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::string> steady_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, int> decided_ ABSL_GUARDED_BY(mutex_);
   int total_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

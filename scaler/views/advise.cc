@@ -25,20 +25,14 @@ class AdvisedProvider : public adapter::ExternalMetricsProvider {
     return rules_->Get(request);
   }
 
-  std::vector<absl::StatusOr<adapter::ExternalMetricList>> GetAll(
-      absl::Span<const adapter::ExternalMetricRequest* const> requests) override {
-    const bool any_of_ours = std::any_of(requests.begin(), requests.end(), [](const auto* request) {
-      return Advise::IsOurs(request->metric);
+  std::unique_ptr<adapter::StandingExternal> Stand(
+      std::vector<adapter::ExternalMetricRequest> requests) override {
+    const bool any_of_ours = std::any_of(requests.begin(), requests.end(), [](const auto& request) {
+      return Advise::IsOurs(request.metric);
     });
-    if (rules_ == nullptr || any_of_ours) return ExternalMetricsProvider::GetAll(requests);
-    return rules_->GetAll(requests);
-  }
-
-  // Of our answers there is none with an origin.
-  std::optional<adapter::Repeated> Again(const adapter::OriginPtr& origin, absl::Duration timeout,
-                                         absl::Duration max_age) override {
-    if (rules_ == nullptr) return std::nullopt;
-    return rules_->Again(origin, timeout, max_age);
+    if (rules_ == nullptr || any_of_ours)
+      return ExternalMetricsProvider::Stand(std::move(requests));
+    return rules_->Stand(std::move(requests));
   }
 
   std::shared_ptr<const std::vector<std::string>> ListAll() const override {

@@ -76,6 +76,7 @@ bool DecisionLog::CountRepeat(const DecisionRecord& record) {
   absl::MutexLock lock(&stripe.mutex);
   const auto found = stripe.autoscalers.find(record.managed->key);
   if (found == stripe.autoscalers.end()) return false;
+  TakeRounds(found->second);
   std::vector<Run>& runs = found->second.runs;
   if (!IsNewestSpec(record.managed, runs)) return false;
   runs.back().last = record.time;
@@ -96,7 +97,9 @@ void DecisionLog::OnDecision(const DecisionRecord& record) {
     ++stripe.refused;
     return;
   }
-  std::vector<Run>& runs = stripe.autoscalers[key].runs;
+  LoggedAutoscaler& logged = stripe.autoscalers[key];
+  TakeRounds(logged);
+  std::vector<Run>& runs = logged.runs;
   if (!IsNewestSpec(record.managed, runs) || runs.back().concluded != concluded) {
     if (runs.size() == runs.capacity()) {
       runs.reserve(std::min(options_.entries + 1, runs.size() + 4));
@@ -122,29 +125,25 @@ void DecisionLog::OnForgotten(const AutoscalerKey& key) {
   stripe.autoscalers.erase(key);
 }
 
-void DecisionLog::OnRest(const AutoscalerKey& key, int32_t /*recommendation*/,
-                         const RestShare& share) {
+void DecisionLog::OnSteady(const AutoscalerKey& key, int32_t /*recommendation*/,
+                           const SteadinessPtr& steadiness) {
   Stripe& stripe = StripeOf(key);
   absl::MutexLock lock(&stripe.mutex);
   const auto found = stripe.autoscalers.find(key);
-  if (found != stripe.autoscalers.end()) found->second.rest = share;
+  if (found != stripe.autoscalers.end()) found->second.steadiness = steadiness;
 }
 
-void DecisionLog::OnRestOver(const AutoscalerKey& key) {
-  Stripe& stripe = StripeOf(key);
-  absl::MutexLock lock(&stripe.mutex);
-  const auto found = stripe.autoscalers.find(key);
-  if (found == stripe.autoscalers.end()) return;
-  CountRest(found->second.rest, found->second.runs.back());
-  found->second.rest = RestShare();
+// Adds the rounds of the steady autoscaler to the newest run.
+void DecisionLog::CountRounds(const SteadinessPtr& steadiness, Run& newest) {
+  if (steadiness == nullptr || steadiness->rounds() == 0) return;
+  newest.times += steadiness->rounds();
+  newest.last = steadiness->last();
 }
 
-// Adds what was decided at rest to the newest run.
-void DecisionLog::CountRest(const RestShare& rest, Run& newest) {
-  const uint64_t rounds = rest.rounds();
-  if (rounds == 0) return;
-  newest.times += rounds;
-  newest.last = rest.rest->last();
+// Its rounds are over.
+void DecisionLog::TakeRounds(LoggedAutoscaler& logged) {
+  const SteadinessPtr over = std::exchange(logged.steadiness, nullptr);
+  if (over != nullptr) CountRounds(over, logged.runs.back());
 }
 
 LoggedDecision DecisionLog::Unpacked(const Run& run) {
@@ -164,7 +163,7 @@ std::vector<LoggedDecision> DecisionLog::Last(const AutoscalerKey& key) const {
     const auto found = stripe.autoscalers.find(key);
     if (found == stripe.autoscalers.end()) return {};
     runs = found->second.runs;
-    CountRest(found->second.rest, runs.back());
+    CountRounds(found->second.steadiness, runs.back());
   }
   std::vector<LoggedDecision> out;
   std::transform(runs.rbegin(), runs.rend(), std::back_inserter(out), Unpacked);
@@ -178,7 +177,7 @@ std::vector<DecisionSummary> DecisionLog::List(const std::string& ns) const {
     for (const auto& [key, logged] : stripe.autoscalers) {
       if (!ns.empty() && key.ns != ns) continue;
       Run newest = logged.runs.back();
-      CountRest(logged.rest, newest);
+      CountRounds(logged.steadiness, newest);
       const LoggedDecision last = Unpacked(newest);
       const Decision& decision = last.decision;
       out.push_back({.key = key,

@@ -52,8 +52,8 @@ class DecisionLog : public DecisionObserver {
 
   void OnDecision(const DecisionRecord& record) override;
   void OnForgotten(const AutoscalerKey& key) override;
-  void OnRest(const AutoscalerKey& key, int32_t recommendation, const RestShare& share) override;
-  void OnRestOver(const AutoscalerKey& key) override;
+  void OnSteady(const AutoscalerKey& key, int32_t recommendation,
+                const SteadinessPtr& steadiness) override;
 
   // The kept decisions of an autoscaler, newest first; empty: none is known.
   std::vector<LoggedDecision> Last(const AutoscalerKey& key) const;
@@ -79,8 +79,8 @@ class DecisionLog : public DecisionObserver {
     size_t bytes() const;
   };
   struct LoggedAutoscaler {
-    std::vector<Run> runs;  // oldest first
-    RestShare rest;         // the decisions at rest, which the newest run does not count yet
+    std::vector<Run> runs;     // oldest first
+    SteadinessPtr steadiness;  // whose rounds the newest run does not count yet; may be null
   };
   struct Stripe {
     mutable absl::Mutex mutex;
@@ -92,7 +92,8 @@ class DecisionLog : public DecisionObserver {
   Stripe& StripeOf(const AutoscalerKey& key) const;
   bool CountRepeat(const DecisionRecord& record);
   void Trim(std::vector<Run>& runs) const;
-  static void CountRest(const RestShare& rest, Run& newest);
+  static void CountRounds(const SteadinessPtr& steadiness, Run& newest);
+  static void TakeRounds(LoggedAutoscaler& logged);
   static bool IsNewestSpec(const ManagedPtr& managed, std::vector<Run>& runs);
   static LoggedDecision Unpacked(const Run& run);
 

@@ -143,25 +143,23 @@ TEST(DecisionLog, UnchangedDecisionsOnlyCount) {
   EXPECT_EQ(last[0].decision.now, kTestNow + absl::Seconds(1));
 }
 
-TEST(DecisionLog, RoundsAtRestCountForWhoRests) {
+TEST(DecisionLog, RoundsCountForTheSteady) {
   Decided web("web", 5), api("api", 5);
   DecisionLog log;
   log.OnDecision(web.Tick(10000));
   log.OnDecision(api.Tick(10000));
-  const auto rest = std::make_shared<Rest>();
-  rest->AddRound(kTestNow);  // before it joined
-  log.OnRest(web.key(), 5, {.rest = rest, .from = rest->rounds()});
+  const auto steadiness = std::make_shared<Steadiness>();
+  log.OnSteady(web.key(), 5, steadiness);
   EXPECT_EQ(log.Last(web.key())[0].times, 1u);
-  for (int i = 2; i < 5; ++i) rest->AddRound(kTestNow + i * absl::Seconds(1));
+  for (int i = 2; i < 5; ++i) steadiness->AddRound(kTestNow + i * absl::Seconds(1));
   EXPECT_EQ(log.Last(web.key())[0].times, 4u);
   EXPECT_EQ(log.Last(web.key())[0].last, kTestNow + absl::Seconds(4));
   EXPECT_EQ(log.Last(api.key())[0].times, 1u);
   EXPECT_EQ(log.List("shop")[1].times, 4u);
   EXPECT_EQ(log.List("shop")[1].last, kTestNow + absl::Seconds(4));
-  log.OnRestOver(web.key());
-  rest->AddRound(kTestNow + absl::Seconds(5));  // of others
-  EXPECT_EQ(log.Last(web.key())[0].times, 4u);
-  EXPECT_EQ(log.Last(web.key())[0].last, kTestNow + absl::Seconds(4));
+  // The next decision follows what was counted.
+  log.OnDecision(web.Tick(10000));
+  EXPECT_EQ(log.Last(web.key())[0].times, 5u);
 }
 
 TEST(DecisionLog, AnEntryKeepsTheSpecItWasDecidedOn) {

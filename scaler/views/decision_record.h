@@ -15,7 +15,7 @@
 #include "scaler/math/input.h"
 #include "scaler/stores/managed.h"
 #include "scaler/triggers/activation.h"
-#include "scaler/views/rest.h"
+#include "scaler/views/steadiness.h"
 
 namespace flyball::scaler {
 
@@ -53,16 +53,15 @@ class DecisionObserver {
   virtual void OnForgotten(const AutoscalerKey& key) = 0;
   // Another replica decides it from now on.
   virtual void OnReleased(const AutoscalerKey& key) { OnForgotten(key); }
-  // The autoscaler came to rest (rest.h). From now on each round of the share's group counts as a
-  // decision that repeats its last one, but for times, and renews `recommendation`. OnDecision is
-  // not called for these.
-  virtual void OnRest(const AutoscalerKey& key, int32_t recommendation, const RestShare& share) {
-    (void)key, (void)recommendation, (void)share;
+  // The autoscaler is steady from now on (steadiness.h). Each of its rounds counts as a decision
+  // that repeats its last one, but for times, and renews `recommendation`. OnDecision is not called
+  // for these; when it is called again, the autoscaler's rounds are over.
+  virtual void OnSteady(const AutoscalerKey& key, int32_t recommendation,
+                        const SteadinessPtr& steadiness) {
+    (void)key, (void)recommendation, (void)steadiness;
   }
-  // Its rest is over: called before the group's next round. The next decision goes to OnDecision.
-  virtual void OnRestOver(const AutoscalerKey& key) { (void)key; }
-  // All members of a group were decided once more.
-  virtual void OnRound(const RestRound& round) { (void)round; }
+  // Steady autoscalers had a round.
+  virtual void OnRound(const RoundRecord& round) { (void)round; }
   // Another controller changed the stored status of an HPA on which we do not act.
   virtual void OnForeignStatus(const ManagedPtr& managed) { (void)managed; }
 };

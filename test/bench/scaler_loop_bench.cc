@@ -155,17 +155,9 @@ class MadeUpResource : public adapter::ResourceMetricsProvider {
     }
     return list;
   }
-  absl::StatusOr<adapter::ResourceMetricList<adapter::PodMetrics>> PodsAgain(
-      absl::string_view ns, const kube::Selector& selector, adapter::PodAmounts /*wanted*/,
-      absl::Duration timeout, const adapter::Repeat& repeat) override {
-    if (sizes_.changing || repeat.origin != origin_) {
-      auto list = Pods(ns, "", {.labels = selector, .others = nullptr}, timeout);
-      list->repeated.origin = origin_;
-      return list;
-    }
-    adapter::ResourceMetricList<adapter::PodMetrics> same;
-    same.repeated = {.origin = origin_, .same = true, .time = absl::Now()};
-    return same;
+  std::unique_ptr<adapter::StandingPods> StandPods(std::string ns, kube::Selector,
+                                                   adapter::PodAmounts) override {
+    return std::make_unique<Standing>(*this, std::move(ns));
   }
   absl::StatusOr<adapter::ResourceMetricList<adapter::NodeMetrics>> Nodes(
       absl::string_view, const adapter::ObjectFilter&, absl::Duration) override {
@@ -174,8 +166,25 @@ class MadeUpResource : public adapter::ResourceMetricsProvider {
   uint64_t Epoch() const override { return 1; }
 
  private:
+  class Standing : public adapter::StandingPods {
+   public:
+    using List = adapter::ResourceMetricList<adapter::PodMetrics>;
+    Standing(MadeUpResource& provider, std::string ns) : provider_(provider), ns_(std::move(ns)) {}
+    absl::StatusOr<adapter::StandingAnswer<List>> Ask(absl::Duration timeout) override {
+      adapter::StandingAnswer<List> answer;
+      answer.unchanged = std::exchange(asked_, true) && !provider_.sizes_.changing;
+      answer.time = absl::Now();
+      if (!answer.unchanged) answer.list = *provider_.Pods(ns_, "", {}, timeout);
+      return answer;
+    }
+
+   private:
+    MadeUpResource& provider_;
+    const std::string ns_;
+    bool asked_ = false;
+  };
+
   const Sizes sizes_;
-  const adapter::OriginPtr origin_ = std::make_shared<adapter::Origin>();
   std::map<std::string, std::vector<kube::ObjectPtr>> pods_;
   std::atomic<int64_t> calls_ = 0;
 };
@@ -186,12 +195,6 @@ class MadeUpExternal : public adapter::ExternalMetricsProvider {
   absl::StatusOr<adapter::ExternalMetricList> Get(
       const adapter::ExternalMetricRequest& request) override {
     adapter::ExternalMetricList list;
-    list.repeated.origin = origin_;
-    if (!sizes_.changing && request.repeat.has_value() && request.repeat->origin == origin_) {
-      list.repeated.same = true;
-      list.repeated.time = absl::Now();
-      return list;
-    }
     list.metric = request.metric;
     const int64_t step = sizes_.changing ? ++calls_ % 11 : 0;
     list.items.push_back({.labels = {},
@@ -199,12 +202,37 @@ class MadeUpExternal : public adapter::ExternalMetricsProvider {
                           .value_milli = (10 * sizes_.pods) * 1000 - step * 100});
     return list;
   }
+  std::unique_ptr<adapter::StandingExternal> Stand(
+      std::vector<adapter::ExternalMetricRequest> requests) override {
+    return std::make_unique<Standing>(*this, std::move(requests));
+  }
   std::shared_ptr<const std::vector<std::string>> ListAll() const override { return nullptr; }
   uint64_t Epoch() const override { return 1; }
 
  private:
+  class Standing : public adapter::StandingExternal {
+   public:
+    using Answer = adapter::StandingAnswer<adapter::ExternalMetricList>;
+    Standing(MadeUpExternal& provider, std::vector<adapter::ExternalMetricRequest> requests)
+        : provider_(provider), requests_(std::move(requests)) {}
+    std::vector<absl::StatusOr<Answer>> Ask(absl::Duration) override {
+      const bool unchanged = std::exchange(asked_, true) && !provider_.sizes_.changing;
+      std::vector<absl::StatusOr<Answer>> answers;
+      for (const adapter::ExternalMetricRequest& request : requests_) {
+        Answer answer{.unchanged = unchanged, .time = absl::Now()};
+        if (!unchanged) answer.list = *provider_.Get(request);
+        answers.push_back(std::move(answer));
+      }
+      return answers;
+    }
+
+   private:
+    MadeUpExternal& provider_;
+    const std::vector<adapter::ExternalMetricRequest> requests_;
+    bool asked_ = false;
+  };
+
   const Sizes sizes_;
-  const adapter::OriginPtr origin_ = std::make_shared<adapter::Origin>();
   std::atomic<int64_t> calls_ = 0;
 };
 

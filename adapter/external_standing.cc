@@ -1,0 +1,215 @@
+#include "adapter/external_standing.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "adapter/external_provider.h"
+
+namespace flyball::adapter {
+namespace {
+
+// How many queries are under way at once.
+constexpr size_t kParallel = 8;
+
+// No byte of a label, name or value.
+constexpr char kSeparator[] = "\xff";
+
+// A value that stands for itself in a regular expression; a dot stands for more than itself, which
+// only brings samples that nobody takes.
+bool IsPlain(absl::string_view value) {
+  return !value.empty() && std::all_of(value.begin(), value.end(), [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.';
+  });
+}
+
+// The requirement that may be asked together with others of its label; nullptr: none.
+const kube::Requirement* Mergeable(const ExternalMetricRequest& request,
+                                   const rules::CompiledRule& rule) {
+  const auto& all = request.selector.requirements();
+  for (const kube::Requirement& one : all) {
+    const bool equals =
+        one.op == kube::Operator::kEquals || one.op == kube::Operator::kDoubleEquals;
+    if (!equals || one.values.size() != 1 || !IsPlain(one.values[0])) continue;
+    const auto same_key = [&one](const kube::Requirement& other) { return other.key == one.key; };
+    if (std::count_if(all.begin(), all.end(), same_key) != 1) continue;
+    if (rule.ExternalQueriesSeparate(one.key)) return &one;
+  }
+  return nullptr;
+}
+
+// The same text for requests that differ in the value of `label` only.
+std::string KeyWithout(const ExternalMetricRequest& request, const std::string& label) {
+  std::string key = absl::StrCat(request.metric, kSeparator, request.ns, kSeparator, label);
+  for (const kube::Requirement& other : request.selector.requirements()) {
+    if (other.key == label) continue;
+    absl::StrAppend(&key, kSeparator, other.key, kSeparator, static_cast<int>(other.op), kSeparator,
+                    absl::StrJoin(other.values, kSeparator));
+  }
+  return key;
+}
+
+const std::string& ValueOf(const ExternalMetricRequest& request, absl::string_view label) {
+  const auto& all = request.selector.requirements();
+  return std::find_if(all.begin(), all.end(),
+                      [label](const kube::Requirement& one) { return one.key == label; })
+      ->values[0];
+}
+
+}  // namespace
+
+ExternalStanding::Answers ExternalStanding::Ask(absl::Duration timeout) {
+  const MonotonicTime deadline = answering_.clock.MonotonicNow() + timeout;
+  // Other series or rules may make other queries of the same requests.
+  if (auto registry = answering_.registry.registry(); registry != registry_) {
+    registry_ = std::move(registry);
+    Group();
+  }
+  Answers answers(requests_.size());
+  const auto ask = [&](size_t i) { AskTogether(queries_[i], deadline, answers); };
+  if (pool_ != nullptr && queries_.size() > 1) {
+    pool_->ParallelFor(queries_.size(), kParallel, ask);
+  } else {
+    for (size_t i = 0; i < queries_.size(); ++i) ask(i);
+  }
+  return answers;
+}
+
+void ExternalStanding::Group() {
+  queries_.clear();
+  const bool merges = answering_.batcher.merges() && requests_.size() > 1;
+  std::vector<Together> all;
+  absl::flat_hash_map<std::string, size_t> places;
+  for (size_t i = 0; i < requests_.size(); ++i) {
+    const ExternalMetricRequest& request = requests_[i];
+    Together one = {.found = registry_->FindExternal(request.metric), .members = {i}};
+    const kube::Requirement* differs =
+        merges && one.found.rule != nullptr ? Mergeable(request, *one.found.rule) : nullptr;
+    if (differs != nullptr) {
+      one.label = differs->key;
+      const auto [place, fresh] = places.try_emplace(KeyWithout(request, differs->key), all.size());
+      if (!fresh) {
+        all[place->second].members.push_back(i);
+        continue;
+      }
+    }
+    all.push_back(std::move(one));
+  }
+  for (Together& one : all) AddSplit(std::move(one));
+  for (Together& one : queries_) AddQuery(one);
+}
+
+// By value, so that the same requests make the same queries, in whatever order they come.
+void ExternalStanding::AddSplit(Together all) {
+  if (all.members.size() == 1) {
+    all.label.clear();
+    queries_.push_back(std::move(all));
+    return;
+  }
+  std::stable_sort(all.members.begin(), all.members.end(), [&](size_t a, size_t b) {
+    return ValueOf(requests_[a], all.label) < ValueOf(requests_[b], all.label);
+  });
+  const size_t most = std::max<size_t>(answering_.batcher.max_names(), 1);
+  for (size_t first = 0; first < all.members.size(); first += most) {
+    const auto begin = all.members.begin() + static_cast<ptrdiff_t>(first);
+    const auto count = static_cast<ptrdiff_t>(std::min(most, all.members.size() - first));
+    queries_.push_back({.found = all.found, .label = all.label, .members = {begin, begin + count}});
+  }
+}
+
+void ExternalStanding::AddQuery(Together& together) const {
+  if (together.found.rule == nullptr) {
+    together.failure = NoExternalMetric(requests_[together.members[0]]);
+    return;
+  }
+  absl::StatusOr<std::string> promql = QueryOf(together);
+  if (promql.ok()) {
+    together.query = std::make_unique<StandingQuery>(*std::move(promql));
+  } else {
+    together.failure = absl::InternalError(promql.status().message());
+  }
+}
+
+absl::StatusOr<std::string> ExternalStanding::QueryOf(const Together& together) const {
+  const ExternalMetricRequest& first = requests_[together.members[0]];
+  std::vector<rules::LabelRequirement> selector = ForRules(first.selector);
+  if (!together.label.empty()) {
+    std::vector<std::string> values;
+    for (const size_t i : together.members) values.push_back(ValueOf(requests_[i], together.label));
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    for (rules::LabelRequirement& one : selector) {
+      if (one.key != together.label || values.size() == 1) continue;
+      one.op = rules::LabelRequirement::Op::kIn;
+      one.values = values;
+    }
+  }
+  return together.found.rule->ExternalQuery(together.found.series, first.ns, selector,
+                                            *registry_->names());
+}
+
+void ExternalStanding::AskTogether(Together& together, MonotonicTime deadline,
+                                   Answers& answers) const {
+  if (!together.apart.empty()) {
+    for (Together& one : together.apart) AskTogether(one, deadline, answers);
+    return;
+  }
+  absl::Status failure = together.failure;
+  if (failure.ok()) {
+    const absl::StatusOr<StandingResult> result = answering_.batcher.Ask(*together.query, deadline);
+    if (result.ok()) return HandOut(together, *result, answers);
+    together.query->Forget();
+    if (together.members.size() > 1 && absl::IsInvalidArgument(result.status())) {
+      return AskApart(together, deadline, answers);
+    }
+    failure = result.status();
+  }
+  for (const size_t i : together.members) {
+    answers[i] = absl::IsNotFound(together.failure)
+                     ? failure
+                     : FetchFailure(answering_, requests_[i].metric, failure);
+  }
+}
+
+void ExternalStanding::AskApart(Together& together, MonotonicTime deadline,
+                                Answers& answers) const {
+  for (const size_t i : together.members) {
+    Together& one = together.apart.emplace_back(Together{.found = together.found, .members = {i}});
+    AddQuery(one);
+  }
+  AskTogether(together, deadline, answers);
+}
+
+void ExternalStanding::HandOut(Together& together, const StandingResult& result,
+                               Answers& answers) const {
+  if (result.result == nullptr) {
+    for (const size_t i : together.members) {
+      answers[i] =
+          StandingAnswer<ExternalMetricList>{.unchanged = true, .time = WholeSeconds(*result.time)};
+    }
+    return;
+  }
+  absl::flat_hash_map<absl::string_view, std::vector<const Sample*>> by_value;
+  for (const Sample& sample : result.result->samples) {
+    const absl::string_view value =
+        together.label.empty() ? "" : LabelValue(sample.labels, together.label);
+    by_value[value].push_back(&sample);
+  }
+  for (const size_t i : together.members) {
+    const absl::string_view value =
+        together.label.empty() ? absl::string_view() : ValueOf(requests_[i], together.label);
+    absl::StatusOr<ExternalMetricList> list =
+        ExternalListOf(answering_, requests_[i].metric, *result.result, by_value[value]);
+    if (!list.ok()) {
+      together.query->Forget();
+      answers[i] = list.status();
+      continue;
+    }
+    answers[i] = StandingAnswer<ExternalMetricList>{.list = *std::move(list)};
+  }
+}
+
+}  // namespace flyball::adapter

@@ -1,0 +1,58 @@
+// Requests for external metrics that one holder asks again and again.
+//
+// Requests that differ only in the value of one label become one query where the template is seen
+// to keep that label's values apart (ExternalQueriesSeparate): each gets the samples that its own
+// query would have given. A query is for max_names values at most. Where the source refuses a query
+// for several, maybe for its size, they are asked apart until the registry changes.
+//
+// One thread at a time. What `answering` refers to, and the pool, outlive this.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapter/answering.h"
+#include "adapter/provider.h"
+#include "base/worker_pool.h"
+
+namespace flyball::adapter {
+
+class ExternalStanding : public StandingExternal {
+ public:
+  // `pool` may be nullptr: then queries are asked one after the other.
+  ExternalStanding(const Answering& answering, WorkerPool* pool,
+                   std::vector<ExternalMetricRequest> requests)
+      : answering_(answering), pool_(pool), requests_(std::move(requests)) {}
+
+  using Answers = std::vector<absl::StatusOr<StandingAnswer<ExternalMetricList>>>;
+  Answers Ask(absl::Duration timeout) override;
+
+ private:
+  // Requests that one query answers.
+  struct Together {
+    MetricSeries found;
+    std::string label = "";            // whose values differ; "": one request alone
+    std::vector<size_t> members = {};  // indices of requests, by value
+    absl::Status failure = {};         // why there is no query
+    std::unique_ptr<StandingQuery> query = nullptr;
+    std::vector<Together> apart = {};  // once they are asked apart: each member by itself
+  };
+
+  void Group();
+  // Splits into queries of at most max_names values each.
+  void AddSplit(Together all);
+  void AddQuery(Together& together) const;
+  absl::StatusOr<std::string> QueryOf(const Together& together) const;
+  void AskTogether(Together& together, MonotonicTime deadline, Answers& answers) const;
+  void AskApart(Together& together, MonotonicTime deadline, Answers& answers) const;
+  void HandOut(Together& together, const StandingResult& result, Answers& answers) const;
+
+  const Answering answering_;
+  WorkerPool* const pool_;
+  const std::vector<ExternalMetricRequest> requests_;
+  std::shared_ptr<const SeriesRegistry> registry_;  // that the queries were made with
+  std::vector<Together> queries_;
+};
+
+}  // namespace flyball::adapter

@@ -1,0 +1,119 @@
+// Requests for the pods of a namespace that one holder asks again and again.
+#include <algorithm>
+#include <utility>
+
+#include "adapter/resource_provider.h"
+#include "base/status_macros.h"
+
+namespace flyball::adapter {
+
+// The queries are kept for as long as they ask for the same pods in the same way.
+class ResourceProvider::PodsStanding : public StandingPods {
+ public:
+  PodsStanding(ResourceProvider& provider, std::string ns, kube::Selector selector,
+               PodAmounts wanted)
+      : provider_(provider), ns_(std::move(ns)), selector_(std::move(selector)), wanted_(wanted) {}
+
+  absl::StatusOr<StandingAnswer<ResourceMetricList<PodMetrics>>> Ask(
+      absl::Duration timeout) override {
+    const MonotonicTime deadline = provider_.deps_.answering.clock.MonotonicNow() + timeout;
+    StandingAnswer<ResourceMetricList<PodMetrics>> answer;
+    RETURN_IF_ERROR(FollowPods(timeout));
+    if (batch_.objects->empty()) return answer;
+    AskQueries(deadline);
+    const absl::Status failed = provider_.Settle(absl::MakeConstSpan(&batch_, 1), deadline,
+                                                 answer.list.degraded, answer.list.freshness);
+    if (!batch_.both.status.ok()) {
+      batch_.both = {};  // the next answer is told whole
+      RETURN_IF_ERROR(failed);
+      return answer;
+    }
+    answer.unchanged = IsUnchanged(answer.time);
+    if (!answer.unchanged) provider_.AddPods(batch_, answer.list.items);
+    return answer;
+  }
+
+ private:
+  // Finds the pods anew when objects or rules have changed.
+  absl::Status FollowPods(absl::Duration timeout) {
+    const uint64_t epoch = provider_.Epoch();
+    if (batch_.objects != nullptr && epoch == epoch_) return absl::OkStatus();
+    std::shared_ptr<const MapperNames> names =
+        provider_.deps_.answering.registry.registry()->names();
+    ASSIGN_OR_RETURN(std::vector<kube::ObjectPtr> pods,
+                     provider_.Candidates({.resource = {.group = "", .resource = "pods"},
+                                           .ns = ns_,
+                                           .selector = selector_,
+                                           .running_only = true,
+                                           .timeout = timeout},
+                                          "", nullptr));
+    epoch_ = epoch;
+    if (batch_.objects != nullptr && names == names_ && pods == *batch_.objects) {
+      return absl::OkStatus();
+    }
+    names_ = std::move(names);
+    batch_ = Batch();
+    batch_.ns = ns_;
+    batch_.standing = true;
+    batch_.objects = std::make_shared<const std::vector<kube::ObjectPtr>>(std::move(pods));
+    if (wanted_ != PodAmounts::kBoth && provider_.MayJoin()) batch_.asked = wanted_;
+    return absl::OkStatus();
+  }
+
+  // Two queries that were quick the last time are asked by one thread.
+  void AskQueries(MonotonicTime deadline) {
+    const auto ask = [&] {
+      batch_.both.status = absl::OkStatus();
+      quick_ = provider_.AskAll(absl::MakeSpan(&batch_, 1), deadline, /*parallel=*/!quick_);
+    };
+    ask();
+    const absl::Status& status = batch_.both.status;
+    if (status.ok() || batch_.asked == PodAmounts::kBoth || absl::IsDeadlineExceeded(status)) {
+      return;
+    }
+    // Maybe the source, or what is before it, takes the two, which are shorter and simpler.
+    batch_.asked = PodAmounts::kBoth;
+    batch_.both = {};
+    ask();
+  }
+
+  // Each query said so; the time is that of the earliest sample.
+  bool IsUnchanged(std::optional<absl::Time>& time) const {
+    absl::Time earliest = absl::InfiniteFuture();
+    for (const Amount& amount : provider_.AmountsOf(batch_)) {
+      const Queried& queried = batch_.both.*amount.queried;
+      if (queried.result != nullptr) return false;
+      earliest = std::min(earliest, *queried.time);
+    }
+    time = WholeSeconds(earliest);
+    return true;
+  }
+
+  ResourceProvider& provider_;
+  const std::string ns_;
+  const kube::Selector selector_;
+  const PodAmounts wanted_;
+  uint64_t epoch_ = 0;                        // of the provider, when the pods were found...
+  std::shared_ptr<const MapperNames> names_;  // ...and the names that the queries are made with
+  Batch batch_;
+  bool quick_ = false;
+};
+
+std::unique_ptr<StandingPods> ResourceProvider::StandPods(std::string ns, kube::Selector selector,
+                                                          PodAmounts wanted) {
+  return std::make_unique<PodsStanding>(*this, std::move(ns), std::move(selector), wanted);
+}
+
+bool ResourceProvider::MayJoin() const {
+  if (!deps_.merge || !rules_.cpu->ContainerQuerySeparatesPods() ||
+      !rules_.memory->ContainerQuerySeparatesPods()) {
+    return false;
+  }
+  const auto names = deps_.answering.registry.registry()->names();
+  const rules::GroupResource pods = {.group = "", .resource = "pods"};
+  const auto cpu = rules_.cpu->LabelOfResource(pods, *names);
+  const auto memory = rules_.memory->LabelOfResource(pods, *names);
+  return cpu.ok() && memory.ok() && *cpu == *memory;
+}
+
+}  // namespace flyball::adapter

@@ -1,0 +1,59 @@
+// What observers are told of steady autoscalers. An autoscaler is steady while it would be decided
+// the same again until one of its inputs changes (steady/steady_step.h). It is not decided then:
+// each round in which its inputs are found unchanged counts as one more decision like the last one.
+//
+// Thread-safe: one writer at a time, any number of readers.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "scaler/stores/managed.h"
+
+namespace flyball::scaler {
+
+// The rounds of one autoscaler since it became steady.
+class Steadiness {
+ public:
+  void AddRound(absl::Time now) {
+    last_.store(absl::ToUnixNanos(now), std::memory_order_relaxed);
+    rounds_.fetch_add(1, std::memory_order_release);
+  }
+  uint64_t rounds() const { return rounds_.load(std::memory_order_acquire); }
+  // Wall time of the last round.
+  absl::Time last() const { return absl::FromUnixNanos(last_.load(std::memory_order_relaxed)); }
+
+ private:
+  std::atomic<uint64_t> rounds_ = 0;
+  std::atomic<int64_t> last_ = 0;
+};
+using SteadinessPtr = std::shared_ptr<const Steadiness>;
+
+// Autoscalers that the self-metrics count alike. All of them are in mode act.
+struct SteadyKind {
+  AutoscalerKind kind = AutoscalerKind::kHpa;
+  std::vector<std::string> metric_types;  // as the specs write them
+  friend bool operator==(const SteadyKind&, const SteadyKind&) = default;
+};
+
+// One round of autoscalers that read the same.
+struct RoundRecord {
+  struct Count {
+    const SteadyKind* kind = nullptr;
+    size_t autoscalers = 0;
+  };
+  absl::Span<const AutoscalerKey* const> keys;  // of those that were found unchanged
+  absl::Span<const Count> kinds;                // of the same
+  absl::Time time;
+  std::optional<absl::Time> newest_sample;
+  absl::Duration took;
+};
+
+}  // namespace flyball::scaler
