@@ -38,8 +38,13 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
     return absl::AbortedError(
         "not made smaller until what is remembered of it was read or written down");
   }
-  if (const std::string failure = shrinks ? deps_.pods.Failure() : ""; !failure.empty()) {
-    return absl::AbortedError(absl::StrCat("not made smaller meanwhile: ", failure));
+  if (shrinks) {
+    // Now, or when it was decided: then it was of pods that may have been other ones.
+    const std::string failure =
+        tracked.pods_failure.empty() ? deps_.pods.Failure() : tracked.pods_failure;
+    if (!failure.empty()) {
+      return absl::AbortedError(absl::StrCat("not made smaller meanwhile: ", failure));
+    }
   }
   const std::string failure = deps_.autoscalers.Failure(tracked.key);
   if (!failure.empty()) {

@@ -42,8 +42,9 @@ class ActStep {
   //   * where another replica may own the autoscaler by now;
   //   * where the autoscaler is not what was decided on any more: `is_current` tells that from the
   //     watch, and while the watch fails the API server is asked;
-  //   * where it would shrink the target while the watch of pods fails, since nobody knows how many
-  //     of them there are, or before Ownership::MayShrink allows it.
+  //   * where it would shrink the target while the watch of pods fails, or was decided while it
+  //     failed, since nobody knows how many of them there are; or before Ownership::MayShrink
+  //     allows it.
   // The outcome is recorded in the decision, unless that was dropped.
   void WriteScale(TrackedAutoscaler& tracked, const DecisionInput& input,
                   absl::FunctionRef<bool()> is_current);

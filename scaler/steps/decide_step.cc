@@ -212,6 +212,7 @@ void DecideStep::TakeReadings(TrackedAutoscaler& tracked, const Times& now,
     tracked.readings.assign(metrics, Reading());
     tracked.answers.assign(metrics, 0);
   }
+  tracked.pods_failure = deps_.pods.Failure();
   if (!tracked.reads_metrics) return;
   TakePods(tracked);
   tracked.pods_changed = tracked.readings_pods != tracked.pods.version || tracked.pods.version == 0;

@@ -146,6 +146,7 @@ struct TrackedAutoscaler : public CycleWaiter, public Schedule::Item {
   std::vector<uint64_t> answers;  // by metric: version of the answer that the reading was made of
   uint64_t last_reading = 0;      // the highest Reading::version given so far
   uint64_t readings_pods = 0;     // pods.version that the readings were made with
+  std::string pods_failure;  // why the watch of pods failed when they were read; "": it did not
   bool pods_changed = false;
   std::vector<TriggerReading> trigger_readings;  // of all triggers
   std::vector<uint64_t> trigger_answers;         // by trigger: version of the answer they are of
