@@ -14,7 +14,7 @@
 
 namespace {
 
-using flyball::doctor::Findings;
+namespace doctor = flyball::doctor;
 
 void Require(bool condition) {
   if (!condition) std::abort();
@@ -24,38 +24,37 @@ void Require(bool condition) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  Findings findings;
-  findings.Bad("text", text, text);
-  if (const auto api = flyball::doctor::ReadApiService(text); api.ok()) {
+  doctor::Findings findings = {doctor::Bad("text", text, text)};
+  if (const auto api = doctor::ReadApiService(text); api.ok()) {
     Require(!api->name.empty());
-    findings.Good("api", api->name + api->message);
+    findings.push_back(doctor::Good("api", api->name + api->message));
   }
-  if (const auto pod = flyball::doctor::ReadServerPod(text); pod.ok()) {
-    findings.Doubt("pod", pod->trouble, pod->config_map);
+  if (const auto pod = doctor::ReadServerPod(text); pod.ok()) {
+    findings.push_back(doctor::Doubt("pod", pod->trouble, pod->config_map));
   }
-  if (const auto endpoints = flyball::doctor::ReadEndpoints(text); endpoints.ok()) {
+  if (const auto endpoints = doctor::ReadEndpoints(text); endpoints.ok()) {
     Require(endpoints->ready >= 0 && endpoints->unready >= 0);
   }
-  if (const auto service = flyball::doctor::ReadService(text); service.ok()) {
-    findings.Good("service", service->selector);
+  if (const auto service = doctor::ReadService(text); service.ok()) {
+    findings.push_back(doctor::Good("service", service->selector));
   }
-  (void)flyball::doctor::ReadConfigKey(text, "config.yaml");
-  (void)flyball::doctor::ReadVersion(text);
-  (void)flyball::doctor::ReadPreferredVersion(text);
-  (void)flyball::doctor::ReadResourceNames(text);
-  (void)flyball::doctor::ReadAllowed(text);
-  (void)flyball::doctor::ReadMetricValues(text);
-  (void)flyball::doctor::ReadPodUsage(text, "cpu", "");
-  if (const auto read = flyball::doctor::ReadCertificates(text); read.ok()) {
-    findings.Good("certificate", read->front().subject);
-    (void)flyball::doctor::WhyNotTrusted(text, text, "a.b.svc", absl::UnixEpoch());
+  (void)doctor::ReadConfigKey(text, "config.yaml");
+  (void)doctor::ReadVersion(text);
+  (void)doctor::ReadPreferredVersion(text);
+  (void)doctor::ReadResourceNames(text);
+  (void)doctor::ReadAllowed(text);
+  (void)doctor::ReadMetricValues(text);
+  (void)doctor::ReadPodUsage(text, "cpu", "");
+  if (const auto read = doctor::ReadValidity(text); read.ok()) {
+    findings.push_back(doctor::Good("certificate", absl::FormatTime(read->not_after)));
+    (void)doctor::WhyNotTrusted(text, text, "a.b.svc", absl::UnixEpoch());
   }
 
-  const flyball::doctor::Report report = {{text, findings}};
-  for (const char c : flyball::doctor::ReportText(report)) {
+  const doctor::Report report = {{text, findings}};
+  for (const char c : doctor::ReportText(report)) {
     Require(c == '\n' || !absl::ascii_iscntrl(static_cast<unsigned char>(c)));
   }
-  const std::string json = flyball::doctor::ReportJson(report);
+  const std::string json = doctor::ReportJson(report);
   Require(nlohmann::json::accept(json));
   return 0;
 }
