@@ -5,8 +5,8 @@
 // pools that it is given. A cycle finds the scale (read_step), asks what the decision depends on
 // (question_board), decides (decide_step), writes the scale (act_step) and reports (report_step).
 // An autoscaler has one cycle at a time; when it is due while that is under way it waits for its
-// next slot. Steady autoscalers that are due together have a round in common instead of a cycle each
-// (steady_step).
+// next slot. Steady autoscalers that are due together have a round in common instead of a cycle
+// each (steady_step).
 #pragma once
 
 #include <atomic>

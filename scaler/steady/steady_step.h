@@ -4,9 +4,9 @@
 //
 // An autoscaler may be steady when it is in mode act, has neither triggers nor the cadence
 // onSample, and time alone cannot change its last decision before a known moment. Its inputs are
-// then the object itself, its scale and pods (compared by version), what it reads (by the version of
-// the answers; a standing query that says "unchanged" leaves it as it is), whether this replica owns
-// it, and whether the watches may be relied on.
+// then the object itself, its scale and pods (compared by version), what it reads (by the version
+// of the answers; a standing query that says "unchanged" leaves it as it is), whether this replica
+// owns it, and whether the watches may be relied on.
 //
 // The figure that it buys: 10,000 autoscalers for which nothing changes, decided each second, cost
 // 10 % of a core without it (test/bench/scaler_loop.py, crowd).
