@@ -25,19 +25,18 @@ absl::string_view OpText(Matcher::Op op) {
 
 }  // namespace
 
-absl::StatusOr<go::Regexp> CompileAnchored(absl::string_view pattern, bool dot_is_any) {
+absl::StatusOr<go::Regexp> CompileAnchored(absl::string_view pattern) {
   // The same wrapping as Prometheus's, so that the same odd patterns compile.
-  return go::Regexp::Compile(absl::StrCat(dot_is_any ? "^(?s:" : "^(?:", pattern, ")$"));
+  return go::Regexp::Compile(absl::StrCat("^(?s:", pattern, ")$"));
 }
 
-absl::StatusOr<Matcher> Matcher::Make(absl::string_view label, Op op, absl::string_view value,
-                                      bool dot_is_any) {
+absl::StatusOr<Matcher> Matcher::Make(absl::string_view label, Op op, absl::string_view value) {
   Matcher matcher;
   matcher.label_ = std::string(label);
   matcher.op_ = op;
   matcher.value_ = std::string(value);
   if (op == Op::kRegex || op == Op::kNotRegex) {
-    ASSIGN_OR_RETURN(matcher.regex_, CompileAnchored(value, dot_is_any));
+    ASSIGN_OR_RETURN(matcher.regex_, CompileAnchored(value));
   }
   return matcher;
 }

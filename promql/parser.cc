@@ -52,9 +52,9 @@ absl::Status Parser::Unexpected(absl::string_view context, absl::string_view exp
 }
 
 absl::StatusOr<ExprPtr> Parser::Run() {
-  if (query_.size() > options_.max_bytes) {
+  if (query_.size() > kMaxQueryBytes) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the query is longer than ", options_.max_bytes, " bytes"));
+        absl::StrCat("the query is longer than ", kMaxQueryBytes, " bytes"));
   }
   if (Peek().kind == TokenKind::kEnd) return Error(0, "no expression found in input");
   ASSIGN_OR_RETURN(ExprPtr expr, ParseExpr(1));
@@ -65,10 +65,7 @@ absl::StatusOr<ExprPtr> Parser::Run() {
 
 absl::StatusOr<ExprPtr> Parser::ParseExpr(int min_precedence) {
   const Nesting nesting(&nesting_);
-  if (nesting_ > options_.max_depth) {
-    return Error(Peek().at, absl::StrCat("the expression is nested more than ", options_.max_depth,
-                                         " levels deep"));
-  }
+  if (nesting_ > kMaxNesting) return Error(Peek().at, TooDeep());
   ASSIGN_OR_RETURN(ExprPtr lhs, ParseUnary());
   while (Peek().kind == TokenKind::kOperator) {
     const int precedence = Precedence(Peek().word);
@@ -255,12 +252,10 @@ absl::StatusOr<ExprPtr> Parser::ParseAggregation() {
   return Make(op.at, std::move(aggregation), depth);
 }
 
-absl::StatusOr<ExprPtr> Parse(absl::string_view query, const ParseOptions& options) {
-  return Parser(query, options).Run();
-}
+absl::StatusOr<ExprPtr> Parse(absl::string_view query) { return Parser(query).Run(); }
 
-absl::StatusOr<Selector> ParseSeriesSelector(absl::string_view query, const ParseOptions& options) {
-  ASSIGN_OR_RETURN(ExprPtr expr, Parse(query, options));
+absl::StatusOr<Selector> ParseSeriesSelector(absl::string_view query) {
+  ASSIGN_OR_RETURN(ExprPtr expr, Parse(query));
   auto* selector = std::get_if<Selector>(&expr->node);
   if (selector == nullptr || selector->range_ms > 0 || selector->shift.offset_ms != 0 ||
       selector->shift.at != TimeShift::At::kNone) {

@@ -28,8 +28,7 @@ int Precedence(absl::string_view op);
 
 class Parser {
  public:
-  Parser(absl::string_view query, const ParseOptions& options)
-      : query_(query), options_(options), tokens_(Lex(query)) {}
+  explicit Parser(absl::string_view query) : query_(query), tokens_(Lex(query)) {}
 
   absl::StatusOr<ExprPtr> Run();
 
@@ -55,7 +54,10 @@ class Parser {
                      absl::StatusCode code = absl::StatusCode::kInvalidArgument) const;
   // The next token does not belong here.
   absl::Status Unexpected(absl::string_view context = "", absl::string_view expected = "") const;
-  // `expr` with its position and depth.
+  static std::string TooDeep() {
+    return absl::StrCat("the expression is nested more than ", kMaxNesting, " levels deep");
+  }
+  // `node` as an expression with its position and depth.
   template <typename Node>
   absl::StatusOr<ExprPtr> Make(size_t at, Node node, int child_depth = 0) const;
 
@@ -85,7 +87,6 @@ class Parser {
   absl::StatusOr<double> ParseDurationTerm();
 
   const absl::string_view query_;
-  const ParseOptions options_;
   const std::vector<Token> tokens_;
   size_t next_ = 0;
   int nesting_ = 0;
@@ -105,10 +106,7 @@ class Nesting {
 
 template <typename Node>
 absl::StatusOr<ExprPtr> Parser::Make(size_t at, Node node, int child_depth) const {
-  if (child_depth >= options_.max_depth) {
-    return Error(at, absl::StrCat("the expression is nested more than ", options_.max_depth,
-                                  " levels deep"));
-  }
+  if (child_depth >= kMaxNesting) return Error(at, TooDeep());
   auto expr = std::make_unique<Expr>();
   expr->node = std::move(node);
   expr->at = at;

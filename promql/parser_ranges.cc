@@ -48,10 +48,7 @@ absl::StatusOr<ExprPtr> Parser::ParseBrackets(ExprPtr expr) {
   if (selector->shift.offset_ms != 0) {
     return Error(bracket_at, "no offset modifiers allowed before range");
   }
-  // Prometheus 2 lets `x @ start()[5m]` pass.
-  using At = TimeShift::At;
-  const bool passes = options_.dialect == Dialect::k2 && selector->shift.at != At::kTime;
-  if (selector->shift.at != At::kNone && !passes) {
+  if (selector->shift.at != TimeShift::At::kNone) {
     return Error(bracket_at, "no @ modifiers allowed before range");
   }
   selector->range_ms = range_ms;
@@ -122,7 +119,7 @@ absl::StatusOr<int64_t> Parser::ParsePositiveDuration() {
 // Constant arithmetic on durations and numbers, in seconds: what brackets may hold.
 absl::StatusOr<double> Parser::ParseDurationExpr(int min_precedence) {
   const Nesting nesting(&nesting_);
-  if (nesting_ > options_.max_depth) return Error(Peek().at, "the duration is nested too deep");
+  if (nesting_ > kMaxNesting) return Error(Peek().at, "the duration is nested too deep");
   ASSIGN_OR_RETURN(double value, ParseDurationTerm());
   while (Peek().kind == TokenKind::kOperator) {
     const std::string& op = Peek().word;
@@ -144,7 +141,7 @@ absl::StatusOr<double> Parser::ParseDurationExpr(int min_precedence) {
 
 absl::StatusOr<double> Parser::ParseDurationTerm() {
   const Nesting nesting(&nesting_);
-  if (nesting_ > options_.max_depth) return Error(Peek().at, "the duration is nested too deep");
+  if (nesting_ > kMaxNesting) return Error(Peek().at, "the duration is nested too deep");
   if (PeekSign()) {
     const bool negative = Take().word == "-";
     ASSIGN_OR_RETURN(const double operand, ParseDurationTerm());

@@ -39,13 +39,11 @@ absl::StatusOr<std::string> Parser::ParseGroupingLabel() {
     case TokenKind::kKeyword:
       if (token.word == "without") return Unexpected("grouping opts", "label");
       return std::string(Take().text);
-    case TokenKind::kMetricIdentifier:
-      if (options_.dialect == Dialect::k2) return Unexpected("grouping opts", "label");
-      return std::string(Take().text);
     case TokenKind::kOperator:
       if (!IsIdentifier(token.text, false)) return Unexpected("grouping opts", "label");
       return std::string(Take().text);
     case TokenKind::kIdentifier:
+    case TokenKind::kMetricIdentifier:
     case TokenKind::kAggregation:
       return std::string(Take().text);
     default:
@@ -105,7 +103,7 @@ absl::Status Parser::ParseMatcher(Selector* selector) {
   Take();
   if (Peek().kind != TokenKind::kString) return Unexpected("label matching", "string");
   ASSIGN_OR_RETURN(const std::string value, Unquote(Take().text));
-  auto matcher = Matcher::Make(name, op, value, options_.dialect == Dialect::k3);
+  auto matcher = Matcher::Make(name, op, value);
   if (!matcher.ok()) return Error(label.at, matcher.status().message());
   selector->matchers.push_back(*std::move(matcher));
   return absl::OkStatus();
@@ -123,8 +121,7 @@ absl::Status Parser::FinishSelector(size_t at, Selector* selector) const {
     return Error(at, absl::StrCat("metric name must not be set twice: ", Quote(selector->name),
                                   " or ", Quote(matcher.value())));
   }
-  ASSIGN_OR_RETURN(Matcher name, Matcher::Make("__name__", Matcher::Op::kEqual, selector->name,
-                                               options_.dialect == Dialect::k3));
+  ASSIGN_OR_RETURN(Matcher name, Matcher::Make("__name__", Matcher::Op::kEqual, selector->name));
   selector->matchers.push_back(std::move(name));
   return absl::OkStatus();
 }

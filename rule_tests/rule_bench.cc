@@ -74,10 +74,10 @@ class RelisterView : public adapter::RegistryView {
 };
 
 // A query may look back to the first sample of a test file.
-adapter::LiveOptions WholeFile() {
-  adapter::LiveOptions options;
-  options.limits.retention_ms = std::numeric_limits<int64_t>::max() / 2;
-  return options;
+adapter::StoreLimits WholeFile() {
+  adapter::StoreLimits limits;
+  limits.retention_ms = std::numeric_limits<int64_t>::max() / 2;
+  return limits;
 }
 
 adapter::BatcherOptions EachRequestAsks() {

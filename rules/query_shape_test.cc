@@ -79,7 +79,7 @@ std::map<std::string, std::string> Answer(const QueryTemplate& query, const std:
 }
 
 promql::Matcher Equal(absl::string_view label, absl::string_view value) {
-  return *promql::Matcher::Make(label, promql::Matcher::Op::kEqual, value, /*dot_is_any=*/true);
+  return *promql::Matcher::Make(label, promql::Matcher::Op::kEqual, value);
 }
 
 struct Row {

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "base/status_macros.h"
+#include "promql/engine/engine.h"
 #include "promql/parser.h"
 
 namespace flyball::adapter {
@@ -52,11 +53,11 @@ absl::Status Live::Append(LabelSet labels, absl::Time time, double value) {
 
 absl::StatusOr<std::shared_ptr<const QueryResult>> Live::Query(absl::string_view promql,
                                                                absl::Time at, absl::Duration) {
-  const auto expr = promql::Parse(promql, {.dialect = options_.eval.dialect});
+  const auto expr = promql::Parse(promql);
   if (!expr.ok()) return Refused(expr.status());
   const int64_t time_ms = absl::ToUnixMillis(at);
   absl::ReaderMutexLock lock(&mutex_);
-  auto value = promql::EvalInstant(**expr, store_, time_ms, options_.eval);
+  auto value = promql::EvalInstant(**expr, store_, time_ms);
   if (!value.ok()) return Refused(value.status());
   return std::make_shared<const QueryResult>(
       ToResult(*std::move(value), absl::FromUnixMillis(time_ms)));
@@ -64,7 +65,7 @@ absl::StatusOr<std::shared_ptr<const QueryResult>> Live::Query(absl::string_view
 
 absl::StatusOr<std::vector<SeriesName>> Live::Series(absl::string_view selector, absl::Time start,
                                                      absl::Duration) {
-  const auto parsed = promql::ParseSeriesSelector(selector, {.dialect = options_.eval.dialect});
+  const auto parsed = promql::ParseSeriesSelector(selector);
   if (!parsed.ok()) return Refused(parsed.status());
   const int64_t start_ms = absl::ToUnixMillis(start);
   std::vector<SeriesName> names;

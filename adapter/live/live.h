@@ -16,18 +16,12 @@
 #include "absl/time/time.h"
 #include "adapter/live/store.h"
 #include "adapter/metric_source.h"
-#include "promql/engine/engine.h"
 
 namespace flyball::adapter {
 
-struct LiveOptions {
-  StoreLimits limits;
-  promql::EvalOptions eval;
-};
-
 class Live : public MetricSource {
  public:
-  explicit Live(LiveOptions options = {}) : options_(options), store_(options.limits) {}
+  explicit Live(StoreLimits limits = {}) : store_(limits) {}
 
   // Errors as SampleStore::Append.
   absl::Status Append(LabelSet labels, absl::Time time, double value);
@@ -42,7 +36,6 @@ class Live : public MetricSource {
                                                  absl::Duration timeout) override;
 
  private:
-  const LiveOptions options_;
   absl::Mutex mutex_;
   SampleStore store_ ABSL_GUARDED_BY(mutex_);
 };

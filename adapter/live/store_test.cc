@@ -10,7 +10,7 @@ namespace flyball::adapter {
 namespace {
 
 std::vector<promql::Matcher> Named(const std::string& name) {
-  return {*promql::Matcher::Make("__name__", promql::Matcher::Op::kEqual, name, true)};
+  return {*promql::Matcher::Make("__name__", promql::Matcher::Op::kEqual, name)};
 }
 
 TEST(Append, FollowsPrometheusRules) {
@@ -40,8 +40,7 @@ TEST(Append, NormalizesLabels) {
 TEST(Append, KeepsItsLimits) {
   SampleStore store({.max_series = 2, .max_points_per_series = 3, .retention_ms = 100});
   for (int64_t time_ms : {0, 1, 2, 3}) EXPECT_TRUE(store.Append({{"a", "1"}}, time_ms, 1).ok());
-  const auto all =
-      store.Select({*promql::Matcher::Make("a", promql::Matcher::Op::kNotEqual, "", true)});
+  const auto all = store.Select({*promql::Matcher::Make("a", promql::Matcher::Op::kNotEqual, "")});
   EXPECT_EQ(all.at(0)->points.front().time_ms, 1) << "three points at most";
   EXPECT_TRUE(store.Append({{"a", "1"}}, 102, 1).ok());
   EXPECT_EQ(all.at(0)->points.front().time_ms, 2) << "100 ms back, the end included";
@@ -66,7 +65,7 @@ TEST(Append, SeriesThatEndedMakeRoomForNewOnes) {
   EXPECT_EQ(store.Select(Named("stays")).size(), 1u);
   // A series that was dropped may come again; its old samples are gone.
   ASSERT_TRUE(store.Append(pod(0), now, 7).ok());
-  EXPECT_EQ(store.Select({*promql::Matcher::Make("pod", promql::Matcher::Op::kEqual, "0", true)})
+  EXPECT_EQ(store.Select({*promql::Matcher::Make("pod", promql::Matcher::Op::kEqual, "0")})
                 .at(0)
                 ->points.size(),
             1u);
@@ -91,8 +90,7 @@ TEST(Select, IsInLabelOrderWithOrWithoutAName) {
   ASSERT_EQ(named.size(), 3u);
   EXPECT_LT(named[0]->labels, named[1]->labels);
   EXPECT_LT(named[1]->labels, named[2]->labels);
-  const auto any =
-      store.Select({*promql::Matcher::Make("b", promql::Matcher::Op::kRegex, "1|2", true)});
+  const auto any = store.Select({*promql::Matcher::Make("b", promql::Matcher::Op::kRegex, "1|2")});
   ASSERT_EQ(any.size(), 3u);
   EXPECT_LT(any[0]->labels, any[1]->labels);
 }
@@ -103,15 +101,14 @@ TEST(StaleMarker, IsToldByItsBits) {
   EXPECT_FALSE(promql::IsStale(std::numeric_limits<double>::quiet_NaN()));
 }
 
-TEST(Matches, RegexIsAnchoredAndLineBreaksDependOnTheDialect) {
-  const auto matcher = [](absl::string_view pattern, bool dot_is_any) {
-    return *promql::Matcher::Make("a", promql::Matcher::Op::kRegex, pattern, dot_is_any);
+TEST(Matches, RegexIsAnchoredAndTakesLineBreaks) {
+  const auto matcher = [](absl::string_view pattern) {
+    return *promql::Matcher::Make("a", promql::Matcher::Op::kRegex, pattern);
   };
-  EXPECT_FALSE(matcher("b", true).Matches("abc"));
-  EXPECT_TRUE(matcher("a|b.*", true).Matches("bc"));
-  EXPECT_TRUE(matcher("b.*", true).Matches("b\nc"));
-  EXPECT_FALSE(matcher("b.*", false).Matches("b\nc"));
-  EXPECT_TRUE(matcher("", true).Matches(""));
+  EXPECT_FALSE(matcher("b").Matches("abc"));
+  EXPECT_TRUE(matcher("a|b.*").Matches("bc"));
+  EXPECT_TRUE(matcher("b.*").Matches("b\nc"));
+  EXPECT_TRUE(matcher("").Matches(""));
 }
 
 }  // namespace

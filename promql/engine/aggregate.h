@@ -1,13 +1,12 @@
 // sum, avg, topk and the other aggregations of one instant vector.
 //
-// Pure. Source: Prometheus 2.42.0 and 3.15.0 promql/engine.go.
+// Pure. Source: Prometheus 3.15.0 promql/engine.go.
 #pragma once
 
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "promql/ast.h"
-#include "promql/dialect.h"
 #include "promql/engine/value.h"
 
 namespace flyball::promql {
@@ -21,6 +20,6 @@ struct AggregationParam {
 // Groups in the order of their first element; topk and bottomk: best first within a group.
 //   kFailedPrecondition  k that no integer holds, or a bad label name
 absl::StatusOr<Vector> Aggregate(const Aggregation& aggregation, const AggregationParam& param,
-                                 Dialect dialect, Vector vector);
+                                 Vector vector);
 
 }  // namespace flyball::promql

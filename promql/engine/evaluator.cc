@@ -12,9 +12,17 @@
 namespace flyball::promql {
 namespace {
 
+constexpr int64_t kDefaultStepMs = 60'000;  // of subqueries without one
+
 absl::StatusOr<Value> Distinct(Vector vector) {
   RETURN_IF_ERROR(CheckDistinct(vector));
   return Value(std::move(vector));
+}
+
+std::deque<Point>::const_iterator FirstAfter(const Series& series, int64_t after_ms) {
+  return std::upper_bound(
+      series.points.begin(), series.points.end(), after_ms,
+      [](int64_t time_ms, const Point& point) { return time_ms < point.time_ms; });
 }
 
 // Smallest multiple of `step` that is at least `from`.
@@ -27,7 +35,7 @@ int64_t AlignUp(int64_t from, int64_t step) {
 
 absl::Status Evaluator::Charge(size_t points) {
   points_ += static_cast<int64_t>(points);
-  if (points_ <= options_.max_points) return absl::OkStatus();
+  if (points_ <= max_points_) return absl::OkStatus();
   return absl::ResourceExhaustedError(
       "query processing would load too many samples into memory in query execution");
 }
@@ -45,9 +53,8 @@ int64_t Evaluator::BaseTime(const TimeShift& shift, int64_t now_ms) const {
     case TimeShift::At::kTime:
       return shift.at_ms;
     case TimeShift::At::kStart:
-      return steps_.start_ms;
     case TimeShift::At::kEnd:
-      return steps_.end_ms;
+      return time_ms_;
   }
   return now_ms;
 }
@@ -59,8 +66,7 @@ absl::StatusOr<Value> Evaluator::Eval(const Expr& expr, int64_t now_ms) {
   if (const auto* paren = expr.As<Paren>()) return Eval(*paren->expr, now_ms);
   if (const auto* selector = expr.As<Selector>()) {
     if (selector->range_ms == 0) return EvalSelector(*selector, now_ms);
-    const int64_t base = BaseTime(selector->shift, now_ms);
-    return EvalWindow(*selector, base, base);
+    return EvalWindow(*selector, now_ms);
   }
   if (const auto* subquery = expr.As<Subquery>()) return EvalSubquery(*subquery, now_ms);
   if (const auto* unary = expr.As<Unary>()) return EvalUnary(*unary, now_ms);
@@ -84,15 +90,11 @@ absl::StatusOr<Matrix> Evaluator::EvalMatrix(const Expr& expr, int64_t now_ms) {
   return std::get<Matrix>(std::move(value));
 }
 
-const Point* Evaluator::Current(const Series& series, int64_t at_ms, int64_t oldest_ms) const {
-  const auto after =
-      std::upper_bound(series.points.begin(), series.points.end(), at_ms,
-                       [](int64_t time_ms, const Point& point) { return time_ms < point.time_ms; });
+const Point* Evaluator::Current(const Series& series, int64_t at_ms, int64_t oldest_ms) {
+  const auto after = FirstAfter(series, at_ms);
   if (after == series.points.begin()) return nullptr;
   const Point& newest = *(after - 1);
-  const bool closed = options_.dialect == Dialect::k2;
-  if (newest.time_ms < oldest_ms || (newest.time_ms == oldest_ms && !closed)) return nullptr;
-  return IsStale(newest.value) ? nullptr : &newest;
+  return newest.time_ms <= oldest_ms || IsStale(newest.value) ? nullptr : &newest;
 }
 
 absl::StatusOr<Vector> Evaluator::EvalSelector(const Selector& selector, int64_t now_ms) {
@@ -101,28 +103,20 @@ absl::StatusOr<Vector> Evaluator::EvalSelector(const Selector& selector, int64_t
   RETURN_IF_ERROR(Charge(series.size()));
   Vector vector;
   for (const Series* one : series) {
-    const Point* point = Current(*one, at_ms, at_ms - options_.lookback_ms);
+    const Point* point = Current(*one, at_ms, at_ms - kLookbackMs);
     if (point != nullptr) vector.push_back({one->labels, point->value});
   }
   return vector;
 }
 
-// Samples in the window that ends at `base_ms` minus the offset, none later than `cut_ms` minus the
-// offset.
-absl::StatusOr<Matrix> Evaluator::EvalWindow(const Selector& selector, int64_t base_ms,
-                                             int64_t cut_ms) {
+absl::StatusOr<Matrix> Evaluator::EvalWindow(const Selector& selector, int64_t now_ms) {
   Matrix matrix;
-  matrix.end_ms = base_ms - selector.shift.offset_ms;
+  matrix.end_ms = BaseTime(selector.shift, now_ms) - selector.shift.offset_ms;
   matrix.start_ms = matrix.end_ms - selector.range_ms;
-  const int64_t last_ms = std::min(matrix.end_ms, cut_ms - selector.shift.offset_ms);
-  const bool closed = options_.dialect == Dialect::k2;
-  const int64_t first_ms = closed ? matrix.start_ms : matrix.start_ms + 1;
   for (const Series* one : SeriesOf(selector)) {
-    const auto begin = std::lower_bound(
-        one->points.begin(), one->points.end(), first_ms,
-        [](const Point& point, int64_t time_ms) { return point.time_ms < time_ms; });
     Range range;
-    for (auto at = begin; at != one->points.end() && at->time_ms <= last_ms; ++at) {
+    for (auto at = FirstAfter(*one, matrix.start_ms);
+         at != one->points.end() && at->time_ms <= matrix.end_ms; ++at) {
       if (!IsStale(at->value)) range.points.push_back(*at);
     }
     RETURN_IF_ERROR(Charge(range.points.size() + 1));
@@ -137,11 +131,9 @@ absl::StatusOr<Matrix> Evaluator::EvalSubquery(const Subquery& subquery, int64_t
   Matrix matrix;
   matrix.end_ms = BaseTime(subquery.shift, now_ms) - subquery.shift.offset_ms;
   matrix.start_ms = matrix.end_ms - subquery.range_ms;
-  const int64_t step = subquery.step_ms > 0 ? subquery.step_ms : options_.default_step_ms;
-  const bool closed = options_.dialect == Dialect::k2;
+  const int64_t step = subquery.step_ms > 0 ? subquery.step_ms : kDefaultStepMs;
   absl::flat_hash_map<LabelSet, size_t> index;
-  for (int64_t at = AlignUp(closed ? matrix.start_ms : matrix.start_ms + 1, step);
-       at <= matrix.end_ms; at += step) {
+  for (int64_t at = AlignUp(matrix.start_ms + 1, step); at <= matrix.end_ms; at += step) {
     ASSIGN_OR_RETURN(Vector vector, EvalVector(*subquery.expr, at));
     RETURN_IF_ERROR(Charge(vector.size()));
     for (Element& element : vector) {
@@ -176,11 +168,10 @@ absl::StatusOr<Value> Evaluator::EvalBinary(const Binary& binary, int64_t now_ms
   if (left != nullptr || right != nullptr) {
     Vector vector = std::get<Vector>(std::move(left != nullptr ? rhs : lhs));
     return Distinct(VectorScalarOperation(binary, std::move(vector),
-                                          left != nullptr ? *left : *right, left != nullptr,
-                                          options_.dialect));
+                                          left != nullptr ? *left : *right, left != nullptr));
   }
-  ASSIGN_OR_RETURN(Vector result, VectorOperation(binary, std::get<Vector>(lhs),
-                                                  std::get<Vector>(rhs), options_.dialect));
+  ASSIGN_OR_RETURN(Vector result,
+                   VectorOperation(binary, std::get<Vector>(lhs), std::get<Vector>(rhs)));
   return Distinct(std::move(result));
 }
 
@@ -192,7 +183,12 @@ absl::StatusOr<Vector> Evaluator::EvalAggregation(const Aggregation& aggregation
     if (auto* label = std::get_if<std::string>(&value)) param.label = std::move(*label);
   }
   ASSIGN_OR_RETURN(Vector vector, EvalVector(*aggregation.expr, now_ms));
-  return Aggregate(aggregation, param, options_.dialect, std::move(vector));
+  return Aggregate(aggregation, param, std::move(vector));
+}
+
+absl::StatusOr<Value> EvalInstant(const Expr& expr, const SeriesReader& store, int64_t time_ms,
+                                  int64_t max_points) {
+  return Evaluator(store, time_ms, max_points).Eval(expr, time_ms);
 }
 
 }  // namespace flyball::promql

@@ -1,4 +1,4 @@
-// One query's evaluation, moment by moment: the inside of engine.h.
+// One query's evaluation: the inside of engine.h. A subquery evaluates its inside at many moments.
 //
 // Not thread-safe; one for each query.
 #pragma once
@@ -16,11 +16,13 @@
 
 namespace flyball::promql {
 
+inline constexpr int64_t kLookbackMs = 300'000;  // how old a current sample may be
+
 class Evaluator {
  public:
-  // `steps` is the whole query's; start and end are equal for an instant query.
-  Evaluator(const SeriesReader& store, const EvalOptions& options, const Steps& steps)
-      : store_(store), options_(options), steps_(steps) {}
+  // `time_ms`: of the whole query.
+  Evaluator(const SeriesReader& store, int64_t time_ms, int64_t max_points)
+      : store_(store), time_ms_(time_ms), max_points_(max_points) {}
 
   absl::StatusOr<Value> Eval(const Expr& expr, int64_t now_ms);
 
@@ -35,9 +37,9 @@ class Evaluator {
   absl::StatusOr<Matrix> EvalMatrix(const Expr& expr, int64_t now_ms);
 
   // The newest sample of a series at `at_ms` that is after `oldest_ms`; nullptr: none or ended.
-  const Point* Current(const Series& series, int64_t at_ms, int64_t oldest_ms) const;
+  static const Point* Current(const Series& series, int64_t at_ms, int64_t oldest_ms);
   absl::StatusOr<Vector> EvalSelector(const Selector& selector, int64_t now_ms);
-  absl::StatusOr<Matrix> EvalWindow(const Selector& selector, int64_t base_ms, int64_t cut_ms);
+  absl::StatusOr<Matrix> EvalWindow(const Selector& selector, int64_t now_ms);
   absl::StatusOr<Matrix> EvalSubquery(const Subquery& subquery, int64_t now_ms);
 
   absl::StatusOr<Value> EvalUnary(const Unary& unary, int64_t now_ms);
@@ -47,15 +49,14 @@ class Evaluator {
   absl::StatusOr<Value> EvalCall(const Call& call, int64_t now_ms);
   absl::StatusOr<Vector> EvalVectorCall(const Call& call, int64_t now_ms);
   absl::StatusOr<Vector> EvalRangeCall(const Call& call, int64_t now_ms);
-  absl::StatusOr<Matrix> EvalRangeArg(const Call& call, const Expr& arg, int64_t now_ms);
   absl::StatusOr<Vector> EvalTimestamp(const Expr& arg, int64_t now_ms);
   absl::StatusOr<Vector> EvalAbsent(const Call& call, int64_t now_ms);
   absl::StatusOr<Vector> EvalLabelCall(const Call& call, int64_t now_ms);
   absl::StatusOr<Vector> EvalClamp(const Call& call, int64_t now_ms);
 
   const SeriesReader& store_;
-  const EvalOptions options_;
-  const Steps steps_;
+  const int64_t time_ms_;
+  const int64_t max_points_;
   int64_t points_ = 0;
   absl::flat_hash_map<const Selector*, std::vector<const Series*>> series_;
 };

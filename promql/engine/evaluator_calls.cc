@@ -91,7 +91,7 @@ absl::StatusOr<Vector> Evaluator::EvalVectorCall(const Call& call, int64_t now_m
   if (name == "histogram_quantile") {
     ASSIGN_OR_RETURN(const double q, EvalScalar(*call.args[0], now_ms));
     ASSIGN_OR_RETURN(const Vector buckets, EvalVector(*call.args[1], now_ms));
-    return HistogramQuantile(q, buckets, options_.dialect);
+    return HistogramQuantile(q, buckets);
   }
   // The other histogram functions read native histograms, which no series here has.
   if (absl::StartsWith(name, "histogram_")) {
@@ -109,30 +109,17 @@ absl::StatusOr<Vector> Evaluator::EvalVectorCall(const Call& call, int64_t now_m
   return vector;
 }
 
-absl::StatusOr<Matrix> Evaluator::EvalRangeArg(const Call& call, const Expr& arg, int64_t now_ms) {
-  const auto* selector = Unwrap(arg).As<Selector>();
-  // Prometheus 2 moves predict_linear's window along with the steps of a range query even where `@`
-  // should pin it, over samples that were read up to the pinned time only.
-  if (selector != nullptr && selector->shift.at != TimeShift::At::kNone &&
-      options_.dialect == Dialect::k2 && call.function->name == "predict_linear") {
-    const int64_t base = BaseTime(selector->shift, now_ms);
-    return EvalWindow(*selector, base + (now_ms - steps_.start_ms), base);
-  }
-  return EvalMatrix(arg, now_ms);
-}
-
 absl::StatusOr<Vector> Evaluator::EvalRangeCall(const Call& call, int64_t now_ms) {
   const absl::string_view name = call.function->name;
   const RangeFunction function = FindRangeFunction(name);
   WindowArgs args;
   args.now_ms = now_ms;
-  args.dialect = options_.dialect;
   Matrix matrix;
   double* scalars[] = {&args.first, &args.second};
   size_t scalar_count = 0;
   for (const ExprPtr& arg : call.args) {
     if (arg->Type() == ValueType::kMatrix) {
-      ASSIGN_OR_RETURN(matrix, EvalRangeArg(call, *arg, now_ms));
+      ASSIGN_OR_RETURN(matrix, EvalMatrix(*arg, now_ms));
     } else {
       ASSIGN_OR_RETURN(*scalars[scalar_count++], EvalScalar(*arg, now_ms));
     }
@@ -167,11 +154,11 @@ absl::StatusOr<Vector> Evaluator::EvalTimestamp(const Expr& arg, int64_t now_ms)
   }
   const int64_t base = BaseTime(selector->shift, now_ms);
   int64_t at_ms = base - selector->shift.offset_ms;
-  int64_t oldest_ms = at_ms - options_.lookback_ms;
+  int64_t oldest_ms = at_ms - kLookbackMs;
   // With `@`, the offset only caps: Prometheus looks back from the pinned time itself.
   if (selector->shift.at != TimeShift::At::kNone) {
     at_ms = std::min(base, at_ms);
-    oldest_ms = base - options_.lookback_ms;
+    oldest_ms = base - kLookbackMs;
   }
   const auto& series = SeriesOf(*selector);
   RETURN_IF_ERROR(Charge(series.size()));
@@ -201,11 +188,10 @@ absl::StatusOr<Vector> Evaluator::EvalLabelCall(const Call& call, int64_t now_ms
     texts.push_back(std::get<std::string>(std::move(text)));
   }
   if (call.function->name == "label_replace") {
-    RETURN_IF_ERROR(
-        LabelReplace({texts[0], texts[1], texts[2], texts[3]}, options_.dialect, &vector));
+    RETURN_IF_ERROR(LabelReplace({texts[0], texts[1], texts[2], texts[3]}, &vector));
   } else {
     const std::vector<std::string> sources(texts.begin() + 2, texts.end());
-    RETURN_IF_ERROR(LabelJoin({texts[0], texts[1], sources}, options_.dialect, &vector));
+    RETURN_IF_ERROR(LabelJoin({texts[0], texts[1], sources}, &vector));
   }
   return vector;
 }

@@ -31,7 +31,7 @@ bool NearlyEqual(double a, double b) {
 }
 
 // Sorted by bound; equal bounds added together; counts never falling.
-void Normalize(std::vector<Bucket>* buckets, Dialect dialect) {
+void Normalize(std::vector<Bucket>* buckets) {
   std::stable_sort(buckets->begin(), buckets->end(),
                    [](const Bucket& a, const Bucket& b) { return a.bound < b.bound; });
   std::vector<Bucket> merged;
@@ -44,18 +44,17 @@ void Normalize(std::vector<Bucket>* buckets, Dialect dialect) {
   }
   double highest = merged.front().count;
   for (Bucket& bucket : merged) {
-    const bool noise = dialect == Dialect::k3 && NearlyEqual(highest, bucket.count);
-    if (noise || bucket.count < highest) bucket.count = highest;
+    if (NearlyEqual(highest, bucket.count) || bucket.count < highest) bucket.count = highest;
     if (bucket.count > highest) highest = bucket.count;
   }
   *buckets = std::move(merged);
 }
 
-double BucketQuantile(double q, std::vector<Bucket> buckets, Dialect dialect) {
+double BucketQuantile(double q, std::vector<Bucket> buckets) {
   if (std::isnan(q)) return kNan;
   if (q < 0) return -kInf;
   if (q > 1) return kInf;
-  Normalize(&buckets, dialect);
+  Normalize(&buckets);
   if (buckets.back().bound != kInf || buckets.size() < 2) return kNan;
   const double total = buckets.back().count;
   if (total == 0) return kNan;
@@ -74,7 +73,7 @@ double BucketQuantile(double q, std::vector<Bucket> buckets, Dialect dialect) {
 
 }  // namespace
 
-Vector HistogramQuantile(double q, const Vector& buckets, Dialect dialect) {
+Vector HistogramQuantile(double q, const Vector& buckets) {
   struct Histogram {
     LabelSet labels;
     std::vector<Bucket> buckets;
@@ -94,7 +93,7 @@ Vector HistogramQuantile(double q, const Vector& buckets, Dialect dialect) {
   for (Histogram& histogram : histograms) {
     DropName(&histogram.labels);
     result.push_back(
-        {std::move(histogram.labels), BucketQuantile(q, std::move(histogram.buckets), dialect)});
+        {std::move(histogram.labels), BucketQuantile(q, std::move(histogram.buckets))});
   }
   return result;
 }

@@ -1,6 +1,6 @@
 // Functions of one value at a time, and those that rewrite labels.
 //
-// Pure. Source: Prometheus 2.42.0 and 3.15.0 promql/functions.go.
+// Pure. Source: Prometheus 3.15.0 promql/functions.go.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "promql/dialect.h"
 #include "promql/engine/value.h"
 
 namespace flyball::promql {
@@ -32,18 +31,18 @@ struct LabelReplaceArgs {
   std::string target, replacement, source, pattern;
 };
 //   kFailedPrecondition  the pattern is no RE2, or the target no label name
-absl::Status LabelReplace(const LabelReplaceArgs& args, Dialect dialect, Vector* vector);
+absl::Status LabelReplace(const LabelReplaceArgs& args, Vector* vector);
 
 struct LabelJoinArgs {
   std::string target, separator;
   std::vector<std::string> sources;
 };
-absl::Status LabelJoin(const LabelJoinArgs& args, Dialect dialect, Vector* vector);
+absl::Status LabelJoin(const LabelJoinArgs& args, Vector* vector);
 
-// Dialect 2: `[A-Za-z_][A-Za-z0-9_]*`; dialect 3: any UTF-8 text but the empty one.
-bool IsLabelName(absl::string_view name, Dialect dialect);
+// Any UTF-8 text but the empty one.
+bool IsLabelName(absl::string_view name);
 
 // histogram_quantile over the classic buckets in `buckets`, grouped by their labels but `le`.
-Vector HistogramQuantile(double q, const Vector& buckets, Dialect dialect);
+Vector HistogramQuantile(double q, const Vector& buckets);
 
 }  // namespace flyball::promql

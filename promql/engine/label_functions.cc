@@ -4,7 +4,6 @@
 #include "base/go/text.h"
 #include "promql/engine/instant_functions.h"
 #include "promql/matcher.h"
-#include "promql/text.h"
 
 namespace flyball::promql {
 namespace {
@@ -25,18 +24,15 @@ absl::Status BadName(absl::string_view which, absl::string_view function, absl::
 
 }  // namespace
 
-bool IsLabelName(absl::string_view name, Dialect dialect) {
-  if (dialect == Dialect::k2) return IsIdentifier(name, false);
-  return !name.empty() && IsUtf8(name);
-}
+bool IsLabelName(absl::string_view name) { return !name.empty() && IsUtf8(name); }
 
-absl::Status LabelReplace(const LabelReplaceArgs& args, Dialect dialect, Vector* vector) {
-  const auto regex = CompileAnchored(args.pattern, dialect == Dialect::k3);
+absl::Status LabelReplace(const LabelReplaceArgs& args, Vector* vector) {
+  const auto regex = CompileAnchored(args.pattern);
   if (!regex.ok()) {
     return absl::FailedPreconditionError(
         absl::StrCat("invalid regular expression in label_replace(): ", args.pattern));
   }
-  if (!IsLabelName(args.target, dialect)) {
+  if (!IsLabelName(args.target)) {
     return BadName("destination", "label_replace", args.target);
   }
   for (Element& element : *vector) {
@@ -46,11 +42,11 @@ absl::Status LabelReplace(const LabelReplaceArgs& args, Dialect dialect, Vector*
   return absl::OkStatus();
 }
 
-absl::Status LabelJoin(const LabelJoinArgs& args, Dialect dialect, Vector* vector) {
+absl::Status LabelJoin(const LabelJoinArgs& args, Vector* vector) {
   for (const std::string& source : args.sources) {
-    if (!IsLabelName(source, dialect)) return BadName("source", "label_join", source);
+    if (!IsLabelName(source)) return BadName("source", "label_join", source);
   }
-  if (!IsLabelName(args.target, dialect)) {
+  if (!IsLabelName(args.target)) {
     return BadName("destination", "label_join", args.target);
   }
   for (Element& element : *vector) {

@@ -1,6 +1,6 @@
 // Functions of one series over a window: rate, increase, avg_over_time and their kin.
 //
-// Pure. Source: Prometheus 2.42.0 and 3.15.0 promql/functions.go.
+// Pure. Source: Prometheus 3.15.0 promql/functions.go.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,6 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "promql/dialect.h"
 #include "promql/engine/series.h"
 
 namespace flyball::promql {
@@ -18,7 +17,6 @@ struct WindowArgs {
   int64_t start_ms = 0;            // of the window
   int64_t end_ms = 0;
   int64_t now_ms = 0;  // the moment of evaluation
-  Dialect dialect = Dialect::k3;
   // The scalar arguments: quantile_over_time's q, predict_linear's seconds, the smoothing factors.
   double first = 0;
   double second = 0;
