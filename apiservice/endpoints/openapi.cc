@@ -1,5 +1,6 @@
 #include "apiservice/endpoints/openapi.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
@@ -28,10 +29,11 @@ Json Reference(const Format& format, absl::string_view schema) {
 }
 
 Json PropertyOf(const Format& format, const SchemaField& field) {
+  const Json inner = field.of.empty() ? Json{{"type", "string"}} : Reference(format, field.of);
   Json property;
   switch (field.type) {
     case FieldType::kString:
-      property = {{"type", "string"}};
+      property = inner;
       break;
     case FieldType::kDateTime:
       property = {{"type", "string"}, {"format", "date-time"}};
@@ -41,28 +43,21 @@ Json PropertyOf(const Format& format, const SchemaField& field) {
       break;
     case FieldType::kObject:
       // Siblings of $ref are not read in 3.0.
-      property = format.v3 ? Json{{"allOf", Json::array({Reference(format, field.of)})}}
-                           : Reference(format, field.of);
+      property = format.v3 ? Json{{"allOf", Json::array({inner})}} : inner;
       break;
     case FieldType::kArray:
-      property = {{"type", "array"}, {"items", Reference(format, field.of)}};
+      property = {{"type", "array"}, {"items", inner}};
       break;
     case FieldType::kMap:
-      property = {{"type", "object"}, {"additionalProperties", Reference(format, field.of)}};
-      break;
-    case FieldType::kStringArray:
-      property = {{"type", "array"}, {"items", {{"type", "string"}}}};
-      break;
-    case FieldType::kStringMap:
-      property = {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}};
+      property = {{"type", "object"}, {"additionalProperties", inner}};
       break;
   }
   property["description"] = Text(field.description);
   return property;
 }
 
-Json KindOf(absl::string_view group, absl::string_view version, absl::string_view kind) {
-  return {{"group", Text(group)}, {"kind", Text(kind)}, {"version", Text(version)}};
+Json KindOf(const SchemaPackage& package, absl::string_view kind) {
+  return {{"group", Text(package.group)}, {"kind", Text(kind)}, {"version", Text(package.version)}};
 }
 
 Json SchemaJson(const Format& format, const Schema& schema) {
@@ -79,44 +74,33 @@ Json SchemaJson(const Format& format, const Schema& schema) {
   }
   if (!required.empty()) out["required"] = std::move(required);
   if (!schema.kind.empty()) {
-    out["x-kubernetes-group-version-kind"] =
-        Json::array({KindOf(schema.group, schema.version, schema.kind)});
+    out["x-kubernetes-group-version-kind"] = Json::array({KindOf(schema.package, schema.kind)});
   }
   return out;
 }
 
-bool Belongs(const std::vector<GroupVersionName>& served, absl::string_view group,
-             absl::string_view version) {
-  for (const GroupVersionName& entry : served) {
-    if (entry.group == group && entry.version == version) return true;
-  }
-  return false;
+bool Serves(const std::vector<GroupVersionName>& served, const SchemaPackage& package) {
+  return std::any_of(served.begin(), served.end(), [&](const GroupVersionName& one) {
+    return one.group == package.group && one.version == package.version;
+  });
 }
 
 Json SchemasJson(const Format& format, const std::vector<GroupVersionName>& served) {
   Json out = Json::object();
   for (const Schema& schema : Schemas()) {
-    if (schema.group.empty() || Belongs(served, schema.group, schema.version)) {
-      out[Text(schema.name)] = SchemaJson(format, schema);
+    if (schema.kind.empty() || Serves(served, schema.package)) {
+      out[schema.name] = SchemaJson(format, schema);
     }
   }
   return out;
 }
 
-// Names in braces.
-std::vector<std::string> ParametersOf(absl::string_view path) {
-  std::vector<std::string> names;
-  for (const absl::string_view segment : absl::StrSplit(path, '/')) {
-    if (segment.size() > 2 && segment.front() == '{') {
-      names.emplace_back(segment.substr(1, segment.size() - 2));
-    }
-  }
-  return names;
-}
-
+// Of the names in braces.
 Json ParametersJson(const Format& format, absl::string_view path) {
   Json out = Json::array();
-  for (const std::string& name : ParametersOf(path)) {
+  for (const absl::string_view segment : absl::StrSplit(path, '/')) {
+    if (segment.empty() || segment.front() != '{') continue;
+    const std::string name(segment.substr(1, segment.size() - 2));
     Json parameter = {{"name", name}, {"in", "path"}, {"required", true}};
     if (format.v3) {
       parameter["schema"] = {{"type", "string"}, {"uniqueItems", true}};
@@ -131,11 +115,11 @@ Json ParametersJson(const Format& format, absl::string_view path) {
 
 Json OperationJson(const Format& format, const ServedPath& served) {
   const std::string scope = absl::StrReplaceAll(served.path, {{"/", "_"}, {"{", ""}, {"}", ""}});
-  Json operation = {
-      {"description", absl::StrCat(served.action, " objects of kind ", served.kind)},
-      {"operationId", absl::StrCat(served.action, "_", served.group, "_", served.version, scope)},
-      {"tags", Json::array({absl::StrCat(served.group, "_", served.version)})}};
-  const Json schema = Reference(format, served.schema);
+  const std::string tag = absl::StrCat(served.package.group, "_", served.package.version);
+  Json operation = {{"description", absl::StrCat(served.action, " objects of kind ", served.kind)},
+                    {"operationId", absl::StrCat(served.action, "_", tag, scope)},
+                    {"tags", Json::array({tag})}};
+  const Json schema = Reference(format, absl::StrCat(served.package.prefix, served.answer));
   if (format.v3) {
     operation["responses"]["200"] = {{"description", "OK"},
                                      {"content", {{"application/json", {{"schema", schema}}}}}};
@@ -146,19 +130,18 @@ Json OperationJson(const Format& format, const ServedPath& served) {
     operation["responses"]["200"] = {{"description", "OK"}, {"schema", schema}};
   }
   operation["x-kubernetes-action"] = Text(served.action);
-  operation["x-kubernetes-group-version-kind"] = KindOf(served.group, served.version, served.kind);
+  operation["x-kubernetes-group-version-kind"] = KindOf(served.package, served.kind);
   return operation;
 }
 
 Json PathsJson(const Format& format, const std::vector<GroupVersionName>& served) {
   Json out = Json::object();
   for (const ServedPath& path : ServedPaths()) {
-    if (!Belongs(served, path.group, path.version)) continue;
-    Json item;
-    item["get"] = OperationJson(format, path);
+    if (!Serves(served, path.package)) continue;
+    Json item = {{"get", OperationJson(format, path)}};
     const Json parameters = ParametersJson(format, path.path);
     if (!parameters.empty()) item["parameters"] = parameters;
-    out[absl::StrCat("/apis/", path.group, "/", path.version, path.path)] = std::move(item);
+    out[absl::StrCat("/apis/", path.package.group, "/", path.package.version, path.path)] = item;
   }
   return out;
 }

@@ -1,220 +1,162 @@
 #include "apiservice/endpoints/openapi_schemas.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace flyball::apiservice {
 namespace {
 
-#define META "io.k8s.apimachinery.pkg.apis.meta.v1."
-#define METRICS "io.k8s.metrics.pkg.apis.metrics.v1beta1."
-#define CUSTOM1 "io.k8s.metrics.pkg.apis.custom_metrics.v1beta1."
-#define CUSTOM2 "io.k8s.metrics.pkg.apis.custom_metrics.v1beta2."
-#define EXTERNAL "io.k8s.metrics.pkg.apis.external_metrics.v1beta1."
-#define QUANTITY "io.k8s.apimachinery.pkg.api.resource.Quantity"
-
 using enum FieldType;
 
-const SchemaField kKind = {"kind", kString, "", "The kind of this object."};
-const SchemaField kApiVersion = {"apiVersion", kString, "",
-                                 "The group and version of this object."};
-const SchemaField kListMeta = {"metadata", kObject, META "ListMeta", "Metadata of the list.", true};
-const SchemaField kObjectMeta = {"metadata", kObject, META "ObjectMeta", "Metadata of the object."};
-const SchemaField kTimestamp = {"timestamp", kDateTime, "", "When the values were measured.", true};
-const SchemaField kUsageWindow = {"window", kString, "",
-                                  "The span of time that the values were measured over.", true};
-const SchemaField kUsage = {"usage", kMap, QUANTITY, "What is used of each resource.", true};
-const SchemaField kValue = {"value", kObject, QUANTITY, "The value of the metric.", true};
-const SchemaField kDescribed = {"describedObject", kObject, "io.k8s.api.core.v1.ObjectReference",
-                                "The object that the metric is about.", true};
+constexpr SchemaPackage kMetrics = {"io.k8s.metrics.pkg.apis.metrics.v1beta1.", "metrics.k8s.io",
+                                    "v1beta1"};
+constexpr SchemaPackage kCustom1 = {"io.k8s.metrics.pkg.apis.custom_metrics.v1beta1.",
+                                    "custom.metrics.k8s.io", "v1beta1"};
+constexpr SchemaPackage kCustom2 = {"io.k8s.metrics.pkg.apis.custom_metrics.v1beta2.",
+                                    "custom.metrics.k8s.io", "v1beta2"};
+constexpr SchemaPackage kExternal = {"io.k8s.metrics.pkg.apis.external_metrics.v1beta1.",
+                                     "external.metrics.k8s.io", "v1beta1"};
 
-SchemaField Items(absl::string_view of) { return {"items", kArray, of, "The items.", true}; }
+std::string Meta(absl::string_view name) {
+  return absl::StrCat("io.k8s.apimachinery.pkg.apis.meta.v1.", name);
+}
+
+std::string InPackage(const SchemaPackage& package, absl::string_view name) {
+  return absl::StrCat(package.prefix, name);
+}
+
+constexpr char kQuantity[] = "io.k8s.apimachinery.pkg.api.resource.Quantity";
+constexpr char kReference[] = "io.k8s.api.core.v1.ObjectReference";
+
+const SchemaField kKind = {"kind", "The kind of this object."};
+const SchemaField kApiVersion = {"apiVersion", "The group and version of this object."};
+const SchemaField kName = {"name", "The name of the object."};
+const SchemaField kNamespace = {"namespace", "The namespace of the object."};
+const SchemaField kTimestamp = {"timestamp", "When the values were measured.", true, kDateTime};
+const SchemaField kUsage = {"usage", "What is used of each resource.", true, kMap, kQuantity};
+const SchemaField kUsageWindow = {"window", "The span of time that the values were measured over.",
+                                  true};
+const SchemaField kValue = {"value", "The value of the metric.", true, kObject, kQuantity};
+const SchemaField kMetricName = {"metricName", "The metric.", true};
+
+SchemaField ObjectMeta() {
+  return {"metadata", "Metadata of the object.", false, kObject, Meta("ObjectMeta")};
+}
+
+SchemaField DescribedObject() {
+  return {"describedObject", "The object that the metric is about.", true, kObject, kReference};
+}
+
+SchemaField Selector() {
+  return {"selector", "The selector of the metric.", false, kObject, Meta("LabelSelector")};
+}
+
+SchemaField Seconds(absl::string_view name) {
+  return {name, "Seconds that it was measured over.", false, kInteger};
+}
 
 std::vector<Schema> MetaSchemas() {
   return {
-      {QUANTITY, "A number with a unit suffix: 1500m, 2Gi.", "", "", "", {}},
-      {META "ListMeta",
+      {kQuantity, "A number with a unit suffix: 1500m, 2Gi.", {}},
+      {Meta("ListMeta"),
        "Metadata of a list.",
-       "",
-       "",
-       "",
-       {{"resourceVersion", kString, "", "Not set."}, {"continue", kString, "", "Not set."}}},
-      {META "ObjectMeta",
+       {{"resourceVersion", "Not set."}, {"continue", "Not set."}}},
+      {Meta("ObjectMeta"),
        "Metadata of an object.",
-       "",
-       "",
-       "",
-       {{"name", kString, "", "The name of the object."},
-        {"namespace", kString, "", "The namespace of the object."},
-        {"creationTimestamp", kDateTime, "", "When the answer was made."},
-        {"labels", kStringMap, "", "The labels of the object."}}},
-      {META "LabelSelectorRequirement",
+       {kName,
+        kNamespace,
+        {"creationTimestamp", "When the answer was made.", false, kDateTime},
+        {"labels", "The labels of the object.", false, kMap}}},
+      {Meta("LabelSelectorRequirement"),
        "One condition on a label.",
-       "",
-       "",
-       "",
-       {{"key", kString, "", "The label.", true},
-        {"operator", kString, "", "In, NotIn, Exists or DoesNotExist.", true},
-        {"values", kStringArray, "", "The values of In and NotIn."}}},
-      {META "LabelSelector",
+       {{"key", "The label.", true},
+        {"operator", "In, NotIn, Exists or DoesNotExist.", true},
+        {"values", "The values of In and NotIn.", false, kArray}}},
+      {Meta("LabelSelector"),
        "Conditions on labels, all of which must hold.",
-       "",
-       "",
-       "",
-       {{"matchLabels", kStringMap, "", "Labels and the values they must have."},
-        {"matchExpressions", kArray, META "LabelSelectorRequirement", "Further conditions."}}},
-      {"io.k8s.api.core.v1.ObjectReference",
-       "Names an object.",
-       "",
-       "",
-       "",
-       {kKind,
-        kApiVersion,
-        {"name", kString, "", "The name of the object."},
-        {"namespace", kString, "", "The namespace of the object."}}},
+       {{"matchLabels", "Labels and the values they must have.", false, kMap},
+        {"matchExpressions", "Further conditions.", false, kArray,
+         Meta("LabelSelectorRequirement")}}},
+      {kReference, "Names an object.", {kKind, kApiVersion, kName, kNamespace}},
   };
 }
 
-void AddMetricsGroup(std::vector<Schema>* out) {
-  const auto group = "metrics.k8s.io";
-  out->push_back({METRICS "ContainerMetrics",
-                  "What one container uses.",
-                  "",
-                  "",
-                  "",
-                  {{"name", kString, "", "The container.", true}, kUsage}});
-  out->push_back({METRICS "PodMetrics",
-                  "What a pod's containers use.",
-                  group,
-                  "v1beta1",
-                  "PodMetrics",
-                  {kKind,
-                   kApiVersion,
-                   kObjectMeta,
-                   kTimestamp,
-                   kUsageWindow,
-                   {"containers", kArray, METRICS "ContainerMetrics", "The containers.", true}}});
-  out->push_back({METRICS "PodMetricsList",
-                  "A list of PodMetrics.",
-                  group,
-                  "v1beta1",
-                  "PodMetricsList",
-                  {kKind, kApiVersion, kListMeta, Items(METRICS "PodMetrics")}});
-  out->push_back({METRICS "NodeMetrics",
-                  "What a node uses.",
-                  group,
-                  "v1beta1",
-                  "NodeMetrics",
-                  {kKind, kApiVersion, kObjectMeta, kTimestamp, kUsageWindow, kUsage}});
-  out->push_back({METRICS "NodeMetricsList",
-                  "A list of NodeMetrics.",
-                  group,
-                  "v1beta1",
-                  "NodeMetricsList",
-                  {kKind, kApiVersion, kListMeta, Items(METRICS "NodeMetrics")}});
+// A kind that is served, whose own fields come after those that name it.
+Schema ServedKind(const SchemaPackage& package, absl::string_view kind,
+                  absl::string_view description, std::vector<SchemaField> own) {
+  own.insert(own.begin(), {kKind, kApiVersion});
+  return {InPackage(package, kind), description, std::move(own), kind, package};
 }
 
-void AddCustomGroup(std::vector<Schema>* out) {
-  const auto group = "custom.metrics.k8s.io";
-  out->push_back({CUSTOM1 "MetricValue",
-                  "A metric of one object.",
-                  group,
-                  "v1beta1",
-                  "MetricValue",
-                  {kKind,
-                   kApiVersion,
-                   kDescribed,
-                   {"metricName", kString, "", "The metric.", true},
-                   kTimestamp,
-                   {"window", kInteger, "", "Seconds that it was measured over."},
-                   kValue,
-                   {"selector", kObject, META "LabelSelector", "The selector of the metric."}}});
-  out->push_back({CUSTOM1 "MetricValueList",
-                  "A metric of some objects.",
-                  group,
-                  "v1beta1",
-                  "MetricValueList",
-                  {kKind, kApiVersion, kListMeta, Items(CUSTOM1 "MetricValue")}});
-  out->push_back({CUSTOM2 "MetricIdentifier",
-                  "Names a metric.",
-                  "",
-                  "",
-                  "",
-                  {{"name", kString, "", "The metric.", true},
-                   {"selector", kObject, META "LabelSelector", "The selector of the metric."}}});
-  out->push_back({CUSTOM2 "MetricValue",
-                  "A metric of one object.",
-                  group,
-                  "v1beta2",
-                  "MetricValue",
-                  {kKind,
-                   kApiVersion,
-                   kDescribed,
-                   {"metric", kObject, CUSTOM2 "MetricIdentifier", "The metric.", true},
-                   kTimestamp,
-                   {"windowSeconds", kInteger, "", "Seconds that it was measured over."},
-                   kValue}});
-  out->push_back({CUSTOM2 "MetricValueList",
-                  "A metric of some objects.",
-                  group,
-                  "v1beta2",
-                  "MetricValueList",
-                  {kKind, kApiVersion, kListMeta, Items(CUSTOM2 "MetricValue")}});
+// `kind` is what its items are, with List behind it.
+Schema ListKind(const SchemaPackage& package, absl::string_view kind,
+                absl::string_view description) {
+  const absl::string_view item = kind.substr(0, kind.size() - 4);
+  return ServedKind(package, kind, description,
+                    {{"metadata", "Metadata of the list.", true, kObject, Meta("ListMeta")},
+                     {"items", "The items.", true, kArray, InPackage(package, item)}});
 }
 
-void AddExternalGroup(std::vector<Schema>* out) {
-  const auto group = "external.metrics.k8s.io";
-  out->push_back({EXTERNAL "ExternalMetricValue",
-                  "One series of an external metric.",
-                  group,
-                  "v1beta1",
-                  "ExternalMetricValue",
-                  {kKind,
-                   kApiVersion,
-                   {"metricName", kString, "", "The metric.", true},
-                   {"metricLabels", kStringMap, "", "The labels of the series.", true},
-                   kTimestamp,
-                   {"window", kInteger, "", "Seconds that it was measured over."},
-                   kValue}});
-  out->push_back({EXTERNAL "ExternalMetricValueList",
-                  "The series of an external metric.",
-                  group,
-                  "v1beta1",
-                  "ExternalMetricValueList",
-                  {kKind, kApiVersion, kListMeta, Items(EXTERNAL "ExternalMetricValue")}});
+std::vector<Schema> AllSchemas() {
+  std::vector<Schema> out = MetaSchemas();
+  const std::string container = InPackage(kMetrics, "ContainerMetrics");
+  out.push_back(
+      {container, "What one container uses.", {{"name", "The container.", true}, kUsage}});
+  out.push_back(ServedKind(kMetrics, "PodMetrics", "What a pod's containers use.",
+                           {ObjectMeta(),
+                            kTimestamp,
+                            kUsageWindow,
+                            {"containers", "The containers.", true, kArray, container}}));
+  out.push_back(ListKind(kMetrics, "PodMetricsList", "A list of PodMetrics."));
+  out.push_back(ServedKind(kMetrics, "NodeMetrics", "What a node uses.",
+                           {ObjectMeta(), kTimestamp, kUsageWindow, kUsage}));
+  out.push_back(ListKind(kMetrics, "NodeMetricsList", "A list of NodeMetrics."));
+  out.push_back(ServedKind(
+      kCustom1, "MetricValue", "A metric of one object.",
+      {DescribedObject(), kMetricName, kTimestamp, Seconds("window"), kValue, Selector()}));
+  out.push_back(ListKind(kCustom1, "MetricValueList", "A metric of some objects."));
+  const std::string identifier = InPackage(kCustom2, "MetricIdentifier");
+  out.push_back({identifier, "Names a metric.", {{"name", "The metric.", true}, Selector()}});
+  out.push_back(ServedKind(kCustom2, "MetricValue", "A metric of one object.",
+                           {DescribedObject(),
+                            {"metric", "The metric.", true, kObject, identifier},
+                            kTimestamp,
+                            Seconds("windowSeconds"),
+                            kValue}));
+  out.push_back(ListKind(kCustom2, "MetricValueList", "A metric of some objects."));
+  out.push_back(ServedKind(kExternal, "ExternalMetricValue", "One series of an external metric.",
+                           {kMetricName,
+                            {"metricLabels", "The labels of the series.", true, kMap},
+                            kTimestamp,
+                            Seconds("window"),
+                            kValue}));
+  out.push_back(
+      ListKind(kExternal, "ExternalMetricValueList", "The series of an external metric."));
+  return out;
 }
 
 }  // namespace
 
 const std::vector<Schema>& Schemas() {
-  static const auto* const kSchemas = [] {
-    auto* schemas = new std::vector<Schema>(MetaSchemas());
-    AddMetricsGroup(schemas);
-    AddCustomGroup(schemas);
-    AddExternalGroup(schemas);
-    return schemas;
-  }();
+  static const auto* const kSchemas = new std::vector<Schema>(AllSchemas());
   return *kSchemas;
 }
 
 const std::vector<ServedPath>& ServedPaths() {
+  constexpr absl::string_view kInNamespace =
+      "/namespaces/{namespace}/{resource}/{name}/{subresource}";
+  constexpr absl::string_view kOfCluster = "/{resource}/{name}/{subresource}";
   static const auto* const kPaths = new std::vector<ServedPath>{
-      {"metrics.k8s.io", "v1beta1", "/nodes", "list", "NodeMetrics", METRICS "NodeMetricsList"},
-      {"metrics.k8s.io", "v1beta1", "/nodes/{name}", "get", "NodeMetrics", METRICS "NodeMetrics"},
-      {"metrics.k8s.io", "v1beta1", "/pods", "list", "PodMetrics", METRICS "PodMetricsList"},
-      {"metrics.k8s.io", "v1beta1", "/namespaces/{namespace}/pods", "list", "PodMetrics",
-       METRICS "PodMetricsList"},
-      {"metrics.k8s.io", "v1beta1", "/namespaces/{namespace}/pods/{name}", "get", "PodMetrics",
-       METRICS "PodMetrics"},
-      {"custom.metrics.k8s.io", "v1beta1",
-       "/namespaces/{namespace}/{resource}/{name}/{subresource}", "get", "MetricValueList",
-       CUSTOM1 "MetricValueList"},
-      {"custom.metrics.k8s.io", "v1beta1", "/{resource}/{name}/{subresource}", "get",
-       "MetricValueList", CUSTOM1 "MetricValueList"},
-      {"custom.metrics.k8s.io", "v1beta2",
-       "/namespaces/{namespace}/{resource}/{name}/{subresource}", "get", "MetricValueList",
-       CUSTOM2 "MetricValueList"},
-      {"custom.metrics.k8s.io", "v1beta2", "/{resource}/{name}/{subresource}", "get",
-       "MetricValueList", CUSTOM2 "MetricValueList"},
-      {"external.metrics.k8s.io", "v1beta1", "/namespaces/{namespace}/{resource}", "list",
-       "ExternalMetricValueList", EXTERNAL "ExternalMetricValueList"},
+      {kMetrics, "/nodes", "list", "NodeMetrics", "NodeMetricsList"},
+      {kMetrics, "/nodes/{name}", "get", "NodeMetrics", "NodeMetrics"},
+      {kMetrics, "/pods", "list", "PodMetrics", "PodMetricsList"},
+      {kMetrics, "/namespaces/{namespace}/pods", "list", "PodMetrics", "PodMetricsList"},
+      {kMetrics, "/namespaces/{namespace}/pods/{name}", "get", "PodMetrics", "PodMetrics"},
+      {kCustom1, kInNamespace, "get", "MetricValueList", "MetricValueList"},
+      {kCustom1, kOfCluster, "get", "MetricValueList", "MetricValueList"},
+      {kCustom2, kInNamespace, "get", "MetricValueList", "MetricValueList"},
+      {kCustom2, kOfCluster, "get", "MetricValueList", "MetricValueList"},
+      {kExternal, "/namespaces/{namespace}/{resource}", "list", "ExternalMetricValueList",
+       "ExternalMetricValueList"},
   };
   return *kPaths;
 }

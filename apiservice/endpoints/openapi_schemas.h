@@ -1,47 +1,46 @@
 // The kinds that are served, as tables: name, fields, what each means.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
 
 namespace flyball::apiservice {
 
-enum class FieldType {
-  kString,
-  kDateTime,
-  kInteger,
-  kObject,
-  kArray,
-  kMap,
-  kStringArray,
-  kStringMap
-};
+enum class FieldType { kString, kDateTime, kInteger, kObject, kArray, kMap };
 
 struct SchemaField {
   absl::string_view name;
-  FieldType type = FieldType::kString;
-  absl::string_view of;  // the schema that an object, the items or the values are of
   absl::string_view description;
   bool required = false;
+  FieldType type = FieldType::kString;
+  std::string of = {};  // the schema of an object, of items or of values; "": these are strings
+};
+
+// A version of an API group, and the Go package whose name its schemas have in front.
+struct SchemaPackage {
+  absl::string_view prefix;
+  absl::string_view group, version;
 };
 
 struct Schema {
-  absl::string_view name;  // io.k8s. …
+  std::string name;  // io.k8s. …
   absl::string_view description;
-  absl::string_view group, version, kind;  // "" unless it is a kind of its own
-  std::vector<SchemaField> fields;         // none: a plain string
+  std::vector<SchemaField> fields;  // none: a plain string
+  absl::string_view kind = {};      // "" unless it is a kind of its own
+  SchemaPackage package = {};       // of its own kind; otherwise it belongs to every group
 };
 
 const std::vector<Schema>& Schemas();
 
 // One served path below /apis/GROUP/VERSION.
 struct ServedPath {
-  absl::string_view group, version;
+  SchemaPackage package;
   absl::string_view path;    // "/namespaces/{namespace}/pods"
   absl::string_view action;  // get or list
   absl::string_view kind;    // of the request's subject
-  absl::string_view schema;  // of the answer
+  absl::string_view answer;  // the kind of the answer
 };
 
 const std::vector<ServedPath>& ServedPaths();
