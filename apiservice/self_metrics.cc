@@ -1,19 +1,14 @@
 #include "apiservice/self_metrics.h"
 
-#include <prometheus/metric_family.h>
-#include <prometheus/text_serializer.h>
-
-#include <limits>
-#include <sstream>
+#include <string>
 #include <utility>
+
+#include "apiservice/endpoints/metric_families.h"
 
 namespace flyball::apiservice {
 namespace {
 
-using prometheus::ClientMetric;
-using prometheus::MetricFamily;
-using prometheus::MetricType;
-using Labels = std::vector<ClientMetric::Label>;
+using Labels = MetricFamilies::Labels;
 
 struct KindLabels {
   const char* component;
@@ -42,52 +37,6 @@ Labels LabelsOf(const KindLabels& kind) {
           {"verb", kind.verb},           {"version", kind.version}};
 }
 
-class Families {
- public:
-  void Add(const char* name, const char* help, MetricType type, Labels labels, double value) {
-    ClientMetric metric;
-    metric.label = std::move(labels);
-    if (type == MetricType::Counter) {
-      metric.counter.value = value;
-    } else {
-      metric.gauge.value = value;
-    }
-    FamilyOf(name, help, type).metric.push_back(std::move(metric));
-  }
-
-  // Nothing while nothing was observed.
-  template <size_t N>
-  void AddHistogram(const char* name, const char* help, Labels labels, const Histogram<N>& from) {
-    ClientMetric metric;
-    metric.label = std::move(labels);
-    uint64_t cumulative = 0;
-    for (size_t i = 0; i <= N; ++i) {
-      cumulative += from.count(i);
-      const double bound = i < N ? from.bounds()[i] : std::numeric_limits<double>::infinity();
-      metric.histogram.bucket.push_back({cumulative, bound});
-    }
-    if (cumulative == 0) return;
-    metric.histogram.sample_count = cumulative;
-    metric.histogram.sample_sum = from.sum();
-    FamilyOf(name, help, MetricType::Histogram).metric.push_back(std::move(metric));
-  }
-
-  const std::vector<MetricFamily>& all() const { return families_; }
-
- private:
-  MetricFamily& FamilyOf(const char* name, const char* help, MetricType type) {
-    for (MetricFamily& family : families_) {
-      if (family.name == name) return family;
-    }
-    families_.push_back({name, help, type, {}});
-    return families_.back();
-  }
-
-  std::vector<MetricFamily> families_;
-};
-
-double Value(const std::atomic<uint64_t>& counter) { return static_cast<double>(counter.load()); }
-
 template <size_t N>
 double CountOf(const Histogram<N>& histogram) {
   uint64_t count = 0;
@@ -95,101 +44,80 @@ double CountOf(const Histogram<N>& histogram) {
   return static_cast<double>(count);
 }
 
-struct ReviewNames {
-  const char* total;
-  const char* duration;
-  const char* what;
-};
-
-void AddReviews(const ReviewClient::Durations& from, const ReviewNames& names, Families* out) {
+void AddReviews(const ReviewClient::Durations& from, const char* total, const char* duration,
+                const char* help, MetricFamilies* out) {
   const auto add = [&](const char* code, const auto& histogram) {
-    out->Add(names.total, names.what, MetricType::Counter, {{"code", code}}, CountOf(histogram));
-    out->AddHistogram(names.duration, names.what, {{"code", code}}, histogram);
+    out->Counter(total, help, CountOf(histogram), {{"code", code}});
+    out->AddHistogram(duration, help, {{"code", code}}, histogram);
   };
   add("201", from.answered);
   add("other", from.refused);
   add("<error>", from.failed);
 }
 
-void AddSources(const SelfMetrics::Sources& from, Families* out) {
-  constexpr auto kCounter = MetricType::Counter;
-  constexpr auto kGauge = MetricType::Gauge;
-  if (from.http != nullptr) {
-    out->Add("apiserver_tls_handshake_errors_total", "TLS handshakes that failed.", kCounter, {},
-             Value(from.http->handshake_errors));
-    out->Add("flyball_connections_accepted_total", "Connections accepted.", kCounter, {},
-             Value(from.http->accepted));
-    out->Add("flyball_connections_refused_total",
-             "Connections closed at once: all others are being served, or no file descriptor left.",
-             kCounter, {}, Value(from.http->refused));
-    out->Add("flyball_connections_ended_for_room_total",
-             "Connections that were quiet longest and went for others.", kCounter, {},
-             Value(from.http->ended_for_room));
-    out->Add("flyball_connection_bytes", "About what all connections take in memory.", kGauge, {},
-             static_cast<double>(from.http->connection_bytes.load()));
-    out->Add("flyball_connections_open", "Connections open.", kGauge, {},
-             static_cast<double>(from.http->open.load()));
-    out->Add("flyball_server_workers", "Threads that serve requests.", kGauge, {},
-             static_cast<double>(from.http->workers.load()));
-    out->Add("flyball_requests_without_room_total",
-             "Requests refused because connections took too much memory for their heads.", kCounter,
-             {}, Value(from.http->refused_requests));
-    out->Add("flyball_bad_requests_total", "Requests that are not HTTP or break a limit.", kCounter,
-             {}, Value(from.http->bad_requests));
+void AddConnections(const http::HttpServer::Counters& from, MetricFamilies* out) {
+  out->Counter("apiserver_tls_handshake_errors_total", "TLS handshakes that failed.",
+               from.handshake_errors);
+  out->Counter("flyball_connections_accepted_total", "Connections accepted.", from.accepted);
+  out->Counter(
+      "flyball_connections_refused_total",
+      "Connections closed at once: all others are being served, or no file descriptor left.",
+      from.refused);
+  out->Counter("flyball_connections_ended_for_room_total",
+               "Connections that were quiet longest and went for others.", from.ended_for_room);
+  out->Gauge("flyball_connection_bytes", "About what all connections take in memory.",
+             from.connection_bytes);
+  out->Gauge("flyball_connections_open", "Connections open.", from.open);
+  out->Gauge("flyball_server_workers", "Threads that serve requests.", from.workers);
+  out->Counter("flyball_requests_without_room_total",
+               "Requests refused because connections took too much memory for their heads.",
+               from.refused_requests);
+  out->Counter("flyball_bad_requests_total", "Requests that are not HTTP or break a limit.",
+               from.bad_requests);
+}
+
+void AddAuthentication(const Authenticator::Counters& from, MetricFamilies* out) {
+  constexpr auto kName = "authentication_attempts";
+  constexpr auto kHelp = "Requests by the result of their authentication.";
+  out->Counter(kName, kHelp, from.success, {{"result", "success"}});
+  out->Counter(kName, kHelp, from.anonymous, {{"result", "anonymous"}});
+  out->Counter(kName, kHelp, from.failure, {{"result", "failure"}});
+  for (size_t i = 0; i < kCountedUsers.size(); ++i) {
+    if (from.users[i] == 0) continue;
+    out->Counter("authenticated_user_requests", "Requests of users, by kind of name.",
+                 from.users[i], {{"username", std::string(kCountedUsers[i])}});
   }
-  if (from.authentication != nullptr) {
-    constexpr auto kName = "authentication_attempts";
-    constexpr auto kHelp = "Requests by the result of their authentication.";
-    out->Add(kName, kHelp, kCounter, {{"result", "success"}}, Value(from.authentication->success));
-    out->Add(kName, kHelp, kCounter, {{"result", "anonymous"}},
-             Value(from.authentication->anonymous));
-    out->Add(kName, kHelp, kCounter, {{"result", "failure"}}, Value(from.authentication->failure));
-    for (size_t i = 0; i < kCountedUsers.size(); ++i) {
-      const double count = Value(from.authentication->users[i]);
-      if (count == 0) continue;
-      out->Add("authenticated_user_requests", "Requests of users, by kind of name.", kCounter,
-               {{"username", std::string(kCountedUsers[i])}}, count);
-    }
-    out->AddHistogram("apiserver_client_certificate_expiration_seconds",
-                      "How long clients' certificates were good for when they were used.", {},
-                      from.authentication->certificates);
-  }
-  if (from.authorization != nullptr) {
-    constexpr auto kName = "authorization_attempts_total";
-    constexpr auto kHelp = "Requests by the result of their authorization.";
-    out->Add(kName, kHelp, kCounter, {{"result", "allowed"}}, Value(from.authorization->allowed));
-    out->Add(kName, kHelp, kCounter, {{"result", "denied"}}, Value(from.authorization->denied));
-    out->Add(kName, kHelp, kCounter, {{"result", "error"}}, Value(from.authorization->error));
-  }
+  out->AddHistogram("apiserver_client_certificate_expiration_seconds",
+                    "How long clients' certificates were good for when they were used.", {},
+                    from.certificates);
+}
+
+void AddSources(const SelfMetrics::Sources& from, MetricFamilies* out) {
+  AddConnections(*from.http, out);
+  AddAuthentication(*from.authentication, out);
+  constexpr auto kAttempts = "authorization_attempts_total";
+  constexpr auto kAttemptsHelp = "Requests by the result of their authorization.";
+  out->Counter(kAttempts, kAttemptsHelp, from.authorization->allowed, {{"result", "allowed"}});
+  out->Counter(kAttempts, kAttemptsHelp, from.authorization->denied, {{"result", "denied"}});
+  out->Counter(kAttempts, kAttemptsHelp, from.authorization->error, {{"result", "error"}});
   if (from.token_reviews != nullptr) {
-    AddReviews(
-        *from.token_reviews,
-        {"apiserver_delegated_authn_request_total",
-         "apiserver_delegated_authn_request_duration_seconds", "TokenReview calls by answer."},
-        out);
-  }
-  if (from.access_reviews != nullptr) {
-    AddReviews(*from.access_reviews,
-               {"apiserver_delegated_authz_request_total",
-                "apiserver_delegated_authz_request_duration_seconds",
-                "SubjectAccessReview calls by answer."},
+    AddReviews(*from.token_reviews, "apiserver_delegated_authn_request_total",
+               "apiserver_delegated_authn_request_duration_seconds", "TokenReview calls by answer.",
                out);
   }
-  if (from.metrics != nullptr) {
-    constexpr auto kName = "flyball_response_cache_requests_total";
-    constexpr auto kHelp = "Metric requests by whether a rendered answer could be given again.";
-    out->Add(kName, kHelp, kCounter, {{"result", "hit"}},
-             Value(from.metrics->counters().cache_hits));
-    out->Add(kName, kHelp, kCounter, {{"result", "miss"}},
-             Value(from.metrics->counters().cache_misses));
-    out->Add("flyball_response_cache_bytes", "Bytes of rendered answers kept.", kGauge, {},
-             static_cast<double>(from.metrics->cache_bytes()));
+  if (from.access_reviews != nullptr) {
+    AddReviews(*from.access_reviews, "apiserver_delegated_authz_request_total",
+               "apiserver_delegated_authz_request_duration_seconds",
+               "SubjectAccessReview calls by answer.", out);
   }
-  if (from.certificate_seconds_left) {
-    out->Add("flyball_serving_certificate_expiration_seconds",
-             "Seconds until the serving certificate ends.", kGauge, {},
-             from.certificate_seconds_left());
-  }
+  constexpr auto kCache = "flyball_response_cache_requests_total";
+  constexpr auto kCacheHelp = "Metric requests by whether a rendered answer could be given again.";
+  out->Counter(kCache, kCacheHelp, from.metrics->counters().cache_hits, {{"result", "hit"}});
+  out->Counter(kCache, kCacheHelp, from.metrics->counters().cache_misses, {{"result", "miss"}});
+  out->Gauge("flyball_response_cache_bytes", "Bytes of rendered answers kept.",
+             from.metrics->cache_bytes());
+  out->Gauge("flyball_serving_certificate_expiration_seconds",
+             "Seconds until the serving certificate ends.", from.certificate_seconds_left());
 }
 
 }  // namespace
@@ -220,16 +148,16 @@ void SelfMetrics::Count(const RoutedRequest& routed, int code, absl::Duration to
 }
 
 std::string SelfMetrics::Text() const {
-  Families families;
+  MetricFamilies families;
   for (size_t s = 0; s < kKinds; ++s) {
     const Labels labels = LabelsOf(kKindLabels[s]);
     for (size_t c = 0; c < kCodes.size(); ++c) {
-      const double count = Value(by_kind_[s].codes[c]);
+      const uint64_t count = by_kind_[s].codes[c];
       if (count == 0) continue;
       Labels with_code = {{"code", kCodes[c] == 0 ? "other" : std::to_string(kCodes[c])}};
       with_code.insert(with_code.end(), labels.begin(), labels.end());
-      families.Add("apiserver_request_total", "Requests by what they asked and how they ended.",
-                   MetricType::Counter, std::move(with_code), count);
+      families.Counter("apiserver_request_total", "Requests by what they asked and how they ended.",
+                       count, std::move(with_code));
     }
     families.AddHistogram("apiserver_request_duration_seconds",
                           "How long requests took, from the whole request to the answer made.",
@@ -239,16 +167,15 @@ std::string SelfMetrics::Text() const {
     families.AddHistogram("apiserver_response_sizes", "Bytes of the bodies of answers.",
                           std::move(size_labels), by_kind_[s].bytes);
   }
-  families.Add("apiserver_current_inflight_requests", "Requests under way.", MetricType::Gauge,
-               {{"request_kind", "readOnly"}}, static_cast<double>(in_flight.load()));
-  families.Add("flyball_requests_refused_total",
-               "Requests refused because too many were under way.", MetricType::Counter, {},
-               Value(refused_in_flight));
-  families.Add("flyball_requests_without_review_total",
-               "Requests refused because too many waited for the API server to review them.",
-               MetricType::Counter, {}, Value(refused_reviews));
+  families.Gauge("apiserver_current_inflight_requests", "Requests under way.", in_flight,
+                 {{"request_kind", "readOnly"}});
+  families.Counter("flyball_requests_refused_total",
+                   "Requests refused because too many were under way.", refused_in_flight);
+  families.Counter("flyball_requests_without_review_total",
+                   "Requests refused because too many waited for the API server to review them.",
+                   refused_reviews);
   AddSources(sources, &families);
-  return prometheus::TextSerializer().Serialize(families.all());
+  return families.Text();
 }
 
 }  // namespace flyball::apiservice

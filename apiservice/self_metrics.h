@@ -40,7 +40,8 @@ class SelfMetrics {
   std::atomic<uint64_t> refused_in_flight{0};
   std::atomic<uint64_t> refused_reviews{0};
 
-  // Where other numbers come from; nullptr is left out. Set before the first Text().
+  // Where other numbers come from. Set before the first Text(); without a cluster there are no
+  // reviews.
   struct Sources {
     const http::HttpServer::Counters* http = nullptr;
     const Authenticator::Counters* authentication = nullptr;

@@ -1,7 +1,5 @@
 #include "apiservice/endpoints/process_metrics.h"
 
-#include <prometheus/metric_family.h>
-#include <prometheus/text_serializer.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -10,26 +8,13 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "apiservice/endpoints/metric_families.h"
 #include "base/read_file.h"
 
 namespace flyball::apiservice {
 namespace {
 
-using prometheus::MetricFamily;
-using prometheus::MetricType;
-
 std::string ReadProc(const char* path) { return ReadFile(path).value_or(""); }
-
-void Add(const char* name, const char* help, MetricType type, double value,
-         std::vector<MetricFamily>* out) {
-  prometheus::ClientMetric metric;
-  if (type == MetricType::Counter) {
-    metric.counter.value = value;
-  } else {
-    metric.gauge.value = value;
-  }
-  out->push_back({name, help, type, {metric}});
-}
 
 // Seconds since the epoch at which the machine started; 0 if unknown.
 double BootTime() {
@@ -42,7 +27,7 @@ double BootTime() {
 }
 
 // The fields of /proc/self/stat after the program's name, which may hold spaces.
-void AddStat(std::vector<MetricFamily>* out) {
+void AddStat(MetricFamilies* out) {
   const std::string stat = ReadProc("/proc/self/stat");
   const size_t name_end = stat.rfind(')');
   if (name_end == std::string::npos) return;
@@ -54,39 +39,37 @@ void AddStat(std::vector<MetricFamily>* out) {
     return number - 3 < fields.size() && absl::SimpleAtod(fields[number - 3], &value) ? value : 0;
   };
   const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
-  Add("process_cpu_seconds_total", "Total user and system CPU time spent in seconds.",
-      MetricType::Counter, (field(14) + field(15)) / ticks, out);
-  Add("process_virtual_memory_bytes", "Virtual memory size in bytes.", MetricType::Gauge, field(23),
-      out);
-  Add("process_resident_memory_bytes", "Resident memory size in bytes.", MetricType::Gauge,
-      field(24) * static_cast<double>(sysconf(_SC_PAGESIZE)), out);
+  out->Counter("process_cpu_seconds_total", "Total user and system CPU time spent in seconds.",
+               (field(14) + field(15)) / ticks);
+  out->Gauge("process_virtual_memory_bytes", "Virtual memory size in bytes.", field(23));
+  out->Gauge("process_resident_memory_bytes", "Resident memory size in bytes.",
+             field(24) * static_cast<double>(sysconf(_SC_PAGESIZE)));
   if (const double boot = BootTime(); boot > 0) {
-    Add("process_start_time_seconds", "Start time of the process since unix epoch in seconds.",
-        MetricType::Gauge, boot + field(22) / ticks, out);
+    out->Gauge("process_start_time_seconds",
+               "Start time of the process since unix epoch in seconds.", boot + field(22) / ticks);
   }
 }
 
-void AddDescriptors(std::vector<MetricFamily>* out) {
+void AddDescriptors(MetricFamilies* out) {
   std::error_code error;
   const std::filesystem::directory_iterator files("/proc/self/fd", error);
   if (!error) {
-    Add("process_open_fds", "Number of open file descriptors.", MetricType::Gauge,
-        static_cast<double>(std::distance(begin(files), end(files))), out);
+    out->Gauge("process_open_fds", "Number of open file descriptors.",
+               std::distance(begin(files), end(files)));
   }
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-    Add("process_max_fds", "Maximum number of open file descriptors.", MetricType::Gauge,
-        static_cast<double>(limit.rlim_cur), out);
+    out->Gauge("process_max_fds", "Maximum number of open file descriptors.", limit.rlim_cur);
   }
 }
 
 }  // namespace
 
 std::string ProcessMetricsText() {
-  std::vector<MetricFamily> families;
+  MetricFamilies families;
   AddStat(&families);
   AddDescriptors(&families);
-  return prometheus::TextSerializer().Serialize(families);
+  return families.Text();
 }
 
 }  // namespace flyball::apiservice
