@@ -154,7 +154,7 @@ class ApiServer::Impl {
     ASSIGN_OR_RETURN(Trust files, TrustFromFiles(options));
     if (!options.token_file.empty()) RETURN_IF_ERROR(ReadTokens());
     const bool wanted = options.lookup && dependencies_.authentication != nullptr;
-    // Both named by flags: nothing of the ConfigMap would count.
+    // When flags name both CA files, nothing in the ConfigMap would be used.
     const bool useful =
         options.client_ca_file.empty() || options.request_header.client_ca_file.empty();
     {
@@ -242,30 +242,24 @@ class ApiServer::Impl {
   }
 
   void PrepareHealth() {
-    // The names of the original's, in its order. What it does after its start, this server has done
-    // when it answers.
+    // The original's names, in its order. What its hooks do after its start is finished here before
+    // the server answers.
     const auto done = [] { return absl::OkStatus(); };
-    std::vector<HealthCheck> checks;
-    checks.push_back({"poststarthook/generic-apiserver-start-informers", done, true, false});
-    checks.push_back({"informer-sync",
-                      dependencies_.objects_known ? dependencies_.objects_known : done, false,
-                      false});
-    checks.push_back({"poststarthook/max-in-flight-filter", done, true, false});
-    checks.push_back({"poststarthook/storage-object-count-tracker-hook", done, true, false});
+    const auto looked_up = [this] {
+      absl::MutexLock lock(&trust_mutex_);
+      return looked_up_ ? absl::OkStatus() : absl::UnavailableError("not read yet");
+    };
+    const auto not_stopping = [this] {
+      return stopping_ ? absl::UnavailableError("process is shutting down") : absl::OkStatus();
+    };
+    std::vector<HealthCheck> checks = {
+        {"poststarthook/generic-apiserver-start-informers", done, true},
+        {"informer-sync", dependencies_.objects_known ? dependencies_.objects_known : done},
+        {"poststarthook/max-in-flight-filter", done, true},
+        {"poststarthook/storage-object-count-tracker-hook", done, true}};
     checks.insert(checks.end(), dependencies_.checks.begin(), dependencies_.checks.end());
-    checks.push_back({"authentication-configmap",
-                      [this] {
-                        absl::MutexLock lock(&trust_mutex_);
-                        return looked_up_ ? absl::OkStatus()
-                                          : absl::UnavailableError("not read yet");
-                      },
-                      false, false});
-    checks.push_back({"shutdown",
-                      [this] {
-                        return stopping_ ? absl::UnavailableError("process is shutting down")
-                                         : absl::OkStatus();
-                      },
-                      false, false});
+    checks.push_back({"authentication-configmap", looked_up});
+    checks.push_back({"shutdown", not_stopping});
     health_ = std::make_unique<HealthChecks>(std::move(checks));
   }
 

@@ -1,8 +1,10 @@
 #include "apiservice/handler.h"
 
+#include <algorithm>
 #include <random>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -27,27 +29,10 @@ std::string NewAuditId() {
 }
 
 bool HasImpersonation(const http::Headers& headers) {
-  for (const auto& [name, value] : headers) {
-    if (absl::StartsWithIgnoreCase(name, "impersonate-")) return true;
-  }
-  return false;
+  return std::any_of(headers.begin(), headers.end(), [](const auto& header) {
+    return absl::StartsWithIgnoreCase(header.first, "impersonate-");
+  });
 }
-
-bool IsProbe(const RoutedRequest& routed) { return routed.endpoint == Endpoint::kHealth; }
-
-// Counts a request under way for as long as it lives.
-class InFlight {
- public:
-  explicit InFlight(std::atomic<int64_t>* count) : count_(count), now_(count->fetch_add(1) + 1) {}
-  ~InFlight() { count_->fetch_sub(1); }
-  InFlight(const InFlight&) = delete;
-  InFlight& operator=(const InFlight&) = delete;
-  int64_t now() const { return now_; }
-
- private:
-  std::atomic<int64_t>* const count_;
-  const int64_t now_;
-};
 
 http::HttpResponse TooManyRequests() {
   http::HttpResponse response = ErrorText(429, "Too many requests, please try again later.");
@@ -74,11 +59,8 @@ wire::Status ForbiddenStatus(const User& user, const Attributes& attributes,
 
 // 406 of the router, which knows types but not what they can be converted to.
 wire::Status NoRepresentation(const RoutedRequest& routed) {
-  const bool list =
-      routed.endpoint == Endpoint::kCustomMetric || routed.endpoint == Endpoint::kExternalMetric ||
-      ((routed.endpoint == Endpoint::kPodMetrics || routed.endpoint == Endpoint::kNodeMetrics) &&
-       routed.name.empty());
-  return wire::NoRepresentation(list ? SupportedListMediaTypes() : SupportedMediaTypes());
+  return wire::NoRepresentation(routed.IsMetricList() ? SupportedListMediaTypes()
+                                                      : SupportedMediaTypes());
 }
 
 }  // namespace
@@ -126,9 +108,13 @@ http::HttpResponse RequestHandler::Answer(const http::HttpRequest& request, Rout
     return StatusResponse(
         ForbiddenStatus(**user, routed->attributes, "impersonation is not supported here"), style);
   }
-  if (IsProbe(*routed)) return Authorized(request, routed, style, **user, start);
-  const InFlight in_flight(&deps_.self_metrics->in_flight);
-  if (in_flight.now() > limits_.max_in_flight && !(*user)->InGroup(kMastersGroup)) {
+  // Probes are answered however many requests are under way.
+  if (routed->endpoint == Endpoint::kHealth) {
+    return Authorized(request, routed, style, **user, start);
+  }
+  const int64_t in_flight = ++deps_.self_metrics->in_flight;
+  const absl::Cleanup ended = [this] { --deps_.self_metrics->in_flight; };
+  if (in_flight > limits_.max_in_flight && !(*user)->InGroup(kMastersGroup)) {
     ++deps_.self_metrics->refused_in_flight;
     return TooManyRequests();
   }
@@ -178,7 +164,7 @@ http::HttpResponse RequestHandler::Dispatch(const http::HttpRequest& request,
                                             MonotonicTime start) {
   const adapter::Providers providers = deps_.providers();
   // A group that is off has no routes at all, hence no errors of its own.
-  const bool off = !routed.group.empty() && !deps_.documents->Serves(routed.group, "", providers);
+  const bool off = !routed.group.empty() && !deps_.documents->Serves(routed.group, providers);
   if (routed.endpoint == Endpoint::kUnknownPath || off) {
     return deps_.documents->Index(404, providers);
   }

@@ -13,15 +13,15 @@
 #include "base/status_macros.h"
 
 namespace flyball::apiservice {
+namespace {
 
+// The second word of `Bearer TOKEN`, scheme in any case; "" for anything else.
 absl::string_view BearerToken(absl::string_view authorization) {
   const std::vector<absl::string_view> words =
       absl::StrSplit(absl::StripAsciiWhitespace(authorization), absl::MaxSplits(' ', 2));
   if (words.size() < 2 || !absl::EqualsIgnoreCase(words[0], "bearer")) return "";
   return words[1];
 }
-
-namespace {
 
 // The place of a name in kCountedUsers: a label must not have as many values as there are users.
 size_t CountedAs(absl::string_view name) {
@@ -40,7 +40,7 @@ Authenticator::Authenticator(TokenAuthenticator* tokens, Clock* clock)
 
 void Authenticator::SetTrust(Trust trust) { trust_.Set(std::make_shared<Trust>(std::move(trust))); }
 
-// In each of the three, nullptr is "no opinion".
+// Each of these three answers nullptr to a request without a credential of its kind.
 
 absl::StatusOr<UserPtr> Authenticator::FromFrontProxy(const http::HttpRequest& request,
                                                       const Trust& trust) {
@@ -91,7 +91,7 @@ absl::StatusOr<UserPtr> Authenticator::Authenticate(const http::HttpRequest& req
     absl::StatusOr<UserPtr> user = step == 0   ? FromFrontProxy(request, *trust)
                                    : step == 1 ? FromClientCertificate(request, *trust)
                                                : FromToken(request);
-    // Not known to be bad: it could not be asked about.
+    // Too many requests wait for a review, so nobody knows whether the token is good.
     if (absl::IsResourceExhausted(user.status())) return user;
     if (!user.ok()) {
       errors.emplace_back(user.status().message());

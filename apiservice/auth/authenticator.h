@@ -60,7 +60,4 @@ class Authenticator {
   Counters counters_;
 };
 
-// The second word of `Bearer TOKEN`, scheme in any case; "" for anything else.
-absl::string_view BearerToken(absl::string_view authorization);
-
 }  // namespace flyball::apiservice

@@ -1,88 +1,51 @@
 #include "apiservice/auth/authorizer.h"
 
 #include <nlohmann/json.hpp>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "apiservice/requests/digest.h"
+#include "apiservice/wire/metric_lists.h"
 #include "apiservice/wire/text.h"
 #include "base/status_macros.h"
+#include "kube/objects/json_members.h"
 
 namespace flyball::apiservice {
 namespace {
 
 using Json = nlohmann::json;
+using wire::AppendField;
 using wire::AppendJsonString;
+using wire::AppendKey;
+using wire::AppendStrings;
 
 constexpr size_t kMaxDecisions = 8192;
 constexpr size_t kMaxDecisionBytes = 4 << 20;
 constexpr size_t kMaxCachedQuestionBytes = 10'000;
 constexpr char kPath[] = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
-// `"name":"value",` unless the value is empty.
-void AppendField(absl::string_view name, absl::string_view value, std::string* out) {
-  if (value.empty()) return;
-  absl::StrAppend(out, "\"", name, "\":");
-  AppendJsonString(value, out);
-  out->push_back(',');
-}
-
-void AppendStrings(const std::vector<std::string>& values, std::string* out) {
-  out->push_back('[');
-  for (const std::string& value : values) {
-    if (out->back() != '[') out->push_back(',');
-    AppendJsonString(value, out);
-  }
-  out->push_back(']');
-}
-
-// The last comma becomes the closing bracket.
-void CloseObject(std::string* out) {
-  if (out->back() == ',') {
-    out->back() = '}';
-  } else {
-    out->push_back('}');
-  }
-}
-
-// "" for comparisons that a review has no word for; leaving one out asks for more, never for less.
-absl::string_view ReviewOperator(kube::Operator op) {
-  switch (op) {
-    case kube::Operator::kIn:
-    case kube::Operator::kEquals:
-    case kube::Operator::kDoubleEquals:
-      return "In";
-    case kube::Operator::kNotIn:
-    case kube::Operator::kNotEquals:
-      return "NotIn";
-    case kube::Operator::kExists:
-      return "Exists";
-    case kube::Operator::kDoesNotExist:
-      return "DoesNotExist";
-    default:
-      return "";
-  }
-}
-
+// What a review has no word for is left out, which asks for more, never for less.
 void AppendLabelSelector(const kube::Selector& selector, std::string* out) {
-  std::string list;
+  std::string list = "[";
   for (const kube::Requirement& requirement : selector.requirements()) {
-    const absl::string_view op = ReviewOperator(requirement.op);
+    const absl::string_view op = wire::SelectorOperator(requirement.op);
     if (op.empty()) continue;
-    if (!list.empty()) list.push_back(',');
+    wire::AppendComma(&list);
     list.push_back('{');
     AppendField("key", requirement.key, &list);
     AppendField("operator", op, &list);
     if (!requirement.values.empty()) {
-      list.append("\"values\":");
+      AppendKey("values", &list);
       AppendStrings(requirement.values, &list);
-      list.push_back(',');
     }
-    CloseObject(&list);
+    list.push_back('}');
   }
-  if (!list.empty()) absl::StrAppend(out, "\"labelSelector\":{\"requirements\":[", list, "]},");
+  if (list.size() == 1) return;
+  AppendKey("labelSelector", out);
+  absl::StrAppend(out, "{\"requirements\":", list, "]}");
 }
 
 size_t AttributeBytes(const Attributes& a) {
@@ -91,24 +54,16 @@ size_t AttributeBytes(const Attributes& a) {
 }
 
 // As Go decodes a field: missing and null leave it as it is. False: it has another type.
-bool TakeField(const Json& object, const char* key, bool* out) {
-  const auto found = object.find(key);
-  if (found == object.end() || found->is_null()) return true;
-  if (!found->is_boolean()) return false;
-  *out = found->get<bool>();
+template <typename T>
+bool ReadField(const Json& object, const char* key, T* out) {
+  const Json& value = kube::MemberOf(object, key);
+  if (value.is_null()) return true;
+  if (!(std::is_same_v<T, bool> ? value.is_boolean() : value.is_string())) return false;
+  *out = value.get<T>();
   return true;
 }
 
-bool TakeField(const Json& object, const char* key, std::string* out) {
-  const auto found = object.find(key);
-  if (found == object.end() || found->is_null()) return true;
-  if (!found->is_string()) return false;
-  *out = found->get<std::string>();
-  return true;
-}
-
-}  // namespace
-
+// The `spec` of the review, in the order of the Go struct. Its digest is the cache's key.
 std::string ReviewSpecJson(const User& user, const Attributes& attributes) {
   std::string out = "{";
   if (attributes.is_resource) {
@@ -126,29 +81,47 @@ std::string ReviewSpecJson(const User& user, const Attributes& attributes) {
     AppendField("path", attributes.path, &out);
     AppendField("verb", attributes.verb, &out);
   }
-  CloseObject(&out);
-  out.push_back(',');
+  out.push_back('}');
   AppendField("user", user.name, &out);
   if (!user.groups.empty()) {
-    out.append("\"groups\":");
+    AppendKey("groups", &out);
     AppendStrings(user.groups, &out);
-    out.push_back(',');
   }
   if (!user.extra.empty()) {
-    out.append("\"extra\":{");
+    AppendKey("extra", &out);
+    out.push_back('{');
     for (const auto& [key, values] : user.extra) {
+      wire::AppendComma(&out);
       AppendJsonString(key, &out);
       out.push_back(':');
       AppendStrings(values, &out);
-      out.push_back(',');
     }
-    CloseObject(&out);
-    out.push_back(',');
+    out.push_back('}');
   }
   AppendField("uid", user.uid, &out);
-  CloseObject(&out);
+  out.push_back('}');
   return out;
 }
+
+// The decision of a review's answer. An error: not a review, or both allowed and denied.
+absl::StatusOr<Decision> DecisionFromReview(absl::string_view body) {
+  const Json review = Json::parse(body.begin(), body.end(), nullptr, false);
+  const Json& status = kube::MemberOf(review, "status");  // null says nothing: no permission
+  Decision decision;
+  bool denied = false;
+  if (!review.is_object() || !(status.is_object() || status.is_null()) ||
+      !ReadField(status, "allowed", &decision.allowed) || !ReadField(status, "denied", &denied) ||
+      !ReadField(status, "reason", &decision.reason)) {
+    return absl::InternalError("the answer is not a SubjectAccessReview");
+  }
+  if (decision.allowed && denied) {
+    return absl::InternalError(
+        "webhook subject access review returned both allow and deny response");
+  }
+  return decision;
+}
+
+}  // namespace
 
 std::string ForbiddenSentence(const User& user, const Attributes& attributes) {
   std::string out = "User ";
@@ -160,27 +133,6 @@ std::string ForbiddenSentence(const User& user, const Attributes& attributes) {
                   "\" in API group \"", attributes.group, "\"");
   if (attributes.ns.empty()) return out + " at the cluster scope";
   return absl::StrCat(out, " in the namespace \"", attributes.ns, "\"");
-}
-
-absl::StatusOr<Decision> DecisionFromReview(absl::string_view body) {
-  const Json review = Json::parse(body.begin(), body.end(), nullptr, false);
-  const Json nothing = Json::object();
-  const Json* status = &nothing;  // of a review that says nothing, which is no permission
-  if (review.is_object() && review.contains("status") && !review["status"].is_null()) {
-    status = &review["status"];
-  }
-  Decision decision;
-  bool denied = false;
-  if (!review.is_object() || !status->is_object() ||
-      !TakeField(*status, "allowed", &decision.allowed) || !TakeField(*status, "denied", &denied) ||
-      !TakeField(*status, "reason", &decision.reason)) {
-    return absl::InternalError("the answer is not a SubjectAccessReview");
-  }
-  if (decision.allowed && denied) {
-    return absl::InternalError(
-        "webhook subject access review returned both allow and deny response");
-  }
-  return decision;
 }
 
 Authorizer::Authorizer(AuthorizationOptions options, ReviewClient* reviews, Clock* clock,

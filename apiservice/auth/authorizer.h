@@ -54,14 +54,8 @@ class Authorizer {
   Counters counters_;
 };
 
-// Pure: the `spec` of the review, in the order of the Go struct. Its digest is the cache's key.
-std::string ReviewSpecJson(const User& user, const Attributes& attributes);
-
 // Pure: the sentence of a 403: `User "u" cannot list resource "pods" in API group "g" in the
 // namespace "ns"`.
 std::string ForbiddenSentence(const User& user, const Attributes& attributes);
-
-// Pure: the decision of a review's answer. An error: not a review, or both allowed and denied.
-absl::StatusOr<Decision> DecisionFromReview(absl::string_view body);
 
 }  // namespace flyball::apiservice

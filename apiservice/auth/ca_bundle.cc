@@ -20,19 +20,14 @@ uint64_t NextId() {
 
 }  // namespace
 
-struct CaBundle::Store {
-  X509StorePtr certificates{X509_STORE_new()};
-};
-
-CaBundle::CaBundle() : id_(NextId()), store_(std::make_unique<Store>()) {}
-CaBundle::~CaBundle() = default;
+CaBundle::CaBundle() : id_(NextId()), store_(X509StorePtr(X509_STORE_new())) {}
 
 absl::StatusOr<std::shared_ptr<const CaBundle>> CaBundle::FromPem(absl::string_view pem) {
   std::shared_ptr<CaBundle> bundle(new CaBundle());
   const BioPtr bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
   int count = 0;
   while (X509Ptr certificate{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)}) {
-    X509_STORE_add_cert(bundle->store_->certificates.get(), certificate.get());
+    X509_STORE_add_cert(bundle->store_.get(), certificate.get());
     ++count;
   }
   ERR_clear_error();  // the end of the text counts as an error there
@@ -52,8 +47,7 @@ absl::Status CaBundle::Verify(http::PeerChain& chain, absl::Time now) const {
   for (X509* certificate : chain.intermediates()) sk_X509_push(intermediates, certificate);
   const X509StoreCtxPtr context(X509_STORE_CTX_new());
   absl::Status status;
-  if (X509_STORE_CTX_init(context.get(), store_->certificates.get(), chain.leaf(), intermediates) !=
-      1) {
+  if (X509_STORE_CTX_init(context.get(), store_.get(), chain.leaf(), intermediates) != 1) {
     status = absl::UnauthenticatedError(OpenSslError());
   } else {
     X509_STORE_CTX_set_time(context.get(), 0, absl::ToTimeT(now));

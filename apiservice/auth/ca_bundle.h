@@ -12,16 +12,14 @@
 #include "absl/time/time.h"
 #include "http/server/peer_chain.h"
 
+struct x509_store_st;
+
 namespace flyball::apiservice {
 
 class CaBundle {
  public:
   // kInvalidArgument: no certificate in it.
   static absl::StatusOr<std::shared_ptr<const CaBundle>> FromPem(absl::string_view pem);
-  ~CaBundle();
-
-  CaBundle(const CaBundle&) = delete;
-  CaBundle& operator=(const CaBundle&) = delete;
 
   // Whether the chain leads to this bundle, is in date and may be a client's. The result is kept
   // with the chain for kVerdictLife. kUnauthenticated with OpenSSL's reason.
@@ -30,10 +28,9 @@ class CaBundle {
   static constexpr absl::Duration kVerdictLife = absl::Seconds(30);
 
  private:
-  struct Store;
   CaBundle();
   const uint64_t id_;  // never used twice
-  std::unique_ptr<Store> store_;
+  const std::shared_ptr<x509_store_st> store_;
 };
 
 }  // namespace flyball::apiservice

@@ -8,15 +8,20 @@
 
 namespace flyball::apiservice {
 
-// Whose word about the user is taken, and in which headers. Values of the ConfigMap
-// extension-apiserver-authentication replace those left empty here.
-struct RequestHeaderOptions {
-  std::string client_ca_file;              // --requestheader-client-ca-file
-  std::vector<std::string> allowed_names;  // --requestheader-allowed-names; empty: every name
+// The headers in which a front proxy names a user.
+struct RequestHeaderNames {
   std::vector<std::string> username_headers = {"x-remote-user"};
   std::vector<std::string> group_headers = {"x-remote-group"};
   std::vector<std::string> uid_headers;  // none: X-Remote-Uid is dropped
   std::vector<std::string> extra_prefixes = {"x-remote-extra-"};
+};
+
+// Which front proxies may name a user, and in which headers. Without a CA file here all of it comes
+// from the ConfigMap extension-apiserver-authentication, as far as that says something.
+struct RequestHeaderOptions {
+  std::string client_ca_file;              // --requestheader-client-ca-file
+  std::vector<std::string> allowed_names;  // --requestheader-allowed-names; empty: every name
+  RequestHeaderNames headers;
 };
 
 struct AuthenticationOptions {

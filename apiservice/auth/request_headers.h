@@ -5,20 +5,12 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <vector>
 
+#include "apiservice/auth/options.h"
 #include "apiservice/auth/user.h"
 #include "http/server/message.h"
 
 namespace flyball::apiservice {
-
-struct RequestHeaderNames {
-  std::vector<std::string> username_headers;
-  std::vector<std::string> group_headers;
-  std::vector<std::string> uid_headers;
-  std::vector<std::string> extra_prefixes;
-};
 
 // User: the first configured header whose first value is not empty. Groups: every value of every
 // group header. Extra: keys are lower-cased, then percent-decoded (kept as they are if that fails);

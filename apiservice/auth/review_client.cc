@@ -12,6 +12,10 @@ namespace flyball::apiservice {
 namespace {
 
 constexpr size_t kMaxAnswerBytes = 4u << 20;
+constexpr int kTries = 5;
+constexpr double kFactor = 1.5;
+constexpr double kJitter = 0.2;
+constexpr absl::Duration kLimit = absl::Seconds(10);
 
 double UnitRandom() {
   thread_local std::minstd_rand generator(std::random_device{}());
@@ -26,8 +30,8 @@ std::optional<absl::Duration> RetryAfter(const http::HttpAnswer& answer) {
 
 }  // namespace
 
-ReviewClient::ReviewClient(http::HttpTransport* transport, Clock* clock, RetryPolicy policy)
-    : transport_(transport), clock_(clock), policy_(policy) {}
+ReviewClient::ReviewClient(http::HttpTransport* transport, Clock* clock, absl::Duration first_wait)
+    : transport_(transport), clock_(clock), first_wait_(first_wait) {}
 
 void ReviewClient::Stop() {
   if (!stopping_.exchange(true)) stopped_.Notify();
@@ -43,10 +47,10 @@ absl::StatusOr<std::string> ReviewClient::Post(absl::string_view path, std::stri
   call.repeatable = true;  // a review changes nothing
   call.max_body_bytes = kMaxAnswerBytes;
   const MonotonicTime start = clock_->MonotonicNow();
-  absl::Duration wait = policy_.first_wait;
+  absl::Duration wait = first_wait_;
   for (int attempt = 1;; ++attempt) {
     const MonotonicTime begun = clock_->MonotonicNow();
-    call.timeout = policy_.limit - (begun - start);
+    call.timeout = kLimit - (begun - start);
     if (call.timeout <= absl::ZeroDuration()) {
       return absl::DeadlineExceededError(absl::StrCat("POST ", path, ": no answer in time"));
     }
@@ -64,14 +68,14 @@ absl::StatusOr<std::string> ReviewClient::Post(absl::string_view path, std::stri
     const std::optional<absl::Duration> asked = RetryAfter(*answer);
     const bool retry = asked.has_value() || answer->status == 429 || answer->status == 500 ||
                        answer->status == 504;
-    const absl::Duration jittered = wait * (1 + policy_.jitter * UnitRandom());
+    const absl::Duration jittered = wait * (1 + kJitter * UnitRandom());
     const absl::Duration pause = std::max(jittered, asked.value_or(absl::ZeroDuration()));
-    const absl::Duration left = policy_.limit - (clock_->MonotonicNow() - start);
-    if (!retry || attempt >= policy_.tries || stopped_.HasBeenNotified()) {
+    const absl::Duration left = kLimit - (clock_->MonotonicNow() - start);
+    if (!retry || attempt >= kTries || stopped_.HasBeenNotified()) {
       return absl::UnavailableError(absl::StrCat("POST ", path, ": HTTP ", answer->status));
     }
     stopped_.WaitForNotificationWithTimeout(std::min(pause, left));
-    wait *= policy_.factor;
+    wait *= kFactor;
   }
 }
 

@@ -18,14 +18,6 @@
 
 namespace flyball::apiservice {
 
-struct RetryPolicy {
-  int tries = 5;
-  absl::Duration first_wait = absl::Milliseconds(500);
-  double factor = 1.5;
-  double jitter = 0.2;
-  absl::Duration limit = absl::Seconds(10);
-};
-
 // Upper bounds in seconds of apiserver_delegated_authn_request_duration_seconds and its authz twin.
 inline constexpr std::array<double, 8> kReviewBounds = {0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10};
 
@@ -39,7 +31,8 @@ class ReviewClient {
   };
 
   // Both outlive the client.
-  ReviewClient(http::HttpTransport* transport, Clock* clock, RetryPolicy policy = {});
+  ReviewClient(http::HttpTransport* transport, Clock* clock,
+               absl::Duration first_wait = absl::Milliseconds(500));
 
   // The body of a 2xx answer. Any error means that the question was not answered.
   absl::StatusOr<std::string> Post(absl::string_view path, std::string body);
@@ -52,7 +45,7 @@ class ReviewClient {
  private:
   http::HttpTransport* const transport_;
   Clock* const clock_;
-  const RetryPolicy policy_;
+  const absl::Duration first_wait_;
   absl::Notification stopped_;
   std::atomic<bool> stopping_{false};
   Durations durations_;

@@ -49,9 +49,7 @@ class PostTest : public testing::TestWithParam<Row> {};
 
 TEST_P(PostTest, Row) {
   ScriptedTransport transport(GetParam().answers);
-  RetryPolicy policy;
-  policy.first_wait = absl::Microseconds(1);
-  ReviewClient client(&transport, &Clock::System(), policy);
+  ReviewClient client(&transport, &Clock::System(), absl::Microseconds(1));
   EXPECT_EQ(client.Post("/x", "{}").ok(), GetParam().ok);
   EXPECT_EQ(transport.calls, GetParam().calls);
 }

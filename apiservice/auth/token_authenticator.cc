@@ -51,6 +51,32 @@ std::vector<std::string> SplitCsv(absl::string_view line) {
   return fields;
 }
 
+// kUnauthenticated: not authenticated; kInvalidArgument: not a TokenReview, or one that reports an
+// error.
+absl::StatusOr<User> UserFromTokenReview(absl::string_view body) {
+  const Json review = Json::parse(body.begin(), body.end(), nullptr, false);
+  const Json& status = MemberOf(review, "status");
+  if (!status.is_object()) {
+    return absl::InvalidArgumentError("the answer is not a TokenReview");
+  }
+  if (const std::string error = TextOf(status, "error"); !error.empty()) {
+    return absl::InvalidArgumentError(error);
+  }
+  const Json& who = MemberOf(status, "user");
+  if (!IsTrue(status, "authenticated") || !who.is_object()) {
+    return absl::UnauthenticatedError("the token is not valid");
+  }
+  User user;
+  user.name = TextOf(who, "username");
+  user.uid = TextOf(who, "uid");
+  user.groups = TextsOf(who, "groups");
+  if (const Json& extra = MemberOf(who, "extra"); extra.is_object()) {
+    for (const auto& [key, values] : extra.items()) user.extra[key] = TextsOf(extra, key);
+  }
+  AddAuthenticatedGroup(&user);
+  return user;
+}
+
 }  // namespace
 
 TokenAuthenticator::TokenAuthenticator(ReviewClient* reviews, Clock* clock, absl::Duration ttl,
@@ -97,32 +123,8 @@ absl::Status TokenAuthenticator::SetStaticTokens(absl::string_view csv) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<User> UserFromTokenReview(absl::string_view body) {
-  const Json review = Json::parse(body.begin(), body.end(), nullptr, false);
-  const Json& status = MemberOf(review, "status");
-  if (!status.is_object()) {
-    return absl::InvalidArgumentError("the answer is not a TokenReview");
-  }
-  if (const std::string error = TextOf(status, "error"); !error.empty()) {
-    return absl::InvalidArgumentError(error);
-  }
-  const Json& who = MemberOf(status, "user");
-  if (!IsTrue(status, "authenticated") || !who.is_object()) {
-    return absl::UnauthenticatedError("the token is not valid");
-  }
-  User user;
-  user.name = TextOf(who, "username");
-  user.uid = TextOf(who, "uid");
-  user.groups = TextsOf(who, "groups");
-  if (const Json& extra = MemberOf(who, "extra"); extra.is_object()) {
-    for (const auto& [key, values] : extra.items()) user.extra[key] = TextsOf(extra, key);
-  }
-  AddAuthenticatedGroup(&user);
-  return user;
-}
-
-TokenAuthenticator::Result TokenAuthenticator::Review(absl::string_view token, bool* cacheable) {
-  *cacheable = false;
+TokenAuthenticator::Result TokenAuthenticator::Review(absl::string_view token,
+                                                      const std::string& hash) {
   const Json review = {{"kind", "TokenReview"},
                        {"apiVersion", "authentication.k8s.io/v1"},
                        {"spec", {{"token", std::string(token)}}}};
@@ -132,28 +134,16 @@ TokenAuthenticator::Result TokenAuthenticator::Review(absl::string_view token, b
     return absl::UnauthenticatedError(absl::StrCat("TokenReview: ", answer.status().message()));
   }
   absl::StatusOr<User> user = UserFromTokenReview(*answer);
+  const MonotonicTime now = clock_->MonotonicNow();
   if (user.ok()) {
-    *cacheable = true;
-    return std::make_shared<const User>(*std::move(user));
+    const size_t bytes = Footprint(*user);
+    const Result known = std::make_shared<const User>(*std::move(user));
+    cache_.Put(hash, known, bytes, now, now + ttl_);
+    return known;
   }
-  *cacheable = user.status().code() == absl::StatusCode::kUnauthenticated;
-  return absl::UnauthenticatedError(user.status().message());
-}
-
-TokenAuthenticator::Result TokenAuthenticator::ReviewAndRemember(absl::string_view token,
-                                                                 const std::string& hash) {
-  // Others wait for this answer: there has to be one, also if no memory or no thread is left.
-  try {
-    bool cacheable = false;
-    Result result = Review(token, &cacheable);
-    if (cacheable) {
-      const MonotonicTime now = clock_->MonotonicNow();
-      cache_.Put(hash, result, result.ok() ? Footprint(**result) : 0, now, now + ttl_);
-    }
-    return result;
-  } catch (const std::exception& thrown) {
-    return absl::UnauthenticatedError(absl::StrCat("TokenReview: ", thrown.what()));
-  }
+  const Result unknown = absl::UnauthenticatedError(user.status().message());
+  if (absl::IsUnauthenticated(user.status())) cache_.Put(hash, unknown, 0, now, now + ttl_);
+  return unknown;
 }
 
 absl::StatusOr<UserPtr> TokenAuthenticator::Authenticate(absl::string_view token) {
@@ -168,8 +158,14 @@ absl::StatusOr<UserPtr> TokenAuthenticator::Authenticate(absl::string_view token
   if (std::optional<Result> cached = cache_.Get(hash, clock_->MonotonicNow())) {
     return *std::move(cached);
   }
-  return flights_.Ask(hash, absl::InfiniteDuration(),
-                      [&] { return ReviewAndRemember(token, hash); });
+  return flights_.Ask(hash, absl::InfiniteDuration(), [&]() -> Result {
+    // Others wait for this answer: there has to be one, also if no memory or no thread is left.
+    try {
+      return Review(token, hash);
+    } catch (const std::exception& thrown) {
+      return absl::UnauthenticatedError(absl::StrCat("TokenReview: ", thrown.what()));
+    }
+  });
 }
 
 }  // namespace flyball::apiservice

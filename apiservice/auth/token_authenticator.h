@@ -44,9 +44,8 @@ class TokenAuthenticator {
   using Result = absl::StatusOr<UserPtr>;
 
   std::string Hash(absl::string_view token) const;
-  // `cacheable` comes back false when the answer must not be remembered.
-  Result Review(absl::string_view token, bool* cacheable);
-  Result ReviewAndRemember(absl::string_view token, const std::string& hash);
+  // Asks the API server. `hash`: under which the answer is remembered, if it may be.
+  Result Review(absl::string_view token, const std::string& hash);
 
   ReviewClient* const reviews_;
   Clock* const clock_;
@@ -56,9 +55,5 @@ class TokenAuthenticator {
   ExpiringCache<Result> cache_;
   SingleFlight<UserPtr, http::EventWorkers::Waiting> flights_;
 };
-
-// Pure, for tests: the user of a TokenReview's answer. kUnauthenticated: not authenticated;
-// kInvalidArgument: not a TokenReview, or one that reports an error.
-absl::StatusOr<User> UserFromTokenReview(absl::string_view body);
 
 }  // namespace flyball::apiservice

@@ -1,7 +1,7 @@
 #include "apiservice/auth/trust.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "base/read_file.h"
@@ -24,56 +24,15 @@ absl::StatusOr<std::shared_ptr<const CaBundle>> BundleFromFile(const std::string
   return bundle;
 }
 
-// A JSON array of strings in a string; nullopt if it is not that.
-std::optional<std::vector<std::string>> ParseList(const std::string& text) {
-  const auto list = nlohmann::json::parse(text, nullptr, false);
-  if (!list.is_array()) return std::nullopt;
-  std::vector<std::string> values;
-  for (const auto& item : list) {
-    if (!item.is_string()) return std::nullopt;
-    values.push_back(item.get<std::string>());
-  }
-  return values;
+// A JSON array of strings in a string.
+absl::StatusOr<std::vector<std::string>> ParseList(absl::string_view text) {
+  const auto list = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
+  const bool good = list.is_array() && std::all_of(list.begin(), list.end(), [](const auto& item) {
+                      return item.is_string();
+                    });
+  if (!good) return absl::InvalidArgumentError("expected a JSON array of strings");
+  return list.get<std::vector<std::string>>();
 }
-
-class ConfigMapReader {
- public:
-  ConfigMapReader(const std::map<std::string, std::string>& data,
-                  std::vector<std::string>* problems)
-      : data_(data), problems_(problems) {}
-
-  void Bundle(const char* key, std::shared_ptr<const CaBundle>* out) {
-    const auto found = data_.find(key);
-    if (found == data_.end() || found->second.empty()) return;
-    absl::StatusOr<std::shared_ptr<const CaBundle>> bundle = CaBundle::FromPem(found->second);
-    if (bundle.ok()) {
-      *out = *std::move(bundle);
-    } else {
-      Report(key, bundle.status().message());
-    }
-  }
-
-  // False: it is broken.
-  bool List(const char* key, std::vector<std::string>* out) {
-    const auto found = data_.find(key);
-    if (found == data_.end() || found->second.empty()) return true;
-    std::optional<std::vector<std::string>> list = ParseList(found->second);
-    if (list.has_value()) {
-      *out = *std::move(list);
-    } else {
-      Report(key, "expected a JSON array of strings");
-    }
-    return list.has_value();
-  }
-
- private:
-  void Report(const char* key, absl::string_view what) {
-    if (problems_ != nullptr) problems_->push_back(absl::StrCat(key, ": ", what));
-  }
-
-  const std::map<std::string, std::string>& data_;
-  std::vector<std::string>* const problems_;
-};
 
 }  // namespace
 
@@ -88,8 +47,7 @@ absl::StatusOr<Trust> TrustFromFiles(const AuthenticationOptions& options) {
     ASSIGN_OR_RETURN(trust.client_ca, BundleFromFile(options.client_ca_file, "--client-ca-file"));
   }
   trust.allowed_names = proxy.allowed_names;
-  trust.headers = {proxy.username_headers, proxy.group_headers, proxy.uid_headers,
-                   proxy.extra_prefixes};
+  trust.headers = proxy.headers;
   return trust;
 }
 
@@ -105,18 +63,29 @@ std::vector<std::string> TrustFiles(const AuthenticationOptions& options) {
 Trust TrustFromConfigMap(const std::map<std::string, std::string>& data, const Trust& last,
                          std::vector<std::string>* problems) {
   Trust trust = last;
-  ConfigMapReader reader(data, problems);
-  reader.Bundle("client-ca-file", &trust.client_ca);
-  reader.Bundle("requestheader-client-ca-file", &trust.front_proxy_ca);
+  // False: it is broken.
+  const auto read = [&](const char* key, const auto& parse, auto* out) {
+    const auto found = data.find(key);
+    if (found == data.end() || found->second.empty()) return true;
+    auto value = parse(found->second);
+    if (value.ok()) {
+      *out = *std::move(value);
+    } else if (problems != nullptr) {
+      problems->push_back(absl::StrCat(key, ": ", value.status().message()));
+    }
+    return value.ok();
+  };
+  read("client-ca-file", CaBundle::FromPem, &trust.client_ca);
+  read("requestheader-client-ca-file", CaBundle::FromPem, &trust.front_proxy_ca);
   // No names are every name, so a broken list must not be the first: there is no front proxy then.
-  if (!reader.List("requestheader-allowed-names", &trust.allowed_names) &&
+  if (!read("requestheader-allowed-names", ParseList, &trust.allowed_names) &&
       last.front_proxy_ca == nullptr) {
     trust.front_proxy_ca = nullptr;
   }
-  reader.List("requestheader-username-headers", &trust.headers.username_headers);
-  reader.List("requestheader-group-headers", &trust.headers.group_headers);
-  reader.List("requestheader-uid-headers", &trust.headers.uid_headers);
-  reader.List("requestheader-extra-headers-prefix", &trust.headers.extra_prefixes);
+  read("requestheader-username-headers", ParseList, &trust.headers.username_headers);
+  read("requestheader-group-headers", ParseList, &trust.headers.group_headers);
+  read("requestheader-uid-headers", ParseList, &trust.headers.uid_headers);
+  read("requestheader-extra-headers-prefix", ParseList, &trust.headers.extra_prefixes);
   return trust;
 }
 

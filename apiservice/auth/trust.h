@@ -1,4 +1,4 @@
-// Whose certificates mean what: the CA bundles, names and headers that authentication goes by now.
+// What authentication goes by at the moment: CA bundles, names of front proxies, their headers.
 //
 // Pure values; the sources are flags (files) and the ConfigMap extension-apiserver-authentication.
 #pragma once

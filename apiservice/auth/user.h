@@ -1,4 +1,4 @@
-// Who asks.
+// The user that a request comes from.
 #pragma once
 
 #include <cstddef>

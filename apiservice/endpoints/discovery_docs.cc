@@ -10,13 +10,6 @@
 namespace flyball::apiservice {
 namespace {
 
-Document MakeDocument(std::string json) {
-  Document document;
-  document.etag = absl::StrCat("\"", Sha256Hex(json), "\"");
-  document.json = std::make_shared<const std::string>(std::move(json));
-  return document;
-}
-
 std::vector<wire::ApiResource> CustomResources(
     const std::vector<adapter::CustomMetricInfo>& metrics) {
   std::vector<wire::ApiResource> resources;
@@ -58,18 +51,16 @@ std::shared_ptr<const DiscoverySet> Make(DiscoverySet set,
   }
   set.paths = fixed_paths;
   set.paths.push_back("/apis");
-  std::vector<wire::ApiGroup> groups;
   for (const wire::DiscoveryGroup& group : set.groups) {
-    groups.push_back(GroupOf(group));
     set.paths.push_back(absl::StrCat("/apis/", group.name));
     for (const wire::DiscoveryVersion& version : group.versions) {
       const std::string name = absl::StrCat(group.name, "/", version.version);
       set.paths.push_back(absl::StrCat("/apis/", name));
-      set.lists.push_back(MakeDocument(wire::ApiResourceListJson(name, version.resources)));
+      set.lists[name] = MakeDocument(wire::ApiResourceListJson(name, version.resources));
     }
   }
   std::sort(set.paths.begin(), set.paths.end());
-  set.group_list = MakeDocument(wire::ApiGroupListJson(groups));
+  set.group_list = MakeDocument(wire::ApiGroupListJson(set.groups));
   set.aggregated_v2 = MakeDocument(wire::ApiGroupDiscoveryListJson("v2", set.groups));
   set.aggregated_v2beta1 = MakeDocument(wire::ApiGroupDiscoveryListJson("v2beta1", set.groups));
   return std::make_shared<const DiscoverySet>(std::move(set));
@@ -77,39 +68,14 @@ std::shared_ptr<const DiscoverySet> Make(DiscoverySet set,
 
 }  // namespace
 
-wire::ApiGroup GroupOf(const wire::DiscoveryGroup& group) {
-  wire::ApiGroup out;
-  out.name = group.name;
-  for (const wire::DiscoveryVersion& version : group.versions) {
-    out.versions.push_back(version.version);
-  }
-  return out;
+Document MakeDocument(std::string json) {
+  std::string hash = Sha256Hex(json);
+  return {std::make_shared<const std::string>(std::move(json)), std::move(hash)};
 }
 
 const wire::DiscoveryGroup* DiscoverySet::FindGroup(absl::string_view group) const {
   for (const wire::DiscoveryGroup& candidate : groups) {
     if (candidate.name == group) return &candidate;
-  }
-  return nullptr;
-}
-
-const wire::DiscoveryVersion* DiscoverySet::FindVersion(absl::string_view group,
-                                                        absl::string_view version) const {
-  const wire::DiscoveryGroup* found = FindGroup(group);
-  if (found == nullptr) return nullptr;
-  for (const wire::DiscoveryVersion& candidate : found->versions) {
-    if (candidate.version == version) return &candidate;
-  }
-  return nullptr;
-}
-
-const Document* DiscoverySet::FindList(absl::string_view group, absl::string_view version) const {
-  size_t index = 0;
-  for (const wire::DiscoveryGroup& candidate : groups) {
-    for (const wire::DiscoveryVersion& entry : candidate.versions) {
-      if (candidate.name == group && entry.version == version) return &lists[index];
-      ++index;
-    }
   }
   return nullptr;
 }

@@ -6,6 +6,7 @@
 // out).
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,29 +19,26 @@ namespace flyball::apiservice {
 
 struct Document {
   std::shared_ptr<const std::string> json;
-  std::string etag;  // with quotes
+  std::string hash;
 };
+
+Document MakeDocument(std::string json);
 
 // Immutable.
 struct DiscoverySet {
   std::vector<wire::DiscoveryGroup> groups;  // those that are on
-  std::vector<Document> lists;               // APIResourceList of each version, in their order
+  std::map<std::string, Document> lists;     // APIResourceList of each GROUP/VERSION
   Document group_list, aggregated_v2, aggregated_v2beta1;
   std::vector<std::string> paths;  // for the index
 
-  // nullptr: off, or not served.
+  // nullptr: off.
   const wire::DiscoveryGroup* FindGroup(absl::string_view group) const;
-  const wire::DiscoveryVersion* FindVersion(absl::string_view group,
-                                            absl::string_view version) const;
-  const Document* FindList(absl::string_view group, absl::string_view version) const;
 
   // What it was made of.
   std::shared_ptr<const std::vector<adapter::CustomMetricInfo>> custom;
   std::shared_ptr<const std::vector<std::string>> external;
   bool resource = false;
 };
-
-wire::ApiGroup GroupOf(const wire::DiscoveryGroup& group);
 
 class DiscoveryDocs {
  public:

@@ -1,11 +1,11 @@
 #include "apiservice/endpoints/document_endpoints.h"
 
+#include <map>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "apiservice/endpoints/openapi.h"
-#include "apiservice/requests/digest.h"
 #include "apiservice/wire/text.h"
 #include "http/server/http_server.h"
 
@@ -24,20 +24,18 @@ constexpr absl::string_view kOpenApiVersion = "1.0.0";
 std::vector<std::string> FixedPaths(const HealthChecks& health) {
   std::vector<std::string> paths = {"/healthz",    "/livez",       "/metrics", "/openapi/v2",
                                     "/openapi/v3", "/openapi/v3/", "/readyz",  "/version"};
-  const auto add = [&](absl::string_view prefix, HealthEndpoint endpoint) {
+  for (const absl::string_view endpoint : {"healthz", "livez", "readyz"}) {
     for (const std::string& name : health.Names(endpoint)) {
-      paths.push_back(absl::StrCat(prefix, "/", name));
+      paths.push_back(absl::StrCat("/", endpoint, "/", name));
     }
-  };
-  add("/healthz", HealthEndpoint::kHealthz);
-  add("/livez", HealthEndpoint::kLivez);
-  add("/readyz", HealthEndpoint::kReadyz);
+  }
   return paths;
 }
 
 // The body, or 304 when the client has it.
-http::HttpResponse WithEtag(const http::HttpRequest& request, const std::string& etag,
+http::HttpResponse WithEtag(const http::HttpRequest& request, const std::string& hash,
                             http::HttpResponse response) {
+  const std::string etag = absl::StrCat("\"", hash, "\"");
   response.headers.emplace_back("ETag", etag);
   response.headers.emplace_back("Vary", "Accept");
   const absl::string_view known = request.Header("If-None-Match");
@@ -65,13 +63,8 @@ bool TakesOpenApiJson(absl::string_view accept) {
 
 struct DocumentEndpoints::OpenApiSet {
   std::shared_ptr<const DiscoverySet> of;
-  struct Part {
-    std::string path;  // apis/GROUP/VERSION
-    std::shared_ptr<const std::string> json;
-    std::string hash;
-  };
-  Part v2, index;
-  std::vector<Part> v3;
+  Document v2, index;
+  std::map<std::string, Document> v3;  // by apis/GROUP/VERSION
 };
 
 DocumentEndpoints::DocumentEndpoints(VersionInfo version, const HealthChecks* health, Clock* clock)
@@ -80,11 +73,8 @@ DocumentEndpoints::DocumentEndpoints(VersionInfo version, const HealthChecks* he
       clock_(clock),
       discovery_(FixedPaths(*health)) {}
 
-bool DocumentEndpoints::Serves(absl::string_view group, absl::string_view version,
-                               const adapter::Providers& providers) {
-  const std::shared_ptr<const DiscoverySet> set = discovery_.Get(providers);
-  return version.empty() ? set->FindGroup(group) != nullptr
-                         : set->FindVersion(group, version) != nullptr;
+bool DocumentEndpoints::Serves(absl::string_view group, const adapter::Providers& providers) {
+  return discovery_.Get(providers)->FindGroup(group) != nullptr;
 }
 
 http::HttpResponse DocumentEndpoints::GroupList(const http::HttpRequest& request,
@@ -92,9 +82,7 @@ http::HttpResponse DocumentEndpoints::GroupList(const http::HttpRequest& request
                                                 const adapter::Providers& providers) {
   const std::shared_ptr<const DiscoverySet> set = discovery_.Get(providers);
   if (style.media.conversion == Conversion::kNone) {
-    std::vector<wire::ApiGroup> groups;
-    for (const wire::DiscoveryGroup& group : set->groups) groups.push_back(GroupOf(group));
-    return JsonOrProtobuf(*set->group_list.json, wire::ApiGroupListProtobuf(groups), style);
+    return JsonOrProtobuf(*set->group_list.json, wire::ApiGroupListProtobuf(set->groups), style);
   }
   const Document& document = style.media.conversion == Conversion::kDiscoveryV2
                                  ? set->aggregated_v2
@@ -105,74 +93,60 @@ http::HttpResponse DocumentEndpoints::GroupList(const http::HttpRequest& request
                       : document.json,
          style);
   response.headers.emplace_back("Cache-Control", "public");
-  return WithEtag(request, document.etag, std::move(response));
+  return WithEtag(request, document.hash, std::move(response));
 }
 
 http::HttpResponse DocumentEndpoints::Group(const RoutedRequest& routed, const Style& style,
                                             const adapter::Providers& providers) {
   const std::shared_ptr<const DiscoverySet> set = discovery_.Get(providers);
-  const wire::ApiGroup group = GroupOf(*set->FindGroup(routed.group));
+  const wire::DiscoveryGroup& group = *set->FindGroup(routed.group);
   return JsonOrProtobuf(wire::ApiGroupJson(group), wire::ApiGroupProtobuf(group), style);
 }
 
 http::HttpResponse DocumentEndpoints::ResourceList(const RoutedRequest& routed, const Style& style,
                                                    const adapter::Providers& providers) {
   const std::shared_ptr<const DiscoverySet> set = discovery_.Get(providers);
-  const Document* document = set->FindList(routed.group, routed.version);
+  const std::string name = absl::StrCat(routed.group, "/", routed.version);
+  const Document& document = set->lists.at(name);
   if (style.media.encoding == Encoding::kJson && !style.pretty) {
-    return Ok(ContentTypeOf(style.media), document->json, style);
+    return Ok(ContentTypeOf(style.media), document.json, style);
   }
   std::string protobuf;
-  if (style.media.encoding == Encoding::kProtobuf) {
-    protobuf =
-        wire::ApiResourceListProtobuf(absl::StrCat(routed.group, "/", routed.version),
-                                      set->FindVersion(routed.group, routed.version)->resources);
+  for (const wire::DiscoveryVersion& version : set->FindGroup(routed.group)->versions) {
+    if (style.media.encoding != Encoding::kProtobuf || version.version != routed.version) continue;
+    protobuf = wire::ApiResourceListProtobuf(name, version.resources);
   }
-  return JsonOrProtobuf(*document->json, protobuf, style);
+  return JsonOrProtobuf(*document.json, protobuf, style);
 }
 
 http::HttpResponse DocumentEndpoints::Index(int status, const adapter::Providers& providers) {
-  http::HttpResponse response;
-  response.status = status;
-  response.content_type = "application/json";
-  response.body =
-      std::make_shared<const std::string>(wire::RootPathsJson(discovery_.Get(providers)->paths));
-  return response;
+  return BodyResponse(status, "application/json",
+                      wire::RootPathsJson(discovery_.Get(providers)->paths));
 }
 
 http::HttpResponse DocumentEndpoints::Health(const RoutedRequest& routed,
                                              const adapter::Providers& providers) {
-  const HealthEndpoint endpoint = routed.resource == "healthz" ? HealthEndpoint::kHealthz
-                                  : routed.resource == "livez" ? HealthEndpoint::kLivez
-                                                               : HealthEndpoint::kReadyz;
   const HealthAnswer answer =
       routed.name.empty()
-          ? health_->Run(endpoint, routed.query.Has("verbose"), routed.query.All("exclude"))
-          : health_->RunOne(endpoint, routed.name);
+          ? health_->Run(routed.resource, routed.query.Has("verbose"), routed.query.All("exclude"))
+          : health_->RunOne(routed.resource, routed.name);
   return answer.status == 404 ? Index(404, providers) : PlainText(answer.status, answer.body);
 }
 
 http::HttpResponse DocumentEndpoints::Version() {
-  std::string json = "{";
-  const auto add = [&](absl::string_view name, absl::string_view value) {
-    if (json.size() > 1) json.push_back(',');
-    absl::StrAppend(&json, "\"", name, "\":");
-    wire::AppendJsonString(value, &json);
-  };
-  add("major", version_.major);
-  add("minor", version_.minor);
-  add("gitVersion", version_.git_version);
-  add("gitCommit", version_.git_commit);
-  add("gitTreeState", version_.git_tree_state);
-  add("buildDate", version_.build_date);
-  add("goVersion", "");
-  add("compiler", "");
-  add("platform", kPlatform);
-  json.push_back('}');
-  http::HttpResponse response;
-  response.content_type = "application/json";
-  response.body = std::make_shared<const std::string>(wire::IndentJson(json));
-  return response;
+  std::string json;
+  const std::pair<absl::string_view, absl::string_view> members[] = {
+      {"major", version_.major},
+      {"minor", version_.minor},
+      {"gitVersion", version_.git_version},
+      {"gitCommit", version_.git_commit},
+      {"gitTreeState", version_.git_tree_state},
+      {"buildDate", version_.build_date},
+      {"goVersion", ""},
+      {"compiler", ""},
+      {"platform", kPlatform}};
+  wire::AppendStringMap(members, &json);
+  return BodyResponse(200, "application/json", wire::IndentJson(json));
 }
 
 std::shared_ptr<const DocumentEndpoints::OpenApiSet> DocumentEndpoints::OpenApiOf(
@@ -182,28 +156,21 @@ std::shared_ptr<const DocumentEndpoints::OpenApiSet> DocumentEndpoints::OpenApiO
   if (last != nullptr && last->of == discovery) return last;
   auto set = std::make_shared<OpenApiSet>();
   set->of = discovery;
-  const auto part = [](std::string path, std::string json) {
-    OpenApiSet::Part out;
-    out.path = std::move(path);
-    out.hash = Sha256Hex(json);
-    out.json = std::make_shared<const std::string>(std::move(json));
-    return out;
-  };
   std::vector<GroupVersionName> served;
   std::string index = "{\"paths\":{";
   for (const wire::DiscoveryGroup& group : discovery->groups) {
     for (const wire::DiscoveryVersion& version : group.versions) {
       served.push_back({group.name, version.version});
-      set->v3.push_back(part(absl::StrCat("apis/", group.name, "/", version.version),
-                             OpenApiV3Json(served.back(), kOpenApiVersion)));
-      const OpenApiSet::Part& last_part = set->v3.back();
-      absl::StrAppend(&index, served.size() > 1 ? "," : "", "\"", last_part.path,
-                      "\":{\"serverRelativeURL\":\"/openapi/v3/", last_part.path,
-                      "?hash=", last_part.hash, "\"}");
+      const std::string path = absl::StrCat("apis/", group.name, "/", version.version);
+      const Document& document = set->v3[path] =
+          MakeDocument(OpenApiV3Json(served.back(), kOpenApiVersion));
+      wire::AppendKey(path, &index);
+      absl::StrAppend(&index, "{\"serverRelativeURL\":\"/openapi/v3/", path,
+                      "?hash=", document.hash, "\"}");
     }
   }
-  set->index = part("", index + "}}");
-  set->v2 = part("", OpenApiV2Json(served, kOpenApiVersion));
+  set->index = MakeDocument(index + "}}");
+  set->v2 = MakeDocument(OpenApiV2Json(served, kOpenApiVersion));
   openapi_.Set(set);
   return set;
 }
@@ -218,30 +185,28 @@ http::HttpResponse DocumentEndpoints::OpenApi(const http::HttpRequest& request,
     return response;
   }
   const std::shared_ptr<const OpenApiSet> set = OpenApiOf(providers);
-  const OpenApiSet::Part* part = &set->v2;
-  if (routed.endpoint == Endpoint::kOpenApiV3Index) part = &set->index;
+  const Document* document = &set->v2;
+  if (routed.endpoint == Endpoint::kOpenApiV3Index) document = &set->index;
   if (routed.endpoint == Endpoint::kOpenApiV3) {
-    part = nullptr;
-    for (const OpenApiSet::Part& candidate : set->v3) {
-      if (candidate.path == routed.name) part = &candidate;
-    }
-    if (part == nullptr) return StatusResponse(wire::RouteNotFound(), style);
+    const auto found = set->v3.find(routed.name);
+    if (found == set->v3.end()) return StatusResponse(wire::RouteNotFound(), style);
+    document = &found->second;
   }
-  http::HttpResponse response = Ok("application/json", part->json, style);
+  http::HttpResponse response = Ok("application/json", document->json, style);
   const std::string hash = routed.query.Value("hash");
   if (routed.endpoint == Endpoint::kOpenApiV3 && !hash.empty()) {
-    if (hash != part->hash) {
+    if (hash != document->hash) {
       http::HttpResponse moved;
       moved.status = 301;
-      moved.headers.emplace_back("Location",
-                                 absl::StrCat("/openapi/v3/", part->path, "?hash=", part->hash));
+      moved.headers.emplace_back(
+          "Location", absl::StrCat("/openapi/v3/", routed.name, "?hash=", document->hash));
       return moved;
     }
     response.headers.emplace_back("Cache-Control", "public, immutable");
     response.headers.emplace_back("Expires",
                                   http::HttpDate(clock_->WallNow() + absl::Hours(24 * 365)));
   }
-  return WithEtag(request, absl::StrCat("\"", part->hash, "\""), std::move(response));
+  return WithEtag(request, document->hash, std::move(response));
 }
 
 }  // namespace flyball::apiservice

@@ -24,9 +24,8 @@ class DocumentEndpoints {
   // `clock` and `health` outlive it.
   DocumentEndpoints(VersionInfo version, const HealthChecks* health, Clock* clock);
 
-  // Whether the group (and version, unless "") is on.
-  bool Serves(absl::string_view group, absl::string_view version,
-              const adapter::Providers& providers);
+  // Whether the group is on.
+  bool Serves(absl::string_view group, const adapter::Providers& providers);
 
   http::HttpResponse GroupList(const http::HttpRequest& request, const Style& style,
                                const adapter::Providers& providers);

@@ -26,21 +26,20 @@ struct HealthAnswer {
   std::string body;
 };
 
-enum class HealthEndpoint { kHealthz, kLivez, kReadyz };
-
 class HealthChecks {
  public:
   // `checks` follow the built-in `ping` and `log` in their order.
   explicit HealthChecks(std::vector<HealthCheck> checks);
 
-  // `excluded`: names of ?exclude=. A name that does not exist is reported, not refused.
-  HealthAnswer Run(HealthEndpoint endpoint, bool verbose,
+  // `endpoint`: healthz, livez or readyz. `excluded`: names of ?exclude=. A name that does not
+  // exist is reported, not refused.
+  HealthAnswer Run(absl::string_view endpoint, bool verbose,
                    const std::vector<std::string>& excluded) const;
 
   // One check by name; 404 and no body if the endpoint has none of that name.
-  HealthAnswer RunOne(HealthEndpoint endpoint, absl::string_view name) const;
+  HealthAnswer RunOne(absl::string_view endpoint, absl::string_view name) const;
 
-  std::vector<std::string> Names(HealthEndpoint endpoint) const;
+  std::vector<std::string> Names(absl::string_view endpoint) const;
 
  private:
   std::vector<HealthCheck> checks_;

@@ -48,13 +48,9 @@ uint64_t EpochOf(Endpoint endpoint, const adapter::Providers& providers) {
 
 // The 504 of the original is written by another layer: no kind, text/plain.
 http::HttpResponse TimeoutResponse() {
-  http::HttpResponse response;
-  response.status = 504;
-  response.content_type = "text/plain; charset=utf-8";
   std::string body = wire::ToJson(wire::Timeout());
   body.replace(0, body.find("\"metadata\""), "{");
-  response.body = std::make_shared<const std::string>(std::move(body));
-  return response;
+  return BodyResponse(504, "text/plain; charset=utf-8", std::move(body));
 }
 
 http::HttpResponse ProviderError(const absl::Status& error, const Style& style) {
@@ -81,7 +77,7 @@ std::optional<http::HttpResponse> TooLong(size_t json_bytes, size_t max_bytes, c
   return StatusResponse(wire::RequestEntityTooLarge(text), style);
 }
 
-http::HttpResponse BodyResponse(std::string body, const Style& style) {
+http::HttpResponse Rendering(std::string body, const Style& style) {
   if (style.media.encoding != Encoding::kProtobuf) body = Restyle(std::move(body), style);
   return Ok(ContentTypeOf(style.media), std::make_shared<const std::string>(std::move(body)),
             style);
@@ -122,67 +118,33 @@ std::optional<wire::IncludeObject> IncludeObjectOf(absl::string_view text) {
   return std::nullopt;
 }
 
-bool IsTable(const Style& style) {
-  return style.media.conversion == Conversion::kTableV1 ||
-         style.media.conversion == Conversion::kTableV1Beta1;
-}
-
-absl::string_view TableVersion(const Style& style) {
-  return style.media.conversion == Conversion::kTableV1 ? "v1" : "v1beta1";
-}
-
-// How the metrics of one kind of object are named and written.
-template <typename Item>
-struct ResourceForms {
-  absl::string_view object_kind;   // of the object that does not exist
-  absl::string_view metrics_kind;  // of the metrics that an object does not have
-  std::string (*table)(const std::vector<Item>&, absl::string_view version,
-                       wire::IncludeObject include, absl::Time now);
-  std::string (*one_json)(const Item&, absl::Time now);
-  std::string (*one_protobuf)(const Item&, absl::Time now);
-  std::string (*list_json)(const std::vector<Item>&, absl::Time now);
-  std::string (*list_protobuf)(const std::vector<Item>&, absl::Time now);
+// How the kind of an object is called where the object, or where its metrics do not exist. The
+// original's lister names the kind, not the metrics group.
+struct ResourceKinds {
+  absl::string_view object;
+  absl::string_view metrics;
 };
 
-constexpr ResourceForms<adapter::PodMetrics> kPodForms = {
-    .object_kind = "pods",
-    .metrics_kind = "podmetrics",
-    .table = wire::PodTableJson,
-    .one_json = wire::PodMetricsJson,
-    .one_protobuf = wire::PodMetricsProtobuf,
-    .list_json = wire::PodMetricsListJson,
-    .list_protobuf = wire::PodMetricsListProtobuf,
-};
-
-constexpr ResourceForms<adapter::NodeMetrics> kNodeForms = {
-    .object_kind = "node",
-    .metrics_kind = "nodemetrics",
-    .table = wire::NodeTableJson,
-    .one_json = wire::NodeMetricsJson,
-    .one_protobuf = wire::NodeMetricsProtobuf,
-    .list_json = wire::NodeMetricsListJson,
-    .list_protobuf = wire::NodeMetricsListProtobuf,
-};
+constexpr ResourceKinds kPodKinds = {"pods", "podmetrics"};
+constexpr ResourceKinds kNodeKinds = {"node", "nodemetrics"};
 
 template <typename Item>
 http::HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& style,
-                                    size_t max_bytes, const ResourceForms<Item>& forms,
-                                    absl::Time now,
-                                    absl::StatusOr<adapter::ResourceMetricList<Item>> list) {
+                                    size_t max_bytes, const ResourceKinds& kinds, absl::Time now,
+                                    const absl::StatusOr<adapter::ResourceMetricList<Item>>& list) {
   if (absl::IsNotFound(list.status())) {
-    // The original's lister names the kind, not the metrics group.
-    return StatusResponse(wire::ObjectNotFound("", forms.object_kind, routed.name), style);
+    return StatusResponse(wire::ObjectNotFound("", kinds.object, routed.name), style);
   }
   if (!list.ok()) return ProviderError(list.status(), style);
   if (!routed.name.empty() && list->items.empty()) {
     const std::string name =
         routed.ns.empty() ? routed.name : absl::StrCat(routed.ns, "/", routed.name);
-    return StatusResponse(wire::ObjectNotFound(kResourceGroup, forms.metrics_kind, name), style);
+    return StatusResponse(wire::ObjectNotFound(kResourceGroup, kinds.metrics, name), style);
   }
   if (auto refusal = TooLong(wire::JsonBytes(list->items), max_bytes, style)) return *refusal;
   const bool proto = style.media.encoding == Encoding::kProtobuf;
   std::string body;
-  if (IsTable(style)) {
+  if (IsTable(style.media.conversion)) {
     const absl::string_view asked = routed.query.Value("includeObject");
     const std::optional<wire::IncludeObject> include = IncludeObjectOf(asked);
     if (!include.has_value()) {
@@ -192,13 +154,16 @@ http::HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& st
               go::Quote(asked), ": must be 'Metadata', 'Object', 'None', or empty")),
           style);
     }
-    body = forms.table(list->items, TableVersion(style), *include, now);
+    body = wire::TableJson(list->items,
+                           style.media.conversion == Conversion::kTableV1 ? "v1" : "v1beta1",
+                           *include, now);
   } else if (!routed.name.empty()) {
-    body = (proto ? forms.one_protobuf : forms.one_json)(list->items.front(), now);
+    const Item& item = list->items.front();
+    body = proto ? wire::ObjectProtobuf(item, now) : wire::ObjectJson(item, now);
   } else {
-    body = (proto ? forms.list_protobuf : forms.list_json)(list->items, now);
+    body = proto ? wire::ListProtobuf(list->items, now) : wire::ListJson(list->items, now);
   }
-  http::HttpResponse response = BodyResponse(std::move(body), style);
+  http::HttpResponse response = Rendering(std::move(body), style);
   if (!list->degraded.empty()) {
     response.headers.emplace_back("Warning", WarningValue(list->degraded));
   }
@@ -268,15 +233,25 @@ http::HttpResponse MetricEndpoints::Render(const RoutedRequest& routed, const St
                                            const adapter::Providers& providers,
                                            absl::Duration timeout, Rendered* rendered) {
   if (timeout <= absl::ZeroDuration()) return TimeoutResponse();
+  const auto resource = [&](const ResourceKinds& kinds, const auto& ask) {
+    const auto list = Await(ask);
+    const absl::Time now = clock_->WallNow();
+    if (list.ok()) *rendered = {list->freshness, absl::ToUnixSeconds(now)};
+    return ResourceResponse(routed, style, max_answer_bytes_, kinds, now, list);
+  };
   switch (routed.endpoint) {
     case Endpoint::kCustomMetric:
       return Custom(routed, style, *providers.custom, timeout, rendered);
     case Endpoint::kExternalMetric:
       return External(routed, style, *providers.external, timeout, rendered);
     case Endpoint::kPodMetrics:
-      return Pods(routed, style, *providers.resource, timeout, rendered);
+      return resource(kPodKinds, [&] {
+        return providers.resource->Pods(routed.ns, routed.name, FilterOf(routed), timeout);
+      });
     default:
-      return Nodes(routed, style, *providers.resource, timeout, rendered);
+      return resource(kNodeKinds, [&] {
+        return providers.resource->Nodes(routed.name, FilterOf(routed), timeout);
+      });
   }
 }
 
@@ -298,11 +273,10 @@ http::HttpResponse MetricEndpoints::Custom(const RoutedRequest& routed, const St
   if (auto refusal = TooLong(wire::JsonBytes(*list), max_answer_bytes_, style)) return *refusal;
   rendered->freshness = list->freshness;
   rendered->wall_second = absl::ToUnixSeconds(list->timestamp);
-  const auto version =
-      routed.version == "v1beta1" ? wire::CustomVersion::kV1Beta1 : wire::CustomVersion::kV1Beta2;
-  return BodyResponse(style.media.encoding == Encoding::kProtobuf ? wire::ToProtobuf(*list, version)
-                                                                  : wire::ToJson(*list, version),
-                      style);
+  return Rendering(style.media.encoding == Encoding::kProtobuf
+                       ? wire::ToProtobuf(*list, routed.version)
+                       : wire::ToJson(*list, routed.version),
+                   style);
 }
 
 http::HttpResponse MetricEndpoints::External(const RoutedRequest& routed, const Style& style,
@@ -318,28 +292,9 @@ http::HttpResponse MetricEndpoints::External(const RoutedRequest& routed, const 
   if (!list.ok()) return ProviderError(list.status(), style);
   if (auto refusal = TooLong(wire::JsonBytes(*list), max_answer_bytes_, style)) return *refusal;
   rendered->freshness = list->freshness;
-  return BodyResponse(
+  return Rendering(
       style.media.encoding == Encoding::kProtobuf ? wire::ToProtobuf(*list) : wire::ToJson(*list),
       style);
-}
-
-http::HttpResponse MetricEndpoints::Pods(const RoutedRequest& routed, const Style& style,
-                                         adapter::ResourceMetricsProvider& provider,
-                                         absl::Duration timeout, Rendered* rendered) {
-  auto list =
-      Await([&] { return provider.Pods(routed.ns, routed.name, FilterOf(routed), timeout); });
-  const absl::Time now = clock_->WallNow();
-  if (list.ok()) *rendered = {list->freshness, absl::ToUnixSeconds(now)};
-  return ResourceResponse(routed, style, max_answer_bytes_, kPodForms, now, std::move(list));
-}
-
-http::HttpResponse MetricEndpoints::Nodes(const RoutedRequest& routed, const Style& style,
-                                          adapter::ResourceMetricsProvider& provider,
-                                          absl::Duration timeout, Rendered* rendered) {
-  auto list = Await([&] { return provider.Nodes(routed.name, FilterOf(routed), timeout); });
-  const absl::Time now = clock_->WallNow();
-  if (list.ok()) *rendered = {list->freshness, absl::ToUnixSeconds(now)};
-  return ResourceResponse(routed, style, max_answer_bytes_, kNodeForms, now, std::move(list));
 }
 
 }  // namespace flyball::apiservice

@@ -50,12 +50,6 @@ class MetricEndpoints {
   http::HttpResponse External(const RoutedRequest& routed, const Style& style,
                               adapter::ExternalMetricsProvider& provider, absl::Duration timeout,
                               Rendered* rendered);
-  http::HttpResponse Pods(const RoutedRequest& routed, const Style& style,
-                          adapter::ResourceMetricsProvider& provider, absl::Duration timeout,
-                          Rendered* rendered);
-  http::HttpResponse Nodes(const RoutedRequest& routed, const Style& style,
-                           adapter::ResourceMetricsProvider& provider, absl::Duration timeout,
-                           Rendered* rendered);
 
   Clock* const clock_;
   const size_t max_answer_bytes_;

@@ -80,8 +80,7 @@ std::optional<Conversion> ConversionOf(const Clause& clause, Offer offer) {
 // Tables have no protobuf form, aggregated discovery is made in JSON only.
 bool IsMadeIn(Conversion conversion, Encoding encoding) {
   if (conversion == Conversion::kNone || encoding == Encoding::kJson) return true;
-  const bool table = conversion == Conversion::kTableV1 || conversion == Conversion::kTableV1Beta1;
-  return table && encoding == Encoding::kYaml;
+  return IsTable(conversion) && encoding == Encoding::kYaml;
 }
 
 struct Serializer {
@@ -94,6 +93,10 @@ constexpr Serializer kSerializers[] = {{"json", Encoding::kJson},
                                        {"vnd.kubernetes.protobuf", Encoding::kProtobuf}};
 
 }  // namespace
+
+bool IsTable(Conversion conversion) {
+  return conversion == Conversion::kTableV1 || conversion == Conversion::kTableV1Beta1;
+}
 
 std::optional<MediaType> Negotiate(absl::string_view accept, Offer offer) {
   if (absl::StripAsciiWhitespace(accept).empty()) return MediaType();
@@ -118,24 +121,16 @@ std::optional<MediaType> Negotiate(absl::string_view accept, Offer offer) {
 }
 
 std::string ContentTypeOf(MediaType type) {
-  switch (type.conversion) {
-    case Conversion::kDiscoveryV2:
-      return "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-    case Conversion::kDiscoveryV2Beta1:
-      return "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
-    default:
-      break;
+  if (type.conversion == Conversion::kDiscoveryV2 ||
+      type.conversion == Conversion::kDiscoveryV2Beta1) {
+    return absl::StrCat("application/json;g=apidiscovery.k8s.io;v=",
+                        type.conversion == Conversion::kDiscoveryV2 ? "v2" : "v2beta1",
+                        ";as=APIGroupDiscoveryList");
   }
-  switch (type.encoding) {
-    case Encoding::kYaml:
-      return "application/yaml";
-    case Encoding::kProtobuf:
-      return "application/vnd.kubernetes.protobuf";
-    default:
-      return "application/json";
-  }
+  return SupportedMediaTypes()[static_cast<size_t>(type.encoding)];
 }
 
+// In the order of Encoding.
 const std::vector<std::string>& SupportedMediaTypes() {
   static const auto* const kTypes = new std::vector<std::string>{
       "application/json", "application/yaml", "application/vnd.kubernetes.protobuf"};

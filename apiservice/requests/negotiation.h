@@ -18,6 +18,8 @@ enum class Encoding { kJson, kYaml, kProtobuf };
 // Another form of the same thing that the client asks for by `as`.
 enum class Conversion { kNone, kTableV1, kTableV1Beta1, kDiscoveryV2, kDiscoveryV2Beta1 };
 
+bool IsTable(Conversion conversion);
+
 struct Offer {
   bool tables = false;     // metrics.k8s.io
   bool discovery = false;  // /apis

@@ -14,6 +14,8 @@
 namespace flyball::apiservice {
 namespace {
 
+constexpr size_t kGzipAbove = 128 * 1024;
+
 bool TakesGzip(absl::string_view accept_encoding) {
   for (absl::string_view part : absl::StrSplit(accept_encoding, ',')) {
     part = absl::StripAsciiWhitespace(part.substr(0, part.find(';')));
@@ -25,6 +27,23 @@ bool TakesGzip(absl::string_view accept_encoding) {
 bool IsForHumans(absl::string_view user_agent) {
   return absl::StartsWith(user_agent, "curl") || absl::StartsWith(user_agent, "Wget") ||
          absl::StartsWith(user_agent, "Mozilla/5.0");
+}
+
+std::string Gzip(absl::string_view bytes) {
+  z_stream stream = {};
+  constexpr int kGzipWindow = 15 + 16;
+  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+    return "";
+  }
+  std::string out(deflateBound(&stream, bytes.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  const int result = deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return result == Z_STREAM_END ? out : "";
 }
 
 }  // namespace
@@ -50,49 +69,35 @@ std::string Restyle(std::string json, const Style& style) {
   return style.pretty ? wire::IndentJson(json) : json;
 }
 
-http::HttpResponse StatusResponse(const wire::Status& status, const Style& style) {
+http::HttpResponse BodyResponse(int code, absl::string_view content_type, std::string body) {
   http::HttpResponse response;
-  response.status = status.code;
+  response.status = code;
+  response.content_type = std::string(content_type);
+  response.body = std::make_shared<const std::string>(std::move(body));
+  return response;
+}
+
+http::HttpResponse StatusResponse(const wire::Status& status, const Style& style) {
   Style own = style;
   own.media = style.error.value_or(MediaType());
   own.pretty = style.pretty || !style.error.has_value();
-  response.content_type = ContentTypeOf(own.media);
   const wire::Status shown = wire::Shortened(status);
-  response.body = std::make_shared<const std::string>(own.media.encoding == Encoding::kProtobuf
-                                                          ? wire::ToProtobuf(shown)
-                                                          : Restyle(wire::ToJson(shown), own));
+  http::HttpResponse response =
+      BodyResponse(status.code, ContentTypeOf(own.media),
+                   own.media.encoding == Encoding::kProtobuf ? wire::ToProtobuf(shown)
+                                                             : Restyle(wire::ToJson(shown), own));
   if (status.code == 403) response.headers.emplace_back("X-Content-Type-Options", "nosniff");
   return response;
 }
 
 http::HttpResponse PlainText(int code, absl::string_view text) {
-  http::HttpResponse response;
-  response.status = code;
-  response.content_type = "text/plain; charset=utf-8";
+  http::HttpResponse response = BodyResponse(code, "text/plain; charset=utf-8", std::string(text));
   response.headers.emplace_back("X-Content-Type-Options", "nosniff");
-  response.body = std::make_shared<const std::string>(text);
   return response;
 }
 
 http::HttpResponse ErrorText(int code, absl::string_view text) {
   return PlainText(code, absl::StrCat(text, "\n"));
-}
-
-std::string Gzip(absl::string_view bytes) {
-  z_stream stream = {};
-  constexpr int kGzipWindow = 15 + 16;
-  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-    return "";
-  }
-  std::string out(deflateBound(&stream, bytes.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  const int result = deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return result == Z_STREAM_END ? out : "";
 }
 
 http::HttpResponse Ok(std::string content_type, std::shared_ptr<const std::string> body,

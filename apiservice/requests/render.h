@@ -27,6 +27,7 @@ struct Style {
 // From Accept, Accept-Encoding, User-Agent (curl, Wget and browsers get indented JSON) and ?pretty.
 Style StyleOf(const http::HttpRequest& request, const RoutedRequest& routed);
 
+http::HttpResponse BodyResponse(int code, absl::string_view content_type, std::string body);
 http::HttpResponse StatusResponse(const wire::Status& status, const Style& style);
 // text/plain, as Go's http.Error: with a newline and X-Content-Type-Options: nosniff.
 http::HttpResponse ErrorText(int code, absl::string_view text);
@@ -35,11 +36,7 @@ http::HttpResponse PlainText(int code, absl::string_view text);
 // `json` in the wanted style: indented or as YAML where asked. Not for protobuf.
 std::string Restyle(std::string json, const Style& style);
 
-// Bodies above 128 KiB are worth compressing, if the client takes gzip.
-inline constexpr size_t kGzipAbove = 128 * 1024;
-std::string Gzip(absl::string_view bytes);
-
-// 200 with a body that stays as it is; gzip where it pays.
+// 200 with this body, compressed by gzip when it is above 128 KiB and the client takes that.
 http::HttpResponse Ok(std::string content_type, std::shared_ptr<const std::string> body,
                       const Style& style);
 

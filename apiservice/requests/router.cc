@@ -56,8 +56,8 @@ void FillResourceAttributes(absl::string_view method, Segments parts, const Quer
   if (out->verb == "delete") out->verb = "deletecollection";
   if (out->verb != "get") return;
   out->verb = query.Flag("watch") ? "watch" : "list";
-  // A list that does not parse, or is not worth it before the user is known, is asked about as a
-  // plain list; it is refused later.
+  // A selector that does not parse, or that is too long to be parsed for an unknown user, is left
+  // out of the review; the list is refused later.
   if (const auto list = ParseListParameters(query, kMaxReviewedSelectorBytes); list.ok()) {
     out->label_selector = list->label_selector;
     const std::string name = list->field_selector.ExactName().value_or("");
@@ -259,14 +259,15 @@ RoutedRequest Route(absl::string_view method, absl::string_view raw_target,
   return out;
 }
 
+bool RoutedRequest::IsMetricList() const {
+  if (endpoint == Endpoint::kCustomMetric || endpoint == Endpoint::kExternalMetric) return true;
+  return (endpoint == Endpoint::kPodMetrics || endpoint == Endpoint::kNodeMetrics) && name.empty();
+}
+
 void ReadParameters(size_t max_selector_bytes, RoutedRequest* out) {
   if (out->error.has_value()) return;
   const bool custom = out->endpoint == Endpoint::kCustomMetric;
-  const bool list =
-      custom || out->endpoint == Endpoint::kExternalMetric ||
-      ((out->endpoint == Endpoint::kPodMetrics || out->endpoint == Endpoint::kNodeMetrics) &&
-       out->name.empty());
-  if (!list) return;
+  if (!out->IsMetricList()) return;
   absl::StatusOr<ListParameters> parameters = ParseListParameters(out->query, max_selector_bytes);
   if (!parameters.ok()) {
     out->error = wire::BadRequest(parameters.status().message());

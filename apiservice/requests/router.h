@@ -72,6 +72,8 @@ struct RoutedRequest {
   kube::Selector metric_selector;
   FieldSelector field_selector;
 
+  bool IsMetricList() const;  // one that takes the parameters of lists
+
   std::optional<wire::Status> early_error;  // answered before the user is looked at
   std::optional<wire::Status> error;        // answered once the user is allowed
 };

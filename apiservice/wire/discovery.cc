@@ -8,41 +8,32 @@
 namespace flyball::apiservice::wire {
 namespace {
 
-void AppendStrings(const std::vector<std::string>& values, std::string* out) {
-  out->push_back('[');
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (i > 0) out->push_back(',');
-    AppendJsonString(values[i], out);
-  }
-  out->push_back(']');
-}
-
 std::string GroupVersionJson(absl::string_view group, absl::string_view version) {
   return absl::StrCat("{\"groupVersion\":\"", group, "/", version, "\",\"version\":\"", version,
                       "\"}");
 }
 
 // The fields from `name` on, with the closing brace.
-void AppendGroupFields(const ApiGroup& group, std::string* out) {
+void AppendGroupFields(const DiscoveryGroup& group, std::string* out) {
   absl::StrAppend(out, "\"name\":\"", group.name, "\",\"versions\":[");
-  for (size_t i = 0; i < group.versions.size(); ++i) {
-    if (i > 0) out->push_back(',');
-    out->append(GroupVersionJson(group.name, group.versions[i]));
+  for (const DiscoveryVersion& version : group.versions) {
+    AppendComma(out);
+    out->append(GroupVersionJson(group.name, version.version));
   }
-  absl::StrAppend(out, "],\"preferredVersion\":", GroupVersionJson(group.name, group.versions[0]),
-                  "}");
+  absl::StrAppend(
+      out, "],\"preferredVersion\":", GroupVersionJson(group.name, group.versions[0].version), "}");
 }
 
-ProtoWriter GroupProto(const ApiGroup& group) {
-  const auto group_version = [&](const std::string& version) {
+ProtoWriter GroupProto(const DiscoveryGroup& group) {
+  const auto group_version = [&](const DiscoveryVersion& version) {
     ProtoWriter out;
-    out.String(1, absl::StrCat(group.name, "/", version));
-    out.String(2, version);
+    out.String(1, absl::StrCat(group.name, "/", version.version));
+    out.String(2, version.version);
     return out;
   };
   ProtoWriter out;
   out.String(1, group.name);
-  for (const std::string& version : group.versions) out.Message(2, group_version(version));
+  for (const DiscoveryVersion& version : group.versions) out.Message(2, group_version(version));
   out.Message(3, group_version(group.versions[0]));
   return out;
 }
@@ -90,7 +81,7 @@ void AppendParent(const Parent& parent, std::string* out) {
   if (!parent.subresources.empty()) {
     out->append(",\"subresources\":[");
     for (const ApiResource* sub : parent.subresources) {
-      if (out->back() != '[') out->push_back(',');
+      AppendComma(out);
       out->append("{\"subresource\":");
       AppendJsonString(absl::string_view(sub->name).substr(sub->name.find('/') + 1), out);
       absl::StrAppend(out, ",", kNoKind, sub->kind, "\"},\"verbs\":");
@@ -111,7 +102,7 @@ std::string ApiResourceListJson(absl::string_view group_version,
   absl::StrAppend(&out, "{\"kind\":\"APIResourceList\",\"apiVersion\":\"v1\",\"groupVersion\":\"",
                   group_version, "\",\"resources\":[");
   for (const ApiResource& resource : resources) {
-    if (out.back() != '[') out.push_back(',');
+    AppendComma(&out);
     out.append("{\"name\":");
     AppendJsonString(resource.name, &out);
     absl::StrAppend(
@@ -145,30 +136,31 @@ std::string ApiResourceListProtobuf(absl::string_view group_version,
   return ProtoEnvelope("v1", "APIResourceList", message);
 }
 
-std::string ApiGroupJson(const ApiGroup& group) {
+std::string ApiGroupJson(const DiscoveryGroup& group) {
   std::string out = "{\"kind\":\"APIGroup\",\"apiVersion\":\"v1\",";
   AppendGroupFields(group, &out);
   out.push_back('\n');
   return out;
 }
 
-std::string ApiGroupProtobuf(const ApiGroup& group) {
+std::string ApiGroupProtobuf(const DiscoveryGroup& group) {
   return ProtoEnvelope("v1", "APIGroup", GroupProto(group));
 }
 
-std::string ApiGroupListJson(const std::vector<ApiGroup>& groups) {
+std::string ApiGroupListJson(const std::vector<DiscoveryGroup>& groups) {
   std::string out = "{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":[";
-  for (const ApiGroup& group : groups) {
-    out.append(out.back() == '[' ? "{" : ",{");
+  for (const DiscoveryGroup& group : groups) {
+    AppendComma(&out);
+    out.push_back('{');
     AppendGroupFields(group, &out);
   }
   out.append("]}\n");
   return out;
 }
 
-std::string ApiGroupListProtobuf(const std::vector<ApiGroup>& groups) {
+std::string ApiGroupListProtobuf(const std::vector<DiscoveryGroup>& groups) {
   ProtoWriter message;
-  for (const ApiGroup& group : groups) message.Message(1, GroupProto(group));
+  for (const DiscoveryGroup& group : groups) message.Message(1, GroupProto(group));
   return ProtoEnvelope("v1", "APIGroupList", message);
 }
 
@@ -178,15 +170,15 @@ std::string ApiGroupDiscoveryListJson(absl::string_view version,
       absl::StrCat("{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":\"apidiscovery.k8s.io/",
                    version, "\",\"metadata\":{},\"items\":[");
   for (const DiscoveryGroup& group : groups) {
-    if (out.back() != '[') out.push_back(',');
+    AppendComma(&out);
     absl::StrAppend(&out, "{\"metadata\":{\"name\":\"", group.name,
                     "\",\"creationTimestamp\":null},\"versions\":[");
     for (const DiscoveryVersion& entry : group.versions) {
-      if (out.back() != '[') out.push_back(',');
+      AppendComma(&out);
       absl::StrAppend(&out, "{\"version\":\"", entry.version,
                       "\",\"freshness\":\"Current\",\"resources\":[");
       for (const Parent& parent : GroupByParent(entry.resources)) {
-        if (out.back() != '[') out.push_back(',');
+        AppendComma(&out);
         AppendParent(parent, &out);
       }
       out.append("]}");

@@ -17,23 +17,6 @@ struct ApiResource {
   std::vector<std::string> verbs;
 };
 
-struct ApiGroup {
-  std::string name;
-  std::vector<std::string> versions;  // preferred one first
-};
-
-// meta/v1 APIResourceList of `group_version`.
-std::string ApiResourceListJson(absl::string_view group_version,
-                                const std::vector<ApiResource>& resources);
-std::string ApiResourceListProtobuf(absl::string_view group_version,
-                                    const std::vector<ApiResource>& resources);
-std::string ApiGroupJson(const ApiGroup& group);
-std::string ApiGroupProtobuf(const ApiGroup& group);
-std::string ApiGroupListJson(const std::vector<ApiGroup>& groups);
-std::string ApiGroupListProtobuf(const std::vector<ApiGroup>& groups);
-
-// One version of a group in aggregated discovery. Names `parent/sub` become subresources of
-// `parent`; parents are in the order of their first appearance.
 struct DiscoveryVersion {
   std::string version;
   std::vector<ApiResource> resources;
@@ -41,10 +24,21 @@ struct DiscoveryVersion {
 
 struct DiscoveryGroup {
   std::string name;
-  std::vector<DiscoveryVersion> versions;
+  std::vector<DiscoveryVersion> versions;  // preferred one first
 };
 
-// apidiscovery.k8s.io/{version} APIGroupDiscoveryList; `version` is v2 or v2beta1.
+// meta/v1 APIResourceList of `group_version`.
+std::string ApiResourceListJson(absl::string_view group_version,
+                                const std::vector<ApiResource>& resources);
+std::string ApiResourceListProtobuf(absl::string_view group_version,
+                                    const std::vector<ApiResource>& resources);
+std::string ApiGroupJson(const DiscoveryGroup& group);
+std::string ApiGroupProtobuf(const DiscoveryGroup& group);
+std::string ApiGroupListJson(const std::vector<DiscoveryGroup>& groups);
+std::string ApiGroupListProtobuf(const std::vector<DiscoveryGroup>& groups);
+
+// apidiscovery.k8s.io/{version} APIGroupDiscoveryList; `version` is v2 or v2beta1. Names
+// `parent/sub` become subresources of `parent`; parents are in the order of their first appearance.
 std::string ApiGroupDiscoveryListJson(absl::string_view version,
                                       const std::vector<DiscoveryGroup>& groups);
 

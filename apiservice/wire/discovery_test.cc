@@ -23,7 +23,7 @@ TEST(ApiResourceListTest, OneLine) {
 
 TEST(ApiGroupTest, FirstVersionIsPreferred) {
   EXPECT_EQ(
-      ApiGroupJson({"custom.metrics.k8s.io", {"v1beta2", "v1beta1"}}),
+      ApiGroupJson({"custom.metrics.k8s.io", {{"v1beta2", {}}, {"v1beta1", {}}}}),
       R"({"kind":"APIGroup","apiVersion":"v1","name":"custom.metrics.k8s.io","versions":[)"
       R"({"groupVersion":"custom.metrics.k8s.io/v1beta2","version":"v1beta2"},)"
       R"({"groupVersion":"custom.metrics.k8s.io/v1beta1","version":"v1beta1"}],)"

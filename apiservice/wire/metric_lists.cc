@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "absl/strings/str_cat.h"
 #include "apiservice/wire/text.h"
 
 namespace flyball::apiservice::wire {
@@ -12,27 +13,8 @@ using kube::Requirement;
 
 constexpr absl::string_view kExternalApiVersion = "external.metrics.k8s.io/v1beta1";
 
-absl::string_view ApiVersionOf(CustomVersion version) {
-  return version == CustomVersion::kV1Beta1 ? "custom.metrics.k8s.io/v1beta1"
-                                            : "custom.metrics.k8s.io/v1beta2";
-}
-
-void Append(absl::string_view text, std::string* out) { out->append(text.data(), text.size()); }
-
-// "" for operators that LabelSelector has no word for.
-absl::string_view ExpressionOperator(Operator op) {
-  switch (op) {
-    case Operator::kIn:
-      return "In";
-    case Operator::kNotIn:
-      return "NotIn";
-    case Operator::kExists:
-      return "Exists";
-    case Operator::kDoesNotExist:
-      return "DoesNotExist";
-    default:
-      return "";
-  }
+std::string ApiVersionOf(absl::string_view version) {
+  return absl::StrCat("custom.metrics.k8s.io/", version);
 }
 
 struct SplitSelector {
@@ -45,7 +27,7 @@ SplitSelector Split(const kube::Selector& selector) {
   for (const Requirement& r : selector.requirements()) {
     if (r.op == Operator::kEquals || r.op == Operator::kDoubleEquals) {
       split.labels[r.key] = r.values.empty() ? "" : r.values.front();
-    } else if (!ExpressionOperator(r.op).empty()) {
+    } else if (r.op != Operator::kNotEquals && !SelectorOperator(r.op).empty()) {
       split.expressions.push_back(&r);
     }
   }
@@ -56,14 +38,10 @@ void AppendExpression(const Requirement& r, std::string* out) {
   out->append("{\"key\":");
   AppendJsonString(r.key, out);
   out->append(",\"operator\":");
-  AppendJsonString(ExpressionOperator(r.op), out);
+  AppendJsonString(SelectorOperator(r.op), out);
   if (!r.values.empty()) {
-    out->append(",\"values\":[");
-    for (const std::string& value : r.values) {
-      if (out->back() != '[') out->push_back(',');
-      AppendJsonString(value, out);
-    }
-    out->push_back(']');
+    out->append(",\"values\":");
+    AppendStrings(r.values, out);
   }
   out->push_back('}');
 }
@@ -75,7 +53,7 @@ ProtoWriter LabelSelectorProto(const kube::Selector& selector) {
   for (const Requirement* r : split.expressions) {
     ProtoWriter expression;
     expression.String(1, r->key);
-    expression.String(2, ExpressionOperator(r->op));
+    expression.String(2, SelectorOperator(r->op));
     for (const std::string& value : r->values) expression.String(3, value);
     out.Message(2, expression);
   }
@@ -97,11 +75,8 @@ void AppendDescribedObject(const adapter::DescribedObject& object, std::string* 
 }
 
 void AppendHead(absl::string_view kind, absl::string_view api_version, std::string* out) {
-  out->append("{\"kind\":\"");
-  Append(kind, out);
-  out->append("\",\"apiVersion\":\"");
-  Append(api_version, out);
-  out->append("\",\"metadata\":{},\"items\":[");
+  absl::StrAppend(out, "{\"kind\":\"", kind, "\",\"apiVersion\":\"", api_version,
+                  "\",\"metadata\":{},\"items\":[");
 }
 
 std::string MilliText(int64_t milli) {
@@ -122,42 +97,39 @@ ProtoWriter ObjectReference(const adapter::DescribedObject& object) {
   return out;
 }
 
-void AppendLabels(const std::optional<adapter::LabelSet>& labels, std::string* out) {
-  if (!labels.has_value()) {
-    out->append("null");
-    return;
-  }
-  out->push_back('{');
-  for (const auto& [name, value] : *labels) {
-    if (out->back() != '{') out->push_back(',');
-    AppendJsonString(name, out);
-    out->push_back(':');
-    AppendJsonString(value, out);
-  }
-  out->push_back('}');
-}
-
 }  // namespace
+
+absl::string_view SelectorOperator(Operator op) {
+  switch (op) {
+    case Operator::kIn:
+    case Operator::kEquals:
+    case Operator::kDoubleEquals:
+      return "In";
+    case Operator::kNotIn:
+    case Operator::kNotEquals:
+      return "NotIn";
+    case Operator::kExists:
+      return "Exists";
+    case Operator::kDoesNotExist:
+      return "DoesNotExist";
+    default:
+      return "";
+  }
+}
 
 std::string LabelSelectorJson(const kube::Selector& selector) {
   if (selector.empty()) return "null";
   const SplitSelector split = Split(selector);
   std::string out = "{";
   if (!split.labels.empty()) {
-    out.append("\"matchLabels\":{");
-    for (const auto& [key, value] : split.labels) {
-      if (out.back() != '{') out.push_back(',');
-      AppendJsonString(key, &out);
-      out.push_back(':');
-      AppendJsonString(value, &out);
-    }
-    out.push_back('}');
+    AppendKey("matchLabels", &out);
+    AppendStringMap(split.labels, &out);
   }
   if (!split.expressions.empty()) {
-    if (out.size() > 1) out.push_back(',');
-    out.append("\"matchExpressions\":[");
+    AppendKey("matchExpressions", &out);
+    out.push_back('[');
     for (const Requirement* r : split.expressions) {
-      if (out.back() != '[') out.push_back(',');
+      AppendComma(&out);
       AppendExpression(*r, &out);
     }
     out.push_back(']');
@@ -166,11 +138,11 @@ std::string LabelSelectorJson(const kube::Selector& selector) {
   return out;
 }
 
-std::string ToJson(const adapter::CustomMetricList& list, CustomVersion version) {
+std::string ToJson(const adapter::CustomMetricList& list, absl::string_view version) {
   // What every item has in common is put together once.
   const std::string selector = LabelSelectorJson(list.metric_selector);
   std::string before_value;
-  if (version == CustomVersion::kV1Beta2) {
+  if (version == "v1beta2") {
     before_value = ",\"metric\":{\"name\":";
     AppendJsonString(list.metric, &before_value);
     before_value += ",\"selector\":" + selector + "},\"timestamp\":";
@@ -182,7 +154,7 @@ std::string ToJson(const adapter::CustomMetricList& list, CustomVersion version)
   AppendJsonTime(list.timestamp, &before_value);
   before_value += ",\"value\":\"";
   const std::string after_value =
-      version == CustomVersion::kV1Beta2 ? "\"}" : "\",\"selector\":" + selector + "}";
+      version == "v1beta2" ? "\"}" : "\",\"selector\":" + selector + "}";
 
   std::string out;
   out.reserve(128 + list.items.size() * (before_value.size() + after_value.size() + 128));
@@ -198,7 +170,8 @@ std::string ToJson(const adapter::CustomMetricList& list, CustomVersion version)
   return out;
 }
 
-std::string ToProtobuf(const adapter::CustomMetricList& list, CustomVersion version) {
+std::string ToProtobuf(const adapter::CustomMetricList& list, absl::string_view version) {
+  const bool newer = version == "v1beta2";
   ProtoWriter message;
   message.Message(1, EmptyListMeta());
   const bool has_selector = !list.metric_selector.empty();
@@ -209,14 +182,14 @@ std::string ToProtobuf(const adapter::CustomMetricList& list, CustomVersion vers
   for (const adapter::CustomMetricValue& value : list.items) {
     ProtoWriter item;
     item.Message(1, ObjectReference(value.object));
-    if (version == CustomVersion::kV1Beta2) {
+    if (newer) {
       item.Message(2, identifier);
     } else {
       item.String(2, list.metric);
     }
     item.Time(3, list.timestamp);
     item.Quantity(5, MilliText(value.value_milli));
-    if (version == CustomVersion::kV1Beta1 && has_selector) item.Message(6, selector);
+    if (!newer && has_selector) item.Message(6, selector);
     message.Message(2, item);
   }
   return ProtoEnvelope(ApiVersionOf(version), "MetricValueList", message);
@@ -234,7 +207,11 @@ std::string ToJson(const adapter::ExternalMetricList& list) {
     out.append("{\"metricName\":");
     out.append(name);
     out.append(",\"metricLabels\":");
-    AppendLabels(item.labels, &out);
+    if (item.labels.has_value()) {
+      AppendStringMap(*item.labels, &out);
+    } else {
+      out.append("null");
+    }
     out.append(",\"timestamp\":");
     AppendJsonTime(item.timestamp, &out);
     out.append(",\"value\":\"");

@@ -12,13 +12,15 @@
 
 namespace flyball::apiservice::wire {
 
-enum class CustomVersion { kV1Beta1, kV1Beta2 };
-
-std::string ToJson(const adapter::CustomMetricList& list, CustomVersion version);
-std::string ToProtobuf(const adapter::CustomMetricList& list, CustomVersion version);
+// `version` is v1beta1 or v1beta2.
+std::string ToJson(const adapter::CustomMetricList& list, absl::string_view version);
+std::string ToProtobuf(const adapter::CustomMetricList& list, absl::string_view version);
 
 std::string ToJson(const adapter::ExternalMetricList& list);
 std::string ToProtobuf(const adapter::ExternalMetricList& list);
+
+// The operator of meta/v1 LabelSelectorRequirement: `=` is In and `!=` is NotIn. "": there is none.
+absl::string_view SelectorOperator(kube::Operator op);
 
 // A selector as meta/v1 LabelSelector: `null` when empty. Requirements that the type cannot express
 // (!=, >, <) are left out; the provider refuses them before.

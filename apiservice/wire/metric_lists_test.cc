@@ -27,7 +27,7 @@ adapter::CustomMetricList QueueLength(std::vector<Requirement> requirements = {}
 
 TEST(CustomMetricJsonTest, VersionTwo) {
   EXPECT_EQ(
-      ToJson(QueueLength(), CustomVersion::kV1Beta2),
+      ToJson(QueueLength(), "v1beta2"),
       R"({"kind":"MetricValueList","apiVersion":"custom.metrics.k8s.io/v1beta2","metadata":{},"items":[)"
       R"({"describedObject":{"kind":"Pod","namespace":"shop","name":"cart-1","apiVersion":"/v1"},)"
       R"("metric":{"name":"queue_len","selector":null},"timestamp":"2026-03-04T05:06:07Z","value":"1500m"}]})"
@@ -36,7 +36,7 @@ TEST(CustomMetricJsonTest, VersionTwo) {
 
 TEST(CustomMetricJsonTest, VersionOneCarriesTheSelectorLast) {
   EXPECT_EQ(
-      ToJson(QueueLength({{"verb", Operator::kEquals, {"GET"}}}), CustomVersion::kV1Beta1),
+      ToJson(QueueLength({{"verb", Operator::kEquals, {"GET"}}}), "v1beta1"),
       R"({"kind":"MetricValueList","apiVersion":"custom.metrics.k8s.io/v1beta1","metadata":{},"items":[)"
       R"({"describedObject":{"kind":"Pod","namespace":"shop","name":"cart-1","apiVersion":"/v1"},)"
       R"("metricName":"queue_len","timestamp":"2026-03-04T05:06:07Z","value":"1500m",)"
@@ -47,9 +47,9 @@ TEST(CustomMetricJsonTest, VersionOneCarriesTheSelectorLast) {
 TEST(CustomMetricJsonTest, ClusterScopeHasNoNamespaceAndNoItemsIsNotNull) {
   adapter::CustomMetricList list = QueueLength();
   list.items[0].object.ns = "";
-  EXPECT_EQ(ToJson(list, CustomVersion::kV1Beta2).find("\"namespace\""), std::string::npos);
+  EXPECT_EQ(ToJson(list, "v1beta2").find("\"namespace\""), std::string::npos);
   list.items.clear();
-  EXPECT_NE(ToJson(list, CustomVersion::kV1Beta2).find("\"items\":[]}"), std::string::npos);
+  EXPECT_NE(ToJson(list, "v1beta2").find("\"items\":[]}"), std::string::npos);
 }
 
 TEST(LabelSelectorJsonTest, ExpressionsKeepTheirOrderAndValues) {
@@ -98,14 +98,15 @@ TEST(ExternalMetricProtobufTest, KnownBytes) {
       22);
   const std::string body = ToProtobuf(list);
   EXPECT_EQ(body.substr(0, 4), std::string("k8s\0", 4));
-  EXPECT_NE(body.find(std::string("\x0a\x06\x0a\x00\x12\x00\x1a\x00\x12\x16", 10) + item), std::string::npos);
+  EXPECT_NE(body.find(std::string("\x0a\x06\x0a\x00\x12\x00\x1a\x00\x12\x16", 10) + item),
+            std::string::npos);
 }
 
 TEST(MetricListJsonTest, IsJsonWhateverTheNames) {
   adapter::CustomMetricList list = QueueLength({{"k", Operator::kIn, {"<", "\""}}});
   list.metric = "a\"b\n\xff";
   list.items[0].object.name = "\\";
-  for (const auto version : {CustomVersion::kV1Beta1, CustomVersion::kV1Beta2}) {
+  for (const auto version : {"v1beta1", "v1beta2"}) {
     EXPECT_TRUE(nlohmann::json::accept(ToJson(list, version)));
   }
 }

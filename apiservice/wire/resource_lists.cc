@@ -35,33 +35,42 @@ void AppendMetadata(const kube::ObjectMeta& meta, absl::Time now, std::string* o
   out->append(",\"creationTimestamp\":");
   AppendJsonTime(now, out);
   if (!meta.labels.empty()) {
-    out->append(",\"labels\":{");
-    for (const auto& [key, value] : meta.labels) {
-      if (out->back() != '{') out->push_back(',');
-      AppendJsonString(key, out);
-      out->push_back(':');
-      AppendJsonString(value, out);
-    }
-    out->push_back('}');
+    out->append(",\"labels\":");
+    AppendStringMap(meta.labels, out);
   }
   out->push_back('}');
 }
 
-void AppendSampleTimes(absl::Time timestamp, absl::Duration window, std::string* out) {
+adapter::Usage UsageOf(const adapter::PodMetrics& pod) {
+  adapter::Usage sum;
+  for (const adapter::ContainerUsage& container : pod.containers) {
+    sum.cpu_milli = WrapAdd(sum.cpu_milli, container.usage.cpu_milli);
+    sum.memory_milli = WrapAdd(sum.memory_milli, container.usage.memory_milli);
+  }
+  return sum;
+}
+const kube::ObjectMeta& MetaOf(const adapter::PodMetrics& pod) { return *pod.pod; }
+absl::string_view KindOf(const adapter::PodMetrics&) { return "PodMetrics"; }
+adapter::Usage UsageOf(const adapter::NodeMetrics& node) { return node.usage; }
+const kube::ObjectMeta& MetaOf(const adapter::NodeMetrics& node) { return *node.node; }
+absl::string_view KindOf(const adapter::NodeMetrics&) { return "NodeMetrics"; }
+
+template <typename Item>
+void AppendHead(const Item& item, absl::Time now, std::string* out) {
+  AppendMetadata(MetaOf(item), now, out);
   out->append(",\"timestamp\":");
-  AppendJsonTime(timestamp, out);
+  AppendJsonTime(item.timestamp, out);
   out->append(",\"window\":\"");
-  go::AppendDuration(window, *out);
+  go::AppendDuration(item.window, *out);
   out->push_back('"');
 }
 
 // The fields of one object, from metadata on, with the closing brace.
 void AppendFields(const adapter::PodMetrics& pod, absl::Time now, std::string* out) {
-  AppendMetadata(*pod.pod, now, out);
-  AppendSampleTimes(pod.timestamp, pod.window, out);
+  AppendHead(pod, now, out);
   out->append(",\"containers\":[");
   for (const adapter::ContainerUsage& container : pod.containers) {
-    if (out->back() != '[') out->push_back(',');
+    AppendComma(out);
     out->append("{\"name\":");
     AppendJsonString(container.name, out);
     out->append(",\"usage\":");
@@ -72,8 +81,7 @@ void AppendFields(const adapter::PodMetrics& pod, absl::Time now, std::string* o
 }
 
 void AppendFields(const adapter::NodeMetrics& node, absl::Time now, std::string* out) {
-  AppendMetadata(*node.node, now, out);
-  AppendSampleTimes(node.timestamp, node.window, out);
+  AppendHead(node, now, out);
   out->append(",\"usage\":");
   AppendUsage(node.usage, out);
   out->push_back('}');
@@ -81,29 +89,6 @@ void AppendFields(const adapter::NodeMetrics& node, absl::Time now, std::string*
 
 void AppendKind(absl::string_view kind, std::string* out) {
   absl::StrAppend(out, "{\"kind\":\"", kind, "\",\"apiVersion\":\"", kApiVersion, "\",");
-}
-
-template <typename T>
-std::string ListJson(absl::string_view kind, const std::vector<T>& items, absl::Time now) {
-  std::string out;
-  out.reserve(128 + items.size() * 512);
-  AppendKind(kind, &out);
-  out.append("\"metadata\":{},\"items\":[");
-  for (size_t i = 0; i < items.size(); ++i) {
-    out.append(i > 0 ? ",{" : "{");
-    AppendFields(items[i], now, &out);
-  }
-  out.append("]}\n");
-  return out;
-}
-
-template <typename T>
-std::string ObjectJson(absl::string_view kind, const T& item, absl::Time now) {
-  std::string out;
-  AppendKind(kind, &out);
-  AppendFields(item, now, &out);
-  out.push_back('\n');
-  return out;
 }
 
 // ---- protobuf ----
@@ -135,17 +120,19 @@ void UsageProto(int field, const adapter::Usage& usage, ProtoWriter* out) {
   UsageEntry(field, "memory", usage.memory_milli, QuantityForm::kBinary, out);
 }
 
-ProtoWriter WindowProto(absl::Duration window) {
+template <typename Item>
+ProtoWriter ProtoHead(const Item& item, absl::Time now) {
+  ProtoWriter window;
+  window.Int(1, absl::ToInt64Nanoseconds(item.window));
   ProtoWriter out;
-  out.Int(1, absl::ToInt64Nanoseconds(window));
+  out.Message(1, MetadataProto(MetaOf(item), now));
+  out.Time(2, item.timestamp);
+  out.Message(3, window);
   return out;
 }
 
 ProtoWriter ObjectProto(const adapter::PodMetrics& pod, absl::Time now) {
-  ProtoWriter out;
-  out.Message(1, MetadataProto(*pod.pod, now));
-  out.Time(2, pod.timestamp);
-  out.Message(3, WindowProto(pod.window));
+  ProtoWriter out = ProtoHead(pod, now);
   for (const adapter::ContainerUsage& container : pod.containers) {
     ProtoWriter item;
     item.String(1, container.name);
@@ -156,37 +143,12 @@ ProtoWriter ObjectProto(const adapter::PodMetrics& pod, absl::Time now) {
 }
 
 ProtoWriter ObjectProto(const adapter::NodeMetrics& node, absl::Time now) {
-  ProtoWriter out;
-  out.Message(1, MetadataProto(*node.node, now));
-  out.Time(2, node.timestamp);
-  out.Message(3, WindowProto(node.window));
+  ProtoWriter out = ProtoHead(node, now);
   UsageProto(4, node.usage, &out);
   return out;
 }
 
-template <typename T>
-std::string ListProto(absl::string_view kind, const std::vector<T>& items, absl::Time now) {
-  ProtoWriter out;
-  out.Message(1, EmptyListMeta());
-  for (const T& item : items) out.Message(2, ObjectProto(item, now));
-  return ProtoEnvelope(kApiVersion, kind, out);
-}
-
 // ---- tables ----
-
-adapter::Usage UsageOf(const adapter::PodMetrics& pod) {
-  adapter::Usage sum;
-  for (const adapter::ContainerUsage& container : pod.containers) {
-    sum.cpu_milli = WrapAdd(sum.cpu_milli, container.usage.cpu_milli);
-    sum.memory_milli = WrapAdd(sum.memory_milli, container.usage.memory_milli);
-  }
-  return sum;
-}
-const kube::ObjectMeta& MetaOf(const adapter::PodMetrics& pod) { return *pod.pod; }
-absl::string_view KindOf(const adapter::PodMetrics&) { return "PodMetrics"; }
-adapter::Usage UsageOf(const adapter::NodeMetrics& node) { return node.usage; }
-const kube::ObjectMeta& MetaOf(const adapter::NodeMetrics& node) { return *node.node; }
-absl::string_view KindOf(const adapter::NodeMetrics&) { return "NodeMetrics"; }
 
 constexpr absl::string_view kColumns =
     R"({"name":"Name","type":"string","format":"name",)"
@@ -216,9 +178,47 @@ void AppendRowObject(const T& item, absl::string_view version, IncludeObject inc
   }
 }
 
-template <typename T>
-std::string TableJson(const std::vector<T>& items, absl::string_view version, IncludeObject include,
-                      absl::Time now) {
+}  // namespace
+
+template <typename Item>
+std::string ObjectJson(const Item& item, absl::Time now) {
+  std::string out;
+  AppendKind(KindOf(item), &out);
+  AppendFields(item, now, &out);
+  out.push_back('\n');
+  return out;
+}
+
+template <typename Item>
+std::string ObjectProtobuf(const Item& item, absl::Time now) {
+  return ProtoEnvelope(kApiVersion, KindOf(item), ObjectProto(item, now));
+}
+
+template <typename Item>
+std::string ListJson(const std::vector<Item>& items, absl::Time now) {
+  std::string out;
+  out.reserve(128 + items.size() * 512);
+  AppendKind(absl::StrCat(KindOf(Item()), "List"), &out);
+  out.append("\"metadata\":{},\"items\":[");
+  for (size_t i = 0; i < items.size(); ++i) {
+    out.append(i > 0 ? ",{" : "{");
+    AppendFields(items[i], now, &out);
+  }
+  out.append("]}\n");
+  return out;
+}
+
+template <typename Item>
+std::string ListProtobuf(const std::vector<Item>& items, absl::Time now) {
+  ProtoWriter out;
+  out.Message(1, EmptyListMeta());
+  for (const Item& item : items) out.Message(2, ObjectProto(item, now));
+  return ProtoEnvelope(kApiVersion, absl::StrCat(KindOf(Item()), "List"), out);
+}
+
+template <typename Item>
+std::string TableJson(const std::vector<Item>& items, absl::string_view version,
+                      IncludeObject include, absl::Time now) {
   std::string out = absl::StrCat("{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/", version,
                                  "\",\"metadata\":{},\"columnDefinitions\":");
   // The original names its columns at the first row.
@@ -242,42 +242,17 @@ std::string TableJson(const std::vector<T>& items, absl::string_view version, In
   return out;
 }
 
-}  // namespace
-
-std::string PodMetricsListJson(const std::vector<adapter::PodMetrics>& pods, absl::Time now) {
-  return ListJson("PodMetricsList", pods, now);
-}
-std::string PodMetricsJson(const adapter::PodMetrics& pod, absl::Time now) {
-  return ObjectJson("PodMetrics", pod, now);
-}
-std::string PodMetricsListProtobuf(const std::vector<adapter::PodMetrics>& pods, absl::Time now) {
-  return ListProto("PodMetricsList", pods, now);
-}
-std::string PodMetricsProtobuf(const adapter::PodMetrics& pod, absl::Time now) {
-  return ProtoEnvelope(kApiVersion, "PodMetrics", ObjectProto(pod, now));
-}
-
-std::string NodeMetricsListJson(const std::vector<adapter::NodeMetrics>& nodes, absl::Time now) {
-  return ListJson("NodeMetricsList", nodes, now);
-}
-std::string NodeMetricsJson(const adapter::NodeMetrics& node, absl::Time now) {
-  return ObjectJson("NodeMetrics", node, now);
-}
-std::string NodeMetricsListProtobuf(const std::vector<adapter::NodeMetrics>& nodes,
-                                    absl::Time now) {
-  return ListProto("NodeMetricsList", nodes, now);
-}
-std::string NodeMetricsProtobuf(const adapter::NodeMetrics& node, absl::Time now) {
-  return ProtoEnvelope(kApiVersion, "NodeMetrics", ObjectProto(node, now));
-}
-
-std::string PodTableJson(const std::vector<adapter::PodMetrics>& pods, absl::string_view version,
-                         IncludeObject include, absl::Time now) {
-  return TableJson(pods, version, include, now);
-}
-std::string NodeTableJson(const std::vector<adapter::NodeMetrics>& nodes, absl::string_view version,
-                          IncludeObject include, absl::Time now) {
-  return TableJson(nodes, version, include, now);
-}
+template std::string ObjectJson(const adapter::PodMetrics&, absl::Time);
+template std::string ObjectJson(const adapter::NodeMetrics&, absl::Time);
+template std::string ObjectProtobuf(const adapter::PodMetrics&, absl::Time);
+template std::string ObjectProtobuf(const adapter::NodeMetrics&, absl::Time);
+template std::string ListJson(const std::vector<adapter::PodMetrics>&, absl::Time);
+template std::string ListJson(const std::vector<adapter::NodeMetrics>&, absl::Time);
+template std::string ListProtobuf(const std::vector<adapter::PodMetrics>&, absl::Time);
+template std::string ListProtobuf(const std::vector<adapter::NodeMetrics>&, absl::Time);
+template std::string TableJson(const std::vector<adapter::PodMetrics>&, absl::string_view,
+                               IncludeObject, absl::Time);
+template std::string TableJson(const std::vector<adapter::NodeMetrics>&, absl::string_view,
+                               IncludeObject, absl::Time);
 
 }  // namespace flyball::apiservice::wire

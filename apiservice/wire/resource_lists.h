@@ -11,24 +11,23 @@
 
 namespace flyball::apiservice::wire {
 
-std::string PodMetricsListJson(const std::vector<adapter::PodMetrics>& pods, absl::Time now);
-std::string PodMetricsJson(const adapter::PodMetrics& pod, absl::Time now);
-std::string PodMetricsListProtobuf(const std::vector<adapter::PodMetrics>& pods, absl::Time now);
-std::string PodMetricsProtobuf(const adapter::PodMetrics& pod, absl::Time now);
-
-std::string NodeMetricsListJson(const std::vector<adapter::NodeMetrics>& nodes, absl::Time now);
-std::string NodeMetricsJson(const adapter::NodeMetrics& node, absl::Time now);
-std::string NodeMetricsListProtobuf(const std::vector<adapter::NodeMetrics>& nodes, absl::Time now);
-std::string NodeMetricsProtobuf(const adapter::NodeMetrics& node, absl::Time now);
+// `Item` is adapter::PodMetrics or adapter::NodeMetrics.
+template <typename Item>
+std::string ObjectJson(const Item& item, absl::Time now);
+template <typename Item>
+std::string ObjectProtobuf(const Item& item, absl::Time now);
+template <typename Item>
+std::string ListJson(const std::vector<Item>& items, absl::Time now);
+template <typename Item>
+std::string ListProtobuf(const std::vector<Item>& items, absl::Time now);
 
 // What stands behind a row of a table: the object's metadata, all of it, or nothing.
 enum class IncludeObject { kMetadata, kObject, kNone };
 
 // meta.k8s.io/{version} Table with the columns Name, cpu, memory, Window; pods show the sum of
 // their containers. `version` is v1 or v1beta1. No rows: no columns, as the original.
-std::string PodTableJson(const std::vector<adapter::PodMetrics>& pods, absl::string_view version,
-                         IncludeObject include, absl::Time now);
-std::string NodeTableJson(const std::vector<adapter::NodeMetrics>& nodes, absl::string_view version,
-                          IncludeObject include, absl::Time now);
+template <typename Item>
+std::string TableJson(const std::vector<Item>& items, absl::string_view version,
+                      IncludeObject include, absl::Time now);
 
 }  // namespace flyball::apiservice::wire

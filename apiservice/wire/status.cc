@@ -12,11 +12,9 @@ std::string Qualified(absl::string_view resource, absl::string_view group) {
   return group.empty() ? std::string(resource) : absl::StrCat(resource, ".", group);
 }
 
-void AppendField(absl::string_view name, absl::string_view value, std::string* out) {
-  if (value.empty()) return;
-  if (out->back() != '{') out->push_back(',');
-  absl::StrAppend(out, "\"", name, "\":");
-  AppendJsonString(value, out);
+StatusDetails About(absl::string_view group, absl::string_view resource,
+                    absl::string_view name = "") {
+  return {std::string(name), std::string(group), std::string(resource), {}};
 }
 
 void AppendDetails(const StatusDetails& details, std::string* out) {
@@ -25,10 +23,10 @@ void AppendDetails(const StatusDetails& details, std::string* out) {
   AppendField("group", details.group, out);
   AppendField("kind", details.kind, out);
   if (!details.causes.empty()) {
-    if (out->back() != '{') out->push_back(',');
-    out->append("\"causes\":[");
+    AppendKey("causes", out);
+    out->push_back('[');
     for (const StatusCause& cause : details.causes) {
-      if (out->back() != '[') out->push_back(',');
+      AppendComma(out);
       out->push_back('{');
       AppendField("reason", cause.reason, out);
       AppendField("message", cause.message, out);
@@ -36,10 +34,6 @@ void AppendDetails(const StatusDetails& details, std::string* out) {
       out->push_back('}');
     }
     out->push_back(']');
-  }
-  if (details.retry_after_seconds != 0) {
-    if (out->back() != '{') out->push_back(',');
-    absl::StrAppend(out, "\"retryAfterSeconds\":", details.retry_after_seconds);
   }
   out->push_back('}');
 }
@@ -77,7 +71,7 @@ std::string ToProtobuf(const Status& status) {
       cause.String(3, from.field);
       details.Message(4, cause);
     }
-    details.Int(5, status.details->retry_after_seconds);
+    details.Int(5, 0);      // retryAfterSeconds
     details.String(6, "");  // uid
     message.Message(5, details);
   }
@@ -95,13 +89,10 @@ Status MethodNotAllowed() {
 }
 
 Status WatchNotSupported(absl::string_view group, absl::string_view resource) {
-  StatusDetails details;
-  details.group = std::string(group);
-  details.kind = std::string(resource);
   return {405, "MethodNotAllowed",
           absl::StrCat("watch is not supported on resources of kind \"", Qualified(resource, group),
                        "\""),
-          details};
+          About(group, resource)};
 }
 
 Status BadRequest(absl::string_view message) {
@@ -121,14 +112,11 @@ Status Unauthorized() { return {401, "Unauthorized", "Unauthorized", std::nullop
 
 Status Forbidden(absl::string_view group, absl::string_view resource, absl::string_view name,
                  absl::string_view text) {
-  StatusDetails details;
-  details.name = std::string(name);
-  details.group = std::string(group);
-  details.kind = std::string(resource);
   const std::string subject = name.empty()
                                   ? Qualified(resource, group)
                                   : absl::StrCat(Qualified(resource, group), " \"", name, "\"");
-  return {403, "Forbidden", absl::StrCat(subject, " is forbidden: ", text), details};
+  return {403, "Forbidden", absl::StrCat(subject, " is forbidden: ", text),
+          About(group, resource, name)};
 }
 
 Status ForbiddenPath(absl::string_view text) {
@@ -150,12 +138,8 @@ Status NotAcceptable(const std::vector<std::string>& media_types) {
 }
 
 Status ObjectNotFound(absl::string_view group, absl::string_view resource, absl::string_view name) {
-  StatusDetails details;
-  details.name = std::string(name);
-  details.group = std::string(group);
-  details.kind = std::string(resource);
   return {404, "NotFound", absl::StrCat(Qualified(resource, group), " \"", name, "\" not found"),
-          details};
+          About(group, resource, name)};
 }
 
 Status Timeout() {

@@ -24,7 +24,6 @@ struct StatusDetails {
   std::string group;
   std::string kind;
   std::vector<StatusCause> causes;
-  int retry_after_seconds = 0;  // 0 is left out
 };
 
 struct Status {

@@ -15,34 +15,18 @@ bool IsPlain(unsigned char c) {
   return c >= 0x20 && c < 0x80 && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
 }
 
-void AppendEscapedAscii(unsigned char c, std::string* out) {
-  switch (c) {
-    case '"':
-      out->append("\\\"");
-      return;
-    case '\\':
-      out->append("\\\\");
-      return;
-    case '\n':
-      out->append("\\n");
-      return;
-    case '\r':
-      out->append("\\r");
-      return;
-    case '\t':
-      out->append("\\t");
-      return;
-    case '\b':
-      out->append("\\b");
-      return;
-    case '\f':
-      out->append("\\f");
-      return;
-    default:
-      out->append("\\u00");
-      out->push_back(kHex[c >> 4]);
-      out->push_back(kHex[c & 0xF]);
+void AppendEscapedAscii(char c, std::string* out) {
+  // What has a letter of its own, and that letter.
+  constexpr absl::string_view kNamed = "\"\\\n\r\t\b\f";
+  constexpr absl::string_view kNames = "\"\\nrtbf";
+  out->push_back('\\');
+  if (const size_t at = kNamed.find(c); at != absl::string_view::npos) {
+    out->push_back(kNames[at]);
+    return;
   }
+  out->append("u00");
+  out->push_back(kHex[c >> 4]);
+  out->push_back(kHex[c & 0xF]);
 }
 
 void AppendTwoDigits(int value, std::string* out) {
@@ -74,13 +58,33 @@ void AppendJsonString(absl::string_view text, std::string* out) {
     } else if (separator) {
       out->append(rune.value == 0x2028 ? "\\u2028" : "\\u2029");
     } else {
-      AppendEscapedAscii(bytes[i], out);
+      AppendEscapedAscii(text[i], out);
     }
     i += length;
     start = i;
   }
   out->append(text.data() + start, text.size() - start);
   out->push_back('"');
+}
+
+void AppendKey(absl::string_view name, std::string* out) {
+  AppendComma(out);
+  absl::StrAppend(out, "\"", name, "\":");
+}
+
+void AppendField(absl::string_view name, absl::string_view value, std::string* out) {
+  if (value.empty()) return;
+  AppendKey(name, out);
+  AppendJsonString(value, out);
+}
+
+void AppendStrings(const std::vector<std::string>& values, std::string* out) {
+  out->push_back('[');
+  for (const std::string& value : values) {
+    AppendComma(out);
+    AppendJsonString(value, out);
+  }
+  out->push_back(']');
 }
 
 void AppendTime(absl::Time time, std::string* out) {
@@ -167,37 +171,21 @@ std::string IndentJson(absl::string_view compact) {
       continue;
     }
     const char next = i + 1 < compact.size() ? compact[i + 1] : '\0';
-    switch (c) {
-      case '"':
-        in_string = true;
-        out.push_back(c);
-        break;
-      case '{':
-      case '[':
-        out.push_back(c);
-        if (next == '}' || next == ']') {
-          out.push_back(next);
-          ++i;
-        } else {
-          ++depth;
-          new_line();
-        }
-        break;
-      case '}':
-      case ']':
-        if (depth > 0) --depth;
-        new_line();
-        out.push_back(c);
-        break;
-      case ',':
-        out.push_back(c);
-        new_line();
-        break;
-      case ':':
-        out.append(": ");
-        break;
-      default:
-        out.push_back(c);
+    if (c == '}' || c == ']') {
+      if (depth > 0) --depth;
+      new_line();
+    }
+    out.push_back(c);
+    if (c == '"') in_string = true;
+    if (c == ':') out.push_back(' ');
+    if (c == ',') new_line();
+    if (c != '{' && c != '[') continue;
+    if (next == '}' || next == ']') {  // what is empty stays on one line
+      out.push_back(next);
+      ++i;
+    } else {
+      ++depth;
+      new_line();
     }
   }
   // Go's indenting encoder ends without the newline that the compact one has.

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -15,6 +16,30 @@ namespace flyball::apiservice::wire {
 // With quotes. As Go's encoding/json with HTML escaping: < > & U+2028 U+2029 as \uXXXX, broken
 // UTF-8 as \ufffd.
 void AppendJsonString(absl::string_view text, std::string* out);
+
+// Members and items are put one after the other: these write the comma themselves, unless the
+// object or list was opened right before. Names of members are taken as they are.
+inline void AppendComma(std::string* out) {
+  if (out->back() != '{' && out->back() != '[') out->push_back(',');
+}
+void AppendKey(absl::string_view name, std::string* out);
+// Nothing if the value is empty, as Go's `omitempty`.
+void AppendField(absl::string_view name, absl::string_view value, std::string* out);
+
+void AppendStrings(const std::vector<std::string>& values, std::string* out);
+
+// An object of texts; `pairs` are names and values.
+template <typename Pairs>
+void AppendStringMap(const Pairs& pairs, std::string* out) {
+  out->push_back('{');
+  for (const auto& [name, value] : pairs) {
+    AppendComma(out);
+    AppendJsonString(name, out);
+    out->push_back(':');
+    AppendJsonString(value, out);
+  }
+  out->push_back('}');
+}
 
 // 0001-01-01T00:00:00Z, which Go takes for no time at all.
 inline constexpr absl::Time kGoZeroTime = absl::FromUnixSeconds(-62135596800);
