@@ -1,9 +1,9 @@
-#include "promql/check.h"
-
+// CheckTypes of parser_impl.h.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "promql/functions.h"
+#include "promql/parser_impl.h"
 #include "promql/text.h"
 
 namespace flyball::promql {

@@ -19,8 +19,8 @@ struct Function {
   int optional = 0;       // how many of the last args may be left out
   bool repeated = false;  // the last arg may come any number of times, or not at all
   // Each sample that it gives comes of one series alone and has its labels, the name apart. The
-  // histogram functions join series, but only those that differ in nothing but `le`. Said of those
-  // alone that are known to be so: rules/query_shape.h builds on it.
+  // histogram functions join series, but only those that differ in nothing but `le`. Only
+  // set where it is known to be so: rules/query_shape.h builds on it.
   bool by_series = false;
 };
 

@@ -256,30 +256,21 @@ void Lexer::LexPunctuation() {
 }  // namespace
 
 std::string Token::Describe() const {
-  switch (kind) {
-    case TokenKind::kEnd:
-      return "end of input";
-    case TokenKind::kError:
-      return error;
-    case TokenKind::kIdentifier:
-      return absl::StrCat("identifier ", Quote(text));
-    case TokenKind::kMetricIdentifier:
-      return absl::StrCat("metric identifier ", Quote(text));
-    case TokenKind::kNumber:
-      return absl::StrCat("number ", Quote(text));
-    case TokenKind::kDuration:
-      return absl::StrCat("duration ", Quote(text));
-    case TokenKind::kString:
-      return absl::StrCat("string ", Quote(text));
-    case TokenKind::kKeyword:
-      return absl::StrCat("<", text, ">");
-    case TokenKind::kAggregation:
-      return absl::StrCat("<aggr:", text, ">");
-    case TokenKind::kOperator:
-      return absl::StrCat("<op:", text, ">");
-    default:
-      return Quote(text);
+  if (kind == TokenKind::kEnd) return "end of input";
+  if (kind == TokenKind::kError) return error;
+  if (kind == TokenKind::kKeyword) return absl::StrCat("<", text, ">");
+  if (kind == TokenKind::kAggregation) return absl::StrCat("<aggr:", text, ">");
+  if (kind == TokenKind::kOperator) return absl::StrCat("<op:", text, ">");
+  static constexpr std::pair<TokenKind, absl::string_view> kNames[] = {
+      {TokenKind::kIdentifier, "identifier "},
+      {TokenKind::kMetricIdentifier, "metric identifier "},
+      {TokenKind::kNumber, "number "},
+      {TokenKind::kDuration, "duration "},
+      {TokenKind::kString, "string "}};
+  for (const auto& [named, name] : kNames) {
+    if (named == kind) return absl::StrCat(name, Quote(text));
   }
+  return Quote(text);
 }
 
 std::vector<Token> Lex(absl::string_view query) { return Lexer(query).Run(); }

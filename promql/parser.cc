@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "promql/check.h"
 #include "promql/functions.h"
 #include "promql/parser_impl.h"
 #include "promql/text.h"

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -91,6 +92,16 @@ class Parser {
   size_t next_ = 0;
   int nesting_ = 0;
 };
+
+struct TypeError {
+  size_t at = 0;  // byte offset in the query
+  std::string text;
+};
+
+// The type rules of PromQL, applied to a whole tree after it was read without error: the first
+// violation in reading order of the tree, innermost first. Completes the tree on its way: set
+// operators are many-to-many. Source: Prometheus 2.42.0 promql/parser/parse.go.
+std::optional<TypeError> CheckTypes(Expr* expr);
 
 // Counts one level of recursion for its lifetime.
 class Nesting {

@@ -9,26 +9,18 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "base/go/text.h"
 
 namespace flyball::promql {
 namespace {
 
-// The shortest digits of |value| and the decimal exponent of the first one: 1.5e3 is "15", 3.
-std::pair<std::string, int> ShortestDigits(double value) {
+// The shortest digits that tell the value, with an exponent of two digits at least: `1.5e+03`.
+std::string Scientific(double value) {
   char buffer[32];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, std::fabs(value),
-                                 std::chars_format::scientific);
-  const absl::string_view text(buffer, static_cast<size_t>(end.ptr - buffer));
-  const size_t e = text.find('e');
-  std::string digits = absl::StrReplaceAll(text.substr(0, e), {{".", ""}});
-  const char* exponent_begin = text.data() + e + 1;
-  if (*exponent_begin == '+') ++exponent_begin;
-  int exponent = 0;
-  std::from_chars(exponent_begin, text.data() + text.size(), exponent);
-  return {std::move(digits), exponent};
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
+  return std::string(buffer, end.ptr);
 }
 
 std::optional<std::string> FormatNonFinite(double value) {
@@ -37,18 +29,11 @@ std::optional<std::string> FormatNonFinite(double value) {
   return std::nullopt;
 }
 
-std::string FormatWithExponent(double value) {
-  auto [digits, exponent] = ShortestDigits(value);
-  if (digits.size() > 1) digits.insert(1, ".");
-  return absl::StrFormat("%s%se%c%02d", std::signbit(value) ? "-" : "", digits,
-                         exponent < 0 ? '-' : '+', std::abs(exponent));
-}
-
 std::string Format(double value, double exponent_below, double exponent_from) {
   if (auto text = FormatNonFinite(value)) return *text;
   const double magnitude = std::fabs(value);
   if (magnitude != 0 && (magnitude < exponent_below || magnitude >= exponent_from)) {
-    return FormatWithExponent(value);
+    return Scientific(value);
   }
   return FormatPlain(value);
 }
@@ -110,7 +95,10 @@ std::string DoubleQuoted(absl::string_view literal) {
 
 std::string FormatPlain(double value) {
   if (auto text = FormatNonFinite(value)) return *text;
-  auto [digits, exponent] = ShortestDigits(value);
+  const std::string scientific = Scientific(std::fabs(value));
+  const size_t e = scientific.find('e');
+  const std::string digits = absl::StrReplaceAll(scientific.substr(0, e), {{".", ""}});
+  const int exponent = std::atoi(scientific.c_str() + e + 1);  // of the first digit
   const int length = static_cast<int>(digits.size());
   std::string text = std::signbit(value) ? "-" : "";
   if (exponent < 0) {

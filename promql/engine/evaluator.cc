@@ -75,21 +75,6 @@ absl::StatusOr<Value> Evaluator::Eval(const Expr& expr, int64_t now_ms) {
   return EvalAggregation(std::get<Aggregation>(expr.node), now_ms);
 }
 
-absl::StatusOr<double> Evaluator::EvalScalar(const Expr& expr, int64_t now_ms) {
-  ASSIGN_OR_RETURN(const Value value, Eval(expr, now_ms));
-  return std::get<double>(value);
-}
-
-absl::StatusOr<Vector> Evaluator::EvalVector(const Expr& expr, int64_t now_ms) {
-  ASSIGN_OR_RETURN(Value value, Eval(expr, now_ms));
-  return std::get<Vector>(std::move(value));
-}
-
-absl::StatusOr<Matrix> Evaluator::EvalMatrix(const Expr& expr, int64_t now_ms) {
-  ASSIGN_OR_RETURN(Value value, Eval(expr, now_ms));
-  return std::get<Matrix>(std::move(value));
-}
-
 const Point* Evaluator::Current(const Series& series, int64_t at_ms, int64_t oldest_ms) {
   const auto after = FirstAfter(series, at_ms);
   if (after == series.points.begin()) return nullptr;
@@ -134,7 +119,7 @@ absl::StatusOr<Matrix> Evaluator::EvalSubquery(const Subquery& subquery, int64_t
   const int64_t step = subquery.step_ms > 0 ? subquery.step_ms : kDefaultStepMs;
   absl::flat_hash_map<LabelSet, size_t> index;
   for (int64_t at = AlignUp(matrix.start_ms + 1, step); at <= matrix.end_ms; at += step) {
-    ASSIGN_OR_RETURN(Vector vector, EvalVector(*subquery.expr, at));
+    ASSIGN_OR_RETURN(Vector vector, EvalAs<Vector>(*subquery.expr, at));
     RETURN_IF_ERROR(Charge(vector.size()));
     for (Element& element : vector) {
       const auto [found, inserted] = index.emplace(element.labels, matrix.series.size());
@@ -182,7 +167,7 @@ absl::StatusOr<Vector> Evaluator::EvalAggregation(const Aggregation& aggregation
     if (auto* number = std::get_if<double>(&value)) param.number = *number;
     if (auto* label = std::get_if<std::string>(&value)) param.label = std::move(*label);
   }
-  ASSIGN_OR_RETURN(Vector vector, EvalVector(*aggregation.expr, now_ms));
+  ASSIGN_OR_RETURN(Vector vector, EvalAs<Vector>(*aggregation.expr, now_ms));
   return Aggregate(aggregation, param, std::move(vector));
 }
 

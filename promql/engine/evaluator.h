@@ -4,11 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/status_macros.h"
 #include "promql/ast.h"
 #include "promql/engine/engine.h"
 #include "promql/engine/series.h"
@@ -32,9 +35,12 @@ class Evaluator {
   // The moment that a selector's `@` names, else now; its offset not yet taken off.
   int64_t BaseTime(const TimeShift& shift, int64_t now_ms) const;
 
-  absl::StatusOr<double> EvalScalar(const Expr& expr, int64_t now_ms);
-  absl::StatusOr<Vector> EvalVector(const Expr& expr, int64_t now_ms);
-  absl::StatusOr<Matrix> EvalMatrix(const Expr& expr, int64_t now_ms);
+  // Of an expression whose type is known to be T's.
+  template <typename T>
+  absl::StatusOr<T> EvalAs(const Expr& expr, int64_t now_ms) {
+    ASSIGN_OR_RETURN(Value value, Eval(expr, now_ms));
+    return std::get<T>(std::move(value));
+  }
 
   // The newest sample of a series at `at_ms` that is after `oldest_ms`; nullptr: none or ended.
   static const Point* Current(const Series& series, int64_t at_ms, int64_t oldest_ms);

@@ -64,7 +64,7 @@ absl::StatusOr<Value> Evaluator::EvalCall(const Call& call, int64_t now_ms) {
   if (name == "time") return Value(Seconds(now_ms));
   if (name == "pi") return Value(std::numbers::pi);
   if (name == "scalar") {
-    ASSIGN_OR_RETURN(const Vector vector, EvalVector(*call.args[0], now_ms));
+    ASSIGN_OR_RETURN(const Vector vector, EvalAs<Vector>(*call.args[0], now_ms));
     return Value(vector.size() == 1 ? vector[0].value : std::numeric_limits<double>::quiet_NaN());
   }
   ASSIGN_OR_RETURN(Vector result, EvalVectorCall(call, now_ms));
@@ -79,18 +79,18 @@ absl::StatusOr<Vector> Evaluator::EvalVectorCall(const Call& call, int64_t now_m
   if (name == "timestamp") return EvalTimestamp(*call.args[0], now_ms);
   if (name == "label_replace" || name == "label_join") return EvalLabelCall(call, now_ms);
   if (name == "vector") {
-    ASSIGN_OR_RETURN(const double value, EvalScalar(*call.args[0], now_ms));
+    ASSIGN_OR_RETURN(const double value, EvalAs<double>(*call.args[0], now_ms));
     return Vector{{{}, value}};
   }
   if (const ValueFunction date = FindDateFunction(name); date != nullptr) {
     if (call.args.empty()) return Vector{{{}, date(Seconds(now_ms))}};
-    ASSIGN_OR_RETURN(Vector vector, EvalVector(*call.args[0], now_ms));
+    ASSIGN_OR_RETURN(Vector vector, EvalAs<Vector>(*call.args[0], now_ms));
     Apply(date, &vector);
     return vector;
   }
   if (name == "histogram_quantile") {
-    ASSIGN_OR_RETURN(const double q, EvalScalar(*call.args[0], now_ms));
-    ASSIGN_OR_RETURN(const Vector buckets, EvalVector(*call.args[1], now_ms));
+    ASSIGN_OR_RETURN(const double q, EvalAs<double>(*call.args[0], now_ms));
+    ASSIGN_OR_RETURN(const Vector buckets, EvalAs<Vector>(*call.args[1], now_ms));
     return HistogramQuantile(q, buckets);
   }
   // The other histogram functions read native histograms, which no series here has.
@@ -100,7 +100,7 @@ absl::StatusOr<Vector> Evaluator::EvalVectorCall(const Call& call, int64_t now_m
   }
   if (name == "round" || absl::StartsWith(name, "clamp")) return EvalClamp(call, now_ms);
 
-  ASSIGN_OR_RETURN(Vector vector, EvalVector(*call.args[0], now_ms));
+  ASSIGN_OR_RETURN(Vector vector, EvalAs<Vector>(*call.args[0], now_ms));
   if (name == "sort" || name == "sort_desc") {
     SortByValue(&vector, name == "sort_desc");
     return vector;
@@ -119,9 +119,9 @@ absl::StatusOr<Vector> Evaluator::EvalRangeCall(const Call& call, int64_t now_ms
   size_t scalar_count = 0;
   for (const ExprPtr& arg : call.args) {
     if (arg->Type() == ValueType::kMatrix) {
-      ASSIGN_OR_RETURN(matrix, EvalMatrix(*arg, now_ms));
+      ASSIGN_OR_RETURN(matrix, EvalAs<Matrix>(*arg, now_ms));
     } else {
-      ASSIGN_OR_RETURN(*scalars[scalar_count++], EvalScalar(*arg, now_ms));
+      ASSIGN_OR_RETURN(*scalars[scalar_count++], EvalAs<double>(*arg, now_ms));
     }
   }
   // The factors matter only once there is a series to smooth.
@@ -145,7 +145,7 @@ absl::StatusOr<Vector> Evaluator::EvalRangeCall(const Call& call, int64_t now_ms
 absl::StatusOr<Vector> Evaluator::EvalTimestamp(const Expr& arg, int64_t now_ms) {
   const auto* selector = Unwrap(arg).As<Selector>();
   if (selector == nullptr) {
-    ASSIGN_OR_RETURN(Vector vector, EvalVector(arg, now_ms));
+    ASSIGN_OR_RETURN(Vector vector, EvalAs<Vector>(arg, now_ms));
     for (Element& element : vector) {
       element.value = Seconds(now_ms);
       DropName(&element.labels);
@@ -181,32 +181,28 @@ absl::StatusOr<Vector> Evaluator::EvalAbsent(const Call& call, int64_t now_ms) {
 }
 
 absl::StatusOr<Vector> Evaluator::EvalLabelCall(const Call& call, int64_t now_ms) {
-  ASSIGN_OR_RETURN(Vector vector, EvalVector(*call.args[0], now_ms));
+  ASSIGN_OR_RETURN(Vector vector, EvalAs<Vector>(*call.args[0], now_ms));
   std::vector<std::string> texts;
   for (size_t i = 1; i < call.args.size(); ++i) {
     ASSIGN_OR_RETURN(Value text, Eval(*call.args[i], now_ms));
     texts.push_back(std::get<std::string>(std::move(text)));
   }
-  if (call.function->name == "label_replace") {
-    RETURN_IF_ERROR(LabelReplace({texts[0], texts[1], texts[2], texts[3]}, &vector));
-  } else {
-    const std::vector<std::string> sources(texts.begin() + 2, texts.end());
-    RETURN_IF_ERROR(LabelJoin({texts[0], texts[1], sources}, &vector));
-  }
+  const auto function = call.function->name == "label_replace" ? LabelReplace : LabelJoin;
+  RETURN_IF_ERROR(function(texts, &vector));
   return vector;
 }
 
 // round, clamp, clamp_min and clamp_max: a vector and scalars.
 absl::StatusOr<Vector> Evaluator::EvalClamp(const Call& call, int64_t now_ms) {
   const absl::string_view name = call.function->name;
-  ASSIGN_OR_RETURN(Vector vector, EvalVector(*call.args[0], now_ms));
+  ASSIGN_OR_RETURN(Vector vector, EvalAs<Vector>(*call.args[0], now_ms));
   double first = 1;  // round's default
   double second = 0;
   if (call.args.size() > 1) {
-    ASSIGN_OR_RETURN(first, EvalScalar(*call.args[1], now_ms));
+    ASSIGN_OR_RETURN(first, EvalAs<double>(*call.args[1], now_ms));
   }
   if (call.args.size() > 2) {
-    ASSIGN_OR_RETURN(second, EvalScalar(*call.args[2], now_ms));
+    ASSIGN_OR_RETURN(second, EvalAs<double>(*call.args[2], now_ms));
   }
   if (name == "clamp" && second < first) return Vector();
   for (Element& element : vector) {

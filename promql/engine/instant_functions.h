@@ -5,10 +5,10 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "promql/engine/value.h"
 
 namespace flyball::promql {
@@ -27,17 +27,10 @@ double GoMin(double a, double b);
 // By value, NaN last in both directions.
 void SortByValue(Vector* vector, bool descending);
 
-struct LabelReplaceArgs {
-  std::string target, replacement, source, pattern;
-};
-//   kFailedPrecondition  the pattern is no RE2, or the target no label name
-absl::Status LabelReplace(const LabelReplaceArgs& args, Vector* vector);
-
-struct LabelJoinArgs {
-  std::string target, separator;
-  std::vector<std::string> sources;
-};
-absl::Status LabelJoin(const LabelJoinArgs& args, Vector* vector);
+// `args`: the texts after the vector.
+//   kFailedPrecondition  the pattern is no RE2, or a name no label's
+absl::Status LabelReplace(absl::Span<const std::string> args, Vector* vector);
+absl::Status LabelJoin(absl::Span<const std::string> args, Vector* vector);
 
 // Any UTF-8 text but the empty one.
 bool IsLabelName(absl::string_view name);

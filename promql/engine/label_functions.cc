@@ -26,35 +26,34 @@ absl::Status BadName(absl::string_view which, absl::string_view function, absl::
 
 bool IsLabelName(absl::string_view name) { return !name.empty() && IsUtf8(name); }
 
-absl::Status LabelReplace(const LabelReplaceArgs& args, Vector* vector) {
-  const auto regex = CompileAnchored(args.pattern);
+absl::Status LabelReplace(absl::Span<const std::string> args, Vector* vector) {
+  const std::string &target = args[0], &replacement = args[1], &source = args[2];
+  const auto regex = CompileAnchored(args[3]);
   if (!regex.ok()) {
     return absl::FailedPreconditionError(
-        absl::StrCat("invalid regular expression in label_replace(): ", args.pattern));
+        absl::StrCat("invalid regular expression in label_replace(): ", args[3]));
   }
-  if (!IsLabelName(args.target)) {
-    return BadName("destination", "label_replace", args.target);
-  }
+  if (!IsLabelName(target)) return BadName("destination", "label_replace", target);
   for (Element& element : *vector) {
-    const auto value = regex->Expand(GetLabel(element.labels, args.source), args.replacement);
-    if (value) SetLabel(&element.labels, args.target, *value);
+    const auto value = regex->Expand(GetLabel(element.labels, source), replacement);
+    if (value) SetLabel(&element.labels, target, *value);
   }
   return absl::OkStatus();
 }
 
-absl::Status LabelJoin(const LabelJoinArgs& args, Vector* vector) {
-  for (const std::string& source : args.sources) {
+absl::Status LabelJoin(absl::Span<const std::string> args, Vector* vector) {
+  const std::string &target = args[0], &separator = args[1];
+  const absl::Span<const std::string> sources = args.subspan(2);
+  for (const std::string& source : sources) {
     if (!IsLabelName(source)) return BadName("source", "label_join", source);
   }
-  if (!IsLabelName(args.target)) {
-    return BadName("destination", "label_join", args.target);
-  }
+  if (!IsLabelName(target)) return BadName("destination", "label_join", target);
   for (Element& element : *vector) {
-    const std::string joined = absl::StrJoin(
-        args.sources, args.separator, [&element](std::string* out, const std::string& source) {
+    const std::string joined =
+        absl::StrJoin(sources, separator, [&element](std::string* out, const std::string& source) {
           absl::StrAppend(out, GetLabel(element.labels, source));
         });
-    SetLabel(&element.labels, args.target, joined);
+    SetLabel(&element.labels, target, joined);
   }
   return absl::OkStatus();
 }

@@ -106,11 +106,10 @@ Line Regress(const WindowArgs& args, int64_t origin_ms) {
     sum_xy.Add(x * point.value);
     sum_x2.Add(x * x);
   }
-  const auto total = [](const KahanSum& sum) { return sum.sum() + sum.compensation(); };
   const double n = static_cast<double>(args.points.size());
-  const double x = total(sum_x);
-  const double y = total(sum_y);
-  const double slope = (total(sum_xy) - x * y / n) / (total(sum_x2) - x * x / n);
+  const double x = sum_x.Compensated();
+  const double y = sum_y.Compensated();
+  const double slope = (sum_xy.Compensated() - x * y / n) / (sum_x2.Compensated() - x * x / n);
   return {slope, y / n - slope * x / n};
 }
 
@@ -161,32 +160,27 @@ double Variance(const WindowArgs& args) {
   KahanSum mean, squares;
   for (const Point& point : args.points) {
     count += 1;
-    const double delta = point.value - (mean.sum() + mean.compensation());
+    const double delta = point.value - mean.Compensated();
     mean.Add(delta / count);
-    squares.Add(delta * (point.value - (mean.sum() + mean.compensation())));
+    squares.Add(delta * (point.value - mean.Compensated()));
   }
-  return (squares.sum() + squares.compensation()) / count;
+  return squares.Compensated() / count;
 }
 
 Result StdvarOverTime(const WindowArgs& args) { return Variance(args); }
 Result StddevOverTime(const WindowArgs& args) { return std::sqrt(Variance(args)); }
 
-Result MinOverTime(const WindowArgs& args) {
+Result Extreme(const WindowArgs& args, bool largest) {
   double best = args.points.front().value;
   for (const Point& point : args.points) {
-    if (point.value < best || std::isnan(best)) best = point.value;
+    const bool better = largest ? point.value > best : point.value < best;
+    if (better || std::isnan(best)) best = point.value;
   }
   return best;
 }
 
-Result MaxOverTime(const WindowArgs& args) {
-  double best = args.points.front().value;
-  for (const Point& point : args.points) {
-    if (point.value > best || std::isnan(best)) best = point.value;
-  }
-  return best;
-}
-
+Result MinOverTime(const WindowArgs& args) { return Extreme(args, false); }
+Result MaxOverTime(const WindowArgs& args) { return Extreme(args, true); }
 Result CountOverTime(const WindowArgs& args) { return static_cast<double>(args.points.size()); }
 Result LastOverTime(const WindowArgs& args) { return args.points.back().value; }
 Result FirstOverTime(const WindowArgs& args) { return args.points.front().value; }

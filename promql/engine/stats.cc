@@ -18,7 +18,7 @@ void KahanSum::Add(double value) {
   sum_ = total;
 }
 
-double KahanSum::Total() const { return std::isinf(sum_) ? sum_ : sum_ + compensation_; }
+double KahanSum::Total() const { return std::isinf(sum_) ? sum_ : Compensated(); }
 
 void Mean::Add(double value) {
   count_ += 1;

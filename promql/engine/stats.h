@@ -23,7 +23,8 @@ class KahanSum {
   }
   double sum() const { return sum_; }
   double compensation() const { return compensation_; }
-  // The two together; an infinite sum stays as it is.
+  double Compensated() const { return sum_ + compensation_; }
+  // The same, but an infinite sum stays as it is.
   double Total() const;
 
  private:
