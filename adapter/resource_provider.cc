@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "rules/joined_query.h"
+#include "rules/promql.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::adapter {

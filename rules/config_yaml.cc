@@ -153,10 +153,7 @@ class Reader {
       if (IsNothing(n)) return;
       if (n.kind != YamlNode::Kind::kList) return Wrong(n, p, "a list");
       for (size_t i = 0; i < n.items.size() && Count(n, p); ++i) {
-        const YamlNode& element = Follow(*n.items[i]);
-        T& item = out.emplace_back();
-        Read(element, absl::StrCat(p, "[", i, "]"), item);
-        item.place = element.place;
+        Read(Follow(*n.items[i]), absl::StrCat(p, "[", i, "]"), out.emplace_back());
       }
     };
   }
@@ -282,23 +279,41 @@ class Reader {
     out = *duration;
   }
 
-  void Read(const YamlNode& node, const std::string& path, FilterConfig& out) {
+  // Reads a struct by its keys. A null value resets it.
+  template <typename T>
+  void Read(const YamlNode& node, const std::string& path, T& out) {
     if (IsNothing(node)) out = {};
-    ReadMap(node, path, {{"is", Into(out.is)}, {"isNot", Into(out.is_not)}});
+    if constexpr (requires { out.place; }) out.place = node.place;
+    ReadMap(node, path, KeysOf(out));
   }
 
-  void Read(const YamlNode& node, const std::string& path, NameConfig& out) {
-    if (IsNothing(node)) out = {};
-    ReadMap(node, path, {{"matches", Into(out.matches)}, {"as", Into(out.as)}});
+  Keys KeysOf(FilterConfig& out) { return {{"is", Into(out.is)}, {"isNot", Into(out.is_not)}}; }
+
+  Keys KeysOf(NameConfig& out) { return {{"matches", Into(out.matches)}, {"as", Into(out.as)}}; }
+
+  Keys KeysOf(MappingConfig& out) {
+    return {{"template", Into(out.label_template)},
+            {"overrides", Into(out.overrides)},
+            {"namespaced", Into(out.namespaced)}};
   }
 
-  void Read(const YamlNode& node, const std::string& path, MappingConfig& out) {
-    if (IsNothing(node)) out = {};
-    out.place = node.place;
-    ReadMap(node, path,
-            {{"template", Into(out.label_template)},
-             {"overrides", Into(out.overrides)},
-             {"namespaced", Into(out.namespaced)}});
+  Keys KeysOf(RuleConfig& out) {
+    return {{"seriesQuery", Into(out.series_query)},
+            {"seriesFilters", List(out.filters)},
+            {"resources", Into(out.resources)},
+            {"name", Into(out.name)},
+            {"metricsQuery", Into(out.metrics_query)}};
+  }
+
+  Keys KeysOf(ResourceRuleConfig& out) {
+    return {{"containerQuery", Into(out.container_query)},
+            {"nodeQuery", Into(out.node_query)},
+            {"resources", Into(out.resources)},
+            {"containerLabel", Into(out.container_label)}};
+  }
+
+  Keys KeysOf(ResourceRulesConfig& out) {
+    return {{"cpu", Into(out.cpu)}, {"memory", Into(out.memory)}, {"window", Into(out.window)}};
   }
 
   // Labels are keys of the user's: merged ones count as given.
@@ -325,33 +340,6 @@ class Reader {
     item.label = {*label, key.place};
     ReadMap(value, field, {{"group", Into(item.group)}, {"resource", Into(item.resource)}});
     out.push_back(std::move(item));
-  }
-
-  void Read(const YamlNode& node, const std::string& path, RuleConfig& out) {
-    if (IsNothing(node)) out = {};
-    ReadMap(node, path,
-            {{"seriesQuery", Into(out.series_query)},
-             {"seriesFilters", List(out.filters)},
-             {"resources", Into(out.resources)},
-             {"name", Into(out.name)},
-             {"metricsQuery", Into(out.metrics_query)}});
-  }
-
-  void Read(const YamlNode& node, const std::string& path, ResourceRuleConfig& out) {
-    if (IsNothing(node)) out = {};
-    out.place = node.place;
-    ReadMap(node, path,
-            {{"containerQuery", Into(out.container_query)},
-             {"nodeQuery", Into(out.node_query)},
-             {"resources", Into(out.resources)},
-             {"containerLabel", Into(out.container_label)}});
-  }
-
-  void Read(const YamlNode& node, const std::string& path, ResourceRulesConfig& out) {
-    if (IsNothing(node)) out = {};
-    out.place = node.place;
-    ReadMap(node, path,
-            {{"cpu", Into(out.cpu)}, {"memory", Into(out.memory)}, {"window", Into(out.window)}});
   }
 
   static constexpr int kMaxMerges = 20;

@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/go/text.h"
 #include "promql/lexer.h"
-#include "rules/lint_parts.h"
 
 namespace flyball::rules {
 

@@ -4,10 +4,67 @@
 // compile are passed over.
 #pragma once
 
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "rules/config.h"
+#include "rules/query_template.h"
 
 namespace flyball::rules {
 
 void LintConfig(const Config& config, Findings& findings);
+
+// What follows is shared by the files that make up these warnings.
+
+// Warns about fields below one place of the file.
+class Warner {
+ public:
+  Warner(Findings& findings, std::string path, Place place)
+      : findings_(findings), path_(std::move(path)), place_(place) {}
+
+  // `field` continues the path: ".name.as". A place that is not known is the whole's.
+  void operator()(Place place, absl::string_view field, std::string message) const;
+
+ private:
+  Findings& findings_;
+  const std::string path_;
+  const Place place_;
+};
+
+// lint_mapping.cc
+
+// How resources are told apart without a cluster: "pod." of pods, Pod and pod.
+std::string GuessResource(const OverrideConfig& item);
+// An override to that core resource, or a template that may make its label.
+bool HasLabelFor(const MappingConfig& mapping, absl::string_view singular);
+void LintMapping(const MappingConfig& mapping, absl::string_view field, const Warner& warn);
+
+// lint_query.cc
+
+enum class QueryUse { kCustom, kExternal, kResource };
+void LintQuery(const TextField& query, absl::string_view field, QueryUse use, const Warner& warn);
+
+// lint_fields.cc
+
+// Which fields of the data a template asks for, read off its tree. Nothing is executed, so a field
+// that is asked for in a branch that is never taken counts.
+struct FieldUse {
+  std::set<std::string> known;    // of those that the data has
+  std::set<std::string> unknown;  // others, asked of the data itself: such an action fails
+  bool whole = false;             // the data is used as a whole, by `.` or `$`
+};
+
+// `fields`: what the data has.
+FieldUse FieldsOf(const QueryTemplate& query, absl::Span<const absl::string_view> fields);
+
+// lint_name.cc
+
+// seriesFilters and name. The API name that all of the rule's series have; nullopt: it does not
+// show.
+std::optional<std::string> LintName(const RuleConfig& rule, const Warner& warn);
 
 }  // namespace flyball::rules

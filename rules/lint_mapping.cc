@@ -5,8 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/go/text.h"
-#include "rules/lint_parts.h"
-#include "rules/query_template.h"
+#include "rules/lint.h"
 
 namespace flyball::rules {
 namespace {

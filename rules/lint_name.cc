@@ -10,7 +10,7 @@
 #include "base/go/regexp.h"
 #include "base/go/text.h"
 #include "promql/parser.h"
-#include "rules/lint_parts.h"
+#include "rules/lint.h"
 #include "rules/naming.h"
 
 namespace flyball::rules {

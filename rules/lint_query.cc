@@ -5,9 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "promql/lexer.h"
-#include "rules/lint_parts.h"
-#include "rules/query_template.h"
-#include "rules/template_fields.h"
+#include "rules/lint.h"
 
 namespace flyball::rules {
 namespace {

@@ -16,30 +16,24 @@ using Op = LabelRequirement::Op;
 
 // PromQL's operator for one of Kubernetes; nullopt: it has none, or `values` does not suit it.
 std::optional<absl::string_view> MatcherOperator(Op op, size_t values) {
+  const bool wants_values = op != Op::kExists && op != Op::kDoesNotExist;
+  if (wants_values != (values > 0)) return std::nullopt;
   switch (op) {
     case Op::kExists:
-      if (values == 0) return "!=";
-      break;
+      return "!=";
     case Op::kDoesNotExist:
-      if (values == 0) return "=";
-      break;
+      return "=";
     case Op::kEquals:
-      if (values > 0) return values == 1 ? "=" : "=~";
-      break;
+      return values == 1 ? "=" : "=~";
     case Op::kNotEquals:
-      if (values > 0) return values == 1 ? "!=" : "!~";
-      break;
+      return values == 1 ? "!=" : "!~";
     case Op::kIn:
-      if (values > 0) return "=~";
-      break;
+      return "=~";
     case Op::kNotIn:
-      if (values > 0) return "!~";
-      break;
-    case Op::kGreaterThan:
-    case Op::kLessThan:
-      break;
+      return "!~";
+    default:  // > and <
+      return std::nullopt;
   }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -80,5 +74,17 @@ void MatcherList::AddNames(absl::string_view label, std::vector<std::string> nam
 }
 
 std::string MatcherList::Join() const { return absl::StrJoin(matchers_, ","); }
+
+std::string JoinedQuery(absl::string_view wanted, absl::string_view other, absl::string_view label,
+                        bool nan_is_number) {
+  // A comparison with NaN is false. Thousandths are a double's product, as large as 2^63 from this
+  // value on: the next one below is 2 less.
+  const absl::string_view each = nan_is_number ? "max" : "min";
+  const absl::string_view compared = nan_is_number ? ">=" : "<";
+  const int none = nan_is_number ? 0 : 1;
+  // Either query may end in a comment, which lasts until the end of its line.
+  return absl::StrCat("(", wanted, "\n) and on (", label, ") (", each, " by (", label, ") ((",
+                      other, "\n) ", compared, " bool 9223372036854776) == ", none, ")");
+}
 
 }  // namespace flyball::rules

@@ -1,4 +1,5 @@
-// Label matchers of PromQL: the only place that writes query text other than the user's template.
+// Label matchers of PromQL, and queries made of two: the only place that writes query text other
+// than the user's template.
 //
 // Pure. Source: prometheus-adapter 0.12.0 pkg/naming/metrics_query.go and pkg/client/helpers.go;
 // names inside `=~` are sorted and escaped, which the original leaves out.
@@ -33,5 +34,12 @@ class MatcherList {
   std::vector<std::string> matchers_;
   std::map<std::string, std::string> values_by_name_;
 };
+
+// The samples of `wanted` of those objects, told apart by `label`, of which `other` has samples
+// that can all be counted in thousandths. NaN cannot, unless `nan_is_number`, nor can 2^63
+// thousandths or more; a value below zero counts as zero. Order and labels are those of `wanted`.
+// Both queries are instant vectors that tell objects apart by that label (query_shape.h).
+std::string JoinedQuery(absl::string_view wanted, absl::string_view other, absl::string_view label,
+                        bool nan_is_number);
 
 }  // namespace flyball::rules

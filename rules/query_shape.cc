@@ -15,8 +15,9 @@ namespace flyball::rules {
 namespace {
 
 // What the template is filled with, to be read. No template's own text has kMark in it, so each of
-// the marks below that is found in the tree is one that was filled in. Two labels for .GroupBy: the
-// pods' query gets as many, and what is right for one alone, as quotes around it, is not for two.
+// the marks below that is found in the tree is one that was filled in. .GroupBy gets two labels as
+// in the pods' query, so that a template which is right for one alone, as with quotes around it, is
+// not taken.
 constexpr absl::string_view kMark = "flyball_mark_";
 constexpr absl::string_view kMatchers = "flyball_mark_matchers";
 constexpr absl::string_view kObject = "flyball_mark_object";
@@ -73,9 +74,9 @@ class ShapeReader {
   bool ReadNode(const promql::Unary& unary) { return Read(*unary.expr); }
   bool ReadNode(const promql::Subquery& subquery) { return Read(*subquery.expr); }
 
-  // Of one series name: functions drop names, and series that differ in nothing else make
-  // Prometheus refuse the query, for one object's sake that of all. And of the objects that are
-  // asked for: without <<.LabelMatchers>> the samples are the same whatever is asked.
+  // The selector must fix the name of the series: functions drop names, and where two series then
+  // differ in nothing, Prometheus refuses the query of all objects because of one. It must also
+  // hold <<.LabelMatchers>>, without which the samples are the same whatever is asked.
   bool ReadNode(const promql::Selector& selector) {
     bool is_named = false, is_matched = false;
     for (const promql::Matcher& matcher : selector.matchers) {

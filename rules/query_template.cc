@@ -37,7 +37,7 @@ absl::StatusOr<std::string> QueryTemplate::Execute(const QueryData& data) const 
   return tmpl::Execute(*tree_, &record);
 }
 
-absl::StatusOr<std::string> QueryTemplate::Execute(const LabelData& data) const {
+absl::StatusOr<std::string> QueryTemplate::Execute(const GroupResource& data) const {
   const bool core = data.group.empty();
   const tmpl::Record record = {
       .type_name = "schema.GroupResource",

@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "rules/compiled_rules.h"
 #include "rules/template/tree.h"
 
 namespace flyball::rules {
@@ -27,12 +28,6 @@ struct QueryData {
   std::vector<std::string> group_by_slice;  // .GroupBy is this, joined with commas
 };
 
-// The data of a resource label.
-struct LabelData {
-  std::string group;
-  std::string resource;
-};
-
 class QueryTemplate {
  public:
   // kInvalidArgument: does not parse; the message starts with `line:column` in the template.
@@ -42,7 +37,8 @@ class QueryTemplate {
   // kInvalidArgument, kResourceExhausted: as template/evaluator.h says. An empty text is the
   // caller's to refuse.
   absl::StatusOr<std::string> Execute(const QueryData& data) const;
-  absl::StatusOr<std::string> Execute(const LabelData& data) const;
+  // The same for a resource label.
+  absl::StatusOr<std::string> Execute(const GroupResource& data) const;
 
   const std::string& text() const { return tree_->text; }
   const tmpl::Tree& tree() const { return *tree_; }

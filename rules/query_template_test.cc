@@ -52,8 +52,8 @@ Row RunHere(const Row& row) {
   const auto parsed =
       label ? QueryTemplate::ParseLabel(row.text) : QueryTemplate::ParseQuery(row.text);
   if (!parsed.ok()) return {row.text, row.data, "parse", std::nullopt};
-  const auto out = label ? parsed->Execute(row.data == "label" ? LabelData{"apps", "deployment"}
-                                                               : LabelData{"", "pod"})
+  const auto out = label ? parsed->Execute(row.data == "label" ? GroupResource{"apps", "deployment"}
+                                                               : GroupResource{"", "pod"})
                          : parsed->Execute(DataNamed(row.data));
   if (!out.ok()) return {row.text, row.data, "exec", std::nullopt};
   return {row.text, row.data, "", *out};

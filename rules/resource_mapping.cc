@@ -15,7 +15,7 @@ namespace {
 // The template as a pattern for the labels that it makes.
 absl::StatusOr<go::Regexp> PatternOf(const QueryTemplate& label_template) {
   ASSIGN_OR_RETURN(const std::string text,
-                   label_template.Execute(LabelData{"(?P<group>.+?)", "(?P<resource>.+?)"}));
+                   label_template.Execute(GroupResource{"(?P<group>.+?)", "(?P<resource>.+?)"}));
   if (text.empty()) return absl::InvalidArgumentError("gives an empty label");
   ASSIGN_OR_RETURN(go::Regexp pattern, go::Regexp::Compile(absl::StrCat("^", text, "$")));
   const auto& names = pattern.group_names();
@@ -93,7 +93,7 @@ absl::StatusOr<std::string> ResourceMapping::LabelOfResource(const GroupResource
     return absl::NotFoundError(
         absl::StrCat("the rule has no label for ", shown, ": neither an override nor a template"));
   }
-  const auto label = template_->Execute(LabelData{
+  const auto label = template_->Execute(GroupResource{
       absl::StrReplaceAll(resource.group, {{".", "_"}, {"-", "_"}}), names.Singular(resource)});
   if (!label.ok() || label->empty()) {
     return absl::NotFoundError(
@@ -109,7 +109,7 @@ std::string ResourceMapping::NamespaceLabel() const {
     if (it->group.empty() && (name == "namespace" || name == "namespaces")) return it->label;
   }
   if (!template_) return "";
-  return template_->Execute(LabelData{"", "namespace"}).value_or("");
+  return template_->Execute(GroupResource{"", "namespace"}).value_or("");
 }
 
 }  // namespace flyball::rules

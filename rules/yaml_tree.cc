@@ -64,7 +64,7 @@ class TreeReader {
         WarnOfMore();
         return true;
       }
-      if (!Take()) {
+      if (!Take() || !IsSmallEnough()) {
         tree_ = {};
         return true;
       }
@@ -131,7 +131,7 @@ class TreeReader {
       default:
         break;
     }
-    return IsSmallEnough();
+    return true;
   }
 
   bool TakeScalar() {
@@ -142,7 +142,7 @@ class TreeReader {
     if (node.plain && in_brackets_ > 0 && absl::StrContains(node.text, '?')) {
       return Refuse("within brackets a text with ? must stand in quotes");
     }
-    return IsSmallEnough();
+    return true;
   }
 
   bool TakeAlias() {
@@ -152,7 +152,7 @@ class TreeReader {
       return Refuse(absl::StrCat("there is no anchor &", name, " above"));
     }
     Add(YamlNode::Kind::kAlias, nullptr, nullptr).anchored = found->second;
-    return IsSmallEnough();
+    return true;
   }
 
   bool IsSmallEnough() {

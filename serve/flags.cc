@@ -173,9 +173,10 @@ void AddAuthFlags(GoFlags flags, ServeFlags& f) {
                "CA of the front proxy (default: from the ConfigMap)");
   flags.List("requestheader-allowed-names", users.allowed_names,
              "common names that the front proxy's certificate may have");
-  flags.List("requestheader-username-headers", users.username_headers, "headers with the user");
-  flags.List("requestheader-group-headers", users.group_headers, "headers with the groups");
-  flags.List("requestheader-extra-headers-prefix", users.extra_prefixes,
+  flags.List("requestheader-username-headers", users.headers.username_headers,
+             "headers with the user");
+  flags.List("requestheader-group-headers", users.headers.group_headers, "headers with the groups");
+  flags.List("requestheader-extra-headers-prefix", users.headers.extra_prefixes,
              "prefixes of headers with extra fields");
 }
 

@@ -131,7 +131,8 @@ TEST(ParseServeFlagsTest, ListsAreCutAtCommasAndRepeatedFlagsKept) {
               ElementsAre("a", "b", "c"));
   EXPECT_THAT(flags->prometheus_headers, ElementsAre("X=1,2", "Y"));
   EXPECT_THAT(flags->prometheus_urls, ElementsAre("http://a", "http://b"));
-  EXPECT_THAT(flags->server.authentication.request_header.username_headers, ElementsAre("X-User"))
+  EXPECT_THAT(flags->server.authentication.request_header.headers.username_headers,
+              ElementsAre("X-User"))
       << "replaces the default";
 }
 

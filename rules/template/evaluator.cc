@@ -70,21 +70,16 @@ class Evaluator {
   absl::StatusOr<Flow> Do(const Branch& branch, const Value& dot) {
     const size_t mark = variables_.size();
     ASSIGN_OR_RETURN(const Value value, Evaluate(branch.pipeline, dot));
-    const bool truth = value.Truth();
-    ASSIGN_OR_RETURN(const Flow flow, Run(truth ? branch.then : branch.otherwise,
-                                          truth && branch.sets_dot ? value : dot));
-    variables_.resize(mark);
-    return flow;
-  }
-
-  absl::StatusOr<Flow> Do(const Range& range, const Value& dot) {
-    const size_t mark = variables_.size();
-    ASSIGN_OR_RETURN(const Value over, Evaluate(range.pipeline, dot));
-    bool ran = false;
-    RETURN_IF_ERROR(Iterate(range, over, ran));
     Flow flow = Flow::kNext;
-    if (!ran) {
-      ASSIGN_OR_RETURN(flow, Run(range.otherwise, dot));
+    bool truth = value.Truth();
+    if (branch.kind == Branch::Kind::kRange) {
+      truth = false;  // unless there is a turn
+      RETURN_IF_ERROR(Iterate(branch, value, truth));
+    } else if (truth) {
+      ASSIGN_OR_RETURN(flow, Run(branch.then, branch.kind == Branch::Kind::kWith ? value : dot));
+    }
+    if (!truth) {
+      ASSIGN_OR_RETURN(flow, Run(branch.otherwise, dot));
     }
     variables_.resize(mark);
     return flow;
@@ -113,7 +108,7 @@ class Evaluator {
     return jump.breaks ? Flow::kBreak : Flow::kContinue;
   }
 
-  absl::Status Iterate(const Range& range, const Value& over, bool& ran) {
+  absl::Status Iterate(const Branch& range, const Value& over, bool& ran) {
     const auto turn = [&](const Value& key, const Value& element) -> absl::StatusOr<bool> {
       ran = true;
       return Turn(range, key, element);
@@ -149,7 +144,7 @@ class Evaluator {
   }
 
   // One turn of a loop; false after a break.
-  absl::StatusOr<bool> Turn(const Range& range, const Value& key, const Value& element) {
+  absl::StatusOr<bool> Turn(const Branch& range, const Value& key, const Value& element) {
     RETURN_IF_ERROR(Step());
     const std::vector<std::string>& names = range.pipeline.variables;
     const auto set = [&](size_t from_top, const std::string& name, const Value& value) {
@@ -163,27 +158,24 @@ class Evaluator {
       RETURN_IF_ERROR(set(1, names[1], element));
     }
     const size_t mark = variables_.size();
-    ASSIGN_OR_RETURN(const Flow flow, Run(range.body, element));
+    ASSIGN_OR_RETURN(const Flow flow, Run(range.then, element));
     variables_.resize(mark);
     return flow != Flow::kBreak;
   }
 
   // Variables: the last of a name is meant.
 
-  absl::Status Assign(const std::string& name, const Value& value, size_t offset) {
+  absl::StatusOr<Value*> Find(const std::string& name, size_t offset) {
     for (auto it = variables_.rbegin(); it != variables_.rend(); ++it) {
-      if (it->first != name) continue;
-      it->second = value;
-      return absl::OkStatus();
+      if (it->first == name) return &it->second;
     }
     return Error(offset, absl::StrCat("variable ", name, " is not set before this"));
   }
 
-  absl::StatusOr<Value> Lookup(const std::string& name, size_t offset) const {
-    for (auto it = variables_.rbegin(); it != variables_.rend(); ++it) {
-      if (it->first == name) return it->second;
-    }
-    return Error(offset, absl::StrCat("variable ", name, " is not set before this"));
+  absl::Status Assign(const std::string& name, const Value& value, size_t offset) {
+    ASSIGN_OR_RETURN(auto* const variable, Find(name, offset));
+    *variable = value;
+    return absl::OkStatus();
   }
 
   // Pipelines.
@@ -230,8 +222,10 @@ class Evaluator {
     switch (operand.kind) {
       case Operand::Kind::kDot:
         return dot;
-      case Operand::Kind::kVariable:
-        return Lookup(operand.name, operand.offset);
+      case Operand::Kind::kVariable: {
+        ASSIGN_OR_RETURN(const Value* variable, Find(operand.name, operand.offset));
+        return *variable;
+      }
       case Operand::Kind::kFunction: {
         auto value = CallFunction(operand.name, {});
         if (!value.ok()) return Error(operand.offset, value.status().message());

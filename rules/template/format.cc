@@ -7,8 +7,11 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "base/go/text.h"
 
 namespace flyball::rules::tmpl {
@@ -77,9 +80,7 @@ std::string FormatInteger(bool negative, uint64_t magnitude, const Value& value,
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, magnitude, base).ptr;
   std::string digits(buffer, end);
   if (spec.verb == 'X') {
-    std::transform(digits.begin(), digits.end(), digits.begin(), [](char c) {
-      return c >= 'a' && c <= 'f' ? static_cast<char>(c - 'a' + 'A') : c;
-    });
+    absl::AsciiStrToUpper(&digits);
   }
   const auto extend_to = [&](int length) {
     const int missing = length - static_cast<int>(digits.size());
@@ -151,18 +152,13 @@ std::string FormatComplex(std::complex<double> number, const Value& value, const
 
 std::string FormatHexText(absl::string_view text, const Spec& spec) {
   if (spec.precision) text = text.substr(0, static_cast<size_t>(*spec.precision));
-  const absl::string_view prefix = spec.verb == 'x' ? "0x" : "0X";
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     if (i > 0 && spec.space) out += ' ';
-    if (spec.sharp && (i == 0 || spec.space)) absl::StrAppend(&out, prefix);
-    const auto byte = static_cast<unsigned>(static_cast<unsigned char>(text[i]));
-    if (spec.verb == 'x') {
-      absl::StrAppendFormat(&out, "%02x", byte);
-    } else {
-      absl::StrAppendFormat(&out, "%02X", byte);
-    }
+    if (spec.sharp && (i == 0 || spec.space)) absl::StrAppend(&out, "0x");
+    absl::StrAppend(&out, absl::BytesToHexString(text.substr(i, 1)));
   }
+  if (spec.verb == 'X') absl::AsciiStrToUpper(&out);
   return Pad(out, spec);
 }
 
@@ -188,6 +184,9 @@ std::string FormatText(const std::string& text, const Value& value, const Spec& 
   return Pad(spec.verb == 'q' && spec.plus ? go::QuoteAscii(cut) : go::Quote(cut), spec);
 }
 
+// What is between the items of a list, map or record.
+const char* Separator(const Spec& spec) { return spec.go_syntax ? ", " : " "; }
+
 std::string FormatRecord(const Record& record, const Spec& spec) {
   // A type with a String method is its text, but for %#v.
   for (const auto& [name, value] : record.methods) {
@@ -195,35 +194,29 @@ std::string FormatRecord(const Record& record, const Spec& spec) {
       return FormatValue(value, spec);
     }
   }
-  std::string out = spec.go_syntax ? absl::StrCat(record.type_name, "{") : "{";
-  bool first = true;
-  for (const auto& [name, value] : record.fields) {
-    if (!first) absl::StrAppend(&out, spec.go_syntax ? ", " : " ");
-    first = false;
-    if (spec.names_fields || spec.go_syntax) absl::StrAppend(&out, name, ":");
-    absl::StrAppend(&out, FormatValue(value, spec));
-  }
-  return out + "}";
+  const std::string fields =
+      absl::StrJoin(record.fields, Separator(spec), [&](std::string* out, const auto& field) {
+        if (spec.names_fields || spec.go_syntax) absl::StrAppend(out, field.first, ":");
+        absl::StrAppend(out, FormatValue(field.second, spec));
+      });
+  return absl::StrCat(spec.go_syntax ? record.type_name : "", "{", fields, "}");
 }
 
 std::string FormatList(const List& list, const Spec& spec) {
-  std::string out = spec.go_syntax ? "[]string{" : "[";
-  for (size_t i = 0; i < list.size; ++i) {
-    if (i > 0) absl::StrAppend(&out, spec.go_syntax ? ", " : " ");
-    absl::StrAppend(&out, FormatValue(Value(list.begin[i]), spec));
-  }
-  return out + (spec.go_syntax ? "}" : "]");
+  const std::string items = absl::StrJoin(
+      absl::MakeSpan(list.begin, list.size), Separator(spec),
+      [&](std::string* out, const std::string& item) { *out += FormatValue(Value(item), spec); });
+  return spec.go_syntax ? absl::StrCat("[]string{", items, "}") : absl::StrCat("[", items, "]");
 }
 
 std::string FormatMap(const StringMap& map, const Spec& spec) {
-  std::string out = spec.go_syntax ? "map[string]string{" : "map[";
-  bool first = true;
-  for (const auto& [key, value] : map) {
-    if (!first) absl::StrAppend(&out, spec.go_syntax ? ", " : " ");
-    first = false;
-    absl::StrAppend(&out, FormatValue(Value(key), spec), ":", FormatValue(Value(value), spec));
-  }
-  return out + (spec.go_syntax ? "}" : "]");
+  const std::string items =
+      absl::StrJoin(map, Separator(spec), [&](std::string* out, const auto& entry) {
+        absl::StrAppend(out, FormatValue(Value(entry.first), spec), ":",
+                        FormatValue(Value(entry.second), spec));
+      });
+  return spec.go_syntax ? absl::StrCat("map[string]string{", items, "}")
+                        : absl::StrCat("map[", items, "]");
 }
 
 std::string FormatValue(const Value& value, const Spec& spec) {
@@ -287,25 +280,16 @@ class Printer {
   }
 
   void TakeFlags(Spec& spec) {
-    for (; !format_.empty(); format_.remove_prefix(1)) {
-      switch (format_[0]) {
-        case '+':
-          spec.plus = true;
-          break;
-        case '-':
-          spec.minus = true;
-          break;
-        case '#':
-          spec.sharp = true;
-          break;
-        case ' ':
-          spec.space = true;
-          break;
-        case '0':
-          spec.zero = true;
-          break;
-        default:
-          return;
+    const std::pair<char, bool*> flags[] = {{'+', &spec.plus},
+                                            {'-', &spec.minus},
+                                            {'#', &spec.sharp},
+                                            {' ', &spec.space},
+                                            {'0', &spec.zero}};
+    bool taken = true;
+    while (taken) {
+      taken = false;
+      for (const auto& [letter, flag] : flags) {
+        if (Take(letter)) *flag = taken = true;
       }
     }
   }

@@ -4,11 +4,13 @@
 #include <complex>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "base/go/text.h"
 #include "base/go/url.h"
 #include "base/status_macros.h"
@@ -23,36 +25,34 @@ absl::Status Error(absl::string_view message) { return absl::InvalidArgumentErro
 
 // Comparison.
 
-enum class Basic { kNone, kBool, kInt, kUint, kFloat, kComplex, kString };
-
-Basic BasicOf(const Value& value) {
-  if (value.As<bool>() != nullptr) return Basic::kBool;
-  if (value.As<int64_t>() != nullptr) return Basic::kInt;
-  if (value.As<uint8_t>() != nullptr) return Basic::kUint;
-  if (value.As<double>() != nullptr) return Basic::kFloat;
-  if (value.As<std::complex<double>>() != nullptr) return Basic::kComplex;
-  if (value.As<std::string>() != nullptr) return Basic::kString;
-  return Basic::kNone;
-}
-
-// A byte of a string compares as an integer.
-int64_t Integer(const Value& value) {
+// Of an int, or of a byte of a string, which compares as one; nullopt: another type.
+std::optional<int64_t> Integer(const Value& value) {
+  if (const auto* v = value.As<int64_t>()) return *v;
   if (const auto* v = value.As<uint8_t>()) return *v;
-  return *value.As<int64_t>();
+  return std::nullopt;
 }
 
 absl::Status Incompatible(const Value& a, const Value& b) {
   return Error(absl::StrCat("cannot compare ", a.TypeName(), " with ", b.TypeName()));
 }
 
-bool AreIntegers(Basic a, Basic b) {
-  const auto is_integer = [](Basic kind) { return kind == Basic::kInt || kind == Basic::kUint; };
-  return is_integer(a) && is_integer(b);
+// Whether both are of the type, and then whether they are equal.
+template <typename T>
+std::optional<bool> EqualAs(const Value& a, const Value& b) {
+  const T* v = a.As<T>();
+  const T* w = b.As<T>();
+  return v != nullptr && w != nullptr ? std::optional(*v == *w) : std::nullopt;
 }
 
-absl::StatusOr<bool> EqualTo(const Value& a, const Value& b);
-
-absl::StatusOr<bool> EqualRecords(const Value& a, const Value& b) {
+absl::StatusOr<bool> EqualTo(const Value& a, const Value& b) {
+  // Nil equals nil only.
+  if (a.IsNil() || b.IsNil()) return a.IsNil() && b.IsNil();
+  if (const auto v = Integer(a), w = Integer(b); v && w) return *v == *w;
+  if (const auto equal = EqualAs<bool>(a, b)) return *equal;
+  if (const auto equal = EqualAs<double>(a, b)) return *equal;
+  if (const auto equal = EqualAs<std::complex<double>>(a, b)) return *equal;
+  if (const auto equal = EqualAs<std::string>(a, b)) return *equal;
+  // Lists and maps, and records that hold them, do not compare.
   const auto* record_a = a.As<const Record*>();
   const auto* record_b = b.As<const Record*>();
   if (record_a == nullptr || record_b == nullptr) return Incompatible(a, b);
@@ -63,35 +63,12 @@ absl::StatusOr<bool> EqualRecords(const Value& a, const Value& b) {
   return equal;
 }
 
-absl::StatusOr<bool> EqualTo(const Value& a, const Value& b) {
-  const Basic kind_a = BasicOf(a), kind_b = BasicOf(b);
-  if (AreIntegers(kind_a, kind_b)) return Integer(a) == Integer(b);
-  if (kind_a != kind_b) {
-    if (!a.IsNil() && !b.IsNil()) return Incompatible(a, b);
-    return false;
-  }
-  switch (kind_a) {
-    case Basic::kBool:
-      return *a.As<bool>() == *b.As<bool>();
-    case Basic::kFloat:
-      return *a.As<double>() == *b.As<double>();
-    case Basic::kComplex:
-      return *a.As<std::complex<double>>() == *b.As<std::complex<double>>();
-    case Basic::kString:
-      return *a.As<std::string>() == *b.As<std::string>();
-    default:
-      // Nil equals nil only; lists, maps and records that hold them do not compare.
-      if (a.IsNil() || b.IsNil()) return a.IsNil() == b.IsNil();
-      return EqualRecords(a, b);
-  }
-}
-
 absl::StatusOr<bool> LessThan(const Value& a, const Value& b) {
-  const Basic kind_a = BasicOf(a), kind_b = BasicOf(b);
-  if (AreIntegers(kind_a, kind_b)) return Integer(a) < Integer(b);
-  if (kind_a != kind_b) return Incompatible(a, b);
-  if (kind_a == Basic::kFloat) return *a.As<double>() < *b.As<double>();
-  if (kind_a == Basic::kString) return *a.As<std::string>() < *b.As<std::string>();
+  if (const auto v = Integer(a), w = Integer(b); v && w) return *v < *w;
+  const auto *real_a = a.As<double>(), *real_b = b.As<double>();
+  if (real_a != nullptr && real_b != nullptr) return *real_a < *real_b;
+  const auto *text_a = a.As<std::string>(), *text_b = b.As<std::string>();
+  if (text_a != nullptr && text_b != nullptr) return *text_a < *text_b;
   return Incompatible(a, b);
 }
 
@@ -109,25 +86,11 @@ absl::StatusOr<Value> CallEq(Arguments arguments) {
   }
   return Value(false);
 }
-absl::StatusOr<Value> CallNe(Arguments arguments) {
-  ASSIGN_OR_RETURN(const bool equal, EqualTo(arguments[0], arguments[1]));
-  return Value(!equal);
-}
-absl::StatusOr<Value> CallLt(Arguments arguments) {
-  ASSIGN_OR_RETURN(const bool less, LessThan(arguments[0], arguments[1]));
-  return Value(less);
-}
-absl::StatusOr<Value> CallLe(Arguments arguments) {
-  ASSIGN_OR_RETURN(const bool less, LessOrEqual(arguments[0], arguments[1]));
-  return Value(less);
-}
-absl::StatusOr<Value> CallGt(Arguments arguments) {
-  ASSIGN_OR_RETURN(const bool less, LessOrEqual(arguments[0], arguments[1]));
-  return Value(!less);
-}
-absl::StatusOr<Value> CallGe(Arguments arguments) {
-  ASSIGN_OR_RETURN(const bool less, LessThan(arguments[0], arguments[1]));
-  return Value(!less);
+// ne, lt, le, gt and ge: whether `kCompare` says of the two arguments what is wanted.
+template <auto kCompare, bool kWanted>
+absl::StatusOr<Value> Compare(Arguments arguments) {
+  ASSIGN_OR_RETURN(const bool holds, kCompare(arguments[0], arguments[1]));
+  return Value(holds == kWanted);
 }
 absl::StatusOr<Value> CallNot(Arguments arguments) { return Value(!arguments[0].Truth()); }
 
@@ -143,15 +106,12 @@ absl::StatusOr<Value> CallLen(Arguments arguments) {
 
 // 0..limit, both included.
 absl::StatusOr<size_t> TakeIndex(const Value& index, size_t limit) {
-  int64_t number = 0;
-  if (BasicOf(index) != Basic::kInt && BasicOf(index) != Basic::kUint) {
-    return Error(absl::StrCat("cannot index with ", index.TypeName()));
+  const std::optional<int64_t> number = Integer(index);
+  if (!number) return Error(absl::StrCat("cannot index with ", index.TypeName()));
+  if (*number < 0 || static_cast<uint64_t>(*number) > limit) {
+    return Error(absl::StrCat("index ", *number, " is out of range"));
   }
-  number = Integer(index);
-  if (number < 0 || static_cast<uint64_t>(number) > limit) {
-    return Error(absl::StrCat("index ", number, " is out of range"));
-  }
-  return static_cast<size_t>(number);
+  return static_cast<size_t>(*number);
 }
 
 absl::StatusOr<Value> IndexOne(const Value& item, const Value& index) {
@@ -224,32 +184,12 @@ std::string Joined(Arguments arguments) {
 }
 
 absl::StatusOr<Value> CallHtml(Arguments arguments) {
-  std::string out;
-  for (const char c : Joined(arguments)) {
-    switch (c) {
-      case '\0':
-        out += "\xEF\xBF\xBD";
-        break;
-      case '"':
-        out += "&#34;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return Value(std::move(out));
+  return Value(absl::StrReplaceAll(Joined(arguments), {{absl::string_view("\0", 1), "\uFFFD"},
+                                                       {"\"", "&#34;"},
+                                                       {"'", "&#39;"},
+                                                       {"&", "&amp;"},
+                                                       {"<", "&lt;"},
+                                                       {">", "&gt;"}}));
 }
 
 absl::StatusOr<Value> CallJs(Arguments arguments) {
@@ -295,15 +235,15 @@ constexpr Function kFunctions[] = {
     {"and", 1, kAny, CallLogic},
     {"call", 1, kAny, CallCall},
     {"eq", 1, kAny, CallEq},
-    {"ge", 2, 2, CallGe},
-    {"gt", 2, 2, CallGt},
+    {"ge", 2, 2, Compare<LessThan, false>},
+    {"gt", 2, 2, Compare<LessOrEqual, false>},
     {"html", 0, kAny, CallHtml},
     {"index", 1, kAny, CallIndex},
     {"js", 0, kAny, CallJs},
-    {"le", 2, 2, CallLe},
+    {"le", 2, 2, Compare<LessOrEqual, true>},
     {"len", 1, 1, CallLen},
-    {"lt", 2, 2, CallLt},
-    {"ne", 2, 2, CallNe},
+    {"lt", 2, 2, Compare<LessThan, true>},
+    {"ne", 2, 2, Compare<EqualTo, false>},
     {"not", 1, 1, CallNot},
     {"or", 1, kAny, CallLogic},
     {"print", 0, kAny, CallPrint},

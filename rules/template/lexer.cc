@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
@@ -139,32 +140,16 @@ class Lexer {
   absl::Status TakePunctuation() {
     const size_t from = at_;
     const char c = text_[at_++];
+    if (c < ' ' || c > '~') return Error(from, "a character that no action may hold");
+    if (c == ':' && !PassOne("=")) return Error(from, "unexpected \":\", expected :=");
+    parens_ += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (parens_ < 0) return Error(from, "unexpected right parenthesis");
+    static constexpr std::pair<char, TokenKind> kKinds[] = {
+        {'=', TokenKind::kAssign}, {':', TokenKind::kDeclare},   {'|', TokenKind::kPipe},
+        {',', TokenKind::kComma},  {'(', TokenKind::kLeftParen}, {')', TokenKind::kRightParen}};
     TokenKind kind = TokenKind::kOther;
-    switch (c) {
-      case '=':
-        kind = TokenKind::kAssign;
-        break;
-      case ':':
-        if (!LooksAt("=")) return Error(from, "unexpected \":\", expected :=");
-        ++at_;
-        kind = TokenKind::kDeclare;
-        break;
-      case '|':
-        kind = TokenKind::kPipe;
-        break;
-      case ',':
-        kind = TokenKind::kComma;
-        break;
-      case '(':
-        ++parens_;
-        kind = TokenKind::kLeftParen;
-        break;
-      case ')':
-        if (--parens_ < 0) return Error(from, "unexpected right parenthesis");
-        kind = TokenKind::kRightParen;
-        break;
-      default:
-        if (c < ' ' || c > '~') return Error(from, "a character that no action may hold");
+    for (const auto& [character, its_kind] : kKinds) {
+      if (character == c) kind = its_kind;
     }
     Add(kind, from);
     return absl::OkStatus();

@@ -194,8 +194,9 @@ class Parser {
       out.push_back(Action{std::move(pipeline)});
       return absl::OkStatus();
     }
-    if (word.text == "if" || word.text == "with") return ParseBranch(word.text == "with", out);
-    if (word.text == "range") return ParseRange(out);
+    if (word.text == "if" || word.text == "with" || word.text == "range") {
+      return ParseBranch(word.text, out);
+    }
     if (word.text == "template") return ParseInclude(out);
     if (word.text == "block") return ParseBlockAction(out);
     if (word.text == "break" || word.text == "continue") return ParseJump(out);
@@ -213,31 +214,20 @@ class Parser {
     return absl::OkStatus();
   }
 
-  absl::Status ParseBranch(bool with, Block& out) {
-    const absl::string_view word = with ? "with" : "if";
+  absl::Status ParseBranch(absl::string_view word, Block& out) {
     const size_t variables = variables_.size();
     PassKeyword();
     Branch branch;
-    branch.sets_dot = with;
+    if (word == "with") branch.kind = Branch::Kind::kWith;
+    if (word == "range") branch.kind = Branch::Kind::kRange;
+    const int loops = word == "range" ? 1 : 0;
     ASSIGN_OR_RETURN(branch.pipeline, ParsePipeline(word, TokenKind::kClose));
+    loops_ += loops;
     ASSIGN_OR_RETURN(const Ending ending, ParseBlock(branch.then));
+    loops_ -= loops;
     if (ending == Ending::kElse) RETURN_IF_ERROR(ParseElse(word, branch.otherwise));
     variables_.resize(variables);
     out.push_back(std::move(branch));
-    return absl::OkStatus();
-  }
-
-  absl::Status ParseRange(Block& out) {
-    const size_t variables = variables_.size();
-    PassKeyword();
-    Range range;
-    ASSIGN_OR_RETURN(range.pipeline, ParsePipeline("range", TokenKind::kClose));
-    ++loops_;
-    ASSIGN_OR_RETURN(const Ending ending, ParseBlock(range.body));
-    --loops_;
-    if (ending == Ending::kElse) RETURN_IF_ERROR(ParseElse("range", range.otherwise));
-    variables_.resize(variables);
-    out.push_back(std::move(range));
     return absl::OkStatus();
   }
 
@@ -247,7 +237,7 @@ class Parser {
     if (opener != "range" && PeekPastSpace().IsKeyword(opener)) {
       if (++nesting_ > kMaxNesting) return Error("actions are nested too deeply");
       --at_;  // ParseBranch passes two tokens: the `<<` or what stands for it, and the word
-      RETURN_IF_ERROR(ParseBranch(opener == "with", out));
+      RETURN_IF_ERROR(ParseBranch(opener, out));
       --nesting_;
       return absl::OkStatus();
     }
@@ -302,22 +292,11 @@ class Parser {
   }
 
   static bool StartsTerm(TokenKind kind) {
-    switch (kind) {
-      case TokenKind::kIdentifier:
-      case TokenKind::kDot:
-      case TokenKind::kField:
-      case TokenKind::kVariable:
-      case TokenKind::kNil:
-      case TokenKind::kBool:
-      case TokenKind::kNumber:
-      case TokenKind::kChar:
-      case TokenKind::kString:
-      case TokenKind::kRawString:
-      case TokenKind::kLeftParen:
-        return true;
-      default:
-        return false;
-    }
+    using enum TokenKind;
+    static constexpr TokenKind kTerms[] = {kIdentifier, kDot,       kField,    kVariable,
+                                           kNil,        kBool,      kNumber,   kChar,
+                                           kString,     kRawString, kLeftParen};
+    return std::find(std::begin(kTerms), std::end(kTerms), kind) != std::end(kTerms);
   }
 
   // Operands up to `|`, which is passed, or to the end of the pipeline, which is not.

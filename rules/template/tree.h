@@ -49,10 +49,9 @@ struct Pipeline {
 struct Text;
 struct Action;
 struct Branch;
-struct Range;
 struct Include;
 struct Jump;
-using Statement = std::variant<Text, Action, Branch, Range, Include, Jump>;
+using Statement = std::variant<Text, Action, Branch, Include, Jump>;
 using Block = std::vector<Statement>;
 
 struct Text {
@@ -61,15 +60,13 @@ struct Text {
 struct Action {
   Pipeline pipeline;
 };
-// if and with.
+// `then` runs once if the value of the pipeline is true, under range once for each of its items;
+// `otherwise` runs if `then` did not.
 struct Branch {
-  bool sets_dot = false;  // with
+  enum class Kind { kIf, kWith, kRange };
+  Kind kind = Kind::kIf;
   Pipeline pipeline;
   Block then, otherwise;
-};
-struct Range {
-  Pipeline pipeline;
-  Block body, otherwise;
 };
 // template, and where a block stands.
 struct Include {

@@ -1,7 +1,7 @@
-#include "rules/template_fields.h"
-
 #include <algorithm>
 #include <variant>
+
+#include "rules/lint.h"
 
 namespace flyball::rules {
 namespace {
@@ -29,12 +29,8 @@ class Walker {
         Walk(action->pipeline, at_root);
       } else if (const auto* branch = std::get_if<tmpl::Branch>(&statement)) {
         Walk(branch->pipeline, at_root);
-        Walk(branch->then, at_root && !branch->sets_dot);
+        Walk(branch->then, at_root && branch->kind == tmpl::Branch::Kind::kIf);
         Walk(branch->otherwise, at_root);
-      } else if (const auto* range = std::get_if<tmpl::Range>(&statement)) {
-        Walk(range->pipeline, at_root);
-        Walk(range->body, false);
-        Walk(range->otherwise, at_root);
       } else if (const auto* include = std::get_if<tmpl::Include>(&statement)) {
         if (include->pipeline) Walk(*include->pipeline, at_root);
       }
