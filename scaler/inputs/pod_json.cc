@@ -16,9 +16,6 @@ namespace {
 namespace ondemand = simdjson::ondemand;
 using simdjson::error_code;
 
-// The time that a missing transition stands for: Go's zero time, 1 January of the year 1.
-constexpr absl::Time kZeroTime = absl::FromUnixSeconds(-62135596800);
-
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 // Calls on_field(key, value) for each field that is not null; stops at the first error.
@@ -106,14 +103,6 @@ error_code ReadSpec(ondemand::value value, Pod& pod, std::string& node) {
   });
 }
 
-PodPhase PhaseOf(std::string_view text) {
-  if (text == "Pending") return PodPhase::kPending;
-  if (text == "Running") return PodPhase::kRunning;
-  if (text == "Succeeded") return PodPhase::kSucceeded;
-  if (text == "Failed") return PodPhase::kFailed;
-  return PodPhase::kUnknown;
-}
-
 error_code ReadCondition(ondemand::value value, Pod& pod) {
   std::string_view type, status;
   std::optional<absl::Time> since;
@@ -127,7 +116,7 @@ error_code ReadCondition(ondemand::value value, Pod& pod) {
   ReadyCondition& ready = pod.ready.emplace();
   if (status == "True") ready.status = ConditionStatus::kTrue;
   if (status == "False") ready.status = ConditionStatus::kFalse;
-  ready.last_transition_time = since.value_or(kZeroTime);
+  ready.last_transition_time = since.value_or(kGoZeroTime);
   return error;
 }
 
@@ -141,7 +130,7 @@ error_code ReadStatus(ondemand::value value, Pod& pod) {
     if (key != "phase") return simdjson::SUCCESS;
     std::string_view phase;
     const auto error = inner.get_string().get(phase);
-    pod.phase = PhaseOf(phase);
+    pod.phase = PodPhaseOf(View(phase));
     return error;
   });
 }

@@ -70,17 +70,6 @@ constexpr auto kPodFields = [](auto& field, WrittenPod& to) {
   field("status", to, kStatusFields);
 };
 
-// The time that a missing transition stands for: Go's zero time, 1 January of the year 1.
-constexpr absl::Time kZeroTime = absl::FromUnixSeconds(-62135596800);
-
-PodPhase ReadPhase(absl::string_view text) {
-  if (text == "Pending") return PodPhase::kPending;
-  if (text == "Running") return PodPhase::kRunning;
-  if (text == "Succeeded") return PodPhase::kSucceeded;
-  if (text == "Failed") return PodPhase::kFailed;
-  return PodPhase::kUnknown;
-}
-
 absl::StatusOr<std::vector<Container>> ReadContainers(std::vector<WrittenContainer>& written,
                                                       absl::string_view path) {
   std::vector<Container> out;
@@ -100,7 +89,7 @@ std::optional<ReadyCondition> ReadReady(const std::vector<WrittenCondition>& con
     ReadyCondition out;
     if (condition.status == "True") out.status = ConditionStatus::kTrue;
     if (condition.status == "False") out.status = ConditionStatus::kFalse;
-    out.last_transition_time = condition.time.value_or(kZeroTime);
+    out.last_transition_time = condition.time.value_or(kGoZeroTime);
     return out;
   }
   return std::nullopt;
@@ -113,7 +102,7 @@ absl::StatusOr<Pod> ReadPod(const Node& node, absl::string_view path) {
   RETURN_IF_ERROR(Decode(node, KeyMatch::kExact, written, kPodFields, path));
   const std::string spec = absl::StrCat(path, path.empty() ? "" : ".", "spec.");
   Pod& pod = written.pod;
-  pod.phase = ReadPhase(written.phase);
+  pod.phase = PodPhaseOf(written.phase);
   pod.ready = ReadReady(written.conditions);
   ASSIGN_OR_RETURN(pod.containers, ReadContainers(written.containers, spec + "containers"));
   ASSIGN_OR_RETURN(pod.init_containers,

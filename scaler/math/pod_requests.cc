@@ -14,13 +14,6 @@ namespace {
 
 using kube::Quantity;
 
-const Quantity* Find(const ResourceList& list, absl::string_view resource) {
-  for (const auto& [name, quantity] : list) {
-    if (name == resource) return &quantity;
-  }
-  return nullptr;
-}
-
 // The resources that a pod may state for all its containers together.
 bool IsPodLevelResource(absl::string_view name) {
   return name == "cpu" || name == "memory" || absl::StartsWith(name, "hugepages-");
@@ -52,12 +45,12 @@ void RaiseTo(std::optional<Quantity>& highest, const std::optional<Quantity>& ot
 absl::StatusOr<std::optional<Quantity>> SchedulerSum(const Pod& pod, absl::string_view resource) {
   std::optional<Quantity> running;
   for (const Container& container : pod.containers) {
-    RETURN_IF_ERROR(Add(running, Find(container.requests, resource)));
+    RETURN_IF_ERROR(Add(running, FindAmount(container.requests, resource)));
   }
   std::optional<Quantity> sidecars;  // started before the init container at hand
   std::optional<Quantity> peak;
   for (const Container& container : pod.init_containers) {
-    const Quantity* request = Find(container.requests, resource);
+    const Quantity* request = FindAmount(container.requests, resource);
     if (container.restarts_always) {
       RETURN_IF_ERROR(Add(running, request));
       RETURN_IF_ERROR(Add(sidecars, request));
@@ -74,14 +67,14 @@ absl::StatusOr<std::optional<Quantity>> SchedulerSum(const Pod& pod, absl::strin
 
 absl::StatusOr<std::optional<Quantity>> PodLevelSum(const Pod& pod, absl::string_view resource) {
   const Quantity* stated =
-      IsPodLevelResource(resource) ? Find(*pod.pod_requests, resource) : nullptr;
+      IsPodLevelResource(resource) ? FindAmount(*pod.pod_requests, resource) : nullptr;
   std::optional<Quantity> request;
   if (stated != nullptr) {
     request = *stated;
   } else {
     ASSIGN_OR_RETURN(request, SchedulerSum(pod, resource));
   }
-  RETURN_IF_ERROR(Add(request, Find(pod.overhead, resource)));
+  RETURN_IF_ERROR(Add(request, FindAmount(pod.overhead, resource)));
   return request;
 }
 
@@ -102,7 +95,7 @@ absl::StatusOr<int64_t> PodLevelRequest(const Pod& pod, absl::string_view resour
 absl::Status AddContainer(const Pod& pod, const Container& container, const RequestQuery& query,
                           int64_t& sum) {
   if (!query.container.empty() && query.container != container.name) return absl::OkStatus();
-  const Quantity* request = Find(container.requests, query.resource);
+  const Quantity* request = FindAmount(container.requests, query.resource);
   if (request == nullptr) {
     return absl::NotFoundError(absl::StrCat("missing request for ", query.resource,
                                             " in container ", container.name, " of Pod ",

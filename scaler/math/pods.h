@@ -27,13 +27,22 @@ namespace flyball::scaler {
 
 enum class PodPhase : uint8_t { kPending, kRunning, kSucceeded, kFailed, kUnknown };
 
+// Of the API's word for it; kUnknown for any other.
+PodPhase PodPhaseOf(absl::string_view word);
+
 using ResourceList = std::vector<std::pair<std::string, kube::Quantity>>;  // no repeated names
+
+// The amount of that resource; nullptr when the list does not name it.
+const kube::Quantity* FindAmount(const ResourceList& list, absl::string_view resource);
 
 struct Container {
   std::string name;
   ResourceList requests;
   bool restarts_always = false;  // init containers only: a sidecar
 };
+
+// The time that a missing timestamp stands for: Go's zero time, 1 January of the year 1.
+inline constexpr absl::Time kGoZeroTime = absl::FromUnixSeconds(-62135596800);
 
 struct ReadyCondition {
   ConditionStatus status = ConditionStatus::kUnknown;
@@ -72,6 +81,10 @@ inline constexpr int32_t kStranger = -1;
 class PodTable {
  public:
   struct Row {
+    Row() = default;
+    explicit Row(const Pod& pod);
+    bool operator==(const Row&) const = default;
+
     absl::Time start_time;        // meaningful when has_start_time
     absl::Time ready_transition;  // meaningful when has_ready
     PodPhase phase = PodPhase::kUnknown;
@@ -81,16 +94,21 @@ class PodTable {
     ConditionStatus ready = ConditionStatus::kUnknown;
   };
 
+  // One pod that the table is made of.
+  struct Source {
+    absl::string_view name;
+    Row row;
+    const Pod* shape;  // what its containers request; pods that request the same may share it
+  };
+
   PodTable() = default;
 
   // The rows are `pods` in their order, already filtered by namespace and selector. One request
   // column is made for each utilisation metric in `metrics`.
+  PodTable(absl::Span<const Source> pods, absl::Span<const MetricSpec> metrics,
+           bool pod_level_resources);
   PodTable(absl::Span<const Pod* const> pods, absl::Span<const MetricSpec> metrics,
            bool pod_level_resources);
-
-  // The same, of rows that were made elsewhere; `names` and the amounts of each column are by row.
-  PodTable(std::vector<Row> rows, std::vector<std::string> names,
-           std::vector<RequestColumn> columns);
 
   size_t size() const { return rows_.size(); }
   bool empty() const { return rows_.empty(); }
@@ -107,8 +125,6 @@ class PodTable {
   const RequestColumn* Requests(absl::string_view resource, absl::string_view container) const;
 
  private:
-  void IndexRows();
-
   std::vector<Row> rows_;
   std::vector<std::string> names_;
   absl::flat_hash_map<std::string, int32_t> by_name_;

@@ -9,9 +9,6 @@
 namespace flyball::scaler {
 namespace {
 
-// The time that a missing timestamp stands for: Go's zero time, 1 January of the year 1.
-constexpr absl::Time kZeroTime = absl::FromUnixSeconds(-62135596800);
-
 void Reset(Reading& reading) {
   reading.error.clear();
   reading.samples.clear();
@@ -68,18 +65,11 @@ class SampleCollector {
   size_t next_row_ = 0;
 };
 
-const kube::Quantity* Find(const ResourceList& list, absl::string_view resource) {
-  for (const auto& [name, quantity] : list) {
-    if (name == resource) return &quantity;
-  }
-  return nullptr;
-}
-
 std::optional<int64_t> PodUsage(const PodMetrics& pod, absl::string_view resource) {
   if (pod.containers.empty()) return std::nullopt;
   int64_t sum = 0;
   for (const PodMetrics::ContainerUsage& container : pod.containers) {
-    const kube::Quantity* usage = Find(container.usage, resource);
+    const kube::Quantity* usage = FindAmount(container.usage, resource);
     if (usage == nullptr) return std::nullopt;
     sum = WrapAdd(sum, usage->MilliValue());
   }
@@ -93,7 +83,7 @@ std::optional<int64_t> ContainerUsage(const PodMetrics& pod, absl::string_view r
       std::find_if(pod.containers.begin(), pod.containers.end(),
                    [&](const PodMetrics::ContainerUsage& c) { return c.name == name; });
   if (found == pod.containers.end()) return std::nullopt;
-  const kube::Quantity* usage = Find(found->usage, resource);
+  const kube::Quantity* usage = FindAmount(found->usage, resource);
   if (usage == nullptr) return std::nullopt;
   return usage->MilliValue();
 }
@@ -109,7 +99,7 @@ void ReadResource(const MetricsAnswer<PodMetrics>& answer, absl::string_view res
         container.empty() ? PodUsage(pod, resource) : ContainerUsage(pod, resource, container);
     if (!usage.has_value()) continue;
     samples.Add(pod.name, {.value_milli = *usage,
-                           .timestamp = pod.timestamp.value_or(kZeroTime),
+                           .timestamp = pod.timestamp.value_or(kGoZeroTime),
                            .window = pod.window});
   }
 }
@@ -120,7 +110,7 @@ void ReadPodsMetric(const MetricsAnswer<ObjectMetric>& answer, const PodTable& t
   SampleCollector samples(table, reading);
   for (const ObjectMetric& item : answer.items) {
     samples.Add(item.object_name, {.value_milli = item.value.MilliValue(),
-                                   .timestamp = item.timestamp.value_or(kZeroTime),
+                                   .timestamp = item.timestamp.value_or(kGoZeroTime),
                                    .window = item.window});
   }
 }

@@ -272,10 +272,13 @@ PodView PodIndex::View(const SelectedPods& group, AutoscalerKind kind,
   view.rivals.erase(std::unique(view.rivals.begin(), view.rivals.end()), view.rivals.end());
   std::sort(pods.begin(), pods.end(),
             [](const PodRecord* a, const PodRecord* b) { return a->name < b->name; });
+  std::vector<PodTable::Source> rows;
+  rows.reserve(pods.size());
   for (const PodRecord* pod : pods) {
     if (pod->row.has_start_time) view.last_start = std::max(view.last_start, pod->row.start_time);
+    rows.push_back({.name = pod->name, .row = pod->row, .shape = pod->shape.get()});
   }
-  view.table = std::make_shared<const PodTable>(MakeTable(pods, metrics, pod_level_resources));
+  view.table = std::make_shared<const PodTable>(rows, metrics, pod_level_resources);
   return view;
 }
 

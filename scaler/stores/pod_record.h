@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "kube/objects/selector.h"
 #include "scaler/math/pods.h"
 
@@ -29,10 +28,12 @@ struct LabelSet {
 };
 
 struct PodRecord {
-  explicit PodRecord(const Pod& pod);
+  explicit PodRecord(const Pod& pod) : name(pod.name), row(pod) {}
 
   // Whether row, shape and node are the same.
-  bool SameTo(const PodRecord& other) const;
+  bool SameTo(const PodRecord& other) const {
+    return row == other.row && shape == other.shape && node == other.node;
+  }
   // Takes over what SameTo compares, and `list`.
   void TakeFrom(PodRecord& other);
 
@@ -49,9 +50,5 @@ struct PodRecord {
 void WriteShapeKey(const Pod& pod, std::string& key);
 // What a pod shares with others of its template: the pod without what is its own.
 Pod ShapeOf(const Pod& pod);
-
-// Rows in the order of `pods`.
-PodTable MakeTable(absl::Span<const PodRecord* const> pods, absl::Span<const MetricSpec> metrics,
-                   bool pod_level_resources);
 
 }  // namespace flyball::scaler
