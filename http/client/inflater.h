@@ -3,8 +3,9 @@
 // Not thread-safe.
 #pragma once
 
+#include <zlib.h>
+
 #include <functional>
-#include <memory>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -26,8 +27,7 @@ class Inflater {
   bool AtEnd() const { return at_end_; }
 
  private:
-  struct Stream;
-  std::unique_ptr<Stream> stream_;
+  z_stream z_ = {};
   bool at_end_ = true;
 };
 

@@ -4,15 +4,17 @@
 // fixed buffers (llhttp keeps nothing, zlib 40 KiB); the body is handed on in pieces and not kept.
 #pragma once
 
+#include <llhttp.h>
+
 #include <cstddef>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "http/client/inflater.h"
+#include "http/headers.h"
 
 namespace flyball::http {
 
@@ -26,15 +28,13 @@ class ResponseReader {
  public:
   struct Handlers {
     // Called once, before the body; false: no more is wanted.
-    std::function<bool(int status, std::vector<std::pair<std::string, std::string>> headers)>
-        on_head;
+    std::function<bool(int status, Headers headers)> on_head;
     // Called with each piece of the body; false: no more is wanted.
     std::function<bool(absl::string_view)> on_data;
   };
 
   // `head_only`: the answer to HEAD, which has no body whatever its headers say.
   ResponseReader(bool head_only, Handlers handlers);
-  ~ResponseReader();
   ResponseReader(const ResponseReader&) = delete;
   ResponseReader& operator=(const ResponseReader&) = delete;
 
@@ -45,14 +45,34 @@ class ResponseReader {
   // The peer has closed: an answer without a length ends so. kUnavailable: it was not whole.
   absl::Status End();
 
-  bool done() const;     // the answer is whole, or a handler wanted no more
-  bool started() const;  // the head was handed over
+  // The answer is whole, or a handler wanted no more.
+  bool done() const { return whole_ || stopped_; }
   // Another request may go out on this connection; only when done.
-  bool keep_alive() const;
+  bool keep_alive() const { return whole_ && !stopped_ && !closed_ && !left_over_ && keep_alive_; }
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  // What llhttp calls. Each returns what llhttp goes on with: 0, or -1 for an error.
+  static const llhttp_settings_t& Settings();
+  int TakeName(absl::string_view piece);
+  int TakeValue(absl::string_view piece);
+  int TakeHead();
+  int TakeBody(absl::string_view piece);
+  int TakeEnd();
+
+  int Fail(absl::Status failure);
+  int Append(absl::string_view piece, std::string& to);
+  absl::Status EndOfBody() const;
+
+  const bool head_only_;
+  const Handlers handlers_;
+  llhttp_t parser_;
+  Headers headers_;
+  std::optional<Inflater> inflater_;
+  absl::Status failure_;  // what a callback found wrong
+  bool in_value_ = false, started_ = false, whole_ = false, stopped_ = false;
+  bool keep_alive_ = false, closed_ = false, left_over_ = false;
+  size_t head_bytes_ = 0;
+  size_t fed_ = 0, body_bytes_ = 0;  // as received, body_bytes_ before gzip is undone
 };
 
 }  // namespace flyball::http
