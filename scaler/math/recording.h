@@ -1,18 +1,34 @@
 // Edits of a decision that deciders make, and whoever tells it what became of a write.
 //
-// Pure.
+// Pure. Source of SetCondition: Kubernetes v1.34.4 horizontal.go (setConditionInList).
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "scaler/math/conditions.h"
 #include "scaler/math/decision.h"
 #include "scaler/math/input.h"
 
 namespace flyball::scaler {
+
+inline constexpr absl::string_view kAbleToScale = "AbleToScale";
+inline constexpr absl::string_view kScalingActive = "ScalingActive";
+inline constexpr absl::string_view kScalingLimited = "ScalingLimited";
+
+struct ConditionUpdate {
+  absl::string_view type;
+  ConditionStatus status = ConditionStatus::kTrue;
+  absl::string_view reason;
+  std::initializer_list<absl::string_view> message;  // joined
+};
+
+// Finds the condition by type or appends it. The transition time moves only when the status value
+// changes; reason and message are always overwritten.
+void SetCondition(const ConditionUpdate& update, absl::Time now,
+                  std::vector<Condition>& conditions);
 
 inline const AutoscalerStatus& StoredStatus(const DecisionInput& input) {
   return input.status != nullptr ? *input.status : input.autoscaler->status;

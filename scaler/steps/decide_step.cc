@@ -4,8 +4,8 @@
 #include <iterator>
 #include <utility>
 
-#include "scaler/math/conditions.h"
 #include "scaler/math/history.h"
+#include "scaler/math/recording.h"
 #include "scaler/steps/apply_activation.h"
 #include "scaler/steps/decider_of.h"
 #include "scaler/steps/reading_maker.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "scaler/math/conditions.h"
+#include "scaler/math/recording.h"
 #include "scaler/testing/test_status_world.h"
 
 namespace flyball::scaler {

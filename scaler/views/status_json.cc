@@ -6,7 +6,7 @@
 #include "absl/hash/hash.h"
 #include "kube/client/api_client.h"
 #include "kube/objects/quantity.h"
-#include "scaler/math/conditions.h"
+#include "scaler/math/recording.h"
 #include "scaler/spec/own_spec.h"
 #include "scaler/spec/v2_json.h"
 
