@@ -12,23 +12,35 @@
 namespace flyball::scaler {
 namespace {
 
-// What is known of a document that is there whole.
-void Tell(const Node& node, PathFinder& finder) {
-  if (!node.is_list() && !node.is_map()) return finder.Scalar(node.kind, node.text);
-  finder.Begin(node.kind);
-  for (const Node& item : node.items) Tell(item, finder);
-  for (const Member& member : node.members) {
-    finder.Key(member.key);
-    Tell(member.value, finder);
-  }
-  finder.End();
+bool IsIndex(const std::string& step, size_t index) {
+  size_t wanted = 0;
+  const bool digits = !step.empty() && step.find_first_not_of("0123456789") == std::string::npos;
+  return digits && absl::SimpleAtoi(step, &wanted) && wanted == index;
 }
 
-// Events of a JSON text. Called by the library, whose names these are.
-class JsonEvents : public nlohmann::json_sax<nlohmann::json> {
+// Finds one value of a document that is handed over piece by piece, so that the rest of a JSON text
+// is never held. Of a repeated key the first counts, also where it does not lead further.
+class PathFinder : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit JsonEvents(PathFinder& finder) : finder_(finder) {}
+  // Names of members or indices of lists, from the outside in. They outlive the finder.
+  explicit PathFinder(const std::vector<std::string>& steps) : steps_(steps) {}
 
+  // Takes a document that is there whole.
+  void Read(const Node& node) {
+    if (!node.is_list() && !node.is_map()) return (void)Scalar(node.kind, node.text);
+    Begin(node.kind);
+    for (const Node& item : node.items) Read(item);
+    for (const Member& member : node.members) {
+      Key(member.key);
+      Read(member.value);
+    }
+    End();
+  }
+
+  // nullopt: nothing stands there.
+  const std::optional<FoundValue>& found() const { return found_; }
+
+  // Events of a JSON text. Called by the library, whose names these are.
   bool null() override { return Scalar(Node::Kind::kNull, ""); }
   bool boolean(bool) override { return Scalar(Node::Kind::kBool, ""); }
   bool number_integer(int64_t value) override {
@@ -46,29 +58,76 @@ class JsonEvents : public nlohmann::json_sax<nlohmann::json> {
   bool start_array(size_t) override { return Begin(Node::Kind::kList); }
   bool end_object() override { return End(); }
   bool end_array() override { return End(); }
-  bool key(std::string& key) override {
-    finder_.Key(key);
-    return true;
-  }
+  bool key(std::string& key) override { return Key(key); }
   bool parse_error(size_t, const std::string&, const nlohmann::json::exception&) override {
     return false;
   }
 
  private:
-  bool Scalar(Node::Kind kind, absl::string_view text) {
-    finder_.Scalar(kind, text);
-    return true;
-  }
-  bool Begin(Node::Kind kind) {
-    finder_.Begin(kind);
-    return true;
-  }
-  bool End() {
-    finder_.End();
-    return true;
-  }
-  PathFinder& finder_;
+  // Each takes the next piece, and returns true as the library wants it.
+  bool Key(absl::string_view key);
+  bool Begin(Node::Kind list_or_map);
+  bool End();
+  bool Scalar(Node::Kind kind, absl::string_view text);
+  // To be called when a value begins. Returns whether it lies on the path.
+  bool IsOnPath();
+
+  const std::vector<std::string>& steps_;
+  size_t depth_ = 0;    // open lists and maps
+  size_t on_path_ = 0;  // how many of these lie on the path, which are the outermost
+  // Of the innermost list or map that lies on the path:
+  bool is_list_ = false;
+  size_t index_ = 0;       // of the next item
+  bool key_fits_ = false;  // whether the key of the next member is the one of the path
+  bool left_ = false;      // the value that the path goes through is over
+  size_t counted_ = 0;     // the depth inside the list that was found, while it is open
+  std::optional<FoundValue> found_;
 };
+
+bool PathFinder::IsOnPath() {
+  if (counted_ != 0 && counted_ == depth_) ++found_->length;
+  if (found_.has_value() || left_ || on_path_ != depth_) return false;
+  if (depth_ == 0) return true;
+  return is_list_ ? IsIndex(steps_[depth_ - 1], index_++) : key_fits_;
+}
+
+bool PathFinder::Key(absl::string_view key) {
+  if (on_path_ == depth_ && depth_ > 0) key_fits_ = key == steps_[depth_ - 1];
+  return true;
+}
+
+bool PathFinder::Begin(Node::Kind list_or_map) {
+  const bool on_path = IsOnPath();
+  ++depth_;
+  if (!on_path) return true;
+  if (on_path_ == steps_.size()) {
+    found_ = FoundValue{.kind = list_or_map, .text = "", .length = 0};
+    counted_ = depth_;
+    return true;
+  }
+  on_path_ = depth_;
+  is_list_ = list_or_map == Node::Kind::kList;
+  index_ = 0;
+  key_fits_ = false;
+  return true;
+}
+
+bool PathFinder::End() {
+  if (counted_ == depth_) counted_ = 0;
+  // The value that lay on the path is over, and nothing after it can lie there.
+  if (on_path_ == depth_) left_ = true;
+  --depth_;
+  return true;
+}
+
+bool PathFinder::Scalar(Node::Kind kind, absl::string_view text) {
+  if (!IsOnPath()) return true;
+  left_ = true;
+  if (on_path_ == steps_.size()) {
+    found_ = FoundValue{.kind = kind, .text = std::string(text), .length = 0};
+  }
+  return true;
+}
 
 absl::StatusOr<double> ToNumber(const FoundValue& node, absl::string_view path) {
   double number = 0;
@@ -127,14 +186,13 @@ absl::StatusOr<ValuePath> ValuePath::Parse(absl::string_view text) {
 
 absl::StatusOr<double> ValuePath::Read(const Node& document) const {
   PathFinder finder(steps_);
-  Tell(document, finder);
+  finder.Read(document);
   return NumberOf(finder.found());
 }
 
 absl::StatusOr<double> ValuePath::ReadJson(absl::string_view text) const {
   PathFinder finder(steps_);
-  JsonEvents events(finder);
-  if (!nlohmann::json::sax_parse(text.begin(), text.end(), &events)) {
+  if (!nlohmann::json::sax_parse(text.begin(), text.end(), &finder)) {
     return absl::InvalidArgumentError("the text is not JSON");
   }
   return NumberOf(finder.found());

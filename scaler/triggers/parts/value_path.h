@@ -15,9 +15,15 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "scaler/spec/document.h"
-#include "scaler/triggers/parts/path_finder.h"
 
 namespace flyball::scaler {
+
+// What stands at the path.
+struct FoundValue {
+  Node::Kind kind = Node::Kind::kNull;
+  std::string text;   // of a number or a string
+  size_t length = 0;  // of a list
+};
 
 class ValuePath {
  public:
