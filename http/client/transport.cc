@@ -340,31 +340,19 @@ class PooledTransport : public HttpTransport {
 }  // namespace
 
 absl::StatusCode HttpStatusCode(int status) {
-  switch (status) {
-    case 400:
-      return absl::StatusCode::kInvalidArgument;
-    case 401:
-      return absl::StatusCode::kUnauthenticated;
-    case 403:
-      return absl::StatusCode::kPermissionDenied;
-    case 404:
-      return absl::StatusCode::kNotFound;
-    case 405:
-      return absl::StatusCode::kUnimplemented;
-    case 409:
-      return absl::StatusCode::kAborted;
-    case 410:
-      return absl::StatusCode::kOutOfRange;
-    case 429:
-      return absl::StatusCode::kResourceExhausted;
-    case 504:
-      return absl::StatusCode::kDeadlineExceeded;
-    default:
-      break;
+  using Code = absl::StatusCode;
+  static constexpr std::pair<int, Code> kCodes[] = {
+      {400, Code::kInvalidArgument},  {401, Code::kUnauthenticated},
+      {403, Code::kPermissionDenied}, {404, Code::kNotFound},
+      {405, Code::kUnimplemented},    {409, Code::kAborted},
+      {410, Code::kOutOfRange},       {429, Code::kResourceExhausted},
+      {504, Code::kDeadlineExceeded},
+  };
+  for (const auto& [of, code] : kCodes) {
+    if (of == status) return code;
   }
-  if (status >= 500 && status < 600) return absl::StatusCode::kUnavailable;
-  if (status >= 400 && status < 500) return absl::StatusCode::kFailedPrecondition;
-  return absl::StatusCode::kUnknown;
+  if (status >= 500 && status < 600) return Code::kUnavailable;
+  return status >= 400 && status < 500 ? Code::kFailedPrecondition : Code::kUnknown;
 }
 
 absl::StatusOr<std::unique_ptr<HttpTransport>> MakeHttpTransport(TransportOptions options,

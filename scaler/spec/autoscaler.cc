@@ -90,21 +90,9 @@ RuleTolerance MakeRuleTolerance(const kube::Quantity& quantity) {
 }
 
 absl::string_view MetricTypeName(MetricType type) {
-  switch (type) {
-    case MetricType::kResource:
-      return "Resource";
-    case MetricType::kContainerResource:
-      return "ContainerResource";
-    case MetricType::kPods:
-      return "Pods";
-    case MetricType::kObject:
-      return "Object";
-    case MetricType::kExternal:
-      return "External";
-    case MetricType::kUnknown:
-      return "";
-  }
-  return "";
+  static constexpr absl::string_view kNames[] = {"Resource", "ContainerResource", "Pods",
+                                                 "Object",   "External",          ""};
+  return kNames[static_cast<size_t>(type)];
 }
 
 bool SemanticallyEqual(const MetricStatus& a, const MetricStatus& b) {

@@ -25,21 +25,9 @@ absl::string_view Node::FindText(absl::string_view key) const {
 }
 
 absl::string_view KindName(Node::Kind kind) {
-  switch (kind) {
-    case Node::Kind::kNull:
-      return "null";
-    case Node::Kind::kBool:
-      return "a bool";
-    case Node::Kind::kNumber:
-      return "a number";
-    case Node::Kind::kString:
-      return "a string";
-    case Node::Kind::kList:
-      return "a list";
-    case Node::Kind::kMap:
-      return "an object";
-  }
-  return "";
+  static constexpr absl::string_view kNames[] = {"null",     "a bool", "a number",
+                                                 "a string", "a list", "an object"};
+  return kNames[static_cast<size_t>(kind)];
 }
 
 bool IsJsonNumber(absl::string_view text, bool integer) {

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "scaler/math/hpa/combine.h"
 #include "scaler/math/hpa/limit.h"
 #include "scaler/math/hpa/propose.h"
 #include "scaler/math/hpa/stabilize.h"
@@ -105,6 +104,34 @@ bool KeepProposal(const DecisionInput& input, size_t index, Decision& decision) 
   return true;
 }
 
+// The largest proposal, or a reason to hold. Unknown is not zero: a metric that failed forbids
+// shrinking, and when all failed nothing changes. `current` is the scale's spec.replicas.
+Combination Combine(const std::vector<Proposal>& proposals, int32_t current) {
+  Combination out;
+  out.total = proposals.size();
+  const Proposal* first_invalid = nullptr;
+  for (size_t i = 0; i < proposals.size(); ++i) {
+    const Proposal& proposal = proposals[i];
+    if (!proposal.valid) {
+      ++out.invalid;
+      if (first_invalid == nullptr) first_invalid = &proposal;
+      continue;
+    }
+    // As upstream: a negative proposal stands only until the next one that is larger.
+    if (out.replicas == 0 || proposal.replicas > out.replicas) {
+      out.replicas = proposal.replicas;
+      out.winner = i;
+    }
+  }
+  if (first_invalid != nullptr) {
+    out.error = absl::StrCat("invalid metrics (", out.invalid, " invalid out of ", out.total,
+                             "), first error is: ", first_invalid->wrapped_error);
+  }
+  if (proposals.empty()) out.error = "no metric is specified";
+  out.gave_up = out.invalid >= out.total || (out.invalid > 0 && out.replicas < current);
+  return out;
+}
+
 // All proposals; each invalid one says so in an event.
 void ComputeProposals(const DecisionInput& input, const DecideOptions& options,
                       Workspace& workspace, Decision& decision) {
@@ -136,21 +163,17 @@ void StabilizeAndLimit(const DecisionInput& input, Decision& decision) {
                                ? StabilizeBothWays(recommended, *behavior, window, decision.state)
                                : StabilizeDown(recommended, window, decision.state);
   const int32_t stabilized = decision.stabilization->after;
-  if (stabilized == decision.recommendation) {
-    SetCondition(decision, {.type = kAbleToScale,
-                            .reason = "ReadyForNewScale",
-                            .message = {"recommended size matches current size"}});
-  } else if (behavior.has_value() && decision.recommendation >= decision.current) {
-    SetCondition(decision, {.type = kAbleToScale,
-                            .reason = "ScaleUpStabilized",
-                            .message = {"recent recommendations were lower than current one, "
-                                        "applying the lowest recent recommendation"}});
-  } else {
-    SetCondition(decision, {.type = kAbleToScale,
-                            .reason = "ScaleDownStabilized",
-                            .message = {"recent recommendations were higher than current one, "
-                                        "applying the highest recent recommendation"}});
+  absl::string_view reason = "ReadyForNewScale";
+  absl::string_view message = "recommended size matches current size";
+  if (stabilized != decision.recommendation) {
+    const bool up = behavior.has_value() && decision.recommendation >= decision.current;
+    reason = up ? "ScaleUpStabilized" : "ScaleDownStabilized";
+    message = up ? "recent recommendations were lower than current one, applying the lowest recent "
+                   "recommendation"
+                 : "recent recommendations were higher than current one, applying the highest "
+                   "recent recommendation";
   }
+  SetCondition(decision, {.type = kAbleToScale, .reason = reason, .message = {message}});
 
   const LimitInput limit{.stabilized = stabilized,
                          .current = decision.current,
@@ -164,11 +187,12 @@ void StabilizeAndLimit(const DecisionInput& input, Decision& decision) {
     LimitByDefault(limit, *decision.limiting);
   }
   decision.desired = decision.limiting->after;
+  const LimitWords& words = WordsOf(decision.limiting->by);
   SetCondition(decision, {.type = kScalingLimited,
                           .status = decision.desired == stabilized ? ConditionStatus::kFalse
                                                                    : ConditionStatus::kTrue,
-                          .reason = LimitReason(decision.limiting->by),
-                          .message = {LimitMessage(decision.limiting->by)}});
+                          .reason = words.reason,
+                          .message = {words.message}});
 }
 
 }  // namespace

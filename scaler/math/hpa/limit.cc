@@ -123,36 +123,17 @@ void LimitByBehavior(const LimitInput& input, const Behavior& behavior, const Sc
   }
 }
 
-absl::string_view LimitReason(LimitedBy by) {
-  switch (by) {
-    case LimitedBy::kNothing:
-      return "DesiredWithinRange";
-    case LimitedBy::kScaleUpLimit:
-      return "ScaleUpLimit";
-    case LimitedBy::kScaleDownLimit:
-      return "ScaleDownLimit";
-    case LimitedBy::kMaxReplicas:
-      return "TooManyReplicas";
-    case LimitedBy::kMinReplicas:
-      return "TooFewReplicas";
-  }
-  return "";
-}
-
-absl::string_view LimitMessage(LimitedBy by) {
-  switch (by) {
-    case LimitedBy::kNothing:
-      return "the desired count is within the acceptable range";
-    case LimitedBy::kScaleUpLimit:
-      return "the desired replica count is increasing faster than the maximum scale rate";
-    case LimitedBy::kScaleDownLimit:
-      return "the desired replica count is decreasing faster than the maximum scale rate";
-    case LimitedBy::kMaxReplicas:
-      return "the desired replica count is more than the maximum replica count";
-    case LimitedBy::kMinReplicas:
-      return "the desired replica count is less than the minimum replica count";
-  }
-  return "";
+const LimitWords& WordsOf(LimitedBy by) {
+  // In the order of LimitedBy.
+  static constexpr LimitWords kWords[] = {
+      {"DesiredWithinRange", "the desired count is within the acceptable range"},
+      {"ScaleUpLimit",
+       "the desired replica count is increasing faster than the maximum scale rate"},
+      {"ScaleDownLimit",
+       "the desired replica count is decreasing faster than the maximum scale rate"},
+      {"TooManyReplicas", "the desired replica count is more than the maximum replica count"},
+      {"TooFewReplicas", "the desired replica count is less than the minimum replica count"}};
+  return kWords[static_cast<size_t>(by)];
 }
 
 }  // namespace flyball::scaler

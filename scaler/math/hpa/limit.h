@@ -34,8 +34,11 @@ void LimitByDefault(const LimitInput& input, Limiting& out);
 void LimitByBehavior(const LimitInput& input, const Behavior& behavior, const ScalerState& state,
                      Limiting& out);
 
-// Reason and message of the condition ScalingLimited.
-absl::string_view LimitReason(LimitedBy by);
-absl::string_view LimitMessage(LimitedBy by);
+// What the condition ScalingLimited says.
+struct LimitWords {
+  absl::string_view reason;
+  absl::string_view message;
+};
+const LimitWords& WordsOf(LimitedBy by);
 
 }  // namespace flyball::scaler

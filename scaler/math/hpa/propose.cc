@@ -25,15 +25,12 @@ void Reset(Proposal& proposal) {
   proposal = std::move(fresh);
 }
 
-void Fail(absl::string_view reason, std::string error, std::string wrapped, Proposal& proposal) {
-  proposal.valid = false;
-  proposal.verdict = Verdict::kFailed;
-  proposal.formula = Formula::kNone;
-  proposal.timestamp.reset();
-  proposal.reason = std::string(reason);
-  proposal.error = std::move(error);
-  proposal.wrapped_error = std::move(wrapped);
-}
+// Why a metric proposes nothing; with an empty error it does propose.
+struct Failure {
+  absl::string_view reason;  // of condition and event
+  std::string error;         // as condition and event show it
+  std::string wrap;          // what the aggregate error and the log say before it
+};
 
 // Everything the metric kinds need; one exists for each call of Propose.
 struct Context {
@@ -52,10 +49,6 @@ GroupQuery MakeGroupQuery(const Context& context, const RequestColumn* requests)
               context.metric.type != MetricType::kPods && context.metric.resource == "cpu",
           .config = *context.input.config,
           .now = context.input.now};
-}
-
-void KeepPodDetail(const Context& context, Proposal& proposal) {
-  if (context.options.pod_detail) proposal.pod_groups = context.workspace.groups;
 }
 
 // ---- Resource, ContainerResource ----------------------------------------------------------------
@@ -84,7 +77,7 @@ absl::Status ProposeFromResource(const Context& context, bool average, Proposal&
                          context.workspace, proposal);
 }
 
-void ProposeResource(const Context& context, Proposal& proposal) {
+Failure ProposeResource(const Context& context, Proposal& proposal) {
   const MetricSpec& metric = context.metric;
   const bool container = metric.type == MetricType::kContainerResource;
   const bool average = metric.target.average_value.has_value();
@@ -98,17 +91,15 @@ void ProposeResource(const Context& context, Proposal& proposal) {
     error = absl::StrCat("failed to get ", metric.resource,
                          average ? " usage: " : " utilization: ", status.message());
   }
-  KeepPodDetail(context, proposal);
   if (!error.empty()) {
-    std::string wrapped =
-        absl::StrCat("failed to get ", container ? metric.container : metric.resource,
-                     container ? " container" : " resource", " metric value: ", error);
-    return Fail(container ? "FailedGetContainerResourceMetric" : "FailedGetResourceMetric",
-                std::move(error), std::move(wrapped), proposal);
+    return {container ? "FailedGetContainerResourceMetric" : "FailedGetResourceMetric",
+            std::move(error),
+            absl::StrCat("failed to get ", container ? metric.container : metric.resource,
+                         container ? " container" : " resource", " metric value: ")};
   }
-  proposal.valid = true;
   absl::StrAppend(&proposal.name, metric.resource, container && !average ? " container" : "",
                   average ? " resource" : " resource utilization (percentage of request)");
+  return {};
 }
 
 // ---- Pods ---------------------------------------------------------------------------------------
@@ -129,16 +120,13 @@ absl::Status ProposeFromPodsMetric(const Context& context, Proposal& proposal) {
                          context.workspace, proposal);
 }
 
-void ProposePods(const Context& context, Proposal& proposal) {
-  const absl::Status status = ProposeFromPodsMetric(context, proposal);
-  KeepPodDetail(context, proposal);
-  if (!status.ok()) {
-    std::string error(status.message());
-    std::string wrapped = absl::StrCat("failed to get pods metric value: ", error);
-    return Fail("FailedGetPodsMetric", std::move(error), std::move(wrapped), proposal);
+Failure ProposePods(const Context& context, Proposal& proposal) {
+  if (const absl::Status status = ProposeFromPodsMetric(context, proposal); !status.ok()) {
+    return {"FailedGetPodsMetric", std::string(status.message()),
+            "failed to get pods metric value: "};
   }
-  proposal.valid = true;
   absl::StrAppend(&proposal.name, "pods metric ", context.metric.metric.name);
+  return {};
 }
 
 // ---- Object, External ---------------------------------------------------------------------------
@@ -167,22 +155,21 @@ void NameAsExternal(const MetricIdentifier& id, Proposal& proposal) {
   absl::StrAppend(&proposal.name, "external metric ", id.name, "(", id.selector_go, ")");
 }
 
-void FailObject(std::string error, absl::string_view inner_wrap, Proposal& proposal) {
-  std::string wrapped = absl::StrCat("failed to get object metric value: ", inner_wrap, error);
-  Fail("FailedGetObjectMetric", std::move(error), std::move(wrapped), proposal);
-}
-
-void ProposeObject(const Context& context, Proposal& proposal) {
+Failure ProposeObject(const Context& context, Proposal& proposal) {
   const MetricSpec& metric = context.metric;
   const MetricIdentifier& id = metric.metric;
-  if (!id.selector_error.empty()) return FailObject(id.selector_error, "", proposal);
+  const auto fail = [](std::string error, absl::string_view inner_wrap = "") -> Failure {
+    return {"FailedGetObjectMetric", std::move(error),
+            absl::StrCat("failed to get object metric value: ", inner_wrap)};
+  };
+  if (!id.selector_error.empty()) return fail(id.selector_error);
   const bool value = metric.target.type == TargetType::kValue && metric.target.value.has_value();
   const bool average = !value && metric.target.type == TargetType::kAverageValue &&
                        metric.target.average_value.has_value();
   if (!value && !average) {
-    return FailObject(
-        "invalid object metric source: neither a value target nor an average value target was set",
-        "", proposal);
+    return fail(
+        "invalid object metric source: neither a value target nor an average value target was "
+        "set");
   }
   std::string error;
   if (!context.reading.error.empty()) {
@@ -194,32 +181,29 @@ void ProposeObject(const Context& context, Proposal& proposal) {
     error = std::string(ProposeTotal(context, average, proposal).message());
   }
   if (!error.empty()) {
-    const std::string wrap =
-        average ? absl::StrCat("failed to get ", id.name, " object metric: ") : "";
-    return FailObject(std::move(error), wrap, proposal);
+    return fail(std::move(error),
+                average ? absl::StrCat("failed to get ", id.name, " object metric: ") : "");
   }
-  proposal.valid = true;
-  if (average) return NameAsExternal(id, proposal);
-  absl::StrAppend(&proposal.name, metric.described_object.kind, " metric ", id.name);
+  if (average) {
+    NameAsExternal(id, proposal);
+  } else {
+    absl::StrAppend(&proposal.name, metric.described_object.kind, " metric ", id.name);
+  }
+  return {};
 }
 
-void FailExternal(const MetricIdentifier& id, std::string error, absl::string_view inner_wrap,
-                  Proposal& proposal) {
-  std::string wrapped =
-      absl::StrCat("failed to get ", id.name, " external metric value: ", inner_wrap, error);
-  Fail("FailedGetExternalMetric", std::move(error), std::move(wrapped), proposal);
-}
-
-void ProposeExternal(const Context& context, Proposal& proposal) {
+Failure ProposeExternal(const Context& context, Proposal& proposal) {
   const MetricTarget& target = context.metric.target;
   const MetricIdentifier& id = context.metric.metric;
+  const auto fail = [&id](std::string error, absl::string_view inner_wrap = "") -> Failure {
+    return {"FailedGetExternalMetric", std::move(error),
+            absl::StrCat("failed to get ", id.name, " external metric value: ", inner_wrap)};
+  };
   const bool average = target.average_value.has_value();
   if (!average && !target.value.has_value()) {
-    return FailExternal(
-        id,
+    return fail(
         "invalid external metric source: neither a value target nor an average value target was "
-        "set",
-        "", proposal);
+        "set");
   }
   std::string error;
   if (!id.selector_error.empty()) {
@@ -231,20 +215,31 @@ void ProposeExternal(const Context& context, Proposal& proposal) {
     error = std::string(ProposeTotal(context, average, proposal).message());
   }
   if (!error.empty()) {
-    const std::string wrap = average
-                                 ? absl::StrCat("failed to get ", id.name, " external metric: ")
-                                 : absl::StrCat("failed to get external metric ", id.name, ": ");
-    return FailExternal(id, std::move(error), wrap, proposal);
+    return fail(std::move(error),
+                average ? absl::StrCat("failed to get ", id.name, " external metric: ")
+                        : absl::StrCat("failed to get external metric ", id.name, ": "));
   }
-  proposal.valid = true;
   NameAsExternal(id, proposal);
+  return {};
 }
 
-void ProposeUnknown(const Context& context, Proposal& proposal) {
-  std::string error =
-      absl::StrCat("unknown metric source type ", go::Quote(context.metric.type_text));
+Failure ProposeByType(const Context& context, Proposal& proposal) {
+  switch (context.metric.type) {
+    case MetricType::kResource:
+    case MetricType::kContainerResource:
+      return ProposeResource(context, proposal);
+    case MetricType::kPods:
+      return ProposePods(context, proposal);
+    case MetricType::kObject:
+      return ProposeObject(context, proposal);
+    case MetricType::kExternal:
+      return ProposeExternal(context, proposal);
+    case MetricType::kUnknown:
+      break;
+  }
   proposal.spec_fault = true;
-  Fail("InvalidMetricSourceType", error, error, proposal);
+  return {"InvalidMetricSourceType",
+          absl::StrCat("unknown metric source type ", go::Quote(context.metric.type_text)), ""};
 }
 
 }  // namespace
@@ -274,19 +269,16 @@ void Propose(const DecisionInput& input, size_t index, const DecideOptions& opti
   }
   proposal.items = context.reading.samples.size() + context.reading.amounts_milli.size();
   workspace.groups.clear();
-  switch (context.metric.type) {
-    case MetricType::kResource:
-    case MetricType::kContainerResource:
-      return ProposeResource(context, proposal);
-    case MetricType::kPods:
-      return ProposePods(context, proposal);
-    case MetricType::kObject:
-      return ProposeObject(context, proposal);
-    case MetricType::kExternal:
-      return ProposeExternal(context, proposal);
-    case MetricType::kUnknown:
-      return ProposeUnknown(context, proposal);
-  }
+  Failure failure = ProposeByType(context, proposal);
+  if (options.pod_detail) proposal.pod_groups = workspace.groups;
+  proposal.valid = failure.error.empty();
+  if (proposal.valid) return;
+  proposal.verdict = Verdict::kFailed;
+  proposal.formula = Formula::kNone;
+  proposal.timestamp.reset();
+  proposal.reason = std::string(failure.reason);
+  proposal.wrapped_error = absl::StrCat(failure.wrap, failure.error);
+  proposal.error = std::move(failure.error);
 }
 
 }  // namespace flyball::scaler
