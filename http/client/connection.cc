@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "http/client/address_rules.h"
 #include "http/client/resolve.h"
 #include "http/client/response_reader.h"
 
@@ -32,8 +33,9 @@ bool AnnouncesItsBody(const std::string& method) {
 
 }  // namespace
 
-Connection::Connection(const Url& origin, std::shared_ptr<const TlsClient> tls, Dialling dialling)
-    : origin_(origin), tls_(std::move(tls)), dialling_(std::move(dialling)) {}
+Connection::Connection(const Url& origin, std::shared_ptr<const TlsClient> tls,
+                       const TransportOptions& options)
+    : origin_(origin), tls_(std::move(tls)), options_(options) {}
 
 absl::Status Connection::Run(const Exchange& exchange, const Until& until) {
   absl::Status status = until.Check();
@@ -47,7 +49,7 @@ absl::Status Connection::Run(const Exchange& exchange, const Until& until) {
 
 absl::Status Connection::Connect(const Until& until) {
   Until opened = until;
-  opened.deadline = std::min(until.deadline, until.clock.MonotonicNow() + dialling_.timeout);
+  opened.deadline = std::min(until.deadline, until.clock.MonotonicNow() + options_.connect_timeout);
   absl::Status status = Dial(opened);
   if (status.ok() && tls_ != nullptr) status = socket_->StartTls(*tls_, origin_.host, opened);
   if (absl::IsDeadlineExceeded(status) && !until.Over()) {
@@ -57,15 +59,14 @@ absl::Status Connection::Connect(const Until& until) {
 }
 
 absl::Status Connection::Dial(const Until& until) {
-  ASSIGN_OR_RETURN(
-      const std::vector<Endpoint> endpoints,
-      Resolve(origin_.host, static_cast<uint16_t>(origin_.port), dialling_.dns, until));
+  ASSIGN_OR_RETURN(const std::vector<Endpoint> endpoints,
+                   Resolve(origin_.host, static_cast<uint16_t>(origin_.port), options_.dns, until));
   // What is checked is what is connected to: a name that means something else a moment later
   // gains nothing.
   absl::Status status;
   for (size_t i = 0; i < endpoints.size(); ++i) {
-    if (dialling_.addresses != nullptr) {
-      const absl::Status allowed = dialling_.addresses->Check(endpoints[i].address);
+    if (options_.addresses != nullptr) {
+      const absl::Status allowed = options_.addresses->Check(endpoints[i].address);
       status.Update(allowed);
       if (!allowed.ok()) continue;
     }

@@ -10,8 +10,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "http/client/address_rules.h"
-#include "http/client/dns_settings.h"
 #include "http/client/socket.h"
 #include "http/client/tls_client.h"
 #include "http/client/transport.h"
@@ -32,17 +30,12 @@ struct Exchange {
   std::function<bool(absl::string_view)> on_data;
 };
 
-// How connections are made.
-struct Dialling {
-  absl::Duration timeout;  // for the name, the connection and the TLS handshake together
-  std::shared_ptr<const AddressRules> addresses;  // null: all are allowed
-  DnsSettings dns;
-};
-
 class Connection {
  public:
-  // `tls` is null for plain http. Connects at the first exchange.
-  Connection(const Url& origin, std::shared_ptr<const TlsClient> tls, Dialling dialling);
+  // `tls` is null for plain http. Connects at the first exchange, as the options say, which outlive
+  // the connection.
+  Connection(const Url& origin, std::shared_ptr<const TlsClient> tls,
+             const TransportOptions& options);
 
   // From the name's lookup to the last byte of the answer before `until` is over, which `on_head`
   // and `on_data` may move. When it returns nothing of the request is sent any more.
@@ -66,7 +59,7 @@ class Connection {
 
   const Url origin_;
   const std::shared_ptr<const TlsClient> tls_;
-  const Dialling dialling_;
+  const TransportOptions& options_;
   std::unique_ptr<Socket> socket_;
 };
 

@@ -32,13 +32,18 @@ constexpr size_t kParserRoom = 64;
 constexpr size_t kLargestReserve = 128 << 20;
 constexpr absl::Duration kMaxIdle = absl::Seconds(60);
 
+bool AreSendable(const Headers& headers) {
+  return std::none_of(headers.begin(), headers.end(), [](const auto& header) {
+    return header.first.empty() || HasLineBreak(header.first) || HasLineBreak(header.second);
+  });
+}
+
 absl::Status CheckCall(const HttpCall& call) {
-  bool bad = HasLineBreak(call.target) || absl::StrContains(call.target, ' ') ||
-             !absl::StartsWith(call.target, "/") || HasLineBreak(call.content_type);
-  for (const auto& [name, value] : call.headers) {
-    bad = bad || name.empty() || HasLineBreak(name) || HasLineBreak(value);
+  if (!HasLineBreak(call.target) && !absl::StrContains(call.target, ' ') &&
+      absl::StartsWith(call.target, "/") && !HasLineBreak(call.content_type) &&
+      AreSendable(call.headers)) {
+    return absl::OkStatus();
   }
-  if (!bad) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "the target must start with / and hold no space; targets and headers hold no line break");
 }
@@ -145,9 +150,6 @@ class PooledTransport : public HttpTransport {
         options_(std::move(options)),
         identity_(std::move(identity)),
         clock_(clock),
-        dialling_({.timeout = options_.connect_timeout,
-                   .addresses = options_.addresses,
-                   .dns = options_.dns}),
         pool_(static_cast<size_t>(std::max(options_.max_idle_connections, 0)), clock_) {}
 
   absl::StatusOr<HttpAnswer> Do(const HttpCall& call) override {
@@ -191,7 +193,7 @@ class PooledTransport : public HttpTransport {
     RETURN_IF_ERROR(CheckCall(call));
     const Credentials identity = identity_->Get();
     // Streams last: they get connections of their own.
-    Connection connection(base_, identity.tls, dialling_);
+    Connection connection(base_, identity.tls, options_);
     absl::Duration limit = std::min(call.timeout, call.head_timeout);
     Until until = {clock_.MonotonicNow() + limit, &stop_, clock_};
     int status = 0;
@@ -252,7 +254,7 @@ class PooledTransport : public HttpTransport {
     std::unique_ptr<Connection> connection = pool_.Take(identity.generation);
     while (true) {
       const bool kept = connection != nullptr;
-      if (!kept) connection = std::make_unique<Connection>(origin, identity.tls, dialling_);
+      if (!kept) connection = std::make_unique<Connection>(origin, identity.tls, options_);
       bool answered = false;
       absl::StatusOr<HttpAnswer> answer = RunOn(*connection, errand, exchange, &answered);
       if (answer.ok()) {
@@ -278,7 +280,7 @@ class PooledTransport : public HttpTransport {
       ASSIGN_OR_RETURN(tls, TlsClient::Load(trust));
     }
     tls = origin.tls ? tls->WithoutIdentity() : nullptr;
-    Connection connection(origin, tls, dialling_);
+    Connection connection(origin, tls, options_);
     const HttpCall bare = WithoutCredentials(*errand.call);
     Exchange exchange = MakeExchange(bare, errand.target, nullptr, "gzip");
     bool answered = false;
@@ -286,15 +288,10 @@ class PooledTransport : public HttpTransport {
   }
 
   static HttpCall WithoutCredentials(HttpCall call) {
-    Headers kept;
-    for (auto& header : call.headers) {
-      if (absl::EqualsIgnoreCase(header.first, "Authorization") ||
-          absl::EqualsIgnoreCase(header.first, "Cookie")) {
-        continue;
-      }
-      kept.push_back(std::move(header));
-    }
-    call.headers = std::move(kept);
+    std::erase_if(call.headers, [](const auto& header) {
+      return absl::EqualsIgnoreCase(header.first, "Authorization") ||
+             absl::EqualsIgnoreCase(header.first, "Cookie");
+    });
     return call;
   }
 
@@ -332,7 +329,6 @@ class PooledTransport : public HttpTransport {
   const TransportOptions options_;
   const std::unique_ptr<CredentialSource> identity_;
   Clock& clock_;
-  const Dialling dialling_;
   StopSignal stop_;
   Pool pool_;
 };
@@ -364,10 +360,8 @@ absl::StatusOr<std::unique_ptr<HttpTransport>> MakeHttpTransport(TransportOption
     options.username = base.username;
     options.password = base.password;
   }
-  for (const auto& [name, value] : options.headers) {
-    if (name.empty() || HasLineBreak(name) || HasLineBreak(value)) {
-      return absl::InvalidArgumentError("a header's name is empty or a header holds a line break");
-    }
+  if (!AreSendable(options.headers)) {
+    return absl::InvalidArgumentError("a header's name is empty or a header holds a line break");
   }
   ASSIGN_OR_RETURN(auto identity, CredentialSource::Make(options, base.tls, clock));
   return std::make_unique<PooledTransport>(std::move(base), std::move(options), std::move(identity),
