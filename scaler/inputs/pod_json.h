@@ -1,8 +1,8 @@
 // core/v1 Pods as the API server sends them -> the pods that the replica math knows, quickly.
 //
 // Not thread-safe: each thread has a reader of its own, which keeps its buffers. It reads what
-// pod_reader.h reads, with the same result for every object that an API server can send. Not here:
-// line numbers, repeated keys.
+// ReadPod (document_reader.h) reads, with the same result for every object that an API server can
+// send. Not here: line numbers, repeated keys.
 #pragma once
 
 #include <memory>

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "scaler/inputs/pod_reader.h"
+#include "scaler/inputs/document_reader.h"
 #include "scaler/spec/document.h"
 
 namespace flyball::scaler {

@@ -6,8 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "scaler/inputs/metrics_reader.h"
-#include "scaler/inputs/pod_reader.h"
+#include "scaler/inputs/document_reader.h"
 #include "scaler/spec/decode.h"
 
 namespace flyball::scaler {

@@ -1,19 +1,22 @@
-// Items of the metrics APIs' lists, as documents -> the answers that readings are made of.
+// Documents of the API -> pods, and answers that readings are made of.
 //
-// Pure. v1beta1 and v1beta2 of custom.metrics.k8s.io read the same here: they differ in how they
-// tell the metric's name and selector, which the caller knows, since it asked for them.
+// Pure. Only what the math needs is looked at; unknown fields are ignored as the API's clients do.
+// v1beta1 and v1beta2 of custom.metrics.k8s.io read the same here: they differ in how they tell the
+// metric's name and selector, which the caller knows, since it asked for them.
+// Error: kInvalidArgument for a field that is needed and has the wrong type. The messages name it
+// behind `path`, which is where the document stands in a larger one: "items[3]".
 #pragma once
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "scaler/math/pods.h"
 #include "scaler/math/readings.h"
 #include "scaler/spec/document.h"
 
 namespace flyball::scaler {
 
-// `path` begins the messages: "items[3]".
-//   kInvalidArgument  a field that is needed has the wrong type
-
+// core/v1 Pod.
+absl::StatusOr<Pod> ReadPod(const Node& node, absl::string_view path = "");
 // metrics.k8s.io/v1beta1 PodMetrics.
 absl::StatusOr<PodMetrics> ReadPodMetrics(const Node& node, absl::string_view path = "");
 // custom.metrics.k8s.io MetricValue.

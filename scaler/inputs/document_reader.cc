@@ -1,10 +1,10 @@
-#include "scaler/inputs/pod_reader.h"
+#include "scaler/inputs/document_reader.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "scaler/inputs/resource_list.h"
 #include "scaler/spec/decode.h"
 
 namespace flyball::scaler {
@@ -70,6 +70,37 @@ constexpr auto kPodFields = [](auto& field, WrittenPod& to) {
   field("status", to, kStatusFields);
 };
 
+struct WrittenUsage {
+  std::string name;
+  std::optional<Node> usage;
+};
+
+std::string Below(absl::string_view path, absl::string_view name) {
+  return absl::StrCat(path, path.empty() ? "" : ".", name);
+}
+
+// A map of resource names to quantities, empty when absent; its errors begin with `path`.
+absl::StatusOr<ResourceList> ReadResources(const std::optional<Node>& map, absl::string_view path) {
+  ResourceList out;
+  if (!map.has_value()) return out;
+  if (!map->is_map()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": expected an object, got ", KindName(map->kind)));
+  }
+  for (const auto& [name, value] : map->members) {
+    if (value.is_null()) continue;
+    const bool written = value.kind == Node::Kind::kString || value.kind == Node::Kind::kNumber;
+    const auto quantity = written ? kube::Quantity::Parse(value.text)
+                                  : absl::InvalidArgumentError("expected a quantity like 500m");
+    if (!quantity.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, "[", name, "]: ", quantity.status().message()));
+    }
+    out.emplace_back(name, *quantity);
+  }
+  return out;
+}
+
 absl::StatusOr<std::vector<Container>> ReadContainers(std::vector<WrittenContainer>& written,
                                                       absl::string_view path) {
   std::vector<Container> out;
@@ -100,7 +131,7 @@ std::optional<ReadyCondition> ReadReady(const std::vector<WrittenCondition>& con
 absl::StatusOr<Pod> ReadPod(const Node& node, absl::string_view path) {
   WrittenPod written;
   RETURN_IF_ERROR(Decode(node, KeyMatch::kExact, written, kPodFields, path));
-  const std::string spec = absl::StrCat(path, path.empty() ? "" : ".", "spec.");
+  const std::string spec = Below(path, "spec.");
   Pod& pod = written.pod;
   pod.phase = PodPhaseOf(written.phase);
   pod.ready = ReadReady(written.conditions);
@@ -113,6 +144,67 @@ absl::StatusOr<Pod> ReadPod(const Node& node, absl::string_view path) {
   }
   ASSIGN_OR_RETURN(pod.overhead, ReadResources(written.overhead, spec + "overhead"));
   return std::move(pod);
+}
+
+absl::StatusOr<PodMetrics> ReadPodMetrics(const Node& node, absl::string_view path) {
+  PodMetrics out;
+  std::string window;
+  std::vector<WrittenUsage> containers;
+  RETURN_IF_ERROR(Decode(
+      node, KeyMatch::kExact, out,
+      [&](auto& field, PodMetrics& to) {
+        field("metadata", to, [](auto& field, PodMetrics& to) { field("name", to.name); });
+        field("timestamp", to.timestamp);
+        field("window", window);
+        field("containers", containers, [](auto& field, WrittenUsage& to) {
+          field("name", to.name);
+          field("usage", to.usage);
+        });
+      },
+      path));
+  if (!window.empty() && !absl::ParseDuration(window, &out.window)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        Below(path, "window"), ": expected a duration like 30s, got \"", window, "\""));
+  }
+  for (WrittenUsage& written : containers) {
+    PodMetrics::ContainerUsage& container = out.containers.emplace_back();
+    container.name = std::move(written.name);
+    ASSIGN_OR_RETURN(
+        container.usage,
+        ReadResources(written.usage, absl::StrCat(Below(path, "containers["),
+                                                  out.containers.size() - 1, "].usage")));
+  }
+  return out;
+}
+
+absl::StatusOr<ObjectMetric> ReadObjectMetricValue(const Node& node, absl::string_view path) {
+  ObjectMetric out;
+  const int64_t absent = absl::ToInt64Seconds(out.window);
+  int64_t window_seconds = absent;
+  RETURN_IF_ERROR(Decode(
+      node, KeyMatch::kExact, out,
+      [&](auto& field, ObjectMetric& to) {
+        field("describedObject", to,
+              [](auto& field, ObjectMetric& to) { field("name", to.object_name); });
+        field("timestamp", to.timestamp);
+        field.OrElse("windowSeconds", window_seconds, absent);
+        field("value", to.value);
+      },
+      path));
+  out.window = absl::Seconds(window_seconds);
+  return out;
+}
+
+absl::StatusOr<ExternalMetric> ReadExternalMetricValue(const Node& node, absl::string_view path) {
+  ExternalMetric out;
+  RETURN_IF_ERROR(Decode(
+      node, KeyMatch::kExact, out,
+      [](auto& field, ExternalMetric& to) {
+        field("timestamp", to.timestamp);
+        field("value", to.value);
+      },
+      path));
+  return out;
 }
 
 }  // namespace flyball::scaler
