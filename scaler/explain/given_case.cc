@@ -80,17 +80,16 @@ void TakePods(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
   out.table = PodTable(pods, autoscaler.metrics, options.pod_level_resources);
   answer.table = &out.table;
 
-  SelectorRegistry registry;
+  Selectors selectors;
   for (const Autoscaler& other : snapshot.autoscalers) {
     const WorkloadScale* scale = FindScale(snapshot, other);
     if (scale == nullptr && &other != &autoscaler) continue;
     absl::StatusOr<kube::Selector> parsed =
         kube::Selector::Parse(scale == nullptr ? out.scale.selector : scale->answer.selector);
     if (!parsed.ok() || parsed->empty()) continue;
-    registry.Register(other.ns, other.name);
-    registry.Replace(other.ns, other.name, *parsed);
+    selectors[{other.ns, other.name}] = *parsed;
   }
-  answer.rivals = registry.Selecting(autoscaler.ns, pods);
+  answer.rivals = Selecting(selectors, autoscaler.ns, pods);
 }
 
 // What was found, through the loop's guard.

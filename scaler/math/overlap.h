@@ -1,6 +1,6 @@
 // Which autoscalers select which pods: two that share a pod must both stop.
 //
-// No I/O. There is one for each process, used by one thread at a time.
+// Pure. For worlds that are given whole; the pods of a cluster are in scaler/stores/pod_index.h.
 //
 // Source:  Kubernetes v1.34.4 pkg/controller/util/selectors/bimultimap.go as horizontal.go uses it.
 #pragma once
@@ -17,26 +17,12 @@
 
 namespace flyball::scaler {
 
-class SelectorRegistry {
- public:
-  // Adds a new autoscaler, which selects nothing until its selector is known.
-  void Register(absl::string_view ns, absl::string_view name);
-  // Replaces the selector of a registered autoscaler; others are ignored. A selector with the same
-  // text as the one in force changes nothing, as upstream's.
-  void Replace(absl::string_view ns, absl::string_view name, const kube::Selector& selector);
-  void Remove(absl::string_view ns, absl::string_view name);
+// What each autoscaler selects, by its namespace and name; one whose selector is not known is not
+// there.
+using Selectors = std::map<std::pair<std::string, std::string>, kube::Selector>;
 
-  // "ns/name", sorted, of all autoscalers of `ns` that select one of the pods.
-  std::vector<std::string> Selecting(absl::string_view ns, absl::Span<const Pod* const> pods) const;
-
- private:
-  struct RegisteredSelector {
-    bool selects_nothing = true;
-    kube::Selector selector;
-    std::string text;  // of the selector; "" also for nothing
-  };
-  // By namespace and name.
-  std::map<std::pair<std::string, std::string>, RegisteredSelector> selectors_;
-};
+// "ns/name", sorted, of all autoscalers of `ns` that select one of the pods.
+std::vector<std::string> Selecting(const Selectors& selectors, absl::string_view ns,
+                                   absl::Span<const Pod* const> pods);
 
 }  // namespace flyball::scaler

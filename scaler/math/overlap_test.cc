@@ -10,26 +10,23 @@ namespace {
 
 kube::Selector S(absl::string_view text) { return *kube::Selector::Parse(text); }
 
-TEST(SelectorRegistryTest, NamesEveryAutoscalerThatSelectsAPod) {
+TEST(SelectingTest, NamesEveryAutoscalerThatSelectsAPod) {
   Pod pod;
   pod.ns = "prod";
   pod.labels = {{"app", "web"}};
   const std::vector<const Pod*> pods = {&pod};
-  SelectorRegistry registry;
-  registry.Register("prod", "web");
-  EXPECT_TRUE(registry.Selecting("prod", pods).empty()) << "nothing is selected before a selector";
-  registry.Replace("prod", "web", S("app=web"));
-  registry.Register("prod", "all");
-  registry.Replace("prod", "all", S("app"));
-  registry.Register("test", "other");
-  registry.Replace("test", "other", S("app"));
-  registry.Replace("prod", "unknown", S("app"));
-  EXPECT_EQ(registry.Selecting("prod", pods), std::vector<std::string>({"prod/all", "prod/web"}));
-  registry.Replace("prod", "all", S("app=db"));
-  EXPECT_EQ(registry.Selecting("prod", pods), std::vector<std::string>({"prod/web"}));
-  registry.Remove("prod", "web");
-  EXPECT_TRUE(registry.Selecting("prod", pods).empty());
-  EXPECT_TRUE(registry.Selecting("prod", {}).empty());
+  Selectors selectors;
+  EXPECT_TRUE(Selecting(selectors, "prod", pods).empty())
+      << "nothing is selected before a selector";
+  selectors[{"prod", "web"}] = S("app=web");
+  selectors[{"prod", "all"}] = S("app");
+  selectors[{"test", "other"}] = S("app");
+  EXPECT_EQ(Selecting(selectors, "prod", pods), std::vector<std::string>({"prod/all", "prod/web"}));
+  selectors[{"prod", "all"}] = S("app=db");
+  EXPECT_EQ(Selecting(selectors, "prod", pods), std::vector<std::string>({"prod/web"}));
+  selectors.erase({"prod", "web"});
+  EXPECT_TRUE(Selecting(selectors, "prod", pods).empty());
+  EXPECT_TRUE(Selecting(selectors, "prod", {}).empty());
 }
 
 }  // namespace

@@ -66,17 +66,14 @@ struct Plain {
     return RowsOf(PodTable(found, metrics, true));
   }
   std::string Rivals(const std::string& text) const {
-    SelectorRegistry registry;
-    for (const auto& [name, of] : selectors) {
-      registry.Register("shop", name);
-      registry.Replace("shop", name, *kube::Selector::Parse(of));
-    }
+    Selectors all;
+    for (const auto& [name, of] : selectors) all[{"shop", name}] = *kube::Selector::Parse(of);
     const kube::Selector selector = *kube::Selector::Parse(text);
     std::vector<const Pod*> found;
     for (const auto& [name, pod] : pods) {
       if (selector.Matches(pod.labels)) found.push_back(&pod);
     }
-    return absl::StrJoin(registry.Selecting("shop", found), " ");
+    return absl::StrJoin(Selecting(all, "shop", found), " ");
   }
 };
 

@@ -86,11 +86,9 @@ MetricsAnswer<ObjectMetric> FindObjects(const Tick& tick, absl::string_view ns,
 }  // namespace
 
 World::World(const Scenario& scenario, const Autoscaler& autoscaler) : autoscaler_(autoscaler) {
-  registry_.Register(autoscaler.ns, autoscaler.name);
   for (const OtherAutoscaler& other : scenario.others) {
-    registry_.Register(other.ns, other.name);
     const auto selector = kube::Selector::Parse(other.selector);
-    if (selector.ok()) registry_.Replace(other.ns, other.name, *selector);
+    if (selector.ok()) selectors_[{other.ns, other.name}] = *selector;
   }
 }
 
@@ -153,14 +151,14 @@ PodsAnswer World::ReadPods(const Tick& tick, bool pod_level_resources) {
     out.selector_error = std::string(selector.status().message());
     return out;
   }
-  registry_.Replace(autoscaler_.ns, autoscaler_.name, *selector);
+  selectors_[{autoscaler_.ns, autoscaler_.name}] = *selector;
   out.list_error = tick.faults.list_pods;
   if (!out.list_error.empty()) return out;
   std::vector<const Pod*> selected;
   for (const Pod& pod : pods_) {
     if (pod.ns == autoscaler_.ns && selector->Matches(pod.labels)) selected.push_back(&pod);
   }
-  out.rivals = registry_.Selecting(autoscaler_.ns, selected);
+  out.rivals = Selecting(selectors_, autoscaler_.ns, selected);
   table_ = PodTable(selected, autoscaler_.metrics, pod_level_resources);
   return out;
 }

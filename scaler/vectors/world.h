@@ -17,8 +17,8 @@ namespace flyball::scaler {
 
 class World {
  public:
-  // Registers the autoscaler and its rivals. The autoscaler outlives the world; its spec may be
-  // replaced in between.
+  // Takes the autoscaler and its rivals. The autoscaler outlives the world; its spec may be replaced
+  // in between.
   World(const Scenario& scenario, const Autoscaler& autoscaler);
 
   // What the tick changes before the autoscaler is reconciled.
@@ -46,7 +46,7 @@ class World {
   int32_t status_replicas_ = 0;
   std::string selector_;
   std::vector<Pod> pods_;
-  SelectorRegistry registry_;
+  Selectors selectors_;
   PodTable table_;
 };
 
