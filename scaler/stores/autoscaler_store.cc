@@ -162,11 +162,6 @@ std::string AutoscalerStore::Unusable(const AutoscalerKey& key) const {
   return feed == nullptr ? "" : feed->Unusable();
 }
 
-absl::Status AutoscalerStore::Ready() const {
-  for (const auto& feed : feeds_) {
-    if (absl::Status status = feed->health().Ready(); !status.ok()) return status;
-  }
-  return absl::OkStatus();
-}
+absl::Status AutoscalerStore::Ready() const { return FirstProblem(feeds_, &WatchHealth::Ready); }
 
 }  // namespace flyball::scaler

@@ -151,26 +151,9 @@ absl::StatusOr<int64_t> PodStore::Count(absl::string_view ns, const kube::Select
   return index_.Count(ns, selector, distinct_nodes);
 }
 
-std::string PodStore::Failure() const {
-  for (const auto& feed : feeds_) {
-    if (std::string why = feed->health().Failure(); !why.empty()) return why;
-  }
-  return "";
-}
-
-std::string PodStore::Unusable() const {
-  for (const auto& feed : feeds_) {
-    if (std::string why = feed->health().Unusable(); !why.empty()) return why;
-  }
-  return "";
-}
-
-absl::Status PodStore::Ready() const {
-  for (const auto& feed : feeds_) {
-    if (absl::Status status = feed->health().Ready(); !status.ok()) return status;
-  }
-  return absl::OkStatus();
-}
+std::string PodStore::Failure() const { return FirstProblem(feeds_, &WatchHealth::Failure); }
+std::string PodStore::Unusable() const { return FirstProblem(feeds_, &WatchHealth::Unusable); }
+absl::Status PodStore::Ready() const { return FirstProblem(feeds_, &WatchHealth::Ready); }
 
 size_t PodStore::size() const {
   absl::MutexLock lock(&mutex_);

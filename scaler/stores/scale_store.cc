@@ -1,11 +1,11 @@
 #include "scaler/stores/scale_store.h"
 
-#include <algorithm>
 #include <atomic>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "kube/objects/resource_version.h"
 #include "spdlog/spdlog.h"
 
@@ -71,12 +71,13 @@ class ScaleStore::Kind {
     object.version.fetch_add(1, std::memory_order_release);
   }
 
-  bool fine() const;
-  bool failing() const;
   const kube::ResourceInfo& info() const { return info_; }
   Clock& clock() const { return clock_; }
-  template <typename F>
-  auto FirstProblem(F problem_of) const;
+  // The first problem of its watches (watch_health.h).
+  template <typename Problem>
+  Problem First(Problem (WatchHealth::*ask)() const) const {
+    return FirstProblem(feeds_, ask);
+  }
 
  private:
   class Feed;
@@ -127,7 +128,6 @@ class ScaleStore::Kind::Feed : public kube::WatchHandler {
   }
   void StatusChanged(const absl::Status& status) override { health_.StatusChanged(status); }
 
-  const std::string& ns() const { return ns_; }
   const WatchHealth& health() const { return health_; }
 
  private:
@@ -151,26 +151,6 @@ void ScaleStore::Kind::Start(const std::string& ns, const StartWatch& start) {
   start(info_, ns, *feeds_.back());
 }
 
-bool ScaleStore::Kind::failing() const {
-  return std::any_of(feeds_.begin(), feeds_.end(),
-                     [](const auto& feed) { return feed->health().failing(); });
-}
-
-bool ScaleStore::Kind::fine() const {
-  return std::all_of(feeds_.begin(), feeds_.end(),
-                     [](const auto& feed) { return feed->health().fine(); });
-}
-
-// The first result of problem_of(health) that is not empty or OK.
-template <typename F>
-auto ScaleStore::Kind::FirstProblem(F problem_of) const {
-  using Problem = decltype(problem_of(feeds_.front()->health()));
-  for (const auto& feed : feeds_) {
-    if (Problem problem = problem_of(feed->health()); problem != Problem()) return problem;
-  }
-  return Problem();
-}
-
 ScaleStore::ScaleStore(Clock& clock, std::vector<std::string> namespaces, StartWatch start)
     : clock_(clock), namespaces_(std::move(namespaces)), start_(std::move(start)) {}
 ScaleStore::~ScaleStore() = default;
@@ -180,12 +160,6 @@ bool ScaleStore::Reads(const kube::ResourceInfo& target) {
   if (target.name.group.empty()) return resource == "replicationcontrollers";
   if (target.name.group != "apps" || target.version != "v1") return false;
   return resource == "deployments" || resource == "replicasets" || resource == "statefulsets";
-}
-
-ScaleStore::Kind* ScaleStore::KindOf(const kube::ResourceInfo& target) const {
-  absl::MutexLock lock(&mutex_);
-  const auto found = kinds_.find(target.name);
-  return found == kinds_.end() ? nullptr : found->second.get();
 }
 
 ScaleStore::Place ScaleStore::Find(const kube::ResourceInfo& target, absl::string_view ns,
@@ -201,28 +175,26 @@ ScaleStore::Place ScaleStore::Find(const kube::ResourceInfo& target, absl::strin
 }
 
 ScaleStore::Usable ScaleStore::IsUsable(const Kind& kind) {
-  if (kind.fine()) return Usable::kYes;
-  if (!kind.FirstProblem([](const WatchHealth& health) { return health.Ready(); }).ok()) {
-    // A list that fails is not waited for: asking for the one object says why, or helps.
-    return kind.failing() ? Usable::kBroken : Usable::kNotListed;
-  }
-  const std::string why =
-      kind.FirstProblem([](const WatchHealth& health) { return health.Unusable(); });
-  return why.empty() ? Usable::kYes : Usable::kBroken;
+  if (kind.First(&WatchHealth::Unusable).empty()) return Usable::kYes;
+  // A list that fails is not waited for: asking for the one object says why, or helps.
+  const bool waiting =
+      !kind.First(&WatchHealth::Ready).ok() && kind.First(&WatchHealth::Failure).empty();
+  return waiting ? Usable::kNotListed : Usable::kBroken;
 }
 
 absl::Status ScaleStore::Ready() const {
   absl::MutexLock lock(&mutex_);
   for (const auto& [name, kind] : kinds_) {
-    const absl::Status status =
-        kind->FirstProblem([](const WatchHealth& health) { return health.Ready(); });
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(kind->First(&WatchHealth::Ready));
   }
   return absl::OkStatus();
 }
 
 void ScaleStore::Learn(const kube::ResourceInfo& target, const kube::Scale& scale) {
-  if (Kind* kind = KindOf(target)) kind->Learn(scale, Source::kAnswer);
+  absl::MutexLock lock(&mutex_);
+  if (const auto found = kinds_.find(target.name); found != kinds_.end()) {
+    found->second->Learn(scale, Source::kAnswer);
+  }
 }
 
 }  // namespace flyball::scaler

@@ -61,8 +61,6 @@ class ScaleStore {
   void Learn(const kube::ResourceInfo& target, const kube::Scale& scale);
 
  private:
-  Kind* KindOf(const kube::ResourceInfo& target) const;
-
   Clock& clock_;
   const std::vector<std::string> namespaces_;
   const StartWatch start_;

@@ -4,34 +4,14 @@
 
 namespace flyball::scaler {
 
-namespace {
-
-// Newest first, each beyond all later ones. This runs at each decision, where few are kept of many:
-// one pass for each that is kept, without an order. False: more than a few.
-bool CompactByPasses(const std::vector<Recommendation>& all, std::vector<Recommendation>& out) {
-  constexpr size_t kFew = 8;
-  out.clear();
-  int32_t lowest = 0, highest = 0;  // of those kept
-  for (size_t pass = 0; pass <= kFew; ++pass) {
-    const Recommendation* next = nullptr;  // the newest of those beyond
-    for (const Recommendation& item : all) {
-      const bool beyond = pass == 0 || item.replicas < lowest || item.replicas > highest;
-      if (beyond && (next == nullptr || item.time > next->time)) next = &item;
-    }
-    if (next == nullptr) return true;
-    lowest = pass == 0 ? next->replicas : std::min(lowest, next->replicas);
-    highest = pass == 0 ? next->replicas : std::max(highest, next->replicas);
-    out.push_back(*next);
-  }
-  return false;
-}
-
-void CompactBySorting(const std::vector<Recommendation>& all, std::vector<Recommendation>& out) {
+void CompactRecommendations(const std::vector<Recommendation>& all,
+                            std::vector<Recommendation>& out) {
   out.assign(all.begin(), all.end());
+  // Newest first, so that each is compared with all later ones.
   std::sort(out.begin(), out.end(),
             [](const Recommendation& a, const Recommendation& b) { return a.time > b.time; });
   size_t count = 0;
-  int32_t lowest = 0, highest = 0;
+  int32_t lowest = 0, highest = 0;  // of those kept
   for (const Recommendation& item : out) {
     if (count > 0 && item.replicas >= lowest && item.replicas <= highest) continue;
     lowest = count == 0 ? item.replicas : std::min(lowest, item.replicas);
@@ -39,13 +19,6 @@ void CompactBySorting(const std::vector<Recommendation>& all, std::vector<Recomm
     out[count++] = item;
   }
   out.resize(count);
-}
-
-}  // namespace
-
-void CompactRecommendations(const std::vector<Recommendation>& all,
-                            std::vector<Recommendation>& out) {
-  if (!CompactByPasses(all, out)) CompactBySorting(all, out);
   std::reverse(out.begin(), out.end());
 }
 

@@ -32,16 +32,6 @@ void WatchHealth::StatusChanged(const absl::Status& status) {
   Update();
 }
 
-bool WatchHealth::listed() const {
-  absl::MutexLock lock(&mutex_);
-  return listed_;
-}
-
-bool WatchHealth::failing() const {
-  absl::MutexLock lock(&mutex_);
-  return failing_since_.has_value();
-}
-
 std::string WatchHealth::Failure() const {
   if (fine()) return "";
   absl::MutexLock lock(&mutex_);

@@ -28,8 +28,6 @@ class WatchHealth {
 
   // Whether the first list is in and the watch works. Costs the load of one flag.
   bool fine() const { return fine_.load(std::memory_order_acquire); }
-  bool listed() const;
-  bool failing() const;
   // "" while it works; else what is wrong with it.
   std::string Failure() const;
   // "" while what is known may be used; else why not: the first list is missing, or the watch has
@@ -52,5 +50,15 @@ class WatchHealth {
   bool said_failing_ ABSL_GUARDED_BY(mutex_) = false;
   std::atomic<bool> fine_ = false;
 };
+
+// The first answer of Failure, Unusable or Ready that is not empty or OK, from the healths of
+// several watches, each of which is a pointer to something with a health().
+template <typename Watches, typename Problem>
+Problem FirstProblem(const Watches& watches, Problem (WatchHealth::*ask)() const) {
+  for (const auto& watch : watches) {
+    if (Problem problem = (watch->health().*ask)(); problem != Problem()) return problem;
+  }
+  return Problem();
+}
 
 }  // namespace flyball::scaler
