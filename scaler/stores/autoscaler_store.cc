@@ -16,15 +16,6 @@
 namespace flyball::scaler {
 namespace {
 
-std::optional<absl::Time> TimeIn(const Node* map, absl::string_view key) {
-  absl::Time time;
-  if (map == nullptr) return std::nullopt;
-  if (!absl::ParseTime(absl::RFC3339_full, map->FindText(key), &time, nullptr)) {
-    return std::nullopt;
-  }
-  return time;
-}
-
 void ReadHpa(const Node& document, Managed& managed) {
   // The API server has admitted it, by its own gates and, on updates, by milder rules.
   AdmissionResult admitted = Admit(document, {.gates = {}, .skip_admission = true});
@@ -37,6 +28,7 @@ void ReadOwn(const Node& document, Managed& managed) {
   OwnParseResult parsed = ParseOwnAutoscaler(document, TriggerTypeNames());
   managed.refused = parsed.ErrorText();
   managed.own = std::move(parsed.own);
+  managed.created = parsed.created.value_or(absl::UnixEpoch());
   managed.last_active = parsed.last_active;
   if (parsed.autoscaler.has_value()) managed.autoscaler = *std::move(parsed.autoscaler);
   managed.spec_hash = absl::HashOf(managed.autoscaler.uid, managed.autoscaler.generation);
@@ -54,7 +46,6 @@ ManagedPtr ReadManaged(AutoscalerKind kind, absl::string_view json) {
                   .ns = std::string(metadata->FindText("namespace")),
                   .name = std::string(metadata->FindText("name"))};
   if (managed->key.name.empty()) return nullptr;
-  managed->created = TimeIn(metadata, "creationTimestamp").value_or(absl::UnixEpoch());
   if (kind == AutoscalerKind::kHpa) {
     ReadHpa(*document, *managed);
   } else {

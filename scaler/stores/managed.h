@@ -36,8 +36,8 @@ struct Managed {
   AutoscalerKey key;
   Autoscaler autoscaler;  // without its labels; of its annotations those of flyball.dev only
   OwnSpec own;
-  absl::Time created;
-  std::optional<absl::Time> last_active;  // of our own kind: what the status says
+  absl::Time created;                     // of our own kind only, as the next
+  std::optional<absl::Time> last_active;  // what the status says
   std::string refused;  // not empty: why the API should have refused it; it is never decided then
   uint64_t spec_hash = 0;  // differs whenever the spec differs
 };

@@ -23,7 +23,6 @@
 #include "scaler/triggers/parts/clients.h"
 #include "scaler/triggers/parts/metadata.h"
 #include "scaler/triggers/parts/secrets.h"
-#include "scaler/triggers/parts/trigger_plan.h"
 
 namespace flyball::scaler {
 

@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "scaler/spec/document.h"
 #include "scaler/triggers/parts/metric_value.h"
@@ -164,6 +165,19 @@ TargetType Metadata::MetricType() const {
 absl::Status Metadata::status() const {
   if (problems_.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrJoin(problems_, "; "));
+}
+
+std::string TriggerPlan::MetricName(absl::string_view part) const {
+  return absl::StrCat(
+      "s", context.index, "-",
+      absl::StrReplaceAll(
+          part, {{"/", "-"}, {".", "-"}, {":", "-"}, {"%", "-"}, {"(", "-"}, {")", "-"}}));
+}
+
+TriggerMetric TriggerPlan::Metric(absl::string_view part, absl::string_view target_key) const {
+  return {.name = MetricName(part),
+          .target_type = metadata.MetricType(),
+          .target_milli = metadata.Target(target_key)};
 }
 
 }  // namespace flyball::scaler

@@ -18,6 +18,7 @@
 #include "absl/types/span.h"
 #include "scaler/spec/autoscaler.h"
 #include "scaler/spec/own_spec.h"
+#include "scaler/triggers/trigger.h"
 
 namespace flyball::scaler {
 
@@ -89,6 +90,19 @@ class Metadata {
   const size_t index_;
   const MetadataKeys& keys_;
   std::vector<std::string> problems_;
+};
+
+// What a trigger is made of. Its maker reads all that it needs from the metadata, which collect what
+// is wrong with them; the trigger that it returns is used only when nothing is wrong.
+struct TriggerPlan {
+  const TriggerSpec& spec;
+  const TriggerContext& context;
+  Metadata& metadata;
+
+  // `s<index>-<part>`, with `/ . : % ( )` of the part as `-`.
+  std::string MetricName(absl::string_view part) const;
+  // The metric of that name whose target is the value of that key.
+  TriggerMetric Metric(absl::string_view part, absl::string_view target_key) const;
 };
 
 }  // namespace flyball::scaler

@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "scaler/triggers/parts/trigger_plan.h"
+#include "scaler/triggers/parts/metadata.h"
 
 namespace flyball::scaler {
 

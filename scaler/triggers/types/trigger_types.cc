@@ -3,24 +3,14 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 
-// The table: the names of its rows, each of which stands in the file of its type.
-#define FLYBALL_TRIGGER_TYPES(ROW) \
-  ROW(kCron)                       \
-  ROW(kExternal)                   \
-  ROW(kExternalPush)               \
-  ROW(kKubernetesWorkload)         \
-  ROW(kMetricsApi)                 \
-  ROW(kPrometheus)
-
 namespace flyball::scaler {
 
-#define DECLARE(row) extern const TriggerType row;
-#define ADDRESS(row) &row,
-
-FLYBALL_TRIGGER_TYPES(DECLARE)
+extern const TriggerType kCron, kExternal, kExternalPush, kKubernetesWorkload, kMetricsApi,
+    kPrometheus;
 
 absl::Span<const TriggerType* const> TriggerTypes() {
-  static constexpr const TriggerType* kTable[] = {FLYBALL_TRIGGER_TYPES(ADDRESS)};
+  static constexpr const TriggerType* kTable[] = {
+      &kCron, &kExternal, &kExternalPush, &kKubernetesWorkload, &kMetricsApi, &kPrometheus};
   return kTable;
 }
 

@@ -10,7 +10,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "scaler/triggers/parts/metadata.h"
-#include "scaler/triggers/parts/trigger_plan.h"
 #include "scaler/triggers/trigger.h"
 
 namespace flyball::scaler {
