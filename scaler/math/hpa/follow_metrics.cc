@@ -175,18 +175,7 @@ void StabilizeAndLimit(const DecisionInput& input, Decision& decision) {
   }
   SetCondition(decision, {.type = kAbleToScale, .reason = reason, .message = {message}});
 
-  const LimitInput limit{.stabilized = stabilized,
-                         .current = decision.current,
-                         .min_replicas = decision.min_replicas,
-                         .max_replicas = decision.max_replicas,
-                         .now = input.now};
-  if (!decision.limiting.has_value()) decision.limiting.emplace();
-  if (behavior.has_value()) {
-    LimitByBehavior(limit, *behavior, decision.state, *decision.limiting);
-  } else {
-    LimitByDefault(limit, *decision.limiting);
-  }
-  decision.desired = decision.limiting->after;
+  Limit(input, decision);
   const LimitWords& words = WordsOf(decision.limiting->by);
   SetCondition(decision, {.type = kScalingLimited,
                           .status = decision.desired == stabilized ? ConditionStatus::kFalse

@@ -18,15 +18,15 @@ constexpr double kDefaultGrowthMinimum = 4.0;
 
 enum class Direction { kUp, kDown };
 
-void Reset(const LimitInput& input, Limiting& out) {
-  std::vector<PolicyLimit> buffer = std::move(out.policies);
-  buffer.clear();
-  out = Limiting{};
-  out.policies = std::move(buffer);
-  out.before = input.stabilized;
-  out.after = input.stabilized;
-  out.lowest = input.min_replicas;
-  out.highest = input.max_replicas;
+// Empties what the last decision left, but for its buffers.
+Limiting& Reset(Decision& decision) {
+  Limiting fresh;
+  if (decision.limiting.has_value()) fresh.policies = std::move(decision.limiting->policies);
+  fresh.policies.clear();
+  fresh.before = fresh.after = decision.stabilization->after;
+  fresh.lowest = decision.min_replicas;
+  fresh.highest = decision.max_replicas;
+  return decision.limiting.emplace(std::move(fresh));
 }
 
 void Clamp(int32_t to, LimitedBy by, Limiting& out) {
@@ -54,11 +54,11 @@ int32_t Allowed(const ScalingPolicy& policy, Direction direction, int32_t start,
 }
 
 // The count that the rules allow, before it is held to the current one.
-int32_t RateLimit(const LimitInput& input, Direction direction, const ScalingRules& rules,
-                  const ScalerState& state, Limiting& out) {
+int32_t RateLimit(const Decision& decision, Direction direction, const ScalingRules& rules,
+                  Limiting& out) {
   if (rules.select_policy == SelectPolicy::kDisabled) {
     out.disabled = true;
-    return input.current;
+    return decision.current;
   }
   // Max means the largest change: the highest count upwards, the lowest downwards.
   const bool highest = (rules.select_policy == SelectPolicy::kMax) == (direction == Direction::kUp);
@@ -67,10 +67,11 @@ int32_t RateLimit(const LimitInput& input, Direction direction, const ScalingRul
   int32_t previous = 0;
   for (size_t i = 0; i < rules.policies.size(); ++i) {
     const ScalingPolicy& policy = rules.policies[i];
-    PolicyLimit limit{.policy = i,
-                      .added = ChangeWithin(state.scale_ups, policy.period_seconds, input.now),
-                      .removed = ChangeWithin(state.scale_downs, policy.period_seconds, input.now)};
-    limit.period_start = WrapAdd32(WrapSub32(input.current, limit.added), limit.removed);
+    PolicyLimit limit{
+        .policy = i,
+        .added = ChangeWithin(decision.state.scale_ups, policy.period_seconds, decision.now),
+        .removed = ChangeWithin(decision.state.scale_downs, policy.period_seconds, decision.now)};
+    limit.period_start = WrapAdd32(WrapSub32(decision.current, limit.added), limit.removed);
     limit.limit = previous = Allowed(policy, direction, limit.period_start, previous);
     if (highest ? limit.limit > result : limit.limit < result) {
       result = limit.limit;
@@ -81,46 +82,53 @@ int32_t RateLimit(const LimitInput& input, Direction direction, const ScalingRul
   return result;
 }
 
-}  // namespace
-
-void LimitByDefault(const LimitInput& input, Limiting& out) {
-  Reset(input, out);
+void LimitByDefault(const Decision& decision, Limiting& out) {
   out.up = out.down = true;
-  const int32_t growth = GoInt32(
-      std::max(kDefaultGrowthFactor * static_cast<double>(input.current), kDefaultGrowthMinimum));
+  const int32_t growth = GoInt32(std::max(
+      kDefaultGrowthFactor * static_cast<double>(decision.current), kDefaultGrowthMinimum));
   out.rate_limit = growth;
-  const bool by_rate = input.max_replicas > growth;
+  const bool by_rate = decision.max_replicas > growth;
   if (by_rate) out.highest = growth;
-  if (input.stabilized < out.lowest) return Clamp(out.lowest, LimitedBy::kMinReplicas, out);
-  if (input.stabilized > out.highest) {
+  if (out.before < out.lowest) return Clamp(out.lowest, LimitedBy::kMinReplicas, out);
+  if (out.before > out.highest) {
     Clamp(out.highest, by_rate ? LimitedBy::kScaleUpLimit : LimitedBy::kMaxReplicas, out);
   }
 }
 
-void LimitByBehavior(const LimitInput& input, const Behavior& behavior, const ScalerState& state,
-                     Limiting& out) {
-  Reset(input, out);
-  if (input.stabilized > input.current) {
+void LimitByBehavior(const Decision& decision, const Behavior& behavior, Limiting& out) {
+  if (out.before > decision.current) {
     out.up = true;
     const int32_t allowed =
-        std::max(RateLimit(input, Direction::kUp, behavior.scale_up, state, out), input.current);
+        std::max(RateLimit(decision, Direction::kUp, behavior.scale_up, out), decision.current);
     out.rate_limit = allowed;
-    const bool by_rate = input.max_replicas > allowed;
+    const bool by_rate = decision.max_replicas > allowed;
     if (by_rate) out.highest = allowed;
-    if (input.stabilized > out.highest) {
+    if (out.before > out.highest) {
       Clamp(out.highest, by_rate ? LimitedBy::kScaleUpLimit : LimitedBy::kMaxReplicas, out);
     }
-  } else if (input.stabilized < input.current) {
+  } else if (out.before < decision.current) {
     out.down = true;
-    const int32_t allowed = std::min(
-        RateLimit(input, Direction::kDown, behavior.scale_down, state, out), input.current);
+    const int32_t allowed =
+        std::min(RateLimit(decision, Direction::kDown, behavior.scale_down, out), decision.current);
     out.rate_limit = allowed;
-    const bool by_rate = input.min_replicas < allowed;
+    const bool by_rate = decision.min_replicas < allowed;
     if (by_rate) out.lowest = allowed;
-    if (input.stabilized < out.lowest) {
+    if (out.before < out.lowest) {
       Clamp(out.lowest, by_rate ? LimitedBy::kScaleDownLimit : LimitedBy::kMinReplicas, out);
     }
   }
+}
+
+}  // namespace
+
+void Limit(const DecisionInput& input, Decision& decision) {
+  Limiting& out = Reset(decision);
+  if (input.autoscaler->behavior.has_value()) {
+    LimitByBehavior(decision, *input.autoscaler->behavior, out);
+  } else {
+    LimitByDefault(decision, out);
+  }
+  decision.desired = out.after;
 }
 
 const LimitWords& WordsOf(LimitedBy by) {
