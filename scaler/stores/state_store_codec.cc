@@ -57,28 +57,19 @@ std::string Deflate(const std::string& plain) {
 }
 
 absl::StatusOr<std::string> Inflate(absl::string_view bytes) {
-  z_stream stream = {};
-  if (inflateInit(&stream) != Z_OK) return absl::InternalError("zlib cannot be set up");
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  std::string out;
-  int result = Z_OK;
-  while (result == Z_OK && out.size() <= kMostInflatedBytes) {
-    const size_t before = out.size();
-    out.resize(before + (1u << 16));
-    stream.next_out = reinterpret_cast<Bytef*>(out.data() + before);
-    stream.avail_out = 1u << 16;
-    result = inflate(&stream, Z_NO_FLUSH);
-    out.resize(out.size() - stream.avail_out);
-  }
-  inflateEnd(&stream);
-  if (out.size() > kMostInflatedBytes) {
+  std::string out(kMostInflatedBytes, '\0');
+  uLongf size = out.size();
+  uLong used = bytes.size();
+  const int result = uncompress2(reinterpret_cast<Bytef*>(out.data()), &size,
+                                 reinterpret_cast<const Bytef*>(bytes.data()), &used);
+  if (result == Z_BUF_ERROR) {
     return absl::DataLossError(
         absl::StrCat("it is more than ", kMostInflatedBytes >> 20, " MiB when inflated"));
   }
-  if (result != Z_STREAM_END || stream.avail_in > 0)
+  if (result != Z_OK || used < bytes.size()) {
     return absl::DataLossError("it is not deflated, or cut off");
-  return out;
+  }
+  return out.substr(0, size);
 }
 
 class ShardReader {
