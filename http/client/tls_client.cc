@@ -67,49 +67,31 @@ X509_STORE* SystemRoots() {
   return roots;
 }
 
-}  // namespace
+absl::StatusOr<X509StorePtr> TrustedBy(const TransportOptions& options) {
+  ASSIGN_OR_RETURN(const Pem ca, ReadPem(options.ca_file, options.ca_data, "CA"));
+  if (ca.source.empty()) {
+    X509_STORE_up_ref(SystemRoots());
+    return X509StorePtr(SystemRoots());
+  }
+  X509StorePtr trusted(X509_STORE_new());
+  ASSIGN_OR_RETURN(const auto certificates, ReadCertificates(ca));
+  for (const auto& certificate : certificates) {
+    X509_STORE_add_cert(trusted.get(), certificate.get());
+  }
+  return trusted;
+}
 
-struct TlsClient::Material {
-  X509StorePtr trusted;
-  std::vector<X509Ptr> chain;  // own certificate first
-  PkeyPtr key;
-  std::string server_name;
-  bool insecure = false;
-  SslCtxPtr with_identity, without_identity;
-
-  SslCtxPtr MakeContext(bool identity) const;
-};
-
-SslCtxPtr TlsClient::Material::MakeContext(bool identity) const {
+SslCtxPtr MakeContext(const X509StorePtr& trusted, bool insecure) {
   SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);  // 34 KiB for each idle connection
   SSL_CTX_set1_cert_store(context.get(), trusted.get());
   SSL_CTX_set_verify(context.get(), insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
-  if (!identity || chain.empty()) return context;
-  SSL_CTX_use_certificate(context.get(), chain[0].get());
-  for (size_t i = 1; i < chain.size(); ++i) {
-    SSL_CTX_add1_chain_cert(context.get(), chain[i].get());
-  }
-  SSL_CTX_use_PrivateKey(context.get(), key.get());
   return context;
 }
 
-absl::StatusOr<std::shared_ptr<const TlsClient>> TlsClient::Load(const TransportOptions& options) {
-  auto material = std::make_shared<Material>();
-  material->server_name = options.server_name;
-  material->insecure = options.insecure_skip_verify;
-  ASSIGN_OR_RETURN(const Pem ca, ReadPem(options.ca_file, options.ca_data, "CA"));
-  if (ca.source.empty()) {
-    X509_STORE_up_ref(SystemRoots());
-    material->trusted.reset(SystemRoots());
-  } else {
-    material->trusted.reset(X509_STORE_new());
-    ASSIGN_OR_RETURN(const auto certificates, ReadCertificates(ca));
-    for (const auto& certificate : certificates) {
-      X509_STORE_add_cert(material->trusted.get(), certificate.get());
-    }
-  }
+// The client's certificate and key, where there are any.
+absl::Status AddIdentity(const TransportOptions& options, SSL_CTX* context) {
   ASSIGN_OR_RETURN(const Pem certificate, ReadPem(options.client_cert_file,
                                                   options.client_cert_data, "client certificate"));
   ASSIGN_OR_RETURN(const Pem key,
@@ -117,41 +99,49 @@ absl::StatusOr<std::shared_ptr<const TlsClient>> TlsClient::Load(const Transport
   if (certificate.source.empty() != key.source.empty()) {
     return absl::InvalidArgumentError("a client certificate and its key must be given together");
   }
-  if (!certificate.source.empty()) {
-    ASSIGN_OR_RETURN(material->chain, ReadCertificates(certificate));
-    // The callback answers a request for a pass phrase with none, instead of asking the terminal.
-    material->key.reset(PEM_read_bio_PrivateKey(
-        Memory(key.text).get(), nullptr, [](char*, int, int, void*) { return 0; }, nullptr));
-    if (material->key == nullptr) {
-      ERR_clear_error();
-      return absl::InvalidArgumentError(
-          absl::StrCat(key.source, " holds no PEM private key without a pass phrase"));
-    }
-    if (X509_check_private_key(material->chain[0].get(), material->key.get()) != 1) {
-      ERR_clear_error();
-      return absl::InvalidArgumentError(
-          absl::StrCat(key.source, " is not the key of the certificate in ", certificate.source));
-    }
+  if (certificate.source.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const auto chain, ReadCertificates(certificate));  // own certificate first
+  // The callback answers a request for a pass phrase with none, instead of asking the terminal.
+  const PkeyPtr private_key(PEM_read_bio_PrivateKey(
+      Memory(key.text).get(), nullptr, [](char*, int, int, void*) { return 0; }, nullptr));
+  if (private_key == nullptr) {
+    ERR_clear_error();
+    return absl::InvalidArgumentError(
+        absl::StrCat(key.source, " holds no PEM private key without a pass phrase"));
   }
-  material->with_identity = material->MakeContext(true);
-  material->without_identity = material->MakeContext(false);
-  return std::shared_ptr<const TlsClient>(new TlsClient(std::move(material), true));
+  if (X509_check_private_key(chain[0].get(), private_key.get()) != 1) {
+    ERR_clear_error();
+    return absl::InvalidArgumentError(
+        absl::StrCat(key.source, " is not the key of the certificate in ", certificate.source));
+  }
+  SSL_CTX_use_certificate(context, chain[0].get());
+  for (size_t i = 1; i < chain.size(); ++i) SSL_CTX_add1_chain_cert(context, chain[i].get());
+  SSL_CTX_use_PrivateKey(context, private_key.get());
+  return absl::OkStatus();
 }
 
-std::shared_ptr<const TlsClient> TlsClient::WithoutIdentity() const {
-  return std::shared_ptr<const TlsClient>(new TlsClient(material_, false));
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const TlsClient>> TlsClient::Load(const TransportOptions& options) {
+  const std::shared_ptr<TlsClient> client(new TlsClient()), bare(new TlsClient());
+  ASSIGN_OR_RETURN(const X509StorePtr trusted, TrustedBy(options));
+  for (TlsClient* one : {client.get(), bare.get()}) {
+    one->insecure_ = options.insecure_skip_verify;
+    one->context_ = MakeContext(trusted, one->insecure_);
+  }
+  RETURN_IF_ERROR(AddIdentity(options, client->context_.get()));
+  client->server_name_ = options.server_name;
+  client->without_identity_ = bare;
+  return client;
 }
 
 ssl_st* TlsClient::NewConnection(const std::string& name) const {
-  SSL* const ssl =
-      SSL_new((with_identity_ ? material_->with_identity : material_->without_identity).get());
+  SSL* const ssl = SSL_new(context_.get());
   if (ssl == nullptr) return nullptr;
-  // A name given for the server is that of the configured host, hence goes with the identity.
-  const std::string& expected =
-      with_identity_ && !material_->server_name.empty() ? material_->server_name : name;
+  const std::string& expected = server_name_.empty() ? name : server_name_;
   const bool address = IsAddress(expected);
   if (!address) SSL_set_tlsext_host_name(ssl, expected.c_str());
-  if (material_->insecure) return ssl;
+  if (insecure_) return ssl;
   X509_VERIFY_PARAM* const param = SSL_get0_param(ssl);
   // As in Go, every trusted certificate is an anchor, self-signed or not.
   X509_VERIFY_PARAM_set_flags(param, X509_V_FLAG_PARTIAL_CHAIN);

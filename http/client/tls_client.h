@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "http/client/transport.h"
 
+struct ssl_ctx_st;
 struct ssl_st;
 
 namespace flyball::http {
@@ -21,19 +22,21 @@ class TlsClient {
   static absl::StatusOr<std::shared_ptr<const TlsClient>> Load(const TransportOptions& options);
 
   // The same trust without a client certificate, for another host.
-  std::shared_ptr<const TlsClient> WithoutIdentity() const;
+  std::shared_ptr<const TlsClient> WithoutIdentity() const { return without_identity_; }
 
   // A client's side of a connection, not connected yet, that checks that the peer is `name` (a host
   // name or an address). The caller owns it; nullptr: OpenSSL's error queue says why.
   ssl_st* NewConnection(const std::string& name) const;
 
  private:
-  struct Material;
-  explicit TlsClient(std::shared_ptr<const Material> material, bool with_identity)
-      : material_(std::move(material)), with_identity_(with_identity) {}
+  TlsClient() = default;
 
-  std::shared_ptr<const Material> material_;
-  bool with_identity_;
+  std::shared_ptr<ssl_ctx_st> context_;
+  bool insecure_ = false;
+  // What the server's certificate is for, when it is not the host's name. It is the configured
+  // host's, hence goes with the identity.
+  std::string server_name_;
+  std::shared_ptr<const TlsClient> without_identity_;  // null in the one that has none itself
 };
 
 }  // namespace flyball::http
