@@ -117,11 +117,8 @@ absl::StatusOr<std::vector<Container>> ReadContainers(std::vector<WrittenContain
 std::optional<ReadyCondition> ReadReady(const std::vector<WrittenCondition>& conditions) {
   for (const WrittenCondition& condition : conditions) {
     if (condition.type != "Ready") continue;
-    ReadyCondition out;
-    if (condition.status == "True") out.status = ConditionStatus::kTrue;
-    if (condition.status == "False") out.status = ConditionStatus::kFalse;
-    out.last_transition_time = condition.time.value_or(kGoZeroTime);
-    return out;
+    return ReadyCondition{.status = ConditionStatusOf(condition.status),
+                          .last_transition_time = condition.time.value_or(kGoZeroTime)};
   }
   return std::nullopt;
 }

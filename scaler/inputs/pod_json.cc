@@ -113,10 +113,8 @@ error_code ReadCondition(ondemand::value value, Pod& pod) {
     return simdjson::SUCCESS;
   });
   if (error || type != "Ready" || pod.ready.has_value()) return error;
-  ReadyCondition& ready = pod.ready.emplace();
-  if (status == "True") ready.status = ConditionStatus::kTrue;
-  if (status == "False") ready.status = ConditionStatus::kFalse;
-  ready.last_transition_time = since.value_or(kGoZeroTime);
+  pod.ready = {.status = ConditionStatusOf(View(status)),
+               .last_transition_time = since.value_or(kGoZeroTime)};
   return error;
 }
 

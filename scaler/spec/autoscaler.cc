@@ -1,5 +1,6 @@
 #include "scaler/spec/autoscaler.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -26,17 +27,7 @@ std::string GoText(const std::optional<LabelSelector>& selector) {
 }
 
 bool SameAmount(const std::optional<kube::Quantity>& a, const std::optional<kube::Quantity>& b) {
-  if (a.has_value() != b.has_value()) return false;
-  return !a.has_value() || a->Compare(*b) == 0;
-}
-
-template <typename T, typename Same>
-bool SameList(const std::vector<T>& a, const std::vector<T>& b, Same same) {
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (!same(a[i], b[i])) return false;
-  }
-  return true;
+  return a.has_value() == b.has_value() && (!a.has_value() || a->Compare(*b) == 0);
 }
 
 // The decimal exponent that a canonical suffix stands for; binary ones are folded into the number.
@@ -107,9 +98,10 @@ bool SemanticallyEqual(const AutoscalerStatus& a, const AutoscalerStatus& b) {
   return a.observed_generation == b.observed_generation && a.last_scale_time == b.last_scale_time &&
          a.current_replicas == b.current_replicas && a.desired_replicas == b.desired_replicas &&
          a.conditions == b.conditions &&
-         SameList(
-             a.current_metrics, b.current_metrics,
-             [](const MetricStatus& x, const MetricStatus& y) { return SemanticallyEqual(x, y); });
+         std::equal(a.current_metrics.begin(), a.current_metrics.end(), b.current_metrics.begin(),
+                    b.current_metrics.end(), [](const MetricStatus& x, const MetricStatus& y) {
+                      return SemanticallyEqual(x, y);
+                    });
 }
 
 }  // namespace flyball::scaler

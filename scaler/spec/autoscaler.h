@@ -121,6 +121,13 @@ inline const char* ConditionStatusName(ConditionStatus status) {
                                              : "Unknown";
 }
 
+// kUnknown for any word but "True" and "False".
+inline ConditionStatus ConditionStatusOf(absl::string_view word) {
+  return word == "True"    ? ConditionStatus::kTrue
+         : word == "False" ? ConditionStatus::kFalse
+                           : ConditionStatus::kUnknown;
+}
+
 struct Condition {
   std::string type;  // "AbleToScale", "ScalingActive", "ScalingLimited"
   ConditionStatus status = ConditionStatus::kUnknown;

@@ -1,5 +1,7 @@
 #include "scaler/spec/decode.h"
 
+#include <re2/re2.h>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -19,14 +21,6 @@ std::string Shown(const Node& node) {
 
 bool IsWholeNumber(const Node& from, int64_t& to) {
   return from.kind == Kind::kNumber && absl::SimpleAtoi(from.text, &to);
-}
-
-bool Digits(absl::string_view text, size_t at, size_t count) {
-  if (text.size() < at + count) return false;
-  for (size_t i = at; i < at + count; ++i) {
-    if (!absl::ascii_isdigit(static_cast<unsigned char>(text[i]))) return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -112,25 +106,12 @@ std::string MemberDecoder::PathOf(absl::string_view name) const {
 }
 
 bool IsRfc3339(absl::string_view text) {
-  if (!Digits(text, 0, 4) || !Digits(text, 5, 2) || !Digits(text, 8, 2) || !Digits(text, 11, 2) ||
-      !Digits(text, 14, 2) || !Digits(text, 17, 2) || text[4] != '-' || text[7] != '-' ||
-      text[10] != 'T' || text[13] != ':' || text[16] != ':') {
-    return false;
-  }
-  absl::string_view rest = text.substr(19);
-  if (!rest.empty() && (rest[0] == '.' || rest[0] == ',')) {
-    size_t end = 1;
-    while (end < rest.size() && absl::ascii_isdigit(static_cast<unsigned char>(rest[end]))) ++end;
-    if (end == 1) return false;
-    rest.remove_prefix(end);
-  }
-  const bool offset = rest.size() == 6 && (rest[0] == '+' || rest[0] == '-') &&
-                      Digits(rest, 1, 2) && rest[3] == ':' && Digits(rest, 4, 2) &&
-                      rest.substr(1, 2) <= "24" && rest.substr(4, 2) <= "60";
-  if (rest != "Z" && !offset) return false;
+  static const re2::LazyRE2 kGrammar = {
+      R"((\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:[0-5]\d)(?:[.,]\d+)?)"
+      R"((?:Z|[+-](?:[01]\d|2[0-4]):(?:[0-5]\d|60)))"};
+  std::string civil;
   absl::CivilSecond second;
-  const std::string civil(text.substr(0, 19));
-  return text.substr(17, 2) < "60" && text.substr(11, 2) < "24" &&
+  return re2::RE2::FullMatch(re2::StringPiece(text.data(), text.size()), *kGrammar, &civil) &&
          absl::ParseCivilTime(civil, &second);
 }
 

@@ -1,8 +1,9 @@
 #include "scaler/spec/document.h"
 
+#include <re2/re2.h>
+
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -31,26 +32,10 @@ absl::string_view KindName(Node::Kind kind) {
 }
 
 bool IsJsonNumber(absl::string_view text, bool integer) {
-  size_t at = 0;
-  const auto digits = [&] {
-    const size_t from = at;
-    while (at < text.size() && absl::ascii_isdigit(static_cast<unsigned char>(text[at]))) ++at;
-    return at - from;
-  };
-  if (at < text.size() && text[at] == '-') ++at;
-  const size_t first = at;
-  const size_t whole = digits();
-  if (whole == 0 || (whole > 1 && text[first] == '0')) return false;
-  if (!integer && at < text.size() && text[at] == '.') {
-    ++at;
-    if (digits() == 0) return false;
-  }
-  if (!integer && at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
-    ++at;
-    if (at < text.size() && (text[at] == '-' || text[at] == '+')) ++at;
-    if (digits() == 0) return false;
-  }
-  return at == text.size();
+  static const re2::LazyRE2 kNumber = {R"(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)"};
+  static const re2::LazyRE2 kInteger = {R"(-?(?:0|[1-9]\d*))"};
+  return re2::RE2::FullMatch(re2::StringPiece(text.data(), text.size()),
+                             integer ? *kInteger : *kNumber);
 }
 
 int LineOf(const Node& document, absl::string_view path) {

@@ -49,14 +49,15 @@ struct HpaMetric {
 
 struct HpaBlock {
   MetricType type;
+  const char* name;
   std::optional<HpaSource> HpaMetric::*member;
 };
 inline constexpr HpaBlock kHpaBlocks[] = {
-    {MetricType::kObject, &HpaMetric::object},
-    {MetricType::kPods, &HpaMetric::pods},
-    {MetricType::kResource, &HpaMetric::resource},
-    {MetricType::kContainerResource, &HpaMetric::container_resource},
-    {MetricType::kExternal, &HpaMetric::external}};
+    {MetricType::kObject, "object", &HpaMetric::object},
+    {MetricType::kPods, "pods", &HpaMetric::pods},
+    {MetricType::kResource, "resource", &HpaMetric::resource},
+    {MetricType::kContainerResource, "containerResource", &HpaMetric::container_resource},
+    {MetricType::kExternal, "external", &HpaMetric::external}};
 
 struct HpaPolicy {
   std::string type;

@@ -72,11 +72,7 @@ inline constexpr auto kConditionFields = [](auto& field, Condition& to) {
   field("type", to.type);
   std::optional<std::string> status;
   field("status", status);
-  if (status.has_value()) {
-    to.status = *status == "True"    ? ConditionStatus::kTrue
-                : *status == "False" ? ConditionStatus::kFalse
-                                     : ConditionStatus::kUnknown;
-  }
+  if (status.has_value()) to.status = ConditionStatusOf(*status);
   field("lastTransitionTime", to.last_transition_time);
   field("reason", to.reason);
   field("message", to.message);

@@ -15,8 +15,9 @@ Json Reference(const ObjectReference& reference) {
 }
 
 // Which metric: its name and its selector.
-Json Identifier(const std::string& name, const std::optional<LabelSelector>& selector) {
-  Json out = {{"name", name}};
+Json Identifier(const HpaSource& source) {
+  const std::optional<LabelSelector>& selector = source.selector;
+  Json out = {{"name", source.metric_name}};
   if (!selector.has_value()) return out;
   Json& selected = out["selector"] = Json::object();
   if (!selector->match_labels.empty()) selected["matchLabels"] = selector->match_labels;
@@ -27,8 +28,6 @@ Json Identifier(const std::string& name, const std::optional<LabelSelector>& sel
   }
   return out;
 }
-
-Json Identifier(const HpaSource& source) { return Identifier(source.metric_name, source.selector); }
 
 // Adds the amounts of a target or of a status, which have the same names in both.
 template <typename Amounts>
@@ -41,30 +40,29 @@ Json WithAmounts(Json out, const Amounts& amounts) {
   return out;
 }
 
-Json Target(const HpaTarget& target) { return WithAmounts({{"type", target.type}}, target); }
+// The block of a metric's spec or status, with `amounts` under the name that they have there.
+Json Block(MetricType type, const HpaSource& source, const char* name, const Json& amounts) {
+  switch (type) {
+    case MetricType::kResource:
+      return {{"name", source.name}, {name, amounts}};
+    case MetricType::kContainerResource:
+      return {{"name", source.name}, {name, amounts}, {"container", source.container}};
+    default:
+      return {{"metric", Identifier(source)}, {name, amounts}};
+  }
+}
 
 Json Metric(const HpaMetric& metric) {
   Json out = {{"type", metric.type}};
-  if (metric.object.has_value()) {
-    out["object"] = {{"describedObject", Reference(metric.object->described_object)},
-                     {"target", Target(metric.object->target)},
-                     {"metric", Identifier(*metric.object)}};
-  }
-  if (metric.pods.has_value()) {
-    out["pods"] = {{"metric", Identifier(*metric.pods)}, {"target", Target(metric.pods->target)}};
-  }
-  if (metric.resource.has_value()) {
-    out["resource"] = {{"name", metric.resource->name},
-                       {"target", Target(metric.resource->target)}};
-  }
-  if (metric.container_resource.has_value()) {
-    out["containerResource"] = {{"name", metric.container_resource->name},
-                                {"target", Target(metric.container_resource->target)},
-                                {"container", metric.container_resource->container}};
-  }
-  if (metric.external.has_value()) {
-    out["external"] = {{"metric", Identifier(*metric.external)},
-                       {"target", Target(metric.external->target)}};
+  for (const HpaBlock& block : kHpaBlocks) {
+    if (!(metric.*block.member).has_value()) continue;
+    const HpaSource& source = *(metric.*block.member);
+    const Json target = WithAmounts({{"type", source.target.type}}, source.target);
+    out[block.name] = block.type == MetricType::kObject
+                          ? Json{{"describedObject", Reference(source.described_object)},
+                                 {"target", target},
+                                 {"metric", Identifier(source)}}
+                          : Block(block.type, source, "target", target);
   }
   return out;
 }
@@ -109,29 +107,19 @@ std::string CanonicalSpecJson(const Hpa& hpa) {
 
 nlohmann::ordered_json MetricStatusJson(const MetricStatus& status) {
   Json out = {{"type", status.type_text}};
-  const Json current = WithAmounts(Json::object(), status);
-  const Json metric = Identifier(status.metric_name, status.metric_selector);
-  switch (status.type) {
-    case MetricType::kResource:
-      out["resource"] = {{"name", status.resource}, {"current", current}};
-      break;
-    case MetricType::kContainerResource:
-      out["containerResource"] = {
-          {"name", status.resource}, {"current", current}, {"container", status.container}};
-      break;
-    case MetricType::kPods:
-      out["pods"] = {{"metric", metric}, {"current", current}};
-      break;
-    case MetricType::kObject:
-      out["object"] = {{"metric", metric},
-                       {"current", current},
-                       {"describedObject", Reference(status.described_object)}};
-      break;
-    case MetricType::kExternal:
-      out["external"] = {{"metric", metric}, {"current", current}};
-      break;
-    case MetricType::kUnknown:
-      break;
+  const HpaSource source{.described_object = {},
+                         .name = status.resource,
+                         .container = status.container,
+                         .metric_name = status.metric_name,
+                         .selector = status.metric_selector,
+                         .target = {}};
+  for (const HpaBlock& block : kHpaBlocks) {
+    if (block.type != status.type) continue;
+    Json& written = out[block.name] =
+        Block(block.type, source, "current", WithAmounts(Json::object(), status));
+    if (block.type == MetricType::kObject) {
+      written["describedObject"] = Reference(status.described_object);
+    }
   }
   return out;
 }
