@@ -93,14 +93,10 @@ absl::StatusOr<AddressRules> AddressRules::Parse(absl::Span<const std::string> a
   return rules;
 }
 
-bool AddressRules::Allowed(const IpAddress& address) const {
-  return std::any_of(allowed_.begin(), allowed_.end(),
-                     [&](const Range& range) { return range.Has(address); });
-}
-
 absl::Status AddressRules::Check(const IpAddress& address) const {
   static const std::vector<SpecialRange> special = MakeSpecial();
-  if (Allowed(address)) return absl::OkStatus();
+  const auto has = [&](const Range& range) { return range.Has(address); };
+  if (std::any_of(allowed_.begin(), allowed_.end(), has)) return absl::OkStatus();
   for (const auto& [range, what] : special) {
     if (!range.Has(address)) continue;
     return absl::PermissionDeniedError(absl::StrCat(address.ToString(), " is ", what));

@@ -42,7 +42,6 @@ class AddressRules {
 
   static std::vector<SpecialRange> MakeSpecial();
   static absl::StatusOr<Range> ParseRange(absl::string_view text);
-  bool Allowed(const IpAddress& address) const;
 
   std::vector<Range> allowed_;
 };

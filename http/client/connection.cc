@@ -16,19 +16,10 @@ namespace {
 
 constexpr size_t kReadBytes = 32 << 10;
 
-absl::Status Prefixed(const Url& origin, const absl::Status& status) {
-  return absl::Status(status.code(), absl::StrCat(origin.Origin(), ": ", status.message()));
-}
-
 std::string HostHeader(const Url& origin) {
   const bool ipv6 = absl::StrContains(origin.host, ":");
   const std::string host = ipv6 ? absl::StrCat("[", origin.host, "]") : origin.host;
   return origin.port == (origin.tls ? 443 : 80) ? host : absl::StrCat(host, ":", origin.port);
-}
-
-// Servers want a length with these, be it 0.
-bool AnnouncesItsBody(const std::string& method) {
-  return method == "POST" || method == "PUT" || method == "PATCH";
 }
 
 }  // namespace
@@ -44,7 +35,7 @@ absl::Status Connection::Run(const Exchange& exchange, const Until& until) {
   if (status.ok()) return status;
   if (socket_ != nullptr) socket_->Abort();
   socket_.reset();
-  return Prefixed(origin_, status);
+  return absl::Status(status.code(), absl::StrCat(origin_.Origin(), ": ", status.message()));
 }
 
 absl::Status Connection::Connect(const Until& until) {
@@ -91,7 +82,10 @@ std::string Connection::HeadOf(const Exchange& exchange) const {
   for (const auto& [name, value] : exchange.headers) {
     absl::StrAppend(&head, name, ": ", value, "\r\n");
   }
-  if (!exchange.body.empty() || AnnouncesItsBody(exchange.method)) {
+  // Servers want a length with these, be it 0.
+  const bool always =
+      exchange.method == "POST" || exchange.method == "PUT" || exchange.method == "PATCH";
+  if (!exchange.body.empty() || always) {
     absl::StrAppend(&head, "Content-Length: ", exchange.body.size(), "\r\n");
   }
   absl::StrAppend(&head, "\r\n");

@@ -15,11 +15,6 @@ namespace {
 
 constexpr absl::Duration kFileInterval = absl::Seconds(1);
 
-std::string ReadToken(const std::string& file) {
-  const std::string text = ReadFile(file).value_or("");
-  return std::string(absl::StripAsciiWhitespace(text));
-}
-
 }  // namespace
 
 bool HasLineBreak(absl::string_view text) {
@@ -69,13 +64,12 @@ absl::Status CredentialSource::Load() {
 }
 
 absl::StatusOr<std::string> CredentialSource::LoadAuthorization() const {
-  std::string token(absl::StripAsciiWhitespace(options_.token));
-  if (!options_.token_file.empty()) {
-    token = ReadToken(options_.token_file);
-    if (token.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("token file cannot be read or is empty: ", options_.token_file));
-    }
+  const std::string& file = options_.token_file;
+  std::string token = file.empty() ? options_.token : ReadFile(file).value_or("");
+  absl::StripAsciiWhitespace(&token);
+  if (!file.empty() && token.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("token file cannot be read or is empty: ", file));
   }
   if (HasLineBreak(token)) return absl::InvalidArgumentError("the token holds a line break");
   if (!token.empty()) return absl::StrCat("Bearer ", token);

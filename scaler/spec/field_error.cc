@@ -27,22 +27,6 @@ std::string FieldError::ToString() const {
   return absl::StrCat(field, field.empty() ? "" : ": ", words, detail.empty() ? "" : ": ", detail);
 }
 
-void FieldErrors::Invalid(absl::string_view field, absl::string_view detail) {
-  Add("FieldValueInvalid", field, detail);
-}
-
-void FieldErrors::Invalid(absl::string_view field, const std::vector<std::string>& details) {
-  for (const std::string& detail : details) Invalid(field, detail);
-}
-
-void FieldErrors::Required(absl::string_view field, absl::string_view detail) {
-  Add("FieldValueRequired", field, detail);
-}
-
-void FieldErrors::Forbidden(absl::string_view field, absl::string_view detail) {
-  Add("FieldValueForbidden", field, detail);
-}
-
 void FieldErrors::TooLong(absl::string_view field, size_t max_bytes) {
   Add("FieldValueTooLong", field, absl::StrCat("may not be more than ", max_bytes, " bytes"));
 }

@@ -28,10 +28,18 @@ struct FieldError {
 // Collects errors in the order found.
 class FieldErrors {
  public:
-  void Invalid(absl::string_view field, absl::string_view detail);
-  void Invalid(absl::string_view field, const std::vector<std::string>& details);  // one for each
-  void Required(absl::string_view field, absl::string_view detail);
-  void Forbidden(absl::string_view field, absl::string_view detail);
+  void Invalid(absl::string_view field, absl::string_view detail) {
+    Add("FieldValueInvalid", field, detail);
+  }
+  void Invalid(absl::string_view field, const std::vector<std::string>& details) {
+    for (const std::string& detail : details) Invalid(field, detail);
+  }
+  void Required(absl::string_view field, absl::string_view detail) {
+    Add("FieldValueRequired", field, detail);
+  }
+  void Forbidden(absl::string_view field, absl::string_view detail) {
+    Add("FieldValueForbidden", field, detail);
+  }
   void TooLong(absl::string_view field, size_t max_bytes);
   void NotSupported(absl::string_view field, const std::vector<absl::string_view>& values);
 

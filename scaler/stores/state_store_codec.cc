@@ -24,11 +24,14 @@ int64_t Micros(absl::Time time) {
   return absl::ToInt64Microseconds(absl::Ceil(since, absl::Microseconds(1)));
 }
 
-void WriteChanges(const std::vector<ScaleEvent>& events, int64_t base, PackedWriter& out) {
-  out.Unsigned(events.size());
-  for (const ScaleEvent& event : events) {
-    out.Signed(event.change);
-    out.Signed(WrapSub(base, Micros(event.time)));
+// Recommendations or changes: the `amount` of each and how long before `base` it was.
+template <typename Item>
+void WriteItems(const std::vector<Item>& items, int32_t Item::*amount, int64_t base,
+                PackedWriter& out) {
+  out.Unsigned(items.size());
+  for (const Item& item : items) {
+    out.Signed(item.*amount);
+    out.Signed(WrapSub(base, Micros(item.time)));
   }
 }
 
@@ -38,13 +41,9 @@ void WriteAutoscaler(const KeptAutoscaler& kept, int64_t base, std::string& byte
   out.Text(kept.key.ns);
   out.Text(kept.key.name);
   out.Signed(kept.replicas);
-  out.Unsigned(kept.state.recommendations.size());
-  for (const Recommendation& item : kept.state.recommendations) {
-    out.Signed(item.replicas);
-    out.Signed(WrapSub(base, Micros(item.time)));
-  }
-  WriteChanges(kept.state.scale_ups, base, out);
-  WriteChanges(kept.state.scale_downs, base, out);
+  WriteItems(kept.state.recommendations, &Recommendation::replicas, base, out);
+  WriteItems(kept.state.scale_ups, &ScaleEvent::change, base, out);
+  WriteItems(kept.state.scale_downs, &ScaleEvent::change, base, out);
 }
 
 std::string Deflate(const std::string& plain) {
@@ -107,37 +106,28 @@ class ShardReader {
     return std::string(name);
   }
 
-  // How many of something follow, of which the shard may hold kMostKeptItems together.
-  size_t Items() {
-    const size_t count = in_.Count();
-    items_ += count;
-    if (items_ > kMostKeptItems) in_.Fail();
-    return in_.ok() ? count : 0;
-  }
-
-  absl::Time Time() { return absl::FromUnixMicros(WrapSub(base_, in_.Signed())); }
-
   KeptAutoscaler ReadAutoscaler() {
     KeptAutoscaler kept;
     kept.key.kind = in_.Bool() ? AutoscalerKind::kOwn : AutoscalerKind::kHpa;
     kept.key.ns = Name();
     kept.key.name = Name();
     kept.replicas = in_.Int32();
-    const size_t count = Items();
-    for (size_t i = 0; i < count && in_.ok(); ++i) {
-      const int32_t replicas = in_.Int32();
-      kept.state.recommendations.push_back({.replicas = replicas, .time = Time()});
-    }
-    ReadChanges(kept.state.scale_ups);
-    ReadChanges(kept.state.scale_downs);
+    ReadItems(kept.state.recommendations, &Recommendation::replicas);
+    ReadItems(kept.state.scale_ups, &ScaleEvent::change);
+    ReadItems(kept.state.scale_downs, &ScaleEvent::change);
     return kept;
   }
 
-  void ReadChanges(std::vector<ScaleEvent>& events) {
-    const size_t count = Items();
+  // What WriteItems wrote, of which the shard may hold kMostKeptItems together.
+  template <typename Item>
+  void ReadItems(std::vector<Item>& items, int32_t Item::*amount) {
+    const size_t count = in_.Count();
+    items_ += count;
+    if (items_ > kMostKeptItems) in_.Fail();
     for (size_t i = 0; i < count && in_.ok(); ++i) {
-      const int32_t change = in_.Int32();
-      events.push_back({.change = change, .time = Time()});
+      Item& item = items.emplace_back();
+      item.*amount = in_.Int32();
+      item.time = absl::FromUnixMicros(WrapSub(base_, in_.Signed()));
     }
   }
 

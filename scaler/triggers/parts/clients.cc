@@ -100,17 +100,11 @@ void TriggerClients::MakeRoom(absl::string_view ns) {
 
 void TriggerClients::Shutdown() {
   stop_.Set();
-  std::vector<std::shared_ptr<http::HttpTransport>> http;
-  std::vector<std::shared_ptr<ExternalScaler>> external;
-  {
-    absl::MutexLock lock(&mutex_);
-    for (const auto& [key, kept] : http_) http.push_back(kept.client);
-    for (const auto& [address, client] : external_) {
-      if (auto used = client.lock()) external.push_back(std::move(used));
-    }
+  absl::MutexLock lock(&mutex_);
+  for (const auto& [key, kept] : http_) kept.client->Shutdown();
+  for (const auto& [address, client] : external_) {
+    if (const auto used = client.lock()) used->Shutdown();
   }
-  for (const auto& client : http) client->Shutdown();
-  for (const auto& client : external) client->Shutdown();
 }
 
 size_t TriggerClients::kept() const {
