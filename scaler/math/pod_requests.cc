@@ -113,11 +113,10 @@ absl::StatusOr<int64_t> PodRequest(const Pod& pod, const RequestQuery& query) {
   }
   int64_t sum = 0;
   for (const Container& container : pod.containers) {
-    if (absl::Status status = AddContainer(pod, container, query, sum); !status.ok()) return status;
+    RETURN_IF_ERROR(AddContainer(pod, container, query, sum));
   }
   for (const Container& container : pod.init_containers) {
-    if (!container.restarts_always) continue;
-    if (absl::Status status = AddContainer(pod, container, query, sum); !status.ok()) return status;
+    if (container.restarts_always) RETURN_IF_ERROR(AddContainer(pod, container, query, sum));
   }
   return sum;
 }

@@ -1,7 +1,5 @@
 #include "scaler/math/readings.h"
 
-#include <algorithm>
-
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "base/go/arithmetic.h"
@@ -65,27 +63,18 @@ class SampleCollector {
   size_t next_row_ = 0;
 };
 
-std::optional<int64_t> PodUsage(const PodMetrics& pod, absl::string_view resource) {
-  if (pod.containers.empty()) return std::nullopt;
-  int64_t sum = 0;
-  for (const PodMetrics::ContainerUsage& container : pod.containers) {
-    const kube::Quantity* usage = FindAmount(container.usage, resource);
+// Of the first container of that name, or with "" of all; nullopt where one does not state it.
+std::optional<int64_t> UsageOf(const PodMetrics& pod, absl::string_view resource,
+                               absl::string_view container) {
+  std::optional<int64_t> sum;
+  for (const PodMetrics::ContainerUsage& one : pod.containers) {
+    if (!container.empty() && one.name != container) continue;
+    const kube::Quantity* usage = FindAmount(one.usage, resource);
     if (usage == nullptr) return std::nullopt;
-    sum = WrapAdd(sum, usage->MilliValue());
+    sum = WrapAdd(sum.value_or(0), usage->MilliValue());
+    if (!container.empty()) break;
   }
   return sum;
-}
-
-// Of the first container of that name.
-std::optional<int64_t> ContainerUsage(const PodMetrics& pod, absl::string_view resource,
-                                      absl::string_view name) {
-  const auto found =
-      std::find_if(pod.containers.begin(), pod.containers.end(),
-                   [&](const PodMetrics::ContainerUsage& c) { return c.name == name; });
-  if (found == pod.containers.end()) return std::nullopt;
-  const kube::Quantity* usage = FindAmount(found->usage, resource);
-  if (usage == nullptr) return std::nullopt;
-  return usage->MilliValue();
 }
 
 }  // namespace
@@ -95,8 +84,7 @@ void ReadResource(const MetricsAnswer<PodMetrics>& answer, absl::string_view res
   if (!TakeAnswer(answer, "resource", reading)) return;
   SampleCollector samples(table, reading);
   for (const PodMetrics& pod : answer.items) {
-    const std::optional<int64_t> usage =
-        container.empty() ? PodUsage(pod, resource) : ContainerUsage(pod, resource, container);
+    const std::optional<int64_t> usage = UsageOf(pod, resource, container);
     if (!usage.has_value()) continue;
     samples.Add(pod.name, {.value_milli = *usage,
                            .timestamp = pod.timestamp.value_or(kGoZeroTime),

@@ -12,10 +12,6 @@
 namespace flyball::scaler {
 namespace {
 
-uint64_t PairHash(absl::string_view key, absl::string_view value) {
-  return absl::HashOf(key, value);
-}
-
 template <typename List, typename T>
 void Take(List& list, const T& item) {
   const auto found = std::find(list.rbegin(), list.rend(), item);
@@ -37,7 +33,7 @@ std::vector<uint64_t> Anchors(const kube::Selector& selector) {
   }
   std::vector<uint64_t> out;
   if (best == nullptr) return out;
-  for (const std::string& value : best->values) out.push_back(PairHash(best->key, value));
+  for (const std::string& value : best->values) out.push_back(absl::HashOf(best->key, value));
   return out;
 }
 
@@ -104,7 +100,7 @@ LabelSet* PodIndex::LabelSetOf(Namespace& space, const Pod& pod) {
     group->sets_.push_back(set);
   };
   for (const auto& [key, value] : pod.labels) {
-    const uint64_t pair = PairHash(key, value);
+    const uint64_t pair = absl::HashOf(key, value);
     space.sets_of[pair].push_back(set);
     const auto groups = space.groups_of.find(pair);
     if (groups == space.groups_of.end()) continue;
@@ -134,7 +130,7 @@ void PodIndex::Detach(Namespace& space, PodRecord& pod) {
   if (!set->pods.empty()) return;
   for (SelectedPods* group : set->groups) Take(group->sets_, set);
   for (const auto& [key, value] : set->Labels()) {
-    const auto found = space.sets_of.find(PairHash(key, value));
+    const auto found = space.sets_of.find(absl::HashOf(key, value));
     Take(found->second, set);
     if (found->second.empty()) space.sets_of.erase(found);
   }

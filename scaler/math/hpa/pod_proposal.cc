@@ -1,4 +1,4 @@
-#include "scaler/math/hpa/pod_proposal.h"
+#include "scaler/math/hpa/formulas.h"
 
 #include <algorithm>
 #include <cmath>
@@ -150,8 +150,7 @@ absl::Status ProposeFromUtilization(const GroupQuery& query, int32_t current, Wo
   proposal.requests_milli = sums.requests_milli;
   proposal.samples_counted = usable.counts.ready;
   int32_t percent = 0;
-  absl::Status status = MeasureUtilization(sums, target, percent, proposal.ratio);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(MeasureUtilization(sums, target, percent, proposal.ratio));
   proposal.utilization = percent;
   proposal.measured_milli = GoDiv(sums.milli, usable.counts.ready);
   if (ProposeDirectly(usable, current, proposal)) return absl::OkStatus();
@@ -167,8 +166,7 @@ absl::Status ProposeFromUtilization(const GroupQuery& query, int32_t current, Wo
   proposal.refilled_samples = usable.count() + missing + FilledUnready(usable, proposal);
   proposal.refilled_sum_milli = sums.milli;
   proposal.refilled_requests_milli = sums.requests_milli;
-  status = MeasureUtilization(sums, target, percent, proposal.refilled_ratio);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(MeasureUtilization(sums, target, percent, proposal.refilled_ratio));
   ProposeRefilled(proposal.refilled_samples, current, proposal);
   return absl::OkStatus();
 }

@@ -6,8 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/go/text.h"
-#include "scaler/math/hpa/pod_proposal.h"
-#include "scaler/math/hpa/total_proposal.h"
+#include "scaler/math/hpa/formulas.h"
 
 namespace flyball::scaler {
 namespace {

@@ -1,4 +1,4 @@
-#include "scaler/math/hpa/total_proposal.h"
+#include "scaler/math/hpa/formulas.h"
 
 #include <cmath>
 #include <limits>
@@ -11,20 +11,14 @@ namespace {
 constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 constexpr int32_t kMaxInt32 = std::numeric_limits<int32_t>::max();
 
-// The sum as upstream adds the series of an AverageValue metric: the first negative partial sum is
-// read as an overflow.
-int64_t SumGuarded(absl::Span<const int64_t> amounts) {
+// With `guarded` as upstream adds the series of an AverageValue metric: the first negative partial
+// sum is read as an overflow.
+int64_t Sum(absl::Span<const int64_t> amounts, bool guarded) {
   int64_t sum = 0;
   for (const int64_t amount : amounts) {
     sum = WrapAdd(sum, amount);
-    if (sum < 0) return kMaxInt64;
+    if (guarded && sum < 0) return kMaxInt64;
   }
-  return sum;
-}
-
-int64_t Sum(absl::Span<const int64_t> amounts) {
-  int64_t sum = 0;
-  for (const int64_t amount : amounts) sum = WrapAdd(sum, amount);
   return sum;
 }
 
@@ -32,7 +26,7 @@ int64_t Sum(absl::Span<const int64_t> amounts) {
 
 absl::Status ProposeFromTotal(absl::Span<const int64_t> amounts_milli, const PodTable& table,
                               int32_t current, Proposal& proposal) {
-  proposal.sum_milli = Sum(amounts_milli);
+  proposal.sum_milli = Sum(amounts_milli, false);
   proposal.measured_milli = proposal.sum_milli;
   proposal.base_replicas = current;
   proposal.ratio =
@@ -64,7 +58,7 @@ absl::Status ProposeFromTotal(absl::Span<const int64_t> amounts_milli, const Pod
 void ProposeFromTotalPerReplica(absl::Span<const int64_t> amounts_milli, bool external,
                                 int32_t current, Proposal& proposal) {
   proposal.formula = Formula::kTotalOverTarget;
-  proposal.sum_milli = external ? SumGuarded(amounts_milli) : Sum(amounts_milli);
+  proposal.sum_milli = Sum(amounts_milli, /*guarded=*/external);
   proposal.base_replicas = current;
   const double total = static_cast<double>(proposal.sum_milli);
   const double target = static_cast<double>(proposal.target_milli);

@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
+#include "base/status_macros.h"
 #include "external_scaler.grpc.pb.h"
 #include "scaler/triggers/external/external_scaler.h"
 #include "scaler/triggers/external/module.h"
@@ -213,20 +214,18 @@ class GrpcExternalScaler : public ExternalScaler {
 
   absl::StatusOr<bool> IsActive(const ScaledObject& object, absl::Duration timeout) override {
     proto::IsActiveResponse response;
-    const absl::Status status = Call(timeout, [&](grpc::ClientContext& context) {
+    RETURN_IF_ERROR(Call(timeout, [&](grpc::ClientContext& context) {
       return stub_->IsActive(&context, ToProto(object), &response);
-    });
-    if (!status.ok()) return status;
+    }));
     return response.result();
   }
 
   absl::StatusOr<std::vector<ExternalMetricTarget>> GetMetricSpec(const ScaledObject& object,
                                                                   absl::Duration timeout) override {
     proto::GetMetricSpecResponse response;
-    const absl::Status status = Call(timeout, [&](grpc::ClientContext& context) {
+    RETURN_IF_ERROR(Call(timeout, [&](grpc::ClientContext& context) {
       return stub_->GetMetricSpec(&context, ToProto(object), &response);
-    });
-    if (!status.ok()) return status;
+    }));
     std::vector<ExternalMetricTarget> out;
     for (const proto::MetricSpec& spec : response.metricspecs()) {
       out.push_back({.name = spec.metricname(),
@@ -244,10 +243,9 @@ class GrpcExternalScaler : public ExternalScaler {
     *request.mutable_scaledobjectref() = ToProto(object);
     request.set_metricname(metric);
     proto::GetMetricsResponse response;
-    const absl::Status status = Call(timeout, [&](grpc::ClientContext& context) {
+    RETURN_IF_ERROR(Call(timeout, [&](grpc::ClientContext& context) {
       return stub_->GetMetrics(&context, request, &response);
-    });
-    if (!status.ok()) return status;
+    }));
     std::vector<double> out;
     for (const proto::MetricValue& value : response.metricvalues()) {
       out.push_back(ValueOf(value));
