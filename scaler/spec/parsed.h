@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "scaler/spec/autoscaler.h"
@@ -32,5 +33,13 @@ struct ParsedAutoscaler {
     });
   }
 };
+
+// The result for what is no such object.
+template <typename Result>
+Result Undecodable(const absl::Status& why) {
+  Result result;
+  result.decode_error = std::string(why.message());
+  return result;
+}
 
 }  // namespace flyball::scaler

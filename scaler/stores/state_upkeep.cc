@@ -43,8 +43,7 @@ bool RenewRecommendation(int32_t replicas, absl::Time now, ScalerState& state) {
 }
 
 bool IsClockJump(absl::Duration moved) {
-  constexpr absl::Duration kLeast = absl::Milliseconds(500);
-  return moved > kLeast || moved < -kLeast;
+  return absl::AbsDuration(moved) > absl::Milliseconds(500);
 }
 
 void ShiftTimes(absl::Duration by, ScalerState& state) {

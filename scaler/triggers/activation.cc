@@ -14,10 +14,10 @@ bool CooldownIsOver(const ActivationInput& input) {
 }
 
 const TriggerReading* FirstUnknown(const ActivationInput& input) {
-  const auto found =
-      std::find_if(input.readings.begin(), input.readings.end(),
-                   [](const TriggerReading& reading) { return !reading.error.empty(); });
-  return found == input.readings.end() ? nullptr : &*found;
+  for (const TriggerReading& reading : input.readings) {
+    if (!reading.error.empty()) return &reading;
+  }
+  return nullptr;
 }
 
 Activation WhileActive(const ActivationInput& input) {

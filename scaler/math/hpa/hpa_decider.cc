@@ -45,20 +45,13 @@ void DecideWithoutScale(const DecisionInput& input, Decision& decision) {
                           .message = {"the HPA controller was unable to get the target's current "
                                       "scale: ",
                                       scale.error}});
-  std::string error;
-  switch (scale.failure) {
-    case ScaleAnswer::Failure::kApiVersion:
-      decision.monitor.error = ErrorLabel::kSpec;
-      error = "invalid API version in scale target reference: ";
-      break;
-    case ScaleAnswer::Failure::kMapping:
-      error = "unable to determine resource for scale target reference: ";
-      break;
-    case ScaleAnswer::Failure::kNone:
-    case ScaleAnswer::Failure::kRead:
-      error = absl::StrCat("failed to query scale subresource for ", TargetText(*input.autoscaler),
-                           ": ");
-      break;
+  std::string error =
+      absl::StrCat("failed to query scale subresource for ", TargetText(*input.autoscaler), ": ");
+  if (scale.failure == ScaleAnswer::Failure::kApiVersion) {
+    decision.monitor.error = ErrorLabel::kSpec;
+    error = "invalid API version in scale target reference: ";
+  } else if (scale.failure == ScaleAnswer::Failure::kMapping) {
+    error = "unable to determine resource for scale target reference: ";
   }
   EndInError(input, absl::StrCat(error, scale.error), decision);
 }

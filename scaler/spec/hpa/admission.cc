@@ -54,12 +54,9 @@ void DropGatedFields(const FeatureGates& gates, Hpa& hpa) {
 }  // namespace
 
 AdmissionResult Admit(const Node& document, const AdmitOptions& options) {
-  AdmissionResult result;
   absl::StatusOr<Hpa> hpa = DecodeHpa(document);
-  if (!hpa.ok()) {
-    result.decode_error = std::string(hpa.status().message());
-    return result;
-  }
+  if (!hpa.ok()) return Undecodable<AdmissionResult>(hpa.status());
+  AdmissionResult result;
   DropRoundTripAnnotations(*hpa);
   if (!options.skip_admission) {
     DropGatedFields(options.gates, *hpa);
@@ -79,10 +76,8 @@ AdmissionResult Admit(const Node& document, const AdmitOptions& options) {
 
 AdmissionResult Admit(absl::string_view json_or_yaml, const AdmitOptions& options) {
   const absl::StatusOr<Node> document = ParseOneObject(json_or_yaml);
-  if (document.ok()) return Admit(*document, options);
-  AdmissionResult result;
-  result.decode_error = std::string(document.status().message());
-  return result;
+  return document.ok() ? Admit(*document, options)
+                       : Undecodable<AdmissionResult>(document.status());
 }
 
 }  // namespace flyball::scaler

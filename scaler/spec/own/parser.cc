@@ -245,19 +245,13 @@ absl::StatusOr<Hpa> Read(const Node& document, Written& written) {
   return DecodeV2(document);
 }
 
-OwnParseResult Undecodable(const absl::Status& why) {
-  OwnParseResult result;
-  result.decode_error = std::string(why.message());
-  return result;
-}
-
 }  // namespace
 
 OwnParseResult ParseOwnAutoscaler(const Node& document,
                                   const std::vector<absl::string_view>& trigger_types) {
   Written written;
   absl::StatusOr<Hpa> hpa = Read(document, written);
-  if (!hpa.ok()) return Undecodable(hpa.status());
+  if (!hpa.ok()) return Undecodable<OwnParseResult>(hpa.status());
 
   OwnParseResult result;
   FieldErrors errors;
@@ -287,7 +281,7 @@ OwnParseResult ParseOwnAutoscaler(absl::string_view json_or_yaml,
                                   const std::vector<absl::string_view>& trigger_types) {
   const absl::StatusOr<Node> document = ParseOneObject(json_or_yaml);
   return document.ok() ? ParseOwnAutoscaler(*document, trigger_types)
-                       : Undecodable(document.status());
+                       : Undecodable<OwnParseResult>(document.status());
 }
 
 }  // namespace flyball::scaler
