@@ -190,13 +190,6 @@ void PodIndex::RemoveBefore(absl::string_view ns, uint64_t list) {
   for (const auto& [space, pod] : gone) Remove(space, pod);
 }
 
-void PodIndex::JoinMatches(Namespace& space, SelectedPods& group) {
-  space.ForEachSetMatching(group.selector_, [&](LabelSet* set) {
-    set->groups.push_back(&group);
-    group.sets_.push_back(set);
-  });
-}
-
 SelectedPods* PodIndex::Select(const AutoscalerKey& who, const kube::Selector& selector,
                                absl::string_view text) {
   if (const auto found = selected_.find(who); found != selected_.end()) {
@@ -215,7 +208,10 @@ SelectedPods* PodIndex::Select(const AutoscalerKey& who, const kube::Selector& s
       space.groups_of[anchor].push_back(group.get());
     }
     if (group->anchors_.empty()) space.loose_groups.push_back(group.get());
-    JoinMatches(space, *group);
+    space.ForEachSetMatching(selector, [&](LabelSet* set) {
+      set->groups.push_back(group.get());
+      group->sets_.push_back(set);
+    });
   }
   group->users_.push_back(who);
   ++group->holders_;

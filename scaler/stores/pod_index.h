@@ -109,7 +109,6 @@ class PodIndex {
   void Touch(SelectedPods& group) {
     group.version_.store(++last_version_, std::memory_order_release);
   }
-  void JoinMatches(Namespace& space, SelectedPods& group);
 
   absl::flat_hash_map<std::string, std::unique_ptr<Namespace>> namespaces_;
   absl::flat_hash_map<AutoscalerKey, SelectedPods*> selected_;

@@ -21,6 +21,12 @@ void SkipBlanks(absl::string_view& text) {
   while (!text.empty() && (text[0] == ' ' || text[0] == '\t')) text.remove_prefix(1);
 }
 
+// Takes that mark from the front of `text`, with blanks before it; false: it is not there.
+bool TakeMark(absl::string_view& text, absl::string_view mark) {
+  SkipBlanks(text);
+  return absl::ConsumePrefix(&text, mark);
+}
+
 // A name at the front of `text`, "" if there is none.
 absl::string_view TakeName(absl::string_view& text) {
   const auto end = std::find_if_not(text.begin(), text.end(), IsNameChar);
@@ -51,21 +57,14 @@ absl::StatusOr<std::string> TakeQuoted(absl::string_view& text) {
 absl::StatusOr<Labels> TakeLabels(absl::string_view& text) {
   Labels out;
   for (;;) {
-    SkipBlanks(text);
-    if (absl::ConsumePrefix(&text, "}")) return out;
+    if (TakeMark(text, "}")) return out;
     const absl::string_view name = TakeName(text);
-    SkipBlanks(text);
-    if (name.empty() || !absl::ConsumePrefix(&text, "=")) {
-      return absl::InvalidArgumentError("expected label=\"value\"");
-    }
-    SkipBlanks(text);
-    if (!absl::ConsumePrefix(&text, "\"")) {
+    if (name.empty() || !TakeMark(text, "=") || !TakeMark(text, "\"")) {
       return absl::InvalidArgumentError("expected label=\"value\"");
     }
     ASSIGN_OR_RETURN(std::string value, TakeQuoted(text));
     out.emplace_back(std::string(name), std::move(value));
-    SkipBlanks(text);
-    if (!absl::ConsumePrefix(&text, ",") && (text.empty() || text[0] != '}')) {
+    if (!TakeMark(text, ",") && (text.empty() || text[0] != '}')) {
       return absl::InvalidArgumentError("expected `,` or `}` after a label");
     }
   }
@@ -83,8 +82,7 @@ absl::StatusOr<double> TakeValue(absl::string_view text) {
 
 // What follows the name of a sample.
 absl::StatusOr<double> TakeSample(absl::string_view text, Labels& labels) {
-  SkipBlanks(text);
-  if (absl::ConsumePrefix(&text, "{")) {
+  if (TakeMark(text, "{")) {
     ASSIGN_OR_RETURN(labels, TakeLabels(text));
   }
   return TakeValue(text);
@@ -105,8 +103,7 @@ absl::StatusOr<SampleSelector> SampleSelector::Parse(absl::string_view text) {
   if (out.name.empty() || absl::ascii_isdigit(static_cast<unsigned char>(out.name[0]))) {
     return absl::InvalidArgumentError("expected a metric like name{label=\"value\"}");
   }
-  SkipBlanks(rest);
-  if (absl::ConsumePrefix(&rest, "{")) {
+  if (TakeMark(rest, "{")) {
     ASSIGN_OR_RETURN(out.labels, TakeLabels(rest));
   }
   if (!absl::StripAsciiWhitespace(rest).empty()) {

@@ -112,9 +112,9 @@ void HttpSource::ReadAuth(const TriggerPlan& plan) {
   if (modes_.count("apiKey") == 0) return;
   plain_api_key_ = std::string(absl::StripAsciiWhitespace(metadata.Text("apiKey")));
   if (plain_api_key_.empty()) need("apiKey", {"apiKey"});
-  api_key_.in_query = metadata.OneOf("method") == "query";
-  api_key_.name = metadata.Text("keyParamName");
-  if (api_key_.name.empty()) api_key_.name = api_key_.in_query ? "api_key" : "X-API-KEY";
+  api_key_in_query_ = metadata.OneOf("method") == "query";
+  api_key_name_ = metadata.Text("keyParamName");
+  if (api_key_name_.empty()) api_key_name_ = api_key_in_query_ ? "api_key" : "X-API-KEY";
 }
 
 absl::StatusOr<http::TransportOptions> HttpSource::Options(QueryPairs& query) const {
@@ -145,10 +145,10 @@ absl::StatusOr<http::TransportOptions> HttpSource::Options(QueryPairs& query) co
     if (key.empty()) {
       ASSIGN_OR_RETURN(key, secrets_->ReadLine({"apiKey"}));
     }
-    if (api_key_.in_query) {
-      query.emplace_back(api_key_.name, std::move(key));
+    if (api_key_in_query_) {
+      query.emplace_back(api_key_name_, std::move(key));
     } else {
-      options.headers.emplace_back(api_key_.name, std::move(key));
+      options.headers.emplace_back(api_key_name_, std::move(key));
     }
   }
   return options;

@@ -77,11 +77,6 @@ class HttpSource {
   const std::string& origin() const { return origin_; }
 
  private:
-  struct ApiKey {
-    bool in_query = false;
-    std::string name;
-  };
-
   HttpSource() = default;
   http::Url ReadUrl(const TriggerPlan& plan, absl::string_view field);
   void ReadAuth(const TriggerPlan& plan);
@@ -96,7 +91,8 @@ class HttpSource {
   absl::Duration timeout_;
   http::Headers headers_;
   std::set<std::string> modes_;
-  ApiKey api_key_;
+  bool api_key_in_query_ = false;
+  std::string api_key_name_;
   std::string plain_api_key_;  // from metadata
   std::unique_ptr<const Secrets> secrets_;
   std::shared_ptr<TriggerClients> clients_;
