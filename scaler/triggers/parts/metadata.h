@@ -92,8 +92,8 @@ class Metadata {
   std::vector<std::string> problems_;
 };
 
-// What a trigger is made of. Its maker reads all that it needs from the metadata, which collect what
-// is wrong with them; the trigger that it returns is used only when nothing is wrong.
+// What a trigger is made of. Its maker reads all that it needs from the metadata, which collect
+// what is wrong with them; the trigger that it returns is used only when nothing is wrong.
 struct TriggerPlan {
   const TriggerSpec& spec;
   const TriggerContext& context;
