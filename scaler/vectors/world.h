@@ -17,8 +17,8 @@ namespace flyball::scaler {
 
 class World {
  public:
-  // Takes the autoscaler and its rivals. The autoscaler outlives the world; its spec may be replaced
-  // in between.
+  // Takes the autoscaler and its rivals. The autoscaler outlives the world; its spec may be
+  // replaced in between.
   World(const Scenario& scenario, const Autoscaler& autoscaler);
 
   // What the tick changes before the autoscaler is reconciled.
