@@ -63,8 +63,11 @@ GivenCase CaseFromLog(LoggedDecision logged) {
   out.scale = std::move(logged.scale);
   const ObjectReference& target = out.autoscaler.scale_target;
   out.scale_source = absl::StrCat(target.kind, " ", target.name);
-  std::vector<PodTable::Row> rows(logged.pods.size());
-  out.table = PodTable(std::move(rows), std::move(logged.pods), {});
+  std::vector<PodTable::Source> pods;  // of which only the names were kept
+  for (const std::string& name : logged.pods) {
+    pods.push_back({.name = name, .row = {}, .shape = nullptr});
+  }
+  out.table = PodTable(pods, {}, false);
   out.pods_in_all = logged.pods_in_all;
   out.readings = std::move(logged.readings);
   out.decision = std::move(logged.decision);
