@@ -164,7 +164,13 @@ absl::StatusOr<Decision> Authorizer::Review(const User& user, const Attributes& 
     return *std::move(known);
   }
   const bool remember = AttributeBytes(attributes) < kMaxCachedQuestionBytes;
-  return flights_.Ask(key, absl::InfiniteDuration(), [&] { return Post(spec, remember, key); });
+  return flights_.Ask(key, absl::InfiniteDuration(), [&]() -> absl::StatusOr<Decision> {
+    // Another request's review may have been answered since.
+    if (std::optional<Decision> known = cache_.Get(key, clock_->MonotonicNow())) {
+      return *std::move(known);
+    }
+    return Post(spec, remember, key);
+  });
 }
 
 absl::StatusOr<Decision> Authorizer::Post(const std::string& spec, bool remember,

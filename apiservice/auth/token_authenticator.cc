@@ -161,6 +161,10 @@ absl::StatusOr<UserPtr> TokenAuthenticator::Authenticate(absl::string_view token
   return flights_.Ask(hash, absl::InfiniteDuration(), [&]() -> Result {
     // Others wait for this answer: there has to be one, also if no memory or no thread is left.
     try {
+      // Another request's review may have been answered since.
+      if (std::optional<Result> cached = cache_.Get(hash, clock_->MonotonicNow())) {
+        return *std::move(cached);
+      }
       return Review(token, hash);
     } catch (const std::exception& thrown) {
       return absl::UnauthenticatedError(absl::StrCat("TokenReview: ", thrown.what()));
