@@ -2,7 +2,8 @@
 // resolv.conf, in the order in which they are to be tried (RFC 6724).
 //
 // The caller's thread asks (c-ares), so that it is free again at its deadline however slow the
-// servers are; nothing goes on behind it. Nothing is kept: whoever keeps connections seldom asks.
+// servers are; nothing goes on behind it. No answer is kept, since a client that keeps its
+// connections seldom asks.
 // Limits: 16 addresses. nsswitch's other sources (mDNS, LDAP) are not asked.
 #pragma once
 

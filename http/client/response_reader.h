@@ -51,7 +51,8 @@ class ResponseReader {
   bool keep_alive() const { return whole_ && !stopped_ && !closed_ && !left_over_ && keep_alive_; }
 
  private:
-  // What llhttp calls. Each returns what llhttp goes on with: 0, or -1 for an error.
+  // What llhttp calls. Each returns what llhttp is to do: go on (0), end with an error (-1), skip
+  // the body (TakeHead: 1) or pause (TakeEnd: HPE_PAUSED).
   static const llhttp_settings_t& Settings();
   int TakeName(absl::string_view piece);
   int TakeValue(absl::string_view piece);

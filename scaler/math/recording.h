@@ -1,4 +1,4 @@
-// Edits of a decision that deciders make, and whoever tells it what became of a write.
+// Edits of a decision, by its decider and when the outcome of a write is recorded.
 //
 // Pure. Source of SetCondition: Kubernetes v1.34.4 horizontal.go (setConditionInList).
 #pragma once

@@ -57,7 +57,7 @@ class TriggerClients {
   // Ends the calls under way and refuses new ones.
   void Shutdown();
 
-  // By which whoever uses the clients counts the time left.
+  // The clock by which callers count the time that is left to them.
   Clock& clock() const { return clock_; }
   size_t kept() const;  // HTTP clients
 
