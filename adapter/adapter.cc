@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -11,8 +10,8 @@
 #include "adapter/custom_provider.h"
 #include "adapter/external_provider.h"
 #include "adapter/resource_provider.h"
+#include "base/repeating_thread.h"
 #include "base/snapshot.h"
-#include "base/steady_wait.h"
 #include "base/worker_pool.h"
 
 namespace flyball::adapter {
@@ -41,12 +40,14 @@ class Adapter::Impl {
         directory_(deps.directory),
         clock_(deps.clock),
         request_pool_(options.max_parallel),
+        next_sweep_(clock_.MonotonicNow() + kSweepEvery),
+        thread_(clock_, [this] { return Step(); }),
         relister_({.source = deps.source,
                    .directory = deps.directory,
                    .clock = deps.clock,
                    .metrics = deps.metrics,
                    .run = [this](std::function<void()> task) { RunTask(std::move(task)); },
-                   .wake = [this] { Wake(); }},
+                   .wake = [this] { thread_.Wake(); }},
                   options.relist),
         view_(relister_),
         batcher_(deps.source, deps.clock, options.queries, deps.metrics),
@@ -56,19 +57,10 @@ class Adapter::Impl {
   }
   ~Impl() { Stop(); }
 
-  void Start() {
-    absl::MutexLock lock(&mutex_);
-    if (!thread_.joinable() && !stopping_) thread_ = std::thread([this] { Loop(); });
-  }
+  void Start() { thread_.Start(); }
 
   void Stop() {
-    std::thread thread;
-    {
-      absl::MutexLock lock(&mutex_);
-      stopping_ = true;
-      thread.swap(thread_);
-    }
-    if (thread.joinable()) thread.join();
+    thread_.Stop();
     // After the loop, which hands out tasks. Ends those under way.
     series_pool_.reset();
   }
@@ -108,26 +100,13 @@ class Adapter::Impl {
   // Only ever called by the loop, which has ended before the pool goes.
   void RunTask(std::function<void()> task) { series_pool_->Submit(std::move(task)); }
 
-  void Wake() {
-    absl::MutexLock lock(&mutex_);
-    woken_ = true;
-  }
-
-  void Loop() {
-    MonotonicTime next_sweep = clock_.MonotonicNow() + kSweepEvery;
-    while (true) {
-      absl::Duration wait = relister_.Step();
-      if (const MonotonicTime now = clock_.MonotonicNow(); now >= next_sweep) {
-        batcher_.Sweep();
-        next_sweep = now + kSweepEvery;
-      }
-      absl::MutexLock lock(&mutex_);
-      const auto called = [this]()
-                              ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return woken_ || stopping_; };
-      AwaitFor(mutex_, absl::Condition(&called), wait);
-      if (stopping_) return;
-      woken_ = false;
+  absl::Duration Step() {
+    const absl::Duration wait = relister_.Step();
+    if (const MonotonicTime now = clock_.MonotonicNow(); now >= next_sweep_) {
+      batcher_.Sweep();
+      next_sweep_ = now + kSweepEvery;
     }
+    return wait;
   }
 
   const AdapterOptions options_;
@@ -136,10 +115,8 @@ class Adapter::Impl {
   WorkerPool request_pool_;
   std::optional<WorkerPool> series_pool_;
 
-  absl::Mutex mutex_;
-  bool woken_ ABSL_GUARDED_BY(mutex_) = false;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_ ABSL_GUARDED_BY(mutex_);
+  MonotonicTime next_sweep_;  // the thread's own
+  RepeatingThread thread_;
 
   Relister relister_;
   RelisterView view_;

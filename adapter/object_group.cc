@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "base/steady_wait.h"
 
 namespace flyball::adapter {
 namespace {
@@ -80,8 +79,7 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::ObjectGroup::Ask(const std::vector<st
     if (lead) Fly(flight, deadline);
 
     absl::MutexLock lock(&mutex_);
-    const absl::Duration left = deadline - batcher_.clock_.MonotonicNow();
-    if (!AwaitFor(mutex_, absl::Condition(&flight->done), left)) {
+    if (!batcher_.clock_.Await(mutex_, absl::Condition(&flight->done), deadline)) {
       return absl::DeadlineExceededError("a query under way for the same objects took too long");
     }
     if (!flight->status.ok()) {
@@ -178,8 +176,8 @@ void QueryBatcher::ObjectGroup::Fly(const std::shared_ptr<Flight>& flight, Monot
     if (gathering_ == flight) {
       const auto all_landed = [this]()
                                   ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return under_way_.empty(); };
-      const absl::Duration left = deadline - batcher_.clock_.MonotonicNow();
-      AwaitFor(mutex_, absl::Condition(&all_landed), std::min(batcher_.options_.gather, left));
+      const MonotonicTime gathered = batcher_.clock_.MonotonicNow() + batcher_.options_.gather;
+      batcher_.clock_.Await(mutex_, absl::Condition(&all_landed), std::min(gathered, deadline));
       gathering_ = nullptr;
     }
     AddRecentlyAsked(*flight, batcher_.clock_.MonotonicNow());

@@ -6,7 +6,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/notification.h"
 #include "adapter/mapper_names.h"
-#include "adapter/test_clock.h"
 #include "adapter/test_fakes.h"
 #include "adapter/test_floor.h"
 #include "gmock/gmock.h"
@@ -64,7 +63,7 @@ class QueryBatcherTest : public testing::Test {
                      .selector = {}}};
   }
 
-  WatchedClock clock_;
+  SimulatedClock clock_{absl::FromUnixSeconds(1700000000)};
   FakeSource source_;
   std::shared_ptr<const rules::CompiledRules> rules_ = CompileOrDie(kRules);
   std::shared_ptr<const MapperNames> names_ =
@@ -170,8 +169,7 @@ TEST_F(QueryBatcherTest, WhatComesWhileAQueryIsUnderWayGoesOutTogether) {
   asked.WaitForNotification();
   std::vector<std::thread> others;
   for (int pod = 1; pod <= 8; ++pod) others.emplace_back([&, pod] { ask(pod); });
-  // Each looks at the clock while it holds the group's lock, and joins before it lets it go.
-  for (std::thread& other : others) clock_.WaitForLooks(other.get_id(), 1);
+  clock_.AwaitWaits(8);
   release.Notify();
   first.join();
   for (std::thread& other : others) other.join();
@@ -213,7 +211,7 @@ TEST_F(QueryBatcherTest, AQueryUnderWayThatAsksForTheObjectIsWaitedFor) {
   std::thread single([&] {
     EXPECT_THAT(batcher->QueryObjects(Question({Pod(2)}), kLater)->values, ElementsAre(2.0));
   });
-  clock_.WaitForLooks(single.get_id(), 2);
+  clock_.AwaitWaits(1);
   release.Notify();
   list.join();
   single.join();

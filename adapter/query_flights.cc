@@ -5,7 +5,6 @@
 
 #include "absl/hash/hash.h"
 #include "absl/status/status.h"
-#include "base/steady_wait.h"
 
 namespace flyball::adapter {
 namespace {
@@ -72,8 +71,7 @@ absl::StatusOr<FreshResult> QueryFlights::Query(absl::string_view promql, Monoto
 
     absl::MutexLock lock(&flight->mutex);
     const bool waited = !flight->done;
-    const absl::Duration left = deadline - clock_.MonotonicNow();
-    if (!AwaitFor(flight->mutex, absl::Condition(&*flight, &Flight::Done), left)) {
+    if (!clock_.Await(flight->mutex, absl::Condition(&*flight, &Flight::Done), deadline)) {
       return absl::DeadlineExceededError("an equal query under way took too long");
     }
     if (flight->status.ok()) {

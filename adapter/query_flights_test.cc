@@ -9,7 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
-#include "adapter/test_clock.h"
 #include "adapter/test_fakes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -28,7 +27,7 @@ class QueryFlightsTest : public testing::Test {
     return std::make_unique<QueryFlights>(source_, clock_, options, nullptr);
   }
 
-  WatchedClock clock_;
+  SimulatedClock clock_{absl::FromUnixSeconds(1700000000)};
   FakeSource source_;
 };
 
@@ -152,7 +151,7 @@ TEST_F(QueryFlightsAheadTest, WhoComesWhenTheOldResultIsStaleWaitsForTheQueryUnd
   asked.WaitForNotification();
   AdvanceTo(absl::Seconds(1));
   std::thread joiner([&] { EXPECT_TRUE(flights_->Query("up", kLater).ok()); });
-  clock_.WaitForLooks(joiner.get_id(), 2);
+  clock_.AwaitWaits(1);
   release.Notify();
   leader.join();
   joiner.join();
@@ -204,9 +203,8 @@ TEST_F(QueryFlightsTest, EqualQueriesUnderWayAreOneEvenWithZeroFreshness) {
   });
   std::thread leader([&] { EXPECT_TRUE(flights->Query("up", kLater).ok()); });
   asked.WaitForNotification();
-  // Looks at the clock to find the flight and again, holding its lock, to wait for it.
   std::thread joiner([&] { EXPECT_TRUE(flights->Query("up", kLater).ok()); });
-  clock_.WaitForLooks(joiner.get_id(), 2);
+  clock_.AwaitWaits(1);
   release.Notify();
   leader.join();
   joiner.join();
@@ -287,7 +285,7 @@ TEST_F(QueryFlightsTest, WhenTheOneThatAsksRunsOutOfTimeAnotherAsks) {
   });
   asked.WaitForNotification();
   std::thread joiner([&] { EXPECT_TRUE(flights->Query("up", kLater).ok()); });
-  clock_.WaitForLooks(joiner.get_id(), 2);
+  clock_.AwaitWaits(1);
   release.Notify();
   leader.join();
   joiner.join();

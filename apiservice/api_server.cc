@@ -25,7 +25,6 @@
 #include "base/file_watcher.h"
 #include "base/read_file.h"
 #include "base/status_macros.h"
-#include "base/steady_wait.h"
 #include "base/thread_limit.h"
 #include "http/server/http_server.h"
 #include "http/server/tls.h"
@@ -94,11 +93,11 @@ class ApiServer::Impl {
     RETURN_IF_ERROR(http_->Start());
     started_ = true;
     if (config_map_ != nullptr) config_map_->Start();
-    certificate_watcher_ = std::make_unique<FileWatcher>(tls_->first_look(), kFileInterval,
+    certificate_watcher_ = std::make_unique<FileWatcher>(*clock_, tls_->first_look(), kFileInterval,
                                                          [this] { ReloadCertificates(); });
     if (trust_files_.has_value()) {
-      trust_watcher_ =
-          std::make_unique<FileWatcher>(*trust_files_, kFileInterval, [this] { ReloadTrust(); });
+      trust_watcher_ = std::make_unique<FileWatcher>(*clock_, *trust_files_, kFileInterval,
+                                                     [this] { ReloadTrust(); });
     }
     return absl::OkStatus();
   }
@@ -111,9 +110,7 @@ class ApiServer::Impl {
     absl::MutexLock lock(&stop_mutex_);
     const MonotonicTime now = clock_->MonotonicNow();
     if (!stopping_.exchange(true)) unready_since_ = now;
-    if (started_) {
-      AwaitFor(stop_mutex_, absl::Condition(&stopped_), delay - (now - unready_since_));
-    }
+    if (started_) clock_->Await(stop_mutex_, absl::Condition(&stopped_), unready_since_ + delay);
   }
 
   void Stop(absl::Duration delay) {
@@ -171,7 +168,7 @@ class ApiServer::Impl {
 
   absl::Status LookUpConfigMap() {
     config_map_ = std::make_unique<ConfigMapWatcher>(
-        dependencies_.authentication,
+        dependencies_.authentication, *clock_,
         [this](const ConfigMapWatcher::Data& data) { OnConfigMap(data); });
     const absl::StatusOr<ConfigMapWatcher::Data> data = config_map_->Read();
     if (data.ok()) {

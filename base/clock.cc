@@ -1,9 +1,13 @@
 #include "base/clock.h"
 
 #include <chrono>
+#include <thread>
+#include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/time/clock.h"
-#include "base/steady_wait.h"
+#include "base/thread_limit.h"
+#include "base/timed_waits.h"
 
 namespace flyball {
 namespace {
@@ -14,18 +18,49 @@ class SystemClock : public Clock {
   MonotonicTime MonotonicNow() const override {
     return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
   }
+
+  bool Await(absl::Mutex& mutex, const absl::Condition& condition, MonotonicTime deadline) override
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    if (deadline == absl::InfiniteDuration()) {
+      mutex.Await(condition);
+      return true;
+    }
+    // By the wall clock, which may be set meanwhile, rather than not at all.
+    if (!Rings()) return mutex.AwaitWithTimeout(condition, deadline - MonotonicNow());
+    return waits_.Await(*this, mutex, condition, deadline);
+  }
+
+ private:
+  // False: its thread can't be made, or not yet.
+  bool Rings() {
+    absl::MutexLock lock(&mutex_);
+    if (rings_) return true;
+    absl::StatusOr<std::thread> thread = UnlessNoThread([this] {
+      return std::thread([this] {
+        while (true) waits_.SleepUntil(waits_.Ring(MonotonicNow()));
+      });
+    });
+    if (!thread.ok()) return false;
+    thread->detach();
+    return rings_ = true;
+  }
+
+  TimedWaits waits_;
+  absl::Mutex mutex_;
+  bool rings_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace
 
-bool Clock::Await(absl::Mutex& mutex, const absl::Condition& condition, absl::Duration timeout) {
-  return AwaitFor(mutex, condition, timeout);
+Clock& Clock::System() {
+  static SystemClock* const clock = new SystemClock();  // its thread lives as long as the process
+  return *clock;
 }
 
-Clock& Clock::System() {
-  static SystemClock clock;
-  return clock;
-}
+SimulatedClock::SimulatedClock(absl::Time start)
+    : timed_waits_(std::make_unique<TimedWaits>()), wall_(start) {}
+
+SimulatedClock::~SimulatedClock() = default;
 
 absl::Time SimulatedClock::WallNow() const {
   absl::MutexLock lock(&mutex_);
@@ -37,15 +72,26 @@ MonotonicTime SimulatedClock::MonotonicNow() const {
   return monotonic_;
 }
 
+bool SimulatedClock::Await(absl::Mutex& mutex, const absl::Condition& condition,
+                           MonotonicTime deadline) {
+  return timed_waits_->Await(*this, mutex, condition, deadline);
+}
+
 void SimulatedClock::Advance(absl::Duration by) {
-  absl::MutexLock lock(&mutex_);
-  wall_ += by;
-  monotonic_ += by;
+  MonotonicTime now;
+  {
+    absl::MutexLock lock(&mutex_);
+    wall_ += by;
+    now = monotonic_ += by;
+  }
+  timed_waits_->Ring(now);
 }
 
 void SimulatedClock::JumpWall(absl::Time to) {
   absl::MutexLock lock(&mutex_);
   wall_ = to;
 }
+
+void SimulatedClock::AwaitWaits(uint64_t count) { timed_waits_->AwaitBegun(count); }
 
 }  // namespace flyball

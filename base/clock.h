@@ -1,7 +1,11 @@
-// Time as a value that is passed in: wall time to show, monotonic time to subtract.
+// Time as a value that is passed in: wall time to show, monotonic time to subtract; and waiting for
+// it.
 //
 // Thread-safe. Only shells hold a Clock; everything that decides takes an absl::Time.
 #pragma once
+
+#include <cstdint>
+#include <memory>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
@@ -18,28 +22,39 @@ class Clock {
   virtual absl::Time WallNow() const = 0;
   virtual MonotonicTime MonotonicNow() const = 0;
 
-  // Waits until the condition holds, for `timeout` by the monotonic time at most; whether it holds
-  // in the end. Here time passes by itself; a clock of simulated time lets it pass meanwhile.
-  virtual bool Await(absl::Mutex& mutex, const absl::Condition& condition, absl::Duration timeout)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+  // Waits until the condition holds, or until MonotonicNow() is `deadline`; whether the condition
+  // holds in the end.
+  virtual bool Await(absl::Mutex& mutex, const absl::Condition& condition, MonotonicTime deadline)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) = 0;
 
-  // The machine's clocks. Lives as long as the process.
+  // The machine's clocks. Lives as long as the process. One thread, begun by the first wait that
+  // has a deadline, wakes those whose time has come.
   static Clock& System();
 };
+
+class TimedWaits;
 
 // A clock that only a test moves.
 class SimulatedClock : public Clock {
  public:
-  explicit SimulatedClock(absl::Time start) : wall_(start) {}
+  explicit SimulatedClock(absl::Time start);
+  ~SimulatedClock() override;
   absl::Time WallNow() const override;
   MonotonicTime MonotonicNow() const override;
+  bool Await(absl::Mutex& mutex, const absl::Condition& condition, MonotonicTime deadline) override
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 
-  // Moves both times forward.
+  // Moves both times forward and wakes those whose time has come.
   void Advance(absl::Duration by);
   // Sets the wall time alone, as an administrator or NTP does.
   void JumpWall(absl::Time to);
 
+  // Blocks until so many waits have begun since the clock was made: then a test knows that those
+  // threads sleep until it moves the time or their conditions come true.
+  void AwaitWaits(uint64_t count);
+
  private:
+  const std::unique_ptr<TimedWaits> timed_waits_;
   mutable absl::Mutex mutex_;
   absl::Time wall_ ABSL_GUARDED_BY(mutex_);
   MonotonicTime monotonic_ ABSL_GUARDED_BY(mutex_) = absl::ZeroDuration();

@@ -1,6 +1,5 @@
 #include "base/file_watcher.h"
 #include "base/read_file.h"
-#include "base/steady_wait.h"
 
 #include <sys/stat.h>
 
@@ -98,33 +97,13 @@ void FileStamps::AddFile(const std::string& path, Stamps* stamps) const {
   stamps->emplace(path, std::move(stamp));
 }
 
-FileWatcher::FileWatcher(std::vector<std::string> paths, absl::Duration interval,
+FileWatcher::FileWatcher(Clock& clock, FileStamps before, absl::Duration interval,
                          std::function<void()> on_change)
-    : FileWatcher(FileStamps(std::move(paths)), interval, std::move(on_change)) {}
-
-FileWatcher::FileWatcher(FileStamps before, absl::Duration interval,
-                         std::function<void()> on_change)
-    : stamps_(std::move(before)),
-      interval_(interval),
-      on_change_(std::move(on_change)),
-      thread_([this] { Run(); }) {}
-
-FileWatcher::~FileWatcher() {
-  {
-    absl::MutexLock lock(&mutex_);
-    stopping_ = true;
-  }
-  thread_.join();
-}
-
-void FileWatcher::Run() {
-  while (true) {
-    {
-      absl::MutexLock lock(&mutex_);
-      if (AwaitFor(mutex_, absl::Condition(&stopping_), interval_)) return;
-    }
-    if (stamps_.Refresh()) on_change_();
-  }
+    : stamps_(std::move(before)), thread_(clock, [this, interval, call = std::move(on_change)] {
+        if (stamps_.Refresh()) call();
+        return interval;
+      }) {
+  thread_.Start(interval);
 }
 
 }  // namespace flyball

@@ -11,12 +11,11 @@
 #include <map>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/repeating_thread.h"
 
 namespace flyball {
 
@@ -57,25 +56,14 @@ class FileStamps {
 // Calls `on_change` from a thread of its own after each look that found a change.
 class FileWatcher {
  public:
-  FileWatcher(std::vector<std::string> paths, absl::Duration interval,
+  // Goes on from a look that was taken before the files were read. The clock outlives it, and says
+  // when to look. Ending it waits for a call of on_change under way; not to be done from there.
+  FileWatcher(Clock& clock, FileStamps before, absl::Duration interval,
               std::function<void()> on_change);
-  // Goes on from a look that was taken before the files were read.
-  FileWatcher(FileStamps before, absl::Duration interval, std::function<void()> on_change);
-  // Waits for a call of on_change under way; none begins afterwards. Not to be called from it.
-  ~FileWatcher();
-
-  FileWatcher(const FileWatcher&) = delete;
-  FileWatcher& operator=(const FileWatcher&) = delete;
 
  private:
-  void Run();
-
   FileStamps stamps_;  // the thread's own after construction
-  const absl::Duration interval_;
-  const std::function<void()> on_change_;
-  absl::Mutex mutex_;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  RepeatingThread thread_;
 };
 
 }  // namespace flyball

@@ -1,10 +1,10 @@
 #include "base/file_watcher.h"
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
-#include "absl/synchronization/notification.h"
 #include "gtest/gtest.h"
 
 namespace flyball {
@@ -92,24 +92,30 @@ TEST_F(FileStampsTest, SymlinkLoopEnds) {
 }
 
 TEST_F(FileStampsTest, WatcherCallsAndStops) {
-  absl::Notification called;
-  {
-    FileWatcher watcher({Path("a")}, absl::Milliseconds(1), [&] {
-      if (!called.HasBeenNotified()) called.Notify();
-    });
-    Write("a", "1");
-    called.WaitForNotification();
-  }
-  FileWatcher idle({Path("a")}, absl::Hours(1), [] { FAIL(); });  // stops without its interval
+  SimulatedClock clock(absl::FromUnixSeconds(1000));
+  std::atomic<int> calls = 0;
+  FileWatcher watcher(clock, FileStamps({Path("a")}), absl::Seconds(1), [&] { ++calls; });
+  clock.AwaitWaits(1);
+  Write("a", "1");
+  clock.Advance(absl::Seconds(1));
+  clock.AwaitWaits(2);
+  EXPECT_EQ(calls, 1);
+  clock.Advance(absl::Seconds(1));
+  clock.AwaitWaits(3);
+  EXPECT_EQ(calls, 1) << "nothing changed";
 }
 
 TEST_F(FileStampsTest, WatcherTellsOfAChangeBetweenTheLookAndItsStart) {
+  SimulatedClock clock(absl::FromUnixSeconds(1000));
   Write("a", "1");
   FileStamps before({Path("a")});
   Write("a", "22");
-  absl::Notification called;
-  FileWatcher watcher(std::move(before), absl::Milliseconds(1), [&] { called.Notify(); });
-  EXPECT_TRUE(called.WaitForNotificationWithTimeout(absl::Seconds(30)));
+  std::atomic<int> calls = 0;
+  FileWatcher watcher(clock, std::move(before), absl::Seconds(1), [&] { ++calls; });
+  clock.AwaitWaits(1);
+  clock.Advance(absl::Seconds(1));
+  clock.AwaitWaits(2);
+  EXPECT_EQ(calls, 1);
 }
 
 }  // namespace

@@ -61,8 +61,7 @@ class SingleFlight {
       return flight->answer;
     }
     absl::MutexLock lock(&mutex_);
-    const absl::Duration left = deadline - clock_.MonotonicNow();
-    if (!clock_.Await(mutex_, absl::Condition(&flight->landed), left)) {
+    if (!clock_.Await(mutex_, absl::Condition(&flight->landed), deadline)) {
       return absl::DeadlineExceededError(
           absl::StrCat("another request's ", what_, " has not been answered yet"));
     }

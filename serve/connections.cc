@@ -138,7 +138,7 @@ bool ScalerWatchesAllPods(const ServeFlags& flags) {
 
 absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags, Clock& clock) {
   if (!flags.objects.empty()) {
-    ASSIGN_OR_RETURN(auto folder, kube::FolderDirectory::Make(flags.objects));
+    ASSIGN_OR_RETURN(auto folder, kube::FolderDirectory::Make(flags.objects, clock));
     return Objects{
         .directory = std::move(folder), .ready = [] { return absl::OkStatus(); }, .pods = nullptr};
   }

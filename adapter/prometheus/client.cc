@@ -10,7 +10,6 @@
 #include "adapter/prometheus/json.h"
 #include "base/go/url.h"
 #include "base/status_macros.h"
-#include "base/steady_wait.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::adapter::prometheus {
@@ -147,17 +146,16 @@ absl::StatusOr<http::HttpAnswer> Client::DoBounded(const Server& server, http::H
   if (!absl::IsResourceExhausted(answer.status()) || call.max_body_bytes == request.max_bytes) {
     return answer;
   }
-  const auto time_left = [&] { return request.deadline - clock_.MonotonicNow(); };
   {
     absl::MutexLock lock(&mutex_);
     const auto free = +[](bool* busy) { return !*busy; };
-    if (!AwaitFor(mutex_, absl::Condition(free, &large_answer_), time_left())) {
+    if (!clock_.Await(mutex_, absl::Condition(free, &large_answer_), request.deadline)) {
       return absl::DeadlineExceededError("another answer of unusual size was being read");
     }
     large_answer_ = true;
   }
   call.max_body_bytes = request.max_bytes;
-  call.timeout = std::min(call.timeout, time_left());
+  call.timeout = std::min(call.timeout, request.deadline - clock_.MonotonicNow());
   if (call.timeout > absl::ZeroDuration()) answer = server.transport->Do(call);
   absl::MutexLock lock(&mutex_);
   large_answer_ = false;

@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "base/steady_wait.h"
 #include "kube/objects/json_members.h"
 #include "spdlog/spdlog.h"
 
@@ -22,6 +21,7 @@ constexpr char kWatch[] =
     "extension-apiserver-authentication&watch=true&timeoutSeconds=300&resourceVersion=";
 constexpr absl::Duration kFirstWait = absl::Seconds(1);
 constexpr absl::Duration kLongestWait = absl::Seconds(30);
+constexpr absl::Duration kBetweenWatches = absl::Milliseconds(100);  // that end well
 constexpr size_t kMaxBytes = 4u << 20;  // of one ConfigMap or one event
 
 ConfigMapWatcher::Data DataOf(const Json& object) {
@@ -40,8 +40,11 @@ std::string VersionOf(const Json& object) {
 
 }  // namespace
 
-ConfigMapWatcher::ConfigMapWatcher(http::HttpTransport* transport, OnData on_data)
-    : transport_(transport), on_data_(std::move(on_data)) {}
+ConfigMapWatcher::ConfigMapWatcher(http::HttpTransport* transport, Clock& clock, OnData on_data)
+    : transport_(transport),
+      on_data_(std::move(on_data)),
+      wait_(kFirstWait),
+      thread_(clock, [this] { return Watch(); }) {}
 
 ConfigMapWatcher::~ConfigMapWatcher() { Stop(); }
 
@@ -67,17 +70,15 @@ absl::StatusOr<ConfigMapWatcher::Data> ConfigMapWatcher::Read() {
 }
 
 void ConfigMapWatcher::Start() {
-  thread_ = std::thread([this] { Run(); });
+  started_ = true;
+  thread_.Start();
 }
 
 void ConfigMapWatcher::Stop() {
-  {
-    absl::MutexLock lock(&mutex_);
-    stopping_ = true;
-  }
-  if (!thread_.joinable()) return;
+  thread_.BeginStop();
+  if (!std::exchange(started_, false)) return;
   transport_->Shutdown();
-  thread_.join();
+  thread_.Stop();
 }
 
 void ConfigMapWatcher::HandleLine(absl::string_view line) {
@@ -121,26 +122,17 @@ absl::Status ConfigMapWatcher::WatchOnce() {
   return status;
 }
 
-void ConfigMapWatcher::Run() {
-  absl::Duration wait = kFirstWait;
-  bool reported = false;
-  while (true) {
-    const absl::Status status = WatchOnce();
-    absl::MutexLock lock(&mutex_);
-    if (stopping_) return;
-    if (status.ok()) {
-      wait = kFirstWait;
-      reported = false;
-    } else {
-      if (!std::exchange(reported, true)) {
-        spdlog::warn("watching the authentication ConfigMap: {}", status.ToString());
-      }
-      wait = std::min(wait * 2, kLongestWait);
-    }
-    // Ends early when stopping. A watch that ended well is followed by the next one soon.
-    AwaitFor(mutex_, absl::Condition(&stopping_), status.ok() ? absl::Milliseconds(100) : wait);
-    if (stopping_) return;
+absl::Duration ConfigMapWatcher::Watch() {
+  const absl::Status status = WatchOnce();
+  if (status.ok()) {
+    wait_ = kFirstWait;
+    reported_ = false;
+    return kBetweenWatches;
   }
+  if (!thread_.stopping() && !std::exchange(reported_, true)) {
+    spdlog::warn("watching the authentication ConfigMap: {}", status.ToString());
+  }
+  return wait_ = std::min(wait_ * 2, kLongestWait);
 }
 
 }  // namespace flyball::apiservice

@@ -7,12 +7,10 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <thread>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "base/repeating_thread.h"
 #include "http/client/transport.h"
 
 namespace flyball::apiservice {
@@ -23,8 +21,9 @@ class ConfigMapWatcher {
   // Called from the watching thread for each state that was seen.
   using OnData = std::function<void(const Data&)>;
 
-  // `transport` outlives it and is its own: Stop() shuts it down to end the watch.
-  ConfigMapWatcher(http::HttpTransport* transport, OnData on_data);
+  // `transport` outlives it and is its own: Stop() shuts it down to end the watch. So does the
+  // clock.
+  ConfigMapWatcher(http::HttpTransport* transport, Clock& clock, OnData on_data);
   ~ConfigMapWatcher();
 
   // Reads it once, now. kNotFound, kPermissionDenied, kUnavailable.
@@ -36,16 +35,19 @@ class ConfigMapWatcher {
   void Stop();
 
  private:
-  void Run();
+  // Watches once more; returns when to do it again.
+  absl::Duration Watch();
   absl::Status WatchOnce();
   void HandleLine(absl::string_view line);
 
   http::HttpTransport* const transport_;
   const OnData on_data_;
-  absl::Mutex mutex_;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::string resource_version_;  // the thread's own
-  std::thread thread_;
+  // The thread's own.
+  std::string resource_version_;
+  absl::Duration wait_;  // after a failure
+  bool reported_ = false;
+  bool started_ = false;
+  RepeatingThread thread_;
 };
 
 }  // namespace flyball::apiservice

@@ -34,7 +34,8 @@ ReviewClient::ReviewClient(http::HttpTransport* transport, Clock* clock, absl::D
     : transport_(transport), clock_(clock), first_wait_(first_wait) {}
 
 void ReviewClient::Stop() {
-  if (!stopping_.exchange(true)) stopped_.Notify();
+  absl::MutexLock lock(&mutex_);
+  stopped_ = true;
 }
 
 absl::StatusOr<std::string> ReviewClient::Post(absl::string_view path, std::string body) {
@@ -70,11 +71,12 @@ absl::StatusOr<std::string> ReviewClient::Post(absl::string_view path, std::stri
                        answer->status == 504;
     const absl::Duration jittered = wait * (1 + kJitter * UnitRandom());
     const absl::Duration pause = std::max(jittered, asked.value_or(absl::ZeroDuration()));
-    const absl::Duration left = kLimit - (clock_->MonotonicNow() - start);
-    if (!retry || attempt >= kTries || stopped_.HasBeenNotified()) {
+    absl::MutexLock lock(&mutex_);
+    if (!retry || attempt >= kTries || stopped_) {
       return absl::UnavailableError(absl::StrCat("POST ", path, ": HTTP ", answer->status));
     }
-    stopped_.WaitForNotificationWithTimeout(std::min(pause, left));
+    clock_->Await(mutex_, absl::Condition(&stopped_),
+                  std::min(clock_->MonotonicNow() + pause, start + kLimit));
     wait *= kFactor;
   }
 }

@@ -5,12 +5,12 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/notification.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/histogram.h"
@@ -46,8 +46,8 @@ class ReviewClient {
   http::HttpTransport* const transport_;
   Clock* const clock_;
   const absl::Duration first_wait_;
-  absl::Notification stopped_;
-  std::atomic<bool> stopping_{false};
+  absl::Mutex mutex_;
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
   Durations durations_;
 };
 

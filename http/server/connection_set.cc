@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "base/steady_wait.h"
-
 namespace flyball::http {
 namespace {
 
@@ -131,9 +129,9 @@ void ConnectionSet::EndAll() {
   for (ServerConnection* connection : all_) shutdown(connection->fd(), SHUT_RDWR);
 }
 
-bool ConnectionSet::AwaitEmpty(absl::Duration limit) {
+bool ConnectionSet::AwaitEmpty(MonotonicTime deadline) {
   absl::MutexLock lock(&mutex_);
-  return AwaitFor(mutex_, absl::Condition(this, &ConnectionSet::IsEmpty), limit);
+  return clock_.Await(mutex_, absl::Condition(this, &ConnectionSet::IsEmpty), deadline);
 }
 
 bool ConnectionSet::empty() const {

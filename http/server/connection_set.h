@@ -66,8 +66,8 @@ class ConnectionSet {
   // Cuts all off.
   void EndAll();
 
-  // Until none is left; false: `limit` was over before.
-  bool AwaitEmpty(absl::Duration limit);
+  // Until none is left; false: the deadline came before.
+  bool AwaitEmpty(MonotonicTime deadline);
   bool empty() const;
 
  private:

@@ -18,7 +18,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
 #include "base/status_macros.h"
-#include "base/steady_wait.h"
 #include "base/thread_limit.h"
 #include "http/server/connection.h"
 #include "http/server/connection_set.h"
@@ -134,9 +133,9 @@ class HttpServer::Impl {
     Wake();
     {
       absl::MutexLock lock(&mutex_);
-      AwaitFor(mutex_, absl::Condition(&listener_closed_), limit);
+      clock_->Await(mutex_, absl::Condition(&listener_closed_), clock_->MonotonicNow() + limit);
     }
-    connections_.AwaitEmpty(limit);
+    connections_.AwaitEmpty(clock_->MonotonicNow() + limit);
     cut_off_ = true;
     connections_.EndAll();
     Wake();

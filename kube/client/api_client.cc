@@ -49,7 +49,7 @@ void ApiClient::Shutdown() {
 
 bool ApiClient::Wait(absl::Duration wait) {
   absl::MutexLock lock(&mutex_);
-  return !clock_.Await(mutex_, absl::Condition(&shut_), wait);
+  return !clock_.Await(mutex_, absl::Condition(&shut_), clock_.MonotonicNow() + wait);
 }
 
 absl::StatusOr<std::string> ApiClient::Call(absl::string_view method, absl::string_view path,

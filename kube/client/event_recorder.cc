@@ -182,7 +182,8 @@ class EventRecorder::Impl {
   bool Pause(bool first) {
     absl::MutexLock lock(&mutex_);
     const double part = first ? std::uniform_real_distribution<double>(0.0, 1.0)(random_) : 1.0;
-    return !clock_.Await(mutex_, absl::Condition(&stopping_), options_.retry_delay * part);
+    return !clock_.Await(mutex_, absl::Condition(&stopping_),
+                         clock_.MonotonicNow() + options_.retry_delay * part);
   }
 
   ApiClient& client_;

@@ -1,5 +1,4 @@
 #include "kube/client/request_budget.h"
-#include "base/steady_wait.h"
 
 #include <algorithm>
 
@@ -8,7 +7,6 @@ namespace {
 
 // Fractions of tokens add up with errors in the last places: what is so near to one is one.
 constexpr double kOneToken = 1.0 - 1e-6;
-constexpr absl::Duration kLongestWait = absl::Milliseconds(50);
 
 }  // namespace
 
@@ -40,12 +38,12 @@ bool RequestBudget::Take(Priority priority, MonotonicTime deadline) {
     taken = first && TakeNow(now);
     if (taken || now >= deadline) break;
     // The first waits for its token, the others for being the first.
-    absl::Duration wait = std::min(kLongestWait, deadline - now);
-    if (first) wait = std::min(wait, absl::Seconds((1.0 - tokens_) / per_second_));
+    MonotonicTime until = deadline;
+    if (first) until = std::min(until, now + absl::Seconds((1.0 - tokens_) / per_second_));
     const auto changed = [this, &turn, first]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
       return shut_ || (*waiting_.begin() == turn) != first;
     };
-    AwaitFor(mutex_, absl::Condition(&changed), wait);
+    clock_.Await(mutex_, absl::Condition(&changed), until);
   }
   waiting_.erase(turn);
   return taken;

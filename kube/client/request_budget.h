@@ -1,9 +1,7 @@
 // How many writes a second may go to the API server, the urgent ones first.
 //
 // Thread-safe. A token bucket: `per_second` tokens come back each second, `burst` at most are kept;
-// it begins full. Whoever waits is served by priority, then in the order of coming. Waiting is real
-// time: a waiting thread looks at the clock again after 50 ms at the latest, so that a simulated
-// one can be moved.
+// it begins full. Whoever waits is served by priority, then in the order of coming.
 #pragma once
 
 #include <cstddef>

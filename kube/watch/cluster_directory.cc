@@ -57,15 +57,15 @@ ClusterDirectory::ClusterDirectory(MakeTransport make_transport,
       mapper_(std::make_shared<const RestMapper>(std::vector<ResourceInfo>())),
       lists_(options_.max_lists, std::numeric_limits<size_t>::max()),
       listing_(clock_, "list"),
-      thread_([this] { Run(); }) {}
+      backoff_(options_.cache.first_backoff),
+      thread_(clock_, [this] { return Step(); }) {
+  thread_.Start();
+}
 
 ClusterDirectory::~ClusterDirectory() {
-  {
-    absl::MutexLock lock(&mutex_);
-    stopping_ = woken_ = true;
-  }
+  thread_.BeginStop();
   server_->Shutdown();
-  thread_.join();
+  thread_.Stop();
   kind_watch_.reset();
 }
 
@@ -86,11 +86,11 @@ absl::StatusOr<ClusterDirectory::TablePtr> ClusterDirectory::TableFor(const Grou
                                                                       bool running_only,
                                                                       absl::Duration timeout) {
   const MonotonicTime deadline = clock_.MonotonicNow() + timeout;
-  ASSIGN_OR_RETURN(const ResourceInfo info, Resolve(resource, timeout));
+  ASSIGN_OR_RETURN(const ResourceInfo info, Resolve(resource, deadline));
   running_only = running_only && ArePods(resource);
   if (info.watchable) {
     ASSIGN_OR_RETURN(const std::shared_ptr<Cached> cached, CacheFor(info, running_only));
-    absl::StatusOr<TablePtr> table = cached->cache.Get(deadline - clock_.MonotonicNow());
+    absl::StatusOr<TablePtr> table = cached->cache.Get(deadline);
     if (table.ok()) return table;
     if (!absl::IsPermissionDenied(table.status()) && !absl::IsUnimplemented(table.status())) {
       return AsUnavailable(table.status());
@@ -103,13 +103,13 @@ absl::StatusOr<ClusterDirectory::TablePtr> ClusterDirectory::TableFor(const Grou
 }
 
 absl::StatusOr<ResourceInfo> ClusterDirectory::Resolve(const GroupResource& resource,
-                                                       absl::Duration timeout) {
+                                                       MonotonicTime deadline) {
   // Held while it is looked at: a discovery may replace it at any time.
   std::shared_ptr<const RestMapper> mapper = mapper_.Get();
   if (const ResourceInfo* info = mapper->FindExact(resource)) return *info;
   {
     absl::MutexLock lock(&mutex_);
-    if (!clock_.Await(mutex_, absl::Condition(&asked_), timeout)) {
+    if (!clock_.Await(mutex_, absl::Condition(&asked_), deadline)) {
       return absl::UnavailableError("the API server has not answered discovery yet");
     }
     mapper = mapper_.Get();
@@ -191,9 +191,11 @@ absl::StatusOr<ClusterDirectory::TablePtr> ClusterDirectory::ListNow(const Resou
 }
 
 void ClusterDirectory::Keep(std::vector<ObjectSet> sets) {
-  absl::MutexLock lock(&mutex_);
-  kept_ = std::move(sets);
-  woken_ = true;
+  {
+    absl::MutexLock lock(&mutex_);
+    kept_ = std::move(sets);
+  }
+  thread_.Wake();
 }
 
 absl::Status ClusterDirectory::Kept() const {
@@ -204,7 +206,7 @@ absl::Status ClusterDirectory::Kept() const {
       return absl::UnavailableError(
           absl::StrCat("the cluster's resource ", set.resource.ToString(), " is not known yet"));
     }
-    const absl::Status known = cached->second->cache.Get(absl::ZeroDuration()).status();
+    const absl::Status known = cached->second->cache.Get(-absl::InfiniteDuration()).status();
     if (!known.ok() && absl::IsUnavailable(AsUnavailable(known))) return known;
   }
   return absl::OkStatus();
@@ -265,42 +267,34 @@ ClusterDirectory::Stats ClusterDirectory::stats() const {
   return stats;
 }
 
-void ClusterDirectory::Run() {
-  const absl::Duration interval = options_.discovery_interval > absl::ZeroDuration()
-                                      ? options_.discovery_interval
-                                      : kDefaultDiscoveryInterval;
-  absl::Duration backoff = options_.cache.first_backoff;
-  MonotonicTime next = -absl::InfiniteDuration();
-  MonotonicTime last = -absl::InfiniteDuration();
-  while (true) {
-    const MonotonicTime began = clock_.MonotonicNow();
-    MonotonicTime now = began;
-    bool missed = false;
-    {
-      absl::MutexLock lock(&mutex_);
-      if (stopping_) return;
-      missed = missed_;
-    }
-    if (now >= next || (missed && now - last >= options_.missed_interval)) {
-      DiscoverOnce();
-      now = last = clock_.MonotonicNow();
-      const bool failed = !failure_.empty();
-      if (!failed && options_.watch_kinds && kind_watch_ == nullptr) {
-        kind_watch_ = std::make_unique<KindWatch>(*mapper_.Get(), make_transport_, clock_,
-                                                  KindWatchOptions(), [this] { KindsChanged(); });
-      }
-      absl::MutexLock lock(&mutex_);
-      missed_ = missed_ || began < settled_at_;
-      next = now + (failed ? backoff : interval);
-      backoff =
-          failed ? std::min(backoff * 2, options_.cache.max_backoff) : options_.cache.first_backoff;
-    }
-    UseKept();
-    Tidy(now);
+absl::Duration ClusterDirectory::Step() {
+  const MonotonicTime began = clock_.MonotonicNow();
+  MonotonicTime now = began;
+  bool missed = false;
+  {
     absl::MutexLock lock(&mutex_);
-    clock_.Await(mutex_, absl::Condition(&woken_), std::min(options_.list_reuse, next - now));
-    woken_ = stopping_;
+    missed = missed_;
   }
+  if (now >= next_discovery_ || (missed && now - last_discovery_ >= options_.missed_interval)) {
+    DiscoverOnce();
+    now = last_discovery_ = clock_.MonotonicNow();
+    const bool failed = !failure_.empty();
+    if (!failed && options_.watch_kinds && kind_watch_ == nullptr) {
+      kind_watch_ = std::make_unique<KindWatch>(*mapper_.Get(), make_transport_, clock_,
+                                                KindWatchOptions(), [this] { KindsChanged(); });
+    }
+    absl::MutexLock lock(&mutex_);
+    missed_ = missed_ || began < settled_at_;
+    const absl::Duration interval = options_.discovery_interval > absl::ZeroDuration()
+                                        ? options_.discovery_interval
+                                        : kDefaultDiscoveryInterval;
+    next_discovery_ = now + (failed ? backoff_ : interval);
+    backoff_ =
+        failed ? std::min(backoff_ * 2, options_.cache.max_backoff) : options_.cache.first_backoff;
+  }
+  UseKept();
+  Tidy(now);
+  return std::min(options_.list_reuse, next_discovery_ - now);
 }
 
 void ClusterDirectory::DiscoverOnce() {

@@ -14,7 +14,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -24,6 +23,7 @@
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/expiring_cache.h"
+#include "base/repeating_thread.h"
 #include "base/single_flight.h"
 #include "base/snapshot.h"
 #include "http/client/transport.h"
@@ -101,14 +101,15 @@ class ClusterDirectory : public ObjectDirectory {
 
   absl::StatusOr<TablePtr> TableFor(const GroupResource& resource, absl::string_view ns,
                                     bool running_only, absl::Duration timeout);
-  absl::StatusOr<ResourceInfo> Resolve(const GroupResource& resource, absl::Duration timeout);
+  absl::StatusOr<ResourceInfo> Resolve(const GroupResource& resource, MonotonicTime deadline);
   absl::StatusOr<std::shared_ptr<Cached>> MakeCache(const ResourceInfo& info, bool running_only);
   absl::StatusOr<std::shared_ptr<Cached>> CacheFor(const ResourceInfo& info, bool running_only);
   absl::StatusOr<TablePtr> ListNow(const ResourceInfo& info, absl::string_view ns,
                                    bool running_only, MonotonicTime deadline);
   WatchCacheOptions CacheOptions(const ResourceInfo& info, bool running_only);
 
-  void Run();
+  // What the thread does; returns how soon again.
+  absl::Duration Step();
   void DiscoverOnce();
   void UseKept();
   void Tidy(MonotonicTime now);
@@ -133,8 +134,6 @@ class ClusterDirectory : public ObjectDirectory {
   bool asked_ ABSL_GUARDED_BY(mutex_) = false;   // one discovery has ended, well or not
   bool missed_ ABSL_GUARDED_BY(mutex_) = false;  // ResourceMissed since the last discovery
   MonotonicTime settled_at_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  bool woken_ ABSL_GUARDED_BY(mutex_) = false;  // the thread has something to do at once
   std::vector<ObjectSet> kept_ ABSL_GUARDED_BY(mutex_);
   std::map<Key, std::shared_ptr<Cached>> caches_ ABSL_GUARDED_BY(mutex_);
 
@@ -143,7 +142,10 @@ class ClusterDirectory : public ObjectDirectory {
   std::string failure_;
   std::map<GroupResource, std::string> keep_failures_;
   std::unique_ptr<KindWatch> kind_watch_;  // once the first discovery has succeeded
-  std::thread thread_;
+  MonotonicTime next_discovery_ = -absl::InfiniteDuration();
+  MonotonicTime last_discovery_ = -absl::InfiniteDuration();
+  absl::Duration backoff_;
+  RepeatingThread thread_;
 };
 
 }  // namespace flyball::kube

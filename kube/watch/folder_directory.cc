@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/time.h"
 #include "base/read_file.h"
 #include "spdlog/spdlog.h"
 
@@ -15,6 +16,8 @@ namespace flyball::kube {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr absl::Duration kInterval = absl::Seconds(1);  // between two looks
 
 bool IsManifest(const fs::path& path) {
   const std::string extension = absl::AsciiStrToLower(path.extension().string());
@@ -50,14 +53,14 @@ absl::StatusOr<std::string> ReadManifestFile(const std::string& path) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<FolderDirectory>> FolderDirectory::Make(std::string folder,
-                                                                       absl::Duration interval) {
+                                                                       Clock& clock) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
     return absl::InvalidArgumentError(absl::StrCat(folder, ": not a folder"));
   }
   auto directory = std::unique_ptr<FolderDirectory>(new FolderDirectory(std::move(folder)));
   FolderDirectory* const self = directory.get();
-  self->watcher_ = std::make_unique<FileWatcher>(std::vector<std::string>{self->folder_}, interval,
+  self->watcher_ = std::make_unique<FileWatcher>(clock, FileStamps({self->folder_}), kInterval,
                                                  [self] { self->Reload(); });
   std::vector<std::string> problems;
   {

@@ -19,7 +19,6 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
 #include "base/file_watcher.h"
 #include "base/snapshot.h"
 #include "kube/objects/manifest.h"
@@ -32,10 +31,10 @@ class FolderDirectory : public ObjectDirectory {
  public:
   static constexpr size_t kMaxFileBytes = 64u << 20;
 
-  // Reads *.yaml, *.yml and *.json below `folder`; hidden files are left out. kInvalidArgument if
-  // it is no folder or a file is bad: all bad files, one `file:line:column: what` in each line.
-  static absl::StatusOr<std::unique_ptr<FolderDirectory>> Make(
-      std::string folder, absl::Duration interval = absl::Seconds(1));
+  // Reads *.yaml, *.yml and *.json below `folder`, now and each second by `clock`, which outlives
+  // it; hidden files are left out. kInvalidArgument if it is no folder or a file is bad: all bad
+  // files, one `file:line:column: what` in each line.
+  static absl::StatusOr<std::unique_ptr<FolderDirectory>> Make(std::string folder, Clock& clock);
   ~FolderDirectory() override;
 
   absl::StatusOr<std::vector<ObjectPtr>> List(const ObjectQuery& query) override;

@@ -72,9 +72,9 @@ class FolderDirectoryTest : public testing::Test {
     std::ofstream(root_ / name) << text;
   }
 
-  // The watcher of the directory is left asleep; tests call Reload.
-  std::unique_ptr<FolderDirectory> Make() const {
-    auto directory = FolderDirectory::Make(root_.string(), absl::Hours(1));
+  // The watcher of the directory sleeps until a test moves the time; most call Reload.
+  std::unique_ptr<FolderDirectory> Make() {
+    auto directory = FolderDirectory::Make(root_.string(), clock_);
     EXPECT_TRUE(directory.ok()) << directory.status();
     return *std::move(directory);
   }
@@ -92,6 +92,7 @@ class FolderDirectoryTest : public testing::Test {
     });
   }
 
+  SimulatedClock clock_{absl::FromUnixSeconds(1700000000)};
   fs::path root_;
 };
 
@@ -168,12 +169,12 @@ TEST_F(FolderDirectoryTest, BuiltinResourcesResolveAsInACluster) {
 TEST_F(FolderDirectoryTest, BadFilesAreRefusedAtStartAllAtOnce) {
   Write("a.yaml", "kind: Pod");
   Write("b.yaml", "a:\n  - b\n c");
-  const auto status = FolderDirectory::Make(root_.string()).status();
+  const auto status = FolderDirectory::Make(root_.string(), clock_).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(std::string(status.message()),
             absl::StrCat((root_ / "a.yaml").string(), ":1:1: the object has no apiVersion\n",
                          (root_ / "b.yaml").string(), ":3:2: end of map not found"));
-  EXPECT_FALSE(FolderDirectory::Make((root_ / "absent").string()).ok());
+  EXPECT_FALSE(FolderDirectory::Make((root_ / "absent").string(), clock_).ok());
 }
 
 TEST_F(FolderDirectoryTest, ReloadTakesGoodFilesAndKeepsTheLastGoodOfBadOnes) {
@@ -210,11 +211,13 @@ TEST_F(FolderDirectoryTest, NothingIsWaitedForThatIsNoFile) {
 }
 
 TEST_F(FolderDirectoryTest, WatcherReloads) {
-  auto directory = FolderDirectory::Make(root_.string(), absl::Milliseconds(1));
-  ASSERT_TRUE(directory.ok()) << directory.status();
-  const uint64_t before = (*directory)->Generation();
+  const auto directory = Make();
+  clock_.AwaitWaits(1);
+  const uint64_t before = directory->Generation();
   Write("a.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: a}}");
-  while ((*directory)->Generation() == before) std::this_thread::yield();
+  clock_.Advance(absl::Seconds(1));
+  clock_.AwaitWaits(2);
+  EXPECT_EQ(directory->Generation(), before + 1);
 }
 
 }  // namespace

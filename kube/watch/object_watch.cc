@@ -248,7 +248,7 @@ class ObjectWatch::Impl {
     const absl::Duration wait = std::min(backoff_ * jitter, options_.max_backoff);
     backoff_ = std::min(backoff_ * 2, options_.max_backoff);
     absl::MutexLock lock(&mutex_);
-    return !clock_.Await(mutex_, absl::Condition(&stopping_), wait);
+    return !clock_.Await(mutex_, absl::Condition(&stopping_), clock_.MonotonicNow() + wait);
   }
 
   bool stopping() {

@@ -104,12 +104,12 @@ const WatchCounters& WatchCache::counters() const {
   return watch_.has_value() ? watch_->counters() : none;
 }
 
-absl::StatusOr<std::shared_ptr<const ObjectTable>> WatchCache::Get(absl::Duration timeout) {
+absl::StatusOr<std::shared_ptr<const ObjectTable>> WatchCache::Get(MonotonicTime deadline) {
   absl::MutexLock lock(&mutex_);
   const auto known = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return table_ != nullptr || !failure_.ok();
   };
-  if (!clock_.Await(mutex_, absl::Condition(&known), timeout)) {
+  if (!clock_.Await(mutex_, absl::Condition(&known), deadline)) {
     return absl::UnavailableError(absl::StrCat("list ", CollectionPath(WatchOptions(options_, "")),
                                                ": the API server has not answered yet"));
   }

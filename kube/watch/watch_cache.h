@@ -53,7 +53,7 @@ class WatchCache : private WatchHandler, private PodFollower {
   // The current table. Waits for the first list; if its last try failed, that is the error.
   // kPermissionDenied and kUnimplemented (405): listing or watching is not allowed. kNotFound and
   // kResourceExhausted, also later on: the resource is gone, or has grown over the limit.
-  absl::StatusOr<std::shared_ptr<const ObjectTable>> Get(absl::Duration timeout);
+  absl::StatusOr<std::shared_ptr<const ObjectTable>> Get(MonotonicTime deadline);
 
   // Of its own watch; all zero where there is none.
   const WatchCounters& counters() const;

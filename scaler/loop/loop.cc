@@ -206,9 +206,7 @@ void Loop::BeginAll(std::vector<TrackedAutoscaler*> autoscalers, MonotonicTime n
   std::vector<TrackedAutoscaler*> asking;
   std::vector<TrackedAutoscaler*> ready;
   QuestionBoard::ToAsk to_ask;
-  BeginRounds(deps_.steady.TakeRounds(autoscalers, ownership_epoch_.load(),
-                                      {.wall = deps_.clock.WallNow(), .monotonic = now}),
-              to_ask);
+  BeginRounds(deps_.steady.TakeRounds(autoscalers, ownership_epoch_.load(), Now()), to_ask);
   for (TrackedAutoscaler* tracked : autoscalers) {
     if (!Prepare(*tracked, now)) {
       Finish(*tracked);  // it may have become ours meanwhile

@@ -1,13 +1,11 @@
 #include "scaler/loop/scaler.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "base/repeating_thread.h"
 #include "base/status_macros.h"
 #include "base/thread_limit.h"
 #include "base/worker_pool.h"
@@ -39,36 +37,6 @@ kube::ResourceInfo Resource(absl::string_view group, absl::string_view version,
           .singular = ""};
 }
 
-// Wakes the due thread before its time. Of std, whose naps go by the monotonic clock: AwaitFor
-// would have another thread wake it each time.
-class Alarm {
- public:
-  void Ring() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    rung_ = true;
-    changed_.notify_one();
-  }
-  void Stop() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stopped_ = true;
-    changed_.notify_one();
-  }
-  // False: it is over.
-  bool Nap(absl::Duration at_most) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait_for(lock, absl::ToChronoNanoseconds(at_most),
-                      [this] { return rung_ || stopped_; });
-    rung_ = false;
-    return !stopped_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool rung_ = false;  // under the lock, as the next
-  bool stopped_ = false;
-};
-
 }  // namespace
 
 class Scaler::Impl {
@@ -76,6 +44,7 @@ class Scaler::Impl {
   Impl(const Deps& deps, ScalerOptions options)
       : deps_(deps),
         options_(std::move(options)),
+        due_(deps_.clock, [this] { return TellDue(); }),
         trigger_clients_(std::make_shared<TriggerClients>(
             deps.clock, TriggerClientOptions{.addresses = options_.trigger_addresses, .dns = {}})) {
   }
@@ -97,11 +66,12 @@ class Scaler::Impl {
   void StartWatch(const kube::ResourceInfo& resource, const std::string& ns,
                   kube::WatchHandler& handler);
   void StartWatches();
-  void TellDue();
+  // Returns when to do it again.
+  absl::Duration TellDue();
 
   const Deps deps_;
   const ScalerOptions options_;
-  Alarm alarm_;
+  RepeatingThread due_;  // others wake it to their last moment
   std::unique_ptr<http::HttpTransport> server_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<kube::RequestBudget> budget_;
@@ -117,7 +87,6 @@ class Scaler::Impl {
   // it runs, and they hold the lock for as long as they look.
   mutable absl::Mutex running_mutex_;
   bool running_ ABSL_GUARDED_BY(running_mutex_) = false;
-  std::thread due_;
 };
 
 absl::Status Scaler::Impl::Start() {
@@ -130,7 +99,7 @@ absl::Status Scaler::Impl::Start() {
   own_events_ = std::make_unique<kube::EventRecorder>(*client_, deps_.clock, "flyball");
   MakeLoop();
   StartWatches();
-  due_ = std::thread([this] { TellDue(); });
+  due_.Start(kShortestNap);
   absl::MutexLock lock(&running_mutex_);
   running_ = true;
   return absl::OkStatus();
@@ -161,7 +130,7 @@ void Scaler::Impl::MakeLoop() {
           .run_decisions = RunIn(decisions_),
           .run_writes = RunIn(writes_),
           .status_threads = kStatusThreads,
-          .wake_up = [this] { alarm_.Ring(); }},
+          .wake_up = [this] { due_.Wake(); }},
       options_);
 }
 
@@ -218,12 +187,9 @@ void Scaler::Impl::StartWatches() {
   }
 }
 
-void Scaler::Impl::TellDue() {
-  absl::Duration nap = kShortestNap;
-  while (alarm_.Nap(nap)) {
-    const MonotonicTime next = wiring_->Turn();
-    nap = std::clamp(next - deps_.clock.MonotonicNow(), kShortestNap, kLongestNap);
-  }
+absl::Duration Scaler::Impl::TellDue() {
+  const MonotonicTime next = wiring_->Turn();
+  return std::clamp(next - deps_.clock.MonotonicNow(), kShortestNap, kLongestNap);
 }
 
 // Nobody is due any more, then nobody reads, decides, writes; what is under way ends first.
@@ -232,8 +198,7 @@ void Scaler::Impl::Stop() {
     absl::MutexLock lock(&running_mutex_);
     if (!std::exchange(running_, false)) return;
   }
-  alarm_.Stop();
-  due_.join();
+  due_.Stop();
   std::vector<std::unique_ptr<kube::ObjectWatch>> watches;
   {
     absl::MutexLock lock(&mutex_);

@@ -3,13 +3,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "base/steady_wait.h"
+#include "base/repeating_thread.h"
 #include "scaler/shards/lease_keeper.h"
 #include "scaler/shards/members.h"
 #include "scaler/shards/shard_count.h"
@@ -72,7 +71,8 @@ class ShardElection::Impl {
         members_(keeper_, options_.prefix, options_.identity),
         count_(keeper_, options_.prefix, options_.shards, memory, clock),
         shards_(static_cast<size_t>(options_.shards)),
-        published_(static_cast<size_t>(options_.shards)) {
+        published_(static_cast<size_t>(options_.shards)),
+        thread_(clock_, [this] { return Round(); }) {
     for (size_t i = 0; i < shards_.size(); ++i) {
       shards_[i].watched = keeper_.Watch(absl::StrCat(options_.prefix, "-", i));
     }
@@ -80,24 +80,14 @@ class ShardElection::Impl {
 
   ~Impl() { Stop(); }
 
-  void Start() {
-    thread_ = std::thread([this] {
-      for (;;) {
-        const absl::Duration wait = Round();
-        absl::MutexLock lock(&mutex_);
-        AwaitFor(mutex_, absl::Condition(&stopping_), wait);
-        if (stopping_) return;
-      }
-    });
-  }
+  void Start() { thread_.Start(); }
 
   void Stop() {
     {
       absl::MutexLock lock(&mutex_);
-      if (stopped_) return;
-      stopping_ = stopped_ = true;
+      if (std::exchange(stopped_, true)) return;
     }
-    if (thread_.joinable()) thread_.join();
+    thread_.Stop();
     // First the membership, so that nobody thinks that the shards should be here.
     members_.Leave();
     for (size_t i = 0; i < shards_.size(); ++i) {
@@ -398,12 +388,11 @@ class ShardElection::Impl {
   std::vector<Published> published_;
 
   mutable absl::Mutex mutex_;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status ready_ ABSL_GUARDED_BY(mutex_) =
       absl::UnavailableError("the leases of the shards have not been read yet");
   std::function<void()> on_change_ ABSL_GUARDED_BY(mutex_);
-  std::thread thread_;
+  RepeatingThread thread_;
 };
 
 ShardElection::ShardElection(ElectionOptions options, LeaseStore& leases, ShardMemory* memory,

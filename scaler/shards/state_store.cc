@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -16,8 +15,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "base/go/arithmetic.h"
+#include "base/repeating_thread.h"
 #include "base/status_macros.h"
-#include "base/steady_wait.h"
 #include "kube/objects/json_members.h"
 #include "scaler/shards/shards.h"
 #include "scaler/stores/state_upkeep.h"
@@ -33,8 +32,6 @@ constexpr char kDataKey[] = "state";
 constexpr absl::Duration kLongestPeriod = absl::Minutes(30);  // of a policy
 // Times alone that moved on are not worth a write until they moved this far.
 constexpr absl::Duration kTimesWorthAWrite = absl::Minutes(1);
-// Longer than any write of a shard takes.
-constexpr absl::Duration kLongWait = absl::Minutes(1);
 
 // A stored ConfigMap, as far as we are interested.
 struct Stored {
@@ -115,7 +112,12 @@ class StateStore::Impl {
       : options_(std::move(options)),
         client_(client),
         clock_(clock),
-        shards_(static_cast<size_t>(options_.shards)) {}
+        step_(std::max(std::min(options_.interval / 8, options_.soonest), absl::Milliseconds(10))),
+        shards_(static_cast<size_t>(options_.shards)),
+        thread_(clock_, [this] {
+          WriteWhatChanged();
+          return step_;
+        }) {}
 
   ~Impl() { Stop(); }
 
@@ -124,28 +126,8 @@ class StateStore::Impl {
     may_write_ = std::move(may_write);
   }
 
-  void Start() {
-    thread_ = std::thread([this] {
-      // Looked at more often than written, so that a shard taken in between is not late.
-      const absl::Duration step =
-          std::max(std::min(options_.interval / 8, options_.soonest), absl::Milliseconds(10));
-      for (;;) {
-        {
-          absl::MutexLock lock(&mutex_);
-          if (AwaitFor(mutex_, absl::Condition(&stopping_), step)) return;
-        }
-        WriteWhatChanged();
-      }
-    });
-  }
-
-  void Stop() {
-    {
-      absl::MutexLock lock(&mutex_);
-      stopping_ = true;
-    }
-    if (thread_.joinable()) thread_.join();
-  }
+  void Start() { thread_.Start(step_); }
+  void Stop() { thread_.Stop(); }
 
   absl::Status Move(int before, int64_t division) {
     const int count = std::max(before, options_.shards);
@@ -441,8 +423,7 @@ class StateStore::Impl {
       absl::MutexLock lock(&mutex_);
       Shard& shard = shards_[static_cast<size_t>(index)];
       const auto idle = [&shard] { return !shard.writing; };
-      while (!clock_.Await(mutex_, absl::Condition(&idle), kLongWait)) {
-      }
+      clock_.Await(mutex_, absl::Condition(&idle), absl::InfiniteDuration());
       if (!shard.loaded) return;
       // Large records are not written all the time.
       const absl::Duration wait =
@@ -554,12 +535,12 @@ class StateStore::Impl {
   const StateStoreOptions options_;
   kube::ApiClient& client_;
   Clock& clock_;
+  const absl::Duration step_;  // between two looks at what is to be written
   mutable absl::Mutex mutex_;
   std::vector<Shard> shards_ ABSL_GUARDED_BY(mutex_);
   Stats stats_ ABSL_GUARDED_BY(mutex_);
   std::function<bool(int)> may_write_ ABSL_GUARDED_BY(mutex_);
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  RepeatingThread thread_;
 };
 
 StateStore::StateStore(StateStoreOptions options, kube::ApiClient& client, Clock& clock)

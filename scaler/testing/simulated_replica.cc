@@ -32,9 +32,8 @@ std::string CollectionPathOf(const kube::ResourceInfo& resource) {
 }  // namespace
 
 bool SimulatedReplica::MachineClock::Await(absl::Mutex& mutex, const absl::Condition& condition,
-                                           absl::Duration timeout) {
-  const absl::Duration until = time->now() + timeout;
-  while (!condition.Eval() && time->now() < until) {
+                                           MonotonicTime deadline) {
+  while (!condition.Eval() && MonotonicNow() < deadline) {
     mutex.Unlock();
     time->Sleep(kPoll);
     mutex.Lock();

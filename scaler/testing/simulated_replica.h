@@ -126,7 +126,7 @@ class SimulatedReplica {
     absl::Time WallNow() const override { return kSimulationStart + wall_skew + time->now(); }
     MonotonicTime MonotonicNow() const override { return offset + time->now(); }
     bool Await(absl::Mutex& mutex, const absl::Condition& condition,
-               absl::Duration timeout) override;
+               MonotonicTime deadline) override;
 
     SimulatedTime* const time;
     const absl::Duration offset;

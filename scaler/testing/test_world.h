@@ -19,6 +19,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "adapter/test_fakes.h"
 #include "base/clock.h"
 #include "kube/testing/fake_api_server.h"
@@ -472,14 +474,16 @@ class LoopWorld {
   std::string Own(const std::string& name) const {
     return api.Get(absl::StrCat("/apis/flyball.dev/v1alpha1/namespaces/shop/autoscalers/", name));
   }
-  // Waits until the condition is true, for 10 s of real time at most.
-  static bool Await(const std::function<bool()>& condition) {
+  // Waits until the condition is true, for that much real time at most.
+  static bool Await(const std::function<bool()>& condition,
+                    absl::Duration at_most = absl::Seconds(10)) {
     const absl::Notification never;
-    for (int i = 0; i < 1000; ++i) {
-      if (condition()) return true;
-      never.WaitForNotificationWithTimeout(absl::Milliseconds(10));
+    const absl::Time until = absl::Now() + at_most;
+    while (!condition()) {
+      if (absl::Now() >= until) return false;
+      never.WaitForNotificationWithTimeout(absl::Milliseconds(2));
     }
-    return false;
+    return true;
   }
 
   kube::FakeApiServer api;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/steady_wait.h"
 #include "kube/objects/resource_version.h"
 
 namespace flyball::scaler {
@@ -60,7 +59,7 @@ void StatusWriter::Flush(absl::Duration at_most) {
   const auto idle = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
     return urgent_.empty() && routine_.empty() && writing_ == 0;
   };
-  AwaitFor(mutex_, absl::Condition(&idle), at_most);
+  deps_.clock.Await(mutex_, absl::Condition(&idle), deps_.clock.MonotonicNow() + at_most);
 }
 
 void StatusWriter::Push(const OutboxPtr& outbox) {

@@ -77,7 +77,7 @@ class StatusWriter {
   bool WriteNext();
   // Lets those be written that are due by `now`.
   void Release(MonotonicTime now);
-  // Lets all be written, and returns when they are, or after `at_most` of real time.
+  // Lets all be written, and returns when they are, or after `at_most`.
   void Flush(absl::Duration at_most);
 
   // Whether `managed` is older than our last write of its status, which is done or under way: then

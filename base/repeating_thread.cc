@@ -1,0 +1,53 @@
+#include "base/repeating_thread.h"
+
+#include <utility>
+
+namespace flyball {
+
+RepeatingThread::RepeatingThread(Clock& clock, std::function<absl::Duration()> step)
+    : clock_(clock), step_(std::move(step)) {}
+
+void RepeatingThread::Start(absl::Duration wait) {
+  absl::MutexLock lock(&mutex_);
+  if (!stopping_ && !thread_.joinable()) thread_ = std::thread([this, wait] { Run(wait); });
+}
+
+void RepeatingThread::Wake() {
+  absl::MutexLock lock(&mutex_);
+  woken_ = true;
+}
+
+void RepeatingThread::BeginStop() {
+  absl::MutexLock lock(&mutex_);
+  stopping_ = woken_ = true;
+}
+
+void RepeatingThread::Stop() {
+  BeginStop();
+  std::thread thread;
+  {
+    absl::MutexLock lock(&mutex_);
+    thread.swap(thread_);
+  }
+  if (thread.joinable()) thread.join();
+}
+
+bool RepeatingThread::stopping() const {
+  absl::MutexLock lock(&mutex_);
+  return stopping_;
+}
+
+void RepeatingThread::Run(absl::Duration wait) {
+  while (true) {
+    const MonotonicTime next = clock_.MonotonicNow() + wait;
+    {
+      absl::MutexLock lock(&mutex_);
+      clock_.Await(mutex_, absl::Condition(&woken_), next);
+      if (stopping_) return;
+      woken_ = false;
+    }
+    wait = step_();
+  }
+}
+
+}  // namespace flyball

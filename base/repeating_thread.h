@@ -1,0 +1,46 @@
+// A thread that calls a function again and again: when the time is there that it asked for, or when
+// somebody wakes it.
+//
+// Thread-safe, but for Start. One call at a time.
+#pragma once
+
+#include <functional>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+
+namespace flyball {
+
+class RepeatingThread {
+ public:
+  // `step` returns after which time it is to be called again. The clock outlives the thread.
+  RepeatingThread(Clock& clock, std::function<absl::Duration()> step);
+  ~RepeatingThread() { Stop(); }
+  RepeatingThread(const RepeatingThread&) = delete;
+  RepeatingThread& operator=(const RepeatingThread&) = delete;
+
+  // The first call comes after `wait`; none after Stop. Throws std::system_error if no thread can
+  // be made.
+  void Start(absl::Duration wait = absl::ZeroDuration());
+  // The next call comes at once; one under way is followed by another one.
+  void Wake();
+  // None begins any more; the one under way goes on.
+  void BeginStop();
+  // Waits for that one, too. Not to be called from `step`.
+  void Stop();
+  bool stopping() const;
+
+ private:
+  void Run(absl::Duration wait);
+
+  Clock& clock_;
+  const std::function<absl::Duration()> step_;
+  mutable absl::Mutex mutex_;
+  bool woken_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace flyball

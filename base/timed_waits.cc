@@ -1,0 +1,85 @@
+#include "base/timed_waits.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace flyball {
+
+struct TimedWaits::Wait {
+  absl::Mutex& mutex;
+  const absl::Condition& condition;
+  bool over = false;     // under `mutex`
+  bool ringing = false;  // under mutex_: Ring is about to lock `mutex`
+
+  bool Done() const { return over || condition.Eval(); }
+};
+
+TimedWaits::Waits::iterator TimedWaits::Add(MonotonicTime deadline, Wait& wait) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Waits::iterator place = waits_.emplace(deadline, &wait);
+  if (place == waits_.begin()) sooner_.notify_one();
+  ++begun_;
+  counted_.notify_all();
+  return place;
+}
+
+void TimedWaits::Remove(Waits::iterator place, Wait& wait) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (!wait.ringing) {
+    if (!wait.over) waits_.erase(place);
+    return;
+  }
+  // Ring wants the lock to say that the time is over: it has to be let.
+  lock.unlock();
+  wait.mutex.Unlock();
+  lock.lock();
+  rung_.wait(lock, [&wait] { return !wait.ringing; });
+  lock.unlock();
+  wait.mutex.Lock();
+}
+
+bool TimedWaits::Await(const Clock& clock, absl::Mutex& mutex, const absl::Condition& condition,
+                       MonotonicTime deadline) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  if (condition.Eval()) return true;
+  if (clock.MonotonicNow() >= deadline) return false;
+  Wait wait{.mutex = mutex, .condition = condition};
+  const Waits::iterator place = Add(deadline, wait);
+  // From here on Ring sees the wait; of one that it rang for before, the time is over.
+  if (clock.MonotonicNow() < deadline) mutex.Await(absl::Condition(&wait, &Wait::Done));
+  Remove(place, wait);
+  return condition.Eval();
+}
+
+MonotonicTime TimedWaits::Ring(MonotonicTime now) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!waits_.empty() && waits_.begin()->first <= now) {
+    Wait& wait = *waits_.begin()->second;
+    waits_.erase(waits_.begin());
+    wait.ringing = true;
+    lock.unlock();
+    {
+      const absl::MutexLock waiting(&wait.mutex);
+      wait.over = true;
+    }
+    lock.lock();
+    wait.ringing = false;
+    rung_.notify_all();
+  }
+  return waits_.empty() ? absl::InfiniteDuration() : waits_.begin()->first;
+}
+
+void TimedWaits::SleepUntil(MonotonicTime next) {
+  // Further times than this are no different from it, and cannot overflow.
+  constexpr absl::Duration kFarAway = absl::Hours(24 * 365 * 100);
+  const std::chrono::steady_clock::time_point time(
+      absl::ToChronoNanoseconds(std::min(next, kFarAway)));
+  std::unique_lock<std::mutex> lock(mutex_);
+  sooner_.wait_until(lock, time, [&] { return !waits_.empty() && waits_.begin()->first < next; });
+}
+
+void TimedWaits::AwaitBegun(uint64_t count) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  counted_.wait(lock, [&] { return begun_ >= count; });
+}
+
+}  // namespace flyball

@@ -1,0 +1,50 @@
+// Waits for conditions that end at a time, for a clock, which knows what time it is.
+//
+// Thread-safe. absl's timed waits go by the wall clock: when it is set back by an hour, a wait of a
+// second takes an hour longer. Here a wait ends when the clock rings for its deadline.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+
+namespace flyball {
+
+class TimedWaits {
+ public:
+  // As Clock::Await, by the time of `clock`, which rings.
+  bool Await(const Clock& clock, absl::Mutex& mutex, const absl::Condition& condition,
+             MonotonicTime deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+
+  // Ends the waits whose deadline is not after `now`. Returns the next deadline; infinite: there is
+  // none.
+  MonotonicTime Ring(MonotonicTime now);
+
+  // Blocks until the machine's monotonic clock says `next`, or there is an earlier deadline.
+  void SleepUntil(MonotonicTime next);
+
+  // Blocks until so many waits have begun.
+  void AwaitBegun(uint64_t count);
+
+ private:
+  struct Wait;
+  using Waits = std::multimap<MonotonicTime, Wait*>;
+
+  Waits::iterator Add(MonotonicTime deadline, Wait& wait);
+  // Returns when nobody refers to it any more.
+  void Remove(Waits::iterator place, Wait& wait) ABSL_NO_THREAD_SAFETY_ANALYSIS;
+
+  std::mutex mutex_;
+  std::condition_variable sooner_;   // the first deadline is an earlier one
+  std::condition_variable counted_;  // one more has begun
+  std::condition_variable rung_;
+  Waits waits_;
+  uint64_t begun_ = 0;
+};
+
+}  // namespace flyball
