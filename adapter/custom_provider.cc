@@ -47,7 +47,8 @@ absl::StatusOr<CustomMetricList> CustomProvider::Get(const CustomMetricRequest& 
   const MonotonicTime deadline = answering_.clock.MonotonicNow() + request.timeout;
   const uint64_t epoch = Epoch();
   const std::shared_ptr<const SeriesRegistry> registry = answering_.registry.registry();
-  const kube::ResourceInfo* resource = registry->mapper().FindQualified(ResourceAsWritten(request));
+  const kube::ResourceInfo* resource =
+      registry->mapper()->FindQualified(ResourceAsWritten(request));
   if (resource == nullptr) answering_.directory.ResourceMissed();  // it may be new
 
   if (request.name == "*") RETURN_IF_ERROR(CheckListable(request, resource));
@@ -63,12 +64,12 @@ absl::StatusOr<CustomMetricList> CustomProvider::Get(const CustomMetricRequest& 
   }
 
   const ObjectQuestion question = {.rule = found.rule,
-                                   .resource_names = registry->names(),
+                                   .mapper = registry->mapper(),
                                    .args = {.series = std::string(found.series),
-                                            .resource = ForRules(resource->name),
+                                            .resource = resource->name,
                                             .ns = request.ns,
                                             .names = names,
-                                            .selector = ForRules(request.metric_selector)},
+                                            .selector = request.metric_selector.requirements()},
                                    .max_age = request.max_age};
   const absl::StatusOr<ObjectAnswer> values = answering_.batcher.QueryObjects(question, deadline);
   if (absl::IsNotFound(values.status())) {

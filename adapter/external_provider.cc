@@ -52,7 +52,7 @@ absl::StatusOr<ExternalMetricList> ExternalProvider::Get(const ExternalMetricReq
   const MetricSeries found = registry->FindExternal(request.metric);
   if (found.rule == nullptr) return NoExternalMetric(request);
   const absl::StatusOr<std::string> promql = found.rule->ExternalQuery(
-      found.series, request.ns, ForRules(request.selector), *registry->names());
+      found.series, request.ns, request.selector.requirements(), *registry->mapper());
   if (!promql.ok()) {
     return FetchFailure(answering_, request.metric, absl::InternalError(promql.status().message()));
   }

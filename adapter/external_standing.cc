@@ -136,19 +136,19 @@ void ExternalStanding::AddQuery(Together& together) const {
 
 absl::StatusOr<std::string> ExternalStanding::QueryOf(const Together& together) const {
   const ExternalMetricRequest& first = requests_[together.members[0]];
-  std::vector<rules::LabelRequirement> selector = ForRules(first.selector);
+  std::vector<kube::Requirement> selector = first.selector.requirements();
   if (!together.label.empty()) {
     std::vector<std::string> values;
     for (const size_t i : together.members) values.push_back(ValueOf(requests_[i], together.label));
     values.erase(std::unique(values.begin(), values.end()), values.end());
-    for (rules::LabelRequirement& one : selector) {
+    for (kube::Requirement& one : selector) {
       if (one.key != together.label || values.size() == 1) continue;
-      one.op = rules::LabelRequirement::Op::kIn;
+      one.op = kube::Operator::kIn;
       one.values = values;
     }
   }
   return together.found.rule->ExternalQuery(together.found.series, first.ns, selector,
-                                            *registry_->names());
+                                            *registry_->mapper());
 }
 
 void ExternalStanding::AskTogether(Together& together, MonotonicTime deadline,

@@ -39,7 +39,7 @@ absl::StatusOr<absl::flat_hash_map<std::string, double>> ValuesByLabel(const Que
 QueryBatcher::ObjectGroup::ObjectGroup(const ObjectQuestion& question, size_t key_bytes,
                                        QueryBatcher& batcher)
     : template_(WithoutNames(question)),
-      label_(question.rule->LabelOfResource(question.args.resource, *question.resource_names)),
+      label_(question.rule->LabelOfResource(question.args.resource, *question.mapper)),
       own_bytes_(sizeof(ObjectGroup) + kForEachKeyByte * key_bytes),
       batcher_(batcher),
       recent_(2 * batcher.options_.flights.freshness) {
@@ -187,7 +187,7 @@ void QueryBatcher::ObjectGroup::Fly(const std::shared_ptr<Flight>& flight, Monot
   }
   if (batcher_.metrics_ != nullptr) batcher_.metrics_->OnObjects(question.args.names.size(), 0);
   const absl::StatusOr<std::string> promql =
-      question.rule->ObjectQuery(question.args, *question.resource_names);
+      question.rule->ObjectQuery(question.args, *question.mapper);
   if (!promql.ok()) {
     Land(flight, promql.status());
   } else {

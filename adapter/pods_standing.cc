@@ -38,8 +38,8 @@ class ResourceProvider::PodsStanding : public StandingPods {
   absl::Status FollowPods(absl::Duration timeout) {
     const uint64_t epoch = provider_.Epoch();
     if (batch_.objects != nullptr && epoch == epoch_) return absl::OkStatus();
-    std::shared_ptr<const MapperNames> names =
-        provider_.deps_.answering.registry.registry()->names();
+    std::shared_ptr<const kube::RestMapper> mapper =
+        provider_.deps_.answering.registry.registry()->mapper();
     ASSIGN_OR_RETURN(std::vector<kube::ObjectPtr> pods,
                      provider_.Candidates({.resource = {.group = "", .resource = "pods"},
                                            .ns = ns_,
@@ -48,10 +48,10 @@ class ResourceProvider::PodsStanding : public StandingPods {
                                            .timeout = timeout},
                                           "", nullptr));
     epoch_ = epoch;
-    if (batch_.objects != nullptr && names == names_ && pods == *batch_.objects) {
+    if (batch_.objects != nullptr && mapper == mapper_ && pods == *batch_.objects) {
       return absl::OkStatus();
     }
-    names_ = std::move(names);
+    mapper_ = std::move(mapper);
     batch_ = Batch();
     batch_.ns = ns_;
     batch_.standing = true;
@@ -93,8 +93,8 @@ class ResourceProvider::PodsStanding : public StandingPods {
   const std::string ns_;
   const kube::Selector selector_;
   const PodAmounts wanted_;
-  uint64_t epoch_ = 0;                        // of the provider, when the pods were found...
-  std::shared_ptr<const MapperNames> names_;  // ...and the names that the queries are made with
+  uint64_t epoch_ = 0;                              // of the provider, when the pods were found...
+  std::shared_ptr<const kube::RestMapper> mapper_;  // ...and what the queries are made with
   Batch batch_;
   bool quick_ = false;
 };
@@ -109,10 +109,10 @@ bool ResourceProvider::MayJoin() const {
       !rules_.memory->ContainerQuerySeparatesPods()) {
     return false;
   }
-  const auto names = deps_.answering.registry.registry()->names();
-  const rules::GroupResource pods = {.group = "", .resource = "pods"};
-  const auto cpu = rules_.cpu->LabelOfResource(pods, *names);
-  const auto memory = rules_.memory->LabelOfResource(pods, *names);
+  const auto mapper = deps_.answering.registry.registry()->mapper();
+  const kube::GroupResource pods = {.group = "", .resource = "pods"};
+  const auto cpu = rules_.cpu->LabelOfResource(pods, *mapper);
+  const auto memory = rules_.memory->LabelOfResource(pods, *mapper);
   return cpu.ok() && memory.ok() && *cpu == *memory;
 }
 

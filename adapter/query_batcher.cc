@@ -18,14 +18,17 @@ constexpr char kSeparator[] = "\xff";
 // addresses are theirs alone while the key is in use.
 std::string GroupKey(const ObjectQuestion& question) {
   const rules::ObjectQueryArgs& args = question.args;
-  std::string key = absl::StrCat(
-      absl::Hex(reinterpret_cast<uintptr_t>(question.rule.get())), kSeparator,
-      absl::Hex(reinterpret_cast<uintptr_t>(question.resource_names.get())), kSeparator,
-      args.series, kSeparator, args.resource.resource, kSeparator, args.resource.group, kSeparator,
-      args.ns ? absl::StrCat("ns", kSeparator, *args.ns) : "root");
-  for (const rules::LabelRequirement& requirement : args.selector) {
-    absl::StrAppend(&key, kSeparator, requirement.key, kSeparator, static_cast<int>(requirement.op),
-                    kSeparator, requirement.values.size(), kSeparator,
+  std::string key =
+      absl::StrCat(absl::Hex(reinterpret_cast<uintptr_t>(question.rule.get())), kSeparator,
+                   absl::Hex(reinterpret_cast<uintptr_t>(question.mapper.get())), kSeparator,
+                   args.series, kSeparator, args.resource.resource, kSeparator, args.resource.group,
+                   kSeparator, args.ns ? absl::StrCat("ns", kSeparator, *args.ns) : "root");
+  for (const kube::Requirement& requirement : args.selector) {
+    // `==` and `=` make the same matcher.
+    const kube::Operator op =
+        requirement.op == kube::Operator::kDoubleEquals ? kube::Operator::kEquals : requirement.op;
+    absl::StrAppend(&key, kSeparator, requirement.key, kSeparator, static_cast<int>(op), kSeparator,
+                    requirement.values.size(), kSeparator,
                     absl::StrJoin(requirement.values, kSeparator));
   }
   return key;
@@ -55,9 +58,9 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::QueryObjects(const ObjectQuestion& qu
 absl::StatusOr<ObjectAnswer> QueryBatcher::QueryAlone(const ObjectQuestion& question,
                                                       MonotonicTime deadline) {
   ASSIGN_OR_RETURN(const std::string promql,
-                   question.rule->ObjectQuery(question.args, *question.resource_names));
-  ASSIGN_OR_RETURN(const std::string label, question.rule->LabelOfResource(
-                                                question.args.resource, *question.resource_names));
+                   question.rule->ObjectQuery(question.args, *question.mapper));
+  ASSIGN_OR_RETURN(const std::string label,
+                   question.rule->LabelOfResource(question.args.resource, *question.mapper));
   ASSIGN_OR_RETURN(const FreshResult fresh, flights_.Query(promql, deadline, question.max_age));
   ASSIGN_OR_RETURN(const auto values, ValuesByLabel(*fresh.result, label));
   ObjectAnswer answer;

@@ -48,7 +48,7 @@ struct BatcherOptions {
 // What is asked of some objects of one kind.
 struct ObjectQuestion {
   std::shared_ptr<const rules::CompiledRule> rule;
-  std::shared_ptr<const rules::ResourceNames> resource_names;
+  std::shared_ptr<const kube::RestMapper> mapper;
   rules::ObjectQueryArgs args;                        // names sorted, without repeats, not empty
   absl::Duration max_age = absl::InfiniteDuration();  // of the answer, where freshness is longer
 };

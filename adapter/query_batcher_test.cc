@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/notification.h"
-#include "adapter/mapper_names.h"
 #include "adapter/test_fakes.h"
 #include "adapter/test_floor.h"
 #include "gmock/gmock.h"
@@ -55,7 +54,7 @@ class QueryBatcherTest : public testing::Test {
   ObjectQuestion Question(std::vector<std::string> names, size_t rule = 0) {
     std::sort(names.begin(), names.end());
     return {.rule = rules_->custom[rule],
-            .resource_names = names_,
+            .mapper = mapper_,
             .args = {.series = "m",
                      .resource = {"", "pods"},
                      .ns = "web",
@@ -66,8 +65,8 @@ class QueryBatcherTest : public testing::Test {
   SimulatedClock clock_{absl::FromUnixSeconds(1700000000)};
   FakeSource source_;
   std::shared_ptr<const rules::CompiledRules> rules_ = CompileOrDie(kRules);
-  std::shared_ptr<const MapperNames> names_ =
-      std::make_shared<const MapperNames>(std::make_shared<const kube::RestMapper>(SmallCluster()));
+  std::shared_ptr<const kube::RestMapper> mapper_ =
+      std::make_shared<const kube::RestMapper>(SmallCluster());
 };
 
 TEST_F(QueryBatcherTest, AnIdleGroupSendsTheQueryAsItIs) {
@@ -235,8 +234,7 @@ TEST_F(QueryBatcherTest, DifferentSelectorsNamespacesAndRulesDoNotMix) {
   auto batcher = Make();
   ObjectQuestion plain = Question({Pod(1)});
   ObjectQuestion selected = plain;
-  selected.args.selector = {
-      {.key = "k", .op = rules::LabelRequirement::Op::kEquals, .values = {"v"}}};
+  selected.args.selector = {{.key = "k", .op = kube::Operator::kEquals, .values = {"v"}}};
   ObjectQuestion elsewhere = plain;
   elsewhere.args.ns = "other";
   for (const ObjectQuestion* question : {&plain, &selected, &elsewhere}) {
@@ -343,7 +341,7 @@ TEST_F(QueryBatcherTest, AQuestionThatTakesMoreThanAllGroupsMayIsAskedAlone) {
   auto batcher = Make({.max_group_bytes = 4096});
   ObjectQuestion large = Question({Pod(1)});
   large.args.selector = {
-      {.key = std::string(5000, 'k'), .op = rules::LabelRequirement::Op::kExists, .values = {}}};
+      {.key = std::string(5000, 'k'), .op = kube::Operator::kExists, .values = {}}};
   const auto got = batcher->QueryObjects(large, kLater);
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_THAT(got->values, ElementsAre(1.0));

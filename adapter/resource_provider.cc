@@ -198,7 +198,8 @@ bool ResourceProvider::AskAll(absl::Span<Batch> batches, MonotonicTime deadline,
 absl::Status ResourceProvider::MakeQuery(const Amount& amount, const Batch& batch,
                                          Queried& queried) const {
   const rules::CompiledResourceRule& rule = *amount.rule;
-  const std::shared_ptr<const MapperNames> names = deps_.answering.registry.registry()->names();
+  const std::shared_ptr<const SeriesRegistry> registry = deps_.answering.registry.registry();
+  const kube::RestMapper& mapper = *registry->mapper();
   std::vector<std::string> wanted;
   wanted.reserve(batch.objects->size());
   for (const kube::ObjectPtr& object : *batch.objects) wanted.push_back(object->name);
@@ -207,22 +208,22 @@ absl::Status ResourceProvider::MakeQuery(const Amount& amount, const Batch& batc
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   }
   const bool nodes = batch.scope == Scope::kNodes;
-  ASSIGN_OR_RETURN(queried.promql, nodes ? rule.NodeQuery(wanted, *names)
-                                         : rule.ContainerQuery(batch.ns, wanted, *names));
+  ASSIGN_OR_RETURN(queried.promql, nodes ? rule.NodeQuery(wanted, mapper)
+                                         : rule.ContainerQuery(batch.ns, wanted, mapper));
   ASSIGN_OR_RETURN(queried.label,
-                   rule.LabelOfResource(ForRules(nodes ? NodeResource() : PodResource()), *names));
+                   rule.LabelOfResource(nodes ? NodeResource() : PodResource(), mapper));
   if (batch.scope == Scope::kAllNamespaces) {
     ASSIGN_OR_RETURN(queried.ns_label,
-                     rule.LabelOfResource({.group = "", .resource = "namespaces"}, *names));
+                     rule.LabelOfResource({.group = "", .resource = "namespaces"}, mapper));
   }
-  return batch.asked == PodAmounts::kBoth ? absl::OkStatus() : Join(batch, wanted, *names, queried);
+  return batch.asked == PodAmounts::kBoth ? absl::OkStatus() : Join(batch, wanted, mapper, queried);
 }
 
 absl::Status ResourceProvider::Join(const Batch& batch, const std::vector<std::string>& pods,
-                                    const MapperNames& names, Queried& queried) const {
+                                    const kube::RestMapper& mapper, Queried& queried) const {
   const rules::CompiledResourceRule& other =
       batch.asked == PodAmounts::kCpu ? *rules_.memory : *rules_.cpu;
-  ASSIGN_OR_RETURN(const std::string other_query, other.ContainerQuery(batch.ns, pods, names));
+  ASSIGN_OR_RETURN(const std::string other_query, other.ContainerQuery(batch.ns, pods, mapper));
   queried.promql = rules::JoinedQuery(queried.promql, other_query, queried.label,
                                       deps_.answering.values.counts_nan());
   return absl::OkStatus();

@@ -116,7 +116,7 @@ class ResourceProvider : public ResourceMetricsProvider {
   absl::Status MakeQuery(const Amount& amount, const Batch& batch, Queried& queried) const;
   // Leaves of the query only the samples of pods that have the other amount as well.
   absl::Status Join(const Batch& batch, const std::vector<std::string>& pods,
-                    const MapperNames& names, Queried& queried) const;
+                    const kube::RestMapper& mapper, Queried& queried) const;
   // Fills in `both` of each batch; whether that was quick. `parallel`: not one after the other.
   bool AskAll(absl::Span<Batch> batches, MonotonicTime deadline, bool parallel = true);
   // Collects failures, and how long all answers hold together; kDeadlineExceeded when time is over.

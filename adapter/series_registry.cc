@@ -50,7 +50,7 @@ SeriesTable::SeriesTable(std::vector<SeriesName> found) {
 // Collects entries in the order of writing, then sorts them stably and keeps the last of each key.
 class RegistryBuilder {
  public:
-  explicit RegistryBuilder(const MapperNames& names) : names_(names) {}
+  explicit RegistryBuilder(const kube::RestMapper& mapper) : mapper_(mapper) {}
 
   size_t AddCustom(const DiscoveredRule& discovered, uint32_t index) {
     if (discovered.series == nullptr) return 0;
@@ -117,27 +117,23 @@ class RegistryBuilder {
     kube::GroupResource resource;
     bool namespaced = true;
   };
-  using LabelMemo = absl::flat_hash_map<std::string, std::optional<rules::GroupResource>>;
+  // What each label is, for one rule; nullptr: no resource.
+  using LabelMemo = absl::flat_hash_map<std::string, const kube::ResourceInfo*>;
 
   std::vector<Scope> ScopesOf(const rules::CompiledRule& rule,
                               const std::vector<std::string>& labels, LabelMemo& memo) const {
     std::vector<Scope> scopes;
     for (const std::string& label : labels) {
-      auto known = memo.find(label);
-      if (known == memo.end()) {
-        known = memo.emplace(label, rule.ResourceOfLabel(label, names_)).first;
-      }
-      if (!known->second) continue;
-      const kube::GroupResource resource = ForKube(*known->second);
-      const kube::ResourceInfo* info = names_.mapper().Find(resource.group, resource.resource);
-      const bool namespaced =
-          !IsCoreClusterScoped(resource) && (info == nullptr || info->namespaced);
-      scopes.push_back({resource, namespaced});
+      const auto [known, fresh] = memo.try_emplace(label, nullptr);
+      if (fresh) known->second = rule.ResourceOfLabel(label, mapper_);
+      const kube::ResourceInfo* info = known->second;
+      if (info == nullptr) continue;
+      scopes.push_back({info->name, info->namespaced && !IsCoreClusterScoped(info->name)});
     }
     return scopes;
   }
 
-  const MapperNames& names_;
+  const kube::RestMapper& mapper_;
   std::vector<std::pair<CustomMetricInfo, SeriesRegistry::Target>> custom_;
   std::vector<std::pair<std::string, SeriesRegistry::Target>> external_;
 };
@@ -147,10 +143,7 @@ std::shared_ptr<const SeriesRegistry> SeriesRegistry::Build(
   // make_shared cannot reach the private constructor.
   std::shared_ptr<SeriesRegistry> built(new SeriesRegistry);
   built->mapper_ = inputs.mapper;
-  built->names_ = previous != nullptr && previous->mapper_ == inputs.mapper
-                      ? previous->names_
-                      : std::make_shared<const MapperNames>(inputs.mapper);
-  RegistryBuilder builder(*built->names_);
+  RegistryBuilder builder(*built->mapper_);
   for (const DiscoveredRule& discovered : inputs.custom) {
     const auto index = static_cast<uint32_t>(built->custom_rules_.size());
     built->custom_rules_.push_back(discovered.rule);

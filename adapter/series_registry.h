@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "adapter/mapper_names.h"
 #include "adapter/metric_source.h"
 #include "adapter/provider.h"
+#include "kube/objects/rest_mapping.h"
 #include "rules/compiled_rules.h"
 
 namespace flyball::adapter {
@@ -83,8 +83,7 @@ class SeriesRegistry {
     return external_list_;
   }
 
-  const std::shared_ptr<const MapperNames>& names() const { return names_; }
-  const kube::RestMapper& mapper() const { return names_->mapper(); }
+  const std::shared_ptr<const kube::RestMapper>& mapper() const { return mapper_; }
 
   // How many distinct series each rule accepts, in file order.
   const std::vector<size_t>& custom_counts() const { return custom_counts_; }
@@ -110,7 +109,6 @@ class SeriesRegistry {
   std::vector<Target> custom_targets_, external_targets_;  // beside the entries of the lists
   RuleList custom_rules_, external_rules_;
   std::vector<size_t> custom_counts_, external_counts_;
-  std::shared_ptr<const MapperNames> names_;
   std::shared_ptr<const kube::RestMapper> mapper_;
 };
 

@@ -7,7 +7,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "adapter/mapper_names.h"
 #include "base/go/url.h"
 #include "base/status_macros.h"
 #include "doctor/cluster.h"
@@ -70,7 +69,7 @@ class Walker {
         spec_(spec),
         measured_(measured),
         registry_(*deps.discovered->registry),
-        names_(*registry_.names()) {}
+        mapper_(*registry_.mapper()) {}
 
   absl::StatusOr<Walk> Go() {
     if (spec_.type == MetricType::kExternal) {
@@ -93,7 +92,7 @@ class Walker {
     }
     Found(*found.rule, found.series);
     walk_.namespace_label = LabelOf(*found.rule, {"", "namespaces"});
-    auto promql = found.rule->ExternalQuery(found.series, measured_.ns, MetricSelector(), names_);
+    auto promql = found.rule->ExternalQuery(found.series, measured_.ns, MetricSelector(), mapper_);
     Send(std::move(promql));
   }
 
@@ -107,15 +106,15 @@ class Walker {
       return;
     }
     Found(*found.rule, found.series);
-    walk_.object_label = LabelOf(*found.rule, adapter::ForRules(resource_->name));
+    walk_.object_label = LabelOf(*found.rule, resource_->name);
     if (!itself) walk_.namespace_label = LabelOf(*found.rule, {"", "namespaces"});
     rules::ObjectQueryArgs args;
     args.series = std::string(found.series);
-    args.resource = adapter::ForRules(resource_->name);
+    args.resource = resource_->name;
     if (!itself) args.ns = measured_.ns;
     args.names = ObjectNames(kMaxPodsAsked);
     args.selector = MetricSelector();
-    Send(found.rule->ObjectQuery(args, names_));
+    Send(found.rule->ObjectQuery(args, mapper_));
     if (walk_.asked.ok() && walk_.samples == 0) Join();
   }
 
@@ -167,13 +166,13 @@ class Walker {
     return {labels.begin(), labels.end()};
   }
 
-  std::string LabelOf(const rules::CompiledRule& rule, const rules::GroupResource& resource) const {
-    return rule.LabelOfResource(resource, names_).value_or("");
+  std::string LabelOf(const rules::CompiledRule& rule, const kube::GroupResource& resource) const {
+    return rule.LabelOfResource(resource, mapper_).value_or("");
   }
 
-  std::vector<rules::LabelRequirement> MetricSelector() const {
+  std::vector<kube::Requirement> MetricSelector() const {
     if (!spec_.metric.selector.has_value()) return {};
-    return adapter::ForRules(spec_.metric.selector->ToSelector().value_or(kube::Selector()));
+    return spec_.metric.selector->ToSelector().value_or(kube::Selector()).requirements();
   }
 
   // The objects that should have a value.
@@ -248,7 +247,7 @@ class Walker {
   const MetricSpec& spec_;
   const MeasuredPods& measured_;
   const adapter::SeriesRegistry& registry_;
-  const rules::ResourceNames& names_;
+  const kube::RestMapper& mapper_;
   const kube::ResourceInfo* resource_ = nullptr;
   Walk walk_;
 };

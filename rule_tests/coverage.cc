@@ -21,22 +21,22 @@ class MarkedRule : public rules::CompiledRule {
     return rule_->AcceptsSeries(series);
   }
   std::string ApiName(absl::string_view series) const override { return rule_->ApiName(series); }
-  std::optional<rules::GroupResource> ResourceOfLabel(
-      absl::string_view label, const rules::ResourceNames& names) const override {
+  const kube::ResourceInfo* ResourceOfLabel(absl::string_view label,
+                                            const kube::RestMapper& names) const override {
     return rule_->ResourceOfLabel(label, names);
   }
-  absl::StatusOr<std::string> LabelOfResource(const rules::GroupResource& resource,
-                                              const rules::ResourceNames& names) const override {
+  absl::StatusOr<std::string> LabelOfResource(const kube::GroupResource& resource,
+                                              const kube::RestMapper& names) const override {
     return rule_->LabelOfResource(resource, names);
   }
   absl::StatusOr<std::string> ObjectQuery(const rules::ObjectQueryArgs& args,
-                                          const rules::ResourceNames& names) const override {
+                                          const kube::RestMapper& names) const override {
     used_->store(true);
     return rule_->ObjectQuery(args, names);
   }
   absl::StatusOr<std::string> ExternalQuery(absl::string_view series, absl::string_view ns,
-                                            const std::vector<rules::LabelRequirement>& selector,
-                                            const rules::ResourceNames& names) const override {
+                                            const std::vector<kube::Requirement>& selector,
+                                            const kube::RestMapper& names) const override {
     used_->store(true);
     return rule_->ExternalQuery(series, ns, selector, names);
   }
@@ -54,18 +54,18 @@ class MarkedResourceRule : public rules::CompiledResourceRule {
       : rule_(std::move(rule)), used_(std::move(used)) {}
 
   const std::string& container_label() const override { return rule_->container_label(); }
-  absl::StatusOr<std::string> LabelOfResource(const rules::GroupResource& resource,
-                                              const rules::ResourceNames& names) const override {
+  absl::StatusOr<std::string> LabelOfResource(const kube::GroupResource& resource,
+                                              const kube::RestMapper& names) const override {
     return rule_->LabelOfResource(resource, names);
   }
   absl::StatusOr<std::string> ContainerQuery(absl::string_view ns,
                                              const std::vector<std::string>& pods,
-                                             const rules::ResourceNames& names) const override {
+                                             const kube::RestMapper& names) const override {
     used_->store(true);
     return rule_->ContainerQuery(ns, pods, names);
   }
   absl::StatusOr<std::string> NodeQuery(const std::vector<std::string>& nodes,
-                                        const rules::ResourceNames& names) const override {
+                                        const kube::RestMapper& names) const override {
     used_->store(true);
     return rule_->NodeQuery(nodes, names);
   }

@@ -19,9 +19,9 @@
 namespace flyball::rules {
 namespace {
 
-const GroupResource kNamespaces = {"", "namespaces"};
-const GroupResource kPods = {"", "pods"};
-const GroupResource kNodes = {"", "nodes"};
+const kube::GroupResource kNamespaces = {"", "namespaces"};
+const kube::GroupResource kPods = {"", "pods"};
+const kube::GroupResource kNodes = {"", "nodes"};
 
 absl::StatusOr<std::string> Fill(const QueryTemplate& query, absl::string_view series,
                                  const MatcherList& matchers, std::vector<std::string> group_by) {
@@ -35,14 +35,14 @@ absl::StatusOr<std::string> Fill(const QueryTemplate& query, absl::string_view s
 }
 
 absl::Status AddNamespace(absl::string_view ns, const ResourceMapping& mapping,
-                          const ResourceNames& names, MatcherList& matchers) {
-  ASSIGN_OR_RETURN(const std::string label, mapping.LabelOfResource(kNamespaces, names));
+                          const kube::RestMapper& mapper, MatcherList& matchers) {
+  ASSIGN_OR_RETURN(const std::string label, mapping.LabelOfResource(kNamespaces, mapper));
   matchers.AddEqual(label, ns);
   return absl::OkStatus();
 }
 
-absl::Status AddSelector(const std::vector<LabelRequirement>& selector, MatcherList& matchers) {
-  for (const LabelRequirement& requirement : selector) {
+absl::Status AddSelector(const std::vector<kube::Requirement>& selector, MatcherList& matchers) {
+  for (const kube::Requirement& requirement : selector) {
     RETURN_IF_ERROR(matchers.AddRequirement(requirement));
   }
   return absl::OkStatus();
@@ -57,13 +57,13 @@ struct ObjectQueryParts {
 
 absl::StatusOr<std::string> BuildObjectQuery(const ObjectQueryParts& parts,
                                              const ObjectQueryArgs& args,
-                                             const ResourceNames& names) {
+                                             const kube::RestMapper& mapper) {
   MatcherList matchers;
   RETURN_IF_ERROR(AddSelector(args.selector, matchers));
   if (args.ns && !args.ns->empty()) {
-    RETURN_IF_ERROR(AddNamespace(*args.ns, parts.mapping, names, matchers));
+    RETURN_IF_ERROR(AddNamespace(*args.ns, parts.mapping, mapper, matchers));
   }
-  ASSIGN_OR_RETURN(const std::string label, parts.mapping.LabelOfResource(args.resource, names));
+  ASSIGN_OR_RETURN(const std::string label, parts.mapping.LabelOfResource(args.resource, mapper));
   matchers.AddNames(label, args.names);
   std::vector<std::string> group_by = {label};
   group_by.insert(group_by.end(), parts.more_group_by.begin(), parts.more_group_by.end());
@@ -100,29 +100,29 @@ class Rule final : public CompiledRule {
   std::string ApiName(absl::string_view series) const override {
     return parts_.naming.ApiName(series);
   }
-  std::optional<GroupResource> ResourceOfLabel(absl::string_view label,
-                                               const ResourceNames& names) const override {
-    return parts_.mapping.ResourceOfLabel(label, names);
+  const kube::ResourceInfo* ResourceOfLabel(absl::string_view label,
+                                            const kube::RestMapper& mapper) const override {
+    return parts_.mapping.ResourceOfLabel(label, mapper);
   }
-  absl::StatusOr<std::string> LabelOfResource(const GroupResource& resource,
-                                              const ResourceNames& names) const override {
-    return parts_.mapping.LabelOfResource(resource, names);
+  absl::StatusOr<std::string> LabelOfResource(const kube::GroupResource& resource,
+                                              const kube::RestMapper& mapper) const override {
+    return parts_.mapping.LabelOfResource(resource, mapper);
   }
 
   absl::StatusOr<std::string> ObjectQuery(const ObjectQueryArgs& args,
-                                          const ResourceNames& names) const override {
-    auto query = BuildObjectQuery({parts_.query, parts_.mapping, {}}, args, names);
+                                          const kube::RestMapper& mapper) const override {
+    auto query = BuildObjectQuery({parts_.query, parts_.mapping, {}}, args, mapper);
     if (!query.ok()) return AsNotFound(query.status(), parts_.where);
     return query;
   }
 
   absl::StatusOr<std::string> ExternalQuery(absl::string_view series, absl::string_view ns,
-                                            const std::vector<LabelRequirement>& selector,
-                                            const ResourceNames& names) const override {
+                                            const std::vector<kube::Requirement>& selector,
+                                            const kube::RestMapper& mapper) const override {
     MatcherList matchers;
     RETURN_IF_ERROR(AddSelector(selector, matchers));
     if (parts_.namespaced && !ns.empty()) {
-      RETURN_IF_ERROR(AddNamespace(ns, parts_.mapping, names, matchers));
+      RETURN_IF_ERROR(AddNamespace(ns, parts_.mapping, mapper, matchers));
     }
     return Fill(parts_.query, series, matchers, {});
   }
@@ -149,25 +149,25 @@ class ResourceRule final : public CompiledResourceRule {
   explicit ResourceRule(ResourceRuleParts parts) : parts_(std::move(parts)) {}
 
   const std::string& container_label() const override { return parts_.container_label; }
-  absl::StatusOr<std::string> LabelOfResource(const GroupResource& resource,
-                                              const ResourceNames& names) const override {
-    return parts_.mapping.LabelOfResource(resource, names);
+  absl::StatusOr<std::string> LabelOfResource(const kube::GroupResource& resource,
+                                              const kube::RestMapper& mapper) const override {
+    return parts_.mapping.LabelOfResource(resource, mapper);
   }
   absl::StatusOr<std::string> ContainerQuery(absl::string_view ns,
                                              const std::vector<std::string>& pods,
-                                             const ResourceNames& names) const override {
+                                             const kube::RestMapper& mapper) const override {
     // The container label is asked for even where it is not set, as in the original.
     return BuildObjectQuery(
         {parts_.container_query, parts_.mapping, {parts_.container_label}},
         {.series = "", .resource = kPods, .ns = std::string(ns), .names = pods, .selector = {}},
-        names);
+        mapper);
   }
   absl::StatusOr<std::string> NodeQuery(const std::vector<std::string>& nodes,
-                                        const ResourceNames& names) const override {
+                                        const kube::RestMapper& mapper) const override {
     return BuildObjectQuery(
         {parts_.node_query, parts_.mapping, {}},
         {.series = "", .resource = kNodes, .ns = std::nullopt, .names = nodes, .selector = {}},
-        names);
+        mapper);
   }
   bool ContainerQueryKeepsNamespaces() const override {
     return parts_.container_shape.keeps_namespaces;
@@ -278,16 +278,14 @@ CompileResult CompileRules(absl::string_view text, absl::string_view file) {
   return result;
 }
 
-std::vector<Finding> CheckResources(const CompiledRules& rules, const ResourceNames& names) {
+std::vector<Finding> CheckResources(const CompiledRules& rules, const kube::RestMapper& mapper) {
   std::vector<Finding> findings;
   for (const ResourceReference& reference : rules.references) {
-    if (names.Normalize(reference.group, reference.resource)) continue;
-    const std::string shown = reference.group.empty()
-                                  ? reference.resource
-                                  : absl::StrCat(reference.resource, ".", reference.group);
+    if (mapper.Find(reference.group, reference.resource) != nullptr) continue;
+    const kube::GroupResource shown = {reference.group, reference.resource};
     findings.push_back({Finding::Severity::kWarning, reference.file, reference.line,
                         reference.column, reference.field,
-                        absl::StrCat("the cluster has no resource ", shown,
+                        absl::StrCat("the cluster has no resource ", shown.ToString(),
                                      ", expected the name of one that it serves")});
   }
   return findings;

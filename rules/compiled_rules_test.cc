@@ -8,12 +8,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "rules/fake_resource_names.h"
+#include "rules/test_resources.h"
 
 namespace flyball::rules {
 namespace {
 
-using Op = LabelRequirement::Op;
+using kube::GroupResource;
+using Op = kube::Operator;
 
 std::string ReadData(const std::string& name) {
   std::ifstream in(absl::StrCat(FLYBALL_SOURCE_DIR, "/test/data/rules/", name), std::ios::binary);
@@ -46,7 +47,7 @@ class WorkedObjectQueryTest : public testing::TestWithParam<ObjectRow> {};
 
 TEST_P(WorkedObjectQueryTest, Row) {
   const ObjectRow& row = GetParam();
-  const auto query = Worked().custom.at(row.rule)->ObjectQuery(row.args, FakeResourceNames());
+  const auto query = Worked().custom.at(row.rule)->ObjectQuery(row.args, TestResources());
   if (row.query.empty()) {
     EXPECT_EQ(query.status().code(), absl::StatusCode::kNotFound) << query.status();
     return;
@@ -62,7 +63,7 @@ const GroupResource kDeployments = {"apps", "deployments"}, kJobs = {"batch", "j
 const GroupResource kIngresses = {"networking.k8s.io", "ingresses"};
 const GroupResource kFarms = {"cheese.example", "farms"};
 
-ObjectQueryArgs Pod(std::vector<LabelRequirement> selector) {
+ObjectQueryArgs Pod(std::vector<kube::Requirement> selector) {
   return {"shop_orders_total", kPods, "web", {"a-1"}, std::move(selector)};
 }
 
@@ -165,7 +166,7 @@ struct ExternalRow {
   std::string name;
   int rule = 0;
   std::string series;
-  std::vector<LabelRequirement> selector;
+  std::vector<kube::Requirement> selector;
   std::string query;  // "": an error
 };
 
@@ -174,7 +175,7 @@ class WorkedExternalQueryTest : public testing::TestWithParam<ExternalRow> {};
 TEST_P(WorkedExternalQueryTest, Row) {
   const ExternalRow& row = GetParam();
   const auto query = Worked().external.at(row.rule)->ExternalQuery(row.series, "web", row.selector,
-                                                                   FakeResourceNames());
+                                                                   TestResources());
   ASSERT_EQ(query.ok(), !row.query.empty()) << query.status();
   EXPECT_EQ(query.value_or(""), row.query);
 }
@@ -203,14 +204,14 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(WorkedResourceQueryTest, ContainersAndNodes) {
   const CompiledResourceRules& rules = *Worked().resource;
-  const FakeResourceNames names;
+  const kube::RestMapper& mapper = TestResources();
   EXPECT_EQ(rules.window, absl::Minutes(4));
-  EXPECT_EQ(*rules.cpu->ContainerQuery("web", {"a-1"}, names),
+  EXPECT_EQ(*rules.cpu->ContainerQuery("web", {"a-1"}, mapper),
             R"(sum by (po,ctr) (rate(cc{ns="web",po="a-1"}[4m])))");
-  EXPECT_EQ(*rules.memory->ContainerQuery("web", {"b", "a"}, names),
+  EXPECT_EQ(*rules.memory->ContainerQuery("web", {"b", "a"}, mapper),
             R"(sum by (po,ctr) (cm{ns="web",po=~"a|b"}))");
-  EXPECT_EQ(*rules.cpu->NodeQuery({"n1"}, names), R"(sum by (host) (rate(nc{host="n1"}[4m])))");
-  EXPECT_EQ(*rules.memory->NodeQuery({"n2"}, names), R"(sum by (host) (nm{host="n2"}))");
+  EXPECT_EQ(*rules.cpu->NodeQuery({"n1"}, mapper), R"(sum by (host) (rate(nc{host="n1"}[4m])))");
+  EXPECT_EQ(*rules.memory->NodeQuery({"n2"}, mapper), R"(sum by (host) (nm{host="n2"}))");
   EXPECT_EQ(rules.cpu->container_label(), "ctr");
 }
 
@@ -251,8 +252,7 @@ TEST(CompiledRuleTest, AllNamespacesHaveNoMatcher) {
   EXPECT_EQ(Listed(result.findings), "");
   const CompiledResourceRule& cpu = *result.rules->resource->cpu;
   EXPECT_TRUE(cpu.ContainerQueryKeepsNamespaces());
-  EXPECT_EQ(*cpu.ContainerQuery("", {"a"}, FakeResourceNames()),
-            R"(sum by (po,ctr, ns) (c{po="a"}))");
+  EXPECT_EQ(*cpu.ContainerQuery("", {"a"}, TestResources()), R"(sum by (po,ctr, ns) (c{po="a"}))");
 }
 
 TEST(CheckResourcesTest, NamesOverridesThatTheClusterDoesNotKnow) {
@@ -262,7 +262,7 @@ TEST(CheckResourcesTest, NamesOverridesThatTheClusterDoesNotKnow) {
       "brand}\n",
       "f");
   ASSERT_NE(result.rules, nullptr) << Listed(result.findings);
-  EXPECT_EQ(Listed(CheckResources(*result.rules, FakeResourceNames())),
+  EXPECT_EQ(Listed(CheckResources(*result.rules, TestResources())),
             "f:7:7: rules[0].resources.overrides.brand: warning: the cluster has no resource "
             "brand.cheese.io, expected the name of one that it serves");
 }

@@ -13,7 +13,6 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "rules/compiled_rules.h"
 
 namespace flyball::rules {
 
@@ -24,6 +23,18 @@ inline constexpr int kMaxValues = 200'000;
 struct Place {
   int line = 0, column = 0;
   bool known() const { return line > 0; }
+};
+
+// One finding about a rule file.
+struct Finding {
+  enum class Severity { kError, kWarning };
+  Severity severity = Severity::kError;
+  std::string file;
+  int line = 0, column = 0;  // from 1; 0 when the file as a whole is meant
+  std::string field;         // "rules[3].name.as"
+  std::string message;       // what is wrong, what was expected
+  // `file:line:column: field: message`, with "warning: " before the message of a warning.
+  std::string ToString() const;
 };
 
 struct TextField {

@@ -10,6 +10,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "rules/compiled_rules.h"
 
 namespace flyball::rules {
 namespace {

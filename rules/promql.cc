@@ -12,7 +12,7 @@
 namespace flyball::rules {
 namespace {
 
-using Op = LabelRequirement::Op;
+using Op = kube::Operator;
 
 // PromQL's operator for one of Kubernetes; nullopt: it has none, or `values` does not suit it.
 std::optional<absl::string_view> MatcherOperator(Op op, size_t values) {
@@ -24,6 +24,7 @@ std::optional<absl::string_view> MatcherOperator(Op op, size_t values) {
     case Op::kDoesNotExist:
       return "=";
     case Op::kEquals:
+    case Op::kDoubleEquals:
       return values == 1 ? "=" : "=~";
     case Op::kNotEquals:
       return values == 1 ? "!=" : "!~";
@@ -42,7 +43,7 @@ void MatcherList::Add(absl::string_view label, absl::string_view op, absl::strin
   matchers_.push_back(absl::StrCat(label, op, go::Quote(text)));
 }
 
-absl::Status MatcherList::AddRequirement(const LabelRequirement& requirement) {
+absl::Status MatcherList::AddRequirement(const kube::Requirement& requirement) {
   if (requirement.key.empty()) return absl::InvalidArgumentError("a selector term without a label");
   const auto op = MatcherOperator(requirement.op, requirement.values.size());
   if (!op) {

@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "rules/compiled_rules.h"
+#include "kube/objects/selector.h"
 
 namespace flyball::rules {
 
@@ -20,7 +20,7 @@ namespace flyball::rules {
 class MatcherList {
  public:
   // kInvalidArgument: an operator that PromQL has no form for (> and <), a missing value or label.
-  absl::Status AddRequirement(const LabelRequirement& requirement);
+  absl::Status AddRequirement(const kube::Requirement& requirement);
   void AddEqual(absl::string_view label, absl::string_view value);
   // One name: `=`. Several: `=~`, sorted, each once, escaped.
   void AddNames(absl::string_view label, std::vector<std::string> names);

@@ -9,11 +9,11 @@
 namespace flyball::rules {
 namespace {
 
-using Op = LabelRequirement::Op;
+using Op = kube::Operator;
 
 struct Row {
   std::string name;
-  LabelRequirement requirement;
+  kube::Requirement requirement;
   std::string matcher;  // "": refused
 };
 
@@ -29,6 +29,7 @@ TEST_P(AddRequirementTest, Row) {
 INSTANTIATE_TEST_SUITE_P(
     SelectorsToMatchers, AddRequirementTest,
     testing::Values(Row{"Equals", {"k", Op::kEquals, {"v"}}, R"(k="v")"},
+                    Row{"DoubleEquals", {"k", Op::kDoubleEquals, {"v"}}, R"(k="v")"},
                     Row{"EqualsEmpty", {"k", Op::kEquals, {""}}, R"(k="")"},
                     Row{"NotEquals", {"k", Op::kNotEquals, {"v"}}, R"(k!="v")"},
                     Row{"Exists", {"k", Op::kExists, {}}, R"(k!="")"},

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "rules/template/evaluator.h"
@@ -37,13 +36,12 @@ absl::StatusOr<std::string> QueryTemplate::Execute(const QueryData& data) const 
   return tmpl::Execute(*tree_, &record);
 }
 
-absl::StatusOr<std::string> QueryTemplate::Execute(const GroupResource& data) const {
-  const bool core = data.group.empty();
+absl::StatusOr<std::string> QueryTemplate::Execute(const kube::GroupResource& data) const {
   const tmpl::Record record = {
       .type_name = "schema.GroupResource",
       .fields = {{"Group", data.group}, {"Resource", data.resource}},
-      .methods = {{"Empty", core && data.resource.empty()},
-                  {"String", core ? data.resource : absl::StrCat(data.resource, ".", data.group)}},
+      .methods = {{"Empty", data.group.empty() && data.resource.empty()},
+                  {"String", data.ToString()}},
   };
   return tmpl::Execute(*tree_, &record);
 }

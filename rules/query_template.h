@@ -15,7 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "rules/compiled_rules.h"
+#include "kube/objects/rest_mapping.h"
 #include "rules/template/tree.h"
 
 namespace flyball::rules {
@@ -38,7 +38,7 @@ class QueryTemplate {
   // caller's to refuse.
   absl::StatusOr<std::string> Execute(const QueryData& data) const;
   // The same for a resource label.
-  absl::StatusOr<std::string> Execute(const GroupResource& data) const;
+  absl::StatusOr<std::string> Execute(const kube::GroupResource& data) const;
 
   const std::string& text() const { return tree_->text; }
   const tmpl::Tree& tree() const { return *tree_; }

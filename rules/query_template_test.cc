@@ -52,9 +52,10 @@ Row RunHere(const Row& row) {
   const auto parsed =
       label ? QueryTemplate::ParseLabel(row.text) : QueryTemplate::ParseQuery(row.text);
   if (!parsed.ok()) return {row.text, row.data, "parse", std::nullopt};
-  const auto out = label ? parsed->Execute(row.data == "label" ? GroupResource{"apps", "deployment"}
-                                                               : GroupResource{"", "pod"})
-                         : parsed->Execute(DataNamed(row.data));
+  const auto out =
+      label ? parsed->Execute(row.data == "label" ? kube::GroupResource{"apps", "deployment"}
+                                                  : kube::GroupResource{"", "pod"})
+            : parsed->Execute(DataNamed(row.data));
   if (!out.ok()) return {row.text, row.data, "exec", std::nullopt};
   return {row.text, row.data, "", *out};
 }

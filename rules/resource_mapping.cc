@@ -14,8 +14,8 @@ namespace {
 
 // The template as a pattern for the labels that it makes.
 absl::StatusOr<go::Regexp> PatternOf(const QueryTemplate& label_template) {
-  ASSIGN_OR_RETURN(const std::string text,
-                   label_template.Execute(GroupResource{"(?P<group>.+?)", "(?P<resource>.+?)"}));
+  ASSIGN_OR_RETURN(const std::string text, label_template.Execute(kube::GroupResource{
+                                               "(?P<group>.+?)", "(?P<resource>.+?)"}));
   if (text.empty()) return absl::InvalidArgumentError("gives an empty label");
   ASSIGN_OR_RETURN(go::Regexp pattern, go::Regexp::Compile(absl::StrCat("^", text, "$")));
   const auto& names = pattern.group_names();
@@ -64,40 +64,40 @@ std::optional<ResourceMapping> ResourceMapping::Compile(const MappingConfig& con
   return mapping;
 }
 
-std::optional<GroupResource> ResourceMapping::ResourceOfLabel(absl::string_view label,
-                                                              const ResourceNames& names) const {
+const kube::ResourceInfo* ResourceMapping::ResourceOfLabel(absl::string_view label,
+                                                           const kube::RestMapper& mapper) const {
   for (const Override& item : overrides_) {
-    if (item.label == label) return names.Normalize(item.group, item.resource);
+    if (item.label == label) return mapper.Find(item.group, item.resource);
   }
-  if (!pattern_) return std::nullopt;
+  if (!pattern_) return nullptr;
   const auto match = pattern_->Find(label);
-  if (!match) return std::nullopt;
+  if (!match) return nullptr;
   absl::string_view group, resource;
   const auto& group_names = pattern_->group_names();
   for (size_t i = 1; i < group_names.size(); ++i) {
     if (group_names[i] == "group") group = (*match)[i];
     if (group_names[i] == "resource") resource = (*match)[i];
   }
-  return names.Normalize(group, resource);
+  return mapper.Find(group, resource);
 }
 
-absl::StatusOr<std::string> ResourceMapping::LabelOfResource(const GroupResource& resource,
-                                                             const ResourceNames& names) const {
+absl::StatusOr<std::string> ResourceMapping::LabelOfResource(const kube::GroupResource& resource,
+                                                             const kube::RestMapper& mapper) const {
   for (auto it = overrides_.rbegin(); it != overrides_.rend(); ++it) {
-    if (names.Normalize(it->group, it->resource) == resource) return it->label;
+    const kube::ResourceInfo* info = mapper.Find(it->group, it->resource);
+    if (info != nullptr && info->name == resource) return it->label;
   }
-  const std::string shown = resource.group.empty()
-                                ? resource.resource
-                                : absl::StrCat(resource.resource, ".", resource.group);
   if (!template_) {
-    return absl::NotFoundError(
-        absl::StrCat("the rule has no label for ", shown, ": neither an override nor a template"));
+    return absl::NotFoundError(absl::StrCat("the rule has no label for ", resource.ToString(),
+                                            ": neither an override nor a template"));
   }
-  const auto label = template_->Execute(GroupResource{
-      absl::StrReplaceAll(resource.group, {{".", "_"}, {"-", "_"}}), names.Singular(resource)});
+  const kube::ResourceInfo* info = mapper.Find(resource.group, resource.resource);
+  const auto label = template_->Execute(
+      kube::GroupResource{.group = absl::StrReplaceAll(resource.group, {{".", "_"}, {"-", "_"}}),
+                          .resource = info == nullptr ? resource.resource : info->singular});
   if (!label.ok() || label->empty()) {
     return absl::NotFoundError(
-        absl::StrCat("the rule's template gives no label for ", shown,
+        absl::StrCat("the rule's template gives no label for ", resource.ToString(),
                      label.ok() ? "" : absl::StrCat(": ", label.status().message())));
   }
   return *label;
@@ -109,7 +109,7 @@ std::string ResourceMapping::NamespaceLabel() const {
     if (it->group.empty() && (name == "namespace" || name == "namespaces")) return it->label;
   }
   if (!template_) return "";
-  return template_->Execute(GroupResource{"", "namespace"}).value_or("");
+  return template_->Execute(kube::GroupResource{"", "namespace"}).value_or("");
 }
 
 }  // namespace flyball::rules

@@ -1,6 +1,6 @@
 // Prometheus labels <-> Kubernetes resources, as one rule sees them.
 //
-// Immutable; thread-safe; knows the cluster through the ResourceNames that is passed in. The two
+// Immutable; thread-safe; knows the cluster through the mapper that is passed in. The two
 // directions are not inverses of each other: see the functions. Source: prometheus-adapter 0.12.0
 // pkg/naming/lbl_res.go and resource_converter.go. Where several overrides name one resource, the
 // last in the file counts; the original picks one by chance.
@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/go/regexp.h"
-#include "rules/compiled_rules.h"
+#include "kube/objects/rest_mapping.h"
 #include "rules/config.h"
 #include "rules/query_template.h"
 
@@ -26,12 +26,13 @@ class ResourceMapping {
                                                 const std::string& path, Findings& findings);
 
   // Discovery: an override of that label, else what the template, turned into a pattern, captures.
-  std::optional<GroupResource> ResourceOfLabel(absl::string_view label,
-                                               const ResourceNames& names) const;
+  // nullptr: neither says so.
+  const kube::ResourceInfo* ResourceOfLabel(absl::string_view label,
+                                            const kube::RestMapper& mapper) const;
   // Queries: an override to that resource, else the template filled with the group (`.` and `-` as
   // `_`) and the singular name. kNotFound: neither, or the template fails or gives nothing.
-  absl::StatusOr<std::string> LabelOfResource(const GroupResource& resource,
-                                              const ResourceNames& names) const;
+  absl::StatusOr<std::string> LabelOfResource(const kube::GroupResource& resource,
+                                              const kube::RestMapper& mapper) const;
 
   // The label of namespaces as far as it shows without a cluster; "": none.
   std::string NamespaceLabel() const;

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "rules/fake_resource_names.h"
+#include "rules/test_resources.h"
 
 namespace flyball::rules {
 namespace {
@@ -32,9 +32,8 @@ std::optional<ResourceMapping> Compile(const MappingConfig& config) {
 }
 
 // "resource.group", "" for none.
-std::string Shown(const std::optional<GroupResource>& resource) {
-  if (!resource) return "";
-  return resource->group.empty() ? resource->resource : resource->resource + "." + resource->group;
+std::string Shown(const kube::ResourceInfo* resource) {
+  return resource == nullptr ? "" : resource->name.ToString();
 }
 
 struct Row {
@@ -48,13 +47,13 @@ class TemplateTest : public testing::TestWithParam<Row> {};
 
 TEST_P(TemplateTest, Row) {
   const Row& row = GetParam();
-  const FakeResourceNames names;
+  const kube::RestMapper& mapper = TestResources();
   const auto mapping = Compile(Template(row.label_template));
   ASSERT_TRUE(mapping.has_value());
-  const auto resource = mapping->ResourceOfLabel(row.label, names);
+  const auto resource = mapping->ResourceOfLabel(row.label, mapper);
   EXPECT_EQ(Shown(resource), row.resource);
-  if (!resource) return;
-  EXPECT_EQ(mapping->LabelOfResource(*resource, names).value_or("?"), row.asked_as);
+  if (resource == nullptr) return;
+  EXPECT_EQ(mapping->LabelOfResource(resource->name, mapper).value_or("?"), row.asked_as);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -85,30 +84,30 @@ TEST(ResourceMappingTest, OverridesComeBeforeTheTemplate) {
   MappingConfig config = Overrides({To("ns", "namespace"), To("pod", "deployment", "apps")});
   config.label_template.text = "<<.Resource>>";
   const auto mapping = Compile(config);
-  const FakeResourceNames names;
-  EXPECT_EQ(Shown(mapping->ResourceOfLabel("ns", names)), "namespaces");
-  EXPECT_EQ(Shown(mapping->ResourceOfLabel("pod", names)), "deployments.apps");
-  EXPECT_EQ(Shown(mapping->ResourceOfLabel("namespace", names)), "namespaces");
-  EXPECT_EQ(*mapping->LabelOfResource({"", "namespaces"}, names), "ns");
-  EXPECT_EQ(*mapping->LabelOfResource({"", "pods"}, names), "pod");
+  const kube::RestMapper& mapper = TestResources();
+  EXPECT_EQ(Shown(mapping->ResourceOfLabel("ns", mapper)), "namespaces");
+  EXPECT_EQ(Shown(mapping->ResourceOfLabel("pod", mapper)), "deployments.apps");
+  EXPECT_EQ(Shown(mapping->ResourceOfLabel("namespace", mapper)), "namespaces");
+  EXPECT_EQ(*mapping->LabelOfResource({"", "namespaces"}, mapper), "ns");
+  EXPECT_EQ(*mapping->LabelOfResource({"", "pods"}, mapper), "pod");
 }
 
 TEST(ResourceMappingTest, LastOfTwoOverridesIsAskedFor) {
   const auto mapping = Compile(Overrides({To("a", "pod"), To("b", "pods")}));
-  const FakeResourceNames names;
-  EXPECT_EQ(*mapping->LabelOfResource({"", "pods"}, names), "b");
-  EXPECT_EQ(Shown(mapping->ResourceOfLabel("a", names)), "pods");
+  const kube::RestMapper& mapper = TestResources();
+  EXPECT_EQ(*mapping->LabelOfResource({"", "pods"}, mapper), "b");
+  EXPECT_EQ(Shown(mapping->ResourceOfLabel("a", mapper)), "pods");
 }
 
 TEST(ResourceMappingTest, UnknownOverrideIsNoLabel) {
   MappingConfig config = Overrides({To("pod", "cheese")});
   config.label_template.text = "<<.Resource>>";
-  EXPECT_EQ(Compile(config)->ResourceOfLabel("pod", FakeResourceNames()), std::nullopt);
+  EXPECT_EQ(Compile(config)->ResourceOfLabel("pod", TestResources()), nullptr);
 }
 
 TEST(ResourceMappingTest, NoLabelIsNotFound) {
   const auto status = Compile(Overrides({To("po", "pod")}))
-                          ->LabelOfResource({"apps", "deployments"}, FakeResourceNames());
+                          ->LabelOfResource({"apps", "deployments"}, TestResources());
   EXPECT_EQ(status.status().code(), absl::StatusCode::kNotFound);
 }
 

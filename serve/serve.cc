@@ -18,7 +18,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "adapter/adapter.h"
-#include "adapter/mapper_names.h"
 #include "adapter/metrics.h"
 #include "apiservice/api_server.h"
 #include "base/clock.h"
@@ -89,8 +88,7 @@ class Service {
     if (mapper == checked_mapper_ && rules == checked_rules_) return;
     checked_mapper_ = mapper;
     checked_rules_ = rules;
-    for (const rules::Finding& finding :
-         rules::CheckResources(*rules, adapter::MapperNames(mapper))) {
+    for (const rules::Finding& finding : rules::CheckResources(*rules, *mapper)) {
       if (warned_.insert(finding.ToString()).second) spdlog::warn("{}", finding.ToString());
     }
   }

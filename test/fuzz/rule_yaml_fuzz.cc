@@ -6,20 +6,21 @@
 #include <string>
 
 #include "rules/compiled_rules.h"
-#include "rules/fake_resource_names.h"
+#include "rules/test_resources.h"
 
 namespace {
 
 using namespace flyball::rules;
+using flyball::kube::RestMapper;
 
 void Expect(bool condition) {
   if (!condition) std::abort();
 }
 
-void Ask(const CompiledRule& rule, const ResourceNames& names) {
+void Ask(const CompiledRule& rule, const RestMapper& mapper) {
   const ObjectQueryArgs args = {"a_total", {"", "pods"}, "ns", {"p.1", "p2"}, {}};
-  const auto query = rule.ObjectQuery(args, names);
-  const auto again = rule.ObjectQuery(args, names);
+  const auto query = rule.ObjectQuery(args, mapper);
+  const auto again = rule.ObjectQuery(args, mapper);
   Expect(query.status() == again.status() && query.value_or("") == again.value_or(""));
   Expect(!query.ok() || !query->empty());
   // What keeps objects apart holds the matchers of both.
@@ -28,8 +29,8 @@ void Ask(const CompiledRule& rule, const ResourceNames& names) {
            query->find(R"(=~"p\\.1|p2")") != std::string::npos);
   }
   if (rule.AcceptsSeries("a_total")) rule.ApiName("a_total");
-  rule.ResourceOfLabel("pod", names).has_value();
-  const auto external = rule.ExternalQuery("a_total", "ns", {}, names);
+  rule.ResourceOfLabel("pod", mapper);
+  const auto external = rule.ExternalQuery("a_total", "ns", {}, mapper);
   Expect(!external.ok() || !external->empty());
 }
 
@@ -47,9 +48,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   Expect(error == (result.rules == nullptr));
   if (result.rules == nullptr) return 0;
-  const FakeResourceNames names;
-  for (const auto& rule : result.rules->custom) Ask(*rule, names);
-  for (const auto& rule : result.rules->external) Ask(*rule, names);
-  CheckResources(*result.rules, names);
+  const RestMapper& mapper = TestResources();
+  for (const auto& rule : result.rules->custom) Ask(*rule, mapper);
+  for (const auto& rule : result.rules->external) Ask(*rule, mapper);
+  CheckResources(*result.rules, mapper);
   return 0;
 }
