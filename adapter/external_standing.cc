@@ -37,7 +37,7 @@ const kube::Requirement* Mergeable(const ExternalMetricRequest& request,
     if (!equals || one.values.size() != 1 || !IsPlain(one.values[0])) continue;
     const auto same_key = [&one](const kube::Requirement& other) { return other.key == one.key; };
     if (std::count_if(all.begin(), all.end(), same_key) != 1) continue;
-    if (rule.ExternalQueriesSeparate(one.key)) return &one;
+    if (rule.shape.SeparatesLabel(one.key)) return &one;
   }
   return nullptr;
 }

@@ -1,7 +1,7 @@
 // Requests for external metrics that one holder asks again and again.
 //
 // Requests that differ only in the value of one label become one query where the template is seen
-// to keep that label's values apart (ExternalQueriesSeparate): each gets the samples that its own
+// to keep that label's values apart (rules/query_shape.h): each gets the samples that its own
 // query would have given. A query is for max_names values at most. Where the source refuses a query
 // for several, maybe for its size, they are asked apart until the registry changes.
 //

@@ -39,7 +39,7 @@ absl::StatusOr<absl::flat_hash_map<std::string, double>> ValuesByLabel(const Que
 QueryBatcher::ObjectGroup::ObjectGroup(const ObjectQuestion& question, size_t key_bytes,
                                        QueryBatcher& batcher)
     : template_(WithoutNames(question)),
-      label_(question.rule->LabelOfResource(question.args.resource, *question.mapper)),
+      label_(question.rule->mapping.LabelOfResource(question.args.resource, *question.mapper)),
       own_bytes_(sizeof(ObjectGroup) + kForEachKeyByte * key_bytes),
       batcher_(batcher),
       recent_(2 * batcher.options_.flights.freshness) {

@@ -105,14 +105,14 @@ std::unique_ptr<StandingPods> ResourceProvider::StandPods(std::string ns, kube::
 }
 
 bool ResourceProvider::MayJoin() const {
-  if (!deps_.merge || !rules_.cpu->ContainerQuerySeparatesPods() ||
-      !rules_.memory->ContainerQuerySeparatesPods()) {
+  if (!deps_.merge || !rules_.cpu->container_shape.separates_objects ||
+      !rules_.memory->container_shape.separates_objects) {
     return false;
   }
   const auto mapper = deps_.answering.registry.registry()->mapper();
   const kube::GroupResource pods = {.group = "", .resource = "pods"};
-  const auto cpu = rules_.cpu->LabelOfResource(pods, *mapper);
-  const auto memory = rules_.memory->LabelOfResource(pods, *mapper);
+  const auto cpu = rules_.cpu->mapping.LabelOfResource(pods, *mapper);
+  const auto memory = rules_.memory->mapping.LabelOfResource(pods, *mapper);
   return cpu.ok() && memory.ok() && *cpu == *memory;
 }
 

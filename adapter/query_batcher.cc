@@ -47,7 +47,7 @@ QueryBatcher::~QueryBatcher() = default;
 
 absl::StatusOr<ObjectAnswer> QueryBatcher::QueryObjects(const ObjectQuestion& question,
                                                         MonotonicTime deadline) {
-  if (options_.merge && question.rule->QueriesSeparateObjects()) {
+  if (options_.merge && question.rule->shape.separates_objects) {
     if (const std::shared_ptr<ObjectGroup> group = GroupOf(question)) {
       return group->Ask(question.args.names, deadline, question.max_age);
     }
@@ -59,8 +59,8 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::QueryAlone(const ObjectQuestion& ques
                                                       MonotonicTime deadline) {
   ASSIGN_OR_RETURN(const std::string promql,
                    question.rule->ObjectQuery(question.args, *question.mapper));
-  ASSIGN_OR_RETURN(const std::string label,
-                   question.rule->LabelOfResource(question.args.resource, *question.mapper));
+  ASSIGN_OR_RETURN(const std::string label, question.rule->mapping.LabelOfResource(
+                                                question.args.resource, *question.mapper));
   ASSIGN_OR_RETURN(const FreshResult fresh, flights_.Query(promql, deadline, question.max_age));
   ASSIGN_OR_RETURN(const auto values, ValuesByLabel(*fresh.result, label));
   ObjectAnswer answer;

@@ -6,7 +6,7 @@
 // cost one query for each `freshness`, and hardly any of them waits for it (query_flights.h). A
 // question that comes while the group is idle goes out at once.
 //
-// Merging needs a rule whose template is seen to treat each object apart (QueriesSeparateObjects).
+// Merging needs a rule whose template is seen to treat each object apart (rules/query_shape.h).
 // Other rules, and all with merge off, get exactly the query of their own names.
 //
 // Thread-safe; no threads of its own. A group's lock is never held while the source is asked; the

@@ -38,13 +38,13 @@ void Relister::SetRules(std::shared_ptr<const rules::CompiledRules> rules) {
     const MonotonicTime now = deps_.clock.MonotonicNow();
     for (const auto* list : {&rules->custom, &rules->external}) {
       for (const auto& rule : *list) {
-        std::shared_ptr<Query>& query = queries[rule->series_query()];
+        std::shared_ptr<Query>& query = queries[rule->series_query];
         if (query != nullptr) continue;
-        if (const auto known = queries_.find(rule->series_query()); known != queries_.end()) {
+        if (const auto known = queries_.find(rule->series_query); known != queries_.end()) {
           query = known->second;
         } else {
           query = std::make_shared<Query>();
-          query->selector = rule->series_query();
+          query->selector = rule->series_query;
           query->due = now;
         }
       }
@@ -179,7 +179,7 @@ std::vector<DiscoveredRule> Relister::Discovered(
   std::vector<DiscoveredRule> discovered;
   discovered.reserve(rules.size());
   for (const auto& rule : rules) {
-    const auto query = queries_.find(rule->series_query());
+    const auto query = queries_.find(rule->series_query);
     discovered.push_back({rule, query == queries_.end() ? nullptr : query->second->series});
   }
   return discovered;
@@ -192,9 +192,9 @@ void Relister::AppendStatuses(const char* list,
   for (size_t i = 0; i < rules.size(); ++i) {
     RuleStatus& status = out.emplace_back();
     status.list = list;
-    status.index = rules[i]->index();
-    status.where = rules[i]->where();
-    status.series_query = rules[i]->series_query();
+    status.index = rules[i]->index;
+    status.where = rules[i]->where;
+    status.series_query = rules[i]->series_query;
     if (i < counts.size()) status.series = counts[i];
     const auto found = queries_.find(status.series_query);
     if (found == queries_.end()) continue;

@@ -98,8 +98,8 @@ std::vector<ResourceProvider::Batch> ResourceProvider::PodBatches(
     const std::vector<kube::ObjectPtr>& pods) const {
   // Sorted by namespace, name: each namespace is one run.
   const bool together = deps_.merge && !pods.empty() && pods.front()->ns != pods.back()->ns &&
-                        rules_.cpu->ContainerQueryKeepsNamespaces() &&
-                        rules_.memory->ContainerQueryKeepsNamespaces();
+                        rules_.cpu->container_shape.keeps_namespaces &&
+                        rules_.memory->container_shape.keeps_namespaces;
   std::vector<Batch> batches;
   std::vector<kube::ObjectPtr> objects;  // of the batch that is being filled
   const auto end_batch = [&] {
@@ -211,10 +211,10 @@ absl::Status ResourceProvider::MakeQuery(const Amount& amount, const Batch& batc
   ASSIGN_OR_RETURN(queried.promql, nodes ? rule.NodeQuery(wanted, mapper)
                                          : rule.ContainerQuery(batch.ns, wanted, mapper));
   ASSIGN_OR_RETURN(queried.label,
-                   rule.LabelOfResource(nodes ? NodeResource() : PodResource(), mapper));
+                   rule.mapping.LabelOfResource(nodes ? NodeResource() : PodResource(), mapper));
   if (batch.scope == Scope::kAllNamespaces) {
     ASSIGN_OR_RETURN(queried.ns_label,
-                     rule.LabelOfResource({.group = "", .resource = "namespaces"}, mapper));
+                     rule.mapping.LabelOfResource({.group = "", .resource = "namespaces"}, mapper));
   }
   return batch.asked == PodAmounts::kBoth ? absl::OkStatus() : Join(batch, wanted, mapper, queried);
 }
@@ -294,7 +294,7 @@ ResourceReadings ResourceProvider::ReadingsOf(const Amount& amount, const Batch&
   absl::flat_hash_map<absl::string_view, uint32_t> containers;
   for (size_t i = 0; i < samples.size(); ++i) {
     if (!objects[i].has_value()) continue;
-    const absl::string_view name = LabelValue(samples[i].labels, amount.rule->container_label());
+    const absl::string_view name = LabelValue(samples[i].labels, amount.rule->container_label);
     const auto [container, fresh] =
         containers.try_emplace(name, static_cast<uint32_t>(containers.size()));
     if (fresh) out.containers.emplace_back(name);

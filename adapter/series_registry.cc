@@ -60,12 +60,12 @@ class RegistryBuilder {
     std::vector<std::optional<std::vector<Scope>>> scopes(table.label_sets().size());
     size_t accepted = 0;
     for (const SeriesTable::Series& series : table.series()) {
-      if (!rule.AcceptsSeries(series.name)) continue;
+      if (!rule.naming.Accepts(series.name)) continue;
       ++accepted;
       auto& resources = scopes[series.label_set];
       if (!resources) resources = ScopesOf(rule, table.label_sets()[series.label_set], memo);
       if (resources->empty()) continue;
-      const std::string metric = rule.ApiName(series.name);
+      const std::string metric = rule.naming.ApiName(series.name);
       for (const Scope& scope : *resources) {
         custom_.push_back({{scope.resource, scope.namespaced, metric}, {index, series.name}});
       }
@@ -77,9 +77,9 @@ class RegistryBuilder {
     if (discovered.series == nullptr) return 0;
     size_t accepted = 0;
     for (const SeriesTable::Series& series : discovered.series->series()) {
-      if (!discovered.rule->AcceptsSeries(series.name)) continue;
+      if (!discovered.rule->naming.Accepts(series.name)) continue;
       ++accepted;
-      external_.push_back({discovered.rule->ApiName(series.name), {index, series.name}});
+      external_.push_back({discovered.rule->naming.ApiName(series.name), {index, series.name}});
     }
     return accepted;
   }
@@ -125,7 +125,7 @@ class RegistryBuilder {
     std::vector<Scope> scopes;
     for (const std::string& label : labels) {
       const auto [known, fresh] = memo.try_emplace(label, nullptr);
-      if (fresh) known->second = rule.ResourceOfLabel(label, mapper_);
+      if (fresh) known->second = rule.mapping.ResourceOfLabel(label, mapper_);
       const kube::ResourceInfo* info = known->second;
       if (info == nullptr) continue;
       scopes.push_back({info->name, info->namespaced && !IsCoreClusterScoped(info->name)});

@@ -119,7 +119,7 @@ class Walker {
   }
 
   void Found(const rules::CompiledRule& rule, absl::string_view series) {
-    walk_.rule = rule.where();
+    walk_.rule = rule.where;
     walk_.series = std::string(series);
     walk_.labels = LabelsOf(walk_.series);
   }
@@ -138,8 +138,8 @@ class Walker {
     for (const adapter::DiscoveredRule& rule : deps_.discovered->custom) {
       if (rule.series == nullptr) continue;
       for (const auto& series : rule.series->series()) {
-        if (!rule.rule->AcceptsSeries(series.name) ||
-            rule.rule->ApiName(series.name) != spec_.metric.name) {
+        if (!rule.rule->naming.Accepts(series.name) ||
+            rule.rule->naming.ApiName(series.name) != spec_.metric.name) {
           continue;
         }
         Found(*rule.rule, series.name);
@@ -167,7 +167,7 @@ class Walker {
   }
 
   std::string LabelOf(const rules::CompiledRule& rule, const kube::GroupResource& resource) const {
-    return rule.LabelOfResource(resource, mapper_).value_or("");
+    return rule.mapping.LabelOfResource(resource, mapper_).value_or("");
   }
 
   std::vector<kube::Requirement> MetricSelector() const {

@@ -46,20 +46,20 @@ class Asker {
 
 size_t Accepted(const rules::CompiledRule& rule, const adapter::SeriesTable& table) {
   size_t accepted = 0;
-  for (const auto& series : table.series()) accepted += rule.AcceptsSeries(series.name);
+  for (const auto& series : table.series()) accepted += rule.naming.Accepts(series.name);
   return accepted;
 }
 
 void Look(const std::vector<std::shared_ptr<const rules::CompiledRule>>& rules, Asker& asker,
           std::vector<adapter::DiscoveredRule>& found, std::vector<RuleFacts>& facts) {
   for (const auto& rule : rules) {
-    RuleFacts one = {.where = rule->where(), .series_query = rule->series_query()};
-    const Answer& answer = asker.Series(rule->series_query());
+    RuleFacts one = {.where = rule->where, .series_query = rule->series_query};
+    const Answer& answer = asker.Series(rule->series_query);
     one.status = answer.status();
     if (answer.ok()) {
       one.found = (*answer)->series().size();
       one.accepted = Accepted(*rule, **answer);
-      if (one.found == 0) one.earlier = asker.Earlier(rule->series_query());
+      if (one.found == 0) one.earlier = asker.Earlier(rule->series_query);
     }
     found.push_back({rule, answer.ok() ? *answer : nullptr});
     facts.push_back(std::move(one));

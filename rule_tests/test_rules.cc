@@ -9,7 +9,6 @@
 #include "absl/strings/str_replace.h"
 #include "base/read_file.h"
 #include "rule_tests/compare.h"
-#include "rule_tests/coverage.h"
 #include "rule_tests/fixed_directory.h"
 #include "rule_tests/rule_bench.h"
 #include "rule_tests/test_file.h"
@@ -27,10 +26,7 @@ class FileRun {
     if (!Prepare()) return false;
     size_t failed = 0;
     for (const RuleTest& test : file_.tests) failed += RunTest(test) ? 0 : 1;
-    for (const RuleCoverage::Unused& unused : coverage_->NeverAsked()) {
-      err_ << (unused.where.empty() ? path_ : unused.where) << ": " << unused.field
-           << ": warning: no test asks for a metric of this rule\n";
-    }
+    WarnOfUnasked();
     if (failed == 0) {
       out_ << path_ << ": ok: " << file_.tests.size() << " passed\n";
     } else {
@@ -51,9 +47,9 @@ class FileRun {
     bool good =
         ReadNamed("object_files", file_.object_files,
                   [this](const auto& text, const auto& path) { return AddObjects(text, path); });
-    rules::CompiledRules rules;
+    auto rules = std::make_shared<rules::CompiledRules>();
     good &= ReadNamed("rule_files", file_.rule_files, [&](const auto& text, const auto& path) {
-      return AddRules(text, path, rules);
+      return AddRules(text, path, *rules);
     });
     good &= !findings_.has_errors();
     for (const rules::Finding& finding : std::move(findings_).Take()) {
@@ -62,7 +58,7 @@ class FileRun {
     std::vector<const kube::ManifestObject*> objects;
     for (const kube::ManifestObject& object : file_.objects) objects.push_back(&object);
     directory_ = std::make_unique<FixedDirectory>(objects);
-    coverage_ = std::make_unique<RuleCoverage>(rules);
+    rules_ = std::move(rules);
     return good;
   }
 
@@ -107,9 +103,24 @@ class FileRun {
     return true;
   }
 
+  void WarnOfUnasked() {
+    const auto warn = [this](const std::string& where, absl::string_view field) {
+      err_ << where << ": " << field << ": warning: no test asks for a metric of this rule\n";
+    };
+    for (const auto& [list, name] :
+         {std::pair(&rules_->custom, "rules"), std::pair(&rules_->external, "externalRules")}) {
+      for (const auto& rule : *list) {
+        if (!rule->asked) warn(rule->where, absl::StrCat(name, "[", rule->index, "]"));
+      }
+    }
+    if (rules_->resource && !rules_->resource->cpu->asked && !rules_->resource->memory->asked) {
+      warn(path_, "resourceRules");
+    }
+  }
+
   bool RunTest(const RuleTest& test) {
     std::vector<std::string> differences;
-    const auto got = AskRules(coverage_->rules(), file_, *directory_,
+    const auto got = AskRules(rules_, file_, *directory_,
                               test.eval_time.value_or(file_.evaluation_time), test.request);
     if (got.ok()) {
       differences = Differences(test, *got);
@@ -134,7 +145,7 @@ class FileRun {
   rules::Findings findings_;
   RuleTestFile file_;
   std::unique_ptr<FixedDirectory> directory_;
-  std::unique_ptr<RuleCoverage> coverage_;
+  std::shared_ptr<const rules::CompiledRules> rules_;
 };
 
 }  // namespace

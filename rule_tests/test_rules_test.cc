@@ -120,6 +120,38 @@ tests:
       << out_ << err_;
 }
 
+// The rules that a test asks are the server's own: where the template keeps namespaces apart, one
+// pair of queries is for the pods of all of them.
+TEST_F(TestRulesTest, AsksAllNamespacesAsTheServerDoes) {
+  Write("rules.yaml", R"(resourceRules:
+  cpu:
+    containerQuery: sum by (<<.GroupBy>>, ns) (cpu{<<.LabelMatchers>>})
+    nodeQuery: sum by (<<.GroupBy>>) (cpu{<<.LabelMatchers>>})
+    containerLabel: ctr
+    resources: &labels
+      overrides: {ns: {resource: namespace}, po: {resource: pod}, no: {resource: node}}
+  memory:
+    containerQuery: sum by (<<.GroupBy>>, ns) (mem{<<.LabelMatchers>>})
+    nodeQuery: sum by (<<.GroupBy>>) (mem{<<.LabelMatchers>>})
+    containerLabel: ctr
+    resources: *labels
+  window: 1m
+)");
+  EXPECT_EQ(Run(R"(rule_files: [rules.yaml]
+input_series:
+- {series: 'cpu{ns="n1",po="a",ctr="c"}', values: 1x9}
+- {series: 'cpu{ns="n2",po="b",ctr="c"}', values: 2x9}
+objects:
+- {apiVersion: v1, kind: Pod, metadata: {name: a, namespace: n1}, status: {phase: Running}}
+- {apiVersion: v1, kind: Pod, metadata: {name: b, namespace: n2}, status: {phase: Running}}
+tests:
+- request: /apis/metrics.k8s.io/v1beta1/pods
+  promql: ['sum by (po,ctr, ns) (cpu{po=~"a|b"})', 'sum by (po,ctr, ns) (mem{po=~"a|b"})']
+)"),
+            0)
+      << out_ << err_;
+}
+
 TEST_F(TestRulesTest, ErrorsHaveCodesAndMessages) {
   const std::string file = absl::StrCat(
       kFile, "- request: /apis/custom.metrics.k8s.io/v1beta2/namespaces/web/pods/a/none\n");

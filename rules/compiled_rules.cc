@@ -8,13 +8,8 @@
 #include "absl/strings/str_format.h"
 #include "base/stable_hash.h"
 #include "base/status_macros.h"
-#include "rules/config.h"
 #include "rules/lint.h"
-#include "rules/naming.h"
 #include "rules/promql.h"
-#include "rules/query_shape.h"
-#include "rules/query_template.h"
-#include "rules/resource_mapping.h"
 
 namespace flyball::rules {
 namespace {
@@ -48,143 +43,30 @@ absl::Status AddSelector(const std::vector<kube::Requirement>& selector, Matcher
   return absl::OkStatus();
 }
 
-// A query for objects: of a rule, or of resourceRules.
-struct ObjectQueryParts {
-  const QueryTemplate& query;
-  const ResourceMapping& mapping;
-  std::vector<std::string> more_group_by;  // after the object's label
-};
-
-absl::StatusOr<std::string> BuildObjectQuery(const ObjectQueryParts& parts,
+// A query for objects: of a rule, or of resourceRules. `container_label` (may be nullptr) is grouped
+// by after the object's label.
+absl::StatusOr<std::string> BuildObjectQuery(const QueryTemplate& query,
+                                             const ResourceMapping& mapping,
                                              const ObjectQueryArgs& args,
-                                             const kube::RestMapper& mapper) {
+                                             const kube::RestMapper& mapper,
+                                             const std::string* container_label = nullptr) {
   MatcherList matchers;
   RETURN_IF_ERROR(AddSelector(args.selector, matchers));
   if (args.ns && !args.ns->empty()) {
-    RETURN_IF_ERROR(AddNamespace(*args.ns, parts.mapping, mapper, matchers));
+    RETURN_IF_ERROR(AddNamespace(*args.ns, mapping, mapper, matchers));
   }
-  ASSIGN_OR_RETURN(const std::string label, parts.mapping.LabelOfResource(args.resource, mapper));
+  ASSIGN_OR_RETURN(const std::string label, mapping.LabelOfResource(args.resource, mapper));
   matchers.AddNames(label, args.names);
   std::vector<std::string> group_by = {label};
-  group_by.insert(group_by.end(), parts.more_group_by.begin(), parts.more_group_by.end());
-  return Fill(parts.query, args.series, matchers, std::move(group_by));
+  if (container_label != nullptr) group_by.push_back(*container_label);
+  return Fill(query, args.series, matchers, std::move(group_by));
 }
-
-// To a caller all of these mean that the rule has no query for what was asked.
-absl::Status AsNotFound(const absl::Status& status, absl::string_view where) {
-  return absl::NotFoundError(absl::StrCat(where, ": ", status.message()));
-}
-
-struct RuleParts {
-  int index = 0;
-  std::string where;
-  std::string series_query;
-  SeriesNaming naming;
-  ResourceMapping mapping;
-  QueryTemplate query;
-  QueryShape shape;
-  bool namespaced = true;
-};
-
-class Rule final : public CompiledRule {
- public:
-  explicit Rule(RuleParts parts) : parts_(std::move(parts)) {}
-
-  const std::string& series_query() const override { return parts_.series_query; }
-  int index() const override { return parts_.index; }
-  const std::string& where() const override { return parts_.where; }
-
-  bool AcceptsSeries(absl::string_view series) const override {
-    return parts_.naming.Accepts(series);
-  }
-  std::string ApiName(absl::string_view series) const override {
-    return parts_.naming.ApiName(series);
-  }
-  const kube::ResourceInfo* ResourceOfLabel(absl::string_view label,
-                                            const kube::RestMapper& mapper) const override {
-    return parts_.mapping.ResourceOfLabel(label, mapper);
-  }
-  absl::StatusOr<std::string> LabelOfResource(const kube::GroupResource& resource,
-                                              const kube::RestMapper& mapper) const override {
-    return parts_.mapping.LabelOfResource(resource, mapper);
-  }
-
-  absl::StatusOr<std::string> ObjectQuery(const ObjectQueryArgs& args,
-                                          const kube::RestMapper& mapper) const override {
-    auto query = BuildObjectQuery({parts_.query, parts_.mapping, {}}, args, mapper);
-    if (!query.ok()) return AsNotFound(query.status(), parts_.where);
-    return query;
-  }
-
-  absl::StatusOr<std::string> ExternalQuery(absl::string_view series, absl::string_view ns,
-                                            const std::vector<kube::Requirement>& selector,
-                                            const kube::RestMapper& mapper) const override {
-    MatcherList matchers;
-    RETURN_IF_ERROR(AddSelector(selector, matchers));
-    if (parts_.namespaced && !ns.empty()) {
-      RETURN_IF_ERROR(AddNamespace(ns, parts_.mapping, mapper, matchers));
-    }
-    return Fill(parts_.query, series, matchers, {});
-  }
-
-  bool QueriesSeparateObjects() const override { return parts_.shape.separates_objects; }
-  bool GroupsByNamespace() const override { return parts_.shape.keeps_namespaces; }
-  bool ExternalQueriesSeparate(absl::string_view label) const override {
-    return parts_.shape.SeparatesLabel(label);
-  }
-
- private:
-  const RuleParts parts_;
-};
-
-struct ResourceRuleParts {
-  std::string container_label;
-  ResourceMapping mapping;
-  QueryTemplate container_query, node_query;
-  QueryShape container_shape;
-};
-
-class ResourceRule final : public CompiledResourceRule {
- public:
-  explicit ResourceRule(ResourceRuleParts parts) : parts_(std::move(parts)) {}
-
-  const std::string& container_label() const override { return parts_.container_label; }
-  absl::StatusOr<std::string> LabelOfResource(const kube::GroupResource& resource,
-                                              const kube::RestMapper& mapper) const override {
-    return parts_.mapping.LabelOfResource(resource, mapper);
-  }
-  absl::StatusOr<std::string> ContainerQuery(absl::string_view ns,
-                                             const std::vector<std::string>& pods,
-                                             const kube::RestMapper& mapper) const override {
-    // The container label is asked for even where it is not set, as in the original.
-    return BuildObjectQuery(
-        {parts_.container_query, parts_.mapping, {parts_.container_label}},
-        {.series = "", .resource = kPods, .ns = std::string(ns), .names = pods, .selector = {}},
-        mapper);
-  }
-  absl::StatusOr<std::string> NodeQuery(const std::vector<std::string>& nodes,
-                                        const kube::RestMapper& mapper) const override {
-    return BuildObjectQuery(
-        {parts_.node_query, parts_.mapping, {}},
-        {.series = "", .resource = kNodes, .ns = std::nullopt, .names = nodes, .selector = {}},
-        mapper);
-  }
-  bool ContainerQueryKeepsNamespaces() const override {
-    return parts_.container_shape.keeps_namespaces;
-  }
-  bool ContainerQuerySeparatesPods() const override {
-    return parts_.container_shape.separates_objects;
-  }
-
- private:
-  const ResourceRuleParts parts_;
-};
 
 class Compiler {
  public:
   Compiler(absl::string_view file, Findings& findings) : file_(file), findings_(findings) {}
 
-  std::shared_ptr<const CompiledRules> Compile(const Config& config) {
+  std::shared_ptr<CompiledRules> Compile(const Config& config) {
     auto rules = std::make_shared<CompiledRules>();
     CompileList(config.rules, "rules", rules->custom);
     CompileList(config.external_rules, "externalRules", rules->external);
@@ -232,15 +114,14 @@ class Compiler {
       auto query = CompileQuery(config.metrics_query, path + ".metricsQuery");
       if (!naming || !mapping || !query) continue;
       const QueryShape shape = ShapeOf(*query, mapping->NamespaceLabel());
-      out.push_back(std::make_shared<Rule>(
-          RuleParts{.index = static_cast<int>(i),
-                    .where = absl::StrCat(file_, ":", config.place.line),
-                    .series_query = config.series_query.text,
-                    .naming = *std::move(naming),
-                    .mapping = *std::move(mapping),
-                    .query = *std::move(query),
-                    .shape = shape,
-                    .namespaced = config.resources.namespaced.value_or(true)}));
+      out.emplace_back(new CompiledRule{.index = static_cast<int>(i),
+                                        .where = absl::StrCat(file_, ":", config.place.line),
+                                        .series_query = config.series_query.text,
+                                        .naming = *std::move(naming),
+                                        .mapping = *std::move(mapping),
+                                        .query = *std::move(query),
+                                        .shape = shape,
+                                        .namespaced = config.resources.namespaced.value_or(true)});
     }
   }
 
@@ -251,9 +132,12 @@ class Compiler {
     auto node = CompileQuery(config.node_query, path + ".nodeQuery");
     if (!mapping || !container || !node) return nullptr;
     const QueryShape shape = ShapeOf(*container, mapping->NamespaceLabel());
-    return std::make_shared<ResourceRule>(
-        ResourceRuleParts{config.container_label.text, *std::move(mapping), *std::move(container),
-                          *std::move(node), shape});
+    return std::shared_ptr<const CompiledResourceRule>(
+        new CompiledResourceRule{.container_label = config.container_label.text,
+                                 .mapping = *std::move(mapping),
+                                 .container_query = *std::move(container),
+                                 .node_query = *std::move(node),
+                                 .container_shape = shape});
   }
 
   const std::string file_;
@@ -263,17 +147,53 @@ class Compiler {
 
 }  // namespace
 
+absl::StatusOr<std::string> CompiledRule::ObjectQuery(const ObjectQueryArgs& args,
+                                                      const kube::RestMapper& mapper) const {
+  asked = true;
+  auto text = BuildObjectQuery(query, mapping, args, mapper);
+  // To a caller all of these errors mean that the rule has no query for what was asked.
+  if (!text.ok()) return absl::NotFoundError(absl::StrCat(where, ": ", text.status().message()));
+  return text;
+}
+
+absl::StatusOr<std::string> CompiledRule::ExternalQuery(
+    absl::string_view series, absl::string_view ns, const std::vector<kube::Requirement>& selector,
+    const kube::RestMapper& mapper) const {
+  asked = true;
+  MatcherList matchers;
+  RETURN_IF_ERROR(AddSelector(selector, matchers));
+  if (namespaced && !ns.empty()) RETURN_IF_ERROR(AddNamespace(ns, mapping, mapper, matchers));
+  return Fill(query, series, matchers, {});
+}
+
+absl::StatusOr<std::string> CompiledResourceRule::ContainerQuery(
+    absl::string_view ns, const std::vector<std::string>& pods,
+    const kube::RestMapper& mapper) const {
+  asked = true;
+  // The container label is asked for even where it is not set, as in the original.
+  return BuildObjectQuery(
+      container_query, mapping,
+      {.series = "", .resource = kPods, .ns = std::string(ns), .names = pods, .selector = {}},
+      mapper, &container_label);
+}
+
+absl::StatusOr<std::string> CompiledResourceRule::NodeQuery(const std::vector<std::string>& nodes,
+                                                            const kube::RestMapper& mapper) const {
+  asked = true;
+  return BuildObjectQuery(
+      node_query, mapping,
+      {.series = "", .resource = kNodes, .ns = std::nullopt, .names = nodes, .selector = {}},
+      mapper);
+}
+
 CompileResult CompileRules(absl::string_view text, absl::string_view file) {
   Findings findings(file);
   const Config config = ReadConfig(text, findings);
-  std::shared_ptr<const CompiledRules> rules = Compiler(file, findings).Compile(config);
+  std::shared_ptr<CompiledRules> rules = Compiler(file, findings).Compile(config);
+  rules->fingerprint = absl::StrFormat("%016x", StableHash(text));
   LintConfig(config, findings);
   CompileResult result;
-  if (!findings.has_errors()) {
-    auto named = std::make_shared<CompiledRules>(*rules);
-    named->fingerprint = absl::StrFormat("%016x", StableHash(text));
-    result.rules = std::move(named);
-  }
+  if (!findings.has_errors()) result.rules = std::move(rules);
   result.findings = std::move(findings).Take();
   return result;
 }

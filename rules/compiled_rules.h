@@ -1,12 +1,12 @@
-// Rules ready to use: what a rule file says, compiled once, immutable from then on.
+// Rules ready to use: what a rule file says, compiled once, immutable from then on but for the
+// marks of use.
 //
-// Pure; thread-safe because nothing changes.
+// Pure; thread-safe.
 // Source: prometheus-adapter 0.12.0; the order of matchers, the quoting and every default are the
 //         original's. ARCHITECTURE.md lists what differs.
 #pragma once
 
-#include <cstdint>
-#include <map>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +18,10 @@
 #include "kube/objects/rest_mapping.h"
 #include "kube/objects/selector.h"
 #include "rules/config.h"
+#include "rules/naming.h"
+#include "rules/query_shape.h"
+#include "rules/query_template.h"
+#include "rules/resource_mapping.h"
 
 namespace flyball::rules {
 
@@ -30,68 +34,45 @@ struct ObjectQueryArgs {
   std::vector<kube::Requirement> selector;  // sorted by key
 };
 
-class CompiledRule {
- public:
-  virtual ~CompiledRule() = default;
-
-  virtual const std::string& series_query() const = 0;
-  // Index in its list in the file, and where it stands: "config.yaml:12".
-  virtual int index() const = 0;
-  virtual const std::string& where() const = 0;
-
-  // seriesFilters and name.matches.
-  virtual bool AcceptsSeries(absl::string_view series) const = 0;
-  // The metric's name in the API; may be empty (registered, unreachable).
-  virtual std::string ApiName(absl::string_view series) const = 0;
-
-  // Label -> resource, as discovery does it. nullptr: an ordinary label. Nothing is cached here;
-  // the caller may keep the result.
-  virtual const kube::ResourceInfo* ResourceOfLabel(absl::string_view label,
-                                                    const kube::RestMapper& mapper) const = 0;
-  // Resource -> label, as queries do it. kNotFound: the rule has no label for it.
-  virtual absl::StatusOr<std::string> LabelOfResource(const kube::GroupResource& resource,
-                                                      const kube::RestMapper& mapper) const = 0;
+// One entry of `rules` or `externalRules`.
+struct CompiledRule {
+  int index = 0;             // in its list in the file
+  std::string where;         // "config.yaml:12"
+  std::string series_query;  // the series that it is made of...
+  SeriesNaming naming;       // ...which of them it takes, and what the API calls them
+  ResourceMapping mapping;
+  QueryTemplate query;
+  QueryShape shape;        // of `query`
+  bool namespaced = true;  // an external query names the namespace
+  // Whether a query was ever made of it: `flyball test rules` names those that no test asks.
+  mutable std::atomic<bool> asked = false;
 
   // PromQL for objects.
   //   kNotFound  the resource has no label, PromQL has no form for an operator (> and <), or the
   //              template fails on these values
-  virtual absl::StatusOr<std::string> ObjectQuery(const ObjectQueryArgs& args,
-                                                  const kube::RestMapper& mapper) const = 0;
+  absl::StatusOr<std::string> ObjectQuery(const ObjectQueryArgs& args,
+                                          const kube::RestMapper& mapper) const;
   // PromQL for an external metric in a namespace; every failure is an error.
-  virtual absl::StatusOr<std::string> ExternalQuery(absl::string_view series, absl::string_view ns,
-                                                    const std::vector<kube::Requirement>& selector,
-                                                    const kube::RestMapper& mapper) const = 0;
-
-  // True if the template is seen to treat each object apart (one aggregation, by <<.GroupBy>>), so
-  // that a query for several objects gives each of them the value its own query would have given.
-  virtual bool QueriesSeparateObjects() const = 0;
-  // True if the result of the same query without a namespace matcher would still tell namespaces
-  // apart.
-  virtual bool GroupsByNamespace() const = 0;
-  // True if an external query for several values of `label` gives for each of them the samples that
-  // its own query would have given, told apart by that label.
-  virtual bool ExternalQueriesSeparate(absl::string_view /*label*/) const { return false; }
+  absl::StatusOr<std::string> ExternalQuery(absl::string_view series, absl::string_view ns,
+                                            const std::vector<kube::Requirement>& selector,
+                                            const kube::RestMapper& mapper) const;
 };
 
 // cpu or memory of resourceRules.
-class CompiledResourceRule {
- public:
-  virtual ~CompiledResourceRule() = default;
-  virtual const std::string& container_label() const = 0;
-  virtual absl::StatusOr<std::string> LabelOfResource(const kube::GroupResource& resource,
-                                                      const kube::RestMapper& mapper) const = 0;
-  // containerQuery for pods.
-  virtual absl::StatusOr<std::string> ContainerQuery(absl::string_view ns,
-                                                     const std::vector<std::string>& pods,
-                                                     const kube::RestMapper& mapper) const = 0;
+struct CompiledResourceRule {
+  std::string container_label;
+  ResourceMapping mapping;
+  QueryTemplate container_query, node_query;
+  QueryShape container_shape;               // of `container_query`
+  mutable std::atomic<bool> asked = false;  // as of a rule
+
+  // containerQuery for pods. An empty `ns` matches no namespace.
+  absl::StatusOr<std::string> ContainerQuery(absl::string_view ns,
+                                             const std::vector<std::string>& pods,
+                                             const kube::RestMapper& mapper) const;
   // nodeQuery for nodes.
-  virtual absl::StatusOr<std::string> NodeQuery(const std::vector<std::string>& nodes,
-                                                const kube::RestMapper& mapper) const = 0;
-  // True if the containerQuery with an empty `ns`, which then matches no namespace, would still
-  // tell namespaces and pods apart.
-  virtual bool ContainerQueryKeepsNamespaces() const { return false; }
-  // True if the containerQuery is an instant vector, seen to tell pods apart.
-  virtual bool ContainerQuerySeparatesPods() const { return false; }
+  absl::StatusOr<std::string> NodeQuery(const std::vector<std::string>& nodes,
+                                        const kube::RestMapper& mapper) const;
 };
 
 struct CompiledResourceRules {

@@ -212,32 +212,32 @@ TEST(WorkedResourceQueryTest, ContainersAndNodes) {
             R"(sum by (po,ctr) (cm{ns="web",po=~"a|b"}))");
   EXPECT_EQ(*rules.cpu->NodeQuery({"n1"}, mapper), R"(sum by (host) (rate(nc{host="n1"}[4m])))");
   EXPECT_EQ(*rules.memory->NodeQuery({"n2"}, mapper), R"(sum by (host) (nm{host="n2"}))");
-  EXPECT_EQ(rules.cpu->container_label(), "ctr");
+  EXPECT_EQ(rules.cpu->container_label, "ctr");
 }
 
 TEST(WorkedNamesTest, SeriesAndApiNames) {
   const auto& a = *Worked().custom[kA];
-  EXPECT_TRUE(a.AcceptsSeries("shop_orders_total"));
-  EXPECT_FALSE(a.AcceptsSeries("shop_orders_sum"));
-  EXPECT_EQ(a.ApiName("shop_orders_total"), "orders_rate");
-  EXPECT_EQ(a.index(), kA);
-  EXPECT_EQ(Worked().custom[kB]->where(), "worked.yaml:6");
-  EXPECT_FALSE(Worked().custom[kB]->AcceptsSeries("g_sessions_created"));
-  EXPECT_EQ(Worked().custom[kB]->ApiName("g_sessions"), "g_sessions");
-  EXPECT_EQ(Worked().custom[kE]->ApiName("ratio_ok"), "success");
-  EXPECT_EQ(Worked().external[kH]->ApiName("topic_lag"), "kafka_lag");
+  EXPECT_TRUE(a.naming.Accepts("shop_orders_total"));
+  EXPECT_FALSE(a.naming.Accepts("shop_orders_sum"));
+  EXPECT_EQ(a.naming.ApiName("shop_orders_total"), "orders_rate");
+  EXPECT_EQ(a.index, kA);
+  EXPECT_EQ(Worked().custom[kB]->where, "worked.yaml:6");
+  EXPECT_FALSE(Worked().custom[kB]->naming.Accepts("g_sessions_created"));
+  EXPECT_EQ(Worked().custom[kB]->naming.ApiName("g_sessions"), "g_sessions");
+  EXPECT_EQ(Worked().custom[kE]->naming.ApiName("ratio_ok"), "success");
+  EXPECT_EQ(Worked().external[kH]->naming.ApiName("topic_lag"), "kafka_lag");
 }
 
 TEST(CompiledRuleTest, TellsWhichQueriesKeepObjectsApart) {
   const std::vector<bool> custom = {true, true, true, true, false, true};
   for (size_t i = 0; i < custom.size(); ++i) {
-    EXPECT_EQ(Worked().custom[i]->QueriesSeparateObjects(), custom[i]) << i;
+    EXPECT_EQ(Worked().custom[i]->shape.separates_objects, custom[i]) << i;
   }
   // Only the bare selector still has the namespace's label.
-  EXPECT_FALSE(Worked().custom[kA]->GroupsByNamespace());
-  EXPECT_TRUE(Worked().custom[kF]->GroupsByNamespace());
-  EXPECT_FALSE(Worked().custom[kC]->GroupsByNamespace());
-  EXPECT_FALSE(Worked().resource->cpu->ContainerQueryKeepsNamespaces());
+  EXPECT_FALSE(Worked().custom[kA]->shape.keeps_namespaces);
+  EXPECT_TRUE(Worked().custom[kF]->shape.keeps_namespaces);
+  EXPECT_FALSE(Worked().custom[kC]->shape.keeps_namespaces);
+  EXPECT_FALSE(Worked().resource->cpu->container_shape.keeps_namespaces);
 }
 
 TEST(CompiledRuleTest, AllNamespacesHaveNoMatcher) {
@@ -251,7 +251,7 @@ TEST(CompiledRuleTest, AllNamespacesHaveNoMatcher) {
   ASSERT_NE(result.rules, nullptr) << Listed(result.findings);
   EXPECT_EQ(Listed(result.findings), "");
   const CompiledResourceRule& cpu = *result.rules->resource->cpu;
-  EXPECT_TRUE(cpu.ContainerQueryKeepsNamespaces());
+  EXPECT_TRUE(cpu.container_shape.keeps_namespaces);
   EXPECT_EQ(*cpu.ContainerQuery("", {"a"}, TestResources()), R"(sum by (po,ctr, ns) (c{po="a"}))");
 }
 

@@ -24,12 +24,12 @@ void Ask(const CompiledRule& rule, const RestMapper& mapper) {
   Expect(query.status() == again.status() && query.value_or("") == again.value_or(""));
   Expect(!query.ok() || !query->empty());
   // What keeps objects apart holds the matchers of both.
-  if (query.ok() && rule.QueriesSeparateObjects()) {
+  if (query.ok() && rule.shape.separates_objects) {
     Expect(query->find(R"(=~"p2|p\\.1")") != std::string::npos ||
            query->find(R"(=~"p\\.1|p2")") != std::string::npos);
   }
-  if (rule.AcceptsSeries("a_total")) rule.ApiName("a_total");
-  rule.ResourceOfLabel("pod", mapper);
+  if (rule.naming.Accepts("a_total")) rule.naming.ApiName("a_total");
+  rule.mapping.ResourceOfLabel("pod", mapper);
   const auto external = rule.ExternalQuery("a_total", "ns", {}, mapper);
   Expect(!external.ok() || !external->empty());
 }
