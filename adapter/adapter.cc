@@ -21,16 +21,6 @@ constexpr absl::Duration kSweepEvery = absl::Seconds(2);
 // One complaint of a kind in this time.
 constexpr absl::Duration kComplainEvery = absl::Seconds(10);
 
-class RelisterView : public RegistryView {
- public:
-  explicit RelisterView(const Relister& relister) : relister_(relister) {}
-  std::shared_ptr<const SeriesRegistry> registry() const override { return relister_.registry(); }
-  uint64_t generation() const override { return relister_.generation(); }
-
- private:
-  const Relister& relister_;
-};
-
 }  // namespace
 
 class Adapter::Impl {
@@ -49,7 +39,6 @@ class Adapter::Impl {
                    .run = [this](std::function<void()> task) { RunTask(std::move(task)); },
                    .wake = [this] { thread_.Wake(); }},
                   options.relist),
-        view_(relister_),
         batcher_(deps.source, deps.clock, options.queries, deps.metrics),
         values_(options.nan_value, deps.clock, deps.metrics),
         complaints_(deps.clock, kComplainEvery) {
@@ -70,7 +59,7 @@ class Adapter::Impl {
     absl::MutexLock lock(&reload_mutex_);
     relister_.SetRules(rules);
     auto providers = std::make_shared<Providers>();
-    const Answering answering = {view_, directory_, batcher_, values_, clock_, complaints_};
+    const Answering answering = {relister_, directory_, batcher_, values_, clock_, complaints_};
     if (!rules->custom.empty()) providers->custom = std::make_shared<CustomProvider>(answering);
     if (!rules->external.empty()) {
       providers->external = std::make_shared<ExternalProvider>(answering, &request_pool_);
@@ -119,7 +108,6 @@ class Adapter::Impl {
   RepeatingThread thread_;
 
   Relister relister_;
-  RelisterView view_;
   QueryBatcher batcher_;
   ValueGuard values_;
   LogLimiter complaints_;

@@ -3,33 +3,21 @@
 // Thread-safe.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "adapter/log_limiter.h"
 #include "adapter/query_batcher.h"
-#include "adapter/series_registry.h"
+#include "adapter/relist.h"
 #include "adapter/value_guard.h"
 #include "base/clock.h"
 #include "kube/objects/object_directory.h"
 
 namespace flyball::adapter {
 
-// The registry of the moment and a number that grows after each change of it.
-class RegistryView {
- public:
-  virtual ~RegistryView() = default;
-  virtual std::shared_ptr<const SeriesRegistry> registry() const = 0;  // never nullptr
-  virtual uint64_t generation() const = 0;
-};
-
 // What every provider works with. All of it outlives the providers.
 struct Answering {
-  RegistryView& registry;
+  const Relister& relister;  // of the series registry
   kube::ObjectDirectory& directory;
   QueryBatcher& batcher;
   ValueGuard& values;

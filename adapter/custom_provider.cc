@@ -46,7 +46,7 @@ absl::Status CheckShowable(const kube::Selector& selector) {
 absl::StatusOr<CustomMetricList> CustomProvider::Get(const CustomMetricRequest& request) {
   const MonotonicTime deadline = answering_.clock.MonotonicNow() + request.timeout;
   const uint64_t epoch = Epoch();
-  const std::shared_ptr<const SeriesRegistry> registry = answering_.registry.registry();
+  const std::shared_ptr<const SeriesRegistry> registry = answering_.relister.registry();
   const kube::ResourceInfo* resource =
       registry->mapper()->FindQualified(ResourceAsWritten(request));
   if (resource == nullptr) answering_.directory.ResourceMissed();  // it may be new
@@ -153,12 +153,12 @@ absl::StatusOr<std::vector<std::string>> CustomProvider::ListNames(
 }
 
 std::shared_ptr<const std::vector<CustomMetricInfo>> CustomProvider::ListAll() const {
-  return answering_.registry.registry()->custom_list();
+  return answering_.relister.registry()->custom_list();
 }
 
 uint64_t CustomProvider::Epoch() const {
   // Both only grow, so their sum changes whenever one of them does.
-  return answering_.registry.generation() + answering_.directory.Generation();
+  return answering_.relister.generation() + answering_.directory.Generation();
 }
 
 }  // namespace flyball::adapter

@@ -48,7 +48,7 @@ absl::StatusOr<ExternalMetricList> ExternalListOf(const Answering& answering,
 
 absl::StatusOr<ExternalMetricList> ExternalProvider::Get(const ExternalMetricRequest& request) {
   const uint64_t epoch = Epoch();
-  const std::shared_ptr<const SeriesRegistry> registry = answering_.registry.registry();
+  const std::shared_ptr<const SeriesRegistry> registry = answering_.relister.registry();
   const MetricSeries found = registry->FindExternal(request.metric);
   if (found.rule == nullptr) return NoExternalMetric(request);
   const absl::StatusOr<std::string> promql = found.rule->ExternalQuery(
@@ -74,10 +74,10 @@ std::unique_ptr<StandingExternal> ExternalProvider::Stand(
 }
 
 std::shared_ptr<const std::vector<std::string>> ExternalProvider::ListAll() const {
-  return answering_.registry.registry()->external_list();
+  return answering_.relister.registry()->external_list();
 }
 
 // No object plays a part.
-uint64_t ExternalProvider::Epoch() const { return answering_.registry.generation(); }
+uint64_t ExternalProvider::Epoch() const { return answering_.relister.generation(); }
 
 }  // namespace flyball::adapter

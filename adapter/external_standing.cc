@@ -65,7 +65,7 @@ const std::string& ValueOf(const ExternalMetricRequest& request, absl::string_vi
 ExternalStanding::Answers ExternalStanding::Ask(absl::Duration timeout) {
   const MonotonicTime deadline = answering_.clock.MonotonicNow() + timeout;
   // Other series or rules may make other queries of the same requests.
-  if (auto registry = answering_.registry.registry(); registry != registry_) {
+  if (auto registry = answering_.relister.registry(); registry != registry_) {
     registry_ = std::move(registry);
     Group();
   }

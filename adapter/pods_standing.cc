@@ -39,7 +39,7 @@ class ResourceProvider::PodsStanding : public StandingPods {
     const uint64_t epoch = provider_.Epoch();
     if (batch_.objects != nullptr && epoch == epoch_) return absl::OkStatus();
     std::shared_ptr<const kube::RestMapper> mapper =
-        provider_.deps_.answering.registry.registry()->mapper();
+        provider_.deps_.answering.relister.registry()->mapper();
     ASSIGN_OR_RETURN(std::vector<kube::ObjectPtr> pods,
                      provider_.Candidates({.resource = {.group = "", .resource = "pods"},
                                            .ns = ns_,
@@ -109,7 +109,7 @@ bool ResourceProvider::MayJoin() const {
       !rules_.memory->container_shape.separates_objects) {
     return false;
   }
-  const auto mapper = deps_.answering.registry.registry()->mapper();
+  const auto mapper = deps_.answering.relister.registry()->mapper();
   const kube::GroupResource pods = {.group = "", .resource = "pods"};
   const auto cpu = rules_.cpu->mapping.LabelOfResource(pods, *mapper);
   const auto memory = rules_.memory->mapping.LabelOfResource(pods, *mapper);

@@ -198,7 +198,7 @@ bool ResourceProvider::AskAll(absl::Span<Batch> batches, MonotonicTime deadline,
 absl::Status ResourceProvider::MakeQuery(const Amount& amount, const Batch& batch,
                                          Queried& queried) const {
   const rules::CompiledResourceRule& rule = *amount.rule;
-  const std::shared_ptr<const SeriesRegistry> registry = deps_.answering.registry.registry();
+  const std::shared_ptr<const SeriesRegistry> registry = deps_.answering.relister.registry();
   const kube::RestMapper& mapper = *registry->mapper();
   std::vector<std::string> wanted;
   wanted.reserve(batch.objects->size());
@@ -380,7 +380,7 @@ std::optional<NodeMetrics> ResourceProvider::ForNode(const Batch& batch, size_t 
 }
 
 uint64_t ResourceProvider::Epoch() const {
-  return deps_.answering.registry.generation() + deps_.answering.directory.Generation();
+  return deps_.answering.relister.generation() + deps_.answering.directory.Generation();
 }
 
 }  // namespace flyball::adapter

@@ -51,7 +51,6 @@ class TestFloor {
                    .run = [](const std::function<void()>& task) { task(); },
                    .wake = [] {}},
                   options.relist),
-        view_(relister_),
         batcher_(source, clock, options.queries, nullptr),
         merge_(options.queries.merge),
         values_(options.nan_value, clock, nullptr),
@@ -64,7 +63,7 @@ class TestFloor {
     relister_.Step();
   }
 
-  Answering answering() { return {view_, directory, batcher_, values_, clock, complaints_}; }
+  Answering answering() { return {relister_, directory, batcher_, values_, clock, complaints_}; }
   CustomProvider custom() { return CustomProvider(answering()); }
   ExternalProvider external() { return ExternalProvider(answering()); }
   ResourceProvider resource() {
@@ -79,19 +78,8 @@ class TestFloor {
   FakeDirectory directory;
 
  private:
-  class View : public RegistryView {
-   public:
-    explicit View(Relister& relister) : relister_(relister) {}
-    std::shared_ptr<const SeriesRegistry> registry() const override { return relister_.registry(); }
-    uint64_t generation() const override { return relister_.generation(); }
-
-   private:
-    Relister& relister_;
-  };
-
   std::shared_ptr<const rules::CompiledRules> rules_;
   Relister relister_;
-  View view_;
   QueryBatcher batcher_;
   const bool merge_;
   ValueGuard values_;

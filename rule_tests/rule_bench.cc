@@ -61,18 +61,6 @@ class RecordingSource : public adapter::MetricSource {
   std::vector<std::string> errors_ ABSL_GUARDED_BY(mutex_);
 };
 
-class RelisterView : public adapter::RegistryView {
- public:
-  explicit RelisterView(const adapter::Relister& relister) : relister_(relister) {}
-  std::shared_ptr<const adapter::SeriesRegistry> registry() const override {
-    return relister_.registry();
-  }
-  uint64_t generation() const override { return relister_.generation(); }
-
- private:
-  const adapter::Relister& relister_;
-};
-
 // A query may look back to the first sample of a test file.
 adapter::StoreLimits WholeFile() {
   adapter::StoreLimits limits;
@@ -99,11 +87,10 @@ class Bench {
                    .run = [](const std::function<void()>& task) { task(); },
                    .wake = [] {}},
                   adapter::RelistOptions()),
-        view_(relister_),
         batcher_(recorder_, clock_, EachRequestAsks(), nullptr),
         values_(adapter::NanValue::kZero, clock_, nullptr),
         complaints_(clock_, absl::Seconds(10)),
-        answering_{view_, directory, batcher_, values_, clock_, complaints_},
+        answering_{relister_, directory, batcher_, values_, clock_, complaints_},
         pool_(2),
         authenticator_(nullptr, &clock_),
         authorizer_({.mode = apiservice::AuthorizationMode::kAll}, nullptr, &clock_, 0),
@@ -175,7 +162,6 @@ class Bench {
   adapter::Live live_;
   RecordingSource recorder_;
   adapter::Relister relister_;
-  RelisterView view_;
   adapter::QueryBatcher batcher_;
   adapter::ValueGuard values_;
   adapter::LogLimiter complaints_;
