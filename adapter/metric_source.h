@@ -21,9 +21,7 @@
 namespace flyball::adapter {
 
 using promql::LabelSet;  // __name__ is among them where the source gives it
-
-// The value of a label; "" where it is absent, as in Prometheus.
-absl::string_view LabelValue(const LabelSet& labels, absl::string_view name);
+using promql::LabelValue;
 
 struct Sample {
   LabelSet labels;

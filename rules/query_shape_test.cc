@@ -23,7 +23,7 @@ constexpr int64_t kNowMs = 1'700'000'000'000;
 
 bool Matches(const promql::LabelSet& labels, const std::vector<promql::Matcher>& matchers) {
   return std::all_of(matchers.begin(), matchers.end(), [&](const promql::Matcher& matcher) {
-    return matcher.Matches(promql::GetLabel(labels, matcher.label()));
+    return matcher.Matches(promql::LabelValue(labels, matcher.label()));
   });
 }
 

@@ -16,17 +16,9 @@ constexpr uint64_t kNanBits = 0x7ff8000000000001;
 
 uint64_t Bits(double value) { return absl::bit_cast<uint64_t>(value); }
 
-absl::string_view ValueOf(const LabelSet& labels, absl::string_view name) {
-  const auto at = std::lower_bound(
-      labels.begin(), labels.end(), name,
-      [](const auto& label, absl::string_view wanted) { return label.first < wanted; });
-  if (at == labels.end() || at->first != name) return "";
-  return at->second;
-}
-
 bool MatchesAll(const LabelSet& labels, const std::vector<promql::Matcher>& matchers) {
   return std::all_of(matchers.begin(), matchers.end(), [&labels](const promql::Matcher& matcher) {
-    return matcher.Matches(ValueOf(labels, matcher.label()));
+    return matcher.Matches(promql::LabelValue(labels, matcher.label()));
   });
 }
 
@@ -52,13 +44,13 @@ StoredSeries& SampleStore::Insert(LabelSet labels) {
   StoredSeries& series = *made;
   series.labels = std::move(labels);
   series_.insert(std::move(made));
-  by_name_[ValueOf(series.labels, "__name__")].insert(&series);
+  by_name_[promql::LabelValue(series.labels, "__name__")].insert(&series);
   series.turn = turns_.insert(turns_.end(), &series);
   return series;
 }
 
 void SampleStore::Drop(StoredSeries& series) {
-  const auto named = by_name_.find(ValueOf(series.labels, "__name__"));
+  const auto named = by_name_.find(promql::LabelValue(series.labels, "__name__"));
   named->second.erase(&series);
   if (named->second.empty()) by_name_.erase(named);
   turns_.erase(series.turn);

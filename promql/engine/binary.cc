@@ -73,7 +73,7 @@ LabelSet ResultLabels(const Binary& binary, const LabelSet& many, const LabelSet
   if (matching.cardinality == Cardinality::kOneToOne) {
     labels = PickLabels(labels, matching.labels, !matching.on);
   }
-  for (const std::string& name : matching.include) SetLabel(&labels, name, GetLabel(one, name));
+  for (const std::string& name : matching.include) SetLabel(&labels, name, LabelValue(one, name));
   return labels;
 }
 

@@ -81,7 +81,7 @@ Vector HistogramQuantile(double q, const Vector& buckets) {
   std::vector<Histogram> histograms;  // first seen first
   absl::flat_hash_map<LabelSet, size_t> index;
   for (const Element& element : buckets) {
-    const auto bound = ParseBound(GetLabel(element.labels, "le"));
+    const auto bound = ParseBound(LabelValue(element.labels, "le"));
     if (!bound || std::isnan(*bound)) continue;
     LabelSet key = element.labels;
     DropLabel(&key, "le");

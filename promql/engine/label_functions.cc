@@ -35,7 +35,7 @@ absl::Status LabelReplace(absl::Span<const std::string> args, Vector* vector) {
   }
   if (!IsLabelName(target)) return BadName("destination", "label_replace", target);
   for (Element& element : *vector) {
-    const auto value = regex->Expand(GetLabel(element.labels, source), replacement);
+    const auto value = regex->Expand(LabelValue(element.labels, source), replacement);
     if (value) SetLabel(&element.labels, target, *value);
   }
   return absl::OkStatus();
@@ -51,7 +51,7 @@ absl::Status LabelJoin(absl::Span<const std::string> args, Vector* vector) {
   for (Element& element : *vector) {
     const std::string joined =
         absl::StrJoin(sources, separator, [&element](std::string* out, const std::string& source) {
-          absl::StrAppend(out, GetLabel(element.labels, source));
+          absl::StrAppend(out, LabelValue(element.labels, source));
         });
     SetLabel(&element.labels, target, joined);
   }

@@ -7,8 +7,7 @@
 namespace flyball::promql {
 namespace {
 
-template <typename Labels>
-auto Find(Labels& labels, absl::string_view name) {
+auto Find(LabelSet& labels, absl::string_view name) {
   return std::lower_bound(
       labels.begin(), labels.end(), name,
       [](const auto& label, absl::string_view wanted) { return label.first < wanted; });
@@ -25,12 +24,6 @@ absl::Status CheckDistinct(const Vector& vector) {
     return absl::FailedPreconditionError("vector cannot contain metrics with the same labelset");
   }
   return absl::OkStatus();
-}
-
-absl::string_view GetLabel(const LabelSet& labels, absl::string_view name) {
-  const auto at = Find(labels, name);
-  if (at == labels.end() || at->first != name) return "";
-  return at->second;
 }
 
 void DropLabel(LabelSet* labels, absl::string_view name) {

@@ -41,7 +41,6 @@ absl::Status CheckDistinct(const Vector& vector);
 using Value = std::variant<double, std::string, Vector, Matrix>;
 
 // Label sets are sorted by name; "" and absent are the same.
-absl::string_view GetLabel(const LabelSet& labels, absl::string_view name);
 void SetLabel(LabelSet* labels, absl::string_view name, absl::string_view value);
 void DropLabel(LabelSet* labels, absl::string_view name);
 inline void DropName(LabelSet* labels) { DropLabel(labels, "__name__"); }
