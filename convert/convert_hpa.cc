@@ -1,7 +1,6 @@
 #include "convert/convert_hpa.h"
 
 #include <re2/re2.h>
-#include <yaml-cpp/yaml.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -23,36 +22,6 @@ using scaler::Node;
 
 constexpr absl::string_view kHpa = "HorizontalPodAutoscaler";
 constexpr absl::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
-
-// ---- writing ----
-
-void EmitText(absl::string_view text, YAML::Emitter& out) {
-  if (!kube::IsPlainYaml(text)) out << YAML::DoubleQuoted;
-  out << std::string(text);
-}
-
-void Emit(const Json& json, YAML::Emitter& out) {
-  if (json.is_object()) {
-    out << YAML::BeginMap;
-    for (const auto& [key, value] : json.items()) {
-      out << YAML::Key;
-      EmitText(key, out);
-      out << YAML::Value;
-      Emit(value, out);
-    }
-    out << YAML::EndMap;
-  } else if (json.is_array()) {
-    out << YAML::BeginSeq;
-    for (const Json& item : json) Emit(item, out);
-    out << YAML::EndSeq;
-  } else if (json.is_string()) {
-    EmitText(json.get_ref<const std::string&>(), out);
-  } else {
-    out << json.dump();
-  }
-}
-
-// ---- reading ----
 
 // The documents of the file, with those of a List in its place.
 void Flatten(const Node& node, std::vector<const Node*>& out) {
@@ -96,14 +65,12 @@ class Converter {
     Json own = Own(*hpa.autoscaler, Json::parse(hpa.canonical_spec_json, nullptr, false));
     Check(object, own);
     if (no_namespace) own["metadata"].erase("namespace");
-    YAML::Emitter out;
-    Emit(own, out);
     absl::StrAppend(&conversion_.yaml, "---\n# from ", kHpa, " ", hpa.autoscaler->name, " (", file_,
                     ":", object.line, ")\n");
     for (const std::string& remark : Remarks(object, *hpa.autoscaler)) {
       absl::StrAppend(&conversion_.yaml, "# ", remark, "\n");
     }
-    absl::StrAppend(&conversion_.yaml, out.c_str(), "\n");
+    conversion_.yaml += kube::YamlOf(own);
   }
 
   Conversion Take() { return std::move(conversion_); }
