@@ -34,56 +34,41 @@ const Histogram::BucketBoundaries& Buckets() {
   return buckets;
 }
 
+template <typename Builder>
+auto& Made(Builder builder, Registry& registry, const char* name, const char* help) {
+  return builder.Name(name).Help(help).Register(registry);
+}
+
 }  // namespace
 
 struct AdapterMetrics::Families {
   explicit Families(Registry& registry)
-      : requests(BuildHistogram()
-                     .Name("prometheus_adapter_prometheus_client_request_duration_seconds")
-                     .Help("Time that requests to Prometheus took")
-                     .Register(registry)),
-        server_changes(BuildCounter()
-                           .Name("flyball_prometheus_server_changes_total")
-                           .Help("How often another of several Prometheus servers took over")
-                           .Register(registry)
+      : requests(Made(BuildHistogram(), registry,
+                      "prometheus_adapter_prometheus_client_request_duration_seconds",
+                      "Time that requests to Prometheus took")),
+        server_changes(Made(BuildCounter(), registry, "flyball_prometheus_server_changes_total",
+                            "How often another of several Prometheus servers took over")
                            .Add({})),
-        series_queries(BuildCounter()
-                           .Name("flyball_relist_series_queries_total")
-                           .Help("Series queries of rule discovery")
-                           .Register(registry)),
-        series_query_duration(BuildHistogram()
-                                  .Name("flyball_relist_series_query_duration_seconds")
-                                  .Help("Time that series queries took")
-                                  .Register(registry)
+        series_queries(Made(BuildCounter(), registry, "flyball_relist_series_queries_total",
+                            "Series queries of rule discovery")),
+        series_query_duration(Made(BuildHistogram(), registry,
+                                   "flyball_relist_series_query_duration_seconds",
+                                   "Time that series queries took")
                                   .Add({}, Buckets())),
-        rule_series(BuildGauge()
-                        .Name("flyball_rules_series")
-                        .Help("Distinct series that the rule accepted at its last success")
-                        .Register(registry)),
-        rule_success(BuildGauge()
-                         .Name("flyball_rules_last_success_timestamp_seconds")
-                         .Help("When the rule's series query last succeeded; 0: never")
-                         .Register(registry)),
-        rule_failing(BuildGauge()
-                         .Name("flyball_rules_failing")
-                         .Help("1 while the rule's series query fails")
-                         .Register(registry)),
-        metrics(BuildGauge()
-                    .Name("flyball_rules_metrics")
-                    .Help("Metric names that the API knows")
-                    .Register(registry)),
-        queries(BuildCounter()
-                    .Name("flyball_query_requests_total")
-                    .Help("Queries by what became of them")
-                    .Register(registry)),
-        objects(BuildCounter()
-                    .Name("flyball_query_objects_total")
-                    .Help("Objects asked of merged queries")
-                    .Register(registry)),
-        dropped(BuildCounter()
-                    .Name("flyball_query_values_dropped_total")
-                    .Help("Values that are not numbers, left out of answers")
-                    .Register(registry)),
+        rule_series(Made(BuildGauge(), registry, "flyball_rules_series",
+                         "Distinct series that the rule accepted at its last success")),
+        rule_success(Made(BuildGauge(), registry, "flyball_rules_last_success_timestamp_seconds",
+                          "When the rule's series query last succeeded; 0: never")),
+        rule_failing(Made(BuildGauge(), registry, "flyball_rules_failing",
+                          "1 while the rule's series query fails")),
+        metrics(Made(BuildGauge(), registry, "flyball_rules_metrics",
+                     "Metric names that the API knows")),
+        queries(Made(BuildCounter(), registry, "flyball_query_requests_total",
+                     "Queries by what became of them")),
+        objects(Made(BuildCounter(), registry, "flyball_query_objects_total",
+                     "Objects asked of merged queries")),
+        dropped(Made(BuildCounter(), registry, "flyball_query_values_dropped_total",
+                     "Values that are not numbers, left out of answers")),
         success(series_queries.Add({{"result", "success"}})),
         failure(series_queries.Add({{"result", "failure"}})),
         custom_metrics(metrics.Add({{"api", "custom"}})),
