@@ -41,7 +41,7 @@ bool FillsIn(const tmpl::Command& command) {
   return command.size() == 3 && command[0].kind == Kind::kFunction && command[0].name == "index" &&
          command[0].fields.empty() && is_field(command[1], "GroupBySlice") &&
          command[2].kind == Kind::kNumber &&
-         command[2].number.value == tmpl::Number{int64_t{0}}.value;
+         command[2].number.value == go::Number{int64_t{0}}.value;
 }
 
 // Whether the template does no more than fill in. What control flow, variables, nested templates or

@@ -1,7 +1,5 @@
 #include "serve/flags.h"
 
-#include <cstdint>
-#include <optional>
 #include <utility>
 
 #include "gmock/gmock.h"
@@ -90,20 +88,6 @@ TEST(ParseServeFlagsTest, TheWordAfterAFlagIsItsValue) {
 TEST(ParseServeFlagsTest, EachValueMustBeWellFormedAlthoughTheLastOneCounts) {
   EXPECT_FALSE(ParseServeFlags({"--config=c", "--secure-port=x", "--secure-port=5"}).ok());
   EXPECT_FALSE(ParseServeFlags({"--config=c", "--metrics-max-age=5", "--metrics-max-age=5m"}).ok());
-}
-
-TEST(ParseGoIntTest, BasesAndUnderscores) {
-  const std::pair<const char*, int64_t> good[] = {
-      {"0", 0},     {"443", 443},  {"+5", 5},
-      {"-5", -5},   {"0x1F", 31},  {"0X1f", 31},
-      {"017", 15},  {"0b11", 3},   {"0o17", 15},
-      {"0_7", 7},   {"00", 0},     {"1_000", 1000},
-      {"-0x8", -8}, {"0x_1F", 31}, {"9223372036854775807", INT64_MAX}};
-  for (const auto& [text, want] : good) EXPECT_EQ(ParseGoInt(text), want) << text;
-  for (const char* bad : {"", "-", "+", "x", "1.0", "1e3", " 1", "1 ", "08", "0x", "0b2", "1__0",
-                          "_1", "1_", "--1", "9223372036854775808"}) {
-    EXPECT_EQ(ParseGoInt(bad), std::nullopt) << bad;
-  }
 }
 
 // The values and answers of prometheus-adapter 0.12.0.

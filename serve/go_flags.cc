@@ -2,20 +2,17 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <climits>
-#include <cstdint>
 #include <functional>
-#include <system_error>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/go/duration.h"
+#include "base/go/number.h"
 
 namespace flyball::serve {
 namespace {
@@ -44,7 +41,7 @@ void GoFlags::String(const char* name, std::string& value, const char* help) {
 
 void GoFlags::Int(const char* name, int& value, const char* help) {
   AddEach(app_, name, help, [&value](const std::string& text) {
-    const std::optional<int64_t> number = ParseGoInt(text);
+    const std::optional<int64_t> number = go::ParseInt(text);
     if (!number) {
       return absl::InvalidArgumentError(
           absl::StrCat("\"", text, "\" is not a whole number of 64 bits"));
@@ -114,41 +111,13 @@ std::vector<std::string> GoWords(const CLI::App& app, const std::vector<std::str
   return out;
 }
 
-std::optional<int64_t> ParseGoInt(absl::string_view text) {
-  const bool negative = absl::ConsumePrefix(&text, "-");
-  if (!negative) absl::ConsumePrefix(&text, "+");
-  int base = 10;
-  bool digit_before = false;  // what an underscore may follow; a prefix counts
-  if (text.size() > 1 && text[0] == '0') {
-    const char mark = absl::ascii_tolower(static_cast<unsigned char>(text[1]));
-    base = mark == 'x' ? 16 : mark == 'b' ? 2 : 8;
-    text.remove_prefix(mark == 'x' || mark == 'b' || mark == 'o' ? 2 : 1);
-    digit_before = true;
-  }
-  std::string digits;
-  for (const char c : text) {
-    if (c == '_' ? !digit_before : !absl::ascii_isalnum(static_cast<unsigned char>(c))) {
-      return std::nullopt;
-    }
-    digit_before = c != '_';
-    if (c != '_') digits.push_back(c);
-  }
-  if (!digit_before || digits.empty()) return std::nullopt;
-  if (negative) digits.insert(digits.begin(), '-');
-  int64_t value = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, value, base);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
-}
-
 absl::Status CheckFileLevels(absl::string_view text) {
   const auto refused = [text](absl::string_view why) {
     return absl::InvalidArgumentError(absl::StrCat("\"", text, "\": ", why));
   };
   for (const absl::string_view entry : absl::StrSplit(text, ',', absl::SkipEmpty())) {
     const std::vector<absl::string_view> parts = absl::StrSplit(entry, '=');
-    // Neither base nor underscores, which ParseGoInt takes.
+    // Neither base nor underscores, which go::ParseInt takes.
     absl::string_view digits = parts.back();
     const bool negative = absl::ConsumePrefix(&digits, "-");
     if (!negative) absl::ConsumePrefix(&digits, "+");

@@ -6,8 +6,6 @@
 // dashes.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,9 +42,6 @@ class GoFlags {
 // The words as CLI11 reads them alike: Go spells the short flag `-v=6` as well, takes the word
 // after a flag for its value whatever it looks like, and `--flag=` for the empty value.
 std::vector<std::string> GoWords(const CLI::App& app, const std::vector<std::string>& words);
-
-// `12`, `-5`, `0x1F`, `0b11`, `0o17`, `017`, `1_000`, as Go's strconv.ParseInt with base 0.
-std::optional<int64_t> ParseGoInt(absl::string_view text);
 
 // Refused with klog's text. A level counts from 0 and fits 32 bits.
 absl::Status CheckFileLevels(absl::string_view text);

@@ -6,11 +6,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "base/go/number.h"
 #include "base/go/text.h"
 #include "base/status_macros.h"
 #include "rules/template/functions.h"
 #include "rules/template/lexer.h"
-#include "rules/template/number.h"
 
 namespace flyball::rules::tmpl {
 namespace {
@@ -384,11 +384,11 @@ class Parser {
     const Token& token = Peek();
     if (token.kind == TokenKind::kNumber || token.kind == TokenKind::kChar) {
       operand.kind = Operand::Kind::kNumber;
-      std::optional<Number> number;
+      std::optional<go::Number> number;
       if (token.kind == TokenKind::kNumber) {
-        number = ParseNumber(token.text);
+        number = go::ParseNumber(token.text);
       } else if (const auto rune = go::UnquoteRune(token.text); rune.has_value()) {
-        number = Number{static_cast<int64_t>(*rune)};
+        number = go::Number{static_cast<int64_t>(*rune)};
       }
       if (!number) return Error(absl::StrCat("bad number ", token.text));
       operand.number = *number;

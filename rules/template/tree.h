@@ -3,9 +3,7 @@
 // Plain values, immutable after parsing.
 #pragma once
 
-#include <complex>
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,16 +11,11 @@
 #include <variant>
 #include <vector>
 
+#include "base/go/number.h"
+
 namespace flyball::rules::tmpl {
 
 struct Pipeline;
-
-// A numeric constant. Which of the three it is as a value follows from how it was written, as in
-// Go.
-struct Number {
-  std::variant<int64_t, double, std::complex<double>> value;
-  bool overflows_int = false;  // fits a uint64 only: an error when it is used
-};
 
 // One word of a command: a term and the fields asked of it (`.A.B`, `$x.A`, `(…).A`).
 struct Operand {
@@ -30,7 +23,7 @@ struct Operand {
   Kind kind = Kind::kDot;
   std::string name;  // of the variable with its `$`, or of the function; the text of a string
   bool truth = false;
-  Number number;
+  go::Number number;
   std::unique_ptr<Pipeline> parens;
   std::vector<std::string> fields;
   size_t offset = 0;  // in the template's text

@@ -1,4 +1,4 @@
-#include "rules/template/number.h"
+#include "base/go/number.h"
 
 #include <charconv>
 #include <cmath>
@@ -8,9 +8,8 @@
 
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
-#include "base/go/arithmetic.h"
 
-namespace flyball::rules::tmpl {
+namespace flyball::go {
 namespace {
 
 struct Literal {
@@ -148,4 +147,11 @@ std::optional<Number> ParseNumber(absl::string_view text) {
   return Number{*real};
 }
 
-}  // namespace flyball::rules::tmpl
+std::optional<int64_t> ParseInt(absl::string_view text) {
+  const std::optional<Number> number = ParseNumber(text);
+  const auto* const value = number ? std::get_if<int64_t>(&number->value) : nullptr;
+  if (value == nullptr || number->overflows_int) return std::nullopt;
+  return *value;
+}
+
+}  // namespace flyball::go

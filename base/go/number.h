@@ -1,0 +1,28 @@
+// Numeric constants as Go reads them.
+//
+// Pure. Source: Go's strconv.ParseInt, ParseUint and ParseFloat with base 0, and
+// text/template/parse.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <optional>
+#include <variant>
+
+#include "absl/strings/string_view.h"
+
+namespace flyball::go {
+
+// Which of the three it is as a value follows from how it was written.
+struct Number {
+  std::variant<int64_t, double, std::complex<double>> value;
+  bool overflows_int = false;  // fits a uint64 only: an error when it is used
+};
+
+// `12`, `-0x1F`, `0b11`, `0o17`, `017`, `1_000`, `1.5e3`, `1+2i`. nullopt: not a number, or an
+// integer that does not fit 64 bits.
+std::optional<Number> ParseNumber(absl::string_view text);
+// The same of an int64 alone: strconv.ParseInt with base 0.
+std::optional<int64_t> ParseInt(absl::string_view text);
+
+}  // namespace flyball::go
