@@ -16,17 +16,7 @@ bool ListedBefore(const CustomMetricInfo& a, const CustomMetricInfo& b) {
          std::tie(b.resource.resource, b.resource.group, b.metric, b.namespaced);
 }
 
-// Drops every entry but the last of each run of equal keys.
-template <typename Entry, typename Equal>
-void KeepLast(std::vector<Entry>& entries, Equal equal) {
-  size_t kept = 0;
-  for (size_t i = 0; i < entries.size(); ++i) {
-    if (i + 1 < entries.size() && equal(entries[i].first, entries[i + 1].first)) continue;
-    if (kept != i) entries[kept] = std::move(entries[i]);
-    ++kept;
-  }
-  entries.resize(kept);
-}
+bool ListedBefore(absl::string_view a, absl::string_view b) { return a < b; }
 
 template <typename T>
 std::shared_ptr<const T> Reuse(T value, const std::shared_ptr<const T>& previous) {
@@ -47,15 +37,52 @@ SeriesTable::SeriesTable(std::vector<SeriesName> found) {
   }
 }
 
-// Collects entries in the order of writing, then sorts them stably and keeps the last of each key.
+template <typename Name>
+template <typename Key>
+MetricSeries SeriesRegistry::Names<Name>::Find(const Key& name) const {
+  const auto at = std::lower_bound(list->begin(), list->end(), name,
+                                   [](const auto& a, const auto& b) { return ListedBefore(a, b); });
+  if (at == list->end() || *at != name) return {};
+  const Target& target = targets[static_cast<size_t>(at - list->begin())];
+  return {rules[target.rule], target.series};
+}
+
 class RegistryBuilder {
  public:
+  // Names in the order of writing.
+  template <typename Name>
+  using Written = std::vector<std::pair<Name, SeriesRegistry::Target>>;
+
   explicit RegistryBuilder(const kube::RestMapper& mapper) : mapper_(mapper) {}
 
-  size_t AddCustom(const DiscoveredRule& discovered, uint32_t index) {
-    if (discovered.series == nullptr) return 0;
-    const rules::CompiledRule& rule = *discovered.rule;
-    const SeriesTable& table = *discovered.series;
+  // Fills `out` with what `write` makes of each rule's series; it returns how many it accepts. Of
+  // names that are written twice the last one counts.
+  template <typename Name, typename Write>
+  static void Fill(const std::vector<DiscoveredRule>& discovered,
+                   const std::shared_ptr<const std::vector<Name>>& previous, Write write,
+                   SeriesRegistry::Names<Name>& out) {
+    Written<Name> written;
+    for (const DiscoveredRule& one : discovered) {
+      const auto index = static_cast<uint32_t>(out.rules.size());
+      out.rules.push_back(one.rule);
+      out.counts.push_back(one.series == nullptr ? 0
+                                                 : write(*one.rule, *one.series, index, written));
+    }
+    std::stable_sort(written.begin(), written.end(),
+                     [](const auto& a, const auto& b) { return ListedBefore(a.first, b.first); });
+    std::vector<Name> names;
+    names.reserve(written.size());
+    out.targets.reserve(written.size());
+    for (size_t i = 0; i < written.size(); ++i) {
+      if (i + 1 < written.size() && written[i].first == written[i + 1].first) continue;
+      names.push_back(std::move(written[i].first));
+      out.targets.push_back(std::move(written[i].second));
+    }
+    out.list = Reuse(std::move(names), previous);
+  }
+
+  size_t WriteCustom(const rules::CompiledRule& rule, const SeriesTable& table, uint32_t index,
+                     Written<CustomMetricInfo>& out) const {
     LabelMemo memo;
     std::vector<std::optional<std::vector<Scope>>> scopes(table.label_sets().size());
     size_t accepted = 0;
@@ -67,49 +94,21 @@ class RegistryBuilder {
       if (resources->empty()) continue;
       const std::string metric = rule.naming.ApiName(series.name);
       for (const Scope& scope : *resources) {
-        custom_.push_back({{scope.resource, scope.namespaced, metric}, {index, series.name}});
+        out.push_back({{scope.resource, scope.namespaced, metric}, {index, series.name}});
       }
     }
     return accepted;
   }
 
-  size_t AddExternal(const DiscoveredRule& discovered, uint32_t index) {
-    if (discovered.series == nullptr) return 0;
+  static size_t WriteExternal(const rules::CompiledRule& rule, const SeriesTable& table,
+                              uint32_t index, Written<std::string>& out) {
     size_t accepted = 0;
-    for (const SeriesTable::Series& series : discovered.series->series()) {
-      if (!discovered.rule->naming.Accepts(series.name)) continue;
+    for (const SeriesTable::Series& series : table.series()) {
+      if (!rule.naming.Accepts(series.name)) continue;
       ++accepted;
-      external_.push_back({discovered.rule->naming.ApiName(series.name), {index, series.name}});
+      out.push_back({rule.naming.ApiName(series.name), {index, series.name}});
     }
     return accepted;
-  }
-
-  void Finish(SeriesRegistry& registry, const SeriesRegistry* previous) {
-    std::stable_sort(custom_.begin(), custom_.end(),
-                     [](const auto& a, const auto& b) { return ListedBefore(a.first, b.first); });
-    KeepLast(custom_, [](const auto& a, const auto& b) { return a == b; });
-    std::vector<CustomMetricInfo> custom;
-    custom.reserve(custom_.size());
-    registry.custom_targets_.reserve(custom_.size());
-    for (auto& [info, target] : custom_) {
-      custom.push_back(std::move(info));
-      registry.custom_targets_.push_back(std::move(target));
-    }
-    registry.custom_list_ =
-        Reuse(std::move(custom), previous == nullptr ? nullptr : previous->custom_list_);
-
-    std::stable_sort(external_.begin(), external_.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    KeepLast(external_, [](const auto& a, const auto& b) { return a == b; });
-    std::vector<std::string> external;
-    external.reserve(external_.size());
-    registry.external_targets_.reserve(external_.size());
-    for (auto& [name, target] : external_) {
-      external.push_back(std::move(name));
-      registry.external_targets_.push_back(std::move(target));
-    }
-    registry.external_list_ =
-        Reuse(std::move(external), previous == nullptr ? nullptr : previous->external_list_);
   }
 
  private:
@@ -134,8 +133,6 @@ class RegistryBuilder {
   }
 
   const kube::RestMapper& mapper_;
-  std::vector<std::pair<CustomMetricInfo, SeriesRegistry::Target>> custom_;
-  std::vector<std::pair<std::string, SeriesRegistry::Target>> external_;
 };
 
 std::shared_ptr<const SeriesRegistry> SeriesRegistry::Build(
@@ -143,28 +140,15 @@ std::shared_ptr<const SeriesRegistry> SeriesRegistry::Build(
   // make_shared cannot reach the private constructor.
   std::shared_ptr<SeriesRegistry> built(new SeriesRegistry);
   built->mapper_ = inputs.mapper;
-  RegistryBuilder builder(*built->mapper_);
-  for (const DiscoveredRule& discovered : inputs.custom) {
-    const auto index = static_cast<uint32_t>(built->custom_rules_.size());
-    built->custom_rules_.push_back(discovered.rule);
-    built->custom_counts_.push_back(builder.AddCustom(discovered, index));
-  }
-  for (const DiscoveredRule& discovered : inputs.external) {
-    const auto index = static_cast<uint32_t>(built->external_rules_.size());
-    built->external_rules_.push_back(discovered.rule);
-    built->external_counts_.push_back(builder.AddExternal(discovered, index));
-  }
-  builder.Finish(*built, previous.get());
-  if (previous != nullptr && built->SameAs(*previous)) return previous;
-  return built;
-}
-
-bool SeriesRegistry::SameAs(const SeriesRegistry& other) const {
-  return mapper_ == other.mapper_ && custom_list_ == other.custom_list_ &&
-         external_list_ == other.external_list_ && custom_rules_ == other.custom_rules_ &&
-         external_rules_ == other.external_rules_ && custom_counts_ == other.custom_counts_ &&
-         external_counts_ == other.external_counts_ && custom_targets_ == other.custom_targets_ &&
-         external_targets_ == other.external_targets_;
+  const RegistryBuilder builder(*inputs.mapper);
+  RegistryBuilder::Fill(
+      inputs.custom, previous == nullptr ? nullptr : previous->custom_.list,
+      [&](auto&&... args) { return builder.WriteCustom(args...); }, built->custom_);
+  RegistryBuilder::Fill(inputs.external, previous == nullptr ? nullptr : previous->external_.list,
+                        RegistryBuilder::WriteExternal, built->external_);
+  const bool same = previous != nullptr && built->mapper_ == previous->mapper_ &&
+                    built->custom_ == previous->custom_ && built->external_ == previous->external_;
+  return same ? previous : built;
 }
 
 bool IsCoreClusterScoped(const kube::GroupResource& resource) {
@@ -173,32 +157,22 @@ bool IsCoreClusterScoped(const kube::GroupResource& resource) {
           resource.resource == "persistentvolumes");
 }
 
-MetricSeries SeriesRegistry::FindExact(const kube::GroupResource& resource, bool namespaced,
-                                       absl::string_view metric) const {
-  const CustomMetricInfo wanted = {
-      .resource = resource, .namespaced = namespaced, .metric = std::string(metric)};
-  const auto it =
-      std::lower_bound(custom_list_->begin(), custom_list_->end(), wanted, ListedBefore);
-  if (it == custom_list_->end() || *it != wanted) return {};
-  const Target& target = custom_targets_[static_cast<size_t>(it - custom_list_->begin())];
-  return {custom_rules_[target.rule], target.series};
-}
-
 MetricSeries SeriesRegistry::FindCustom(const kube::ResourceInfo& resource, bool namespaced,
                                         absl::string_view metric) const {
-  MetricSeries found = FindExact(resource.name, namespaced, metric);
+  const auto find = [&](bool in_namespace) {
+    return custom_.Find(CustomMetricInfo{
+        .resource = resource.name, .namespaced = in_namespace, .metric = std::string(metric)});
+  };
+  MetricSeries found = find(namespaced);
   if (found.rule == nullptr && namespaced && !resource.namespaced &&
       !IsCoreClusterScoped(resource.name)) {
-    found = FindExact(resource.name, false, metric);
+    found = find(false);
   }
   return found;
 }
 
 MetricSeries SeriesRegistry::FindExternal(absl::string_view metric) const {
-  const auto it = std::lower_bound(external_list_->begin(), external_list_->end(), metric);
-  if (it == external_list_->end() || *it != metric) return {};
-  const Target& target = external_targets_[static_cast<size_t>(it - external_list_->begin())];
-  return {external_rules_[target.rule], target.series};
+  return external_.Find(metric);
 }
 
 }  // namespace flyball::adapter

@@ -76,39 +76,45 @@ class SeriesRegistry {
 
   // Sorted by resource, group, metric.
   const std::shared_ptr<const std::vector<CustomMetricInfo>>& custom_list() const {
-    return custom_list_;
+    return custom_.list;
   }
   // Sorted.
   const std::shared_ptr<const std::vector<std::string>>& external_list() const {
-    return external_list_;
+    return external_.list;
   }
 
   const std::shared_ptr<const kube::RestMapper>& mapper() const { return mapper_; }
 
   // How many distinct series each rule accepts, in file order.
-  const std::vector<size_t>& custom_counts() const { return custom_counts_; }
-  const std::vector<size_t>& external_counts() const { return external_counts_; }
+  const std::vector<size_t>& custom_counts() const { return custom_.counts; }
+  const std::vector<size_t>& external_counts() const { return external_.counts; }
 
  private:
   friend class RegistryBuilder;
 
   struct Target {
-    uint32_t rule = 0;  // index into the rules of its list
+    uint32_t rule = 0;  // index into `rules`
     std::string series;
     friend bool operator==(const Target&, const Target&) = default;
   };
-  using RuleList = std::vector<std::shared_ptr<const rules::CompiledRule>>;
+  // The names of one API and what stands behind each.
+  template <typename Name>
+  struct Names {
+    std::shared_ptr<const std::vector<Name>> list;  // sorted
+    std::vector<Target> targets;                    // beside the names of the list
+    std::vector<std::shared_ptr<const rules::CompiledRule>> rules;
+    std::vector<size_t> counts;  // beside the rules
+    // The same lists, not equal ones.
+    friend bool operator==(const Names&, const Names&) = default;
+
+    template <typename Key>
+    MetricSeries Find(const Key& name) const;
+  };
 
   SeriesRegistry() = default;
-  MetricSeries FindExact(const kube::GroupResource& resource, bool namespaced,
-                         absl::string_view metric) const;
-  bool SameAs(const SeriesRegistry& other) const;
 
-  std::shared_ptr<const std::vector<CustomMetricInfo>> custom_list_;
-  std::shared_ptr<const std::vector<std::string>> external_list_;
-  std::vector<Target> custom_targets_, external_targets_;  // beside the entries of the lists
-  RuleList custom_rules_, external_rules_;
-  std::vector<size_t> custom_counts_, external_counts_;
+  Names<CustomMetricInfo> custom_;
+  Names<std::string> external_;
   std::shared_ptr<const kube::RestMapper> mapper_;
 };
 
