@@ -85,7 +85,8 @@ struct AdapterMetrics::Families {
     Gauge* failing;
   };
 
-  // Of a path and a server. To look one up in its family makes one first, and there are few.
+  // Of a path and a server. To find one in its family, a histogram is made first; there are few, so
+  // they are looked up here.
   struct Requests {
     std::string path, server;
     Histogram* durations;

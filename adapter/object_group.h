@@ -20,8 +20,8 @@ namespace flyball::adapter {
 
 class QueryBatcher::ObjectGroup {
  public:
-  // `question` gives all but the names, and its key is so long. The group keeps rule and names
-  // alive.
+  // `question` gives all but the names; its key has key_bytes. The group keeps the rule and the
+  // mapper alive.
   ObjectGroup(const ObjectQuestion& question, size_t key_bytes, QueryBatcher& batcher);
   ~ObjectGroup();
 
@@ -59,7 +59,8 @@ class QueryBatcher::ObjectGroup {
   // Whether `fresh` is to be given, or asked for anew ahead of time by this caller.
   bool IsGoodEnough(const ObjectAnswer& fresh, const std::vector<std::string>& names,
                     MonotonicTime now) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
-  // The flight that gathers names, joined, or a new one that the caller must fly (`lead`).
+  // The flight that gathers names, with these among them; or a new one of them, which the caller
+  // must fly (`lead`).
   std::shared_ptr<Flight> Gather(const std::vector<std::string>& names, absl::Duration max_age,
                                  bool& lead) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Tells the batcher what the group takes now.

@@ -7,7 +7,7 @@
 namespace flyball::adapter {
 namespace {
 
-// Of providers that do not know when an answer is the last one again.
+// For providers that cannot tell whether an answer says the same as the last one.
 class AskedOneByOne : public StandingExternal {
  public:
   AskedOneByOne(ExternalMetricsProvider& provider, std::vector<ExternalMetricRequest> requests)

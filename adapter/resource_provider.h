@@ -117,7 +117,8 @@ class ResourceProvider : public ResourceMetricsProvider {
   // Leaves of the query only the samples of pods that have the other amount as well.
   absl::Status Join(const Batch& batch, const std::vector<std::string>& pods,
                     const kube::RestMapper& mapper, Queried& queried) const;
-  // Fills in `both` of each batch; whether that was quick. `parallel`: not one after the other.
+  // Fills in `both` of each batch and returns whether that was quick. Unless `parallel`, one query
+  // goes out after the other.
   bool AskAll(absl::Span<Batch> batches, MonotonicTime deadline, bool parallel = true);
   // Collects failures, and how long all answers hold together; kDeadlineExceeded when time is over.
   absl::Status Settle(absl::Span<const Batch> batches, MonotonicTime deadline,

@@ -160,7 +160,7 @@ class TreeReader {
     return Refuse(absl::StrCat("it holds over ", kMaxValues, " values"));
   }
 
-  // What is in brackets holds nothing that is not.
+  // Whatever stands within brackets is in brackets itself.
   void Open(YamlNode& node, bool brackets) {
     open_.push_back(&node);
     if (brackets) ++in_brackets_;

@@ -34,8 +34,8 @@ struct StoredSeries : promql::Series {
 struct StoreLimits {
   size_t max_series = 1'000'000;
   size_t max_points_per_series = 100'000;
-  // Samples that are older than the newest one of their series by more are dropped, series whose
-  // newest one is older than the newest of all by more too.
+  // A sample is dropped once the newest one of its series is younger by more than this; a series
+  // once the newest sample of all is younger than the newest of its own by more than this.
   int64_t retention_ms = int64_t{24} * 3600 * 1000;
 };
 
@@ -78,7 +78,7 @@ class SampleStore : public promql::SeriesReader {
   std::set<std::unique_ptr<StoredSeries>, ByLabels> series_;
   // Series of one metric name, in label order: nearly every selector names its metric.
   absl::flat_hash_map<std::string, absl::btree_set<const StoredSeries*, ByLabels>> by_name_;
-  std::list<StoredSeries*> turns_;  // the one first that has been without a sample for longest
+  std::list<StoredSeries*> turns_;  // first the one that has had no sample for longest
 };
 
 }  // namespace flyball::adapter

@@ -1,5 +1,5 @@
-// Tells whether an answer of /api/v1/query is an earlier one at another time, from 24 bytes that
-// are kept of the earlier one.
+// Tells whether an answer of /api/v1/query says what an earlier one said, but for the time, from 24
+// bytes that are kept of the earlier one.
 //
 // Pure; safe on any thread. A digest is a GMAC under a key that this process draws and shows
 // nobody: that two different answers of n bytes have the same one is as likely as n / 16 in 2^128,
@@ -21,9 +21,9 @@ struct MarkedAnswer {
   size_t points = 0;  // `"value":[time,...`
 };
 
-// Leaves the time out of each point. nullopt: there is no point, one has another time than the
-// first, or that is none. Whether the points are the samples is known once the answer was read: it
-// is where there are as many.
+// The mark of an answer without the time at each point. nullopt: there is no point, the first one's
+// time cannot be read, or another point has another time. What looks like a point may stand in a
+// part that is no sample: whoever has read the answer sees whether there are as many samples.
 std::optional<MarkedAnswer> MarkAnswer(absl::string_view body);
 
 }  // namespace flyball::adapter::prometheus

@@ -59,8 +59,8 @@ struct ClientOptions {
   absl::Duration recheck_timeout = absl::Seconds(2);
   size_t max_query_bytes = 32u << 20;    // about 200,000 samples
   size_t max_series_bytes = 128u << 20;  // about 450,000 series of one rule
-  // A larger answer than this is read again, one at a time, so that many of them at once stay
-  // bounded.
+  // A larger answer than this is asked for again, and only one of them is read at a time, so that
+  // many at once do not fill the memory.
   size_t usual_bytes = 8u << 20;
 };
 
@@ -91,8 +91,7 @@ class Client : public MetricSource {
 
   // `escaped`: the query in form encoding.
   Request QueryRequest(absl::string_view escaped, absl::Time at, absl::Duration timeout) const;
-  // One request to one server, whose form it takes with it: the body of an answer that should be
-  // parsed.
+  // Sends one request to one server: the body of an answer that should be parsed.
   absl::StatusOr<std::string> AskServer(const Server& server, Request request,
                                         absl::Duration timeout);
   // The call, first with room for a usual answer, then alone with room for the largest allowed.
