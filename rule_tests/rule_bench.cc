@@ -61,24 +61,12 @@ class RecordingSource : public adapter::MetricSource {
   std::vector<std::string> errors_ ABSL_GUARDED_BY(mutex_);
 };
 
-// A query may look back to the first sample of a test file.
-adapter::StoreLimits WholeFile() {
-  adapter::StoreLimits limits;
-  limits.retention_ms = std::numeric_limits<int64_t>::max() / 2;
-  return limits;
-}
-
-adapter::BatcherOptions EachRequestAsks() {
-  adapter::BatcherOptions options;
-  options.flights.freshness = absl::ZeroDuration();
-  return options;
-}
-
 class Bench {
  public:
   Bench(FixedDirectory& directory, absl::Time now)
       : clock_(now),
-        live_(WholeFile()),
+        // A query may look back to the first sample of a test file.
+        live_({.retention_ms = std::numeric_limits<int64_t>::max() / 2}),
         recorder_(live_),
         relister_({.source = recorder_,
                    .directory = directory,
@@ -87,7 +75,8 @@ class Bench {
                    .run = [](const std::function<void()>& task) { task(); },
                    .wake = [] {}},
                   adapter::RelistOptions()),
-        batcher_(recorder_, clock_, EachRequestAsks(), nullptr),
+        // Each request asks anew.
+        batcher_(recorder_, clock_, {.flights = {.freshness = absl::ZeroDuration()}}, nullptr),
         values_(adapter::NanValue::kZero, clock_, nullptr),
         complaints_(clock_, absl::Seconds(10)),
         answering_{relister_, directory, batcher_, values_, clock_, complaints_},
@@ -97,7 +86,16 @@ class Bench {
         health_({}),
         documents_({}, &health_, &clock_),
         metrics_(&clock_, {.response_cache_entries = 0}),
-        handler_({}, HandlerDeps()) {}
+        handler_({}, {.clock = &clock_,
+                      .authenticator = &authenticator_,
+                      .authorizer = &authorizer_,
+                      .documents = &documents_,
+                      .metrics = &metrics_,
+                      .self_metrics = &self_metrics_,
+                      .providers = [this] { return providers_; },
+                      .metrics_text = [] { return std::string(); },
+                      .debug_rules = nullptr,
+                      .debug_decisions = nullptr}) {}
 
   absl::Status Load(const RuleTestFile& file) {
     for (const InputSeries& series : file.input_series) {
@@ -144,20 +142,6 @@ class Bench {
   }
 
  private:
-  // Everybody may everything; nothing is remembered from one request to the next.
-  apiservice::RequestHandler::Deps HandlerDeps() {
-    apiservice::RequestHandler::Deps deps;
-    deps.clock = &clock_;
-    deps.authenticator = &authenticator_;
-    deps.authorizer = &authorizer_;
-    deps.documents = &documents_;
-    deps.metrics = &metrics_;
-    deps.self_metrics = &self_metrics_;
-    deps.providers = [this] { return providers_; };
-    deps.metrics_text = [] { return std::string(); };
-    return deps;
-  }
-
   SimulatedClock clock_;
   adapter::Live live_;
   RecordingSource recorder_;
@@ -169,6 +153,7 @@ class Bench {
   WorkerPool pool_;
   adapter::Providers providers_;
 
+  // Everybody may everything; nothing is remembered from one request to the next.
   apiservice::Authenticator authenticator_;
   apiservice::Authorizer authorizer_;
   const apiservice::HealthChecks health_;

@@ -11,8 +11,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/go/text.h"
-#include "promql/parser.h"
 #include "promql/engine/series_notation.h"
+#include "promql/parser.h"
 
 namespace flyball::rule_tests {
 namespace {
@@ -69,6 +69,12 @@ class Reader {
   ReadField Into(std::string& out);
   ReadField Into(absl::Duration& out);
   ReadField Into(std::vector<rules::TextField>& out);
+  template <typename T>
+  ReadField Into(std::optional<T>& out) {
+    return [this, &out](const YAML::Node& node, const std::string& path) {
+      Into(out.emplace())(node, path);
+    };
+  }
 
   void ReadSeries(const YAML::Node& node, const std::string& path, RuleTestFile* file);
   void ReadLabels(const YAML::Node& node, const std::string& path, InputSeries* series);
@@ -227,23 +233,17 @@ void Reader::ReadTest(const YAML::Node& node, const std::string& path, RuleTestF
     const auto text = Text(value, at);
     if (text && !absl::SimpleAtoi(*text, &test.code)) Wrong(value, at, "an HTTP status code");
   };
-  const auto read_eval_time = [this, &test](const YAML::Node& value, const std::string& at) {
-    Into(test.eval_time.emplace())(value, at);
-  };
-  const auto read_message = [this, &test](const YAML::Node& value, const std::string& at) {
-    test.message = Text(value, at);
-  };
   const auto read_answer = [this, &test](const YAML::Node& value, const std::string& at) {
     test.answer = ReadExpected(value, at, 0);
   };
   if (!ReadMap(node, path,
                {{"name", Into(test.name)},
                 {"request", Into(test.request)},
-                {"eval_time", read_eval_time},
+                {"eval_time", Into(test.eval_time)},
                 {"promql", read_promql},
                 {"answer", read_answer},
                 {"code", read_code},
-                {"message", read_message}})) {
+                {"message", Into(test.message)}})) {
     return;
   }
   if (test.request.empty()) {
