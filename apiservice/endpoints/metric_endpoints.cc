@@ -118,6 +118,17 @@ std::optional<wire::IncludeObject> IncludeObjectOf(absl::string_view text) {
   return std::nullopt;
 }
 
+// `version`: of an API that has several.
+template <typename List, typename... Version>
+http::HttpResponse MetricsResponse(const Style& style, size_t max_bytes,
+                                   const absl::StatusOr<List>& list, const Version&... version) {
+  if (!list.ok()) return ProviderError(list.status(), style);
+  if (auto refusal = TooLong(wire::JsonBytes(*list), max_bytes, style)) return *refusal;
+  return Rendering(style.media.encoding == Encoding::kProtobuf ? wire::ToProtobuf(*list, version...)
+                                                               : wire::ToJson(*list, version...),
+                   style);
+}
+
 // How the kind of an object is called where the object, or where its metrics do not exist. The
 // original's lister names the kind, not the metrics group.
 struct ResourceKinds {
@@ -240,10 +251,29 @@ http::HttpResponse MetricEndpoints::Render(const RoutedRequest& routed, const St
     return ResourceResponse(routed, style, max_answer_bytes_, kinds, now, list);
   };
   switch (routed.endpoint) {
-    case Endpoint::kCustomMetric:
-      return Custom(routed, style, *providers.custom, timeout, rendered);
-    case Endpoint::kExternalMetric:
-      return External(routed, style, *providers.external, timeout, rendered);
+    case Endpoint::kCustomMetric: {
+      const adapter::CustomMetricRequest request = {
+          .resource = routed.resource,
+          .ns = routed.ns.empty() ? std::nullopt : std::optional(routed.ns),
+          .namespace_itself = routed.namespace_itself,
+          .name = routed.name,
+          .metric = routed.metric,
+          .object_selector = routed.label_selector,
+          .metric_selector = routed.metric_selector,
+          .timeout = timeout};
+      const auto list = Await([&] { return providers.custom->Get(request); });
+      if (list.ok()) *rendered = {list->freshness, absl::ToUnixSeconds(list->timestamp)};
+      return MetricsResponse(style, max_answer_bytes_, list, routed.version);
+    }
+    case Endpoint::kExternalMetric: {
+      const adapter::ExternalMetricRequest request = {.ns = routed.ns,
+                                                      .metric = routed.metric,
+                                                      .selector = routed.label_selector,
+                                                      .timeout = timeout};
+      const auto list = Await([&] { return providers.external->Get(request); });
+      if (list.ok()) rendered->freshness = list->freshness;
+      return MetricsResponse(style, max_answer_bytes_, list);
+    }
     case Endpoint::kPodMetrics:
       return resource(kPodKinds, [&] {
         return providers.resource->Pods(routed.ns, routed.name, FilterOf(routed), timeout);
@@ -253,48 +283,6 @@ http::HttpResponse MetricEndpoints::Render(const RoutedRequest& routed, const St
         return providers.resource->Nodes(routed.name, FilterOf(routed), timeout);
       });
   }
-}
-
-http::HttpResponse MetricEndpoints::Custom(const RoutedRequest& routed, const Style& style,
-                                           adapter::CustomMetricsProvider& provider,
-                                           absl::Duration timeout, Rendered* rendered) {
-  adapter::CustomMetricRequest request;
-  request.resource = routed.resource;
-  if (!routed.ns.empty()) request.ns = routed.ns;
-  request.namespace_itself = routed.namespace_itself;
-  request.name = routed.name;
-  request.metric = routed.metric;
-  request.object_selector = routed.label_selector;
-  request.metric_selector = routed.metric_selector;
-  request.timeout = timeout;
-  const absl::StatusOr<adapter::CustomMetricList> list =
-      Await([&] { return provider.Get(request); });
-  if (!list.ok()) return ProviderError(list.status(), style);
-  if (auto refusal = TooLong(wire::JsonBytes(*list), max_answer_bytes_, style)) return *refusal;
-  rendered->freshness = list->freshness;
-  rendered->wall_second = absl::ToUnixSeconds(list->timestamp);
-  return Rendering(style.media.encoding == Encoding::kProtobuf
-                       ? wire::ToProtobuf(*list, routed.version)
-                       : wire::ToJson(*list, routed.version),
-                   style);
-}
-
-http::HttpResponse MetricEndpoints::External(const RoutedRequest& routed, const Style& style,
-                                             adapter::ExternalMetricsProvider& provider,
-                                             absl::Duration timeout, Rendered* rendered) {
-  adapter::ExternalMetricRequest request;
-  request.ns = routed.ns;
-  request.metric = routed.metric;
-  request.selector = routed.label_selector;
-  request.timeout = timeout;
-  const absl::StatusOr<adapter::ExternalMetricList> list =
-      Await([&] { return provider.Get(request); });
-  if (!list.ok()) return ProviderError(list.status(), style);
-  if (auto refusal = TooLong(wire::JsonBytes(*list), max_answer_bytes_, style)) return *refusal;
-  rendered->freshness = list->freshness;
-  return Rendering(
-      style.media.encoding == Encoding::kProtobuf ? wire::ToProtobuf(*list) : wire::ToJson(*list),
-      style);
 }
 
 }  // namespace flyball::apiservice

@@ -44,12 +44,6 @@ class MetricEndpoints {
   http::HttpResponse Render(const RoutedRequest& routed, const Style& style,
                             const adapter::Providers& providers, absl::Duration timeout,
                             Rendered* rendered);
-  http::HttpResponse Custom(const RoutedRequest& routed, const Style& style,
-                            adapter::CustomMetricsProvider& provider, absl::Duration timeout,
-                            Rendered* rendered);
-  http::HttpResponse External(const RoutedRequest& routed, const Style& style,
-                              adapter::ExternalMetricsProvider& provider, absl::Duration timeout,
-                              Rendered* rendered);
 
   Clock* const clock_;
   const size_t max_answer_bytes_;
