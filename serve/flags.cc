@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
@@ -180,37 +179,38 @@ void AddAuthFlags(GoFlags flags, ServeFlags& f) {
              "prefixes of headers with extra fields");
 }
 
-// Values of inert flags, still checked for their type as the original does.
+// What inert flags are read into, all of a kind the same: their values are checked for their type,
+// as the original does, and then forgotten.
 struct InertValues {
-  bool flags[std::size(kInert)] = {};
-  int ints[std::size(kInert)] = {};
-  double floats[std::size(kInert)] = {};
-  std::string strings[std::size(kInert)];
-  absl::Duration durations[std::size(kInert)];
+  bool flag = false;
+  int integer = 0;
+  double real = 0;
+  std::string text;
+  absl::Duration duration;
 };
 
 void AddInertFlags(CLI::App& app, InertValues& values) {
   GoFlags flags(app);
-  for (size_t i = 0; i < std::size(kInert); ++i) {
-    const std::string name = absl::StrCat("--", kInert[i].name);
-    switch (kInert[i].kind) {
+  for (const InertFlag& inert : kInert) {
+    const std::string name = absl::StrCat("--", inert.name);
+    switch (inert.kind) {
       case Kind::kBool:
-        app.add_flag(name, values.flags[i], "accepted without effect")->take_last();
+        app.add_flag(name, values.flag, "accepted without effect")->take_last();
         break;
       case Kind::kInt:
-        flags.Int(kInert[i].name, values.ints[i], "accepted without effect");
+        flags.Int(inert.name, values.integer, "accepted without effect");
         break;
       case Kind::kFloat:
-        app.add_option(name, values.floats[i], "accepted without effect")->take_last();
+        app.add_option(name, values.real, "accepted without effect")->take_last();
         break;
       case Kind::kString:
-        app.add_option(name, values.strings[i], "accepted without effect")->take_last();
+        app.add_option(name, values.text, "accepted without effect")->take_last();
         break;
       case Kind::kFileLevels:
-        flags.FileLevels(kInert[i].name, "accepted without effect");
+        flags.FileLevels(inert.name, "accepted without effect");
         break;
       case Kind::kDuration:
-        flags.Duration(kInert[i].name, values.durations[i], "accepted without effect");
+        flags.Duration(inert.name, values.duration, "accepted without effect");
         break;
     }
   }
