@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -9,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "apiservice/wire/text.h"
-#include "apiservice/wire/yaml.h"
+#include "kube/objects/yaml_text.h"
 
 namespace flyball::apiservice {
 namespace {
@@ -65,7 +66,11 @@ Style StyleOf(const http::HttpRequest& request, const RoutedRequest& routed) {
 }
 
 std::string Restyle(std::string json, const Style& style) {
-  if (style.media.encoding == Encoding::kYaml) return wire::YamlFromJson(json);
+  if (style.media.encoding == Encoding::kYaml) {
+    // As sigs.k8s.io/yaml: keys are sorted. What is not JSON gives nothing.
+    const auto value = nlohmann::json::parse(json, nullptr, false);
+    return value.is_discarded() ? "" : kube::YamlOf(value);
+  }
   return style.pretty ? wire::IndentJson(json) : json;
 }
 
