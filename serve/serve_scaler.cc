@@ -23,15 +23,6 @@
 namespace flyball::serve {
 namespace {
 
-scaler::StateStoreOptions StateOptions(const ScalerFlags& flags, const std::string& ns) {
-  scaler::StateStoreOptions options;
-  options.ns = ns;
-  options.shards = flags.election.shards;
-  options.longest_window =
-      std::max(scaler::kLongestWindow, flags.options.math.downscale_stabilization);
-  return options;
-}
-
 scaler::ElectionOptions ElectionOf(scaler::ElectionOptions options, const std::string& ns,
                                    const std::string& identity) {
   options.ns = ns;
@@ -88,7 +79,11 @@ ServeScaler::ServeScaler(const ServeFlags& flags, const Deps& deps, http::Transp
       client_(*transport_, deps.clock,
               std::min(options_.request_timeout, flags_.election.renew_deadline / 2)),
       leases_(scaler::MakeLeaseStore(client_, ns)),
-      state_(StateOptions(flags_, ns), client_, deps.clock),
+      state_({.ns = ns,
+              .shards = flags_.election.shards,
+              .longest_window =
+                  std::max(scaler::kLongestWindow, flags_.options.math.downscale_stabilization)},
+             client_, deps.clock),
       election_(ElectionOf(flags_.election, ns, identity_), *leases_, &state_, deps.clock),
       sole_(state_),
       advise_(options_.sync_period, deps.clock),
