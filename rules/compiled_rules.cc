@@ -43,8 +43,8 @@ absl::Status AddSelector(const std::vector<kube::Requirement>& selector, Matcher
   return absl::OkStatus();
 }
 
-// A query for objects: of a rule, or of resourceRules. `container_label` (may be nullptr) is grouped
-// by after the object's label.
+// A query for objects: of a rule, or of resourceRules. It groups by the object's label and then by
+// `container_label`, which may be nullptr.
 absl::StatusOr<std::string> BuildObjectQuery(const QueryTemplate& query,
                                              const ResourceMapping& mapping,
                                              const ObjectQueryArgs& args,

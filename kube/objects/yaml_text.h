@@ -1,5 +1,5 @@
-// JSON as YAML: two spaces deeper at each level, texts in quotes where YAML 1.1 would read something
-// else.
+// JSON as YAML: two spaces deeper at each level, texts in quotes where YAML 1.1 would read
+// something else.
 //
 // Pure.
 #pragma once
