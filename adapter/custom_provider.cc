@@ -115,7 +115,7 @@ absl::StatusOr<CustomMetricList> CustomProvider::Answer(const CustomMetricReques
 
 absl::Status CustomProvider::ListFailure(const CustomMetricRequest& request,
                                          const absl::Status& cause) {
-  // One line for all names that are none: clients may think of any number of them.
+  // Unknown resources share one line: clients may think of any number of names.
   const absl::string_view resource =
       absl::IsNotFound(cause) ? "a resource" : ResourceAsWritten(request);
   if (answering_.complaints.Due(resource)) {

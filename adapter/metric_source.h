@@ -37,8 +37,8 @@ struct QueryResult {
   bool null_result = false;  // `"result": null`
 };
 
-// Stands for an answer whose samples all have one time, and for all it says but that time: equal
-// marks, equal answers. Of use within the process that made it.
+// Stands for all that an answer says but for the time, which all of its samples share: answers with
+// equal marks are equal but for that time. Of use only within the process that made it.
 struct AnswerMark {
   std::array<uint8_t, 16> digest = {};
   uint64_t size = 0;  // bytes that the digest is of

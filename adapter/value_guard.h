@@ -27,7 +27,7 @@ class ValueGuard {
   // `api` is "custom", "external" or "resource".
   std::optional<int64_t> ToMilli(double value, absl::string_view api, absl::string_view metric);
 
-  // Whether NaN has a count of milli-units.
+  // Whether NaN counts as a number, which is 0.
   bool counts_nan() const { return nan_value_ == NanValue::kZero; }
 
  private:

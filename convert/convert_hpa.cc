@@ -33,8 +33,8 @@ void Flatten(const Node& node, std::vector<const Node*>& out) {
   for (const Node& item : items->items) Flatten(item, out);
 }
 
-// The API server takes the namespace from the request, so files often leave it out. False: it was
-// there.
+// The API server takes the namespace from the request, so files often leave it out. Returns whether
+// it was missing.
 bool AddNamespace(Node& object) {
   bool added = false;
   for (scaler::Member& member : object.members) {

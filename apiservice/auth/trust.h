@@ -31,8 +31,8 @@ absl::StatusOr<Trust> TrustFromFiles(const AuthenticationOptions& options);
 std::vector<std::string> TrustFiles(const AuthenticationOptions& options);
 
 // `last` with what the ConfigMap's data says. A key that is missing, empty or broken leaves what
-// was known; `problems` (may be nullptr) gets a line for each broken one. While the allowed names
-// are broken no front proxy is taken that was none before.
+// was known; `problems` (may be nullptr) gets a line for each broken one. While the list of
+// allowed names is broken, a front proxy that was not trusted before is not trusted now.
 Trust TrustFromConfigMap(const std::map<std::string, std::string>& data, const Trust& last,
                          std::vector<std::string>* problems);
 

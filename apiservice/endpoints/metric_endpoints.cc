@@ -129,8 +129,8 @@ http::HttpResponse MetricsResponse(const Style& style, size_t max_bytes,
                    style);
 }
 
-// How the kind of an object is called where the object, or where its metrics do not exist. The
-// original's lister names the kind, not the metrics group.
+// What errors call the kind of an object: where there is no such object, and where there is one
+// without metrics. The first is what the original's lister calls it, without the metrics group.
 struct ResourceKinds {
   absl::string_view object;
   absl::string_view metrics;
