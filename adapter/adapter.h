@@ -1,8 +1,8 @@
 // The adapter floor as one object: rules, a metric source and an object directory in, the providers
 // of the three metrics APIs out.
 //
-// Thread-safe. Threads: one that relists and cleans up, from Start to Stop; up to
-// max_series_queries that ask for series; up to max_parallel that help with resource metrics.
+// Thread-safe. Threads: one that relists and cleans up, from Start to Stop; up to 4 that ask for
+// series; up to 8 that help with resource and external metrics.
 // Requests run on the caller's threads. The source, the directory, the clock and the metrics
 // outlive the adapter; providers that were handed out may be used until the adapter is destroyed,
 // also after Stop.
@@ -14,6 +14,8 @@
 #include <memory>
 #include <vector>
 
+#include "absl/synchronization/mutex.h"
+#include "adapter/log_limiter.h"
 #include "adapter/metric_source.h"
 #include "adapter/metrics.h"
 #include "adapter/provider.h"
@@ -21,6 +23,9 @@
 #include "adapter/relist.h"
 #include "adapter/value_guard.h"
 #include "base/clock.h"
+#include "base/repeating_thread.h"
+#include "base/snapshot.h"
+#include "base/worker_pool.h"
 #include "kube/objects/object_directory.h"
 #include "rules/compiled_rules.h"
 
@@ -30,9 +35,6 @@ struct AdapterOptions {
   RelistOptions relist = {};             // --metrics-relist-interval, --metrics-max-age
   BatcherOptions queries = {};           // --query-freshness, --query-merge
   NanValue nan_value = NanValue::kZero;  // --nan-value
-  // More would not be faster: a Prometheus of two cores was slower with 16 than with 2.
-  int max_series_queries = 4;  // at once
-  int max_parallel = 8;        // namespaces of resource metrics at once
 };
 
 class Adapter {
@@ -44,32 +46,47 @@ class Adapter {
     AdapterMetrics* metrics = nullptr;  // may be nullptr
   };
 
-  Adapter(const Deps& deps, AdapterOptions options,
+  Adapter(const Deps& deps, const AdapterOptions& options,
           std::shared_ptr<const rules::CompiledRules> rules);
-  ~Adapter();  // stops
+  ~Adapter() { Stop(); }
   Adapter(const Adapter&) = delete;
   Adapter& operator=(const Adapter&) = delete;
 
   // Begins to relist; the first round at once.
-  void Start();
+  void Start() { thread_.Start(); }
   // Ends relisting: waits for series queries under way, at most their timeout. Shutting the metric
   // source down first ends them at once.
   void Stop();
 
   void SetRules(std::shared_ptr<const rules::CompiledRules> rules);
 
-  Providers providers() const;
+  Providers providers() const { return *providers_.Get(); }
 
   // One for each rule, `rules` before `externalRules`.
-  std::vector<RuleStatus> RuleStatuses() const;
+  std::vector<RuleStatus> RuleStatuses() const { return relister_.Statuses(); }
 
   // Each series query of the first rules has ended once, well or not, and the registry knows the
   // directory's resources.
-  bool ready() const;
+  bool ready() const { return relister_.first_round_done(); }
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  // Relists and cleans up; returns when to do it again.
+  absl::Duration Step();
+
+  kube::ObjectDirectory& directory_;
+  Clock& clock_;
+  WorkerPool request_pool_;
+  WorkerPool series_pool_;
+  MonotonicTime next_sweep_;  // the thread's own
+  RepeatingThread thread_;
+
+  Relister relister_;
+  QueryBatcher batcher_;
+  ValueGuard values_;
+  LogLimiter complaints_;
+
+  absl::Mutex reload_mutex_;  // one reload after the other
+  Snapshot<Providers> providers_;
 };
 
 }  // namespace flyball::adapter

@@ -111,8 +111,8 @@ std::vector<ResourceProvider::Batch> ResourceProvider::PodBatches(
     objects.clear();
   };
   for (const kube::ObjectPtr& pod : pods) {
-    const bool fits = together ? objects.size() < deps_.max_names
-                               : objects.empty() || objects.back()->ns == pod->ns;
+    const bool fits =
+        together ? objects.size() < kMaxNames : objects.empty() || objects.back()->ns == pod->ns;
     if (!fits) end_batch();
     objects.push_back(pod);
   }
@@ -187,7 +187,7 @@ bool ResourceProvider::AskAll(absl::Span<Batch> batches, MonotonicTime deadline,
   for (Batch& batch : batches) {
     for (const Amount& amount : AmountsOf(batch)) tasks.push_back({&batch, amount, {}});
   }
-  deps_.pool.ParallelFor(tasks.size(), parallel ? 2 * deps_.max_parallel : 1, [&](size_t i) {
+  deps_.pool.ParallelFor(tasks.size(), parallel ? 2 * kMaxParallel : 1, [&](size_t i) {
     tasks[i].status = Ask(tasks[i].amount, *tasks[i].batch, deadline);
   });
   const bool quick = deps_.answering.clock.MonotonicNow() - begin <= kQuick;

@@ -3,7 +3,7 @@
 // Thread-safe; nothing of its own changes. Namespaces are asked in parallel, a bounded number at
 // once, and its two queries at once unless the same were answered within a few milliseconds the
 // last time; where the templates group by namespace, one pair of queries asks for all of them (for
-// up to max_names pods). A standing request for one of the two is answered by one query, for its
+// up to kMaxNames pods). A standing request for one of the two is answered by one query, for its
 // samples of the pods that have the other.
 //
 // Source: prometheus-adapter 0.12.0.
@@ -35,12 +35,13 @@ namespace flyball::adapter {
 
 class ResourceProvider : public ResourceMetricsProvider {
  public:
+  static constexpr int kMaxParallel = 8;    // namespaces at once
+  static constexpr size_t kMaxNames = 500;  // pods in a query for all namespaces
+
   struct Deps {
     Answering answering;
     WorkerPool& pool;
-    size_t max_parallel = 8;  // namespaces at once
-    size_t max_names = 500;   // pods in a query for all namespaces
-    bool merge = true;        // false: each namespace has queries of its own, always
+    bool merge = true;  // false: each namespace has queries of its own, always
   };
 
   ResourceProvider(const Deps& deps, rules::CompiledResourceRules rules)
