@@ -1,15 +1,19 @@
 // Whole numbers of any size as decimal digits, most significant first, without leading zeros; zero
 // is the empty string.
 //
-// Pure. The work of each function grows with the digits it is given, once.
+// Pure. The work of each function grows linearly with the digits that it is given.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/strings/string_view.h"
 
 namespace flyball::kube {
+
+// Go's strconv.ParseInt(text, 10, 64). nullopt: it is no integer, or does not fit.
+std::optional<int64_t> ParseInt(absl::string_view text);
 
 void StripLeadingZeros(std::string& digits);
 

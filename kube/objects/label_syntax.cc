@@ -1,8 +1,10 @@
 #include "kube/objects/label_syntax.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
@@ -29,25 +31,17 @@ constexpr char kDnsLabelRule[] =
     "must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used "
     "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
-bool IsName(absl::string_view text) {
-  if (text.empty() || !absl::ascii_isalnum(text.front()) || !absl::ascii_isalnum(text.back())) {
-    return false;
-  }
-  for (const char c : text) {
-    if (!absl::ascii_isalnum(c) && c != '-' && c != '_' && c != '.') return false;
-  }
-  return true;
+// Whether `text` consists of characters that are `alnum` and of those in `also`, with one that is
+// `alnum` at either end.
+bool ConsistsOf(absl::string_view text, bool (*alnum)(unsigned char), absl::string_view also) {
+  return !text.empty() && alnum(text.front()) && alnum(text.back()) &&
+         std::all_of(text.begin(), text.end(),
+                     [&](char c) { return alnum(c) || absl::StrContains(also, c); });
 }
 
-bool IsLowerAlnum(char c) { return absl::ascii_islower(c) || absl::ascii_isdigit(c); }
-
-bool IsDnsLabel(absl::string_view text) {
-  if (text.empty() || !IsLowerAlnum(text.front()) || !IsLowerAlnum(text.back())) return false;
-  for (const char c : text) {
-    if (!IsLowerAlnum(c) && c != '-') return false;
-  }
-  return true;
-}
+bool IsLowerAlnum(unsigned char c) { return absl::ascii_islower(c) || absl::ascii_isdigit(c); }
+bool IsDnsLabel(absl::string_view text) { return ConsistsOf(text, IsLowerAlnum, "-"); }
+bool IsName(absl::string_view text) { return ConsistsOf(text, absl::ascii_isalnum, "-_."); }
 
 std::string TooLong(size_t limit) {
   return absl::StrCat("must be no more than ", limit, " characters");

@@ -22,6 +22,8 @@ struct ObjectMeta {
   std::string ns;  // "" for cluster-scoped objects
   std::string name;
   Labels labels;
+
+  friend bool operator==(const ObjectMeta&, const ObjectMeta&) = default;
 };
 
 using ObjectPtr = std::shared_ptr<const ObjectMeta>;
@@ -45,10 +47,10 @@ class ObjectDirectory {
  public:
   virtual ~ObjectDirectory() = default;
 
-  // These are known from now on whether or not anybody asks, so that they still are when the API
-  // server is away: instead of those of the last call.
+  // From now on these sets are kept current whether or not anybody asks, so that they can still be
+  // told when the API server is away. They take the place of those of the last call.
   virtual void Keep(std::vector<ObjectSet> /*sets*/) {}
-  // OK once each set to be kept has been listed; also if the API server does not allow it.
+  // OK once each set to be kept has been listed, or the API server has refused to list it.
   virtual absl::Status Kept() const { return absl::OkStatus(); }
 
   // Matching objects sorted by namespace, name.

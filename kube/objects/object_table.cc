@@ -7,14 +7,12 @@
 namespace flyball::kube {
 namespace {
 
-bool Same(const ObjectMeta& a, const ObjectMeta& b) {
-  return a.ns == b.ns && a.name == b.name && a.labels == b.labels;
-}
-
-auto LowerBound(std::vector<ObjectPtr>& bucket, const std::string& name) {
+// The first of a sorted vector's objects whose name is not below `name`.
+template <typename Bucket>
+auto LowerBound(Bucket& bucket, absl::string_view name) {
   return std::lower_bound(
       bucket.begin(), bucket.end(), name,
-      [](const ObjectPtr& object, const std::string& wanted) { return object->name < wanted; });
+      [](const ObjectPtr& object, absl::string_view wanted) { return object->name < wanted; });
 }
 
 // True if it changed `bucket`.
@@ -29,7 +27,7 @@ bool Apply(const ObjectChange& change, std::vector<ObjectPtr>* bucket) {
     bucket->insert(at, change.object);
     return true;
   }
-  if (Same(**at, *change.object)) return false;
+  if (**at == *change.object) return false;
   *at = change.object;
   return true;
 }
@@ -95,9 +93,7 @@ const ObjectTable::Bucket* ObjectTable::FindBucket(absl::string_view ns) const {
 ObjectPtr ObjectTable::Find(absl::string_view ns, absl::string_view name) const {
   const Bucket* bucket = FindBucket(ns);
   if (bucket == nullptr) return nullptr;
-  const auto at = std::lower_bound(
-      bucket->begin(), bucket->end(), name,
-      [](const ObjectPtr& object, absl::string_view wanted) { return object->name < wanted; });
+  const auto at = LowerBound(*bucket, name);
   return at != bucket->end() && (*at)->name == name ? *at : nullptr;
 }
 
@@ -117,7 +113,7 @@ std::vector<ObjectPtr> ObjectTable::Select(absl::string_view ns, const Selector&
 }
 
 bool ObjectTable::SameAs(const ObjectTable& other) const {
-  const auto same_object = [](const ObjectPtr& a, const ObjectPtr& b) { return Same(*a, *b); };
+  const auto same_object = [](const ObjectPtr& a, const ObjectPtr& b) { return *a == *b; };
   return size_ == other.size_ &&
          std::equal(buckets_.begin(), buckets_.end(), other.buckets_.begin(), other.buckets_.end(),
                     [&](const auto& a, const auto& b) {

@@ -30,27 +30,23 @@ int64_t GoPow10(int64_t n) {
   return power;
 }
 
-// base × 10^zeros as upstream computes it: steps it has a constant for wrap, the others give 0.
+// base × 10^zeros as upstream computes it: where it has a constant for 10^zeros the product wraps,
+// elsewhere one that does not fit is 0.
 int64_t ScaleUp(int64_t base, int64_t zeros) {
-  switch (zeros) {
-    case 0:
-      return base;
-    case 1:
-    case 2:
-    case 3:
-    case 6:
-    case 9: {
-      if (base == std::numeric_limits<int64_t>::min()) return 0;
-      for (int64_t i = 0; i < zeros; ++i) base = WrapMul(base, 10);
-      return base;
-    }
-    default:
-      for (int64_t i = 0; i < zeros && base != 0; ++i) {
-        if (__builtin_mul_overflow(base, int64_t{10}, &base)) return 0;
-      }
-      return base;
+  if (zeros == 0) return base;
+  if (zeros <= 3 || zeros == 6 || zeros == 9) {
+    if (base == std::numeric_limits<int64_t>::min()) return 0;
+    for (int64_t i = 0; i < zeros; ++i) base = WrapMul(base, 10);
+    return base;
   }
+  for (int64_t i = 0; i < zeros && base != 0; ++i) {
+    if (__builtin_mul_overflow(base, int64_t{10}, &base)) return 0;
+  }
+  return base;
 }
+
+// -1, 0 or 1.
+int Order(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
 // base / 10^zeros, rounded up away from zero.
 int64_t ScaleDown(int64_t base, int64_t zeros) {
@@ -182,7 +178,7 @@ absl::Status Quantity::AddWide(const Quantity& other) {
   return absl::OkStatus();
 }
 
-int Quantity::Sign() const { return value_ == 0 ? 0 : (value_ < 0 ? -1 : 1); }
+int Quantity::Sign() const { return Order(value_, 0); }
 
 std::string Quantity::Digits() const {
   if (wide_) return digits_;
@@ -192,12 +188,8 @@ std::string Quantity::Digits() const {
 }
 
 int Quantity::Compare(const Quantity& other) const {
-  if (!wide_ && !other.wide_ && scale_ == other.scale_) {
-    return value_ == other.value_ ? 0 : (value_ < other.value_ ? -1 : 1);
-  }
-  if (Sign() != other.Sign() || Sign() == 0) {
-    return Sign() == other.Sign() ? 0 : (Sign() < other.Sign() ? -1 : 1);
-  }
+  if (!wide_ && !other.wide_ && scale_ == other.scale_) return Order(value_, other.value_);
+  if (Sign() != other.Sign() || Sign() == 0) return Order(Sign(), other.Sign());
   return Sign() * CompareMagnitude(Digits(), scale_, other.Digits(), other.scale_);
 }
 

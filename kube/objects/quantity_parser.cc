@@ -1,4 +1,3 @@
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <string>
@@ -56,16 +55,11 @@ std::optional<Suffix> ReadSuffix(absl::string_view text) {
     if (text == named.text) return named.suffix;
   }
   if (text.size() < 2 || (text[0] != 'e' && text[0] != 'E')) return std::nullopt;
-  text.remove_prefix(1);
-  if (text[0] == '+') {
-    text.remove_prefix(1);
-    if (absl::StartsWith(text, "-")) return std::nullopt;
+  const std::optional<int64_t> exponent = ParseInt(text.substr(1));
+  if (!exponent || *exponent > Quantity::kMaxExponent || *exponent < -Quantity::kMaxExponent) {
+    return std::nullopt;
   }
-  int64_t exponent = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (exponent > Quantity::kMaxExponent || exponent < -Quantity::kMaxExponent) return std::nullopt;
-  return Suffix{Format::kDecimalExponent, static_cast<int32_t>(exponent)};
+  return Suffix{Format::kDecimalExponent, static_cast<int32_t>(*exponent)};
 }
 
 }  // namespace

@@ -1,35 +1,23 @@
 #include "kube/objects/selector.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/go/text.h"
+#include "kube/objects/decimal_digits.h"
 #include "kube/objects/label_syntax.h"
 
 namespace flyball::kube {
 namespace {
 
-// Upstream names each value that is wrong; whoever sends thousands is told of the first.
+// Upstream names each value that is wrong; whoever sends thousands of them is told of the first
+// few.
 constexpr size_t kMaxProblems = 8;
-
-// Go's strconv.ParseInt(text, 10, 64).
-std::optional<int64_t> ParseInt(absl::string_view text) {
-  if (absl::StartsWith(text, "+")) {
-    text.remove_prefix(1);
-    if (absl::StartsWith(text, "-")) return std::nullopt;
-  }
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 bool Contains(const std::vector<std::string>& values, const std::string& value) {
   return std::binary_search(values.begin(), values.end(), value);
@@ -53,7 +41,7 @@ std::string ListText(const std::vector<std::string>& values) {
                       "]");
 }
 
-// What is wrong with the number of values, or with their being numbers.
+// Adds what is wrong with the number of values, or with values that should be integers.
 void CheckValueCount(Operator op, const std::vector<std::string>& values,
                      std::vector<std::string>* problems) {
   const auto add = [&](absl::string_view why) {
@@ -86,52 +74,32 @@ void CheckValueCount(Operator op, const std::vector<std::string>& values,
 }
 
 std::string RequirementText(const Requirement& requirement) {
+  const std::string& key = requirement.key;
   const std::string values = absl::StrJoin(requirement.values, ",");
   switch (requirement.op) {
     case Operator::kExists:
-      return requirement.key;
+      return key;
     case Operator::kDoesNotExist:
-      return absl::StrCat("!", requirement.key);
+      return absl::StrCat("!", key);
     case Operator::kIn:
+      return absl::StrCat(key, " in (", values, ")");
     case Operator::kNotIn:
-      return absl::StrCat(requirement.key, " ", OperatorName(requirement.op), " (", values, ")");
+      return absl::StrCat(key, " notin (", values, ")");
     case Operator::kGreaterThan:
-      return absl::StrCat(requirement.key, ">", values);
+      return absl::StrCat(key, ">", values);
     case Operator::kLessThan:
-      return absl::StrCat(requirement.key, "<", values);
+      return absl::StrCat(key, "<", values);
     case Operator::kEquals:
+      return absl::StrCat(key, "=", values);
     case Operator::kDoubleEquals:
+      return absl::StrCat(key, "==", values);
     case Operator::kNotEquals:
-      return absl::StrCat(requirement.key, OperatorName(requirement.op), values);
+      return absl::StrCat(key, "!=", values);
   }
   return "";
 }
 
 }  // namespace
-
-absl::string_view OperatorName(Operator op) {
-  switch (op) {
-    case Operator::kIn:
-      return "in";
-    case Operator::kNotIn:
-      return "notin";
-    case Operator::kEquals:
-      return "=";
-    case Operator::kDoubleEquals:
-      return "==";
-    case Operator::kNotEquals:
-      return "!=";
-    case Operator::kExists:
-      return "exists";
-    case Operator::kDoesNotExist:
-      return "!";
-    case Operator::kGreaterThan:
-      return "gt";
-    case Operator::kLessThan:
-      return "lt";
-  }
-  return "";
-}
 
 bool Requirement::Matches(const Labels& labels) const {
   const auto found = labels.find(key);

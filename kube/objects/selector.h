@@ -30,9 +30,6 @@ enum class Operator {
   kLessThan
 };
 
-// "in", "notin", "=", "==", "!=", "exists", "!", "gt", "lt": upstream's selection.Operator values.
-absl::string_view OperatorName(Operator op);
-
 struct Requirement {
   std::string key;
   Operator op = Operator::kExists;

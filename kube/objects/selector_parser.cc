@@ -17,90 +17,36 @@
 namespace flyball::kube {
 namespace {
 
-enum class Token {
-  kError,
-  kEnd,
-  kCloseParen,
-  kComma,
-  kNot,
-  kDoubleEquals,
-  kEquals,
-  kGreaterThan,
-  kWord,
-  kIn,
-  kLessThan,
-  kNotEquals,
-  kNotIn,
-  kOpenParen
-};
-
-struct Lexeme {
-  Token token = Token::kEnd;
-  absl::string_view text;  // of what is parsed
-};
-
-Token SymbolToken(absl::string_view text) {
-  static constexpr std::pair<absl::string_view, Token> kSymbols[] = {
-      {")", Token::kCloseParen}, {",", Token::kComma},         {"!", Token::kNot},
-      {"=", Token::kEquals},     {"==", Token::kDoubleEquals}, {">", Token::kGreaterThan},
-      {"<", Token::kLessThan},   {"!=", Token::kNotEquals},    {"(", Token::kOpenParen}};
-  for (const auto& [symbol, token] : kSymbols) {
-    if (symbol == text) return token;
-  }
-  return Token::kError;
-}
-
 bool IsSymbol(char c) { return absl::StrContains("=!(),><", c); }
 bool IsSpace(char c) { return absl::StrContains(" \t\r\n", c); }
+bool IsWord(absl::string_view token) { return !token.empty() && !IsSymbol(token.front()); }
 
-// A NUL byte ends a word, and ends the text where a token should start, as upstream's lexer has it.
-class Lexer {
- public:
-  explicit Lexer(absl::string_view text) : rest_(text) {}
-
-  Lexeme Next() {
-    while (!rest_.empty() && IsSpace(rest_.front())) rest_.remove_prefix(1);
-    if (rest_.empty() || rest_.front() == '\0') return {Token::kEnd, ""};
-    return IsSymbol(rest_.front()) ? NextSymbol() : NextWord();
-  }
-
- private:
-  Lexeme NextSymbol() {
-    const size_t longest = rest_.size() >= 2 ? 2 : 1;
-    for (size_t size = longest; size > 0; --size) {
-      const absl::string_view text = rest_.substr(0, size);
-      const Token token = SymbolToken(text);
-      if (token == Token::kError) continue;
-      rest_.remove_prefix(size);
-      return {token, text};
-    }
-    return {Token::kError, ""};  // every single symbol is a token
-  }
-
-  Lexeme NextWord() {
-    size_t size = 0;
-    while (size < rest_.size() && !IsSymbol(rest_[size]) && !IsSpace(rest_[size]) &&
-           rest_[size] != '\0') {
+// Cuts the next token off `rest`: a symbol, a word, or "" at the end. A NUL byte ends a word, and
+// ends the text where a token should start, as it does in upstream's lexer.
+absl::string_view NextToken(absl::string_view& rest) {
+  while (!rest.empty() && IsSpace(rest.front())) rest.remove_prefix(1);
+  if (rest.empty() || rest.front() == '\0') return "";
+  size_t size = absl::StartsWith(rest, "==") || absl::StartsWith(rest, "!=") ? 2 : 1;
+  size_t behind = size;
+  if (!IsSymbol(rest.front())) {
+    while (size < rest.size() && !IsSymbol(rest[size]) && !IsSpace(rest[size]) &&
+           rest[size] != '\0') {
       ++size;
     }
-    const absl::string_view text = rest_.substr(0, size);
-    if (size < rest_.size() && rest_[size] == '\0') ++size;
-    rest_.remove_prefix(size);
-    const Token token =
-        text == "in" ? Token::kIn : (text == "notin" ? Token::kNotIn : Token::kWord);
-    return {token, text};
+    behind = size < rest.size() && rest[size] == '\0' ? size + 1 : size;
   }
-
-  absl::string_view rest_;
-};
+  const absl::string_view token = rest.substr(0, size);
+  rest.remove_prefix(behind);
+  return token;
+}
 
 class Parser {
  public:
-  explicit Parser(absl::string_view text) : lexer_(text), next_(lexer_.Next()) {}
+  explicit Parser(absl::string_view text) : rest_(text), next_(NextToken(rest_)) {}
 
   absl::StatusOr<std::vector<Requirement>> Run() {
     std::vector<Requirement> requirements;
-    if (Peek() == Token::kEnd) return requirements;
+    if (next_.empty()) return requirements;
     if (!StartsRequirement()) return Unexpected(", expected: !, identifier, or 'end of string'");
     while (true) {
       absl::StatusOr<Requirement> requirement = ParseRequirement();
@@ -109,45 +55,38 @@ class Parser {
             absl::StrCat("unable to parse requirement: ", requirement.status().message()));
       }
       requirements.push_back(*std::move(requirement));
-      if (Peek() == Token::kEnd) return requirements;
-      if (Peek() != Token::kComma) return Unexpected(", expected: ',' or 'end of string'");
+      if (next_.empty()) return requirements;
+      if (next_ != ",") return Unexpected(", expected: ',' or 'end of string'");
       Take();
       if (!StartsRequirement()) return Unexpected(", expected: identifier after ','");
     }
   }
 
  private:
-  // `in` and `notin` are words everywhere but in the operator's place.
-  Token Peek() const {
-    return next_.token == Token::kIn || next_.token == Token::kNotIn ? Token::kWord : next_.token;
-  }
-  absl::string_view PeekText() const { return next_.text; }
-  // Nothing is read beyond what is wrong; the end is never passed.
+  // Nothing is read beyond a token that is wrong, and the end is never passed.
   std::string Take() {
-    const Lexeme taken = next_;
-    if (taken.token != Token::kEnd) next_ = lexer_.Next();
-    return std::string(taken.text);
+    const absl::string_view taken = next_;
+    if (!taken.empty()) next_ = NextToken(rest_);
+    return std::string(taken);
   }
 
-  bool StartsRequirement() const { return Peek() == Token::kWord || Peek() == Token::kNot; }
+  bool StartsRequirement() const { return IsWord(next_) || next_ == "!"; }
 
   absl::Status Unexpected(absl::string_view expected) const {
-    return absl::InvalidArgumentError(absl::StrCat("found '", PeekText(), "'", expected));
+    return absl::InvalidArgumentError(absl::StrCat("found '", next_, "'", expected));
   }
 
   absl::StatusOr<Requirement> ParseRequirement() {
-    const bool negated = Peek() == Token::kNot;
+    const bool negated = next_ == "!";
     if (negated) Take();
-    if (Peek() != Token::kWord) return Unexpected(", expected: identifier");
+    if (!IsWord(next_)) return Unexpected(", expected: identifier");
     const std::string key = Take();
     if (const auto problems = LabelKeyProblems(key); !problems.empty()) {
       return absl::InvalidArgumentError(absl::StrCat("<nil>: Invalid value: ", go::Quote(key), ": ",
                                                      absl::StrJoin(problems, "; ")));
     }
     if (negated) return MakeRequirement(key, Operator::kDoesNotExist, {});
-    if (Peek() == Token::kEnd || Peek() == Token::kComma) {
-      return MakeRequirement(key, Operator::kExists, {});
-    }
+    if (next_.empty() || next_ == ",") return MakeRequirement(key, Operator::kExists, {});
     ASSIGN_OR_RETURN(const Operator op, ParseOperator());
     std::set<std::string> values;
     if (op == Operator::kIn || op == Operator::kNotIn) {
@@ -158,53 +97,35 @@ class Parser {
     return MakeRequirement(key, op, {values.begin(), values.end()});
   }
 
+  // `in` and `notin` are words like others everywhere but in the operator's place.
   absl::StatusOr<Operator> ParseOperator() {
-    Operator op;
-    switch (next_.token) {
-      case Token::kIn:
-        op = Operator::kIn;
-        break;
-      case Token::kNotIn:
-        op = Operator::kNotIn;
-        break;
-      case Token::kEquals:
-        op = Operator::kEquals;
-        break;
-      case Token::kDoubleEquals:
-        op = Operator::kDoubleEquals;
-        break;
-      case Token::kNotEquals:
-        op = Operator::kNotEquals;
-        break;
-      case Token::kGreaterThan:
-        op = Operator::kGreaterThan;
-        break;
-      case Token::kLessThan:
-        op = Operator::kLessThan;
-        break;
-      default:
-        return Unexpected(", expected: in, notin, =, ==, !=, gt, lt");
+    static constexpr std::pair<absl::string_view, Operator> kOperators[] = {
+        {"in", Operator::kIn},        {"notin", Operator::kNotIn},
+        {"=", Operator::kEquals},     {"==", Operator::kDoubleEquals},
+        {"!=", Operator::kNotEquals}, {">", Operator::kGreaterThan},
+        {"<", Operator::kLessThan}};
+    for (const auto& [text, op] : kOperators) {
+      if (next_ != text) continue;
+      Take();
+      return op;
     }
-    Take();
-    return op;
+    return Unexpected(", expected: in, notin, =, ==, !=, gt, lt");
   }
 
   absl::StatusOr<std::set<std::string>> ParseExactValue() {
-    if (Peek() == Token::kEnd || Peek() == Token::kComma) return std::set<std::string>{""};
-    if (Peek() != Token::kWord) return Unexpected(", expected: identifier");
+    if (next_.empty() || next_ == ",") return std::set<std::string>{""};
+    if (!IsWord(next_)) return Unexpected(", expected: identifier");
     return std::set<std::string>{Take()};
   }
 
   absl::StatusOr<std::set<std::string>> ParseSet() {
-    if (Peek() != Token::kOpenParen) return Unexpected(" expected: '('");
+    if (next_ != "(") return Unexpected(" expected: '('");
     Take();
-    if (Peek() == Token::kCloseParen) {
+    if (next_ == ")") {
       Take();
       return std::set<std::string>{""};
     }
-    if (Peek() != Token::kWord && Peek() != Token::kComma) {
-      return Unexpected(", expected: ',', ')' or identifier");
-    }
+    if (!IsWord(next_) && next_ != ",") return Unexpected(", expected: ',', ')' or identifier");
     ASSIGN_OR_RETURN(std::set<std::string> values, ParseSetMembers());
     Take();  // the closing parenthesis
     return values;
@@ -215,18 +136,18 @@ class Parser {
   absl::StatusOr<std::set<std::string>> ParseSetMembers() {
     std::set<std::string> values;
     while (true) {
-      if (Peek() == Token::kWord) {
+      if (IsWord(next_)) {
         values.insert(Take());
-        if (Peek() == Token::kCloseParen) return values;
-        if (Peek() != Token::kComma) return Unexpected(", expected: ',' or ')'");
-      } else if (Peek() == Token::kComma) {
+        if (next_ == ")") return values;
+        if (next_ != ",") return Unexpected(", expected: ',' or ')'");
+      } else if (next_ == ",") {
         Take();
         if (values.empty()) values.insert("");
-        if (Peek() == Token::kCloseParen) {
+        if (next_ == ")") {
           values.insert("");
           return values;
         }
-        if (Peek() == Token::kComma) {
+        if (next_ == ",") {
           Take();
           values.insert("");
         }
@@ -236,8 +157,8 @@ class Parser {
     }
   }
 
-  Lexer lexer_;
-  Lexeme next_;
+  absl::string_view rest_;  // behind next_
+  absl::string_view next_;  // the token that is looked at
 };
 
 }  // namespace
