@@ -14,9 +14,6 @@ class Collector : public kube::WatchHandler {
  public:
   void ListStarted() override { objects_.clear(); }
   void Listed(absl::string_view object_json) override { objects_.emplace_back(object_json); }
-  void ListEnded() override {}
-  void Changed(kube::ChangeType, absl::string_view) override {}
-  void StatusChanged(const absl::Status&) override {}
   absl::Status Acceptable() override {
     return objects_.size() <= kMaxObjects
                ? absl::OkStatus()

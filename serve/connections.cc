@@ -147,7 +147,8 @@ absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags, Clock& clock) {
   kube::ClusterDirectoryOptions options;
   options.discovery_interval = flags.discovery_interval;
   if (ScalerWatchesAllPods(flags)) options.pods = std::make_shared<kube::PodFeed>();
-  ASSIGN_OR_RETURN(auto cluster, kube::ClusterDirectory::Make(server, clock, options));
+  const auto connect = [server, &clock] { return http::MakeHttpTransport(server, clock); };
+  ASSIGN_OR_RETURN(auto cluster, kube::ClusterDirectory::Make(connect, clock, options));
   kube::ClusterDirectory* directory = cluster.get();
   return Objects{.directory = std::move(cluster),
                  .ready = [directory] { return directory->Ready(); },

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
 #include "kube/objects/builtin_resources.h"
 
 namespace flyball::kube {
@@ -69,17 +68,6 @@ absl::StatusOr<const ObjectTable*> ManifestObjects::TableFor(const GroupResource
   if (tables == tables_.end()) return &empty;
   const bool running = running_only && resource == GroupResource{"", "pods"};
   return running ? &tables->second.second : &tables->second.first;
-}
-
-absl::StatusOr<std::vector<ObjectPtr>> ManifestObjects::List(const ObjectQuery& query) const {
-  ASSIGN_OR_RETURN(const ObjectTable* table, TableFor(query.resource, query.running_only));
-  return table->Select(query.ns, query.selector);
-}
-
-absl::StatusOr<ObjectPtr> ManifestObjects::Get(const GroupResource& resource, absl::string_view ns,
-                                               absl::string_view name, bool running_only) const {
-  ASSIGN_OR_RETURN(const ObjectTable* table, TableFor(resource, running_only));
-  return table->Find(ns, name);
 }
 
 }  // namespace flyball::kube

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "kube/objects/manifest.h"
 #include "kube/objects/object_directory.h"
 #include "kube/objects/object_table.h"
@@ -24,16 +23,13 @@ class ManifestObjects {
  public:
   explicit ManifestObjects(const std::vector<const ManifestObject*>& objects);
 
-  // As an ObjectDirectory's; kNotFound: the resource is not known.
-  absl::StatusOr<std::vector<ObjectPtr>> List(const ObjectQuery& query) const;
-  absl::StatusOr<ObjectPtr> Get(const GroupResource& resource, absl::string_view ns,
-                                absl::string_view name, bool running_only) const;
+  // All objects of a resource; of pods, with `running_only`, those that run. kNotFound: the
+  // resource is not known.
+  absl::StatusOr<const ObjectTable*> TableFor(const GroupResource& resource,
+                                              bool running_only) const;
   const std::shared_ptr<const RestMapper>& mapper() const { return mapper_; }
 
  private:
-  absl::StatusOr<const ObjectTable*> TableFor(const GroupResource& resource,
-                                              bool running_only) const;
-
   std::shared_ptr<const RestMapper> mapper_;
   // All objects, and those that run.
   std::map<GroupResource, std::pair<ObjectTable, ObjectTable>> tables_;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
@@ -85,6 +86,15 @@ simdjson::error_code ReadEventObject(ondemand::value value, ObjectEvent* event) 
   return RawText(object, &event->object);
 }
 
+simdjson::error_code ReadMetadata(ondemand::value value, ObjectMeta* meta) {
+  return ForEachField(value, [meta](std::string_view key, ondemand::value inner) {
+    if (key == "name") return ReadText(inner, &meta->name);
+    if (key == "namespace") return ReadText(inner, &meta->ns);
+    if (key == "labels") return ReadTextMap(inner, &meta->labels);
+    return simdjson::SUCCESS;
+  });
+}
+
 }  // namespace
 
 ObjectReader::ObjectReader() : parser_(std::make_unique<JsonParser>()) {}
@@ -123,6 +133,24 @@ absl::StatusOr<ObjectEvent> ObjectReader::ReadEvent(absl::string_view line) {
   if (event.object.empty()) return Bad("watch event", simdjson::NO_SUCH_FIELD);
   if (event.type == ObjectEvent::Type::kError) event.resource_version.clear();
   return event;
+}
+
+MetadataReader::MetadataReader() : parser_(std::make_unique<JsonParser>()) {}
+MetadataReader::~MetadataReader() = default;
+
+absl::StatusOr<ObjectPtr> MetadataReader::Read(absl::string_view object_json) {
+  ObjectMeta meta;
+  auto error = parser_->Read(object_json, [&meta](ondemand::value root) {
+    return ForEachRootField(root, [&meta](std::string_view key, ondemand::value value) {
+      return key == "metadata" ? ReadMetadata(value, &meta) : simdjson::SUCCESS;
+    });
+  });
+  if (!error && meta.name.empty()) error = simdjson::NO_SUCH_FIELD;
+  if (error) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("this is no object with a name: ", simdjson::error_message(error)));
+  }
+  return std::make_shared<const ObjectMeta>(std::move(meta));
 }
 
 }  // namespace flyball::kube

@@ -1,7 +1,7 @@
-// Lists and watch events as an API server sends them, taken apart into the text of each object.
+// Lists and watch events as an API server sends them, taken apart into the text of each object, and
+// objects read for their name, namespace and labels.
 //
-// Pure. The order of fields does not matter. Objects are not looked into: only brackets and strings
-// are checked. One reader for each thread: it keeps its buffers.
+// Pure. The order of fields does not matter. One reader for each thread: it keeps its buffers.
 #pragma once
 
 #include <memory>
@@ -10,6 +10,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "kube/objects/object_directory.h"
 
 namespace flyball::kube {
 
@@ -29,6 +30,7 @@ struct ObjectEvent {
   std::string error_message;
 };
 
+// Does not look into the objects: of them it checks only brackets and strings.
 class ObjectReader {
  public:
   ObjectReader();
@@ -41,6 +43,19 @@ class ObjectReader {
 
   // One line of a watch. kInvalidArgument if it is no event.
   absl::StatusOr<ObjectEvent> ReadEvent(absl::string_view line);
+
+ private:
+  const std::unique_ptr<JsonParser> parser_;
+};
+
+// Reads PartialObjectMetadata and whole objects alike: only `metadata` is looked at.
+class MetadataReader {
+ public:
+  MetadataReader();
+  ~MetadataReader();
+
+  // kInvalidArgument if it is no object with a name.
+  absl::StatusOr<ObjectPtr> Read(absl::string_view object_json);
 
  private:
   const std::unique_ptr<JsonParser> parser_;

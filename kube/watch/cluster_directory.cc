@@ -19,7 +19,7 @@ constexpr absl::Duration kGetTimeout = absl::Seconds(45);
 
 bool ArePods(const GroupResource& resource) { return resource == GroupResource{"", "pods"}; }
 
-// Whatever keeps the API server from answering is one thing to the caller.
+// Callers need not tell apart what keeps the API server from answering: all of it is kUnavailable.
 absl::Status AsUnavailable(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kNotFound:
@@ -41,12 +41,6 @@ absl::StatusOr<std::unique_ptr<ClusterDirectory>> ClusterDirectory::Make(
       std::move(make_transport), std::move(server), clock, std::move(options)));
 }
 
-absl::StatusOr<std::unique_ptr<ClusterDirectory>> ClusterDirectory::Make(
-    const http::TransportOptions& server, Clock& clock, ClusterDirectoryOptions options) {
-  return Make([server, &clock] { return http::MakeHttpTransport(server, clock); }, clock,
-              std::move(options));
-}
-
 ClusterDirectory::ClusterDirectory(MakeTransport make_transport,
                                    std::unique_ptr<http::HttpTransport> server, Clock& clock,
                                    ClusterDirectoryOptions options)
@@ -57,7 +51,7 @@ ClusterDirectory::ClusterDirectory(MakeTransport make_transport,
       mapper_(std::make_shared<const RestMapper>(std::vector<ResourceInfo>())),
       lists_(options_.max_lists, std::numeric_limits<size_t>::max()),
       listing_(clock_, "list"),
-      backoff_(options_.cache.first_backoff),
+      backoff_(options_.cache.watch.first_backoff),
       thread_(clock_, [this] { return Step(); }) {
   thread_.Start();
 }
@@ -114,7 +108,7 @@ absl::StatusOr<ResourceInfo> ClusterDirectory::Resolve(const GroupResource& reso
     }
     mapper = mapper_.Get();
     if (!discovered_.ok() && mapper->resources().empty()) {
-      return AsUnavailable(absl::UnavailableError(discovered_.message()));
+      return absl::UnavailableError(discovered_.message());
     }
   }
   if (const ResourceInfo* info = mapper->FindExact(resource)) return *info;
@@ -124,7 +118,7 @@ absl::StatusOr<ResourceInfo> ClusterDirectory::Resolve(const GroupResource& reso
 
 WatchCacheOptions ClusterDirectory::CacheOptions(const ResourceInfo& info, bool running_only) {
   WatchCacheOptions options = options_.cache;
-  options.resource = info;
+  options.watch.resource = info;
   options.running_only = running_only;
   options.on_change = [this] { Grow(); };
   return options;
@@ -175,7 +169,7 @@ absl::StatusOr<ClusterDirectory::TablePtr> ClusterDirectory::ListNow(const Resou
     const MonotonicTime now = clock_.MonotonicNow();
     if (auto kept = lists_.Get(key, now)) return *std::move(kept);
     WatchCacheOptions options = CacheOptions(info, running_only);
-    options.list_timeout = deadline - now;
+    options.watch.list_timeout = deadline - now;
     absl::StatusOr<std::vector<ObjectPtr>> objects = ListObjects(*server_, options, ns);
     absl::StatusOr<TablePtr> table;
     if (objects.ok()) {
@@ -281,7 +275,7 @@ absl::Duration ClusterDirectory::Step() {
     const bool failed = !failure_.empty();
     if (!failed && options_.watch_kinds && kind_watch_ == nullptr) {
       kind_watch_ = std::make_unique<KindWatch>(*mapper_.Get(), make_transport_, clock_,
-                                                KindWatchOptions(), [this] { KindsChanged(); });
+                                                [this] { KindsChanged(); });
     }
     absl::MutexLock lock(&mutex_);
     missed_ = missed_ || began < settled_at_;
@@ -290,7 +284,7 @@ absl::Duration ClusterDirectory::Step() {
                                         : kDefaultDiscoveryInterval;
     next_discovery_ = now + (failed ? backoff_ : interval);
     backoff_ =
-        failed ? std::min(backoff_ * 2, options_.cache.max_backoff) : options_.cache.first_backoff;
+        failed ? std::min(backoff_ * 2, options_.cache.watch.max_backoff) : options_.cache.watch.first_backoff;
   }
   UseKept();
   Tidy(now);
@@ -328,8 +322,8 @@ void ClusterDirectory::DiscoverOnce() {
   asked_ = true;
 }
 
-// Stops what is not used. Whoever keeps answers by generation must ask again after that, and each
-// time a list may have become old.
+// Stops the caches that are not used. After that, and each time a list may have become old, callers
+// that keep answers by generation have to ask again, so the generation grows.
 void ClusterDirectory::Tidy(MonotonicTime now) {
   std::vector<std::shared_ptr<Cached>> stopped;  // joined outside the lock
   bool changed = false;

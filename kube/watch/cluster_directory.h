@@ -45,9 +45,11 @@ struct ClusterDirectoryOptions {
   // Discovers anew when a CustomResourceDefinition or APIService changes, where that may be
   // watched.
   bool watch_kinds = true;
-  absl::Duration settle = absl::Seconds(5);  // after such a change once more, when it has effect
-  WatchCacheOptions cache;                   // limits and back-off of each cache
-  // Of whom watches all pods of this cluster, with the same rights; nullptr: nobody else does.
+  // It takes effect a little later: until so long after such a change discoveries are repeated.
+  absl::Duration settle = absl::Seconds(5);
+  WatchCacheOptions cache;  // limits and back-off of each cache
+  // What another part of the process, which watches all pods of this cluster with the same rights,
+  // tells of them; nullptr: none does, and pods are watched here.
   std::shared_ptr<PodFeed> pods;
 };
 
@@ -60,8 +62,6 @@ class ClusterDirectory : public ObjectDirectory {
   // outlives the directory.
   static absl::StatusOr<std::unique_ptr<ClusterDirectory>> Make(
       MakeTransport make_transport, Clock& clock, ClusterDirectoryOptions options = {});
-  static absl::StatusOr<std::unique_ptr<ClusterDirectory>> Make(
-      const http::TransportOptions& server, Clock& clock, ClusterDirectoryOptions options = {});
   ~ClusterDirectory() override;
 
   // As the interface says; also kPermissionDenied if the resource may not even be listed, and

@@ -208,8 +208,8 @@ class FakeApi {
 class ClusterDirectoryTest : public testing::Test {
  protected:
   ClusterDirectoryTest() {
-    options_.cache.first_backoff = absl::Milliseconds(1);
-    options_.cache.max_backoff = absl::Milliseconds(5);
+    options_.cache.watch.first_backoff = absl::Milliseconds(1);
+    options_.cache.watch.max_backoff = absl::Milliseconds(5);
     options_.missed_interval = absl::Milliseconds(1);
     options_.list_reuse = absl::Milliseconds(1);
     options_.watch_kinds = false;

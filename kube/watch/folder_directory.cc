@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "base/read_file.h"
+#include "base/status_macros.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::kube {
@@ -135,12 +136,16 @@ std::shared_ptr<const ManifestObjects> FolderDirectory::Assemble() const {
 }
 
 absl::StatusOr<std::vector<ObjectPtr>> FolderDirectory::List(const ObjectQuery& query) {
-  return objects_.Get()->List(query);
+  const std::shared_ptr<const ManifestObjects> objects = objects_.Get();
+  ASSIGN_OR_RETURN(const ObjectTable* table, objects->TableFor(query.resource, query.running_only));
+  return table->Select(query.ns, query.selector);
 }
 
 absl::StatusOr<ObjectPtr> FolderDirectory::Get(const GroupResource& resource, absl::string_view ns,
                                                absl::string_view name, bool running_only) {
-  return objects_.Get()->Get(resource, ns, name, running_only);
+  const std::shared_ptr<const ManifestObjects> objects = objects_.Get();
+  ASSIGN_OR_RETURN(const ObjectTable* table, objects->TableFor(resource, running_only));
+  return table->Find(ns, name);
 }
 
 }  // namespace flyball::kube

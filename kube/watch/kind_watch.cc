@@ -8,7 +8,7 @@
 namespace flyball::kube {
 
 KindWatch::KindWatch(const RestMapper& mapper, const MakeTransport& make_transport, Clock& clock,
-                     const KindWatchOptions& options, std::function<void()> on_change)
+                     std::function<void()> on_change)
     : on_change_(std::move(on_change)) {
   for (const GroupResource& resource :
        {GroupResource{"apiextensions.k8s.io", "customresourcedefinitions"},
@@ -24,8 +24,7 @@ KindWatch::KindWatch(const RestMapper& mapper, const MakeTransport& make_transpo
     ObjectWatchOptions watch;
     watch.resource = *info;
     watch.metadata_only = true;
-    watch.first_backoff = options.first_backoff;
-    watch.max_backoff = options.max_backoff;
+    watch.max_backoff = absl::Minutes(5);
     WatchHandler& handler = *this;
     auto made = UnlessNoThread(
         [&] { return std::make_unique<ObjectWatch>(watch, *std::move(server), clock, handler); });

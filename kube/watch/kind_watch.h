@@ -18,11 +18,6 @@
 
 namespace flyball::kube {
 
-struct KindWatchOptions {
-  absl::Duration first_backoff = absl::Milliseconds(800);
-  absl::Duration max_backoff = absl::Minutes(5);
-};
-
 class KindWatch : private WatchHandler {
  public:
   using MakeTransport = std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()>;
@@ -30,15 +25,11 @@ class KindWatch : private WatchHandler {
   // `on_change` runs after each list and each batch of changes, from the watches' threads, maybe at
   // once. Resources that `mapper` does not have are left out. The clock outlives this.
   KindWatch(const RestMapper& mapper, const MakeTransport& make_transport, Clock& clock,
-            const KindWatchOptions& options, std::function<void()> on_change);
+            std::function<void()> on_change);
 
  private:
-  void ListStarted() override {}
-  void Listed(absl::string_view) override {}
   void ListEnded() override { on_change_(); }
-  void Changed(ChangeType, absl::string_view) override {}
   void Flushed() override { on_change_(); }
-  void StatusChanged(const absl::Status&) override {}
 
   const std::function<void()> on_change_;
   std::vector<std::unique_ptr<ObjectWatch>> watches_;  // last: they call from their threads

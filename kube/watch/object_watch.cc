@@ -90,7 +90,7 @@ class ObjectWatch::Impl {
 
   bool List() {
     ++counters_.lists;
-    // Whatever is wrong with the cache, the next try does without.
+    // Only the first try lists from the cache: whatever is wrong with it, the next does without.
     const bool from_cache = std::exchange(cache_is_enough_, false);
     absl::StatusOr<std::string> listed = from_cache
                                              ? ListFromCache(*server_, options_, reader_, handler_)

@@ -27,18 +27,18 @@ namespace flyball::kube {
 
 enum class ChangeType { kAdded, kModified, kDeleted };
 
-// Every object's text begins with its apiVersion and kind, also where the server's list leaves them
-// out. It lives until the call returns.
+// What is not overridden does nothing. Every object's text begins with its apiVersion and kind,
+// also where the server's list leaves them out. It lives until the call returns.
 class WatchHandler {
  public:
   virtual ~WatchHandler() = default;
   // The whole content at one moment: ListStarted, Listed for each object, ListEnded. What was not
   // listed in between is gone. A list that breaks off is started anew, without ListEnded.
-  virtual void ListStarted() = 0;
-  virtual void Listed(absl::string_view object_json) = 0;
-  virtual void ListEnded() = 0;
+  virtual void ListStarted() {}
+  virtual void Listed(absl::string_view /*object_json*/) {}
+  virtual void ListEnded() {}
   // One change since. Of a deletion the last known object.
-  virtual void Changed(ChangeType type, absl::string_view object_json) = 0;
+  virtual void Changed(ChangeType /*type*/, absl::string_view /*object_json*/) {}
   // After each piece of the stream was handed over: the changes of one batch are complete.
   virtual void Flushed() {}
   // Asked after each page of a list and each batch of changes. An error ends list or watch as a
@@ -46,7 +46,7 @@ class WatchHandler {
   virtual absl::Status Acceptable() { return absl::OkStatus(); }
   // The last try to list or watch failed; what is known may be out of date. OK: it works again, as
   // a watch is open. Called when the status is another than before; in the beginning it is OK.
-  virtual void StatusChanged(const absl::Status& status) = 0;
+  virtual void StatusChanged(const absl::Status& /*status*/) {}
 };
 
 struct ObjectWatchOptions {

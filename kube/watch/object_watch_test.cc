@@ -14,7 +14,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "gtest/gtest.h"
-#include "kube/objects/metadata_json.h"
+#include "kube/objects/object_json.h"
 #include "kube/testing/fake_api_server.h"
 
 namespace flyball::kube {

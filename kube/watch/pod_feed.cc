@@ -9,7 +9,7 @@ bool IsThere(const WatchedPod& pod, bool running_only) {
   return pod.state == PodState::kRunning || (pod.state == PodState::kNotRunning && !running_only);
 }
 
-std::vector<ObjectPtr> Those(const std::vector<WatchedPod>& pods, bool running_only) {
+std::vector<ObjectPtr> ThoseThere(const std::vector<WatchedPod>& pods, bool running_only) {
   std::vector<ObjectPtr> objects;
   objects.reserve(pods.size());
   for (const WatchedPod& pod : pods) {
@@ -20,14 +20,14 @@ std::vector<ObjectPtr> Those(const std::vector<WatchedPod>& pods, bool running_o
 
 }  // namespace
 
-void PodFeed::Begin(Known known) {
+void PodFeed::Begin(AllPods all_pods) {
   absl::MutexLock lock(&mutex_);
-  known_ = std::move(known);
+  all_pods_ = std::move(all_pods);
 }
 
 void PodFeed::End() {
   absl::MutexLock lock(&mutex_);
-  known_ = nullptr;
+  all_pods_ = nullptr;
   listed_ = false;
 }
 
@@ -35,9 +35,9 @@ void PodFeed::Listed() {
   absl::MutexLock lock(&mutex_);
   listed_ = true;
   if (followings_.empty()) return;
-  const std::vector<WatchedPod> pods = known_();
+  const std::vector<WatchedPod> pods = all_pods_();
   for (const Following& each : followings_) {
-    each.follower->Replaced(Those(pods, each.running_only));
+    each.follower->Replaced(ThoseThere(pods, each.running_only));
   }
 }
 
@@ -64,7 +64,7 @@ void PodFeed::Follow(PodFollower& follower, bool running_only) {
   followings_.push_back({&follower, running_only});
   // Before the pods are asked for: a change that they do not show yet will be told.
   followed_.store(true, std::memory_order_release);
-  if (listed_) follower.Replaced(Those(known_(), running_only));
+  if (listed_) follower.Replaced(ThoseThere(all_pods_(), running_only));
   if (!status_.ok()) follower.SourceStatusChanged(status_);
 }
 

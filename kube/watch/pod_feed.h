@@ -1,9 +1,9 @@
-// The pods of a cluster from somebody who watches all of them whole anyway, so that caches of their
-// names and labels need no list and watch of their own.
+// The pods of a cluster from a source that watches all of them whole anyway, so that caches of
+// their names and labels need no list and watch of their own.
 //
-// Thread-safe. There is one source at a time; who follows is told what the source knows, then each
-// change. No pod is kept here, and while nobody follows the source need not tell. Followers are
-// called one at a time, by the source's thread or within Follow, and must not call back.
+// Thread-safe. There is one source at a time; a follower is told what the source knows, then each
+// change. No pod is kept here, and while nobody follows the source need not tell changes. Followers
+// are called one at a time, by the source's thread or within Follow, and must not call back.
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,7 @@ class PodFollower {
   virtual ~PodFollower() = default;
   // All there are now, in any order.
   virtual void Replaced(std::vector<ObjectPtr> objects) = 0;
-  // In their order. What is told again, or of what is not there, is no change.
+  // In their order. A pod that is told again, or the end of a pod that is not there, is no change.
   virtual void Changed(std::vector<ObjectChange> changes) = 0;
   // As WatchHandler::StatusChanged, of the source's watch.
   virtual void SourceStatusChanged(const absl::Status& status) = 0;
@@ -40,21 +40,21 @@ class PodFollower {
 
 class PodFeed {
  public:
-  using Known = std::function<std::vector<WatchedPod>()>;
+  using AllPods = std::function<std::vector<WatchedPod>()>;
 
-  // The source. `known` tells all pods, from any thread, until End has returned; whatever Changed
-  // is told of must be among them by then.
-  void Begin(Known known);
+  // Called by the source. `all_pods` tells them from any thread until End has returned; whatever
+  // Changed is told of must be among them by then.
+  void Begin(AllPods all_pods);
   void End();
-  // The pods have been listed: all that `known` tells are all there are.
+  // The pods have been listed: those that `all_pods` tells are all there are.
   void Listed();
-  // False: nobody wants to know of changes. To be asked after `known` would tell the change.
+  // False: nobody wants to know of changes. To be asked once `all_pods` would tell the change.
   bool followed() const { return followed_.load(std::memory_order_acquire); }
   void Changed(const std::vector<WatchedPod>& pods);
   void StatusChanged(const absl::Status& status);
 
-  // The follower lives until Unfollow; nothing is told before the first list but a failure.
-  // `running_only`: pods that do not run are not there.
+  // The follower lives until Unfollow. Before the source's first list it is told failures only.
+  // `running_only`: pods that do not run are not there for it.
   void Follow(PodFollower& follower, bool running_only);
   void Unfollow(PodFollower& follower);
 
@@ -65,7 +65,7 @@ class PodFeed {
   };
 
   absl::Mutex mutex_;  // held while followers are called
-  Known known_ ABSL_GUARDED_BY(mutex_);
+  AllPods all_pods_ ABSL_GUARDED_BY(mutex_);
   bool listed_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
   std::vector<Following> followings_ ABSL_GUARDED_BY(mutex_);

@@ -17,15 +17,10 @@ bool EndsTheTable(const absl::Status& status) {
 }
 
 ObjectWatchOptions WatchOptions(const WatchCacheOptions& options, absl::string_view ns) {
-  ObjectWatchOptions watch;
-  watch.resource = options.resource;
+  ObjectWatchOptions watch = options.watch;
   watch.ns = std::string(ns);
   if (options.running_only) watch.field_selector = "status.phase=Running";
   watch.metadata_only = true;
-  watch.page_size = options.page_size;
-  watch.list_timeout = options.list_timeout;
-  watch.first_backoff = options.first_backoff;
-  watch.max_backoff = options.max_backoff;
   return watch;
 }
 
@@ -54,13 +49,10 @@ class Collector : public WatchHandler {
     ObjectPtr object = Read(reader_, object_json, &unreadable_);
     if (object != nullptr) objects_.push_back(std::move(object));
   }
-  void ListEnded() override {}
-  void Changed(ChangeType, absl::string_view) override {}
   absl::Status Acceptable() override {
     RETURN_IF_ERROR(unreadable_);
     return CheckCount(options_, ns_, objects_.size());
   }
-  void StatusChanged(const absl::Status&) override {}
 
   std::vector<ObjectPtr> Take() { return std::move(objects_); }
 
@@ -154,13 +146,15 @@ void WatchCache::Apply(const std::vector<ObjectChange>& changes) {
   if (next != nullptr) Adopt(std::move(next));
 }
 
-// A table that is too large is not served; Acceptable says why.
 void WatchCache::Adopt(std::shared_ptr<const ObjectTable> table) {
-  if (table->size() <= options_.max_objects) {
-    Publish(std::move(table));
-  } else {
-    current_ = std::move(table);
+  current_ = table;
+  // A table that is too large is not served; Acceptable says why.
+  if (table->size() > options_.max_objects) return;
+  {
+    absl::MutexLock lock(&mutex_);
+    table_.swap(table);
   }
+  if (options_.on_change) options_.on_change();
 }
 
 absl::Status WatchCache::Acceptable() {
@@ -197,14 +191,5 @@ void WatchCache::SourceStatusChanged(const absl::Status& status) {
 // The feed goes on when this cache is too large for its limit, and so does the cache: it is served
 // again when enough objects have gone.
 void WatchCache::JudgeFeed() { StatusChanged(feed_status_.ok() ? Acceptable() : feed_status_); }
-
-void WatchCache::Publish(std::shared_ptr<const ObjectTable> table) {
-  current_ = table;
-  {
-    absl::MutexLock lock(&mutex_);
-    table_.swap(table);
-  }
-  if (options_.on_change) options_.on_change();
-}
 
 }  // namespace flyball::kube

@@ -18,7 +18,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "http/client/transport.h"
-#include "kube/objects/metadata_json.h"
+#include "kube/objects/object_json.h"
 #include "kube/objects/object_table.h"
 #include "kube/objects/rest_mapping.h"
 #include "kube/watch/object_watch.h"
@@ -27,13 +27,9 @@
 namespace flyball::kube {
 
 struct WatchCacheOptions {
-  ResourceInfo resource;
-  bool running_only = false;     // only objects with status.phase=Running
-  size_t max_objects = 500'000;  // more are kResourceExhausted
-  int page_size = 500;
-  absl::Duration list_timeout = absl::Seconds(60);  // of each page
-  absl::Duration first_backoff = absl::Milliseconds(800);
-  absl::Duration max_backoff = absl::Seconds(30);
+  ObjectWatchOptions watch;         // resource, page size, times; the cache says what of it is read
+  bool running_only = false;        // only objects with status.phase=Running
+  size_t max_objects = 500'000;     // more are kResourceExhausted
   std::function<void()> on_change;  // after the table was replaced; from the cache's thread
 };
 
@@ -75,7 +71,6 @@ class WatchCache : private WatchHandler, private PodFollower {
   void Apply(const std::vector<ObjectChange>& changes);
   void JudgeFeed();
   void Adopt(std::shared_ptr<const ObjectTable> table);
-  void Publish(std::shared_ptr<const ObjectTable> table);
 
   const WatchCacheOptions options_;
   Clock& clock_;

@@ -31,8 +31,8 @@ class FollowedStoreTest : public testing::Test {
   FollowedStoreTest() {
     kube::ClusterDirectoryOptions options;
     options.watch_kinds = false;
-    options.cache.first_backoff = absl::Milliseconds(1);
-    options.cache.max_backoff = absl::Milliseconds(2);
+    options.cache.watch.first_backoff = absl::Milliseconds(1);
+    options.cache.watch.max_backoff = absl::Milliseconds(2);
     watching_ = *kube::ClusterDirectory::Make(api_.Connector(), Clock::System(), options);
     options.pods = feed_;
     following_ = *kube::ClusterDirectory::Make(api_.Connector(), Clock::System(), options);

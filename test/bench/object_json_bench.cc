@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "benchmark/benchmark.h"
 #include "kube/client/scale.h"
-#include "kube/objects/metadata_json.h"
 #include "kube/objects/object_json.h"
 
 namespace flyball::kube {

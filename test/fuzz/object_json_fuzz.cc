@@ -10,7 +10,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "kube/objects/list_splitter.h"
-#include "kube/objects/metadata_json.h"
 #include "kube/objects/object_json.h"
 
 using flyball::kube::ObjectEvent;
