@@ -1,6 +1,7 @@
 #include "kube/client/api_error.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -39,37 +40,26 @@ std::string AskedFor(absl::string_view method, absl::string_view path) {
                       parts.size() > 1 ? absl::StrCat(" ", parts[1]) : "", ")");
 }
 
+// What apimachinery says of an answer without a Status object.
 std::string GenericMessage(int status, absl::string_view text) {
-  switch (status) {
-    case 400:
-      return "the server rejected our request for an unknown reason";
-    case 401:
-      return "the server has asked for the client to provide credentials";
-    case 404:
-      return "the server could not find the requested resource";
-    case 405:
-      return "the server does not allow this method on the requested resource";
-    case 406:
-      if (text.empty() || text == "unknown") {
-        return "the server was unable to respond with a content type that the client supports";
-      }
-      return std::string(text);
-    case 403:
-    case 415:
-      return std::string(text);
-    case 409:
-      return "the server reported a conflict";
-    case 422:
-      return "the server rejected our request due to an error in our request";
-    case 429:
-      return "the server has received too many requests and has asked us to try again later";
-    case 503:
-      return "the server is currently unable to handle the request";
-    case 504:
-      return "the server was unable to return a response in the time allotted, but may still be "
-             "processing the request";
-    default:
-      break;
+  static constexpr std::pair<int, absl::string_view> kMessages[] = {
+      {400, "the server rejected our request for an unknown reason"},
+      {401, "the server has asked for the client to provide credentials"},
+      {404, "the server could not find the requested resource"},
+      {405, "the server does not allow this method on the requested resource"},
+      {406, "the server was unable to respond with a content type that the client supports"},
+      {409, "the server reported a conflict"},
+      {422, "the server rejected our request due to an error in our request"},
+      {429, "the server has received too many requests and has asked us to try again later"},
+      {503, "the server is currently unable to handle the request"},
+      {504,
+       "the server was unable to return a response in the time allotted, but may still be "
+       "processing the request"},
+  };
+  const bool says_why = status == 406 && !text.empty() && text != "unknown";
+  if (status == 403 || status == 415 || says_why) return std::string(text);
+  for (const auto& [code, message] : kMessages) {
+    if (code == status) return std::string(message);
   }
   if (status >= 500) {
     return absl::StrCat("an error on the server (", go::Quote(text),

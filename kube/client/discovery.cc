@@ -27,13 +27,6 @@ json ParseObject(absl::string_view body) {
   return parsed.is_object() ? std::move(parsed) : json::object();
 }
 
-bool HasVerb(const json& resource, absl::string_view verb) {
-  const json& verbs = ItemsOf(resource, "verbs");
-  return std::any_of(verbs.begin(), verbs.end(), [&](const json& one) {
-    return one.is_string() && one.get_ref<const std::string&>() == verb;
-  });
-}
-
 // Of a resource in an APIGroupDiscoveryList, which holds its subresources.
 bool HasScale(const json& resource) {
   const json& subresources = ItemsOf(resource, "subresources");
@@ -45,13 +38,10 @@ ResourceInfo Info(const json& resource, absl::string_view group, absl::string_vi
   ResourceInfo info;
   info.name.group = std::string(group);
   info.version = std::string(version);
-  info.listable = HasVerb(resource, "list");
-  info.watchable = HasVerb(resource, "watch");
+  const std::vector<std::string> verbs = TextsOf(resource, "verbs");
+  info.listable = std::count(verbs.begin(), verbs.end(), "list") > 0;
+  info.watchable = std::count(verbs.begin(), verbs.end(), "watch") > 0;
   return info;
-}
-
-absl::Status NotA(absl::string_view kind) {
-  return absl::InvalidArgumentError(absl::StrCat("the answer is no ", kind));
 }
 
 // One discovery's calls share one time limit.
@@ -76,133 +66,116 @@ class Client {
   const MonotonicTime deadline_;
 };
 
-// /api or /apis, in whichever form the server has.
-absl::StatusOr<std::vector<DiscoveredGroup>> AskGroups(Client& client, const std::string& path,
-                                                       std::vector<std::string>* problems) {
-  ASSIGN_OR_RETURN(const std::string body, client.Get(path));
-  absl::StatusOr<std::vector<DiscoveredGroup>> groups = ReadGroupDiscoveryList(body, problems);
-  if (groups.ok()) return groups;
-  ASSIGN_OR_RETURN(groups, ReadGroupList(body));
-  for (DiscoveredGroup& group : *groups) {
-    for (DiscoveredVersion& version : group.versions) {
-      const std::string at = group.name.empty()
-                                 ? absl::StrCat(path, "/", version.version)
-                                 : absl::StrCat(path, "/", group.name, "/", version.version);
-      const absl::StatusOr<std::string> list = client.Get(at);
-      if (!list.ok()) {
-        problems->push_back(std::string(list.status().message()));
-        continue;
-      }
-      auto resources = ReadResourceList(*list, group.name, version.version);
-      if (!resources.ok()) {
-        problems->push_back(absl::StrCat(at, ": ", resources.status().message()));
-        continue;
-      }
-      version.resources = *std::move(resources);
-    }
+// The resources of one group. A resource comes from the first version that has it; one without a
+// name is left out.
+class GroupResources {
+ public:
+  explicit GroupResources(std::vector<ResourceInfo>* out) : out_(out) {}
+  void Add(ResourceInfo info) {
+    const std::string& name = info.name.resource;
+    if (!name.empty() && seen_.insert(name).second) out_->push_back(std::move(info));
   }
-  return groups;
-}
 
-// A resource comes from the first version of its group that has it.
-void AddGroup(DiscoveredGroup group, std::vector<ResourceInfo>* resources) {
-  std::set<std::string> seen;
-  for (DiscoveredVersion& version : group.versions) {
-    for (ResourceInfo& info : version.resources) {
-      if (seen.insert(info.name.resource).second) resources->push_back(std::move(info));
-    }
-  }
-}
+ private:
+  std::vector<ResourceInfo>* const out_;
+  std::set<std::string> seen_;
+};
 
-}  // namespace
-
-absl::StatusOr<std::vector<DiscoveredGroup>> ReadGroupDiscoveryList(
-    absl::string_view body, std::vector<std::string>* problems) {
-  const json document = ParseObject(body);
-  if (TextOf(document, "kind") != "APIGroupDiscoveryList") return NotA("APIGroupDiscoveryList");
-  std::vector<DiscoveredGroup> groups;
+// An APIGroupDiscoveryList, which tells everything.
+void AddAggregated(const json& document, Discovery* out) {
   for (const json& item : ItemsOf(document, "items")) {
-    DiscoveredGroup group;
-    group.name = TextOf(MemberOf(item, "metadata"), "name");
+    const std::string group = TextOf(MemberOf(item, "metadata"), "name");
+    GroupResources resources(&out->resources);
     for (const json& entry : ItemsOf(item, "versions")) {
-      DiscoveredVersion version;
-      version.version = TextOf(entry, "version");
+      const std::string version = TextOf(entry, "version");
       if (TextOf(entry, "freshness") == "Stale") {
-        problems->push_back(
-            absl::StrCat(group.name, "/", version.version, ": its API server does not answer"));
+        out->problems.push_back(
+            absl::StrCat(group, "/", version, ": its API server does not answer"));
       }
       for (const json& resource : ItemsOf(entry, "resources")) {
-        ResourceInfo info = Info(resource, group.name, version.version);
+        ResourceInfo info = Info(resource, group, version);
         info.name.resource = TextOf(resource, "resource");
         info.singular = TextOf(resource, "singularResource");
         info.namespaced = TextOf(resource, "scope") == "Namespaced";
         info.scalable = HasScale(resource);
         info.kind = TextOf(MemberOf(resource, "responseKind"), "kind");
-        if (!info.name.resource.empty()) version.resources.push_back(std::move(info));
+        resources.Add(std::move(info));
       }
-      group.versions.push_back(std::move(version));
     }
-    groups.push_back(std::move(group));
   }
-  return groups;
 }
 
-absl::StatusOr<std::vector<DiscoveredGroup>> ReadGroupList(absl::string_view body) {
+// Asks for the APIResourceList of each version in turn. What cannot be had is a problem.
+void AddGroup(Client& client, absl::string_view path, const std::string& group,
+              const std::vector<std::string>& versions, Discovery* out) {
+  GroupResources resources(&out->resources);
+  for (const std::string& version : versions) {
+    const std::string at = absl::StrCat(path, group.empty() ? "" : "/", group, "/", version);
+    const absl::StatusOr<std::string> body = client.Get(at);
+    if (!body.ok()) {
+      out->problems.emplace_back(body.status().message());
+      continue;
+    }
+    const json document = ParseObject(*body);
+    if (TextOf(document, "kind") != "APIResourceList") {
+      out->problems.push_back(absl::StrCat(at, ": the answer is no APIResourceList"));
+      continue;
+    }
+    std::set<std::string> names;
+    for (const json& resource : ItemsOf(document, "resources")) {
+      names.insert(TextOf(resource, "name"));
+    }
+    for (const json& resource : ItemsOf(document, "resources")) {
+      ResourceInfo info = Info(resource, group, version);
+      info.name.resource = TextOf(resource, "name");
+      info.scalable = names.contains(absl::StrCat(info.name.resource, "/scale"));
+      if (absl::StrContains(info.name.resource, "/")) continue;
+      info.singular = TextOf(resource, "singularName");
+      info.kind = TextOf(resource, "kind");
+      info.namespaced = IsTrue(resource, "namespaced");
+      resources.Add(std::move(info));
+    }
+  }
+}
+
+// The versions of an APIGroup, the preferred one first.
+std::vector<std::string> VersionsOf(const json& group) {
+  std::vector<std::string> versions;
+  for (const json& version : ItemsOf(group, "versions")) {
+    versions.push_back(TextOf(version, "version"));
+  }
+  const std::string preferred = TextOf(MemberOf(group, "preferredVersion"), "version");
+  std::stable_partition(versions.begin(), versions.end(),
+                        [&](const std::string& version) { return version == preferred; });
+  return versions;
+}
+
+// What stands below /api or /apis, in whichever form the server has.
+absl::Status AddGroups(Client& client, const std::string& path, Discovery* out) {
+  ASSIGN_OR_RETURN(const std::string body, client.Get(path));
   const json document = ParseObject(body);
   const std::string kind = TextOf(document, "kind");
-  std::vector<DiscoveredGroup> groups;
-  if (kind == "APIVersions") {
-    DiscoveredGroup& core = groups.emplace_back();
-    for (const json& version : ItemsOf(document, "versions")) {
-      if (version.is_string()) core.versions.push_back({version.get<std::string>(), {}});
+  if (kind == "APIGroupDiscoveryList") {
+    AddAggregated(document, out);
+  } else if (kind == "APIVersions") {
+    AddGroup(client, path, "", TextsOf(document, "versions"), out);
+  } else if (kind == "APIGroupList") {
+    for (const json& group : ItemsOf(document, "groups")) {
+      AddGroup(client, path, TextOf(group, "name"), VersionsOf(group), out);
     }
-    return groups;
+  } else {
+    return absl::InvalidArgumentError("the answer is no list of API groups");
   }
-  if (kind != "APIGroupList") return NotA("list of API groups");
-  for (const json& item : ItemsOf(document, "groups")) {
-    DiscoveredGroup& group = groups.emplace_back();
-    group.name = TextOf(item, "name");
-    for (const json& version : ItemsOf(item, "versions")) {
-      group.versions.push_back({TextOf(version, "version"), {}});
-    }
-    const std::string preferred = TextOf(MemberOf(item, "preferredVersion"), "version");
-    std::stable_partition(
-        group.versions.begin(), group.versions.end(),
-        [&](const DiscoveredVersion& version) { return version.version == preferred; });
-  }
-  return groups;
+  return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<ResourceInfo>> ReadResourceList(absl::string_view body,
-                                                           absl::string_view group,
-                                                           absl::string_view version) {
-  const json document = ParseObject(body);
-  if (TextOf(document, "kind") != "APIResourceList") return NotA("APIResourceList");
-  std::vector<ResourceInfo> resources;
-  std::set<std::string> names;
-  for (const json& resource : ItemsOf(document, "resources"))
-    names.insert(TextOf(resource, "name"));
-  for (const json& resource : ItemsOf(document, "resources")) {
-    ResourceInfo info = Info(resource, group, version);
-    info.name.resource = TextOf(resource, "name");
-    info.scalable = names.count(absl::StrCat(info.name.resource, "/scale")) > 0;
-    if (info.name.resource.empty() || absl::StrContains(info.name.resource, "/")) continue;
-    info.singular = TextOf(resource, "singularName");
-    info.kind = TextOf(resource, "kind");
-    info.namespaced = IsTrue(resource, "namespaced");
-    resources.push_back(std::move(info));
-  }
-  return resources;
-}
+}  // namespace
 
 absl::StatusOr<Discovery> Discover(http::HttpTransport& server, Clock& clock,
                                    absl::Duration timeout) {
   Client client(server, clock, timeout);
   Discovery out;
-  for (const char* path : {"/api", "/apis"}) {
-    ASSIGN_OR_RETURN(std::vector<DiscoveredGroup> groups, AskGroups(client, path, &out.problems));
-    for (DiscoveredGroup& group : groups) AddGroup(std::move(group), &out.resources);
-  }
+  for (const char* path : {"/api", "/apis"}) RETURN_IF_ERROR(AddGroups(client, path, &out));
   return out;
 }
 

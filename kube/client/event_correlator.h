@@ -22,9 +22,17 @@
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/recently_used.h"
-#include "kube/client/event_recorder.h"
 
 namespace flyball::kube {
+
+struct EventSubject {
+  std::string api_version;  // "autoscaling/v2"
+  std::string kind;
+  std::string ns;  // "" for a cluster-scoped object: its events are in namespace default
+  std::string name;
+  std::string uid;
+  std::string resource_version;
+};
 
 struct ObjectEventRecord {
   EventSubject about;

@@ -8,24 +8,20 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <deque>
+#include <random>
 #include <string>
+#include <thread>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "kube/client/api_client.h"
+#include "kube/client/event_correlator.h"
 
 namespace flyball::kube {
-
-struct EventSubject {
-  std::string api_version;  // "autoscaling/v2"
-  std::string kind;
-  std::string ns;  // "" for a cluster-scoped object: its events are in namespace default
-  std::string name;
-  std::string uid;
-  std::string resource_version;
-};
 
 // Where events are handed to.
 class EventSink {
@@ -65,8 +61,30 @@ class EventRecorder : public EventSink {
   Stats stats() const;
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  // Object name and time, or a random name where the two make none. No two are the same, even if
+  // the clock stands still.
+  std::string NewName(absl::string_view object, absl::Time now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Run();
+  bool Send(const ObjectEventRecord& event);
+  absl::Status SendOnce(const ObjectEventRecord& event);
+  // Waits before the next try; false: the recorder ends meanwhile.
+  bool Pause(bool first);
+
+  ApiClient& client_;
+  Clock& clock_;
+  const std::string component_;
+  const EventRecorderOptions options_;
+  EventCorrelator correlator_;  // the thread's own
+
+  mutable absl::Mutex mutex_;
+  std::random_device random_ ABSL_GUARDED_BY(mutex_);
+  std::deque<ObjectEventRecord> queue_ ABSL_GUARDED_BY(mutex_);
+  Stats stats_ ABSL_GUARDED_BY(mutex_);
+  int64_t last_nanos_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  MonotonicTime last_send_ ABSL_GUARDED_BY(mutex_);
+  std::thread thread_;
 };
 
 }  // namespace flyball::kube

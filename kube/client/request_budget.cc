@@ -49,12 +49,6 @@ bool RequestBudget::Take(Priority priority, MonotonicTime deadline) {
   return taken;
 }
 
-bool RequestBudget::TryTake(Priority priority) {
-  absl::MutexLock lock(&mutex_);
-  if (shut_ || (!waiting_.empty() && waiting_.begin()->first <= priority)) return false;
-  return TakeNow(clock_.MonotonicNow());
-}
-
 void RequestBudget::Shutdown() {
   absl::MutexLock lock(&mutex_);
   shut_ = true;

@@ -24,9 +24,8 @@ class RequestBudget {
   RequestBudget(Clock& clock, double per_second, int burst);
 
   // Takes one token, waiting for it until `deadline`; false: there was none in time, or Shutdown.
+  // With a deadline that has come: none is there now, or somebody waits who is as urgent or more.
   bool Take(Priority priority, MonotonicTime deadline);
-  // Takes one if it is there now and nobody waits who is as urgent or more.
-  bool TryTake(Priority priority);
   // Wakes and refuses all.
   void Shutdown();
   // How many wait in Take.

@@ -14,15 +14,15 @@ class RequestBudgetTest : public testing::Test {
  protected:
   MonotonicTime Now() const { return clock_.MonotonicNow(); }
 
+  // How many there are now.
+  int Drain(RequestBudget& budget) const {
+    int taken = 0;
+    while (budget.Take(Priority::kOther, Now())) ++taken;
+    return taken;
+  }
+
   SimulatedClock clock_{absl::UnixEpoch()};
 };
-
-// How many there are now.
-int Drain(RequestBudget& budget) {
-  int taken = 0;
-  while (budget.TryTake(Priority::kOther)) ++taken;
-  return taken;
-}
 
 TEST_F(RequestBudgetTest, BeginsFullAndFillsAtItsRate) {
   RequestBudget budget(clock_, 10, 5);
@@ -69,7 +69,7 @@ TEST_F(RequestBudgetTest, DeadlineThatIsOverStillTakesWhatIsThere) {
 
 TEST_F(RequestBudgetTest, WaitingEndsAtTheDeadline) {
   RequestBudget budget(clock_, 0.001, 1);
-  ASSERT_TRUE(budget.TryTake(Priority::kOther));
+  ASSERT_TRUE(budget.Take(Priority::kOther, Now()));
   std::thread waiting(
       [&] { EXPECT_FALSE(budget.Take(Priority::kScaleWrite, Now() + absl::Seconds(5))); });
   while (budget.waiting() < 1) std::this_thread::yield();
@@ -79,7 +79,7 @@ TEST_F(RequestBudgetTest, WaitingEndsAtTheDeadline) {
 
 TEST_F(RequestBudgetTest, UrgentOnesAreServedFirstThenInOrder) {
   RequestBudget budget(clock_, 1, 1);
-  ASSERT_TRUE(budget.TryTake(Priority::kOther));
+  ASSERT_TRUE(budget.Take(Priority::kOther, Now()));
   std::mutex mutex;
   std::string order;
   std::vector<std::thread> threads;
@@ -110,12 +110,12 @@ TEST_F(RequestBudgetTest, UrgentOnesAreServedFirstThenInOrder) {
 
 TEST_F(RequestBudgetTest, NobodyIsOvertakenByTrying) {
   RequestBudget budget(clock_, 1, 1);
-  ASSERT_TRUE(budget.TryTake(Priority::kOther));
+  ASSERT_TRUE(budget.Take(Priority::kOther, Now()));
   std::thread waiting(
       [&] { EXPECT_FALSE(budget.Take(Priority::kStatusWrite, absl::InfiniteDuration())); });
   while (budget.waiting() < 1) std::this_thread::yield();
-  EXPECT_FALSE(budget.TryTake(Priority::kStatusWrite));
-  EXPECT_FALSE(budget.TryTake(Priority::kOther));
+  EXPECT_FALSE(budget.Take(Priority::kStatusWrite, Now()));
+  EXPECT_FALSE(budget.Take(Priority::kOther, Now()));
   budget.Shutdown();
   waiting.join();
 }
@@ -124,7 +124,7 @@ TEST_F(RequestBudgetTest, ShutdownRefusesAll) {
   RequestBudget budget(clock_, 1, 5);
   budget.Shutdown();
   EXPECT_FALSE(budget.Take(Priority::kScaleWrite, absl::InfiniteDuration()));
-  EXPECT_FALSE(budget.TryTake(Priority::kScaleWrite));
+  EXPECT_FALSE(budget.Take(Priority::kScaleWrite, Now()));
 }
 
 }  // namespace

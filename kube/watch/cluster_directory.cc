@@ -283,8 +283,8 @@ absl::Duration ClusterDirectory::Step() {
                                         ? options_.discovery_interval
                                         : kDefaultDiscoveryInterval;
     next_discovery_ = now + (failed ? backoff_ : interval);
-    backoff_ =
-        failed ? std::min(backoff_ * 2, options_.cache.watch.max_backoff) : options_.cache.watch.first_backoff;
+    backoff_ = failed ? std::min(backoff_ * 2, options_.cache.watch.max_backoff)
+                      : options_.cache.watch.first_backoff;
   }
   UseKept();
   Tidy(now);
