@@ -107,8 +107,8 @@ TEST_F(ApiServerFixture, IdleConnectionsKeepNobodyWaiting) {
 }
 
 TEST_F(ApiServerFixture, BrokenRequestsAreAnsweredOrEnded) {
-  options_.listen.max_header_bytes = 16 * 1024;
-  options_.listen.max_body_bytes = 1024;
+  options_.listen.request.max_head_bytes = 16 * 1024;
+  options_.listen.request.max_body_bytes = 1024;
   StartServer();
   const int port = server_->port();
   EXPECT_TRUE(absl::StartsWith(SendRaw(port, "garbage\r\n\r\n"), "HTTP/1.1 400 "));

@@ -66,8 +66,8 @@ absl::StatusOr<apiservice::ServerOptions> ServerOptionsFrom(const ServeFlags& fl
   options.limits.max_selector_bytes = static_cast<size_t>(flags.max_selector_bytes);
   options.limits.max_answer_bytes = static_cast<size_t>(flags.max_answer_bytes);
   options.listen.max_connection_bytes = static_cast<size_t>(flags.max_connection_bytes);
-  options.listen.max_header_bytes = static_cast<size_t>(flags.max_header_bytes);
-  options.listen.max_header_lines = static_cast<size_t>(flags.max_header_lines);
+  options.listen.request.max_head_bytes = static_cast<size_t>(flags.max_header_bytes);
+  options.listen.request.max_header_lines = static_cast<size_t>(flags.max_header_lines);
   options.version.git_version = absl::StrCat("v", FLYBALL_VERSION);
 
   if (!ReviewersOf(flags).authorization) RETURN_IF_ERROR(KeepToLoopback(flags, options));

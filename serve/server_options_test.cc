@@ -84,8 +84,8 @@ TEST(ServerOptionsFromTest, LimitsAreThoseOfTheServerUnlessGiven) {
   EXPECT_EQ(options->limits.max_answer_bytes, built_in.limits.max_answer_bytes);
   EXPECT_EQ(options->listen.max_connections, built_in.listen.max_connections);
   EXPECT_EQ(options->listen.max_connection_bytes, built_in.listen.max_connection_bytes);
-  EXPECT_EQ(options->listen.max_header_bytes, built_in.listen.max_header_bytes);
-  EXPECT_EQ(options->listen.max_header_lines, built_in.listen.max_header_lines);
+  EXPECT_EQ(options->listen.request.max_head_bytes, built_in.listen.request.max_head_bytes);
+  EXPECT_EQ(options->listen.request.max_header_lines, built_in.listen.request.max_header_lines);
 
   const auto given = ServerOptionsFrom(
       Flags({"--max-reviews-inflight=1", "--max-selector-bytes=2", "--max-answer-bytes=3",
@@ -97,8 +97,8 @@ TEST(ServerOptionsFromTest, LimitsAreThoseOfTheServerUnlessGiven) {
   EXPECT_EQ(given->limits.max_answer_bytes, 3u);
   EXPECT_EQ(given->listen.max_connections, 4);
   EXPECT_EQ(given->listen.max_connection_bytes, 5u);
-  EXPECT_EQ(given->listen.max_header_bytes, 6u);
-  EXPECT_EQ(given->listen.max_header_lines, 7u);
+  EXPECT_EQ(given->listen.request.max_head_bytes, 6u);
+  EXPECT_EQ(given->listen.request.max_header_lines, 7u);
 }
 
 TEST(ServerOptionsFromTest, ALimitOfNothingIsRefused) {

@@ -47,8 +47,8 @@ absl::StatusOr<UserPtr> Authenticator::FromFrontProxy(const http::HttpRequest& r
   if (request.peer == nullptr || trust.front_proxy_ca == nullptr) return nullptr;
   const absl::Time now = clock_->WallNow();
   RETURN_IF_ERROR(trust.front_proxy_ca->Verify(*request.peer, now));
-  counters_.certificates.Observe(absl::ToDoubleSeconds(request.peer->not_after() - now));
-  const std::string& name = request.peer->common_name();
+  counters_.certificates.Observe(absl::ToDoubleSeconds(request.peer->not_after - now));
+  const std::string& name = request.peer->common_name;
   if (!trust.allowed_names.empty() &&
       std::find(trust.allowed_names.begin(), trust.allowed_names.end(), name) ==
           trust.allowed_names.end()) {
@@ -66,13 +66,13 @@ absl::StatusOr<UserPtr> Authenticator::FromClientCertificate(const http::HttpReq
   if (request.peer == nullptr || trust.client_ca == nullptr) return nullptr;
   const absl::Time now = clock_->WallNow();
   RETURN_IF_ERROR(trust.client_ca->Verify(*request.peer, now));
-  counters_.certificates.Observe(absl::ToDoubleSeconds(request.peer->not_after() - now));
-  if (request.peer->common_name().empty()) return nullptr;
+  counters_.certificates.Observe(absl::ToDoubleSeconds(request.peer->not_after - now));
+  if (request.peer->common_name.empty()) return nullptr;
   User user;
-  user.name = request.peer->common_name();
-  user.groups = request.peer->organizations();
+  user.name = request.peer->common_name;
+  user.groups = request.peer->organizations;
   user.extra["authentication.kubernetes.io/credential-id"] = {
-      absl::StrCat("X509SHA256=", request.peer->sha256_hex())};
+      absl::StrCat("X509SHA256=", request.peer->sha256_hex)};
   AddAuthenticatedGroup(&user);
   return std::make_shared<const User>(std::move(user));
 }

@@ -36,7 +36,7 @@ absl::StatusOr<std::shared_ptr<const CaBundle>> CaBundle::FromPem(absl::string_v
 }
 
 absl::Status CaBundle::Verify(http::PeerChain& chain, absl::Time now) const {
-  auto& verdicts = chain.verdicts();
+  auto& verdicts = chain.verdicts;
   verdicts.erase(std::remove_if(verdicts.begin(), verdicts.end(),
                                 [&](const http::PeerChain::Verdict& v) { return v.until <= now; }),
                  verdicts.end());
@@ -44,10 +44,10 @@ absl::Status CaBundle::Verify(http::PeerChain& chain, absl::Time now) const {
     if (verdict.bundle == id_) return verdict.status;
   }
   STACK_OF(X509)* intermediates = sk_X509_new_null();
-  for (X509* certificate : chain.intermediates()) sk_X509_push(intermediates, certificate);
+  for (X509* certificate : chain.intermediates) sk_X509_push(intermediates, certificate);
   const X509StoreCtxPtr context(X509_STORE_CTX_new());
   absl::Status status;
-  if (X509_STORE_CTX_init(context.get(), store_.get(), chain.leaf(), intermediates) != 1) {
+  if (X509_STORE_CTX_init(context.get(), store_.get(), chain.leaf, intermediates) != 1) {
     status = absl::UnauthenticatedError(OpenSslError());
   } else {
     X509_STORE_CTX_set_time(context.get(), 0, absl::ToTimeT(now));
@@ -56,7 +56,7 @@ absl::Status CaBundle::Verify(http::PeerChain& chain, absl::Time now) const {
     X509_STORE_CTX_set_flags(context.get(), X509_V_FLAG_PARTIAL_CHAIN);
     if (X509_verify_cert(context.get()) != 1) {
       status = absl::UnauthenticatedError(absl::StrCat(
-          "client certificate \"", chain.common_name(),
+          "client certificate \"", chain.common_name,
           "\": ", X509_verify_cert_error_string(X509_STORE_CTX_get_error(context.get()))));
     }
   }
@@ -65,7 +65,7 @@ absl::Status CaBundle::Verify(http::PeerChain& chain, absl::Time now) const {
   constexpr size_t kMaxVerdicts = 4;  // two bundles at a time, and those they replaced
   if (verdicts.size() >= kMaxVerdicts) verdicts.erase(verdicts.begin());
   verdicts.push_back(
-      {id_, std::min(now + kVerdictLife, chain.not_after() + absl::Seconds(1)), status});
+      {id_, std::min(now + kVerdictLife, chain.not_after + absl::Seconds(1)), status});
   return status;
 }
 

@@ -137,7 +137,7 @@ size_t ServerConnection::Footprint() const {
   if (ssl_ == nullptr) return bytes;
   bytes += handshake_done_ ? kTlsBytes : kHandshakeBytes;
   if (HasBuffered()) bytes += kRecordBytes;
-  if (const auto& peer = reader.request().peer; peer != nullptr) bytes += peer->Footprint();
+  if (const auto& peer = reader.request().peer; peer != nullptr) bytes += peer->footprint;
   if (sending()) bytes += kRecordBytes + unsent_.front.capacity();
   if (unsent_.body != nullptr) {
     bytes += unsent_.body->size() / static_cast<size_t>(std::max(unsent_.body.use_count(), 1L));

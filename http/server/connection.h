@@ -33,8 +33,8 @@ class ServerConnection {
   int fd() const { return fd_; }
   bool handshake_done() const { return handshake_done_; }
 
-  // Makes the state of TLS, once the peer has sent something: whoever only connects costs no more
-  // than a socket. False: no memory.
+  // Makes the state of TLS, to be called once the peer has sent something: a peer that only
+  // connects costs no more than a socket. False: there is no memory.
   bool StartTls();
   bool has_tls() const { return ssl_ != nullptr; }
   // Goes on with the handshake.
@@ -55,7 +55,7 @@ class ServerConnection {
   // Throws away what the peer still sends; true once it has ended.
   bool DiscardInput();
 
-  // About what it takes in memory. Of a body that others hold as well, its part.
+  // About how many bytes of memory it takes. Of a body that others hold as well, its part.
   size_t Footprint() const;
 
   RequestReader reader;
@@ -76,7 +76,7 @@ class ServerConnection {
   std::atomic<int64_t> deadline_ns{kNever};
   std::atomic<int64_t> quiet_since_ns{0};   // when it was served last
   std::atomic<bool> idle{true};             // parked with nothing begun
-  std::atomic<bool> yielded{false};         // parked for others' sake: not its peer has stopped
+  std::atomic<bool> yielded{false};         // parked to let others go on, not for its peer
   std::atomic<size_t> weight{0};            // its part of what all connections take
   std::optional<size_t> weight_when_ended;  // the set's alone, under its lock
 

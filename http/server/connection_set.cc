@@ -8,13 +8,13 @@
 namespace flyball::http {
 namespace {
 
-// Room is made for some more at once, so that not each newcomer looks through all.
+// Room is made for several connections at once, so that not every newcomer looks through all.
 constexpr size_t kBatch = 64;
 
-// For a handshake, or a request in pieces, to go on.
+// So long a handshake, or a request that comes in pieces, may pause.
 constexpr absl::Duration kGrace = absl::Seconds(1);
 
-// Whoever takes less makes no room for anybody.
+// Ending a connection that takes less than this frees too little.
 constexpr size_t kWorthIt = 4 << 10;
 
 struct Quiet {
@@ -65,7 +65,8 @@ void ConnectionSet::Close(ServerConnection* connection) {
   const size_t weight = connection->weight;
   const size_t going = connection->weight_when_ended.value_or(0);
   delete connection;
-  // Both at once: else somebody would have to go for what is free already.
+  // Both change under one lock: otherwise a connection could be ended for room that is free
+  // already.
   absl::MutexLock lock(&mutex_);
   going_bytes_ -= going;
   bytes_ -= weight;
@@ -90,7 +91,7 @@ void ConnectionSet::MakeRoom(size_t connections, size_t bytes) {
   std::vector<Quiet> quiet;
   for (ServerConnection* connection : all_) {
     if (connection->deadline_ns == ServerConnection::kNever) continue;
-    // Maybe it waits for us: in the queue, behind a crowd.
+    // It may be waiting for us, in the queue behind a crowd.
     if (bytes > 0 && connection->weight < kWorthIt) continue;
     const int64_t since_ns = connection->quiet_since_ns;
     const bool stopped = !connection->idle && !connection->yielded &&
@@ -113,8 +114,8 @@ void ConnectionSet::EndOverdue(MonotonicTime now, bool draining) {
     const int64_t deadline = connection->deadline_ns;
     const bool over = deadline <= now_ns;
     if (!over && !(draining && deadline != ServerConnection::kNever && connection->idle)) continue;
-    // Only its reading side: whoever is woken sees the end of input after what had arrived. Who
-    // does not take his answer would not see it.
+    // Of an idle one only the reading side is shut: the thread that this wakes sees the end of
+    // input after what had arrived. A peer that does not take its answer would not notice that.
     shutdown(connection->fd(), over && !connection->idle ? SHUT_RDWR : SHUT_RD);
   }
 }

@@ -1,13 +1,15 @@
 // The connections of a server: how many there are, what they take together, and which of them goes
 // when it is too much.
 //
-// Thread-safe. It owns the connections, but only who is given one by an event destroys it (Close):
-// to end one, another thread shuts its socket down, and whoever this wakes closes it.
+// Thread-safe. It owns the connections, but only the thread that an event gave one to destroys it
+// (Close): to end one, another thread shuts its socket down, and the thread that this wakes closes
+// it.
 //
-// Nobody is refused for those who came before and hold on: when there are too many connections, or
-// they take too much memory, those go that nobody has served for the longest. First those that have
-// begun something large, or anything a second ago, and not gone on with it: a handshake, a request,
-// taking an answer. Whoever is being served stays.
+// No newcomer is refused for the sake of connections that came before and do nothing: when there
+// are too many connections, or they take too much memory, those go that were served longest ago.
+// The first to go are those that have begun a handshake, a request, or to take an answer, and have
+// not gone on with it, if they are large or have been quiet for over a second. Those that are being
+// served stay.
 #pragma once
 
 #include <atomic>
@@ -26,7 +28,7 @@ namespace flyball::http {
 
 class ConnectionSet {
  public:
-  // What is at most this heavy is never refused: as much as an honest request takes.
+  // A connection of at most so many bytes is never refused: an honest request takes no more.
   static constexpr size_t kLight = 64 << 10;
 
   struct Limits {
@@ -49,7 +51,7 @@ class ConnectionSet {
 
   enum class Room {
     kThere,
-    kSoon,  // once those have gone that were told to
+    kSoon,  // once the connections that were told to go have gone
     kNone,  // nobody could go
   };
   // Counts what it takes now, and makes room for it. Called by who serves it.
@@ -58,10 +60,10 @@ class ConnectionSet {
   // Destroys it.
   void Close(ServerConnection* connection);
 
-  // Ends those whose deadline is over and, when no more are wanted, idle ones. They may still be
-  // answered what had arrived.
+  // Ends those whose deadline is over and, while draining, idle ones. What had arrived of them may
+  // still be answered.
   void EndOverdue(MonotonicTime now, bool draining);
-  // Ends some that nobody has served for long, for their file descriptors.
+  // Ends some that were served longest ago, so that their file descriptors are free.
   void EndSomeQuiet();
   // Cuts all off.
   void EndAll();
@@ -71,7 +73,7 @@ class ConnectionSet {
   bool empty() const;
 
  private:
-  // Ends quiet ones, longest first, until these many and that many bytes are going.
+  // Ends those that were served longest ago, until so many connections and so many bytes are going.
   void MakeRoom(size_t connections, size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Tells it to go, unless a worker has just begun to serve it.
   bool End(ServerConnection* connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

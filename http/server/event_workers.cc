@@ -5,13 +5,7 @@
 #include <unistd.h>
 
 #include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/synchronization/mutex.h"
 #include "base/status_macros.h"
 #include "base/thread_limit.h"
 #include "spdlog/spdlog.h"
@@ -22,151 +16,116 @@ namespace {
 constexpr int kIdleMs = 10'000;  // then a worker that is one too many ends
 
 // Whose worker this thread is.
-thread_local void* workers_of_this_thread = nullptr;
+thread_local EventWorkers* workers_of_this_thread = nullptr;
 
 }  // namespace
 
-class EventWorkers::Impl {
- public:
-  Impl(int ready, int max, std::atomic<int64_t>* count, Serve serve)
-      : ready_(ready), max_(max), count_(*count), serve_(std::move(serve)) {}
+EventWorkers::~EventWorkers() {
+  if (epoll_ >= 0) close(epoll_);
+  if (stop_ >= 0) close(stop_);
+}
 
-  ~Impl() {
-    if (epoll_ >= 0) close(epoll_);
-    if (stop_ >= 0) close(stop_);
+absl::Status EventWorkers::Start() {
+  epoll_ = epoll_create1(EPOLL_CLOEXEC);
+  stop_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (epoll_ < 0 || stop_ < 0) {
+    return absl::UnavailableError("cannot make an event queue: no file descriptors left");
   }
+  absl::MutexLock lock(&mutex_);
+  for (int i = 0; i < ready_; ++i) RETURN_IF_ERROR(Add());
+  return absl::OkStatus();
+}
 
-  absl::Status Start() {
-    epoll_ = epoll_create1(EPOLL_CLOEXEC);
-    stop_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (epoll_ < 0 || stop_ < 0) {
-      return absl::UnavailableError("cannot make an event queue: no file descriptors left");
-    }
+bool EventWorkers::Await(int fd, void* subject, uint32_t events, bool known) {
+  epoll_event event = {};
+  event.events = events | EPOLLRDHUP | EPOLLONESHOT;
+  event.data.ptr = subject;
+  return epoll_ctl(epoll_, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+bool EventWorkers::Watch(int fd, void* subject) {
+  epoll_event event = {};
+  event.events = EPOLLIN | EPOLLEXCLUSIVE;
+  event.data.ptr = subject;
+  return epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+void EventWorkers::BeginWaiting() {
+  if (count_ - ++waiting_ >= ready_) return;
+  absl::MutexLock lock(&mutex_);
+  if (stopping_ || count_ >= max_ || count_ - waiting_ >= ready_) return;
+  const absl::Status added = Add();  // else those that there are do it
+  if (!added.ok() && !std::exchange(complained_, true)) {
+    spdlog::warn("requests wait for the {} threads that there are: {}", count_.load(),
+                 std::string(added.message()));
+  }
+}
+
+void EventWorkers::JoinFinished() {
+  std::vector<std::thread> threads;
+  {
     absl::MutexLock lock(&mutex_);
-    for (int i = 0; i < ready_; ++i) RETURN_IF_ERROR(Add());
-    return absl::OkStatus();
+    for (const uint64_t id : std::exchange(finished_, {})) {
+      threads.push_back(std::move(workers_.extract(id).mapped()));
+    }
   }
+  for (std::thread& thread : threads) thread.join();
+}
 
-  bool Await(int fd, void* subject, uint32_t events, bool known) {
+void EventWorkers::Stop() {
+  absl::flat_hash_map<uint64_t, std::thread> threads;
+  {
+    absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+    threads = std::exchange(workers_, {});
+    finished_.clear();
+  }
+  if (epoll_ < 0 || stop_ < 0) return;
+  // Level-triggered and never read: every worker sees it.
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(stop_, &one, sizeof(one));
+  epoll_event event = {};
+  event.events = EPOLLIN;
+  event.data.ptr = nullptr;
+  epoll_ctl(epoll_, EPOLL_CTL_ADD, stop_, &event);
+  for (auto& [id, thread] : threads) thread.join();
+}
+
+absl::Status EventWorkers::Add() {
+  const uint64_t id = next_++;
+  ASSIGN_OR_RETURN(std::thread worker,
+                   UnlessNoThread([&] { return std::thread([this, id] { Work(id); }); }));
+  workers_[id] = std::move(worker);
+  ++count_;
+  return absl::OkStatus();
+}
+
+void EventWorkers::Work(uint64_t id) {
+  workers_of_this_thread = this;
+  while (true) {
     epoll_event event = {};
-    event.events = events | EPOLLRDHUP | EPOLLONESHOT;
-    event.data.ptr = subject;
-    return epoll_ctl(epoll_, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) == 0;
+    const int got = epoll_wait(epoll_, &event, 1, kIdleMs);
+    if (got > 0 && event.data.ptr == nullptr) break;  // stop
+    if (got > 0) serve_(event.data.ptr);
+    if (got == 0 && LeaveIfSpare()) break;
   }
+  absl::MutexLock lock(&mutex_);
+  finished_.push_back(id);
+}
 
-  bool Watch(int fd, void* subject) {
-    epoll_event event = {};
-    event.events = EPOLLIN | EPOLLEXCLUSIVE;
-    event.data.ptr = subject;
-    return epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0;
-  }
-
-  void BeginWaiting() {
-    if (count_ - ++waiting_ >= ready_) return;
-    absl::MutexLock lock(&mutex_);
-    if (stopping_ || count_ >= max_ || count_ - waiting_ >= ready_) return;
-    const absl::Status added = Add();  // else those that there are do it
-    if (!added.ok() && !std::exchange(complained_, true)) {
-      spdlog::warn("requests wait for the {} threads that there are: {}", count_.load(),
-                   std::string(added.message()));
-    }
-  }
-
-  void EndWaiting() { --waiting_; }
-
-  void JoinFinished() {
-    std::vector<std::thread> threads;
-    {
-      absl::MutexLock lock(&mutex_);
-      for (const uint64_t id : std::exchange(finished_, {})) {
-        threads.push_back(std::move(workers_.extract(id).mapped()));
-      }
-    }
-    for (std::thread& thread : threads) thread.join();
-  }
-
-  void Stop() {
-    absl::flat_hash_map<uint64_t, std::thread> threads;
-    {
-      absl::MutexLock lock(&mutex_);
-      stopping_ = true;
-      threads = std::exchange(workers_, {});
-      finished_.clear();
-    }
-    if (epoll_ < 0 || stop_ < 0) return;
-    // Level-triggered and never read: every worker sees it.
-    const uint64_t one = 1;
-    [[maybe_unused]] const ssize_t written = write(stop_, &one, sizeof(one));
-    epoll_event event = {};
-    event.events = EPOLLIN;
-    event.data.ptr = nullptr;
-    epoll_ctl(epoll_, EPOLL_CTL_ADD, stop_, &event);
-    for (auto& [id, thread] : threads) thread.join();
-  }
-
- private:
-  absl::Status Add() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    const uint64_t id = next_++;
-    ASSIGN_OR_RETURN(std::thread worker,
-                     UnlessNoThread([&] { return std::thread([this, id] { Work(id); }); }));
-    workers_[id] = std::move(worker);
-    ++count_;
-    return absl::OkStatus();
-  }
-
-  void Work(uint64_t id) {
-    workers_of_this_thread = this;
-    while (true) {
-      epoll_event event = {};
-      const int got = epoll_wait(epoll_, &event, 1, kIdleMs);
-      if (got > 0 && event.data.ptr == nullptr) break;  // stop
-      if (got > 0) serve_(event.data.ptr);
-      if (got == 0 && LeaveIfSpare()) break;
-    }
-    absl::MutexLock lock(&mutex_);
-    finished_.push_back(id);
-  }
-
-  bool LeaveIfSpare() {
-    absl::MutexLock lock(&mutex_);
-    if (stopping_ || count_ - waiting_ <= ready_) return false;
-    --count_;
-    return true;
-  }
-
-  const int ready_, max_;
-  std::atomic<int64_t>& count_;
-  std::atomic<int64_t> waiting_{0};
-  const Serve serve_;
-  int epoll_ = -1;
-  int stop_ = -1;  // readable from Stop on
-
-  absl::Mutex mutex_;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  bool complained_ ABSL_GUARDED_BY(mutex_) = false;
-  absl::flat_hash_map<uint64_t, std::thread> workers_ ABSL_GUARDED_BY(mutex_);
-  std::vector<uint64_t> finished_ ABSL_GUARDED_BY(mutex_);
-  uint64_t next_ ABSL_GUARDED_BY(mutex_) = 0;
-};
+bool EventWorkers::LeaveIfSpare() {
+  absl::MutexLock lock(&mutex_);
+  if (stopping_ || count_ - waiting_ <= ready_) return false;
+  --count_;
+  return true;
+}
 
 EventWorkers::Waiting::Waiting() : workers_(workers_of_this_thread) {
-  if (workers_ != nullptr) static_cast<Impl*>(workers_)->BeginWaiting();
+  if (workers_ != nullptr) workers_->BeginWaiting();
 }
 
 EventWorkers::Waiting::~Waiting() {
-  if (workers_ != nullptr) static_cast<Impl*>(workers_)->EndWaiting();
+  if (workers_ != nullptr) --workers_->waiting_;
 }
-
-EventWorkers::EventWorkers(int ready, int max, std::atomic<int64_t>* count, Serve serve)
-    : impl_(std::make_unique<Impl>(ready, max, count, std::move(serve))) {}
-EventWorkers::~EventWorkers() = default;
-
-absl::Status EventWorkers::Start() { return impl_->Start(); }
-bool EventWorkers::Await(int fd, void* subject, uint32_t events, bool known) {
-  return impl_->Await(fd, subject, events, known);
-}
-bool EventWorkers::Watch(int fd, void* subject) { return impl_->Watch(fd, subject); }
-void EventWorkers::JoinFinished() { impl_->JoinFinished(); }
-void EventWorkers::Stop() { impl_->Stop(); }
 
 }  // namespace flyball::http

@@ -8,16 +8,22 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
 
 namespace flyball::http {
 
 class EventWorkers {
  public:
-  // While one lives, its thread waits for the API server, say, or Prometheus. On a thread that is
-  // no worker's it is nothing.
+  // As long as one exists, its thread counts as waiting for somebody else, such as the API server
+  // or Prometheus, and another thread may take its place. On a thread that is no worker it does
+  // nothing.
   class Waiting {
    public:
     Waiting();
@@ -26,14 +32,15 @@ class EventWorkers {
     Waiting& operator=(const Waiting&) = delete;
 
    private:
-    void* const workers_;
+    EventWorkers* const workers_;
   };
 
   // Called on a worker, with a subject that has become ready.
   using Serve = std::function<void(void* subject)>;
 
-  // `count` is that of the threads; it outlives them.
-  EventWorkers(int ready, int max, std::atomic<int64_t>* count, Serve serve);
+  // `count` tells how many threads there are, and outlives them.
+  EventWorkers(int ready, int max, std::atomic<int64_t>* count, Serve serve)
+      : ready_(ready), max_(max), count_(*count), serve_(std::move(serve)) {}
   ~EventWorkers();  // after Stop
 
   EventWorkers(const EventWorkers&) = delete;
@@ -44,21 +51,39 @@ class EventWorkers {
   absl::Status Start();
 
   // Serves `subject` once when `fd` has one of the events (EPOLLIN, EPOLLOUT), or its peer is gone;
-  // maybe before this returns. `known`: not for the first time. False: it can't be.
+  // maybe before this returns. `known`: it is not the first time for this `fd`. False: the kernel
+  // has refused to watch it.
   bool Await(int fd, void* subject, uint32_t events, bool known);
 
   // Serves `subject` whenever `fd` is readable, on any number of workers at once.
   bool Watch(int fd, void* subject);
 
-  // Gives back threads that have ended; called now and then.
+  // Joins the threads that have ended; to be called now and then.
   void JoinFinished();
 
-  // Ends them; what they serve is served to its end.
+  // Ends the threads, each after what it serves just now.
   void Stop();
 
  private:
-  class Impl;
-  const std::unique_ptr<Impl> impl_;
+  absl::Status Add() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Work(uint64_t id);
+  // Whether the calling worker is one too many, and counted no more.
+  bool LeaveIfSpare();
+  void BeginWaiting();
+
+  const int ready_, max_;
+  std::atomic<int64_t>& count_;
+  std::atomic<int64_t> waiting_{0};
+  const Serve serve_;
+  int epoll_ = -1;
+  int stop_ = -1;  // readable from Stop on
+
+  absl::Mutex mutex_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  bool complained_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::flat_hash_map<uint64_t, std::thread> workers_ ABSL_GUARDED_BY(mutex_);
+  std::vector<uint64_t> finished_ ABSL_GUARDED_BY(mutex_);
+  uint64_t next_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace flyball::http

@@ -21,7 +21,6 @@
 #include "base/thread_limit.h"
 #include "http/server/connection.h"
 #include "http/server/connection_set.h"
-#include "http/server/descriptors.h"
 #include "http/server/event_workers.h"
 #include "http/server/listener.h"
 #include "http/server/newcomers.h"
@@ -31,6 +30,9 @@ namespace flyball::http {
 namespace {
 
 using Io = ServerConnection::Io;
+
+// What a connection waits for after `result`, kWantRead or kWantWrite.
+uint32_t EventsFor(Io result) { return result == Io::kWantRead ? EPOLLIN : EPOLLOUT; }
 
 constexpr int kSweepMs = 1000;
 constexpr absl::Duration kLinger = absl::Seconds(1);
@@ -60,17 +62,11 @@ HttpResponse BadRequest(int status) {
   return PlainError(status, absl::StrFormat("%d %s", status, ReasonPhrase(status)));
 }
 
-// Of one that there is no memory for, before anybody knows whose it is.
+// Of a request that there is no memory for; who sent it is not known yet.
 HttpResponse NoRoom() {
   HttpResponse response = PlainError(429, "Too many requests, please try again later.\n");
   response.headers.emplace_back("Retry-After", "1");
   return response;
-}
-
-RequestLimits LimitsOf(const ListenOptions& options) {
-  return {.max_head_bytes = options.max_header_bytes,
-          .max_header_lines = options.max_header_lines,
-          .max_body_bytes = options.max_body_bytes};
 }
 
 }  // namespace
@@ -83,7 +79,6 @@ class HttpServer::Impl {
  public:
   Impl(ListenOptions options, const TlsCertificates* tls, Clock* clock, Handler handler)
       : options_(std::move(options)),
-        limits_(LimitsOf(options_)),
         tls_(tls),
         clock_(clock),
         handler_(std::move(handler)),
@@ -192,7 +187,7 @@ class HttpServer::Impl {
         if (errno == EINTR || errno == ECONNABORTED) continue;
         return false;
       }
-      auto connection = std::make_unique<ServerConnection>(fd, tls_->bundle(), limits_);
+      auto connection = std::make_unique<ServerConnection>(fd, tls_->bundle(), options_.request);
       connection->origin = origin;
       if (!connections_.Add(connection.get())) {
         ++counters_.refused;
@@ -218,12 +213,14 @@ class HttpServer::Impl {
     if (!newcomers_.Begin(connection)) Close(connection);
   }
 
-  void GiveUp(ServerConnection* newcomer) {
+  // Whose handshake came to nothing.
+  void GiveUp(ServerConnection* connection) {
     ++counters_.handshake_errors;
-    Close(newcomer);
+    Close(connection);
   }
 
-  // The connection stays in the kernel's queue, which would wake this thread again at once.
+  // The connection stays in the kernel's queue, which would wake this thread again at once: it
+  // waits a little.
   void OutOfDescriptors() {
     ++counters_.refused;
     spdlog::warn("no file descriptors left: new connections wait");
@@ -244,7 +241,7 @@ class HttpServer::Impl {
     connection->quiet_since_ns = absl::ToInt64Nanoseconds(clock_->MonotonicNow());
     const bool known = std::exchange(connection->registered, true);
     const int fd = connection->fd();
-    // The last that this thread does with it, as Serve begins with it on whichever thread.
+    // From here on the sweeper may end it, and another thread may serve it once it is awaited.
     connection->deadline_ns = absl::ToInt64Nanoseconds(deadline);
     if (!workers_.Await(fd, connection, events, known)) Close(connection);
   }
@@ -258,13 +255,9 @@ class HttpServer::Impl {
   // is still sending does not overtake the answer.
   void Finish(ServerConnection* connection) {
     connection->Finish();
-    if (connection->DiscardInput()) {
-      Close(connection);
-      return;
-    }
     connection->lingering = true;
     connection->message_started = clock_->MonotonicNow();
-    Park(connection, EPOLLIN, kLinger);
+    ServeLingering(connection);
   }
 
   void ServeSubject(void* subject) {
@@ -279,10 +272,7 @@ class HttpServer::Impl {
       return;
     }
     connection->yielded = false;
-    if (connection->lingering) {
-      ServeLingering(connection);
-      return;
-    }
+    if (connection->lingering) return ServeLingering(connection);
     if (!connection->handshake_done() && !AdvanceHandshake(connection)) return;
     if (connection->sending() && !Sent(connection, connection->SendRest())) return;
     for (int steps = 0;; ++steps) {
@@ -302,7 +292,8 @@ class HttpServer::Impl {
     }
   }
 
-  // Whoever has much to be read or answered goes to the end of the queue now and then.
+  // A connection with much to read or to answer goes to the end of the queue now and then, so that
+  // the others get their turn.
   void Yield(ServerConnection* connection) {
     const absl::Duration limit =
         connection->handshake_done() ? options_.header_timeout : options_.handshake_timeout;
@@ -325,22 +316,15 @@ class HttpServer::Impl {
         Close(connection);
         return false;
       }
-      // Handshakes of a crowd come one after the other, as those before it make room.
+      // The handshakes of a crowd go one after the other, as those before them make room.
       if (!HasRoom(connection)) return false;
     }
-    switch (connection->Handshake()) {
-      case Io::kOk:
-        return true;
-      case Io::kClosed:
-        ++counters_.handshake_errors;
-        Close(connection);
-        return false;
-      case Io::kWantRead:
-        Park(connection, EPOLLIN, options_.handshake_timeout);
-        return false;
-      case Io::kWantWrite:
-        Park(connection, EPOLLOUT, options_.handshake_timeout);
-        return false;
+    const Io result = connection->Handshake();
+    if (result == Io::kOk) return true;
+    if (result == Io::kClosed) {
+      GiveUp(connection);
+    } else {
+      Park(connection, EventsFor(result), options_.handshake_timeout);
     }
     return false;
   }
@@ -358,11 +342,11 @@ class HttpServer::Impl {
       Close(connection);
       return false;
     }
-    ParkForInput(connection, result == Io::kWantWrite ? EPOLLOUT : EPOLLIN);
+    ParkForInput(connection, EventsFor(result));
     return false;
   }
 
-  // For what it has begun. False: parked until there is.
+  // Makes room for what the connection has begun. False: it is parked until there is some.
   bool HasRoom(ServerConnection* connection) {
     const ConnectionSet::Room room = connections_.Weigh(connection);
     connection->refused = room == ConnectionSet::Room::kNone;
@@ -377,7 +361,8 @@ class HttpServer::Impl {
     Park(connection, events, in_message ? options_.header_timeout : options_.idle_timeout);
   }
 
-  // Nothing that is ours throws; what a library might (no memory left) costs this answer only.
+  // Our own code does not throw. Where a library does, for want of memory say, it costs this answer
+  // only.
   HttpResponse Call(const HttpRequest& request) {
     try {
       return handler_(request);
@@ -428,7 +413,7 @@ class HttpServer::Impl {
       return false;
     }
     if (result != Io::kOk) {
-      Park(connection, result == Io::kWantRead ? EPOLLIN : EPOLLOUT, options_.write_timeout);
+      Park(connection, EventsFor(result), options_.write_timeout);
       return false;
     }
     if (!connection->keep_alive) {
@@ -448,7 +433,6 @@ class HttpServer::Impl {
   static constexpr size_t kShownTargetBytes = 256;
 
   const ListenOptions options_;
-  const RequestLimits limits_;
   const TlsCertificates* const tls_;
   Clock* const clock_;
   const Handler handler_;

@@ -1,6 +1,7 @@
-// A listening TCP socket, and whom it accepts.
+// A listening TCP socket, whom it accepts, and how many there may be.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/status/statusor.h"
@@ -19,5 +20,10 @@ absl::StatusOr<Listener> Listen(const ListenOptions& options);
 // The next connection, non-blocking; -1 with errno: none. `origin`: a number for who it comes from,
 // equal for equal addresses, of IPv6 for equal networks of 64 bits.
 int Accept(int listener, uint64_t* origin);
+
+// How many connections the process may have, `wanted` at most. Raises the soft limit of file
+// descriptors towards the hard one, as Go's runtime does, and leaves some for what the server
+// itself opens: files, the API server, Prometheus.
+size_t ConnectionsPossible(size_t wanted);
 
 }  // namespace flyball::http

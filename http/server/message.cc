@@ -1,50 +1,36 @@
 #include "http/server/message.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 
 namespace flyball::http {
 
 absl::string_view ReasonPhrase(int status) {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 301:
-      return "Moved Permanently";
-    case 304:
-      return "Not Modified";
-    case 400:
-      return "Bad Request";
-    case 401:
-      return "Unauthorized";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 406:
-      return "Not Acceptable";
-    case 413:
-      return "Request Entity Too Large";
-    case 414:
-      return "Request URI Too Long";
-    case 422:
-      return "Unprocessable Entity";
-    case 429:
-      return "Too Many Requests";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 500:
-      return "Internal Server Error";
-    case 503:
-      return "Service Unavailable";
-    case 504:
-      return "Gateway Timeout";
-    case 505:
-      return "HTTP Version Not Supported";
-    default:
-      return "Status";
+  static constexpr std::pair<int, absl::string_view> kPhrases[] = {
+      {200, "OK"},
+      {301, "Moved Permanently"},
+      {304, "Not Modified"},
+      {400, "Bad Request"},
+      {401, "Unauthorized"},
+      {403, "Forbidden"},
+      {404, "Not Found"},
+      {405, "Method Not Allowed"},
+      {406, "Not Acceptable"},
+      {413, "Request Entity Too Large"},
+      {414, "Request URI Too Long"},
+      {422, "Unprocessable Entity"},
+      {429, "Too Many Requests"},
+      {431, "Request Header Fields Too Large"},
+      {500, "Internal Server Error"},
+      {503, "Service Unavailable"},
+      {504, "Gateway Timeout"},
+      {505, "HTTP Version Not Supported"},
+  };
+  for (const auto& [code, phrase] : kPhrases) {
+    if (code == status) return phrase;
   }
+  return "Status";
 }
 
 void AppendHead(const HttpResponse& response, absl::string_view date, bool keep_alive,
@@ -59,7 +45,7 @@ void AppendHead(const HttpResponse& response, absl::string_view date, bool keep_
   }
   absl::StrAppend(out, "Date: ", date, "\r\n");
   if (!keep_alive) out->append("Connection: close\r\n");
-  // A 304 has no body and no length of one.
+  // A 304 has no body, and so no length of one.
   if (response.status != 304) absl::StrAppend(out, "Content-Length: ", size, "\r\n");
   out->append("\r\n");
 }

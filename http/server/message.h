@@ -9,7 +9,7 @@
 
 namespace flyball::http {
 
-class PeerChain;
+struct PeerChain;
 
 // The body is read and dropped: nothing that is served has one.
 struct HttpRequest {

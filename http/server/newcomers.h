@@ -1,10 +1,11 @@
 // Connections whose peers have not said anything yet, and those of them that have: each origin
 // (listener.h) in turn, and its newest first.
 //
-// Begin, Gather: one thread's. Take: any thread's. A handshake costs a server thousands of times
-// what it costs somebody who only begins it. So a crowd that comes from one place keeps nobody
-// from another place waiting. Of a crowd the newest are served and, when too many wait, the oldest
-// given up: whoever comes honestly from the same place has better chances than behind all of it.
+// Begin and Gather are for one thread, Take is for any. A handshake costs a server thousands of
+// times what it costs somebody who only begins it: that is why a crowd from one origin must not
+// keep those of another origin waiting. Of a crowd the newest are served, and when too many wait,
+// the oldest are given up: an honest client of the same origin has better chances than behind all
+// of them.
 #pragma once
 
 #include <cstddef>
@@ -42,15 +43,15 @@ class Newcomers {
   // Waits for the connection's first byte, or its end. False: it can't.
   bool Begin(ServerConnection* connection);
 
-  // Puts those that said something before a worker. `give_up` gets each that can't wait as well,
-  // and whose peer is gone.
+  // Makes those that said something ready for Take. `give_up` gets those whose peer is gone, and
+  // those that there is no room for.
   void Gather(const std::function<void(ServerConnection*)>& give_up);
 
   // The next one; nullptr: another thread was quicker.
   ServerConnection* Take();
 
  private:
-  // Puts it with its like. Who is given up for it; nullptr: nobody.
+  // Puts it with the others of its origin. Returns who is given up for it; nullptr: nobody.
   ServerConnection* Put(ServerConnection* connection);
 
   int said_ = -1;     // epoll

@@ -9,6 +9,16 @@
 
 namespace flyball::http {
 
+// Of each request; every byte counts (request_reader.h).
+struct RequestLimits {
+  // --max-header-bytes: request line and headers, from the first byte on; more is 431.
+  size_t max_head_bytes = 1 << 20;
+  size_t max_header_lines = 4096;  // --max-header-lines: more is 431
+  // With chunk sizes and trailers: more is 413 and ends the connection. Nothing served reads a
+  // body.
+  size_t max_body_bytes = 1 << 20;
+};
+
 // Where to listen, and how much of it one process bears.
 struct ListenOptions {
   std::string bind_address = "0.0.0.0";  // --bind-address; an IPv4 or IPv6 address
@@ -25,9 +35,7 @@ struct ListenOptions {
   absl::Duration header_timeout = absl::Seconds(32);  // from a request's first byte to its last
   absl::Duration idle_timeout = absl::Seconds(120);   // the aggregator keeps its own ends for 90 s
   absl::Duration write_timeout = absl::Seconds(30);   // for one answer to a peer that reads slowly
-  size_t max_header_bytes = 1 << 20;  // --max-header-bytes: request line and headers; more is 431
-  size_t max_header_lines = 4096;     // --max-header-lines: more is 431
-  size_t max_body_bytes = 1 << 20;    // nothing served reads a body; more closes the connection
+  RequestLimits request = {};
 };
 
 // One --tls-sni-cert-key: `cert,key` or `cert,key:name,name`.

@@ -38,36 +38,36 @@ size_t FootprintOf(const X509* certificate) {
 std::shared_ptr<PeerChain> PeerChain::FromConnection(ssl_st* ssl) {
   X509* leaf = SSL_get1_peer_certificate(ssl);
   if (leaf == nullptr) return nullptr;
-  std::shared_ptr<PeerChain> chain(new PeerChain());
-  chain->leaf_ = leaf;
+  auto chain = std::make_shared<PeerChain>();
+  chain->leaf = leaf;
   // On the server's side OpenSSL leaves the leaf out of this list.
   if (STACK_OF(X509)* rest = SSL_get_peer_cert_chain(ssl); rest != nullptr) {
     for (int i = 0; i < sk_X509_num(rest); ++i) {
       X509* certificate = sk_X509_value(rest, i);
       X509_up_ref(certificate);
-      chain->intermediates_.push_back(certificate);
+      chain->intermediates.push_back(certificate);
     }
   }
   // Go takes the last CN where a subject has several.
   if (auto names = SubjectValues(leaf, NID_commonName); !names.empty()) {
-    chain->common_name_ = names.back();
+    chain->common_name = names.back();
   }
-  chain->organizations_ = SubjectValues(leaf, NID_organizationName);
+  chain->organizations = SubjectValues(leaf, NID_organizationName);
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned length = 0;
   if (X509_digest(leaf, EVP_sha256(), digest, &length) == 1) {
-    chain->sha256_hex_ =
+    chain->sha256_hex =
         absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(digest), length));
   }
-  chain->not_after_ = TimeOf(X509_get0_notAfter(leaf));
-  chain->footprint_ = FootprintOf(leaf);
-  for (X509* certificate : chain->intermediates_) chain->footprint_ += FootprintOf(certificate);
+  chain->not_after = TimeOf(X509_get0_notAfter(leaf));
+  chain->footprint = FootprintOf(leaf);
+  for (X509* certificate : chain->intermediates) chain->footprint += FootprintOf(certificate);
   return chain;
 }
 
 PeerChain::~PeerChain() {
-  X509_free(leaf_);
-  for (X509* certificate : intermediates_) X509_free(certificate);
+  X509_free(leaf);
+  for (X509* certificate : intermediates) X509_free(certificate);
 }
 
 }  // namespace flyball::http

@@ -20,23 +20,14 @@ struct x509_st;
 
 namespace flyball::http {
 
-class PeerChain {
- public:
+struct PeerChain {
   // nullptr: the client presented none.
   static std::shared_ptr<PeerChain> FromConnection(ssl_st* ssl);
+  PeerChain() = default;
   ~PeerChain();
 
   PeerChain(const PeerChain&) = delete;
   PeerChain& operator=(const PeerChain&) = delete;
-
-  const std::string& common_name() const { return common_name_; }
-  const std::vector<std::string>& organizations() const { return organizations_; }
-  const std::string& sha256_hex() const { return sha256_hex_; }  // of the DER form
-  absl::Time not_after() const { return not_after_; }
-  size_t Footprint() const { return footprint_; }  // about what it takes in memory
-
-  x509_st* leaf() const { return leaf_; }
-  const std::vector<x509_st*>& intermediates() const { return intermediates_; }
 
   // A verification against one CA bundle, good until a time.
   struct Verdict {
@@ -44,19 +35,15 @@ class PeerChain {
     absl::Time until;
     absl::Status status;
   };
-  absl::InlinedVector<Verdict, 2>& verdicts() { return verdicts_; }
 
- private:
-  PeerChain() = default;
-
-  x509_st* leaf_ = nullptr;
-  std::vector<x509_st*> intermediates_;
-  std::string common_name_;
-  std::vector<std::string> organizations_;
-  std::string sha256_hex_;
-  absl::Time not_after_;
-  size_t footprint_ = 0;
-  absl::InlinedVector<Verdict, 2> verdicts_;
+  x509_st* leaf = nullptr;  // its own, as the intermediates are
+  std::vector<x509_st*> intermediates;
+  std::string common_name;
+  std::vector<std::string> organizations;
+  std::string sha256_hex;  // of the DER form
+  absl::Time not_after;
+  size_t footprint = 0;  // about what it takes in memory
+  absl::InlinedVector<Verdict, 2> verdicts;
 };
 
 }  // namespace flyball::http

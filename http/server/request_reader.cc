@@ -94,8 +94,8 @@ class RequestReader::Impl {
     if (body_bytes_ > limits_.max_body_bytes) error_status_ = 413;
   }
 
-  // Whether a header's value does, which some servers take for another header. `head`: the next
-  // bytes of the head.
+  // Whether a header's value goes on in the next line, which some servers take for another header.
+  // `head`: the next bytes of the head.
   bool GoesOnInNextLine(absl::string_view head) {
     while (!head.empty()) {
       if (line_ended_ && (head[0] == ' ' || head[0] == '\t')) return true;

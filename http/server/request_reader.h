@@ -11,14 +11,9 @@
 
 #include "absl/strings/string_view.h"
 #include "http/server/message.h"
+#include "http/server/options.h"
 
 namespace flyball::http {
-
-struct RequestLimits {
-  size_t max_head_bytes = 1 << 20;  // request line and headers, from the first byte on: more is 431
-  size_t max_header_lines = 4096;   // more is 431
-  size_t max_body_bytes = 1 << 20;  // with chunk sizes and trailers: more is 413
-};
 
 class RequestReader {
  public:
