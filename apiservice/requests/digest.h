@@ -1,5 +1,8 @@
-// SHA-256: of bodies for ETags and the hash= of OpenAPI, of questions for the caches that answers
-// to them are kept in, so that a long question takes no more room than a short one.
+// SHA-256, which is used for two things: bodies have it as their ETag and as the hash= of OpenAPI,
+// and caches of answers have it for a key, so that a long question takes no more room than a short
+// one.
+//
+// Pure, thread-safe.
 #pragma once
 
 #include <string>

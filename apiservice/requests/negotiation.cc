@@ -1,6 +1,7 @@
 #include "apiservice/requests/negotiation.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -29,21 +30,19 @@ absl::string_view Unquote(absl::string_view text) {
 
 std::optional<Clause> ParseClause(absl::string_view text) {
   Clause clause;
-  bool first = true;
-  for (absl::string_view part : absl::StrSplit(text, ';')) {
+  const std::pair<absl::string_view, absl::string_view> halves =
+      absl::StrSplit(text, absl::MaxSplits(';', 1));
+  const absl::string_view range = absl::StripAsciiWhitespace(halves.first);
+  if (const size_t slash = range.find('/'); slash != absl::string_view::npos) {
+    clause.type = range.substr(0, slash);
+    clause.subtype = range.substr(slash + 1);
+  } else if (range == "*") {
+    clause.type = clause.subtype = "*";
+  } else {
+    return std::nullopt;
+  }
+  for (absl::string_view part : absl::StrSplit(halves.second, ';')) {
     part = absl::StripAsciiWhitespace(part);
-    if (first) {
-      first = false;
-      const size_t slash = part.find('/');
-      if (slash == absl::string_view::npos) {
-        if (part != "*") return std::nullopt;
-        clause.type = clause.subtype = "*";
-      } else {
-        clause.type = part.substr(0, slash);
-        clause.subtype = part.substr(slash + 1);
-      }
-      continue;
-    }
     const size_t equals = part.find('=');
     if (equals == absl::string_view::npos) continue;
     const absl::string_view key = part.substr(0, equals);
@@ -121,10 +120,9 @@ std::optional<MediaType> Negotiate(absl::string_view accept, Offer offer) {
 }
 
 std::string ContentTypeOf(MediaType type) {
-  if (type.conversion == Conversion::kDiscoveryV2 ||
-      type.conversion == Conversion::kDiscoveryV2Beta1) {
-    return absl::StrCat("application/json;g=apidiscovery.k8s.io;v=",
-                        type.conversion == Conversion::kDiscoveryV2 ? "v2" : "v2beta1",
+  const bool v2 = type.conversion == Conversion::kDiscoveryV2;
+  if (v2 || type.conversion == Conversion::kDiscoveryV2Beta1) {
+    return absl::StrCat("application/json;g=apidiscovery.k8s.io;v=", v2 ? "v2" : "v2beta1",
                         ";as=APIGroupDiscoveryList");
   }
   return SupportedMediaTypes()[static_cast<size_t>(type.encoding)];

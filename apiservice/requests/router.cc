@@ -1,5 +1,6 @@
 #include "apiservice/requests/router.h"
 
+#include <map>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -87,27 +88,25 @@ void FillAttributes(absl::string_view method, const Target& target, Attributes* 
 void RouteCustom(Segments rest, RoutedRequest* out) {
   const bool in_namespace = rest.size() > 1 && rest[0] == "namespaces";
   if (in_namespace && (rest.size() == 4 || rest.size() == 5) && rest[2] == "metrics") {
-    out->endpoint = Endpoint::kCustomMetric;
     out->namespace_itself = true;
     out->resource = "namespaces";
     out->name = rest[1];
     out->metric = rest[3];
   } else if (in_namespace && rest.size() == 5) {
-    out->endpoint = Endpoint::kCustomMetric;
     out->ns = rest[1];
     out->resource = rest[2];
     out->name = rest[3];
     out->metric = rest[4];
+  } else if (in_namespace && rest.size() == 3) {
+    out->error = wire::BadRequest("invalid request path");
   } else if (rest.size() == 3) {
-    out->endpoint = Endpoint::kCustomMetric;
-    if (in_namespace) {
-      out->error = wire::BadRequest("invalid request path");
-      return;
-    }
     out->resource = rest[0];
     out->name = rest[1];
     out->metric = rest[2];
+  } else {
+    return;
   }
+  out->endpoint = Endpoint::kCustomMetric;
 }
 
 void RouteExternal(Segments rest, RoutedRequest* out) {
@@ -167,26 +166,25 @@ void RouteApis(Segments parts, RoutedRequest* out) {
 }
 
 void RouteOther(Segments parts, RoutedRequest* out) {
+  static const auto& pages = *new std::map<std::vector<std::string>, Endpoint>{
+      {{"index.html"}, Endpoint::kIndex},
+      {{"metrics"}, Endpoint::kMetrics},
+      {{"version"}, Endpoint::kVersion},
+      {{"debug", "rules"}, Endpoint::kDebugRules},
+      {{"debug", "decisions"}, Endpoint::kDebugDecisions},
+      {{"openapi", "v2"}, Endpoint::kOpenApiV2},
+      {{"openapi", "v3"}, Endpoint::kOpenApiV3Index},
+  };
   const std::string& first = parts[0];
   if (first == "healthz" || first == "livez" || first == "readyz") {
     out->endpoint = Endpoint::kHealth;
     out->resource = first;
     out->name = absl::StrJoin(parts.subspan(1), "/");
-  } else if (parts.size() == 1 && first == "index.html") {
-    out->endpoint = Endpoint::kIndex;
-  } else if (parts.size() == 1 && first == "metrics") {
-    out->endpoint = Endpoint::kMetrics;
-  } else if (parts.size() == 1 && first == "version") {
-    out->endpoint = Endpoint::kVersion;
-  } else if (parts.size() == 2 && first == "debug" && parts[1] == "rules") {
-    out->endpoint = Endpoint::kDebugRules;
-  } else if (parts.size() == 2 && first == "debug" && parts[1] == "decisions") {
-    out->endpoint = Endpoint::kDebugDecisions;
-  } else if (parts.size() == 2 && first == "openapi" && parts[1] == "v2") {
-    out->endpoint = Endpoint::kOpenApiV2;
-  } else if (parts.size() >= 2 && first == "openapi" && parts[1] == "v3") {
-    out->endpoint = parts.size() == 2 ? Endpoint::kOpenApiV3Index : Endpoint::kOpenApiV3;
+  } else if (parts.size() > 2 && first == "openapi" && parts[1] == "v3") {
+    out->endpoint = Endpoint::kOpenApiV3;
     out->name = absl::StrJoin(parts.subspan(2), "/");
+  } else if (const auto page = pages.find({parts.begin(), parts.end()}); page != pages.end()) {
+    out->endpoint = page->second;
   }
 }
 

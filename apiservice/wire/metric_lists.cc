@@ -35,12 +35,11 @@ SplitSelector Split(const kube::Selector& selector) {
 }
 
 void AppendExpression(const Requirement& r, std::string* out) {
-  out->append("{\"key\":");
-  AppendJsonString(r.key, out);
-  out->append(",\"operator\":");
-  AppendJsonString(SelectorOperator(r.op), out);
+  out->push_back('{');
+  AppendField("key", r.key, out);
+  AppendField("operator", SelectorOperator(r.op), out);
   if (!r.values.empty()) {
-    out->append(",\"values\":");
+    AppendKey("values", out);
     AppendStrings(r.values, out);
   }
   out->push_back('}');
@@ -141,20 +140,14 @@ std::string LabelSelectorJson(const kube::Selector& selector) {
 std::string ToJson(const adapter::CustomMetricList& list, absl::string_view version) {
   // What every item has in common is put together once.
   const std::string selector = LabelSelectorJson(list.metric_selector);
-  std::string before_value;
-  if (version == "v1beta2") {
-    before_value = ",\"metric\":{\"name\":";
-    AppendJsonString(list.metric, &before_value);
-    before_value += ",\"selector\":" + selector + "},\"timestamp\":";
-  } else {
-    before_value = ",\"metricName\":";
-    AppendJsonString(list.metric, &before_value);
-    before_value += ",\"timestamp\":";
-  }
+  const bool newer = version == "v1beta2";
+  std::string before_value = newer ? ",\"metric\":{\"name\":" : ",\"metricName\":";
+  AppendJsonString(list.metric, &before_value);
+  if (newer) before_value += ",\"selector\":" + selector + "}";
+  before_value += ",\"timestamp\":";
   AppendJsonTime(list.timestamp, &before_value);
   before_value += ",\"value\":\"";
-  const std::string after_value =
-      version == "v1beta2" ? "\"}" : "\",\"selector\":" + selector + "}";
+  const std::string after_value = newer ? "\"}" : "\",\"selector\":" + selector + "}";
 
   std::string out;
   out.reserve(128 + list.items.size() * (before_value.size() + after_value.size() + 128));

@@ -87,9 +87,15 @@ void AppendStrings(const std::vector<std::string>& values, std::string* out) {
   out->push_back(']');
 }
 
-void AppendTime(absl::Time time, std::string* out) {
+void AppendJsonTime(absl::Time time, std::string* out) {
+  if (time == kGoZeroTime) {
+    out->append("null");
+    return;
+  }
+  // By hand: absl::FormatTime takes three times as long, for each item of each answer.
   const absl::CivilSecond civil = absl::ToCivilSecond(time, absl::UTCTimeZone());
   const auto year = civil.year();
+  out->push_back('"');
   if (year >= 0 && year <= 9999) {
     AppendTwoDigits(static_cast<int>(year / 100), out);
     AppendTwoDigits(static_cast<int>(year % 100), out);
@@ -105,17 +111,7 @@ void AppendTime(absl::Time time, std::string* out) {
     out->push_back(separator);
     AppendTwoDigits(value, out);
   }
-  out->push_back('Z');
-}
-
-void AppendJsonTime(absl::Time time, std::string* out) {
-  if (time == kGoZeroTime) {
-    out->append("null");
-    return;
-  }
-  out->push_back('"');
-  AppendTime(time, out);
-  out->push_back('"');
+  out->append("Z\"");
 }
 
 void AppendMilliQuantity(int64_t milli, QuantityForm form, std::string* out) {

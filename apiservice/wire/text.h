@@ -46,8 +46,6 @@ inline constexpr absl::Time kGoZeroTime = absl::FromUnixSeconds(-62135596800);
 
 // `"2026-03-04T05:06:07Z"`: UTC, the fraction cut. kGoZeroTime is `null`.
 void AppendJsonTime(absl::Time time, std::string* out);
-// The same without quotes.
-void AppendTime(absl::Time time, std::string* out);
 
 enum class QuantityForm { kDecimal, kBinary };
 
