@@ -20,7 +20,7 @@ struct Style {
   bool pretty = false;
   bool gzip = false;
   bool acceptable = true;  // false: nothing that Accept names can be made
-  // Of errors, which can't be converted; absent: none is named, they are JSON for human eyes.
+  // How errors are told, which have no other form; absent: Accept names none: indented JSON.
   std::optional<MediaType> error = MediaType();
 };
 

@@ -59,7 +59,7 @@ struct ObjectWatchOptions {
   absl::Duration list_timeout = absl::Seconds(60);  // of each page
   absl::Duration first_backoff = absl::Milliseconds(800);
   absl::Duration max_backoff = absl::Seconds(30);
-  absl::Duration long_stream = absl::Seconds(10);  // which lasted so long, works
+  absl::Duration long_stream = absl::Seconds(10);  // a stream that lasts so long works
 };
 
 struct WatchCounters {
