@@ -43,13 +43,13 @@ absl::Duration Loop::SlotsOf(const Managed& managed) const {
 }
 
 void Loop::Schedule(TrackedAutoscaler& tracked, MonotonicTime now) {
-  const absl::Duration slots = tracked.latest_slots;
-  const bool regular =
-      slots == tracked.slots && tracked.regular_slot <= now && tracked.regular_slot + slots > now;
-  tracked.slots = slots;
-  tracked.regular_slot =
-      regular ? tracked.regular_slot + slots : NextSlot(tracked.key.ns, slots, now);
-  schedule_.Set(tracked, tracked.regular_slot);
+  const absl::Duration slots = tracked.due.latest_slots;
+  const bool regular = slots == tracked.due.slots && tracked.due.regular_slot <= now &&
+                       tracked.due.regular_slot + slots > now;
+  tracked.due.slots = slots;
+  tracked.due.regular_slot =
+      regular ? tracked.due.regular_slot + slots : NextSlot(tracked.key.ns, slots, now);
+  schedule_.Set(tracked, tracked.due.regular_slot);
 }
 
 // Our own kind is decided as soon as its spec is another one: who waits for a push may have a
@@ -66,7 +66,8 @@ void Loop::OwnershipChanged() {
   {
     absl::MutexLock lock(&mutex_);
     for (const auto& [key, tracked] : tracked_) {
-      if (IsPushed(*tracked->latest)) WakeTracked(*tracked);  // its streams are opened or closed
+      if (IsPushed(*tracked->due.latest))
+        WakeTracked(*tracked);  // its streams are opened or closed
     }
   }
   deps_.wake_up();
@@ -81,11 +82,11 @@ void Loop::OnAutoscaler(ManagedPtr managed) {
     const bool fresh = tracked == nullptr;
     if (fresh) tracked = std::make_unique<TrackedAutoscaler>(managed->key);
     const absl::Duration slots = SlotsOf(*managed);
-    const bool other_cadence = std::exchange(tracked->latest_slots, slots) != slots;
-    before = std::exchange(tracked->latest, managed);
-    const bool was_gone = std::exchange(tracked->gone, false);
+    const bool other_cadence = std::exchange(tracked->due.latest_slots, slots) != slots;
+    before = std::exchange(tracked->due.latest, managed);
+    const bool was_gone = std::exchange(tracked->due.gone, false);
     if (was_gone || (before != nullptr && before->autoscaler.uid != managed->autoscaler.uid)) {
-      tracked->recreated = true;
+      tracked->due.recreated = true;
     }
     if (other_cadence) Schedule(*tracked, deps_.clock.MonotonicNow());
     wake = other_cadence;
@@ -109,13 +110,13 @@ void Loop::OnGone(const AutoscalerKey& key) {
   absl::MutexLock lock(&mutex_);
   const auto found = tracked_.find(key);
   if (found == tracked_.end()) return;
-  found->second->gone = true;  // forgotten at its next slot
+  found->second->due.gone = true;  // forgotten at its next slot
 }
 
 void Loop::WakeTracked(TrackedAutoscaler& tracked) {
-  tracked.woken = true;
-  if (tracked.busy) {
-    tracked.again = true;
+  tracked.due.woken = true;
+  if (tracked.due.busy) {
+    tracked.due.again = true;
   } else {
     schedule_.Set(tracked, deps_.clock.MonotonicNow());
   }
@@ -141,13 +142,13 @@ void Loop::Erase(TrackedAutoscaler& tracked) {
     const auto found = tracked_.find(tracked.key);
     schedule_.Remove(tracked);
     forgotten = std::move(found->second);
-    if (forgotten->gone) {
+    if (forgotten->due.gone) {
       tracked_.erase(found);
       return;
     }
     found->second = std::make_unique<TrackedAutoscaler>(forgotten->key);
-    found->second->latest = forgotten->latest;
-    found->second->latest_slots = forgotten->latest_slots;
+    found->second->due.latest = forgotten->due.latest;
+    found->second->due.latest_slots = forgotten->due.latest_slots;
     Schedule(*found->second, deps_.clock.MonotonicNow());
   }
   deps_.wake_up();
@@ -163,20 +164,21 @@ DecideStep::Times Loop::Now() const {
 void Loop::TakeDue(TrackedAutoscaler& tracked, MonotonicTime now,
                    std::vector<TrackedAutoscaler*>& due, std::vector<TrackedAutoscaler*>& gone) {
   Schedule(tracked, now);
-  if (tracked.busy) return;  // it is late; its next slot is its next chance
-  tracked.busy = true;
-  if (tracked.gone) {
+  if (tracked.due.busy) return;  // it is late; its next slot is its next chance
+  tracked.due.busy = true;
+  if (tracked.due.gone) {
     gone.push_back(&tracked);
     return;
   }
-  const bool other = std::exchange(tracked.managed, tracked.latest) != tracked.latest;
-  if (std::exchange(tracked.recreated, false)) {
-    tracked.status_is_old = true;
-    tracked.group = nullptr;  // it was retired among those that select the same pods
+  const bool other =
+      std::exchange(tracked.inputs.managed, tracked.due.latest) != tracked.due.latest;
+  if (std::exchange(tracked.due.recreated, false)) {
+    tracked.decided.status_is_old = true;
+    tracked.inputs.pods.selected = nullptr;  // it was retired among those that select the same pods
   }
   tracked.not_before = now;
-  const bool woken = std::exchange(tracked.woken, false);
-  if (!woken) tracked.not_before -= std::min(kShareAnswers, tracked.slots / 4);
+  const bool woken = std::exchange(tracked.due.woken, false);
+  if (!woken) tracked.not_before -= std::min(kShareAnswers, tracked.due.slots / 4);
   tracked.not_steady = other || woken;
   due.push_back(&tracked);
 }
@@ -212,15 +214,15 @@ void Loop::BeginAll(std::vector<TrackedAutoscaler*> autoscalers, MonotonicTime n
       Finish(*tracked);  // it may have become ours meanwhile
       continue;
     }
-    switch (deps_.read.FindScale(*tracked)) {
+    switch (deps_.read.FindScale(tracked->inputs)) {
       case ReadStep::Found::kNotYet: {
         absl::MutexLock lock(&mutex_);
-        tracked->busy = false;
+        tracked->due.busy = false;
         schedule_.Set(*tracked, now + kListWait);
         break;
       }
       case ReadStep::Found::kScale:
-        deps_.read.SelectPods(*tracked);
+        deps_.read.SelectPods(tracked->inputs);
         asking.push_back(tracked);
         break;
       case ReadStep::Found::kToBeAsked:
@@ -266,7 +268,7 @@ void Loop::EndRound(SteadyRound& round) {
 
 // False: it is not decided now.
 bool Loop::Prepare(TrackedAutoscaler& tracked, MonotonicTime now) {
-  const Managed& managed = *tracked.managed;
+  const Managed& managed = *tracked.inputs.managed;
   const Mode mode = EffectiveMode(managed, options_.mode);
   // Any replica may be asked for the counts that are advised: each of them decides those.
   if (mode != Mode::kAdvise && !deps_.ownership.Owns(tracked.key)) {
@@ -274,45 +276,42 @@ bool Loop::Prepare(TrackedAutoscaler& tracked, MonotonicTime now) {
     return false;
   }
   const uint64_t epoch = ownership_epoch_.load();
-  if (tracked.ownership_epoch != epoch) {
-    tracked.ownership_epoch = epoch;
+  if (tracked.decided.ownership_epoch != epoch) {
+    tracked.decided.ownership_epoch = epoch;
     // Whoever advises has seen all that others would remember.
-    if (mode != Mode::kAdvise || tracked.mode != Mode::kAdvise) tracked.restored = false;
+    if (mode != Mode::kAdvise || tracked.inputs.mode != Mode::kAdvise)
+      tracked.decided.restored = false;
   }
   if (!managed.refused.empty() || !deps_.autoscalers.Unusable(tracked.key).empty()) return false;
-  const bool other_target = tracked.planned_hash != managed.spec_hash;
-  if (other_target) {
-    tracked.planned_hash = managed.spec_hash;
-    tracked.target = ScaleTarget();
-    tracked.scale.scale = nullptr;
+  CycleInputs& inputs = tracked.inputs;
+  if (inputs.plan.Follow(inputs.managed, deps_.plan, [this, key = tracked.key] { Wake(key); })) {
+    inputs.target = ScaleTarget();
+    inputs.scale.scale = nullptr;
+    inputs.pods.selected = nullptr;  // the new questions have to be told of the selector
   }
-  tracked.plan.Follow(tracked.managed, deps_.plan, [this, key = tracked.key] { Wake(key); });
-  tracked.mode = mode;
+  inputs.mode = mode;
   tracked.pace = SlotsOf(managed);
   tracked.began = now;
-  tracked.scale_written = false;
-  tracked.scale_error.clear();
-  tracked.dropped = false;
   return true;
 }
 
 // What another replica decides from now on is not remembered here, nor are its triggers listened
 // to.
 void Loop::Disown(TrackedAutoscaler& tracked) {
-  tracked.plan.Drop();
-  if (!tracked.decided) return;
-  tracked.decided = false;
-  tracked.restored = false;
-  tracked.decision = Decision();
-  tracked.marks = StatusMarks();
+  tracked.inputs.plan.Drop();
+  if (!tracked.decided.made) return;
+  tracked.decided.made = false;
+  tracked.decided.restored = false;
+  tracked.decided.decision = Decision();
+  tracked.written.status = StatusMarks();
   for (DecisionObserver* observer : deps_.observers) observer->OnReleased(tracked.key);
 }
 
 // All answers of a phase are there. True: those of the last one, so that it can be decided.
 bool Loop::Continue(TrackedAutoscaler& tracked, QuestionBoard::ToAsk& to_ask) {
   if (tracked.phase == CyclePhase::kReadingMetrics) return true;
-  deps_.read.TakeAskedScale(tracked);
-  deps_.read.SelectPods(tracked);
+  deps_.read.TakeAskedScale(tracked.inputs);
+  deps_.read.SelectPods(tracked.inputs);
   return deps_.read.AskMetrics(tracked, to_ask);
 }
 
@@ -348,61 +347,57 @@ void Loop::DecideAll(std::vector<TrackedAutoscaler*> autoscalers) {
 void Loop::DecideNow(TrackedAutoscaler& tracked) {
   static thread_local DecideScratch scratch;
   const DecideStep::Times now = Now();
-  deps_.decide.TakeReadings(tracked, now, scratch);
-  if (tracked.managed->own.cadence.on_sample &&
-      now.monotonic - tracked.decided_at < PeriodOf(*tracked.managed) &&
-      (tracked.scale.answer.failure != ScaleAnswer::Failure::kNone ||
-       !DecideStep::IsNews(tracked))) {
+  CycleInputs& inputs = tracked.inputs;
+  LastDecision& decided = tracked.decided;
+  deps_.decide.TakeReadings(inputs, now.wall, scratch);
+  if (inputs.managed->own.cadence.on_sample &&
+      now.monotonic - decided.at < PeriodOf(*inputs.managed) &&
+      (inputs.scale.answer.failure != ScaleAnswer::Failure::kNone ||
+       !DecideStep::IsNews(inputs, decided))) {
     return Finish(tracked);  // nothing new was sampled
   }
   deps_.decide.Decide(tracked, now, scratch);
   ++decisions_;
-  if (tracked.unchanged) ++unchanged_;
-  const DecisionInput input = deps_.decide.InputOf(tracked, tracked.decision.now);
-  if (tracked.decision.rescale && !tracked.unchanged) {
-    if (tracked.mode == Mode::kAct) {
+  if (decided.unchanged) ++unchanged_;
+  const DecisionInput input = deps_.decide.InputOf(tracked, decided.decision.now);
+  if (decided.decision.rescale && !decided.unchanged) {
+    if (inputs.mode == Mode::kAct) {
       return deps_.run_writes([this, &tracked] { WriteScale(tracked); });
     }
-    ActStep::Pretend(input, tracked.decision);
+    ActStep::Pretend(input, decided.decision);
   }
-  deps_.report.Report(tracked, input, now.monotonic);
+  deps_.report.Report(tracked, input, WriteOutcome(), now.monotonic);
   deps_.steady.Note(tracked, now);
   Finish(tracked);
 }
 
 bool Loop::IsCurrent(const TrackedAutoscaler& tracked) const {
   absl::MutexLock lock(&mutex_);
-  return !tracked.gone && tracked.latest->spec_hash == tracked.managed->spec_hash &&
-         EffectiveMode(*tracked.latest, options_.mode) == tracked.mode;
+  return !tracked.due.gone && tracked.due.latest->spec_hash == tracked.inputs.managed->spec_hash &&
+         EffectiveMode(*tracked.due.latest, options_.mode) == tracked.inputs.mode;
 }
 
 void Loop::WriteScale(TrackedAutoscaler& tracked) {
-  const DecisionInput input = deps_.decide.InputOf(tracked, tracked.decision.now);
-  deps_.act.WriteScale(tracked, input, [&] { return IsCurrent(tracked); });
-  const MonotonicTime now = deps_.clock.MonotonicNow();
-  if (tracked.dropped) {
-    deps_.report.ReportDropped(tracked, now);
-  } else {
-    deps_.report.Report(tracked, input, now);
-  }
-  Finish(tracked);
+  const DecisionInput input = deps_.decide.InputOf(tracked, tracked.decided.decision.now);
+  const WriteOutcome write =
+      deps_.act.WriteScale(tracked, input, [&] { return IsCurrent(tracked); });
+  deps_.report.Report(tracked, input, write, deps_.clock.MonotonicNow());
+  Finish(tracked, write.decide_anew);
 }
 
-void Loop::Finish(TrackedAutoscaler& tracked) {
+void Loop::Finish(TrackedAutoscaler& tracked, bool decide_anew) {
   TrackedAutoscaler* const only = &tracked;
-  FinishAll(absl::MakeConstSpan(&only, 1));
+  FinishAll(absl::MakeConstSpan(&only, 1), decide_anew);
 }
 
-void Loop::FinishAll(absl::Span<TrackedAutoscaler* const> autoscalers) {
+void Loop::FinishAll(absl::Span<TrackedAutoscaler* const> autoscalers, bool decide_anew) {
   bool again = false;
   {
     absl::MutexLock lock(&mutex_);
     for (TrackedAutoscaler* tracked : autoscalers) {
-      tracked->busy = false;
-      tracked->steady = tracked->steady_on != nullptr;
-      if (!std::exchange(tracked->again, false) && !std::exchange(tracked->decide_anew, false)) {
-        continue;
-      }
+      tracked->due.busy = false;
+      tracked->due.steady = tracked->steady_on != nullptr;
+      if (!std::exchange(tracked->due.again, false) && !decide_anew) continue;
       schedule_.Set(*tracked, deps_.clock.MonotonicNow());
       again = true;
     }
@@ -417,8 +412,8 @@ Loop::Stats Loop::stats() const {
   absl::MutexLock lock(&mutex_);
   stats.autoscalers = tracked_.size();
   for (const auto& [key, tracked] : tracked_) {
-    if (tracked->busy) ++stats.busy;
-    if (tracked->steady) ++stats.resting;
+    if (tracked->due.busy) ++stats.busy;
+    if (tracked->due.steady) ++stats.resting;
     if (deps_.ownership.Owns(key)) ++stats.owned;
   }
   return stats;

@@ -92,8 +92,9 @@ class Loop : public AutoscalerSink {
   void WriteScale(TrackedAutoscaler& tracked);
   // Whether the autoscaler still is what its present decision was made for.
   bool IsCurrent(const TrackedAutoscaler& tracked) const;
-  void Finish(TrackedAutoscaler& tracked);
-  void FinishAll(absl::Span<TrackedAutoscaler* const> autoscalers);
+  // The cycle or round is over. `decide_anew`: another cycle follows at once.
+  void Finish(TrackedAutoscaler& tracked, bool decide_anew = false);
+  void FinishAll(absl::Span<TrackedAutoscaler* const> autoscalers, bool decide_anew = false);
   void TakeDue(TrackedAutoscaler& tracked, MonotonicTime now, std::vector<TrackedAutoscaler*>& due,
                std::vector<TrackedAutoscaler*>& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   DecideStep::Times Now() const;

@@ -17,15 +17,15 @@ std::vector<TriggerMetric> UnknownMetrics(const TriggerSpec& spec, size_t index)
 
 }  // namespace
 
-void Plan::Follow(const ManagedPtr& managed, const PlanContext& context,
+bool Plan::Follow(const ManagedPtr& managed, const PlanContext& context,
                   const std::function<void()>& on_active) {
-  if (managed == managed_) return;
+  if (managed == managed_) return false;
   const bool same_spec = managed_ != nullptr && managed_->spec_hash == managed->spec_hash;
   managed_ = managed;
   if (same_spec) {
     // Labels, annotations or status changed; the questions stay.
     if (extended_ != nullptr) Extend();
-    return;
+    return false;
   }
   ++version_;
   questions_.clear();
@@ -38,9 +38,11 @@ void Plan::Follow(const ManagedPtr& managed, const PlanContext& context,
   }
   extended_ = nullptr;
   triggers_.clear();
-  if (managed->own.triggers.empty()) return;
-  MakeTriggers(context, on_active);
-  Extend();
+  if (!managed->own.triggers.empty()) {
+    MakeTriggers(context, on_active);
+    Extend();
+  }
+  return true;
 }
 
 void Plan::Drop() {
@@ -74,16 +76,13 @@ void Plan::MakeTriggers(const PlanContext& context, const std::function<void()>&
   }
 }
 
-bool Plan::LearnTriggerMetrics(size_t trigger, const Answer& answer) {
+void Plan::LearnTriggerMetrics(size_t trigger, const Answer& answer) {
   PlannedTrigger& planned = triggers_[trigger];
-  if (answer.trigger_metrics.empty()) return false;
-  planned.metrics_known = true;
-  if (planned.metrics == answer.trigger_metrics) return false;
+  if (answer.trigger_metrics.empty() || planned.metrics == answer.trigger_metrics) return;
   planned.metrics = answer.trigger_metrics;
   planned.failures.clear();
   ++version_;
   Extend();
-  return true;
 }
 
 void Plan::Extend() {

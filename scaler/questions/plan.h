@@ -36,19 +36,18 @@ class Plan {
     std::string error;
     QuestionBoard::Handle question;
     std::vector<TriggerMetric> metrics;  // never empty: while unknown it holds one in their place
-    bool metrics_known = false;
-    size_t first = 0;               // index of its first metric in the autoscaler's
-    std::vector<int32_t> failures;  // by metric: in how many decisions in a row it was unknown
+    size_t first = 0;                    // index of its first metric in the autoscaler's
+    std::vector<int32_t> failures;       // by metric: in how many decisions in a row it was unknown
   };
 
-  // Follows `managed`: makes questions and triggers when its spec differs from the one before. A
-  // trigger that is told of activity calls `on_active`.
-  void Follow(const ManagedPtr& managed, const PlanContext& context,
+  // Follows `managed`: makes questions and triggers when its spec differs from the one before, and
+  // returns whether it did. A trigger that is told of activity calls `on_active`.
+  bool Follow(const ManagedPtr& managed, const PlanContext& context,
               const std::function<void()>& on_active);
   // Ends the triggers and forgets what is followed: Follow begins anew.
   void Drop();
-  // Takes over the metrics that a trigger's answer names. True: they differ from those before.
-  bool LearnTriggerMetrics(size_t trigger, const Answer& answer);
+  // Takes over the metrics that a trigger's answer names.
+  void LearnTriggerMetrics(size_t trigger, const Answer& answer);
 
   // What the math decides on: the autoscaler with the metrics of its triggers after its own. With
   // triggers its minimum is at least one replica, since the math neither enters nor leaves zero

@@ -19,27 +19,30 @@ bool ReadsTheSame(const SteadyInputs& inputs) {
 }  // namespace
 
 bool SteadyStep::MayBeSteady(const TrackedAutoscaler& tracked, const Times& now) const {
-  if (!tracked.unchanged || tracked.mode != Mode::kAct || tracked.managed->own.cadence.on_sample ||
-      !tracked.plan.triggers().empty() || tracked.target.place.object == nullptr ||
-      tracked.group == nullptr || tracked.pods.version == 0 ||
-      tracked.marks.seen != tracked.managed || tracked.marks.stale ||
-      tracked.marks.outbox == nullptr || !deps_.statuses.IsSettled(*tracked.marks.outbox)) {
+  if (!tracked.decided.unchanged || tracked.inputs.mode != Mode::kAct ||
+      tracked.inputs.managed->own.cadence.on_sample || !tracked.inputs.plan.triggers().empty() ||
+      tracked.inputs.target.place.object == nullptr || tracked.inputs.pods.selected == nullptr ||
+      tracked.inputs.pods.answer.version == 0 ||
+      tracked.written.status.seen != tracked.inputs.managed || tracked.written.status.stale ||
+      tracked.written.status.outbox == nullptr ||
+      !deps_.statuses.IsSettled(*tracked.written.status.outbox)) {
     return false;
   }
   // Until then readings are made of the times of samples too.
-  const std::vector<MetricSpec>& metrics = tracked.plan.autoscaler().metrics;
-  const bool young = tracked.view.last_start + deps_.config.cpu_initialization_period > now.wall;
+  const std::vector<MetricSpec>& metrics = tracked.inputs.plan.autoscaler().metrics;
+  const bool young =
+      tracked.inputs.pods.view.last_start + deps_.config.cpu_initialization_period > now.wall;
   if (young && std::any_of(metrics.begin(), metrics.end(),
                            [](const MetricSpec& metric) { return metric.resource == "cpu"; })) {
     return false;
   }
-  const absl::Span<const QuestionBoard::Handle> questions = tracked.plan.metric_questions();
+  const absl::Span<const QuestionBoard::Handle> questions = tracked.inputs.plan.metric_questions();
   return !questions.empty() && std::count(questions.begin(), questions.end(), nullptr) == 0;
 }
 
 const SteadyKind& SteadyStep::KindOf(const TrackedAutoscaler& tracked) const {
   SteadyKind kind{.kind = tracked.key.kind, .metric_types = {}};
-  for (const MetricLabels& metric : tracked.decision.monitor.metrics) {
+  for (const MetricLabels& metric : tracked.decided.decision.monitor.metrics) {
     kind.metric_types.push_back(metric.type);
   }
   absl::MutexLock lock(&mutex_);
@@ -49,15 +52,15 @@ const SteadyKind& SteadyStep::KindOf(const TrackedAutoscaler& tracked) const {
 
 void SteadyStep::Note(TrackedAutoscaler& tracked, const Times& now) const {
   absl::Time until;
-  if (!Settled(tracked.decision, until) || !MayBeSteady(tracked, now)) return;
+  if (!Settled(tracked.decided.decision, until) || !MayBeSteady(tracked, now)) return;
   auto inputs = std::make_unique<SteadyInputs>();
-  inputs->scale = tracked.target.place.object.get();
-  inputs->scale_version = tracked.scale.version;
-  inputs->pods = tracked.group;
-  inputs->pods_version = tracked.pods.version;
-  const absl::Span<const QuestionBoard::Handle> parts = tracked.plan.metric_questions();
+  inputs->scale = tracked.inputs.target.place.object.get();
+  inputs->scale_version = tracked.inputs.scale.version;
+  inputs->pods = tracked.inputs.pods.selected;
+  inputs->pods_version = tracked.inputs.pods.answer.version;
+  const absl::Span<const QuestionBoard::Handle> parts = tracked.inputs.plan.metric_questions();
   for (size_t i = 0; i < parts.size(); ++i) {
-    inputs->reads.push_back({.part = parts[i].get(), .version = tracked.answers[i]});
+    inputs->reads.push_back({.part = parts[i].get(), .version = tracked.inputs.answers[i]});
     const void* const question = QuestionBoard::QuestionOf(*parts[i]);
     if (std::find(inputs->questions.begin(), inputs->questions.end(), question) ==
         inputs->questions.end()) {
@@ -65,13 +68,13 @@ void SteadyStep::Note(TrackedAutoscaler& tracked, const Times& now) const {
     }
   }
   inputs->until = until;
-  inputs->ownership_epoch = tracked.ownership_epoch;
+  inputs->ownership_epoch = tracked.decided.ownership_epoch;
   inputs->kind = &KindOf(tracked);
-  inputs->decided_at = tracked.decided_at;
-  inputs->wall_offset = tracked.wall_offset;
+  inputs->decided_at = tracked.decided.at;
+  inputs->wall_offset = tracked.decided.wall_offset;
   inputs->rounds = std::make_shared<Steadiness>();
   for (DecisionObserver* observer : deps_.observers) {
-    observer->OnSteady(tracked.key, tracked.decision.recommendation, inputs->rounds);
+    observer->OnSteady(tracked.key, tracked.decided.decision.recommendation, inputs->rounds);
   }
   tracked.steady_on = std::move(inputs);
 }
@@ -80,11 +83,11 @@ void SteadyStep::Note(TrackedAutoscaler& tracked, const Times& now) const {
 void SteadyStep::Leave(TrackedAutoscaler& tracked) {
   const std::unique_ptr<SteadyInputs> inputs = std::move(tracked.steady_on);
   if (inputs == nullptr || inputs->rounds->rounds() == 0) return;
-  Decision& decision = tracked.decision;
+  Decision& decision = tracked.decided.decision;
   decision.now = inputs->rounds->last();
   RenewRecommendation(decision.recommendation, decision.now, decision.state);
-  tracked.decided_at = inputs->decided_at;
-  tracked.wall_offset = inputs->wall_offset;
+  tracked.decided.at = inputs->decided_at;
+  tracked.decided.wall_offset = inputs->wall_offset;
 }
 
 std::vector<std::unique_ptr<SteadyRound>> SteadyStep::TakeRounds(
@@ -96,8 +99,9 @@ std::vector<std::unique_ptr<SteadyRound>> SteadyStep::TakeRounds(
     return pods_are_known && now.wall < inputs.until && inputs.ownership_epoch == ownership_epoch &&
            inputs.scale->version.load(std::memory_order_acquire) == inputs.scale_version &&
            inputs.pods->version() == inputs.pods_version &&
-           !IsClockJump(now.WallOffset() - inputs.wall_offset) && tracked.target.mapper == mapper &&
-           ScaleStore::IsUsable(*tracked.target.place.kind) == ScaleStore::Usable::kYes &&
+           !IsClockJump(now.WallOffset() - inputs.wall_offset) &&
+           tracked.inputs.target.mapper == mapper &&
+           ScaleStore::IsUsable(*tracked.inputs.target.place.kind) == ScaleStore::Usable::kYes &&
            deps_.ownership.Owns(tracked.key) && deps_.autoscalers.Unusable(tracked.key).empty();
   };
   absl::flat_hash_map<absl::InlinedVector<const void*, 2>, SteadyRound*> by_questions;
@@ -111,7 +115,7 @@ std::vector<std::unique_ptr<SteadyRound>> SteadyStep::TakeRounds(
     if (round == nullptr) {
       round = rounds.emplace_back(std::make_unique<SteadyRound>()).get();
       round->began = now.monotonic;
-      const auto metrics = tracked->plan.metric_questions();
+      const auto metrics = tracked->inputs.plan.metric_questions();
       round->questions.assign(metrics.begin(), metrics.end());
     }
     round->members.push_back(tracked);
@@ -164,7 +168,7 @@ void SteadyStep::Tell(const SteadyRound& round, const Times& now) const {
                      .time = now.wall,
                      .newest_sample = std::nullopt,
                      .took = now.monotonic - round.began};
-  for (const QuestionBoard::Handle& part : round.members[0]->plan.metric_questions()) {
+  for (const QuestionBoard::Handle& part : round.members[0]->inputs.plan.metric_questions()) {
     const std::optional<absl::Time> sampled = SampleTimeOf(QuestionBoard::LastAnswerOf(*part));
     if (!sampled.has_value()) continue;
     record.newest_sample = std::max(record.newest_sample.value_or(*sampled), *sampled);

@@ -16,12 +16,13 @@ constexpr absl::Duration kBudgetWait = absl::Seconds(10);
 
 }  // namespace
 
-absl::Status ActStep::AskWhetherCurrent(const TrackedAutoscaler& tracked) {
-  const absl::StatusOr<std::string> stored = deps_.client.Get(AutoscalerPath(tracked.key));
+absl::Status ActStep::AskWhetherCurrent(const CycleInputs& inputs) {
+  const AutoscalerKey& key = inputs.managed->key;
+  const absl::StatusOr<std::string> stored = deps_.client.Get(AutoscalerPath(key));
   if (!stored.ok()) return stored.status();
-  const ManagedPtr latest = ReadManaged(tracked.key.kind, *stored);
-  if (latest == nullptr || latest->spec_hash != tracked.managed->spec_hash ||
-      EffectiveMode(*latest, deps_.mode) != tracked.mode) {
+  const ManagedPtr latest = ReadManaged(key.kind, *stored);
+  if (latest == nullptr || latest->spec_hash != inputs.managed->spec_hash ||
+      EffectiveMode(*latest, deps_.mode) != inputs.mode) {
     return absl::AbortedError("the autoscaler is another one by now");
   }
   return absl::OkStatus();
@@ -29,26 +30,27 @@ absl::Status ActStep::AskWhetherCurrent(const TrackedAutoscaler& tracked) {
 
 absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
                                absl::FunctionRef<bool()> is_current, bool& anew) {
+  const Decision& decision = tracked.decided.decision;
   if (!is_current()) {
     anew = true;
     return absl::AbortedError("the autoscaler is another one by now");
   }
-  const bool shrinks = tracked.decision.desired < tracked.decision.current;
-  if (shrinks && (!tracked.restored || !deps_.ownership.MayShrink(tracked.key))) {
+  const bool shrinks = decision.desired < decision.current;
+  if (shrinks && (!tracked.decided.restored || !deps_.ownership.MayShrink(tracked.key))) {
     return absl::AbortedError(
         "not made smaller until what is remembered of it was read or written down");
   }
   if (shrinks) {
     // Now, or when it was decided: then it was of pods that may have been other ones.
-    const std::string failure =
-        tracked.pods_failure.empty() ? deps_.pods.Failure() : tracked.pods_failure;
+    const std::string& then = tracked.inputs.pods.failure;
+    const std::string failure = then.empty() ? deps_.pods.Failure() : then;
     if (!failure.empty()) {
       return absl::AbortedError(absl::StrCat("not made smaller meanwhile: ", failure));
     }
   }
   const std::string failure = deps_.autoscalers.Failure(tracked.key);
   if (!failure.empty()) {
-    if (const absl::Status status = AskWhetherCurrent(tracked); !status.ok()) {
+    if (const absl::Status status = AskWhetherCurrent(tracked.inputs); !status.ok()) {
       return absl::AbortedError(absl::StrCat(failure, "; asked for it: ", status.message()));
     }
   }
@@ -59,24 +61,25 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
   return absl::OkStatus();
 }
 
-absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current) {
+absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current,
+                            WriteOutcome& write) {
   if (!deps_.budget.Take(kube::Priority::kScaleWrite, deps_.clock.MonotonicNow() + kBudgetWait)) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the budget of writes left no room for ", absl::FormatDuration(kBudgetWait)));
   }
-  const kube::ResourceInfo& target = tracked.target.resource;
-  kube::Scale read = *tracked.scale.scale;
+  const Decision& decision = tracked.decided.decision;
+  const kube::ResourceInfo& target = tracked.inputs.target.resource;
+  kube::Scale read = *tracked.inputs.scale.scale;
   absl::Status conflict;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    if (absl::Status status = MayWrite(tracked, is_current, tracked.decide_anew); !status.ok()) {
-      tracked.dropped = true;
+    if (absl::Status status = MayWrite(tracked, is_current, write.decide_anew); !status.ok()) {
+      write.dropped = true;
       return status;
     }
-    tracked.unconfirmed = UnconfirmedWrite{.from = tracked.decision.current,
-                                           .to = tracked.decision.desired,
-                                           .time = tracked.decision.now};
+    tracked.written.unconfirmed =
+        UnconfirmedWrite{.from = decision.current, .to = decision.desired, .time = decision.now};
     absl::StatusOr<kube::Scale> stored =
-        kube::UpdateScale(deps_.client, target, read, tracked.decision.desired);
+        kube::UpdateScale(deps_.client, target, read, decision.desired);
     if (stored.ok()) {
       deps_.scales.Learn(target, *stored);
       return absl::OkStatus();
@@ -87,35 +90,37 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
     absl::StatusOr<kube::Scale> latest = kube::GetScale(deps_.client, target, read.ns, read.name);
     if (!latest.ok()) return latest.status();
     deps_.scales.Learn(target, *latest);
-    if (latest->uid != read.uid || latest->spec_replicas != tracked.decision.current) {
-      tracked.dropped = true;
-      tracked.decide_anew = true;
+    if (latest->uid != read.uid || latest->spec_replicas != decision.current) {
+      write.dropped = true;
+      write.decide_anew = true;
       return absl::AbortedError(absl::StrCat("the target has ", latest->spec_replicas,
-                                             " replicas now, not ", tracked.decision.current));
+                                             " replicas now, not ", decision.current));
     }
     read = *std::move(latest);
   }
   return conflict;
 }
 
-void ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput& input,
-                         absl::FunctionRef<bool()> is_current) {
+WriteOutcome ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput& input,
+                                 absl::FunctionRef<bool()> is_current) {
+  WriteOutcome write;
   const MonotonicTime begun = deps_.clock.MonotonicNow();
-  const absl::Status status = Write(tracked, is_current);
+  const absl::Status status = Write(tracked, is_current, write);
   const absl::Duration took = deps_.clock.MonotonicNow() - begun;
-  tracked.scale_written = status.ok();
-  tracked.scale_error = std::string(status.message());
+  write.written = status.ok();
+  write.error = std::string(status.message());
   if (status.ok()) {
     ++written_;
-    tracked.unconfirmed.reset();
-    tracked.seen_replicas = tracked.decision.desired;
+    tracked.written.unconfirmed.reset();
+    tracked.written.seen_replicas = tracked.decided.decision.desired;
   }
-  if (tracked.dropped) return;
+  if (write.dropped) return write;
   DecisionInput written = input;
   // A change counts from when it was made; by the clock of the decision, which may have been set
   // meanwhile, as all that is remembered is.
   written.now = input.now + took;
-  RecordScaleWrite(written, tracked.scale_error, tracked.decision);
+  RecordScaleWrite(written, write.error, tracked.decided.decision);
+  return write;
 }
 
 void ActStep::Pretend(const DecisionInput& input, Decision& decision) {

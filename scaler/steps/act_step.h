@@ -36,9 +36,9 @@ class ActStep {
 
   explicit ActStep(const Deps& deps) : deps_(deps) {}
 
-  // Writes tracked.decision.desired to the scale, under the condition that the target has the
+  // Writes the decision's desired count to the scale, under the condition that the target has the
   // replicas that were observed: on a conflict it is read again and, when they are still the same,
-  // written again, five times at most. The decision is dropped (tracked.dropped)
+  // written again, five times at most. The decision is dropped (WriteOutcome::dropped)
   //   * where another replica may own the autoscaler by now;
   //   * where the autoscaler is not what was decided on any more: `is_current` tells that from the
   //     watch, and while the watch fails the API server is asked;
@@ -46,8 +46,8 @@ class ActStep {
   //     failed, since nobody knows how many of them there are; or before Ownership::MayShrink
   //     allows it.
   // The outcome is recorded in the decision, unless that was dropped.
-  void WriteScale(TrackedAutoscaler& tracked, const DecisionInput& input,
-                  absl::FunctionRef<bool()> is_current);
+  WriteOutcome WriteScale(TrackedAutoscaler& tracked, const DecisionInput& input,
+                          absl::FunctionRef<bool()> is_current);
 
   // For modes that write no scale: makes the decision what it would be if its scale had been
   // written. The past changes of the scale that it remembers stay those that were seen.
@@ -57,12 +57,13 @@ class ActStep {
   uint64_t conflicts() const { return conflicts_.load(); }
 
  private:
-  absl::Status Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current);
+  absl::Status Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current,
+                     WriteOutcome& write);
   // OK, or why the scale must not be written now. `anew` is set when the autoscaler is to be
   // decided again at once.
   absl::Status MayWrite(const TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current,
                         bool& anew);
-  absl::Status AskWhetherCurrent(const TrackedAutoscaler& tracked);
+  absl::Status AskWhetherCurrent(const CycleInputs& inputs);
 
   const Deps deps_;
   std::atomic<uint64_t> written_ = 0;

@@ -27,31 +27,33 @@ bool WasActive(const AutoscalerStatus& status) {
 void Forget(Reading& reading) { reading = Reading(); }
 
 // In shadow the scale is another controller's: its changes count for the policies as ours would.
-void NoteForeignScale(TrackedAutoscaler& tracked, absl::Time now) {
-  const int32_t replicas = tracked.scale.answer.spec_replicas;
-  const std::optional<Behavior>& behavior = tracked.managed->autoscaler.behavior;
-  if (tracked.mode != Mode::kAct && tracked.seen_replicas.has_value() &&
-      *tracked.seen_replicas != replicas && behavior.has_value()) {
-    RecordScaleEvent(*behavior, *tracked.seen_replicas, replicas, now, tracked.decision.state);
+void NoteForeignScale(const CycleInputs& inputs, absl::Time now, LastDecision& last,
+                      WrittenSoFar& written) {
+  const int32_t replicas = inputs.scale.answer.spec_replicas;
+  const std::optional<Behavior>& behavior = inputs.managed->autoscaler.behavior;
+  if (inputs.mode != Mode::kAct && written.seen_replicas.has_value() &&
+      *written.seen_replicas != replicas && behavior.has_value()) {
+    RecordScaleEvent(*behavior, *written.seen_replicas, replicas, now, last.decision.state);
   }
-  tracked.seen_replicas = replicas;
+  written.seen_replicas = replicas;
 }
 
 // A write whose answer was lost and that is seen to have had its effect counts like any other.
 // When it was made is not known: an addition, which allows removals, counts from when it was sent,
 // a removal from when it is seen.
-void NoteUnconfirmedWrite(TrackedAutoscaler& tracked, absl::Time now) {
-  if (!tracked.unconfirmed.has_value()) return;
-  const UnconfirmedWrite& write = *tracked.unconfirmed;
-  const int32_t replicas = tracked.scale.answer.spec_replicas;
+void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecision& last,
+                          WrittenSoFar& written) {
+  if (!written.unconfirmed.has_value()) return;
+  const UnconfirmedWrite& write = *written.unconfirmed;
+  const int32_t replicas = inputs.scale.answer.spec_replicas;
   if (replicas == write.from) return;  // it may still be on its way to us
-  const std::optional<Behavior>& behavior = tracked.managed->autoscaler.behavior;
+  const std::optional<Behavior>& behavior = inputs.managed->autoscaler.behavior;
   if (replicas == write.to && behavior.has_value()) {
     RecordScaleEvent(*behavior, write.from, write.to, write.to > write.from ? write.time : now,
-                     tracked.decision.state);
+                     last.decision.state);
   }
-  if (replicas == write.to) tracked.seen_replicas = replicas;  // it is no foreign change
-  tracked.unconfirmed.reset();
+  if (replicas == write.to) written.seen_replicas = replicas;  // it is no foreign change
+  written.unconfirmed.reset();
 }
 
 // Conditions of types that are not the scaler's stay as they are stored, where they are stored.
@@ -110,131 +112,128 @@ bool Settled(const Decision& decision, absl::Time& until) {
   return true;
 }
 
-bool DecideStep::InputsChanged(const TrackedAutoscaler& tracked) {
-  const Decision::Basis& basis = tracked.decision.basis;
-  if (!tracked.decided || !tracked.reads_metrics || basis.spec_version != tracked.plan.version() ||
-      basis.pods_version != tracked.pods.version ||
-      basis.spec_replicas != tracked.scale.answer.spec_replicas ||
-      basis.status_replicas != tracked.scale.answer.status_replicas ||
-      tracked.decided_mode != tracked.mode ||
-      basis.reading_versions.size() != tracked.readings.size()) {
+bool DecideStep::InputsChanged(const CycleInputs& inputs, const LastDecision& last) {
+  const Decision::Basis& basis = last.decision.basis;
+  if (!last.made || !inputs.reads_metrics || basis.spec_version != inputs.plan.version() ||
+      basis.pods_version != inputs.pods.answer.version ||
+      basis.spec_replicas != inputs.scale.answer.spec_replicas ||
+      basis.status_replicas != inputs.scale.answer.status_replicas || last.mode != inputs.mode ||
+      basis.reading_versions.size() != inputs.readings.size()) {
     return true;
   }
-  for (size_t i = 0; i < tracked.readings.size(); ++i) {
-    if (basis.reading_versions[i] != tracked.readings[i].version) return true;
+  for (size_t i = 0; i < inputs.readings.size(); ++i) {
+    if (basis.reading_versions[i] != inputs.readings[i].version) return true;
   }
   return false;
 }
 
-bool DecideStep::IsNews(const TrackedAutoscaler& tracked) {
-  if (tracked.triggers_changed) return true;
-  if (tracked.reads_metrics || !tracked.decided) return InputsChanged(tracked);
+bool DecideStep::IsNews(const CycleInputs& inputs, const LastDecision& last) {
+  if (inputs.triggers_changed) return true;
+  if (inputs.reads_metrics || !last.made) return InputsChanged(inputs, last);
   // No metric is read at this count of replicas: what is left is the count, the spec, the mode.
-  return tracked.decision.current != tracked.scale.answer.spec_replicas ||
-         tracked.decided_mode != tracked.mode || tracked.decided_plan != tracked.plan.version();
+  return last.decision.current != inputs.scale.answer.spec_replicas || last.mode != inputs.mode ||
+         last.plan != inputs.plan.version();
 }
 
-void DecideStep::TakePods(TrackedAutoscaler& tracked) const {
-  PodsAnswer& pods = tracked.pods;
-  pods.selector_error = tracked.scale.selector_error;
-  pods.list_error = pods.selector_error.empty() ? deps_.pods.Unusable() : "";
-  if (tracked.group == nullptr || !pods.list_error.empty()) {
-    pods.version = 0;
+void DecideStep::TakePods(CycleInputs& inputs) const {
+  auto& [selected, view, answer, failure] = inputs.pods;
+  failure = deps_.pods.Failure();
+  if (!inputs.reads_metrics) return;
+  answer.selector_error = inputs.scale.selector_error;
+  answer.list_error = answer.selector_error.empty() ? deps_.pods.Unusable() : "";
+  if (selected == nullptr || !answer.list_error.empty()) {
+    answer.version = 0;
     return;
   }
-  if (tracked.group->version() != tracked.view.version ||
-      tracked.view_plan != tracked.plan.version()) {
-    tracked.view =
-        deps_.pods.View(*tracked.group, tracked.key.kind, tracked.plan.autoscaler().metrics);
-    tracked.view_plan = tracked.plan.version();
-    pods.rivals = tracked.view.rivals;
+  if (selected->version() != view.version) {
+    const Autoscaler& autoscaler = inputs.plan.autoscaler();
+    view = deps_.pods.View(*selected, inputs.managed->key.kind, autoscaler.metrics);
+    answer.rivals = view.rivals;
   }
-  pods.table = tracked.view.table.get();
-  pods.version = tracked.view.version;
+  answer.table = view.table.get();
+  answer.version = view.version;
 }
 
-void DecideStep::TakeMetric(TrackedAutoscaler& tracked, size_t index, const Times& now,
+void DecideStep::TakeMetric(CycleInputs& inputs, size_t index, bool pods_changed, absl::Time now,
                             DecideScratch& scratch) const {
-  const QuestionBoard::Handle& question = tracked.plan.metric_questions()[index];
-  Reading& reading = tracked.readings[index];
+  const QuestionBoard::Handle& question = inputs.plan.metric_questions()[index];
+  Reading& reading = inputs.readings[index];
   const LastAnswer last =
       question == nullptr ? LastAnswer() : QuestionBoard::LastAnswerOf(*question);
   const AnswerPtr& answer = last.answer;
   if (answer == nullptr) return Forget(reading);
-  const MetricSpec& metric = tracked.plan.autoscaler().metrics[index];
+  const MetricSpec& metric = inputs.plan.autoscaler().metrics[index];
   const bool times_matter =
       metric.resource == "cpu" &&
-      tracked.view.last_start + deps_.config.cpu_initialization_period > now.wall;
-  if (last.version == tracked.answers[index] && !tracked.pods_changed && !times_matter &&
+      inputs.pods.view.last_start + deps_.config.cpu_initialization_period > now;
+  if (last.version == inputs.answers[index] && !pods_changed && !times_matter &&
       reading.version != 0) {
     if (reading.error.empty()) reading.timestamp = SampleTimeOf(last);
     return;
   }
-  tracked.answers[index] = last.version;
-  MakeReading(last, metric, *tracked.pods.table, scratch.reading);
-  TakeReading(scratch.reading, times_matter, tracked.last_reading + 1, reading);
-  tracked.last_reading = std::max(tracked.last_reading, reading.version);
+  inputs.answers[index] = last.version;
+  MakeReading(last, metric, *inputs.pods.answer.table, scratch.reading);
+  TakeReading(scratch.reading, times_matter, inputs.last_reading + 1, reading);
+  inputs.last_reading = std::max(inputs.last_reading, reading.version);
 }
 
-void DecideStep::TakeTriggers(TrackedAutoscaler& tracked, absl::Time now) {
-  tracked.trigger_readings.clear();
-  tracked.trigger_answers.resize(tracked.plan.triggers().size());
-  for (size_t i = 0; i < tracked.plan.triggers().size(); ++i) {
-    const QuestionBoard::Handle& question = tracked.plan.triggers()[i].question;
+void DecideStep::TakeTriggers(CycleInputs& inputs, absl::Time now) {
+  inputs.trigger_readings.clear();
+  inputs.trigger_answers.resize(inputs.plan.triggers().size());
+  for (size_t i = 0; i < inputs.plan.triggers().size(); ++i) {
+    const QuestionBoard::Handle& question = inputs.plan.triggers()[i].question;
     const LastAnswer last =
         question == nullptr ? LastAnswer() : QuestionBoard::LastAnswerOf(*question);
     const AnswerPtr& answer = last.answer;
-    if (answer != nullptr) tracked.plan.LearnTriggerMetrics(i, *answer);
-    tracked.triggers_changed =
-        tracked.triggers_changed || tracked.trigger_answers[i] != last.version;
-    tracked.trigger_answers[i] = last.version;
-    const Plan::PlannedTrigger& trigger = tracked.plan.triggers()[i];
+    if (answer != nullptr) inputs.plan.LearnTriggerMetrics(i, *answer);
+    inputs.triggers_changed = inputs.triggers_changed || inputs.trigger_answers[i] != last.version;
+    inputs.trigger_answers[i] = last.version;
+    const Plan::PlannedTrigger& trigger = inputs.plan.triggers()[i];
     for (size_t j = 0; j < trigger.metrics.size(); ++j) {
       if (answer != nullptr && answer->error.empty() && j < answer->trigger_readings.size()) {
-        tracked.trigger_readings.push_back(answer->trigger_readings[j]);
+        inputs.trigger_readings.push_back(answer->trigger_readings[j]);
         continue;
       }
       TriggerReading unknown{.error = trigger.error, .time = now};
       if (unknown.error.empty()) unknown.error = answer == nullptr ? "" : answer->error;
       if (unknown.error.empty()) unknown.error = "it was not asked yet";
-      tracked.trigger_readings.push_back(std::move(unknown));
+      inputs.trigger_readings.push_back(std::move(unknown));
     }
   }
 }
 
-void DecideStep::TakeReadings(TrackedAutoscaler& tracked, const Times& now,
-                              DecideScratch& scratch) const {
-  TakeTriggers(tracked, now.wall);
-  if (tracked.readings_plan != tracked.plan.version()) {
+void DecideStep::TakeReadings(CycleInputs& inputs, absl::Time now, DecideScratch& scratch) const {
+  TakeTriggers(inputs, now);
+  if (inputs.readings_plan != inputs.plan.version()) {
     // What was read for a metric says nothing of the one that has its place now.
-    tracked.readings_plan = tracked.plan.version();
-    const size_t metrics = tracked.plan.autoscaler().metrics.size();
-    tracked.readings.assign(metrics, Reading());
-    tracked.answers.assign(metrics, 0);
+    inputs.readings_plan = inputs.plan.version();
+    const size_t metrics = inputs.plan.autoscaler().metrics.size();
+    inputs.readings.assign(metrics, Reading());
+    inputs.answers.assign(metrics, 0);
+    inputs.pods.view.version = 0;  // it shows what the metrics need
   }
-  tracked.pods_failure = deps_.pods.Failure();
-  if (!tracked.reads_metrics) return;
-  TakePods(tracked);
-  tracked.pods_changed = tracked.readings_pods != tracked.pods.version || tracked.pods.version == 0;
-  tracked.readings_pods = tracked.pods.version;
-  if (tracked.pods.version == 0) return;  // the math holds before it looks at a reading
-  for (size_t i = 0; i < tracked.plan.metric_questions().size(); ++i) {
-    TakeMetric(tracked, i, now, scratch);
+  const uint64_t& pods = inputs.pods.answer.version;
+  const uint64_t pods_before = pods;
+  TakePods(inputs);
+  // Without pods the math holds before it looks at a reading.
+  if (!inputs.reads_metrics || pods == 0) return;
+  for (size_t i = 0; i < inputs.plan.metric_questions().size(); ++i) {
+    TakeMetric(inputs, i, pods != pods_before, now, scratch);
   }
 }
 
 // Counts failures and puts the readings of all triggers behind those of the metrics.
-void DecideStep::ReadTriggers(TrackedAutoscaler& tracked, DecideScratch& scratch) {
-  const std::optional<Fallback>& fallback = tracked.managed->own.fallback;
+void DecideStep::ReadTriggers(CycleInputs& inputs, DecideScratch& scratch) {
+  const std::optional<Fallback>& fallback = inputs.managed->own.fallback;
   size_t next = 0;
-  for (Plan::PlannedTrigger& trigger : tracked.plan.triggers()) {
+  for (Plan::PlannedTrigger& trigger : inputs.plan.triggers()) {
     for (size_t j = 0; j < trigger.metrics.size(); ++j, ++next) {
-      TriggerReading& raw = tracked.trigger_readings[next];
+      TriggerReading& raw = inputs.trigger_readings[next];
       trigger.failures[j] = raw.error.empty() ? 0 : trigger.failures[j] + 1;
       if (fallback.has_value()) {
         // Where no metric is read the pods are not of now: at zero replicas there are none.
-        const bool known = tracked.reads_metrics && tracked.pods.version != 0;
-        const PodTable* table = known ? tracked.pods.table : nullptr;
+        const bool known = inputs.reads_metrics && inputs.pods.answer.version != 0;
+        const PodTable* table = known ? inputs.pods.answer.table : nullptr;
         raw = ApplyFallback({.metric = trigger.metrics[j],
                              .reading = raw,
                              .fallback = *fallback,
@@ -244,109 +243,111 @@ void DecideStep::ReadTriggers(TrackedAutoscaler& tracked, DecideScratch& scratch
                                                : static_cast<int32_t>(table->running_and_ready())});
       }
       MakeTriggerReading(raw, scratch.reading);
-      TakeReading(scratch.reading, false, tracked.last_reading + 1,
-                  tracked.readings[trigger.first + j]);
-      tracked.last_reading =
-          std::max(tracked.last_reading, tracked.readings[trigger.first + j].version);
+      TakeReading(scratch.reading, false, inputs.last_reading + 1,
+                  inputs.readings[trigger.first + j]);
+      inputs.last_reading =
+          std::max(inputs.last_reading, inputs.readings[trigger.first + j].version);
     }
   }
 }
 
-void DecideStep::PrepareState(TrackedAutoscaler& tracked, const Times& now) const {
+void DecideStep::PrepareState(const CycleInputs& inputs, const Times& now, LastDecision& last,
+                              WrittenSoFar& written) const {
   const absl::Duration offset = now.WallOffset();
   // What is stored is what to go on from where nothing was decided yet, where another object has
   // taken the name, and where another controller has written the status until now.
-  const bool takes_over = tracked.mode == Mode::kAct && tracked.decided_mode != Mode::kAct;
-  if (!tracked.decided || tracked.status_is_old || takes_over) {
-    tracked.status = tracked.managed->autoscaler.status;
-  } else if (tracked.marks.seen != tracked.managed) {
-    KeepForeignConditions(*tracked.managed, tracked.status.conditions);
+  const bool takes_over = inputs.mode == Mode::kAct && last.mode != Mode::kAct;
+  if (!last.made || last.status_is_old || takes_over) {
+    last.status = inputs.managed->autoscaler.status;
+  } else if (written.status.seen != inputs.managed) {
+    KeepForeignConditions(*inputs.managed, last.status.conditions);
   }
-  if (!tracked.decided || tracked.status_is_old) {
-    tracked.last_active = TakeOverActivity(tracked.managed->last_active,
-                                           WasActive(tracked.managed->autoscaler.status), now.wall);
+  if (!last.made || last.status_is_old) {
+    last.last_active = TakeOverActivity(inputs.managed->last_active,
+                                        WasActive(inputs.managed->autoscaler.status), now.wall);
   }
   // Whose additions were seen meanwhile nobody knows: they allow no removals to us.
-  if (takes_over) tracked.decision.state.scale_ups.clear();
-  tracked.status_is_old = false;
-  if (!tracked.decided) {
-    tracked.decision = Decision();
-    tracked.unconfirmed.reset();
-    tracked.wall_offset = offset;
-    tracked.decided = true;
+  if (takes_over) last.decision.state.scale_ups.clear();
+  last.status_is_old = false;
+  if (!last.made) {
+    last.decision = Decision();
+    written.unconfirmed.reset();
+    last.wall_offset = offset;
+    last.made = true;
   }
-  const absl::Duration jump = offset - tracked.wall_offset;
+  const absl::Duration jump = offset - last.wall_offset;
   if (IsClockJump(jump)) {
-    ShiftTimes(jump, tracked.decision.state);
-    if (tracked.last_active.has_value()) *tracked.last_active += jump;
-    if (tracked.unconfirmed.has_value()) tracked.unconfirmed->time += jump;
+    ShiftTimes(jump, last.decision.state);
+    if (last.last_active.has_value()) *last.last_active += jump;
+    if (written.unconfirmed.has_value()) written.unconfirmed->time += jump;
   }
-  tracked.wall_offset = offset;
-  if (tracked.scale.answer.failure != ScaleAnswer::Failure::kNone) return;
-  if (!tracked.restored && deps_.ownership.Remembers(tracked.key)) {
-    tracked.restored = true;
+  last.wall_offset = offset;
+  if (inputs.scale.answer.failure != ScaleAnswer::Failure::kNone) return;
+  if (!last.restored && deps_.ownership.Remembers(inputs.managed->key)) {
+    last.restored = true;
     std::optional<RememberedState> earlier =
-        deps_.ownership.Restore(tracked.key, tracked.scale.answer.spec_replicas, now.wall);
+        deps_.ownership.Restore(inputs.managed->key, inputs.scale.answer.spec_replicas, now.wall);
     if (earlier.has_value()) {
-      tracked.decision.state = std::move(earlier->state);
-      const std::optional<Behavior>& behavior = tracked.managed->autoscaler.behavior;
+      last.decision.state = std::move(earlier->state);
+      const std::optional<Behavior>& behavior = inputs.managed->autoscaler.behavior;
       if (!earlier->complete && behavior.has_value()) {
-        DropReplaceableAdditions(*behavior, now.wall, tracked.decision.state);
+        DropReplaceableAdditions(*behavior, now.wall, last.decision.state);
       }
     }
   }
-  NoteUnconfirmedWrite(tracked, now.wall);
-  NoteForeignScale(tracked, now.wall);
+  NoteUnconfirmedWrite(inputs, now.wall, last, written);
+  NoteForeignScale(inputs, now.wall, last, written);
 }
 
 DecisionInput DecideStep::InputOf(const TrackedAutoscaler& tracked, absl::Time now) const {
+  const CycleInputs& inputs = tracked.inputs;
   DecisionInput input;
-  input.autoscaler = &tracked.plan.autoscaler();
-  input.status = &tracked.status;
-  input.scale = &tracked.scale.answer;
-  input.pods = &tracked.pods;
-  if (tracked.reads_metrics) input.readings = tracked.readings;
+  input.autoscaler = &inputs.plan.autoscaler();
+  input.status = &tracked.decided.status;
+  input.scale = &inputs.scale.answer;
+  input.pods = &inputs.pods.answer;
+  if (inputs.reads_metrics) input.readings = inputs.readings;
   input.config = &deps_.config;
-  input.state = &tracked.decision.state;
+  input.state = &tracked.decided.decision.state;
   input.now = now;
-  input.spec_version = tracked.plan.version();
+  input.spec_version = inputs.plan.version();
   return input;
 }
 
 void DecideStep::Decide(TrackedAutoscaler& tracked, const Times& now,
                         DecideScratch& scratch) const {
-  const bool changed = InputsChanged(tracked);
-  PrepareState(tracked, now);
-  const bool triggered = !tracked.plan.triggers().empty() &&
-                         tracked.scale.answer.failure == ScaleAnswer::Failure::kNone;
-  tracked.activation.reset();
+  CycleInputs& inputs = tracked.inputs;
+  LastDecision& last = tracked.decided;
+  const bool changed = InputsChanged(inputs, last);
+  PrepareState(inputs, now, last, tracked.written);
+  const bool triggered =
+      !inputs.plan.triggers().empty() && inputs.scale.answer.failure == ScaleAnswer::Failure::kNone;
+  last.activation.reset();
   if (triggered) {
-    ReadTriggers(tracked, scratch);
-    tracked.activation =
-        DecideActivation({.readings = tracked.trigger_readings,
-                          .current = tracked.scale.answer.spec_replicas,
-                          .min_replicas = tracked.managed->autoscaler.min_or_default(),
-                          .cooldown = tracked.managed->own.cooldown,
-                          .last_active = tracked.last_active,
-                          .created = tracked.managed->created,
-                          .now = now.wall});
-    tracked.last_active = tracked.activation->last_active;
+    ReadTriggers(inputs, scratch);
+    last.activation = DecideActivation({.readings = inputs.trigger_readings,
+                                        .current = inputs.scale.answer.spec_replicas,
+                                        .min_replicas = inputs.managed->autoscaler.min_or_default(),
+                                        .cooldown = inputs.managed->own.cooldown,
+                                        .last_active = last.last_active,
+                                        .created = inputs.managed->created,
+                                        .now = now.wall});
+    last.last_active = last.activation->last_active;
   }
   absl::Time until;
-  tracked.unchanged =
-      !changed && !triggered && Settled(tracked.decision, until) && now.wall < until &&
-      RenewRecommendation(tracked.decision.recommendation, now.wall, tracked.decision.state);
-  tracked.decided_at = now.monotonic;
-  tracked.decided_mode = tracked.mode;
-  tracked.decided_plan = tracked.plan.version();
-  tracked.triggers_changed = false;
-  if (tracked.unchanged) return RenewProposals(tracked.readings, now.wall, tracked.decision);
+  last.unchanged = !changed && !triggered && Settled(last.decision, until) && now.wall < until &&
+                   RenewRecommendation(last.decision.recommendation, now.wall, last.decision.state);
+  last.at = now.monotonic;
+  last.mode = inputs.mode;
+  last.plan = inputs.plan.version();
+  inputs.triggers_changed = false;
+  if (last.unchanged) return RenewProposals(inputs.readings, now.wall, last.decision);
 
   const DecisionInput input = InputOf(tracked, now.wall);
-  ScalerState& state = tracked.decision.state;
+  ScalerState& state = last.decision.state;
   scratch.recommendations.assign(state.recommendations.begin(), state.recommendations.end());
-  DeciderOf(*input.autoscaler).Decide(input, {}, scratch.workspace, tracked.decision);
-  if (tracked.activation.has_value()) ApplyActivation(input, *tracked.activation, tracked.decision);
+  DeciderOf(*input.autoscaler).Decide(input, {}, scratch.workspace, last.decision);
+  if (last.activation.has_value()) ApplyActivation(input, *last.activation, last.decision);
   KeepRecommendations(scratch.recommendations, now.wall,
                       std::max(kLongestWindow, deps_.config.downscale_stabilization), state);
 }

@@ -38,31 +38,31 @@ class DecideStep {
 
   explicit DecideStep(const Deps& deps) : deps_(deps) {}
 
-  // Updates tracked.pods, tracked.readings and tracked.trigger_readings from the stores and the
-  // answers.
-  void TakeReadings(TrackedAutoscaler& tracked, const Times& now, DecideScratch& scratch) const;
+  // Updates the pods and all readings from the stores and the answers.
+  void TakeReadings(CycleInputs& inputs, absl::Time now, DecideScratch& scratch) const;
 
   // Whether the inputs differ from those of the last decision, the time aside.
-  static bool InputsChanged(const TrackedAutoscaler& tracked);
+  static bool InputsChanged(const CycleInputs& inputs, const LastDecision& last);
 
   // Whether there is a sample that the last decision did not know.
-  static bool IsNews(const TrackedAutoscaler& tracked);
+  static bool IsNews(const CycleInputs& inputs, const LastDecision& last);
 
-  // Fills tracked.decision and tracked.activation. Where the inputs are the same and time alone
-  // cannot have changed the decision yet, it sets tracked.unchanged instead, which costs next to
-  // nothing.
+  // Makes tracked.decided the decision on tracked.inputs. Where these are the same as before and
+  // time alone cannot have changed the decision yet, it is left and marked as unchanged, which
+  // costs next to nothing.
   void Decide(TrackedAutoscaler& tracked, const Times& now, DecideScratch& scratch) const;
 
   // What the decision was made from; valid until the autoscaler's next cycle.
   DecisionInput InputOf(const TrackedAutoscaler& tracked, absl::Time now) const;
 
  private:
-  void TakePods(TrackedAutoscaler& tracked) const;
-  void TakeMetric(TrackedAutoscaler& tracked, size_t index, const Times& now,
+  void TakePods(CycleInputs& inputs) const;
+  void TakeMetric(CycleInputs& inputs, size_t index, bool pods_changed, absl::Time now,
                   DecideScratch& scratch) const;
-  static void TakeTriggers(TrackedAutoscaler& tracked, absl::Time now);
-  static void ReadTriggers(TrackedAutoscaler& tracked, DecideScratch& scratch);
-  void PrepareState(TrackedAutoscaler& tracked, const Times& now) const;
+  static void TakeTriggers(CycleInputs& inputs, absl::Time now);
+  static void ReadTriggers(CycleInputs& inputs, DecideScratch& scratch);
+  void PrepareState(const CycleInputs& inputs, const Times& now, LastDecision& last,
+                    WrittenSoFar& written) const;
 
   const Deps deps_;
 };

@@ -18,9 +18,9 @@ ScaleAnswer Failure(ScaleAnswer::Failure kind, std::string error) {
 
 }  // namespace
 
-void ReadStep::FindTarget(TrackedAutoscaler& tracked) const {
-  ScaleTarget& target = tracked.target;
-  const ObjectReference& wanted = tracked.managed->autoscaler.scale_target;
+void ReadStep::FindTarget(CycleInputs& inputs) const {
+  ScaleTarget& target = inputs.target;
+  const ObjectReference& wanted = inputs.managed->autoscaler.scale_target;
   target = ScaleTarget();
   target.mapper = deps_.directory.mapper();
   const absl::StatusOr<kube::ApiVersion> version = kube::ApiVersion::Parse(wanted.api_version);
@@ -39,12 +39,12 @@ void ReadStep::FindTarget(TrackedAutoscaler& tracked) const {
   }
   target.resource = *found;
   if (ScaleStore::Reads(*found)) {
-    target.place = deps_.scales.Find(*found, tracked.key.ns, wanted.name);
+    target.place = deps_.scales.Find(*found, inputs.managed->key.ns, wanted.name);
   }
 }
 
-void ReadStep::TakeScale(TrackedAutoscaler& tracked, std::shared_ptr<const kube::Scale> scale) {
-  ScaleReading& reading = tracked.scale;
+void ReadStep::TakeScale(CycleInputs& inputs, std::shared_ptr<const kube::Scale> scale) {
+  ScaleReading& reading = inputs.scale;
   if (scale != nullptr && scale == reading.scale) return;
   reading.scale = std::move(scale);
   reading.version = 0;
@@ -53,8 +53,8 @@ void ReadStep::TakeScale(TrackedAutoscaler& tracked, std::shared_ptr<const kube:
   answer.error.clear();
   if (reading.scale == nullptr) {
     answer = Failure(ScaleAnswer::Failure::kRead,
-                     absl::StrCat(tracked.target.resource.name.ToString(), " \"",
-                                  tracked.managed->autoscaler.scale_target.name, "\" not found"));
+                     absl::StrCat(inputs.target.resource.name.ToString(), " \"",
+                                  inputs.managed->autoscaler.scale_target.name, "\" not found"));
     return;
   }
   answer.spec_replicas = reading.scale->spec_replicas;
@@ -67,7 +67,7 @@ void ReadStep::TakeScale(TrackedAutoscaler& tracked, std::shared_ptr<const kube:
   absl::StatusOr<kube::Selector> selector = kube::Selector::Parse(answer.selector);
   reading.selector.reset();
   reading.selector_error.clear();
-  tracked.group = nullptr;
+  inputs.pods.selected = nullptr;
   if (!selector.ok()) {
     reading.selector_error = std::string(selector.status().message());
   } else if (!answer.selector.empty()) {
@@ -75,15 +75,15 @@ void ReadStep::TakeScale(TrackedAutoscaler& tracked, std::shared_ptr<const kube:
   }
 }
 
-ReadStep::Found ReadStep::FindScale(TrackedAutoscaler& tracked) const {
+ReadStep::Found ReadStep::FindScale(CycleInputs& inputs) const {
   const std::shared_ptr<const kube::RestMapper> mapper = deps_.directory.mapper();
   if (mapper->resources().empty()) return Found::kNotYet;
-  ScaleTarget& target = tracked.target;
-  if (target.mapper != mapper) FindTarget(tracked);
+  ScaleTarget& target = inputs.target;
+  if (target.mapper != mapper) FindTarget(inputs);
   if (target.failure.failure != ScaleAnswer::Failure::kNone) {
-    tracked.scale.scale = nullptr;
-    tracked.scale.answer.failure = target.failure.failure;
-    tracked.scale.answer.error = target.failure.error;
+    inputs.scale.scale = nullptr;
+    inputs.scale.answer.failure = target.failure.failure;
+    inputs.scale.answer.error = target.failure.error;
     return Found::kScale;
   }
   if (target.place.object == nullptr) return Found::kToBeAsked;
@@ -96,19 +96,20 @@ ReadStep::Found ReadStep::FindScale(TrackedAutoscaler& tracked) const {
       break;
   }
   const uint64_t version = target.place.object->version.load(std::memory_order_acquire);
-  if (tracked.scale.scale == nullptr || tracked.scale.version != version) {
-    TakeScale(tracked, target.place.object->scale.Get());
-    tracked.scale.version = version;
+  if (inputs.scale.scale == nullptr || inputs.scale.version != version) {
+    TakeScale(inputs, target.place.object->scale.Get());
+    inputs.scale.version = version;
   }
   return Found::kScale;
 }
 
 bool ReadStep::AskScale(TrackedAutoscaler& tracked) const {
-  QuestionBoard::Handle& question = tracked.target.question;
+  ScaleTarget& target = tracked.inputs.target;
+  QuestionBoard::Handle& question = target.question;
   if (question == nullptr) {
     question =
-        deps_.board.Own(MakeScaleQuestion(deps_.client, tracked.target.resource, tracked.key.ns,
-                                          tracked.managed->autoscaler.scale_target.name),
+        deps_.board.Own(MakeScaleQuestion(deps_.client, target.resource, tracked.key.ns,
+                                          tracked.inputs.managed->autoscaler.scale_target.name),
                         deps_.run_reads);
   }
   tracked.pending = 2;
@@ -116,27 +117,26 @@ bool ReadStep::AskScale(TrackedAutoscaler& tracked) const {
   return tracked.Answered();
 }
 
-void ReadStep::TakeAskedScale(TrackedAutoscaler& tracked) const {
-  const AnswerPtr answer = QuestionBoard::LastAnswerOf(*tracked.target.question).answer;
+void ReadStep::TakeAskedScale(CycleInputs& inputs) const {
+  const AnswerPtr answer = QuestionBoard::LastAnswerOf(*inputs.target.question).answer;
   if (answer->error.empty()) {
-    return TakeScale(tracked, std::make_shared<const kube::Scale>(answer->scale));
+    return TakeScale(inputs, std::make_shared<const kube::Scale>(answer->scale));
   }
-  tracked.scale.scale = nullptr;
-  tracked.scale.answer.failure = ScaleAnswer::Failure::kRead;
-  tracked.scale.answer.error = answer->error;
+  inputs.scale.scale = nullptr;
+  inputs.scale.answer.failure = ScaleAnswer::Failure::kRead;
+  inputs.scale.answer.error = answer->error;
 }
 
-void ReadStep::SelectPods(TrackedAutoscaler& tracked) const {
-  const Autoscaler& autoscaler = tracked.plan.autoscaler();
-  tracked.reads_metrics = DeciderOf(autoscaler).ReadsMetrics(autoscaler, tracked.scale.answer);
-  if (!tracked.reads_metrics || !tracked.scale.selector.has_value()) return;
-  if (tracked.group != nullptr && tracked.noted_plan == tracked.plan.version()) return;
-  const std::string& text = tracked.scale.answer.selector;
-  tracked.group = deps_.pods.Select(tracked.key, *tracked.scale.selector, text);
-  tracked.noted_plan = tracked.plan.version();
-  for (const QuestionBoard::Handle& question : tracked.plan.metric_questions()) {
+void ReadStep::SelectPods(CycleInputs& inputs) const {
+  const Autoscaler& autoscaler = inputs.plan.autoscaler();
+  inputs.reads_metrics = DeciderOf(autoscaler).ReadsMetrics(autoscaler, inputs.scale.answer);
+  if (!inputs.reads_metrics || !inputs.scale.selector.has_value()) return;
+  if (inputs.pods.selected != nullptr) return;  // since the selector or the plan was another one
+  const std::string& text = inputs.scale.answer.selector;
+  inputs.pods.selected = deps_.pods.Select(inputs.managed->key, *inputs.scale.selector, text);
+  for (const QuestionBoard::Handle& question : inputs.plan.metric_questions()) {
     if (question == nullptr) continue;
-    QuestionBoard::NoteSelector(*question, text, *tracked.scale.selector);
+    QuestionBoard::NoteSelector(*question, text, *inputs.scale.selector);
   }
 }
 
@@ -147,19 +147,20 @@ void ReadStep::Join(const QuestionBoard::Handle& question, TrackedAutoscaler& tr
 }
 
 bool ReadStep::AskMetrics(TrackedAutoscaler& tracked, QuestionBoard::ToAsk& to_ask) const {
+  const CycleInputs& inputs = tracked.inputs;
   tracked.phase = CyclePhase::kReadingMetrics;
   tracked.pending = 1;
-  if (tracked.reads_metrics && tracked.scale.selector.has_value()) {
+  if (inputs.reads_metrics && inputs.scale.selector.has_value()) {
     const void* last = nullptr;
-    for (const QuestionBoard::Handle& question : tracked.plan.metric_questions()) {
+    for (const QuestionBoard::Handle& question : inputs.plan.metric_questions()) {
       // Metrics of one API are often neighbours that ask the same.
       if (question == nullptr || last == QuestionBoard::QuestionOf(*question)) continue;
       last = QuestionBoard::QuestionOf(*question);
       Join(question, tracked, to_ask);
     }
   }
-  if (tracked.scale.answer.failure == ScaleAnswer::Failure::kNone) {
-    for (const Plan::PlannedTrigger& trigger : tracked.plan.triggers()) {
+  if (inputs.scale.answer.failure == ScaleAnswer::Failure::kNone) {
+    for (const Plan::PlannedTrigger& trigger : inputs.plan.triggers()) {
       if (trigger.question != nullptr) Join(trigger.question, tracked, to_ask);
     }
   }

@@ -30,27 +30,27 @@ class ReadStep {
 
   enum class Found {
     kNotYet,     // the first list of the target's kind is missing: nothing is known
-    kScale,      // tracked.scale is filled
+    kScale,      // inputs.scale is filled
     kToBeAsked,  // AskScale has to ask for it
   };
   // Finds the target's scale.
-  Found FindScale(TrackedAutoscaler& tracked) const;
+  Found FindScale(CycleInputs& inputs) const;
   // Asks for the scale. True: the answer is there; false: the board tells when it is. With the
-  // answer there TakeAskedScale fills tracked.scale.
+  // answer there TakeAskedScale fills inputs.scale.
   bool AskScale(TrackedAutoscaler& tracked) const;
-  void TakeAskedScale(TrackedAutoscaler& tracked) const;
+  void TakeAskedScale(CycleInputs& inputs) const;
 
   // To be called when the scale is known. Selects the pods, tells the questions their selector, and
   // finds out whether metrics are read. Of autoscalers that are due together it is called for all
   // before AskMetrics is for the first, so that questions are asked for all selectors at once.
-  void SelectPods(TrackedAutoscaler& tracked) const;
+  void SelectPods(CycleInputs& inputs) const;
   // Joins all questions of the plan. True: all answers are there; false: the board tells when they
   // are, after the caller has had it ask `to_ask`.
   bool AskMetrics(TrackedAutoscaler& tracked, QuestionBoard::ToAsk& to_ask) const;
 
  private:
-  void FindTarget(TrackedAutoscaler& tracked) const;
-  static void TakeScale(TrackedAutoscaler& tracked, std::shared_ptr<const kube::Scale> scale);
+  void FindTarget(CycleInputs& inputs) const;
+  static void TakeScale(CycleInputs& inputs, std::shared_ptr<const kube::Scale> scale);
   void Join(const QuestionBoard::Handle& question, TrackedAutoscaler& tracked,
             QuestionBoard::ToAsk& to_ask) const;
 

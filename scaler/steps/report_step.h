@@ -27,19 +27,20 @@ class ReportStep {
 
   explicit ReportStep(Deps deps) : deps_(std::move(deps)) {}
 
-  // The last step of a decision that was carried out.
-  void Report(TrackedAutoscaler& tracked, const DecisionInput& input, MonotonicTime now) const;
-  // Tells the observers, and nobody else, of a decision that was dropped (act_step.h).
-  void ReportDropped(TrackedAutoscaler& tracked, MonotonicTime now) const;
+  // The last step of a decision. One that was dropped (act_step.h) is told to the observers alone.
+  void Report(TrackedAutoscaler& tracked, const DecisionInput& input, const WriteOutcome& write,
+              MonotonicTime now) const;
 
   // Records the event of a status write that failed.
   void StatusFailed(const StatusJob& job, const absl::Status& status) const;
 
  private:
-  void OfferStatus(TrackedAutoscaler& tracked, MonotonicTime now) const;
+  // Returns whether there was one to be offered.
+  bool OfferStatus(TrackedAutoscaler& tracked, MonotonicTime now) const;
   MonotonicTime StatusDue(const TrackedAutoscaler& tracked, bool fails, MonotonicTime now) const;
-  void SendEvents(const TrackedAutoscaler& tracked, MonotonicTime now) const;
-  void Observe(const TrackedAutoscaler& tracked, MonotonicTime now) const;
+  void SendEvents(const CycleInputs& inputs, const Decision& decision, MonotonicTime now) const;
+  void Observe(const TrackedAutoscaler& tracked, const WriteOutcome& write, bool status_offered,
+               MonotonicTime now) const;
 
   const Deps deps_;
 };

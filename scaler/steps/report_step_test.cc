@@ -18,7 +18,7 @@ class Reporting {
  public:
   explicit Reporting(absl::Duration pace, absl::Duration status_interval = absl::Seconds(15))
       : report_({hpa_events_, own_events_, *world.writer, world.owner, status_interval, {}}) {
-    tracked_.mode = Mode::kAct;
+    tracked_.inputs.mode = Mode::kAct;
     tracked_.pace = pace;
   }
 
@@ -30,8 +30,8 @@ class Reporting {
 
   void Report(const Decided& decided) {
     LetPass(decided.at);
-    tracked_.managed = world.Read();
-    AutoscalerStatus status = tracked_.status;
+    tracked_.inputs.managed = world.Read();
+    AutoscalerStatus status = tracked_.decided.status;
     status.current_replicas = decided.current;
     status.desired_replicas = decided.desired;
     const bool fails = !decided.failure.empty();
@@ -40,9 +40,9 @@ class Reporting {
                   .reason = fails ? decided.failure : "ValidMetricFound",
                   .message = {}},
                  world.clock.WallNow(), status.conditions);
-    tracked_.decision.status_changed = !SemanticallyEqual(status, tracked_.status);
-    tracked_.decision.status = std::move(status);
-    report_.Report(tracked_, DecisionInput(), world.clock.MonotonicNow());
+    tracked_.decided.decision.status_changed = !SemanticallyEqual(status, tracked_.decided.status);
+    tracked_.decided.decision.status = std::move(status);
+    report_.Report(tracked_, DecisionInput(), {}, world.clock.MonotonicNow());
     world.WriteAnother();
   }
   void LetPass(absl::Duration until) {

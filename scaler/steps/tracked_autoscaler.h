@@ -1,8 +1,9 @@
-// One autoscaler in the loop: what is known of it and the decision that is being made. A cycle is
-// one pass over it: its inputs are read, it is decided, and the decision is carried out.
+// One autoscaler in the loop. A cycle is one pass over it: its inputs are read, it is decided, and
+// the decision is carried out.
 //
-// Threads: the first fields, as marked, are used under the loop's lock. Everything else belongs to
-// the thread that works on the present cycle: one after the other, never two at once.
+// Threads: DueState is used under the loop's lock. Everything else belongs to the thread that works
+// on the present cycle or round: one after the other, never two at once. Between cycles it belongs
+// to the thread that begins the next one. All of it lives as long as the autoscaler exists.
 #pragma once
 
 #include <atomic>
@@ -30,13 +31,29 @@
 
 namespace flyball::scaler {
 
+// Whether and when the next cycle is due, and what the watch told since the present one began.
+// Everybody who holds the loop's lock reads and changes it, also while a cycle is under way.
+struct DueState {
+  ManagedPtr latest;       // the object as it is now
+  bool gone = false;       // the object exists no more
+  bool busy = false;       // a cycle or round is under way
+  bool again = false;      // it was woken during the cycle: another one follows at once
+  bool woken = false;      // the next cycle must ask anew: earlier answers do not count
+  bool recreated = false;  // since the last cycle the object was made anew under the same name
+  bool steady = false;     // it was when its last cycle or round ended
+  absl::Duration latest_slots =
+      absl::ZeroDuration();                     // time between two regular cycles, by `latest`
+  absl::Duration slots = absl::ZeroDuration();  // the same, of `regular_slot`
+  MonotonicTime regular_slot = absl::ZeroDuration();  // when the next regular cycle is due
+};
+
 // Where the target's scale is read. It is found anew when the spec or the kinds of the cluster
 // change.
 struct ScaleTarget {
   std::shared_ptr<const kube::RestMapper> mapper;  // the kinds that it was found with
+  ScaleStore::Place place;                         // for kinds that are watched
   ScaleAnswer failure;                             // set when there is no such apiVersion or kind
   kube::ResourceInfo resource;
-  ScaleStore::Place place;         // for kinds that are watched
   QuestionBoard::Handle question;  // for other kinds, and while the watch is broken
 };
 
@@ -47,6 +64,55 @@ struct ScaleReading {
   ScaleAnswer answer;
   std::optional<kube::Selector> selector;  // of answer.selector; nullopt: empty or not parsable
   std::string selector_error;
+};
+
+// The pods of the target, as read.
+struct TargetPods {
+  SelectedPods* selected = nullptr;  // by the scale's selector; nullptr: they have to be selected
+  PodView view;                      // version 0: it has to be made anew
+  PodsAnswer answer;
+  std::string failure;  // why the watch of pods failed when they were read; "": it did not
+};
+
+// What a cycle reads, and decides on. Each cycle brings up to date what it needs of it; the rest
+// stays, so that what did not change is not made anew. A decision that is under way points into it.
+struct CycleInputs {
+  ScaleTarget target;  // first, near to what else is looked at whether it is steady or not
+  ManagedPtr managed;
+  Mode mode = Mode::kShadow;
+  Plan plan;
+  ScaleReading scale;
+  bool reads_metrics = false;  // at this scale
+  TargetPods pods;
+
+  std::vector<Reading> readings;  // by metric of the plan...
+  uint64_t readings_plan = 0;     // ...that had this version
+  std::vector<uint64_t> answers;  // by metric: version of the answer that the reading was made of
+  uint64_t last_reading = 0;      // the highest Reading::version given so far
+
+  std::vector<TriggerReading> trigger_readings;  // of all triggers
+  std::vector<uint64_t> trigger_answers;         // by trigger: version of the answer they are of
+  bool triggers_changed = false;                 // since the last decision
+};
+
+// The last decision, and what is remembered from one to the next. A cycle replaces it in its
+// middle: until then it is the decision before.
+struct LastDecision {
+  bool made = false;  // false: nothing was decided since the autoscaler became ours
+  Decision decision;
+  AutoscalerStatus status;                // after the decision, as it should be stored
+  bool status_is_old = false;             // it is that of an earlier object of the same name
+  std::optional<Activation> activation;   // nullopt: the autoscaler has no triggers
+  std::optional<absl::Time> last_active;  // when a trigger was last active
+  bool unchanged = false;                 // the decision before stands (DecideStep::Decide)
+
+  // ---- what it was decided with
+  Mode mode = Mode::kShadow;
+  uint64_t plan = 0;  // version of the plan
+  MonotonicTime at = -absl::InfiniteDuration();
+  absl::Duration wall_offset = absl::ZeroDuration();  // wall - monotonic, at that time
+  bool restored = false;  // Ownership::Restore was asked for what an earlier owner remembered
+  uint64_t ownership_epoch = 0;  // the loop's, when `restored` was last reset
 };
 
 // What is known of the status that is stored, or on its way to the API server, so that only news
@@ -66,6 +132,22 @@ struct StatusMarks {
 struct UnconfirmedWrite {
   int32_t from = 0, to = 0;
   absl::Time time;  // wall time at which it was sent
+};
+
+// What was written, or offered to be, as far as later cycles have to know of it.
+struct WrittenSoFar {
+  std::optional<int32_t> seen_replicas;  // of the scale, at the last decision or after its write
+  std::optional<UnconfirmedWrite> unconfirmed;
+  StatusMarks status;
+};
+
+// What became of the scale write of one decision. The default: there was none to be made. Nobody
+// keeps it beyond the cycle.
+struct WriteOutcome {
+  bool written = false;
+  std::string error = {};    // of a write that was tried and failed
+  bool dropped = false;      // the decision was dropped instead of written (act_step.h)
+  bool decide_anew = false;  // it was made from what is true no more: another cycle follows at once
 };
 
 // What a steady autoscaler was decided on (steady/steady_step.h). It is kept close together, since
@@ -107,76 +189,19 @@ struct TrackedAutoscaler : public CycleWaiter, public Schedule::Item {
       : CycleWaiter(/*waits_for_many=*/false), key(std::move(its_key)) {}
 
   const AutoscalerKey key;
+  DueState due;
 
-  // ---- under the loop's lock
-  ManagedPtr latest;
-  bool gone = false;       // the object exists no more
-  bool busy = false;       // a cycle is under way
-  bool again = false;      // it was woken during the cycle: another one follows at once
-  bool woken = false;      // the next cycle must ask anew: earlier answers do not count
-  bool recreated = false;  // since the last cycle the object was made anew under the same name
-  absl::Duration latest_slots =
-      absl::ZeroDuration();                     // time between two regular cycles, by `latest`
-  absl::Duration slots = absl::ZeroDuration();  // the same, of `regular_slot`
-  MonotonicTime regular_slot = absl::ZeroDuration();  // when the next regular cycle is due
-  bool steady = false;                                // it was when its last cycle or round ended
-
-  // ---- of the cycle
+  // ---- of the present cycle
   CyclePhase phase = CyclePhase::kReadingScale;
-  MonotonicTime began = absl::ZeroDuration();
+  bool not_steady = false;  // since this slot: it was woken, or the object is another
   MonotonicTime not_before = absl::ZeroDuration();  // answers asked for earlier do not count
+  MonotonicTime began = absl::ZeroDuration();
   absl::Duration pace = absl::ZeroDuration();  // the next cycle begins no later than after this
-  ManagedPtr managed;
-  Mode mode = Mode::kShadow;
-  bool status_is_old = false;  // `status` is that of an earlier object of the same name
-  Plan plan;
-  uint64_t planned_hash = 0;  // managed->spec_hash when `target` was found
-  ScaleTarget target;
-  ScaleReading scale;
-  bool reads_metrics = false;
-
-  SelectedPods* group = nullptr;  // pods of scale.selector; nullptr: they have to be selected
-  uint64_t noted_plan = 0;        // version of the plan whose questions know the selector
-  PodView view;
-  uint64_t view_plan = 0;  // version of the plan that `view` was made for
-  PodsAnswer pods;
-
-  std::vector<Reading> readings;  // by metric of the plan...
-  uint64_t readings_plan = 0;     // ...that had this version
-  std::vector<uint64_t> answers;  // by metric: version of the answer that the reading was made of
-  uint64_t last_reading = 0;      // the highest Reading::version given so far
-  uint64_t readings_pods = 0;     // pods.version that the readings were made with
-  std::string pods_failure;  // why the watch of pods failed when they were read; "": it did not
-  bool pods_changed = false;
-  std::vector<TriggerReading> trigger_readings;  // of all triggers
-  std::vector<uint64_t> trigger_answers;         // by trigger: version of the answer they are of
-  bool triggers_changed = false;                 // since the last decision
-
-  Decision decision;
-  AutoscalerStatus status;  // after the last decision, as it should be stored
-  bool decided = false;     // at least once, so that `status` and decision.state are our own
-  bool restored = false;    // Ownership::Restore was asked for what an earlier owner remembered
-  Mode decided_mode = Mode::kShadow;
-  uint64_t decided_plan = 0;  // version of the plan at the last decision
-  MonotonicTime decided_at = -absl::InfiniteDuration();
-  absl::Duration wall_offset = absl::ZeroDuration();  // wall - monotonic, at the last decision
-  std::optional<int32_t> seen_replicas;               // of the scale, at the last decision
-  std::optional<Activation> activation;
-  std::optional<absl::Time> last_active;
-  bool unchanged = false;  // the last decision stands (DecideStep::Decide)
 
   std::unique_ptr<SteadyInputs> steady_on;  // nullptr: it is not steady
-  bool not_steady = false;  // since this slot: it was woken, or the object is another
-
-  bool scale_written = false;
-  std::string scale_error;  // of a scale write that was tried and failed
-  std::optional<UnconfirmedWrite> unconfirmed;
-  bool dropped = false;      // the decision was dropped instead of written (act_step.h)
-  bool decide_anew = false;  // it was made from what is true no more: another cycle follows at once
-  StatusMarks marks;
-  bool status_offered = false;
-
-  uint64_t ownership_epoch = 0;  // the loop's, when `restored` was last reset
+  CycleInputs inputs;
+  LastDecision decided;
+  WrittenSoFar written;
 };
 
 }  // namespace flyball::scaler
