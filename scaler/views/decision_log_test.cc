@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scaler/math/hpa/hpa_decider.h"
-#include "scaler/math/hpa/test_world.h"
+#include "scaler/math/hpa/testing/test_world.h"
 
 namespace flyball::scaler {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "scaler/math/hpa/test_world.h"
+#include "scaler/math/hpa/testing/test_world.h"
 
 namespace flyball::scaler {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "scaler/math/hpa/test_world.h"
+#include "scaler/math/hpa/testing/test_world.h"
 
 namespace flyball::scaler {
 namespace {
