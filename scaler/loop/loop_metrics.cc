@@ -96,66 +96,9 @@ class Follower {
 }  // namespace
 
 struct LoopMetrics::Families {
-  explicit Families(Registry& registry)
-      : decisions(AddCounter(registry, "flyball_scaler_decisions_total", "Decisions")),
-        unchanged(AddCounter(registry, "flyball_scaler_decisions_unchanged_total",
-                             "Decisions on the same inputs with the same outcome as before")
-                      .Add({})),
-        duration(AddHistogram(registry, "flyball_scaler_decision_duration_seconds",
-                              "Time that reading and deciding took")
-                     .Add({}, DurationBuckets())),
-        reaction(AddHistogram(registry, "flyball_scaler_reaction_seconds",
-                              "Time from the newest sample to the scale write")
-                     .Add({}, Doubling(0.05, 12))),
-        age(AddHistogram(registry, "flyball_scaler_reading_age_seconds",
-                         "Age of the newest sample when it was decided on")
-                .Add({}, AgeBuckets())),
-        autoscalers(AddGauge(registry, "flyball_scaler_autoscalers", "Autoscalers")),
-        known(autoscalers.Add({{"state", "known"}})),
-        owned(autoscalers.Add({{"state", "owned"}})),
-        resting(autoscalers.Add({{"state", "resting"}})),
-        pods(AddGauge(registry, "flyball_scaler_pods", "Pods that are watched").Add({})),
-        queue(
-            AddGauge(registry, "flyball_scaler_queue_length", "Autoscalers that are due").Add({})),
-        writes(AddCounter(registry, "flyball_scaler_writes_total", "Writes to the API server")),
-        scale_writes(writes.Add({{"what", "scale"}})),
-        status_writes(writes.Add({{"what", "status"}})),
-        conflicts(
-            AddCounter(registry, "flyball_scaler_conflicts_total", "Writes that met a newer object")
-                .Add({})),
-        api_calls(AddCounter(registry, "flyball_scaler_api_calls_total",
-                             "Requests of the scaler to the API server")
-                      .Add({})),
-        shards(AddGauge(registry, "flyball_scaler_shards_owned", "Shards of this replica").Add({})),
-        state_writes(AddCounter(registry, "flyball_scaler_state_writes_total",
-                                "Writes of what is remembered")),
-        state_success(state_writes.Add({{"result", "success"}})),
-        state_failure(state_writes.Add({{"result", "failure"}})),
-        log_bytes(AddGauge(registry, "flyball_scaler_log_bytes",
-                           "Bytes of the decisions kept for explanations")
-                      .Add({})),
-        comparisons(AddCounter(registry, "flyball_shadow_comparisons_total",
-                               "Statuses of the stock controller compared with decisions")),
-        shadow_equal(comparisons.Add({{"reason", ""}, {"result", "equal"}})),
-        advised(AddGauge(registry, "flyball_advised_autoscalers",
-                         "Autoscalers whose count is published as a metric")
-                    .Add({})),
-        reconciliations(AddCounter(registry,
-                                   "horizontal_pod_autoscaler_controller_reconciliations_total",
-                                   "Number of reconciliations of HPA controller")),
-        reconciliation_seconds(AddHistogram(
-            registry, "horizontal_pod_autoscaler_controller_reconciliation_duration_seconds",
-            "The time(seconds) that the HPA controller takes to reconcile once")),
-        computations(AddCounter(registry,
-                                "horizontal_pod_autoscaler_controller_metric_computation_total",
-                                "Number of metric computations")),
-        computation_seconds(AddHistogram(
-            registry, "horizontal_pod_autoscaler_controller_metric_computation_duration_seconds",
-            "The time(seconds) that the HPA controller takes to calculate one metric")) {
-    for (size_t i = 0; i < kShadowReasons; ++i) {
-      const absl::string_view name = kShadowReasonNames[i];
-      different.emplace_back(
-          comparisons.Add({{"reason", std::string(name)}, {"result", "different"}}));
+  explicit Families(Registry& its_registry) : registry(its_registry) {
+    for (const char* reason : kShadowReasonNames) {
+      different.emplace_back(comparisons.Add({{"reason", reason}, {"result", "different"}}));
     }
   }
 
@@ -190,32 +133,66 @@ struct LoopMetrics::Families {
     }
   }
 
-  Family<Counter>& decisions;
-  Counter& unchanged;
-  Histogram& duration;
-  Histogram& reaction;
-  Histogram& age;
-  Family<Gauge>& autoscalers;
-  Gauge& known;
-  Gauge& owned;
-  Gauge& resting;
-  Gauge& pods;
-  Gauge& queue;
-  Family<Counter>& writes;
-  Follower scale_writes, status_writes;
-  Follower conflicts, api_calls;
-  Gauge& shards;
-  Family<Counter>& state_writes;
-  Follower state_success, state_failure;
-  Gauge& log_bytes;
-  Family<Counter>& comparisons;
-  Follower shadow_equal;
-  std::vector<Follower> different;
-  Gauge& advised;
-  Family<Counter>& reconciliations;
-  Family<Histogram>& reconciliation_seconds;
-  Family<Counter>& computations;
-  Family<Histogram>& computation_seconds;
+  Registry& registry;
+  Family<Counter>& decisions = AddCounter(registry, "flyball_scaler_decisions_total", "Decisions");
+  Counter& unchanged = AddCounter(registry, "flyball_scaler_decisions_unchanged_total",
+                                  "Decisions on the same inputs with the same outcome as before")
+                           .Add({});
+  Histogram& duration = AddHistogram(registry, "flyball_scaler_decision_duration_seconds",
+                                     "Time that reading and deciding took")
+                            .Add({}, DurationBuckets());
+  Histogram& reaction = AddHistogram(registry, "flyball_scaler_reaction_seconds",
+                                     "Time from the newest sample to the scale write")
+                            .Add({}, AgeBuckets());
+  Histogram& age = AddHistogram(registry, "flyball_scaler_reading_age_seconds",
+                                "Age of the newest sample when it was decided on")
+                       .Add({}, AgeBuckets());
+  Family<Gauge>& autoscalers = AddGauge(registry, "flyball_scaler_autoscalers", "Autoscalers");
+  Gauge& known = autoscalers.Add({{"state", "known"}});
+  Gauge& owned = autoscalers.Add({{"state", "owned"}});
+  Gauge& resting = autoscalers.Add({{"state", "resting"}});
+  Gauge& pods = AddGauge(registry, "flyball_scaler_pods", "Pods that are watched").Add({});
+  Gauge& queue =
+      AddGauge(registry, "flyball_scaler_queue_length", "Autoscalers that are due").Add({});
+  Family<Counter>& writes =
+      AddCounter(registry, "flyball_scaler_writes_total", "Writes to the API server");
+  Follower scale_writes{writes.Add({{"what", "scale"}})};
+  Follower status_writes{writes.Add({{"what", "status"}})};
+  Follower conflicts{
+      AddCounter(registry, "flyball_scaler_conflicts_total", "Writes that met a newer object")
+          .Add({})};
+  Follower api_calls{AddCounter(registry, "flyball_scaler_api_calls_total",
+                                "Requests of the scaler to the API server")
+                         .Add({})};
+  Gauge& shards =
+      AddGauge(registry, "flyball_scaler_shards_owned", "Shards of this replica").Add({});
+  Family<Counter>& state_writes =
+      AddCounter(registry, "flyball_scaler_state_writes_total", "Writes of what is remembered");
+  Follower state_success{state_writes.Add({{"result", "success"}})};
+  Follower state_failure{state_writes.Add({{"result", "failure"}})};
+  Gauge& log_bytes =
+      AddGauge(registry, "flyball_scaler_log_bytes", "Bytes of the decisions kept for explanations")
+          .Add({});
+  Family<Counter>& comparisons =
+      AddCounter(registry, "flyball_shadow_comparisons_total",
+                 "Statuses of the stock controller compared with decisions");
+  Follower shadow_equal{comparisons.Add({{"reason", ""}, {"result", "equal"}})};
+  std::vector<Follower> different;  // by ShadowReason
+  Gauge& advised = AddGauge(registry, "flyball_advised_autoscalers",
+                            "Autoscalers whose count is published as a metric")
+                       .Add({});
+  Family<Counter>& reconciliations =
+      AddCounter(registry, "horizontal_pod_autoscaler_controller_reconciliations_total",
+                 "Number of reconciliations of HPA controller");
+  Family<Histogram>& reconciliation_seconds =
+      AddHistogram(registry, "horizontal_pod_autoscaler_controller_reconciliation_duration_seconds",
+                   "The time(seconds) that the HPA controller takes to reconcile once");
+  Family<Counter>& computations =
+      AddCounter(registry, "horizontal_pod_autoscaler_controller_metric_computation_total",
+                 "Number of metric computations");
+  Family<Histogram>& computation_seconds = AddHistogram(
+      registry, "horizontal_pod_autoscaler_controller_metric_computation_duration_seconds",
+      "The time(seconds) that the HPA controller takes to calculate one metric");
   std::array<std::array<std::array<std::array<std::atomic<Counter*>, 4>, 6>, 3>, 2> by_labels = {};
   absl::Mutex refreshing;  // one scrape at a time
 };
@@ -225,7 +202,6 @@ LoopMetrics::LoopMetrics(Registry& registry, Clock& clock)
 LoopMetrics::~LoopMetrics() = default;
 
 void LoopMetrics::OnDecision(const DecisionRecord& record) {
-  if (record.decision == nullptr) return;
   const Decision& decision = *record.decision;
   families_
       ->Decisions(static_cast<size_t>(record.managed->key.kind), static_cast<size_t>(record.mode),
