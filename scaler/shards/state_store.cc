@@ -221,11 +221,8 @@ class StateStore::Impl {
 
   void OnDecision(const DecisionRecord& record) {
     // In mode shadow nothing is written anywhere.
-    if (record.mode == Mode::kShadow || record.decision == nullptr ||
-        record.decision->outcome == Outcome::kScaleUnknown) {
-      return;
-    }
     const Decision& decision = *record.decision;
+    if (record.mode == Mode::kShadow || decision.outcome == Outcome::kScaleUnknown) return;
     thread_local ScalerState compact;
     CompactState(decision.state, compact);
     absl::MutexLock lock(&mutex_);

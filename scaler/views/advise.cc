@@ -72,7 +72,7 @@ bool Advise::IsOurs(absl::string_view metric) {
 
 void Advise::OnDecision(const DecisionRecord& record) {
   const AutoscalerKey& key = record.managed->key;
-  if (record.mode != Mode::kAdvise || record.decision == nullptr) {
+  if (record.mode != Mode::kAdvise) {
     if (ever_.load(std::memory_order_relaxed)) OnForgotten(key);  // its mode was changed
     return;
   }

@@ -85,7 +85,7 @@ bool DecisionLog::CountRepeat(const DecisionRecord& record) {
 }
 
 void DecisionLog::OnDecision(const DecisionRecord& record) {
-  if (record.decision == nullptr || (record.unchanged && CountRepeat(record))) return;
+  if (record.unchanged && CountRepeat(record)) return;
   const AutoscalerKey& key = record.managed->key;
   const uint64_t concluded = Conclusion(record);
   thread_local PackedDecision packed;

@@ -30,8 +30,8 @@ struct DecisionRecord {
   absl::Span<const Reading> readings;       // one for each metric spec, in order; may be empty
   std::optional<absl::Time> newest_sample;  // of all readings
   const Activation* activation = nullptr;   // null without triggers
-  const Decision* decision = nullptr;
-  absl::Time time;                                 // wall time of the decision
+  const Decision* decision = nullptr;       // always set
+  absl::Time time;                          // wall time of the decision
   MonotonicTime monotonic = absl::ZeroDuration();  // and its monotonic time
   absl::Duration took;                             // how long reading and deciding took
   // Wall time minus monotonic time, as it was when the times in the remembered state were taken:

@@ -121,10 +121,7 @@ void Shadow::Judge(Object& object) {
 }
 
 void Shadow::OnDecision(const DecisionRecord& record) {
-  if (record.mode != Mode::kShadow || record.managed->key.kind != AutoscalerKind::kHpa ||
-      record.decision == nullptr) {
-    return;
-  }
+  if (record.mode != Mode::kShadow || record.managed->key.kind != AutoscalerKind::kHpa) return;
   const Decision& decision = *record.decision;
   ShadowSide side = SideOf(decision.status);
   side.current = decision.current;
