@@ -78,7 +78,7 @@ class ServeScaler {
   const std::string identity_;
   std::unique_ptr<http::HttpTransport> transport_;  // of leases and what is remembered
   kube::ApiClient client_;
-  std::unique_ptr<scaler::LeaseStore> leases_;
+  scaler::ApiLeaseStore leases_;
   scaler::StateStore state_;
   scaler::ShardElection election_;
   scaler::RememberingOwner sole_;

@@ -1,8 +1,8 @@
 // Where the Leases of an election are kept.
 #pragma once
 
-#include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -21,6 +21,19 @@ class LeaseStore {
 
 // The Leases of a cluster. The client outlives the store; a call of the client must not take much
 // longer than the retry period of the election.
-std::unique_ptr<LeaseStore> MakeLeaseStore(kube::ApiClient& client, std::string ns);
+class ApiLeaseStore : public LeaseStore {
+ public:
+  ApiLeaseStore(kube::ApiClient& client, std::string ns) : client_(client), ns_(std::move(ns)) {}
+  absl::StatusOr<kube::Lease> Get(absl::string_view name) override {
+    return kube::GetLease(client_, ns_, name);
+  }
+  absl::StatusOr<kube::Lease> Put(const kube::Lease& lease) override {
+    return kube::PutLease(client_, lease);
+  }
+
+ private:
+  kube::ApiClient& client_;
+  const std::string ns_;
+};
 
 }  // namespace flyball::scaler
