@@ -142,27 +142,13 @@ error_code ReadPodFields(ondemand::value root, Pod& pod, std::string& node) {
   });
 }
 
-void Clear(Pod& pod) {
-  pod.ns.clear();
-  pod.name.clear();
-  pod.labels.clear();
-  pod.deleting = false;
-  pod.phase = PodPhase::kUnknown;
-  pod.start_time.reset();
-  pod.ready.reset();
-  pod.containers.clear();
-  pod.init_containers.clear();
-  pod.pod_requests.reset();
-  pod.overhead.clear();
-}
-
 }  // namespace
 
 PodJsonReader::PodJsonReader() : parser_(std::make_unique<kube::JsonParser>()) {}
 PodJsonReader::~PodJsonReader() = default;
 
 absl::Status PodJsonReader::Read(absl::string_view json, Pod& pod) {
-  Clear(pod);
+  pod = Pod();
   node_.clear();
   auto error =
       parser_->Read(json, [&](ondemand::value root) { return ReadPodFields(root, pod, node_); });

@@ -25,7 +25,7 @@ class PodJsonReader {
   PodJsonReader(const PodJsonReader&) = delete;
   PodJsonReader& operator=(const PodJsonReader&) = delete;
 
-  // Overwrites all of `pod`, whose buffers it reuses.
+  // Overwrites all of `pod`.
   //   kInvalidArgument  no pod, or a field that is needed has the wrong type
   absl::Status Read(absl::string_view json, Pod& pod);
 

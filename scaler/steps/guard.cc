@@ -13,20 +13,10 @@ constexpr char kBeyond[] = " is beyond ±9.0e15";
 // Sums of thousandths that cannot overflow.
 __extension__ typedef __int128 WideInt;
 
-const kube::Quantity& Limit() {
-  static const kube::Quantity* const kLimit =
-      new kube::Quantity(kube::Quantity::FromMilli(static_cast<int64_t>(kMaxReadingUnits * 1000)));
-  return *kLimit;
-}
-
-const kube::Quantity& NegativeLimit() {
-  static const kube::Quantity* const kLimit =
-      new kube::Quantity(kube::Quantity::FromMilli(static_cast<int64_t>(kMaxReadingUnits * -1000)));
-  return *kLimit;
-}
-
 bool IsBeyond(const kube::Quantity& quantity) {
-  return quantity.Compare(Limit()) > 0 || quantity.Compare(NegativeLimit()) < 0;
+  constexpr auto kMost = static_cast<int64_t>(kMaxReadingUnits * 1000);
+  return quantity.Compare(kube::Quantity::FromMilli(kMost)) > 0 ||
+         quantity.Compare(kube::Quantity::FromMilli(-kMost)) < 0;
 }
 
 template <typename Item>
