@@ -11,20 +11,18 @@ namespace {
 // How often it is looked whether the first lists are in.
 constexpr absl::Duration kListWait = absl::Milliseconds(50);
 
-PlanContext MakePlanContext(const LoopDependencies& deps, TriggerSecrets secrets,
-                            QuestionBoard& board, Lanes& lanes, const PodStore& pods) {
-  return {.board = board,
-          .run_reads = deps.run_reads,
-          .trigger_lanes = lanes,
-          .clock = deps.clock,
-          .count_pods = [&pods](absl::string_view ns, const kube::Selector& selector,
-                                bool by_node) { return pods.Count(ns, selector, by_node); },
-          .read_secret =
-              [&client = deps.client, secrets](absl::string_view ns,
-                                               const TriggerSpec::SecretKey& key) {
-                return ReadSecret(client, ns, key, secrets);
-              },
-          .clients = deps.trigger_clients};
+TriggerContext MakeTriggerContext(const LoopDependencies& deps, TriggerSecrets secrets,
+                                  const PodStore& pods) {
+  TriggerContext context;
+  context.count_pods = [&pods](absl::string_view ns, const kube::Selector& selector, bool by_node) {
+    return pods.Count(ns, selector, by_node);
+  };
+  context.read_secret = [&client = deps.client, secrets](absl::string_view ns,
+                                                         const TriggerSpec::SecretKey& key) {
+    return ReadSecret(client, ns, key, secrets);
+  };
+  context.clients = deps.trigger_clients;
+  return context;
 }
 
 AskContext MakeAskContext(const LoopDependencies& deps) {
@@ -53,14 +51,8 @@ LoopWiring::LoopWiring(LoopDependencies dependencies, const ScalerOptions& optio
       read_({pods_, scales_, board_, dependencies_.client, dependencies_.directory,
              dependencies_.run_reads}),
       decide_({pods_, dependencies_.ownership, math_}),
-      act_({dependencies_.client,
-            dependencies_.budget,
-            dependencies_.clock,
-            dependencies_.ownership,
-            scales_,
-            pods_,
-            autoscalers_,
-            {.mode = options.mode, .act_on_hpas = options.act_on_hpas}}),
+      act_({dependencies_.client, dependencies_.budget, dependencies_.clock,
+            dependencies_.ownership, scales_, pods_, autoscalers_, options}),
       report_({dependencies_.hpa_events, dependencies_.own_events, *statuses_,
                dependencies_.ownership, options.status_interval, dependencies_.observers}),
       steady_({pods_, autoscalers_, dependencies_.directory, dependencies_.ownership, board_,
@@ -75,15 +67,18 @@ LoopWiring::LoopWiring(LoopDependencies dependencies, const ScalerOptions& optio
                      .act = act_,
                      .report = report_,
                      .steady = steady_,
-                     .plan = MakePlanContext(dependencies_, options.trigger_secrets, board_,
-                                             trigger_lanes_, pods_),
+                     .plan = {.board = board_,
+                              .run_reads = dependencies_.run_reads,
+                              .trigger_lanes = trigger_lanes_,
+                              .clock = dependencies_.clock,
+                              .triggers = MakeTriggerContext(dependencies_, options.trigger_secrets,
+                                                             pods_)},
                      .run_decisions = dependencies_.run_decisions,
                      .run_writes = dependencies_.run_writes,
                      .ask_context = [this] { return MakeAskContext(dependencies_); },
                      .wake_up = dependencies_.wake_up,
                      .observers = dependencies_.observers},
-          Loop::Options{.mode = {.mode = options.mode, .act_on_hpas = options.act_on_hpas},
-                        .sync_period = options.sync_period})),
+          Loop::Options{.mode = options, .sync_period = options.sync_period})),
       autoscalers_(dependencies_.clock, *loop_) {
   dependencies_.ownership.OnChange([this] { loop_->OwnershipChanged(); });
 }

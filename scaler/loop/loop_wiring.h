@@ -83,10 +83,7 @@ class LoopWiring {
   Lanes& trigger_lanes() { return trigger_lanes_; }
   Loop& loop() { return *loop_; }
 
-  const PodStore& pods() const { return pods_; }
-  const StatusWriter& statuses() const { return *statuses_; }
   const ActStep& act() const { return act_; }
-  const Loop& loop() const { return *loop_; }
 
   // Drops the statuses that were not written. To be called after StatusWriter::Flush.
   void EndStatuses() { statuses_.reset(); }

@@ -22,15 +22,14 @@
 #include "kube/objects/object_directory.h"
 #include "kube/watch/pod_feed.h"
 #include "scaler/math/input.h"
+#include "scaler/steps/mode.h"
 #include "scaler/stores/ownership.h"
 #include "scaler/stores/secrets.h"
 #include "scaler/views/decision_record.h"
 
 namespace flyball::scaler {
 
-struct ScalerOptions {
-  Mode mode = Mode::kShadow;
-  bool act_on_hpas = false;  // --scaler-hpa: in mode act HPAs too are written, not our kind alone
+struct ScalerOptions : ModeFlags {
   std::vector<std::string> namespaces;  // empty: all
   absl::Duration sync_period = absl::Seconds(15);
   absl::Duration status_interval = absl::Seconds(15);  // least time between writes without news

@@ -54,16 +54,14 @@ void Plan::Drop() {
 
 void Plan::MakeTriggers(const PlanContext& context, const std::function<void()>& on_active) {
   const std::vector<TriggerSpec>& specs = managed_->own.triggers;
+  TriggerContext made_with = context.triggers;
+  made_with.ns = managed_->key.ns;
+  made_with.autoscaler = managed_->key.name;
   for (size_t i = 0; i < specs.size(); ++i) {
     PlannedTrigger& planned = triggers_.emplace_back();
     planned.metrics = UnknownMetrics(specs[i], i);
-    absl::StatusOr<std::unique_ptr<Trigger>> trigger =
-        MakeTrigger(specs[i], {.ns = managed_->key.ns,
-                               .autoscaler = managed_->key.name,
-                               .index = i,
-                               .count_pods = context.count_pods,
-                               .read_secret = context.read_secret,
-                               .clients = context.clients});
+    made_with.index = i;
+    absl::StatusOr<std::unique_ptr<Trigger>> trigger = MakeTrigger(specs[i], made_with);
     if (!trigger.ok()) {
       planned.error = std::string(trigger.status().message());
       continue;

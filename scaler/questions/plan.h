@@ -22,11 +22,8 @@ struct PlanContext {
   QuestionBoard& board;
   const QuestionBoard::Run& run_reads;
   Lanes& trigger_lanes;
-  Clock& clock;  // for how long triggers may take; outlives the questions
-  // What triggers are made with (TriggerContext).
-  decltype(TriggerContext::count_pods) count_pods;
-  decltype(TriggerContext::read_secret) read_secret;
-  std::shared_ptr<TriggerClients> clients;
+  Clock& clock;             // for how long triggers may take; outlives the questions
+  TriggerContext triggers;  // what they are made with; whose they are, the plan says
 };
 
 class Plan {

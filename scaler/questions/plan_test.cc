@@ -20,9 +20,11 @@ struct Surroundings {
                       .run_reads = run,
                       .trigger_lanes = lanes,
                       .clock = clock,
-                      .count_pods = {},
-                      .read_secret = {},
-                      .clients = std::make_shared<TriggerClients>(clock)};
+                      .triggers = {.ns = "",
+                                   .autoscaler = "",
+                                   .count_pods = {},
+                                   .read_secret = {},
+                                   .clients = std::make_shared<TriggerClients>(clock)}};
 };
 
 ManagedPtr Web() {

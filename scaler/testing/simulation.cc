@@ -50,8 +50,7 @@ Simulation::Simulation(uint32_t seed, ScalerOptions scaler)
     : chance(seed),
       scaler_(std::move(scaler)),
       directory_(adapter::SmallCluster()),
-      judge(time, cluster, replicas_, scaler_.math,
-            {.mode = scaler_.mode, .act_on_hpas = scaler_.act_on_hpas}) {
+      judge(time, cluster, replicas_, scaler_.math, scaler_) {
   cluster.on_change = [this] {
     for (const auto& replica : replicas_) replica->PumpWatches();
   };
