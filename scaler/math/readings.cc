@@ -18,13 +18,8 @@ void Reset(Reading& reading) {
 template <typename Item>
 bool TakeAnswer(const MetricsAnswer<Item>& answer, absl::string_view api, Reading& reading) {
   Reset(reading);
-  if (!answer.error.empty()) {
-    reading.error =
-        absl::StrCat("unable to fetch metrics from ", api, " metrics API: ", answer.error);
-    return false;
-  }
-  if (answer.items.empty()) {
-    reading.error = absl::StrCat("no metrics returned from ", api, " metrics API");
+  if (!answer.error.empty() || answer.items.empty()) {
+    reading.error = UnreadText(api, answer.error);
     return false;
   }
   reading.timestamp = answer.items.front().timestamp;
@@ -78,6 +73,12 @@ std::optional<int64_t> UsageOf(const PodMetrics& pod, absl::string_view resource
 }
 
 }  // namespace
+
+std::string UnreadText(absl::string_view api, absl::string_view error) {
+  return error.empty()
+             ? absl::StrCat("no metrics returned from ", api, " metrics API")
+             : absl::StrCat("unable to fetch metrics from ", api, " metrics API: ", error);
+}
 
 void ReadResource(const MetricsAnswer<PodMetrics>& answer, absl::string_view resource,
                   absl::string_view container, const PodTable& table, Reading& reading) {

@@ -51,6 +51,9 @@ struct MetricsAnswer {
   std::vector<Item> items;
 };
 
+// The error of a reading that an API answered with an error or, with "", with nothing.
+std::string UnreadText(absl::string_view api, absl::string_view error);
+
 // The samples of one resource: of the whole pod when `container` is "". A pod of which a container
 // does not state the resource has no sample.
 void ReadResource(const MetricsAnswer<PodMetrics>& answer, absl::string_view resource,

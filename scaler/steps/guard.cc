@@ -27,13 +27,18 @@ void Refuse(std::string error, MetricsAnswer<Item>& answer) {
 
 }  // namespace
 
+std::string BeyondText(absl::string_view what, const kube::Quantity& amount) {
+  return absl::StrCat(what, ": ", amount.ToString(), kBeyond);
+}
+
 void GuardAnswer(MetricsAnswer<PodMetrics>& answer) {
   for (const PodMetrics& pod : answer.items) {
     for (const PodMetrics::ContainerUsage& container : pod.containers) {
       for (const auto& [resource, usage] : container.usage) {
         if (!IsBeyond(usage)) continue;
-        return Refuse(absl::StrCat(resource, " of container ", container.name, " of pod ", pod.name,
-                                   ": ", usage.ToString(), kBeyond),
+        return Refuse(BeyondText(absl::StrCat(resource, " of container ", container.name,
+                                              " of pod ", pod.name),
+                                 usage),
                       answer);
       }
     }
@@ -43,16 +48,14 @@ void GuardAnswer(MetricsAnswer<PodMetrics>& answer) {
 void GuardAnswer(MetricsAnswer<ObjectMetric>& answer) {
   for (const ObjectMetric& item : answer.items) {
     if (!IsBeyond(item.value)) continue;
-    return Refuse(absl::StrCat("value of ", item.object_name, ": ", item.value.ToString(), kBeyond),
-                  answer);
+    return Refuse(BeyondText(absl::StrCat("value of ", item.object_name), item.value), answer);
   }
 }
 
 void GuardAnswer(MetricsAnswer<ExternalMetric>& answer) {
   for (size_t i = 0; i < answer.items.size(); ++i) {
     if (!IsBeyond(answer.items[i].value)) continue;
-    return Refuse(absl::StrCat("series ", i, ": ", answer.items[i].value.ToString(), kBeyond),
-                  answer);
+    return Refuse(BeyondText(absl::StrCat("series ", i), answer.items[i].value), answer);
   }
 }
 

@@ -8,6 +8,11 @@
 // Units:   the limit is in units of the metric, not thousandths.
 #pragma once
 
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "kube/objects/quantity.h"
 #include "scaler/math/decision.h"
 #include "scaler/math/input.h"
 #include "scaler/math/readings.h"
@@ -16,6 +21,14 @@ namespace flyball::scaler {
 
 // Readings beyond ± this are unknown. In thousandths it still fits an int64.
 inline constexpr double kMaxReadingUnits = 9.0e15;
+
+inline constexpr bool IsBeyond(int64_t milli) {
+  constexpr auto kMost = static_cast<int64_t>(kMaxReadingUnits * 1000);
+  return milli > kMost || milli < -kMost;
+}
+
+// What is said of an amount that is; `what` names it.
+std::string BeyondText(absl::string_view what, const kube::Quantity& amount);
 
 // Makes an answer with an item beyond the limit an error that names the item.
 void GuardAnswer(MetricsAnswer<PodMetrics>& answer);

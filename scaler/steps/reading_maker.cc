@@ -2,18 +2,18 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "absl/base/attributes.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "base/go/arithmetic.h"
 #include "scaler/math/readings.h"
 #include "scaler/steps/guard.h"
 
 namespace flyball::scaler {
 namespace {
-
-constexpr auto kMaxMilli = static_cast<int64_t>(kMaxReadingUnits * 1000);
-
-bool IsBeyond(int64_t milli) { return milli > kMaxMilli || milli < -kMaxMilli; }
 
 void Clear(Reading& reading) {
   reading.error.clear();
@@ -22,179 +22,148 @@ void Clear(Reading& reading) {
   reading.timestamp.reset();
 }
 
-// ---- the slow way: errors, answers without items, amounts beyond the limit ----------------------
-
-kube::Quantity Amount(int64_t milli) { return kube::Quantity::FromMilli(milli); }
-
-PodMetrics ToPodMetrics(const adapter::PodMetrics& pod) {
-  PodMetrics out;
-  out.name = pod.pod->name;
-  out.timestamp = pod.timestamp;
-  out.window = pod.window;
-  for (const adapter::ContainerUsage& container : pod.containers) {
-    out.containers.push_back({.name = container.name,
-                              .usage = {{"cpu", Amount(container.usage.cpu_milli)},
-                                        {"memory", Amount(container.usage.memory_milli)}}});
-  }
-  return out;
+// Makes the reading an error where the API, or the guard, gave one, or no item counted.
+void EndReading(absl::string_view api, size_t counted, absl::string_view error, Reading& reading) {
+  if (counted > 0 && error.empty()) return;
+  Clear(reading);
+  reading.error = UnreadText(api, error);
 }
 
-void ReadSlowly(const Answer& answer, const MetricSpec& metric, const PodTable& table,
-                Reading& reading) {
-  const auto is_ours = [&](absl::string_view name) {
-    return !answer.whole_namespace || table.Find(name, 0) != kStranger;
-  };
-  const auto pods = [&] {
-    MetricsAnswer<PodMetrics> out{.error = answer.error, .items = {}};
-    for (const adapter::PodMetrics& pod : answer.pods) {
-      if (is_ours(pod.pod->name)) out.items.push_back(ToPodMetrics(pod));
-    }
-    GuardAnswer(out);
-    return out;
-  };
-  const auto objects = [&] {
-    MetricsAnswer<ObjectMetric> out{.error = answer.error, .items = {}};
-    for (const adapter::CustomMetricValue& one : answer.objects) {
-      if (metric.type == MetricType::kPods && !is_ours(one.object.name)) continue;
-      out.items.push_back({.object_name = one.object.name,
-                           .timestamp = answer.objects_time,
-                           .value = Amount(one.value_milli)});
-    }
-    GuardAnswer(out);
-    return out;
-  };
-  const auto series = [&] {
-    MetricsAnswer<ExternalMetric> out{.error = answer.error, .items = {}};
-    for (const adapter::ExternalMetricValue& one : answer.series) {
-      out.items.push_back({.timestamp = one.timestamp, .value = Amount(one.value_milli)});
-    }
-    GuardAnswer(out);
-    return out;
-  };
-  ReadMetric(metric, table, pods, objects, series, reading);
+// Of several amounts beyond the limit the first becomes the error.
+void NoteBeyond(absl::string_view what, int64_t milli, std::string& error) {
+  if (error.empty()) error = BeyondText(what, kube::Quantity::FromMilli(milli));
 }
 
-// ---- the fast way: where it returns false, the slow one is taken --------------------------------
-
-// One sample of what a pod uses; no value: the pod has no sample.
-struct UsageSample {
-  bool beyond = false;
-  std::optional<int64_t> milli;
-};
-
-UsageSample UsageOf(const adapter::PodMetrics& pod, const MetricSpec& metric) {
-  UsageSample out;
-  const bool cpu = metric.resource == "cpu";
-  const bool known = cpu || metric.resource == "memory";
-  int64_t sum = 0;
-  bool found = false;
-  for (const adapter::ContainerUsage& container : pod.containers) {
-    out.beyond =
-        out.beyond || IsBeyond(container.usage.cpu_milli) || IsBeyond(container.usage.memory_milli);
-    if (out.beyond) return out;
-    if (!known) continue;
-    if (metric.type == MetricType::kContainerResource && container.name != metric.container) {
-      continue;
-    }
-    if (metric.type == MetricType::kContainerResource && found) continue;
-    found = true;
-    if (__builtin_add_overflow(sum, cpu ? container.usage.cpu_milli : container.usage.memory_milli,
-                               &sum)) {
-      out.beyond = true;
-      return out;
-    }
-  }
-  if (found) out.milli = sum;
-  return out;
-}
-
-// Calls on_item(place, row) for each item that counts, in the order of the answer, or of the table
-// when the answer holds more than its pods.
-template <typename F>
-bool ForEachItem(const Answer& answer, size_t count, const PodTable& table,
-                 absl::string_view (*name_of)(const Answer&, size_t), F on_item) {
+// Has `take(place, sample)` fill a sample of each item that counts (false: it has none), and puts
+// it into the reading: in the order of the answer, or of the table where the answer holds more than
+// its pods. Returns how many items counted.
+template <typename NameOf, typename Take>
+size_t ReadItems(const Answer& answer, size_t items, const PodTable& table, NameOf name_of,
+                 Take take, Reading& reading) {
   const auto& places = answer.places();
-  if (answer.whole_namespace) {
-    for (size_t row = 0; row < table.size(); ++row) {
-      const auto found = places.find(table.name(row));
-      if (found == places.end()) continue;
-      if (!on_item(found->second, static_cast<int32_t>(row))) return false;
-    }
-    return true;
-  }
-  if (places.size() != count) return false;  // repeated names
+  const bool whole = answer.whole_namespace;
+  // Of a repeated name the last sample counts, in the place of the first.
+  const bool repeats = !whole && places.size() != items;
+  absl::flat_hash_map<absl::string_view, size_t> sample_of;  // by name, where some are repeated
+  PodSample sample;
+  size_t counted = 0;
   size_t next = 0;
-  for (size_t i = 0; i < count; ++i) {
-    const int32_t row = table.Find(name_of(answer, i), next);
-    if (row != kStranger) next = static_cast<size_t>(row) + 1;
-    if (!on_item(i, row)) return false;
+  for (size_t i = 0; i < (whole ? table.size() : items); ++i) {
+    size_t place = i;
+    if (whole) {
+      const auto found = places.find(table.name(i));
+      if (found == places.end()) continue;
+      place = found->second;
+      sample.row = static_cast<int32_t>(i);
+    } else {
+      sample.row = table.Find(name_of(i), next);
+      if (sample.row != kStranger) next = static_cast<size_t>(sample.row) + 1;
+    }
+    ++counted;
+    if (!take(place, sample)) continue;
+    if (repeats) {
+      const auto [earlier, fresh] = sample_of.try_emplace(name_of(i), reading.samples.size());
+      if (!fresh) {
+        reading.samples[earlier->second] = sample;
+        continue;
+      }
+    }
+    reading.samples.push_back(sample);
   }
-  return true;
+  return counted;
 }
 
-bool ReadPodsFast(const Answer& answer, const MetricSpec& metric, const PodTable& table,
-                  Reading& reading) {
-  return ForEachItem(
+// Not inlined into the loops over the pods, whose answers hardly ever have such an amount.
+ABSL_ATTRIBUTE_NOINLINE void NoteBeyond(const adapter::PodMetrics& pod,
+                                        const adapter::ContainerUsage& container,
+                                        std::string& error) {
+  const bool cpu = IsBeyond(container.usage.cpu_milli);
+  NoteBeyond(absl::StrCat(cpu ? "cpu" : "memory", " of container ", container.name, " of pod ",
+                          pod.pod->name),
+             cpu ? container.usage.cpu_milli : container.usage.memory_milli, error);
+}
+
+// What the pod uses, or one container of it; nullopt: it does not say.
+std::optional<int64_t> UsageOf(const adapter::PodMetrics& pod, const MetricSpec& metric,
+                               std::string& error) {
+  const bool cpu = metric.resource == "cpu";
+  const bool of_one = metric.type == MetricType::kContainerResource;
+  std::optional<int64_t> sum;
+  for (const adapter::ContainerUsage& container : pod.containers) {
+    const auto& [cpu_milli, memory_milli] = container.usage;
+    if (IsBeyond(cpu_milli) || IsBeyond(memory_milli)) NoteBeyond(pod, container, error);
+    if (!cpu && metric.resource != "memory") continue;
+    if (of_one && (sum.has_value() || container.name != metric.container)) continue;
+    sum = WrapAdd(sum.value_or(0), cpu ? cpu_milli : memory_milli);
+  }
+  return sum;
+}
+
+void ReadUsage(const Answer& answer, const MetricSpec& metric, const PodTable& table,
+               Reading& reading) {
+  std::string error = answer.error;
+  const size_t counted = ReadItems(
       answer, answer.pods.size(), table,
-      [](const Answer& a, size_t i) -> absl::string_view { return a.pods[i].pod->name; },
-      [&](size_t place, int32_t row) {
+      [&](size_t place) -> absl::string_view { return answer.pods[place].pod->name; },
+      [&](size_t place, PodSample& sample) {
         const adapter::PodMetrics& pod = answer.pods[place];
         if (!reading.timestamp.has_value()) reading.timestamp = pod.timestamp;
-        const UsageSample usage = UsageOf(pod, metric);
-        if (usage.beyond) return false;
-        if (!usage.milli.has_value()) return true;
-        reading.samples.push_back({.row = row,
-                                   .value_milli = *usage.milli,
-                                   .timestamp = pod.timestamp,
-                                   .window = pod.window});
-        return true;
-      });
+        sample.timestamp = pod.timestamp;
+        sample.window = pod.window;
+        const std::optional<int64_t> usage = UsageOf(pod, metric, error);
+        sample.value_milli = usage.value_or(0);
+        return usage.has_value();
+      },
+      reading);
+  EndReading("resource", counted, error, reading);
 }
 
-bool ReadObjectsFast(const Answer& answer, const PodTable& table, Reading& reading) {
+void ReadPodValues(const Answer& answer, const MetricSpec& metric, const PodTable& table,
+                   Reading& reading) {
+  std::string error = answer.error;
+  // With no pods to ask about, the metrics API does not find the metric.
+  if (answer.whole_namespace && table.empty() && error.empty()) {
+    error = absl::StrCat("the server could not find the metric ", metric.metric.name, " for pods");
+  }
   reading.timestamp = answer.objects_time;
-  return ForEachItem(
+  const size_t counted = ReadItems(
       answer, answer.objects.size(), table,
-      [](const Answer& a, size_t i) -> absl::string_view { return a.objects[i].object.name; },
-      [&](size_t place, int32_t row) {
-        const int64_t milli = answer.objects[place].value_milli;
-        if (IsBeyond(milli)) return false;
-        reading.samples.push_back({.row = row,
-                                   .value_milli = milli,
-                                   .timestamp = answer.objects_time,
-                                   .window = absl::Minutes(1)});
+      [&](size_t place) -> absl::string_view { return answer.objects[place].object.name; },
+      [&](size_t place, PodSample& sample) {
+        const adapter::CustomMetricValue& value = answer.objects[place];
+        if (IsBeyond(value.value_milli)) {
+          NoteBeyond(absl::StrCat("value of ", value.object.name), value.value_milli, error);
+        }
+        sample.value_milli = value.value_milli;
+        sample.timestamp = answer.objects_time;
+        sample.window = absl::Minutes(1);
         return true;
-      });
+      },
+      reading);
+  EndReading("custom", counted, error, reading);
 }
 
-bool ReadSeriesFast(const Answer& answer, Reading& reading) {
-  if (!answer.series.empty()) reading.timestamp = answer.series.front().timestamp;
+void ReadObjectValue(const Answer& answer, Reading& reading) {
+  MetricsAnswer<ObjectMetric> values{.error = answer.error, .items = {}};
+  for (const adapter::CustomMetricValue& one : answer.objects) {
+    values.items.push_back({.object_name = one.object.name,
+                            .timestamp = answer.objects_time,
+                            .value = kube::Quantity::FromMilli(one.value_milli)});
+  }
+  GuardAnswer(values);
+  ReadObjectMetric(values, reading);
+}
+
+void ReadSeries(const Answer& answer, Reading& reading) {
+  std::string error = answer.error;
   for (const adapter::ExternalMetricValue& one : answer.series) {
-    if (IsBeyond(one.value_milli)) return false;
+    if (!reading.timestamp.has_value()) reading.timestamp = one.timestamp;
+    if (IsBeyond(one.value_milli)) {
+      NoteBeyond(absl::StrCat("series ", &one - answer.series.data()), one.value_milli, error);
+    }
     reading.amounts_milli.push_back(one.value_milli);
   }
-  return true;
-}
-
-bool ReadFast(const Answer& answer, const MetricSpec& metric, const PodTable& table,
-              Reading& reading) {
-  if (!answer.error.empty()) return false;
-  bool read = false;
-  switch (metric.type) {
-    case MetricType::kResource:
-    case MetricType::kContainerResource:
-      // An item without the resource is an item all the same, but none at all is an error.
-      read = ReadPodsFast(answer, metric, table, reading) && reading.timestamp.has_value();
-      return read;
-    case MetricType::kPods:
-      return ReadObjectsFast(answer, table, reading) && !reading.samples.empty();
-    case MetricType::kExternal:
-      return ReadSeriesFast(answer, reading) && !reading.amounts_milli.empty();
-    case MetricType::kObject:
-    case MetricType::kUnknown:
-      break;
-  }
-  return read;
+  EndReading("external", answer.series.size(), error, reading);
 }
 
 bool SameSample(const PodSample& a, const PodSample& b, bool times_matter) {
@@ -207,18 +176,22 @@ bool SameSample(const PodSample& a, const PodSample& b, bool times_matter) {
 void MakeReading(const Answer& answer, const MetricSpec& metric, const PodTable& table,
                  Reading& reading) {
   Clear(reading);
-  if (!ReadFast(answer, metric, table, reading)) {
-    Clear(reading);
-    // With no pods to ask about, the metrics API does not find the metric.
-    if (metric.type == MetricType::kPods && answer.whole_namespace && table.empty() &&
-        answer.error.empty()) {
-      Answer none;
-      none.error =
-          absl::StrCat("the server could not find the metric ", metric.metric.name, " for pods");
-      ReadSlowly(none, metric, table, reading);
-    } else {
-      ReadSlowly(answer, metric, table, reading);
-    }
+  switch (metric.type) {
+    case MetricType::kResource:
+    case MetricType::kContainerResource:
+      ReadUsage(answer, metric, table, reading);
+      break;
+    case MetricType::kPods:
+      ReadPodValues(answer, metric, table, reading);
+      break;
+    case MetricType::kObject:
+      ReadObjectValue(answer, reading);
+      break;
+    case MetricType::kExternal:
+      ReadSeries(answer, reading);
+      break;
+    case MetricType::kUnknown:
+      break;
   }
   GuardReading(reading);
 }
