@@ -158,7 +158,7 @@ class StateStore::Impl {
         if (ShardOf(item.key, options_.shards) != index) kept.autoscalers.push_back(item);
       }
       if (kept.autoscalers.empty() && old.resource_version.empty()) continue;
-      const Record record{.epoch = old.epoch, .division = division};
+      const ShardTerm record{.epoch = old.epoch, .division = division};
       RETURN_IF_ERROR(
           PutOnce(index, record, EncodeShard(kept, options_.most_bytes).bytes, old.resource_version)
               .status());
@@ -301,12 +301,6 @@ class StateStore::Impl {
     bool IsSafe() const { return saved && !change_unsaved && !change_under_way; }
   };
 
-  // Which owner wrote something down.
-  struct Record {
-    int64_t epoch = 0;
-    int64_t division = 0;
-  };
-
   struct Shard {
     bool loaded = false;
     bool writing = false;  // one write at a time
@@ -315,7 +309,7 @@ class StateStore::Impl {
     bool forbidden = false;  // it may not be written
     bool complete = false;   // what was read
     bool said_dropped = false;
-    Record record;
+    ShardTerm record;              // which owner wrote it down
     std::string resource_version;  // "" when there is no ConfigMap
     MonotonicTime written_at = absl::ZeroDuration();
     absl::Duration write_took;
@@ -414,7 +408,7 @@ class StateStore::Impl {
   // At a hand-over whatever it is, else when it changed, is due and the fence allows it.
   void Write(int index, bool hand_over) {
     KeptShard kept;
-    Record record;
+    ShardTerm record;
     std::string resource_version;
     {
       absl::MutexLock lock(&mutex_);
@@ -480,7 +474,7 @@ class StateStore::Impl {
     }
   }
 
-  std::string Document(int index, const Record& record, const std::string& bytes,
+  std::string Document(int index, const ShardTerm& record, const std::string& bytes,
                        const std::string& resource_version) const {
     Json document = {{"apiVersion", "v1"}, {"kind", "ConfigMap"}};
     Json& metadata = document["metadata"];
@@ -494,7 +488,7 @@ class StateStore::Impl {
   }
 
   // Writes under `resource_version`. The answer is the new one.
-  absl::StatusOr<std::string> PutOnce(int index, const Record& record, const std::string& bytes,
+  absl::StatusOr<std::string> PutOnce(int index, const ShardTerm& record, const std::string& bytes,
                                       const std::string& resource_version) {
     const std::string document = Document(index, record, bytes, resource_version);
     ASSIGN_OR_RETURN(const std::string answer, resource_version.empty()
@@ -505,7 +499,7 @@ class StateStore::Impl {
   }
 
   // The same; after a conflict once more, unless a later owner was faster.
-  absl::StatusOr<std::string> Put(int index, const Record& record, const std::string& bytes,
+  absl::StatusOr<std::string> Put(int index, const ShardTerm& record, const std::string& bytes,
                                   std::string resource_version) {
     for (int tries = 0;; ++tries) {
       const absl::StatusOr<std::string> answer = PutOnce(index, record, bytes, resource_version);
