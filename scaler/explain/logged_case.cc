@@ -16,7 +16,7 @@ std::string ShowShort(absl::Duration duration) {
                              : absl::StrCat(ShowNumber(milliseconds / 1000, 1), "s");
 }
 
-// What became of it.
+// What was done with the decision.
 std::string ShowAct(const LoggedDecision& logged) {
   if (!logged.scale_error.empty()) {
     return absl::StrCat("the scale could not be written: ", logged.scale_error);

@@ -10,13 +10,13 @@ namespace {
 constexpr absl::Duration kShareAnswers = absl::Milliseconds(100);
 // How often autoscalers that are decided on each sample ask for their readings.
 constexpr absl::Duration kSampleInterval = absl::Milliseconds(200);
-// When what is not listed yet is looked for again.
+// How long it takes until something that is not listed yet is looked for again.
 constexpr absl::Duration kListWait = absl::Milliseconds(200);
 constexpr absl::Duration kIdle = absl::Seconds(1);
 // How many decisions are handed to a thread at once.
 constexpr size_t kBatch = 32;
 
-// Whether it has a trigger whose server tells of activity once somebody listens.
+// Whether the autoscaler has a trigger whose server tells of activity to those that listen.
 bool IsPushed(const Managed& managed) {
   return std::any_of(managed.own.triggers.begin(), managed.own.triggers.end(),
                      [](const TriggerSpec& trigger) { return trigger.type == "external-push"; });
@@ -52,9 +52,10 @@ void Loop::Schedule(TrackedAutoscaler& tracked, MonotonicTime now) {
   schedule_.Set(tracked, tracked.due.regular_slot);
 }
 
-// Our own kind is decided as soon as its spec is another one: who waits for a push may have a
-// cadence of an hour. Of the first lists only what is pushed to: the rest keeps to its slots, as
-// HorizontalPodAutoscalers always do.
+// Whether an autoscaler is to be decided at once. One of our own kind is when its spec changes,
+// since one that waits for pushes may have a cadence of an hour. Of those in the first lists only
+// the ones with such a trigger are; all others wait for their slots, as HorizontalPodAutoscalers
+// always do.
 bool Loop::IsNews(const Managed* before, const Managed& managed) const {
   if (managed.key.kind != AutoscalerKind::kOwn) return false;
   if (before != nullptr) return before->spec_hash != managed.spec_hash;
@@ -66,8 +67,8 @@ void Loop::OwnershipChanged() {
   {
     absl::MutexLock lock(&mutex_);
     for (const auto& [key, tracked] : tracked_) {
-      if (IsPushed(*tracked->due.latest))
-        WakeTracked(*tracked);  // its streams are opened or closed
+      // The streams of its triggers are opened or closed.
+      if (IsPushed(*tracked->due.latest)) WakeTracked(*tracked);
     }
   }
   deps_.wake_up();
@@ -132,7 +133,8 @@ void Loop::Wake(const AutoscalerKey& key) {
   deps_.wake_up();
 }
 
-// Of an object that was made anew while this one is forgotten, what is tracked begins anew too.
+// Forgets an autoscaler whose object is gone. Where the object was made anew in the meantime it is
+// tracked from the beginning.
 void Loop::Erase(TrackedAutoscaler& tracked) {
   deps_.pods.Forget(tracked.key);
   for (DecisionObserver* observer : deps_.observers) observer->OnForgotten(tracked.key);
@@ -160,7 +162,7 @@ DecideStep::Times Loop::Now() const {
   return {.wall = deps_.clock.WallNow(), .monotonic = deps_.clock.MonotonicNow()};
 }
 
-// Its slot has come.
+// Begins a cycle of an autoscaler whose slot has come, or says that it is to be erased.
 void Loop::TakeDue(TrackedAutoscaler& tracked, MonotonicTime now,
                    std::vector<TrackedAutoscaler*>& due, std::vector<TrackedAutoscaler*>& gone) {
   Schedule(tracked, now);
@@ -252,7 +254,7 @@ void Loop::BeginRounds(std::vector<std::unique_ptr<SteadyRound>> rounds,
   for (SteadyRound* round : ready) EndRound(*round);
 }
 
-// Who read something else than before is decided. What this round was told counts for it.
+// Members that read something else than before are decided now, on the answers of this round.
 void Loop::EndRound(SteadyRound& round) {
   const DecideStep::Times now = Now();
   std::vector<TrackedAutoscaler*> changed = deps_.steady.End(round, now);
@@ -266,7 +268,7 @@ void Loop::EndRound(SteadyRound& round) {
   if (!changed.empty()) BeginAll(std::move(changed), now.monotonic);
 }
 
-// False: it is not decided now.
+// Begins a cycle. False: the autoscaler is not to be decided now.
 bool Loop::Prepare(TrackedAutoscaler& tracked, MonotonicTime now) {
   const Managed& managed = *tracked.inputs.managed;
   const Mode mode = EffectiveMode(managed, options_.mode);
@@ -307,7 +309,8 @@ void Loop::Disown(TrackedAutoscaler& tracked) {
   for (DecisionObserver* observer : deps_.observers) observer->OnReleased(tracked.key);
 }
 
-// All answers of a phase are there. True: those of the last one, so that it can be decided.
+// Goes on when all answers of a phase are there. True: it was the last phase, so the autoscaler can
+// be decided.
 bool Loop::Continue(TrackedAutoscaler& tracked, QuestionBoard::ToAsk& to_ask) {
   if (tracked.phase == CyclePhase::kReadingMetrics) return true;
   deps_.read.TakeAskedScale(tracked.inputs);

@@ -14,7 +14,7 @@ namespace {
 
 using Task = std::function<void()>;
 
-// What part of the rest one namespace may have.
+// Of what is left one namespace may have an eighth of the threads, and half of a server's tasks.
 constexpr int kPartOfThreads = 8;
 constexpr int kPartOfServer = 2;
 
@@ -62,7 +62,7 @@ class Lanes::Queue : public std::enable_shared_from_this<Queue> {
     Begin(std::move(started));
   }
 
-  // What waits may itself hold the queue.
+  // The dropped tasks end after the lock is released: they may be the last to hold the queue.
   void Stop() {
     std::map<std::string, Waiting> dropped;
     absl::MutexLock lock(&mutex_);

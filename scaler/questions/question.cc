@@ -19,7 +19,7 @@ kube::Selector SelectorOf(const MetricIdentifier& metric) {
   return metric.selector->ToSelector().value_or(kube::Selector());
 }
 
-// nullopt: neither alone.
+// The only amount that the metric needs of a pod; nullopt: there is no such one.
 std::optional<PodAmounts> AmountsOf(const MetricSpec& metric) {
   if (metric.type != MetricType::kResource) return std::nullopt;  // names containers
   if (metric.resource == "cpu") return PodAmounts::kCpu;
@@ -63,7 +63,7 @@ class ResourceQuestion : public Question {
     return One(std::move(answer));
   }
 
-  // As soon as not all want the same, all is asked for.
+  // As soon as two autoscalers want different amounts, both amounts are asked for.
   PartId AddPart(const MetricSpec& metric) override {
     if (AmountsOf(metric) != wanted_) wanted_ = PodAmounts::kBoth;
     return 0;

@@ -92,7 +92,7 @@ ShardCount::State ShardCount::Round() {
   return settled_ || Confirm() ? State::kOurs : State::kOther;
 }
 
-// A number that nobody knows may have had any shards: those that exist stand in a row.
+// Nobody knows how many shards there were before: the Leases that exist have consecutive numbers.
 bool ShardCount::AllEnded(int before, int most) {
   bool ended = true;
   for (size_t i = 0; i < kMaxShards; ++i) {

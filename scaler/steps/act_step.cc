@@ -41,7 +41,8 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
         "not made smaller until what is remembered of it was read or written down");
   }
   if (shrinks) {
-    // Now, or when it was decided: then it was of pods that may have been other ones.
+    // The watch may fail now, or have failed when this was decided: then it was decided on pods
+    // that may not be the target's any more.
     const std::string& then = tracked.inputs.pods.failure;
     const std::string failure = then.empty() ? deps_.pods.Failure() : then;
     if (!failure.empty()) {
@@ -54,7 +55,7 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
       return absl::AbortedError(absl::StrCat(failure, "; asked for it: ", status.message()));
     }
   }
-  // The last of all: it holds for the call that follows and no longer.
+  // This is asked last, because the answer holds only for a call that follows at once.
   if (!deps_.ownership.MayWrite(tracked.key, deps_.clock.MonotonicNow())) {
     return absl::AbortedError("another replica may own it");
   }

@@ -15,16 +15,13 @@
 namespace flyball::scaler {
 namespace {
 
-// What the status says that the triggers were, when it was written last.
+// Whether a trigger was active, as the status said when it was written last.
 bool WasActive(const AutoscalerStatus& status) {
   return std::any_of(
       status.conditions.begin(), status.conditions.end(), [](const Condition& condition) {
         return condition.type == kActive && condition.status == ConditionStatus::kTrue;
       });
 }
-
-// What the math would find in readings that nobody took.
-void Forget(Reading& reading) { reading = Reading(); }
 
 // In shadow the scale is another controller's: its changes count for the policies as ours would.
 void NoteForeignScale(const CycleInputs& inputs, absl::Time now, LastDecision& last,
@@ -161,7 +158,10 @@ void DecideStep::TakeMetric(CycleInputs& inputs, size_t index, bool pods_changed
   const LastAnswer last =
       question == nullptr ? LastAnswer() : QuestionBoard::LastAnswerOf(*question);
   const AnswerPtr& answer = last.answer;
-  if (answer == nullptr) return Forget(reading);
+  if (answer == nullptr) {
+    reading = Reading();
+    return;
+  }
   const MetricSpec& metric = inputs.plan.autoscaler().metrics[index];
   const bool times_matter =
       metric.resource == "cpu" &&
@@ -266,7 +266,7 @@ void DecideStep::PrepareState(const CycleInputs& inputs, const Times& now, LastD
     last.last_active = TakeOverActivity(inputs.managed->last_active,
                                         WasActive(inputs.managed->autoscaler.status), now.wall);
   }
-  // Whose additions were seen meanwhile nobody knows: they allow no removals to us.
+  // Nobody knows who made the additions that were seen meanwhile, so they allow us no removals.
   if (takes_over) last.decision.state.scale_ups.clear();
   last.status_is_old = false;
   if (!last.made) {

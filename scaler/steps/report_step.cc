@@ -48,7 +48,7 @@ OwnStatus OwnStatusOf(const TrackedAutoscaler& tracked) {
   return own;
 }
 
-// As the API shows both: times in whole seconds.
+// Whether both look the same in the API, which shows times in whole seconds.
 bool SameAsStored(const Managed& managed, AutoscalerStatus status) {
   if (managed.key.kind == AutoscalerKind::kOwn) {
     status.observed_generation = managed.autoscaler.generation;

@@ -36,7 +36,7 @@ std::shared_ptr<const std::string> Shared(const std::string& bytes, SharedPool<s
   return *stored == bytes ? stored : std::make_shared<const std::string>(bytes);
 }
 
-// What one of those who share them has to answer for.
+// How many of the shared bytes are counted for each of those who share them.
 size_t ShareOf(const std::shared_ptr<const std::string>& bytes) {
   return bytes->capacity() / static_cast<size_t>(bytes.use_count());
 }
