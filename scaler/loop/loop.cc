@@ -133,27 +133,20 @@ void Loop::Wake(const AutoscalerKey& key) {
   deps_.wake_up();
 }
 
-// Forgets an autoscaler whose object is gone. Where the object was made anew in the meantime it is
-// tracked from the beginning.
+// Forgets an autoscaler whose object is gone. Only Tick begins cycles, and calls this, so nobody
+// decides an object that is made anew in the meantime before all have forgotten the one before.
 void Loop::Erase(TrackedAutoscaler& tracked) {
-  deps_.pods.Forget(tracked.key);
-  for (DecisionObserver* observer : deps_.observers) observer->OnForgotten(tracked.key);
   std::unique_ptr<TrackedAutoscaler> forgotten;  // ends outside the lock
   {
     absl::MutexLock lock(&mutex_);
-    const auto found = tracked_.find(tracked.key);
-    schedule_.Remove(tracked);
-    forgotten = std::move(found->second);
-    if (forgotten->due.gone) {
-      tracked_.erase(found);
-      return;
+    if (tracked.due.gone) {
+      schedule_.Remove(tracked);
+      forgotten = std::move(tracked_.extract(tracked.key).mapped());
     }
-    found->second = std::make_unique<TrackedAutoscaler>(forgotten->key);
-    found->second->due.latest = forgotten->due.latest;
-    found->second->due.latest_slots = forgotten->due.latest_slots;
-    Schedule(*found->second, deps_.clock.MonotonicNow());
   }
-  deps_.wake_up();
+  if (forgotten == nullptr) return Finish(tracked);  // made anew just now: it waits for its slot
+  deps_.pods.Forget(forgotten->key);
+  for (DecisionObserver* observer : deps_.observers) observer->OnForgotten(forgotten->key);
 }
 
 // ---- a cycle ------------------------------------------------------------------------------------
