@@ -165,8 +165,8 @@ void Loop::TakeDue(TrackedAutoscaler& tracked, MonotonicTime now,
     gone.push_back(&tracked);
     return;
   }
-  const bool other =
-      std::exchange(tracked.inputs.managed, tracked.due.latest) != tracked.due.latest;
+  const bool other = tracked.inputs.managed != tracked.due.latest;
+  if (other) tracked.inputs.managed = tracked.due.latest;
   if (std::exchange(tracked.due.recreated, false)) {
     tracked.decided.status_is_old = true;
     tracked.inputs.pods.selected = nullptr;  // it was retired among those that select the same pods

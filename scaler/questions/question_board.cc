@@ -17,6 +17,7 @@ class QuestionBoard::Asked {
   std::optional<MonotonicTime> asked_at ABSL_GUARDED_BY(mutex);  // when the last answers were
   bool under_way ABSL_GUARDED_BY(mutex) = false;
   std::vector<AnswerWaiter*> waiters ABSL_GUARDED_BY(mutex);
+  std::atomic<uint64_t> newest_version = 0;
 };
 
 class QuestionBoard::Part {
@@ -76,7 +77,11 @@ void QuestionBoard::NoteSelector(const Part& part, absl::string_view text,
   part.question->question->NoteSelector(text, selector);
 }
 
-const void* QuestionBoard::QuestionOf(const Part& part) { return part.question.get(); }
+const QuestionBoard::Asked* QuestionBoard::QuestionOf(const Part& part) {
+  return part.question.get();
+}
+
+uint64_t QuestionBoard::NewestVersionOf(const Asked& question) { return question.newest_version; }
 
 bool QuestionBoard::Join(const Handle& part, MonotonicTime not_before, AnswerWaiter& waiter) {
   ToAsk to_ask;
@@ -127,7 +132,7 @@ bool QuestionBoard::Settle(Asked& question, std::vector<Question::PartAnswer> an
     last.time = said.time;
     if (said.answer == nullptr) continue;
     if (last.answer == nullptr || !SameContent(*last.answer, *said.answer)) {
-      last.version = ++last_version_;
+      question.newest_version = last.version = ++last_version_;
     }
     before.push_back(std::exchange(last.answer, std::move(said.answer)));
   }

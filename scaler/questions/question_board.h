@@ -74,8 +74,11 @@ class QuestionBoard {
   // See Question.
   static void NoteSelector(const Part& part, absl::string_view text,
                            const kube::Selector& selector);
-  // The same address for parts of one question.
-  static const void* QuestionOf(const Part& part);
+  // The same for parts of one question. Valid as long as one of them is held.
+  static const Asked* QuestionOf(const Part& part);
+  // The highest version that any part of the question was given so far: while it stays, so do the
+  // answers of all parts.
+  static uint64_t NewestVersionOf(const Asked& question);
 
  private:
   // Asks until there is an answer for all that wait.

@@ -312,6 +312,7 @@ class StateStore::Impl {
     ShardTerm record;              // which owner wrote it down
     std::string resource_version;  // "" when there is no ConfigMap
     MonotonicTime written_at = absl::ZeroDuration();
+    MonotonicTime looked_at = absl::ZeroDuration();  // for steady autoscalers
     absl::Duration write_took;
     absl::flat_hash_map<AutoscalerKey, HeldState> states;
   };
@@ -344,8 +345,12 @@ class StateStore::Impl {
     if (last > absl::InfinitePast()) RenewRecommendation(held.recommendation, last, held.state);
   }
 
-  // Whether the rounds of steady autoscalers alone make a write worth while.
-  static bool SteadyLong(Shard& shard) {
+  // Whether the rounds of steady autoscalers alone make a write worth while. Looks at all of them,
+  // so it does so once in an interval.
+  bool SteadyLong(Shard& shard) const {
+    const MonotonicTime now = clock_.MonotonicNow();
+    if (now - shard.looked_at < options_.interval) return false;
+    shard.looked_at = now;
     return std::any_of(shard.states.begin(), shard.states.end(), [](const auto& item) {
       const absl::Time last = item.second.LastRound();
       return last > absl::InfinitePast() && last - item.second.written_newest >= kTimesWorthAWrite;

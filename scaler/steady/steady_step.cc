@@ -61,7 +61,7 @@ void SteadyStep::Note(TrackedAutoscaler& tracked, const Times& now) const {
   const absl::Span<const QuestionBoard::Handle> parts = tracked.inputs.plan.metric_questions();
   for (size_t i = 0; i < parts.size(); ++i) {
     inputs->reads.push_back({.part = parts[i].get(), .version = tracked.inputs.answers[i]});
-    const void* const question = QuestionBoard::QuestionOf(*parts[i]);
+    const QuestionBoard::Asked* const question = QuestionBoard::QuestionOf(*parts[i]);
     if (std::find(inputs->questions.begin(), inputs->questions.end(), question) ==
         inputs->questions.end()) {
       inputs->questions.push_back(question);
@@ -95,16 +95,23 @@ std::vector<std::unique_ptr<SteadyRound>> SteadyStep::TakeRounds(
   std::vector<std::unique_ptr<SteadyRound>> rounds;
   const bool pods_are_known = deps_.pods.Unusable().empty();
   const std::shared_ptr<const kube::RestMapper> mapper = deps_.directory.mapper();
+  const ScaleStore::Kind* usable_kind = nullptr;  // most of one namespace are of one kind
+  const auto is_usable = [&usable_kind](const ScaleStore::Kind* kind) {
+    if (kind == usable_kind) return true;
+    if (ScaleStore::IsUsable(*kind) != ScaleStore::Usable::kYes) return false;
+    usable_kind = kind;
+    return true;
+  };
   const auto holds = [&](const TrackedAutoscaler& tracked, const SteadyInputs& inputs) {
     return pods_are_known && now.wall < inputs.until && inputs.ownership_epoch == ownership_epoch &&
            inputs.scale->version.load(std::memory_order_acquire) == inputs.scale_version &&
            inputs.pods->version() == inputs.pods_version &&
            !IsClockJump(now.WallOffset() - inputs.wall_offset) &&
-           tracked.inputs.target.mapper == mapper &&
-           ScaleStore::IsUsable(*tracked.inputs.target.place.kind) == ScaleStore::Usable::kYes &&
+           tracked.inputs.target.mapper == mapper && is_usable(tracked.inputs.target.place.kind) &&
            deps_.ownership.Owns(tracked.key) && deps_.autoscalers.Unusable(tracked.key).empty();
   };
-  absl::flat_hash_map<absl::InlinedVector<const void*, 2>, SteadyRound*> by_questions;
+  absl::flat_hash_map<absl::InlinedVector<const QuestionBoard::Asked*, 2>, SteadyRound*>
+      by_questions;
   std::erase_if(due, [&](TrackedAutoscaler* tracked) {
     const SteadyInputs* const inputs = tracked->steady_on.get();
     if (inputs == nullptr || tracked->not_steady || !holds(*tracked, *inputs)) {
@@ -134,10 +141,16 @@ bool SteadyStep::Ask(SteadyRound& round, QuestionBoard::ToAsk& to_ask) const {
 }
 
 std::vector<TrackedAutoscaler*> SteadyStep::End(SteadyRound& round, const Times& now) const {
+  // Each of these only rises, so their sum is the same as long as all answers are. It is taken
+  // before the answers are looked at: what comes later is found by the next round.
+  uint64_t newest = 0;
+  for (const QuestionBoard::Asked* question : round.members[0]->steady_on->questions) {
+    newest += QuestionBoard::NewestVersionOf(*question);
+  }
   std::vector<TrackedAutoscaler*> changed;
   std::erase_if(round.members, [&](TrackedAutoscaler* tracked) {
     SteadyInputs& inputs = *tracked->steady_on;
-    if (!ReadsTheSame(inputs)) {
+    if (std::exchange(inputs.newest_answers, newest) != newest && !ReadsTheSame(inputs)) {
       Leave(*tracked);
       changed.push_back(tracked);
       return true;

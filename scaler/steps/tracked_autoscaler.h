@@ -161,12 +161,13 @@ struct SteadyInputs {
     const QuestionBoard::Part* part = nullptr;
     uint64_t version = 0;  // of its answer
   };
-  absl::InlinedVector<Read, 2> reads;             // by metric
-  absl::InlinedVector<const void*, 2> questions;  // of these parts, each once
-  absl::Time until;                               // from then on time alone may change the decision
+  absl::InlinedVector<Read, 2> reads;                             // by metric
+  absl::InlinedVector<const QuestionBoard::Asked*, 2> questions;  // of these parts, each once
+  absl::Time until;  // from then on time alone may change the decision
   uint64_t ownership_epoch = 0;
   const SteadyKind* kind = nullptr;
   // ---- of the last round
+  uint64_t newest_answers = 0;  // sum of QuestionBoard::NewestVersionOf of `questions`
   MonotonicTime decided_at = absl::ZeroDuration();
   absl::Duration wall_offset = absl::ZeroDuration();
   std::shared_ptr<Steadiness> rounds;
