@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/status_macros.h"
 #include "kube/objects/manifest_objects.h"
 #include "kube/objects/object_directory.h"
 
@@ -18,11 +19,14 @@ class FixedDirectory : public kube::ObjectDirectory {
       : objects_(objects) {}
 
   absl::StatusOr<std::vector<kube::ObjectPtr>> List(const kube::ObjectQuery& query) override {
-    return objects_.List(query);
+    ASSIGN_OR_RETURN(const kube::ObjectTable* table,
+                     objects_.TableFor(query.resource, query.running_only));
+    return table->Select(query.ns, query.selector);
   }
   absl::StatusOr<kube::ObjectPtr> Get(const kube::GroupResource& resource, absl::string_view ns,
                                       absl::string_view name, bool running_only) override {
-    return objects_.Get(resource, ns, name, running_only);
+    ASSIGN_OR_RETURN(const kube::ObjectTable* table, objects_.TableFor(resource, running_only));
+    return table->Find(ns, name);
   }
   std::shared_ptr<const kube::RestMapper> mapper() const override { return objects_.mapper(); }
   uint64_t Generation() const override { return 1; }
