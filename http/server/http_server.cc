@@ -149,28 +149,30 @@ class HttpServer::Impl {
   void AcceptAndSweep() {
     MonotonicTime next_sweep = clock_->MonotonicNow();
     while (true) {
+      // Looked at once, so that the listener is closed before the last look.
+      const bool draining = draining_;
       pollfd pollers[3] = {
           {wake_, POLLIN, 0}, {newcomers_.said_fd(), POLLIN, 0}, {listener_.fd, POLLIN, 0}};
-      poll(pollers, listener_.fd >= 0 ? 3 : 2, draining_ ? 20 : kSweepMs);
+      poll(pollers, listener_.fd >= 0 ? 3 : 2, draining ? 20 : kSweepMs);
       if (pollers[0].revents != 0) {
         uint64_t count = 0;
         [[maybe_unused]] const ssize_t got = read(wake_, &count, sizeof(count));
       }
       const bool more = listener_.fd >= 0 && AcceptSome();
       newcomers_.Gather([this](ServerConnection* connection) { GiveUp(connection); });
-      if (draining_ && listener_.fd >= 0 && !more) {
+      if (draining && listener_.fd >= 0 && !more) {
         // Whoever had connected by now was accepted above and is served.
         close(listener_.fd);
         listener_.fd = -1;
         absl::MutexLock lock(&mutex_);
         listener_closed_ = true;
       }
-      if (const MonotonicTime now = clock_->MonotonicNow(); draining_ || now >= next_sweep) {
-        connections_.EndOverdue(now, draining_);
+      if (const MonotonicTime now = clock_->MonotonicNow(); draining || now >= next_sweep) {
+        connections_.EndOverdue(now, draining);
         workers_.JoinFinished();
         next_sweep = now + absl::Milliseconds(kSweepMs);
       }
-      if (draining_ && (cut_off_ || connections_.empty())) return;
+      if (draining && (cut_off_ || connections_.empty())) return;
     }
   }
 
