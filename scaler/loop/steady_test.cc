@@ -220,14 +220,18 @@ class ManySteady : public testing::Test {
                                  CpuMetricJson(50)));
     }
     world_.Start();
-    const auto all_are_steady = [this] { return world_.scaler->stats().resting == kMany + 1u; };
-    EXPECT_TRUE(RoundsUntil(all_are_steady));
-    // The watch brings what was written of the first decisions, on which all are decided anew,
-    // before it brings this.
-    const int decided = world_.diary.decided("web");
-    world_.api.Patch(kHpa, R"({"metadata":{"labels":{"seen":"yes"}}})");
-    EXPECT_TRUE(RoundsUntil([&] { return world_.diary.decided("web") > decided; }));
-    EXPECT_TRUE(RoundsUntil(all_are_steady));
+    // What was written of the first decisions comes back with the watch, and is decided on; and it
+    // is not written at once. So rounds go by until nobody was decided between two changes of an
+    // object, of which the watch tells after all that was written before.
+    EXPECT_TRUE(SteadyWorld::Await([this, label = 0]() mutable {
+      const int before = Decided();
+      const int decided = world_.diary.decided("web");
+      world_.api.Patch(kHpa,
+                       absl::StrCat(R"({"metadata":{"labels":{"seen":"n)", ++label, R"("}}})"));
+      return RoundsUntil([&] { return world_.diary.decided("web") > decided; }) &&
+             RoundsUntil([this] { return world_.scaler->stats().resting == kMany + 1u; }) &&
+             Decided() == before && before > 0;
+    }));
   }
   bool RoundsUntil(const std::function<bool()>& condition) {
     return SteadyWorld::Await([&] {
