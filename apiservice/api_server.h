@@ -18,7 +18,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "adapter/provider.h"
-#include "apiservice/endpoints/debug_page.h"
 #include "apiservice/endpoints/health.h"
 #include "apiservice/options.h"
 #include "base/clock.h"

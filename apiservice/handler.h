@@ -13,7 +13,6 @@
 #include "adapter/provider.h"
 #include "apiservice/auth/authenticator.h"
 #include "apiservice/auth/authorizer.h"
-#include "apiservice/endpoints/debug_page.h"
 #include "apiservice/endpoints/document_endpoints.h"
 #include "apiservice/endpoints/metric_endpoints.h"
 #include "apiservice/options.h"

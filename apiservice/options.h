@@ -4,12 +4,21 @@
 // what the field's comment says, never "for ever".
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "absl/time/time.h"
 #include "apiservice/auth/options.h"
 #include "apiservice/endpoints/options.h"
 #include "http/server/options.h"
 
 namespace flyball::apiservice {
+
+// A page for people that depends on the query of its URL, as JSON; answered by what lies beside
+// this floor. `parameter` gives the value of a parameter of the query, decoded; "" when it is not
+// given.
+using DebugParameter = std::function<std::string(const char* name)>;
+using DebugPage = std::function<std::string(const DebugParameter& parameter)>;
 
 struct LifecycleOptions {
   absl::Duration shutdown_delay;                     // --shutdown-delay-duration
@@ -23,7 +32,7 @@ struct ServerOptions {
   AuthorizationOptions authorization;
   LimitOptions limits;
   LifecycleOptions lifecycle;
-  VersionInfo version;
+  std::string version = "v0.0.0";  // gitVersion of /version
 };
 
 }  // namespace flyball::apiservice

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "apiservice/endpoints/debug_page.h"
+#include "apiservice/options.h"
 #include "scaler/views/decision_log.h"
 #include "scaler/views/shadow.h"
 

@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "adapter/provider.h"
-#include "apiservice/endpoints/debug_page.h"
+#include "apiservice/options.h"
 #include "base/clock.h"
 #include "http/client/transport.h"
 #include "kube/client/api_client.h"

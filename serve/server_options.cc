@@ -68,7 +68,7 @@ absl::StatusOr<apiservice::ServerOptions> ServerOptionsFrom(const ServeFlags& fl
   options.listen.max_connection_bytes = static_cast<size_t>(flags.max_connection_bytes);
   options.listen.request.max_head_bytes = static_cast<size_t>(flags.max_header_bytes);
   options.listen.request.max_header_lines = static_cast<size_t>(flags.max_header_lines);
-  options.version.git_version = absl::StrCat("v", FLYBALL_VERSION);
+  options.version = absl::StrCat("v", FLYBALL_VERSION);
 
   if (!ReviewersOf(flags).authorization) RETURN_IF_ERROR(KeepToLoopback(flags, options));
   return options;

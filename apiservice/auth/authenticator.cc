@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "base/go/url.h"
 #include "base/status_macros.h"
 
 namespace flyball::apiservice {
@@ -33,7 +34,37 @@ size_t CountedAs(absl::string_view name) {
   return absl::StrContains(name, '@') ? kEmail : kOther;
 }
 
+std::string FirstNonEmpty(const http::Headers& headers, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (const absl::string_view value = http::FindHeader(headers, name); !value.empty()) {
+      return std::string(value);
+    }
+  }
+  return "";
+}
+
 }  // namespace
+
+std::optional<User> UserFromHeaders(const http::Headers& headers, const RequestHeaderNames& names) {
+  User user;
+  user.name = FirstNonEmpty(headers, names.username_headers);
+  if (user.name.empty()) return std::nullopt;
+  user.uid = FirstNonEmpty(headers, names.uid_headers);
+  for (const std::string& name : names.group_headers) {
+    for (const auto& [key, value] : headers) {
+      if (!value.empty() && absl::EqualsIgnoreCase(key, name)) user.groups.push_back(value);
+    }
+  }
+  for (const std::string& prefix : names.extra_prefixes) {
+    for (const auto& [key, value] : headers) {
+      if (!absl::StartsWithIgnoreCase(key, prefix)) continue;
+      const std::string lower = absl::AsciiStrToLower(absl::string_view(key).substr(prefix.size()));
+      const bool escaped = go::IsWellEscaped(lower);
+      user.extra[escaped ? go::Unescape(lower, false) : lower].push_back(value);
+    }
+  }
+  return user;
+}
 
 Authenticator::Authenticator(TokenAuthenticator* tokens, Clock* clock)
     : tokens_(tokens), clock_(clock), trust_(std::make_shared<Trust>()) {}

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <optional>
 
 #include "apiservice/auth/token_authenticator.h"
 #include "apiservice/auth/trust.h"
@@ -59,5 +60,14 @@ class Authenticator {
   Snapshot<Trust> trust_;
   Counters counters_;
 };
+
+// The user that a front proxy names in headers. Pure; whether the peer may say so (its certificate)
+// is asked before. nullopt: no user is named.
+//
+// User: the first configured header whose first value is not empty. Groups: every value of every
+// group header. Extra: keys are lower-cased, then percent-decoded (kept as they are if that fails);
+// all values. Header names match in any case; values are taken as they stand. Source:
+// k8s.io/apiserver 0.34 authentication/request/headerrequest.
+std::optional<User> UserFromHeaders(const http::Headers& headers, const RequestHeaderNames& names);
 
 }  // namespace flyball::apiservice

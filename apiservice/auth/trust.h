@@ -12,7 +12,6 @@
 #include "absl/strings/string_view.h"
 #include "apiservice/auth/ca_bundle.h"
 #include "apiservice/auth/options.h"
-#include "apiservice/auth/request_headers.h"
 
 namespace flyball::apiservice {
 

@@ -4,11 +4,18 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "apiservice/endpoints/openapi.h"
 #include "apiservice/requests/digest.h"
 #include "apiservice/requests/router.h"
+#include "apiservice/wire/text.h"
 
 namespace flyball::apiservice {
 namespace {
+
+Document MakeDocument(std::string json) {
+  std::string hash = Sha256Hex(json);
+  return {std::make_shared<const std::string>(std::move(json)), std::move(hash)};
+}
 
 std::vector<wire::ApiResource> CustomResources(
     const std::vector<adapter::CustomMetricInfo>& metrics) {
@@ -32,7 +39,27 @@ std::vector<wire::ApiResource> ExternalResources(const std::vector<std::string>&
   return resources;
 }
 
-std::shared_ptr<const DiscoverySet> Make(DiscoverySet set,
+std::shared_ptr<const OpenApiDocuments> MakeOpenApi(
+    const std::vector<wire::DiscoveryGroup>& groups) {
+  auto documents = std::make_shared<OpenApiDocuments>();
+  std::vector<GroupVersionName> served;
+  std::string list = "{\"paths\":{";
+  for (const wire::DiscoveryGroup& group : groups) {
+    for (const wire::DiscoveryVersion& version : group.versions) {
+      served.push_back({group.name, version.version});
+      const std::string path = absl::StrCat("apis/", group.name, "/", version.version);
+      const Document& document = documents->v3[path] = MakeDocument(OpenApiV3Json(served.back()));
+      wire::AppendKey(path, &list);
+      absl::StrAppend(&list, "{\"serverRelativeURL\":\"/openapi/v3/", path, "?hash=", document.hash,
+                      "\"}");
+    }
+  }
+  documents->v3_list = MakeDocument(list + "}}");
+  documents->v2 = MakeDocument(OpenApiV2Json(served));
+  return documents;
+}
+
+std::shared_ptr<const DiscoverySet> Make(DiscoverySet set, const DiscoverySet* last,
                                          const std::vector<std::string>& fixed_paths) {
   if (set.custom != nullptr) {
     const auto resources = CustomResources(*set.custom);
@@ -60,6 +87,8 @@ std::shared_ptr<const DiscoverySet> Make(DiscoverySet set,
     }
   }
   std::sort(set.paths.begin(), set.paths.end());
+  const bool same_groups = last != nullptr && last->paths == set.paths;
+  set.openapi = same_groups ? last->openapi : MakeOpenApi(set.groups);
   set.group_list = MakeDocument(wire::ApiGroupListJson(set.groups));
   set.aggregated_v2 = MakeDocument(wire::ApiGroupDiscoveryListJson("v2", set.groups));
   set.aggregated_v2beta1 = MakeDocument(wire::ApiGroupDiscoveryListJson("v2beta1", set.groups));
@@ -67,11 +96,6 @@ std::shared_ptr<const DiscoverySet> Make(DiscoverySet set,
 }
 
 }  // namespace
-
-Document MakeDocument(std::string json) {
-  std::string hash = Sha256Hex(json);
-  return {std::make_shared<const std::string>(std::move(json)), std::move(hash)};
-}
 
 const wire::DiscoveryGroup* DiscoverySet::FindGroup(absl::string_view group) const {
   for (const wire::DiscoveryGroup& candidate : groups) {
@@ -94,7 +118,7 @@ std::shared_ptr<const DiscoverySet> DiscoveryDocs::Get(const adapter::Providers&
     return last;
   }
   // Two requests may both make it; the results are the same.
-  last = Make(std::move(wanted), fixed_paths_);
+  last = Make(std::move(wanted), last.get(), fixed_paths_);
   last_.Set(last);
   return last;
 }

@@ -1,4 +1,5 @@
-// The discovery documents of what is served now, made once for each change of the metric lists.
+// The discovery and OpenAPI documents of what is served now, made once for each change of the lists
+// of metrics.
 //
 // Thread-safe. The availability probe asks for these in fives, every half minute for each API
 // service: an answer is a pointer copy unless a provider's list is a new one. Both versions of the
@@ -22,7 +23,11 @@ struct Document {
   std::string hash;
 };
 
-Document MakeDocument(std::string json);
+// These depend only on which groups are on.
+struct OpenApiDocuments {
+  Document v2, v3_list;
+  std::map<std::string, Document> v3;  // by apis/GROUP/VERSION
+};
 
 // Immutable.
 struct DiscoverySet {
@@ -30,6 +35,7 @@ struct DiscoverySet {
   std::map<std::string, Document> lists;     // APIResourceList of each GROUP/VERSION
   Document group_list, aggregated_v2, aggregated_v2beta1;
   std::vector<std::string> paths;  // for the index
+  std::shared_ptr<const OpenApiDocuments> openapi;
 
   // nullptr: off.
   const wire::DiscoveryGroup* FindGroup(absl::string_view group) const;

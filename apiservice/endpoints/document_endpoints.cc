@@ -1,11 +1,9 @@
 #include "apiservice/endpoints/document_endpoints.h"
 
-#include <map>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "apiservice/endpoints/openapi.h"
 #include "apiservice/wire/text.h"
 #include "http/server/http_server.h"
 
@@ -18,8 +16,6 @@ constexpr char kPlatform[] = "linux/arm64";
 #else
 constexpr char kPlatform[] = "linux/amd64";
 #endif
-
-constexpr absl::string_view kOpenApiVersion = "1.0.0";
 
 std::vector<std::string> FixedPaths(const HealthChecks& health) {
   std::vector<std::string> paths = {"/healthz",    "/livez",       "/metrics", "/openapi/v2",
@@ -61,13 +57,7 @@ bool TakesOpenApiJson(absl::string_view accept) {
 
 }  // namespace
 
-struct DocumentEndpoints::OpenApiSet {
-  std::shared_ptr<const DiscoverySet> of;
-  Document v2, index;
-  std::map<std::string, Document> v3;  // by apis/GROUP/VERSION
-};
-
-DocumentEndpoints::DocumentEndpoints(VersionInfo version, const HealthChecks* health, Clock* clock)
+DocumentEndpoints::DocumentEndpoints(std::string version, const HealthChecks* health, Clock* clock)
     : version_(std::move(version)),
       health_(health),
       clock_(clock),
@@ -136,43 +126,11 @@ http::HttpResponse DocumentEndpoints::Health(const RoutedRequest& routed,
 http::HttpResponse DocumentEndpoints::Version() {
   std::string json;
   const std::pair<absl::string_view, absl::string_view> members[] = {
-      {"major", version_.major},
-      {"minor", version_.minor},
-      {"gitVersion", version_.git_version},
-      {"gitCommit", version_.git_commit},
-      {"gitTreeState", version_.git_tree_state},
-      {"buildDate", version_.build_date},
-      {"goVersion", ""},
-      {"compiler", ""},
-      {"platform", kPlatform}};
+      {"major", "1"},    {"minor", "0"},       {"gitVersion", version_},
+      {"gitCommit", ""}, {"gitTreeState", ""}, {"buildDate", ""},
+      {"goVersion", ""}, {"compiler", ""},     {"platform", kPlatform}};
   wire::AppendStringMap(members, &json);
   return BodyResponse(200, "application/json", wire::IndentJson(json));
-}
-
-std::shared_ptr<const DocumentEndpoints::OpenApiSet> DocumentEndpoints::OpenApiOf(
-    const adapter::Providers& providers) {
-  const std::shared_ptr<const DiscoverySet> discovery = discovery_.Get(providers);
-  std::shared_ptr<const OpenApiSet> last = openapi_.Get();
-  if (last != nullptr && last->of == discovery) return last;
-  auto set = std::make_shared<OpenApiSet>();
-  set->of = discovery;
-  std::vector<GroupVersionName> served;
-  std::string index = "{\"paths\":{";
-  for (const wire::DiscoveryGroup& group : discovery->groups) {
-    for (const wire::DiscoveryVersion& version : group.versions) {
-      served.push_back({group.name, version.version});
-      const std::string path = absl::StrCat("apis/", group.name, "/", version.version);
-      const Document& document = set->v3[path] =
-          MakeDocument(OpenApiV3Json(served.back(), kOpenApiVersion));
-      wire::AppendKey(path, &index);
-      absl::StrAppend(&index, "{\"serverRelativeURL\":\"/openapi/v3/", path,
-                      "?hash=", document.hash, "\"}");
-    }
-  }
-  set->index = MakeDocument(index + "}}");
-  set->v2 = MakeDocument(OpenApiV2Json(served, kOpenApiVersion));
-  openapi_.Set(set);
-  return set;
 }
 
 http::HttpResponse DocumentEndpoints::OpenApi(const http::HttpRequest& request,
@@ -184,12 +142,12 @@ http::HttpResponse DocumentEndpoints::OpenApi(const http::HttpRequest& request,
     response.status = 406;
     return response;
   }
-  const std::shared_ptr<const OpenApiSet> set = OpenApiOf(providers);
-  const Document* document = &set->v2;
-  if (routed.endpoint == Endpoint::kOpenApiV3Index) document = &set->index;
+  const std::shared_ptr<const DiscoverySet> set = discovery_.Get(providers);
+  const Document* document = &set->openapi->v2;
+  if (routed.endpoint == Endpoint::kOpenApiV3Index) document = &set->openapi->v3_list;
   if (routed.endpoint == Endpoint::kOpenApiV3) {
-    const auto found = set->v3.find(routed.name);
-    if (found == set->v3.end()) return StatusResponse(wire::RouteNotFound(), style);
+    const auto found = set->openapi->v3.find(routed.name);
+    if (found == set->openapi->v3.end()) return StatusResponse(wire::RouteNotFound(), style);
     document = &found->second;
   }
   http::HttpResponse response = Ok("application/json", document->json, style);

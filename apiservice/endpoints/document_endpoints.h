@@ -3,26 +3,22 @@
 // Thread-safe. The user has been authenticated and authorized before.
 #pragma once
 
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "adapter/provider.h"
 #include "apiservice/endpoints/discovery_docs.h"
 #include "apiservice/endpoints/health.h"
-#include "apiservice/endpoints/options.h"
 #include "apiservice/requests/render.h"
 #include "apiservice/requests/router.h"
 #include "base/clock.h"
-#include "base/snapshot.h"
 #include "http/server/message.h"
 
 namespace flyball::apiservice {
 
 class DocumentEndpoints {
  public:
-  // `clock` and `health` outlive it.
-  DocumentEndpoints(VersionInfo version, const HealthChecks* health, Clock* clock);
+  // `version`: of the program, for /version. `clock` and `health` outlive it.
+  DocumentEndpoints(std::string version, const HealthChecks* health, Clock* clock);
 
   // Whether the group is on.
   bool Serves(absl::string_view group, const adapter::Providers& providers);
@@ -42,14 +38,10 @@ class DocumentEndpoints {
                              const Style& style, const adapter::Providers& providers);
 
  private:
-  struct OpenApiSet;
-  std::shared_ptr<const OpenApiSet> OpenApiOf(const adapter::Providers& providers);
-
-  const VersionInfo version_;
+  const std::string version_;
   const HealthChecks* const health_;
   Clock* const clock_;
   DiscoveryDocs discovery_;
-  Snapshot<OpenApiSet> openapi_;
 };
 
 }  // namespace flyball::apiservice

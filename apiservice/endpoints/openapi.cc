@@ -146,24 +146,22 @@ Json PathsJson(const Format& format, const std::vector<GroupVersionName>& served
   return out;
 }
 
-Json InfoJson(absl::string_view version) {
-  return {{"title", "prometheus-metrics-adapter"}, {"version", Text(version)}};
-}
+Json InfoJson() { return {{"title", "prometheus-metrics-adapter"}, {"version", "1.0.0"}}; }
 
 }  // namespace
 
-std::string OpenApiV2Json(const std::vector<GroupVersionName>& served, absl::string_view version) {
+std::string OpenApiV2Json(const std::vector<GroupVersionName>& served) {
   const Json document = {{"swagger", "2.0"},
-                         {"info", InfoJson(version)},
+                         {"info", InfoJson()},
                          {"paths", PathsJson(kV2, served)},
                          {"definitions", SchemasJson(kV2, served)}};
   return document.dump();
 }
 
-std::string OpenApiV3Json(const GroupVersionName& served, absl::string_view version) {
+std::string OpenApiV3Json(const GroupVersionName& served) {
   const std::vector<GroupVersionName> one = {served};
   const Json document = {{"openapi", "3.0.0"},
-                         {"info", InfoJson(version)},
+                         {"info", InfoJson()},
                          {"paths", PathsJson(kV3, one)},
                          {"components", {{"schemas", SchemasJson(kV3, one)}}}};
   return document.dump();

@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
-
 namespace flyball::apiservice {
 
 struct GroupVersionName {
@@ -16,9 +14,9 @@ struct GroupVersionName {
 };
 
 // swagger 2.0 of all of them.
-std::string OpenApiV2Json(const std::vector<GroupVersionName>& served, absl::string_view version);
+std::string OpenApiV2Json(const std::vector<GroupVersionName>& served);
 
 // OpenAPI 3.0 of one.
-std::string OpenApiV3Json(const GroupVersionName& served, absl::string_view version);
+std::string OpenApiV3Json(const GroupVersionName& served);
 
 }  // namespace flyball::apiservice

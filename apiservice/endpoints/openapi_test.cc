@@ -30,14 +30,13 @@ TEST(OpenApiTest, EveryReferenceLeadsSomewhere) {
   ExpectResolved(json::parse(OpenApiV2Json({{"custom.metrics.k8s.io", "v1beta1"},
                                             {"custom.metrics.k8s.io", "v1beta2"},
                                             {"external.metrics.k8s.io", "v1beta1"},
-                                            {"metrics.k8s.io", "v1beta1"}},
-                                           "1.0.0")));
-  ExpectResolved(json::parse(OpenApiV3Json({"metrics.k8s.io", "v1beta1"}, "1.0.0")));
-  ExpectResolved(json::parse(OpenApiV3Json({"custom.metrics.k8s.io", "v1beta2"}, "1.0.0")));
+                                            {"metrics.k8s.io", "v1beta1"}})));
+  ExpectResolved(json::parse(OpenApiV3Json({"metrics.k8s.io", "v1beta1"})));
+  ExpectResolved(json::parse(OpenApiV3Json({"custom.metrics.k8s.io", "v1beta2"})));
 }
 
 TEST(OpenApiTest, ExplainFindsTheKindByItsPath) {
-  const json document = json::parse(OpenApiV3Json({"metrics.k8s.io", "v1beta1"}, "1.0.0"));
+  const json document = json::parse(OpenApiV3Json({"metrics.k8s.io", "v1beta1"}));
   const json kind =
       json::parse(R"({"group":"metrics.k8s.io","kind":"PodMetrics","version":"v1beta1"})");
   EXPECT_EQ(document["paths"]["/apis/metrics.k8s.io/v1beta1/namespaces/{namespace}/pods/{name}"]
@@ -49,7 +48,7 @@ TEST(OpenApiTest, ExplainFindsTheKindByItsPath) {
 }
 
 TEST(OpenApiTest, OnlyWhatIsServedIsTold) {
-  const json document = json::parse(OpenApiV2Json({{"metrics.k8s.io", "v1beta1"}}, "1.0.0"));
+  const json document = json::parse(OpenApiV2Json({{"metrics.k8s.io", "v1beta1"}}));
   for (const auto& [path, item] : document["paths"].items()) {
     EXPECT_EQ(path.rfind("/apis/metrics.k8s.io/v1beta1/", 0), 0u) << path;
   }

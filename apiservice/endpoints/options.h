@@ -1,8 +1,7 @@
-// What the endpoints can be told: limits of requests and answers, and the version.
+// What the endpoints can be told: limits of requests and answers.
 #pragma once
 
 #include <cstddef>
-#include <string>
 
 #include "absl/time/time.h"
 
@@ -18,16 +17,6 @@ struct LimitOptions {
   int max_reviews = 128;
   size_t max_selector_bytes = 64u << 10;  // --max-selector-bytes: see ParseSelector; more is 400
   size_t max_answer_bytes = 32u << 20;    // --max-answer-bytes: of a list of metrics; more is 413
-};
-
-// What /version tells.
-struct VersionInfo {
-  std::string major = "1";
-  std::string minor = "0";
-  std::string git_version = "v0.0.0";
-  std::string git_commit;
-  std::string git_tree_state;
-  std::string build_date;
 };
 
 }  // namespace flyball::apiservice

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_split.h"
-#include "apiservice/auth/request_headers.h"
+#include "apiservice/auth/authenticator.h"
 
 namespace {
 
