@@ -1,8 +1,5 @@
 #include "serve/rule_file.h"
 
-#include <prometheus/counter.h>
-#include <prometheus/gauge.h>
-#include <prometheus/registry.h>
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
@@ -22,42 +19,34 @@ constexpr size_t kMaxRuleFileBytes = 16u << 20;
 
 }  // namespace
 
-struct RuleFile::Metrics {
-  explicit Metrics(prometheus::Registry& registry)
-      : success(prometheus::BuildGauge()
-                    .Name("flyball_rules_reload_success")
-                    .Help("1 if the rule file as it is now is in force, 0 if it was refused.")
-                    .Register(registry)
-                    .Add({})),
-        last_success(prometheus::BuildGauge()
-                         .Name("flyball_rules_last_reload_success_timestamp_seconds")
-                         .Help("When a rule file was last taken into force.")
-                         .Register(registry)
-                         .Add({})),
-        reloads(prometheus::BuildCounter()
-                    .Name("flyball_rules_reloads_total")
-                    .Help("Readings of the rule file whose text had changed, by result.")
-                    .Register(registry)) {
-    reloads.Add({{"result", "success"}});
-    reloads.Add({{"result", "refused"}});
-  }
-  prometheus::Gauge& success;
-  prometheus::Gauge& last_success;
-  prometheus::Family<prometheus::Counter>& reloads;
-};
-
 RuleFile::RuleFile(std::string path, Clock& clock, prometheus::Registry& metrics)
-    : path_(std::move(path)), clock_(clock), metrics_(std::make_unique<Metrics>(metrics)) {}
-
-RuleFile::~RuleFile() = default;
+    : path_(std::move(path)),
+      clock_(clock),
+      success_(prometheus::BuildGauge()
+                   .Name("flyball_rules_reload_success")
+                   .Help("1 if the rule file as it is now is in force, 0 if it was refused.")
+                   .Register(metrics)
+                   .Add({})),
+      last_success_(prometheus::BuildGauge()
+                        .Name("flyball_rules_last_reload_success_timestamp_seconds")
+                        .Help("When a rule file was last taken into force.")
+                        .Register(metrics)
+                        .Add({})),
+      reloads_(prometheus::BuildCounter()
+                   .Name("flyball_rules_reloads_total")
+                   .Help("Readings of the rule file whose text had changed, by result.")
+                   .Register(metrics)) {
+  reloads_.Add({{"result", "success"}});
+  reloads_.Add({{"result", "refused"}});
+}
 
 absl::StatusOr<std::unique_ptr<RuleFile>> RuleFile::Open(std::string path, Clock& clock,
                                                          prometheus::Registry& metrics) {
   auto file = absl::WrapUnique(new RuleFile(std::move(path), clock, metrics));
   auto rules = file->Read();
   if (!rules.ok()) return rules.status();
-  file->metrics_->success.Set(1);
-  file->metrics_->last_success.Set(static_cast<double>(absl::ToUnixSeconds(clock.WallNow())));
+  file->success_.Set(1);
+  file->last_success_.Set(static_cast<double>(absl::ToUnixSeconds(clock.WallNow())));
   absl::MutexLock lock(&file->mutex_);
   file->rules_ = *std::move(rules);
   return file;
@@ -113,14 +102,14 @@ void RuleFile::Reload() {
     last_ = rules.status();
     if (rules.ok()) accepted = rules_ = *rules;
   }
-  metrics_->success.Set(rules.ok() ? 1 : 0);
-  metrics_->reloads.Add({{"result", rules.ok() ? "success" : "refused"}}).Increment();
+  success_.Set(rules.ok() ? 1 : 0);
+  reloads_.Add({{"result", rules.ok() ? "success" : "refused"}}).Increment();
   if (accepted == nullptr) {
     spdlog::error("{}: refused, the last good rules stay in force:\n{}", path_,
                   std::string(rules.status().message()));
     return;
   }
-  metrics_->last_success.Set(static_cast<double>(absl::ToUnixSeconds(clock_.WallNow())));
+  last_success_.Set(static_cast<double>(absl::ToUnixSeconds(clock_.WallNow())));
   spdlog::info("{}: {} rules, {} external rules are in force", path_, accepted->custom.size(),
                accepted->external.size());
   if (on_rules_ != nullptr) on_rules_(accepted);

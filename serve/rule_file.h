@@ -7,6 +7,11 @@
 // flyball_rules_reloads_total{result}, flyball_rules_last_reload_success_timestamp_seconds.
 #pragma once
 
+#include <prometheus/counter.h>
+#include <prometheus/family.h>
+#include <prometheus/gauge.h>
+#include <prometheus/registry.h>
+
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,10 +25,6 @@
 #include "base/file_watcher.h"
 #include "rules/compiled_rules.h"
 
-namespace prometheus {
-class Registry;
-}
-
 namespace flyball::serve {
 
 using RulesPtr = std::shared_ptr<const rules::CompiledRules>;
@@ -33,7 +34,6 @@ class RuleFile {
   // Reads and compiles. kInvalidArgument: all findings, one a line; kNotFound: no such file.
   static absl::StatusOr<std::unique_ptr<RuleFile>> Open(std::string path, Clock& clock,
                                                         prometheus::Registry& metrics);
-  ~RuleFile();
 
   // The last good rules.
   RulesPtr Rules() const;
@@ -51,13 +51,14 @@ class RuleFile {
   absl::Status LastReload() const;
 
  private:
-  struct Metrics;
   RuleFile(std::string path, Clock& clock, prometheus::Registry& metrics);
   absl::StatusOr<RulesPtr> Read() const;
 
   const std::string path_;
   Clock& clock_;
-  std::unique_ptr<Metrics> metrics_;
+  prometheus::Gauge& success_;
+  prometheus::Gauge& last_success_;
+  prometheus::Family<prometheus::Counter>& reloads_;
   absl::Mutex reload_mutex_;  // one reload at a time; held while `on_rules_` runs
   std::function<void(RulesPtr)> on_rules_ ABSL_GUARDED_BY(reload_mutex_);
   mutable absl::Mutex mutex_;

@@ -25,7 +25,7 @@
 #include "base/thread_limit.h"
 #include "rules/compiled_rules.h"
 #include "serve/connections.h"
-#include "serve/debug_rules.h"
+#include "serve/debug_pages.h"
 #include "serve/flags.h"
 #include "serve/logging.h"
 #include "serve/rule_file.h"

@@ -18,7 +18,7 @@
 #include "base/status_macros.h"
 #include "kube/client/kubeconfig.h"
 #include "serve/connections.h"
-#include "serve/debug_decisions.h"
+#include "serve/debug_pages.h"
 
 namespace flyball::serve {
 namespace {

@@ -1,5 +1,3 @@
-#include "cmd/flyball/check.h"
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>

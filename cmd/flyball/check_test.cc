@@ -1,4 +1,4 @@
-#include "cmd/flyball/check.h"
+#include "cmd/flyball/commands.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,8 +6,12 @@
 #pragma once
 
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 namespace CLI {
 class App;
@@ -34,5 +38,20 @@ int RunDecide(const Args& args);   // decide.cc: replica math on files or vector
 int RunDoctor(const Args& args);   // doctor.cc: the chain from an autoscaler to its series
 int RunExplain(const Args& args);  // explain.cc: asks a running server why
 int RunVersion(const Args& args);  // version.cc
+
+// What `check rules` does with these files, and the exit status: 0, or 1 if one fails. Findings go
+// to `err`, one a line as `file:line:column: field: message`; a line for each file that passes to
+// `out`. `strict`: warnings fail as well.
+int CheckRules(const std::vector<std::string>& files, bool strict, std::ostream& out,
+               std::ostream& err);
+
+// What `explain` prints of an answer of /debug/decisions: the newest decision in full, the earlier
+// ones in a line each; `all`: every one in full.
+//   kNotFound         the server knows none: who answered, and that another replica may
+//   kInvalidArgument  the server's complaint, or no answer of this kind
+absl::StatusOr<std::string> ExplainAnswer(absl::string_view json, bool all);
+// The same of --shadow-report: a line for each object whose decisions were compared, the different
+// ones first, then what the last differences were.
+absl::StatusOr<std::string> ShadowAnswer(absl::string_view json);
 
 }  // namespace flyball::cmd

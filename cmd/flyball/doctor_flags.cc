@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
 #include "serve/connections.h"
-#include "serve/debug_decisions.h"
+#include "serve/debug_pages.h"
 #include "serve/go_flags.h"
 
 namespace flyball::cmd {
@@ -34,17 +34,11 @@ std::string KubeconfigOf(const DoctorFlags& flags) {
 // KIND/NAME or NAME.
 absl::Status TakeObject(const std::string& object, DoctorFlags& flags) {
   if (object.empty()) return absl::OkStatus();
-  std::pair<std::string, std::string> parts = absl::StrSplit(object, absl::MaxSplits('/', 1));
-  if (parts.second.empty()) parts = {"", parts.first};
-  if (!parts.first.empty()) {
-    const auto kind = serve::ParseAutoscalerKind(parts.first);
-    if (!kind.has_value()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("expected hpa/NAME or autoscaler/NAME, got ", object));
-    }
-    flags.kind = *kind == scaler::AutoscalerKind::kHpa ? "hpa" : "autoscaler";
+  ASSIGN_OR_RETURN(const serve::NamedAutoscaler named, serve::ParseNamedAutoscaler(object));
+  if (named.kind.has_value()) {
+    flags.kind = *named.kind == scaler::AutoscalerKind::kHpa ? "hpa" : "autoscaler";
   }
-  flags.name = parts.second;
+  flags.name = named.name;
   if (flags.all) return absl::InvalidArgumentError("name one autoscaler, or ask for --all");
   if (flags.ns.empty()) flags.ns = "default";
   return absl::OkStatus();

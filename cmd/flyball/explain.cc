@@ -1,6 +1,4 @@
 // flyball explain: asks a running server why an autoscaler has the count it has.
-#include "cmd/flyball/explain.h"
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -22,7 +20,7 @@
 #include "http/client/transport.h"
 #include "kube/client/kubeconfig.h"
 #include "kube/objects/json_members.h"
-#include "serve/debug_decisions.h"
+#include "serve/debug_pages.h"
 
 namespace flyball::cmd {
 namespace {
@@ -131,21 +129,11 @@ absl::StatusOr<std::string> TargetFrom(const ExplainFlags& flags) {
     return absl::StrCat("/debug/decisions?report=shadow",
                         flags.ns_given ? "&namespace=" + go::UrlEscape(flags.ns) : "");
   }
-  std::pair<std::string, std::string> object =
-      absl::StrSplit(flags.object, absl::MaxSplits('/', 1));
-  if (object.second.empty()) object = {"", object.first};
-  if (object.second.empty()) return absl::InvalidArgumentError("name an object: hpa/web");
-  std::string target = absl::StrCat("/debug/decisions?namespace=", go::UrlEscape(flags.ns),
-                                    "&name=", go::UrlEscape(object.second));
-  if (!object.first.empty()) {
-    const auto kind = serve::ParseAutoscalerKind(object.first);
-    if (!kind.has_value()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("expected hpa/NAME or autoscaler/NAME, got ", flags.object));
-    }
-    absl::StrAppend(&target, "&kind=", serve::AutoscalerKindName(*kind));
-  }
-  return target;
+  ASSIGN_OR_RETURN(const serve::NamedAutoscaler object, serve::ParseNamedAutoscaler(flags.object));
+  if (object.name.empty()) return absl::InvalidArgumentError("name an object: hpa/web");
+  return absl::StrCat("/debug/decisions?namespace=", go::UrlEscape(flags.ns),
+                      "&name=", go::UrlEscape(object.name), object.kind.has_value() ? "&kind=" : "",
+                      object.kind.has_value() ? serve::AutoscalerKindName(*object.kind) : "");
 }
 
 absl::Status Explain(const ExplainFlags& flags) {

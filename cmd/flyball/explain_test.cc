@@ -1,9 +1,9 @@
-#include "cmd/flyball/explain.h"
+#include "cmd/flyball/commands.h"
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "serve/debug_decisions.h"
+#include "serve/debug_pages.h"
 
 namespace flyball::cmd {
 namespace {
