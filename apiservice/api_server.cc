@@ -34,6 +34,7 @@ namespace flyball::apiservice {
 namespace {
 
 constexpr absl::Duration kFileInterval = absl::Seconds(1);
+constexpr absl::Duration kDrainTimeout = absl::Seconds(60);  // for requests under way at shutdown
 
 // Each request that may wait for the API server or Prometheus has a thread to wait with, beside
 // those that are ready: so probes, and whatever is answered from memory, never wait for those.
@@ -103,7 +104,7 @@ class ApiServer::Impl {
   }
 
   int port() const { return http_->port(); }
-  absl::Duration shutdown_delay() const { return options_.lifecycle.shutdown_delay; }
+  absl::Duration shutdown_delay() const { return options_.shutdown_delay; }
 
   // `delay`: how long to go on serving after /readyz fails.
   void BeginStop(absl::Duration delay) {
@@ -120,7 +121,7 @@ class ApiServer::Impl {
       stop_mutex_.Await(absl::Condition(&stopped_));  // the first caller is at it
       return;
     }
-    if (started_) http_->Drain(options_.lifecycle.drain_timeout);
+    if (started_) http_->Drain(kDrainTimeout);
     if (token_reviews_ != nullptr) token_reviews_->Stop();
     if (access_reviews_ != nullptr) access_reviews_->Stop();
     certificate_watcher_.reset();

@@ -83,7 +83,7 @@ class ApiServer {
   void BeginShutdown();
 
   // BeginShutdown, then the listener closes. Returns when the last request is answered or
-  // drain_timeout is over; every caller waits for that.
+  // a minute is over; every caller waits for that.
   void Shutdown();
 
  private:

@@ -20,18 +20,13 @@ namespace flyball::apiservice {
 using DebugParameter = std::function<std::string(const char* name)>;
 using DebugPage = std::function<std::string(const DebugParameter& parameter)>;
 
-struct LifecycleOptions {
-  absl::Duration shutdown_delay;                     // --shutdown-delay-duration
-  absl::Duration drain_timeout = absl::Seconds(60);  // for requests under way at shutdown
-};
-
 struct ServerOptions {
   http::ListenOptions listen;
   http::TlsOptions tls;
   AuthenticationOptions authentication;
   AuthorizationOptions authorization;
   LimitOptions limits;
-  LifecycleOptions lifecycle;
+  absl::Duration shutdown_delay;   // --shutdown-delay-duration
   std::string version = "v0.0.0";  // gitVersion of /version
 };
 

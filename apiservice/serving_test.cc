@@ -417,7 +417,7 @@ TEST_F(ApiServerFixture, CertificatesThatChangeBeforeTheStartAreSeen) {
 }
 
 TEST_F(ApiServerFixture, EveryCallerOfShutdownWaitsForItsEnd) {
-  options_.lifecycle.shutdown_delay = absl::Milliseconds(300);
+  options_.shutdown_delay = absl::Milliseconds(300);
   StartServer();
   const int port = server_->port();
   std::thread first([&] { server_->Shutdown(); });
@@ -430,7 +430,7 @@ TEST_F(ApiServerFixture, EveryCallerOfShutdownWaitsForItsEnd) {
 
 TEST_F(ApiServerFixture, TheDelayOfAShutdownCountsFromItsBeginning) {
   clock_ = &simulated_;
-  options_.lifecycle.shutdown_delay = absl::Hours(1);
+  options_.shutdown_delay = absl::Hours(1);
   StartServer();
   const auto kept = NewClient();
   EXPECT_EQ(kept->Get("/livez")->get_header_value("Connection"), "");
@@ -451,7 +451,7 @@ TEST_F(ApiServerFixture, ShutdownAnswersWhatHasBegun) {
     entered.Notify();
     release.WaitForNotification();
   };
-  options_.lifecycle.shutdown_delay = absl::Milliseconds(300);
+  options_.shutdown_delay = absl::Milliseconds(300);
   StartServer();
   const int port = server_->port();
   std::thread slow([&] {

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 #include <vector>
@@ -36,13 +37,6 @@ http::Headers ParseHeaders(const std::vector<std::string>& texts) {
     headers.push_back(std::move(header));
   }
   return headers;
-}
-
-bool HasAuthorization(const http::Headers& headers) {
-  for (const auto& [name, value] : headers) {
-    if (absl::EqualsIgnoreCase(name, "Authorization")) return true;
-  }
-  return false;
 }
 
 // As the original: a file that is named must be there at start, whether or not the URL has a use
@@ -86,7 +80,9 @@ absl::StatusOr<http::TransportOptions> PrometheusTransportOptions(const ServeFla
                                                    ": expected http:// or https:// and a host"));
   }
   const http::Headers headers = ParseHeaders(flags.prometheus_headers);
-  if (HasAuthorization(headers)) {
+  if (std::any_of(headers.begin(), headers.end(), [](const auto& header) {
+        return absl::EqualsIgnoreCase(header.first, "Authorization");
+      })) {
     options.token.clear();
     options.token_file.clear();
   } else if (!flags.prometheus_token_file.empty()) {

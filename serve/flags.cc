@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "base/status_macros.h"
 #include "serve/go_flags.h"
 
 namespace flyball::serve {
@@ -118,7 +119,7 @@ void AddServingFlags(GoFlags flags, ServeFlags& f) {
   flags.Bool("permit-port-sharing", f.server.listen.reuse_port, "set SO_REUSEPORT");
   flags.Int("max-requests-inflight", f.server.limits.max_in_flight,
             "more requests at once than this are answered 429");
-  flags.Duration("shutdown-delay-duration", f.server.lifecycle.shutdown_delay,
+  flags.Duration("shutdown-delay-duration", f.server.shutdown_delay,
                  "how long to go on serving, not ready, after the signal to stop");
 }
 
@@ -239,53 +240,40 @@ void WarnOfIdleFlags(const CLI::App& app, ServeFlags& f) {
 }
 
 absl::Status Check(const ServeFlags& f) {
-  const auto refused = [](auto... parts) {
-    return absl::FailedPreconditionError(absl::StrCat(parts...));
+  const auto positive = [](const char* flag, int value) {
+    return RefusedFlag{value <= 0, absl::StrCat(flag, ": expected more than 0, got ", value)};
   };
-  if (f.config.empty()) {
-    return refused("no metrics discovery configuration file specified (make sure to use --config)");
-  }
-  if (f.prometheus_verb != "GET" && f.prometheus_verb != "POST") {
-    return refused("--prometheus-verb: unsupported Prometheus HTTP verb \"", f.prometheus_verb,
-                   "\"; supported verbs: \"GET\" and \"POST\"");
-  }
-  if (f.prometheus_auth_incluster && !f.prometheus_auth_config.empty()) {
-    return refused("--prometheus-auth-incluster and --prometheus-auth-config exclude each other");
-  }
-  if (f.nan_value != "zero" && f.nan_value != "drop") {
-    return refused("--nan-value: expected zero or drop, got \"", f.nan_value, "\"");
-  }
-  if (f.log_format != "text" && f.log_format != "json") {
-    return refused("--log-format: expected text or json, got \"", f.log_format, "\"");
-  }
-  if (f.server.listen.port < 0 || f.server.listen.port > 65535) {
-    return refused("--secure-port: ", f.server.listen.port, " is not between 0 and 65535");
-  }
-  if (f.server.listen.port == 0 && f.objects.empty()) {
-    return refused("--secure-port: 0 (a free port) is only served with --objects");
-  }
-  if (f.server.tls.cert_file.empty() != f.server.tls.key_file.empty()) {
-    return refused("--tls-cert-file and --tls-private-key-file need each other");
-  }
-  const std::pair<const char*, int> limits[] = {
-      {"--max-reviews-inflight", f.server.limits.max_reviews},
-      {"--max-connections", f.server.listen.max_connections},
-      {"--max-connection-bytes", f.max_connection_bytes},
-      {"--max-header-bytes", f.max_header_bytes},
-      {"--max-header-lines", f.max_header_lines},
-      {"--max-selector-bytes", f.max_selector_bytes},
-      {"--max-answer-bytes", f.max_answer_bytes}};
-  for (const auto& [flag, value] : limits) {
-    if (value <= 0) return refused(flag, ": expected more than 0, got ", value);
-  }
-  if (f.adapter.relist.interval <= absl::ZeroDuration()) {
-    return refused("--metrics-relist-interval: expected more than 0");
-  }
-  if (f.scaler.enabled && !f.objects.empty()) {
-    return refused(
-        "--scaler needs a cluster: with --objects there is nothing to watch and nothing to scale; "
-        "`flyball decide` decides on files");
-  }
+  RETURN_IF_ERROR(FirstRefused({
+      {f.config.empty(),
+       "no metrics discovery configuration file specified (make sure to use --config)"},
+      {f.prometheus_verb != "GET" && f.prometheus_verb != "POST",
+       absl::StrCat("--prometheus-verb: unsupported Prometheus HTTP verb \"", f.prometheus_verb,
+                    "\"; supported verbs: \"GET\" and \"POST\"")},
+      {f.prometheus_auth_incluster && !f.prometheus_auth_config.empty(),
+       "--prometheus-auth-incluster and --prometheus-auth-config exclude each other"},
+      {f.nan_value != "zero" && f.nan_value != "drop",
+       absl::StrCat("--nan-value: expected zero or drop, got \"", f.nan_value, "\"")},
+      {f.log_format != "text" && f.log_format != "json",
+       absl::StrCat("--log-format: expected text or json, got \"", f.log_format, "\"")},
+      {f.server.listen.port < 0 || f.server.listen.port > 65535,
+       absl::StrCat("--secure-port: ", f.server.listen.port, " is not between 0 and 65535")},
+      {f.server.listen.port == 0 && f.objects.empty(),
+       "--secure-port: 0 (a free port) is only served with --objects"},
+      {f.server.tls.cert_file.empty() != f.server.tls.key_file.empty(),
+       "--tls-cert-file and --tls-private-key-file need each other"},
+      positive("--max-reviews-inflight", f.server.limits.max_reviews),
+      positive("--max-connections", f.server.listen.max_connections),
+      positive("--max-connection-bytes", f.max_connection_bytes),
+      positive("--max-header-bytes", f.max_header_bytes),
+      positive("--max-header-lines", f.max_header_lines),
+      positive("--max-selector-bytes", f.max_selector_bytes),
+      positive("--max-answer-bytes", f.max_answer_bytes),
+      {f.adapter.relist.interval <= absl::ZeroDuration(),
+       "--metrics-relist-interval: expected more than 0"},
+      {f.scaler.enabled && !f.objects.empty(),
+       "--scaler needs a cluster: with --objects there is nothing to watch and nothing to scale; "
+       "`flyball decide` decides on files"},
+  }));
   return f.scaler.enabled ? CheckScalerFlags(f.scaler) : absl::OkStatus();
 }
 
@@ -346,7 +334,7 @@ absl::StatusOr<ServeFlags> ParseServeFlags(const std::vector<std::string>& args)
   }
   f.bind_address_given = app.count("--bind-address") > 0;
   WarnOfIdleFlags(app, f);
-  if (absl::Status status = Check(f); !status.ok()) return status;
+  RETURN_IF_ERROR(Check(f));
   if (f.prometheus_urls.empty()) f.prometheus_urls = {"https://localhost"};
   if (f.adapter.relist.max_age == absl::ZeroDuration()) {
     f.adapter.relist.max_age = f.adapter.relist.interval;

@@ -111,6 +111,13 @@ std::vector<std::string> GoWords(const CLI::App& app, const std::vector<std::str
   return out;
 }
 
+absl::Status FirstRefused(std::initializer_list<RefusedFlag> checks) {
+  for (const RefusedFlag& check : checks) {
+    if (check.refused) return absl::FailedPreconditionError(check.text);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckFileLevels(absl::string_view text) {
   const auto refused = [text](absl::string_view why) {
     return absl::InvalidArgumentError(absl::StrCat("\"", text, "\": ", why));

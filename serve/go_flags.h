@@ -6,6 +6,7 @@
 // dashes.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,14 @@ class GoFlags {
 // The words as CLI11 reads them alike: Go spells the short flag `-v=6` as well, takes the word
 // after a flag for its value whatever it looks like, and `--flag=` for the empty value.
 std::vector<std::string> GoWords(const CLI::App& app, const std::vector<std::string>& words);
+
+// A value that a flag must not have, and the text that says so.
+struct RefusedFlag {
+  bool refused;
+  std::string text;
+};
+// kFailedPrecondition with the first text of what is refused.
+absl::Status FirstRefused(std::initializer_list<RefusedFlag> checks);
 
 // Refused with klog's text. A level counts from 0 and fits 32 bits.
 absl::Status CheckFileLevels(absl::string_view text);

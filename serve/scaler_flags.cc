@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 
 namespace flyball::serve {
 void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
@@ -61,35 +62,25 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
 }
 
 absl::Status CheckScalerFlags(const ScalerFlags& f) {
-  const auto refused = [](auto... parts) {
-    return absl::FailedPreconditionError(absl::StrCat(parts...));
-  };
-  if (f.mode != "shadow" && f.mode != "advise" && f.mode != "act") {
-    return refused("--scaler-mode: expected shadow, advise or act, got \"", f.mode, "\"");
-  }
-  if (f.options.act_on_hpas && f.mode != "act") {
-    return refused("--scaler-hpa is for --scaler-mode=act; the mode is ", f.mode);
-  }
-  if (f.options.sync_period <= absl::ZeroDuration()) {
-    return refused("--horizontal-pod-autoscaler-sync-period: expected more than 0");
-  }
-  if (f.options.status_interval < absl::ZeroDuration()) {
-    return refused("--scaler-status-interval: expected 0 or more");
-  }
-  if (const auto rules = http::AddressRules::Parse(f.trigger_allow_addresses); !rules.ok()) {
-    return refused("--scaler-trigger-allow-addresses: ", rules.status().message());
-  }
-  if (f.trigger_secrets != "all" && f.trigger_secrets != "referenced") {
-    return refused("--scaler-trigger-secrets: expected all or referenced, got \"",
-                   f.trigger_secrets, "\"");
-  }
-  if (!(f.options.writes_per_second > 0))
-    return refused("--scaler-write-qps: expected more than 0");
-  if (f.options.write_burst < 1) return refused("--scaler-write-burst: expected 1 or more");
-  if (!f.leader_elect && f.election.shards != 1) {
-    return refused(
-        "--scaler-shards splits the work by leases: not with --scaler-leader-elect=false");
-  }
+  const absl::Status addresses = http::AddressRules::Parse(f.trigger_allow_addresses).status();
+  RETURN_IF_ERROR(FirstRefused({
+      {f.mode != "shadow" && f.mode != "advise" && f.mode != "act",
+       absl::StrCat("--scaler-mode: expected shadow, advise or act, got \"", f.mode, "\"")},
+      {f.options.act_on_hpas && f.mode != "act",
+       absl::StrCat("--scaler-hpa is for --scaler-mode=act; the mode is ", f.mode)},
+      {f.options.sync_period <= absl::ZeroDuration(),
+       "--horizontal-pod-autoscaler-sync-period: expected more than 0"},
+      {f.options.status_interval < absl::ZeroDuration(),
+       "--scaler-status-interval: expected 0 or more"},
+      {!addresses.ok(), absl::StrCat("--scaler-trigger-allow-addresses: ", addresses.message())},
+      {f.trigger_secrets != "all" && f.trigger_secrets != "referenced",
+       absl::StrCat("--scaler-trigger-secrets: expected all or referenced, got \"",
+                    f.trigger_secrets, "\"")},
+      {!(f.options.writes_per_second > 0), "--scaler-write-qps: expected more than 0"},
+      {f.options.write_burst < 1, "--scaler-write-burst: expected 1 or more"},
+      {!f.leader_elect && f.election.shards != 1,
+       "--scaler-shards splits the work by leases: not with --scaler-leader-elect=false"},
+  }));
   return scaler::CheckElection(f.election);
 }
 

@@ -1,6 +1,5 @@
 #include "http/client/tls_client.h"
 
-#include <arpa/inet.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -14,6 +13,7 @@
 #include "base/openssl_ptr.h"
 #include "base/read_file.h"
 #include "base/status_macros.h"
+#include "http/client/address.h"
 
 namespace flyball::http {
 namespace {
@@ -49,12 +49,6 @@ absl::StatusOr<std::vector<X509Ptr>> ReadCertificates(const Pem& pem) {
     return absl::InvalidArgumentError(absl::StrCat(pem.source, " holds no PEM certificate"));
   }
   return certificates;
-}
-
-bool IsAddress(const std::string& name) {
-  unsigned char buffer[sizeof(in6_addr)];
-  return inet_pton(AF_INET, name.c_str(), buffer) == 1 ||
-         inet_pton(AF_INET6, name.c_str(), buffer) == 1;
 }
 
 // Read once: many clients trust the machine's roots, which are hundreds of certificates.
@@ -139,7 +133,7 @@ ssl_st* TlsClient::NewConnection(const std::string& name) const {
   SSL* const ssl = SSL_new(context_.get());
   if (ssl == nullptr) return nullptr;
   const std::string& expected = server_name_.empty() ? name : server_name_;
-  const bool address = IsAddress(expected);
+  const bool address = IpAddress::Parse(expected).has_value();
   if (!address) SSL_set_tlsext_host_name(ssl, expected.c_str());
   if (insecure_) return ssl;
   X509_VERIFY_PARAM* const param = SSL_get0_param(ssl);
