@@ -1,6 +1,6 @@
 // Which functions PromQL has here, and what they take.
 //
-// A constant table; what each computes is in range_functions.h and instant_functions.h. Source:
+// A constant table; what each computes is in engine/functions.h. Source:
 // Prometheus 2.42.0 promql/parser/functions.go, with first_over_time and the newer name of
 // holt_winters from 3.15.0.
 #pragma once

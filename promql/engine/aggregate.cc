@@ -1,4 +1,4 @@
-#include "promql/engine/aggregate.h"
+#include "promql/engine/operators.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "promql/engine/instant_functions.h"
+#include "promql/engine/functions.h"
 #include "promql/engine/stats.h"
 #include "promql/text.h"
 

@@ -1,4 +1,4 @@
-#include "promql/engine/binary.h"
+#include "promql/engine/operators.h"
 
 #include <cmath>
 #include <optional>

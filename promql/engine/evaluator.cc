@@ -5,8 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "promql/engine/aggregate.h"
-#include "promql/engine/binary.h"
+#include "promql/engine/operators.h"
 #include "promql/text.h"
 
 namespace flyball::promql {

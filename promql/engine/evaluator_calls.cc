@@ -10,8 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "promql/engine/evaluator.h"
-#include "promql/engine/instant_functions.h"
-#include "promql/engine/range_functions.h"
+#include "promql/engine/functions.h"
 #include "promql/functions.h"
 
 namespace flyball::promql {

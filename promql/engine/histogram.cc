@@ -1,11 +1,11 @@
-// histogram_quantile of instant_functions.h.
+// histogram_quantile of functions.h.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "promql/engine/instant_functions.h"
+#include "promql/engine/functions.h"
 #include "promql/text.h"
 
 namespace flyball::promql {

@@ -1,4 +1,4 @@
-#include "promql/engine/instant_functions.h"
+#include "promql/engine/functions.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
-// label_replace and label_join of instant_functions.h.
+// label_replace and label_join of functions.h.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/go/text.h"
-#include "promql/engine/instant_functions.h"
+#include "promql/engine/functions.h"
 #include "promql/matcher.h"
 
 namespace flyball::promql {

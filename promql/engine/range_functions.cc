@@ -1,4 +1,4 @@
-#include "promql/engine/range_functions.h"
+#include "promql/engine/functions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +12,7 @@
 namespace flyball::promql {
 namespace {
 
+using Args = const WindowArgs&;
 using Result = std::optional<double>;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -49,10 +50,6 @@ Result Extrapolate(const WindowArgs& args, Growth growth) {
   return change * factor;
 }
 
-Result Rate(const WindowArgs& args) { return Extrapolate(args, Growth::kRate); }
-Result Increase(const WindowArgs& args) { return Extrapolate(args, Growth::kIncrease); }
-Result Delta(const WindowArgs& args) { return Extrapolate(args, Growth::kDelta); }
-
 Result LastTwo(const WindowArgs& args, bool rate) {
   if (args.points.size() < 2) return std::nullopt;
   const Point& last = args.points.back();
@@ -64,9 +61,6 @@ Result LastTwo(const WindowArgs& args, bool rate) {
   if (last.value < before.value) change = last.value;  // the counter was reset
   return change / Seconds(elapsed_ms);
 }
-
-Result Irate(const WindowArgs& args) { return LastTwo(args, true); }
-Result Idelta(const WindowArgs& args) { return LastTwo(args, false); }
 
 Result Resets(const WindowArgs& args) {
   int count = 0;
@@ -167,9 +161,6 @@ double Variance(const WindowArgs& args) {
   return squares.Compensated() / count;
 }
 
-Result StdvarOverTime(const WindowArgs& args) { return Variance(args); }
-Result StddevOverTime(const WindowArgs& args) { return std::sqrt(Variance(args)); }
-
 Result Extreme(const WindowArgs& args, bool largest) {
   double best = args.points.front().value;
   for (const Point& point : args.points) {
@@ -178,13 +169,6 @@ Result Extreme(const WindowArgs& args, bool largest) {
   }
   return best;
 }
-
-Result MinOverTime(const WindowArgs& args) { return Extreme(args, false); }
-Result MaxOverTime(const WindowArgs& args) { return Extreme(args, true); }
-Result CountOverTime(const WindowArgs& args) { return static_cast<double>(args.points.size()); }
-Result LastOverTime(const WindowArgs& args) { return args.points.back().value; }
-Result FirstOverTime(const WindowArgs& args) { return args.points.front().value; }
-Result PresentOverTime(const WindowArgs&) { return 1; }
 
 Result QuantileOverTime(const WindowArgs& args) {
   std::vector<double> values;
@@ -197,11 +181,11 @@ Result QuantileOverTime(const WindowArgs& args) {
 
 RangeFunction FindRangeFunction(absl::string_view name) {
   static const auto& table = *new absl::flat_hash_map<absl::string_view, RangeFunction>{
-      {"rate", Rate},
-      {"increase", Increase},
-      {"delta", Delta},
-      {"irate", Irate},
-      {"idelta", Idelta},
+      {"rate", [](Args args) { return Extrapolate(args, Growth::kRate); }},
+      {"increase", [](Args args) { return Extrapolate(args, Growth::kIncrease); }},
+      {"delta", [](Args args) { return Extrapolate(args, Growth::kDelta); }},
+      {"irate", [](Args args) { return LastTwo(args, true); }},
+      {"idelta", [](Args args) { return LastTwo(args, false); }},
       {"resets", Resets},
       {"changes", Changes},
       {"deriv", Deriv},
@@ -210,14 +194,14 @@ RangeFunction FindRangeFunction(absl::string_view name) {
       {"double_exponential_smoothing", HoltWinters},
       {"sum_over_time", SumOverTime},
       {"avg_over_time", AvgOverTime},
-      {"stddev_over_time", StddevOverTime},
-      {"stdvar_over_time", StdvarOverTime},
-      {"min_over_time", MinOverTime},
-      {"max_over_time", MaxOverTime},
-      {"count_over_time", CountOverTime},
-      {"last_over_time", LastOverTime},
-      {"first_over_time", FirstOverTime},
-      {"present_over_time", PresentOverTime},
+      {"stddev_over_time", [](Args args) { return Result(std::sqrt(Variance(args))); }},
+      {"stdvar_over_time", [](Args args) { return Result(Variance(args)); }},
+      {"min_over_time", [](Args args) { return Extreme(args, false); }},
+      {"max_over_time", [](Args args) { return Extreme(args, true); }},
+      {"count_over_time", [](Args args) { return Result(args.points.size()); }},
+      {"last_over_time", [](Args args) { return Result(args.points.back().value); }},
+      {"first_over_time", [](Args args) { return Result(args.points.front().value); }},
+      {"present_over_time", [](Args) { return Result(1); }},
       {"quantile_over_time", QuantileOverTime},
   };
   const auto at = table.find(name);

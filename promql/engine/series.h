@@ -7,6 +7,7 @@
 #include <deque>
 #include <vector>
 
+#include "absl/base/casts.h"
 #include "promql/labels.h"
 #include "promql/matcher.h"
 
@@ -23,8 +24,9 @@ struct Series {
 };
 
 // The NaN that says "this series ended here". Told from other NaNs by its bits only.
-double StaleMarker();
-bool IsStale(double value);
+inline constexpr uint64_t kStaleBits = 0x7ff0000000000002;
+inline double StaleMarker() { return absl::bit_cast<double>(kStaleBits); }
+inline bool IsStale(double value) { return absl::bit_cast<uint64_t>(value) == kStaleBits; }
 
 class SeriesReader {
  public:

@@ -46,16 +46,13 @@ double Mean::Result() const {
   return sum_.sum() / count_ + sum_.compensation() / count_;
 }
 
-bool NanFirstLess(double a, double b) {
-  if (std::isnan(a)) return !std::isnan(b);
-  return a < b;
-}
-
 double Quantile(double q, std::vector<double> values) {
   if (values.empty() || std::isnan(q)) return std::numeric_limits<double>::quiet_NaN();
   if (q < 0) return -std::numeric_limits<double>::infinity();
   if (q > 1) return std::numeric_limits<double>::infinity();
-  std::sort(values.begin(), values.end(), NanFirstLess);
+  std::sort(values.begin(), values.end(), [](double a, double b) {  // ascending, NaN first
+    return std::isnan(a) ? !std::isnan(b) : a < b;
+  });
   const double last = static_cast<double>(values.size()) - 1;
   const double rank = q * last;
   const double lower = std::max(0.0, std::floor(rank));

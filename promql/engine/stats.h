@@ -47,7 +47,4 @@ class Mean {
 // The q-quantile by linear interpolation; NaN without values.
 double Quantile(double q, std::vector<double> values);
 
-// Ascending, NaN first.
-bool NanFirstLess(double a, double b);
-
 }  // namespace flyball::promql

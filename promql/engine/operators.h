@@ -1,7 +1,10 @@
-// Operators between two values: scalars, vectors, sets.
+// What PromQL's operators compute: those between two values (binary.cc), and sum, avg, topk and the
+// other aggregations of one instant vector (aggregate.cc).
 //
 // Pure. Source: Prometheus 3.15.0 promql/engine.go (VectorBinop, VectorAnd, …).
 #pragma once
+
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -18,5 +21,16 @@ Vector VectorScalarOperation(const Binary& binary, Vector vector, double scalar,
 
 //   kFailedPrecondition  the series don't pair up as the operator's clauses say
 absl::StatusOr<Vector> VectorOperation(const Binary& binary, const Vector& lhs, const Vector& rhs);
+
+// The value of an aggregation's first argument, for those that take one.
+struct AggregationParam {
+  double number = 0;  // k, or the quantile
+  std::string label;  // of count_values
+};
+
+// Groups in the order of their first element; topk and bottomk: best first within a group.
+//   kFailedPrecondition  k that no integer holds, or a bad label name
+absl::StatusOr<Vector> Aggregate(const Aggregation& aggregation, const AggregationParam& param,
+                                 Vector vector);
 
 }  // namespace flyball::promql

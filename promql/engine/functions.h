@@ -1,9 +1,11 @@
-// Functions of one value at a time, and those that rewrite labels.
+// What the functions of promql/functions.h compute: of one value at a time, of labels, and of one
+// series over a window (rate, increase, avg_over_time and their kin).
 //
 // Pure. Source: Prometheus 3.15.0 promql/functions.go.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -37,5 +39,23 @@ bool IsLabelName(absl::string_view name);
 
 // histogram_quantile over the classic buckets in `buckets`, grouped by their labels but `le`.
 Vector HistogramQuantile(double q, const Vector& buckets);
+
+// ---- of a window (range_functions.cc) -----------------------------------------------------------
+
+struct WindowArgs {
+  absl::Span<const Point> points;  // rising times, no staleness markers, at least one
+  int64_t start_ms = 0;            // of the window
+  int64_t end_ms = 0;
+  int64_t now_ms = 0;  // the moment of evaluation
+  // The scalar arguments: quantile_over_time's q, predict_linear's seconds, the smoothing factors.
+  double first = 0;
+  double second = 0;
+};
+
+// nullopt: no answer for this series, as too few samples.
+using RangeFunction = std::optional<double> (*)(const WindowArgs&);
+
+// nullptr: not a function of a window, or one that needs more than a series (absent_over_time).
+RangeFunction FindRangeFunction(absl::string_view name);
 
 }  // namespace flyball::promql
