@@ -50,6 +50,7 @@ class Quantity {
   // Both give -1, 0 or 1; Compare orders by value.
   int Sign() const;
   int Compare(const Quantity& other) const;
+  friend bool operator==(const Quantity& a, const Quantity& b) { return a.Compare(b) == 0; }
 
   // The sum, exact. The format is the first's unless that one is 0.
   //   kInvalidArgument  written down to the lowest decimal place of both, one of the two has more

@@ -1,6 +1,5 @@
 #include "scaler/spec/autoscaler.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -24,10 +23,6 @@ std::string GoText(const std::optional<LabelSelector>& selector) {
                     absl::StrJoin(r.values, " "), "],},");
   }
   return out + "},}";
-}
-
-bool SameAmount(const std::optional<kube::Quantity>& a, const std::optional<kube::Quantity>& b) {
-  return a.has_value() == b.has_value() && (!a.has_value() || a->Compare(*b) == 0);
 }
 
 // The decimal exponent that a canonical suffix stands for; binary ones are folded into the number.
@@ -84,24 +79,6 @@ absl::string_view MetricTypeName(MetricType type) {
   static constexpr absl::string_view kNames[] = {"Resource", "ContainerResource", "Pods",
                                                  "Object",   "External",          ""};
   return kNames[static_cast<size_t>(type)];
-}
-
-bool SemanticallyEqual(const MetricStatus& a, const MetricStatus& b) {
-  return a.type == b.type && a.type_text == b.type_text && a.resource == b.resource &&
-         a.container == b.container && a.metric_name == b.metric_name &&
-         a.average_utilization == b.average_utilization && SameAmount(a.value, b.value) &&
-         SameAmount(a.average_value, b.average_value) && a.metric_selector == b.metric_selector &&
-         a.described_object == b.described_object;
-}
-
-bool SemanticallyEqual(const AutoscalerStatus& a, const AutoscalerStatus& b) {
-  return a.observed_generation == b.observed_generation && a.last_scale_time == b.last_scale_time &&
-         a.current_replicas == b.current_replicas && a.desired_replicas == b.desired_replicas &&
-         a.conditions == b.conditions &&
-         std::equal(a.current_metrics.begin(), a.current_metrics.end(), b.current_metrics.begin(),
-                    b.current_metrics.end(), [](const MetricStatus& x, const MetricStatus& y) {
-                      return SemanticallyEqual(x, y);
-                    });
 }
 
 }  // namespace flyball::scaler

@@ -151,6 +151,8 @@ struct MetricStatus {
   std::optional<kube::Quantity> value;
   std::optional<kube::Quantity> average_value;
   std::optional<int32_t> average_utilization;
+
+  friend bool operator==(const MetricStatus&, const MetricStatus&) = default;
 };
 
 struct AutoscalerStatus {
@@ -160,12 +162,15 @@ struct AutoscalerStatus {
   int32_t desired_replicas = 0;
   std::vector<MetricStatus> current_metrics;
   std::vector<Condition> conditions;
+
+  friend bool operator==(const AutoscalerStatus&, const AutoscalerStatus&) = default;
 };
 
 // Whether the API would call both equal: it compares quantities by value, and takes an empty list
 // for an absent one.
-bool SemanticallyEqual(const MetricStatus& a, const MetricStatus& b);
-bool SemanticallyEqual(const AutoscalerStatus& a, const AutoscalerStatus& b);
+inline bool SemanticallyEqual(const AutoscalerStatus& a, const AutoscalerStatus& b) {
+  return a == b;
+}
 
 struct Autoscaler {
   std::string ns;

@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
-#include "scaler/spec/document_formats.h"
 
 namespace flyball::scaler {
 

@@ -54,6 +54,8 @@ absl::string_view KindName(Node::Kind kind);
 // Whether `text` is a number as JSON writes it; `integer`: without fraction and exponent.
 bool IsJsonNumber(absl::string_view text, bool integer = false);
 
+inline constexpr int kMaxDocumentDepth = 100;
+
 struct ParseLimits {
   size_t max_bytes = 64 << 20;
   size_t max_nodes = 4'000'000;
@@ -72,7 +74,9 @@ absl::StatusOr<std::vector<Node>> ParseDocuments(absl::string_view text,
 // The one object that `text` must be, of at most 100,000 nodes.
 absl::StatusOr<Node> ParseOneObject(absl::string_view text);
 
-// The one JSON document that `text` is.
+// The two halves of ParseDocuments: the one JSON document that `text` is, and what YAML holds.
 absl::StatusOr<Node> ParseJson(absl::string_view text, const ParseLimits& limits = {});
+absl::StatusOr<std::vector<Node>> ParseYamlDocuments(absl::string_view text,
+                                                     const ParseLimits& limits);
 
 }  // namespace flyball::scaler

@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "scaler/spec/document.h"
-#include "scaler/spec/document_formats.h"
 
 namespace flyball::scaler {
 namespace {

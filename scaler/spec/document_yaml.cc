@@ -14,7 +14,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "scaler/spec/document.h"
-#include "scaler/spec/document_formats.h"
 
 namespace flyball::scaler {
 namespace {

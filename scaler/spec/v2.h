@@ -16,6 +16,7 @@
 #include "kube/objects/quantity.h"
 #include "scaler/spec/autoscaler.h"
 #include "scaler/spec/document.h"
+#include "scaler/spec/field_error.h"
 #include "scaler/spec/object_meta.h"
 
 namespace flyball::scaler {
@@ -90,9 +91,24 @@ struct Hpa {
 // Reads autoscaling/v2. kInvalidArgument when a field has another type than the API's.
 absl::StatusOr<Hpa> DecodeV2(const Node& document);
 
+// Reads autoscaling/v1 into the same form, as the API server does: with v1's defaults, the fields
+// that v1 hides in annotations, and the metric that an object without any gets. Unreadable
+// annotations are ignored. Errors as those of DecodeV2.
+absl::StatusOr<Hpa> DecodeV1(const Node& document);
+
 // Fills the fields that an autoscaling/v2 object leaves open. An object without metrics gets one on
 // cpu, unless it has triggers, which count as metrics.
 void ApplyV2Defaults(Hpa& hpa, bool has_triggers = false);
+
+struct ValidationOptions {
+  int32_t min_replicas_lower_bound = 1;
+  bool allow_core_group_target = false;  // scaleTargetRef of kind ReplicationController
+  bool wakes_by_trigger = false;         // triggers leave zero replicas: that needs no metric
+};
+
+// The API server's validation of a new HorizontalPodAutoscaler, whose texts and field paths are
+// upstream's (pkg/apis/autoscaling/validation, pkg/apis/core/validation of Kubernetes v1.34.4).
+void ValidateHpa(const Hpa& hpa, const ValidationOptions& options, FieldErrors& errors);
 
 // Makes the form that the replica math works on. `hpa` has its defaults and was found valid.
 Autoscaler CompileHpa(const Hpa& hpa);

@@ -1,5 +1,4 @@
-#include "scaler/spec/validation.h"
-
+// ValidateHpa of v2.h.
 #include <algorithm>
 
 #include "absl/strings/match.h"
@@ -7,6 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "kube/objects/api_version.h"
 #include "kube/objects/label_syntax.h"
+#include "scaler/spec/v2.h"
 
 namespace flyball::scaler {
 namespace {

@@ -6,10 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "scaler/spec/decode.h"
-#include "scaler/spec/hpa/v1.h"
 #include "scaler/spec/v2.h"
 #include "scaler/spec/v2_json.h"
-#include "scaler/spec/validation.h"
 
 namespace flyball::scaler {
 namespace {

@@ -13,7 +13,6 @@
 #include "kube/objects/label_syntax.h"
 #include "scaler/spec/decode.h"
 #include "scaler/spec/v2.h"
-#include "scaler/spec/validation.h"
 
 namespace flyball::scaler {
 namespace {

@@ -2,7 +2,7 @@
 // of the JSON or YAML of an Autoscaler (flyball.dev/v1alpha1), or tells everything that is wrong.
 //
 // Pure; safe on any thread. The part of the spec that an HPA has goes through an HPA's defaults and
-// validation (v2.h, validation.h) with the tolerance gate on, with three exceptions: with triggers,
+// validation (v2.h) with the tolerance gate on, with three exceptions: with triggers,
 // minReplicas may be 0 and metrics may be empty, and a metric selector has to compile. Whether the
 // metadata of a trigger are right is checked by its type (triggers/types). The custom resource
 // definition (charts/flyball/files/crds) refuses the same as far as CEL can say it: tests run both

@@ -1,6 +1,6 @@
-// autoscaling/v1 keeps what it has no fields for in annotations.
-#include "scaler/spec/hpa/v1.h"
-
+// autoscaling/v1: reading. It keeps what it has no fields for in annotations.
+//
+// Source: Kubernetes v1.34.4 pkg/apis/autoscaling/v1/conversion.go.
 #include <iterator>
 #include <utility>
 
