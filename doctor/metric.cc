@@ -6,7 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "scaler/math/pod_requests.h"
+#include "scaler/math/pods.h"
 
 namespace flyball::doctor {
 namespace {

@@ -9,7 +9,7 @@
 #include "kube/objects/selector.h"
 #include "scaler/explain/amounts.h"
 #include "scaler/math/hpa/hpa_decider.h"
-#include "scaler/math/overlap.h"
+#include "scaler/math/pods.h"
 #include "scaler/math/readings.h"
 #include "scaler/steps/guard.h"
 

@@ -1,4 +1,4 @@
-#include "scaler/math/overlap.h"
+#include "scaler/math/pods.h"
 
 #include <gtest/gtest.h>
 

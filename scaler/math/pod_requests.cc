@@ -1,4 +1,4 @@
-#include "scaler/math/pod_requests.h"
+#include "scaler/math/pods.h"
 
 #include <algorithm>
 #include <optional>

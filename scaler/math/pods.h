@@ -10,12 +10,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
@@ -63,6 +65,18 @@ struct Pod {
   std::optional<ResourceList> pod_requests;  // spec.resources.requests
   ResourceList overhead;
 };
+
+// How much of a resource a pod asks for, as utilisation is measured against it (pod_requests.cc).
+struct RequestQuery {
+  absl::string_view resource;   // "cpu"
+  absl::string_view container;  // "": the whole pod
+  bool pod_level = true;        // gate PodLevelResources
+};
+
+// Thousandths. A named container that the pod does not have asks for 0.
+//   kNotFound         something that must state the resource does not; upstream's text
+//   kInvalidArgument  the requests have no sum that can be told (Quantity::Plus)
+absl::StatusOr<int64_t> PodRequest(const Pod& pod, const RequestQuery& query);
 
 // How much of a resource each row requests, in one container or, with `container` "", as a whole.
 struct RequestColumn {
@@ -131,5 +145,16 @@ class PodTable {
   std::vector<RequestColumn> columns_;
   int64_t running_and_ready_ = 0;
 };
+
+// What each autoscaler selects, by its namespace and name; one whose selector is not known is not
+// there.
+using Selectors = std::map<std::pair<std::string, std::string>, kube::Selector>;
+
+// "ns/name", sorted, of all autoscalers of `ns` that select one of the pods: two that share a pod
+// must both stop. For worlds that are given whole; the pods of a cluster are in
+// scaler/stores/pod_index.h.
+// Source: Kubernetes v1.34.4 pkg/controller/util/selectors/bimultimap.go as horizontal.go uses it.
+std::vector<std::string> Selecting(const Selectors& selectors, absl::string_view ns,
+                                   absl::Span<const Pod* const> pods);
 
 }  // namespace flyball::scaler

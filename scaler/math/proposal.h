@@ -1,7 +1,7 @@
 // Proposal: what one metric asks for, and how it came about.
 //
-// Plain values, filled by Propose (propose.h); part of a Decision (decision.h). Steps that were not
-// taken are absent and never zero.
+// Plain values, filled by Propose (hpa/metrics_path.h); part of a Decision (decision.h). Steps that
+// were not taken are absent and never zero.
 //
 // Units:   amounts are int64 thousandths; utilisation is whole percent of the request; ratios have
 //          no unit; replicas are int32.

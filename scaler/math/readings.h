@@ -2,7 +2,7 @@
 //
 // Pure. Source: Kubernetes v1.34.4 podautoscaler/metrics/client.go and k8s.io/metrics v0.34.4
 // pkg/client/custom_metrics, error texts included. No age is checked anywhere: a stale sample
-// counts fully, but for the readiness of cpu (pod_groups.h).
+// counts fully, but for the readiness of cpu (hpa/pod_groups.cc).
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "scaler/math/history.h"
-#include "scaler/math/hpa/stabilize.h"
+#include "scaler/math/hpa/metrics_path.h"
 #include "scaler/stores/packed.h"
 
 namespace flyball::scaler {

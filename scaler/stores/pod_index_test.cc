@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "scaler/math/overlap.h"
+#include "scaler/math/pods.h"
 
 namespace flyball::scaler {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "scaler/math/history.h"
-#include "scaler/math/hpa/stabilize.h"
+#include "scaler/math/hpa/metrics_path.h"
 
 namespace flyball::scaler {
 namespace {

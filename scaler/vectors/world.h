@@ -8,7 +8,6 @@
 
 #include "absl/strings/string_view.h"
 #include "scaler/math/input.h"
-#include "scaler/math/overlap.h"
 #include "scaler/math/pods.h"
 #include "scaler/spec/autoscaler.h"
 #include "scaler/vectors/scenario.h"

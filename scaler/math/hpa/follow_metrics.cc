@@ -1,13 +1,10 @@
-#include "scaler/math/hpa/follow_metrics.h"
+#include "scaler/math/hpa/metrics_path.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "scaler/math/hpa/limit.h"
-#include "scaler/math/hpa/propose.h"
-#include "scaler/math/hpa/stabilize.h"
 #include "scaler/math/recording.h"
 
 namespace flyball::scaler {

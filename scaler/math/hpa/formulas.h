@@ -1,14 +1,15 @@
-// The formulas by which samples or totals become a count of replicas.
+// The formulas by which samples or totals become a count of replicas, and the groups of pods by
+// which samples count.
 //
-// Pure. Each fills the numbers, formula, verdict and replicas of a proposal whose tolerance and
-// target the caller has set. Sums and divisions wrap and cut as Go's do on amd64
+// Pure. Each formula fills the numbers, formula, verdict and replicas of a proposal whose tolerance
+// and target the caller has set. Sums and divisions wrap and cut as Go's do on amd64
 // (base/go/arithmetic.h); an absurd reading may therefore propose INT32_MIN. The guard of the loop
 // keeps such readings out.
 //
 // Source:  Kubernetes v1.34.4 replica_calculator.go (calcPlainMetricReplicas, GetResourceReplicas,
 //          GetObjectMetricReplicas, GetObjectPerPodMetricReplicas, GetExternalMetricReplicas,
-//          GetExternalPerPodMetricReplicas, getUsageRatioReplicaCount, getReadyPodsCount) and
-//          metrics/utilization.go.
+//          GetExternalPerPodMetricReplicas, getUsageRatioReplicaCount, getReadyPodsCount,
+//          groupPods, removeMetricsForPods) and metrics/utilization.go.
 // Error:   kFailedPrecondition when no proposal can be made; upstream's text.
 #pragma once
 
@@ -17,13 +18,38 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "scaler/math/decision.h"
-#include "scaler/math/hpa/pod_groups.h"
+#include "scaler/math/input.h"
 #include "scaler/math/pods.h"
+#include "scaler/math/reconcile.h"
 
 namespace flyball::scaler {
 
-// From one sample for each pod (pod_proposal.cc). `current` is the scale's spec.replicas, which a
-// held proposal keeps.
+struct GroupQuery {
+  const PodTable& table;
+  absl::Span<const PodSample> samples;
+  const RequestColumn* requests;  // nullptr: requests are not summed
+  bool judge_readiness;           // cpu: young and never-ready pods do not count
+  const MathConfig& config;
+  absl::Time now;
+};
+
+// Counts and sums of the samples that are left when those of ignored and unready pods are dropped.
+struct UsableSamples {
+  GroupCounts counts;
+  int64_t sum_milli = 0;        // ready pods and strangers
+  int64_t ready_sum_milli = 0;  // ready pods
+  int64_t ready_requests_milli = 0;
+  absl::Time valid_until = absl::InfiniteFuture();  // until then time alone changes no group
+
+  int64_t count() const { return counts.ready + counts.strangers; }
+};
+
+// Sorts pods into ready, unready, missing and ignored, and sums the samples that count
+// (pod_groups.cc). Leaves each row's group in workspace.groups.
+UsableSamples GroupPods(const GroupQuery& query, Workspace& workspace);
+
+// ---- from one sample for each pod (pod_proposal.cc) ---------------------------------------------
+// `current` is the scale's spec.replicas, which a held proposal keeps.
 
 // Target: proposal.target_milli, a mean for each pod.
 absl::Status ProposeFromMean(const GroupQuery& query, int32_t current, Workspace& workspace,
@@ -33,7 +59,7 @@ absl::Status ProposeFromMean(const GroupQuery& query, int32_t current, Workspace
 absl::Status ProposeFromUtilization(const GroupQuery& query, int32_t current, Workspace& workspace,
                                     Proposal& proposal);
 
-// From one total: an Object's amount, or the sum of an External metric's series
+// ---- from one total: an Object's amount, or the sum of an External metric's series --------------
 // (total_proposal.cc). The target is proposal.target_milli.
 
 // Target Value: the total against the target, for each ready pod. `current` is spec.replicas.

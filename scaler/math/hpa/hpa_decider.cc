@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scaler/math/history.h"
-#include "scaler/math/hpa/follow_metrics.h"
+#include "scaler/math/hpa/metrics_path.h"
 #include "scaler/math/recording.h"
 
 namespace flyball::scaler {

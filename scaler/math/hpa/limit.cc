@@ -1,4 +1,4 @@
-#include "scaler/math/hpa/limit.h"
+#include "scaler/math/hpa/metrics_path.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "scaler/math/hpa/pod_groups.h"
+#include "scaler/math/hpa/formulas.h"
 
 #include <algorithm>
 

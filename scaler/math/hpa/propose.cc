@@ -1,4 +1,4 @@
-#include "scaler/math/hpa/propose.h"
+#include "scaler/math/hpa/metrics_path.h"
 
 #include <string>
 #include <utility>

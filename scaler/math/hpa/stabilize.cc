@@ -1,4 +1,4 @@
-#include "scaler/math/hpa/stabilize.h"
+#include "scaler/math/hpa/metrics_path.h"
 
 #include <cstddef>
 #include <optional>
