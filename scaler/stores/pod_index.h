@@ -95,7 +95,6 @@ class PodIndex {
           on_pod) const;
 
   size_t size() const { return size_; }
-  // The greatest of the versions of all groups so far.
 
  private:
   struct Namespace;

@@ -71,8 +71,6 @@ class ScaleStore::Kind {
     object.version.fetch_add(1, std::memory_order_release);
   }
 
-  const kube::ResourceInfo& info() const { return info_; }
-  Clock& clock() const { return clock_; }
   // The first problem of its watches (watch_health.h).
   template <typename Problem>
   Problem First(Problem (WatchHealth::*ask)() const) const {
@@ -102,8 +100,8 @@ class ScaleStore::Kind::Feed : public kube::WatchHandler {
   Feed(Kind& kind, std::string ns)
       : kind_(kind),
         ns_(std::move(ns)),
-        health_(absl::StrCat(kind.info().name.ToString(), ns_.empty() ? "" : " of ", ns_),
-                kind.clock()) {}
+        health_(absl::StrCat(kind.info_.name.ToString(), ns_.empty() ? "" : " of ", ns_),
+                kind.clock_) {}
 
   void ListStarted() override { listed_.clear(); }
   void Listed(absl::string_view json) override {
@@ -134,7 +132,7 @@ class ScaleStore::Kind::Feed : public kube::WatchHandler {
   absl::StatusOr<kube::Scale> Read(absl::string_view json) {
     absl::StatusOr<kube::Scale> scale = kube::ScaleOfWorkload(json);
     if (!scale.ok()) {
-      spdlog::error("scaler: {}: {}", kind_.info().name.ToString(),
+      spdlog::error("scaler: {}: {}", kind_.info_.name.ToString(),
                     std::string(scale.status().message()));
     }
     return scale;

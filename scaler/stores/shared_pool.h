@@ -28,8 +28,6 @@ class SharedPool {
     return value;
   }
 
-  size_t size() const { return values_.size(); }
-
  private:
   static constexpr size_t kFirstSweep = 64;
 

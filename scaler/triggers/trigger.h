@@ -39,7 +39,16 @@ struct TriggerMetric {
 };
 
 // As the math takes it.
-MetricSpec ToMetricSpec(const TriggerMetric& metric);
+inline MetricSpec ToMetricSpec(const TriggerMetric& metric) {
+  MetricSpec out;
+  out.type = MetricType::kExternal;
+  out.type_text = "External";
+  out.metric = MakeMetricIdentifier(metric.name, std::nullopt);
+  out.target.type = metric.target_type;
+  const TargetAmount amount = MakeTargetAmount(kube::Quantity::FromMilli(metric.target_milli));
+  (metric.target_type == TargetType::kValue ? out.target.value : out.target.average_value) = amount;
+  return out;
+}
 
 // What one metric of a trigger says now.
 struct TriggerReading {

@@ -30,6 +30,7 @@ struct FieldRule {
   absl::Span<const absl::string_view> names;  // the first one is `min`
 };
 
+enum { kMinute, kHour, kDay, kMonth, kWeekday };  // places in CronExpression::fields_
 const FieldRule kFields[] = {{"minute", 0, 59, {}},
                              {"hour", 0, 23, {}},
                              {"day of month", 1, 31, {}},
@@ -58,15 +59,10 @@ absl::StatusOr<int> ParseNumber(absl::string_view text, const FieldRule& rule,
   return number;
 }
 
-struct Range {
-  uint64_t bits = 0;
-  bool any = false;  // a star without a step
-};
-
-absl::StatusOr<Range> ParseRange(absl::string_view part, const FieldRule& rule) {
+absl::StatusOr<CronField> ParseRange(absl::string_view part, const FieldRule& rule) {
   const std::vector<absl::string_view> range_and_step = absl::StrSplit(part, '/');
   const std::vector<absl::string_view> ends = absl::StrSplit(range_and_step[0], '-');
-  Range out;
+  CronField out;
   int low = rule.min;
   int high = rule.max;
   if (IsStar(ends[0])) {
@@ -95,17 +91,15 @@ absl::StatusOr<Range> ParseRange(absl::string_view part, const FieldRule& rule) 
   return out;
 }
 
-absl::StatusOr<Range> ParseField(absl::string_view field, const FieldRule& rule) {
-  Range out;
+absl::StatusOr<CronField> ParseField(absl::string_view field, const FieldRule& rule) {
+  CronField out;
   for (const absl::string_view part : absl::StrSplit(field, ',', absl::SkipEmpty())) {
-    ASSIGN_OR_RETURN(const Range range, ParseRange(part, rule));
+    ASSIGN_OR_RETURN(const CronField range, ParseRange(part, rule));
     out.bits |= range.bits;
     out.any |= range.any;
   }
   return out;
 }
-
-bool Has(uint64_t bits, int64_t number) { return ((bits >> number) & 1) != 0; }
 
 }  // namespace
 
@@ -139,31 +133,24 @@ absl::StatusOr<CronExpression> CronExpression::Parse(absl::string_view text) {
     return absl::InvalidArgumentError(
         absl::StrCat("expected 5 fields (minute hour day month weekday), got ", fields.size()));
   }
-  Range ranges[std::size(kFields)];
   for (size_t i = 0; i < fields.size(); ++i) {
-    ASSIGN_OR_RETURN(ranges[i], ParseField(fields[i], kFields[i]));
+    ASSIGN_OR_RETURN(out.fields_[i], ParseField(fields[i], kFields[i]));
   }
-  out.minutes_ = ranges[0].bits;
-  out.hours_ = ranges[1].bits;
-  out.days_ = ranges[2].bits;
-  out.months_ = ranges[3].bits;
-  out.weekdays_ = ranges[4].bits;
-  out.any_day_ = ranges[2].any;
-  out.any_weekday_ = ranges[4].any;
-  out.any_hour_ = IsStar(fields[1].substr(0, 1));
+  out.any_hour_ = IsStar(fields[kHour].substr(0, 1));
   if (!out.IsEverTrue()) return absl::InvalidArgumentError("no time ever matches");
   return out;
 }
 
 bool CronExpression::DayMatches(absl::CivilDay day) const {
-  if (!Has(months_, day.month())) return false;
-  const bool by_day = Has(days_, day.day());
-  const bool by_weekday = Has(weekdays_, (static_cast<int>(absl::GetWeekday(day)) + 1) % 7);
-  return any_day_ || any_weekday_ ? by_day && by_weekday : by_day || by_weekday;
+  if (!fields_[kMonth].Has(day.month())) return false;
+  const CronField &days = fields_[kDay], &weekdays = fields_[kWeekday];
+  const bool by_day = days.Has(day.day());
+  const bool by_weekday = weekdays.Has((static_cast<int>(absl::GetWeekday(day)) + 1) % 7);
+  return days.any || weekdays.any ? by_day && by_weekday : by_day || by_weekday;
 }
 
 bool CronExpression::IsEverTrue() const {
-  if (minutes_ == 0 || hours_ == 0) return false;
+  if (fields_[kMinute].bits == 0 || fields_[kHour].bits == 0) return false;
   // Four years have every day of the year, each weekday of every month, and a 29 February.
   const absl::CivilDay first(2000, 1, 1);
   for (int i = 0; i < 4 * 366; ++i) {
@@ -179,7 +166,7 @@ std::optional<absl::Time> CronExpression::LatestFireOn(absl::CivilDay day, absl:
     if (at <= now && (!latest.has_value() || at > *latest)) latest = at;
   };
   for (int minute = 24 * 60 - 1; minute >= 0; --minute) {
-    if (!Has(hours_, minute / 60) || !Has(minutes_, minute % 60)) continue;
+    if (!fields_[kHour].Has(minute / 60) || !fields_[kMinute].Has(minute % 60)) continue;
     const absl::CivilSecond civil(day.year(), day.month(), day.day(), minute / 60, minute % 60);
     const absl::TimeZone::TimeInfo info = zone.At(civil);
     switch (info.kind) {

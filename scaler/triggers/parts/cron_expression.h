@@ -12,6 +12,7 @@
 //          shows a matching time counts, and skipped ones do not.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -20,6 +21,14 @@
 #include "absl/time/time.h"
 
 namespace flyball::scaler {
+
+// What one field says.
+struct CronField {
+  uint64_t bits = 0;  // bit n: n matches
+  bool any = false;   // it is `*` or `?`, without a step
+
+  bool Has(int64_t number) const { return ((bits >> number) & 1) != 0; }
+};
 
 class CronExpression {
  public:
@@ -35,15 +44,8 @@ class CronExpression {
   std::optional<absl::Time> LatestFireOn(absl::CivilDay day, absl::Time now,
                                          const absl::TimeZone& zone) const;
 
-  // In each of these bit n says whether n matches.
-  uint64_t minutes_ = 0;
-  uint64_t hours_ = 0;
-  uint64_t days_ = 0;
-  uint64_t months_ = 0;
-  uint64_t weekdays_ = 0;
-  bool any_day_ = false;      // day of month is `*` or `?`
-  bool any_weekday_ = false;  // day of week is `*` or `?`
-  bool any_hour_ = false;     // hour starts with `*` or `?`
+  std::array<CronField, 5> fields_;
+  bool any_hour_ = false;  // hour starts with `*` or `?`
   std::optional<absl::TimeZone> zone_;
 };
 
