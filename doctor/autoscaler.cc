@@ -12,7 +12,7 @@ namespace flyball::doctor {
 namespace {
 
 std::string TargetName(const AutoscalerFacts& facts) {
-  return absl::StrCat(facts.spec.scale_target.kind, " ", facts.spec.scale_target.name);
+  return absl::StrCat(facts.autoscaler.scale_target.kind, " ", facts.autoscaler.scale_target.name);
 }
 
 // What helps against the reasons of the HPA controller's conditions.
@@ -33,8 +33,8 @@ std::string FixOf(const scaler::Condition& condition, const AutoscalerFacts& fac
            "(subresources.scale.labelSelectorPath of a custom resource)";
   }
   if (reason == "InvalidMetricSourceType") return "correct the type of the metric in spec.metrics";
-  return absl::StrCat("kubectl -n ", facts.spec.ns, " describe ",
-                      facts.own ? "autoscaler " : "hpa ", facts.spec.name);
+  return absl::StrCat("kubectl -n ", facts.key.ns, " describe ", KindWord(facts.key),
+                      facts.key.name);
 }
 
 std::optional<Finding> CheckCondition(const scaler::Condition& condition,
@@ -67,8 +67,8 @@ Findings CheckTarget(const AutoscalerFacts& facts) {
   const std::string name = TargetName(facts);
   if (!facts.target_kind.ok()) {
     return {Bad("target",
-                absl::StrCat("the cluster knows no ", facts.spec.scale_target.kind, " of ",
-                             facts.spec.scale_target.api_version),
+                absl::StrCat("the cluster knows no ", facts.autoscaler.scale_target.kind, " of ",
+                             facts.autoscaler.scale_target.api_version),
                 "correct spec.scaleTargetRef.apiVersion and kind, or install that kind")};
   }
   if (!facts.scale.ok()) {
@@ -106,7 +106,7 @@ Findings CheckPods(const AutoscalerFacts& facts) {
                   absl::StrCat("scale ", TargetName(facts), " to 1 or more"))};
   }
   const std::string look =
-      absl::StrCat("kubectl -n ", facts.spec.ns, " get pods -l '", selector, "'");
+      absl::StrCat("kubectl -n ", facts.key.ns, " get pods -l '", selector, "'");
   const size_t all = facts.measured.pods.size();
   if (all == 0) {
     return {Bad("pods", absl::StrCat("no pod has the labels ", selector),
@@ -126,12 +126,12 @@ Findings CheckPods(const AutoscalerFacts& facts) {
 
 Findings CheckConditions(const AutoscalerFacts& facts) {
   Findings findings;
-  for (const scaler::Condition& condition : facts.spec.status.conditions) {
+  for (const scaler::Condition& condition : facts.autoscaler.status.conditions) {
     if (auto finding = CheckCondition(condition, facts)) findings.push_back(*std::move(finding));
   }
-  if (facts.spec.status.conditions.empty()) {
+  if (facts.autoscaler.status.conditions.empty()) {
     findings.push_back(Doubt("condition", "no controller has looked at it yet",
-                             facts.own
+                             facts.key.kind == scaler::AutoscalerKind::kOwn
                                  ? "see that flyball runs with --scaler (chart: scaler.enabled) in "
                                    "mode advise or act"
                                  : "see that the HPA controller runs: kube-controller-manager, or "
@@ -142,14 +142,18 @@ Findings CheckConditions(const AutoscalerFacts& facts) {
 
 }  // namespace
 
-std::string AutoscalerTitle(const ListedAutoscaler& listed) {
-  return absl::StrCat(listed.own ? "autoscaler " : "hpa ", listed.spec.ns, "/", listed.spec.name);
+const char* KindWord(const scaler::AutoscalerKey& autoscaler) {
+  return autoscaler.kind == scaler::AutoscalerKind::kOwn ? "autoscaler " : "hpa ";
+}
+
+std::string AutoscalerTitle(const scaler::AutoscalerKey& autoscaler) {
+  return absl::StrCat(KindWord(autoscaler), autoscaler.ToString());
 }
 
 Findings CheckAutoscaler(const AutoscalerFacts& facts, absl::Time now) {
   Findings findings;
-  if (!facts.error.empty()) {
-    findings.push_back(Bad("spec", facts.error, "correct that field of the autoscaler"));
+  if (!facts.refused.empty()) {
+    findings.push_back(Bad("spec", facts.refused, "correct that field of the autoscaler"));
   }
   Append(CheckRivals(facts), findings);
   Append(CheckTarget(facts), findings);
@@ -157,12 +161,12 @@ Findings CheckAutoscaler(const AutoscalerFacts& facts, absl::Time now) {
   for (const MetricFacts& metric : facts.metrics) {
     Append(CheckMetric(metric, facts.measured, now), findings);
   }
-  if (const size_t triggers = facts.beyond.triggers.size(); triggers > 0) {
+  if (const size_t triggers = facts.own.triggers.size(); triggers > 0) {
     findings.push_back(Good(
         "triggers", absl::StrCat(triggers,
                                  " triggers are read by the scaler: `flyball "
                                  "explain autoscaler/",
-                                 facts.spec.name, " -n ", facts.spec.ns, "` tells what they say")));
+                                 facts.key.name, " -n ", facts.key.ns, "` tells what they say")));
   }
   Append(CheckConditions(facts), findings);
   return findings;

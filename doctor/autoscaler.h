@@ -1,32 +1,27 @@
 // One autoscaler: its target, its pods, its metrics, its conditions.
 //
-// The facts are plain values, gathered by autoscaler_look.h; the checks are pure.
+// The facts are plain values; the checks are pure. The looks (autoscaler_look.cc) gather the facts:
+// they only read, block, and each of their calls ends within its timeout.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "doctor/finding.h"
 #include "doctor/metric.h"
+#include "http/client/transport.h"
+#include "kube/client/api_client.h"
 #include "kube/client/scale.h"
-#include "scaler/spec/autoscaler.h"
-#include "scaler/spec/own_spec.h"
+#include "kube/objects/rest_mapping.h"
+#include "scaler/stores/managed.h"
 
 namespace flyball::doctor {
 
-// An autoscaler as the cluster holds it.
-struct ListedAutoscaler {
-  bool own = false;  // of flyball.dev; else a HorizontalPodAutoscaler
-  scaler::Autoscaler spec;
-  scaler::OwnSpec beyond;  // of our own kind
-  std::string error;       // what its parser refuses
-};
-
-struct AutoscalerFacts : ListedAutoscaler {
+struct AutoscalerFacts : scaler::Managed {
   std::vector<std::string> rivals;  // "hpa web2": others that scale the same target
   absl::Status target_kind;         // the cluster knows the kind
   absl::Status target;              // the object is there
@@ -37,8 +32,34 @@ struct AutoscalerFacts : ListedAutoscaler {
 };
 
 // "hpa shop/web".
-std::string AutoscalerTitle(const ListedAutoscaler& listed);
+std::string AutoscalerTitle(const scaler::AutoscalerKey& autoscaler);
+// "hpa ", "autoscaler ".
+const char* KindWord(const scaler::AutoscalerKey& autoscaler);
 
 Findings CheckAutoscaler(const AutoscalerFacts& facts, absl::Time now);
+
+// HPAs and, where the kind is defined, Autoscalers; `ns` "" is all namespaces. Sorted by namespace,
+// HPAs first. An error is that of listing HPAs.
+absl::StatusOr<std::vector<scaler::ManagedPtr>> ListAutoscalers(http::HttpTransport& server,
+                                                                absl::string_view ns,
+                                                                absl::Duration timeout);
+
+// Whether both write the scale of one object. `default_mode` is the mode of Autoscalers that do not
+// name one.
+bool AreRivals(const scaler::Managed& a, const scaler::Managed& b, scaler::Mode default_mode);
+
+struct AutoscalerLookDeps {
+  http::HttpTransport& server;
+  kube::ApiClient& api;
+  const kube::RestMapper& mapper;
+  MetricLooker& metrics;
+  scaler::Mode default_mode = scaler::Mode::kShadow;
+  absl::Duration timeout = absl::Seconds(10);
+};
+
+// `all` are the autoscalers among which rivals are looked for.
+AutoscalerFacts LookAtAutoscaler(const scaler::Managed& one,
+                                 const std::vector<scaler::ManagedPtr>& all,
+                                 const AutoscalerLookDeps& deps);
 
 }  // namespace flyball::doctor

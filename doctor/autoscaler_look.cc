@@ -1,4 +1,4 @@
-#include "doctor/autoscaler_look.h"
+#include "doctor/autoscaler.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,59 +9,38 @@
 #include "doctor/listing.h"
 #include "kube/objects/api_version.h"
 #include "scaler/inputs/pod_json.h"
-#include "scaler/spec/hpa/admission.h"
-#include "scaler/spec/own/parser.h"
-#include "scaler/triggers/types/trigger_types.h"
+#include "scaler/stores/autoscaler_store.h"
 
 namespace flyball::doctor {
 namespace {
 
-ListedAutoscaler ReadHpa(absl::string_view json) {
-  ListedAutoscaler listed;
-  // The API server has admitted it.
-  scaler::AdmissionResult read = scaler::Admit(json, {.gates = {}, .skip_admission = true});
-  listed.error = read.decode_error;
-  if (read.autoscaler.has_value()) listed.spec = *std::move(read.autoscaler);
-  return listed;
-}
-
-ListedAutoscaler ReadOwn(absl::string_view json) {
-  ListedAutoscaler listed;
-  listed.own = true;
-  scaler::OwnParseResult read = scaler::ParseOwnAutoscaler(json, scaler::TriggerTypeNames());
-  listed.error = read.ErrorText();
-  if (read.autoscaler.has_value()) listed.spec = *std::move(read.autoscaler);
-  listed.beyond = std::move(read.own);
-  return listed;
-}
-
-bool Writes(const ListedAutoscaler& one, scaler::Mode default_mode) {
-  return !one.own ||
-         (one.beyond.mode.value_or(default_mode) == scaler::Mode::kAct && !one.beyond.paused);
+bool Writes(const scaler::Managed& one, scaler::Mode default_mode) {
+  return one.key.kind == scaler::AutoscalerKind::kHpa ||
+         (one.own.mode.value_or(default_mode) == scaler::Mode::kAct && !one.own.paused);
 }
 
 void LookAtTarget(const AutoscalerLookDeps& deps, AutoscalerFacts& facts) {
-  const scaler::ObjectReference& ref = facts.spec.scale_target;
+  const scaler::ObjectReference& ref = facts.autoscaler.scale_target;
   const kube::ResourceInfo* kind =
       deps.mapper.FindKind(kube::ApiVersion::GroupOf(ref.api_version), ref.kind);
   if (kind == nullptr) {
     facts.target_kind = absl::NotFoundError("no such kind");
     return;
   }
-  facts.scale = kube::GetScale(deps.api, *kind, facts.spec.ns, ref.name);
+  facts.scale = kube::GetScale(deps.api, *kind, facts.key.ns, ref.name);
   if (facts.scale.ok()) return;
   facts.target = deps.api
-                     .Get(kube::ObjectPath(kind->name.group, kind->version, facts.spec.ns,
+                     .Get(kube::ObjectPath(kind->name.group, kind->version, facts.key.ns,
                                            kind->name.resource, ref.name))
                      .status();
 }
 
 void LookAtPods(const AutoscalerLookDeps& deps, AutoscalerFacts& facts) {
-  facts.measured.ns = facts.spec.ns;
+  facts.measured.ns = facts.key.ns;
   if (!facts.scale.ok() || facts.scale->selector.empty()) return;
   facts.measured.selector = facts.scale->selector;
-  const auto listed = ListObjects(deps.server, ResourceNamed("", "v1", "pods", "Pod"),
-                                  facts.spec.ns, facts.scale->selector, deps.timeout);
+  const auto listed = ListObjects(deps.server, ResourceNamed("", "v1", "pods", "Pod"), facts.key.ns,
+                                  facts.scale->selector, deps.timeout);
   facts.pods_read = listed.status();
   if (!listed.ok()) return;
   scaler::PodJsonReader reader;
@@ -73,51 +52,53 @@ void LookAtPods(const AutoscalerLookDeps& deps, AutoscalerFacts& facts) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<ListedAutoscaler>> ListAutoscalers(http::HttpTransport& server,
-                                                              absl::string_view ns,
-                                                              absl::Duration timeout) {
-  const auto list = [&](const kube::ResourceInfo& resource) {
-    return ListObjects(server, resource, ns, "", timeout);
+absl::StatusOr<std::vector<scaler::ManagedPtr>> ListAutoscalers(http::HttpTransport& server,
+                                                                absl::string_view ns,
+                                                                absl::Duration timeout) {
+  std::vector<scaler::ManagedPtr> all;
+  const auto list = [&](scaler::AutoscalerKind kind,
+                        const kube::ResourceInfo& resource) -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<std::string> objects,
+                     ListObjects(server, resource, ns, "", timeout));
+    for (const std::string& json : objects) {
+      if (auto managed = scaler::ReadManaged(kind, json)) all.push_back(std::move(managed));
+    }
+    return absl::OkStatus();
   };
-  ASSIGN_OR_RETURN(const std::vector<std::string> hpas,
-                   list(ResourceNamed("autoscaling", "v2", "horizontalpodautoscalers",
-                                      "HorizontalPodAutoscaler")));
-  std::vector<ListedAutoscaler> all;
-  for (const std::string& json : hpas) all.push_back(ReadHpa(json));
-  const auto own = list(
+  RETURN_IF_ERROR(list(
+      scaler::AutoscalerKind::kHpa,
+      ResourceNamed("autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler")));
+  (void)list(  // which need not be installed
+      scaler::AutoscalerKind::kOwn,
       ResourceNamed(scaler::kOwnGroup, scaler::kOwnVersion, scaler::kOwnPlural, scaler::kOwnKind));
-  if (own.ok()) {
-    for (const std::string& json : *own) all.push_back(ReadOwn(json));
-  }
-  std::stable_sort(
-      all.begin(), all.end(),
-      [](const ListedAutoscaler& a, const ListedAutoscaler& b) { return a.spec.ns < b.spec.ns; });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a->key.ns < b->key.ns; });
   return all;
 }
 
-bool AreRivals(const ListedAutoscaler& a, const ListedAutoscaler& b, scaler::Mode default_mode) {
-  const bool same = a.own == b.own && a.spec.name == b.spec.name;
-  const auto target = [](const ListedAutoscaler& one) {
-    const scaler::ObjectReference& ref = one.spec.scale_target;
-    return std::tuple(one.spec.ns, kube::ApiVersion::GroupOf(ref.api_version), ref.kind, ref.name);
+bool AreRivals(const scaler::Managed& a, const scaler::Managed& b, scaler::Mode default_mode) {
+  const auto target = [](const scaler::Managed& one) {
+    const scaler::ObjectReference& ref = one.autoscaler.scale_target;
+    return std::tuple(one.key.ns, kube::ApiVersion::GroupOf(ref.api_version), ref.kind, ref.name);
   };
-  return !same && target(a) == target(b) && Writes(a, default_mode) && Writes(b, default_mode);
+  return a.key != b.key && target(a) == target(b) && Writes(a, default_mode) &&
+         Writes(b, default_mode);
 }
 
-AutoscalerFacts LookAtAutoscaler(const ListedAutoscaler& one,
-                                 const std::vector<ListedAutoscaler>& all,
+AutoscalerFacts LookAtAutoscaler(const scaler::Managed& one,
+                                 const std::vector<scaler::ManagedPtr>& all,
                                  const AutoscalerLookDeps& deps) {
   AutoscalerFacts facts;
-  static_cast<ListedAutoscaler&>(facts) = one;
-  for (const ListedAutoscaler& other : all) {
-    if (!AreRivals(one, other, deps.default_mode)) continue;
-    facts.rivals.push_back(absl::StrCat(other.own ? "autoscaler " : "hpa ", other.spec.name));
+  static_cast<scaler::Managed&>(facts) = one;
+  for (const scaler::ManagedPtr& other : all) {
+    if (!AreRivals(one, *other, deps.default_mode)) continue;
+    facts.rivals.push_back(absl::StrCat(KindWord(other->key), other->key.name));
   }
   LookAtTarget(deps, facts);
   LookAtPods(deps, facts);
-  for (const scaler::MetricSpec& metric : facts.spec.metrics) {
+  for (const scaler::MetricSpec& metric : facts.autoscaler.metrics) {
     facts.metrics.push_back(deps.metrics.Look(metric, facts.measured));
-    facts.metrics.back().in_process = one.own;
+    facts.metrics.back().in_process = one.key.kind == scaler::AutoscalerKind::kOwn;
   }
   return facts;
 }

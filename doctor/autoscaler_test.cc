@@ -3,7 +3,6 @@
 #include <functional>
 #include <utility>
 
-#include "doctor/autoscaler_look.h"
 #include "doctor/test_findings.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -31,9 +30,9 @@ scaler::Pod ReadyPod(std::string name, bool ready = true) {
 // shop/web, an HPA of Deployment web with two ready pods.
 AutoscalerFacts Web() {
   AutoscalerFacts facts;
-  facts.spec.ns = "shop";
-  facts.spec.name = "web";
-  facts.spec.scale_target = {"apps/v1", "Deployment", "web"};
+  facts.key.ns = "shop";
+  facts.key.name = "web";
+  facts.autoscaler.scale_target = {"apps/v1", "Deployment", "web"};
   kube::Scale scale;
   scale.spec_replicas = scale.status_replicas = 2;
   scale.selector = "app=web";
@@ -46,7 +45,7 @@ AutoscalerFacts Web() {
   active.status = scaler::ConditionStatus::kTrue;
   active.reason = "ValidMetricFound";
   active.message = "the HPA was able to";
-  facts.spec.status.conditions = {active};
+  facts.autoscaler.status.conditions = {active};
   return facts;
 }
 
@@ -75,7 +74,7 @@ TEST_P(CheckAutoscalerTest, Row) {
 }
 
 void Fail(AutoscalerFacts& facts, const char* type, const char* reason) {
-  scaler::Condition& condition = facts.spec.status.conditions[0];
+  scaler::Condition& condition = facts.autoscaler.status.conditions[0];
   condition.type = type;
   condition.reason = reason;
   condition.status = scaler::ConditionStatus::kFalse;
@@ -86,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Row{"UnknownKind",
             [](AutoscalerFacts& f) {
-              f.spec.scale_target = {"example.com/v1", "Widget", "web"};
+              f.autoscaler.scale_target = {"example.com/v1", "Widget", "web"};
               f.target_kind = absl::NotFoundError("no such kind");
             },
             "bad target: the cluster knows no Widget of example.com/v1",
@@ -123,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(
             "doubtful pods: the target is scaled to zero", "scale Deployment web"},
         Row{"TwoOnOneTarget", [](AutoscalerFacts& f) { f.rivals = {"hpa web2"}; },
             "bad rivals: Deployment web is scaled by hpa web2 too", "leave one"},
-        Row{"NobodyLooks", [](AutoscalerFacts& f) { f.spec.status.conditions.clear(); },
+        Row{"NobodyLooks", [](AutoscalerFacts& f) { f.autoscaler.status.conditions.clear(); },
             "doubtful condition: no controller has looked at it yet", "HPA controller"},
         Row{"NoMetric", [](AutoscalerFacts& f) { Fail(f, "ScalingActive", "FailedGetPodsMetric"); },
             "bad condition: ScalingActive=False (FailedGetPodsMetric)", "about its metrics"},
@@ -138,32 +137,32 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"AtItsMaximum",
             [](AutoscalerFacts& f) {
               Fail(f, "ScalingLimited", "TooManyReplicas");
-              f.spec.status.conditions[0].status = scaler::ConditionStatus::kTrue;
+              f.autoscaler.status.conditions[0].status = scaler::ConditionStatus::kTrue;
             },
             "doubtful condition: ScalingLimited=True (TooManyReplicas)", "spec.maxReplicas"},
         Row{"ARefusedSpec",
-            [](AutoscalerFacts& f) { f.error = "spec.cadence.interval: too small"; },
+            [](AutoscalerFacts& f) { f.refused = "spec.cadence.interval: too small"; },
             "bad spec: spec.cadence.interval: too small", "correct that field"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(AreRivals, AreTwoThatWriteOneScale) {
-  ListedAutoscaler hpa;
-  hpa.spec.ns = "shop";
-  hpa.spec.name = "web";
-  hpa.spec.scale_target = {"apps/v1", "Deployment", "web"};
-  ListedAutoscaler other = hpa;
+  scaler::Managed hpa;
+  hpa.key.ns = "shop";
+  hpa.key.name = "web";
+  hpa.autoscaler.scale_target = {"apps/v1", "Deployment", "web"};
+  scaler::Managed other = hpa;
   EXPECT_FALSE(AreRivals(hpa, other, scaler::Mode::kAct)) << "the same one";
-  other.spec.name = "web2";
+  other.key.name = "web2";
   EXPECT_TRUE(AreRivals(hpa, other, scaler::Mode::kShadow));
-  other.spec.scale_target.api_version = "apps/v1beta1";
+  other.autoscaler.scale_target.api_version = "apps/v1beta1";
   EXPECT_TRUE(AreRivals(hpa, other, scaler::Mode::kShadow)) << "versions don't tell objects apart";
-  other.spec.ns = "bank";
+  other.key.ns = "bank";
   EXPECT_FALSE(AreRivals(hpa, other, scaler::Mode::kShadow));
-  ListedAutoscaler own = hpa;
-  own.own = true;
+  scaler::Managed own = hpa;
+  own.key.kind = scaler::AutoscalerKind::kOwn;
   EXPECT_FALSE(AreRivals(hpa, own, scaler::Mode::kShadow)) << "it writes nothing";
   EXPECT_TRUE(AreRivals(hpa, own, scaler::Mode::kAct));
-  own.beyond.mode = scaler::Mode::kAdvise;
+  own.own.mode = scaler::Mode::kAdvise;
   EXPECT_FALSE(AreRivals(hpa, own, scaler::Mode::kAct)) << "the HPA follows its advice";
 }
 

@@ -1,7 +1,8 @@
 // Serving certificates: what they say, and whether the API server would take one.
 //
-// Pure: no I/O, the time is passed in. Source of the rule: kube-apiserver's aggregator verifies
-// against spec.caBundle for the name SERVICE.NAMESPACE.svc, subject alternative names only.
+// Pure, but for ShownCertificates. The time is passed in. Source of the rule: kube-apiserver's
+// aggregator verifies against spec.caBundle for the name SERVICE.NAMESPACE.svc, subject alternative
+// names only.
 #pragma once
 
 #include <string>
@@ -23,5 +24,13 @@ absl::StatusOr<Validity> ReadValidity(absl::string_view pem);
 // `ca_pem`, else why not, in OpenSSL's words. kInvalidArgument: a text has no certificate.
 absl::StatusOr<std::string> WhyNotTrusted(absl::string_view chain_pem, absl::string_view ca_pem,
                                           const std::string& name, absl::Time now);
+
+// Asks a TLS server for the certificates that it shows for `server_name`, its own first, as PEM,
+// and hangs up (tls_probe.cc). Blocking; nothing is sent beyond the handshake, nothing is verified.
+// `host` is a name or an address, IPv6 without brackets. kUnavailable with the reason when there is
+// no handshake within `timeout` (looking up a name is bounded by the resolver's limits).
+absl::StatusOr<std::string> ShownCertificates(const std::string& host, int port,
+                                              const std::string& server_name,
+                                              absl::Duration timeout);
 
 }  // namespace flyball::doctor

@@ -1,9 +1,10 @@
 // The way from the API server to the metrics server: what is there, and what is wrong with it.
 //
-// The facts are plain values, gathered by cluster_look.h; the checks are pure.
+// The facts are plain values; the checks are pure. The looks (cluster_look.cc) gather the facts and
+// those of rights.h: they block, and each of their calls ends within its timeout. They only read:
+// GET, and SelfSubjectAccessReviews, which store nothing.
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "base/clock.h"
 #include "doctor/finding.h"
 #include "doctor/objects.h"
+#include "doctor/rights.h"
+#include "http/client/transport.h"
+#include "kube/client/api_client.h"
 
 namespace flyball::doctor {
 
@@ -67,5 +72,19 @@ Finding CheckAuthentication(const ClusterFacts& facts);
 
 // What a person without the right to look is told.
 std::string MayLook(absl::string_view verb, absl::string_view what);
+
+struct LookOptions {
+  std::string url;          // of the API server, to show
+  bool in_cluster = false;  // addresses of Services can be reached
+  absl::Duration timeout = absl::Seconds(10);
+};
+
+// With an API server that does not answer nothing but `version` is set.
+ClusterFacts LookAtCluster(http::HttpTransport& server, Clock& clock, const LookOptions& options);
+
+// Asked one after the other; not further once one can't be asked. `namespaces`: where to ask for a
+// right to list that is denied for all namespaces.
+std::vector<RightAnswer> AskRights(kube::ApiClient& api, const std::vector<Right>& rights,
+                                   const std::vector<std::string>& namespaces);
 
 }  // namespace flyball::doctor

@@ -1,12 +1,12 @@
-#include "doctor/cluster_look.h"
+#include "doctor/cluster.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "doctor/certificate.h"
 #include "doctor/listing.h"
-#include "doctor/tls_probe.h"
 
 namespace flyball::doctor {
 namespace {

@@ -1,4 +1,4 @@
-#include "doctor/metric_look.h"
+#include "doctor/metric.h"
 
 #include <map>
 #include <string>

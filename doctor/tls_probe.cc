@@ -1,4 +1,4 @@
-#include "doctor/tls_probe.h"
+#include "doctor/certificate.h"
 
 #include <openssl/err.h>
 #include <openssl/pem.h>

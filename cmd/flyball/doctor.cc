@@ -21,10 +21,10 @@
 #include "base/status_macros.h"
 #include "cmd/flyball/commands.h"
 #include "cmd/flyball/doctor_flags.h"
-#include "doctor/autoscaler_look.h"
-#include "doctor/cluster_look.h"
+#include "doctor/autoscaler.h"
+#include "doctor/cluster.h"
 #include "doctor/finding.h"
-#include "doctor/metric_look.h"
+#include "doctor/metric.h"
 #include "doctor/rule_series.h"
 #include "kube/client/discovery.h"
 #include "rules/compiled_rules.h"
@@ -38,6 +38,8 @@ using doctor::Doubt;
 using doctor::Findings;
 
 std::string Text(const absl::Status& status) { return std::string(status.message()); }
+
+bool IsOwn(const scaler::Managed& one) { return one.key.kind == scaler::AutoscalerKind::kOwn; }
 
 class Doctor {
  public:
@@ -177,10 +179,10 @@ class Doctor {
     listed_ = listed.status();
     if (!listed.ok()) return;
     all_ = *std::move(listed);
-    for (const doctor::ListedAutoscaler& one : all_) {
-      if (One() && one.spec.name != flags_.name) continue;
-      if (!flags_.kind.empty() && one.own != (flags_.kind == "autoscaler")) continue;
-      chosen_.push_back(&one);
+    for (const scaler::ManagedPtr& one : all_) {
+      if (One() && one->key.name != flags_.name) continue;
+      if (!flags_.kind.empty() && IsOwn(*one) != (flags_.kind == "autoscaler")) continue;
+      chosen_.push_back(one.get());
     }
   }
 
@@ -201,10 +203,10 @@ class Doctor {
                                      [&](const auto& other) { return other.group == group; });
       if (!there) wanted.push_back({group, by});
     };
-    for (const doctor::ListedAutoscaler* one : chosen_) {
-      if (one->own) continue;  // the scaler reads past the APIs
-      const std::string title = doctor::AutoscalerTitle(*one);
-      for (const scaler::MetricSpec& metric : one->spec.metrics) {
+    for (const scaler::Managed* one : chosen_) {
+      if (IsOwn(*one)) continue;  // the scaler reads past the APIs
+      const std::string title = doctor::AutoscalerTitle(one->key);
+      for (const scaler::MetricSpec& metric : one->autoscaler.metrics) {
         using scaler::MetricType;
         const bool custom = metric.type == MetricType::kPods || metric.type == MetricType::kObject;
         add(custom                                 ? doctor::kCustomGroup
@@ -269,7 +271,7 @@ class Doctor {
     if (!transport.ok()) return {};
     kube::ApiClient api(**transport, clock_, flags_.timeout);
     std::set<std::string> namespaces;
-    for (const doctor::ListedAutoscaler* one : chosen_) namespaces.insert(one->spec.ns);
+    for (const scaler::Managed* one : chosen_) namespaces.insert(one->key.ns);
     return doctor::CheckRights(account,
                                doctor::AskRights(api, doctor::WantedRights(DutiesOfServer()),
                                                  {namespaces.begin(), namespaces.end()}));
@@ -310,9 +312,9 @@ class Doctor {
         .metrics = metrics,
         .default_mode = settings_.scaler.mode == "act" ? scaler::Mode::kAct : scaler::Mode::kShadow,
         .timeout = flags_.timeout};
-    for (const doctor::ListedAutoscaler* one : chosen_) {
+    for (const scaler::Managed* one : chosen_) {
       report_.push_back(
-          {doctor::AutoscalerTitle(*one),
+          {doctor::AutoscalerTitle(one->key),
            doctor::CheckAutoscaler(doctor::LookAtAutoscaler(*one, all_, deps), clock_.WallNow())});
     }
   }
@@ -334,8 +336,8 @@ class Doctor {
   std::unique_ptr<adapter::prometheus::Client> source_;
   std::optional<doctor::Discovered> discovered_;
   absl::Status listed_;
-  std::vector<doctor::ListedAutoscaler> all_;
-  std::vector<const doctor::ListedAutoscaler*> chosen_;  // of all_
+  std::vector<scaler::ManagedPtr> all_;
+  std::vector<const scaler::Managed*> chosen_;  // of all_
 };
 
 absl::StatusOr<doctor::Report> Examine(const DoctorFlags& flags) {
