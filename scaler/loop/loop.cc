@@ -274,8 +274,9 @@ bool Loop::Prepare(TrackedAutoscaler& tracked, MonotonicTime now) {
   if (tracked.decided.ownership_epoch != epoch) {
     tracked.decided.ownership_epoch = epoch;
     // Whoever advises has seen all that others would remember.
-    if (mode != Mode::kAdvise || tracked.inputs.mode != Mode::kAdvise)
+    if (mode != Mode::kAdvise || tracked.inputs.mode != Mode::kAdvise) {
       tracked.decided.restored = false;
+    }
   }
   if (!managed.refused.empty() || !deps_.autoscalers.Unusable(tracked.key).empty()) return false;
   CycleInputs& inputs = tracked.inputs;
