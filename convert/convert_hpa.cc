@@ -57,8 +57,9 @@ class Converter {
   void Add(const Node& document) {
     Node object = document;
     const bool no_namespace = AddNamespace(object);
-    const scaler::AdmissionResult hpa = scaler::Admit(
-        object, {.gates = {.hpa_configurable_tolerance = true, .hpa_scale_to_zero = true}});
+    scaler::AdmitOptions admit = scaler::AdmitAll();
+    admit.dialect = options_.dialect.value_or(admit.dialect);
+    const scaler::AdmissionResult hpa = scaler::Admit(object, admit);
     if (!hpa.decode_error.empty()) return FailToDecode(object, hpa.decode_error);
     if (!hpa.errors.empty()) return Fail(object, hpa.errors);
 

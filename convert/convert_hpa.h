@@ -5,15 +5,19 @@
 // in, but for the metrics of triggers, which an HPA has none of.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "scaler/spec/dialect.h"
 
 namespace flyball::convert {
 
 struct ConvertOptions {
   std::string mode;  // "Shadow", "Advise", "Act"; "": left to the server's flag
+  // Whose API server must admit the objects; absent: any.
+  std::optional<scaler::Dialect> dialect;
 };
 
 struct Conversion {

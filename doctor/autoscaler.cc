@@ -6,7 +6,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "doctor/at_zero.h"
 #include "doctor/cluster.h"
+#include "scaler/math/recording.h"
 
 namespace flyball::doctor {
 namespace {
@@ -48,6 +50,7 @@ std::optional<Finding> CheckCondition(const scaler::Condition& condition,
                  "it wants more than spec.maxReplicas: raise it if the target is overloaded");
   }
   if (on) return Good("condition", said);
+  if (condition.type == scaler::kScaledToZero) return std::nullopt;  // it says nothing of now
   if (condition.reason == "ScalingDisabled") {
     return Doubt("condition", said,
                  absl::StrCat("scale ", TargetName(facts), " to 1 or more to switch it on"));
@@ -102,8 +105,7 @@ Findings CheckPods(const AutoscalerFacts& facts) {
                   MayLook("list", "pods"))};
   }
   if (facts.scale->spec_replicas == 0) {
-    return {Doubt("pods", "the target is scaled to zero: the HPA controller leaves it there",
-                  absl::StrCat("scale ", TargetName(facts), " to 1 or more"))};
+    return {CheckAtZero(facts)};
   }
   const std::string look =
       absl::StrCat("kubectl -n ", facts.key.ns, " get pods -l '", selector, "'");

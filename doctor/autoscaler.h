@@ -17,11 +17,13 @@
 #include "kube/client/api_client.h"
 #include "kube/client/scale.h"
 #include "kube/objects/rest_mapping.h"
+#include "scaler/spec/dialect.h"
 #include "scaler/stores/managed.h"
 
 namespace flyball::doctor {
 
 struct AutoscalerFacts : scaler::Managed {
+  scaler::Dialect dialect;          // of the cluster's controller
   std::vector<std::string> rivals;  // "hpa web2": others that scale the same target
   absl::Status target_kind;         // the cluster knows the kind
   absl::Status target;              // the object is there
@@ -54,6 +56,7 @@ struct AutoscalerLookDeps {
   const kube::RestMapper& mapper;
   MetricLooker& metrics;
   scaler::Mode default_mode = scaler::Mode::kShadow;
+  scaler::Dialect dialect = {};  // of the cluster's controller
   absl::Duration timeout = absl::Seconds(10);
 };
 

@@ -90,6 +90,7 @@ AutoscalerFacts LookAtAutoscaler(const scaler::Managed& one,
                                  const AutoscalerLookDeps& deps) {
   AutoscalerFacts facts;
   static_cast<scaler::Managed&>(facts) = one;
+  facts.dialect = deps.dialect;
   for (const scaler::ManagedPtr& other : all) {
     if (!AreRivals(one, *other, deps.default_mode)) continue;
     facts.rivals.push_back(absl::StrCat(KindWord(other->key), other->key.name));

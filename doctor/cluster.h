@@ -18,6 +18,7 @@
 #include "doctor/rights.h"
 #include "http/client/transport.h"
 #include "kube/client/api_client.h"
+#include "scaler/spec/dialect.h"
 
 namespace flyball::doctor {
 
@@ -52,6 +53,7 @@ struct Backend {
 struct ClusterFacts {
   std::string url;
   absl::StatusOr<std::string> version;
+  absl::StatusOr<scaler::ServerVersion> server_version;  // the same, as numbers
   absl::StatusOr<std::vector<ApiService>> api_services;  // of the three groups
   std::vector<Backend> backends;                         // of those that lead to a Service
   absl::Status authentication;  // reading the ConfigMap extension-apiserver-authentication

@@ -25,6 +25,7 @@ class Looker {
     facts.url = options_.url;
     facts.version = Get("/version", ReadVersion);
     if (!facts.version.ok()) return facts;
+    facts.server_version = Get("/version", scaler::ParseServerVersion);
     facts.api_services = ApiServices();
     if (facts.api_services.ok()) {
       for (const ApiService& api : *facts.api_services) {

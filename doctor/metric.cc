@@ -250,7 +250,7 @@ Findings CheckRequests(const scaler::MetricSpec& spec, const MeasuredPods& measu
   if (!scaler::MeasuresRequests(spec) || measured.pods.empty()) return {};
   for (const scaler::Pod& pod : measured.pods) {
     const absl::StatusOr<int64_t> request = scaler::PodRequest(
-        pod, {.resource = spec.resource, .container = spec.container, .pod_level = true});
+        pod, {.resource = spec.resource, .container = spec.container, .rules = {}});
     if (request.ok() && *request > 0) continue;
     return {Bad("requests",
                 request.ok() ? absl::StrCat("pod ", pod.name, " asks for no ", spec.resource)

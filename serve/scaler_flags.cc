@@ -46,18 +46,24 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
       "written, and at once");
   flags.Float("scaler-write-qps", f.options.writes_per_second, "writes a second to the API server");
   flags.Int("scaler-write-burst", f.options.write_burst, "writes at once, after a pause");
+  flags.String("kubernetes-version", f.kubernetes_version,
+               "whose HPA controller decisions are to equal: 1.34 to 1.37, or auto, which asks the "
+               "API server, again every two minutes");
+  flags.String("feature-gates", f.feature_gates,
+               "gates that are not at the version's default, by the controller's names: "
+               "HPAScaleToZero=true,HPAGeneration=false");
   flags.Duration("horizontal-pod-autoscaler-sync-period", f.options.sync_period,
                  "how often an autoscaler without a cadence of its own is decided");
-  flags.Float("horizontal-pod-autoscaler-tolerance", f.options.math.tolerance,
+  flags.Float("horizontal-pod-autoscaler-tolerance", f.options.controller.tolerance,
               "how far from 1 a ratio may be without a change");
   flags.Duration("horizontal-pod-autoscaler-downscale-stabilization",
-                 f.options.math.downscale_stabilization,
+                 f.options.controller.downscale_stabilization,
                  "how long the highest recommendation holds");
   flags.Duration("horizontal-pod-autoscaler-cpu-initialization-period",
-                 f.options.math.cpu_initialization_period,
+                 f.options.controller.cpu_initialization_period,
                  "how long after a pod's start its CPU samples may be skipped");
   flags.Duration("horizontal-pod-autoscaler-initial-readiness-delay",
-                 f.options.math.initial_readiness_delay,
+                 f.options.controller.initial_readiness_delay,
                  "how long after a pod's start changes of its readiness count as initial");
 }
 
@@ -81,6 +87,7 @@ absl::Status CheckScalerFlags(const ScalerFlags& f) {
       {!f.leader_elect && f.election.shards != 1,
        "--scaler-shards splits the work by leases: not with --scaler-leader-elect=false"},
   }));
+  RETURN_IF_ERROR(scaler::ParseDialectChoice(f.kubernetes_version, f.feature_gates).status());
   return scaler::CheckElection(f.election);
 }
 
@@ -89,6 +96,8 @@ scaler::ScalerOptions ScalerOptionsFrom(const ScalerFlags& f) {
   options.mode = f.mode == "act"      ? scaler::Mode::kAct
                  : f.mode == "advise" ? scaler::Mode::kAdvise
                                       : scaler::Mode::kShadow;
+  options.dialect = scaler::ParseDialectChoice(f.kubernetes_version, f.feature_gates)
+                        .value_or(scaler::DialectChoice());
   options.trigger_addresses =
       http::AddressRules::Parse(f.trigger_allow_addresses).value_or(http::AddressRules());
   options.trigger_secrets = f.trigger_secrets == "referenced" ? scaler::TriggerSecrets::kReferenced

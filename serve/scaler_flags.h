@@ -1,7 +1,7 @@
 // The flags of `flyball serve` that are about the scaler.
 //
 // Pure. A flag that is the same as an option of the loop or of the election is read into that
-// option. Flags that kube-controller-manager 1.34.4 has are called as there, with its defaults.
+// option. Flags that kube-controller-manager has are called as there, with its defaults.
 #pragma once
 
 #include <string>
@@ -22,10 +22,12 @@ struct ScalerFlags {
   bool leader_elect = true;
   scaler::ElectionOptions election;  // `ns` "" is the pod's namespace; the identity is not set here
 
-  // ScalerOptionsFrom adds to `options` what these three say.
+  // ScalerOptionsFrom adds to `options` what these five say.
   std::string mode = "shadow";  // "shadow", "advise" or "act"
   std::vector<std::string> trigger_allow_addresses;
   std::string trigger_secrets = "all";  // or "referenced"
+  std::string kubernetes_version = "auto";
+  std::string feature_gates;
   scaler::ScalerOptions options;
 };
 

@@ -29,10 +29,10 @@ TEST(ScalerFlags, DefaultsAreTheControllers) {
   EXPECT_EQ(options.mode, scaler::Mode::kShadow);
   EXPECT_FALSE(options.act_on_hpas);
   EXPECT_EQ(options.sync_period, absl::Seconds(15));
-  EXPECT_EQ(options.math.tolerance, 0.1);
-  EXPECT_EQ(options.math.downscale_stabilization, absl::Minutes(5));
-  EXPECT_EQ(options.math.cpu_initialization_period, absl::Minutes(5));
-  EXPECT_EQ(options.math.initial_readiness_delay, absl::Seconds(30));
+  EXPECT_EQ(options.controller.tolerance, 0.1);
+  EXPECT_EQ(options.controller.downscale_stabilization, absl::Minutes(5));
+  EXPECT_EQ(options.controller.cpu_initialization_period, absl::Minutes(5));
+  EXPECT_EQ(options.controller.initial_readiness_delay, absl::Seconds(30));
   EXPECT_TRUE(flags->scaler.leader_elect);
 }
 
@@ -58,8 +58,8 @@ TEST(ScalerFlags, ReachTheOptions) {
   EXPECT_FALSE(options.trigger_addresses.Check(*http::IpAddress::Parse("169.254.0.1")).ok());
   EXPECT_EQ(options.trigger_secrets, scaler::TriggerSecrets::kReferenced);
   EXPECT_EQ(options.sync_period, absl::Seconds(1));
-  EXPECT_EQ(options.math.tolerance, 0);
-  EXPECT_EQ(options.math.downscale_stabilization, absl::ZeroDuration());
+  EXPECT_EQ(options.controller.tolerance, 0);
+  EXPECT_EQ(options.controller.downscale_stabilization, absl::ZeroDuration());
   const scaler::ElectionOptions& election = flags->scaler.election;
   EXPECT_EQ(election.shards, 4);
   EXPECT_EQ(election.WriteMargin(), absl::Seconds(10));

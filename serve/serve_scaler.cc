@@ -81,8 +81,8 @@ ServeScaler::ServeScaler(const ServeFlags& flags, const Deps& deps, http::Transp
       leases_(client_, ns),
       state_({.ns = ns,
               .shards = flags_.election.shards,
-              .longest_window =
-                  std::max(scaler::kLongestWindow, flags_.options.math.downscale_stabilization)},
+              .longest_window = std::max(scaler::kLongestWindow,
+                                         flags_.options.controller.downscale_stabilization)},
              client_, deps.clock),
       election_(ElectionOf(flags_.election, ns, identity_), leases_, &state_, deps.clock),
       sole_(state_),

@@ -3,6 +3,7 @@
 
 #include "base/read_file.h"
 #include "cmd/flyball/commands.h"
+#include "cmd/flyball/dialect_flags.h"
 #include "convert/convert_hpa.h"
 
 namespace flyball::cmd {
@@ -41,7 +42,14 @@ int RunConvert(const Args& args) {
   hpa->add_option("--mode", options.mode, "Put this mode into each; without it the server's counts")
       ->check(CLI::IsMember({"Shadow", "Advise", "Act"}));
   hpa->add_option("FILE", files, "YAML or JSON, as kubectl prints them; - is stdin")->required();
+  DialectFlags dialect;
+  AddDialectFlags(
+      *hpa, "Refuse what the API server of this version would; auto refuses what all do", dialect);
   if (const auto ended = Parse(app, args)) return *ended;
+  if (const auto ended = ReadDialectFlags("convert", dialect)) return *ended;
+  if (dialect.choice.minor.has_value()) {
+    options.dialect = scaler::DialectOf(dialect.choice, {});
+  }
   return ConvertFiles(files, options);
 }
 

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,21 +15,14 @@
 #include "base/read_file.h"
 #include "base/status_macros.h"
 #include "cmd/flyball/commands.h"
+#include "cmd/flyball/decide_flags.h"
 #include "scaler/explain/explain.h"
 #include "scaler/explain/given_case.h"
 #include "scaler/explain/snapshot.h"
-#include "scaler/math/input.h"
 #include "scaler/vectors/vectors.h"
 
 namespace flyball::cmd {
 namespace {
-
-struct DecideFilesOptions {
-  std::vector<std::string> files;  // "-" is stdin
-  std::optional<absl::Time> at;    // absent: now
-  std::string output = "table";    // "json", "yaml"
-  scaler::MathConfig config;       // the controller's flags
-};
 
 // Exit statuses: 0 all answered, 1 a line was bad, 2 the command line or a file was.
 int DecideVectors(const std::string& path) {
@@ -69,16 +61,13 @@ absl::StatusOr<scaler::ClusterSnapshot> ReadFiles(const std::vector<std::string>
 
 // Exit statuses: 0; 1 when the output cannot be written; 2 when a file cannot be read or is wrong,
 // or no autoscaler is given.
-int DecideFiles(const DecideFilesOptions& options) {
+int DecideFiles(const DecideFlags& options) {
   const absl::StatusOr<scaler::ClusterSnapshot> snapshot = ReadFiles(options.files);
   if (!snapshot.ok()) {
     std::cerr << snapshot.status().message() << "\n";
     return 2;
   }
-  scaler::CaseOptions case_options;
-  case_options.now = options.at.value_or(Clock::System().WallNow());
-  case_options.now_source = options.at.has_value() ? "--at" : "now";
-  case_options.config = options.config;
+  const scaler::CaseOptions case_options = CaseOptionsOf(options, Clock::System().WallNow());
   bool first = true;
   for (const scaler::Autoscaler& autoscaler : snapshot->autoscalers) {
     const scaler::GivenCase given = scaler::DecideGiven(*snapshot, autoscaler, case_options);
@@ -95,54 +84,6 @@ int DecideFiles(const DecideFilesOptions& options) {
   return std::cout.good() ? 0 : 1;
 }
 
-void AddDuration(CLI::App& app, const std::string& flag, absl::Duration& value,
-                 const std::string& help) {
-  app.add_option_function<std::string>(
-         flag,
-         [flag, &value](const std::string& text) {
-           if (!absl::ParseDuration(text, &value)) {
-             throw CLI::ValidationError(flag, "expected a duration like 5m, got " + text);
-           }
-         },
-         help)
-      ->type_name("DURATION");
-}
-
-// The flags of `decide -f`; the last ones are the controller's own, with its defaults.
-void AddFileFlags(CLI::App& app, DecideFilesOptions& options) {
-  app.add_option_function<std::string>(
-         "--at",
-         [&options](const std::string& text) {
-           absl::Time time;
-           std::string error;
-           if (!absl::ParseTime(absl::RFC3339_full, text, &time, &error)) {
-             throw CLI::ValidationError("--at",
-                                        "expected a time like 2026-03-01T12:00:00Z, got " + text);
-           }
-           options.at = time;
-         },
-         "With -f: decide as of this time; now by default")
-      ->type_name("TIME");
-  app.add_option_function<std::string>(
-         "-o,--output",
-         [&options](const std::string& text) {
-           if (text != "table" && text != "json" && text != "yaml") {
-             throw CLI::ValidationError("-o", "expected table, json or yaml, got " + text);
-           }
-           options.output = text;
-         },
-         "With -f: table (for people; the default), json or yaml (the whole trace)")
-      ->type_name("FORMAT");
-  app.add_option("--horizontal-pod-autoscaler-tolerance", options.config.tolerance,
-                 "With -f: as given to the controller; 0.1 by default");
-  AddDuration(app, "--horizontal-pod-autoscaler-downscale-stabilization",
-              options.config.downscale_stabilization, "The same; 5m by default");
-  AddDuration(app, "--horizontal-pod-autoscaler-cpu-initialization-period",
-              options.config.cpu_initialization_period, "The same; 5m by default");
-  AddDuration(app, "--horizontal-pod-autoscaler-initial-readiness-delay",
-              options.config.initial_readiness_delay, "The same; 30s by default");
-}
-
 }  // namespace
 
 int RunDecide(const Args& args) {
@@ -151,14 +92,11 @@ int RunDecide(const Args& args) {
   CLI::Option* from_vectors =
       app.add_option("--vectors", vectors, "Scenarios, one a line; - is standard input")
           ->type_name("FILE|-");
-  DecideFilesOptions options;
-  app.add_option("-f,--filename", options.files,
-                 "An autoscaler, pods, a Deployment or scale, and lists of the metrics APIs, as "
-                 "kubectl prints them; any number of files in any order; - is standard input")
-      ->type_name("FILE|-")
-      ->excludes(from_vectors);
-  AddFileFlags(app, options);
+  DecideFlags options;
+  AddDecideFlags(app, options);
+  app.get_option("--filename")->excludes(from_vectors);
   if (const auto ended = Parse(app, args)) return *ended;
+  if (const auto ended = ReadDialectFlags("decide", options.dialect)) return *ended;
   if (!vectors.empty()) return DecideVectors(vectors);
   if (!options.files.empty()) return DecideFiles(options);
   std::fprintf(stderr, "flyball decide: give files with -f, or scenarios with --vectors\n");

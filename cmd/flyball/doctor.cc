@@ -293,6 +293,16 @@ class Doctor {
                "kubectl api-resources shows which group fails");
   }
 
+  // What the command line leaves open is as the server was told.
+  scaler::Dialect ClusterDialect() const {
+    scaler::DialectChoice choice = flags_.dialect.choice;
+    const scaler::DialectChoice told = serve::ScalerOptionsFrom(settings_.scaler).dialect;
+    if (!choice.minor.has_value()) choice.minor = told.minor;
+    if (choice.gates.empty()) choice.gates = told.gates;
+    const scaler::ServerVersion newest{.minor = scaler::kNewestMinor, .emulated_minor = {}};
+    return scaler::DialectOf(choice, facts_.server_version.value_or(newest));
+  }
+
   void ExamineAutoscalers() {
     if (auto none = WhyNone()) {
       report_.push_back({"autoscalers", {*std::move(none)}});
@@ -311,6 +321,7 @@ class Doctor {
         .mapper = *mapper_,
         .metrics = metrics,
         .default_mode = settings_.scaler.mode == "act" ? scaler::Mode::kAct : scaler::Mode::kShadow,
+        .dialect = ClusterDialect(),
         .timeout = flags_.timeout};
     for (const scaler::Managed* one : chosen_) {
       report_.push_back(

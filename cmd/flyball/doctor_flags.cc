@@ -77,6 +77,7 @@ absl::StatusOr<DoctorFlags> DoctorFlagsFrom(const Args& args) {
                  "Rule file; by default that of the server, from its ConfigMap");
   app.add_option("-o,--output", output, "text (the default) or json")
       ->check(CLI::IsMember({"text", "json"}));
+  AddDialectFlags(app, "Whose HPA controller runs; auto asks the API server", flags.dialect);
   serve::GoFlags go(app);
   go.Duration("timeout", flags.timeout, "limit on each call");
   serve::AddPrometheusFlags(go, flags.prometheus);
@@ -91,6 +92,8 @@ absl::StatusOr<DoctorFlags> DoctorFlagsFrom(const Args& args) {
   flags.json = output == "json";
   RETURN_IF_ERROR(TakeObject(object, flags));
   RETURN_IF_ERROR(Check(flags));
+  ASSIGN_OR_RETURN(flags.dialect.choice,
+                   scaler::ParseDialectChoice(flags.dialect.version, flags.dialect.gates));
   return flags;
 }
 

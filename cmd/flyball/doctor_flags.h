@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "cmd/flyball/commands.h"
+#include "cmd/flyball/dialect_flags.h"
 #include "http/client/transport.h"
 #include "serve/flags.h"
 
@@ -26,6 +27,7 @@ struct DoctorFlags {
   serve::ServeFlags prometheus;  // of these only the flags about Prometheus
   absl::Duration timeout = absl::Seconds(10);
   bool json = false;
+  DialectFlags dialect;
   std::string help;  // set when --help was asked for
 };
 

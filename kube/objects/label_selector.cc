@@ -21,16 +21,17 @@ absl::StatusOr<Operator> ExpressionOperator(absl::string_view text) {
 
 }  // namespace
 
-absl::StatusOr<Selector> LabelSelector::ToSelector() const {
+absl::StatusOr<Selector> LabelSelector::ToSelector(LabelRules rules) const {
   std::vector<Requirement> requirements;
   for (const auto& [key, value] : match_labels) {
-    ASSIGN_OR_RETURN(Requirement requirement, MakeRequirement(key, Operator::kEquals, {value}));
+    ASSIGN_OR_RETURN(Requirement requirement,
+                     MakeRequirement(key, Operator::kEquals, {value}, rules));
     requirements.push_back(std::move(requirement));
   }
   for (const Expression& expression : match_expressions) {
     ASSIGN_OR_RETURN(const Operator op, ExpressionOperator(expression.op));
     ASSIGN_OR_RETURN(Requirement requirement,
-                     MakeRequirement(expression.key, op, expression.values));
+                     MakeRequirement(expression.key, op, expression.values, rules));
     requirements.push_back(std::move(requirement));
   }
   return Selector(std::move(requirements));

@@ -27,7 +27,7 @@ struct LabelSelector {
 
   // kInvalidArgument with upstream's text for an unknown operator, a bad key or value, or a wrong
   // number of values.
-  absl::StatusOr<Selector> ToSelector() const;
+  absl::StatusOr<Selector> ToSelector(LabelRules rules = LabelRules::k1_34) const;
 
   friend bool operator==(const LabelSelector&, const LabelSelector&) = default;
 };

@@ -43,8 +43,20 @@ bool IsLowerAlnum(unsigned char c) { return absl::ascii_islower(c) || absl::asci
 bool IsDnsLabel(absl::string_view text) { return ConsistsOf(text, IsLowerAlnum, "-"); }
 bool IsName(absl::string_view text) { return ConsistsOf(text, absl::ascii_isalnum, "-_."); }
 
-std::string TooLong(size_t limit) {
-  return absl::StrCat("must be no more than ", limit, " characters");
+// `unit` is what a thing that is too long is measured in. In all versions it is bytes.
+std::string TooLong(size_t limit, absl::string_view unit = "characters") {
+  return absl::StrCat("must be no more than ", limit, " ", unit);
+}
+
+absl::string_view UnitOf(LabelRules rules) {
+  return rules == LabelRules::k1_34 ? "characters" : "bytes";
+}
+
+std::vector<std::string> SubdomainProblemsIn(absl::string_view text, absl::string_view unit) {
+  std::vector<std::string> problems;
+  if (text.size() > kMaxSubdomainBytes) problems.push_back(TooLong(kMaxSubdomainBytes, unit));
+  if (!IsSubdomain(text)) problems.emplace_back(kSubdomainRule);
+  return problems;
 }
 
 }  // namespace
@@ -56,11 +68,12 @@ bool IsSubdomain(absl::string_view text) {
   return true;
 }
 
-std::vector<std::string> LabelKeyProblems(absl::string_view key) {
+std::vector<std::string> LabelKeyProblems(absl::string_view key, LabelRules rules) {
   std::vector<std::string> problems;
   const std::vector<absl::string_view> parts = absl::StrSplit(key, '/');
   if (parts.size() > 2) {
-    return {absl::StrCat("a qualified name ", kNameRule,
+    return {absl::StrCat(rules == LabelRules::k1_34 ? "a qualified name " : "a valid label key ",
+                         kNameRule,
                          " with an optional DNS subdomain prefix and '/' (e.g. "
                          "'example.com/MyName')")};
   }
@@ -69,7 +82,7 @@ std::vector<std::string> LabelKeyProblems(absl::string_view key) {
     if (prefix.empty()) {
       problems.emplace_back("prefix part must be non-empty");
     } else {
-      for (const std::string& problem : SubdomainProblems(prefix)) {
+      for (const std::string& problem : SubdomainProblemsIn(prefix, UnitOf(rules))) {
         problems.push_back(absl::StrCat("prefix part ", problem));
       }
     }
@@ -77,24 +90,21 @@ std::vector<std::string> LabelKeyProblems(absl::string_view key) {
   const absl::string_view name = parts.back();
   if (name.empty()) problems.emplace_back("name part must be non-empty");
   if (name.size() > kMaxNameBytes) {
-    problems.push_back(absl::StrCat("name part ", TooLong(kMaxNameBytes)));
+    problems.push_back(absl::StrCat("name part ", TooLong(kMaxNameBytes, UnitOf(rules))));
   }
   if (!IsName(name)) problems.push_back(absl::StrCat("name part ", kNameRule));
   return problems;
 }
 
-std::vector<std::string> LabelValueProblems(absl::string_view value) {
+std::vector<std::string> LabelValueProblems(absl::string_view value, LabelRules rules) {
   std::vector<std::string> problems;
-  if (value.size() > kMaxNameBytes) problems.push_back(TooLong(kMaxNameBytes));
+  if (value.size() > kMaxNameBytes) problems.push_back(TooLong(kMaxNameBytes, UnitOf(rules)));
   if (!value.empty() && !IsName(value)) problems.emplace_back(kValueRule);
   return problems;
 }
 
 std::vector<std::string> SubdomainProblems(absl::string_view text) {
-  std::vector<std::string> problems;
-  if (text.size() > kMaxSubdomainBytes) problems.push_back(TooLong(kMaxSubdomainBytes));
-  if (!IsSubdomain(text)) problems.emplace_back(kSubdomainRule);
-  return problems;
+  return SubdomainProblemsIn(text, "characters");
 }
 
 std::vector<std::string> DnsLabelProblems(absl::string_view text) {

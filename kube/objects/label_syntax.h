@@ -1,7 +1,8 @@
 // What a label key, a label value and the names of DNS may look like, with Kubernetes' wording of
 // what is wrong.
 //
-// Pure. Source: k8s.io/apimachinery v0.34.4 pkg/util/validation.
+// Pure. Source: k8s.io/apimachinery v0.34.4 and v0.37.1 pkg/util/validation and
+// pkg/api/validate/content.
 #pragma once
 
 #include <string>
@@ -11,14 +12,21 @@
 
 namespace flyball::kube {
 
+// Whose words are used of labels, and whose reading of selectors: those of Kubernetes up to 1.34,
+// or those from 1.35 on. Which labels are legal did not change; of selectors, `a in (b,,)` became
+// legal.
+enum class LabelRules { k1_34, k1_35 };
+
 // Whether it is RFC 1123 labels with dots between them; how long it is does not matter.
 bool IsSubdomain(absl::string_view text);
 
 // Everything wrong with `key` as `[prefix/]name`; empty if it is a legal label key.
-std::vector<std::string> LabelKeyProblems(absl::string_view key);
+std::vector<std::string> LabelKeyProblems(absl::string_view key,
+                                          LabelRules rules = LabelRules::k1_34);
 
 // Everything wrong with `value`; empty if it is a legal label value.
-std::vector<std::string> LabelValueProblems(absl::string_view value);
+std::vector<std::string> LabelValueProblems(absl::string_view value,
+                                            LabelRules rules = LabelRules::k1_34);
 
 // Everything wrong with `text` as a DNS-1123 subdomain or label; empty if it is one.
 std::vector<std::string> SubdomainProblems(absl::string_view text);

@@ -124,7 +124,7 @@ bool Requirement::Matches(const Labels& labels) const {
 }
 
 absl::StatusOr<Requirement> MakeRequirement(absl::string_view key, Operator op,
-                                            std::vector<std::string> values) {
+                                            std::vector<std::string> values, LabelRules rules) {
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
 
@@ -135,10 +135,11 @@ absl::StatusOr<Requirement> MakeRequirement(absl::string_view key, Operator op,
     problems.push_back(
         absl::StrCat(where, ": Invalid value: ", go::Quote(what), ": ", absl::StrJoin(why, "; ")));
   };
-  add("key", key, LabelKeyProblems(key));
+  add("key", key, LabelKeyProblems(key, rules));
   CheckValueCount(op, values, &problems);
   for (size_t i = 0; i < values.size() && problems.size() < kMaxProblems; ++i) {
-    add(absl::StrCat("values[", i, "][", key, "]"), values[i], LabelValueProblems(values[i]));
+    add(absl::StrCat("values[", i, "][", key, "]"), values[i],
+        LabelValueProblems(values[i], rules));
   }
   if (problems.size() == 1) return absl::InvalidArgumentError(problems[0]);
   if (!problems.empty()) {

@@ -3,7 +3,7 @@
 // Pure. Parse stands in selector_parser.cc. Not here: metav1.LabelSelector (label_selector.h).
 //
 // Source:  k8s.io/apimachinery v0.34.4 pkg/labels; compared with it by replaying
-//          test/data/kube/selector.jsonl.
+//          test/data/kube/selector.jsonl. What 0.35 changed: LabelRules.
 // Differs: of many values that are wrong an error names the first eight.
 #pragma once
 
@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "kube/objects/label_syntax.h"
 
 namespace flyball::kube {
 
@@ -43,7 +44,8 @@ struct Requirement {
 //   kInvalidArgument  a key, a value or a number of values that is not allowed; the text is that of
 //                     upstream's NewRequirement
 absl::StatusOr<Requirement> MakeRequirement(absl::string_view key, Operator op,
-                                            std::vector<std::string> values);
+                                            std::vector<std::string> values,
+                                            LabelRules rules = LabelRules::k1_34);
 
 // The conjunction of its requirements; none matches everything.
 class Selector {
@@ -52,7 +54,8 @@ class Selector {
   explicit Selector(std::vector<Requirement> requirements);  // sorts by key, stably
 
   // kInvalidArgument with the text of upstream's parser.
-  static absl::StatusOr<Selector> Parse(absl::string_view text);
+  static absl::StatusOr<Selector> Parse(absl::string_view text,
+                                        LabelRules rules = LabelRules::k1_34);
 
   bool empty() const { return requirements_.empty(); }
   bool Matches(const Labels& labels) const;

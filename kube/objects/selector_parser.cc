@@ -42,7 +42,8 @@ absl::string_view NextToken(absl::string_view& rest) {
 
 class Parser {
  public:
-  explicit Parser(absl::string_view text) : rest_(text), next_(NextToken(rest_)) {}
+  Parser(absl::string_view text, LabelRules rules)
+      : rules_(rules), rest_(text), next_(NextToken(rest_)) {}
 
   absl::StatusOr<std::vector<Requirement>> Run() {
     std::vector<Requirement> requirements;
@@ -81,12 +82,12 @@ class Parser {
     if (negated) Take();
     if (!IsWord(next_)) return Unexpected(", expected: identifier");
     const std::string key = Take();
-    if (const auto problems = LabelKeyProblems(key); !problems.empty()) {
+    if (const auto problems = LabelKeyProblems(key, rules_); !problems.empty()) {
       return absl::InvalidArgumentError(absl::StrCat("<nil>: Invalid value: ", go::Quote(key), ": ",
                                                      absl::StrJoin(problems, "; ")));
     }
-    if (negated) return MakeRequirement(key, Operator::kDoesNotExist, {});
-    if (next_.empty() || next_ == ",") return MakeRequirement(key, Operator::kExists, {});
+    if (negated) return MakeRequirement(key, Operator::kDoesNotExist, {}, rules_);
+    if (next_.empty() || next_ == ",") return MakeRequirement(key, Operator::kExists, {}, rules_);
     ASSIGN_OR_RETURN(const Operator op, ParseOperator());
     std::set<std::string> values;
     if (op == Operator::kIn || op == Operator::kNotIn) {
@@ -94,7 +95,7 @@ class Parser {
     } else {
       ASSIGN_OR_RETURN(values, ParseExactValue());
     }
-    return MakeRequirement(key, op, {values.begin(), values.end()});
+    return MakeRequirement(key, op, {values.begin(), values.end()}, rules_);
   }
 
   // `in` and `notin` are words like others everywhere but in the operator's place.
@@ -132,7 +133,8 @@ class Parser {
   }
 
   // Up to the closing parenthesis. Nothing between two commas, or at an end, is the empty string;
-  // upstream eats the second of two commas, so that after it a further one may follow a word.
+  // up to 1.34 upstream eats the second of two commas, so that after it a further one may follow a
+  // word, but no closing parenthesis.
   absl::StatusOr<std::set<std::string>> ParseSetMembers() {
     std::set<std::string> values;
     while (true) {
@@ -148,7 +150,7 @@ class Parser {
           return values;
         }
         if (next_ == ",") {
-          Take();
+          if (rules_ == LabelRules::k1_34) Take();
           values.insert("");
         }
       } else {
@@ -157,14 +159,15 @@ class Parser {
     }
   }
 
+  const LabelRules rules_;
   absl::string_view rest_;  // behind next_
   absl::string_view next_;  // the token that is looked at
 };
 
 }  // namespace
 
-absl::StatusOr<Selector> Selector::Parse(absl::string_view text) {
-  ASSIGN_OR_RETURN(std::vector<Requirement> requirements, Parser(text).Run());
+absl::StatusOr<Selector> Selector::Parse(absl::string_view text, LabelRules rules) {
+  ASSIGN_OR_RETURN(std::vector<Requirement> requirements, Parser(text, rules).Run());
   return Selector(std::move(requirements));
 }
 

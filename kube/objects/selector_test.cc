@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kube/objects/label_selector.h"
 
@@ -42,6 +43,26 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"=b", ""}, Row{"a=\"b\"", ""}, Row{"a=b/c", ""}, Row{"a=*", ""},
                     Row{"_a", ""}, Row{"a=-b", ""}, Row{"X.com/y=z", ""}, Row{"a>-1", ""},
                     Row{std::string(64, 'k'), ""}, Row{"a=" + std::string(64, 'v'), ""}));
+
+// What 1.34 refuses and later versions read, and the words that changed.
+TEST(ParseTest, LabelRulesOf135) {
+  EXPECT_FALSE(Selector::Parse("a in (b,,)").ok());
+  for (const char* text : {"a in (b,,)", "a in (,b)", "a in (b,)", "a in (b,,,)"}) {
+    const auto selector = Selector::Parse(text, LabelRules::k1_35);
+    ASSERT_TRUE(selector.ok()) << text << ": " << selector.status();
+    EXPECT_EQ(selector->ToString(), "a in (,b)") << text;
+  }
+  EXPECT_EQ(Selector::Parse("a in (b,,c,d)", LabelRules::k1_35)->ToString(), "a in (,b,c,d)");
+  const auto message = [](const std::string& text, LabelRules rules) {
+    return std::string(Selector::Parse(text, rules).status().message());
+  };
+  const std::string long_key(64, 'k');
+  EXPECT_THAT(message("a/b/c", LabelRules::k1_34), testing::HasSubstr("a qualified name must"));
+  EXPECT_THAT(message("a/b/c", LabelRules::k1_35), testing::HasSubstr("a valid label key must"));
+  EXPECT_THAT(message(long_key, LabelRules::k1_34), testing::HasSubstr("than 63 characters"));
+  EXPECT_THAT(message(long_key, LabelRules::k1_35), testing::HasSubstr("than 63 bytes"));
+  EXPECT_THAT(message("a=" + long_key, LabelRules::k1_35), testing::HasSubstr("than 63 bytes"));
+}
 
 TEST(ParseTest, EmptyTextMatchesEverything) {
   const auto selector = Selector::Parse("  ");

@@ -99,6 +99,7 @@ class FakeApiServer::Impl {
   // What is left of lists that are read by pages.
   std::map<std::string, std::deque<json>> pages_ ABSL_GUARDED_BY(mutex_);
   uint64_t next_page_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::string version_ ABSL_GUARDED_BY(mutex_);
   bool dead_ ABSL_GUARDED_BY(mutex_) = false;
   uint64_t bookmarks_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t cuts_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -155,6 +156,9 @@ class FakeApiServer::Impl {
     const FakeQuery query(call.target);
     if (query.path == "/api" || query.path == "/apis") {
       return AsHttp({200, FakeDiscovery(store_.kinds(), query.path == "/api")});
+    }
+    if (query.path == "/version" && !version_.empty()) {
+      return AsHttp({200, {{"major", "1"}, {"minor", version_}}});
     }
     FakeTarget target = store_.Find(query.path);
     target.name = go::Unescape(target.name, false);
@@ -417,6 +421,11 @@ int FakeApiServer::faults() const {
 void FakeApiServer::OnRequest(std::function<void(const http::HttpCall&)> hook) {
   absl::MutexLock lock(&impl_->mutex_);
   impl_->hook_ = std::move(hook);
+}
+
+void FakeApiServer::SetVersion(const std::string& minor) {
+  absl::MutexLock lock(&impl_->mutex_);
+  impl_->version_ = minor;
 }
 
 void FakeApiServer::SetDead(bool dead) {

@@ -65,6 +65,8 @@ class FakeApiServer {
   // Before each request is served, outside all locks; what it changes here the request sees.
   void OnRequest(std::function<void(const http::HttpCall&)> hook);
 
+  // The minor version that /version tells; "": there is no such path.
+  void SetVersion(const std::string& minor);
   // A dead server refuses everything and has cut its watches.
   void SetDead(bool dead);
   // Ends the open watches: well, as at their timeout, or broken.

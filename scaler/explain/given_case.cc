@@ -67,8 +67,9 @@ void TakeScale(const ClusterSnapshot& snapshot, GivenCase& out) {
 }
 
 void TakePods(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
-              const CaseOptions& options, GivenCase& out, PodsAnswer& answer) {
-  absl::StatusOr<kube::Selector> selector = kube::Selector::Parse(out.scale.selector);
+              const MathConfig& config, GivenCase& out, PodsAnswer& answer) {
+  absl::StatusOr<kube::Selector> selector =
+      kube::Selector::Parse(out.scale.selector, config.labels);
   if (!selector.ok()) {
     answer.selector_error = std::string(selector.status().message());
     return;
@@ -77,7 +78,7 @@ void TakePods(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
   for (const Pod& pod : snapshot.pods) {
     if (pod.ns == autoscaler.ns && selector->Matches(pod.labels)) pods.push_back(&pod);
   }
-  out.table = PodTable(pods, autoscaler.metrics, options.pod_level_resources);
+  out.table = PodTable(pods, autoscaler.metrics, config.requests);
   answer.table = &out.table;
 
   Selectors selectors;
@@ -175,8 +176,10 @@ void NoteTheInputs(const ClusterSnapshot& snapshot, const CaseOptions& options, 
   if (behavior.has_value() &&
       (behavior->scale_up.tolerance.has_value() || behavior->scale_down.tolerance.has_value())) {
     out.notes.push_back(
-        "the tolerance under spec.behavior is followed, which a controller does only with the "
-        "feature gate HPAConfigurableTolerance");
+        absl::StrCat("the tolerance under spec.behavior is ",
+                     options.dialect.gates.configurable_tolerance ? "" : "not ",
+                     "followed, as the controller of Kubernetes ", DialectText(options.dialect),
+                     " does; --kubernetes-version and --feature-gates say which one it is"));
   }
 }
 
@@ -189,19 +192,21 @@ GivenCase DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autosca
   out.now_source = options.now_source;
   TakeScale(snapshot, out);
   PodsAnswer pods;
-  if (HpaDecider().ReadsMetrics(autoscaler, out.scale)) {
-    TakePods(snapshot, autoscaler, options, out, pods);
-    TakeReadings(snapshot, out);
-  }
+  const MathConfig config = MathConfigOf(options.flags, options.dialect);
   const ScalerState state;
-  const DecisionInput input{.autoscaler = &autoscaler,
-                            .status = nullptr,
-                            .scale = &out.scale,
-                            .pods = &pods,
-                            .readings = out.readings,
-                            .config = &options.config,
-                            .state = &state,
-                            .now = options.now};
+  DecisionInput input{.autoscaler = &autoscaler,
+                      .status = nullptr,
+                      .scale = &out.scale,
+                      .pods = &pods,
+                      .readings = {},
+                      .config = &config,
+                      .state = &state,
+                      .now = options.now};
+  if (HpaDecider().ReadsMetrics(input)) {
+    TakePods(snapshot, autoscaler, config, out, pods);
+    TakeReadings(snapshot, out);
+    input.readings = out.readings;
+  }
   Workspace workspace;
   HpaDecider().Decide(input, {.pod_detail = true}, workspace, out.decision);
   if (out.decision.rescale) RecordScaleWrite(input, "", out.decision);

@@ -18,8 +18,8 @@ namespace flyball::scaler {
 struct CaseOptions {
   absl::Time now;
   std::string now_source;  // "now", "--at"
-  MathConfig config;
-  bool pod_level_resources = true;  // gate PodLevelResources
+  ControllerFlags flags;
+  Dialect dialect;
 };
 
 struct GivenCase {

@@ -67,7 +67,7 @@ GivenCase CaseFromLog(LoggedDecision logged) {
   for (const std::string& name : logged.pods) {
     pods.push_back({.name = name, .row = {}, .shape = nullptr});
   }
-  out.table = PodTable(pods, {}, false);
+  out.table = PodTable(pods, {}, {});
   out.pods_in_all = logged.pods_in_all;
   out.readings = std::move(logged.readings);
   out.decision = std::move(logged.decision);

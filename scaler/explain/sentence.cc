@@ -215,6 +215,10 @@ std::string WhyThisCount(const GivenCase& given) {
     case Outcome::kScaleUnknown:
       return absl::StrCat("the scale of the target is not known: ", given.scale.error);
     case Outcome::kSwitchedOff:
+      if (decision.min_replicas == 0) {
+        return "the target is at zero without the condition ScaledToZero=True in the autoscaler's "
+               "status, so it counts as scaled to zero by hand, and nothing wakes it";
+      }
       return "the target was scaled to zero by hand, and nothing wakes it while minReplicas is not "
              "0";
     case Outcome::kAboveMax:
@@ -235,6 +239,9 @@ std::string WhyThisCount(const GivenCase& given) {
     }
     case Outcome::kDecided:
       break;
+  }
+  if (decision.limiting.has_value() && decision.desired > decision.limiting->after) {
+    return absl::StrCat("it slept at zero, and minReplicas is ", decision.min_replicas, " by now");
   }
   if (decision.limiting.has_value() && decision.limiting->by != LimitedBy::kNothing) {
     return WhyLimited(given);

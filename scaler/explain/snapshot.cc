@@ -109,8 +109,7 @@ class FileReader {
       value.members.push_back({"namespace", std::move(ns)});
     }
     // The object is stored already: what a gate would have kept out is followed.
-    AdmissionResult admitted =
-        Admit(object, {.gates = {.hpa_configurable_tolerance = true, .hpa_scale_to_zero = true}});
+    AdmissionResult admitted = Admit(object, AdmitAll());
     if (!admitted.decode_error.empty()) {
       return Located(object, absl::InvalidArgumentError(admitted.decode_error));
     }

@@ -54,10 +54,16 @@ void Loop::Schedule(TrackedAutoscaler& tracked, MonotonicTime now) {
 
 // Whether an autoscaler is to be decided at once. One of our own kind is when its spec changes,
 // since one that waits for pushes may have a cadence of an hour. Of those in the first lists only
-// the ones with such a trigger are; all others wait for their slots, as HorizontalPodAutoscalers
-// always do.
+// the ones with such a trigger are; all others wait for their slots. HorizontalPodAutoscalers wait
+// for theirs too, but where the cluster's controller would not.
 bool Loop::IsNews(const Managed* before, const Managed& managed) const {
-  if (managed.key.kind != AutoscalerKind::kOwn) return false;
+  if (managed.key.kind != AutoscalerKind::kOwn) {
+    const MathConfigsPtr configs = deps_.configs.Get();
+    if (!configs->hpa.decides_news_at_once) return false;
+    if (before == nullptr) return ticked_;
+    return configs->hpa.observes_generation &&
+           before->autoscaler.generation != managed.autoscaler.generation;
+  }
   if (before != nullptr) return before->spec_hash != managed.spec_hash;
   return ticked_ || IsPushed(managed);
 }
@@ -217,7 +223,7 @@ void Loop::BeginAll(std::vector<TrackedAutoscaler*> autoscalers, MonotonicTime n
         break;
       }
       case ReadStep::Found::kScale:
-        deps_.read.SelectPods(tracked->inputs);
+        deps_.read.SelectPods(*tracked);
         asking.push_back(tracked);
         break;
       case ReadStep::Found::kToBeAsked:
@@ -261,6 +267,16 @@ void Loop::EndRound(SteadyRound& round) {
   if (!changed.empty()) BeginAll(std::move(changed), now.monotonic);
 }
 
+// What was read and decided by another configuration says nothing any more.
+void Loop::FollowConfig(CycleInputs& inputs) const {
+  MathConfigsPtr configs = deps_.configs.Get();
+  if (inputs.configs == configs) return;
+  inputs.configs = std::move(configs);
+  inputs.plan.Renew();
+  inputs.scale = ScaleReading();
+  inputs.pods.selected = nullptr;
+}
+
 // Begins a cycle. False: the autoscaler is not to be decided now.
 bool Loop::Prepare(TrackedAutoscaler& tracked, MonotonicTime now) {
   const Managed& managed = *tracked.inputs.managed;
@@ -285,6 +301,7 @@ bool Loop::Prepare(TrackedAutoscaler& tracked, MonotonicTime now) {
     inputs.scale.scale = nullptr;
     inputs.pods.selected = nullptr;  // the new questions have to be told of the selector
   }
+  FollowConfig(inputs);
   inputs.mode = mode;
   tracked.pace = SlotsOf(managed);
   tracked.began = now;
@@ -308,7 +325,7 @@ void Loop::Disown(TrackedAutoscaler& tracked) {
 bool Loop::Continue(TrackedAutoscaler& tracked, QuestionBoard::ToAsk& to_ask) {
   if (tracked.phase == CyclePhase::kReadingMetrics) return true;
   deps_.read.TakeAskedScale(tracked.inputs);
-  deps_.read.SelectPods(tracked.inputs);
+  deps_.read.SelectPods(tracked);
   return deps_.read.AskMetrics(tracked, to_ask);
 }
 

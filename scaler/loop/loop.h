@@ -46,6 +46,7 @@ class Loop : public AutoscalerSink {
     ActStep& act;
     const ReportStep& report;
     const SteadyStep& steady;
+    const LiveConfig& configs;
     PlanContext plan;
     QuestionBoard::Run run_decisions;
     QuestionBoard::Run run_writes;
@@ -86,6 +87,7 @@ class Loop : public AutoscalerSink {
   void BeginAll(std::vector<TrackedAutoscaler*> autoscalers, MonotonicTime now);
   void BeginRounds(std::vector<std::unique_ptr<SteadyRound>> rounds, QuestionBoard::ToAsk& to_ask);
   bool Prepare(TrackedAutoscaler& tracked, MonotonicTime now);
+  void FollowConfig(CycleInputs& inputs) const;
   bool Continue(TrackedAutoscaler& tracked, QuestionBoard::ToAsk& to_ask);
   void DecideAll(std::vector<TrackedAutoscaler*> autoscalers);
   void DecideNow(TrackedAutoscaler& tracked);

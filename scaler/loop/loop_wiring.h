@@ -27,6 +27,7 @@
 #include "scaler/steady/steady_step.h"
 #include "scaler/steps/act_step.h"
 #include "scaler/steps/decide_step.h"
+#include "scaler/steps/live_config.h"
 #include "scaler/steps/read_step.h"
 #include "scaler/steps/report_step.h"
 #include "scaler/stores/autoscaler_store.h"
@@ -85,12 +86,18 @@ class LoopWiring {
 
   const ActStep& act() const { return act_; }
 
+  // What the API server says it is counts where the options leave the version to it. Of one thread
+  // at a time.
+  void UseVersion(const ServerVersion& seen) { configs_.Use(DialectOf(dialect_, seen)); }
+  MathConfigsPtr configs() const { return configs_.Get(); }
+
   // Drops the statuses that were not written. To be called after StatusWriter::Flush.
   void EndStatuses() { statuses_.reset(); }
 
  private:
   LoopDependencies dependencies_;
-  const MathConfig math_;
+  const DialectChoice dialect_;
+  LiveConfig configs_;
   bool listed_ = false;
   PodStore pods_;
   ScaleStore scales_;

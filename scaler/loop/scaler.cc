@@ -1,6 +1,7 @@
 #include "scaler/loop/scaler.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -28,6 +29,10 @@ constexpr absl::Duration kLastStatuses = absl::Seconds(1);
 // The due thread looks at the clock at least and at most this often, but for who can't wait.
 constexpr absl::Duration kLongestNap = absl::Milliseconds(50);
 constexpr absl::Duration kShortestNap = absl::Milliseconds(20);
+// How often the API server is asked for its version, which an upgrade changes: the first time until
+// it answers, and from then on.
+constexpr absl::Duration kFirstVersion = absl::Seconds(2);
+constexpr absl::Duration kNextVersion = absl::Minutes(2);
 
 kube::ResourceInfo Resource(absl::string_view group, absl::string_view version,
                             absl::string_view plural, absl::string_view kind) {
@@ -45,6 +50,8 @@ class Scaler::Impl {
       : deps_(deps),
         options_(std::move(options)),
         due_(deps_.clock, [this] { return TellDue(); }),
+        version_(deps_.clock, [this] { return AskVersion(); }),
+        version_known_(options_.dialect.minor.has_value()),
         trigger_clients_(std::make_shared<TriggerClients>(
             deps.clock, TriggerClientOptions{.addresses = options_.trigger_addresses, .dns = {}})) {
   }
@@ -66,12 +73,15 @@ class Scaler::Impl {
   void StartWatch(const kube::ResourceInfo& resource, const std::string& ns,
                   kube::WatchHandler& handler);
   void StartWatches();
-  // Returns when to do it again.
+  // Return when to do it again.
   absl::Duration TellDue();
+  absl::Duration AskVersion();
 
   const Deps deps_;
   const ScalerOptions options_;
   RepeatingThread due_;  // others wake it to their last moment
+  RepeatingThread version_;
+  std::atomic<bool> version_known_;
   std::unique_ptr<http::HttpTransport> server_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<kube::RequestBudget> budget_;
@@ -99,6 +109,7 @@ absl::Status Scaler::Impl::Start() {
   own_events_ = std::make_unique<kube::EventRecorder>(*client_, deps_.clock, "flyball");
   MakeLoop();
   StartWatches();
+  if (!version_known_) version_.Start(absl::ZeroDuration());
   due_.Start(kShortestNap);
   absl::MutexLock lock(&running_mutex_);
   running_ = true;
@@ -187,7 +198,27 @@ void Scaler::Impl::StartWatches() {
   }
 }
 
+absl::Duration Scaler::Impl::AskVersion() {
+  const absl::StatusOr<std::string> answer = client_->Get("/version");
+  const absl::StatusOr<ServerVersion> version =
+      answer.ok() ? ParseServerVersion(*answer) : answer.status();
+  if (!version.ok()) {
+    spdlog::warn("scaler: the cluster's version is not known: {}",
+                 std::string(version.status().message()));
+    return version_known_ ? kNextVersion : kFirstVersion;
+  }
+  const MathConfigsPtr before = wiring_->configs();
+  wiring_->UseVersion(*version);
+  const MathConfigsPtr now = wiring_->configs();
+  if (!version_known_ || now != before) {
+    spdlog::info("scaler: decides as the controller of Kubernetes {}", DialectText(now->dialect));
+  }
+  version_known_ = true;
+  return kNextVersion;
+}
+
 absl::Duration Scaler::Impl::TellDue() {
+  if (!version_known_) return kLongestNap;
   const MonotonicTime next = wiring_->Turn();
   return std::clamp(next - deps_.clock.MonotonicNow(), kShortestNap, kLongestNap);
 }
@@ -199,6 +230,7 @@ void Scaler::Impl::Stop() {
     if (!std::exchange(running_, false)) return;
   }
   due_.Stop();
+  version_.BeginStop();
   std::vector<std::unique_ptr<kube::ObjectWatch>> watches;
   {
     absl::MutexLock lock(&mutex_);
@@ -209,6 +241,7 @@ void Scaler::Impl::Stop() {
   wiring_->statuses().Flush(kLastStatuses);
   budget_->Shutdown();
   client_->Shutdown();
+  version_.Stop();
   trigger_clients_->Shutdown();
   wiring_->trigger_lanes().Stop();
   // Stopped, not taken away: what ends in one may want to go on in another.
@@ -221,6 +254,7 @@ void Scaler::Impl::Stop() {
 
 absl::Status Scaler::Impl::Ready() const {
   if (!running_) return absl::UnavailableError("the scaler is not started");
+  if (!version_known_) return absl::UnavailableError("the cluster's version is not known yet");
   return wiring_->Ready();
 }
 

@@ -2,9 +2,9 @@
 // decides each autoscaler in its cadence and acts.
 //
 // Thread-safe; Start and Stop are called once each, Ready and stats also before and after. Threads:
-// one for each watch, one that begins what is due, four pools (for questions, for triggers, for
-// decisions, for scale writes), two that write statuses, and two that send events. Everything in
-// Deps outlives the scaler.
+// one for each watch, one that begins what is due, one that asks for the cluster's version, four
+// pools (for questions, for triggers, for decisions, for scale writes), two that write statuses,
+// and two that send events. Everything in Deps outlives the scaler.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,8 @@
 #include "http/client/transport.h"
 #include "kube/objects/object_directory.h"
 #include "kube/watch/pod_feed.h"
-#include "scaler/math/input.h"
+#include "scaler/math/math_config.h"
+#include "scaler/spec/dialect.h"
 #include "scaler/steps/mode.h"
 #include "scaler/stores/ownership.h"
 #include "scaler/stores/secrets.h"
@@ -33,8 +34,10 @@ struct ScalerOptions : ModeFlags {
   std::vector<std::string> namespaces;  // empty: all
   absl::Duration sync_period = absl::Seconds(15);
   absl::Duration status_interval = absl::Seconds(15);  // least time between writes without news
-  MathConfig math;
-  bool pod_level_resources = true;
+  ControllerFlags controller;
+  // Which controller decisions are to equal. Without a version it is the one that the API server
+  // says; until it has said so nothing is decided.
+  DialectChoice dialect{.minor = kOldestMinor, .gates = {}};
   double writes_per_second = 500;
   int write_burst = 1000;
   // How long one request to the API server may take. A write must have ended before another replica

@@ -31,6 +31,7 @@ struct Combination {
   std::optional<size_t> winner;  // index in proposals; absent: none valid
   int32_t replicas = 0;          // of the winner
   std::string error;             // aggregate error when some are invalid; may stand beside a result
+  bool spec_fault = false;       // the one that `error` is of is Proposal::spec_fault
   bool gave_up = false;          // all invalid, or some invalid and the largest would shrink
 };
 

@@ -12,21 +12,11 @@
 
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "scaler/math/math_config.h"
 #include "scaler/math/pods.h"
 #include "scaler/spec/autoscaler.h"
 
 namespace flyball::scaler {
-
-// The controller's flags and gates that steer the math.
-struct MathConfig {
-  double tolerance = 0.1;
-  absl::Duration downscale_stabilization = absl::Minutes(5);
-  absl::Duration cpu_initialization_period = absl::Minutes(5);
-  absl::Duration initial_readiness_delay = absl::Seconds(30);
-  // Gate HPAConfigurableTolerance: a tolerance that a behavior states counts. It is on by default,
-  // since an API server whose gate is off stores no such tolerance.
-  bool configurable_tolerance = true;
-};
 
 // The target's scale, or why it is not known.
 struct ScaleAnswer {
@@ -104,6 +94,7 @@ struct DecisionInput {
   const MathConfig* config = nullptr;
   const ScalerState* state = nullptr;  // may be the state in the Decision to be filled
   absl::Time now;
+  bool deleted = false;  // since it was read, as far as is known
   // Equal and not 0: the same spec and config as last time. Where the versions of the pods and of a
   // reading are equal too, the proposal that the last Decision made of that reading is kept.
   uint64_t spec_version = 0;

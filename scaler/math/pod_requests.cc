@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
@@ -91,32 +92,37 @@ absl::StatusOr<int64_t> PodLevelRequest(const Pod& pod, absl::string_view resour
   return (*request)->MilliValue();
 }
 
-// Adds the container's request to `sum` when the query means it.
-absl::Status AddContainer(const Pod& pod, const Container& container, const RequestQuery& query,
-                          int64_t& sum) {
-  if (!query.container.empty() && query.container != container.name) return absl::OkStatus();
-  const Quantity* request = FindAmount(container.requests, query.resource);
-  if (request == nullptr) {
-    return absl::NotFoundError(absl::StrCat("missing request for ", query.resource,
-                                            " in container ", container.name, " of Pod ",
-                                            pod.name));
+// Those that run as long as the pod does.
+std::vector<const Container*> LastingContainers(const Pod& pod) {
+  std::vector<const Container*> out;
+  for (const Container& container : pod.containers) out.push_back(&container);
+  for (const Container& container : pod.init_containers) {
+    if (container.restarts_always) out.push_back(&container);
   }
-  sum = WrapAdd(sum, request->MilliValue());
-  return absl::OkStatus();
+  return out;
 }
 
 }  // namespace
 
 absl::StatusOr<int64_t> PodRequest(const Pod& pod, const RequestQuery& query) {
-  if (query.pod_level && query.container.empty() && StatesPodLevel(pod)) {
+  if (query.rules.pod_level && query.container.empty() && StatesPodLevel(pod)) {
     return PodLevelRequest(pod, query.resource);
   }
   int64_t sum = 0;
-  for (const Container& container : pod.containers) {
-    RETURN_IF_ERROR(AddContainer(pod, container, query, sum));
+  for (const Container* container : LastingContainers(pod)) {
+    if (!query.container.empty() && query.container != container->name) continue;
+    const Quantity* request = FindAmount(container->requests, query.resource);
+    if (request == nullptr) {
+      return absl::NotFoundError(absl::StrCat("missing request for ", query.resource,
+                                              " in container ", container->name, " of Pod ",
+                                              pod.name));
+    }
+    sum = WrapAdd(sum, request->MilliValue());
+    if (query.rules.container_must_exist && query.container == container->name) return sum;
   }
-  for (const Container& container : pod.init_containers) {
-    if (container.restarts_always) RETURN_IF_ERROR(AddContainer(pod, container, query, sum));
+  if (query.rules.container_must_exist && !query.container.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("container ", query.container, " not found in Pod ", pod.name));
   }
   return sum;
 }

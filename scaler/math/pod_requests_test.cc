@@ -22,7 +22,7 @@ Container Asking(const char* name, ResourceList requests, bool sidecar = false) 
 struct Row {
   std::string name;
   Pod pod;
-  RequestQuery query = {.resource = "cpu", .container = ""};
+  RequestQuery query = {.resource = "cpu", .container = "", .rules = {}};
   int64_t milli = 0;
   std::string error = {};  // "" : milli counts
 };
@@ -85,15 +85,15 @@ INSTANTIATE_TEST_SUITE_P(
             .milli = 6000},
         Row{.name = "NamedContainerIgnoresPodLevel",
             .pod = WithPodLevel(Cpu("3")),
-            .query = {.resource = "cpu", .container = "app"},
+            .query = {.resource = "cpu", .container = "app", .rules = {}},
             .milli = 1000},
         Row{.name = "GateOffIgnoresPodLevel",
             .pod = WithPodLevel(Cpu("3")),
-            .query = {.resource = "cpu", .container = "", .pod_level = false},
+            .query = {.resource = "cpu", .container = "", .rules = {.pod_level = false}},
             .milli = 2000},
         Row{.name = "UnknownContainerAsksForNothing",
             .pod = WithInit(),
-            .query = {.resource = "cpu", .container = "gone"},
+            .query = {.resource = "cpu", .container = "gone", .rules = {}},
             .milli = 0},
         // 500u each: rounded up one by one, not together.
         Row{.name = "ContainersRoundOneByOne", .pod = TwoContainers(Cpu("500u")), .milli = 2},
@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(
                      "100000 digits"},
         Row{.name = "NobodyStatesIt",
             .pod = WithPodLevel(kMemory),
-            .query = {.resource = "example.com/gpu", .container = ""},
+            .query = {.resource = "example.com/gpu", .container = "", .rules = {}},
             .error = "missing pod-level request for example.com/gpu in Pod p1"}),
     [](const auto& info) { return info.param.name; });
 

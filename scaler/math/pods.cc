@@ -72,11 +72,11 @@ PodTable::Row::Row(const Pod& pod)
 }
 
 PodTable::PodTable(absl::Span<const Pod* const> pods, absl::Span<const MetricSpec> metrics,
-                   bool pod_level_resources)
-    : PodTable(SourcesOf(pods), metrics, pod_level_resources) {}
+                   const RequestRules& rules)
+    : PodTable(SourcesOf(pods), metrics, rules) {}
 
 PodTable::PodTable(absl::Span<const Source> pods, absl::Span<const MetricSpec> metrics,
-                   bool pod_level_resources) {
+                   const RequestRules& rules) {
   rows_.reserve(pods.size());
   names_.reserve(pods.size());
   by_name_.reserve(pods.size());
@@ -92,9 +92,8 @@ PodTable::PodTable(absl::Span<const Source> pods, absl::Span<const MetricSpec> m
   for (const MetricSpec& metric : metrics) {
     if (!MeasuresRequests(metric) || Requests(metric.resource, metric.container) != nullptr)
       continue;
-    columns_.push_back(MakeColumn(pods, {.resource = metric.resource,
-                                         .container = metric.container,
-                                         .pod_level = pod_level_resources}));
+    columns_.push_back(MakeColumn(
+        pods, {.resource = metric.resource, .container = metric.container, .rules = rules}));
   }
 }
 

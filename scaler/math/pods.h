@@ -66,15 +66,24 @@ struct Pod {
   ResourceList overhead;
 };
 
+// How requests are counted, which differs between versions of the controller.
+struct RequestRules {
+  bool pod_level = true;              // gate PodLevelResources: what a pod states as a whole counts
+  bool container_must_exist = false;  // else a container that a pod does not have asks for 0
+
+  friend bool operator==(const RequestRules&, const RequestRules&) = default;
+};
+
 // How much of a resource a pod asks for, as utilisation is measured against it (pod_requests.cc).
 struct RequestQuery {
   absl::string_view resource;   // "cpu"
   absl::string_view container;  // "": the whole pod
-  bool pod_level = true;        // gate PodLevelResources
+  RequestRules rules;
 };
 
-// Thousandths. A named container that the pod does not have asks for 0.
-//   kNotFound         something that must state the resource does not; upstream's text
+// Thousandths.
+//   kNotFound         something that must state the resource does not, or the container is not
+//                     there; upstream's text
 //   kInvalidArgument  the requests have no sum that can be told (Quantity::Plus)
 absl::StatusOr<int64_t> PodRequest(const Pod& pod, const RequestQuery& query);
 
@@ -120,9 +129,9 @@ class PodTable {
   // The rows are `pods` in their order, already filtered by namespace and selector. One request
   // column is made for each utilisation metric in `metrics`.
   PodTable(absl::Span<const Source> pods, absl::Span<const MetricSpec> metrics,
-           bool pod_level_resources);
+           const RequestRules& rules);
   PodTable(absl::Span<const Pod* const> pods, absl::Span<const MetricSpec> metrics,
-           bool pod_level_resources);
+           const RequestRules& rules);
 
   size_t size() const { return rows_.size(); }
   bool empty() const { return rows_.empty(); }

@@ -21,7 +21,7 @@ PodTable TableOf(const std::vector<std::string>& names) {
     pods[i].name = names[i];
     views.push_back(&pods[i]);
   }
-  return PodTable(views, {}, true);
+  return PodTable(views, {}, {});
 }
 
 PodMetrics Using(const char* name, std::vector<ResourceList> containers) {

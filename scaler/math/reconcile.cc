@@ -8,6 +8,25 @@
 #include "scaler/math/recording.h"
 
 namespace flyball::scaler {
+namespace {
+
+// Written at every change of the scale, so that it is never that of an earlier one.
+void SetScaledToZero(const DecisionInput& input, Decision& decision) {
+  if (!input.config->wakes_by_condition) return;
+  if (!input.config->scaled_to_zero_condition) {
+    return RemoveCondition(kScaledToZero, decision.status.conditions);
+  }
+  const bool asleep = decision.current > 0 && decision.desired == 0 &&
+                      input.autoscaler->min_or_default() == 0 && SeesLoadAtZero(*input.autoscaler);
+  SetCondition(decision,
+               {.type = kScaledToZero,
+                .status = asleep ? ConditionStatus::kTrue : ConditionStatus::kFalse,
+                .reason = asleep ? "ScaledToZero" : "NotScaledToZero",
+                .message = {asleep ? "the HPA controller scaled the workload to zero"
+                                   : "the HPA controller did not scale the workload to zero"}});
+}
+
+}  // namespace
 
 void RecordScaleWrite(const DecisionInput& input, absl::string_view error, Decision& decision) {
   if (!error.empty()) {
@@ -22,6 +41,7 @@ void RecordScaleWrite(const DecisionInput& input, absl::string_view error, Decis
          .reason = "FailedUpdateScale",
          .message = {"the HPA controller was unable to update the target scale: ", error}});
     RebuildStatus(input, decision.status.desired_replicas, decision);
+    decision.monitor.error = ErrorLabel::kInternal;
     return EndInError(
         input, absl::StrCat("failed to rescale ", TargetText(*input.autoscaler), ": ", error),
         decision);
@@ -38,6 +58,7 @@ void RecordScaleWrite(const DecisionInput& input, absl::string_view error, Decis
     RecordScaleEvent(*input.autoscaler->behavior, decision.current, decision.desired, input.now,
                      decision.state);
   }
+  SetScaledToZero(input, decision);
   decision.monitor.action =
       decision.desired > decision.current ? ActionLabel::kScaleUp : ActionLabel::kScaleDown;
   RebuildStatus(input, decision.desired, decision);
@@ -51,6 +72,7 @@ void RecordStatusWrite(const DecisionInput& input, absl::string_view error, Deci
     if (!decision.error_outlives_status) {
       decision.error =
           absl::StrCat("failed to update status for ", input.autoscaler->name, ": ", error);
+      decision.monitor.error = ErrorLabel::kInternal;
     }
   }
   for (Event& event : decision.events_after_status) decision.events.push_back(std::move(event));

@@ -9,7 +9,8 @@
 // Pure: no clock, I/O, logging or globals. A Workspace and a Decision belong to one thread at a
 // time; inputs and deciders may be shared.
 //
-// Source:  Kubernetes v1.34.4 pkg/controller/podautoscaler/horizontal.go (reconcileAutoscaler).
+// Source:  Kubernetes v1.34.4 and v1.37.1 pkg/controller/podautoscaler/horizontal.go
+//          (reconcileAutoscaler).
 #pragma once
 
 #include <cstdint>
@@ -37,8 +38,8 @@ class Decider {
   virtual ~Decider() = default;
 
   // Whether a decision would look at the metrics at all. If not, the caller need not read pods and
-  // metrics.
-  virtual bool ReadsMetrics(const Autoscaler& autoscaler, const ScaleAnswer& scale) const = 0;
+  // metrics. Looks at autoscaler, status, scale and config.
+  virtual bool ReadsMetrics(const DecisionInput& input) const = 0;
 
   // Fills all of `decision`: a function of the other arguments, the time among them.
   virtual void Decide(const DecisionInput& input, const DecideOptions& options,

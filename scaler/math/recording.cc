@@ -53,6 +53,24 @@ void SetCondition(const ConditionUpdate& update, absl::Time now,
   }
 }
 
+void RemoveCondition(absl::string_view type, std::vector<Condition>& conditions) {
+  std::erase_if(conditions, [type](const Condition& condition) { return condition.type == type; });
+}
+
+bool ConditionIsTrue(const AutoscalerStatus& status, absl::string_view type) {
+  const auto found =
+      std::find_if(status.conditions.begin(), status.conditions.end(),
+                   [type](const Condition& condition) { return condition.type == type; });
+  return found != status.conditions.end() && found->status == ConditionStatus::kTrue;
+}
+
+bool SeesLoadAtZero(const Autoscaler& autoscaler) {
+  return std::any_of(
+      autoscaler.metrics.begin(), autoscaler.metrics.end(), [](const MetricSpec& metric) {
+        return metric.type == MetricType::kObject || metric.type == MetricType::kExternal;
+      });
+}
+
 std::string TargetText(const Autoscaler& autoscaler) {
   return absl::StrCat(autoscaler.scale_target.kind, "/", autoscaler.ns, "/",
                       autoscaler.scale_target.name);
@@ -61,6 +79,7 @@ std::string TargetText(const Autoscaler& autoscaler) {
 void RebuildStatus(const DecisionInput& input, int32_t desired, Decision& decision) {
   AutoscalerStatus& status = decision.status;
   status.observed_generation.reset();
+  if (input.config->observes_generation) status.observed_generation = input.autoscaler->generation;
   status.current_replicas = decision.current;
   status.desired_replicas = desired;
   const size_t count = decision.metrics_computed ? decision.proposals.size() : 0;

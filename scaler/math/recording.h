@@ -17,6 +17,7 @@ namespace flyball::scaler {
 inline constexpr absl::string_view kAbleToScale = "AbleToScale";
 inline constexpr absl::string_view kScalingActive = "ScalingActive";
 inline constexpr absl::string_view kScalingLimited = "ScalingLimited";
+inline constexpr absl::string_view kScaledToZero = "ScaledToZero";
 
 struct ConditionUpdate {
   absl::string_view type;
@@ -29,6 +30,13 @@ struct ConditionUpdate {
 // changes; reason and message are always overwritten.
 void SetCondition(const ConditionUpdate& update, absl::Time now,
                   std::vector<Condition>& conditions);
+
+void RemoveCondition(absl::string_view type, std::vector<Condition>& conditions);
+
+bool ConditionIsTrue(const AutoscalerStatus& status, absl::string_view type);
+
+// Whether some metric says something of a target without pods.
+bool SeesLoadAtZero(const Autoscaler& autoscaler);
 
 inline const AutoscalerStatus& StoredStatus(const DecisionInput& input) {
   return input.status != nullptr ? *input.status : input.autoscaler->status;
@@ -46,7 +54,8 @@ inline void Warn(absl::string_view reason, absl::string_view message, std::vecto
 // How errors call the target: "Deployment/prod/web".
 std::string TargetText(const Autoscaler& autoscaler);
 
-// Rebuilds the status as upstream does: observedGeneration is lost, conditions are kept.
+// Rebuilds the status as upstream does: conditions are kept, observedGeneration is the one that was
+// read, or is lost (MathConfig::observes_generation).
 void RebuildStatus(const DecisionInput& input, int32_t desired, Decision& decision);
 
 // The reconcile ends in `error`, whatever becomes of the status write.

@@ -41,6 +41,8 @@ class Plan {
   // returns whether it did. A trigger that is told of activity calls `on_active`.
   bool Follow(const ManagedPtr& managed, const PlanContext& context,
               const std::function<void()>& on_active);
+  // The same plan under another version: what was made by it is to be made anew.
+  void Renew() { ++version_; }
   // Ends the triggers and forgets what is followed: Follow begins anew.
   void Drop();
   // Takes over the metrics that a trigger's answer names.

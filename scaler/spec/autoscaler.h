@@ -7,7 +7,7 @@
 //
 // Units:   replicas are int32; quantities are kept exactly and, where the math needs a number, as
 //          int64 thousandths beside it (kube/objects/quantity.h says how they round and wrap).
-// Source:  k8s.io/api v0.34.4 autoscaling/v2.
+// Source:  k8s.io/api v0.34.4 and v0.37.1 autoscaling/v2.
 #pragma once
 
 #include <cstdint>
@@ -129,11 +129,12 @@ inline ConditionStatus ConditionStatusOf(absl::string_view word) {
 }
 
 struct Condition {
-  std::string type;  // "AbleToScale", "ScalingActive", "ScalingLimited"
+  std::string type;  // "AbleToScale", "ScalingActive", "ScalingLimited", "ScaledToZero"
   ConditionStatus status = ConditionStatus::kUnknown;
   std::string reason;
   std::string message;
   std::optional<absl::Time> last_transition_time;
+  std::optional<int64_t> observed_generation;  // kept as found; nobody here sets it
 
   friend bool operator==(const Condition&, const Condition&) = default;
 };

@@ -37,13 +37,26 @@ void FieldErrors::NotSupported(absl::string_view field,
       absl::StrCat("supported values: \"", absl::StrJoin(values, "\", \""), "\""));
 }
 
-void FieldErrors::Add(absl::string_view type, absl::string_view field, absl::string_view detail) {
-  errors_.push_back({std::string(type), std::string(field), std::string(detail)});
+void FieldErrors::Add(absl::string_view type, absl::string_view field, absl::string_view detail,
+                      absl::string_view value) {
+  errors_.push_back({.error = {std::string(type), std::string(field), std::string(detail)},
+                     .value = std::string(value)});
+}
+
+void FieldErrors::DropRepeats() {
+  std::vector<Found> kept;
+  for (Found& found : errors_) {
+    if (std::find(kept.begin(), kept.end(), found) == kept.end()) kept.push_back(std::move(found));
+  }
+  errors_ = std::move(kept);
 }
 
 std::vector<FieldError> FieldErrors::Sorted() && {
-  std::sort(errors_.begin(), errors_.end());
-  return std::move(errors_);
+  std::vector<FieldError> out;
+  out.reserve(errors_.size());
+  for (Found& found : errors_) out.push_back(std::move(found.error));
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 }  // namespace flyball::scaler

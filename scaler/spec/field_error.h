@@ -34,6 +34,11 @@ class FieldErrors {
   void Invalid(absl::string_view field, const std::vector<std::string>& details) {
     for (const std::string& detail : details) Invalid(field, detail);
   }
+  // Of a field with many values: which one it is tells errors apart, though no error shows it.
+  void InvalidValue(absl::string_view field, absl::string_view value,
+                    const std::vector<std::string>& details) {
+    for (const std::string& detail : details) Add("FieldValueInvalid", field, detail, value);
+  }
   void Required(absl::string_view field, absl::string_view detail) {
     Add("FieldValueRequired", field, detail);
   }
@@ -43,13 +48,22 @@ class FieldErrors {
   void TooLong(absl::string_view field, size_t max_bytes);
   void NotSupported(absl::string_view field, const std::vector<absl::string_view>& values);
 
+  // Drops what is said twice of one value.
+  void DropRepeats();
+
   // Sorted by field, type, detail.
   std::vector<FieldError> Sorted() &&;
 
  private:
-  void Add(absl::string_view type, absl::string_view field, absl::string_view detail);
+  struct Found {
+    FieldError error;
+    std::string value;  // of InvalidValue
+    friend bool operator==(const Found&, const Found&) = default;
+  };
+  void Add(absl::string_view type, absl::string_view field, absl::string_view detail,
+           absl::string_view value = "");
 
-  std::vector<FieldError> errors_;
+  std::vector<Found> errors_;
 };
 
 }  // namespace flyball::scaler

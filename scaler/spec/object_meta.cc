@@ -39,23 +39,41 @@ void ValidateNames(const ObjectMeta& metadata, FieldErrors& errors) {
   }
 }
 
-void ValidateOwners(const ObjectMeta& metadata, FieldErrors& errors) {
+// The fields that an owner must have.
+void ValidateOwner(const OwnerReference& owner, const std::string& path, const MetaRules& rules,
+                   FieldErrors& errors) {
+  // Of "a/b/c" upstream can read no version at all.
+  const auto version = kube::ApiVersion::Parse(owner.api_version);
+  const bool no_version = !version.ok() || version->version.empty();
+  if (rules.names_entries && owner.api_version.empty()) {
+    errors.Required(path + ".apiVersion", "must not be empty");
+  } else if (no_version) {
+    errors.Invalid(path + ".apiVersion", rules.names_entries
+                                             ? "must be <group>/<version> or <version>"
+                                             : "version must not be empty");
+  }
+  const std::pair<const char*, const std::string*> required[] = {
+      {".kind", &owner.kind}, {".name", &owner.name}, {".uid", &owner.uid}};
+  for (const auto& [name, value] : required) {
+    if (!value->empty()) continue;
+    if (rules.names_entries) {
+      errors.Required(path + name, "must not be empty");
+    } else {
+      errors.Invalid(path + name, "must not be empty");
+    }
+  }
+  if (owner.api_version == "v1" && owner.kind == "Event") {
+    errors.Invalid(path, "/v1, Kind=Event is disallowed from being an owner");
+  }
+}
+
+void ValidateOwners(const ObjectMeta& metadata, const MetaRules& rules, FieldErrors& errors) {
   constexpr char kPath[] = "metadata.ownerReferences";
   std::string first_controller;
-  for (const OwnerReference& owner : metadata.owner_references) {
-    // Of "a/b/c" upstream can read no version at all.
-    const auto version = kube::ApiVersion::Parse(owner.api_version);
-    if (!version.ok() || version->version.empty()) {
-      errors.Invalid(absl::StrCat(kPath, ".apiVersion"), "version must not be empty");
-    }
-    const std::pair<const char*, const std::string*> required[] = {
-        {".kind", &owner.kind}, {".name", &owner.name}, {".uid", &owner.uid}};
-    for (const auto& [name, value] : required) {
-      if (value->empty()) errors.Invalid(absl::StrCat(kPath, name), "must not be empty");
-    }
-    if (owner.api_version == "v1" && owner.kind == "Event") {
-      errors.Invalid(kPath, "/v1, Kind=Event is disallowed from being an owner");
-    }
+  for (size_t i = 0; i < metadata.owner_references.size(); ++i) {
+    const OwnerReference& owner = metadata.owner_references[i];
+    ValidateOwner(owner, rules.names_entries ? absl::StrCat(kPath, "[", i, "]") : kPath, rules,
+                  errors);
     if (!owner.controller) continue;
     const std::string controller = absl::StrCat(owner.kind, "/", owner.name);
     if (first_controller.empty()) {
@@ -69,13 +87,13 @@ void ValidateOwners(const ObjectMeta& metadata, FieldErrors& errors) {
   }
 }
 
-void ValidateFinalizers(const ObjectMeta& metadata, FieldErrors& errors) {
+void ValidateFinalizers(const ObjectMeta& metadata, kube::LabelRules rules, FieldErrors& errors) {
   constexpr char kPath[] = "metadata.finalizers";
   bool orphan = false;
   bool foreground = false;
   for (size_t i = 0; i < metadata.finalizers.size(); ++i) {
     const std::string& finalizer = metadata.finalizers[i];
-    errors.Invalid(kPath, kube::LabelKeyProblems(finalizer));
+    errors.InvalidValue(kPath, finalizer, kube::LabelKeyProblems(finalizer, rules));
     const bool standard =
         finalizer == "kubernetes" || finalizer == "orphan" || finalizer == "foregroundDeletion";
     if (!standard && !absl::StrContains(finalizer, "/")) {
@@ -90,12 +108,18 @@ void ValidateFinalizers(const ObjectMeta& metadata, FieldErrors& errors) {
   }
 }
 
-void ValidateManagedFields(const ObjectMeta& metadata, FieldErrors& errors) {
+void ValidateManagedFields(const ObjectMeta& metadata, const MetaRules& rules,
+                           FieldErrors& errors) {
   for (size_t i = 0; i < metadata.managed_fields.size(); ++i) {
     const ManagedFields& entry = metadata.managed_fields[i];
     const std::string path = absl::StrCat("metadata.managedFields[", i, "]");
-    if (entry.operation != "Apply" && entry.operation != "Update") {
+    const bool known = entry.operation == "Apply" || entry.operation == "Update";
+    if (!known && !rules.names_entries) {
       errors.Invalid(path + ".operation", "must be `Apply` or `Update`");
+    } else if (!known && entry.operation.empty()) {
+      errors.Required(path + ".operation", "must not be empty");
+    } else if (!known) {
+      errors.NotSupported(path + ".operation", {"Apply", "Update"});
     }
     if (!entry.fields_type.empty() && entry.fields_type != "FieldsV1") {
       errors.Invalid(path + ".fieldsType", "must be `FieldsV1`");
@@ -117,24 +141,25 @@ void ValidateManagedFields(const ObjectMeta& metadata, FieldErrors& errors) {
 
 }  // namespace
 
-void ValidateObjectMeta(const ObjectMeta& metadata, FieldErrors& errors) {
+void ValidateObjectMeta(const ObjectMeta& metadata, const MetaRules& rules, FieldErrors& errors) {
   ValidateNames(metadata, errors);
   if (metadata.generation < 0) {
     errors.Invalid("metadata.generation", "must be greater than or equal to 0");
   }
   for (const auto& [key, value] : metadata.labels) {
-    errors.Invalid("metadata.labels", kube::LabelKeyProblems(key));
-    errors.Invalid("metadata.labels", kube::LabelValueProblems(value));
+    errors.InvalidValue("metadata.labels", key, kube::LabelKeyProblems(key, rules.labels));
+    errors.InvalidValue("metadata.labels", value, kube::LabelValueProblems(value, rules.labels));
   }
   size_t bytes = 0;
   for (const auto& [key, value] : metadata.annotations) {
     bytes += key.size() + value.size();
-    errors.Invalid("metadata.annotations", kube::LabelKeyProblems(absl::AsciiStrToLower(key)));
+    errors.InvalidValue("metadata.annotations", key,
+                        kube::LabelKeyProblems(absl::AsciiStrToLower(key), rules.labels));
   }
   if (bytes > kMaxAnnotationsBytes) errors.TooLong("metadata.annotations", kMaxAnnotationsBytes);
-  ValidateOwners(metadata, errors);
-  ValidateFinalizers(metadata, errors);
-  ValidateManagedFields(metadata, errors);
+  ValidateOwners(metadata, rules, errors);
+  ValidateFinalizers(metadata, rules.labels, errors);
+  ValidateManagedFields(metadata, rules, errors);
 }
 
 }  // namespace flyball::scaler

@@ -1,8 +1,8 @@
 // What every object of the API begins with: its kind and its metadata, as far as they are read,
 // kept or judged.
 //
-// Plain values; pure. Source: apimachinery v0.34.4 meta/v1 and pkg/api/validation, whose texts and
-// field paths these are.
+// Plain values; pure. Source: apimachinery v0.34.4 and v0.37.1 meta/v1 and pkg/api/validation,
+// whose texts and field paths these are.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "kube/objects/label_syntax.h"
 #include "scaler/spec/decode.h"
 #include "scaler/spec/field_error.h"
 
@@ -91,7 +92,14 @@ inline constexpr auto kObjectMetaFields = [](auto& field, ObjectMeta& to) {
   field("managedFields", to.managed_fields, kManagedFieldsFields);
 };
 
+// How the API server puts what is wrong with metadata.
+struct MetaRules {
+  kube::LabelRules labels = kube::LabelRules::k1_34;
+  // Since 1.37: which owner is wrong, and that something is missing rather than wrong.
+  bool names_entries = false;
+};
+
 // metadata of a namespaced object whose name is a DNS subdomain.
-void ValidateObjectMeta(const ObjectMeta& metadata, FieldErrors& errors);
+void ValidateObjectMeta(const ObjectMeta& metadata, const MetaRules& rules, FieldErrors& errors);
 
 }  // namespace flyball::scaler

@@ -1,6 +1,6 @@
 // autoscaling/v1: reading. It keeps what it has no fields for in annotations.
 //
-// Source: Kubernetes v1.34.4 pkg/apis/autoscaling/v1/conversion.go.
+// Source: Kubernetes v1.34.4 and v1.37.1 pkg/apis/autoscaling/v1/conversion.go.
 #include <iterator>
 #include <utility>
 
@@ -58,10 +58,13 @@ void BeZeroAtLeast(std::optional<kube::Quantity>& quantity) {
 }
 
 // What v2 says of a spec and v1 does not.
-void CompleteSpec(HpaMetric& metric) {
+void CompleteSpec(bool zero_is_no_value, HpaMetric& metric) {
   if (metric.object.has_value()) {
     HpaTarget& target = metric.object->target;
     BeZeroAtLeast(target.value);
+    if (zero_is_no_value && target.average_value.has_value() && target.value->Sign() == 0) {
+      target.value.reset();
+    }
     target.type = target.average_value.has_value() ? "AverageValue" : "Value";
   }
   if (metric.pods.has_value()) {
@@ -100,10 +103,10 @@ bool ReadAnnotation(const Hpa& hpa, const char* name, T& to, const Fields& field
 }
 
 // What annotations say wins over, or comes before, what fields say.
-void ReadAnnotations(Hpa& hpa) {
+void ReadAnnotations(bool zero_is_no_value, Hpa& hpa) {
   if (std::vector<HpaMetric> metrics;
       ReadAnnotation(hpa, "metrics", metrics, MetricFields(kTarget))) {
-    for (HpaMetric& metric : metrics) CompleteSpec(metric);
+    for (HpaMetric& metric : metrics) CompleteSpec(zero_is_no_value, metric);
     metrics.insert(metrics.end(), std::make_move_iterator(hpa.metrics.begin()),
                    std::make_move_iterator(hpa.metrics.end()));
     hpa.metrics = std::move(metrics);
@@ -128,7 +131,7 @@ void ReadAnnotations(Hpa& hpa) {
 
 }  // namespace
 
-absl::StatusOr<Hpa> DecodeV1(const Node& document) {
+absl::StatusOr<Hpa> DecodeV1(const Node& document, bool zero_is_no_value) {
   Hpa out;
   std::optional<int32_t> target_cpu;
   std::optional<int32_t> current_cpu;
@@ -150,7 +153,7 @@ absl::StatusOr<Hpa> DecodeV1(const Node& document) {
     cpu.resource = "cpu";
     cpu.average_utilization = current_cpu;
   }
-  ReadAnnotations(out);
+  ReadAnnotations(zero_is_no_value, out);
   if (out.metrics.empty()) out.metrics.push_back(CpuUtilizationMetric(kDefaultCpuUtilization));
   return out;
 }

@@ -94,20 +94,32 @@ absl::StatusOr<Hpa> DecodeV2(const Node& document);
 // Reads autoscaling/v1 into the same form, as the API server does: with v1's defaults, the fields
 // that v1 hides in annotations, and the metric that an object without any gets. Unreadable
 // annotations are ignored. Errors as those of DecodeV2.
-absl::StatusOr<Hpa> DecodeV1(const Node& document);
+// v1 can't leave out the value of an Object metric; with `zero_is_no_value` (since 1.36) a value of
+// 0 beside an average counts as left out.
+absl::StatusOr<Hpa> DecodeV1(const Node& document, bool zero_is_no_value = false);
 
 // Fills the fields that an autoscaling/v2 object leaves open. An object without metrics gets one on
 // cpu, unless it has triggers, which count as metrics.
 void ApplyV2Defaults(Hpa& hpa, bool has_triggers = false);
 
+// How an API server refuses a maxReplicas below 1.
+enum class MaxReplicasText {
+  kInvalid,        // up to 1.35
+  kRequired,       // 0 counts as missing, with words
+  kRequiredAlone,  // ... without words
+};
+
 struct ValidationOptions {
+  MetaRules meta;
+  MaxReplicasText max_replicas_text = MaxReplicasText::kInvalid;
   int32_t min_replicas_lower_bound = 1;
   bool allow_core_group_target = false;  // scaleTargetRef of kind ReplicationController
   bool wakes_by_trigger = false;         // triggers leave zero replicas: that needs no metric
 };
 
 // The API server's validation of a new HorizontalPodAutoscaler, whose texts and field paths are
-// upstream's (pkg/apis/autoscaling/validation, pkg/apis/core/validation of Kubernetes v1.34.4).
+// upstream's (pkg/apis/autoscaling/validation, pkg/apis/core/validation of Kubernetes v1.34.4 and
+// v1.37.1).
 void ValidateHpa(const Hpa& hpa, const ValidationOptions& options, FieldErrors& errors);
 
 // Makes the form that the replica math works on. `hpa` has its defaults and was found valid.

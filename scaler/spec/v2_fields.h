@@ -73,6 +73,7 @@ inline constexpr auto kConditionFields = [](auto& field, Condition& to) {
   std::optional<std::string> status;
   field("status", status);
   if (status.has_value()) to.status = ConditionStatusOf(*status);
+  field("observedGeneration", to.observed_generation);
   field("lastTransitionTime", to.last_transition_time);
   field("reason", to.reason);
   field("message", to.message);

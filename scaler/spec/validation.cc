@@ -29,13 +29,14 @@ void CheckPathSegment(absl::string_view text, const std::string& path, absl::str
   }
 }
 
-void CheckContainerResource(absl::string_view text, const std::string& path, FieldErrors& errors) {
+void CheckContainerResource(absl::string_view text, const std::string& path, kube::LabelRules rules,
+                            FieldErrors& errors) {
   static constexpr absl::string_view kStandard =
       "cpu memory ephemeral-storage requests.cpu requests.memory requests.ephemeral-storage "
       "limits.cpu limits.memory limits.ephemeral-storage pods resourcequotas services "
       "replicationcontrollers secrets configmaps persistentvolumeclaims storage requests.storage "
       "services.nodeports services.loadbalancers";
-  const std::vector<std::string> problems = kube::LabelKeyProblems(text);
+  const std::vector<std::string> problems = kube::LabelKeyProblems(text, rules);
   errors.Invalid(path, problems);
   if (absl::StrContains(text, '/')) {
     const bool native = absl::StrContains(text, "kubernetes.io/");
@@ -96,7 +97,8 @@ std::string ValidateSeriesSource(const HpaSource& source, const std::string& pat
   return target;
 }
 
-void ValidateObjectSource(const HpaSource& source, const std::string& path, FieldErrors& errors) {
+void ValidateObjectSource(const HpaSource& source, const std::string& path,
+                          kube::LabelRules /*rules*/, FieldErrors& errors) {
   ValidateReference(source.described_object, At(path, "describedObject"), true, errors);
   const std::string target = ValidateSeriesSource(source, path, errors);
   if (!source.target.value.has_value() && !source.target.average_value.has_value()) {
@@ -104,7 +106,8 @@ void ValidateObjectSource(const HpaSource& source, const std::string& path, Fiel
   }
 }
 
-void ValidateExternalSource(const HpaSource& source, const std::string& path, FieldErrors& errors) {
+void ValidateExternalSource(const HpaSource& source, const std::string& path,
+                            kube::LabelRules /*rules*/, FieldErrors& errors) {
   const std::string target = ValidateSeriesSource(source, path, errors);
   const bool value = source.target.value.has_value();
   const bool average = source.target.average_value.has_value();
@@ -118,14 +121,16 @@ void ValidateExternalSource(const HpaSource& source, const std::string& path, Fi
   }
 }
 
-void ValidatePodsSource(const HpaSource& source, const std::string& path, FieldErrors& errors) {
+void ValidatePodsSource(const HpaSource& source, const std::string& path,
+                        kube::LabelRules /*rules*/, FieldErrors& errors) {
   const std::string target = ValidateSeriesSource(source, path, errors);
   if (!source.target.average_value.has_value()) {
     errors.Required(At(target, "averageValue"), "must specify a positive target averageValue");
   }
 }
 
-void ValidateResourceSource(const HpaSource& source, const std::string& path, FieldErrors& errors) {
+void ValidateResourceSource(const HpaSource& source, const std::string& path,
+                            kube::LabelRules /*rules*/, FieldErrors& errors) {
   if (source.name.empty()) errors.Required(At(path, "name"), "must specify a resource name");
   const std::string target = At(path, "target");
   ValidateTarget(source.target, target, errors);
@@ -142,21 +147,21 @@ void ValidateResourceSource(const HpaSource& source, const std::string& path, Fi
 }
 
 void ValidateContainerResourceSource(const HpaSource& source, const std::string& path,
-                                     FieldErrors& errors) {
-  if (!source.name.empty()) CheckContainerResource(source.name, At(path, "name"), errors);
+                                     kube::LabelRules rules, FieldErrors& errors) {
+  if (!source.name.empty()) CheckContainerResource(source.name, At(path, "name"), rules, errors);
   if (source.container.empty()) {
     errors.Required(At(path, "container"), "must specify a container");
   } else {
     errors.Invalid(At(path, "container"), kube::DnsLabelProblems(source.container));
   }
-  ValidateResourceSource(source, path, errors);
+  ValidateResourceSource(source, path, rules, errors);
 }
 
 struct SourceRule {
   absl::string_view type;
   absl::string_view block;
   std::optional<HpaSource> HpaMetric::*member;
-  void (*validate)(const HpaSource&, const std::string&, FieldErrors&);
+  void (*validate)(const HpaSource&, const std::string&, kube::LabelRules, FieldErrors&);
 };
 
 // In upstream's order: only the first block present is looked into.
@@ -168,13 +173,16 @@ constexpr SourceRule kSources[] = {
     {"ContainerResource", "containerResource", &HpaMetric::container_resource,
      ValidateContainerResourceSource}};
 
-void ValidateMetric(const HpaMetric& metric, const std::string& path, FieldErrors& errors) {
+void ValidateMetric(const HpaMetric& metric, const std::string& path, kube::LabelRules rules,
+                    FieldErrors& errors) {
   const SourceRule* expected = nullptr;
   std::vector<const SourceRule*> present;
   for (const SourceRule& source : kSources) {
     if (source.type == metric.type) expected = &source;
     if (!(metric.*source.member).has_value()) continue;
-    if (present.empty()) source.validate(*(metric.*source.member), At(path, source.block), errors);
+    if (present.empty()) {
+      source.validate(*(metric.*source.member), At(path, source.block), rules, errors);
+    }
     present.push_back(&source);
   }
   if (metric.type.empty()) errors.Required(At(path, "type"), "must specify a metric source type");
@@ -195,10 +203,11 @@ void ValidateMetric(const HpaMetric& metric, const std::string& path, FieldError
   }
 }
 
-void ValidateMetrics(const Hpa& hpa, bool wakes_by_trigger, FieldErrors& errors) {
-  bool can_wake_from_zero = wakes_by_trigger;
+void ValidateMetrics(const Hpa& hpa, const ValidationOptions& options, FieldErrors& errors) {
+  bool can_wake_from_zero = options.wakes_by_trigger;
   for (size_t i = 0; i < hpa.metrics.size(); ++i) {
-    ValidateMetric(hpa.metrics[i], absl::StrCat("spec.metrics[", i, "]"), errors);
+    ValidateMetric(hpa.metrics[i], absl::StrCat("spec.metrics[", i, "]"), options.meta.labels,
+                   errors);
     can_wake_from_zero |= hpa.metrics[i].type == "Object" || hpa.metrics[i].type == "External";
   }
   if (hpa.min_replicas == 0 && !can_wake_from_zero) {
@@ -250,21 +259,34 @@ void ValidateRules(const std::optional<HpaRules>& rules, const std::string& path
   }
 }
 
+void ValidateMaxReplicas(int32_t max, MaxReplicasText text, FieldErrors& errors) {
+  constexpr char kPath[] = "spec.maxReplicas";
+  if (max >= 1) return;
+  if (text == MaxReplicasText::kInvalid) {
+    errors.Invalid(kPath, "must be greater than 0");
+  } else if (max < 0) {
+    errors.Invalid(kPath, "must be greater than or equal to 1");
+  } else {
+    errors.Required(kPath,
+                    text == MaxReplicasText::kRequired ? "must be set and greater than 0" : "");
+  }
+}
+
 }  // namespace
 
 void ValidateHpa(const Hpa& hpa, const ValidationOptions& options, FieldErrors& errors) {
-  ValidateObjectMeta(hpa.metadata, errors);
+  ValidateObjectMeta(hpa.metadata, options.meta, errors);
   if (hpa.min_replicas.has_value() && *hpa.min_replicas < options.min_replicas_lower_bound) {
     errors.Invalid("spec.minReplicas", absl::StrCat("must be greater than or equal to ",
                                                     options.min_replicas_lower_bound));
   }
-  if (hpa.max_replicas < 1) errors.Invalid("spec.maxReplicas", "must be greater than 0");
+  ValidateMaxReplicas(hpa.max_replicas, options.max_replicas_text, errors);
   if (hpa.min_replicas.has_value() && hpa.max_replicas < *hpa.min_replicas) {
     errors.Invalid("spec.maxReplicas", "must be greater than or equal to `minReplicas`");
   }
   ValidateReference(hpa.scale_target_ref, "spec.scaleTargetRef", options.allow_core_group_target,
                     errors);
-  ValidateMetrics(hpa, options.wakes_by_trigger, errors);
+  ValidateMetrics(hpa, options, errors);
   if (hpa.behavior.has_value()) {
     ValidateRules(hpa.behavior->scale_up, "spec.behavior.scaleUp", errors);
     ValidateRules(hpa.behavior->scale_down, "spec.behavior.scaleDown", errors);

@@ -31,7 +31,8 @@ bool SteadyStep::MayBeSteady(const TrackedAutoscaler& tracked, const Times& now)
   // Until then readings are made of the times of samples too.
   const std::vector<MetricSpec>& metrics = tracked.inputs.plan.autoscaler().metrics;
   const bool young =
-      tracked.inputs.pods.view.last_start + deps_.config.cpu_initialization_period > now.wall;
+      tracked.inputs.pods.view.last_start + tracked.inputs.config().cpu_initialization_period >
+      now.wall;
   if (young && std::any_of(metrics.begin(), metrics.end(),
                            [](const MetricSpec& metric) { return metric.resource == "cpu"; })) {
     return false;
@@ -102,13 +103,15 @@ std::vector<std::unique_ptr<SteadyRound>> SteadyStep::TakeRounds(
     usable_kind = kind;
     return true;
   };
+  const MathConfigsPtr configs = deps_.configs.Get();
   const auto holds = [&](const TrackedAutoscaler& tracked, const SteadyInputs& inputs) {
     return pods_are_known && now.wall < inputs.until && inputs.ownership_epoch == ownership_epoch &&
            inputs.scale->version.load(std::memory_order_acquire) == inputs.scale_version &&
            inputs.pods->version() == inputs.pods_version &&
            !IsClockJump(now.WallOffset() - inputs.wall_offset) &&
-           tracked.inputs.target.mapper == mapper && is_usable(tracked.inputs.target.place.kind) &&
-           deps_.ownership.Owns(tracked.key) && deps_.autoscalers.Unusable(tracked.key).empty();
+           tracked.inputs.target.mapper == mapper && tracked.inputs.configs == configs &&
+           is_usable(tracked.inputs.target.place.kind) && deps_.ownership.Owns(tracked.key) &&
+           deps_.autoscalers.Unusable(tracked.key).empty();
   };
   absl::flat_hash_map<absl::InlinedVector<const QuestionBoard::Asked*, 2>, SteadyRound*>
       by_questions;

@@ -24,6 +24,7 @@
 #include "scaler/questions/question_board.h"
 #include "scaler/steady/steady_round.h"
 #include "scaler/steps/decide_step.h"
+#include "scaler/steps/live_config.h"
 #include "scaler/stores/autoscaler_store.h"
 #include "scaler/stores/ownership.h"
 #include "scaler/stores/pod_store.h"
@@ -42,7 +43,7 @@ class SteadyStep {
     const Ownership& ownership;
     QuestionBoard& board;
     const StatusWriter& statuses;
-    const MathConfig& config;
+    const LiveConfig& configs;
     std::vector<DecisionObserver*> observers;
   };
 

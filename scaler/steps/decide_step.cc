@@ -1,7 +1,6 @@
 #include "scaler/steps/decide_step.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "scaler/math/history.h"
@@ -9,6 +8,7 @@
 #include "scaler/steps/apply_activation.h"
 #include "scaler/steps/decider_of.h"
 #include "scaler/steps/reading_maker.h"
+#include "scaler/steps/stored_status.h"
 #include "scaler/stores/state_upkeep.h"
 #include "scaler/triggers/fallback.h"
 
@@ -53,36 +53,6 @@ void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecisio
   written.unconfirmed.reset();
 }
 
-// Conditions of types that are not the scaler's stay as they are stored, where they are stored.
-void KeepForeignConditions(const Managed& managed, std::vector<Condition>& conditions) {
-  const std::vector<Condition>& stored = managed.autoscaler.status.conditions;
-  const auto foreign = [&managed](const Condition& condition) {
-    return condition.type != kAbleToScale && condition.type != kScalingActive &&
-           condition.type != kScalingLimited &&
-           (condition.type != kActive || managed.key.kind != AutoscalerKind::kOwn);
-  };
-  if (std::none_of(stored.begin(), stored.end(), foreign) &&
-      std::none_of(conditions.begin(), conditions.end(), foreign)) {
-    return;
-  }
-  std::vector<Condition> ours;
-  std::remove_copy_if(conditions.begin(), conditions.end(), std::back_inserter(ours), foreign);
-  conditions.clear();
-  for (const Condition& condition : stored) {
-    if (foreign(condition)) {
-      conditions.push_back(condition);
-      continue;
-    }
-    const auto found = std::find_if(ours.begin(), ours.end(), [&condition](const Condition& one) {
-      return one.type == condition.type;
-    });
-    if (found == ours.end()) continue;
-    conditions.push_back(std::move(*found));
-    ours.erase(found);
-  }
-  std::move(ours.begin(), ours.end(), std::back_inserter(conditions));
-}
-
 void RenewProposals(const std::vector<Reading>& readings, absl::Time now, Decision& decision) {
   decision.now = now;
   for (size_t i = 0; i < decision.proposals.size() && i < readings.size(); ++i) {
@@ -118,6 +88,11 @@ bool DecideStep::InputsChanged(const CycleInputs& inputs, const LastDecision& la
       basis.reading_versions.size() != inputs.readings.size()) {
     return true;
   }
+  // A deletion that finalizers hold back makes a new generation of the same spec.
+  if (inputs.config().observes_generation &&
+      last.status.observed_generation != inputs.plan.autoscaler().generation) {
+    return true;
+  }
   for (size_t i = 0; i < inputs.readings.size(); ++i) {
     if (basis.reading_versions[i] != inputs.readings[i].version) return true;
   }
@@ -144,7 +119,8 @@ void DecideStep::TakePods(CycleInputs& inputs) const {
   }
   if (selected->version() != view.version) {
     const Autoscaler& autoscaler = inputs.plan.autoscaler();
-    view = deps_.pods.View(*selected, inputs.managed->key.kind, autoscaler.metrics);
+    view = deps_.pods.View(*selected, inputs.managed->key.kind, autoscaler.metrics,
+                           inputs.config().requests);
     answer.rivals = view.rivals;
   }
   answer.table = view.table.get();
@@ -165,7 +141,7 @@ void DecideStep::TakeMetric(CycleInputs& inputs, size_t index, bool pods_changed
   const MetricSpec& metric = inputs.plan.autoscaler().metrics[index];
   const bool times_matter =
       metric.resource == "cpu" &&
-      inputs.pods.view.last_start + deps_.config.cpu_initialization_period > now;
+      inputs.pods.view.last_start + inputs.config().cpu_initialization_period > now;
   if (last.version == inputs.answers[index] && !pods_changed && !times_matter &&
       reading.version != 0) {
     if (reading.error.empty()) reading.timestamp = SampleTimeOf(last);
@@ -251,23 +227,18 @@ void DecideStep::ReadTriggers(CycleInputs& inputs, DecideScratch& scratch) {
   }
 }
 
-void DecideStep::PrepareState(const CycleInputs& inputs, const Times& now, LastDecision& last,
-                              WrittenSoFar& written) const {
+void DecideStep::PrepareState(TrackedAutoscaler& tracked, const Times& now) const {
+  const CycleInputs& inputs = tracked.inputs;
+  LastDecision& last = tracked.decided;
+  WrittenSoFar& written = tracked.written;
   const absl::Duration offset = now.WallOffset();
-  // What is stored is what to go on from where nothing was decided yet, where another object has
-  // taken the name, and where another controller has written the status until now.
-  const bool takes_over = inputs.mode == Mode::kAct && last.mode != Mode::kAct;
-  if (!last.made || last.status_is_old || takes_over) {
-    last.status = inputs.managed->autoscaler.status;
-  } else if (written.status.seen != inputs.managed) {
-    KeepForeignConditions(*inputs.managed, last.status.conditions);
-  }
+  TakeStoredStatus(tracked);
   if (!last.made || last.status_is_old) {
     last.last_active = TakeOverActivity(inputs.managed->last_active,
                                         WasActive(inputs.managed->autoscaler.status), now.wall);
   }
   // Nobody knows who made the additions that were seen meanwhile, so they allow us no removals.
-  if (takes_over) last.decision.state.scale_ups.clear();
+  if (inputs.mode == Mode::kAct && last.mode != Mode::kAct) last.decision.state.scale_ups.clear();
   last.status_is_old = false;
   if (!last.made) {
     last.decision = Decision();
@@ -307,7 +278,7 @@ DecisionInput DecideStep::InputOf(const TrackedAutoscaler& tracked, absl::Time n
   input.scale = &inputs.scale.answer;
   input.pods = &inputs.pods.answer;
   if (inputs.reads_metrics) input.readings = inputs.readings;
-  input.config = &deps_.config;
+  input.config = &inputs.config();
   input.state = &tracked.decided.decision.state;
   input.now = now;
   input.spec_version = inputs.plan.version();
@@ -319,7 +290,7 @@ void DecideStep::Decide(TrackedAutoscaler& tracked, const Times& now,
   CycleInputs& inputs = tracked.inputs;
   LastDecision& last = tracked.decided;
   const bool changed = InputsChanged(inputs, last);
-  PrepareState(inputs, now, last, tracked.written);
+  PrepareState(tracked, now);
   const bool triggered =
       !inputs.plan.triggers().empty() && inputs.scale.answer.failure == ScaleAnswer::Failure::kNone;
   last.activation.reset();
@@ -349,7 +320,7 @@ void DecideStep::Decide(TrackedAutoscaler& tracked, const Times& now,
   DeciderOf(*input.autoscaler).Decide(input, {}, scratch.workspace, last.decision);
   if (last.activation.has_value()) ApplyActivation(input, *last.activation, last.decision);
   KeepRecommendations(scratch.recommendations, now.wall,
-                      std::max(kLongestWindow, deps_.config.downscale_stabilization), state);
+                      std::max(kLongestWindow, input.config->downscale_stabilization), state);
 }
 
 }  // namespace flyball::scaler

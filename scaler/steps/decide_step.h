@@ -27,7 +27,6 @@ class DecideStep {
   struct Deps {
     const PodStore& pods;
     Ownership& ownership;
-    const MathConfig& config;
   };
   struct Times {
     absl::Duration WallOffset() const { return wall - absl::UnixEpoch() - monotonic; }
@@ -61,8 +60,7 @@ class DecideStep {
                   DecideScratch& scratch) const;
   static void TakeTriggers(CycleInputs& inputs, absl::Time now);
   static void ReadTriggers(CycleInputs& inputs, DecideScratch& scratch);
-  void PrepareState(const CycleInputs& inputs, const Times& now, LastDecision& last,
-                    WrittenSoFar& written) const;
+  void PrepareState(TrackedAutoscaler& tracked, const Times& now) const;
 
   const Deps deps_;
 };

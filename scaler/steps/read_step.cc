@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "kube/objects/api_version.h"
 #include "scaler/steps/decider_of.h"
+#include "scaler/steps/stored_status.h"
 
 namespace flyball::scaler {
 namespace {
@@ -64,7 +65,8 @@ void ReadStep::TakeScale(CycleInputs& inputs, std::shared_ptr<const kube::Scale>
     return;
   }
   answer.selector = reading.scale->selector;
-  absl::StatusOr<kube::Selector> selector = kube::Selector::Parse(answer.selector);
+  absl::StatusOr<kube::Selector> selector =
+      kube::Selector::Parse(answer.selector, inputs.config().labels);
   reading.selector.reset();
   reading.selector_error.clear();
   inputs.pods.selected = nullptr;
@@ -127,9 +129,16 @@ void ReadStep::TakeAskedScale(CycleInputs& inputs) const {
   inputs.scale.answer.error = answer->error;
 }
 
-void ReadStep::SelectPods(CycleInputs& inputs) const {
+void ReadStep::SelectPods(TrackedAutoscaler& tracked) const {
+  TakeStoredStatus(tracked);
+  CycleInputs& inputs = tracked.inputs;
   const Autoscaler& autoscaler = inputs.plan.autoscaler();
-  inputs.reads_metrics = DeciderOf(autoscaler).ReadsMetrics(autoscaler, inputs.scale.answer);
+  DecisionInput known;
+  known.autoscaler = &autoscaler;
+  known.status = &tracked.decided.status;
+  known.scale = &inputs.scale.answer;
+  known.config = &inputs.config();
+  inputs.reads_metrics = DeciderOf(autoscaler).ReadsMetrics(known);
   if (!inputs.reads_metrics || !inputs.scale.selector.has_value()) return;
   if (inputs.pods.selected != nullptr) return;  // since the selector or the plan was another one
   const std::string& text = inputs.scale.answer.selector;

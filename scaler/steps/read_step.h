@@ -43,7 +43,7 @@ class ReadStep {
   // To be called when the scale is known. Selects the pods, tells the questions their selector, and
   // finds out whether metrics are read. Of autoscalers that are due together it is called for all
   // before AskMetrics is for the first, so that questions are asked for all selectors at once.
-  void SelectPods(CycleInputs& inputs) const;
+  void SelectPods(TrackedAutoscaler& tracked) const;
   // Joins all questions of the plan. True: all answers are there; false: the board tells when they
   // are, after the caller has had it ask `to_ask`.
   bool AskMetrics(TrackedAutoscaler& tracked, QuestionBoard::ToAsk& to_ask) const;

@@ -22,7 +22,7 @@ PodTable TableOf(const std::vector<std::string>& names) {
     pods[i].name = names[i];
     pointers.push_back(&pods[i]);
   }
-  return PodTable(pointers, {}, true);
+  return PodTable(pointers, {}, {});
 }
 
 MetricSpec Spec(MetricType type, const std::string& resource = "",

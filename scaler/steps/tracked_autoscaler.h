@@ -21,6 +21,7 @@
 #include "scaler/math/input.h"
 #include "scaler/questions/plan.h"
 #include "scaler/questions/question_board.h"
+#include "scaler/steps/live_config.h"
 #include "scaler/steps/schedule.h"
 #include "scaler/stores/managed.h"
 #include "scaler/stores/pod_index.h"
@@ -77,9 +78,12 @@ struct TargetPods {
 // What a cycle reads, and decides on. Each cycle brings up to date what it needs of it; the rest
 // stays, so that what did not change is not made anew. A decision that is under way points into it.
 struct CycleInputs {
+  const MathConfig& config() const { return configs->Of(managed->key.kind); }
+
   ScaleTarget target;  // first, near to what else is looked at whether it is steady or not
   ManagedPtr managed;
   Mode mode = Mode::kShadow;
+  MathConfigsPtr configs;  // another one makes another plan
   Plan plan;
   ScaleReading scale;
   bool reads_metrics = false;  // at this scale

@@ -18,7 +18,7 @@ namespace {
 
 void ReadHpa(const Node& document, Managed& managed) {
   // The API server has admitted it, by its own gates and, on updates, by milder rules.
-  AdmissionResult admitted = Admit(document, {.gates = {}, .skip_admission = true});
+  AdmissionResult admitted = Admit(document, {.dialect = {}, .skip_admission = true});
   managed.refused = admitted.ErrorText();
   if (admitted.autoscaler.has_value()) managed.autoscaler = *std::move(admitted.autoscaler);
   managed.spec_hash = absl::HashOf(managed.autoscaler.uid, admitted.canonical_spec_json);

@@ -248,7 +248,7 @@ void PodIndex::Forget(const AutoscalerKey& who) {
 }
 
 PodView PodIndex::View(const SelectedPods& group, AutoscalerKind kind,
-                       absl::Span<const MetricSpec> metrics, bool pod_level_resources) const {
+                       absl::Span<const MetricSpec> metrics, const RequestRules& rules) const {
   PodView view;
   view.version = group.version();
   std::vector<const PodRecord*> pods;
@@ -270,7 +270,7 @@ PodView PodIndex::View(const SelectedPods& group, AutoscalerKind kind,
     if (pod->row.has_start_time) view.last_start = std::max(view.last_start, pod->row.start_time);
     rows.push_back({.name = pod->name, .row = pod->row, .shape = pod->shape.get()});
   }
-  view.table = std::make_shared<const PodTable>(rows, metrics, pod_level_resources);
+  view.table = std::make_shared<const PodTable>(rows, metrics, rules);
   return view;
 }
 

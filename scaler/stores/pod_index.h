@@ -81,7 +81,7 @@ class PodIndex {
 
   // Rows by name. One request column for each metric that measures requests.
   PodView View(const SelectedPods& group, AutoscalerKind kind, absl::Span<const MetricSpec> metrics,
-               bool pod_level_resources) const;
+               const RequestRules& rules) const;
 
   // How many pods of `ns` match and are neither Succeeded nor Failed, or on how many nodes they
   // are.

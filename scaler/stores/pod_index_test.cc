@@ -63,7 +63,7 @@ struct Plain {
     for (const auto& [name, pod] : pods) {
       if (selector.Matches(pod.labels)) found.push_back(&pod);
     }
-    return RowsOf(PodTable(found, metrics, true));
+    return RowsOf(PodTable(found, metrics, {}));
   }
   std::string Rivals(const std::string& text) const {
     Selectors all;
@@ -130,7 +130,7 @@ TEST(PodIndex, SaysWhatLookingAtEverythingSays) {
     for (const auto& [name, group] : groups) {
       const std::string& text = plain.selectors[name];
       const std::string expected = plain.Rows(text, metrics) + " rivals " + plain.Rivals(text);
-      const PodView view = index.View(*group, AutoscalerKind::kHpa, metrics, true);
+      const PodView view = index.View(*group, AutoscalerKind::kHpa, metrics, {});
       ASSERT_EQ(RowsOf(*view.table) + " rivals " + absl::StrJoin(view.rivals, " "), expected)
           << "step " << step << " " << name << " " << text;
       // An equal version has to mean equal pods and rivals.
@@ -159,7 +159,7 @@ TEST(PodIndex, AChangeTouchesOnlyWhoSelectsThePod) {
   EXPECT_EQ(b->version(), version_b);
   index.Put(MakePod("shop", "p", {{"app", "b"}}), "", 1);  // old and new labels
   EXPECT_NE(b->version(), version_b);
-  EXPECT_EQ(index.View(*a, AutoscalerKind::kHpa, {}, true).table->size(), 0u);
+  EXPECT_EQ(index.View(*a, AutoscalerKind::kHpa, {}, {}).table->size(), 0u);
 }
 
 TEST(PodIndex, OtherNamespacesAndKindsAreNoRivals) {
@@ -171,7 +171,7 @@ TEST(PodIndex, OtherNamespacesAndKindsAreNoRivals) {
   index.Select({AutoscalerKind::kHpa, "other", "b"}, selector, "app=a");
   index.Put(MakePod("shop", "p", {{"app", "a"}}), "", 1);
   index.Put(MakePod("other", "q", {{"app", "a"}}), "", 1);
-  const PodView view = index.View(*hpa, AutoscalerKind::kHpa, {}, true);
+  const PodView view = index.View(*hpa, AutoscalerKind::kHpa, {}, {});
   EXPECT_EQ(absl::StrJoin(view.rivals, " "), "shop/a");
   EXPECT_EQ(RowsOf(*view.table), "p:1:0:-1 ");
 }

@@ -88,8 +88,8 @@ class PodStore::Feed : public kube::WatchHandler {
   std::vector<kube::WatchedPod> changes_;  // since the last flush
 };
 
-PodStore::PodStore(Clock& clock, bool pod_level_resources, std::shared_ptr<kube::PodFeed> followers)
-    : clock_(clock), pod_level_resources_(pod_level_resources), followers_(std::move(followers)) {
+PodStore::PodStore(Clock& clock, std::shared_ptr<kube::PodFeed> followers)
+    : clock_(clock), followers_(std::move(followers)) {
   if (followers_ != nullptr) followers_->Begin([this] { return Known(); });
 }
 
@@ -139,9 +139,9 @@ void PodStore::Forget(const AutoscalerKey& who) {
 }
 
 PodView PodStore::View(const SelectedPods& group, AutoscalerKind kind,
-                       absl::Span<const MetricSpec> metrics) const {
+                       absl::Span<const MetricSpec> metrics, const RequestRules& rules) const {
   absl::MutexLock lock(&mutex_);
-  return index_.View(group, kind, metrics, pod_level_resources_);
+  return index_.View(group, kind, metrics, rules);
 }
 
 absl::StatusOr<int64_t> PodStore::Count(absl::string_view ns, const kube::Selector& selector,

@@ -25,7 +25,7 @@ class PodStore {
  public:
   // The clock outlives the store. `followers`, which may be nullptr, are told all that the feed of
   // all namespaces brings.
-  PodStore(Clock& clock, bool pod_level_resources, std::shared_ptr<kube::PodFeed> followers);
+  PodStore(Clock& clock, std::shared_ptr<kube::PodFeed> followers);
   ~PodStore();
 
   // A handler for a watch of the pods of `ns` ("": all). Made before the first watch begins; lives
@@ -37,8 +37,8 @@ class PodStore {
                        absl::string_view text);
   void Retire(const AutoscalerKey& who);
   void Forget(const AutoscalerKey& who);
-  PodView View(const SelectedPods& group, AutoscalerKind kind,
-               absl::Span<const MetricSpec> metrics) const;
+  PodView View(const SelectedPods& group, AutoscalerKind kind, absl::Span<const MetricSpec> metrics,
+               const RequestRules& rules) const;
   // kUnavailable: the pods are not known.
   absl::StatusOr<int64_t> Count(absl::string_view ns, const kube::Selector& selector,
                                 bool distinct_nodes) const;
@@ -56,7 +56,6 @@ class PodStore {
   std::vector<kube::WatchedPod> Known() const;
 
   Clock& clock_;
-  const bool pod_level_resources_;
   const std::shared_ptr<kube::PodFeed> followers_;
   std::vector<std::unique_ptr<Feed>> feeds_;
   mutable absl::Mutex mutex_;

@@ -77,7 +77,7 @@ class FollowedStoreTest : public testing::Test {
 
   kube::FakeApiServer api_;
   std::shared_ptr<kube::PodFeed> feed_ = std::make_shared<kube::PodFeed>();
-  PodStore store_{Clock::System(), /*pod_level_resources=*/true, feed_};
+  PodStore store_{Clock::System(), feed_};
   std::unique_ptr<kube::ClusterDirectory> watching_, following_;
   std::unique_ptr<kube::ObjectWatch> watch_;
 };

@@ -79,7 +79,7 @@ PodTable TableOf(const SimulatedCluster::Target& target, const std::vector<Simul
   }
   std::sort(pointers.begin(), pointers.end(),
             [](const Pod* a, const Pod* b) { return a->name < b->name; });
-  return PodTable(pointers, metrics, /*pod_level_resources=*/true);
+  return PodTable(pointers, metrics, {});
 }
 
 }  // namespace

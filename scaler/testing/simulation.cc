@@ -50,7 +50,9 @@ Simulation::Simulation(uint32_t seed, ScalerOptions scaler)
     : chance(seed),
       scaler_(std::move(scaler)),
       directory_(adapter::SmallCluster()),
-      judge(time, cluster, replicas_, scaler_.math, scaler_) {
+      judge(time, cluster, replicas_,
+            MathConfigOf(scaler_.controller, DialectOf(scaler_.dialect, ServerVersion())),
+            scaler_) {
   cluster.on_change = [this] {
     for (const auto& replica : replicas_) replica->PumpWatches();
   };

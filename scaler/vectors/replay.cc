@@ -69,12 +69,15 @@ class Replayer {
   Replayer(const Scenario& scenario, Autoscaler autoscaler)
       : scenario_(scenario),
         autoscaler_(std::move(autoscaler)),
+        generation_(autoscaler_.generation),
         world_(scenario, autoscaler_),
         state_(scenario.state),
         stored_(autoscaler_.status) {}
 
   TickResult Run(const Tick& tick) {
     if (tick.spec.has_value()) ReplaceSpec(*tick.spec);
+    generation_ = tick.generation.value_or(generation_);
+    autoscaler_.generation = generation_;
     world_.Apply(tick);
     const ScaleAnswer scale = world_.ReadScale(tick);
     PodsAnswer pods;
@@ -86,8 +89,9 @@ class Replayer {
     input.config = &scenario_.math;
     input.state = &state_;
     input.now = tick.now;
-    if (HpaDecider().ReadsMetrics(autoscaler_, scale)) {
-      pods = world_.ReadPods(tick, scenario_.pod_level_resources);
+    input.deleted = tick.faults.deleted;
+    if (HpaDecider().ReadsMetrics(input)) {
+      pods = world_.ReadPods(tick, scenario_.math);
       readings = world_.ReadMetrics(tick);
       input.pods = &pods;
       input.readings = readings;
@@ -133,6 +137,7 @@ class Replayer {
 
   const Scenario& scenario_;
   Autoscaler autoscaler_;
+  int64_t generation_;  // what it is at a tick that changes its spec is said there
   World world_;
   ScalerState state_;
   AutoscalerStatus stored_;
@@ -144,6 +149,7 @@ class Replayer {
 ReplayResult Replay(const Scenario& scenario) {
   ReplayResult out;
   out.id = scenario.id;
+  out.tells_generation = scenario.admit.dialect.minor >= 37;
   out.admission = Admit(scenario.autoscaler, scenario.admit);
   if (!out.admission.ok() || !out.admission.autoscaler.has_value()) return out;
   Replayer replayer(scenario, *out.admission.autoscaler);

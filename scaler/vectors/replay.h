@@ -28,6 +28,7 @@ struct TickResult {
 struct ReplayResult {
   std::string id;
   AdmissionResult admission;
+  bool tells_generation = false;  // of a dialect whose vectors say which one is stored
   std::vector<TickResult> ticks;  // empty when admission refused
 };
 

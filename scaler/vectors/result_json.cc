@@ -32,6 +32,9 @@ Json ConditionJson(const Condition& condition) {
   out["lastTransitionTime"] = condition.last_transition_time.has_value()
                                   ? Json(WholeTime(*condition.last_transition_time))
                                   : Json(nullptr);
+  if (condition.observed_generation.has_value()) {
+    out["observedGeneration"] = *condition.observed_generation;
+  }
   PutText("reason", condition.reason, out);
   PutText("message", condition.message, out);
   return out;
@@ -126,7 +129,7 @@ Json TickJson(const TickResult& tick) {
   return out;
 }
 
-Json AdmissionJson(const AdmissionResult& admission) {
+Json AdmissionJson(const AdmissionResult& admission, bool tells_generation) {
   Json out = {{"errors", Json::array()}};
   if (!admission.decode_error.empty()) {
     out["errors"].push_back(
@@ -138,13 +141,17 @@ Json AdmissionJson(const AdmissionResult& admission) {
         {{"type", error.type}, {"field", error.field}, {"detail", error.detail}});
   }
   out["spec"] = Json::parse(admission.canonical_spec_json, nullptr, false);
+  if (tells_generation && admission.ok() && admission.autoscaler.has_value()) {
+    out["generation"] = admission.autoscaler->generation;
+  }
   return out;
 }
 
 }  // namespace
 
 std::string ResultJson(const ReplayResult& result) {
-  Json out = {{"id", result.id}, {"admission", AdmissionJson(result.admission)}};
+  Json out = {{"id", result.id},
+              {"admission", AdmissionJson(result.admission, result.tells_generation)}};
   out["ticks"] = Json::array();
   for (const TickResult& tick : result.ticks) out["ticks"].push_back(TickJson(tick));
   return out.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -30,23 +30,14 @@ struct WrittenTick {
   std::vector<WrittenAnswer> custom;
   std::vector<WrittenAnswer> external;
 };
-struct WrittenGates {
-  bool configurable_tolerance = false;
-  bool scale_to_zero = false;
-  bool pod_level_resources = true;
-};
 struct WrittenScenario {
   Scenario scenario;
   std::optional<Node> tolerance;
-  std::optional<WrittenGates> gates;
+  ControllerFlags flags;
+  std::string kubernetes_version;
+  std::optional<Node> gates;
   std::optional<ScalerState> state;
   std::vector<WrittenTick> ticks;
-};
-
-constexpr auto kGatesFields = [](auto& field, WrittenGates& to) {
-  field.OrElse("HPAConfigurableTolerance", to.configurable_tolerance, false);
-  field.OrElse("HPAScaleToZero", to.scale_to_zero, false);
-  field.OrElse("PodLevelResources", to.pod_level_resources, true);
 };
 
 constexpr auto kConfigFields = [](auto& field, WrittenScenario& to) {
@@ -55,16 +46,17 @@ constexpr auto kConfigFields = [](auto& field, WrittenScenario& to) {
     field.OrElse(name, seconds, absl::ToInt64Seconds(absent));
     to = absl::Seconds(seconds);
   };
-  const MathConfig absent;
-  MathConfig& math = to.scenario.math;
+  const ControllerFlags absent;
+  ControllerFlags& flags = to.flags;
   field("tolerance", to.tolerance);
-  seconds("downscaleStabilizationSeconds", math.downscale_stabilization,
+  seconds("downscaleStabilizationSeconds", flags.downscale_stabilization,
           absent.downscale_stabilization);
-  seconds("cpuInitializationPeriodSeconds", math.cpu_initialization_period,
+  seconds("cpuInitializationPeriodSeconds", flags.cpu_initialization_period,
           absent.cpu_initialization_period);
-  seconds("initialReadinessDelaySeconds", math.initial_readiness_delay,
+  seconds("initialReadinessDelaySeconds", flags.initial_readiness_delay,
           absent.initial_readiness_delay);
-  field("featureGates", to.gates, kGatesFields);
+  field("kubernetesVersion", to.kubernetes_version);
+  field("featureGates", to.gates);
 };
 
 constexpr auto kScaleEventFields = [](auto& field, ScaleEvent& to) {
@@ -97,6 +89,7 @@ constexpr auto kTickFields = [](auto& field, WrittenTick& to) {
     field("selector", to.selector);
   });
   field("spec", to.tick.spec);
+  field("generation", to.tick.generation);
   field("pods", to.pods);
   field("podsRemove", to.tick.pods_remove);
   field("podsUpsert", to.pods_upsert);
@@ -110,6 +103,7 @@ constexpr auto kTickFields = [](auto& field, WrittenTick& to) {
     field("updateScale", to.update_scale);
     field("updateStatus", to.update_status);
     field("listPods", to.list_pods);
+    field("deleted", to.deleted);
   });
 };
 constexpr auto kScenarioFields = [](auto& field, WrittenScenario& to) {
@@ -126,17 +120,36 @@ constexpr auto kScenarioFields = [](auto& field, WrittenScenario& to) {
   field("ticks", to.ticks, kTickFields);
 };
 
-absl::Status ReadConfig(const WrittenScenario& written, Scenario& out) {
+// A gate that does not bear on autoscalers may be among them.
+absl::StatusOr<GateSettings> ReadGates(const std::optional<Node>& written) {
+  GateSettings out;
+  if (!written.has_value()) return out;
+  for (const auto& [name, value] : written->members) {
+    if (value.is_null()) continue;
+    if (value.kind != Node::Kind::kBool) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("config.featureGates.", name, ": expected a bool"));
+    }
+    out[name] = value.boolean;
+  }
+  return out;
+}
+
+absl::Status ReadConfig(WrittenScenario& written, Scenario& out) {
   if (written.tolerance.has_value() &&
       (written.tolerance->kind != Node::Kind::kNumber ||
-       !absl::SimpleAtod(written.tolerance->text, &out.math.tolerance))) {
+       !absl::SimpleAtod(written.tolerance->text, &written.flags.tolerance))) {
     return absl::InvalidArgumentError("config.tolerance: expected a number");
   }
-  const WrittenGates gates = written.gates.value_or(WrittenGates());
-  out.math.configurable_tolerance = gates.configurable_tolerance;
-  out.admit.gates.hpa_configurable_tolerance = gates.configurable_tolerance;
-  out.admit.gates.hpa_scale_to_zero = gates.scale_to_zero;
-  out.pod_level_resources = gates.pod_level_resources;
+  ServerVersion version;
+  if (!written.kubernetes_version.empty()) {
+    ASSIGN_OR_RETURN(const DialectChoice choice,
+                     ParseDialectChoice(written.kubernetes_version, ""));
+    version.minor = choice.minor.value_or(version.minor);
+  }
+  ASSIGN_OR_RETURN(const GateSettings gates, ReadGates(written.gates));
+  out.admit.dialect = DialectOf(version, gates);
+  out.math = MathConfigOf(written.flags, out.admit.dialect);
   return absl::OkStatus();
 }
 

@@ -1,7 +1,7 @@
 // One scenario for the replica math, read from one line: an autoscaler, settings, and ticks.
 //
-// Pure values. The format is that of the vectors computed by the controller of Kubernetes 1.34.4
-// (test/data/hpa/README.md).
+// Pure values. The format is that of the vectors computed by the controllers of Kubernetes 1.34.4
+// and 1.37.1 (test/data/hpa/README.md).
 #pragma once
 
 #include <cstdint>
@@ -51,13 +51,15 @@ struct Faults {
   std::vector<std::string> update_scale;  // one for each PUT; none left: ok
   std::string update_status;
   std::string list_pods;  // no such word but the error's text; "": it does not fail
+  bool deleted = false;   // the autoscaler, after it was read
 };
 
 // What changed in the cluster since the tick before, and what the metrics APIs answer in this one.
 struct Tick {
   absl::Time now;
   ScaleChange scale;
-  std::optional<Node> spec;  // replaces the autoscaler's
+  std::optional<Node> spec;           // replaces the autoscaler's
+  std::optional<int64_t> generation;  // of the autoscaler; absent: as before
   std::optional<std::vector<Pod>> pods;
   std::vector<std::string> pods_remove;
   std::vector<Pod> pods_upsert;
@@ -70,8 +72,7 @@ struct Tick {
 struct Scenario {
   std::string id;
   MathConfig math;
-  bool pod_level_resources = true;
-  AdmitOptions admit;
+  AdmitOptions admit;  // by the dialect that `math` is of
   Node autoscaler;
   std::vector<OtherAutoscaler> others;
   ScalerState state;

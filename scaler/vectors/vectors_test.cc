@@ -42,8 +42,17 @@ std::string FirstDifference(const Json& want, const Json& got) {
   return patch.empty() ? "" : patch.front().dump();
 }
 
-TEST(AnswerLineTest, DecidesAsTheControllerDoes) {
-  const std::string text = ReadGzip(FLYBALL_SOURCE_DIR "/test/data/hpa/vectors.jsonl.gz");
+// The vectors that one version of the controller computed.
+struct VectorFile {
+  const char* name;
+  size_t scenarios;
+  size_t ticks;
+};
+class AnswerLineTest : public testing::TestWithParam<VectorFile> {};
+
+TEST_P(AnswerLineTest, DecidesAsTheControllerDoes) {
+  const std::string text =
+      ReadGzip(std::string(FLYBALL_SOURCE_DIR "/test/data/hpa/") + GetParam().name);
   size_t scenarios = 0;
   size_t ticks = 0;
   for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
@@ -56,9 +65,14 @@ TEST(AnswerLineTest, DecidesAsTheControllerDoes) {
     EXPECT_EQ(FirstDifference(want, got), "") << want["id"];
     ticks += want["ticks"].size();
   }
-  EXPECT_EQ(scenarios, 400u);
-  EXPECT_EQ(ticks, 981u);
+  EXPECT_EQ(scenarios, GetParam().scenarios);
+  EXPECT_EQ(ticks, GetParam().ticks);
 }
+
+INSTANTIATE_TEST_SUITE_P(Versions, AnswerLineTest,
+                         testing::Values(VectorFile{"vectors.jsonl.gz", 400, 981},
+                                         VectorFile{"vectors-1.37.jsonl.gz", 400, 1037}),
+                         [](const auto& info) { return info.index == 0 ? "v1_34" : "v1_37"; });
 
 TEST(AnswerLinesTest, ABadLineIsAnsweredInItsPlace) {
   const std::string good = R"({"scenario": {"id": "a", "autoscaler": {}}})";

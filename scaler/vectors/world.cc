@@ -141,17 +141,22 @@ ScaleAnswer World::ReadScale(const Tick& tick) {
   return out;
 }
 
-PodsAnswer World::ReadPods(const Tick& tick, bool pod_level_resources) {
+PodsAnswer World::ReadPods(const Tick& tick, const MathConfig& config) {
   PodsAnswer out;
   table_ = PodTable();
   out.table = &table_;
   if (selector_.empty()) return out;
-  const auto selector = kube::Selector::Parse(selector_);
+  const auto selector = kube::Selector::Parse(selector_, config.labels);
   if (!selector.ok()) {
     out.selector_error = std::string(selector.status().message());
     return out;
   }
-  selectors_[{autoscaler_.ns, autoscaler_.name}] = *selector;
+  const std::pair<std::string, std::string> self(autoscaler_.ns, autoscaler_.name);
+  if (tick.faults.deleted) {
+    selectors_.erase(self);
+  } else {
+    selectors_[self] = *selector;
+  }
   out.list_error = tick.faults.list_pods;
   if (!out.list_error.empty()) return out;
   std::vector<const Pod*> selected;
@@ -159,7 +164,7 @@ PodsAnswer World::ReadPods(const Tick& tick, bool pod_level_resources) {
     if (pod.ns == autoscaler_.ns && selector->Matches(pod.labels)) selected.push_back(&pod);
   }
   out.rivals = Selecting(selectors_, autoscaler_.ns, selected);
-  table_ = PodTable(selected, autoscaler_.metrics, pod_level_resources);
+  table_ = PodTable(selected, autoscaler_.metrics, config.requests);
   return out;
 }
 

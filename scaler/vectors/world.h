@@ -27,7 +27,7 @@ class World {
   ScaleAnswer ReadScale(const Tick& tick);
 
   // The pods of the scale's selector. The table lives until the next call.
-  PodsAnswer ReadPods(const Tick& tick, bool pod_level_resources);
+  PodsAnswer ReadPods(const Tick& tick, const MathConfig& config);
 
   // What every metric says; the pods must have been read.
   std::vector<Reading> ReadMetrics(const Tick& tick) const;

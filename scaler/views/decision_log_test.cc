@@ -40,7 +40,7 @@ class Decided {
     }
     std::vector<const Pod*> pointers;
     for (const Pod& pod : pods_) pointers.push_back(&pod);
-    table_ = PodTable(pointers, managed->autoscaler.metrics, true);
+    table_ = PodTable(pointers, managed->autoscaler.metrics, {});
     answer_.table = &table_;
   }
 

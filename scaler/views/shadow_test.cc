@@ -51,7 +51,8 @@ class ShadowTest : public testing::Test {
                                  .status = ConditionStatus::kFalse,
                                  .reason = "DesiredWithinRange",
                                  .message = "",
-                                 .last_transition_time = std::nullopt});
+                                 .last_transition_time = std::nullopt,
+                                 .observed_generation = std::nullopt});
     status.conditions.insert(status.conditions.end(), more_.begin(), more_.end());
     return status;
   }
@@ -133,7 +134,8 @@ TEST_F(ShadowTest, FailingAlikeIsEqual) {
                             .status = ConditionStatus::kFalse,
                             .reason = "FailedGetExternalMetric",
                             .message = "",
-                            .last_transition_time = std::nullopt};
+                            .last_transition_time = std::nullopt,
+                            .observed_generation = std::nullopt};
   ours_.outcome = Outcome::kMetricsFailed;
   more_ = {failed};
   Ours(5, 0);
@@ -156,7 +158,8 @@ TEST_F(ShadowTest, FailingHereAloneIsUnknown) {
             .status = ConditionStatus::kFalse,
             .reason = "FailedGetExternalMetric",
             .message = "",
-            .last_transition_time = std::nullopt}};
+            .last_transition_time = std::nullopt,
+            .observed_generation = std::nullopt}};
   Ours(5, 5);
   more_[0].status = ConditionStatus::kTrue;
   more_[0].reason = "ValidMetricFound";

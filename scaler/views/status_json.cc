@@ -25,6 +25,9 @@ Json ConditionJson(const Condition& condition) {
   if (condition.last_transition_time.has_value()) {
     out["lastTransitionTime"] = TimeJson(condition.last_transition_time);
   }
+  if (condition.observed_generation.has_value()) {
+    out["observedGeneration"] = *condition.observed_generation;
+  }
   if (!condition.reason.empty()) out["reason"] = condition.reason;
   if (!condition.message.empty()) out["message"] = condition.message;
   return out;

@@ -30,7 +30,8 @@ TEST(StatusPatch, IsReadBackAsItWasWritten) {
                         .status = ConditionStatus::kTrue,
                         .reason = "SucceededRescale",
                         .message = "text with \"quotes\"",
-                        .last_transition_time = kNow}};
+                        .last_transition_time = kNow,
+                        .observed_generation = std::nullopt}};
   const auto metric = [&](MetricType type) -> MetricStatus& {
     MetricStatus& out = status.current_metrics.emplace_back();
     out.type = type;
@@ -89,7 +90,8 @@ TEST(CaredDigest, ChangesWithWhatAPersonCaresAbout) {
                         .status = ConditionStatus::kTrue,
                         .reason = "A",
                         .message = "m",
-                        .last_transition_time = kNow}};
+                        .last_transition_time = kNow,
+                        .observed_generation = std::nullopt}};
   const uint64_t digest = CaredDigest(status, 1);
   AutoscalerStatus same = status;
   same.conditions[0].message = "another";
@@ -113,7 +115,8 @@ TEST(FailureDigest, IsOfWhatCannotBeScaled) {
                               .status = is,
                               .reason = reason,
                               .message = "m",
-                              .last_transition_time = kNow});
+                              .last_transition_time = kNow,
+                              .observed_generation = std::nullopt});
     return FailureDigest(out);
   };
   EXPECT_EQ(FailureDigest(status), 0u);

@@ -127,7 +127,7 @@ class Bench {
     scale_.selector = "app=web";
     std::vector<const Pod*> views;
     for (const Pod& pod : pods_) views.push_back(&pod);
-    table_ = PodTable(views, autoscaler_.metrics, true);
+    table_ = PodTable(views, autoscaler_.metrics, {});
     answer_.table = &table_;
     answer_.rivals = {"prod/web"};
     readings_.resize(autoscaler_.metrics.size());

@@ -41,7 +41,7 @@ void CheckOnce(absl::string_view body, const AdmitOptions& options) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view body(reinterpret_cast<const char*>(data), size);
   CheckOnce(body, {});
-  CheckOnce(body, {.gates = {.hpa_configurable_tolerance = true, .hpa_scale_to_zero = true}});
-  CheckOnce(body, {.gates = {}, .skip_admission = true});
+  CheckOnce(body, flyball::scaler::AdmitAll());
+  CheckOnce(body, {.dialect = {}, .skip_admission = true});
   return 0;
 }

@@ -10,6 +10,18 @@
 namespace flyball::scaler {
 namespace {
 
+// Why autoscalers that share a pod are refused; all of them are known.
+std::string RivalsError(const std::string& selector, std::vector<std::string> rivals,
+                        RivalsText text) {
+  if (text == RivalsText::kMultiple) {
+    return absl::StrCat("pods by selector ", selector, " are controlled by multiple HPAs: [",
+                        absl::StrJoin(rivals, " "), "]");
+  }
+  if (text == RivalsText::kTwoForExample) rivals.resize(std::min<size_t>(rivals.size(), 2));
+  return absl::StrCat("pods by selector ", selector, " are controlled by more than one HPA (e.g. [",
+                      absl::StrJoin(rivals, " "), "])");
+}
+
 // "" when the pods behind the selector are known and this autoscaler's alone; else the error, with
 // its condition and event set.
 std::string CheckSelector(const DecisionInput& input, Decision& decision) {
@@ -34,11 +46,13 @@ std::string CheckSelector(const DecisionInput& input, Decision& decision) {
                      pods.selector_error);
     return refuse("InvalidSelector", text, text);
   }
+  if (input.deleted && input.config->stops_when_deleted) {
+    return absl::StrCat("HPA ", input.autoscaler->ns, "/", input.autoscaler->name,
+                        " was deleted during reconciliation");
+  }
   if (!pods.list_error.empty()) return pods.list_error;
   if (pods.rivals.size() > 1) {
-    const std::string text =
-        absl::StrCat("pods by selector ", selector, " are controlled by multiple HPAs: [",
-                     absl::StrJoin(pods.rivals, " "), "]");
+    const std::string text = RivalsError(selector, pods.rivals, input.config->rivals_text);
     return refuse("AmbiguousSelector", text, text);
   }
   return "";
@@ -121,6 +135,7 @@ Combination Combine(const std::vector<Proposal>& proposals, int32_t current) {
     }
   }
   if (first_invalid != nullptr) {
+    out.spec_fault = first_invalid->spec_fault;
     out.error = absl::StrCat("invalid metrics (", out.invalid, " invalid out of ", out.total,
                              "), first error is: ", first_invalid->wrapped_error);
   }
@@ -149,6 +164,9 @@ void ComputeProposals(const DecisionInput& input, const DecideOptions& options,
   }
   RememberBasis(input, options, decision);
   decision.combination = Combine(decision.proposals, decision.current);
+  if (decision.combination->spec_fault && input.config->spec_fault_labels_reconcile) {
+    decision.monitor.error = ErrorLabel::kSpec;
+  }
 }
 
 void StabilizeAndLimit(const DecisionInput& input, Decision& decision) {
@@ -217,7 +235,6 @@ std::string FollowMetrics(const DecisionInput& input, const DecideOptions& optio
     decision.rescale_reason = "All metrics below target";
   }
   StabilizeAndLimit(input, decision);
-  decision.rescale = decision.desired != decision.current;
   return "";
 }
 

@@ -6,10 +6,10 @@
 // (base/go/arithmetic.h); an absurd reading may therefore propose INT32_MIN. The guard of the loop
 // keeps such readings out.
 //
-// Source:  Kubernetes v1.34.4 replica_calculator.go (calcPlainMetricReplicas, GetResourceReplicas,
-//          GetObjectMetricReplicas, GetObjectPerPodMetricReplicas, GetExternalMetricReplicas,
-//          GetExternalPerPodMetricReplicas, getUsageRatioReplicaCount, getReadyPodsCount,
-//          groupPods, removeMetricsForPods) and metrics/utilization.go.
+// Source:  Kubernetes v1.34.4 and v1.37.1 replica_calculator.go (calcPlainMetricReplicas,
+//          GetResourceReplicas, GetObjectMetricReplicas, GetObjectPerPodMetricReplicas,
+//          GetExternalMetricReplicas, GetExternalPerPodMetricReplicas, getUsageRatioReplicaCount,
+//          getReadyPodsCount, groupPods, removeMetricsForPods) and metrics/utilization.go.
 // Error:   kFailedPrecondition when no proposal can be made; upstream's text.
 #pragma once
 
@@ -62,9 +62,15 @@ absl::Status ProposeFromUtilization(const GroupQuery& query, int32_t current, Wo
 // ---- from one total: an Object's amount, or the sum of an External metric's series --------------
 // (total_proposal.cc). The target is proposal.target_milli.
 
-// Target Value: the total against the target, for each ready pod. `current` is spec.replicas.
-absl::Status ProposeFromTotal(absl::Span<const int64_t> amounts_milli, const PodTable& table,
-                              int32_t current, Proposal& proposal);
+struct TotalQuery {
+  absl::Span<const int64_t> amounts_milli;
+  const PodTable& table;
+  int32_t current;  // spec.replicas
+  bool saturates;   // MathConfig::saturates
+};
+
+// Target Value: the total against the target, for each ready pod.
+absl::Status ProposeFromTotal(const TotalQuery& query, Proposal& proposal);
 
 // Target AverageValue: the total divided by the target. `current` is status.replicas. External
 // totals take a negative partial sum for an overflow, and are capped; Object totals are neither.

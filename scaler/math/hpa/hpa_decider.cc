@@ -69,14 +69,17 @@ void GiveUp(const DecisionInput& input, absl::string_view error, Decision& decis
 }
 
 // The three cases that read no metric.
-void DecideByBounds(Decision& decision) {
-  if (decision.current == 0 && decision.min_replicas != 0) {
+void DecideByBounds(const DecisionInput& input, Decision& decision) {
+  if (decision.current == 0 && (input.config->wakes_by_condition || decision.min_replicas != 0)) {
     decision.outcome = Outcome::kSwitchedOff;
     SetCondition(decision, {.type = kScalingActive,
                             .status = ConditionStatus::kFalse,
                             .reason = "ScalingDisabled",
                             .message = {"scaling is disabled since the replica count of the target "
                                         "is zero"}});
+    if (input.config->wakes_by_condition && !input.config->scaled_to_zero_condition) {
+      RemoveCondition(kScaledToZero, decision.status.conditions);
+    }
     return;
   }
   decision.rescale = true;
@@ -91,13 +94,40 @@ void DecideByBounds(Decision& decision) {
   }
 }
 
+// Whether the controller entered zero itself, as the status says.
+bool IsAsleep(const DecisionInput& input) {
+  return input.config->scaled_to_zero_condition &&
+         ConditionIsTrue(StoredStatus(input), kScaledToZero);
+}
+
+// Whether metrics are followed at zero replicas.
+bool MayLeaveZero(const DecisionInput& input) {
+  const int32_t min = input.autoscaler->min_or_default();
+  if (!input.config->wakes_by_condition) return min == 0 && input.autoscaler->max_replicas >= 0;
+  return IsAsleep(input) && (min != 0 || SeesLoadAtZero(*input.autoscaler));
+}
+
+// A target that the controller put to sleep wakes to no less than a minimum that was raised
+// meanwhile, whatever rules and windows allow.
+void RaiseToMinimum(const DecisionInput& input, Decision& decision) {
+  if (decision.current != 0 || !input.config->wakes_by_condition ||
+      decision.desired >= decision.min_replicas) {
+    return;
+  }
+  decision.desired = decision.min_replicas;
+  if (decision.rescale_reason.empty()) {
+    decision.rescale_reason = "Current number of replicas below Spec.MinReplicas";
+  }
+}
+
 class ReplicaMath : public Decider {
  public:
-  bool ReadsMetrics(const Autoscaler& autoscaler, const ScaleAnswer& scale) const override {
-    if (scale.failure != ScaleAnswer::Failure::kNone) return false;
-    const int32_t min = autoscaler.min_or_default();
-    if (scale.spec_replicas == 0 && min != 0) return false;
-    return scale.spec_replicas <= autoscaler.max_replicas && scale.spec_replicas >= min;
+  bool ReadsMetrics(const DecisionInput& input) const override {
+    if (input.scale->failure != ScaleAnswer::Failure::kNone) return false;
+    const int32_t current = input.scale->spec_replicas;
+    if (current == 0) return MayLeaveZero(input);
+    return current <= input.autoscaler->max_replicas &&
+           current >= input.autoscaler->min_or_default();
   }
 
   void Decide(const DecisionInput& input, const DecideOptions& options, Workspace& workspace,
@@ -126,11 +156,14 @@ class ReplicaMath : public Decider {
                             .message = {"the HPA controller was able to get the target's current "
                                         "scale"}});
     RecordInitialRecommendation(decision.current, input.now, decision.state);
-    if (!ReadsMetrics(*input.autoscaler, *input.scale)) {
-      DecideByBounds(decision);
+    if (!ReadsMetrics(input)) {
+      DecideByBounds(input, decision);
     } else if (const std::string error = FollowMetrics(input, options, workspace, decision);
                !error.empty()) {
       return GiveUp(input, error, decision);
+    } else {
+      RaiseToMinimum(input, decision);
+      decision.rescale = decision.desired != decision.current;
     }
     if (decision.rescale) return;  // RecordScaleWrite completes the status
     decision.desired = decision.current;

@@ -50,6 +50,13 @@ GroupQuery MakeGroupQuery(const Context& context, const RequestColumn* requests)
           .now = context.input.now};
 }
 
+// "" or why the metric's selector does not compile, in the dialect's words.
+std::string SelectorError(const Context& context) {
+  const MetricIdentifier& id = context.metric.metric;
+  if (id.selector_error.empty() || !id.selector.has_value()) return id.selector_error;
+  return std::string(id.selector->ToSelector(context.input.config->labels).status().message());
+}
+
 // ---- Resource, ContainerResource ----------------------------------------------------------------
 
 absl::Status ProposeUtilization(const Context& context, Proposal& proposal) {
@@ -105,7 +112,7 @@ Failure ProposeResource(const Context& context, Proposal& proposal) {
 
 absl::Status ProposeFromPodsMetric(const Context& context, Proposal& proposal) {
   const MetricIdentifier& id = context.metric.metric;
-  if (!id.selector_error.empty()) return absl::InvalidArgumentError(id.selector_error);
+  if (!id.selector_error.empty()) return absl::InvalidArgumentError(SelectorError(context));
   if (!context.metric.target.average_value.has_value()) {
     return absl::InvalidArgumentError(
         "invalid pods metric source: no average value target was set");
@@ -141,9 +148,11 @@ absl::Status ProposeTotal(const Context& context, bool average, Proposal& propos
   }
   proposal.timestamp.reset();
   proposal.target_milli = context.metric.target.value->milli;
-  const absl::Status status =
-      ProposeFromTotal(context.reading.amounts_milli, *context.input.pods->table,
-                       context.input.scale->spec_replicas, proposal);
+  const absl::Status status = ProposeFromTotal({.amounts_milli = context.reading.amounts_milli,
+                                                .table = *context.input.pods->table,
+                                                .current = context.input.scale->spec_replicas,
+                                                .saturates = context.input.config->saturates},
+                                               proposal);
   if (status.ok()) return status;
   return absl::FailedPreconditionError(
       absl::StrCat("unable to calculate ready pods: ", status.message()));
@@ -154,6 +163,16 @@ void NameAsExternal(const MetricIdentifier& id, Proposal& proposal) {
   absl::StrAppend(&proposal.name, "external metric ", id.name, "(", id.selector_go, ")");
 }
 
+// Why an object's metric is not known. Up to 1.36 upstream's arguments are shifted by one.
+std::string UnknownObjectText(const Context& context) {
+  const MetricSpec& metric = context.metric;
+  const bool named = context.input.config->names_described_object;
+  return absl::StrCat("unable to get metric ", metric.metric.name, named ? " on " : ": ",
+                      metric.described_object.kind, named ? " " : " on ",
+                      context.input.autoscaler->ns, named ? "/" : " ", metric.described_object.name,
+                      named ? ": " : "/", context.reading.error);
+}
+
 Failure ProposeObject(const Context& context, Proposal& proposal) {
   const MetricSpec& metric = context.metric;
   const MetricIdentifier& id = metric.metric;
@@ -161,7 +180,7 @@ Failure ProposeObject(const Context& context, Proposal& proposal) {
     return {"FailedGetObjectMetric", std::move(error),
             absl::StrCat("failed to get object metric value: ", inner_wrap)};
   };
-  if (!id.selector_error.empty()) return fail(id.selector_error);
+  if (!id.selector_error.empty()) return fail(SelectorError(context));
   const bool value = metric.target.type == TargetType::kValue && metric.target.value.has_value();
   const bool average = !value && metric.target.type == TargetType::kAverageValue &&
                        metric.target.average_value.has_value();
@@ -172,10 +191,7 @@ Failure ProposeObject(const Context& context, Proposal& proposal) {
   }
   std::string error;
   if (!context.reading.error.empty()) {
-    // Upstream's arguments are shifted by one.
-    error = absl::StrCat("unable to get metric ", id.name, ": ", metric.described_object.kind,
-                         " on ", context.input.autoscaler->ns, " ", metric.described_object.name,
-                         "/", context.reading.error);
+    error = UnknownObjectText(context);
   } else {
     error = std::string(ProposeTotal(context, average, proposal).message());
   }
@@ -206,7 +222,7 @@ Failure ProposeExternal(const Context& context, Proposal& proposal) {
   }
   std::string error;
   if (!id.selector_error.empty()) {
-    error = id.selector_error;
+    error = SelectorError(context);
   } else if (!context.reading.error.empty()) {
     error = absl::StrCat("unable to get external metric ", context.input.autoscaler->ns, "/",
                          id.name, "/", id.selector_go, ": ", context.reading.error);

@@ -12,7 +12,7 @@
 namespace flyball::scaler {
 namespace {
 
-absl::StatusOr<Hpa> DecodeHpa(const Node& document) {
+absl::StatusOr<Hpa> DecodeHpa(const Node& document, const Dialect& dialect) {
   TypeMeta type;
   // The server finds out what it was sent before it decodes it, and there without regard to case.
   RETURN_IF_ERROR(Decode(document, KeyMatch::kIgnoreCase, type, kTypeMetaFields));
@@ -23,7 +23,8 @@ absl::StatusOr<Hpa> DecodeHpa(const Node& document) {
     return absl::InvalidArgumentError(
         absl::StrCat("expected kind HorizontalPodAutoscaler, got ", type.kind));
   }
-  if (version == "autoscaling/v1") return DecodeV1(document);
+  if (version == "autoscaling/v1")
+    return DecodeV1(document, /*zero_is_no_value=*/dialect.minor >= 36);
   if (version == "autoscaling/v2") {
     absl::StatusOr<Hpa> hpa = DecodeV2(document);
     if (hpa.ok()) ApplyV2Defaults(*hpa);
@@ -43,26 +44,44 @@ void DropRoundTripAnnotations(Hpa& hpa) {
 }
 
 void DropGatedFields(const FeatureGates& gates, Hpa& hpa) {
-  if (gates.hpa_configurable_tolerance || !hpa.behavior.has_value()) return;
+  if (gates.configurable_tolerance || !hpa.behavior.has_value()) return;
   for (auto* rules : {&hpa.behavior->scale_up, &hpa.behavior->scale_down}) {
     if (rules->has_value()) (*rules)->tolerance.reset();
   }
 }
 
+ValidationOptions ValidationOf(const Dialect& dialect, const Hpa& hpa) {
+  ValidationOptions out;
+  out.meta = {.labels = dialect.minor >= 35 ? kube::LabelRules::k1_35 : kube::LabelRules::k1_34,
+              .names_entries = dialect.minor >= 37};
+  if (dialect.minor >= 36) out.max_replicas_text = MaxReplicasText::kRequired;
+  if (dialect.minor >= 37 && dialect.gates.declarative_validation_beta) {
+    out.max_replicas_text = MaxReplicasText::kRequiredAlone;
+  }
+  out.min_replicas_lower_bound = dialect.gates.scale_to_zero ? 0 : 1;
+  out.allow_core_group_target = hpa.scale_target_ref.kind == "ReplicationController";
+  return out;
+}
+
 }  // namespace
 
+AdmitOptions AdmitAll() {
+  return {.dialect = DialectOf(ServerVersion{.minor = kNewestMinor, .emulated_minor = {}},
+                               {{"HPAScaleToZero", true}})};
+}
+
 AdmissionResult Admit(const Node& document, const AdmitOptions& options) {
-  absl::StatusOr<Hpa> hpa = DecodeHpa(document);
+  absl::StatusOr<Hpa> hpa = DecodeHpa(document, options.dialect);
   if (!hpa.ok()) return Undecodable<AdmissionResult>(hpa.status());
   AdmissionResult result;
   DropRoundTripAnnotations(*hpa);
   if (!options.skip_admission) {
-    DropGatedFields(options.gates, *hpa);
+    if (options.dialect.gates.generation) hpa->metadata.generation = 1;
+    DropGatedFields(options.dialect.gates, *hpa);
     FieldErrors errors;
-    ValidateHpa(*hpa,
-                {.min_replicas_lower_bound = options.gates.hpa_scale_to_zero ? 0 : 1,
-                 .allow_core_group_target = hpa->scale_target_ref.kind == "ReplicationController"},
-                errors);
+    ValidateHpa(*hpa, ValidationOf(options.dialect, *hpa), errors);
+    // Since 1.37 declarative validation passes on what the rest has found, each once.
+    if (options.dialect.minor >= 37) errors.DropRepeats();
     result.errors = std::move(errors).Sorted();
   }
   // The object is stored as v2 and read back: what v1 left open is filled now, after validation.

@@ -5,8 +5,9 @@
 // Steps, in the API server's order: decode, defaults of the body's version, conversion, dropping of
 // fields whose gate is off, validation, and the v2 defaults of reading the stored object back.
 //
-// Source:   Kubernetes v1.34.4 pkg/apis/autoscaling, pkg/registry/autoscaling; compared with it by
-//           replaying test/data/hpa/admission.jsonl.gz.
+// Source:   Kubernetes v1.34.4 and v1.37.1 pkg/apis/autoscaling, pkg/registry/autoscaling; compared
+//           with 1.34.4 by replaying test/data/hpa/admission.jsonl.gz, with both by the scenarios
+//           beside it.
 // Not here: updates (an object is judged as a new one), name generation, and metadata.namespace
 //           taken from a URL: it has to be in the body.
 // Differs:  decode errors name the same fields but in words of their own; see also document.h.
@@ -16,19 +17,14 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "scaler/spec/dialect.h"
 #include "scaler/spec/document.h"
 #include "scaler/spec/parsed.h"
 
 namespace flyball::scaler {
 
-// Feature gates of the API server, with their defaults in 1.34.
-struct FeatureGates {
-  bool hpa_configurable_tolerance = false;
-  bool hpa_scale_to_zero = false;
-};
-
 struct AdmitOptions {
-  FeatureGates gates;
+  Dialect dialect;  // of the API server
   // Only decode, apply defaults and convert: lets objects through that the API would refuse, and
   // fields whose gate is off.
   bool skip_admission = false;
@@ -37,6 +33,10 @@ struct AdmitOptions {
 struct AdmissionResult : ParsedAutoscaler {
   std::string canonical_spec_json;  // the v2 spec
 };
+
+// An API server that admits what any version and gate does: for objects that are stored already,
+// or are made for whichever cluster.
+AdmitOptions AdmitAll();
 
 AdmissionResult Admit(absl::string_view json_or_yaml, const AdmitOptions& options = {});
 AdmissionResult Admit(const Node& document, const AdmitOptions& options = {});

@@ -42,9 +42,9 @@ TEST(AdmitTest, AnswersAsTheApiServerDoes) {
     SCOPED_TRACE(row["id"].get<std::string>());
     ++rows;
     AdmitOptions options;
-    options.gates.hpa_configurable_tolerance =
-        row["gates"].value("HPAConfigurableTolerance", false);
-    options.gates.hpa_scale_to_zero = row["gates"].value("HPAScaleToZero", false);
+    FeatureGates& gates = options.dialect.gates;
+    gates.configurable_tolerance = row["gates"].value("HPAConfigurableTolerance", false);
+    gates.scale_to_zero = row["gates"].value("HPAScaleToZero", false);
     options.skip_admission = row["skip"].get<bool>();
     const std::string raw = row["raw"].get<std::string>();
     const AdmissionResult got = Admit(absl::string_view(raw), options);

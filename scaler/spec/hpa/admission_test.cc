@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 
 namespace flyball::scaler {
@@ -54,12 +57,99 @@ TEST(AdmitTest, EmptyBehaviorIsCompletedButForTheDownWindow) {
   EXPECT_EQ(got.autoscaler->behavior->scale_down.stabilization_window_seconds, std::nullopt);
 }
 
+AdmitOptions Version(int minor, const GateSettings& gates = {}) {
+  return {.dialect = DialectOf(ServerVersion{.minor = minor, .emulated_minor = {}}, gates)};
+}
+
+std::vector<std::string> ErrorsOf(absl::string_view body, const AdmitOptions& options) {
+  std::vector<std::string> out;
+  for (const FieldError& error : Admit(body, options).errors) out.push_back(error.ToString());
+  return out;
+}
+
+std::string WithCounts(int min, int max) {
+  return absl::StrCat(
+      "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n"
+      "metadata: {name: web, namespace: prod}\nspec:\n"
+      "  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}\n"
+      "  metrics: [{type: External, external: {metric: {name: q}, "
+      "target: {type: Value, value: 1}}}]\n  minReplicas: ",
+      min, "\n  maxReplicas: ", max, "\n");
+}
+
+TEST(AdmitTest, CountsAreRefusedInTheWordsOfTheVersion) {
+  constexpr char kMin[] =
+      "spec.maxReplicas: Invalid value: must be greater than or equal to `minReplicas`";
+  const auto zero = [&](const AdmitOptions& options) {
+    return ErrorsOf(WithCounts(1, 0), options);
+  };
+  EXPECT_THAT(zero(Version(35)),
+              ElementsAre("spec.maxReplicas: Invalid value: must be greater than 0", kMin));
+  EXPECT_THAT(
+      zero(Version(36)),
+      ElementsAre(kMin, "spec.maxReplicas: Required value: must be set and greater than 0"));
+  EXPECT_THAT(zero(Version(37)), ElementsAre(kMin, "spec.maxReplicas: Required value"));
+  EXPECT_THAT(zero(Version(37, {{"DeclarativeValidationBeta", false}})), zero(Version(36)));
+  EXPECT_THAT(
+      ErrorsOf(WithCounts(1, -2), Version(36)),
+      ElementsAre("spec.maxReplicas: Invalid value: must be greater than or equal to 1", kMin));
+  EXPECT_THAT(ErrorsOf(WithCounts(0, 3), Version(36)),
+              ElementsAre("spec.minReplicas: Invalid value: must be greater than or equal to 1"));
+  EXPECT_THAT(ErrorsOf(WithCounts(0, 3), Version(37)), IsEmpty());
+  EXPECT_THAT(ErrorsOf(WithCounts(-1, 3), Version(37)),
+              ElementsAre("spec.minReplicas: Invalid value: must be greater than or equal to 0"));
+}
+
+TEST(AdmitTest, GenerationIsTheServersSince137) {
+  const std::string body = absl::StrCat(
+      "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n"
+      "metadata: {name: web, namespace: prod, generation: 7}\nspec:\n"
+      "  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}\n  maxReplicas: 2\n");
+  EXPECT_EQ(Admit(body, Version(36)).autoscaler->generation, 7);
+  EXPECT_EQ(Admit(body, Version(37)).autoscaler->generation, 1);
+  EXPECT_EQ(Admit(body, Version(37, {{"HPAGeneration", false}})).autoscaler->generation, 7);
+}
+
+// Of equal errors of one value one is told; two values with the same error stay two.
+TEST(AdmitTest, NothingIsSaidTwiceSince137) {
+  const std::string odd_type = V2("  metrics: [{type: Weather}]\n");
+  EXPECT_EQ(ErrorsOf(odd_type, Version(36)).size(), 2u);
+  EXPECT_EQ(ErrorsOf(odd_type, Version(37)).size(), 1u);
+  const std::string labels =
+      "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n"
+      "metadata: {name: web, namespace: prod, labels: {a: -x, b: -y, c: -x}}\nspec:\n"
+      "  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}\n  maxReplicas: 2\n";
+  EXPECT_EQ(ErrorsOf(labels, Version(36)).size(), 3u);
+  EXPECT_EQ(ErrorsOf(labels, Version(37)).size(), 2u);
+}
+
+TEST(AdmitTest, MetadataIsRefusedInTheWordsOfTheVersion) {
+  const std::string body =
+      "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n"
+      "metadata:\n  name: web\n  namespace: prod\n"
+      "  ownerReferences: [{apiVersion: a/b/c, kind: K, name: owner, uid: ''}]\n"
+      "  managedFields: [{operation: Drop}]\nspec:\n"
+      "  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}\n  maxReplicas: 2\n";
+  EXPECT_THAT(
+      ErrorsOf(body, Version(36)),
+      ElementsAre("metadata.managedFields[0].operation: Invalid value: must be `Apply` or `Update`",
+                  "metadata.ownerReferences.apiVersion: Invalid value: version must not be empty",
+                  "metadata.ownerReferences.uid: Invalid value: must not be empty"));
+  EXPECT_THAT(
+      ErrorsOf(body, Version(37)),
+      ElementsAre("metadata.managedFields[0].operation: Unsupported value: supported values: "
+                  "\"Apply\", \"Update\"",
+                  "metadata.ownerReferences[0].apiVersion: Invalid value: must be "
+                  "<group>/<version> or <version>",
+                  "metadata.ownerReferences[0].uid: Required value: must not be empty"));
+}
+
 TEST(AdmitTest, ToleranceNeedsItsGate) {
   const std::string body = V2("  behavior: {scaleUp: {tolerance: 0.2}}\n");
   const AdmissionResult off = Admit(body);
   ASSERT_TRUE(off.autoscaler.has_value());
   EXPECT_FALSE(off.autoscaler->behavior->scale_up.tolerance.has_value());
-  const AdmissionResult on = Admit(body, {.gates = {.hpa_configurable_tolerance = true}});
+  const AdmissionResult on = Admit(body, AdmitAll());
   ASSERT_TRUE(on.autoscaler.has_value());
   ASSERT_TRUE(on.autoscaler->behavior->scale_up.tolerance.has_value());
   EXPECT_EQ(on.autoscaler->behavior->scale_up.tolerance->quantity.ToString(), "200m");

@@ -182,7 +182,7 @@ class TestWorld {
     const std::vector<Pod> typed = TypedPods();
     std::vector<const Pod*> views;
     for (const Pod& pod : typed) views.push_back(&pod);
-    const PodTable table(views, autoscaler.metrics, true);
+    const PodTable table(views, autoscaler.metrics, {});
     PodsAnswer answer;
     answer.table = &table;
     answer.rivals = rivals;

@@ -1,0 +1,74 @@
+#include "cmd/flyball/decide_flags.h"
+
+#include <CLI/CLI.hpp>
+
+#include "scaler/spec/dialect.h"
+
+namespace flyball::cmd {
+namespace {
+
+void AddDuration(CLI::App& app, const std::string& flag, absl::Duration& value,
+                 const std::string& help) {
+  app.add_option_function<std::string>(
+         flag,
+         [flag, &value](const std::string& text) {
+           if (!absl::ParseDuration(text, &value)) {
+             throw CLI::ValidationError(flag, "expected a duration like 5m, got " + text);
+           }
+         },
+         help)
+      ->type_name("DURATION");
+}
+
+}  // namespace
+
+void AddDecideFlags(CLI::App& app, DecideFlags& options) {
+  app.add_option("-f,--filename", options.files,
+                 "An autoscaler, pods, a Deployment or scale, and lists of the metrics APIs, as "
+                 "kubectl prints them; any number of files in any order; - is standard input")
+      ->type_name("FILE|-");
+  app.add_option_function<std::string>(
+         "--at",
+         [&options](const std::string& text) {
+           absl::Time time;
+           std::string error;
+           if (!absl::ParseTime(absl::RFC3339_full, text, &time, &error)) {
+             throw CLI::ValidationError("--at",
+                                        "expected a time like 2026-03-01T12:00:00Z, got " + text);
+           }
+           options.at = time;
+         },
+         "With -f: decide as of this time; now by default")
+      ->type_name("TIME");
+  app.add_option_function<std::string>(
+         "-o,--output",
+         [&options](const std::string& text) {
+           if (text != "table" && text != "json" && text != "yaml") {
+             throw CLI::ValidationError("-o", "expected table, json or yaml, got " + text);
+           }
+           options.output = text;
+         },
+         "With -f: table (for people; the default), json or yaml (the whole trace)")
+      ->type_name("FORMAT");
+  AddDialectFlags(app, "With -f: whose controller decides; auto is the newest", options.dialect);
+  app.add_option("--horizontal-pod-autoscaler-tolerance", options.flags.tolerance,
+                 "With -f: as given to the controller; 0.1 by default");
+  AddDuration(app, "--horizontal-pod-autoscaler-downscale-stabilization",
+              options.flags.downscale_stabilization, "The same; 5m by default");
+  AddDuration(app, "--horizontal-pod-autoscaler-cpu-initialization-period",
+              options.flags.cpu_initialization_period, "The same; 5m by default");
+  AddDuration(app, "--horizontal-pod-autoscaler-initial-readiness-delay",
+              options.flags.initial_readiness_delay, "The same; 30s by default");
+}
+
+scaler::CaseOptions CaseOptionsOf(const DecideFlags& options, absl::Time now) {
+  scaler::CaseOptions out;
+  out.now = options.at.value_or(now);
+  out.now_source = options.at.has_value() ? "--at" : "now";
+  out.flags = options.flags;
+  out.dialect = scaler::DialectOf(options.dialect.choice,
+                                  {.minor = scaler::kNewestMinor, .emulated_minor = {}});
+  return out;
+}
+
+}  // namespace flyball::cmd

@@ -1,0 +1,33 @@
+// The command line of `flyball decide -f`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "cmd/flyball/dialect_flags.h"
+#include "scaler/explain/given_case.h"
+#include "scaler/math/math_config.h"
+
+namespace CLI {
+class App;
+}
+
+namespace flyball::cmd {
+
+struct DecideFlags {
+  std::vector<std::string> files;  // "-" is stdin
+  std::optional<absl::Time> at;    // absent: now
+  std::string output = "table";    // "json", "yaml"
+  scaler::ControllerFlags flags;
+  DialectFlags dialect;
+};
+
+// The last ones are the controller's own, with its defaults.
+void AddDecideFlags(CLI::App& app, DecideFlags& options);
+
+// No file says which version it came from, so auto is the newest.
+scaler::CaseOptions CaseOptionsOf(const DecideFlags& options, absl::Time now);
+
+}  // namespace flyball::cmd

@@ -1,0 +1,98 @@
+// The scaler goes by the version that the API server says it is, also after an upgrade.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scaler/math/recording.h"
+#include "scaler/testing/test_world.h"
+
+namespace flyball::scaler {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kNoWindow[] =
+    R"(,"minReplicas":0,"behavior":{"scaleDown":{"stabilizationWindowSeconds":0}})";
+
+ScalerOptions Auto() {
+  ScalerOptions options = LoopWorld::ActOnHpas();
+  options.dialect = DialectChoice();
+  return options;
+}
+
+TEST(ScalerDialect, NothingIsDecidedBeforeTheVersionIsKnown) {
+  LoopWorld world(Auto());
+  world.AddDeployment("web", 2);
+  world.metrics.SetExternal("queue", 80'000);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"));
+  world.Start();
+  ASSERT_TRUE(world.api.AwaitRequests("GET", "/version", 1));
+  EXPECT_THAT(std::string(world.scaler->Ready().message()), HasSubstr("version is not known"));
+  for (int i = 0; i < 40; ++i) world.clock.Advance(absl::Seconds(1));
+  EXPECT_EQ(world.diary.count("web"), 0);
+  world.api.SetVersion("37");
+  ASSERT_TRUE(world.Next("web").has_value());
+  EXPECT_EQ(world.Replicas("web"), 4);
+}
+
+TEST(ScalerDialect, ATargetThatAPersonPutToSleepStaysAsleepSince136) {
+  for (const bool wakes : {true, false}) {
+    LoopWorld world(Auto());
+    world.api.SetVersion(wakes ? "35" : "37");
+    world.AddDeployment("web", 0);
+    world.metrics.SetExternal("queue", 35'000);
+    world.PutHpa("web", ExternalMetricJson("queue", "10"), kNoWindow);
+    world.Start();
+    ASSERT_TRUE(world.Next("web").has_value());
+    EXPECT_EQ(world.Replicas("web"), wakes ? 4 : 0);
+  }
+}
+
+TEST(ScalerDialect, ToleranceOfABehaviorCountsSince135) {
+  for (const bool counts : {false, true}) {
+    LoopWorld world(Auto());
+    world.api.SetVersion(counts ? "35" : "34");
+    world.AddDeployment("web", 10);
+    world.metrics.SetExternal("queue", 106'000);
+    world.PutHpa("web", ExternalMetricJson("queue", "10"),
+                 R"(,"behavior":{"scaleUp":{"tolerance":"10m"}})");
+    world.Start();
+    ASSERT_TRUE(world.Next("web").has_value());
+    EXPECT_EQ(world.Replicas("web"), counts ? 11 : 10);
+  }
+}
+
+// What slept before the upgrade is marked, so that it wakes after it.
+TEST(ScalerDialect, AnUpgradeUnderARunningScaler) {
+  LoopWorld world(Auto());
+  world.api.SetVersion("34");
+  world.AddDeployment("web", 2);
+  world.metrics.SetExternal("queue", 0);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"), kNoWindow);
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  EXPECT_EQ(world.Replicas("web"), 0);
+  ASSERT_TRUE(world.Next("web").has_value());
+  EXPECT_THAT(world.Hpa("web"), Not(HasSubstr("ScaledToZero")));
+
+  world.api.SetVersion("37");
+  const int asked = world.api.CountRequests("GET", "/version");
+  while (world.api.CountRequests("GET", "/version") == asked) {
+    ASSERT_TRUE(world.Next("web").has_value());
+  }
+  ASSERT_TRUE(world.Next("web").has_value());
+  ASSERT_TRUE(world.Next("web").has_value());
+  EXPECT_EQ(world.Replicas("web"), 0);
+  EXPECT_TRUE(ConditionIsTrue(world.diary.last("web").decision.status, kScaledToZero));
+
+  world.metrics.SetExternal("queue", 35'000);
+  for (int i = 0; i < 3 && world.Replicas("web") == 0; ++i) {
+    ASSERT_TRUE(world.Next("web").has_value());
+  }
+  EXPECT_EQ(world.Replicas("web"), 4);
+  EXPECT_FALSE(ConditionIsTrue(world.diary.last("web").decision.status, kScaledToZero));
+  EXPECT_TRUE(world.diary.last("web").decision.status.observed_generation.has_value());
+}
+
+}  // namespace
+}  // namespace flyball::scaler

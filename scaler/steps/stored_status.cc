@@ -1,0 +1,97 @@
+#include "scaler/steps/stored_status.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scaler/math/recording.h"
+#include "scaler/steps/apply_activation.h"
+
+namespace flyball::scaler {
+namespace {
+
+bool OwnsScaledToZero(const CycleInputs& inputs) {
+  return inputs.mode == Mode::kAct && inputs.config().wakes_by_condition;
+}
+
+const Condition* Find(absl::string_view type, const std::vector<Condition>& conditions) {
+  const auto found = std::find_if(conditions.begin(), conditions.end(),
+                                  [type](const Condition& one) { return one.type == type; });
+  return found == conditions.end() ? nullptr : &*found;
+}
+
+// Whether the stored condition counts, and not what the last decision made of it.
+bool IsForeign(const CycleInputs& inputs, const Condition& stored,
+               const std::vector<Condition>& ours) {
+  if (stored.type == kAbleToScale || stored.type == kScalingActive ||
+      stored.type == kScalingLimited) {
+    return false;
+  }
+  if (stored.type == kActive) return inputs.managed->key.kind != AutoscalerKind::kOwn;
+  if (stored.type != kScaledToZero || !OwnsScaledToZero(inputs)) return true;
+  if (!inputs.config().scaled_to_zero_condition) return false;
+  const Condition* const mine = Find(kScaledToZero, ours);
+  return mine == nullptr || stored.last_transition_time.value_or(absl::InfinitePast()) >
+                                mine->last_transition_time.value_or(absl::InfinitePast());
+}
+
+// Conditions that are not the scaler's stay as they are stored, where they are stored.
+void KeepForeignConditions(const CycleInputs& inputs, std::vector<Condition>& conditions) {
+  const std::vector<Condition>& all = inputs.managed->autoscaler.status.conditions;
+  const auto foreign = [&](const Condition& one) { return IsForeign(inputs, one, conditions); };
+  if (std::none_of(all.begin(), all.end(), foreign) &&
+      std::none_of(conditions.begin(), conditions.end(), foreign)) {
+    return;
+  }
+  std::vector<Condition> ours = std::move(conditions);
+  conditions.clear();
+  for (const Condition& stored : all) {
+    const Condition* const mine = Find(stored.type, ours);
+    if (IsForeign(inputs, stored, ours)) {
+      conditions.push_back(stored);
+    } else if (mine != nullptr) {
+      conditions.push_back(*mine);
+    }
+  }
+  for (Condition& mine : ours) {
+    const bool known = Find(mine.type, conditions) != nullptr;
+    if (!known && !IsForeign(inputs, mine, {mine})) conditions.push_back(std::move(mine));
+  }
+}
+
+// Whether the last decision followed the metrics to zero, or at zero, without the condition. Only
+// versions that do not know the condition do so.
+bool SleepsUnmarked(const CycleInputs& inputs, const AutoscalerStatus& status) {
+  const Autoscaler& autoscaler = inputs.plan.autoscaler();
+  return OwnsScaledToZero(inputs) && inputs.config().scaled_to_zero_condition &&
+         inputs.scale.answer.failure == ScaleAnswer::Failure::kNone &&
+         inputs.scale.answer.spec_replicas == 0 && autoscaler.min_or_default() == 0 &&
+         SeesLoadAtZero(autoscaler) && status.desired_replicas == 0 &&
+         ConditionIsTrue(status, kScalingActive) &&
+         Find(kScaledToZero, status.conditions) == nullptr;
+}
+
+}  // namespace
+
+void TakeStoredStatus(TrackedAutoscaler& tracked) {
+  const CycleInputs& inputs = tracked.inputs;
+  LastDecision& last = tracked.decided;
+  // What is stored is what to go on from where nothing was decided yet, where another object has
+  // taken the name, and where another controller has written the status until now.
+  const bool takes_over = inputs.mode == Mode::kAct && last.mode != Mode::kAct;
+  if (!last.made || last.status_is_old || takes_over) {
+    last.status = inputs.managed->autoscaler.status;
+  } else if (tracked.written.status.seen != inputs.managed) {
+    KeepForeignConditions(inputs, last.status.conditions);
+  }
+  if (!SleepsUnmarked(inputs, last.status)) return;
+  last.status.conditions.push_back({.type = std::string(kScaledToZero),
+                                    .status = ConditionStatus::kTrue,
+                                    .reason = "ScaledToZero",
+                                    .message = "the HPA controller scaled the workload to zero",
+                                    .last_transition_time = last.status.last_scale_time,
+                                    .observed_generation = std::nullopt});
+}
+
+}  // namespace flyball::scaler
