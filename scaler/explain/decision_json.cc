@@ -224,6 +224,12 @@ Json Trace(const GivenCase& given) {
   if (decision.combination.has_value()) {
     out["combination"] = CombinationTrace(*decision.combination);
   }
+  if (decision.pending.has_value()) {
+    out["pendingCapacity"] = {{"before", decision.pending->before},
+                              {"after", decision.pending->after},
+                              {"loading", decision.pending->loading},
+                              {"settling", decision.pending->settling}};
+  }
   if (decision.stabilization.has_value()) out["stabilization"] = StabilizationTrace(decision);
   if (decision.limiting.has_value()) out["limiting"] = LimitingTrace(*decision.limiting);
   out["conditions"] = Json::array();

@@ -102,6 +102,19 @@ TEST_F(LoggedCaseTest, TheTraceIsTheSame) {
   EXPECT_EQ(got, want);
 }
 
+TEST_F(LoggedCaseTest, TellsOfGrowthThatWaitsForPods) {
+  Decision& decision = given_.decision;
+  decision.pending = {.loading = 2, .settling = 1, .before = 8, .after = 4};
+  decision.limiting->by = LimitedBy::kNothing;
+  decision.rescale = false;
+  const std::string text = Explain();
+  EXPECT_THAT(text, HasSubstr("Why 4 and not 5: the metrics ask for 8, but growing waits for the "
+                              "pods that were asked for: 2 not ready yet, 1 ready for less time "
+                              "than they took to be."));
+  EXPECT_THAT(text, HasSubstr("pending     8 becomes 4 (2 loading and 1 settling pods"));
+  EXPECT_THAT(ExplainJson(given_), HasSubstr("\"pendingCapacity\""));
+}
+
 TEST_F(LoggedCaseTest, OfManyPodsTheNumberOfAllIsShown) {
   const std::string text = Explain({.samples = 2});
   EXPECT_THAT(text, HasSubstr("pods        4 with app=checkout"));

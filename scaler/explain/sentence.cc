@@ -124,6 +124,12 @@ std::string WhyLimited(const GivenCase& given) {
   return absl::StrCat(ShowBound(by == LimitedBy::kMaxReplicas, given.decision), asked);
 }
 
+std::string WhyPending(const PendingHold& pending) {
+  return absl::StrCat("the metrics ask for ", pending.before, ", but growing waits for the pods ",
+                      "that were asked for: ", pending.loading, " not ready yet, ",
+                      pending.settling, " ready for less time than they took to be");
+}
+
 std::string WhyStabilized(const Decision& decision) {
   const Stabilization& window = *decision.stabilization;
   const bool shrinking = window.after > window.before;
@@ -246,6 +252,8 @@ std::string WhyThisCount(const GivenCase& given) {
   if (decision.limiting.has_value() && decision.limiting->by != LimitedBy::kNothing) {
     return WhyLimited(given);
   }
+  if (decision.pending.has_value() && decision.pending->held())
+    return WhyPending(*decision.pending);
   if (decision.stabilization.has_value() && decision.stabilization->held()) {
     return WhyStabilized(decision);
   }

@@ -228,6 +228,16 @@ void WriteCombination(const GivenCase& given, Page& page) {
   page.Line("largest", text);
 }
 
+void WritePending(const Decision& decision, Page& page) {
+  if (!decision.pending.has_value()) return;
+  const PendingHold& pending = *decision.pending;
+  page.Line("pending",
+            absl::StrCat(pending.before,
+                         pending.held() ? absl::StrCat(" becomes ", pending.after) : " stands",
+                         " (", pending.loading, " loading and ", pending.settling,
+                         " settling pods that were asked for)"));
+}
+
 void WriteStabilization(const Decision& decision, Page& page) {
   if (!decision.stabilization.has_value()) return;
   const Stabilization& window = *decision.stabilization;
@@ -317,6 +327,7 @@ std::string ExplainText(const GivenCase& given) {
   }
   WriteCombination(given, page);
   if (!decision.combination.has_value()) page.Gap();
+  WritePending(decision, page);
   WriteStabilization(decision, page);
   WriteLimiting(given, page);
   WriteResult(given, page);

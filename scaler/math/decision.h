@@ -35,6 +35,16 @@ struct Combination {
   bool gave_up = false;          // all invalid, or some invalid and the largest would shrink
 };
 
+// The pods that growth waits for, and what that made of the largest proposal (pending_capacity.h).
+struct PendingHold {
+  int32_t loading = 0;   // pods that were asked for and have never been ready
+  int32_t settling = 0;  // pods that have been ready for less time than they took
+  int32_t before = 0;    // what was asked for
+  int32_t after = 0;     // at most the current count
+
+  bool held() const { return after != before; }
+};
+
 // ---- one -> stabilised -> limited -> bounded ----------------------------------------------------
 
 struct Stabilization {
@@ -117,7 +127,8 @@ struct Decision {
   std::vector<Proposal> proposals;  // one for each metric spec, in order; empty: not computed
   bool metrics_computed = false;
   std::optional<Combination> combination;
-  int32_t recommendation = 0;  // kDecided: max(0, combined)
+  int32_t recommendation = 0;          // kDecided: max(0, combined), or what `pending` holds it to
+  std::optional<PendingHold> pending;  // absent: growth need not wait for pods
   std::optional<Stabilization> stabilization;
   std::optional<Limiting> limiting;
 

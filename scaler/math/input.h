@@ -81,6 +81,9 @@ struct ScalerState {
   std::vector<Recommendation> recommendations;  // empty: nothing recorded yet
   std::vector<ScaleEvent> scale_ups;
   std::vector<ScaleEvent> scale_downs;
+  // When the growth began whose pods do not all serve yet; pending_capacity.h alone looks at it. It
+  // is not written down: another owner has to take the pods that it finds for asked for.
+  std::optional<absl::Time> growing_since = {};
 
   friend bool operator==(const ScalerState&, const ScalerState&) = default;
 };

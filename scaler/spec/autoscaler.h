@@ -187,6 +187,7 @@ struct Autoscaler {
   int32_t max_replicas = 0;
   std::vector<MetricSpec> metrics;
   std::optional<Behavior> behavior;
+  bool pending_capacity = false;  // math/pending_capacity.h; never of an HPA
 
   AutoscalerStatus status;  // as stored
 

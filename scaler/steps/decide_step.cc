@@ -66,6 +66,7 @@ void RenewProposals(const std::vector<Reading>& readings, absl::Time now, Decisi
 
 bool Settled(const Decision& decision, absl::Time& until) {
   if (decision.outcome != Outcome::kDecided || decision.rescale || !decision.error.empty() ||
+      (decision.pending.has_value() && decision.pending->held()) ||
       decision.recommendation != decision.current || !decision.stabilization.has_value() ||
       decision.stabilization->after != decision.current || !decision.limiting.has_value() ||
       decision.limiting->by != LimitedBy::kNothing || !decision.events.empty()) {

@@ -47,6 +47,9 @@ void Fields(auto& io, Is<Stabilization> auto& it) {
   io(it.with_behavior, it.up_window, it.down_window, it.before, it.up_lowest, it.down_highest,
      it.after, it.by);
 }
+void Fields(auto& io, Is<PendingHold> auto& it) {
+  io(it.loading, it.settling, it.before, it.after);
+}
 void Fields(auto& io, Is<PolicyLimit> auto& it) {
   io(it.policy, it.added, it.removed, it.period_start, it.limit);
 }
@@ -62,8 +65,9 @@ void Fields(auto& io, Is<ScalerState> auto& it) {
 }
 void Fields(auto& io, Is<Decision> auto& it) {
   io(it.outcome, it.current, it.status_replicas, it.min_replicas, it.max_replicas,
-     it.metrics_computed, it.proposals, it.combination, it.recommendation, it.stabilization,
-     it.limiting, it.rescale, it.desired, it.rescale_reason, it.rescaled, it.error);
+     it.metrics_computed, it.proposals, it.combination, it.recommendation, it.pending,
+     it.stabilization, it.limiting, it.rescale, it.desired, it.rescale_reason, it.rescaled,
+     it.error);
 }
 void Fields(auto& io, Is<LoggedDecision> auto& it) {
   io(it.mode, it.newest_sample, it.took, it.scale_written, it.scale_error, it.activation,

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "scaler/math/pending_capacity.h"
 #include "scaler/math/recording.h"
 
 namespace flyball::scaler {
@@ -177,6 +178,10 @@ void StabilizeAndLimit(const DecisionInput& input, Decision& decision) {
   decision.stabilization = behavior.has_value()
                                ? StabilizeBothWays(recommended, *behavior, window, decision.state)
                                : StabilizeDown(recommended, window, decision.state);
+  // Nor may a recommendation of before the pods were waited for grow the target again.
+  if (decision.pending.has_value()) {
+    decision.stabilization->after = std::min(decision.stabilization->after, decision.current);
+  }
   const int32_t stabilized = decision.stabilization->after;
   absl::string_view reason = "ReadyForNewScale";
   absl::string_view message = "recommended size matches current size";
@@ -197,6 +202,19 @@ void StabilizeAndLimit(const DecisionInput& input, Decision& decision) {
                                                                    : ConditionStatus::kTrue,
                           .reason = words.reason,
                           .message = {words.message}});
+}
+
+// Growth that waits for pods is a limit like the others to whoever reads the status.
+void TellPending(const PendingHold& pending, Decision& decision) {
+  SetCondition(decision,
+               {.type = kScalingLimited,
+                .reason = "PendingCapacity",
+                .message = {"the pods that were asked for have not all taken their share of the "
+                            "load: ",
+                            absl::StrCat(pending.loading), " not ready yet, ",
+                            absl::StrCat(pending.settling),
+                            " ready for less time than they "
+                            "took to be"}});
 }
 
 }  // namespace
@@ -228,6 +246,10 @@ std::string FollowMetrics(const DecisionInput& input, const DecideOptions& optio
   decision.error = combination.error;
   decision.outcome = Outcome::kDecided;
   decision.recommendation = std::max(0, combination.replicas);
+  if (input.autoscaler->pending_capacity) {
+    decision.pending = GrowthWaitsFor(input, decision.recommendation, decision.state);
+    if (decision.pending.has_value()) decision.recommendation = decision.pending->after;
+  }
   // Fixed before windows and limits: they may turn the direction round.
   if (decision.recommendation > decision.current) {
     absl::StrAppend(&decision.rescale_reason, winner, " above target");
@@ -235,6 +257,9 @@ std::string FollowMetrics(const DecisionInput& input, const DecideOptions& optio
     decision.rescale_reason = "All metrics below target";
   }
   StabilizeAndLimit(input, decision);
+  if (decision.pending.has_value() && decision.pending->held()) {
+    TellPending(*decision.pending, decision);
+  }
   return "";
 }
 

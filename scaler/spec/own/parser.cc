@@ -51,6 +51,7 @@ struct Written {
   std::optional<Fallback> fallback;
   std::optional<Node> cooldown;
   bool paused = false;
+  bool pending_capacity = false;
 };
 
 constexpr auto kTriggerFields = [](auto& field, WrittenTrigger& to) {
@@ -77,6 +78,7 @@ constexpr auto kSpecFields = [](auto& field, Written& to) {
   });
   field("cooldownPeriod", to.cooldown);
   field.OrElse("paused", to.paused, false);
+  field.OrElse("pendingCapacity", to.pending_capacity, false);
 };
 constexpr auto kObjectFields = [](auto& field, Written& to) {
   kTypeMetaFields(field, to.type);
@@ -271,6 +273,7 @@ OwnParseResult ParseOwnAutoscaler(const Node& document,
                .wakes_by_trigger = has_triggers},
               errors);
   result.autoscaler = CompileHpa(*hpa);
+  result.autoscaler->pending_capacity = written.pending_capacity;
   CheckBeyondHpa(*result.autoscaler, errors);
   result.errors = std::move(errors).Sorted();
   return result;

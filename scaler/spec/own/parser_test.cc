@@ -42,6 +42,7 @@ TEST(ParseOwnAutoscalerTest, WithoutTriggersItIsAnHpa) {
   EXPECT_EQ(got.autoscaler->min_replicas, 1);
   ASSERT_EQ(got.autoscaler->metrics.size(), 1u);
   EXPECT_EQ(got.autoscaler->metrics[0].resource, "cpu");
+  EXPECT_FALSE(got.autoscaler->pending_capacity);
   EXPECT_FALSE(got.own.mode.has_value());
   EXPECT_FALSE(got.own.cadence.interval.has_value());
   EXPECT_EQ(got.own.cooldown, absl::Minutes(5));
@@ -53,6 +54,7 @@ TEST(ParseOwnAutoscalerTest, EveryFieldIsRead) {
   cadence: {interval: 1m30.5s}
   mode: Act
   paused: true
+  pendingCapacity: true
   cooldownPeriod: 90
   fallback: {failureThreshold: 5, replicas: 4}
   behavior: {scaleUp: {tolerance: 0.05}}
@@ -71,6 +73,7 @@ status: {lastActiveTime: "2026-03-02T00:00:00Z", currentReplicas: 3}
   EXPECT_EQ(got.autoscaler->behavior->scale_up.tolerance->quantity.ToString(), "50m");
   EXPECT_EQ(got.own.cadence.interval, absl::Milliseconds(90'500));
   EXPECT_EQ(got.own.mode, Mode::kAct);
+  EXPECT_TRUE(got.autoscaler->pending_capacity);
   EXPECT_TRUE(got.own.paused);
   EXPECT_EQ(got.own.cooldown, absl::Seconds(90));
   EXPECT_EQ(got.own.fallback->after_failures, 5);
