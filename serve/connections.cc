@@ -132,23 +132,42 @@ bool ScalerWatchesAllPods(const ServeFlags& flags) {
          (flags.scaler.kubeconfig.empty() || flags.scaler.kubeconfig == flags.lister_kubeconfig);
 }
 
-absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags, Clock& clock) {
-  if (!flags.objects.empty()) {
-    ASSIGN_OR_RETURN(auto folder, kube::FolderDirectory::Make(flags.objects, clock));
-    return Objects{
-        .directory = std::move(folder), .ready = [] { return absl::OkStatus(); }, .pods = nullptr};
-  }
-  ASSIGN_OR_RETURN(http::TransportOptions server,
-                   ClusterTransportOptions(flags.lister_kubeconfig, "--lister-kubeconfig"));
+namespace {
+
+absl::StatusOr<Objects> ObjectsOf(std::unique_ptr<processes::LocalCluster> local,
+                                  scaler::Scaler::MakeTransport connect, const ServeFlags& flags,
+                                  Clock& clock) {
   kube::ClusterDirectoryOptions options;
   options.discovery_interval = flags.discovery_interval;
   if (ScalerWatchesAllPods(flags)) options.pods = std::make_shared<kube::PodFeed>();
-  const auto connect = [server, &clock] { return http::MakeHttpTransport(server, clock); };
   ASSIGN_OR_RETURN(auto cluster, kube::ClusterDirectory::Make(connect, clock, options));
   kube::ClusterDirectory* directory = cluster.get();
-  return Objects{.directory = std::move(cluster),
+  return Objects{.cluster = std::move(local),
+                 .directory = std::move(cluster),
                  .ready = [directory] { return directory->Ready(); },
                  .pods = options.pods};
+}
+
+}  // namespace
+
+absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags, Clock& clock) {
+  if (!flags.objects.empty() && flags.scaler.enabled) {
+    ASSIGN_OR_RETURN(auto local, processes::LocalCluster::Make(flags.objects, clock));
+    processes::LocalCluster* const cluster = local.get();
+    return ObjectsOf(
+        std::move(local), [cluster] { return cluster->Connect(); }, flags, clock);
+  }
+  if (!flags.objects.empty()) {
+    ASSIGN_OR_RETURN(auto folder, kube::FolderDirectory::Make(flags.objects, clock));
+    return Objects{.cluster = nullptr,
+                   .directory = std::move(folder),
+                   .ready = [] { return absl::OkStatus(); },
+                   .pods = nullptr};
+  }
+  ASSIGN_OR_RETURN(http::TransportOptions server,
+                   ClusterTransportOptions(flags.lister_kubeconfig, "--lister-kubeconfig"));
+  return ObjectsOf(
+      nullptr, [server, &clock] { return http::MakeHttpTransport(server, clock); }, flags, clock);
 }
 
 }  // namespace flyball::serve

@@ -13,6 +13,7 @@
 #include "http/client/transport.h"
 #include "kube/objects/object_directory.h"
 #include "kube/watch/pod_feed.h"
+#include "processes/local_cluster.h"
 #include "serve/flags.h"
 
 namespace flyball::serve {
@@ -33,13 +34,15 @@ absl::StatusOr<std::unique_ptr<http::HttpTransport>> MakeClusterTransport(
 // credentials: then nobody else has to.
 bool ScalerWatchesAllPods(const ServeFlags& flags);
 
-// The objects: the folder of --objects, or a cluster. kInvalidArgument, kFailedPrecondition: the
-// flag and what is wrong. The clock outlives them.
+// The objects: the folder of --objects, or a cluster. With the scaler the folder is a cluster, too:
+// its objects can be written, and the processes of its ProcessSets run.
 struct Objects {
+  std::unique_ptr<processes::LocalCluster> cluster;  // of a folder with the scaler; else nullptr
   std::unique_ptr<kube::ObjectDirectory> directory;
   std::function<absl::Status()> ready;  // OK once the resources are known
   std::shared_ptr<kube::PodFeed> pods;  // the scaler has to feed it; nullptr: it has not
 };
+// kInvalidArgument, kFailedPrecondition: the flag and what is wrong. The clock outlives them.
 absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags, Clock& clock);
 
 }  // namespace flyball::serve

@@ -94,7 +94,8 @@ void AddSourceFlags(GoFlags flags, ServeFlags& f) {
 
 void AddObjectFlags(GoFlags flags, ServeFlags& f) {
   flags.String("objects", f.objects,
-               "folder of YAML files that hold the objects, instead of a cluster");
+               "folder of YAML files that hold the objects, instead of a cluster; with --scaler "
+               "the processes of its ProcessSets are run and scaled");
   flags.String("lister-kubeconfig", f.lister_kubeconfig,
                "kubeconfig for discovery and objects (default: in-cluster)");
   flags.Duration("discovery-interval", f.discovery_interval,
@@ -270,9 +271,8 @@ absl::Status Check(const ServeFlags& f) {
       positive("--max-answer-bytes", f.max_answer_bytes),
       {f.adapter.relist.interval <= absl::ZeroDuration(),
        "--metrics-relist-interval: expected more than 0"},
-      {f.scaler.enabled && !f.objects.empty(),
-       "--scaler needs a cluster: with --objects there is nothing to watch and nothing to scale; "
-       "`flyball decide` decides on files"},
+      {f.scaler.enabled && !f.objects.empty() && !f.scaler.kubeconfig.empty(),
+       "--scaler-kubeconfig: with --objects the scaler works on the objects of the folder"},
   }));
   return f.scaler.enabled ? CheckScalerFlags(f.scaler) : absl::OkStatus();
 }

@@ -100,7 +100,8 @@ TEST_P(RefusedFlags, SayWhichAndWhy) {
 INSTANTIATE_TEST_SUITE_P(
     Rows, RefusedFlags,
     testing::Values(
-        RefusedRow{"NoCluster", {"--objects=dir"}, "--scaler needs a cluster"},
+        RefusedRow{
+            "TwoClusters", {"--objects=dir", "--scaler-kubeconfig=k"}, "--scaler-kubeconfig"},
         RefusedRow{"UnknownMode", {"--scaler-mode=try"}, "expected shadow, advise or act"},
         RefusedRow{"HpaInShadow", {"--scaler-hpa"}, "--scaler-hpa is for --scaler-mode=act"},
         RefusedRow{"NoPeriod", {"--horizontal-pod-autoscaler-sync-period=0"}, "sync-period"},

@@ -66,7 +66,8 @@ class Service {
           scaler_, ServeScaler::Make(flags_, {.directory = *objects_.directory,
                                               .providers = [this] { return adapter_->providers(); },
                                               .clock = clock_,
-                                              .pod_followers = objects_.pods}));
+                                              .pod_followers = objects_.pods,
+                                              .cluster = objects_.cluster.get()}));
     }
     RETURN_IF_ERROR(MakeServer(std::move(server_options)));
     adapter_->Start();
@@ -74,6 +75,7 @@ class Service {
                       [this](RulesPtr rules) { adapter_->SetRules(std::move(rules)); });
     RETURN_IF_ERROR(server_->Start());
     spdlog::info("serving on {}:{}", address, server_->port());
+    if (objects_.cluster != nullptr) RETURN_IF_ERROR(objects_.cluster->Start());
     return scaler_ == nullptr ? absl::OkStatus() : scaler_->Start();
   }
 
@@ -98,6 +100,7 @@ class Service {
     if (server_ != nullptr) server_->BeginShutdown();
     // Before the last requests end, so that another replica decides meanwhile.
     if (scaler_ != nullptr) scaler_->Stop();
+    if (objects_.cluster != nullptr) objects_.cluster->Stop();
     if (server_ != nullptr) server_->Shutdown();
     server_.reset();
     scaler_.reset();

@@ -68,12 +68,12 @@ class ServeScaler::FreshMetrics : public prometheus::Collectable {
   prometheus::Registry registry_;
 };
 
-ServeScaler::ServeScaler(const ServeFlags& flags, const Deps& deps, http::TransportOptions server,
+ServeScaler::ServeScaler(const ServeFlags& flags, const Deps& deps,
+                         scaler::Scaler::MakeTransport connect,
                          std::unique_ptr<http::HttpTransport> own, const std::string& ns)
     : flags_(flags.scaler),
       options_(ScalerOptionsFrom(flags.scaler)),
       clock_(deps.clock),
-      server_(std::move(server)),
       identity_(NewIdentity()),
       transport_(std::move(own)),
       client_(*transport_, deps.clock,
@@ -90,7 +90,7 @@ ServeScaler::ServeScaler(const ServeFlags& flags, const Deps& deps, http::Transp
       shadow_({.period = options_.sync_period}, deps.clock),
       fresh_(std::make_shared<FreshMetrics>([this] { metrics_.Refresh(sources_); })),
       metrics_(fresh_->registry(), deps.clock),
-      scaler_({.make_transport = [this] { return http::MakeHttpTransport(server_, clock_); },
+      scaler_({.make_transport = std::move(connect),
                .directory = deps.directory,
                .providers = deps.providers,
                .clock = deps.clock,
@@ -110,21 +110,30 @@ ServeScaler::~ServeScaler() { Stop(); }
 
 absl::StatusOr<std::unique_ptr<ServeScaler>> ServeScaler::Make(const ServeFlags& flags,
                                                                const Deps& deps) {
-  const bool own = !flags.scaler.kubeconfig.empty();
-  ASSIGN_OR_RETURN(http::TransportOptions server,
-                   ClusterTransportOptions(own ? flags.scaler.kubeconfig : flags.lister_kubeconfig,
-                                           own ? "--scaler-kubeconfig" : "--lister-kubeconfig"));
-  const std::string& given = flags.scaler.election.ns;
-  const std::string ns = given.empty() ? PodNamespace() : given;
+  scaler::Scaler::MakeTransport connect;
+  std::string ns = flags.scaler.election.ns;
+  if (deps.cluster != nullptr) {
+    connect = [cluster = deps.cluster] { return cluster->Connect(); };
+    if (ns.empty()) ns = "default";
+  } else {
+    const bool own = !flags.scaler.kubeconfig.empty();
+    ASSIGN_OR_RETURN(
+        http::TransportOptions server,
+        ClusterTransportOptions(own ? flags.scaler.kubeconfig : flags.lister_kubeconfig,
+                                own ? "--scaler-kubeconfig" : "--lister-kubeconfig"));
+    connect = [server = std::move(server), &clock = deps.clock] {
+      return http::MakeHttpTransport(server, clock);
+    };
+    if (ns.empty()) ns = PodNamespace();
+  }
   if (ns.empty()) {
     return absl::FailedPreconditionError(
         "--scaler-lease-namespace: this is no pod, so say in which namespace the scaler's leases "
         "and what it remembers are kept");
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> transport,
-                   http::MakeHttpTransport(server, deps.clock));
+  ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> transport, connect());
   return absl::WrapUnique(
-      new ServeScaler(flags, deps, std::move(server), std::move(transport), ns));
+      new ServeScaler(flags, deps, std::move(connect), std::move(transport), ns));
 }
 
 absl::Status ServeScaler::Start() {

@@ -18,6 +18,7 @@
 #include "kube/client/api_client.h"
 #include "kube/objects/object_directory.h"
 #include "kube/watch/pod_feed.h"
+#include "processes/local_cluster.h"
 #include "scaler/loop/loop_metrics.h"
 #include "scaler/loop/scaler.h"
 #include "scaler/shards/election.h"
@@ -41,6 +42,7 @@ class ServeScaler {
     std::function<adapter::Providers()> providers;  // of the rules
     Clock& clock;
     std::shared_ptr<kube::PodFeed> pod_followers;  // as Scaler::Deps
+    processes::LocalCluster* cluster;              // what is scaled; nullptr: that of the flags
   };
 
   // kInvalidArgument, kFailedPrecondition: the flag and what is wrong.
@@ -66,15 +68,14 @@ class ServeScaler {
 
  private:
   class FreshMetrics;
-  // `ns`: where the Leases and what is remembered are kept.
-  ServeScaler(const ServeFlags& flags, const Deps& deps, http::TransportOptions server,
+  // `connect`: to the API server. `ns`: where the Leases and what is remembered are kept.
+  ServeScaler(const ServeFlags& flags, const Deps& deps, scaler::Scaler::MakeTransport connect,
               std::unique_ptr<http::HttpTransport> own, const std::string& ns);
   scaler::Ownership& Owner();
 
   const ScalerFlags flags_;
   const scaler::ScalerOptions options_;
   Clock& clock_;
-  const http::TransportOptions server_;
   const std::string identity_;
   std::unique_ptr<http::HttpTransport> transport_;  // of leases and what is remembered
   kube::ApiClient client_;

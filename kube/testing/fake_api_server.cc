@@ -13,8 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "base/go/url.h"
-#include "kube/testing/fake_object_store.h"
-#include "kube/testing/fake_request.h"
+#include "kube/local/local_api.h"
 
 namespace flyball::kube {
 
@@ -29,11 +28,8 @@ constexpr absl::Duration kGenerous = absl::Seconds(30);  // for tests that wait
 class FakeApiServer::Impl {
  public:
   // One open watch; guarded by Impl::mutex_.
-  struct Watch {
-    FakeQuery query;
-    FakeTarget target = {};
-    bool metadata_only = false;
-    uint64_t version = 0;  // all changes up to here are told
+  struct Watch : LocalApi::Watch {
+    using LocalApi::Watch::Watch;
     uint64_t bookmarks = 0;
     uint64_t cuts = 0;
   };
@@ -45,15 +41,18 @@ class FakeApiServer::Impl {
     requests_.push_back({call.method, call.target, call.body});
     if (dead_) return absl::UnavailableError("fake API server: connection refused");
     Fault* fault = FaultFor(call.method, call.target);
-    if (fault == nullptr) return Serve(call);
-    if (fault->applied) Serve(call);
+    if (fault == nullptr && !version_.empty() && call.target == "/version") {
+      return AsHttp({200, {{"major", "1"}, {"minor", version_}}});
+    }
+    if (fault == nullptr) return api_.Serve(call);
+    if (fault->applied) api_.Serve(call);
     if (fault->status == 0) return absl::UnavailableError("fake API server: connection reset");
     return FaultAnswer(*fault);
   }
 
   absl::Status Stream(const http::HttpCall& call, const bool& shut,
                       const std::function<bool(absl::string_view)>& on_data) {
-    Watch watch{FakeQuery(call.target)};
+    Watch watch(call);
     if (watch.query["watch"].empty()) return Hand(Do(call, shut), on_data);
     Enter("WATCH", call);
     std::string text;
@@ -65,12 +64,9 @@ class FakeApiServer::Impl {
         if (fault->status == 0) return absl::UnavailableError("fake API server: connection reset");
         return absl::Status(http::HttpStatusCode(fault->status), FaultAnswer(*fault).body);
       }
-      watch.target = store_.Find(watch.query.path);
-      watch.metadata_only = WantsMetadata(call);
-      if (watch.target.kind == nullptr || !watch.target.kind->info.watchable) {
-        return absl::NotFoundError("404 page not found");
-      }
-      text = Open(&watch);
+      if (!api_.Open(watch, text)) return absl::NotFoundError("404 page not found");
+      watch.bookmarks = bookmarks_;
+      watch.cuts = cuts_;
       ++open_;
     }
     const absl::Status ended = Follow(&watch, std::move(text), call.timeout, shut, on_data);
@@ -79,8 +75,8 @@ class FakeApiServer::Impl {
     return ended;
   }
 
-  FakeTarget FindObject(absl::string_view path) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    const FakeTarget target = store_.Find(path);
+  LocalTarget FindObject(absl::string_view path) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const LocalTarget target = api_.store().Find(path);
     if (target.kind == nullptr) Misused(absl::StrCat("no such resource: ", path));
     return target;
   }
@@ -91,14 +87,11 @@ class FakeApiServer::Impl {
   }
 
   mutable absl::Mutex mutex_;
-  FakeObjectStore store_ ABSL_GUARDED_BY(mutex_);
+  LocalApi api_ ABSL_GUARDED_BY(mutex_);
   std::deque<Fault> faults_ ABSL_GUARDED_BY(mutex_);
   int faults_hit_ ABSL_GUARDED_BY(mutex_) = 0;
   std::function<void(const http::HttpCall&)> hook_ ABSL_GUARDED_BY(mutex_);
   std::vector<Request> requests_ ABSL_GUARDED_BY(mutex_);
-  // What is left of lists that are read by pages.
-  std::map<std::string, std::deque<json>> pages_ ABSL_GUARDED_BY(mutex_);
-  uint64_t next_page_ ABSL_GUARDED_BY(mutex_) = 0;
   std::string version_ ABSL_GUARDED_BY(mutex_);
   bool dead_ ABSL_GUARDED_BY(mutex_) = false;
   uint64_t bookmarks_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -147,148 +140,15 @@ class FakeApiServer::Impl {
   }
 
   static http::HttpAnswer FaultAnswer(const Fault& fault) {
-    http::HttpAnswer answer = AsHttp(FakeFailure(fault.status, fault.reason, fault.message));
+    http::HttpAnswer answer = AsHttp(LocalFailure(fault.status, fault.reason, fault.message));
     answer.headers.insert(answer.headers.end(), fault.headers.begin(), fault.headers.end());
     return answer;
   }
 
-  http::HttpAnswer Serve(const http::HttpCall& call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    const FakeQuery query(call.target);
-    if (query.path == "/api" || query.path == "/apis") {
-      return AsHttp({200, FakeDiscovery(store_.kinds(), query.path == "/api")});
-    }
-    if (query.path == "/version" && !version_.empty()) {
-      return AsHttp({200, {{"major", "1"}, {"minor", version_}}});
-    }
-    FakeTarget target = store_.Find(query.path);
-    target.name = go::Unescape(target.name, false);
-    if (target.kind == nullptr) {
-      http::HttpAnswer answer;
-      answer.status = 404;
-      answer.headers = {{"Content-Type", "text/plain"}};
-      answer.body = "404 page not found\n";
-      return answer;
-    }
-    if (call.method == "GET") {
-      return AsHttp(target.name.empty() ? List(call, query, target) : store_.Get(target));
-    }
-    if (call.method == "DELETE" && !target.name.empty()) return AsHttp(store_.Delete(target));
-    const json body = json::parse(call.body, nullptr, false);
-    if (!body.is_object()) {
-      return AsHttp(FakeFailure(400, "BadRequest", "the body is no JSON object"));
-    }
-    return AsHttp(Write(call, target, body));
-  }
-
-  FakeAnswer Write(const http::HttpCall& call, const FakeTarget& target, const json& body)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    const bool collection = target.name.empty();
-    if (call.method == "POST" && collection) return store_.Create(target, body);
-    if (call.method == "PUT" && !collection) return store_.Update(target, body);
-    if (call.method == "PATCH" && !collection) {
-      if (call.content_type == "application/merge-patch+json") {
-        return store_.MergePatch(target, body);
-      }
-      return FakeFailure(415, "UnsupportedMediaType", "only merge patches are known here");
-    }
-    return FakeFailure(405, "MethodNotAllowed",
-                       "the server does not allow this method on the requested resource");
-  }
-
-  FakeAnswer List(const http::HttpCall& call, const FakeQuery& query, const FakeTarget& target)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    std::deque<json> left;
-    if (const std::string token = query["continue"]; !token.empty()) {
-      const auto found = pages_.find(token);
-      if (found == pages_.end()) {
-        return FakeFailure(410, "Expired",
-                           "The provided continue parameter is too old to display a consistent "
-                           "list result.");
-      }
-      left = std::move(found->second);
-      pages_.erase(found);
-    } else {
-      for (json& object : store_.List(target)) {
-        if (FakeSelects(object, query["labelSelector"], query["fieldSelector"])) {
-          left.push_back(std::move(object));
-        }
-      }
-    }
-    size_t limit = 0;
-    if (!absl::SimpleAtoi(query["limit"], &limit) || limit == 0) limit = left.size();
-    json items = json::array();
-    const bool metadata_only = WantsMetadata(call);
-    for (; limit > 0 && !left.empty(); --limit) {
-      json shown = Shown(left.front(), metadata_only);
-      if (!metadata_only && !target.kind->custom) {  // as the real one leaves them out
-        shown.erase("kind");
-        shown.erase("apiVersion");
-      }
-      items.push_back(std::move(shown));
-      left.pop_front();
-    }
-    json metadata = {{"resourceVersion", absl::StrCat(store_.version())}};
-    if (!left.empty()) {
-      const std::string token = absl::StrCat("page/", ++next_page_);
-      metadata["continue"] = token;
-      pages_[token] = std::move(left);
-    }
-    return {200,
-            {{"kind", target.kind->info.kind + "List"},
-             {"apiVersion", target.kind->ApiVersion()},
-             {"metadata", metadata},
-             {"items", items}}};
-  }
-
-  // What a new watch is told first.
-  std::string Open(Watch* watch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    watch->bookmarks = bookmarks_;
-    watch->cuts = cuts_;
-    const std::string from = watch->query["resourceVersion"];
-    if (absl::SimpleAtoi(from, &watch->version) && watch->version > 0) return "";
-    std::string text;
-    for (const json& object : store_.List(watch->target)) {
-      if (Selects(*watch, object)) {
-        text += EventLine("ADDED", Shown(object, watch->metadata_only));
-      }
-    }
-    watch->version = store_.version();
-    return text;
-  }
-
-  static bool Selects(const Watch& watch, const json& object) {
-    return !object.is_null() &&
-           FakeSelects(object, watch.query["labelSelector"], watch.query["fieldSelector"]);
-  }
-
-  // The changes since, as lines; a pending bookmark; or the error event when they are forgotten.
+  // What LocalApi tells, and a pending bookmark.
   std::string News(Watch* watch, bool* expired) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    *expired = watch->version <= store_.expired();
-    if (*expired) {
-      return EventLine("ERROR", FakeFailure(410, "Expired", "too old resource version").body);
-    }
-    std::string text;
-    const std::string resource = watch->target.kind->info.name.ToString();
-    const auto& changes = store_.changes();
-    auto at = std::upper_bound(
-        changes.begin(), changes.end(), watch->version,
-        [](uint64_t version, const auto& change) { return version < change.version; });
-    for (; at != changes.end(); ++at) {
-      const FakeObjectStore::Change& change = *at;
-      if (std::get<0>(change.key) != resource) continue;
-      if (!watch->target.ns.empty() && std::get<1>(change.key) != watch->target.ns) continue;
-      const bool was = Selects(*watch, change.before);
-      const bool is = Selects(*watch, change.after);
-      if (!was && !is) continue;
-      json object = is ? change.after : change.before;
-      object["metadata"]["resourceVersion"] = absl::StrCat(change.version);
-      text += EventLine(!was ? "ADDED"
-                        : is ? "MODIFIED"
-                             : "DELETED",
-                        Shown(object, watch->metadata_only));
-    }
-    watch->version = store_.version();
-    if (std::exchange(watch->bookmarks, bookmarks_) != bookmarks_) {
+    std::string text = api_.News(*watch, *expired);
+    if (!*expired && std::exchange(watch->bookmarks, bookmarks_) != bookmarks_) {
       const json object = {{"kind", watch->target.kind->info.kind},
                            {"apiVersion", watch->target.kind->ApiVersion()},
                            {"metadata", {{"resourceVersion", absl::StrCat(watch->version)}}}};
@@ -307,7 +167,7 @@ class FakeApiServer::Impl {
         absl::MutexLock lock(&mutex_);
         const auto something = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
           return shut || dead_ || watch->cuts != cuts_ || watch->bookmarks != bookmarks_ ||
-                 watch->version < store_.version() || watch->version <= store_.expired();
+                 api_.HasNews(*watch);
         };
         if (!mutex_.AwaitWithTimeout(absl::Condition(&something), timeout)) {
           return absl::DeadlineExceededError("fake API server: nothing came");
@@ -362,47 +222,48 @@ std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()> FakeApiSer
 
 void FakeApiServer::AddKind(const ResourceInfo& info, bool scale) {
   absl::MutexLock lock(&impl_->mutex_);
-  impl_->store_.AddKind(info, scale);
+  impl_->api_.store().AddKind(info, scale);
 }
 
 std::string FakeApiServer::Put(absl::string_view text) {
   json object = json::parse(text.begin(), text.end(), nullptr, false);
   if (!object.is_object()) Impl::Misused(absl::StrCat("no JSON object: ", text));
   absl::MutexLock lock(&impl_->mutex_);
-  FakeTarget target;
-  target.kind = impl_->store_.FindKind(object.value("apiVersion", ""), object.value("kind", ""));
+  LocalTarget target;
+  target.kind =
+      impl_->api_.store().FindKind(object.value("apiVersion", ""), object.value("kind", ""));
   const json metadata = object.value("metadata", json::object());
   target.name = metadata.value("name", "");
   if (target.kind == nullptr || target.name.empty()) {
     Impl::Misused(absl::StrCat("unknown kind or no name: ", text));
   }
   if (target.kind->info.namespaced) target.ns = metadata.value("namespace", "default");
-  return impl_->store_.Force(target, std::move(object)).dump();
+  return impl_->api_.store().Force(target, std::move(object)).dump();
 }
 
 std::string FakeApiServer::Patch(absl::string_view path, absl::string_view patch) {
   absl::MutexLock lock(&impl_->mutex_);
-  const FakeTarget target = impl_->FindObject(path);
-  json object = impl_->store_.Get(target).body;
+  const LocalTarget target = impl_->FindObject(path);
+  json object = impl_->api_.store().Get(target).body;
   object.merge_patch(json::parse(patch.begin(), patch.end(), nullptr, false));
-  return impl_->store_.Force(target, std::move(object)).dump();
+  return impl_->api_.store().Force(target, std::move(object)).dump();
 }
 
 void FakeApiServer::Delete(absl::string_view path) {
   absl::MutexLock lock(&impl_->mutex_);
-  impl_->store_.Delete(impl_->FindObject(path));
+  impl_->api_.store().Delete(impl_->FindObject(path));
 }
 
 std::string FakeApiServer::Get(absl::string_view path) const {
   absl::MutexLock lock(&impl_->mutex_);
-  const FakeAnswer answer = impl_->store_.Get(impl_->FindObject(path));
+  const LocalAnswer answer = impl_->api_.store().Get(impl_->FindObject(path));
   return answer.status == 200 ? answer.body.dump() : "";
 }
 
 std::vector<std::string> FakeApiServer::List(absl::string_view path) const {
   absl::MutexLock lock(&impl_->mutex_);
   std::vector<std::string> out;
-  for (const json& object : impl_->store_.List(impl_->FindObject(path))) {
+  for (const json& object : impl_->api_.store().List(impl_->FindObject(path))) {
     out.push_back(object.dump());
   }
   return out;
@@ -441,8 +302,8 @@ void FakeApiServer::CutWatches(bool well) {
 
 void FakeApiServer::ExpireVersions() {
   absl::MutexLock lock(&impl_->mutex_);
-  impl_->store_.Expire();
-  impl_->pages_.clear();
+  impl_->api_.store().Expire();
+  impl_->api_.ForgetPages();
 }
 
 void FakeApiServer::SendBookmarks() {

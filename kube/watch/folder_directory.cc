@@ -5,12 +5,11 @@
 #include <set>
 #include <system_error>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
-#include "base/read_file.h"
 #include "base/status_macros.h"
+#include "kube/watch/manifest_files.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::kube {
@@ -19,37 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr absl::Duration kInterval = absl::Seconds(1);  // between two looks
-
-bool IsManifest(const fs::path& path) {
-  const std::string extension = absl::AsciiStrToLower(path.extension().string());
-  return extension == ".yaml" || extension == ".yml" || extension == ".json";
-}
-
-// The manifests below `folder`, as base/file_watcher.h goes through it.
-void FindFiles(const fs::path& folder, std::set<fs::path>* seen, std::set<std::string>* files) {
-  std::error_code error;
-  if (!seen->insert(fs::canonical(folder, error)).second) return;
-  fs::directory_iterator entries(folder, error);
-  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
-    const fs::path& path = entries->path();
-    if (path.filename().string().front() == '.') continue;
-    std::error_code ignored;
-    if (fs::is_directory(path, ignored)) {
-      FindFiles(path, seen, files);
-    } else if (IsManifest(path) && files->size() < FileStamps::kMaxFiles) {
-      files->insert(path.string());
-    }
-  }
-}
-
-absl::StatusOr<std::string> ReadManifestFile(const std::string& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {  // a FIFO would be waited for
-    return absl::InvalidArgumentError(absl::StrCat(path, ": is no file"));
-  }
-  return ReadFile(path, FolderDirectory::kMaxFileBytes);
-}
 
 }  // namespace
 
@@ -101,9 +69,7 @@ void FolderDirectory::Reload() {
 }
 
 bool FolderDirectory::ReadFiles(std::vector<std::string>* problems) {
-  std::set<fs::path> seen;
-  std::set<std::string> paths;
-  FindFiles(folder_, &seen, &paths);
+  const std::set<std::string> paths = ManifestFiles(folder_);
   bool changed =
       std::erase_if(files_, [&](const auto& file) { return !paths.contains(file.first); }) > 0;
   for (const std::string& path : paths) {

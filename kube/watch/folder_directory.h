@@ -5,7 +5,7 @@
 // it, is told by manifest_objects.h; a pod without status.phase is Running. Of two equal names the
 // file later in alphabetical order wins.
 //
-// Limits: kMaxFileBytes for each file, and those of the watcher.
+// Limits: those of manifest_files.h and of the watcher.
 #pragma once
 
 #include <atomic>
@@ -29,11 +29,9 @@ namespace flyball::kube {
 
 class FolderDirectory : public ObjectDirectory {
  public:
-  static constexpr size_t kMaxFileBytes = 64u << 20;
-
-  // Reads *.yaml, *.yml and *.json below `folder`, now and each second by `clock`, which outlives
-  // it; hidden files are left out. kInvalidArgument if it is no folder or a file is bad: all bad
-  // files, one `file:line:column: what` in each line.
+  // Reads the manifests below `folder`, now and each second by `clock`, which outlives it.
+  // kInvalidArgument if it is no folder or a file is bad: all bad files, one
+  // `file:line:column: what` in each line.
   static absl::StatusOr<std::unique_ptr<FolderDirectory>> Make(std::string folder, Clock& clock);
   ~FolderDirectory() override;
 

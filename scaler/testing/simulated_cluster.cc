@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "kube/testing/fake_request.h"
+#include "kube/local/local_request.h"
 #include "nlohmann/json.hpp"
 #include "scaler/stores/autoscaler_store.h"
 
@@ -51,13 +51,13 @@ SimulatedCluster::SimulatedCluster(SimulatedTime& time) : time_(time) {
                  /*scale=*/false);
 }
 
-kube::FakeTarget SimulatedCluster::DeploymentAt(const Target& target) const {
+kube::LocalTarget SimulatedCluster::DeploymentAt(const Target& target) const {
   return store_.Find(
       absl::StrCat("/apis/apps/v1/namespaces/", target.first, "/deployments/", target.second));
 }
 
 int SimulatedCluster::Replicas(const Target& target) const {
-  const kube::FakeAnswer stored = store_.Get(DeploymentAt(target));
+  const kube::LocalAnswer stored = store_.Get(DeploymentAt(target));
   return stored.status == 200 ? stored.body["spec"]["replicas"].get<int>() : -1;
 }
 
@@ -75,7 +75,7 @@ void SimulatedCluster::DeleteDeployment(const Target& target) {
 }
 
 void SimulatedCluster::Scale(const Target& target, int replicas) {
-  const kube::FakeAnswer stored = store_.Get(DeploymentAt(target));
+  const kube::LocalAnswer stored = store_.Get(DeploymentAt(target));
   if (stored.status != 200) return;
   json object = stored.body;
   object["spec"]["replicas"] = replicas;
@@ -139,8 +139,8 @@ void SimulatedCluster::PutAutoscaler(absl::string_view text) {
       .kind = object["kind"] == "Autoscaler" ? AutoscalerKind::kOwn : AutoscalerKind::kHpa,
       .ns = metadata["namespace"],
       .name = metadata["name"]};
-  const kube::FakeTarget at = store_.Find(PathOf(key));
-  const kube::FakeAnswer stored = store_.Get(at);
+  const kube::LocalTarget at = store_.Find(PathOf(key));
+  const kube::LocalAnswer stored = store_.Get(at);
   if (stored.status == 200 && stored.body.contains("status")) {
     object["status"] = stored.body["status"];
   }
@@ -154,8 +154,8 @@ void SimulatedCluster::DeleteAutoscaler(const AutoscalerKey& key) {
 }
 
 void SimulatedCluster::RecreateAutoscaler(const AutoscalerKey& key) {
-  const kube::FakeTarget at = store_.Find(PathOf(key));
-  const kube::FakeAnswer stored = store_.Get(at);
+  const kube::LocalTarget at = store_.Find(PathOf(key));
+  const kube::LocalAnswer stored = store_.Get(at);
   if (stored.status != 200) return;
   json object = stored.body;
   for (const char* field : {"uid", "resourceVersion", "generation"}) {
@@ -176,14 +176,14 @@ Past<SimulatedCluster::Amount>& SimulatedCluster::AmountOf(const Target& target,
 }
 
 http::HttpAnswer SimulatedCluster::Serve(const http::HttpCall& call, int writer) {
-  const kube::FakeTarget at = store_.Find(call.target);
+  const kube::LocalTarget at = store_.Find(call.target);
   if (at.kind == nullptr) std::abort();  // nothing in the scaler asks for anything else
   if (call.method == "GET") return kube::AsHttp(store_.Get(at));
   const json body = json::parse(call.body);
   const bool scale = at.subresource == "scale";
   const Target target = {at.ns, at.name};
   const int before = scale ? Replicas(target) : 0;
-  kube::FakeAnswer answer;
+  kube::LocalAnswer answer;
   if (call.method == "POST") answer = store_.Create(at, body);
   if (call.method == "PUT") answer = store_.Update(at, body);
   if (call.method == "PATCH") answer = store_.MergePatch(at, body);
@@ -207,7 +207,7 @@ void SimulatedCluster::Changed() {
 // Keeps what each autoscaler was at which time.
 void SimulatedCluster::NoteAutoscalers() {
   for (; seen_ < store_.changes().size(); ++seen_) {
-    const kube::FakeObjectStore::Change& change = store_.changes()[seen_];
+    const kube::LocalObjectStore::Change& change = store_.changes()[seen_];
     const std::string& resource = std::get<0>(change.key);
     if (resource != kHpas && resource != kOwns) continue;
     const AutoscalerKey key = {

@@ -19,7 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "http/client/transport.h"
-#include "kube/testing/fake_object_store.h"
+#include "kube/local/local_object_store.h"
 #include "scaler/stores/managed.h"
 #include "scaler/testing/simulated_time.h"
 
@@ -84,8 +84,8 @@ class SimulatedCluster {
 
   // Answers a call without delay. `writer` is handed on to `on_scale_write`.
   http::HttpAnswer Serve(const http::HttpCall& call, int writer);
-  const kube::FakeObjectStore& store() const { return store_; }
-  kube::FakeTarget Collection(absl::string_view path) const { return store_.Find(path); }
+  const kube::LocalObjectStore& store() const { return store_; }
+  kube::LocalTarget Collection(absl::string_view path) const { return store_.Find(path); }
 
   struct ScaleWrite {
     int writer = 0;
@@ -111,14 +111,14 @@ class SimulatedCluster {
   const Amounts& amounts(const Target& target) { return amounts_[target]; }
 
  private:
-  kube::FakeTarget DeploymentAt(const Target& target) const;
+  kube::LocalTarget DeploymentAt(const Target& target) const;
   void MakePods(const Target& target, int wanted);
   void FollowScale(const Target& target);
   void Changed();
   void NoteAutoscalers();
 
   SimulatedTime& time_;
-  kube::FakeObjectStore store_;
+  kube::LocalObjectStore store_;
   size_t seen_ = 0;  // how many changes have been looked at
   uint64_t next_pod_ = 0;
   std::map<Target, Amounts> amounts_;

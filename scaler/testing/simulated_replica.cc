@@ -440,7 +440,7 @@ void SimulatedReplica::Pump(Watch& watch) {
   const auto& changes = world_.cluster.store().changes();
   const std::string resource = watch.target.kind->info.name.ToString();
   for (; alive() && watch.open && watch.told < changes.size(); ++watch.told) {
-    const kube::FakeObjectStore::Change& change = changes[watch.told];
+    const kube::LocalObjectStore::Change& change = changes[watch.told];
     if (std::get<0>(change.key) != resource) continue;
     nlohmann::json object = change.after.is_null() ? change.before : change.after;
     object["metadata"]["resourceVersion"] = absl::StrCat(change.version);

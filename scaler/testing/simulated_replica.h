@@ -134,7 +134,7 @@ class SimulatedReplica {
   };
   struct Watch {
     kube::WatchHandler* handler = nullptr;
-    kube::FakeTarget target;
+    kube::LocalTarget target;
     size_t told = 0;  // how many changes of the cluster it has told
     bool open = false;
     bool pumping = false;

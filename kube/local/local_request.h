@@ -1,6 +1,6 @@
-// What requests to the fake API server ask for, and the documents that it answers with.
+// What requests to the API server of this process ask for, and the documents that it answers with.
 //
-// Internal to kube/testing. Pure.
+// Not for other floors, but for doubles in tests. Pure.
 #pragma once
 
 #include <deque>
@@ -9,14 +9,14 @@
 
 #include "absl/strings/string_view.h"
 #include "http/client/transport.h"
-#include "kube/testing/fake_object_store.h"
+#include "kube/local/local_object_store.h"
 #include "nlohmann/json.hpp"
 
 namespace flyball::kube {
 
 // A request's target taken apart. The path is left encoded: an encoded slash is no boundary.
-struct FakeQuery {
-  explicit FakeQuery(absl::string_view target);
+struct LocalQuery {
+  explicit LocalQuery(absl::string_view target);
   // "" if absent.
   std::string operator[](const std::string& key) const;
 
@@ -33,9 +33,9 @@ nlohmann::json Shown(const nlohmann::json& object, bool metadata_only);
 // One line of a watch.
 std::string EventLine(absl::string_view type, const nlohmann::json& object);
 
-http::HttpAnswer AsHttp(const FakeAnswer& answer);
+http::HttpAnswer AsHttp(const LocalAnswer& answer);
 
 // The APIGroupDiscoveryList of the core group, or of all the others.
-nlohmann::json FakeDiscovery(const std::deque<FakeKind>& kinds, bool core);
+nlohmann::json LocalDiscovery(const std::deque<LocalKind>& kinds, bool core);
 
 }  // namespace flyball::kube

@@ -1,4 +1,4 @@
-#include "kube/testing/fake_object_store.h"
+#include "kube/local/local_object_store.h"
 
 #include <utility>
 
@@ -27,29 +27,29 @@ int Number(const json& object, const std::string& pointer) {
   return object.contains(at) && object[at].is_number_integer() ? object[at].get<int>() : 0;
 }
 
-FakeAnswer NotFound(const FakeTarget& target) {
-  return FakeFailure(
+LocalAnswer NotFound(const LocalTarget& target) {
+  return LocalFailure(
       404, "NotFound",
       absl::StrCat(target.kind->info.name.ToString(), " \"", target.name, "\" not found"));
 }
 
-FakeAnswer Conflict(const FakeTarget& target, absl::string_view why) {
-  return FakeFailure(
+LocalAnswer Conflict(const LocalTarget& target, absl::string_view why) {
+  return LocalFailure(
       409, "Conflict",
       absl::StrCat("Operation cannot be fulfilled on ", target.kind->info.name.ToString(), " \"",
                    target.name, "\": ", why));
 }
 
 // What stands against writing `object` over `stored`; status 200: nothing.
-FakeAnswer CheckConditions(const FakeTarget& target, const json& stored, const json& object,
-                           bool must_name_version) {
+LocalAnswer CheckConditions(const LocalTarget& target, const json& stored, const json& object,
+                            bool must_name_version) {
   const std::string version = Text(object, "/metadata/resourceVersion");
   const std::string uid = Text(object, "/metadata/uid");
   if (version.empty() && must_name_version) {
-    return FakeFailure(422, "Invalid",
-                       absl::StrCat(target.kind->info.name.ToString(), " \"", target.name,
-                                    "\" is invalid: metadata.resourceVersion: Invalid value: 0x0: "
-                                    "must be specified for an update"));
+    return LocalFailure(422, "Invalid",
+                        absl::StrCat(target.kind->info.name.ToString(), " \"", target.name,
+                                     "\" is invalid: metadata.resourceVersion: Invalid value: 0x0: "
+                                     "must be specified for an update"));
   }
   if (!uid.empty() && uid != Text(stored, "/metadata/uid")) {
     return Conflict(target,
@@ -68,7 +68,7 @@ FakeAnswer CheckConditions(const FakeTarget& target, const json& stored, const j
 }
 
 // `object` with what a write to this (sub)resource leaves alone.
-json Merged(const FakeTarget& target, const json& stored, const json& object) {
+json Merged(const LocalTarget& target, const json& stored, const json& object) {
   if (target.subresource == "status") {
     json out = stored;
     out.erase("status");
@@ -83,7 +83,7 @@ json Merged(const FakeTarget& target, const json& stored, const json& object) {
   return out;
 }
 
-json ScaleOf(const FakeKind& kind, const json& object) {
+json ScaleOf(const LocalKind& kind, const json& object) {
   std::string selector = Text(object, "/status/selector");
   if (!kind.custom) {
     const auto scale = ScaleOfWorkload(object.dump());
@@ -102,11 +102,11 @@ json ScaleOf(const FakeKind& kind, const json& object) {
 
 }  // namespace
 
-std::string FakeKind::ApiVersion() const {
+std::string LocalKind::ApiVersion() const {
   return kube::ApiVersion{info.name.group, info.version}.ToString();
 }
 
-FakeAnswer FakeFailure(int status, absl::string_view reason, absl::string_view message) {
+LocalAnswer LocalFailure(int status, absl::string_view reason, absl::string_view message) {
   return {status,
           {{"kind", "Status"},
            {"apiVersion", "v1"},
@@ -117,10 +117,10 @@ FakeAnswer FakeFailure(int status, absl::string_view reason, absl::string_view m
            {"code", status}}};
 }
 
-FakeObjectStore::FakeObjectStore() {
+LocalObjectStore::LocalObjectStore() {
   for (const ResourceInfo& info : BuiltinResources()) {
     const std::string& group = info.name.group;
-    FakeKind kind{.info = info, .custom = false, .scale = false, .status = false};
+    LocalKind kind{.info = info, .custom = false, .scale = false, .status = false};
     kind.scale = info.kind == "Deployment" || info.kind == "ReplicaSet" ||
                  info.kind == "StatefulSet" || info.kind == "ReplicationController";
     kind.status = group == "apps" || group == "autoscaling" || group == "batch" ||
@@ -129,15 +129,15 @@ FakeObjectStore::FakeObjectStore() {
   }
 }
 
-void FakeObjectStore::AddKind(const ResourceInfo& info, bool scale) {
+void LocalObjectStore::AddKind(const ResourceInfo& info, bool scale) {
   kinds_.push_back({.info = info, .custom = true, .scale = scale, .status = true});
 }
 
-FakeTarget FakeObjectStore::Find(absl::string_view path) const {
+LocalTarget LocalObjectStore::Find(absl::string_view path) const {
   std::vector<std::string> parts = absl::StrSplit(path, '/', absl::SkipEmpty());
   const bool core = !parts.empty() && parts[0] == "api";
   const size_t root = core ? 2 : 3;
-  FakeTarget target;
+  LocalTarget target;
   if (parts.size() <= root || (!core && parts[0] != "apis")) return target;
   const std::string group = core ? "" : parts[1];
   const std::string version = parts[root - 1];
@@ -146,7 +146,7 @@ FakeTarget FakeObjectStore::Find(absl::string_view path) const {
     target.ns = parts[1];
     parts.erase(parts.begin(), parts.begin() + 2);
   }
-  for (const FakeKind& kind : kinds_) {
+  for (const LocalKind& kind : kinds_) {
     if (kind.info.name == GroupResource{group, parts[0]} && kind.info.version == version) {
       target.kind = &kind;
     }
@@ -161,71 +161,71 @@ FakeTarget FakeObjectStore::Find(absl::string_view path) const {
   return target;
 }
 
-const FakeKind* FakeObjectStore::FindKind(absl::string_view api_version,
-                                          absl::string_view kind) const {
-  for (const FakeKind& one : kinds_) {
+const LocalKind* LocalObjectStore::FindKind(absl::string_view api_version,
+                                            absl::string_view kind) const {
+  for (const LocalKind& one : kinds_) {
     if (one.info.kind == kind && one.ApiVersion() == api_version) return &one;
   }
   return nullptr;
 }
 
-FakeObjectStore::Key FakeObjectStore::KeyOf(const FakeTarget& target) {
+LocalObjectStore::Key LocalObjectStore::KeyOf(const LocalTarget& target) {
   return {target.kind->info.name.ToString(), target.ns, target.name};
 }
 
-const json* FakeObjectStore::Stored(const FakeTarget& target) const {
+const json* LocalObjectStore::Stored(const LocalTarget& target) const {
   const auto found = objects_.find(KeyOf(target));
   return found == objects_.end() ? nullptr : &found->second;
 }
 
-FakeAnswer FakeObjectStore::Get(const FakeTarget& target) const {
+LocalAnswer LocalObjectStore::Get(const LocalTarget& target) const {
   const json* stored = Stored(target);
   if (stored == nullptr) return NotFound(target);
   return {200, target.subresource == "scale" ? ScaleOf(*target.kind, *stored) : *stored};
 }
 
-FakeAnswer FakeObjectStore::Create(const FakeTarget& target, json object) {
-  FakeTarget at = target;
+LocalAnswer LocalObjectStore::Create(const LocalTarget& target, json object) {
+  LocalTarget at = target;
   at.name = Text(object, "/metadata/name");
   if (at.name.empty()) {
-    return FakeFailure(422, "Invalid", "metadata.name: Required value: name is required");
+    return LocalFailure(422, "Invalid", "metadata.name: Required value: name is required");
   }
   if (!Text(object, "/metadata/resourceVersion").empty()) {
-    return FakeFailure(500, "InternalError",
-                       "resourceVersion should not be set on objects to be created");
+    return LocalFailure(500, "InternalError",
+                        "resourceVersion should not be set on objects to be created");
   }
   if (Stored(at) != nullptr) {
-    return FakeFailure(
+    return LocalFailure(
         409, "AlreadyExists",
         absl::StrCat(at.kind->info.name.ToString(), " \"", at.name, "\" already exists"));
   }
   if (at.kind->status) object.erase("status");
-  FakeAnswer answer = Store(at, std::move(object));
+  LocalAnswer answer = Store(at, std::move(object));
   answer.status = 201;
   return answer;
 }
 
-FakeAnswer FakeObjectStore::Update(const FakeTarget& target, json object) {
+LocalAnswer LocalObjectStore::Update(const LocalTarget& target, json object) {
   const json* stored = Stored(target);
   if (stored == nullptr) return NotFound(target);
   const bool must = target.kind->custom || target.kind->info.kind == "Lease";
-  const FakeAnswer problem = CheckConditions(target, *stored, object, must);
+  const LocalAnswer problem = CheckConditions(target, *stored, object, must);
   if (problem.status != 200) return problem;
   if (target.subresource == "scale") return UpdateScale(target, object);
   return Store(target, Merged(target, *stored, object));
 }
 
-FakeAnswer FakeObjectStore::UpdateScale(const FakeTarget& target, const json& scale) {
+LocalAnswer LocalObjectStore::UpdateScale(const LocalTarget& target, const json& scale) {
   json object = *Stored(target);
   object["spec"]["replicas"] = Number(scale, "/spec/replicas");
-  const FakeAnswer answer = Store(target, std::move(object));
+  const LocalAnswer answer = Store(target, std::move(object));
   return {200, ScaleOf(*target.kind, answer.body)};
 }
 
-FakeAnswer FakeObjectStore::MergePatch(const FakeTarget& target, const json& patch) {
+LocalAnswer LocalObjectStore::MergePatch(const LocalTarget& target, const json& patch) {
   const json* stored = Stored(target);
   if (stored == nullptr) return NotFound(target);
-  const FakeAnswer problem = CheckConditions(target, *stored, patch, false);
+  const LocalAnswer problem = CheckConditions(target, *stored, patch, false);
   if (problem.status != 200) return problem;
   if (target.subresource == "scale") {
     json scale = ScaleOf(*target.kind, *stored);
@@ -237,21 +237,21 @@ FakeAnswer FakeObjectStore::MergePatch(const FakeTarget& target, const json& pat
   return Store(target, Merged(target, *stored, object));
 }
 
-FakeAnswer FakeObjectStore::Delete(const FakeTarget& target) {
+LocalAnswer LocalObjectStore::Delete(const LocalTarget& target) {
   const auto found = objects_.find(KeyOf(target));
   if (found == objects_.end()) return NotFound(target);
   json gone = found->second;
   objects_.erase(found);
   gone["metadata"]["resourceVersion"] = absl::StrCat(++version_);
-  changes_.push_back({version_, KeyOf(target), gone, nullptr});
+  Record({version_, KeyOf(target), gone, nullptr});
   return {200, {{"kind", "Status"}, {"apiVersion", "v1"}, {"status", "Success"}}};
 }
 
-json FakeObjectStore::Force(const FakeTarget& target, json object) {
+json LocalObjectStore::Force(const LocalTarget& target, json object) {
   return Store(target, std::move(object)).body;
 }
 
-FakeAnswer FakeObjectStore::Store(const FakeTarget& target, json object) {
+LocalAnswer LocalObjectStore::Store(const LocalTarget& target, json object) {
   const json* stored = Stored(target);
   json& metadata = object["metadata"];
   object["apiVersion"] = target.kind->ApiVersion();
@@ -269,19 +269,20 @@ FakeAnswer FakeObjectStore::Store(const FakeTarget& target, json object) {
   } else {
     if (Text(object, "/metadata/uid").empty()) metadata["uid"] = absl::StrCat("uid-", ++uids_);
     if (!metadata.contains("creationTimestamp")) {
-      metadata["creationTimestamp"] = "2026-01-01T00:00:00Z";
+      metadata["creationTimestamp"] =
+          absl::FormatTime("%Y-%m-%d%ET%H:%M:%SZ", now_, absl::UTCTimeZone());
     }
   }
   metadata["generation"] = generation;
   if (stored != nullptr && *stored == object) return {200, object};  // nothing is written
   metadata["resourceVersion"] = absl::StrCat(++version_);
   const Key key = KeyOf(target);
-  changes_.push_back({version_, key, stored == nullptr ? json() : *stored, object});
+  Record({version_, key, stored == nullptr ? json() : *stored, object});
   objects_[key] = object;
   return {200, std::move(object)};
 }
 
-std::vector<json> FakeObjectStore::List(const FakeTarget& target) const {
+std::vector<json> LocalObjectStore::List(const LocalTarget& target) const {
   std::vector<json> out;
   const std::string resource = target.kind->info.name.ToString();
   for (auto at = objects_.lower_bound({resource, target.ns, ""}); at != objects_.end(); ++at) {
@@ -292,13 +293,20 @@ std::vector<json> FakeObjectStore::List(const FakeTarget& target) const {
   return out;
 }
 
-void FakeObjectStore::Expire() {
+void LocalObjectStore::Record(Change change) {
+  changes_.push_back(std::move(change));
+  if (changes_.size() <= most_changes_) return;
+  expired_ = changes_.front().version - 1;  // a watch that knows the change itself misses nothing
+  changes_.pop_front();
+}
+
+void LocalObjectStore::Expire() {
   changes_.clear();
   expired_ = version_++;
 }
 
-bool FakeSelects(const json& object, const std::string& label_selector,
-                 const std::string& field_selector) {
+bool IsSelected(const json& object, const std::string& label_selector,
+                const std::string& field_selector) {
   const auto selector = Selector::Parse(label_selector);
   Labels labels;
   const json::json_pointer at("/metadata/labels");

@@ -1,4 +1,4 @@
-#include "kube/testing/fake_request.h"
+#include "kube/local/local_request.h"
 
 #include <algorithm>
 #include <utility>
@@ -13,7 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-json DiscoveredKind(const FakeKind& kind) {
+json DiscoveredKind(const LocalKind& kind) {
   json one = {
       {"resource", kind.info.name.resource},
       {"responseKind",
@@ -31,7 +31,7 @@ json DiscoveredKind(const FakeKind& kind) {
 
 }  // namespace
 
-FakeQuery::FakeQuery(absl::string_view target) {
+LocalQuery::LocalQuery(absl::string_view target) {
   const std::pair<std::string, std::string> parts = absl::StrSplit(target, absl::MaxSplits('?', 1));
   path = parts.first;
   for (absl::string_view one : absl::StrSplit(parts.second, '&', absl::SkipEmpty())) {
@@ -40,7 +40,7 @@ FakeQuery::FakeQuery(absl::string_view target) {
   }
 }
 
-std::string FakeQuery::operator[](const std::string& key) const {
+std::string LocalQuery::operator[](const std::string& key) const {
   const auto found = values.find(key);
   return found == values.end() ? "" : found->second;
 }
@@ -63,7 +63,7 @@ std::string EventLine(absl::string_view type, const json& object) {
   return json{{"type", std::string(type)}, {"object", object}}.dump() + "\n";
 }
 
-http::HttpAnswer AsHttp(const FakeAnswer& answer) {
+http::HttpAnswer AsHttp(const LocalAnswer& answer) {
   http::HttpAnswer out;
   out.status = answer.status;
   out.headers = {{"Content-Type", "application/json"}};
@@ -71,9 +71,9 @@ http::HttpAnswer AsHttp(const FakeAnswer& answer) {
   return out;
 }
 
-json FakeDiscovery(const std::deque<FakeKind>& kinds, bool core) {
+json LocalDiscovery(const std::deque<LocalKind>& kinds, bool core) {
   json groups = json::array();
-  for (const FakeKind& kind : kinds) {
+  for (const LocalKind& kind : kinds) {
     const std::string& name = kind.info.name.group;
     if (name.empty() != core) continue;
     auto group = std::find_if(groups.begin(), groups.end(),

@@ -1,0 +1,60 @@
+// Requests of the Kubernetes API, answered from the objects of a store: discovery, get, list
+// (pages, selectors, metadata only), create, update, merge patch, delete, the subresources status
+// and scale, and what watches are told.
+//
+// Not thread-safe; no clock, no threads. Not here: admission, defaults and validation of fields,
+// access control, other patch types.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+
+#include "http/client/transport.h"
+#include "kube/local/local_object_store.h"
+#include "kube/local/local_request.h"
+
+namespace flyball::kube {
+
+class LocalApi {
+ public:
+  // One open watch.
+  struct Watch {
+    explicit Watch(const http::HttpCall& call);
+
+    LocalQuery query;
+    LocalTarget target = {};
+    bool metadata_only = false;
+    uint64_t version = 0;  // all changes up to here are told
+  };
+
+  LocalObjectStore& store() { return store_; }
+  const LocalObjectStore& store() const { return store_; }
+
+  http::HttpAnswer Serve(const http::HttpCall& call);
+
+  // Finds what a watch is of; false: there is no such resource, or it cannot be watched. `text` is
+  // what the watch is told first.
+  bool Open(Watch& watch, std::string& text) const;
+  bool HasNews(const Watch& watch) const {
+    return watch.version < store_.version() || watch.version <= store_.expired();
+  }
+  // The changes since, as lines; or, `expired`, the error event when they are forgotten.
+  std::string News(Watch& watch, bool& expired) const;
+
+  // What is left of lists that are read by pages is 410 from now on.
+  void ForgetPages() { pages_.clear(); }
+
+ private:
+  LocalAnswer Write(const http::HttpCall& call, const LocalTarget& target,
+                    const nlohmann::json& body);
+  LocalAnswer List(const http::HttpCall& call, const LocalQuery& query, const LocalTarget& target);
+  bool RestOfPages(const std::string& token, std::deque<nlohmann::json>& left);
+
+  LocalObjectStore store_;
+  std::map<uint64_t, std::deque<nlohmann::json>> pages_;  // what is left of each, by its token
+  uint64_t next_page_ = 0;
+};
+
+}  // namespace flyball::kube

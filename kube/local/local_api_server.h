@@ -1,0 +1,68 @@
+// An API server in this process, behind HttpTransport: what the house says to a cluster it says to
+// the objects of a folder, word for word.
+//
+// Thread-safe; no sockets, no threads. Objects live in memory alone; their owner puts them in.
+// Known from the start is what every cluster has (kube/objects/builtin_resources.h), AddKind adds
+// the rest. Who has a transport may do everything.
+// Limits: watches are told the last kKeptChanges changes; one that is older is told to list anew.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "http/client/transport.h"
+#include "kube/objects/rest_mapping.h"
+
+namespace flyball::kube {
+
+class LocalApi;
+
+class LocalApiServer {
+ public:
+  static constexpr size_t kKeptChanges = 10'000;
+
+  explicit LocalApiServer(Clock& clock);  // which outlives it
+  ~LocalApiServer();                      // after its transports
+
+  // A connection to it.
+  std::unique_ptr<http::HttpTransport> Connect();
+
+  // A kind with a status, and with a scale of spec.replicas, status.replicas and status.selector if
+  // `scale`. Known already: nothing changes.
+  void AddKind(const ResourceInfo& info, bool scale);
+
+  // Stores an object whole with its status, new or not. kInvalidArgument: no object with a name,
+  // kNotFound: its kind is not known.
+  absl::Status Put(absl::string_view json);
+  // By path ("/api/v1/namespaces/shop/pods/web-1"). Of what is not there nothing is done.
+  void Delete(absl::string_view path);
+  // As stored; "" if there is none.
+  std::string Get(absl::string_view path) const;
+  // All objects of the collection ("/api/v1/pods"), sorted by namespace and name.
+  std::vector<std::string> List(absl::string_view path) const;
+
+  // Called after each request that may have written something, from the thread of the request and
+  // outside of all locks. Set before the first transport is made.
+  void OnWrite(std::function<void()> on_write) { on_write_ = std::move(on_write); }
+
+ private:
+  class Transport;
+  absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall& call, const bool& shut);
+  absl::Status Stream(const http::HttpCall& call, const bool& shut,
+                      const std::function<bool(absl::string_view)>& on_data);
+
+  Clock& clock_;
+  std::function<void()> on_write_;
+  mutable absl::Mutex mutex_;
+  const std::unique_ptr<LocalApi> api_ ABSL_PT_GUARDED_BY(mutex_);
+};
+
+}  // namespace flyball::kube

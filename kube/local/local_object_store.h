@@ -1,0 +1,102 @@
+// The objects of the API server of this process, with the rules of resourceVersions.
+//
+// Not for other floors, but for doubles in tests. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "kube/objects/rest_mapping.h"
+#include "nlohmann/json.hpp"
+
+namespace flyball::kube {
+
+struct LocalKind {
+  ResourceInfo info;
+  bool custom = false;
+  bool scale = false;
+  bool status = false;
+
+  std::string ApiVersion() const;
+};
+
+// Where a path leads.
+struct LocalTarget {
+  const LocalKind* kind = nullptr;  // nullptr: nowhere
+  std::string ns, name, subresource;
+};
+
+struct LocalAnswer {
+  int status = 200;
+  nlohmann::json body;
+};
+
+// A Status object, as the API server fails.
+LocalAnswer LocalFailure(int status, absl::string_view reason, absl::string_view message);
+
+class LocalObjectStore {
+ public:
+  using Key = std::tuple<std::string, std::string, std::string>;  // resource.group, ns, name
+  struct Change {
+    uint64_t version = 0;
+    Key key;
+    nlohmann::json before, after;  // null: there was none, there is none any more
+  };
+
+  LocalObjectStore();
+
+  void AddKind(const ResourceInfo& info, bool scale);
+  const std::deque<LocalKind>& kinds() const { return kinds_; }
+  LocalTarget Find(absl::string_view path) const;
+  const LocalKind* FindKind(absl::string_view api_version, absl::string_view kind) const;
+
+  LocalAnswer Get(const LocalTarget& target) const;
+  LocalAnswer Create(const LocalTarget& target, nlohmann::json object);
+  LocalAnswer Update(const LocalTarget& target, nlohmann::json object);
+  LocalAnswer MergePatch(const LocalTarget& target, const nlohmann::json& patch);
+  LocalAnswer Delete(const LocalTarget& target);
+  // Without any condition, status and all.
+  nlohmann::json Force(const LocalTarget& target, nlohmann::json object);
+
+  // Sorted by namespace and name.
+  std::vector<nlohmann::json> List(const LocalTarget& target) const;
+  uint64_t version() const { return version_; }
+
+  // Of all collections, in order.
+  const std::deque<Change>& changes() const { return changes_; }
+  uint64_t expired() const { return expired_; }  // changes up to this version are forgotten
+  void Expire();
+  // No more than so many are kept from now on; all without it.
+  void KeepChanges(size_t most) { most_changes_ = most; }
+  // When what is stored from now on was created.
+  void SetTime(absl::Time now) { now_ = now; }
+
+ private:
+  void Record(Change change);
+  static Key KeyOf(const LocalTarget& target);
+  const nlohmann::json* Stored(const LocalTarget& target) const;
+  LocalAnswer Store(const LocalTarget& target, nlohmann::json object);
+  LocalAnswer UpdateScale(const LocalTarget& target, const nlohmann::json& scale);
+
+  std::deque<LocalKind> kinds_;  // pointers to them stay
+  std::map<Key, nlohmann::json> objects_;
+  std::deque<Change> changes_;
+  uint64_t version_ = 1;
+  uint64_t expired_ = 0;
+  uint64_t uids_ = 0;
+  size_t most_changes_ = std::numeric_limits<size_t>::max();
+  absl::Time now_ = absl::FromUnixSeconds(1767225600);  // the start of 2026, until one is set
+};
+
+// Whether an object has these labels and fields; "" is all. Fields are dotted paths to texts.
+bool IsSelected(const nlohmann::json& object, const std::string& label_selector,
+                const std::string& field_selector);
+
+}  // namespace flyball::kube

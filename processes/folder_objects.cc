@@ -1,0 +1,133 @@
+#include "processes/folder_objects.h"
+
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/memory/memory.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kube/objects/json_members.h"
+#include "kube/watch/manifest_files.h"
+#include "processes/manifest_json.h"
+#include "processes/process_set_spec.h"
+
+namespace flyball::processes {
+namespace {
+
+using nlohmann::json;
+
+constexpr absl::Duration kInterval = absl::Seconds(1);  // between two looks
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FolderObjects>> FolderObjects::Make(
+    std::string folder, kube::LocalApiServer& server, Clock& clock,
+    std::function<void()> on_change) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) {
+    return absl::InvalidArgumentError(absl::StrCat(folder, ": not a folder"));
+  }
+  auto objects =
+      absl::WrapUnique(new FolderObjects(std::move(folder), server, std::move(on_change)));
+  FolderObjects* const self = objects.get();
+  self->watcher_ = std::make_unique<FileWatcher>(clock, FileStamps({self->folder_}), kInterval,
+                                                 [self] { self->Reload(); });
+  std::vector<std::string> problems;
+  {
+    absl::MutexLock lock(&self->mutex_);
+    self->ReadFiles(problems);
+  }
+  if (!problems.empty()) return absl::InvalidArgumentError(absl::StrJoin(problems, "\n"));
+  return objects;
+}
+
+void FolderObjects::Reload() {
+  std::vector<std::string> problems;
+  bool changed;
+  {
+    absl::MutexLock lock(&mutex_);
+    changed = ReadFiles(problems);
+  }
+  for (const std::string& problem : problems) {
+    spdlog::error("{} (the last good objects of this file stay)", problem);
+  }
+  if (changed) on_change_();
+}
+
+bool FolderObjects::ReadFiles(std::vector<std::string>& problems) {
+  const std::set<std::string> paths = kube::ManifestFiles(folder_);
+  bool changed = false;
+  for (auto at = files_.begin(); at != files_.end();) {
+    if (paths.contains(at->first)) {
+      ++at;
+      continue;
+    }
+    changed |= Apply(at->first, {}, at->second);
+    at = files_.erase(at);
+  }
+  for (const std::string& path : paths) {
+    File& file = files_[path];
+    const absl::StatusOr<std::string> text = kube::ReadManifestFile(path);
+    const std::string seen = text.ok() ? *text : text.status().ToString();
+    if (file.text == seen) continue;
+    file.text = seen;
+    auto objects = text.ok() ? ReadManifestJson(*text) : text.status();
+    if (!objects.ok()) {
+      problems.push_back(absl::StrCat(path, ": ", objects.status().message()));
+      continue;
+    }
+    std::map<std::string, std::string> by_path;
+    for (ManifestJson& one : *objects) {
+      server_.AddKind(one.kind, one.kind.scalable);
+      by_path[one.path] = std::move(one.object);
+    }
+    changed |= Apply(path, std::move(by_path), file);
+  }
+  return changed;
+}
+
+bool FolderObjects::Apply(const std::string& file, std::map<std::string, std::string> objects,
+                          File& last) {
+  bool changed = false;
+  for (const auto& [path, object] : last.objects) {
+    if (objects.contains(path)) continue;
+    spdlog::info("{}: {} is gone", file, path);
+    server_.Delete(path);
+    changed = true;
+  }
+  for (const auto& [path, object] : objects) {
+    const std::string before = last.objects.contains(path) ? last.objects[path] : "";
+    if (object == before) continue;
+    Put(path, object, before);
+    changed = true;
+  }
+  last.objects = std::move(objects);
+  return changed;
+}
+
+void FolderObjects::Put(const std::string& path, const std::string& text,
+                        const std::string& before) {
+  json object = json::parse(text, nullptr, false);
+  const json stored = json::parse(server_.Get(path), nullptr, false);
+  if (stored.is_object()) {
+    if (!object.contains("status") && stored.contains("status"))
+      object["status"] = stored["status"];
+    const json file_before = json::parse(before, nullptr, false);
+    const bool same_count = file_before.is_object() &&
+                            kube::MemberOf(kube::MemberOf(file_before, "spec"), "replicas") ==
+                                kube::MemberOf(kube::MemberOf(object, "spec"), "replicas");
+    if (kube::TextOf(object, "kind") == kProcessSetKind && same_count) {
+      object["spec"]["replicas"] = kube::NumberOf(stored["spec"], "replicas");
+    }
+  }
+  const absl::Status status = server_.Put(object.dump());
+  if (!status.ok()) spdlog::error("{}: {}", path, std::string(status.message()));
+}
+
+}  // namespace flyball::processes

@@ -1,0 +1,123 @@
+#include "processes/folder_objects.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
+
+namespace flyball::processes {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kWeb[] = "/apis/apps/v1/namespaces/shop/deployments/web";
+constexpr char kWorker[] = "/apis/flyball.dev/v1alpha1/namespaces/default/processsets/worker";
+constexpr char kObjects[] = R"(---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {replicas: 2}}
+---
+{apiVersion: flyball.dev/v1alpha1, kind: ProcessSet, metadata: {name: worker},
+ spec: {command: [$0], replicas: $1}}
+)";
+
+class FolderObjectsTest : public testing::Test {
+ protected:
+  FolderObjectsTest() {
+    char name[] = "/tmp/folder_objects_XXXXXX";
+    folder_ = mkdtemp(name);
+  }
+  ~FolderObjectsTest() override {
+    objects_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+  void Write(const std::string& text, const std::string& file = "a.yaml") {
+    std::ofstream(absl::StrCat(folder_, "/", file), std::ios::trunc) << text;
+  }
+  void Make() {
+    auto made = FolderObjects::Make(folder_, server_, clock_, [this] { ++changes_; });
+    ASSERT_TRUE(made.ok()) << made.status();
+    objects_ = *std::move(made);
+  }
+  void Patch(const std::string& path, const std::string& patch) {
+    http::HttpCall call;
+    call.method = "PATCH";
+    call.target = path;
+    call.content_type = "application/merge-patch+json";
+    call.body = patch;
+    const auto answer = server_.Connect()->Do(call);
+    ASSERT_TRUE(answer.ok() && answer->status == 200);
+  }
+
+  SimulatedClock clock_{absl::FromUnixSeconds(1767225600)};
+  kube::LocalApiServer server_{clock_};
+  std::string folder_;
+  int changes_ = 0;
+  std::unique_ptr<FolderObjects> objects_;
+};
+
+TEST_F(FolderObjectsTest, AllObjectsAreInTheServer) {
+  Write(absl::Substitute(kObjects, "serve", 1));
+  Write(R"({"apiVersion":"v1","kind":"PodList","items":[{"apiVersion":"v1","kind":"Pod",)"
+        R"("metadata":{"name":"p","labels":{"yes":"010"}}}]})",
+        "b.json");
+  Write("nothing", ".hidden.yaml");
+  Make();
+  EXPECT_THAT(server_.Get(kWeb), HasSubstr(R"("replicas":2)"));
+  EXPECT_THAT(server_.Get("/api/v1/namespaces/default/pods/p"), HasSubstr(R"("yes":"010")"));
+  EXPECT_THAT(server_.Get(absl::StrCat(kWorker, "/scale")), HasSubstr(R"("replicas":1)"));
+}
+
+TEST_F(FolderObjectsTest, ACountThatWasScaledStaysUntilTheFileHasAnother) {
+  Write(absl::Substitute(kObjects, "serve", 1));
+  Make();
+  Patch(absl::StrCat(kWorker, "/scale"), R"({"spec":{"replicas":5}})");
+  Patch(absl::StrCat(kWorker, "/status"), R"({"status":{"replicas":5}})");
+  Write(absl::Substitute(kObjects, "other", 1));
+  objects_->Reload();
+  EXPECT_EQ(changes_, 1);
+  EXPECT_THAT(server_.Get(kWorker), HasSubstr(R"("command":["other"],"replicas":5)"));
+  EXPECT_THAT(server_.Get(kWorker), HasSubstr(R"("status":{"replicas":5})"));
+  Write(absl::Substitute(kObjects, "other", 2));
+  objects_->Reload();
+  EXPECT_THAT(server_.Get(kWorker), HasSubstr(R"("command":["other"],"replicas":2)"));
+}
+
+TEST_F(FolderObjectsTest, WhatLeavesTheFolderIsGone) {
+  Write(absl::Substitute(kObjects, "serve", 1));
+  Make();
+  std::filesystem::remove(absl::StrCat(folder_, "/a.yaml"));
+  objects_->Reload();
+  EXPECT_EQ(server_.Get(kWeb), "");
+  EXPECT_EQ(changes_, 1);
+  objects_->Reload();
+  EXPECT_EQ(changes_, 1);
+}
+
+TEST_F(FolderObjectsTest, AFileThatBecomesBadKeepsItsLastGoodObjects) {
+  Write(absl::Substitute(kObjects, "serve", 1));
+  Make();
+  Write("---\n{apiVersion: v1, kind: Pod}");
+  objects_->Reload();
+  EXPECT_NE(server_.Get(kWeb), "");
+  EXPECT_EQ(changes_, 0);
+  Write("---\n{apiVersion: v1, kind: Pod, metadata: {name: p}}");
+  objects_->Reload();
+  EXPECT_EQ(server_.Get(kWeb), "");
+  EXPECT_NE(server_.Get("/api/v1/namespaces/default/pods/p"), "");
+}
+
+TEST_F(FolderObjectsTest, AllThatIsWrongIsToldAtStart) {
+  Write("- 1");
+  Write("---\n{apiVersion: v1, kind: Pod}", "b.yaml");
+  const auto made = FolderObjects::Make(folder_, server_, clock_, [] {});
+  EXPECT_THAT(std::string(made.status().message()), HasSubstr("a.yaml: "));
+  EXPECT_THAT(std::string(made.status().message()),
+              HasSubstr("b.yaml: line 2: apiVersion, kind and metadata.name are needed"));
+}
+
+}  // namespace
+}  // namespace flyball::processes

@@ -1,0 +1,37 @@
+#include "processes/local_cluster.h"
+
+#include <tuple>
+
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "scaler/spec/own_spec.h"
+
+namespace flyball::processes {
+
+std::string StatusFileOf(const std::string& folder) {
+  return absl::StrCat(folder, "/.processes.json");
+}
+
+absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Make(const std::string& folder,
+                                                                 Clock& clock) {
+  auto cluster = absl::WrapUnique(new LocalCluster(folder, clock));
+  LocalCluster* const self = cluster.get();
+  // There whether or not the folder has any of them yet: the scaler watches both.
+  for (const auto& [plural, kind, scale] :
+       {std::tuple(std::string(scaler::kOwnPlural), std::string(scaler::kOwnKind), false),
+        std::tuple(std::string(kProcessSetPlural), std::string(kProcessSetKind), true)}) {
+    kube::ResourceInfo info;
+    info.name = {std::string(scaler::kOwnGroup), plural};
+    info.version = std::string(scaler::kOwnVersion);
+    info.kind = kind;
+    info.scalable = scale;
+    self->server_.AddKind(info, scale);
+  }
+  self->server_.OnWrite([self] { self->supervisor_.Wake(); });
+  ASSIGN_OR_RETURN(self->objects_, FolderObjects::Make(folder, self->server_, clock,
+                                                       [self] { self->supervisor_.Wake(); }));
+  return cluster;
+}
+
+}  // namespace flyball::processes
