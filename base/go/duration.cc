@@ -142,4 +142,10 @@ void AppendDuration(absl::Duration duration, std::string& out) {
   out.push_back('s');
 }
 
+double ToSeconds(absl::Duration duration) {
+  const int64_t nanos = absl::ToInt64Nanoseconds(duration);
+  constexpr int64_t kSecond = 1'000'000'000;
+  return static_cast<double>(nanos / kSecond) + static_cast<double>(nanos % kSecond) / 1e9;
+}
+
 }  // namespace flyball::go

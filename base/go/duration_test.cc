@@ -78,5 +78,11 @@ INSTANTIATE_TEST_SUITE_P(Forms, AppendDurationTest,
                                          WrittenRow{"Negative", -absl::Seconds(61), "-1m1s"}),
                          [](const auto& info) { return info.param.name; });
 
+TEST(ToSecondsTest, RoundsAsGoDoes) {
+  EXPECT_EQ(ToSeconds(absl::Milliseconds(1118)), 1 + 0.118);
+  EXPECT_NE(ToSeconds(absl::Milliseconds(1118)), 1.118);  // one rounding gives another double
+  EXPECT_EQ(ToSeconds(absl::Milliseconds(-1500)), -1.5);
+}
+
 }  // namespace
 }  // namespace flyball::go

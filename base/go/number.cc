@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 
@@ -103,7 +104,7 @@ bool IsExponent(absl::string_view text, size_t at) {
   return c == 'p' || (c == 'e' && text.find_first_of("xX") == absl::string_view::npos);
 }
 
-std::optional<double> ParseFloat(absl::string_view text) {
+std::optional<double> ParseFiniteReal(absl::string_view text) {
   const Literal literal = Split(text);
   if (literal.digits.empty() || !UnderscoresFit(literal)) return std::nullopt;
   return ParseReal(literal);
@@ -116,8 +117,8 @@ std::optional<Number> ParseComplex(absl::string_view text) {
     sign = text.substr(0, sign).find_last_of("+-");
   }
   const bool has_real = sign != absl::string_view::npos && sign > 0;
-  const auto real = has_real ? ParseFloat(text.substr(0, sign)) : 0.0;
-  const auto imaginary = ParseFloat(has_real ? text.substr(sign) : text);
+  const auto real = has_real ? ParseFiniteReal(text.substr(0, sign)) : 0.0;
+  const auto imaginary = ParseFiniteReal(has_real ? text.substr(sign) : text);
   if (!real || !imaginary) return std::nullopt;
   return Number{std::complex<double>(*real, *imaginary)};
 }
@@ -152,6 +153,49 @@ std::optional<int64_t> ParseInt(absl::string_view text) {
   const auto* const value = number ? std::get_if<int64_t>(&number->value) : nullptr;
   if (value == nullptr || number->overflows_int) return std::nullopt;
   return *value;
+}
+
+std::optional<int64_t> ParseDecimal(absl::string_view text) {
+  // from_chars takes a minus sign, but no plus.
+  if (absl::ConsumePrefix(&text, "+") && absl::StartsWith(text, "-")) return std::nullopt;
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<int32_t> ParseDecimal32(absl::string_view text) {
+  const std::optional<int64_t> value = ParseDecimal(text);
+  if (!value || *value < std::numeric_limits<int32_t>::min() ||
+      *value > std::numeric_limits<int32_t>::max()) {
+    return std::nullopt;
+  }
+  return static_cast<int32_t>(*value);
+}
+
+std::optional<double> ParseFloat(absl::string_view text) {
+  absl::string_view magnitude = text;
+  const bool negative = absl::ConsumePrefix(&magnitude, "-");
+  const bool has_sign = negative || absl::ConsumePrefix(&magnitude, "+");
+  if (absl::EqualsIgnoreCase(magnitude, "inf") || absl::EqualsIgnoreCase(magnitude, "infinity")) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    return negative ? -infinity : infinity;
+  }
+  if (!has_sign && absl::EqualsIgnoreCase(magnitude, "nan")) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  if (absl::StartsWith(magnitude, "+") || absl::StartsWith(magnitude, "-")) return std::nullopt;
+  return ParseFiniteReal(text);
+}
+
+std::optional<bool> ParseBool(absl::string_view text) {
+  for (const absl::string_view yes : {"1", "t", "T", "TRUE", "true", "True"}) {
+    if (text == yes) return true;
+  }
+  for (const absl::string_view no : {"0", "f", "F", "FALSE", "false", "False"}) {
+    if (text == no) return false;
+  }
+  return std::nullopt;
 }
 
 }  // namespace flyball::go

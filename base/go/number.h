@@ -1,6 +1,6 @@
 // Numeric constants as Go reads them.
 //
-// Pure. Source: Go's strconv.ParseInt, ParseUint and ParseFloat with base 0, and
+// Pure. Source: Go's strconv.ParseInt, ParseUint, ParseFloat and ParseBool, and
 // text/template/parse.
 #pragma once
 
@@ -24,5 +24,16 @@ struct Number {
 std::optional<Number> ParseNumber(absl::string_view text);
 // The same of an int64 alone: strconv.ParseInt with base 0.
 std::optional<int64_t> ParseInt(absl::string_view text);
+
+// strconv.ParseInt with base 10: digits behind at most one sign. nullopt also when it does not fit.
+std::optional<int64_t> ParseDecimal(absl::string_view text);
+std::optional<int32_t> ParseDecimal32(absl::string_view text);
+
+// strconv.ParseFloat of 64 bits: `1.5e3`, `0x1p-2`, `inf`, `-Infinity`, `nan`. nullopt also when it
+// is too large.
+std::optional<double> ParseFloat(absl::string_view text);
+
+// strconv.ParseBool: 1, t, T, TRUE, true, True and their opposites.
+std::optional<bool> ParseBool(absl::string_view text);
 
 }  // namespace flyball::go
