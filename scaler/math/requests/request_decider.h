@@ -1,0 +1,77 @@
+// How many pods the requests of one target need, and whether they could take a burst.
+//
+// Pure: time, pods and averages are arguments. Not thread-safe; an object for each target. This is
+// a second kind of math beside the replica math (hpa/hpa_decider.h), but no Decider: it is
+// evaluated by tick and by poke and remembers between evaluations, where a Decider is a function of
+// one DecisionInput, whose readings, scale and status it does not have. What it wants becomes a
+// proposal like any other: bounds and the way to zero are applied to it afterwards
+// (revision.h).
+//
+// Units:   counts are int32 pods; averages, target and total are in the metric's unit.
+// Source:  Knative Serving v0.51.0 pkg/autoscaler/scaling (autoscaler.go, multiscaler.go). With the
+//          default options every number is the original's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/time/time.h"
+#include "scaler/math/requests/recent_maximum.h"
+#include "scaler/math/requests/request_options.h"
+#include "scaler/math/requests/traffic.h"
+#include "scaler/spec/request_settings.h"
+
+namespace flyball::scaler {
+
+struct PodsSeen {
+  std::optional<int32_t> ready;  // nullopt: they cannot be counted
+  int32_t pending = 0;           // on their way; for options only
+};
+
+struct RequestDecision {
+  bool valid = false;  // false: pods or averages are unknown, nothing changed and the rest is 0
+  int32_t wanted = 0;
+  int32_t excess_burst = 0;  // requests in flight beyond the reserved burst that pods could take
+  bool told = false;         // wanted changed, or excess_burst its sign
+};
+
+class RequestDecider {
+ public:
+  // A target that has more than one pod starts in panic, so that the history that is not there yet
+  // cannot shrink it for a stable window.
+  RequestDecider(const RequestSettings& settings, const RequestOptions& options, PodsSeen pods,
+                 absl::Time now);
+
+  // Other settings from now on. Whether and how long scaling down is delayed stays as it is.
+  void Configure(const RequestSettings& settings) { settings_ = settings; }
+
+  RequestDecision Evaluate(absl::Time now, PodsSeen pods, const TrafficAverages& averages);
+
+  // Whether a report of so many requests in flight is worth an evaluation at once.
+  bool Pokes(double concurrency) const { return wanted_ == 0 && concurrency != 0; }
+
+  int32_t wanted() const { return wanted_; }  // -1 until there was an evaluation
+  int32_t excess_burst() const { return excess_burst_; }
+  bool panicking() const { return panic_since_.has_value(); }
+  int32_t panic_maximum() const { return panic_maximum_; }
+
+ private:
+  // What one average asks for, within the rates.
+  struct Demand {
+    double pods = 0;  // before the rates
+    int32_t count = 0;
+  };
+  Demand DemandOf(double average, double ready) const;
+  void FollowPanic(absl::Time now, bool over_threshold);
+  int32_t ExcessBurst(int32_t ready, double panic_average) const;
+
+  RequestSettings settings_;
+  RequestOptions options_;
+  std::optional<absl::Time> panic_since_;  // the last time that the threshold was crossed
+  int32_t panic_maximum_ = 0;
+  std::optional<RecentMaximum> delayed_;
+  int32_t wanted_ = -1;
+  int32_t excess_burst_ = 0;
+};
+
+}  // namespace flyball::scaler

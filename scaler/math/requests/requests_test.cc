@@ -1,0 +1,231 @@
+// What the vectors do not show: each mechanism alone, and the options beside the original's math.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "scaler/math/requests/bounds.h"
+#include "scaler/math/requests/pod_sampling.h"
+#include "scaler/math/requests/recent_maximum.h"
+#include "scaler/math/requests/request_decider.h"
+#include "scaler/math/requests/subset.h"
+#include "scaler/math/requests/traffic.h"
+#include "scaler/math/requests/window.h"
+
+namespace flyball::scaler {
+namespace {
+
+constexpr auto kEqual = RequestWindow::Weights::kEqual;
+constexpr auto kExponential = RequestWindow::Weights::kExponential;
+
+absl::Time At(double seconds) {
+  return absl::FromUnixSeconds(1'700'000'000) + absl::Seconds(seconds);
+}
+
+TEST(RequestWindowTest, YoungSilentAndWithAHole) {
+  RequestWindow window(10, kEqual);
+  EXPECT_TRUE(window.Empty(100));
+  for (int64_t second = 100; second < 105; ++second) window.Record(second, 60);
+  EXPECT_EQ(window.Average(104), 60);
+  EXPECT_EQ(window.Average(109), 60);  // silence shortens it
+  window.Record(109, 60);
+  EXPECT_EQ(window.Average(109), 36);  // 360 over ten seconds: the hole is zeros now
+  EXPECT_FALSE(window.Empty(119));
+  EXPECT_EQ(window.Average(119), 0);
+  EXPECT_TRUE(window.Empty(120));
+}
+
+TEST(RequestWindowTest, LateSamples) {
+  RequestWindow window(5, kEqual);
+  window.Record(100, 10);
+  window.Record(95, 7);  // has left the window
+  EXPECT_EQ(window.Average(100), 10);
+  window.Record(96, 30);  // moves the beginning back
+  EXPECT_EQ(window.Average(100), 8);
+}
+
+TEST(RequestWindowTest, ExponentialWeights) {
+  RequestWindow window(60, kExponential);
+  for (int64_t second = 100; second < 103; ++second) window.Record(second, 100);
+  EXPECT_NEAR(window.Average(102), 48.8, 1e-9);  // 20 + 16 + 12.8: young windows read low
+}
+
+TEST(RequestWindowTest, ResizingKeepsTheNewest) {
+  RequestWindow window(4, kEqual);
+  for (int64_t second = 100; second < 104; ++second)
+    window.Record(second, static_cast<double>(second));
+  window.Resize(2, 103);
+  EXPECT_EQ(window.Average(103), 102.5);
+  window.Resize(6, 103);
+  EXPECT_EQ(window.Average(103), 102.5);  // it is as old as the old one could be
+  window.Resize(3, 120);                  // nothing is left by then
+  EXPECT_TRUE(window.Empty(120));
+  window.Record(121, 5);
+  EXPECT_EQ(window.Average(121), 5);
+}
+
+TEST(RecentMaximumTest, LargestOfTheSlots) {
+  RecentMaximum recent(absl::Seconds(6), absl::Seconds(2));
+  EXPECT_EQ(recent.Record(At(0), 5), 5);
+  EXPECT_EQ(recent.Record(At(1), 3), 5);  // the same slot keeps the largest
+  EXPECT_EQ(recent.Record(At(2), 2), 5);
+  EXPECT_EQ(recent.Record(At(4), 1), 5);
+  EXPECT_EQ(recent.Record(At(6), 1), 2);
+  EXPECT_EQ(recent.Record(At(60), 0), 0);
+}
+
+TEST(SampleSizeTest, NeverMoreThanSixteen) {
+  const std::pair<int64_t, int64_t> want[] = {{0, 0},  {3, 3},    {4, 4},     {5, 4},
+                                              {10, 7}, {100, 14}, {1000, 16}, {100000000, 16}};
+  for (const auto& [population, size] : want) EXPECT_EQ(SampleSize(population), size);
+}
+
+TEST(TrafficOfAllTest, YoungPodsStandInForThoseThatFail) {
+  const auto pod = [](int age, double concurrency) {
+    return ScrapedPod{absl::Seconds(age), TrafficSample{.concurrency = concurrency}};
+  };
+  const std::vector<ScrapedPod> all = {pod(5, 9), pod(90, 2), pod(90, 2), pod(90, 2), pod(90, 2)};
+  EXPECT_EQ(TrafficOfAll(all, absl::Seconds(60))->concurrency, 10);
+  std::vector<ScrapedPod> one_fails = all;
+  one_fails[1].answer.reset();
+  EXPECT_EQ(TrafficOfAll(one_fails, absl::Seconds(60))->concurrency, (9 + 2 + 2 + 2) / 4.0 * 5);
+  one_fails[2].answer.reset();
+  EXPECT_FALSE(TrafficOfAll(one_fails, absl::Seconds(60)).has_value());
+  EXPECT_EQ(TrafficOfAll({}, absl::Seconds(60))->concurrency, 0);
+}
+
+TEST(ChooseSubsetTest, MostlyTheSameWhenAMemberGoes) {
+  std::vector<std::string> members;
+  for (int i = 0; i < 50; ++i) members.push_back("10.0.0." + std::to_string(i));
+  const std::vector<std::string> before = ChooseSubset(members, 5, "web");
+  ASSERT_EQ(before.size(), 5u);
+  members.erase(std::find(members.begin(), members.end(), before[2]));
+  const std::vector<std::string> after = ChooseSubset(members, 5, "web");
+  std::vector<std::string> both;
+  std::set_intersection(before.begin(), before.end(), after.begin(), after.end(),
+                        std::back_inserter(both));
+  EXPECT_GE(both.size(), 3u);
+  EXPECT_EQ(ChooseSubset({"b", "a", "b"}, 7, "web"), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(WithinBoundsTest, TheLowerWins) {
+  EXPECT_EQ(WithinBounds(3, 2, 1), 3);
+  EXPECT_EQ(WithinBounds(0, 0, 1000), 1000);
+  EXPECT_EQ(WithinBounds(0, 5, 1000), 5);
+}
+
+// ---- options ------------------------------------------------------------------------------------
+
+struct Course {
+  explicit Course(const RequestOptions& options = {}, PodsSeen pods = {.ready = 1})
+      : traffic(settings, options), decider(settings, options, pods, At(0)) {}
+
+  RequestDecision Evaluate(double seconds, PodsSeen pods) {
+    return decider.Evaluate(At(seconds), pods, traffic.Averages(settings, At(seconds)));
+  }
+
+  RequestSettings settings;
+  TrafficWindows traffic;
+  RequestDecider decider;
+};
+
+TEST(RequestOptionsTest, AreOffAndThenTheMathIsTheOriginals) {
+  const RequestOptions options;
+  EXPECT_EQ(options.tick, absl::Seconds(2));
+  EXPECT_FALSE(options.fold_opening || options.mean_of_repeats || options.count_pending ||
+               options.limit_down_from_wanted);
+}
+
+// A thousand requests at once: the first is told at once, and the rest in the next reports.
+TEST(RequestOptionsTest, TheOpeningNoticeDoesNotDilute) {
+  const auto average = [](const RequestOptions& options) {
+    Course course(options);
+    course.traffic.RecordOpening(At(0.1), {.concurrency = 1});
+    course.traffic.Record(At(1.1), {.concurrency = 999});
+    course.traffic.Record(At(2.1), {.concurrency = 1000});
+    return course.traffic.Averages(course.settings, At(2.2)).panic;
+  };
+  EXPECT_NEAR(average({}), 2000 / 3.0, 1e-6);
+  EXPECT_EQ(average({.fold_opening = true}), 1000);
+}
+
+TEST(RequestOptionsTest, TheOpeningNoticeCountsUntilThereIsAReport) {
+  Course course({.fold_opening = true});
+  course.traffic.RecordOpening(At(0.1), {.concurrency = 1});
+  EXPECT_EQ(course.traffic.Averages(course.settings, At(0.2)).stable, 1);
+  // It is folded into the report that follows, and no other one.
+  for (int second = 1; second < 6; ++second) {
+    course.traffic.Record(At(second), {.concurrency = second == 1 ? 9.0 : 10.0});
+  }
+  EXPECT_EQ(course.traffic.Averages(course.settings, At(5)).panic, 10);
+}
+
+// Reports of a steady 100, of which two fall into one second.
+TEST(RequestOptionsTest, RepeatsInOneSecondStartNoPanic) {
+  const auto panics = [](const RequestOptions& options) {
+    Course course(options, {.ready = 2});
+    course.decider = RequestDecider(course.settings, options, {.ready = 1}, At(0));
+    course.settings.panic_window = absl::Seconds(1);
+    course.traffic = TrafficWindows(course.settings, options);
+    for (const double at : {0.5, 1.5, 2.05, 2.95}) {
+      course.traffic.Record(At(at), {.concurrency = 130}, "front-a");
+    }
+    course.Evaluate(2.99, {.ready = 2});
+    return course.decider.panicking();
+  };
+  EXPECT_TRUE(panics({}));
+  EXPECT_FALSE(panics({.mean_of_repeats = true}));
+}
+
+TEST(RequestOptionsTest, SourcesStillAddUp) {
+  Course course({.mean_of_repeats = true});
+  course.traffic.Record(At(1.1), {.concurrency = 10, .requests = 4}, "front-a");
+  course.traffic.Record(At(1.2), {.concurrency = 30, .requests = 6}, "front-b");
+  course.traffic.Record(At(1.9), {.concurrency = 20, .requests = 8}, "front-a");
+  EXPECT_EQ(course.traffic.Averages(course.settings, At(1.9)).stable, 45);
+  course.settings.metric = kRpsMetric;
+  EXPECT_EQ(course.traffic.Averages(course.settings, At(1.9)).stable, 12);
+}
+
+TEST(RequestOptionsTest, PendingPodsCountAgainstThePanic) {
+  const auto panics = [](const RequestOptions& options) {
+    Course course(options);
+    course.traffic.Record(At(0), {.concurrency = 300});
+    course.Evaluate(0, {.ready = 1, .pending = 4});  // five pods are wanted, and on their way
+    return course.decider.panicking();
+  };
+  EXPECT_TRUE(panics({}));
+  EXPECT_FALSE(panics({.count_pending = true}));
+}
+
+// A panic for 100 pods of which 10 are ready when it ends: the rate of 2 holds for the count.
+TEST(RequestOptionsTest, ThePanicsEndDoesNotCollapseTheCount) {
+  const auto after = [](const RequestOptions& options) {
+    Course course(options);
+    course.traffic.Record(At(0), {.concurrency = 7000});
+    EXPECT_EQ(course.Evaluate(0, {.ready = 1}).wanted, 100);
+    for (int second = 1; second <= 70; ++second) {
+      course.traffic.Record(At(second), {.concurrency = 70});
+    }
+    EXPECT_EQ(course.Evaluate(60, {.ready = 10}).wanted, 100);
+    return course.Evaluate(70, {.ready = 10}).wanted;
+  };
+  EXPECT_EQ(after({}), 5);
+  EXPECT_EQ(after({.limit_down_from_wanted = true}), 50);
+}
+
+TEST(RequestOptionsTest, ShortTicksDelayByTheSameTime) {
+  RequestSettings settings;
+  settings.scale_down_delay = absl::Seconds(2);
+  RequestDecider decider(settings, {.tick = absl::Milliseconds(200)}, {.ready = 1}, At(0));
+  const auto wanted = [&decider](double seconds, double average) {
+    return decider.Evaluate(At(seconds), {.ready = 1}, {.stable = average}).wanted;
+  };
+  EXPECT_EQ(wanted(0, 140), 2);
+  EXPECT_EQ(wanted(1.8, 0), 2);
+  EXPECT_EQ(wanted(2.0, 0), 0);
+}
+
+}  // namespace
+}  // namespace flyball::scaler

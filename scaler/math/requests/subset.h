@@ -1,0 +1,21 @@
+// Which members serve a target: a subset that stays mostly the same while members come and go.
+//
+// Pure. Every replica that knows the same members chooses the same. Source: knative.dev/pkg
+// hash/hash.go.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace flyball::scaler {
+
+// `count` of the members, sorted; all when they are no more than that. Repeated members count once.
+// At most kSubsetUniverse members have a place: of more, the first in order.
+inline constexpr size_t kSubsetUniverse = 2048;
+std::vector<std::string> ChooseSubset(std::vector<std::string> members, size_t count,
+                                      absl::string_view target);
+
+}  // namespace flyball::scaler
