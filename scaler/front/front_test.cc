@@ -1,0 +1,119 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "scaler/front/activity_reporter.h"
+#include "scaler/front/request_meter.h"
+#include "scaler/front/throttle.h"
+
+namespace flyball::scaler {
+namespace {
+
+absl::Time At(double seconds) {
+  return absl::FromUnixSeconds(1'700'000'000) + absl::Seconds(seconds);
+}
+
+TEST(RequestMeterTest, AveragesOverTimeAndCarriesOver) {
+  RequestMeter meter(At(0));
+  meter.Begin(At(0), false);
+  meter.Begin(At(0.5), true);
+  MeterReport report = meter.Report(At(1));
+  EXPECT_EQ(report.concurrency, 1.5);
+  EXPECT_EQ(report.proxied_concurrency, 0.5);
+  EXPECT_EQ(report.requests, 2);
+  EXPECT_EQ(report.proxied_requests, 1);
+  meter.End(At(0.2), false);  // late, so that it took no time
+  report = meter.Report(At(2));
+  EXPECT_EQ(report.concurrency, 1);
+  EXPECT_EQ(report.requests, 0);
+  EXPECT_EQ(meter.Report(At(2)).concurrency, 0);  // no time, no average
+}
+
+TEST(ActivityReporterTest, TellsTheFirstAtOnceAndForgetsWhoIsQuiet) {
+  ActivityReporter reporter;
+  ASSERT_TRUE(reporter.Begin("web", At(0)).has_value());
+  EXPECT_FALSE(reporter.Begin("web", At(0)).has_value());
+  std::vector<ActivityReport> reports = reporter.Report(At(1));
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_EQ(reports[0].concurrency, 1);  // two, of which one was told
+  EXPECT_EQ(reports[0].requests, 1);
+  reporter.End("web", At(1));
+  reporter.End("web", At(1));
+  ASSERT_EQ(reporter.Report(At(2)).size(), 1u);  // once more, as 0
+  EXPECT_TRUE(reporter.Report(At(3)).empty());
+  EXPECT_TRUE(reporter.Begin("web", At(3)).has_value());
+}
+
+std::vector<std::string> Pods(int count) {
+  std::vector<std::string> pods;
+  for (int i = 0; i < count; ++i) pods.push_back("10.0.0." + std::to_string(i));
+  return pods;
+}
+
+std::vector<Throttle::DestinationPtr> AdmitAll(Throttle& throttle) {
+  std::vector<Throttle::DestinationPtr> admitted;
+  while (auto next = throttle.Admit()) admitted.push_back(next);
+  return admitted;
+}
+
+TEST(ThrottleTest, NoPodHasMoreThanItsLimit) {
+  Throttle throttle({.container_concurrency = 2});
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(throttle.Arrive());
+  EXPECT_TRUE(AdmitAll(throttle).empty());
+  throttle.SetPods(Pods(3));
+  const auto admitted = AdmitAll(throttle);
+  EXPECT_EQ(admitted.size(), 6u);
+  for (const auto& each : admitted) EXPECT_LE(each->running, 2);
+  EXPECT_EQ(throttle.waiting(), 4);
+  throttle.Finish(admitted[0]);
+  EXPECT_EQ(throttle.Admit(), admitted[0]);
+}
+
+TEST(ThrottleTest, WithoutALimitAllRunWhileThereIsAPod) {
+  Throttle throttle({});
+  for (int i = 0; i < 10; ++i) throttle.Arrive();
+  EXPECT_EQ(throttle.Admit(), nullptr);
+  throttle.SetPods(Pods(2));
+  EXPECT_EQ(AdmitAll(throttle).size(), 10u);
+  EXPECT_EQ(throttle.assigned()[0]->running, 5);
+  throttle.SetPods({});
+  throttle.Arrive();
+  EXPECT_EQ(throttle.Admit(), nullptr);
+}
+
+TEST(ThrottleTest, TheQueueHasAnEnd) {
+  Throttle throttle({.container_concurrency = 1, .queue = 2, .running = 1});
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(throttle.Arrive());
+  EXPECT_FALSE(throttle.Arrive());
+  throttle.Abandon();
+  EXPECT_TRUE(throttle.Arrive());
+}
+
+TEST(ThrottleTest, ProxiesShareThePods) {
+  const std::vector<std::string> proxies = {"a", "b", "c"};
+  size_t all = 0;
+  for (const std::string& self : proxies) {
+    Throttle throttle({.container_concurrency = 5});
+    throttle.SetProxies(proxies, self);
+    throttle.SetPods(Pods(8));
+    all += throttle.assigned().size();
+  }
+  EXPECT_EQ(all, 8u);
+  Throttle stranger({.container_concurrency = 5});
+  stranger.SetProxies(proxies, "d");
+  stranger.SetPods(Pods(8));
+  EXPECT_EQ(stranger.assigned().size(), 8u);  // not among them: all pods, as before
+}
+
+TEST(ThrottleTest, AServiceAddressTakesAShare) {
+  Throttle throttle({.container_concurrency = 3});
+  throttle.SetProxies({"a", "b"}, "a");
+  throttle.SetServiceAddress("10.9.9.9:80", 3);
+  EXPECT_EQ(throttle.capacity(), 4);
+  throttle.SetServiceAddress("10.9.9.9:80", 0);
+  EXPECT_EQ(throttle.capacity(), 0);
+}
+
+}  // namespace
+}  // namespace flyball::scaler
