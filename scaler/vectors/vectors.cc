@@ -6,8 +6,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/strip.h"
 #include "base/status_macros.h"
+#include "kube/objects/json_members.h"
 #include "scaler/spec/document.h"
 #include "scaler/vectors/replay.h"
+#include "scaler/vectors/requests/request_vectors.h"
 #include "scaler/vectors/scenario.h"
 
 namespace flyball::scaler {
@@ -15,27 +17,34 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-absl::StatusOr<Scenario> ParseLine(absl::string_view line) {
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+absl::StatusOr<std::string> AnswerDocument(absl::string_view line) {
   ASSIGN_OR_RETURN(const Node document, ParseJson(line));
-  const Node* scenario = document.Find("scenario");
-  if (scenario == nullptr) {
-    return absl::InvalidArgumentError("expected an object with the member \"scenario\"");
+  if (const Node* const scenario = document.Find("scenario")) {
+    ASSIGN_OR_RETURN(const Scenario read, ReadScenario(*scenario));
+    return ResultJson(Replay(read));
   }
-  return ReadScenario(*scenario);
+  if (document.Find("in") != nullptr) {
+    const Json in = kube::MemberOf(Json::parse(line, nullptr, /*allow_exceptions=*/false), "in");
+    ASSIGN_OR_RETURN(const Json out, AnswerRequestScenario(in));
+    return Dump({{"id", out["id"]}, {"out", out}});
+  }
+  return absl::InvalidArgumentError(
+      "expected an object with the member \"scenario\" or the member \"in\"");
 }
 
 }  // namespace
 
 LineAnswer AnswerLine(absl::string_view line, size_t number) {
-  const absl::StatusOr<Scenario> scenario = ParseLine(line);
-  if (!scenario.ok()) {
-    // The parser counts lines of its document, which is this one line.
-    absl::string_view message = scenario.status().message();
-    absl::ConsumePrefix(&message, "line 1: ");
-    const Json error = {{"error", std::string(message)}, {"line", number}};
-    return {.ok = false, .text = error.dump(-1, ' ', false, Json::error_handler_t::replace)};
-  }
-  return {.ok = true, .text = ResultJson(Replay(*scenario))};
+  absl::StatusOr<std::string> answer = AnswerDocument(line);
+  if (answer.ok()) return {.ok = true, .text = *std::move(answer)};
+  // The parser counts lines of its document, which is this one line.
+  absl::string_view message = answer.status().message();
+  absl::ConsumePrefix(&message, "line 1: ");
+  return {.ok = false, .text = Dump({{"error", std::string(message)}, {"line", number}})};
 }
 
 size_t AnswerLines(std::istream& in, std::ostream& out) {

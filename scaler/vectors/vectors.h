@@ -13,9 +13,10 @@
 
 namespace flyball::scaler {
 
-// The answer to one line `{"scenario": …}` (anything beside the scenario is ignored), without a
-// line end. A line that is no scenario is answered `{"error": …, "line": number}`; `ok` is then
-// false.
+// The answer to one line, without a line end. Its members tell what it is: `{"scenario": …}` for
+// the replica math, `{"in": …}` for scaling by requests (requests/request_vectors.h), which is
+// answered `{"id": …, "out": …}`; anything beside these members is ignored. A line that is no
+// scenario is answered `{"error": …, "line": number}`; `ok` is then false.
 struct LineAnswer {
   bool ok = true;
   std::string text;

@@ -74,6 +74,17 @@ INSTANTIATE_TEST_SUITE_P(Versions, AnswerLineTest,
                                          VectorFile{"vectors-1.37.jsonl.gz", 400, 1037}),
                          [](const auto& info) { return info.index == 0 ? "v1_34" : "v1_37"; });
 
+TEST(AnswerLineTest, TellsTheKindsByTheirMembers) {
+  const LineAnswer answer =
+      AnswerLine(R"({"in": {"id": "s", "kind": "subset", "from": ["a"], "n": 1}, "out": {}})", 1);
+  EXPECT_TRUE(answer.ok);
+  EXPECT_EQ(answer.text, R"({"id":"s","out":{"id":"s","kind":"subset","chosen":["a"]}})");
+  const LineAnswer unknown = AnswerLine(R"({"in": {"kind": "vertical"}})", 3);
+  EXPECT_FALSE(unknown.ok);
+  EXPECT_EQ(unknown.text, R"({"error":"kind: none of the known ones, got \"vertical\"","line":3})");
+  EXPECT_FALSE(AnswerLine(R"({"other": 1})", 1).ok);
+}
+
 TEST(AnswerLinesTest, ABadLineIsAnsweredInItsPlace) {
   const std::string good = R"({"scenario": {"id": "a", "autoscaler": {}}})";
   std::istringstream in(good + "\nnonsense\n\n{\"scenario\": {\"ticks\": 3}}\n" + good);

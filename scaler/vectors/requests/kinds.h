@@ -1,0 +1,22 @@
+// The kinds of scenarios, a file each.
+//
+// Pure. Each takes a whole scenario and answers its result without id and kind; a result that is an
+// error for the original is one with the member "error". kInvalidArgument: request_vectors.h.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "nlohmann/json_fwd.hpp"
+
+namespace flyball::scaler {
+
+absl::StatusOr<nlohmann::ordered_json> AnswerScale(const nlohmann::ordered_json& in);
+absl::StatusOr<nlohmann::ordered_json> AnswerKpa(const nlohmann::ordered_json& in);
+absl::StatusOr<nlohmann::ordered_json> AnswerLoop(const nlohmann::ordered_json& in);
+absl::StatusOr<nlohmann::ordered_json> AnswerConfig(const nlohmann::ordered_json& in);
+absl::StatusOr<nlohmann::ordered_json> AnswerRequestStats(const nlohmann::ordered_json& in);
+absl::StatusOr<nlohmann::ordered_json> AnswerReporter(const nlohmann::ordered_json& in);
+absl::StatusOr<nlohmann::ordered_json> AnswerThrottle(const nlohmann::ordered_json& in);
+absl::StatusOr<nlohmann::ordered_json> AnswerSubset(const nlohmann::ordered_json& in);
+absl::StatusOr<nlohmann::ordered_json> AnswerScrape(const nlohmann::ordered_json& in);
+
+}  // namespace flyball::scaler

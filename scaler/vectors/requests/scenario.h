@@ -1,0 +1,57 @@
+// What scenarios of several kinds have in common.
+//
+// Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "nlohmann/json_fwd.hpp"
+#include "scaler/spec/knative/config.h"
+#include "scaler/spec/knative/settings.h"
+#include "scaler/spec/request_settings.h"
+
+namespace flyball::scaler {
+
+// A time of a scenario: milliseconds after its start.
+class ScenarioClock {
+ public:
+  explicit ScenarioClock(const nlohmann::ordered_json& in);
+  absl::Time At(int64_t ms) const { return start_ + absl::Milliseconds(ms); }
+
+ private:
+  absl::Time start_;
+};
+
+// The settings of a scenario, which its events may replace.
+struct ScenarioSettings {
+  knative::TextMap config;
+  knative::Revision revision;
+  absl::Duration progress_deadline = absl::Seconds(600);
+};
+
+// Replaces what `from` has: config, annotations, cc, reach, progress_deadline.
+void ReplaceSettings(const nlohmann::ordered_json& from, ScenarioSettings& settings);
+
+//   kInvalidArgument  the config is wrong, or a window is longer than an hour
+absl::StatusOr<RequestSettings> Resolve(const ScenarioSettings& settings);
+
+// The member "specs" of a result has one for each creation and update.
+nlohmann::ordered_json SpecJson(int64_t ms, const RequestSettings& settings);
+
+// The number at `index` of an array, 0 where there is none.
+double NumberAt(const nlohmann::ordered_json& array, size_t index);
+int64_t IntAt(const nlohmann::ordered_json& array, size_t index);
+std::string TextAt(const nlohmann::ordered_json& array, size_t index);
+std::vector<std::string> TextsAt(const nlohmann::ordered_json& array, size_t index);
+
+// Whole numbers of JSON, so that 3 is not written 3.0.
+nlohmann::ordered_json NumberJson(double value);
+
+//   kInvalidArgument  times that are negative or beyond the limits
+absl::Status CheckTime(int64_t ms);
+
+}  // namespace flyball::scaler
