@@ -1,7 +1,14 @@
-// What names a series: its labels.
+// What names a series: its labels. In two forms, of the same order and meaning: `Labels`, shared
+// and compact, for whatever holds many series; `LabelSet`, plain and open, for those who make or
+// read a few.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,5 +27,129 @@ inline absl::string_view LabelValue(const LabelSet& labels, absl::string_view na
       [](const auto& label, absl::string_view wanted) { return label.first < wanted; });
   return at == labels.end() || at->first != name ? "" : absl::string_view(at->second);
 }
+
+// One label; the texts belong to the labels it was read from.
+using Label = std::pair<absl::string_view, absl::string_view>;
+
+// An immutable label set in one allocation that all copies share: a pointer wide, a header of 16
+// bytes, and two bytes for each label beyond its texts. Copies may be made and dropped on any
+// thread.
+class Labels {
+ public:
+  class Iterator;
+
+  Labels() = default;
+  // Sorted by name, each name once, no empty value.
+  explicit Labels(const LabelSet& labels);
+  // From what AppendLabel wrote, in the order of names, each name once, no empty value.
+  static Labels FromEncoded(absl::string_view encoded);
+
+  Labels(const Labels& other) : shared_(other.shared_) {
+    if (shared_ != nullptr) shared_->owners.fetch_add(1, std::memory_order_relaxed);
+  }
+  Labels(Labels&& other) noexcept : shared_(std::exchange(other.shared_, nullptr)) {}
+  Labels& operator=(Labels other) noexcept {
+    std::swap(shared_, other.shared_);
+    return *this;
+  }
+  ~Labels() {
+    if (shared_ != nullptr && shared_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) Free();
+  }
+
+  bool empty() const { return shared_ == nullptr; }
+  Iterator begin() const;
+  Iterator end() const;
+  // The value of a label; "" where it is absent.
+  absl::string_view Get(absl::string_view name) const;
+  LabelSet ToLabelSet() const;
+
+  // All labels as AppendLabel writes them: equal for equal labels only.
+  absl::string_view encoded() const {
+    if (shared_ == nullptr) return {};
+    return {reinterpret_cast<const char*>(shared_ + 1), shared_->size};
+  }
+  // Kept since the labels were made. Not the same in another process.
+  size_t hash() const { return shared_ == nullptr ? HashOfEncoded({}) : shared_->hash; }
+  static size_t HashOfEncoded(absl::string_view encoded);
+
+  friend bool operator==(const Labels& a, const Labels& b) {
+    if (a.shared_ == b.shared_) return true;
+    return a.hash() == b.hash() && a.encoded() == b.encoded();
+  }
+  // Label by label, name before value; of two the shorter first where it begins the other.
+  friend std::strong_ordering operator<=>(const Labels& a, const Labels& b);
+  template <typename H>
+  friend H AbslHashValue(H state, const Labels& labels) {
+    return H::combine(std::move(state), labels.hash());
+  }
+
+ private:
+  struct Shared {  // the encoded labels follow it
+    std::atomic<uint32_t> owners;
+    uint32_t size;
+    size_t hash;
+  };
+
+  void Free();
+
+  Shared* shared_ = nullptr;  // null: no label
+};
+
+// Appends one label in the form of Labels::encoded: each text with its length in front, a byte, or
+// 255 and four bytes.
+void AppendLabel(absl::string_view name, absl::string_view value, std::string* encoded);
+
+// Reads labels one after the other; they must outlive it.
+class Labels::Iterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = Label;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const Label*;
+  using reference = const Label&;
+
+  Iterator(const char* at, const char* end) : next_(at), end_(end) { ++*this; }
+
+  const Label& operator*() const { return label_; }
+  const Label* operator->() const { return &label_; }
+  Iterator& operator++() {
+    at_ = next_;
+    if (at_ != end_) {
+      label_.first = ReadText();
+      label_.second = ReadText();
+    }
+    return *this;
+  }
+  bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+ private:
+  absl::string_view ReadText();
+
+  const char* at_ = nullptr;
+  const char* next_;
+  const char* end_;
+  Label label_;
+};
+
+// Makes Labels of labels in any order. The texts are borrowed until Build.
+class LabelsBuilder {
+ public:
+  LabelsBuilder() = default;
+  explicit LabelsBuilder(const Labels& base) : labels_(base.begin(), base.end()) {}
+
+  void Clear() { labels_.clear(); }
+  // Another label, whatever its name.
+  void Add(absl::string_view name, absl::string_view value) { labels_.emplace_back(name, value); }
+  // The one label of this name; an empty value drops it.
+  void Set(absl::string_view name, absl::string_view value);
+  // Sorted, without empty values. False if that leaves a name twice; `twice` is that name then.
+  bool Build(Labels* labels, absl::string_view* twice);
+  // The same where no name can be there twice.
+  Labels Build();
+
+ private:
+  std::vector<Label> labels_;
+  std::string encoded_;
+};
 
 }  // namespace flyball::promql

@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <deque>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "promql/engine/engine.h"
+#include "promql/engine/memory_series.h"
 #include "promql/engine/value.h"
 #include "promql/parser.h"
 #include "promql/text.h"
@@ -30,13 +32,13 @@ bool Matches(const promql::LabelSet& labels, const std::vector<promql::Matcher>&
 // Series of any name that is asked for, each with its own values over ten minutes.
 class Samples : public promql::SeriesReader {
  public:
-  std::vector<const promql::Series*> Select(
+  std::vector<std::shared_ptr<const promql::Series>> Select(
       const std::vector<promql::Matcher>& matchers) const override {
     std::string name;
     for (const promql::Matcher& matcher : matchers) {
       if (matcher.label() == "__name__") name = matcher.value();
     }
-    std::vector<const promql::Series*> found;
+    std::vector<std::shared_ptr<const promql::Series>> found;
     for (size_t i = 0; i < 24; ++i) {
       const std::string of_two = i / 6 % 2 == 0 ? "1" : "2";
       const promql::LabelSet labels = {{"__name__", name},
@@ -46,18 +48,16 @@ class Samples : public promql::SeriesReader {
                                        {"q", of_two},
                                        {"queue", of_two}};
       if (!Matches(labels, matchers)) continue;
-      made_.push_back({.labels = labels, .points = {}});
+      std::vector<promql::Point> points;
       for (int at = 0; at <= 20; ++at) {
         const size_t value = (i + name.size()) * 7 + at * (i + 1) % 11;
-        made_.back().points.push_back({kNowMs - 30'000 * (20 - at), static_cast<double>(value)});
+        points.push_back({kNowMs - 30'000 * (20 - at), static_cast<double>(value)});
       }
-      found.push_back(&made_.back());
+      found.push_back(
+          std::make_shared<promql::MemorySeries>(promql::Labels(labels), std::move(points)));
     }
     return found;
   }
-
- private:
-  mutable std::deque<promql::Series> made_;
 };
 
 // What the query says under these matchers of those samples that have these labels.

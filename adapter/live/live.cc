@@ -1,6 +1,7 @@
 #include "adapter/live/live.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -37,11 +38,10 @@ QueryResult ToResult(promql::Value value, absl::Time at) {
 
 // True if the series has a sample (markers don't count) at or after `start_ms`.
 bool HasSampleSince(const promql::Series& series, int64_t start_ms) {
-  for (auto point = series.points.rbegin(); point != series.points.rend(); ++point) {
-    if (point->time_ms < start_ms) return false;
-    if (!promql::IsStale(point->value)) return true;
-  }
-  return false;
+  std::vector<promql::Point> points;
+  series.Read(start_ms, std::numeric_limits<int64_t>::max(), points);
+  return std::any_of(points.begin(), points.end(),
+                     [](const promql::Point& point) { return !promql::IsStale(point.value); });
 }
 
 }  // namespace
@@ -71,14 +71,14 @@ absl::StatusOr<std::vector<SeriesName>> Live::Series(absl::string_view selector,
   std::vector<SeriesName> names;
   {
     absl::ReaderMutexLock lock(&mutex_);
-    for (const promql::Series* series : store_.Select(parsed->matchers)) {
+    for (const auto& series : store_.Select(parsed->matchers)) {
       if (!HasSampleSince(*series, start_ms)) continue;
       SeriesName name;
-      for (const auto& [label, value] : series->labels) {
+      for (const auto& [label, value] : series->labels()) {
         if (label == "__name__") {
-          name.name = value;
+          name.name = std::string(value);
         } else {
-          name.labels.push_back(label);
+          name.labels.emplace_back(label);
         }
       }
       names.push_back(std::move(name));

@@ -39,22 +39,28 @@ absl::Status Normalize(LabelSet* labels) {
 
 }  // namespace
 
+void StoredSeries::Read(int64_t from_ms, int64_t to_ms, std::vector<promql::Point>& out) const {
+  const auto first = std::lower_bound(
+      points.begin(), points.end(), from_ms,
+      [](const promql::Point& point, int64_t time_ms) { return point.time_ms < time_ms; });
+  for (auto at = first; at != points.end() && at->time_ms <= to_ms; ++at) out.push_back(*at);
+}
+
 StoredSeries& SampleStore::Insert(LabelSet labels) {
-  auto made = std::make_unique<StoredSeries>();
+  const auto made = std::make_shared<StoredSeries>(std::move(labels));
   StoredSeries& series = *made;
-  series.labels = std::move(labels);
-  series_.insert(std::move(made));
-  by_name_[promql::LabelValue(series.labels, "__name__")].insert(&series);
+  series_.insert(made);
+  by_name_[promql::LabelValue(series.plain_labels, "__name__")].insert(made);
   series.turn = turns_.insert(turns_.end(), &series);
   return series;
 }
 
 void SampleStore::Drop(StoredSeries& series) {
-  const auto named = by_name_.find(promql::LabelValue(series.labels, "__name__"));
-  named->second.erase(&series);
+  const auto named = by_name_.find(promql::LabelValue(series.plain_labels, "__name__"));
+  named->second.erase(named->second.find(&series));
   if (named->second.empty()) by_name_.erase(named);
   turns_.erase(series.turn);
-  series_.erase(series_.find(series.labels));
+  series_.erase(series_.find(series.plain_labels));
 }
 
 // A few at each sample, so that none has to wait for a walk over all series. A sample makes one
@@ -83,7 +89,7 @@ absl::Status SampleStore::Append(LabelSet labels, int64_t time_ms, double value)
 
   std::deque<promql::Point>& points = series.points;
   if (!points.empty() && time_ms <= points.back().time_ms) {
-    const std::string name = promql::FormatLabels(series.labels);
+    const std::string name = promql::FormatLabels(series.plain_labels);
     if (time_ms < points.back().time_ms) {
       return absl::OutOfRangeError(absl::StrCat("out of order sample for ", name));
     }
@@ -100,20 +106,20 @@ absl::Status SampleStore::Append(LabelSet labels, int64_t time_ms, double value)
   return absl::OkStatus();
 }
 
-std::vector<const promql::Series*> SampleStore::Select(
+std::vector<std::shared_ptr<const promql::Series>> SampleStore::Select(
     const std::vector<promql::Matcher>& matchers) const {
-  std::vector<const promql::Series*> selected;
+  std::vector<std::shared_ptr<const promql::Series>> selected;
   for (const promql::Matcher& matcher : matchers) {
     if (matcher.label() != "__name__" || matcher.op() != promql::Matcher::Op::kEqual) continue;
     const auto named = by_name_.find(matcher.value());
     if (named == by_name_.end()) return selected;
-    for (const StoredSeries* series : named->second) {
-      if (MatchesAll(series->labels, matchers)) selected.push_back(series);
+    for (const auto& series : named->second) {
+      if (MatchesAll(series->plain_labels, matchers)) selected.push_back(series);
     }
     return selected;
   }
   for (const auto& series : series_) {
-    if (MatchesAll(series->labels, matchers)) selected.push_back(series.get());
+    if (MatchesAll(series->plain_labels, matchers)) selected.push_back(series);
   }
   return selected;
 }

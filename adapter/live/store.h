@@ -9,11 +9,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <list>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/btree_set.h"
@@ -27,8 +29,20 @@ namespace flyball::adapter {
 
 using promql::LabelSet;
 
-struct StoredSeries : promql::Series {
+class StoredSeries : public promql::Series {
+ public:
+  explicit StoredSeries(LabelSet labels)
+      : plain_labels(std::move(labels)), shared_labels_(plain_labels) {}
+
+  const promql::Labels& labels() const override { return shared_labels_; }
+  void Read(int64_t from_ms, int64_t to_ms, std::vector<promql::Point>& out) const override;
+
+  const LabelSet plain_labels;
+  std::deque<promql::Point> points;         // rising times
   std::list<StoredSeries*>::iterator turn;  // the store's: its place among those to be dropped
+
+ private:
+  const promql::Labels shared_labels_;
 };
 
 struct StoreLimits {
@@ -50,7 +64,7 @@ class SampleStore : public promql::SeriesReader {
   //   kResourceExhausted  a new series over the limit
   absl::Status Append(LabelSet labels, int64_t time_ms, double value);
 
-  std::vector<const promql::Series*> Select(
+  std::vector<std::shared_ptr<const promql::Series>> Select(
       const std::vector<promql::Matcher>& matchers) const override;
 
   size_t series_count() const { return series_.size(); }
@@ -59,9 +73,9 @@ class SampleStore : public promql::SeriesReader {
   struct ByLabels {
     using is_transparent = void;
     static const LabelSet& Of(const LabelSet& labels) { return labels; }
-    static const LabelSet& Of(const StoredSeries* series) { return series->labels; }
-    static const LabelSet& Of(const std::unique_ptr<StoredSeries>& series) {
-      return series->labels;
+    static const LabelSet& Of(const StoredSeries* series) { return series->plain_labels; }
+    static const LabelSet& Of(const std::shared_ptr<StoredSeries>& series) {
+      return series->plain_labels;
     }
     template <typename A, typename B>
     bool operator()(const A& a, const B& b) const {
@@ -75,9 +89,10 @@ class SampleStore : public promql::SeriesReader {
 
   StoreLimits limits_;
   int64_t newest_ms_ = std::numeric_limits<int64_t>::min();  // of all samples
-  std::set<std::unique_ptr<StoredSeries>, ByLabels> series_;
+  std::set<std::shared_ptr<StoredSeries>, ByLabels> series_;
   // Series of one metric name, in label order: nearly every selector names its metric.
-  absl::flat_hash_map<std::string, absl::btree_set<const StoredSeries*, ByLabels>> by_name_;
+  absl::flat_hash_map<std::string, absl::btree_set<std::shared_ptr<StoredSeries>, ByLabels>>
+      by_name_;
   std::list<StoredSeries*> turns_;  // first the one that has had no sample for longest
 };
 

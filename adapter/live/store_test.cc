@@ -9,6 +9,12 @@
 namespace flyball::adapter {
 namespace {
 
+std::vector<promql::Point> PointsOf(const promql::Series& series) {
+  std::vector<promql::Point> points;
+  series.Read(0, 1'000'000, points);
+  return points;
+}
+
 std::vector<promql::Matcher> Named(const std::string& name) {
   return {*promql::Matcher::Make("__name__", promql::Matcher::Op::kEqual, name)};
 }
@@ -24,7 +30,7 @@ TEST(Append, FollowsPrometheusRules) {
   EXPECT_TRUE(store.Append(x, 1001, -std::numeric_limits<double>::quiet_NaN()).ok())
       << "all NaNs but the marker are one";
   EXPECT_EQ(store.Append(x, 1001, promql::StaleMarker()).code(), absl::StatusCode::kAlreadyExists);
-  EXPECT_EQ(store.Select(Named("x")).at(0)->points.size(), 2u);
+  EXPECT_EQ(PointsOf(*store.Select(Named("x")).at(0)).size(), 2u);
 }
 
 TEST(Append, NormalizesLabels) {
@@ -41,9 +47,9 @@ TEST(Append, KeepsItsLimits) {
   SampleStore store({.max_series = 2, .max_points_per_series = 3, .retention_ms = 100});
   for (int64_t time_ms : {0, 1, 2, 3}) EXPECT_TRUE(store.Append({{"a", "1"}}, time_ms, 1).ok());
   const auto all = store.Select({*promql::Matcher::Make("a", promql::Matcher::Op::kNotEqual, "")});
-  EXPECT_EQ(all.at(0)->points.front().time_ms, 1) << "three points at most";
+  EXPECT_EQ(PointsOf(*all.at(0)).front().time_ms, 1) << "three points at most";
   EXPECT_TRUE(store.Append({{"a", "1"}}, 102, 1).ok());
-  EXPECT_EQ(all.at(0)->points.front().time_ms, 2) << "100 ms back, the end included";
+  EXPECT_EQ(PointsOf(*all.at(0)).front().time_ms, 2) << "100 ms back, the end included";
   EXPECT_TRUE(store.Append({{"a", "2"}}, 1, 1).ok());
   EXPECT_EQ(store.Append({{"a", "3"}}, 1, 1).code(), absl::StatusCode::kResourceExhausted);
 }
@@ -65,10 +71,11 @@ TEST(Append, SeriesThatEndedMakeRoomForNewOnes) {
   EXPECT_EQ(store.Select(Named("stays")).size(), 1u);
   // A series that was dropped may come again; its old samples are gone.
   ASSERT_TRUE(store.Append(pod(0), now, 7).ok());
-  EXPECT_EQ(store.Select({*promql::Matcher::Make("pod", promql::Matcher::Op::kEqual, "0")})
-                .at(0)
-                ->points.size(),
-            1u);
+  EXPECT_EQ(
+      PointsOf(
+          *store.Select({*promql::Matcher::Make("pod", promql::Matcher::Op::kEqual, "0")}).at(0))
+          .size(),
+      1u);
 }
 
 TEST(Append, SeriesWithinTheRetentionAreNeverDropped) {
@@ -88,11 +95,11 @@ TEST(Select, IsInLabelOrderWithOrWithoutAName) {
   ASSERT_TRUE(store.Append({{"__name__", "y"}, {"b", "1"}}, 1, 1).ok());
   const auto named = store.Select(Named("x"));
   ASSERT_EQ(named.size(), 3u);
-  EXPECT_LT(named[0]->labels, named[1]->labels);
-  EXPECT_LT(named[1]->labels, named[2]->labels);
+  EXPECT_LT(named[0]->labels(), named[1]->labels());
+  EXPECT_LT(named[1]->labels(), named[2]->labels());
   const auto any = store.Select({*promql::Matcher::Make("b", promql::Matcher::Op::kRegex, "1|2")});
   ASSERT_EQ(any.size(), 3u);
-  EXPECT_LT(any[0]->labels, any[1]->labels);
+  EXPECT_LT(any[0]->labels(), any[1]->labels());
 }
 
 TEST(StaleMarker, IsToldByItsBits) {

@@ -18,12 +18,6 @@ absl::StatusOr<Value> Distinct(Vector vector) {
   return Value(std::move(vector));
 }
 
-std::deque<Point>::const_iterator FirstAfter(const Series& series, int64_t after_ms) {
-  return std::upper_bound(
-      series.points.begin(), series.points.end(), after_ms,
-      [](int64_t time_ms, const Point& point) { return time_ms < point.time_ms; });
-}
-
 // Smallest multiple of `step` that is at least `from`.
 int64_t AlignUp(int64_t from, int64_t step) {
   const int64_t rest = ((from % step) + step) % step;
@@ -39,7 +33,7 @@ absl::Status Evaluator::Charge(size_t points) {
       "query processing would load too many samples into memory in query execution");
 }
 
-const std::vector<const Series*>& Evaluator::SeriesOf(const Selector& selector) {
+const Evaluator::SeriesList& Evaluator::SeriesOf(const Selector& selector) {
   const auto [at, inserted] = series_.try_emplace(&selector);
   if (inserted) at->second = store_.Select(selector.matchers);
   return at->second;
@@ -74,11 +68,9 @@ absl::StatusOr<Value> Evaluator::Eval(const Expr& expr, int64_t now_ms) {
   return EvalAggregation(std::get<Aggregation>(expr.node), now_ms);
 }
 
-const Point* Evaluator::Current(const Series& series, int64_t at_ms, int64_t oldest_ms) {
-  const auto after = FirstAfter(series, at_ms);
-  if (after == series.points.begin()) return nullptr;
-  const Point& newest = *(after - 1);
-  return newest.time_ms <= oldest_ms || IsStale(newest.value) ? nullptr : &newest;
+std::optional<Point> Evaluator::Current(const Series& series, int64_t at_ms, int64_t oldest_ms) {
+  const std::optional<Point> newest = series.Newest(oldest_ms + 1, at_ms);
+  return newest && IsStale(newest->value) ? std::nullopt : newest;
 }
 
 absl::StatusOr<Vector> Evaluator::EvalSelector(const Selector& selector, int64_t now_ms) {
@@ -86,9 +78,9 @@ absl::StatusOr<Vector> Evaluator::EvalSelector(const Selector& selector, int64_t
   const auto& series = SeriesOf(selector);
   RETURN_IF_ERROR(Charge(series.size()));
   Vector vector;
-  for (const Series* one : series) {
-    const Point* point = Current(*one, at_ms, at_ms - kLookbackMs);
-    if (point != nullptr) vector.push_back({one->labels, point->value});
+  for (const auto& one : series) {
+    const auto point = Current(*one, at_ms, at_ms - kLookbackMs);
+    if (point) vector.push_back({one->labels().ToLabelSet(), point->value});
   }
   return vector;
 }
@@ -97,15 +89,13 @@ absl::StatusOr<Matrix> Evaluator::EvalWindow(const Selector& selector, int64_t n
   Matrix matrix;
   matrix.end_ms = BaseTime(selector.shift, now_ms) - selector.shift.offset_ms;
   matrix.start_ms = matrix.end_ms - selector.range_ms;
-  for (const Series* one : SeriesOf(selector)) {
+  for (const auto& one : SeriesOf(selector)) {
     Range range;
-    for (auto at = FirstAfter(*one, matrix.start_ms);
-         at != one->points.end() && at->time_ms <= matrix.end_ms; ++at) {
-      if (!IsStale(at->value)) range.points.push_back(*at);
-    }
+    one->Read(matrix.start_ms + 1, matrix.end_ms, range.points);
+    std::erase_if(range.points, [](const Point& point) { return IsStale(point.value); });
     RETURN_IF_ERROR(Charge(range.points.size() + 1));
     if (range.points.empty()) continue;
-    range.labels = one->labels;
+    range.labels = one->labels().ToLabelSet();
     matrix.series.push_back(std::move(range));
   }
   return matrix;

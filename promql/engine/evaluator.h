@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -31,7 +33,8 @@ class Evaluator {
 
  private:
   absl::Status Charge(size_t points);
-  const std::vector<const Series*>& SeriesOf(const Selector& selector);
+  using SeriesList = std::vector<std::shared_ptr<const Series>>;
+  const SeriesList& SeriesOf(const Selector& selector);
   // The moment that a selector's `@` names, else now; its offset not yet taken off.
   int64_t BaseTime(const TimeShift& shift, int64_t now_ms) const;
 
@@ -42,8 +45,8 @@ class Evaluator {
     return std::get<T>(std::move(value));
   }
 
-  // The newest sample of a series at `at_ms` that is after `oldest_ms`; nullptr: none or ended.
-  static const Point* Current(const Series& series, int64_t at_ms, int64_t oldest_ms);
+  // The newest sample of a series at `at_ms` that is after `oldest_ms`; nullopt: none or ended.
+  static std::optional<Point> Current(const Series& series, int64_t at_ms, int64_t oldest_ms);
   absl::StatusOr<Vector> EvalSelector(const Selector& selector, int64_t now_ms);
   absl::StatusOr<Matrix> EvalWindow(const Selector& selector, int64_t now_ms);
   absl::StatusOr<Matrix> EvalSubquery(const Subquery& subquery, int64_t now_ms);
@@ -64,7 +67,7 @@ class Evaluator {
   const int64_t time_ms_;
   const int64_t max_points_;
   int64_t points_ = 0;
-  absl::flat_hash_map<const Selector*, std::vector<const Series*>> series_;
+  absl::flat_hash_map<const Selector*, SeriesList> series_;
 };
 
 }  // namespace flyball::promql

@@ -162,10 +162,10 @@ absl::StatusOr<Vector> Evaluator::EvalTimestamp(const Expr& arg, int64_t now_ms)
   const auto& series = SeriesOf(*selector);
   RETURN_IF_ERROR(Charge(series.size()));
   Vector result;
-  for (const Series* one : series) {
-    const Point* point = Current(*one, at_ms, oldest_ms);
-    if (point == nullptr) continue;
-    result.push_back({one->labels, Seconds(point->time_ms)});
+  for (const auto& one : series) {
+    const auto point = Current(*one, at_ms, oldest_ms);
+    if (!point) continue;
+    result.push_back({one->labels().ToLabelSet(), Seconds(point->time_ms)});
     DropName(&result.back().labels);
   }
   return result;

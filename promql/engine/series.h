@@ -1,10 +1,12 @@
 // Series as the engine reads them, and where it reads them.
 //
-// Times are int64 milliseconds since the epoch.
+// Times are int64 milliseconds since the epoch. Thread-safe: many queries read while samples come
+// in; which of these a query that is under way sees is not said.
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/base/casts.h"
@@ -18,22 +20,38 @@ struct Point {
   double value = 0;
 };
 
-struct Series {
-  LabelSet labels;
-  std::deque<Point> points;  // rising times
-};
-
 // The NaN that says "this series ended here". Told from other NaNs by its bits only.
 inline constexpr uint64_t kStaleBits = 0x7ff0000000000002;
 inline double StaleMarker() { return absl::bit_cast<double>(kStaleBits); }
 inline bool IsStale(double value) { return absl::bit_cast<uint64_t>(value) == kStaleBits; }
 
+class Series {
+ public:
+  virtual ~Series() = default;
+
+  // Never change.
+  virtual const Labels& labels() const = 0;
+
+  // Appends the samples with from_ms <= time <= to_ms in rising time, staleness markers included.
+  virtual void Read(int64_t from_ms, int64_t to_ms, std::vector<Point>& points) const = 0;
+
+  // The last of those that Read would append; none: nullopt. To be overridden where it costs less
+  // than reading them all.
+  virtual std::optional<Point> Newest(int64_t from_ms, int64_t to_ms) const {
+    std::vector<Point> points;
+    Read(from_ms, to_ms, points);
+    if (points.empty()) return std::nullopt;
+    return points.back();
+  }
+};
+
 class SeriesReader {
  public:
   virtual ~SeriesReader() = default;
 
-  // All series that match, in label order. The pointers hold until somebody writes what is read.
-  virtual std::vector<const Series*> Select(const std::vector<Matcher>& matchers) const = 0;
+  // All series that match, in label order.
+  virtual std::vector<std::shared_ptr<const Series>> Select(
+      const std::vector<Matcher>& matchers) const = 0;
 };
 
 }  // namespace flyball::promql

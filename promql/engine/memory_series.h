@@ -1,0 +1,44 @@
+// Series whose samples lie in plain vectors, and a reader over a fixed list of them: what a file is
+// read into, and what tests are made of.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "promql/engine/series.h"
+
+namespace flyball::promql {
+
+class MemorySeries : public Series {
+ public:
+  // `points` in rising time.
+  MemorySeries(Labels labels, std::vector<Point> points)
+      : labels_(std::move(labels)), points_(std::move(points)) {}
+
+  const Labels& labels() const override { return labels_; }
+  void Read(int64_t from_ms, int64_t to_ms, std::vector<Point>& points) const override;
+  std::optional<Point> Newest(int64_t from_ms, int64_t to_ms) const override;
+
+ private:
+  Labels labels_;
+  std::vector<Point> points_;
+};
+
+class MemorySeriesReader : public SeriesReader {
+ public:
+  // Series in any order, each with labels of its own.
+  explicit MemorySeriesReader(std::vector<std::shared_ptr<const Series>> series);
+
+  std::vector<std::shared_ptr<const Series>> Select(
+      const std::vector<Matcher>& matchers) const override;
+
+ private:
+  std::vector<std::shared_ptr<const Series>> series_;  // in label order
+};
+
+// True if each matcher matches its label's value.
+bool MatchesAll(const Labels& labels, const std::vector<Matcher>& matchers);
+
+}  // namespace flyball::promql
