@@ -1,0 +1,171 @@
+#include "adapter/live/store/series_samples.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/base/casts.h"
+#include "adapter/live/store/times.h"
+
+namespace flyball::live {
+namespace {
+
+using Outcome = SeriesSamples::Outcome;
+
+bool IsEarlier(const Point& point, int64_t time_ms) { return point.time_ms < time_ms; }
+
+Outcome Beside(const Point& there, const Point& sample) {
+  return absl::bit_cast<uint64_t>(there.value) == absl::bit_cast<uint64_t>(sample.value)
+             ? Outcome::kThere
+             : Outcome::kDuplicate;
+}
+
+// Puts the sample at its place in `points`, which are in rising time.
+Outcome InsertSorted(Point sample, std::vector<Point>& points) {
+  const auto at = std::lower_bound(points.begin(), points.end(), sample.time_ms, IsEarlier);
+  if (at != points.end() && at->time_ms == sample.time_ms) return Beside(*at, sample);
+  points.insert(at, sample);
+  return Outcome::kAdded;
+}
+
+// Of samples that end `points` from `begin` on, those outside of the times go.
+void KeepBetween(size_t begin, int64_t from_ms, int64_t to_ms, std::vector<Point>& points) {
+  while (points.size() > begin && points.back().time_ms > to_ms) points.pop_back();
+  const auto first = points.begin() + static_cast<std::ptrdiff_t>(begin);
+  points.erase(first, std::lower_bound(first, points.end(), from_ms, IsEarlier));
+}
+
+}  // namespace
+
+Outcome SeriesSamples::Add(Point sample, int64_t window_ms, int64_t retention_ms) {
+  if (empty() || sample.time_ms > last_ms()) {
+    PushNewest(sample, retention_ms);
+    return Outcome::kAdded;
+  }
+  if (sample.time_ms == last_ms()) return Beside(newest().back(), sample);
+  if (sample.time_ms < Earlier(last_ms(), window_ms)) return Outcome::kTooOld;
+  return Insert(sample);
+}
+
+void SeriesSamples::PushNewest(Point sample, int64_t retention_ms) {
+  if (newest_count_ == kBlockSamples) {
+    if (open_) {
+      Chunk& last = chunks_.back();
+      chunk_bytes_ -= last.head().bytes;
+      last.Add(newest(), before_);
+      chunk_bytes_ += last.head().bytes;
+    } else {
+      ForgetBefore(Earlier(sample.time_ms, retention_ms));
+      Append(Chunk(newest(), before_));
+    }
+    open_ = chunks_.back().head().samples < kChunkSamples;
+    newest_count_ = 0;
+  }
+  newest_[newest_count_++] = sample;
+}
+
+void SeriesSamples::Append(Chunk chunk) {
+  chunk_bytes_ += chunk.head().bytes;
+  chunks_.push_back(std::move(chunk));
+}
+
+void SeriesSamples::ForgetBefore(int64_t time_ms) {
+  auto old = chunks_.begin();
+  for (; old != chunks_.end() && old->head().last_ms < time_ms; ++old) {
+    chunk_bytes_ -= old->head().bytes;
+  }
+  chunks_.erase(chunks_.begin(), old);
+}
+
+Outcome SeriesSamples::Insert(Point sample) {
+  if (sample.time_ms < newest_[0].time_ms) {
+    const Outcome outcome = InsertIntoChunks(sample);
+    if (outcome != Outcome::kTooOld) return outcome;
+  }
+  std::vector<Point> points(newest().begin(), newest().end());
+  const Outcome outcome = InsertSorted(sample, points);
+  if (outcome != Outcome::kAdded) return outcome;
+  newest_count_ = 0;
+  for (const Point& point : points) PushNewest(point, std::numeric_limits<int64_t>::max());
+  return Outcome::kAdded;
+}
+
+// kTooOld: it belongs behind the last chunk.
+Outcome SeriesSamples::InsertIntoChunks(Point sample) {
+  const auto at = std::find_if(chunks_.begin(), chunks_.end(), [&sample](const Chunk& chunk) {
+    return chunk.head().last_ms >= sample.time_ms;
+  });
+  if (at == chunks_.end()) return Outcome::kTooOld;
+  std::vector<Point> points;
+  at->Read(points);
+  const Outcome outcome = InsertSorted(sample, points);
+  if (outcome != Outcome::kAdded) return outcome;
+
+  if (at == chunks_.end() - 1) open_ = false;  // its last block may no longer be whole
+  chunk_bytes_ -= at->head().bytes;
+  Predecessor before;
+  const size_t half = points.size() > 2 * kChunkSamples ? points.size() / 2 : points.size();
+  *at = Chunk(absl::MakeSpan(points).first(half), before);
+  chunk_bytes_ += at->head().bytes;
+  if (half < points.size()) {
+    Chunk rest(absl::MakeSpan(points).subspan(half), before);
+    chunk_bytes_ += rest.head().bytes;
+    chunks_.insert(at + 1, std::move(rest));
+  }
+  return Outcome::kAdded;
+}
+
+void SeriesSamples::Read(int64_t from_ms, int64_t to_ms, std::vector<Point>& points) const {
+  const size_t begin = points.size();
+  for (const Chunk& chunk : chunks_) {
+    const ChunkHead head = chunk.head();
+    if (head.first_ms > to_ms) break;
+    if (head.last_ms >= from_ms) chunk.Read(points);
+  }
+  for (const Point& point : newest()) points.push_back(point);
+  KeepBetween(begin, from_ms, to_ms, points);
+}
+
+std::optional<Point> SeriesSamples::Newest(int64_t from_ms, int64_t to_ms) const {
+  for (size_t i = newest_count_; i-- > 0;) {
+    if (newest_[i].time_ms > to_ms) continue;
+    return newest_[i].time_ms >= from_ms ? std::optional(newest_[i]) : std::nullopt;
+  }
+  std::vector<Point> points;
+  Read(from_ms, to_ms, points);
+  return points.empty() ? std::nullopt : std::optional(points.back());
+}
+
+void SeriesSamples::AppendChunksTo(std::vector<uint8_t>& bytes) const {
+  const auto append = [&bytes](const Chunk& chunk) {
+    bytes.insert(bytes.end(), chunk.bytes().begin(), chunk.bytes().end());
+  };
+  for (const Chunk& chunk : chunks_) append(chunk);
+  Predecessor before;
+  if (!empty()) append(Chunk(newest(), before));
+}
+
+bool SeriesSamples::AdoptChunks(absl::Span<const uint8_t> bytes) {
+  SeriesSamples adopted;
+  std::vector<Point> last;  // the samples of the chunk that is read
+  while (!bytes.empty()) {
+    const std::optional<int64_t> last_ms =
+        last.empty() ? std::nullopt : std::optional(last.back().time_ms);
+    last.clear();
+    const size_t size = ReadChunk(bytes, last);
+    if (size == 0 || (last_ms && last.front().time_ms <= *last_ms)) return false;
+    if (size < bytes.size()) adopted.Append(Chunk(bytes.first(size)));
+    bytes.remove_prefix(size);
+  }
+  if (last.empty()) return false;
+  // The last few become the newest again, the rest of the last chunk whole blocks.
+  const size_t whole = (last.size() - 1) / kBlockSamples * kBlockSamples;
+  Predecessor before;
+  if (whole > 0) adopted.Append(Chunk(absl::MakeSpan(last).first(whole), before));
+  adopted.newest_count_ = static_cast<uint8_t>(last.size() - whole);
+  std::copy(last.begin() + static_cast<std::ptrdiff_t>(whole), last.end(), adopted.newest_.begin());
+  *this = std::move(adopted);
+  return true;
+}
+
+}  // namespace flyball::live

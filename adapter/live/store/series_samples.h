@@ -1,0 +1,69 @@
+// The samples of one series: what is old in chunks, and the newest few as they are.
+//
+// Not thread-safe: whoever holds it has a lock. Times are int64 milliseconds since the epoch. The
+// newest samples (1 to kBlockSamples of them, once there is any) become a block of the last chunk
+// when the next one comes and there is no room; a chunk is full at kChunkSamples. A chunk goes
+// when its newest sample is older than the retention, so that what is held may be older than that
+// by a chunk and a block.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "adapter/live/store/chunk.h"
+
+namespace flyball::live {
+
+inline constexpr size_t kChunkSamples = 8 * kBlockSamples;
+
+class SeriesSamples {
+ public:
+  enum class Outcome {
+    kAdded,
+    kThere,      // the same time with the same bits: nothing is done
+    kDuplicate,  // the same time with another value
+    kTooOld,     // older than the newest one by more than the window
+  };
+
+  // A sample that is older than the newest one is put in its place within `window_ms`.
+  // `retention_ms` before the newest sample lies what may be forgotten.
+  Outcome Add(Point sample, int64_t window_ms, int64_t retention_ms);
+
+  // Appends the samples with from_ms <= time <= to_ms, in rising time.
+  void Read(int64_t from_ms, int64_t to_ms, std::vector<Point>& points) const;
+
+  // The last of those that Read would append.
+  std::optional<Point> Newest(int64_t from_ms, int64_t to_ms) const;
+
+  bool empty() const { return newest_count_ == 0; }
+  int64_t last_ms() const { return newest_[newest_count_ - 1u].time_ms; }  // unless empty
+  // What its chunks take, about.
+  size_t heap_bytes() const { return chunk_bytes_ + chunks_.capacity() * sizeof(Chunk); }
+
+  // All samples as chunks, at the end of `bytes`.
+  void AppendChunksTo(std::vector<uint8_t>& bytes) const;
+  // Takes chunks as AppendChunksTo writes them; only while empty. False: they are none, or times do
+  // not rise from chunk to chunk; nothing has changed.
+  bool AdoptChunks(absl::Span<const uint8_t> bytes);
+
+ private:
+  absl::Span<const Point> newest() const { return {newest_.data(), newest_count_}; }
+  void PushNewest(Point sample, int64_t retention_ms);
+  Outcome Insert(Point sample);
+  Outcome InsertIntoChunks(Point sample);
+  void Append(Chunk chunk);
+  void ForgetBefore(int64_t time_ms);
+
+  std::vector<Chunk> chunks_;
+  Predecessor before_;  // for the next block of the last chunk, if that is open
+  bool open_ = false;   // the last chunk takes another block
+  uint8_t newest_count_ = 0;
+  uint32_t chunk_bytes_ = 0;
+  std::array<Point, kBlockSamples> newest_;
+};
+
+}  // namespace flyball::live
