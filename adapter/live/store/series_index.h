@@ -1,0 +1,83 @@
+// Which series there are, found by their labels.
+//
+// Not thread-safe for writing. For each label and value it has the numbers of the series that have
+// it. A selector looks at those of its most selective matcher and tests its others on each, so that
+// its cost is what that one finds, not what the store holds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
+#include "adapter/live/store/selector_table.h"
+#include "adapter/live/store/stored_series.h"
+
+namespace flyball::live {
+
+using SeriesPtr = std::shared_ptr<StoredSeries>;
+
+class SeriesIndex {
+ public:
+  size_t size() const { return by_labels_.size(); }
+
+  // nullptr: there is none.
+  SeriesPtr Find(const promql::Labels& labels) const;
+
+  // There is none with these labels.
+  void Add(SeriesPtr series);
+
+  // Those that are not there (any more) are left out. Costs as much as there are series with a
+  // label in common with one of them: better many at once.
+  void Remove(const std::vector<SeriesPtr>& gone);
+
+  // In no order. No matcher: all series.
+  std::vector<SeriesPtr> Select(const Selector& selector) const;
+
+ private:
+  using Ids = absl::InlinedVector<uint32_t, 4>;  // in no order
+  using IdsByValue = absl::flat_hash_map<std::string, Ids>;
+  using IdsByLabel = absl::flat_hash_map<std::string, IdsByValue>;
+
+  struct HashLabels {
+    using is_transparent = void;
+    size_t operator()(const promql::Labels& labels) const { return labels.hash(); }
+    size_t operator()(const StoredSeries* series) const { return series->labels().hash(); }
+  };
+  struct SameLabels {
+    using is_transparent = void;
+    static const promql::Labels& Of(const promql::Labels& labels) { return labels; }
+    static const promql::Labels& Of(const StoredSeries* series) { return series->labels(); }
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      return Of(a) == Of(b);
+    }
+  };
+  // Where a selector's series are to be looked for.
+  struct Candidates {
+    bool all = true;
+    std::vector<const Ids*> ids{};  // else these: no series is in two of them
+    size_t count = 0;
+    const promql::Matcher* matcher = nullptr;  // what each of them matches
+  };
+
+  Candidates FindCandidates(const Selector& selector) const;
+  void NarrowByEqual(const promql::Matcher& matcher, Candidates& best) const;
+  void NarrowByValues(const promql::Matcher& matcher, Candidates& best) const;
+
+  std::vector<SeriesPtr> by_id_;  // nullptr: no series has the number
+  std::vector<uint32_t> free_ids_;
+  absl::flat_hash_map<const StoredSeries*, uint32_t, HashLabels, SameLabels> by_labels_;
+  IdsByLabel ids_;
+};
+
+// What `a|b\.c` can match, if a regular expression is nothing but literals: values that can be
+// looked up. nullopt: it is more than that.
+std::optional<std::vector<std::string>> LiteralAlternatives(absl::string_view pattern);
+
+}  // namespace flyball::live

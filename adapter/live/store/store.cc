@@ -1,0 +1,189 @@
+#include "adapter/live/store/store.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/base/casts.h"
+#include "absl/strings/str_cat.h"
+#include "adapter/live/store/times.h"
+#include "base/status_macros.h"
+#include "promql/text.h"
+
+namespace flyball::live {
+namespace {
+
+constexpr uint64_t kNanBits = 0x7ff8000000000001;
+
+double Normalized(double value) {
+  return std::isnan(value) && !promql::IsStale(value) ? absl::bit_cast<double>(kNanBits) : value;
+}
+
+std::string NameOf(const promql::Labels& labels) {
+  return promql::FormatLabels(labels.ToLabelSet());
+}
+
+absl::Status ToStatus(SeriesSamples::Outcome outcome, const promql::Labels& labels) {
+  switch (outcome) {
+    case SeriesSamples::Outcome::kAdded:
+    case SeriesSamples::Outcome::kThere:
+      return absl::OkStatus();
+    case SeriesSamples::Outcome::kDuplicate:
+      return absl::AlreadyExistsError(
+          absl::StrCat("duplicate sample for timestamp for ", NameOf(labels)));
+    case SeriesSamples::Outcome::kTooOld:
+      return absl::OutOfRangeError(absl::StrCat("out of order sample for ", NameOf(labels)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Store::CheckLabels(const promql::Labels& labels) {
+  if (labels.empty()) return absl::InvalidArgumentError("a series needs at least one label");
+  size_t count = 0;
+  for (const auto& [name, value] : labels) {
+    if (++count > options_.max_labels) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("more than ", options_.max_labels, " labels on ", labels.Get("__name__")));
+    }
+    if (name.size() > options_.max_label_name_bytes ||
+        value.size() > options_.max_label_value_bytes) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("label ", name.substr(0, options_.max_label_name_bytes), " of ",
+                       labels.Get("__name__").substr(0, options_.max_label_name_bytes),
+                       " is longer than ", options_.max_label_name_bytes, " bytes of name or ",
+                       options_.max_label_value_bytes, " bytes of value"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Store::CheckRoom() {
+  const size_t bytes = bytes_.load(std::memory_order_relaxed);
+  if (index_.size() >= options_.max_series) {
+    Count(kMaxSeries);
+    return absl::ResourceExhaustedError(
+        absl::StrCat("over the limit of ", options_.max_series, " series"));
+  }
+  if (bytes >= options_.max_bytes) {
+    Count(kMaxBytes);
+    return absl::ResourceExhaustedError(absl::StrCat("over the limit of ", options_.max_bytes,
+                                                     " bytes: ", index_.size(), " series take ",
+                                                     bytes));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<SeriesHandle> Store::Open(const promql::Labels& labels) {
+  SeriesHandle handle;
+  {
+    absl::ReaderMutexLock lock(&mutex_);
+    handle.series_ = index_.Find(labels);
+  }
+  if (handle.series_ != nullptr) return handle;
+  if (absl::Status status = CheckLabels(labels); !status.ok()) {
+    Count(kLabels);
+    return status;
+  }
+  absl::MutexLock lock(&mutex_);
+  handle.series_ = index_.Find(labels);
+  if (handle.series_ != nullptr) return handle;
+  if (kept_ && kept_->Find(labels).empty()) {
+    Count(kNotKept);
+    handle.keep_version_ = keep_version_.load(std::memory_order_relaxed);
+    return handle;
+  }
+  RETURN_IF_ERROR(CheckRoom());
+  handle.series_ =
+      std::make_shared<StoredSeries>(labels, options_.retention_ms, watched_.Find(labels));
+  index_.Add(handle.series_);
+  bytes_.fetch_add(handle.series_->fixed_bytes(), std::memory_order_relaxed);
+  return handle;
+}
+
+absl::Status Store::Append(const SeriesHandle& handle, Point sample, int64_t now_ms) {
+  if (!handle.kept()) {
+    if (handle.keep_version_ == keep_version_.load(std::memory_order_relaxed)) {
+      return absl::OkStatus();
+    }
+    return absl::NotFoundError("what is kept has changed");
+  }
+  StoredSeries& series = *handle.series_;
+  if (Earlier(sample.time_ms, options_.max_ahead_ms) > now_ms) {
+    return absl::OutOfRangeError(absl::StrCat("out of bounds: ", sample.time_ms - now_ms,
+                                              " ms ahead of now, for ", NameOf(series.labels())));
+  }
+  if (sample.time_ms < Earlier(now_ms, options_.retention_ms)) {
+    return absl::OutOfRangeError(
+        absl::StrCat("too old sample: before the retention, for ", NameOf(series.labels())));
+  }
+  sample.value = Normalized(sample.value);
+  Watches to_tell;
+  const StoredSeries::Added added = series.Add(sample, options_.out_of_order_ms, to_tell);
+  if (added.grown_by != 0) bytes_.fetch_add(added.grown_by, std::memory_order_relaxed);
+  for (const std::shared_ptr<Watch>& watch : to_tell) watch->Tell();
+  if (!added.outcome) return absl::NotFoundError("the series has been dropped");
+  return ToStatus(*added.outcome, series.labels());
+}
+
+absl::Status Store::Append(const promql::Labels& labels, Point sample, int64_t now_ms) {
+  while (true) {
+    ASSIGN_OR_RETURN(const SeriesHandle handle, Open(labels));
+    absl::Status status = Append(handle, sample, now_ms);
+    if (!absl::IsNotFound(status)) return status;
+  }
+}
+
+absl::Status Store::Append(const promql::LabelSet& labels, Point sample, int64_t now_ms) {
+  promql::LabelsBuilder builder;
+  for (const auto& [name, value] : labels) builder.Add(name, value);
+  promql::Labels built;
+  absl::string_view twice;
+  if (!builder.Build(&built, &twice)) {
+    return absl::InvalidArgumentError(absl::StrCat("label ", twice, " is given twice"));
+  }
+  return Append(built, sample, now_ms);
+}
+
+std::vector<std::shared_ptr<const promql::Series>> Store::Select(
+    const std::vector<promql::Matcher>& matchers) const {
+  std::vector<SeriesPtr> found;
+  {
+    absl::ReaderMutexLock lock(&mutex_);
+    found = index_.Select(matchers);
+  }
+  std::sort(found.begin(), found.end(),
+            [](const SeriesPtr& a, const SeriesPtr& b) { return a->labels() < b->labels(); });
+  return {std::make_move_iterator(found.begin()), std::make_move_iterator(found.end())};
+}
+
+std::vector<std::shared_ptr<const StoredSeries>> Store::All() const {
+  absl::ReaderMutexLock lock(&mutex_);
+  const std::vector<SeriesPtr> all = index_.Select({});
+  return {all.begin(), all.end()};
+}
+
+absl::Status Store::Restore(const promql::Labels& labels, SeriesSamples samples) {
+  ASSIGN_OR_RETURN(const SeriesHandle handle, Open(labels));
+  if (!handle.kept()) return absl::OkStatus();
+  const std::optional<size_t> bytes = handle.series_->Adopt(std::move(samples));
+  if (!bytes) return absl::AlreadyExistsError("the series has samples already");
+  bytes_.fetch_add(*bytes, std::memory_order_relaxed);
+  return absl::OkStatus();
+}
+
+StoreCounts Store::counts() const {
+  const auto refused = [this](Refusal refusal) {
+    return refusals_[refusal].load(std::memory_order_relaxed);
+  };
+  absl::ReaderMutexLock lock(&mutex_);
+  return {.series = index_.size(),
+          .bytes = bytes_.load(std::memory_order_relaxed),
+          .refused_max_series = refused(kMaxSeries),
+          .refused_max_bytes = refused(kMaxBytes),
+          .refused_labels = refused(kLabels),
+          .not_kept = refused(kNotKept)};
+}
+
+}  // namespace flyball::live

@@ -1,0 +1,123 @@
+// Samples in memory, series by series: what the live source evaluates PromQL over.
+//
+// Thread-safe. A sample for a handle takes the lock of its series and nothing else; a new series, a
+// series that goes, and who changes what is kept take the index for a moment; a query takes it
+// shared while it selects, and then the lock of one series after the other. No clock and no thread:
+// the time is an argument, and somebody calls Prune every few seconds.
+//
+// Times are int64 milliseconds since the epoch. Source of the rules for samples: Prometheus 2.42.0
+// tsdb. NaNs other than the staleness marker become 0x7ff8000000000001, as there.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+#include "adapter/live/store/selector_table.h"
+#include "adapter/live/store/series_index.h"
+#include "adapter/live/store/store_options.h"
+#include "adapter/live/store/watch.h"
+#include "promql/engine/series.h"
+
+namespace flyball::live {
+
+// Where samples of one series go; cheap to copy and to keep. Of the store that gave it.
+class SeriesHandle {
+ public:
+  // False: nothing uses the series, so that its samples go nowhere.
+  bool kept() const { return series_ != nullptr; }
+
+  // Fetches what Append is going to touch into the processor's cache. Of many series each sample
+  // waits for memory: whoever has a list of samples asks for those a few places ahead.
+  void Prefetch() const {
+    if (kept()) series_->Prefetch();
+  }
+
+ private:
+  friend class Store;
+  std::shared_ptr<StoredSeries> series_;
+  uint64_t keep_version_ = 0;  // of what told that the series is not kept
+};
+
+class Store final : public promql::SeriesReader {
+ public:
+  explicit Store(StoreOptions options = {}) : options_(options) {}
+
+  // The handle of the series with these labels, which is made if there is none. Labels have a name
+  // each, sorted, no empty values (LabelsBuilder).
+  //   kInvalidArgument    no label at all, too many of them, or one that is too long
+  //   kResourceExhausted  a new series, and there are too many or they take too much
+  absl::StatusOr<SeriesHandle> Open(const promql::Labels& labels);
+
+  //   kAlreadyExists  the series has another value at that time (the same value is fine)
+  //   kOutOfRange     older than the newest sample by more than the window, older than now by more
+  //                   than the retention, or too far ahead of now
+  //   kNotFound       the series has been dropped, or it may be kept now: open it again
+  absl::Status Append(const SeriesHandle& handle, Point sample, int64_t now_ms);
+
+  // Both at once. Errors as of both, without kNotFound.
+  absl::Status Append(const promql::Labels& labels, Point sample, int64_t now_ms);
+  // The same, of labels in any order, of which those without a value are none. Also
+  // kInvalidArgument for a label that is there twice.
+  absl::Status Append(const promql::LabelSet& labels, Point sample, int64_t now_ms);
+
+  // In label order.
+  std::vector<std::shared_ptr<const promql::Series>> Select(
+      const std::vector<promql::Matcher>& matchers) const override;
+
+  // Drops the series that have had no sample for the retention.
+  void Prune(int64_t now_ms);
+
+  // From now on only series that one of the selectors matches are kept; others are dropped.
+  // nullopt, as at the start: all are kept.
+  void Keep(std::optional<std::vector<Selector>> selectors);
+
+  // Between the two, samples of the series that it asks about mark the watch, those of series that
+  // are made meanwhile too.
+  void StartWatch(const std::shared_ptr<Watch>& watch);
+  void StopWatch(const std::shared_ptr<Watch>& watch);
+
+  // Gives a series that has no samples these; where nothing uses it, they are dropped. Errors as
+  // Open, and kAlreadyExists if it has samples.
+  absl::Status Restore(const promql::Labels& labels, SeriesSamples samples);
+
+  // In no order.
+  std::vector<std::shared_ptr<const StoredSeries>> All() const;
+
+  StoreCounts counts() const;
+  const StoreOptions& options() const { return options_; }
+
+ private:
+  enum Refusal { kMaxSeries, kMaxBytes, kLabels, kNotKept, kRefusals };
+
+  absl::Status CheckLabels(const promql::Labels& labels);
+  absl::Status CheckRoom() ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  void Count(Refusal refusal) { refusals_[refusal].fetch_add(1, std::memory_order_relaxed); }
+  std::vector<SeriesPtr> Find(const Selector& selector) const;
+  // Those of the series that `drop` drops go: it says how many bytes they had, or nullopt.
+  void Remove(const std::vector<SeriesPtr>& series,
+              const std::function<std::optional<size_t>(StoredSeries&)>& drop);
+
+  const StoreOptions options_;
+  std::array<std::atomic<uint64_t>, kRefusals> refusals_{};
+  std::atomic<size_t> bytes_ = 0;
+  std::atomic<uint64_t> keep_version_ = 0;
+
+  mutable absl::Mutex mutex_;
+  SeriesIndex index_ ABSL_GUARDED_BY(mutex_);
+  // The values say nothing. nullptr: all series are kept.
+  std::shared_ptr<const SelectorTable<bool>> kept_ ABSL_GUARDED_BY(mutex_);
+  SelectorTable<std::shared_ptr<Watch>> watched_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace flyball::live

@@ -1,0 +1,80 @@
+// Which series the store has and who watches them: what changes for many of them at once.
+//
+// Series are looked through without the index's lock, so that queries and new series wait for the
+// change itself only.
+#include <utility>
+
+#include "adapter/live/store/store.h"
+#include "adapter/live/store/times.h"
+
+namespace flyball::live {
+
+std::vector<SeriesPtr> Store::Find(const Selector& selector) const {
+  absl::ReaderMutexLock lock(&mutex_);
+  return index_.Select(selector);
+}
+
+void Store::Remove(const std::vector<SeriesPtr>& series,
+                   const std::function<std::optional<size_t>(StoredSeries&)>& drop) {
+  if (series.empty()) return;
+  std::vector<SeriesPtr> gone;
+  size_t bytes = 0;
+  absl::MutexLock lock(&mutex_);
+  for (const SeriesPtr& one : series) {
+    const std::optional<size_t> of_samples = drop(*one);
+    if (!of_samples) continue;
+    bytes += *of_samples + one->fixed_bytes();
+    gone.push_back(one);
+  }
+  index_.Remove(gone);
+  bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+void Store::Prune(int64_t now_ms) {
+  const int64_t oldest_ms = Earlier(now_ms, options_.retention_ms);
+  std::vector<SeriesPtr> old = Find({});
+  std::erase_if(old, [=](const SeriesPtr& series) { return !series->IsOlderThan(oldest_ms); });
+  // A sample may have come since.
+  Remove(old, [=](StoredSeries& series) { return series.DropIfOlderThan(oldest_ms); });
+}
+
+void Store::Keep(std::optional<std::vector<Selector>> selectors) {
+  std::shared_ptr<SelectorTable<bool>> kept;
+  if (selectors) {
+    kept = std::make_shared<SelectorTable<bool>>();
+    for (Selector& selector : *selectors) kept->Add(std::move(selector), true);
+  }
+  {
+    absl::MutexLock lock(&mutex_);
+    kept_ = kept;
+    keep_version_.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (kept == nullptr) return;
+  std::vector<SeriesPtr> unused = Find({});
+  std::erase_if(unused,
+                [&](const SeriesPtr& series) { return !kept->Find(series->labels()).empty(); });
+  Remove(unused, [](StoredSeries& series) { return series.Drop(); });
+}
+
+void Store::StartWatch(const std::shared_ptr<Watch>& watch) {
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const Selector& selector : watch->selectors()) watched_.Add(selector, watch);
+  }
+  // A series that was made since has it already.
+  for (const Selector& selector : watch->selectors()) {
+    for (const SeriesPtr& series : Find(selector)) series->AddWatch(watch);
+  }
+}
+
+void Store::StopWatch(const std::shared_ptr<Watch>& watch) {
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const Selector& selector : watch->selectors()) watched_.Remove(selector, watch);
+  }
+  for (const Selector& selector : watch->selectors()) {
+    for (const SeriesPtr& series : Find(selector)) series->RemoveWatch(watch);
+  }
+}
+
+}  // namespace flyball::live

@@ -1,0 +1,49 @@
+// The whole store in a file, so that a restart goes on with what was known.
+//
+// Blocking I/O. The file is written beside its place and renamed into it, so that there is the old
+// one or the new one. Series are written and read one after the other: neither takes more memory
+// than a block of them.
+//
+//   "flyball samples 1\n"                 then blocks, each
+//   bytes, crc32                          two uint32, of
+//   series …                              each: the number of labels, their texts, the chunks
+//   0, the number of series in the file   the end
+//
+// Numbers within a series are varints; texts and chunks have their length in front.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "adapter/live/store/store.h"
+
+namespace flyball::live {
+
+// Samples that come while it is written may be in it or not. Returns the number of series.
+//   kUnavailable  the file can't be written; the message says why. What was there stays.
+absl::StatusOr<size_t> WriteStoreFile(const Store& store, const std::string& path);
+
+struct LoadedSeries {
+  size_t series = 0;    // that the store has now
+  size_t outdated = 0;  // without a sample within the retention
+  size_t refused = 0;   // by the store's limits, or because it has samples of them already
+  // OK, or kDataLoss with what is wrong with the file, and where. The rest of it was read.
+  absl::Status damage;
+};
+
+// Puts the series of the file into the store.
+//   kNotFound          there is no such file
+//   kUnavailable       it can't be read
+//   kInvalidArgument   it is none of these files
+absl::StatusOr<LoadedSeries> LoadStoreFile(const std::string& path, int64_t now_ms, Store& store);
+
+// The same of a file that is open, in which `what` names it in messages.
+absl::StatusOr<LoadedSeries> LoadStoreFile(std::FILE* file, absl::string_view what, int64_t now_ms,
+                                           Store& store);
+
+}  // namespace flyball::live

@@ -1,0 +1,30 @@
+// What writer and reader of a store file agree on.
+#pragma once
+
+#include <zlib.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+
+namespace flyball::live {
+
+inline constexpr absl::string_view kStoreFileMagic = "flyball samples 1\n";
+
+// A block is written once it has this many bytes; it has more by one series at most.
+inline constexpr size_t kFullBlockBytes = 256 << 10;
+// A series that takes more than this (a million samples that can't be compressed) is left out.
+inline constexpr size_t kMaxSeriesFileBytes = 8 << 20;
+inline constexpr size_t kMaxBlockBytesInFile = 2 * kMaxSeriesFileBytes;
+
+struct BlockFrame {
+  uint32_t bytes = 0;  // 0: the end of the file
+  uint32_t check = 0;  // crc32 of the bytes; at the end the number of series
+};
+
+inline uint32_t Crc32(const uint8_t* bytes, size_t size) {
+  return static_cast<uint32_t>(crc32_z(0, bytes, size));
+}
+
+}  // namespace flyball::live

@@ -1,0 +1,234 @@
+#include "adapter/live/store/store.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+
+#include "absl/base/casts.h"
+#include "absl/strings/match.h"
+#include "adapter/live/store/testing/make_labels.h"
+
+namespace flyball::live {
+namespace {
+
+using absl::StatusCode;
+constexpr int64_t kNow = 1'700'000'000'000;
+
+// Every sample that a reader sees, as "time=value " series by series.
+std::string Show(const Store& store, const Selector& selector) {
+  std::string text;
+  for (const auto& series : store.Select(selector)) {
+    std::vector<Point> points;
+    series->Read(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max(), points);
+    for (const Point& point : points) {
+      text += std::to_string(point.time_ms - kNow) + "=" +
+              std::to_string(static_cast<int>(point.value)) + " ";
+    }
+  }
+  return text;
+}
+
+TEST(Append, FollowsPrometheusRules) {
+  Store store({.out_of_order_ms = 0});
+  const promql::Labels x = Named("x");
+  const auto append = [&](int64_t time_ms, double value) {
+    return store.Append(x, {kNow + time_ms, value}, kNow).code();
+  };
+  EXPECT_EQ(append(0, 1), StatusCode::kOk);
+  EXPECT_EQ(append(0, 1), StatusCode::kOk) << "the same again is fine";
+  EXPECT_EQ(append(0, 2), StatusCode::kAlreadyExists);
+  EXPECT_EQ(append(-1, 1), StatusCode::kOutOfRange);
+  EXPECT_EQ(append(1, 3), StatusCode::kOk);
+  EXPECT_EQ(append(600'000, 4), StatusCode::kOk);
+  EXPECT_EQ(append(600'001, 4), StatusCode::kOutOfRange) << "ten minutes ahead of now at most";
+  EXPECT_EQ(Show(store, Name("x")), "0=1 1=3 600000=4 ");
+  EXPECT_EQ(store.Append(Named("y"), {kNow - 600'001, 1}, kNow).code(), StatusCode::kOutOfRange);
+  EXPECT_EQ(store.Append(Named("y"), {kNow - 600'000, 1}, kNow).code(), StatusCode::kOk);
+}
+
+TEST(Append, SaysWhatIsWrongWithWhichSeries) {
+  Store store({.out_of_order_ms = 0});
+  const promql::Labels x = Named("x", {{"a", "b"}});
+  ASSERT_TRUE(store.Append(x, {kNow, 1}, kNow).ok());
+  EXPECT_EQ(store.Append(x, {kNow, 2}, kNow).message(),
+            "duplicate sample for timestamp for x{a=\"b\"}");
+  EXPECT_EQ(store.Append(x, {kNow - 1, 2}, kNow).message(), "out of order sample for x{a=\"b\"}");
+  EXPECT_EQ(store.Append(x, {kNow + 600'007, 2}, kNow).message(),
+            "out of bounds: 600007 ms ahead of now, for x{a=\"b\"}");
+}
+
+TEST(Append, KeepsTheMarkerAndMakesOtherNansOne) {
+  Store store;
+  const auto bits = [](double value) { return absl::bit_cast<uint64_t>(value); };
+  const std::vector<double> fed = {promql::StaleMarker(),
+                                   absl::bit_cast<double>(0x7ff0000000000001),
+                                   -std::numeric_limits<double>::quiet_NaN(), -0.0};
+  for (size_t i = 0; i < fed.size(); ++i) {
+    ASSERT_TRUE(store.Append(Named("x"), {kNow + static_cast<int64_t>(i), fed[i]}, kNow).ok());
+  }
+  std::vector<Point> points;
+  store.Select(Name("x")).at(0)->Read(0, kNow * 2, points);
+  ASSERT_EQ(points.size(), 4u);
+  EXPECT_EQ(bits(points[0].value), promql::kStaleBits);
+  EXPECT_EQ(bits(points[1].value), 0x7ff8000000000001u);
+  EXPECT_EQ(bits(points[2].value), 0x7ff8000000000001u);
+  EXPECT_EQ(bits(points[3].value), bits(-0.0));
+}
+
+TEST(Append, NormalizesLabels) {
+  Store store;
+  int64_t now = kNow;
+  const auto append = [&](const promql::LabelSet& labels) {
+    return store.Append(labels, {++now, 1}, now);
+  };
+  EXPECT_TRUE(append({{"b", "2"}, {"gone", ""}, {"__name__", "x"}}).ok());
+  EXPECT_TRUE(append({{"__name__", "x"}, {"b", "2"}}).ok());
+  EXPECT_EQ(store.counts().series, 1u);
+  EXPECT_EQ(append({{"b", "2"}, {"b", "3"}}).message(), "label b is given twice");
+  EXPECT_EQ(append({{"b", ""}}).message(), "a series needs at least one label");
+}
+
+TEST(Append, TakesLateSamplesWithinTheWindow) {
+  Store store({.out_of_order_ms = 100});
+  ASSERT_TRUE(store.Append(Named("x"), {kNow, 1}, kNow).ok());
+  EXPECT_TRUE(store.Append(Named("x"), {kNow - 100, 2}, kNow).ok());
+  EXPECT_TRUE(store.Append(Named("x"), {kNow - 50, 3}, kNow).ok());
+  EXPECT_EQ(store.Append(Named("x"), {kNow - 50, 4}, kNow).code(), StatusCode::kAlreadyExists);
+  EXPECT_EQ(store.Append(Named("x"), {kNow - 101, 5}, kNow).code(), StatusCode::kOutOfRange);
+  EXPECT_EQ(Show(store, Name("x")), "-100=2 -50=3 0=1 ");
+}
+
+TEST(Open, RefusesWhatIsOverALimit) {
+  Store store(
+      {.max_series = 2, .max_labels = 2, .max_label_name_bytes = 9, .max_label_value_bytes = 5});
+  EXPECT_EQ(store.Open({}).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(store.Open(Named("x", {{"a", "1"}, {"b", "2"}})).status().message(),
+            "more than 2 labels on x");
+  EXPECT_EQ(store.Open(Named("x", {{"a", "123456"}})).status().message(),
+            "label a of x is longer than 9 bytes of name or 5 bytes of value");
+  EXPECT_EQ(store.Open(Named("x", {{"name456789", "1"}})).status().code(),
+            StatusCode::kInvalidArgument);
+  ASSERT_TRUE(store.Append(Named("x"), {kNow, 1}, kNow).ok());
+  ASSERT_TRUE(store.Append(Named("y"), {kNow, 1}, kNow).ok());
+  EXPECT_EQ(store.Open(Named("z")).status().message(), "over the limit of 2 series");
+  EXPECT_TRUE(store.Append(Named("x"), {kNow + 1, 1}, kNow).ok()) << "those there are go on";
+  EXPECT_EQ(store.counts().refused_labels, 4u);
+  EXPECT_EQ(store.counts().refused_max_series, 1u);
+  EXPECT_EQ(store.counts().series, 2u);
+}
+
+TEST(Open, RefusesNewSeriesOverTheBytes) {
+  Store store({.max_bytes = 20'000});
+  size_t made = 0;
+  for (; made < 1000; ++made) {
+    if (!store.Append(Named("x", {{"a", std::to_string(made)}}), {kNow, 1}, kNow).ok()) break;
+  }
+  EXPECT_GT(made, 10u);
+  EXPECT_LT(made, 60u);
+  const absl::Status refused = store.Open(Named("y")).status();
+  EXPECT_EQ(refused.code(), StatusCode::kResourceExhausted);
+  EXPECT_TRUE(absl::StartsWith(refused.message(), "over the limit of 20000 bytes: ")) << refused;
+  EXPECT_EQ(store.counts().refused_max_bytes, 2u);
+  const size_t full = store.counts().bytes;
+  store.Prune(kNow + 600'001);
+  EXPECT_EQ(store.counts().bytes, 0u) << "of " << full;
+  EXPECT_TRUE(store.Open(Named("y")).ok());
+}
+
+TEST(Prune, SeriesThatEndedMakeRoomAndTheirHandlesSaySo) {
+  Store store({.retention_ms = 1000, .max_series = 2});
+  const SeriesHandle old = *store.Open(Named("x", {{"a", "1"}}));
+  ASSERT_TRUE(store.Append(old, {kNow, 1}, kNow).ok());
+  ASSERT_TRUE(store.Append(Named("x", {{"a", "2"}}), {kNow + 1, 1}, kNow).ok());
+  const auto read_by_a_query = store.Select(Name("x"));
+  store.Prune(kNow + 1000);
+  EXPECT_EQ(store.counts().series, 2u) << "within the retention, the end included";
+  store.Prune(kNow + 1001);
+  EXPECT_EQ(Show(store, Name("x")), "1=1 ");
+  EXPECT_EQ(store.Append(old, {kNow + 1002, 2}, kNow).code(), StatusCode::kNotFound);
+  ASSERT_TRUE(store.Append(Named("x", {{"a", "1"}}), {kNow + 1002, 2}, kNow).ok());
+  EXPECT_EQ(Show(store, Name("x")), "1002=2 1=1 ") << "the old samples are gone";
+  EXPECT_EQ(store.counts().series, 2u);
+}
+
+TEST(Read, GivesNothingOlderThanTheRetention) {
+  Store store({.retention_ms = 1000});
+  for (int64_t t : {0, 1, 500, 1001})
+    ASSERT_TRUE(store.Append(Named("x"), {kNow + t, 1}, kNow).ok());
+  EXPECT_EQ(Show(store, Name("x")), "1=1 500=1 1001=1 ");
+  const auto series = store.Select(Name("x")).at(0);
+  EXPECT_EQ(series->Newest(0, kNow + 1000)->time_ms, kNow + 500);
+  EXPECT_EQ(series->Newest(0, kNow + 1001)->time_ms, kNow + 1001);
+  EXPECT_EQ(series->Newest(0, kNow), std::nullopt) << "forgotten";
+  EXPECT_EQ(series->Newest(kNow + 501, kNow + 1000), std::nullopt);
+}
+
+TEST(Keep, MakesOnlyWhatASelectorMatches) {
+  Store store;
+  ASSERT_TRUE(store.Append(Named("used", {{"a", "1"}}), {kNow, 1}, kNow).ok());
+  ASSERT_TRUE(store.Append(Named("other"), {kNow, 2}, kNow).ok());
+  const SeriesHandle other = *store.Open(Named("other"));
+  store.Keep({{Name("used"), {Is("a", Op::kEqual, "by label")}}});
+  EXPECT_EQ(store.counts().series, 1u) << "what nothing uses any more is dropped";
+  EXPECT_EQ(store.Append(other, {kNow + 1, 2}, kNow).code(), StatusCode::kNotFound);
+
+  const SeriesHandle dropping = *store.Open(Named("other"));
+  EXPECT_FALSE(dropping.kept());
+  EXPECT_TRUE(store.Append(dropping, {kNow + 1, 2}, kNow).ok());
+  EXPECT_EQ(store.counts().not_kept, 1u);
+  EXPECT_TRUE(store.Open(Named("third", {{"a", "by label"}}))->kept());
+  EXPECT_EQ(Show(store, Name("other")), "");
+
+  store.Keep(std::nullopt);
+  EXPECT_EQ(store.Append(dropping, {kNow + 2, 2}, kNow).code(), StatusCode::kNotFound)
+      << "it may be kept now";
+  EXPECT_TRUE(store.Open(Named("other"))->kept());
+  EXPECT_EQ(Show(store, Name("used")), "0=1 ");
+}
+
+TEST(StartWatch, MarksOnceForWhatMatches) {
+  Store store;
+  int told = 0;
+  const auto watch = std::make_shared<Watch>(
+      std::vector<Selector>{Name("x"), {Is("a", Op::kEqual, "1")}}, [&told] { ++told; });
+  const SeriesHandle before = *store.Open(Named("x", {{"a", "1"}}));
+  store.StartWatch(watch);
+  int64_t time_ms = kNow;
+  const auto marked_by = [&](const promql::Labels& labels) {
+    EXPECT_TRUE(store.Append(labels, {++time_ms, 1}, kNow).ok());
+    return watch->TakeMark();
+  };
+  EXPECT_TRUE(marked_by(Named("x", {{"a", "1"}}))) << "a series that was there";
+  EXPECT_TRUE(marked_by(Named("x", {{"a", "2"}}))) << "a new series";
+  EXPECT_TRUE(marked_by(Named("y", {{"a", "1"}}))) << "by the other selector";
+  EXPECT_FALSE(marked_by(Named("y", {{"a", "2"}})));
+  EXPECT_EQ(told, 3);
+
+  ASSERT_TRUE(store.Append(before, {++time_ms, 1}, kNow).ok());
+  ASSERT_TRUE(store.Append(before, {time_ms, 1}, kNow).ok());
+  ASSERT_TRUE(store.Append(before, {++time_ms, 1}, kNow).ok());
+  EXPECT_EQ(told, 4) << "told when it becomes marked, not at each sample";
+  EXPECT_TRUE(watch->TakeMark());
+  EXPECT_TRUE(store.Append(before, {time_ms, 1}, kNow).ok());
+  EXPECT_FALSE(watch->TakeMark()) << "the same sample again is none";
+
+  store.StopWatch(watch);
+  EXPECT_FALSE(marked_by(Named("x", {{"a", "1"}})));
+  EXPECT_FALSE(marked_by(Named("x", {{"a", "3"}})));
+  EXPECT_EQ(told, 4);
+}
+
+TEST(Select, IsInLabelOrder) {
+  Store store;
+  for (const char* b : {"3", "1", "2"}) {
+    ASSERT_TRUE(
+        store.Append(Named("x", {{"b", b}}), {kNow, static_cast<double>(*b - '0')}, kNow).ok());
+  }
+  ASSERT_TRUE(store.Append(Named("y", {{"b", "1"}}), {kNow, 4}, kNow).ok());
+  EXPECT_EQ(Show(store, Name("x")), "0=1 0=2 0=3 ");
+  EXPECT_EQ(Show(store, {Is("b", Op::kRegex, "1|2")}), "0=1 0=2 0=4 ");
+}
+
+}  // namespace
+}  // namespace flyball::live

@@ -1,0 +1,75 @@
+// One series of the store: its labels, its samples, and who watches it.
+//
+// Thread-safe: one lock a series, held for as long as it takes to add a sample or to decode those
+// that are read. A series that the store has dropped has no samples, and takes none.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+#include "adapter/live/store/series_samples.h"
+#include "adapter/live/store/watch.h"
+#include "promql/engine/series.h"
+
+namespace flyball::live {
+
+class StoredSeries final : public promql::Series {
+ public:
+  StoredSeries(promql::Labels labels, int64_t retention_ms, Watches watches);
+
+  const promql::Labels& labels() const override { return labels_; }
+  // Samples that are older than the newest one by more than the retention are not given.
+  void Read(int64_t from_ms, int64_t to_ms, std::vector<Point>& points) const override;
+
+  std::optional<Point> Newest(int64_t from_ms, int64_t to_ms) const override;
+
+  struct Added {
+    std::optional<SeriesSamples::Outcome> outcome;  // nullopt: the store has dropped the series
+    size_t grown_by = 0;                            // bytes; wraps when it shrank
+  };
+  // `to_tell` gets the watches that it marked and nobody had marked yet.
+  Added Add(Point sample, int64_t window_ms, Watches& to_tell);
+
+  // Takes these samples. The bytes that they take; nullopt: it has samples already, or was dropped.
+  std::optional<size_t> Adopt(SeriesSamples samples);
+  void AppendChunksTo(std::vector<uint8_t>& bytes) const;
+
+  // No sample at or after `time_ms`.
+  bool IsOlderThan(int64_t time_ms) const;
+  // The bytes that its samples took; nullopt: it was dropped before.
+  std::optional<size_t> Drop();
+  // The same, and nullopt unless IsOlderThan(time_ms).
+  std::optional<size_t> DropIfOlderThan(int64_t time_ms);
+
+  void Prefetch() const {
+    constexpr int kLine = 64;
+    for (size_t at = 0; at < sizeof(*this); at += kLine) {
+      __builtin_prefetch(reinterpret_cast<const char*>(this) + at, 1);
+    }
+  }
+
+  // What it takes besides its samples: itself, its labels, and its place in the index; about.
+  size_t fixed_bytes() const { return sizeof(*this) + 64 + 2 * labels_.encoded().size(); }
+
+  // Each once, however often it is added.
+  void AddWatch(const std::shared_ptr<Watch>& watch);
+  void RemoveWatch(const std::shared_ptr<Watch>& watch);
+
+ private:
+  int64_t OldestRead() const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  bool OlderThan(int64_t time_ms) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  std::optional<size_t> DropSamples() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const promql::Labels labels_;
+  const int64_t retention_ms_;
+  mutable absl::Mutex mutex_;
+  bool dropped_ ABSL_GUARDED_BY(mutex_) = false;
+  Watches watches_ ABSL_GUARDED_BY(mutex_);
+  SeriesSamples samples_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace flyball::live

@@ -1,0 +1,29 @@
+// A store that forgets nothing and takes each sample as if it came at its own time: for tests that
+// make samples up.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "adapter/live/store/store.h"
+
+namespace flyball::live {
+
+class AnyTimeStore final : public promql::SeriesReader {
+ public:
+  absl::Status Append(const promql::LabelSet& labels, int64_t time_ms, double value) {
+    return store_.Append(labels, {time_ms, value}, time_ms);
+  }
+
+  std::vector<std::shared_ptr<const promql::Series>> Select(
+      const std::vector<promql::Matcher>& matchers) const override {
+    return store_.Select(matchers);
+  }
+
+ private:
+  Store store_{{.retention_ms = std::numeric_limits<int64_t>::max(), .out_of_order_ms = 0}};
+};
+
+}  // namespace flyball::live
