@@ -10,6 +10,7 @@
 #include "adapter/custom_provider.h"
 #include "adapter/external_provider.h"
 #include "adapter/live/live.h"
+#include "adapter/live/store/store.h"
 #include "adapter/relist.h"
 #include "adapter/resource_provider.h"
 #include "apiservice/endpoints/health.h"
@@ -66,7 +67,8 @@ class Bench {
   Bench(FixedDirectory& directory, absl::Time now)
       : clock_(now),
         // A query may look back to the first sample of a test file.
-        live_({.retention_ms = std::numeric_limits<int64_t>::max() / 2}),
+        store_({.retention_ms = std::numeric_limits<int64_t>::max() / 2, .out_of_order_ms = 0}),
+        live_(store_),
         recorder_(live_),
         relister_({.source = recorder_,
                    .directory = directory,
@@ -102,7 +104,8 @@ class Bench {
       absl::Time time = absl::UnixEpoch();
       for (const auto& value : series.values) {
         if (time > clock_.WallNow()) break;
-        if (value) RETURN_IF_ERROR(live_.Append(series.labels, time, *value));
+        const int64_t time_ms = absl::ToUnixMillis(time);
+        if (value) RETURN_IF_ERROR(store_.Append(series.labels, {time_ms, *value}, time_ms));
         time += file.interval;
       }
     }
@@ -143,6 +146,7 @@ class Bench {
 
  private:
   SimulatedClock clock_;
+  live::Store store_;
   adapter::Live live_;
   RecordingSource recorder_;
   adapter::Relister relister_;

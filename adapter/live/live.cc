@@ -7,7 +7,6 @@
 #include <utility>
 #include <variant>
 
-#include "base/status_macros.h"
 #include "promql/engine/engine.h"
 #include "promql/parser.h"
 
@@ -46,17 +45,11 @@ bool HasSampleSince(const promql::Series& series, int64_t start_ms) {
 
 }  // namespace
 
-absl::Status Live::Append(LabelSet labels, absl::Time time, double value) {
-  absl::MutexLock lock(&mutex_);
-  return store_.Append(std::move(labels), absl::ToUnixMillis(time), value);
-}
-
 absl::StatusOr<std::shared_ptr<const QueryResult>> Live::Query(absl::string_view promql,
                                                                absl::Time at, absl::Duration) {
   const auto expr = promql::Parse(promql);
   if (!expr.ok()) return Refused(expr.status());
   const int64_t time_ms = absl::ToUnixMillis(at);
-  absl::ReaderMutexLock lock(&mutex_);
   auto value = promql::EvalInstant(**expr, store_, time_ms);
   if (!value.ok()) return Refused(value.status());
   return std::make_shared<const QueryResult>(
@@ -69,20 +62,17 @@ absl::StatusOr<std::vector<SeriesName>> Live::Series(absl::string_view selector,
   if (!parsed.ok()) return Refused(parsed.status());
   const int64_t start_ms = absl::ToUnixMillis(start);
   std::vector<SeriesName> names;
-  {
-    absl::ReaderMutexLock lock(&mutex_);
-    for (const auto& series : store_.Select(parsed->matchers)) {
-      if (!HasSampleSince(*series, start_ms)) continue;
-      SeriesName name;
-      for (const auto& [label, value] : series->labels()) {
-        if (label == "__name__") {
-          name.name = std::string(value);
-        } else {
-          name.labels.emplace_back(label);
-        }
+  for (const auto& series : store_.Select(parsed->matchers)) {
+    if (!HasSampleSince(*series, start_ms)) continue;
+    SeriesName name;
+    for (const auto& [label, value] : series->labels()) {
+      if (label == "__name__") {
+        name.name = std::string(value);
+      } else {
+        name.labels.emplace_back(label);
       }
-      names.push_back(std::move(name));
     }
+    names.push_back(std::move(name));
   }
   const auto key = [](const SeriesName& a) { return std::tie(a.name, a.labels); };
   std::sort(names.begin(), names.end(),

@@ -1,30 +1,24 @@
 // Live: a metric source whose samples are in this process's memory.
 //
-// Thread-safe: queries read side by side; a writer waits for the queries under way, whose work is
-// bounded by the engine's limit on points. No other thread is started. Whoever feeds it (a test
-// file's series, later scraping and remote write) calls Append.
+// Thread-safe, without a lock of its own: the store is, and whoever feeds it (a test file's series,
+// scraping, remote write) does so beside the queries. Starts no thread.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "adapter/live/store.h"
 #include "adapter/metric_source.h"
+#include "promql/engine/series.h"
 
 namespace flyball::adapter {
 
 class Live : public MetricSource {
  public:
-  explicit Live(StoreLimits limits = {}) : store_(limits) {}
-
-  // Errors as SampleStore::Append.
-  absl::Status Append(LabelSet labels, absl::Time time, double value);
+  // The store must outlive it.
+  explicit Live(const promql::SeriesReader& store) : store_(store) {}
 
   // kInvalidArgument for whatever Prometheus would refuse or fail on, with its text, and for a
   // query over the limit. `timeout` is not needed: a query works on memory alone and is bounded.
@@ -36,8 +30,7 @@ class Live : public MetricSource {
                                                  absl::Duration timeout) override;
 
  private:
-  absl::Mutex mutex_;
-  SampleStore store_ ABSL_GUARDED_BY(mutex_);
+  const promql::SeriesReader& store_;
 };
 
 }  // namespace flyball::adapter

@@ -4,15 +4,19 @@
 
 #include <string>
 
+#include "adapter/live/store/testing/any_time_store.h"
+
 namespace flyball::adapter {
 namespace {
 
 const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
+const int64_t kNowMs = absl::ToUnixMillis(kNow);
 
 TEST(LiveQuery, GivesVectorsScalarsAndRefusals) {
-  Live live;
-  ASSERT_TRUE(live.Append({{"__name__", "up"}, {"pod", "a"}}, kNow, 1).ok());
-  ASSERT_TRUE(live.Append({{"__name__", "up"}, {"pod", "b"}}, kNow, 3).ok());
+  live::AnyTimeStore store;
+  Live live(store);
+  ASSERT_TRUE(store.Append({{"__name__", "up"}, {"pod", "a"}}, kNowMs, 1).ok());
+  ASSERT_TRUE(store.Append({{"__name__", "up"}, {"pod", "b"}}, kNowMs, 3).ok());
   const auto ask = [&live](absl::string_view query) {
     return live.Query(query, kNow, absl::Seconds(1));
   };
@@ -34,11 +38,12 @@ TEST(LiveQuery, GivesVectorsScalarsAndRefusals) {
 }
 
 TEST(LiveSeries, ListsNamesSinceTheStart) {
-  Live live;
-  ASSERT_TRUE(live.Append({{"__name__", "x_total"}, {"pod", "a"}, {"ns", "w"}}, kNow, 1).ok());
-  ASSERT_TRUE(live.Append({{"__name__", "x_total"}, {"pod", "b"}, {"ns", "w"}}, kNow, 1).ok());
-  ASSERT_TRUE(live.Append({{"__name__", "x_old"}, {"ns", "w"}}, kNow - absl::Minutes(2), 1).ok());
-  ASSERT_TRUE(live.Append({{"__name__", "x_gone"}}, kNow, promql::StaleMarker()).ok());
+  live::AnyTimeStore store;
+  Live live(store);
+  ASSERT_TRUE(store.Append({{"__name__", "x_total"}, {"pod", "a"}, {"ns", "w"}}, kNowMs, 1).ok());
+  ASSERT_TRUE(store.Append({{"__name__", "x_total"}, {"pod", "b"}, {"ns", "w"}}, kNowMs, 1).ok());
+  ASSERT_TRUE(store.Append({{"__name__", "x_old"}, {"ns", "w"}}, kNowMs - 120'000, 1).ok());
+  ASSERT_TRUE(store.Append({{"__name__", "x_gone"}}, kNowMs, promql::StaleMarker()).ok());
   const auto names = [&live](absl::string_view selector, absl::Time start) {
     std::string text;
     const auto series = live.Series(selector, start, absl::Seconds(1));

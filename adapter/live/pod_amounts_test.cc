@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "adapter/live/live.h"
+#include "adapter/live/store/testing/any_time_store.h"
 #include "adapter/test_floor.h"
 #include "gtest/gtest.h"
 
@@ -70,7 +71,7 @@ class PodAmountsTest : public testing::TestWithParam<NanValue> {
   void Append(const std::string& series, const std::string& pod, const std::string& container,
               double value) {
     const LabelSet labels = {{"__name__", series}, {"ctr", container}, {"ns", "web"}, {"po", pod}};
-    ASSERT_TRUE(live_.Append(labels, floor_.clock.WallNow(), value).ok());
+    ASSERT_TRUE(store_.Append(labels, absl::ToUnixMillis(floor_.clock.WallNow()), value).ok());
   }
   // Of each pod up to three containers, with any of both amounts.
   void AppendAny(std::mt19937& random) {
@@ -106,7 +107,8 @@ class PodAmountsTest : public testing::TestWithParam<NanValue> {
   }
   void MakeProvider() { provider_.emplace(floor_.resource()); }
 
-  Live live_;
+  live::AnyTimeStore store_;
+  Live live_{store_};
   TestFloor floor_;
   std::optional<ResourceProvider> provider_;
 };

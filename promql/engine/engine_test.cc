@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "adapter/live/store.h"
+#include "adapter/live/store/testing/any_time_store.h"
 #include "promql/engine/series_notation.h"
 #include "promql/parser.h"
 #include "promql/text.h"
@@ -14,7 +14,7 @@
 namespace flyball::promql {
 namespace {
 
-void Load(adapter::SampleStore* store, absl::string_view series, absl::string_view values,
+void Load(live::AnyTimeStore* store, absl::string_view series, absl::string_view values,
           int64_t interval_ms, int64_t start_ms = 0) {
   const auto selector = ParseSeriesSelector(series);
   ASSERT_TRUE(selector.ok()) << selector.status();
@@ -33,9 +33,9 @@ void Load(adapter::SampleStore* store, absl::string_view series, absl::string_vi
   }
 }
 
-const adapter::SampleStore& Samples() {
-  static const adapter::SampleStore& samples = []() -> const adapter::SampleStore& {
-    auto& store = *new adapter::SampleStore();
+const live::AnyTimeStore& Samples() {
+  static const live::AnyTimeStore& samples = []() -> const live::AnyTimeStore& {
+    auto& store = *new live::AnyTimeStore();
     Load(&store, "grid{every=\"60s\"}", "1+1x20", 60'000);
     Load(&store, "grid{every=\"15s\"}", "0+1x10 0+1x10 0+1x10 0+1x10 0+1x10 0+1x10", 15'000);
     Load(&store, "steps_total", "0+5x20", 60'000);

@@ -16,7 +16,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "adapter/live/store.h"
+#include "adapter/live/store/testing/any_time_store.h"
 #include "promql/engine/engine.h"
 #include "promql/parser.h"
 #include "promql/text.h"
@@ -47,7 +47,7 @@ double Number(absl::string_view text) {
 }
 
 // `name{a="b",c="d"} value stamp`; exemplars are cut off.
-void AppendLine(absl::string_view line, adapter::SampleStore* store) {
+void AppendLine(absl::string_view line, live::AnyTimeStore* store) {
   size_t end = 0;
   LabelSet labels;
   const size_t brace = line.find('{');
@@ -78,8 +78,8 @@ void AppendLine(absl::string_view line, adapter::SampleStore* store) {
   ASSERT_TRUE(status.ok()) << line << status;
 }
 
-std::unique_ptr<adapter::SampleStore> Load(const std::string& data) {
-  auto store = std::make_unique<adapter::SampleStore>();
+std::unique_ptr<live::AnyTimeStore> Load(const std::string& data) {
+  auto store = std::make_unique<live::AnyTimeStore>();
   if (data == "stale") {
     const json root = json::parse(ReadGzip("stale.json"));
     for (const json& series : root["series"]) {
@@ -100,8 +100,8 @@ std::unique_ptr<adapter::SampleStore> Load(const std::string& data) {
   return store;
 }
 
-const adapter::SampleStore& StoreOf(const std::string& data) {
-  static auto& stores = *new std::map<std::string, std::unique_ptr<adapter::SampleStore>>();
+const live::AnyTimeStore& StoreOf(const std::string& data) {
+  static auto& stores = *new std::map<std::string, std::unique_ptr<live::AnyTimeStore>>();
   auto& store = stores[data];
   if (!store) store = Load(data);
   return *store;
@@ -161,7 +161,7 @@ Answer FromJson(const json& data, bool ordered) {
 }
 
 // What a range query answers: each of its steps is an instant query.
-absl::StatusOr<Answer> AskEachStep(const Expr& expr, const adapter::SampleStore& store,
+absl::StatusOr<Answer> AskEachStep(const Expr& expr, const live::AnyTimeStore& store,
                                    const json& line) {
   if (expr.Type() == ValueType::kMatrix) {
     return absl::InvalidArgumentError(
@@ -203,7 +203,7 @@ Answer FromValue(const Value& value, int64_t now_ms) {
 }
 
 absl::StatusOr<Answer> Ask(const json& line) {
-  const adapter::SampleStore& store = StoreOf(line["data"]);
+  const live::AnyTimeStore& store = StoreOf(line["data"]);
   const auto expr = Parse(line["query"].get<std::string>());
   if (!expr.ok()) return expr.status();
   Answer answer;

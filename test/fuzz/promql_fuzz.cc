@@ -1,4 +1,4 @@
-// links: live
+// links: live_store
 //
 // PromQL text: what parses prints as text that parses to the same print, and evaluates within its
 // limit on work, without a crash and without two answers.
@@ -6,19 +6,19 @@
 #include <cstdlib>
 #include <string>
 
-#include "adapter/live/store.h"
+#include "adapter/live/store/testing/any_time_store.h"
 #include "promql/engine/engine.h"
 #include "promql/parser.h"
 #include "promql/text.h"
 
 namespace {
 
-using flyball::adapter::SampleStore;
+using flyball::live::AnyTimeStore;
 namespace promql = flyball::promql;
 
-const SampleStore& Samples() {
-  static const SampleStore& samples = []() -> const SampleStore& {
-    auto& store = *new SampleStore();
+const AnyTimeStore& Samples() {
+  static const AnyTimeStore& samples = []() -> const AnyTimeStore& {
+    auto& store = *new AnyTimeStore();
     for (int series = 0; series < 6; ++series) {
       for (int i = 0; i < 40; ++i) {
         const double value =
