@@ -25,18 +25,19 @@ absl::string_view OpText(Matcher::Op op) {
 
 }  // namespace
 
-absl::StatusOr<go::Regexp> CompileAnchored(absl::string_view pattern) {
+absl::StatusOr<go::Regexp> CompileAnchored(absl::string_view pattern, bool dot_is_any) {
   // The same wrapping as Prometheus's, so that the same odd patterns compile.
-  return go::Regexp::Compile(absl::StrCat("^(?s:", pattern, ")$"));
+  return go::Regexp::Compile(absl::StrCat(dot_is_any ? "^(?s:" : "^(?:", pattern, ")$"));
 }
 
-absl::StatusOr<Matcher> Matcher::Make(absl::string_view label, Op op, absl::string_view value) {
+absl::StatusOr<Matcher> Matcher::Make(absl::string_view label, Op op, absl::string_view value,
+                                      bool dot_is_any) {
   Matcher matcher;
   matcher.label_ = std::string(label);
   matcher.op_ = op;
   matcher.value_ = std::string(value);
   if (op == Op::kRegex || op == Op::kNotRegex) {
-    ASSIGN_OR_RETURN(matcher.regex_, CompileAnchored(value));
+    ASSIGN_OR_RETURN(matcher.regex_, CompileAnchored(value, dot_is_any));
   }
   return matcher;
 }

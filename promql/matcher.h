@@ -1,6 +1,6 @@
 // One condition of a series selector: label, operator, value.
 //
-// Pure, immutable, safe on any thread. Source: Prometheus 3.15.0, model/labels. Regular
+// Pure, immutable, safe on any thread. Source: Prometheus 2.42.0 and 3.15.0, model/labels. Regular
 // expressions are RE2, anchored at both ends, and limited in size by RE2 itself (8 MiB of program).
 #pragma once
 
@@ -13,16 +13,17 @@
 
 namespace flyball::promql {
 
-// A regular expression that must match the whole text, as Prometheus anchors it; `.` matches a line
-// break too.
+// A regular expression that must match the whole text, as Prometheus anchors it. `dot_is_any`: `.`
+// matches a line break too (Prometheus 3); otherwise it does not (Prometheus 2).
 //   kInvalidArgument  not an RE2 expression; the text is RE2's
-absl::StatusOr<go::Regexp> CompileAnchored(absl::string_view pattern);
+absl::StatusOr<go::Regexp> CompileAnchored(absl::string_view pattern, bool dot_is_any = true);
 
 class Matcher {
  public:
   enum class Op { kEqual, kNotEqual, kRegex, kNotRegex };
 
-  static absl::StatusOr<Matcher> Make(absl::string_view label, Op op, absl::string_view value);
+  static absl::StatusOr<Matcher> Make(absl::string_view label, Op op, absl::string_view value,
+                                      bool dot_is_any = true);
 
   const std::string& label() const { return label_; }
   Op op() const { return op_; }

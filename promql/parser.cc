@@ -251,10 +251,12 @@ absl::StatusOr<ExprPtr> Parser::ParseAggregation() {
   return Make(op.at, std::move(aggregation), depth);
 }
 
-absl::StatusOr<ExprPtr> Parse(absl::string_view query) { return Parser(query).Run(); }
+absl::StatusOr<ExprPtr> Parse(absl::string_view query, Dialect dialect) {
+  return Parser(query, dialect).Run();
+}
 
-absl::StatusOr<Selector> ParseSeriesSelector(absl::string_view query) {
-  ASSIGN_OR_RETURN(ExprPtr expr, Parse(query));
+absl::StatusOr<Selector> ParseSeriesSelector(absl::string_view query, Dialect dialect) {
+  ASSIGN_OR_RETURN(ExprPtr expr, Parse(query, dialect));
   auto* selector = std::get_if<Selector>(&expr->node);
   if (selector == nullptr || selector->range_ms > 0 || selector->shift.offset_ms != 0 ||
       selector->shift.at != TimeShift::At::kNone) {

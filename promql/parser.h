@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "promql/ast.h"
+#include "promql/dialect.h"
 
 namespace flyball::promql {
 
@@ -19,9 +20,10 @@ inline constexpr int kMaxNesting = 250;
 // The first error only, as `line:column: parse error: text`, both counted from 1, columns in bytes:
 //   kInvalidArgument  not PromQL, or its types do not fit
 //   kUnimplemented    PromQL outside the subset, named in the text
-absl::StatusOr<ExprPtr> Parse(absl::string_view query);
+absl::StatusOr<ExprPtr> Parse(absl::string_view query, Dialect dialect = Dialect::k3);
 
 // `{a="b"}` or `name{…}` alone, as match[] of the series API takes it.
-absl::StatusOr<Selector> ParseSeriesSelector(absl::string_view query);
+absl::StatusOr<Selector> ParseSeriesSelector(absl::string_view query,
+                                             Dialect dialect = Dialect::k3);
 
 }  // namespace flyball::promql

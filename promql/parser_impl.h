@@ -29,7 +29,8 @@ int Precedence(absl::string_view op);
 
 class Parser {
  public:
-  explicit Parser(absl::string_view query) : query_(query), tokens_(Lex(query)) {}
+  Parser(absl::string_view query, Dialect dialect)
+      : query_(query), dialect_(dialect), tokens_(Lex(query)) {}
 
   absl::StatusOr<ExprPtr> Run();
 
@@ -88,6 +89,7 @@ class Parser {
   absl::StatusOr<double> ParseDurationTerm();
 
   const absl::string_view query_;
+  const Dialect dialect_;
   const std::vector<Token> tokens_;
   size_t next_ = 0;
   int nesting_ = 0;

@@ -48,7 +48,10 @@ absl::StatusOr<ExprPtr> Parser::ParseBrackets(ExprPtr expr) {
   if (selector->shift.offset_ms != 0) {
     return Error(bracket_at, "no offset modifiers allowed before range");
   }
-  if (selector->shift.at != TimeShift::At::kNone) {
+  // Prometheus 2 lets `x @ start()[5m]` pass.
+  using At = TimeShift::At;
+  const bool passes = dialect_ == Dialect::k2 && selector->shift.at != At::kTime;
+  if (selector->shift.at != At::kNone && !passes) {
     return Error(bracket_at, "no @ modifiers allowed before range");
   }
   selector->range_ms = range_ms;

@@ -42,8 +42,10 @@ absl::StatusOr<std::string> Parser::ParseGroupingLabel() {
     case TokenKind::kOperator:
       if (!IsIdentifier(token.text, false)) return Unexpected("grouping opts", "label");
       return std::string(Take().text);
-    case TokenKind::kIdentifier:
     case TokenKind::kMetricIdentifier:
+      if (dialect_ == Dialect::k2) return Unexpected("grouping opts", "label");
+      return std::string(Take().text);
+    case TokenKind::kIdentifier:
     case TokenKind::kAggregation:
       return std::string(Take().text);
     default:
@@ -103,7 +105,7 @@ absl::Status Parser::ParseMatcher(Selector* selector) {
   Take();
   if (Peek().kind != TokenKind::kString) return Unexpected("label matching", "string");
   ASSIGN_OR_RETURN(const std::string value, Unquote(Take().text));
-  auto matcher = Matcher::Make(name, op, value);
+  auto matcher = Matcher::Make(name, op, value, dialect_ == Dialect::k3);
   if (!matcher.ok()) return Error(label.at, matcher.status().message());
   selector->matchers.push_back(*std::move(matcher));
   return absl::OkStatus();

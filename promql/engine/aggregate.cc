@@ -20,22 +20,40 @@ struct LabelGroup {
   std::vector<double> values;
 };
 
-double Sum(const std::vector<double>& values) {
-  KahanSum sum(values.front());
-  for (size_t i = 1; i < values.size(); ++i) sum.Add(values[i]);
-  return sum.Total();
+double Sum(const std::vector<double>& values, Dialect dialect) {
+  if (dialect == Dialect::k3) {
+    KahanSum sum(dialect, values.front());
+    for (size_t i = 1; i < values.size(); ++i) sum.Add(values[i]);
+    return sum.Total();
+  }
+  double sum = values.front();
+  for (size_t i = 1; i < values.size(); ++i) sum += values[i];
+  return sum;
 }
 
-double Average(const std::vector<double>& values) {
-  Mean mean;
-  for (const double value : values) mean.Add(value);
-  return mean.Result();
+double Average(const std::vector<double>& values, Dialect dialect) {
+  if (dialect == Dialect::k3) {
+    Mean mean(dialect);
+    for (const double value : values) mean.Add(value);
+    return mean.Result();
+  }
+  double mean = values.front();
+  for (size_t i = 1; i < values.size(); ++i) {
+    if (InfiniteMeanStays(mean, values[i])) continue;
+    const double count = static_cast<double>(i + 1);
+    mean += values[i] / count - mean / count;
+  }
+  return mean;
 }
 
 // Welford's method without compensation, of the whole population.
-double Variance(const std::vector<double>& values) {
+double Variance(const std::vector<double>& values, Dialect dialect) {
   double mean = values.front();
-  double squares = std::isfinite(mean) ? 0 : std::numeric_limits<double>::quiet_NaN();
+  double squares = 0;
+  // Dialect 2 takes a lone infinity for a value without spread.
+  if (dialect == Dialect::k3 && !std::isfinite(mean)) {
+    squares = std::numeric_limits<double>::quiet_NaN();
+  }
   for (size_t i = 1; i < values.size(); ++i) {
     const double delta = values[i] - mean;
     mean += delta / static_cast<double>(i + 1);
@@ -52,13 +70,13 @@ double Extreme(const std::vector<double>& values, bool largest) {
   return best;
 }
 
-double Reduce(const std::string& op, LabelGroup group, double param) {
-  if (op == "sum") return Sum(group.values);
-  if (op == "avg") return Average(group.values);
+double Reduce(const std::string& op, LabelGroup group, double param, Dialect dialect) {
+  if (op == "sum") return Sum(group.values, dialect);
+  if (op == "avg") return Average(group.values, dialect);
   if (op == "min") return Extreme(group.values, false);
   if (op == "max") return Extreme(group.values, true);
-  if (op == "stdvar") return Variance(group.values);
-  if (op == "stddev") return std::sqrt(Variance(group.values));
+  if (op == "stdvar") return Variance(group.values, dialect);
+  if (op == "stddev") return std::sqrt(Variance(group.values, dialect));
   if (op == "quantile") return Quantile(param, std::move(group.values));
   if (op == "group") return 1;
   return static_cast<double>(group.values.size());  // count, count_values
@@ -99,13 +117,13 @@ absl::StatusOr<Vector> PickBest(const Aggregation& aggregation, double k, Vector
 }  // namespace
 
 absl::StatusOr<Vector> Aggregate(const Aggregation& aggregation, const AggregationParam& param,
-                                 Vector vector) {
+                                 Dialect dialect, Vector vector) {
   const std::string& op = aggregation.op;
   if (op == "topk" || op == "bottomk") {
     return PickBest(aggregation, param.number, std::move(vector));
   }
   const bool count_values = op == "count_values";
-  if (count_values && !IsLabelName(param.label)) {
+  if (count_values && !IsLabelName(param.label, dialect)) {
     return absl::FailedPreconditionError(absl::StrCat("invalid label name ", Quote(param.label)));
   }
 
@@ -122,7 +140,7 @@ absl::StatusOr<Vector> Aggregate(const Aggregation& aggregation, const Aggregati
   result.reserve(groups.size());
   for (LabelGroup& group : groups) {
     LabelSet labels = std::move(group.labels);
-    result.push_back({std::move(labels), Reduce(op, std::move(group), param.number)});
+    result.push_back({std::move(labels), Reduce(op, std::move(group), param.number, dialect)});
   }
   return result;
 }

@@ -40,7 +40,10 @@ std::optional<double> Combine(const Binary& binary, double lhs, double rhs) {
   return lhs;
 }
 
-bool DropsName(const Binary& binary) { return binary.return_bool || !IsComparison(binary.op); }
+bool DropsName(const Binary& binary, Dialect dialect) {
+  if (IsComparison(binary.op)) return binary.return_bool;
+  return binary.op != "atan2" || dialect == Dialect::k3;
+}
 
 LabelSet MatchKey(const LabelSet& labels, const Matching& matching) {
   LabelSet key = PickLabels(labels, matching.labels, !matching.on);
@@ -66,10 +69,11 @@ Vector SetOperation(const Binary& binary, const Vector& lhs, const Vector& rhs) 
   return result;
 }
 
-LabelSet ResultLabels(const Binary& binary, const LabelSet& many, const LabelSet& one) {
+LabelSet ResultLabels(const Binary& binary, const LabelSet& many, const LabelSet& one,
+                      Dialect dialect) {
   const Matching& matching = binary.matching;
   LabelSet labels = many;
-  if (DropsName(binary)) DropName(&labels);
+  if (DropsName(binary, dialect)) DropName(&labels);
   if (matching.cardinality == Cardinality::kOneToOne) {
     labels = PickLabels(labels, matching.labels, !matching.on);
   }
@@ -80,8 +84,10 @@ LabelSet ResultLabels(const Binary& binary, const LabelSet& many, const LabelSet
 // Pairs the elements of the many side with those of the one side.
 class Pairing {
  public:
-  explicit Pairing(const Binary& binary)
-      : binary_(binary), swapped_(binary.matching.cardinality == Cardinality::kOneToMany) {}
+  Pairing(const Binary& binary, Dialect dialect)
+      : binary_(binary),
+        dialect_(dialect),
+        swapped_(binary.matching.cardinality == Cardinality::kOneToMany) {}
 
   absl::Status IndexOneSide(const Vector& one);
   absl::Status Add(const Element& many);
@@ -91,6 +97,7 @@ class Pairing {
   absl::Status CheckSecondMatch(const LabelSet& key, bool kept, const LabelSet& labels);
 
   const Binary& binary_;
+  const Dialect dialect_;
   const bool swapped_;
   absl::flat_hash_map<LabelSet, const Element*> one_;
   absl::flat_hash_map<LabelSet, absl::flat_hash_set<LabelSet>> matched_;
@@ -115,8 +122,8 @@ absl::Status Pairing::IndexOneSide(const Vector& one) {
 
 absl::Status Pairing::CheckSecondMatch(const LabelSet& key, bool kept, const LabelSet& labels) {
   const bool one_to_one = binary_.matching.cardinality == Cardinality::kOneToOne;
-  // Of several, those that a filter leaves out do not count.
-  if (!kept && !one_to_one) return absl::OkStatus();
+  // Dialect 2 counts only what passes the filter.
+  if (!kept && !(one_to_one && dialect_ == Dialect::k3)) return absl::OkStatus();
   const auto [at, inserted] = matched_.emplace(key, absl::flat_hash_set<LabelSet>());
   if (one_to_one) {
     if (inserted) return absl::OkStatus();
@@ -136,7 +143,7 @@ absl::Status Pairing::Add(const Element& many) {
   const Element& one = *found->second;
   const std::optional<double> value =
       swapped_ ? Combine(binary_, one.value, many.value) : Combine(binary_, many.value, one.value);
-  LabelSet labels = ResultLabels(binary_, many.labels, one.labels);
+  LabelSet labels = ResultLabels(binary_, many.labels, one.labels, dialect_);
   if (absl::Status status = CheckSecondMatch(key, value.has_value(), labels); !status.ok()) {
     return status;
   }
@@ -151,7 +158,8 @@ double ScalarOperation(absl::string_view op, double lhs, double rhs) {
   return Calculate(op, lhs, rhs);
 }
 
-Vector VectorScalarOperation(const Binary& binary, Vector vector, double scalar, bool scalar_left) {
+Vector VectorScalarOperation(const Binary& binary, Vector vector, double scalar, bool scalar_left,
+                             Dialect dialect) {
   Vector result;
   const bool filter = IsComparison(binary.op) && !binary.return_bool;
   for (Element& element : vector) {
@@ -160,17 +168,18 @@ Vector VectorScalarOperation(const Binary& binary, Vector vector, double scalar,
     if (!value) continue;
     // A filter keeps the vector's own value, on whichever side it stands.
     if (!filter) element.value = *value;
-    if (DropsName(binary)) DropName(&element.labels);
+    if (DropsName(binary, dialect)) DropName(&element.labels);
     result.push_back(std::move(element));
   }
   return result;
 }
 
-absl::StatusOr<Vector> VectorOperation(const Binary& binary, const Vector& lhs, const Vector& rhs) {
+absl::StatusOr<Vector> VectorOperation(const Binary& binary, const Vector& lhs, const Vector& rhs,
+                                       Dialect dialect) {
   if (IsSetOperator(binary.op)) return SetOperation(binary, lhs, rhs);
   if (lhs.empty() || rhs.empty()) return Vector();
   const bool swapped = binary.matching.cardinality == Cardinality::kOneToMany;
-  Pairing pairing(binary);
+  Pairing pairing(binary, dialect);
   if (absl::Status status = pairing.IndexOneSide(swapped ? lhs : rhs); !status.ok()) return status;
   for (const Element& many : swapped ? rhs : lhs) {
     if (absl::Status status = pairing.Add(many); !status.ok()) return status;

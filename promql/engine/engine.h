@@ -1,26 +1,51 @@
 // Evaluates a parsed PromQL expression over samples in memory.
 //
-// Pure: time is an argument, the store is only read; safe on any thread while nobody writes the
-// store.
+// Pure: time is an argument, series are only read; safe on any thread. What a selector asks for is
+// read once for all moments of the query; all else is evaluated moment by moment.
 //
-// Source: Prometheus 3.15.0 promql/engine.go.
+// Source: Prometheus 2.42.0 and 3.15.0 promql/engine.go.
 // Limit:  the points that one query touches, which bounds both memory and work.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "promql/ast.h"
+#include "promql/dialect.h"
 #include "promql/engine/series.h"
 #include "promql/engine/value.h"
 
 namespace flyball::promql {
 
-inline constexpr int64_t kMaxPoints = 50'000'000;
+struct EvalOptions {
+  Dialect dialect = Dialect::k3;     // the one that the expression was parsed in
+  int64_t lookback_ms = 300'000;     // how old a sample may be and still be the current one
+  int64_t default_step_ms = 60'000;  // of subqueries without one
+  int64_t max_points = 50'000'000;
+  // Asked now and then while a query runs; an error ends the query with it. Empty: never.
+  std::function<absl::Status()> interrupted;
+};
 
+// Both return:
 //   kFailedPrecondition  the query fails on these samples ("execution" in Prometheus's API)
 //   kResourceExhausted   it touches more than max_points
 absl::StatusOr<Value> EvalInstant(const Expr& expr, const SeriesReader& store, int64_t time_ms,
-                                  int64_t max_points = kMaxPoints);
+                                  const EvalOptions& options = {});
+
+struct Steps {
+  int64_t start_ms = 0;
+  int64_t end_ms = 0;
+  int64_t step_ms = 0;
+};
+
+// The values at start, start + step, … up to end; series in label order. A scalar is one series
+// without labels. Errors beyond those above:
+//   kInvalidArgument  no step, end before start, more than 11,000 steps, or a result type that has
+//                     no range form
+absl::StatusOr<std::vector<Range>> EvalRange(const Expr& expr, const SeriesReader& store,
+                                             const Steps& steps, const EvalOptions& options = {});
 
 }  // namespace flyball::promql

@@ -11,7 +11,8 @@
 namespace flyball::promql {
 namespace {
 
-constexpr int64_t kDefaultStepMs = 60'000;  // of subqueries without one
+// How much more a query may look at than it may keep: looking is repeated for each step.
+constexpr int64_t kWorkPerPoint = 40;
 
 absl::StatusOr<Value> Distinct(Vector vector) {
   RETURN_IF_ERROR(CheckDistinct(vector));
@@ -24,19 +25,27 @@ int64_t AlignUp(int64_t from, int64_t step) {
   return rest == 0 ? from : from + (step - rest);
 }
 
-}  // namespace
-
-absl::Status Evaluator::Charge(size_t points) {
-  points_ += static_cast<int64_t>(points);
-  if (points_ <= max_points_) return absl::OkStatus();
+absl::Status TooManyPoints() {
   return absl::ResourceExhaustedError(
       "query processing would load too many samples into memory in query execution");
 }
 
-const Evaluator::SeriesList& Evaluator::SeriesOf(const Selector& selector) {
-  const auto [at, inserted] = series_.try_emplace(&selector);
-  if (inserted) at->second = store_.Select(selector.matchers);
-  return at->second;
+}  // namespace
+
+absl::Status Evaluator::Hold(size_t points) {
+  held_ += static_cast<int64_t>(points);
+  return held_ <= options_.max_points ? absl::OkStatus() : TooManyPoints();
+}
+
+absl::Status Evaluator::Charge(size_t points) {
+  constexpr int64_t kBetweenInterruptions = 1 << 16;
+  const int64_t before = work_;
+  work_ += static_cast<int64_t>(points);
+  if (work_ > options_.max_points * kWorkPerPoint) return TooManyPoints();
+  if (options_.interrupted && before / kBetweenInterruptions != work_ / kBetweenInterruptions) {
+    return options_.interrupted();
+  }
+  return absl::OkStatus();
 }
 
 int64_t Evaluator::BaseTime(const TimeShift& shift, int64_t now_ms) const {
@@ -46,10 +55,64 @@ int64_t Evaluator::BaseTime(const TimeShift& shift, int64_t now_ms) const {
     case TimeShift::At::kTime:
       return shift.at_ms;
     case TimeShift::At::kStart:
+      return steps_.start_ms;
     case TimeShift::At::kEnd:
-      return time_ms_;
+      return steps_.end_ms;
   }
   return now_ms;
+}
+
+int64_t Evaluator::FirstStep(const Subquery& subquery, int64_t end_ms) const {
+  return AlignUp(WindowTo(end_ms, subquery.range_ms).from_ms, StepOf(subquery));
+}
+
+absl::Status Evaluator::Load(const Expr& expr, const SeriesReader& store, TimeSpan moments) {
+  if (const auto* selector = expr.As<Selector>()) return LoadSelector(*selector, store, moments);
+  if (const auto* paren = expr.As<Paren>()) return Load(*paren->expr, store, moments);
+  if (const auto* unary = expr.As<Unary>()) return Load(*unary->expr, store, moments);
+  if (const auto* subquery = expr.As<Subquery>()) {
+    const int64_t offset_ms = subquery->shift.offset_ms;
+    const int64_t first_end_ms = BaseTime(subquery->shift, moments.from_ms) - offset_ms;
+    const int64_t last_end_ms = BaseTime(subquery->shift, moments.to_ms) - offset_ms;
+    const TimeSpan inside = {FirstStep(*subquery, first_end_ms), last_end_ms};
+    if (inside.from_ms > inside.to_ms) return absl::OkStatus();  // it is never evaluated
+    return Load(*subquery->expr, store, inside);
+  }
+  if (const auto* call = expr.As<Call>()) {
+    for (const ExprPtr& arg : call->args) RETURN_IF_ERROR(Load(*arg, store, moments));
+  }
+  if (const auto* binary = expr.As<Binary>()) {
+    RETURN_IF_ERROR(Load(*binary->lhs, store, moments));
+    return Load(*binary->rhs, store, moments);
+  }
+  if (const auto* aggregation = expr.As<Aggregation>()) {
+    if (aggregation->param) RETURN_IF_ERROR(Load(*aggregation->param, store, moments));
+    return Load(*aggregation->expr, store, moments);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Evaluator::LoadSelector(const Selector& selector, const SeriesReader& store,
+                                     TimeSpan moments) {
+  using Kind = SelectorSamples::Kind;
+  const bool ranged = selector.range_ms > 0;
+  const int64_t length_ms = ranged ? selector.range_ms : options_.lookback_ms;
+  const TimeSpan base = {BaseTime(selector.shift, moments.from_ms),
+                         BaseTime(selector.shift, moments.to_ms)};
+  const int64_t offset_ms = selector.shift.offset_ms;
+  TimeSpan span = {WindowTo(base.from_ms - offset_ms, length_ms).from_ms, base.to_ms - offset_ms};
+  const bool one_moment = base.from_ms == base.to_ms;
+  Kind kind = ranged ? Kind::kWithoutEnd : one_moment ? Kind::kNewest : Kind::kAll;
+  // timestamp() looks back from the pinned time itself.
+  if (!ranged && selector.shift.at != TimeShift::At::kNone && offset_ms < 0) {
+    span.from_ms = WindowTo(base.from_ms, length_ms).from_ms;
+    kind = Kind::kAll;
+  }
+  const auto left = static_cast<size_t>(std::max<int64_t>(options_.max_points - held_, 0));
+  SelectorSamples samples(store.Select(selector.matchers), span, kind, left);
+  RETURN_IF_ERROR(Hold(samples.point_count()));
+  samples_.emplace(&selector, std::move(samples));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Value> Evaluator::Eval(const Expr& expr, int64_t now_ms) {
@@ -59,7 +122,7 @@ absl::StatusOr<Value> Evaluator::Eval(const Expr& expr, int64_t now_ms) {
   if (const auto* paren = expr.As<Paren>()) return Eval(*paren->expr, now_ms);
   if (const auto* selector = expr.As<Selector>()) {
     if (selector->range_ms == 0) return EvalSelector(*selector, now_ms);
-    return EvalWindow(*selector, now_ms);
+    return EvalMatrixSelector(*selector, now_ms);
   }
   if (const auto* subquery = expr.As<Subquery>()) return EvalSubquery(*subquery, now_ms);
   if (const auto* unary = expr.As<Unary>()) return EvalUnary(*unary, now_ms);
@@ -68,35 +131,43 @@ absl::StatusOr<Value> Evaluator::Eval(const Expr& expr, int64_t now_ms) {
   return EvalAggregation(std::get<Aggregation>(expr.node), now_ms);
 }
 
-std::optional<Point> Evaluator::Current(const Series& series, int64_t at_ms, int64_t oldest_ms) {
-  const std::optional<Point> newest = series.Newest(oldest_ms + 1, at_ms);
-  return newest && IsStale(newest->value) ? std::nullopt : newest;
-}
-
 absl::StatusOr<Vector> Evaluator::EvalSelector(const Selector& selector, int64_t now_ms) {
   const int64_t at_ms = BaseTime(selector.shift, now_ms) - selector.shift.offset_ms;
-  const auto& series = SeriesOf(selector);
-  RETURN_IF_ERROR(Charge(series.size()));
+  const SelectorSamples& samples = samples_[&selector];
+  RETURN_IF_ERROR(Charge(samples.series_count()));
+  const TimeSpan window = WindowTo(at_ms, options_.lookback_ms);
   Vector vector;
-  for (const auto& one : series) {
-    const auto point = Current(*one, at_ms, at_ms - kLookbackMs);
-    if (point) vector.push_back({one->labels().ToLabelSet(), point->value});
+  for (size_t i = 0; i < samples.series_count(); ++i) {
+    const Point* point = samples.Current(i, window);
+    if (point != nullptr) vector.push_back({samples.LabelsOf(i).ToLabelSet(), point->value});
   }
   return vector;
 }
 
-absl::StatusOr<Matrix> Evaluator::EvalWindow(const Selector& selector, int64_t now_ms) {
+absl::StatusOr<std::vector<Evaluator::Window>> Evaluator::WindowsOf(const Selector& selector,
+                                                                    TimeSpan span) {
+  const SelectorSamples& samples = samples_[&selector];
+  std::vector<Window> windows;
+  size_t points = samples.series_count();
+  for (size_t i = 0; i < samples.series_count(); ++i) {
+    const absl::Span<const Point> in = samples.In(i, span);
+    if (in.empty()) continue;
+    windows.push_back({samples.LabelsOf(i).ToLabelSet(), in});
+    points += in.size();
+  }
+  RETURN_IF_ERROR(Charge(points));
+  return windows;
+}
+
+absl::StatusOr<Matrix> Evaluator::EvalMatrixSelector(const Selector& selector, int64_t now_ms) {
+  const int64_t end_ms = BaseTime(selector.shift, now_ms) - selector.shift.offset_ms;
   Matrix matrix;
-  matrix.end_ms = BaseTime(selector.shift, now_ms) - selector.shift.offset_ms;
-  matrix.start_ms = matrix.end_ms - selector.range_ms;
-  for (const auto& one : SeriesOf(selector)) {
-    Range range;
-    one->Read(matrix.start_ms + 1, matrix.end_ms, range.points);
-    std::erase_if(range.points, [](const Point& point) { return IsStale(point.value); });
-    RETURN_IF_ERROR(Charge(range.points.size() + 1));
-    if (range.points.empty()) continue;
-    range.labels = one->labels().ToLabelSet();
-    matrix.series.push_back(std::move(range));
+  matrix.start_ms = end_ms - selector.range_ms;
+  matrix.end_ms = end_ms;
+  ASSIGN_OR_RETURN(const std::vector<Window> windows,
+                   WindowsOf(selector, WindowTo(end_ms, selector.range_ms)));
+  for (const Window& window : windows) {
+    matrix.series.push_back({window.labels, {window.points.begin(), window.points.end()}});
   }
   return matrix;
 }
@@ -105,18 +176,30 @@ absl::StatusOr<Matrix> Evaluator::EvalSubquery(const Subquery& subquery, int64_t
   Matrix matrix;
   matrix.end_ms = BaseTime(subquery.shift, now_ms) - subquery.shift.offset_ms;
   matrix.start_ms = matrix.end_ms - subquery.range_ms;
-  const int64_t step = subquery.step_ms > 0 ? subquery.step_ms : kDefaultStepMs;
+  const int64_t step = StepOf(subquery);
+  size_t points = 0;
   absl::flat_hash_map<LabelSet, size_t> index;
-  for (int64_t at = AlignUp(matrix.start_ms + 1, step); at <= matrix.end_ms; at += step) {
+  for (int64_t at = FirstStep(subquery, matrix.end_ms); at <= matrix.end_ms; at += step) {
     ASSIGN_OR_RETURN(Vector vector, EvalAs<Vector>(*subquery.expr, at));
-    RETURN_IF_ERROR(Charge(vector.size()));
+    points += vector.size();
+    RETURN_IF_ERROR(Hold(vector.size()));
     for (Element& element : vector) {
-      const auto [found, inserted] = index.emplace(element.labels, matrix.series.size());
+      const auto [found, inserted] = index.try_emplace(element.labels, matrix.series.size());
       if (inserted) matrix.series.push_back({std::move(element.labels), {}});
       matrix.series[found->second].points.push_back({at, element.value});
     }
   }
+  held_ -= static_cast<int64_t>(points);  // until the moment is over, which keeps one of them
   return matrix;
+}
+
+// Prometheus 2 takes two series that become one for an error even if they never meet in a moment.
+absl::Status Evaluator::CheckOneSource(const void* node, const LabelSet& result,
+                                       const LabelSet& source) {
+  if (options_.dialect != Dialect::k2) return absl::OkStatus();
+  const auto [at, inserted] = sources_[node].try_emplace(result, source);
+  if (inserted || at->second == source) return absl::OkStatus();
+  return SameLabelSet();
 }
 
 absl::StatusOr<Value> Evaluator::EvalUnary(const Unary& unary, int64_t now_ms) {
@@ -126,7 +209,9 @@ absl::StatusOr<Value> Evaluator::EvalUnary(const Unary& unary, int64_t now_ms) {
   Vector vector = std::get<Vector>(std::move(value));
   for (Element& element : vector) {
     element.value = -element.value;
+    const LabelSet source = element.labels;
     DropName(&element.labels);
+    RETURN_IF_ERROR(CheckOneSource(&unary, element.labels, source));
   }
   return Distinct(std::move(vector));
 }
@@ -142,10 +227,11 @@ absl::StatusOr<Value> Evaluator::EvalBinary(const Binary& binary, int64_t now_ms
   if (left != nullptr || right != nullptr) {
     Vector vector = std::get<Vector>(std::move(left != nullptr ? rhs : lhs));
     return Distinct(VectorScalarOperation(binary, std::move(vector),
-                                          left != nullptr ? *left : *right, left != nullptr));
+                                          left != nullptr ? *left : *right, left != nullptr,
+                                          options_.dialect));
   }
-  ASSIGN_OR_RETURN(Vector result,
-                   VectorOperation(binary, std::get<Vector>(lhs), std::get<Vector>(rhs)));
+  ASSIGN_OR_RETURN(Vector result, VectorOperation(binary, std::get<Vector>(lhs),
+                                                  std::get<Vector>(rhs), options_.dialect));
   return Distinct(std::move(result));
 }
 
@@ -157,12 +243,7 @@ absl::StatusOr<Vector> Evaluator::EvalAggregation(const Aggregation& aggregation
     if (auto* label = std::get_if<std::string>(&value)) param.label = std::move(*label);
   }
   ASSIGN_OR_RETURN(Vector vector, EvalAs<Vector>(*aggregation.expr, now_ms));
-  return Aggregate(aggregation, param, std::move(vector));
-}
-
-absl::StatusOr<Value> EvalInstant(const Expr& expr, const SeriesReader& store, int64_t time_ms,
-                                  int64_t max_points) {
-  return Evaluator(store, time_ms, max_points).Eval(expr, time_ms);
+  return Aggregate(aggregation, param, options_.dialect, std::move(vector));
 }
 
 }  // namespace flyball::promql

@@ -1,4 +1,4 @@
-// One query's evaluation: the inside of engine.h. A subquery evaluates its inside at many moments.
+// One query's evaluation, moment by moment: the inside of engine.h.
 //
 // Not thread-safe; one for each query.
 #pragma once
@@ -11,30 +11,55 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/status_macros.h"
 #include "promql/ast.h"
 #include "promql/engine/engine.h"
+#include "promql/engine/functions.h"
+#include "promql/engine/samples.h"
 #include "promql/engine/series.h"
 #include "promql/engine/value.h"
 
 namespace flyball::promql {
 
-inline constexpr int64_t kLookbackMs = 300'000;  // how old a current sample may be
-
 class Evaluator {
  public:
-  // `time_ms`: of the whole query.
-  Evaluator(const SeriesReader& store, int64_t time_ms, int64_t max_points)
-      : store_(store), time_ms_(time_ms), max_points_(max_points) {}
+  // `steps` is the whole query's; start and end are equal for an instant query.
+  Evaluator(const EvalOptions& options, const Steps& steps) : options_(options), steps_(steps) {}
 
+  // Reads what the selectors of `expr` will look at in all steps. To be called once, first.
+  absl::Status Load(const Expr& expr, const SeriesReader& store) {
+    return Load(expr, store, {steps_.start_ms, steps_.end_ms});
+  }
+  // At one of the steps.
   absl::StatusOr<Value> Eval(const Expr& expr, int64_t now_ms);
+  // Counts points that are kept until the query ends.
+  absl::Status Hold(size_t points);
 
  private:
+  // One series in a window. Its points belong to the samples of a selector or to a subquery.
+  struct Window {
+    LabelSet labels;
+    absl::Span<const Point> points;
+  };
+
+  absl::Status Load(const Expr& expr, const SeriesReader& store, TimeSpan moments);
+  absl::Status LoadSelector(const Selector& selector, const SeriesReader& store, TimeSpan moments);
+
+  // Counts work: elements and points that were looked at.
   absl::Status Charge(size_t points);
-  using SeriesList = std::vector<std::shared_ptr<const Series>>;
-  const SeriesList& SeriesOf(const Selector& selector);
+  bool closed() const { return options_.dialect == Dialect::k2; }
+  // The window of this length that ends at `end_ms`. The left end belongs to it in dialect 2 only.
+  TimeSpan WindowTo(int64_t end_ms, int64_t length_ms) const {
+    return {end_ms - length_ms + (closed() ? 0 : 1), end_ms};
+  }
+  // The moments at which a subquery that ends there evaluates its inside.
+  int64_t StepOf(const Subquery& subquery) const {
+    return subquery.step_ms > 0 ? subquery.step_ms : options_.default_step_ms;
+  }
+  int64_t FirstStep(const Subquery& subquery, int64_t end_ms) const;
   // The moment that a selector's `@` names, else now; its offset not yet taken off.
   int64_t BaseTime(const TimeShift& shift, int64_t now_ms) const;
 
@@ -45,10 +70,10 @@ class Evaluator {
     return std::get<T>(std::move(value));
   }
 
-  // The newest sample of a series at `at_ms` that is after `oldest_ms`; nullopt: none or ended.
-  static std::optional<Point> Current(const Series& series, int64_t at_ms, int64_t oldest_ms);
   absl::StatusOr<Vector> EvalSelector(const Selector& selector, int64_t now_ms);
-  absl::StatusOr<Matrix> EvalWindow(const Selector& selector, int64_t now_ms);
+  absl::StatusOr<Matrix> EvalMatrixSelector(const Selector& selector, int64_t now_ms);
+  // The series of a range selector that have samples in this time.
+  absl::StatusOr<std::vector<Window>> WindowsOf(const Selector& selector, TimeSpan span);
   absl::StatusOr<Matrix> EvalSubquery(const Subquery& subquery, int64_t now_ms);
 
   absl::StatusOr<Value> EvalUnary(const Unary& unary, int64_t now_ms);
@@ -58,16 +83,21 @@ class Evaluator {
   absl::StatusOr<Value> EvalCall(const Call& call, int64_t now_ms);
   absl::StatusOr<Vector> EvalVectorCall(const Call& call, int64_t now_ms);
   absl::StatusOr<Vector> EvalRangeCall(const Call& call, int64_t now_ms);
+  absl::StatusOr<Vector> ApplyToWindows(const Call& call, WindowArgs args,
+                                        std::vector<Window> windows);
+  absl::Status CheckOneSource(const void* node, const LabelSet& result, const LabelSet& source);
   absl::StatusOr<Vector> EvalTimestamp(const Expr& arg, int64_t now_ms);
   absl::StatusOr<Vector> EvalAbsent(const Call& call, int64_t now_ms);
   absl::StatusOr<Vector> EvalLabelCall(const Call& call, int64_t now_ms);
   absl::StatusOr<Vector> EvalClamp(const Call& call, int64_t now_ms);
 
-  const SeriesReader& store_;
-  const int64_t time_ms_;
-  const int64_t max_points_;
-  int64_t points_ = 0;
-  absl::flat_hash_map<const Selector*, SeriesList> series_;
+  const EvalOptions& options_;
+  const Steps steps_;
+  int64_t held_ = 0;
+  int64_t work_ = 0;
+  absl::node_hash_map<const Selector*, SelectorSamples> samples_;
+  // Dialect 2: of which series an operation made the ones that it gave, over all moments.
+  absl::flat_hash_map<const void*, absl::flat_hash_map<LabelSet, LabelSet>> sources_;
 };
 
 }  // namespace flyball::promql

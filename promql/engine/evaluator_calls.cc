@@ -90,7 +90,7 @@ absl::StatusOr<Vector> Evaluator::EvalVectorCall(const Call& call, int64_t now_m
   if (name == "histogram_quantile") {
     ASSIGN_OR_RETURN(const double q, EvalAs<double>(*call.args[0], now_ms));
     ASSIGN_OR_RETURN(const Vector buckets, EvalAs<Vector>(*call.args[1], now_ms));
-    return HistogramQuantile(q, buckets);
+    return HistogramQuantile(q, buckets, options_.dialect);
   }
   // The other histogram functions read native histograms, which no series here has.
   if (absl::StartsWith(name, "histogram_")) {
@@ -109,34 +109,64 @@ absl::StatusOr<Vector> Evaluator::EvalVectorCall(const Call& call, int64_t now_m
 }
 
 absl::StatusOr<Vector> Evaluator::EvalRangeCall(const Call& call, int64_t now_ms) {
-  const absl::string_view name = call.function->name;
-  const RangeFunction function = FindRangeFunction(name);
   WindowArgs args;
   args.now_ms = now_ms;
-  Matrix matrix;
+  args.dialect = options_.dialect;
+  const Expr* ranged = nullptr;
   double* scalars[] = {&args.first, &args.second};
   size_t scalar_count = 0;
   for (const ExprPtr& arg : call.args) {
     if (arg->Type() == ValueType::kMatrix) {
-      ASSIGN_OR_RETURN(matrix, EvalAs<Matrix>(*arg, now_ms));
+      ranged = &Unwrap(*arg);
     } else {
       ASSIGN_OR_RETURN(*scalars[scalar_count++], EvalAs<double>(*arg, now_ms));
     }
   }
+  const auto* selector = ranged->As<Selector>();
+  if (selector == nullptr) {
+    ASSIGN_OR_RETURN(const Matrix matrix, EvalAs<Matrix>(*ranged, now_ms));
+    args.start_ms = matrix.start_ms;
+    args.end_ms = matrix.end_ms;
+    std::vector<Window> windows;
+    for (const Range& range : matrix.series) windows.push_back({range.labels, range.points});
+    return ApplyToWindows(call, args, std::move(windows));
+  }
+  const int64_t pinned_ms = BaseTime(selector->shift, now_ms);
+  int64_t base_ms = pinned_ms;
+  // Prometheus 2 moves predict_linear's window along with the steps of a range query even where `@`
+  // should pin it, over samples that were read up to the pinned time only.
+  if (selector->shift.at != TimeShift::At::kNone && options_.dialect == Dialect::k2 &&
+      call.function->name == "predict_linear") {
+    base_ms += now_ms - steps_.start_ms;
+  }
+  args.end_ms = base_ms - selector->shift.offset_ms;
+  args.start_ms = args.end_ms - selector->range_ms;
+  TimeSpan span = WindowTo(args.end_ms, selector->range_ms);
+  span.to_ms = std::min(span.to_ms, pinned_ms - selector->shift.offset_ms);
+  ASSIGN_OR_RETURN(std::vector<Window> windows, WindowsOf(*selector, span));
+  return ApplyToWindows(call, args, std::move(windows));
+}
+
+absl::StatusOr<Vector> Evaluator::ApplyToWindows(const Call& call, WindowArgs args,
+                                                 std::vector<Window> windows) {
+  const absl::string_view name = call.function->name;
+  const RangeFunction function = FindRangeFunction(name);
   // The factors matter only once there is a series to smooth.
-  if (IsSmoothing(name) && !matrix.series.empty()) {
+  if (IsSmoothing(name) && !windows.empty()) {
     RETURN_IF_ERROR(CheckSmoothing("smoothing", "sf", args.first));
     RETURN_IF_ERROR(CheckSmoothing("trend", "tf", args.second));
   }
-  args.start_ms = matrix.start_ms;
-  args.end_ms = matrix.end_ms;
   Vector result;
-  for (Range& range : matrix.series) {
-    args.points = range.points;
+  for (Window& window : windows) {
+    args.points = window.points;
     const auto value = function(args);
     if (!value) continue;
-    if (!KeepsName(name)) DropName(&range.labels);
-    result.push_back({std::move(range.labels), *value});
+    if (!KeepsName(name)) {
+      const LabelSet source = window.labels;
+      DropName(&window.labels);
+      RETURN_IF_ERROR(CheckOneSource(&call, window.labels, source));
+    }
+    result.push_back({std::move(window.labels), *value});
   }
   return result;
 }
@@ -152,20 +182,19 @@ absl::StatusOr<Vector> Evaluator::EvalTimestamp(const Expr& arg, int64_t now_ms)
     return vector;
   }
   const int64_t base = BaseTime(selector->shift, now_ms);
-  int64_t at_ms = base - selector->shift.offset_ms;
-  int64_t oldest_ms = at_ms - kLookbackMs;
+  TimeSpan window = WindowTo(base - selector->shift.offset_ms, options_.lookback_ms);
   // With `@`, the offset only caps: Prometheus looks back from the pinned time itself.
   if (selector->shift.at != TimeShift::At::kNone) {
-    at_ms = std::min(base, at_ms);
-    oldest_ms = base - kLookbackMs;
+    window.from_ms = WindowTo(base, options_.lookback_ms).from_ms;
+    window.to_ms = std::min(base, window.to_ms);
   }
-  const auto& series = SeriesOf(*selector);
-  RETURN_IF_ERROR(Charge(series.size()));
+  const SelectorSamples& samples = samples_[selector];
+  RETURN_IF_ERROR(Charge(samples.series_count()));
   Vector result;
-  for (const auto& one : series) {
-    const auto point = Current(*one, at_ms, oldest_ms);
-    if (!point) continue;
-    result.push_back({one->labels().ToLabelSet(), Seconds(point->time_ms)});
+  for (size_t i = 0; i < samples.series_count(); ++i) {
+    const Point* point = samples.Current(i, window);
+    if (point == nullptr) continue;
+    result.push_back({samples.LabelsOf(i).ToLabelSet(), Seconds(point->time_ms)});
     DropName(&result.back().labels);
   }
   return result;
@@ -187,7 +216,7 @@ absl::StatusOr<Vector> Evaluator::EvalLabelCall(const Call& call, int64_t now_ms
     texts.push_back(std::get<std::string>(std::move(text)));
   }
   const auto function = call.function->name == "label_replace" ? LabelReplace : LabelJoin;
-  RETURN_IF_ERROR(function(texts, &vector));
+  RETURN_IF_ERROR(function(texts, options_.dialect, &vector));
   return vector;
 }
 

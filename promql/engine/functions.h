@@ -1,7 +1,7 @@
 // What the functions of promql/functions.h compute: of one value at a time, of labels, and of one
 // series over a window (rate, increase, avg_over_time and their kin).
 //
-// Pure. Source: Prometheus 3.15.0 promql/functions.go.
+// Pure. Source: Prometheus 2.42.0 and 3.15.0 promql/functions.go.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "promql/dialect.h"
 #include "promql/engine/value.h"
 
 namespace flyball::promql {
@@ -31,14 +32,14 @@ void SortByValue(Vector* vector, bool descending);
 
 // `args`: the texts after the vector.
 //   kFailedPrecondition  the pattern is no RE2, or a name no label's
-absl::Status LabelReplace(absl::Span<const std::string> args, Vector* vector);
-absl::Status LabelJoin(absl::Span<const std::string> args, Vector* vector);
+absl::Status LabelReplace(absl::Span<const std::string> args, Dialect dialect, Vector* vector);
+absl::Status LabelJoin(absl::Span<const std::string> args, Dialect dialect, Vector* vector);
 
-// Any UTF-8 text but the empty one.
-bool IsLabelName(absl::string_view name);
+// `[A-Za-z_][A-Za-z0-9_]*` in dialect 2; any UTF-8 text but the empty one in dialect 3.
+bool IsLabelName(absl::string_view name, Dialect dialect);
 
 // histogram_quantile over the classic buckets in `buckets`, grouped by their labels but `le`.
-Vector HistogramQuantile(double q, const Vector& buckets);
+Vector HistogramQuantile(double q, const Vector& buckets, Dialect dialect);
 
 // ---- of a window (range_functions.cc) -----------------------------------------------------------
 
@@ -47,6 +48,7 @@ struct WindowArgs {
   int64_t start_ms = 0;            // of the window
   int64_t end_ms = 0;
   int64_t now_ms = 0;  // the moment of evaluation
+  Dialect dialect = Dialect::k3;
   // The scalar arguments: quantile_over_time's q, predict_linear's seconds, the smoothing factors.
   double first = 0;
   double second = 0;

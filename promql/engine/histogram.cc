@@ -31,7 +31,7 @@ bool NearlyEqual(double a, double b) {
 }
 
 // Sorted by bound; equal bounds added together; counts never falling.
-void Normalize(std::vector<Bucket>* buckets) {
+void Normalize(std::vector<Bucket>* buckets, Dialect dialect) {
   std::stable_sort(buckets->begin(), buckets->end(),
                    [](const Bucket& a, const Bucket& b) { return a.bound < b.bound; });
   std::vector<Bucket> merged;
@@ -44,17 +44,18 @@ void Normalize(std::vector<Bucket>* buckets) {
   }
   double highest = merged.front().count;
   for (Bucket& bucket : merged) {
-    if (NearlyEqual(highest, bucket.count) || bucket.count < highest) bucket.count = highest;
+    const bool noise = dialect == Dialect::k3 && NearlyEqual(highest, bucket.count);
+    if (noise || bucket.count < highest) bucket.count = highest;
     if (bucket.count > highest) highest = bucket.count;
   }
   *buckets = std::move(merged);
 }
 
-double BucketQuantile(double q, std::vector<Bucket> buckets) {
+double BucketQuantile(double q, std::vector<Bucket> buckets, Dialect dialect) {
   if (std::isnan(q)) return kNan;
   if (q < 0) return -kInf;
   if (q > 1) return kInf;
-  Normalize(&buckets);
+  Normalize(&buckets, dialect);
   if (buckets.back().bound != kInf || buckets.size() < 2) return kNan;
   const double total = buckets.back().count;
   if (total == 0) return kNan;
@@ -73,7 +74,7 @@ double BucketQuantile(double q, std::vector<Bucket> buckets) {
 
 }  // namespace
 
-Vector HistogramQuantile(double q, const Vector& buckets) {
+Vector HistogramQuantile(double q, const Vector& buckets, Dialect dialect) {
   struct Histogram {
     LabelSet labels;
     std::vector<Bucket> buckets;
@@ -93,7 +94,7 @@ Vector HistogramQuantile(double q, const Vector& buckets) {
   for (Histogram& histogram : histograms) {
     DropName(&histogram.labels);
     result.push_back(
-        {std::move(histogram.labels), BucketQuantile(q, std::move(histogram.buckets))});
+        {std::move(histogram.labels), BucketQuantile(q, std::move(histogram.buckets), dialect)});
   }
   return result;
 }

@@ -4,6 +4,7 @@
 #include "base/go/text.h"
 #include "promql/engine/functions.h"
 #include "promql/matcher.h"
+#include "promql/text.h"
 
 namespace flyball::promql {
 namespace {
@@ -24,16 +25,19 @@ absl::Status BadName(absl::string_view which, absl::string_view function, absl::
 
 }  // namespace
 
-bool IsLabelName(absl::string_view name) { return !name.empty() && IsUtf8(name); }
+bool IsLabelName(absl::string_view name, Dialect dialect) {
+  if (dialect == Dialect::k2) return IsIdentifier(name, false);
+  return !name.empty() && IsUtf8(name);
+}
 
-absl::Status LabelReplace(absl::Span<const std::string> args, Vector* vector) {
+absl::Status LabelReplace(absl::Span<const std::string> args, Dialect dialect, Vector* vector) {
   const std::string &target = args[0], &replacement = args[1], &source = args[2];
-  const auto regex = CompileAnchored(args[3]);
+  const auto regex = CompileAnchored(args[3], dialect == Dialect::k3);
   if (!regex.ok()) {
     return absl::FailedPreconditionError(
         absl::StrCat("invalid regular expression in label_replace(): ", args[3]));
   }
-  if (!IsLabelName(target)) return BadName("destination", "label_replace", target);
+  if (!IsLabelName(target, dialect)) return BadName("destination", "label_replace", target);
   for (Element& element : *vector) {
     const auto value = regex->Expand(LabelValue(element.labels, source), replacement);
     if (value) SetLabel(&element.labels, target, *value);
@@ -41,13 +45,13 @@ absl::Status LabelReplace(absl::Span<const std::string> args, Vector* vector) {
   return absl::OkStatus();
 }
 
-absl::Status LabelJoin(absl::Span<const std::string> args, Vector* vector) {
+absl::Status LabelJoin(absl::Span<const std::string> args, Dialect dialect, Vector* vector) {
   const std::string &target = args[0], &separator = args[1];
   const absl::Span<const std::string> sources = args.subspan(2);
   for (const std::string& source : sources) {
-    if (!IsLabelName(source)) return BadName("source", "label_join", source);
+    if (!IsLabelName(source, dialect)) return BadName("source", "label_join", source);
   }
-  if (!IsLabelName(target)) return BadName("destination", "label_join", target);
+  if (!IsLabelName(target, dialect)) return BadName("destination", "label_join", target);
   for (Element& element : *vector) {
     const std::string joined =
         absl::StrJoin(sources, separator, [&element](std::string* out, const std::string& source) {

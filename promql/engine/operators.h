@@ -1,7 +1,7 @@
 // What PromQL's operators compute: those between two values (binary.cc), and sum, avg, topk and the
 // other aggregations of one instant vector (aggregate.cc).
 //
-// Pure. Source: Prometheus 3.15.0 promql/engine.go (VectorBinop, VectorAnd, …).
+// Pure. Source: Prometheus 2.42.0 and 3.15.0 promql/engine.go (VectorBinop, VectorAnd, …).
 #pragma once
 
 #include <string>
@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "promql/ast.h"
+#include "promql/dialect.h"
 #include "promql/engine/value.h"
 
 namespace flyball::promql {
@@ -17,10 +18,12 @@ namespace flyball::promql {
 double ScalarOperation(absl::string_view op, double lhs, double rhs);
 
 // One operand is a scalar; `scalar_left` says which.
-Vector VectorScalarOperation(const Binary& binary, Vector vector, double scalar, bool scalar_left);
+Vector VectorScalarOperation(const Binary& binary, Vector vector, double scalar, bool scalar_left,
+                             Dialect dialect);
 
 //   kFailedPrecondition  the series don't pair up as the operator's clauses say
-absl::StatusOr<Vector> VectorOperation(const Binary& binary, const Vector& lhs, const Vector& rhs);
+absl::StatusOr<Vector> VectorOperation(const Binary& binary, const Vector& lhs, const Vector& rhs,
+                                       Dialect dialect);
 
 // The value of an aggregation's first argument, for those that take one.
 struct AggregationParam {
@@ -31,6 +34,6 @@ struct AggregationParam {
 // Groups in the order of their first element; topk and bottomk: best first within a group.
 //   kFailedPrecondition  k that no integer holds, or a bad label name
 absl::StatusOr<Vector> Aggregate(const Aggregation& aggregation, const AggregationParam& param,
-                                 Vector vector);
+                                 Dialect dialect, Vector vector);
 
 }  // namespace flyball::promql

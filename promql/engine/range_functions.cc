@@ -39,11 +39,15 @@ Result Extrapolate(const WindowArgs& args, Growth growth) {
   const double threshold = average * 1.1;
   double to_start = Seconds(points.front().time_ms - args.start_ms);
   double to_end = Seconds(args.end_ms - points.back().time_ms);
-  if (to_start >= threshold) to_start = average / 2;
-  if (to_end >= threshold) to_end = average / 2;
-  if (counter && change > 0 && points.front().value >= 0) {
+
+  const auto stop_at_zero = [&] {
+    if (!counter || !(change > 0) || !(points.front().value >= 0)) return;
     to_start = std::min(to_start, interval * (points.front().value / change));
-  }
+  };
+  if (args.dialect == Dialect::k2) stop_at_zero();
+  if (to_start >= threshold) to_start = average / 2;
+  if (args.dialect == Dialect::k3) stop_at_zero();
+  if (to_end >= threshold) to_end = average / 2;
 
   double factor = (interval + to_start + to_end) / interval;
   if (growth == Growth::kRate) factor /= Seconds(args.end_ms - args.start_ms);
@@ -92,7 +96,7 @@ Line Regress(const WindowArgs& args, int64_t origin_ms) {
                                     [first](const Point& point) { return point.value == first; });
   if (constant) return std::isinf(first) ? Line{kNan, kNan} : Line{0, first};
 
-  KahanSum sum_x, sum_y, sum_xy, sum_x2;
+  KahanSum sum_x(args.dialect), sum_y(args.dialect), sum_xy(args.dialect), sum_x2(args.dialect);
   for (const Point& point : args.points) {
     const double x = Seconds(point.time_ms - origin_ms);
     sum_x.Add(x);
@@ -137,13 +141,13 @@ Result HoltWinters(const WindowArgs& args) {
 }
 
 Result SumOverTime(const WindowArgs& args) {
-  KahanSum sum;
+  KahanSum sum(args.dialect);
   for (const Point& point : args.points) sum.Add(point.value);
   return sum.Total();
 }
 
 Result AvgOverTime(const WindowArgs& args) {
-  Mean mean;
+  Mean mean(args.dialect);
   for (const Point& point : args.points) mean.Add(point.value);
   return mean.Result();
 }
@@ -151,7 +155,7 @@ Result AvgOverTime(const WindowArgs& args) {
 // Welford's method, of the whole population.
 double Variance(const WindowArgs& args) {
   double count = 0;
-  KahanSum mean, squares;
+  KahanSum mean(args.dialect), squares(args.dialect);
   for (const Point& point : args.points) {
     count += 1;
     const double delta = point.value - mean.Compensated();

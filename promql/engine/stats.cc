@@ -8,7 +8,7 @@ namespace flyball::promql {
 
 void KahanSum::Add(double value) {
   const double total = sum_ + value;
-  if (std::isinf(total)) {
+  if (dialect_ == Dialect::k3 && std::isinf(total)) {
     compensation_ = 0;
   } else if (std::fabs(sum_) >= std::fabs(value)) {
     compensation_ += (sum_ - total) + value;
@@ -20,10 +20,21 @@ void KahanSum::Add(double value) {
 
 double KahanSum::Total() const { return std::isinf(sum_) ? sum_ : Compensated(); }
 
+bool InfiniteMeanStays(double mean, double value) {
+  if (!std::isinf(mean)) return false;
+  if (std::isinf(value)) return (mean > 0) == (value > 0);
+  return !std::isnan(value);
+}
+
 void Mean::Add(double value) {
   count_ += 1;
+  if (dialect_ == Dialect::k2) {
+    if (InfiniteMeanStays(sum_.sum(), value)) return;
+    sum_.Add(value / count_ - sum_.sum() / count_);
+    return;
+  }
   if (count_ == 1) {
-    sum_ = KahanSum(value);
+    sum_ = KahanSum(dialect_, value);
     return;
   }
   if (!incremental_) {
@@ -42,7 +53,7 @@ void Mean::Add(double value) {
 }
 
 double Mean::Result() const {
-  if (incremental_) return sum_.Total();
+  if (dialect_ == Dialect::k2 || incremental_) return sum_.Total();
   return sum_.sum() / count_ + sum_.compensation() / count_;
 }
 

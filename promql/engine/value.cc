@@ -15,13 +15,17 @@ auto Find(LabelSet& labels, absl::string_view name) {
 
 }  // namespace
 
+absl::Status SameLabelSet() {
+  return absl::FailedPreconditionError("vector cannot contain metrics with the same labelset");
+}
+
 absl::Status CheckDistinct(const Vector& vector) {
   if (vector.size() < 2) return absl::OkStatus();
   absl::flat_hash_set<LabelSet> seen;
   seen.reserve(vector.size());
   for (const Element& element : vector) {
     if (seen.insert(element.labels).second) continue;
-    return absl::FailedPreconditionError("vector cannot contain metrics with the same labelset");
+    return SameLabelSet();
   }
   return absl::OkStatus();
 }

@@ -37,6 +37,7 @@ struct Matrix {
 
 // No two elements may have the same labels after a function or an operator (kFailedPrecondition).
 absl::Status CheckDistinct(const Vector& vector);
+absl::Status SameLabelSet();  // the error
 
 using Value = std::variant<double, std::string, Vector, Matrix>;
 

@@ -59,9 +59,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto again = promql::Parse(printed);
   if (!again.ok() || promql::Print(**again) != printed) std::abort();
 
-  constexpr int64_t kPoints = 20'000;
-  const std::string first = Show(promql::EvalInstant(**expr, Samples(), 400'000, kPoints));
-  const std::string second = Show(promql::EvalInstant(**again, Samples(), 400'000, kPoints));
-  if (first != second) std::abort();
+  for (const auto dialect : {promql::Dialect::k2, promql::Dialect::k3}) {
+    promql::EvalOptions options;
+    options.dialect = dialect;
+    options.max_points = 20'000;
+    const std::string first = Show(promql::EvalInstant(**expr, Samples(), 400'000, options));
+    const std::string second = Show(promql::EvalInstant(**again, Samples(), 400'000, options));
+    if (first != second) std::abort();
+  }
   return 0;
 }

@@ -1,0 +1,69 @@
+#include "promql/engine/engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "promql/engine/evaluator.h"
+
+namespace flyball::promql {
+namespace {
+
+constexpr int64_t kMaxSteps = 11'000;
+
+absl::Status CheckSteps(const Steps& steps) {
+  if (steps.step_ms <= 0) {
+    return absl::InvalidArgumentError(
+        "zero or negative query resolution step widths are not accepted. Try a positive integer");
+  }
+  if (steps.end_ms < steps.start_ms) {
+    return absl::InvalidArgumentError("end timestamp must not be before start time");
+  }
+  if ((steps.end_ms - steps.start_ms) / steps.step_ms > kMaxSteps) {
+    return absl::InvalidArgumentError(
+        "exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query "
+        "resolution (?step=XX)");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Value> EvalInstant(const Expr& expr, const SeriesReader& store, int64_t time_ms,
+                                  const EvalOptions& options) {
+  Evaluator evaluator(options, {time_ms, time_ms, 0});
+  RETURN_IF_ERROR(evaluator.Load(expr, store));
+  return evaluator.Eval(expr, time_ms);
+}
+
+absl::StatusOr<std::vector<Range>> EvalRange(const Expr& expr, const SeriesReader& store,
+                                             const Steps& steps, const EvalOptions& options) {
+  RETURN_IF_ERROR(CheckSteps(steps));
+  const ValueType type = expr.Type();
+  if (type != ValueType::kScalar && type != ValueType::kVector) {
+    const absl::string_view name = type == ValueType::kMatrix ? "range vector" : "string";
+    return absl::InvalidArgumentError(
+        absl::StrCat("invalid expression type \"", name,
+                     "\" for range query, must be Scalar or instant Vector"));
+  }
+  Evaluator evaluator(options, steps);
+  RETURN_IF_ERROR(evaluator.Load(expr, store));
+  std::vector<Range> result;
+  absl::flat_hash_map<LabelSet, size_t> index;
+  for (int64_t now = steps.start_ms; now <= steps.end_ms; now += steps.step_ms) {
+    ASSIGN_OR_RETURN(Value value, evaluator.Eval(expr, now));
+    if (const auto* scalar = std::get_if<double>(&value)) value = Vector{{{}, *scalar}};
+    for (Element& element : std::get<Vector>(value)) {
+      const auto [at, inserted] = index.try_emplace(element.labels, result.size());
+      if (inserted) result.push_back({std::move(element.labels), {}});
+      result[at->second].points.push_back({now, element.value});
+    }
+  }
+  std::sort(result.begin(), result.end(),
+            [](const Range& a, const Range& b) { return a.labels < b.labels; });
+  return result;
+}
+
+}  // namespace flyball::promql

@@ -1,0 +1,54 @@
+#include "promql/engine/samples.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace flyball::promql {
+namespace {
+
+bool IsBefore(const Point& point, int64_t time_ms) { return point.time_ms < time_ms; }
+bool IsAfter(int64_t time_ms, const Point& point) { return time_ms < point.time_ms; }
+
+}  // namespace
+
+SelectorSamples::SelectorSamples(std::vector<std::shared_ptr<const Series>> series, TimeSpan span,
+                                 Kind kind, size_t max_points)
+    : series_(std::move(series)) {
+  ends_.reserve(series_.size());
+  for (const auto& one : series_) {
+    const size_t begin = points_.size();
+    if (begin > max_points) return;
+    if (kind == Kind::kNewest) {
+      if (const auto newest = one->Newest(span.from_ms, span.to_ms)) points_.push_back(*newest);
+    } else {
+      one->Read(span.from_ms, span.to_ms, points_);
+    }
+    if (kind == Kind::kWithoutEnd) {
+      points_.erase(std::remove_if(points_.begin() + begin, points_.end(),
+                                   [](const Point& point) { return IsStale(point.value); }),
+                    points_.end());
+    }
+    ends_.push_back(points_.size());
+  }
+}
+
+absl::Span<const Point> SelectorSamples::In(size_t series, TimeSpan span) const {
+  const Point* begin = points_.data() + (series == 0 ? 0 : ends_[series - 1]);
+  const Point* end = points_.data() + ends_[series];
+  // A query of one moment has read nothing else.
+  if (begin != end && begin->time_ms < span.from_ms) {
+    begin = std::lower_bound(begin, end, span.from_ms, IsBefore);
+  }
+  if (begin != end && (end - 1)->time_ms > span.to_ms) {
+    end = std::upper_bound(begin, end, span.to_ms, IsAfter);
+  }
+  return absl::MakeConstSpan(begin, end);
+}
+
+const Point* SelectorSamples::Current(size_t series, TimeSpan span) const {
+  const absl::Span<const Point> points = In(series, span);
+  return points.empty() || IsStale(points.back().value) ? nullptr : &points.back();
+}
+
+}  // namespace flyball::promql

@@ -1,0 +1,51 @@
+// What one selector of a query reads: the samples of all its series over all moments at which the
+// query looks at it, read once.
+//
+// Not thread-safe. Memory: 16 bytes for each sample.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "promql/engine/series.h"
+
+namespace flyball::promql {
+
+struct TimeSpan {  // both ends belong to it
+  int64_t from_ms = 0;
+  int64_t to_ms = 0;
+};
+
+class SelectorSamples {
+ public:
+  // What of the samples is kept.
+  enum class Kind {
+    kAll,         // markers of staleness too: an instant selector looks for them
+    kNewest,      // the newest of each series, or its marker
+    kWithoutEnd,  // no markers: a range selector does not see them
+  };
+
+  SelectorSamples() = default;
+  // Stops once there are more than `max_points`.
+  SelectorSamples(std::vector<std::shared_ptr<const Series>> series, TimeSpan span, Kind kind,
+                  size_t max_points);
+
+  size_t series_count() const { return series_.size(); }
+  size_t point_count() const { return points_.size(); }
+  const Labels& LabelsOf(size_t series) const { return series_[series]->labels(); }
+
+  // Those of one series in this time, which lies in the span that was read.
+  absl::Span<const Point> In(size_t series, TimeSpan span) const;
+  // The newest of them; nullptr: there is none, or the series has ended with it.
+  const Point* Current(size_t series, TimeSpan span) const;
+
+ private:
+  std::vector<std::shared_ptr<const Series>> series_;  // in label order
+  std::vector<Point> points_;                          // of one series after the other
+  std::vector<size_t> ends_;                           // of each series, in points_
+};
+
+}  // namespace flyball::promql
