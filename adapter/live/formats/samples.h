@@ -1,0 +1,64 @@
+// What the exposition formats are read into: samples of series, and what is told of a family.
+//
+// Pure values. Every view is valid during the call that hands it over, and no longer.
+// Times are int64 milliseconds since the epoch.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace flyball::formats {
+
+// What a TYPE line says. Prometheus's `untyped` is kUnknown.
+enum class MetricType : uint8_t {
+  kUnknown,
+  kCounter,
+  kGauge,
+  kHistogram,
+  kGaugeHistogram,
+  kSummary,
+  kInfo,
+  kStateset,
+};
+
+// The word of OpenMetrics: `counter`, `unknown`, …
+absl::string_view MetricTypeName(MetricType type);
+
+struct LabelView {
+  absl::string_view name;
+  absl::string_view value;
+  friend bool operator==(const LabelView&, const LabelView&) = default;
+};
+
+// One sample of a scraped page.
+struct ScrapedSample {
+  // The bytes that name the series, `name{label="value",…}`, valid as they stand. Who has seen
+  // them before knows the series by them; otherwise SeriesLabels takes them apart.
+  absl::string_view series;
+  // Of the last family before this sample, as Prometheus has it: SeriesLabels asks for it.
+  MetricType type = MetricType::kUnknown;
+  std::optional<int64_t> time_ms;  // nullopt: the page gives no stamp
+  double value = 0;                // the one NaN or the staleness marker where it is a NaN
+};
+
+// What one line or message says of a family: only the fields that it has.
+struct FamilyMetadata {
+  absl::string_view name;
+  std::optional<MetricType> type;
+  std::optional<absl::string_view> help;
+  std::optional<absl::string_view> unit;
+};
+
+// Takes what a parser finds, in the order of the page. A page that fails later has handed over
+// what came before: who wants all or nothing keeps the samples until the parser is done.
+class ScrapeSink {
+ public:
+  virtual ~ScrapeSink() = default;
+  virtual void OnSample(const ScrapedSample& sample) = 0;
+  virtual void OnMetadata(const FamilyMetadata& metadata) = 0;
+};
+
+}  // namespace flyball::formats

@@ -1,0 +1,37 @@
+// The bytes that name a scraped series, taken apart.
+//
+// Pure. Source: Prometheus 3.15.0 model/textparse (Labels, normalizeFloatsInLabelValues).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "adapter/live/formats/samples.h"
+
+namespace flyball::formats {
+
+// Labels sorted by name, `__name__` among them, with the text that they point into where it is not
+// that of the series. Kept by who reads many series, so that memory is taken once.
+class SeriesLabels {
+ public:
+  // `series` as ScrapedSample gives it; it must outlive the labels. Labels with an empty value are
+  // left out. `canonical_bounds`: `le` of histograms and `quantile` of summaries become `1.0` where
+  // `1` stands, as since Prometheus 3.
+  //   kInvalidArgument  no such series, or a label that is there twice
+  absl::Status Read(absl::string_view series, MetricType type, bool canonical_bounds);
+
+  const std::vector<LabelView>& labels() const { return labels_; }
+
+ private:
+  friend class SeriesLabelsVisitor;
+  absl::string_view Own(absl::string_view text);
+
+  std::vector<LabelView> labels_;
+  std::string scratch_;  // unescaped text; reserved before it is pointed into
+};
+
+}  // namespace flyball::formats

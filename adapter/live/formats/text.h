@@ -1,0 +1,26 @@
+// The texts that are scraped: Prometheus's format 0.0.4 and OpenMetrics 1.0.
+//
+// Pure; safe on any thread. Source: Prometheus 3.15.0 model/textparse (promparse.go,
+// openmetricsparse.go). Names in braces and quotes, `{"a.b",l="v"}`, are read in both.
+// Different: blanks before a name are not part of it, and a NUL byte where no text may stand is an
+// error, not the end of the page.
+// Limits: none of its own; work and memory are those of the page.
+//
+// What fails is kInvalidArgument and says line, column and what stands there; the sink then has
+// what came before.
+#pragma once
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "adapter/live/formats/samples.h"
+
+namespace flyball::formats {
+
+// Stamps are milliseconds. Lines end in LF, the last one may lack it.
+absl::Status ParseText(absl::string_view page, ScrapeSink& sink);
+
+// Stamps are seconds, cut to milliseconds as a double's product with 1000. `# EOF` ends the page.
+// Exemplars are checked and dropped.
+absl::Status ParseOpenMetrics(absl::string_view page, ScrapeSink& sink);
+
+}  // namespace flyball::formats
