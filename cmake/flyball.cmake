@@ -67,6 +67,8 @@ pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
 pkg_check_modules(CARES REQUIRED IMPORTED_TARGET libcares)
+pkg_check_modules(SNAPPY REQUIRED IMPORTED_TARGET snappy)
+pkg_check_modules(PROTOBUF REQUIRED IMPORTED_TARGET protobuf-lite)
 pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET prometheus-cpp-core)
 
 # The HTTP/1.1 parser: Debian has it as C sources (node-llhttp), not as a library. Strict: what two programs might read in two ways

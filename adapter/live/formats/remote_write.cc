@@ -1,0 +1,409 @@
+#include "adapter/live/formats/remote_write.h"
+
+#include <snappy.h>
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "adapter/live/formats/text_scanner.h"
+#include "adapter/live/formats/wire_reader.h"
+#include "base/status_macros.h"
+#include "promql/text.h"
+
+namespace flyball::formats {
+namespace {
+
+absl::Status NotAMessage() {
+  return absl::InvalidArgumentError("the body is no remote write request");
+}
+
+// Field numbers. Those of the two versions' series and samples overlap: 1.0 has labels, 2.0 their
+// numbers.
+namespace write1 {
+constexpr int kSeries = 1, kMetadata = 3;
+constexpr int kType = 1, kFamily = 2, kHelp = 4, kUnit = 5;
+constexpr int kName = 1, kValue = 2;
+constexpr int kLabel = 1, kSample = 2, kExemplar = 3, kHistogram = 4;
+}  // namespace write1
+namespace write2 {
+constexpr int kSymbol = 4, kSeries = 5;
+constexpr int kLabels = 1, kSample = 2, kHistogram = 3, kExemplar = 4, kMetadata = 5;
+constexpr int kType = 1, kHelp = 3, kUnit = 4;
+}  // namespace write2
+
+// The numbers of both versions' metadata.
+MetricType TypeOfNumber(uint64_t number) {
+  constexpr MetricType kTypes[] = {
+      MetricType::kUnknown,        MetricType::kCounter, MetricType::kGauge, MetricType::kHistogram,
+      MetricType::kGaugeHistogram, MetricType::kSummary, MetricType::kInfo,  MetricType::kStateset,
+  };
+  return number < std::size(kTypes) ? kTypes[number] : MetricType::kUnknown;
+}
+
+// Value 1 and stamp 2 in both versions; what is left out is zero.
+bool ReadSample(absl::string_view message, WrittenSample& sample) {
+  WireReader reader(message);
+  while (const int field = reader.Next()) {
+    uint64_t number = 0;
+    if (field == 1) {
+      if (!reader.ReadDouble(&sample.value)) return false;
+    } else if (field == 2) {
+      if (!reader.ReadVarint(&number)) return false;
+      sample.time_ms = static_cast<int64_t>(number);
+    } else if (!reader.Skip()) {
+      return false;
+    }
+  }
+  return reader.AtEnd();
+}
+
+bool ReadLabel(absl::string_view message, LabelView& label) {
+  WireReader reader(message);
+  while (const int field = reader.Next()) {
+    const bool known = field == write1::kName || field == write1::kValue;
+    absl::string_view& text = field == write1::kName ? label.name : label.value;
+    if (known ? !reader.ReadBytes(&text) : !reader.Skip()) return false;
+  }
+  return reader.AtEnd();
+}
+
+// Reads the series of one request one after the other, in memory that is taken once.
+class SeriesReader {
+ public:
+  explicit SeriesReader(const std::vector<absl::string_view>& symbols) : symbols_(symbols) {}
+
+  // False: these bytes are no series.
+  bool Read1(absl::string_view message, WrittenSeries& series) {
+    Begin(series);
+    WireReader reader(message);
+    int begin = 0, end = 0;
+    bool together = true;
+    while (const int field = reader.Next()) {
+      absl::string_view part;
+      if (field == write1::kLabel) {
+        if (!reader.ReadBytes(&part)) return false;
+        if (end == 0) begin = reader.start();
+        together = together && (end == 0 || end == reader.start());
+        end = reader.position();
+      } else if (field == write1::kSample) {
+        if (!reader.ReadBytes(&part) || !TakeSample(part, series)) return false;
+      } else if (!SkipCounted(reader, field == write1::kHistogram, field == write1::kExemplar,
+                              series)) {
+        return false;
+      }
+    }
+    if (!reader.AtEnd()) return false;
+    if (together) {
+      series.key = reader.Between(begin, end);
+    } else if (!ReadScattered(message)) {
+      return false;
+    }
+    End(series);
+    return true;
+  }
+
+  bool Read2(absl::string_view message, WrittenSeries& series) {
+    Begin(series);
+    WireReader reader(message);
+    while (const int field = reader.Next()) {
+      absl::string_view part;
+      if (field == write2::kLabels) {
+        if (!ReadNumbers(reader)) return false;
+      } else if (field == write2::kSample) {
+        if (!reader.ReadBytes(&part) || !TakeSample(part, series)) return false;
+      } else if (field == write2::kMetadata) {
+        if (!reader.ReadBytes(&part) || !ReadMetadata(part, series)) return false;
+      } else if (!SkipCounted(reader, field == write2::kHistogram, field == write2::kExemplar,
+                              series)) {
+        return false;
+      }
+    }
+    if (!reader.AtEnd()) return false;
+    Resolve(series);
+    if (samples_.empty() && series.histograms == 0) {
+      series.status.Update(absl::InvalidArgumentError("a series has neither sample nor histogram"));
+    }
+    End(series);
+    return true;
+  }
+
+ private:
+  void Begin(WrittenSeries& series) {
+    series = WrittenSeries();
+    labels_.clear();
+    samples_.clear();
+    numbers_.clear();
+  }
+  void End(WrittenSeries& series) {
+    series.labels = labels_;
+    series.samples = samples_;
+  }
+
+  bool TakeSample(absl::string_view message, WrittenSeries& series) {
+    if (samples_.size() == kMaxSeriesSamples) {
+      series.status.Update(absl::InvalidArgumentError(
+          absl::StrCat("a series has more than ", kMaxSeriesSamples, " samples")));
+      return true;
+    }
+    return ReadSample(message, samples_.emplace_back());
+  }
+
+  static bool SkipCounted(WireReader& reader, bool histogram, bool exemplar,
+                          WrittenSeries& series) {
+    series.histograms += histogram;
+    series.exemplars += exemplar;
+    return reader.Skip();
+  }
+
+  // Labels with something else between them, which hardly any sender writes.
+  bool ReadScattered(absl::string_view message) {
+    WireReader reader(message);
+    while (const int field = reader.Next()) {
+      absl::string_view part;
+      if (field != write1::kLabel) {
+        if (!reader.Skip()) return false;
+      } else if (!reader.ReadBytes(&part) || !ReadLabel(part, labels_.emplace_back())) {
+        return false;
+      }
+    }
+    return reader.AtEnd();
+  }
+
+  bool ReadNumbers(WireReader& reader) {
+    uint64_t number = 0;
+    absl::string_view packed;
+    if (!reader.IsPacked()) {
+      if (!reader.ReadVarint(&number)) return false;
+      numbers_.push_back(number);
+      return true;
+    }
+    if (!reader.ReadBytes(&packed)) return false;
+    google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(packed.data()),
+                                                  static_cast<int>(packed.size()));
+    while (stream.CurrentPosition() < static_cast<int>(packed.size())) {
+      if (!stream.ReadVarint64(&number)) return false;
+      numbers_.push_back(number);
+    }
+    return true;
+  }
+
+  bool ReadMetadata(absl::string_view message, WrittenSeries& series) {
+    WireReader reader(message);
+    uint64_t number = 0;
+    while (const int field = reader.Next()) {
+      if (field != write2::kType && field != write2::kHelp && field != write2::kUnit) {
+        if (!reader.Skip()) return false;
+        continue;
+      }
+      if (!reader.ReadVarint(&number)) return false;
+      if (field == write2::kType) {
+        series.type = TypeOfNumber(number);
+      } else if (const absl::string_view* text = Symbol(number); text != nullptr) {
+        (field == write2::kHelp ? series.help : series.unit) = *text;
+      }
+    }
+    return reader.AtEnd();
+  }
+
+  void Resolve(WrittenSeries& series) {
+    if (numbers_.size() % 2 != 0) {
+      series.status = absl::InvalidArgumentError("a series has a label without a value");
+      return;
+    }
+    for (size_t i = 0; i < numbers_.size(); i += 2) {
+      const absl::string_view* const name = Symbol(numbers_[i]);
+      const absl::string_view* const value = Symbol(numbers_[i + 1]);
+      if (name == nullptr || value == nullptr) {
+        series.status = absl::InvalidArgumentError(absl::StrCat(
+            "a label refers to symbol ", name == nullptr ? numbers_[i] : numbers_[i + 1],
+            ", of which there are ", symbols_.size()));
+        return;
+      }
+      labels_.push_back({*name, *value});
+    }
+  }
+
+  const absl::string_view* Symbol(uint64_t number) const {
+    return number < symbols_.size() ? &symbols_[number] : nullptr;
+  }
+
+  const std::vector<absl::string_view>& symbols_;
+  std::vector<LabelView> labels_;
+  std::vector<WrittenSample> samples_;
+  std::vector<uint64_t> numbers_;
+};
+
+bool ReadFamily(absl::string_view message, FamilyMetadata& family) {
+  WireReader reader(message);
+  while (const int field = reader.Next()) {
+    absl::string_view text;
+    uint64_t number = 0;
+    if (field == write1::kType) {
+      if (!reader.ReadVarint(&number)) return false;
+      family.type = TypeOfNumber(number);
+    } else if (field == write1::kFamily || field == write1::kHelp || field == write1::kUnit) {
+      if (!reader.ReadBytes(&text)) return false;
+      if (field == write1::kFamily) family.name = text;
+      if (field == write1::kHelp) family.help = text;
+      if (field == write1::kUnit) family.unit = text;
+    } else if (!reader.Skip()) {
+      return false;
+    }
+  }
+  return reader.AtEnd();
+}
+
+absl::Status Read1(absl::string_view message, OnWrittenSeries on_series, OnFamily on_family) {
+  const std::vector<absl::string_view> no_symbols;
+  SeriesReader series_reader(no_symbols);
+  WireReader reader(message);
+  while (const int field = reader.Next()) {
+    absl::string_view part;
+    if (field == write1::kSeries) {
+      WrittenSeries series;
+      if (!reader.ReadBytes(&part) || !series_reader.Read1(part, series)) return NotAMessage();
+      on_series(series);
+    } else if (field == write1::kMetadata) {
+      FamilyMetadata family;
+      if (!reader.ReadBytes(&part) || !ReadFamily(part, family)) return NotAMessage();
+      on_family(family);
+    } else if (!reader.Skip()) {
+      return NotAMessage();
+    }
+  }
+  return reader.AtEnd() ? absl::OkStatus() : NotAMessage();
+}
+
+// The texts that series refer to may stand behind them.
+absl::StatusOr<std::vector<absl::string_view>> ReadSymbols(absl::string_view message) {
+  std::vector<absl::string_view> symbols;
+  WireReader reader(message);
+  while (const int field = reader.Next()) {
+    if (field != write2::kSymbol) {
+      if (!reader.Skip()) return NotAMessage();
+      continue;
+    }
+    if (symbols.size() == kMaxSymbols) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the request has more than ", kMaxSymbols, " symbols"));
+    }
+    if (!reader.ReadBytes(&symbols.emplace_back())) return NotAMessage();
+  }
+  if (!reader.AtEnd()) return NotAMessage();
+  if (!symbols.empty() && !symbols.front().empty()) {
+    return absl::InvalidArgumentError("the first symbol of a request must be empty");
+  }
+  return symbols;
+}
+
+absl::Status Read2(absl::string_view message, OnWrittenSeries on_series) {
+  ASSIGN_OR_RETURN(const std::vector<absl::string_view> symbols, ReadSymbols(message));
+  SeriesReader series_reader(symbols);
+  WireReader reader(message);
+  while (const int field = reader.Next()) {
+    if (field != write2::kSeries) {
+      if (!reader.Skip()) return NotAMessage();
+      continue;
+    }
+    absl::string_view part;
+    WrittenSeries series;
+    if (!reader.ReadBytes(&part) || !series_reader.Read2(part, series)) return NotAMessage();
+    on_series(series);
+  }
+  return reader.AtEnd() ? absl::OkStatus() : NotAMessage();
+}
+
+}  // namespace
+
+absl::StatusOr<WriteVersion> WriteVersionOf(absl::string_view content_type,
+                                            absl::string_view content_encoding) {
+  if (!absl::EqualsIgnoreCase(content_encoding, "snappy")) {
+    return absl::UnimplementedError(
+        absl::StrCat("content encoding ", promql::Quote(content_encoding), ", expected snappy"));
+  }
+  const std::vector<absl::string_view> parts = absl::StrSplit(content_type, ';');
+  WriteVersion version = WriteVersion::k1;
+  bool known =
+      absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(parts.front()), "application/x-protobuf");
+  for (size_t i = 1; i < parts.size(); ++i) {
+    absl::string_view parameter = absl::StripAsciiWhitespace(parts[i]);
+    if (!absl::StartsWithIgnoreCase(parameter, "proto=")) continue;
+    parameter.remove_prefix(std::string("proto=").size());
+    if (parameter == "io.prometheus.write.v2.Request") {
+      version = WriteVersion::k2;
+    } else if (parameter != "prometheus.WriteRequest") {
+      known = false;
+    }
+  }
+  if (known) return version;
+  return absl::UnimplementedError(
+      absl::StrCat("content type ", promql::Quote(content_type),
+                   ", expected application/x-protobuf with proto=prometheus.WriteRequest or "
+                   "proto=io.prometheus.write.v2.Request"));
+}
+
+absl::StatusOr<std::string> UncompressSnappy(absl::string_view body, size_t limit) {
+  size_t size = 0;
+  if (!snappy::GetUncompressedLength(body.data(), body.size(), &size)) {
+    return absl::InvalidArgumentError("the body is not compressed with snappy");
+  }
+  if (size > limit) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the request has ", size, " bytes, the limit is ", limit));
+  }
+  // What is said to be large takes no memory before it is seen to be valid.
+  if (!snappy::IsValidCompressedBuffer(body.data(), body.size())) {
+    return absl::InvalidArgumentError("the body is not compressed with snappy");
+  }
+  std::string message(size, '\0');
+  if (!snappy::RawUncompress(body.data(), body.size(), message.data())) {
+    return absl::InvalidArgumentError("the body is not compressed with snappy");
+  }
+  return message;
+}
+
+absl::Status ReadWriteRequest(WriteVersion version, absl::string_view message,
+                              OnWrittenSeries on_series, OnFamily on_family) {
+  if (message.size() > INT32_MAX) return NotAMessage();
+  return version == WriteVersion::k1 ? Read1(message, on_series, on_family)
+                                     : Read2(message, on_series);
+}
+
+absl::Status ReadKey(absl::string_view key, std::vector<LabelView>& labels) {
+  labels.clear();
+  WireReader reader(key);
+  while (reader.Next() == write1::kLabel) {
+    absl::string_view part;
+    if (!reader.ReadBytes(&part) || !ReadLabel(part, labels.emplace_back())) return NotAMessage();
+  }
+  return reader.AtEnd() ? absl::OkStatus() : NotAMessage();
+}
+
+absl::Status NormalizeLabels(std::vector<LabelView>& labels) {
+  labels.erase(std::remove_if(labels.begin(), labels.end(),
+                              [](const LabelView& label) { return label.value.empty(); }),
+               labels.end());
+  std::sort(labels.begin(), labels.end(),
+            [](const LabelView& a, const LabelView& b) { return a.name < b.name; });
+  bool named = false;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    const auto& [name, value] = labels[i];
+    if (name.empty()) return absl::InvalidArgumentError("a label has no name");
+    if (!IsUtf8(name) || !IsUtf8(value)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("label ", promql::Quote(name), " is not UTF-8"));
+    }
+    if (i > 0 && labels[i - 1].name == name) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("label ", promql::Quote(name), " is there twice"));
+    }
+    named = named || name == "__name__";
+  }
+  return named ? absl::OkStatus() : absl::InvalidArgumentError("a series has no __name__");
+}
+
+}  // namespace flyball::formats

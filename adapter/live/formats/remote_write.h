@@ -1,0 +1,78 @@
+// Prometheus remote write, 1.0 and 2.0: the body of a request to series with their samples.
+//
+// Pure; safe on any thread. Every view is valid during the call that hands it over, and no longer.
+// Times are int64 milliseconds since the epoch.
+//
+// Source: prompb/remote.proto, prompb/types.proto and prompb/io/prometheus/write/v2/types.proto of
+// Prometheus 3.15.0, read field by field from the wire: no message tree is made.
+// Limits: the decoded size; kMaxSymbols; kMaxSeriesSamples; labels of a series as ReadLabels says.
+// What is asked for beyond them is refused, so that memory stays a small multiple of the request.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "adapter/live/formats/samples.h"
+
+namespace flyball::formats {
+
+enum class WriteVersion { k1, k2 };
+
+// What the headers of a request say; names and media types in any case, as HTTP has them.
+//   kUnimplemented  another media type, message or encoding: HTTP's 415
+absl::StatusOr<WriteVersion> WriteVersionOf(absl::string_view content_type,
+                                            absl::string_view content_encoding);
+
+// Snappy's block format.
+//   kInvalidArgument    it is not
+//   kResourceExhausted  it says that it is longer than `limit` bytes
+absl::StatusOr<std::string> UncompressSnappy(absl::string_view body, size_t limit);
+
+inline constexpr size_t kMaxSymbols = 1'000'000;
+inline constexpr size_t kMaxSeriesSamples = 1'000'000;
+
+struct WrittenSample {
+  int64_t time_ms = 0;
+  double value = 0;  // any bits: a NaN may be the staleness marker
+};
+
+// One series of a request.
+struct WrittenSeries {
+  // Bytes that name the series in this and in any other request: equal bytes, equal labels, which
+  // ReadKey tells. Empty where there are none, as in version 2.0, which numbers its texts anew in
+  // each request.
+  absl::string_view key;
+  // In the order in which they were sent, where there is no key.
+  absl::Span<const LabelView> labels;
+  absl::Span<const WrittenSample> samples;
+  size_t histograms = 0;  // native ones, which are counted and not read
+  size_t exemplars = 0;
+  MetricType type = MetricType::kUnknown;  // of version 2.0
+  absl::string_view help = "", unit = "";
+  absl::Status status;  // not ok: why the series must be refused
+};
+
+// Told of each series, in their order.
+using OnWrittenSeries = absl::FunctionRef<void(const WrittenSeries&)>;
+// Told of each family that version 1.0 describes.
+using OnFamily = absl::FunctionRef<void(const FamilyMetadata&)>;
+
+// kInvalidArgument: this is no such message; what came before has been handed over.
+absl::Status ReadWriteRequest(WriteVersion version, absl::string_view message,
+                              OnWrittenSeries on_series, OnFamily on_family);
+
+// The labels in a key of version 1.0, in the order in which they were sent.
+absl::Status ReadKey(absl::string_view key, std::vector<LabelView>& labels);
+
+// Makes labels those of a series: sorted by name, none empty.
+//   kInvalidArgument  a name twice or empty, no metric name, or text that is not UTF-8
+absl::Status NormalizeLabels(std::vector<LabelView>& labels);
+
+}  // namespace flyball::formats

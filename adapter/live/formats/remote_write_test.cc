@@ -1,0 +1,198 @@
+#include "adapter/live/formats/remote_write.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <snappy.h>
+
+#include <limits>
+
+#include "absl/strings/str_join.h"
+#include "adapter/live/formats/testing/write_request.h"
+#include "promql/text.h"
+
+namespace flyball::formats {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// What a request held, as lines of text: `name=value,… value@time …`.
+struct Told {
+  absl::Status status;
+  std::vector<std::string> series;
+  std::vector<std::string> families;
+};
+
+std::string Describe(const WrittenSeries& series) {
+  std::vector<LabelView> labels(series.labels.begin(), series.labels.end());
+  absl::Status status = series.status;
+  if (!series.key.empty()) status.Update(ReadKey(series.key, labels));
+  status.Update(NormalizeLabels(labels));
+  std::string line = absl::StrJoin(labels, ",", [](std::string* out, const LabelView& label) {
+    absl::StrAppend(out, label.name, "=", label.value);
+  });
+  for (const WrittenSample& sample : series.samples) {
+    absl::StrAppend(&line, " ", promql::FormatValue(sample.value), "@", sample.time_ms);
+  }
+  if (series.histograms > 0) absl::StrAppend(&line, " histograms:", series.histograms);
+  if (series.exemplars > 0) absl::StrAppend(&line, " exemplars:", series.exemplars);
+  if (!series.unit.empty()) absl::StrAppend(&line, " unit:", series.unit);
+  if (!status.ok()) absl::StrAppend(&line, " ! ", status.message());
+  return line;
+}
+
+Told Read(WriteVersion version, const Message& request) {
+  Told told;
+  told.status = ReadWriteRequest(
+      version, request.bytes(),
+      [&](const WrittenSeries& series) { told.series.push_back(Describe(series)); },
+      [&](const FamilyMetadata& family) {
+        told.families.push_back(absl::StrCat(family.name, " ", MetricTypeName(*family.type), " ",
+                                             family.help.value_or(""), " ",
+                                             family.unit.value_or("")));
+      });
+  return told;
+}
+
+TEST(RemoteWrite1, SeriesInTheirOrderAndFamilies) {
+  const Message request =
+      Message()
+          .Add(1, SeriesMessage({{"__name__", "up"}, {"job", "a"}}, {{1000, 1}, {2000, -0.5}}))
+          .Add(1, SeriesMessage({{"z", "1"}, {"__name__", "x"}, {"empty", ""}}, {{-5, 0}})
+                      .Add(3, Message())
+                      .Add(4, Message())
+                      .Bytes(99, "later versions"))
+          .Add(3, Message().Varint(1, 1).Bytes(2, "up_total").Bytes(4, "Help.").Bytes(5, "s"))
+          .Varint(98, 7);
+  const Told told = Read(WriteVersion::k1, request);
+  EXPECT_TRUE(told.status.ok()) << told.status;
+  EXPECT_THAT(told.series, ElementsAre("__name__=up,job=a 1@1000 -0.5@2000",
+                                       "__name__=x,z=1 0@-5 histograms:1 exemplars:1"));
+  EXPECT_THAT(told.families, ElementsAre("up_total counter Help. s"));
+}
+
+TEST(RemoteWrite1, EqualLabelsHaveEqualKeys) {
+  const Message one = SeriesMessage({{"__name__", "up"}, {"job", "a"}}, {{1, 1}});
+  const Message same = SeriesMessage({{"__name__", "up"}, {"job", "a"}}, {{2, 5}, {3, 5}});
+  const Message other = SeriesMessage({{"__name__", "up"}, {"job", "b"}}, {{1, 1}});
+  std::vector<std::string> keys;
+  const Message request = Message().Add(1, one).Add(1, same).Add(1, other);
+  ASSERT_TRUE(ReadWriteRequest(
+                  WriteVersion::k1, request.bytes(),
+                  [&](const WrittenSeries& series) { keys.emplace_back(series.key); },
+                  [](const FamilyMetadata&) {})
+                  .ok());
+  ASSERT_EQ(keys.size(), 3u);
+  EXPECT_FALSE(keys[0].empty());
+  EXPECT_EQ(keys[0], keys[1]);
+  EXPECT_NE(keys[0], keys[2]);
+}
+
+TEST(RemoteWrite1, LabelsWithSamplesBetweenThemAreRead) {
+  const Message series =
+      SeriesMessage({{"__name__", "up"}}, {{1, 1}}).Add(1, Message().Bytes(1, "job").Bytes(2, "a"));
+  EXPECT_THAT(Read(WriteVersion::k1, Message().Add(1, series)).series,
+              ElementsAre("__name__=up,job=a 1@1"));
+}
+
+TEST(RemoteWrite1, RefusesSeriesWithoutProperLabels) {
+  const auto refused = [](const TextLabels& labels) {
+    return Read(WriteVersion::k1, Message().Add(1, SeriesMessage(labels, {{1, 1}}))).series.at(0);
+  };
+  EXPECT_THAT(refused({{"job", "a"}}), HasSubstr("! a series has no __name__"));
+  EXPECT_THAT(refused({}), HasSubstr("! a series has no __name__"));
+  EXPECT_THAT(refused({{"__name__", "x"}, {"a", "1"}, {"a", "1"}}),
+              HasSubstr("! label \"a\" is there twice"));
+  EXPECT_THAT(refused({{"__name__", "x"}, {"", "1"}}), HasSubstr("! a label has no name"));
+  EXPECT_THAT(refused({{"__name__", "x"}, {"a", "\xff"}}), HasSubstr("is not UTF-8"));
+}
+
+TEST(RemoteWrite1, WhatIsNoMessageIsRefusedWholly) {
+  const Message series = SeriesMessage({{"__name__", "up"}}, {{1, 1}});
+  const std::string whole = Message().Add(1, series).bytes();
+  for (size_t size = 1; size < whole.size(); ++size) {
+    EXPECT_EQ(ReadWriteRequest(
+                  WriteVersion::k1, absl::string_view(whole).substr(0, size),
+                  [](const WrittenSeries&) { FAIL() << "of half a series"; },
+                  [](const FamilyMetadata&) {})
+                  .code(),
+              absl::StatusCode::kInvalidArgument)
+        << size;
+  }
+  EXPECT_FALSE(Read(WriteVersion::k1, Message().Varint(1, 5)).status.ok());
+  EXPECT_FALSE(Read(WriteVersion::k1, Message().Add(1, Message().Bytes(2, "\x09"))).status.ok());
+}
+
+TEST(RemoteWrite2, SymbolsAreLookedUpWhereverTheyStand) {
+  const Message request = Message()
+                              .Add(5, Message()
+                                          .Packed(1, {1, 2, 3, 4})
+                                          .Add(2, Message().Double(1, 2).Varint(2, 1000))
+                                          .Add(5, Message().Varint(1, 2).Varint(3, 5).Varint(4, 6)))
+                              .Bytes(4, "")
+                              .Bytes(4, "__name__")
+                              .Bytes(4, "up")
+                              .Bytes(4, "job")
+                              .Bytes(4, "a")
+                              .Bytes(4, "Help.")
+                              .Bytes(4, "s")
+                              .Add(5, Message().Varint(1, 1).Varint(1, 2).Add(3, Message()));
+  const Told told = Read(WriteVersion::k2, request);
+  EXPECT_TRUE(told.status.ok()) << told.status;
+  EXPECT_THAT(told.series,
+              ElementsAre("__name__=up,job=a 2@1000 unit:s", "__name__=up histograms:1"));
+}
+
+TEST(RemoteWrite2, SeriesThatMustBeRefusedAreToldWithTheReason) {
+  const Message sample = Message().Double(1, 1).Varint(2, 1);
+  const Message request = Message()
+                              .Bytes(4, "")
+                              .Bytes(4, "__name__")
+                              .Bytes(4, "up")
+                              .Add(5, Message().Packed(1, {1, 2, 1}).Add(2, sample))
+                              .Add(5, Message().Packed(1, {1, 7}).Add(2, sample))
+                              .Add(5, Message().Packed(1, {1, 2}))
+                              .Add(5, Message().Packed(1, {1, 2}).Add(2, sample));
+  const Told told = Read(WriteVersion::k2, request);
+  ASSERT_TRUE(told.status.ok()) << told.status;
+  EXPECT_THAT(
+      told.series,
+      ElementsAre(HasSubstr("! a series has a label without a value"),
+                  HasSubstr("! a label refers to symbol 7, of which there are 3"),
+                  HasSubstr("! a series has neither sample nor histogram"), "__name__=up 1@1"));
+  EXPECT_THAT(Read(WriteVersion::k2, Message().Bytes(4, "x")).status.message(),
+              HasSubstr("the first symbol of a request must be empty"));
+}
+
+TEST(RemoteWriteHeaders, SayTheVersion) {
+  const auto version = [](absl::string_view type, absl::string_view encoding = "snappy") {
+    const auto said = WriteVersionOf(type, encoding);
+    return !said.ok()                  ? std::string(said.status().message())
+           : *said == WriteVersion::k1 ? "1"
+                                       : "2";
+  };
+  EXPECT_EQ(version("application/x-protobuf"), "1");
+  EXPECT_EQ(version("Application/X-Protobuf; proto=prometheus.WriteRequest", "Snappy"), "1");
+  EXPECT_EQ(version("application/x-protobuf;proto=io.prometheus.write.v2.Request"), "2");
+  EXPECT_THAT(version("application/x-protobuf;proto=other"), HasSubstr("expected application/"));
+  EXPECT_THAT(version("application/json"), HasSubstr("content type \"application/json\""));
+  EXPECT_THAT(version("application/x-protobuf", "gzip"), HasSubstr("expected snappy"));
+}
+
+TEST(Snappy, IsHeldToTheLimitBeforeItTakesMemory) {
+  const std::string text(5000, 'x');
+  std::string packed;
+  snappy::Compress(text.data(), text.size(), &packed);
+  EXPECT_EQ(UncompressSnappy(packed, 5000).value(), text);
+  EXPECT_EQ(UncompressSnappy(packed, 4999).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(UncompressSnappy(packed.substr(0, packed.size() - 1), 5000).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(UncompressSnappy("", 5000).status().code(), absl::StatusCode::kInvalidArgument);
+  // Says 4 GiB in a few bytes.
+  EXPECT_EQ(
+      UncompressSnappy("\xff\xff\xff\xff\x0f", std::numeric_limits<size_t>::max()).status().code(),
+      absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace flyball::formats

@@ -1,0 +1,73 @@
+// Fields of a protobuf message, one after the other, as they lie on the wire: for messages that are
+// many and large, of which protobuf's own classes would make a tree of objects first.
+//
+// Not thread-safe. Reads with protobuf's CodedInputStream; views are into the message. Every
+// function that returns bool says on false that the bytes are no such message.
+#pragma once
+
+#include <cstdint>
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
+
+#include "absl/base/casts.h"
+#include "absl/strings/string_view.h"
+
+namespace flyball::formats {
+
+class WireReader {
+ public:
+  using WireFormat = google::protobuf::internal::WireFormatLite;
+
+  explicit WireReader(absl::string_view message)
+      : begin_(message.data()),
+        stream_(reinterpret_cast<const uint8_t*>(message.data()),
+                static_cast<int>(message.size())) {}
+
+  // The next field. 0 at the end, or where no field begins: AtEnd tells which.
+  int Next() {
+    start_ = stream_.CurrentPosition();
+    tag_ = stream_.ReadTag();
+    return WireFormat::GetTagFieldNumber(tag_);
+  }
+  bool AtEnd() { return stream_.ConsumedEntireMessage(); }
+
+  // Where the field that Next found begins and where the reader stands, in bytes.
+  int start() const { return start_; }
+  int position() const { return stream_.CurrentPosition(); }
+  absl::string_view Between(int begin, int end) const {
+    return absl::string_view(begin_ + begin, static_cast<size_t>(end - begin));
+  }
+
+  bool ReadVarint(uint64_t* value) {
+    return Is(WireFormat::WIRETYPE_VARINT) && stream_.ReadVarint64(value);
+  }
+  bool ReadDouble(double* value) {
+    uint64_t bits = 0;
+    if (!Is(WireFormat::WIRETYPE_FIXED64) || !stream_.ReadLittleEndian64(&bits)) return false;
+    *value = absl::bit_cast<double>(bits);
+    return true;
+  }
+  // A string, bytes, a message, or packed numbers.
+  bool ReadBytes(absl::string_view* bytes) {
+    uint32_t size = 0;
+    if (!Is(WireFormat::WIRETYPE_LENGTH_DELIMITED) || !stream_.ReadVarint32(&size)) return false;
+    const int begin = stream_.CurrentPosition();
+    if (size > INT32_MAX || !stream_.Skip(static_cast<int>(size))) return false;
+    *bytes = Between(begin, begin + static_cast<int>(size));
+    return true;
+  }
+  bool Skip() { return WireFormat::SkipField(&stream_, tag_); }
+  // Whether the field is packed or has one number alone.
+  bool IsPacked() const { return Is(WireFormat::WIRETYPE_LENGTH_DELIMITED); }
+
+ private:
+  bool Is(WireFormat::WireType type) const { return WireFormat::GetTagWireType(tag_) == type; }
+
+  const char* const begin_;
+  google::protobuf::io::CodedInputStream stream_;
+  int start_ = 0;
+  uint32_t tag_ = 0;
+};
+
+}  // namespace flyball::formats
