@@ -272,6 +272,7 @@ class ApiServer::Impl {
     deps.providers = dependencies_.providers;
     deps.metrics_text = [this] { return MetricsText(); };
     deps.debug_rules = dependencies_.debug_rules;
+    deps.pages = dependencies_.pages;
     deps.debug_decisions = dependencies_.debug_decisions;
     handler_ = std::make_unique<RequestHandler>(options_.limits, std::move(deps));
   }

@@ -22,6 +22,7 @@
 #include "apiservice/options.h"
 #include "base/clock.h"
 #include "http/client/transport.h"
+#include "http/server/pages.h"
 
 namespace prometheus {
 class Collectable;
@@ -50,6 +51,8 @@ struct ServerDependencies {
   std::function<std::string()> debug_rules;
   // The same for /debug/decisions, whose body depends on the query.
   DebugPage debug_decisions;
+  // Further pages. A SubjectAccessReview asks about their paths, with the method as its verb.
+  std::vector<http::Pages*> pages;
 };
 
 class ApiServer {

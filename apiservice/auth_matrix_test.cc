@@ -134,6 +134,37 @@ TEST_F(AuthFixture, BadTokenIsRefusedOnProbesToo) {
   EXPECT_EQ(GetAs("", {}, "/healthz")->body, "ok");
 }
 
+// A path that RequestInfo would take for a resource of the core group.
+class EchoPages : public http::Pages {
+ public:
+  bool Has(absl::string_view path) const override { return path == "/api/v1/write"; }
+  http::HttpResponse Answer(const http::HttpRequest& request) override {
+    http::HttpResponse response;
+    response.body = std::make_shared<const std::string>(request.method + " " + request.body);
+    return response;
+  }
+};
+
+TEST_F(AuthFixture, FurtherPagesAreReviewedAsPathsAndGetTheBody) {
+  EchoPages echo;
+  pages_ = {&echo};
+  options_.listen.request.keep_bodies = true;
+  StartServer();
+  const auto answer =
+      NewClient(folder_ + "/jane")->Post("/api/v1/write?a=b", "some samples", "text/plain");
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 200);
+  EXPECT_EQ(answer->body, "POST some samples");
+  EXPECT_EQ(LastReview()["nonResourceAttributes"],
+            json({{"path", "/api/v1/write"}, {"verb", "post"}}));
+  EXPECT_EQ(LastReview()["user"], "jane");
+  kube_->on_access_review = [](const std::string&) { return FakeKubeApi::Deny(); };
+  EXPECT_EQ(NewClient()->Post("/api/v1/write", "", "text/plain")->status, 403);
+  EXPECT_EQ(NewClient()->Post("/api/v1/other", "", "text/plain")->status, 403);
+  kube_->on_access_review = [](const std::string&) { return FakeKubeApi::Allow(); };
+  EXPECT_EQ(NewClient(folder_ + "/jane")->Get("/api/v1/other")->status, 404);
+}
+
 TEST_F(AuthFixture, AnonymousIsRefusedByTheReviewNotByName) {
   kube_->on_access_review = [](const std::string&) { return FakeKubeApi::Deny(); };
   StartServer();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -40,6 +41,20 @@ http::HttpResponse TooManyRequests() {
   return response;
 }
 
+absl::string_view PathOf(const http::HttpRequest& request) {
+  const absl::string_view target = request.target;
+  return target.substr(0, target.find('?'));
+}
+
+// Such a path may look like that of a resource (/api/v1/query); it is none.
+void RouteToPages(const http::HttpRequest& request, RoutedRequest& routed) {
+  routed.endpoint = Endpoint::kPages;
+  routed.error.reset();
+  routed.attributes = Attributes();
+  routed.attributes.verb = absl::AsciiStrToLower(request.method);
+  routed.attributes.path = std::string(PathOf(request));
+}
+
 // A part of what a client sent, for a log or an error.
 std::string Shown(absl::string_view text) {
   constexpr size_t kShownBytes = 512;
@@ -71,6 +86,7 @@ RequestHandler::RequestHandler(LimitOptions limits, Deps deps)
 http::HttpResponse RequestHandler::Handle(const http::HttpRequest& request) {
   const MonotonicTime start = deps_.clock->MonotonicNow();
   RoutedRequest routed = Route(request.method, request.target, limits_.request_timeout);
+  if (PagesOf(request) != nullptr) RouteToPages(request, routed);
   const Style style = StyleOf(request, routed);
   http::HttpResponse response = Answer(request, &routed, style, start);
   absl::string_view audit_id = request.Header("Audit-ID");
@@ -88,6 +104,14 @@ http::HttpResponse RequestHandler::Handle(const http::HttpRequest& request) {
                   absl::FormatDuration(took));
   }
   return response;
+}
+
+http::Pages* RequestHandler::PagesOf(const http::HttpRequest& request) const {
+  const absl::string_view path = PathOf(request);
+  for (http::Pages* const pages : deps_.pages) {
+    if (pages->Has(path)) return pages;
+  }
+  return nullptr;
 }
 
 http::HttpResponse RequestHandler::TooManyReviews() {
@@ -187,6 +211,8 @@ http::HttpResponse RequestHandler::Dispatch(const http::HttpRequest& request,
         return StatusResponse(wire::NoRepresentation({"application/json"}), style);
       }
       return deps_.documents->Version();
+    case Endpoint::kPages:
+      return PagesOf(request)->Answer(request);
     case Endpoint::kDebugRules:
     case Endpoint::kDebugDecisions:
       return Debug(routed, style, providers);

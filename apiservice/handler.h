@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "adapter/log_limiter.h"
 #include "adapter/provider.h"
@@ -19,6 +20,7 @@
 #include "apiservice/self_metrics.h"
 #include "base/clock.h"
 #include "http/server/message.h"
+#include "http/server/pages.h"
 
 namespace flyball::apiservice {
 
@@ -35,6 +37,7 @@ class RequestHandler {
     std::function<std::string()> metrics_text;  // the body of /metrics
     std::function<std::string()> debug_rules;   // the body of /debug/rules; empty: 404
     DebugPage debug_decisions;                  // of /debug/decisions; empty: 404
+    std::vector<http::Pages*> pages;            // further ones; reviewed as paths, not as resources
   };
 
   RequestHandler(LimitOptions limits, Deps deps);
@@ -46,6 +49,8 @@ class RequestHandler {
                             const Style& style, MonotonicTime start);
   http::HttpResponse Authorized(const http::HttpRequest& request, RoutedRequest* routed,
                                 const Style& style, const User& user, MonotonicTime start);
+  // Whose page the request is for; nullptr: none of Deps::pages.
+  http::Pages* PagesOf(const http::HttpRequest& request) const;
   http::HttpResponse TooManyReviews();
   http::HttpResponse Debug(const RoutedRequest& routed, const Style& style,
                            const adapter::Providers& providers);

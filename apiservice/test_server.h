@@ -58,6 +58,7 @@ class ApiServerFixture : public testing::Test {
     dependencies.authorization = kube_.get();
     dependencies.checks = checks_;
     dependencies.debug_decisions = debug_decisions_;
+    dependencies.pages = pages_;
     auto server = ApiServer::Create(options_, std::move(dependencies));
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
@@ -98,6 +99,7 @@ class ApiServerFixture : public testing::Test {
   std::unique_ptr<FakeKubeApi> kube_ = std::make_unique<FakeKubeApi>();
   std::vector<HealthCheck> checks_;
   DebugPage debug_decisions_;
+  std::vector<http::Pages*> pages_;
   SimulatedClock simulated_{absl::Now()};
   Clock* clock_ = &Clock::System();
   std::unique_ptr<ApiServer> server_;

@@ -50,7 +50,7 @@ TEST(ConvertHpasTest, ErrorsHaveAFileAndALine) {
 }
 
 TEST(ConvertHpasTest, TheModeIsPutIntoEach) {
-  const Conversion got = ConvertHpas("x", ReadData("hpas.yaml"), {.mode = "Act"});
+  const Conversion got = ConvertHpas("x", ReadData("hpas.yaml"), {.mode = "Act", .dialect = {}});
   const auto documents = scaler::ParseDocuments(got.yaml);
   ASSERT_TRUE(documents.ok());
   for (const scaler::Node& document : *documents) {

@@ -97,7 +97,8 @@ class Bench {
                       .providers = [this] { return providers_; },
                       .metrics_text = [] { return std::string(); },
                       .debug_rules = nullptr,
-                      .debug_decisions = nullptr}) {}
+                      .debug_decisions = nullptr,
+                      .pages = {}}) {}
 
   absl::Status Load(const RuleTestFile& file) {
     for (const InputSeries& series : file.input_series) {

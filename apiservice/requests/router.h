@@ -43,6 +43,7 @@ enum class Endpoint {
   kVersion,
   kDebugRules,
   kDebugDecisions,
+  kPages,  // of those who were given a place beside all this
 };
 
 // What a SubjectAccessReview asks, and what a 403 says.

@@ -11,12 +11,12 @@ namespace flyball::http {
 
 struct PeerChain;
 
-// The body is read and dropped: nothing that is served has one.
 struct HttpRequest {
   std::string method;
   std::string target;               // as sent: path and query, still percent-encoded
   Headers headers;                  // in their order, values as sent (nothing is decoded)
   std::shared_ptr<PeerChain> peer;  // the client's certificates, unverified; nullptr: none
+  std::string body;                 // as sent; empty unless RequestLimits::keep_bodies
 
   absl::string_view Header(absl::string_view name) const { return FindHeader(headers, name); }
 };

@@ -14,9 +14,10 @@ struct RequestLimits {
   // --max-header-bytes: request line and headers, from the first byte on; more is 431.
   size_t max_head_bytes = 1 << 20;
   size_t max_header_lines = 4096;  // --max-header-lines: more is 431
-  // With chunk sizes and trailers: more is 413 and ends the connection. Nothing served reads a
-  // body.
+  // With chunk sizes and trailers: more is 413 and ends the connection.
   size_t max_body_bytes = 1 << 20;
+  // False: nothing that is served has a body, and bodies are dropped as they come.
+  bool keep_bodies = false;
 };
 
 // Where to listen, and how much of it one process bears.

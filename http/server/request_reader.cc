@@ -39,7 +39,7 @@ class RequestReader::Impl {
   size_t BytesHeld() const {
     // A string has up to twice the room that it needs.
     return 2 * head_bytes_ + request_.headers.capacity() * sizeof(Headers::value_type) +
-           left_.capacity();
+           request_.body.capacity() + left_.capacity();
   }
 
  private:
@@ -61,6 +61,7 @@ class RequestReader::Impl {
     request_.method.clear();
     Empty(request_.target);
     Empty(request_.headers);
+    Empty(request_.body);
     state_ = State::kNeedMore;
     started_ = head_done_ = complete_ = in_value_ = line_ended_ = keep_alive_ = false;
     head_bytes_ = body_bytes_ = host_lines_ = 0;
@@ -180,12 +181,23 @@ class RequestReader::Impl {
     self.keep_alive_ = llhttp_should_keep_alive(parser) != 0;
     // No protocol is switched to; the request is answered as if it had not asked.
     parser->upgrade = 0;
-    if (absl::EqualsIgnoreCase(self.request_.Header("Expect"), "100-continue")) {
-      // The body is not wanted: answer now, and end the connection instead of reading it.
+    if (!self.limits_.keep_bodies &&
+        absl::EqualsIgnoreCase(self.request_.Header("Expect"), "100-continue")) {
+      // The body is not wanted: answer now, and end the connection instead of reading it. Where one
+      // is wanted there is no answer between, and the peer sends it after a moment.
       self.keep_alive_ = false;
       return 1;
     }
     return HPE_PAUSED;
+  }
+
+  static int OnBody(llhttp_t* parser, const char* at, size_t length) {
+    Impl& self = Of(parser);
+    // What is too long is refused once this read is counted.
+    if (self.limits_.keep_bodies && self.request_.body.size() < self.limits_.max_body_bytes) {
+      self.request_.body.append(at, length);
+    }
+    return 0;
   }
 
   static int OnMessageComplete(llhttp_t* parser) {
@@ -202,6 +214,7 @@ class RequestReader::Impl {
       s.on_header_field_complete = OnHeaderFieldComplete;
       s.on_header_value = OnHeaderValue;
       s.on_headers_complete = OnHeadersComplete;
+      s.on_body = OnBody;
       s.on_message_complete = OnMessageComplete;
       return s;
     }();

@@ -93,6 +93,27 @@ TEST(RequestReader, BodiesCountWithAllThatIsAroundThem) {
   EXPECT_EQ(Read(post(chunked, "0\r\nTrailer: " + std::string(80, 't')), limits), 413);
 }
 
+TEST(RequestReader, KeepsBodiesOnlyWhereTheyAreWanted) {
+  const std::string post = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello";
+  const std::string chunked =
+      "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n";
+  for (const std::string& bytes : {post, chunked}) {
+    RequestReader reader({.keep_bodies = true});
+    for (const char& c : bytes) reader.Feed(absl::string_view(&c, 1));
+    ASSERT_EQ(reader.state(), State::kComplete);
+    EXPECT_EQ(reader.request().body, "hello");
+    reader.Next();
+    EXPECT_EQ(reader.request().body, "");
+  }
+  RequestReader dropping({});
+  dropping.Feed(post);
+  EXPECT_EQ(dropping.request().body, "");
+  EXPECT_EQ(Read("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello",
+                 {.max_body_bytes = 4, .keep_bodies = true}),
+            413);
+}
+
 TEST(RequestReader, RefusesWhatServersReadInDifferentWays) {
   EXPECT_EQ(Read(Get("Name: value\r\n")), 200);
   for (const absl::string_view line :

@@ -1,0 +1,20 @@
+// Pages at paths of somebody's own, behind a server that has seen to who asks and whether he may.
+//
+// Implementations are thread-safe.
+#pragma once
+
+#include "absl/strings/string_view.h"
+#include "http/server/message.h"
+
+namespace flyball::http {
+
+class Pages {
+ public:
+  virtual ~Pages() = default;
+  // Whether the path is one of them, as it was sent: without the query, not decoded.
+  virtual bool Has(absl::string_view path) const = 0;
+  // Called for those only, whatever the method.
+  virtual HttpResponse Answer(const HttpRequest& request) = 0;
+};
+
+}  // namespace flyball::http
