@@ -1,0 +1,153 @@
+#include "adapter/live/receive/ingest.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/hash/hash.h"
+#include "absl/strings/str_cat.h"
+#include "adapter/live/formats/series_labels.h"
+#include "adapter/live/formats/text.h"
+#include "base/status_macros.h"
+
+namespace flyball::live {
+namespace {
+
+// Counts `samples` that failed alike.
+void Refuse(const absl::Status& why, size_t samples, Received& received) {
+  (absl::IsResourceExhausted(why) ? received.no_room : received.refused) += samples;
+  if (received.reason.empty()) received.reason = std::string(why.message());
+}
+
+}  // namespace
+
+bool Ingest::FindKnown(absl::string_view key, SeriesHandle& handle) {
+  const auto known = known_.Lock(absl::HashOf(key));
+  const SeriesHandle* found = known->Find(key);
+  if (found != nullptr) handle = *found;
+  return found != nullptr;
+}
+
+void Ingest::Remember(absl::string_view key, const SeriesHandle& handle) {
+  const auto known = known_.Lock(absl::HashOf(key));
+  while (known->size() >= known_per_stripe_ && known->Find(key) == nullptr) known->EraseOldest();
+  (*known)[key] = handle;
+}
+
+absl::StatusOr<SeriesHandle> Ingest::Open(const std::vector<formats::LabelView>& labels) {
+  thread_local promql::LabelsBuilder builder;
+  builder.Clear();
+  for (const formats::LabelView& label : labels) builder.Add(label.name, label.value);
+  return store_.Open(builder.Build());
+}
+
+absl::StatusOr<SeriesHandle> Ingest::OpenWritten(const formats::WrittenSeries& series) {
+  thread_local std::vector<formats::LabelView> labels;
+  if (series.key.empty()) {
+    labels.assign(series.labels.begin(), series.labels.end());
+  } else {
+    RETURN_IF_ERROR(formats::ReadKey(series.key, labels));
+  }
+  RETURN_IF_ERROR(formats::NormalizeLabels(labels));
+  return Open(labels);
+}
+
+void Ingest::TakeSeries(const formats::WrittenSeries& series, int64_t now_ms, Received& received) {
+  received.histograms += series.histograms;
+  received.exemplars += series.exemplars;
+  if (!series.status.ok()) return Refuse(series.status, series.samples.size(), received);
+  SeriesHandle handle;
+  bool known = !series.key.empty() && FindKnown(series.key, handle);
+  for (size_t i = 0; i < series.samples.size(); ++i) {
+    const Point sample = {series.samples[i].time_ms, series.samples[i].value};
+    absl::Status status = absl::NotFoundError("");
+    if (known) status = store_.Append(handle, sample, now_ms);
+    // Not known, or dropped meanwhile.
+    if (absl::IsNotFound(status)) {
+      absl::StatusOr<SeriesHandle> opened = OpenWritten(series);
+      if (!opened.ok()) return Refuse(opened.status(), series.samples.size() - i, received);
+      handle = *std::move(opened);
+      known = true;
+      if (!series.key.empty()) Remember(series.key, handle);
+      status = store_.Append(handle, sample, now_ms);
+    }
+    if (status.ok()) {
+      ++received.taken;
+    } else {
+      Refuse(status, 1, received);
+    }
+  }
+}
+
+absl::StatusOr<Received> Ingest::Write(formats::WriteVersion version, absl::string_view message,
+                                       int64_t now_ms) {
+  Received received;
+  const absl::Status status = formats::ReadWriteRequest(
+      version, message,
+      [&](const formats::WrittenSeries& series) { TakeSeries(series, now_ms, received); },
+      [](const formats::FamilyMetadata&) {});
+  Count(received);
+  if (!status.ok()) return status;
+  return received;
+}
+
+namespace {
+
+class Nobody : public formats::ScrapeSink {
+ public:
+  void OnSample(const formats::ScrapedSample&) override {}
+  void OnMetadata(const formats::FamilyMetadata&) override {}
+};
+
+absl::Status ParsePage(bool open_metrics, absl::string_view page, formats::ScrapeSink& sink) {
+  return open_metrics ? formats::ParseOpenMetrics(page, sink) : formats::ParseText(page, sink);
+}
+
+}  // namespace
+
+class Ingest::PageTaker : public formats::ScrapeSink {
+ public:
+  PageTaker(Ingest& ingest, int64_t now_ms, Received& received)
+      : ingest_(ingest), now_ms_(now_ms), received_(received) {}
+
+  void OnSample(const formats::ScrapedSample& sample) override {
+    absl::Status status = labels_.Read(sample.series, sample.type, /*canonical_bounds=*/true);
+    if (status.ok()) {
+      const Point point = {sample.time_ms.value_or(now_ms_), sample.value};
+      absl::StatusOr<SeriesHandle> handle = ingest_.Open(labels_.labels());
+      status = handle.ok() ? ingest_.store_.Append(*handle, point, now_ms_) : handle.status();
+    }
+    if (status.ok()) {
+      ++received_.taken;
+    } else {
+      Refuse(status, 1, received_);
+    }
+  }
+  void OnMetadata(const formats::FamilyMetadata&) override {}
+
+ private:
+  Ingest& ingest_;
+  const int64_t now_ms_;
+  Received& received_;
+  formats::SeriesLabels labels_;
+};
+
+absl::StatusOr<Received> Ingest::Push(bool open_metrics, absl::string_view page, int64_t now_ms) {
+  // A first look, so that a page with a fault at its end changes nothing. Keeping its samples
+  // instead would take many times the memory of the page.
+  Nobody nobody;
+  RETURN_IF_ERROR(ParsePage(open_metrics, page, nobody));
+  Received received;
+  PageTaker taker(*this, now_ms, received);
+  RETURN_IF_ERROR(ParsePage(open_metrics, page, taker));
+  Count(received);
+  return received;
+}
+
+void Ingest::Count(const Received& received) {
+  ++totals_.requests;
+  totals_.taken += received.taken;
+  totals_.refused += received.refused;
+  totals_.no_room += received.no_room;
+}
+
+}  // namespace flyball::live

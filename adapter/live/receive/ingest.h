@@ -1,0 +1,76 @@
+// Samples that others push, on their way into the store.
+//
+// Thread-safe: requests are taken side by side. What can be taken of a request is taken, whatever
+// else is wrong with it. The time is an argument.
+// Limits: names of series that are known by their bytes, least recently used first out.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "adapter/live/formats/remote_write.h"
+#include "adapter/live/formats/samples.h"
+#include "adapter/live/store/store.h"
+#include "base/recently_used.h"
+#include "base/striped.h"
+
+namespace flyball::live {
+
+// What became of the samples of one request.
+struct Received {
+  size_t taken = 0;     // those too that the store has already, and those that nobody uses
+  size_t refused = 0;   // for good: to send them again is of no use
+  size_t no_room = 0;   // of new series, for which the store has no room now
+  std::string reason;   // of the first that was refused, or had no room
+  size_t histograms = 0, exemplars = 0;  // which are not read
+
+  size_t all() const { return taken + refused + no_room; }
+};
+
+class Ingest {
+ public:
+  static constexpr size_t kKnownSeries = 200'000;
+
+  // The store outlives it.
+  explicit Ingest(Store& store, size_t known_series = kKnownSeries)
+      : store_(store), known_per_stripe_((known_series + kStripes - 1) / kStripes) {}
+
+  // A request of remote write, uncompressed. kInvalidArgument: it is none; what came before the
+  // fault has been taken.
+  absl::StatusOr<Received> Write(formats::WriteVersion version, absl::string_view message,
+                                 int64_t now_ms);
+
+  // A page of text: Prometheus's format 0.0.4, or OpenMetrics. A sample without a stamp is of now.
+  // kInvalidArgument: it is no such page; nothing of it has been taken.
+  absl::StatusOr<Received> Push(bool open_metrics, absl::string_view page, int64_t now_ms);
+
+  struct Totals {
+    std::atomic<uint64_t> requests = 0, taken = 0, refused = 0, no_room = 0;
+  };
+  const Totals& totals() const { return totals_; }
+
+ private:
+  static constexpr size_t kStripes = 16;
+  class PageTaker;
+
+  // The handle of a series that is known by its bytes.
+  bool FindKnown(absl::string_view key, SeriesHandle& handle);
+  void Remember(absl::string_view key, const SeriesHandle& handle);
+  // Makes labels of views and opens their series.
+  absl::StatusOr<SeriesHandle> Open(const std::vector<formats::LabelView>& labels);
+  absl::StatusOr<SeriesHandle> OpenWritten(const formats::WrittenSeries& series);
+  void TakeSeries(const formats::WrittenSeries& series, int64_t now_ms, Received& received);
+  void Count(const Received& received);
+
+  Store& store_;
+  const size_t known_per_stripe_;
+  Striped<RecentlyUsed<SeriesHandle>, kStripes> known_;
+  Totals totals_;
+};
+
+}  // namespace flyball::live

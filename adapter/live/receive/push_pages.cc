@@ -1,0 +1,98 @@
+#include "adapter/live/receive/push_pages.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace flyball::live {
+namespace {
+
+constexpr absl::string_view kWritePath = "/api/v1/write";
+constexpr absl::string_view kPushPath = "/api/v1/push";
+constexpr absl::string_view kRetryAfter = "5";  // seconds: the store looks for room as often
+
+http::HttpResponse Text(int status, absl::string_view text) {
+  http::HttpResponse response;
+  response.status = status;
+  response.content_type = "text/plain; charset=utf-8";
+  response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+  response.body = std::make_shared<const std::string>(absl::StrCat(text, "\n"));
+  return response;
+}
+
+http::HttpResponse Empty(int status) {
+  http::HttpResponse response;
+  response.status = status;
+  return response;
+}
+
+http::HttpResponse Later(int status, absl::string_view text) {
+  http::HttpResponse response = Text(status, text);
+  response.headers.emplace_back("Retry-After", std::string(kRetryAfter));
+  return response;
+}
+
+http::HttpResponse AnswerOf(const absl::StatusOr<Received>& received) {
+  if (!received.ok()) return Text(400, received.status().message());
+  const size_t failed = received->refused + received->no_room;
+  if (failed == 0) return Empty(204);
+  const std::string text = absl::StrCat(failed, " of ", received->all(),
+                                        " samples were refused, the first one: ", received->reason);
+  return received->no_room > 0 ? Later(503, text) : Text(400, text);
+}
+
+}  // namespace
+
+bool PushPages::Has(absl::string_view path) const { return path == kWritePath || path == kPushPath; }
+
+http::HttpResponse PushPages::Answer(const http::HttpRequest& request) {
+  if (request.method != "POST") {
+    http::HttpResponse response = Text(405, "expected POST");
+    response.headers.emplace_back("Allow", "POST");
+    return response;
+  }
+  const absl::Cleanup ended = [this] { --under_way_; };
+  if (++under_way_ > limits_.max_at_once) {
+    return Later(429, "too many requests with samples are under way");
+  }
+  const int64_t now_ms = absl::ToUnixMillis(clock_.WallNow());
+  return absl::StartsWith(request.target, kWritePath) ? Write(request, now_ms)
+                                                      : Push(request, now_ms);
+}
+
+http::HttpResponse PushPages::Write(const http::HttpRequest& request, int64_t now_ms) {
+  const auto version = formats::WriteVersionOf(request.Header("Content-Type"),
+                                               request.Header("Content-Encoding"));
+  if (!version.ok()) return Text(415, version.status().message());
+  const auto message = formats::UncompressSnappy(request.body, limits_.max_uncompressed_bytes);
+  if (!message.ok()) {
+    return Text(absl::IsResourceExhausted(message.status()) ? 413 : 400,
+                message.status().message());
+  }
+  const absl::StatusOr<Received> received = ingest_.Write(*version, *message, now_ms);
+  http::HttpResponse response = AnswerOf(received);
+  if (*version == formats::WriteVersion::k2) {
+    const size_t written = received.ok() ? received->taken : 0;
+    response.headers.emplace_back("X-Prometheus-Remote-Write-Samples-Written",
+                                  absl::StrCat(written));
+    response.headers.emplace_back("X-Prometheus-Remote-Write-Histograms-Written", "0");
+    response.headers.emplace_back("X-Prometheus-Remote-Write-Exemplars-Written", "0");
+  }
+  return response;
+}
+
+http::HttpResponse PushPages::Push(const http::HttpRequest& request, int64_t now_ms) {
+  const absl::string_view encoding = request.Header("Content-Encoding");
+  if (!encoding.empty() && !absl::EqualsIgnoreCase(encoding, "identity")) {
+    return Text(415, "the text must not be compressed");
+  }
+  const bool open_metrics =
+      absl::StartsWithIgnoreCase(request.Header("Content-Type"), "application/openmetrics-text");
+  return AnswerOf(ingest_.Push(open_metrics, request.body, now_ms));
+}
+
+}  // namespace flyball::live

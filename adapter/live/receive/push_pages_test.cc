@@ -1,0 +1,174 @@
+#include "adapter/live/receive/push_pages.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <snappy.h>
+
+#include "absl/strings/str_join.h"
+#include "adapter/live/formats/testing/write_request.h"
+#include "promql/text.h"
+
+namespace flyball::live {
+namespace {
+
+using formats::Message;
+using formats::SeriesMessage;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr int64_t kNow = 1'700'000'000'000;
+
+struct Server {
+  explicit Server(StoreOptions options = {}, PushLimits limits = {})
+      : store(options), pages(ingest, clock, limits) {}
+
+  // Status and first line of the text.
+  std::string Send(http::HttpRequest request) {
+    last = pages.Answer(request);
+    std::string text = last.body == nullptr ? "" : *last.body;
+    return absl::StrCat(last.status, text.empty() ? "" : " ", text.substr(0, text.find('\n')));
+  }
+  std::string Write(const std::string& message, int version = 1) {
+    http::HttpRequest request;
+    request.method = "POST";
+    request.target = "/api/v1/write";
+    request.headers = {{"Content-Encoding", "snappy"},
+                       {"Content-Type", version == 1 ? "application/x-protobuf"
+                                                     : "application/x-protobuf;proto=io.prometheus."
+                                                       "write.v2.Request"}};
+    snappy::Compress(message.data(), message.size(), &request.body);
+    return Send(request);
+  }
+  std::string Push(const std::string& page, const std::string& type = "") {
+    http::HttpRequest request;
+    request.method = "POST";
+    request.target = "/api/v1/push?x=y";
+    request.headers = {{"Content-Type", type}};
+    request.body = page;
+    return Send(request);
+  }
+  // `labels value@ms …` of each series.
+  std::vector<std::string> Stored() const {
+    std::vector<std::string> stored;
+    for (const auto& series : store.Select({})) {
+      std::string line = promql::FormatLabels(series->labels().ToLabelSet());
+      std::vector<promql::Point> points;
+      series->Read(0, kNow * 2, points);
+      for (const promql::Point& point : points) {
+        absl::StrAppend(&line, " ", promql::FormatValue(point.value), "@", point.time_ms - kNow);
+      }
+      stored.push_back(line);
+    }
+    return stored;
+  }
+
+  SimulatedClock clock{absl::FromUnixMillis(kNow)};
+  Store store;
+  Ingest ingest{store};
+  PushPages pages;
+  http::HttpResponse last;
+};
+
+std::string Request(const formats::TextLabels& labels,
+                    const std::vector<std::pair<int64_t, double>>& samples) {
+  return Message().Add(1, SeriesMessage(labels, samples)).bytes();
+}
+
+TEST(PushPages, RemoteWriteIsStored) {
+  Server server;
+  EXPECT_EQ(server.Write(Request({{"__name__", "up"}, {"job", "a"}}, {{kNow, 1}, {kNow + 5, 2}})),
+            "204");
+  EXPECT_EQ(server.Write(Request({{"__name__", "up"}, {"job", "a"}}, {{kNow + 10, 3}})), "204");
+  EXPECT_THAT(server.Stored(), ElementsAre("up{job=\"a\"} 1@0 2@5 3@10"));
+}
+
+TEST(PushPages, WhatIsGoodOfARequestIsTakenAndTheRestTold) {
+  Server server;
+  const std::string request =
+      Message()
+          .Add(1, SeriesMessage({{"__name__", "a"}}, {{kNow, 1}, {kNow, 2}, {kNow + 1, 3}}))
+          .Add(1, SeriesMessage({{"job", "nameless"}}, {{kNow, 1}, {kNow, 1}}))
+          .Add(1, SeriesMessage({{"__name__", "b"}}, {{kNow, 1}}))
+          .bytes();
+  EXPECT_THAT(server.Write(request),
+              HasSubstr("400 3 of 6 samples were refused, the first one: duplicate sample"));
+  EXPECT_THAT(server.Stored(), ElementsAre("a 1@0 3@1", "b 1@0"));
+}
+
+TEST(PushPages, RemoteWrite2TellsWhatWasWritten) {
+  Server server;
+  const Message sample = Message().Double(1, 4).Varint(2, kNow);
+  const std::string request = Message()
+                                  .Bytes(4, "")
+                                  .Bytes(4, "__name__")
+                                  .Bytes(4, "up")
+                                  .Add(5, Message().Packed(1, {1, 2}).Add(2, sample))
+                                  .Add(5, Message().Packed(1, {1, 9}).Add(2, sample))
+                                  .bytes();
+  EXPECT_THAT(server.Write(request, 2), HasSubstr("400 1 of 2 samples were refused"));
+  EXPECT_EQ(http::FindHeader(server.last.headers, "X-Prometheus-Remote-Write-Samples-Written"),
+            "1");
+  EXPECT_THAT(server.Stored(), ElementsAre("up 4@0"));
+}
+
+TEST(PushPages, ASeriesThatTheStoreHasDroppedIsMadeAnew) {
+  Server server;
+  const formats::TextLabels labels = {{"__name__", "up"}};
+  EXPECT_EQ(server.Write(Request(labels, {{kNow, 1}})), "204");
+  const int64_t later = kNow + 3600'000;
+  server.store.Prune(later);
+  EXPECT_THAT(server.Stored(), ElementsAre());
+  server.clock.Advance(absl::Hours(1));
+  EXPECT_EQ(server.Write(Request(labels, {{later, 2}})), "204");
+  EXPECT_THAT(server.Stored(), ElementsAre("up 2@3600000"));
+}
+
+TEST(PushPages, AFullStoreAsksToBeTriedAgain) {
+  Server server({.max_series = 1});
+  EXPECT_EQ(server.Write(Request({{"__name__", "a"}}, {{kNow, 1}})), "204");
+  EXPECT_THAT(server.Write(Request({{"__name__", "b"}}, {{kNow, 1}})), HasSubstr("503 1 of 1"));
+  EXPECT_EQ(http::FindHeader(server.last.headers, "Retry-After"), "5");
+  // Series that there are go on.
+  EXPECT_EQ(server.Write(Request({{"__name__", "a"}}, {{kNow + 1, 1}})), "204");
+}
+
+TEST(PushPages, TextIsStoredWithItsStampsOrNow) {
+  Server server;
+  EXPECT_EQ(server.Push(absl::StrCat("queue{q=\"a\"} 7\nqueue{q=\"b\"} 8 ", kNow - 1000, "\n")),
+            "204");
+  EXPECT_EQ(server.Push("depth 1 1700000000.5\n# EOF\n", "application/openmetrics-text"), "204");
+  EXPECT_THAT(server.Stored(),
+              ElementsAre("depth 1@500", "queue{q=\"a\"} 7@0", "queue{q=\"b\"} 8@-1000"));
+}
+
+TEST(PushPages, APageWithAFaultChangesNothing) {
+  Server server;
+  EXPECT_THAT(server.Push("a 1\nb{ 2\n"),
+              HasSubstr("400 line 2, column 4: expected a label's name or }"));
+  EXPECT_THAT(server.Stored(), ElementsAre());
+}
+
+TEST(PushPages, WhatIsNoRequestIsRefused) {
+  Server server({}, {.max_uncompressed_bytes = 100});
+  http::HttpRequest request;
+  request.method = "GET";
+  request.target = "/api/v1/write";
+  EXPECT_EQ(server.Send(request), "405 expected POST");
+  request.method = "POST";
+  EXPECT_THAT(server.Send(request), HasSubstr("415 content encoding"));
+  request.headers = {{"Content-Encoding", "snappy"}, {"Content-Type", "application/x-protobuf"}};
+  request.body = "\x05no snappy";
+  EXPECT_EQ(server.Send(request), "400 the body is not compressed with snappy");
+  EXPECT_THAT(server.Write("no message"), HasSubstr("400 the body is no remote write request"));
+  EXPECT_THAT(server.Write(std::string(101, 'x')), HasSubstr("413 the request has 101 bytes"));
+  EXPECT_TRUE(server.pages.Has("/api/v1/push"));
+  EXPECT_FALSE(server.pages.Has("/api/v1/pushed"));
+}
+
+TEST(PushPages, TooManyAtOnceAreToldToWait) {
+  Server server({}, {.max_at_once = 0});
+  EXPECT_THAT(server.Push("a 1\n"), HasSubstr("429"));
+}
+
+}  // namespace
+}  // namespace flyball::live
