@@ -1,0 +1,35 @@
+#include <algorithm>
+#include <utility>
+
+#include "adapter/live/scrape/config.h"
+
+namespace flyball::scrape {
+namespace {
+
+// The convention as the Helm chart of Prometheus has it: one target for each port unless the
+// annotation names one, no pods that have ended.
+constexpr char kJob[] = R"(scrape_configs:
+- job_name: annotated-pods
+  kubernetes_sd_configs: [{role: pod}]
+  relabel_configs:
+  - {action: keep, source_labels: [__meta_kubernetes_pod_annotation_prometheus_io_scrape], regex: "true"}
+  - {action: drop, source_labels: [__meta_kubernetes_pod_phase], regex: Pending|Succeeded|Failed|Completed}
+  - {action: replace, source_labels: [__meta_kubernetes_pod_annotation_prometheus_io_scheme], regex: '(https?)', target_label: __scheme__}
+  - {action: replace, source_labels: [__meta_kubernetes_pod_annotation_prometheus_io_path], regex: (.+), target_label: __metrics_path__}
+  - {action: replace, source_labels: [__address__, __meta_kubernetes_pod_annotation_prometheus_io_port], regex: '(\[[^\]]+\]|[^:]+)(?::\d+)?;(\d+)', replacement: "$1:$2", target_label: __address__}
+  - {action: replace, source_labels: [__meta_kubernetes_namespace], target_label: namespace}
+  - {action: replace, source_labels: [__meta_kubernetes_pod_name], target_label: pod}
+  - {action: replace, source_labels: [__meta_kubernetes_pod_container_name], target_label: container}
+)";
+
+}  // namespace
+
+Job AnnotatedPods(absl::Duration interval) {
+  rules::Findings findings("annotated pods");
+  Job job = std::move(ReadScrapeConfig(kJob, findings).jobs.at(0));
+  job.interval = interval;
+  job.timeout = std::min(job.timeout, interval);
+  return job;
+}
+
+}  // namespace flyball::scrape

@@ -1,0 +1,97 @@
+// What is scraped, as a file says it: a subset of Prometheus's scrape_configs by the same names.
+//
+// Pure. Source: Prometheus 3.15.0 config. A whole prometheus.yml is taken: of it `global` and
+// `scrape_configs` count, the sections that have nothing to do with scraping are warned of. A field
+// that is unknown, or known to Prometheus and not to this program, is an error with its place:
+// nothing is silently not done. Intervals may be as short as kMinInterval.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "adapter/live/relabel/relabel.h"
+#include "promql/labels.h"
+#include "rules/config.h"
+
+namespace flyball::scrape {
+
+inline constexpr absl::Duration kMinInterval = absl::Milliseconds(200);
+
+struct TlsConfig {
+  std::string ca, ca_file;      // PEM
+  std::string cert, cert_file;  // PEM
+  std::string key, key_file;    // PEM
+  std::string server_name;
+  bool insecure_skip_verify = false;
+};
+
+// How a server is spoken to.
+struct HttpConfig {
+  TlsConfig tls;
+  std::string username, password, password_file;             // basic_auth
+  std::string scheme = "Bearer", token, token_file;          // authorization
+  std::vector<std::pair<std::string, std::string>> headers;  // http_headers, values as they are
+  bool follow_redirects = true;
+};
+
+// Targets that have labels in common.
+struct TargetGroup {
+  std::string source;                     // tells it from others of the same job; "" in a file
+  std::vector<promql::LabelSet> targets;  // each with __address__
+  promql::LabelSet labels;
+};
+
+struct FileDiscovery {
+  std::vector<std::string> files;  // the last part may hold one `*`
+  absl::Duration refresh_interval = absl::Minutes(5);
+};
+
+struct KubernetesDiscovery {
+  enum class Role { kPod, kNode, kEndpoints };
+  struct Selector {
+    Role role = Role::kPod;
+    std::string label, field;
+  };
+  Role role = Role::kPod;
+  bool own_namespace = false;
+  std::vector<std::string> namespaces;  // with own_namespace both; neither: all
+  std::vector<Selector> selectors;      // each role once
+  bool attach_node = false;
+};
+
+// Each fails the whole scrape, or all targets, when it is exceeded. 0: no limit.
+struct Limits {
+  uint64_t samples = 0, targets = 0, labels = 0, label_name_bytes = 0, label_value_bytes = 0;
+  uint64_t body_bytes = 0;  // gzip undone
+};
+
+struct Job {
+  std::string name;
+  absl::Duration interval = absl::Minutes(1), timeout = absl::Seconds(10);
+  std::string metrics_path = "/metrics", scheme = "http";
+  std::vector<std::pair<std::string, std::vector<std::string>>> params;  // each name once
+  bool honor_labels = false, honor_timestamps = true, track_timestamps_staleness = false;
+  bool enable_compression = true, extra_scrape_metrics = false, legacy_names = false;
+  Limits limits;
+  HttpConfig http;
+  std::vector<TargetGroup> static_groups;
+  std::vector<FileDiscovery> file_discoveries;
+  std::vector<KubernetesDiscovery> kubernetes_discoveries;
+  std::vector<relabel::Rule> relabel_rules, metric_relabel_rules;
+};
+
+struct Config {
+  std::vector<Job> jobs;  // in file order; each name once
+};
+
+// Of no use if there are errors among the findings.
+Config ReadScrapeConfig(absl::string_view text, rules::Findings& findings);
+
+// The job that the annotations prometheus.io/scrape, port, path and scheme of pods ask for.
+Job AnnotatedPods(absl::Duration interval);
+
+}  // namespace flyball::scrape

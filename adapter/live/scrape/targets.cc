@@ -1,0 +1,169 @@
+#include "adapter/live/scrape/targets.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "base/go/text.h"
+#include "base/go/url.h"
+#include "base/stable_hash.h"
+#include "base/status_macros.h"
+
+namespace flyball::scrape {
+namespace {
+
+using promql::LabelSet;
+using promql::LabelValue;
+
+constexpr absl::string_view kParamPrefix = "__param_";
+
+// As Prometheus writes durations: `1m30s`, `200ms`.
+std::string DurationText(absl::Duration duration) {
+  std::string text;
+  int64_t ms = absl::ToInt64Milliseconds(duration);
+  const std::pair<const char*, int64_t> units[] = {
+      {"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1000}, {"ms", 1}};
+  for (const auto& [unit, size] : units) {
+    if (ms >= size) absl::StrAppend(&text, ms / size, unit);
+    ms %= size;
+  }
+  return text;
+}
+
+absl::StatusOr<absl::Duration> DurationOf(const LabelSet& labels, absl::string_view name) {
+  const absl::string_view text = LabelValue(labels, name);
+  const auto duration = rules::ParsePrometheusDuration(text);
+  if (duration && *duration > absl::ZeroDuration()) return *duration;
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, " is ", go::Quote(text), ", expected a duration above 0"));
+}
+
+// The query, sorted by name: what the job says, the first value replaced by a __param_ label.
+std::string QueryOf(const Job& job, const LabelSet& labels) {
+  std::map<std::string, std::vector<std::string>> params(job.params.begin(), job.params.end());
+  for (const auto& [label, value] : labels) {
+    absl::string_view name = label;
+    if (!absl::ConsumePrefix(&name, kParamPrefix)) continue;
+    std::vector<std::string>& values = params[std::string(name)];
+    if (values.empty()) values.emplace_back();
+    values.front() = value;
+  }
+  std::string query;
+  for (const auto& [name, values] : params) {
+    for (const std::string& value : values) {
+      absl::StrAppend(&query, query.empty() ? "" : "&", go::QueryEscape(name), "=",
+                      go::QueryEscape(value));
+    }
+  }
+  return query;
+}
+
+void SetUrl(const Job& job, Target& target) {
+  target.origin = absl::StrCat(LabelValue(target.labels, "__scheme__"), "://",
+                               LabelValue(target.labels, "__address__"));
+  const absl::string_view path = LabelValue(target.labels, "__metrics_path__");
+  target.path =
+      absl::StrCat(absl::StartsWith(path, "/") ? "" : "/", go::EscapeForRequestLine(path));
+  const std::string query = QueryOf(job, target.labels);
+  if (!query.empty()) absl::StrAppend(&target.path, "?", query);
+}
+
+uint64_t HashOf(const Target& target) {
+  std::string text = absl::StrCat(target.origin, target.path);
+  for (const auto& [name, value] : target.labels) {
+    text.push_back('\0');
+    absl::StrAppend(&text, name);
+    text.push_back('\0');
+    absl::StrAppend(&text, value);
+  }
+  // FNV's last bytes move few bits.
+  uint64_t hash = StableHash(text);
+  hash = (hash ^ (hash >> 32)) * 0x9E3779B97F4A7C15u;
+  return hash ^ (hash >> 29);
+}
+
+absl::Status CheckAddress(const LabelSet& labels) {
+  const absl::string_view address = LabelValue(labels, "__address__");
+  if (address.empty()) return absl::InvalidArgumentError("it has no __address__");
+  if (absl::StrContains(address, '/')) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("__address__ is ", go::Quote(address), ", expected host:port"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+LabelSet DiscoveredLabels(const Job& job, const LabelSet& target, const LabelSet& group) {
+  std::map<std::string, std::string> labels(target.begin(), target.end());
+  labels.insert(group.begin(), group.end());
+  labels.insert({{"job", job.name},
+                 {"__scrape_interval__", DurationText(job.interval)},
+                 {"__scrape_timeout__", DurationText(job.timeout)},
+                 {"__metrics_path__", job.metrics_path},
+                 {"__scheme__", job.scheme}});
+  for (const auto& [name, values] : job.params) {
+    if (!values.empty()) labels.emplace(absl::StrCat(kParamPrefix, name), values.front());
+  }
+  LabelSet set;
+  for (auto& [name, value] : labels) {
+    if (!value.empty()) set.emplace_back(name, std::move(value));
+  }
+  return set;
+}
+
+absl::StatusOr<Target> MakeTarget(const Job& job, LabelSet discovered) {
+  relabel::LabelEditor editor(std::move(discovered));
+  if (!relabel::Apply(job.relabel_rules, editor)) return absl::NotFoundError("dropped by a rule");
+  Target target;
+  for (auto& label : editor.Build()) {
+    if (!absl::StartsWith(label.first, "__meta_")) target.labels.push_back(std::move(label));
+  }
+  RETURN_IF_ERROR(CheckAddress(target.labels));
+  ASSIGN_OR_RETURN(target.interval, DurationOf(target.labels, "__scrape_interval__"));
+  ASSIGN_OR_RETURN(target.timeout, DurationOf(target.labels, "__scrape_timeout__"));
+  if (target.timeout > target.interval) {
+    return absl::InvalidArgumentError("__scrape_timeout__ is longer than __scrape_interval__");
+  }
+  if (target.interval < kMinInterval) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("__scrape_interval__ is shorter than ", absl::FormatDuration(kMinInterval)));
+  }
+  if (LabelValue(target.labels, "instance").empty()) {
+    relabel::LabelEditor with_instance(std::move(target.labels));
+    with_instance.Set("instance", std::string(with_instance.Get("__address__")));
+    target.labels = with_instance.Build();
+  }
+  for (const auto& label : target.labels) {
+    if (!absl::StartsWith(label.first, "__")) target.sample_labels.push_back(label);
+  }
+  SetUrl(job, target);
+  target.hash = HashOf(target);
+  return target;
+}
+
+Targets MakeTargets(const Job& job, absl::Span<const TargetGroup> groups) {
+  Targets targets;
+  absl::flat_hash_set<uint64_t> hashes;
+  for (const TargetGroup& group : groups) {
+    for (const LabelSet& labels : group.targets) {
+      LabelSet discovered = DiscoveredLabels(job, labels, group.labels);
+      auto target = MakeTarget(job, discovered);
+      if (!target.ok()) {
+        const bool dropped = absl::IsNotFound(target.status());
+        targets.refused.push_back(
+            {std::move(discovered), dropped ? "" : std::string(target.status().message())});
+      } else if (hashes.insert(target->hash).second) {
+        targets.active.push_back(*std::move(target));
+      }
+    }
+  }
+  targets.over_limit = job.limits.targets > 0 && targets.active.size() > job.limits.targets;
+  return targets;
+}
+
+}  // namespace flyball::scrape

@@ -1,0 +1,47 @@
+// What is scraped of a job, out of what was discovered.
+//
+// Pure. Source: Prometheus 3.15.0 scrape/target.go.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "adapter/live/scrape/config.h"
+#include "promql/labels.h"
+
+namespace flyball::scrape {
+
+struct Target {
+  promql::LabelSet labels;         // after relabelling, `__…` included, `__meta_…` not
+  promql::LabelSet sample_labels;  // those that go onto samples
+  std::string origin;              // "http://10.0.0.1:8080"
+  std::string path;                // with the query: "/metrics?format=prometheus"
+  absl::Duration interval, timeout;
+  uint64_t hash = 0;  // of labels and URL: tells it from others, and spreads the scrapes
+};
+
+struct RefusedTarget {
+  promql::LabelSet discovered;  // before relabelling
+  std::string reason;           // "": the rules have dropped it
+};
+
+struct Targets {
+  std::vector<Target> active;  // each once, in the order of the groups
+  std::vector<RefusedTarget> refused;
+  bool over_limit = false;  // there are more than target_limit: each scrape is to fail
+};
+
+// The labels that relabelling begins with. The target's own win over those of its group.
+promql::LabelSet DiscoveredLabels(const Job& job, const promql::LabelSet& target,
+                                  const promql::LabelSet& group);
+
+// kNotFound: the rules have dropped it. kInvalidArgument: it can't be scraped, and why.
+absl::StatusOr<Target> MakeTarget(const Job& job, promql::LabelSet discovered);
+
+Targets MakeTargets(const Job& job, absl::Span<const TargetGroup> groups);
+
+}  // namespace flyball::scrape

@@ -1,0 +1,100 @@
+#include "adapter/live/scrape/targets.h"
+
+#include <gtest/gtest.h>
+
+namespace flyball::scrape {
+namespace {
+
+using promql::LabelSet;
+
+Job JobOf(const std::string& more) {
+  rules::Findings findings("f");
+  Config config = ReadScrapeConfig("scrape_configs:\n- job_name: web\n" + more, findings);
+  const auto found = std::move(findings).Take();
+  for (const auto& finding : found) ADD_FAILURE() << finding.ToString();
+  return std::move(config.jobs.at(0));
+}
+
+TEST(TargetsTest, LabelsBeforeRelabelling) {
+  const Job job = JobOf("  scrape_interval: 90s\n  params: {module: [a, b]}\n");
+  EXPECT_EQ(DiscoveredLabels(job, {{"__address__", "h:1"}, {"zone", "a"}},
+                             {{"rack", "r"}, {"zone", "b"}}),
+            (LabelSet{{"__address__", "h:1"},
+                      {"__metrics_path__", "/metrics"},
+                      {"__param_module", "a"},
+                      {"__scheme__", "http"},
+                      {"__scrape_interval__", "1m30s"},
+                      {"__scrape_timeout__", "10s"},
+                      {"job", "web"},
+                      {"rack", "r"},
+                      {"zone", "a"}}));
+}
+
+TEST(TargetsTest, RelabellingMakesTheUrl) {
+  const Job job = JobOf(
+      "  params: {module: [a, b]}\n"
+      "  static_configs: [{targets: ['h:1'], labels: {__meta_x: y}}]\n"
+      "  relabel_configs:\n"
+      "  - {target_label: __param_target, replacement: 'x y'}\n"
+      "  - {target_label: __scheme__, replacement: https}\n"
+      "  - {source_labels: [__meta_x], target_label: __metrics_path__, replacement: /$1}\n"
+      "  - {target_label: __tmp, replacement: kept}\n");
+  const Targets targets = MakeTargets(job, job.static_groups);
+  ASSERT_EQ(targets.active.size(), 1u);
+  const Target& target = targets.active[0];
+  EXPECT_EQ(target.origin, "https://h:1");
+  EXPECT_EQ(target.path, "/y?module=a&module=b&target=x+y");
+  EXPECT_EQ(target.sample_labels, (LabelSet{{"instance", "h:1"}, {"job", "web"}}));
+  EXPECT_EQ(promql::LabelValue(target.labels, "__tmp"), "kept");
+  EXPECT_EQ(promql::LabelValue(target.labels, "__meta_x"), "");
+}
+
+TEST(TargetsTest, EachOnceAndTheRefusedWithTheirReason) {
+  const Job job = JobOf(
+      "  static_configs: [{targets: ['h:1', 'h:1', 'h/1', 'drop:1', 'fast:1', '']}]\n"
+      "  target_limit: 1\n"
+      "  relabel_configs:\n"
+      "  - {action: drop, source_labels: [__address__], regex: 'drop.*'}\n"
+      "  - {source_labels: [__address__], regex: 'fast.*', target_label: __scrape_timeout__,"
+      " replacement: 2m}\n");
+  const Targets targets = MakeTargets(job, job.static_groups);
+  EXPECT_EQ(targets.active.size(), 1u);
+  EXPECT_FALSE(targets.over_limit);
+  ASSERT_EQ(targets.refused.size(), 4u);
+  EXPECT_EQ(targets.refused[0].reason, "__address__ is \"h/1\", expected host:port");
+  EXPECT_EQ(targets.refused[1].reason, "");
+  EXPECT_EQ(targets.refused[2].reason, "__scrape_timeout__ is longer than __scrape_interval__");
+  EXPECT_EQ(targets.refused[3].reason, "it has no __address__");
+}
+
+TEST(TargetsTest, MoreThanTheLimit) {
+  const Job job = JobOf("  target_limit: 1\n  static_configs: [{targets: ['a:1', 'b:1']}]\n");
+  EXPECT_TRUE(MakeTargets(job, job.static_groups).over_limit);
+}
+
+TEST(TargetsTest, AnnotatedPodsAreScrapedWhereTheyAskFor) {
+  const Job job = AnnotatedPods(absl::Seconds(1));
+  TargetGroup group;
+  const std::string prefix = "__meta_kubernetes_pod_";
+  group.labels = {{"__meta_kubernetes_namespace", "shop"},
+                  {prefix + "annotation_prometheus_io_path", "/m"},
+                  {prefix + "annotation_prometheus_io_port", "9102"},
+                  {prefix + "annotation_prometheus_io_scheme", "https"},
+                  {prefix + "annotation_prometheus_io_scrape", "true"},
+                  {prefix + "name", "web-1"},
+                  {prefix + "phase", "Running"}};
+  group.targets = {{{"__address__", "10.0.0.1:80"}},
+                   {{"__address__", "[fd00::1]:443"}},
+                   {{"__address__", "10.0.0.1"}}};
+  const Targets targets = MakeTargets(job, {&group, 1});
+  ASSERT_EQ(targets.active.size(), 2u);
+  EXPECT_EQ(targets.active[0].origin + targets.active[0].path, "https://10.0.0.1:9102/m");
+  EXPECT_EQ(targets.active[1].origin, "https://[fd00::1]:9102");
+  EXPECT_EQ(targets.active[0].sample_labels, (LabelSet{{"instance", "10.0.0.1:9102"},
+                                                       {"job", "annotated-pods"},
+                                                       {"namespace", "shop"},
+                                                       {"pod", "web-1"}}));
+}
+
+}  // namespace
+}  // namespace flyball::scrape
