@@ -12,14 +12,25 @@ constexpr char kJob[] = R"(scrape_configs:
 - job_name: annotated-pods
   kubernetes_sd_configs: [{role: pod}]
   relabel_configs:
-  - {action: keep, source_labels: [__meta_kubernetes_pod_annotation_prometheus_io_scrape], regex: "true"}
-  - {action: drop, source_labels: [__meta_kubernetes_pod_phase], regex: Pending|Succeeded|Failed|Completed}
-  - {action: replace, source_labels: [__meta_kubernetes_pod_annotation_prometheus_io_scheme], regex: '(https?)', target_label: __scheme__}
-  - {action: replace, source_labels: [__meta_kubernetes_pod_annotation_prometheus_io_path], regex: (.+), target_label: __metrics_path__}
-  - {action: replace, source_labels: [__address__, __meta_kubernetes_pod_annotation_prometheus_io_port], regex: '(\[[^\]]+\]|[^:]+)(?::\d+)?;(\d+)', replacement: "$1:$2", target_label: __address__}
-  - {action: replace, source_labels: [__meta_kubernetes_namespace], target_label: namespace}
-  - {action: replace, source_labels: [__meta_kubernetes_pod_name], target_label: pod}
-  - {action: replace, source_labels: [__meta_kubernetes_pod_container_name], target_label: container}
+  - action: keep
+    source_labels: [__meta_kubernetes_pod_annotation_prometheus_io_scrape]
+    regex: "true"
+  - action: drop
+    source_labels: [__meta_kubernetes_pod_phase]
+    regex: Pending|Succeeded|Failed|Completed
+  - source_labels: [__meta_kubernetes_pod_annotation_prometheus_io_scheme]
+    regex: (https?)
+    target_label: __scheme__
+  - source_labels: [__meta_kubernetes_pod_annotation_prometheus_io_path]
+    regex: (.+)
+    target_label: __metrics_path__
+  - source_labels: [__address__, __meta_kubernetes_pod_annotation_prometheus_io_port]
+    regex: (\[[^\]]+\]|[^:]+)(?::\d+)?;(\d+)
+    replacement: $1:$2
+    target_label: __address__
+  - {source_labels: [__meta_kubernetes_namespace], target_label: namespace}
+  - {source_labels: [__meta_kubernetes_pod_name], target_label: pod}
+  - {source_labels: [__meta_kubernetes_pod_container_name], target_label: container}
 )";
 
 }  // namespace

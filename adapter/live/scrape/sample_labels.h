@@ -1,0 +1,41 @@
+// The labels that the samples of one target get, out of those that its page gives them.
+//
+// Pure; one thread at a time. Source: Prometheus 3.15.0 scrape/scrape.go (mutateSampleLabels,
+// resolveConflictingExposedLabels, verifyLabelLimits).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "adapter/live/formats/samples.h"
+#include "adapter/live/formats/series_labels.h"
+#include "adapter/live/relabel/label_editor.h"
+#include "adapter/live/scrape/config.h"
+#include "promql/labels.h"
+
+namespace flyball::scrape {
+
+class SampleLabels {
+ public:
+  SampleLabels(std::shared_ptr<const Job> job, promql::LabelSet target)
+      : job_(std::move(job)), target_(std::move(target)) {}
+
+  // `series` as formats::ScrapedSample gives it. Without a label: the rules drop the series.
+  //   kInvalidArgument, kResourceExhausted  the whole scrape fails for it
+  absl::StatusOr<promql::LabelSet> Of(absl::string_view series, formats::MetricType type);
+
+  const promql::LabelSet& target() const { return target_; }
+
+ private:
+  void AddTargetLabels();
+  absl::Status Check(const promql::LabelSet& labels) const;
+
+  const std::shared_ptr<const Job> job_;
+  const promql::LabelSet target_;
+  formats::SeriesLabels reader_;
+  relabel::LabelEditor editor_;
+};
+
+}  // namespace flyball::scrape

@@ -1,0 +1,33 @@
+// Where scraped samples go: what this floor needs of a store.
+//
+// Times are int64 milliseconds since the epoch. Implementations are thread-safe; one open series is
+// used by one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "promql/labels.h"
+
+namespace flyball::scrape {
+
+class OpenSeries {
+ public:
+  virtual ~OpenSeries() = default;
+  //   kAlreadyExists  it has another value at that time
+  //   kOutOfRange     too old, or too far ahead of now
+  //   kNotFound       the store has dropped the series: it is to be opened again
+  virtual absl::Status Append(int64_t time_ms, double value, int64_t now_ms) = 0;
+};
+
+class SampleStore {
+ public:
+  virtual ~SampleStore() = default;
+  // Labels sorted, none of them empty. Never null: a series that nobody wants takes samples and
+  // keeps none. kResourceExhausted: there is no room for another one.
+  virtual absl::StatusOr<std::unique_ptr<OpenSeries>> Open(const promql::LabelSet& labels) = 0;
+};
+
+}  // namespace flyball::scrape

@@ -1,0 +1,207 @@
+#include "adapter/live/scrape/target_samples.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "promql/engine/series.h"
+
+namespace flyball::scrape {
+namespace {
+
+// A full store is asked about the same series again after so long.
+constexpr int64_t kNoRoomMs = 30'000;
+
+}  // namespace
+
+// Gathers the samples of a page.
+class TargetSamples::Sink : public formats::ScrapeSink {
+ public:
+  Sink(TargetSamples& target, int64_t stamp_ms) : target_(target), stamp_ms_(stamp_ms) {
+    pending_.reserve(target.order_.size());
+  }
+
+  void OnSample(const formats::ScrapedSample& sample) override {
+    ++result.scraped;
+    if (!result.status.ok()) return;
+    const size_t at = result.scraped - 1;
+    SeriesByText::value_type* const found = target_.Find(at, sample, result.status);
+    if (found == nullptr) return;
+    if (at == target_.order_.size()) target_.order_.push_back(found);
+    target_.order_[at] = found;
+    ScrapedSeries& series = found->second;
+    const bool own_time = target_.job_->honor_timestamps && sample.time_ms.has_value();
+    const bool again = series.page == target_.page_;
+    if (!again) ++seen_;
+    series.page = target_.page_;
+    if (series.dropped) return;
+    ++result.kept;
+    if (again && !own_time) {
+      ++result.duplicates;
+      return;
+    }
+    pending_.push_back({found, own_time ? *sample.time_ms : stamp_ms_, sample.value, own_time});
+  }
+  void OnMetadata(const formats::FamilyMetadata&) override {}
+
+  const std::vector<PendingSample>& pending() const { return pending_; }
+  size_t seen() const { return seen_; }  // series
+
+  ScrapeResult result;
+
+ private:
+  TargetSamples& target_;
+  const int64_t stamp_ms_;
+  std::vector<PendingSample> pending_;
+  size_t seen_ = 0;
+};
+
+TargetSamples::TargetSamples(std::shared_ptr<const Job> job, promql::LabelSet target,
+                             SampleStore& store)
+    : job_(job), store_(store), labels_(std::move(job), std::move(target)) {}
+
+TargetSamples::~TargetSamples() = default;
+
+TargetSamples::SeriesByText::value_type* TargetSamples::Find(size_t at,
+                                                             const formats::ScrapedSample& sample,
+                                                             absl::Status& status) {
+  // Pages keep their order, mostly.
+  if (at < order_.size() && order_[at]->first == sample.series) return order_[at];
+  const auto [place, is_new] = series_.try_emplace(sample.series);
+  if (!is_new) return &*place;
+  ScrapedSeries& series = place->second;
+  series.type = sample.type;
+  const auto labels = labels_.Of(sample.series, sample.type);
+  if (labels.ok()) {
+    series.dropped = labels->empty();
+    return &*place;
+  }
+  status = labels.status();
+  series_.erase(place);
+  return nullptr;
+}
+
+absl::Status TargetSamples::Open(SeriesByText::value_type& series) {
+  ASSIGN_OR_RETURN(const promql::LabelSet labels, labels_.Of(series.first, series.second.type));
+  ASSIGN_OR_RETURN(series.second.open, store_.Open(labels));
+  return absl::OkStatus();
+}
+
+void TargetSamples::Append(const PendingSample& sample, int64_t now_ms, ScrapeResult& result) {
+  ScrapedSeries& series = sample.series->second;
+  if (series.open == nullptr) {
+    if (now_ms < series.no_room_until_ms || !Open(*sample.series).ok()) {
+      if (now_ms >= series.no_room_until_ms) series.no_room_until_ms = now_ms + kNoRoomMs;
+      ++result.no_room;
+      return;
+    }
+    ++result.added;
+  }
+  absl::Status status = series.open->Append(sample.time_ms, sample.value, now_ms);
+  if (absl::IsNotFound(status)) {
+    series.open = nullptr;
+    status = Open(*sample.series);
+    if (status.ok()) status = series.open->Append(sample.time_ms, sample.value, now_ms);
+  }
+  if (absl::IsAlreadyExists(status)) ++result.duplicates;
+  if (absl::IsOutOfRange(status)) ++result.out_of_range;
+  if (absl::IsResourceExhausted(status)) ++result.no_room;
+  series.needs_marker = !sample.own_time || job_->track_timestamps_staleness;
+}
+
+ScrapeResult TargetSamples::TakePage(ParsePage parse, int64_t stamp_ms, int64_t now_ms) {
+  ++page_;
+  Sink sink(*this, stamp_ms);
+  const absl::Status parsed = parse(sink);
+  ScrapeResult result = std::move(sink.result);
+  if (!parsed.ok()) result.status = parsed;
+  const uint64_t limit = job_->limits.samples;
+  if (result.status.ok() && limit > 0 && result.kept > limit) {
+    result.status = absl::ResourceExhaustedError(
+        absl::StrCat("sample_limit is ", limit, ", the page has ", result.kept, " samples"));
+  }
+  if (!result.status.ok()) {
+    TakeFailure(stamp_ms, now_ms);
+    return result;
+  }
+  for (const PendingSample& sample : sink.pending()) Append(sample, now_ms, result);
+  order_.resize(result.scraped);
+  if (sink.seen() < series_.size()) Sweep(stamp_ms, now_ms);
+  return result;
+}
+
+void TargetSamples::Mark(ScrapedSeries& series, int64_t stamp_ms, int64_t now_ms) {
+  if (series.open == nullptr || !series.needs_marker) return;
+  // Refused if it has a sample of this time, or the store has dropped the series: well so.
+  series.open->Append(stamp_ms, promql::StaleMarker(), now_ms).IgnoreError();
+  series.needs_marker = false;
+}
+
+void TargetSamples::Sweep(int64_t stamp_ms, int64_t now_ms) {
+  for (auto place = series_.begin(); place != series_.end();) {
+    const auto current = place++;
+    if (current->second.page == page_) continue;
+    Mark(current->second, stamp_ms, now_ms);
+    series_.erase(current);
+  }
+}
+
+void TargetSamples::TakeFailure(int64_t stamp_ms, int64_t now_ms) {
+  order_.clear();
+  for (auto place = series_.begin(); place != series_.end();) {
+    const auto current = place++;
+    Mark(current->second, stamp_ms, now_ms);
+    // What only a refused page had would pile up.
+    if (current->second.open == nullptr) series_.erase(current);
+  }
+}
+
+void TargetSamples::ReportOne(size_t index, absl::string_view name, double value, int64_t stamp_ms,
+                              int64_t now_ms) {
+  if (reports_.size() <= index) reports_.resize(index + 1);
+  std::unique_ptr<OpenSeries>& open = reports_[index];
+  for (int tries = 0; tries < 2; ++tries) {
+    if (open == nullptr) {
+      promql::LabelSet labels = {{"__name__", std::string(name)}};
+      labels.insert(labels.end(), labels_.target().begin(), labels_.target().end());
+      std::sort(labels.begin(), labels.end());
+      auto opened = store_.Open(labels);
+      if (!opened.ok()) return;
+      open = *std::move(opened);
+    }
+    if (!absl::IsNotFound(open->Append(stamp_ms, value, now_ms))) return;
+    open = nullptr;
+  }
+}
+
+void TargetSamples::Report(const ScrapeResult& result, absl::Duration timeout, int64_t stamp_ms,
+                           int64_t now_ms) {
+  const auto number = [](uint64_t count) { return static_cast<double>(count); };
+  const bool up = result.status.ok();
+  const std::pair<absl::string_view, double> reports[] = {
+      {"up", up ? 1 : 0},
+      {"scrape_duration_seconds", absl::ToDoubleSeconds(result.duration)},
+      {"scrape_samples_scraped", number(result.scraped)},
+      {"scrape_samples_post_metric_relabeling", number(result.kept)},
+      {"scrape_series_added", number(result.added)},
+      {"scrape_timeout_seconds", absl::ToDoubleSeconds(timeout)},
+      {"scrape_sample_limit", number(job_->limits.samples)},
+      {"scrape_body_size_bytes", static_cast<double>(result.body_bytes)},
+  };
+  constexpr size_t kUsual = 5;
+  const size_t count = job_->extra_scrape_metrics ? std::size(reports) : kUsual;
+  for (size_t i = 0; i < count; ++i) {
+    ReportOne(i, reports[i].first, reports[i].second, stamp_ms, now_ms);
+  }
+}
+
+void TargetSamples::End(int64_t stamp_ms, int64_t now_ms) {
+  TakeFailure(stamp_ms, now_ms);
+  for (const auto& open : reports_) {
+    if (open != nullptr) open->Append(stamp_ms, promql::StaleMarker(), now_ms).IgnoreError();
+  }
+}
+
+}  // namespace flyball::scrape

@@ -1,0 +1,97 @@
+// The samples of one target on their way from its pages into the store, with staleness markers and
+// the series that report on the scrapes.
+//
+// Pure but for the store; one thread at a time. A page counts whole or not at all: what it says
+// goes into the store once all of it has been read. A series is known by the bytes that name it on
+// the page, so that a page like the last one costs no look at labels. Memory: those bytes and about
+// 100 more for each series, and 32 for each sample while a page is read.
+// Source: Prometheus 3.15.0 scrape/scrape.go (append, report).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/node_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "adapter/live/formats/samples.h"
+#include "adapter/live/scrape/sample_labels.h"
+#include "adapter/live/scrape/sample_store.h"
+
+namespace flyball::scrape {
+
+// What one scrape came to.
+struct ScrapeResult {
+  absl::Status status;        // not OK: nothing of the page counts
+  uint64_t scraped = 0;       // samples on the page
+  uint64_t kept = 0;          // of these: not dropped by the rules
+  uint64_t added = 0;         // series that were not known before
+  uint64_t duplicates = 0;    // of kept: another sample of the series has this time
+  uint64_t out_of_range = 0;  // of kept: too old, or of the future
+  uint64_t no_room = 0;       // of kept: the store takes no further series
+  absl::Duration duration;
+  int64_t body_bytes = 0;  // -1: over the limit
+};
+
+class TargetSamples {
+ public:
+  using ParsePage = absl::FunctionRef<absl::Status(formats::ScrapeSink&)>;
+
+  // The store outlives this.
+  TargetSamples(std::shared_ptr<const Job> job, promql::LabelSet target, SampleStore& store);
+  ~TargetSamples();
+
+  // Takes what `parse` hands over. `stamp_ms` is for samples without a stamp of their own.
+  ScrapeResult TakePage(ParsePage parse, int64_t stamp_ms, int64_t now_ms);
+  // There is no page: all that the last one had is over.
+  void TakeFailure(int64_t stamp_ms, int64_t now_ms);
+  // up and the others.
+  void Report(const ScrapeResult& result, absl::Duration timeout, int64_t stamp_ms, int64_t now_ms);
+  // The target is gone.
+  void End(int64_t stamp_ms, int64_t now_ms);
+
+ private:
+  // A series of the target.
+  struct ScrapedSeries {
+    std::unique_ptr<OpenSeries> open;  // null: not opened yet, or dropped by the rules
+    uint64_t page = 0;                 // the last one that had it
+    int64_t no_room_until_ms = 0;      // the store is not asked again before
+    formats::MetricType type = formats::MetricType::kUnknown;
+    bool dropped = false;
+    bool needs_marker = false;  // once it is not there any more
+  };
+  using SeriesByText = absl::node_hash_map<std::string, ScrapedSeries>;
+  struct PendingSample {
+    SeriesByText::value_type* series;
+    int64_t time_ms;
+    double value;
+    bool own_time;
+  };
+  class Sink;
+
+  // The series of the sample, the page's `at`th, made if need be; nullptr: the page is refused for
+  // it, see `status`.
+  SeriesByText::value_type* Find(size_t at, const formats::ScrapedSample& sample,
+                                 absl::Status& status);
+  absl::Status Open(SeriesByText::value_type& series);
+  void Append(const PendingSample& sample, int64_t now_ms, ScrapeResult& result);
+  // Markers for the series that the page has not, which are forgotten.
+  void Sweep(int64_t stamp_ms, int64_t now_ms);
+  void Mark(ScrapedSeries& series, int64_t stamp_ms, int64_t now_ms);
+  void ReportOne(size_t index, absl::string_view name, double value, int64_t stamp_ms,
+                 int64_t now_ms);
+
+  const std::shared_ptr<const Job> job_;
+  SampleStore& store_;
+  SampleLabels labels_;
+  uint64_t page_ = 0;
+  SeriesByText series_;
+  std::vector<SeriesByText::value_type*> order_;  // of the last page's samples
+  std::vector<std::unique_ptr<OpenSeries>> reports_;
+};
+
+}  // namespace flyball::scrape

@@ -1,0 +1,181 @@
+#include "adapter/live/scrape/target_samples.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "adapter/live/formats/text.h"
+#include "adapter/live/scrape/testing/recorded_store.h"
+
+namespace flyball::scrape {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+Job JobOf(const std::string& more) {
+  rules::Findings findings("f");
+  Config config = ReadScrapeConfig("scrape_configs:\n- job_name: web\n" + more, findings);
+  for (const auto& finding : std::move(findings).Take()) ADD_FAILURE() << finding.ToString();
+  return std::move(config.jobs.at(0));
+}
+
+class TargetSamplesTest : public testing::Test {
+ protected:
+  void Start(const std::string& job, promql::LabelSet labels = {{"job", "web"}}) {
+    samples_.emplace(std::make_shared<const Job>(JobOf(job)), std::move(labels), store_);
+  }
+  ScrapeResult Take(const std::string& page, int64_t at_ms) {
+    return samples_->TakePage(
+        [&page](formats::ScrapeSink& sink) { return formats::ParseText(page, sink); }, at_ms,
+        at_ms);
+  }
+
+  RecordedStore store_;
+  std::optional<TargetSamples> samples_;
+};
+
+TEST_F(TargetSamplesTest, ASeriesThatIsMissingGetsAMarker) {
+  Start("");
+  EXPECT_EQ(Take("a 1\nb 2\n", 1000).added, 2u);
+  const ScrapeResult second = Take("b 3\n", 2000);
+  EXPECT_EQ(second.added, 0u);
+  EXPECT_EQ(second.scraped, 1u);
+  EXPECT_EQ(store_.Of("a{job=web}"), "1000:1 2000:stale");
+  EXPECT_EQ(store_.Of("b{job=web}"), "1000:2 2000:3");
+  EXPECT_EQ(Take("a 4\nb 4\n", 3000).added, 1u);
+  EXPECT_EQ(store_.Of("a{job=web}"), "1000:1 2000:stale 3000:4");
+}
+
+TEST_F(TargetSamplesTest, ASteadyPageOpensNothing) {
+  Start("");
+  Take("a 1\nb 2\n", 1000);
+  const int opens = store_.opens();
+  Take("b 1\na 2\n", 2000);
+  Take("b 1\na 2\n", 3000);
+  EXPECT_EQ(store_.opens(), opens);
+}
+
+TEST_F(TargetSamplesTest, ABadPageCountsAsNoneAndEndsAllSeries) {
+  Start("");
+  Take("a 1\n", 1000);
+  const ScrapeResult bad = Take("a 2\nb 1\nb{ 1\n", 2000);
+  EXPECT_EQ(bad.status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(store_.Of("a{job=web}"), "1000:1 2000:stale");
+  EXPECT_EQ(store_.Of("b{job=web}"), "");
+  samples_->TakeFailure(3000, 3000);  // there is one marker only
+  Take("a 5\n", 4000);
+  EXPECT_EQ(store_.Of("a{job=web}"), "1000:1 2000:stale 4000:5");
+}
+
+TEST_F(TargetSamplesTest, OfTwoSamplesOfASeriesTheFirstWins) {
+  Start("");
+  const ScrapeResult result = Take("b 1\nb 2\n", 1000);
+  EXPECT_EQ(result.duplicates, 1u);
+  EXPECT_EQ(result.kept, 2u);
+  EXPECT_EQ(store_.Of("b{job=web}"), "1000:1");
+}
+
+TEST_F(TargetSamplesTest, StampsOfThePageAreHonoredAndGetNoMarkers) {
+  Start("");
+  Take("a 1 500\nb 1\n", 1000);
+  Take("b 2\n", 2000);
+  EXPECT_EQ(store_.Of("a{job=web}"), "500:1");
+  EXPECT_EQ(store_.Of("b{job=web}"), "1000:1 2000:2");
+}
+
+TEST_F(TargetSamplesTest, StampsOfThePageAreTrackedIfAskedFor) {
+  Start("  track_timestamps_staleness: true\n");
+  Take("a 1 500\n", 1000);
+  Take("", 2000);
+  EXPECT_EQ(store_.Of("a{job=web}"), "500:1 2000:stale");
+}
+
+TEST_F(TargetSamplesTest, StampsOfThePageCountForNothingIfNotHonored) {
+  Start("  honor_timestamps: false\n");
+  Take("a 1 500\n", 1000);
+  EXPECT_EQ(store_.Of("a{job=web}"), "1000:1");
+}
+
+TEST_F(TargetSamplesTest, LabelsOfThePageGiveWayToTheTargets) {
+  Start("", {{"instance", "i"}, {"job", "web"}});
+  Take("a{job=\"mine\",exported_job=\"old\"} 1\n", 1000);
+  EXPECT_THAT(store_.Names(),
+              ElementsAre("a{exported_exported_job=mine,exported_job=old,instance=i,job=web}"));
+}
+
+TEST_F(TargetSamplesTest, LabelsOfThePageStayIfHonored) {
+  Start("  honor_labels: true\n", {{"instance", "i"}, {"job", "web"}});
+  Take("a{job=\"mine\"} 1\n", 1000);
+  EXPECT_THAT(store_.Names(), ElementsAre("a{instance=i,job=mine}"));
+}
+
+TEST_F(TargetSamplesTest, RulesDropAndRewriteSamples) {
+  Start(
+      "  metric_relabel_configs:\n"
+      "  - {action: drop, source_labels: [__name__], regex: go_.*}\n"
+      "  - {action: labeldrop, regex: pod}\n");
+  const ScrapeResult first = Take("go_x 1\na{pod=\"p\"} 1\n", 1000);
+  EXPECT_EQ(first.scraped, 2u);
+  EXPECT_EQ(first.kept, 1u);
+  EXPECT_EQ(first.added, 1u);
+  EXPECT_THAT(store_.Names(), ElementsAre("a{job=web}"));
+}
+
+TEST_F(TargetSamplesTest, LimitsFailTheWholeScrape) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"  sample_limit: 1\n", "a 1\nb 1\n"},
+      {"  label_limit: 2\n", "c 1\na{x=\"1\"} 1\n"},
+      {"  label_name_length_limit: 8\n", "c 1\na{long_name=\"1\"} 1\n"},
+      {"  label_value_length_limit: 3\n", "c 1\na{x=\"1234\"} 1\n"},
+      {"  metric_relabel_configs: [{action: labeldrop, regex: __name__}]\n", "a 1\n"},
+  };
+  for (const auto& [job, page] : cases) {
+    Start(job);
+    EXPECT_FALSE(Take(page, 1000).status.ok()) << job;
+    EXPECT_THAT(store_.Names(), IsEmpty()) << job;
+  }
+}
+
+TEST_F(TargetSamplesTest, AFullStoreCostsOnlyTheNewSeries) {
+  Start("");
+  store_.LimitSeries(1);
+  EXPECT_EQ(Take("a 1\nb 1\n", 1000).no_room, 1u);
+  EXPECT_EQ(Take("a 2\nb 2\n", 2000).no_room, 1u);
+  EXPECT_EQ(store_.opens(), 2);  // it was not asked again
+  EXPECT_EQ(store_.Of("a{job=web}"), "1000:1 2000:2");
+  store_.LimitSeries(2);
+  EXPECT_EQ(Take("a 3\nb 3\n", 60'000).no_room, 0u);
+  EXPECT_EQ(store_.Of("b{job=web}"), "60000:3");
+}
+
+TEST_F(TargetSamplesTest, SeriesThatTheStoreHasDroppedAreOpenedAgain) {
+  Start("");
+  Take("a 1\n", 1000);
+  samples_->Report({}, absl::Seconds(1), 1000, 1000);
+  store_.DropAll();
+  Take("a 2\n", 2000);
+  samples_->Report({}, absl::Seconds(1), 2000, 2000);
+  EXPECT_EQ(store_.Of("a{job=web}"), "2000:2");
+  EXPECT_EQ(store_.Of("up{job=web}"), "2000:1");
+}
+
+TEST_F(TargetSamplesTest, ReportsAndTheEndOfATarget) {
+  Start("  extra_scrape_metrics: true\n  sample_limit: 7\n");
+  ScrapeResult result = Take("a 1\n", 1000);
+  result.duration = absl::Milliseconds(250);
+  result.body_bytes = 4;
+  samples_->Report(result, absl::Seconds(10), 1000, 1000);
+  samples_->End(2000, 2100);
+  EXPECT_EQ(store_.Of("a{job=web}"), "1000:1 2000:stale");
+  EXPECT_EQ(store_.Of("up{job=web}"), "1000:1 2000:stale");
+  EXPECT_EQ(store_.Of("scrape_duration_seconds{job=web}"), "1000:0.25 2000:stale");
+  EXPECT_EQ(store_.Of("scrape_samples_scraped{job=web}"), "1000:1 2000:stale");
+  EXPECT_EQ(store_.Of("scrape_samples_post_metric_relabeling{job=web}"), "1000:1 2000:stale");
+  EXPECT_EQ(store_.Of("scrape_series_added{job=web}"), "1000:1 2000:stale");
+  EXPECT_EQ(store_.Of("scrape_timeout_seconds{job=web}"), "1000:10 2000:stale");
+  EXPECT_EQ(store_.Of("scrape_sample_limit{job=web}"), "1000:7 2000:stale");
+  EXPECT_EQ(store_.Of("scrape_body_size_bytes{job=web}"), "1000:4 2000:stale");
+}
+
+}  // namespace
+}  // namespace flyball::scrape
