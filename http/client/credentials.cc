@@ -15,6 +15,16 @@ namespace {
 
 constexpr absl::Duration kFileInterval = absl::Seconds(1);
 
+// What the file holds, or the text where there is no file.
+absl::StatusOr<std::string> Secret(absl::string_view what, const std::string& file,
+                                   const std::string& text) {
+  if (file.empty()) return text;
+  std::string secret = ReadFile(file).value_or("");
+  absl::StripAsciiWhitespace(&secret);
+  if (!secret.empty()) return secret;
+  return absl::InvalidArgumentError(absl::StrCat(what, " file cannot be read or is empty: ", file));
+}
+
 }  // namespace
 
 bool HasLineBreak(absl::string_view text) {
@@ -25,8 +35,8 @@ CredentialSource::CredentialSource(const TransportOptions& options, bool tls, Cl
     : options_(options),
       tls_(tls),
       clock_(clock),
-      stamps_(
-          {options.ca_file, options.client_cert_file, options.client_key_file, options.token_file}),
+      stamps_({options.ca_file, options.client_cert_file, options.client_key_file,
+               options.token_file, options.password_file}),
       last_look_(clock_.MonotonicNow()) {}
 
 absl::StatusOr<std::unique_ptr<CredentialSource>> CredentialSource::Make(
@@ -64,18 +74,14 @@ absl::Status CredentialSource::Load() {
 }
 
 absl::StatusOr<std::string> CredentialSource::LoadAuthorization() const {
-  const std::string& file = options_.token_file;
-  std::string token = file.empty() ? options_.token : ReadFile(file).value_or("");
+  ASSIGN_OR_RETURN(std::string token, Secret("token", options_.token_file, options_.token));
   absl::StripAsciiWhitespace(&token);
-  if (!file.empty() && token.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("token file cannot be read or is empty: ", file));
-  }
   if (HasLineBreak(token)) return absl::InvalidArgumentError("the token holds a line break");
-  if (!token.empty()) return absl::StrCat("Bearer ", token);
-  if (options_.username.empty() && options_.password.empty()) return std::string();
-  return absl::StrCat("Basic ",
-                      absl::Base64Escape(absl::StrCat(options_.username, ":", options_.password)));
+  if (!token.empty()) return absl::StrCat(options_.token_scheme, " ", token);
+  ASSIGN_OR_RETURN(const std::string password,
+                   Secret("password", options_.password_file, options_.password));
+  if (options_.username.empty() && password.empty()) return std::string();
+  return absl::StrCat("Basic ", absl::Base64Escape(absl::StrCat(options_.username, ":", password)));
 }
 
 }  // namespace flyball::http

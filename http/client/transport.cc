@@ -162,7 +162,10 @@ class PooledTransport : public HttpTransport {
     for (int redirects = 0;; ++redirects) {
       absl::StatusOr<HttpAnswer> answer = DoAt(origin, next);
       if (!answer.ok()) return Explain(answer.status(), call.timeout);
-      if (!IsRedirect(answer->status) || answer->Header("Location").empty()) return answer;
+      if (!options_.follow_redirects || !IsRedirect(answer->status) ||
+          answer->Header("Location").empty()) {
+        return answer;
+      }
       if (redirects == kMaxRedirects) {
         return absl::UnavailableError(
             absl::StrCat(base_.Origin(), ": more than ", kMaxRedirects, " redirects"));

@@ -100,13 +100,16 @@ struct TransportOptions {
   std::string client_cert_data, client_key_data;
   std::string token_file;  // re-read on rotation, trimmed
   std::string token;
+  std::string token_scheme = "Bearer";
   std::string username, password;  // Basic
+  std::string password_file;       // instead of a password; as token_file
   std::string server_name;         // for TLS, when it is not the URL's host
   bool insecure_skip_verify = false;
   Headers headers;                                    // added to each call
   absl::Duration connect_timeout = absl::Seconds(5);  // name, connection and TLS together
   int max_idle_connections = 32;
-  bool leave_origin = true;  // redirects to another scheme, host or port are followed
+  bool follow_redirects = true;  // false: they are answers like others
+  bool leave_origin = true;      // redirects to another scheme, host or port are followed
   // Which addresses may be connected to; null: all. What is checked is what the name stands for at
   // the time of connecting.
   std::shared_ptr<const AddressRules> addresses;

@@ -91,6 +91,11 @@ struct Config {
 // Of no use if there are errors among the findings.
 Config ReadScrapeConfig(absl::string_view text, rules::Findings& findings);
 
+// A file of file_sd_configs, YAML or JSON: its groups, which have `__meta_filepath`. Of no use if
+// there are errors among the findings.
+std::vector<TargetGroup> ReadTargetFile(absl::string_view text, const std::string& file,
+                                        rules::Findings& findings);
+
 // The job that the annotations prometheus.io/scrape, port, path and scheme of pods ask for.
 Job AnnotatedPods(absl::Duration interval);
 

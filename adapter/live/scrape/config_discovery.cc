@@ -42,17 +42,23 @@ ConfigReader::ReadField ConfigReader::Labels(promql::LabelSet& out) {
   };
 }
 
+void ConfigReader::ReadGroups(const YamlNode& list, const std::string& path,
+                              absl::string_view source, std::vector<TargetGroup>& out) {
+  ReadItems(list, path, [&](const YamlNode& n, const std::string& p) {
+    std::vector<std::string> addresses;
+    TargetGroup group;
+    group.source = absl::StrCat(source, "/", out.size());
+    ReadMap(n, p, {{"targets", Texts(addresses)}, {"labels", Labels(group.labels)}});
+    for (const std::string& address : addresses) {
+      group.targets.push_back({{"__address__", address}});
+    }
+    out.push_back(std::move(group));
+  });
+}
+
 ConfigReader::ReadField ConfigReader::StaticGroups(Job& job) {
-  return [this, &job](const YamlNode& list, const std::string& list_path) {
-    ReadItems(list, list_path, [this, &job](const YamlNode& n, const std::string& p) {
-      std::vector<std::string> addresses;
-      TargetGroup group;
-      ReadMap(n, p, {{"targets", Texts(addresses)}, {"labels", Labels(group.labels)}});
-      for (const std::string& address : addresses)
-        group.targets.push_back({{"__address__", address}});
-      group.source = absl::StrCat("static/", job.static_groups.size());
-      job.static_groups.push_back(std::move(group));
-    });
+  return [this, &job](const YamlNode& list, const std::string& path) {
+    ReadGroups(list, path, "static", job.static_groups);
   };
 }
 
@@ -160,6 +166,18 @@ KubernetesDiscovery ConfigReader::ReadKubernetes(const YamlNode& node, const std
                                  kRoles[static_cast<size_t>(selector.role)]));
   }
   return discovery;
+}
+
+std::vector<TargetGroup> ReadTargetFile(absl::string_view text, const std::string& file,
+                                        rules::Findings& findings) {
+  std::vector<TargetGroup> groups;
+  const rules::YamlTree tree = rules::ReadYaml(text, findings);
+  if (tree.root != nullptr) ConfigReader(findings).ReadGroups(*tree.root, "", file, groups);
+  for (TargetGroup& group : groups) {
+    group.labels.emplace_back("__meta_filepath", file);
+    std::sort(group.labels.begin(), group.labels.end());
+  }
+  return groups;
 }
 
 }  // namespace flyball::scrape

@@ -19,6 +19,9 @@ class ConfigReader : private rules::YamlReader {
  public:
   using YamlReader::YamlReader;
   void ReadFile(const rules::YamlNode& node, Config& out);
+  // A list of {targets, labels}; its items are named `source`/0, /1, …
+  void ReadGroups(const rules::YamlNode& list, const std::string& path, absl::string_view source,
+                  std::vector<TargetGroup>& out);
 
  private:
   // A rule with the places of its fields.

@@ -104,5 +104,21 @@ TEST(ScrapeConfigTest, GlobalMayStandBehindTheJobs) {
   EXPECT_EQ(read.config.jobs.at(0).interval, absl::Seconds(7));
 }
 
+TEST(TargetFileTest, JsonAndYamlAlike) {
+  for (const char* text : {R"([{"targets": ["a:1", "b:1"], "labels": {"x": "1"}}])",
+                           "- targets: ['a:1', 'b:1']\n  labels: {x: 1}\n"}) {
+    rules::Findings findings("f");
+    const auto groups = ReadTargetFile(text, "/t.json", findings);
+    EXPECT_FALSE(findings.has_errors());
+    ASSERT_EQ(groups.size(), 1u);
+    EXPECT_EQ(groups[0].source, "/t.json/0");
+    EXPECT_EQ(groups[0].targets.size(), 2u);
+    EXPECT_EQ(groups[0].labels, (promql::LabelSet{{"__meta_filepath", "/t.json"}, {"x", "1"}}));
+  }
+  rules::Findings findings("f");
+  ReadTargetFile("{targets: 1}", "/t.yml", findings);
+  EXPECT_TRUE(findings.has_errors());
+}
+
 }  // namespace
 }  // namespace flyball::scrape

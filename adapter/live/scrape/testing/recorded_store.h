@@ -52,6 +52,15 @@ class RecordedStore : public SampleStore {
     }
     return text;
   }
+  // Blocks until the series has so many samples.
+  void AwaitSamples(const std::string& series, size_t count) const {
+    absl::MutexLock lock(&mutex_);
+    const auto there = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+      const auto found = samples_.find(series);
+      return found != samples_.end() && found->second.size() >= count;
+    };
+    mutex_.Await(absl::Condition(&there));
+  }
   std::vector<std::string> Names() const {
     absl::MutexLock lock(&mutex_);
     std::vector<std::string> names;

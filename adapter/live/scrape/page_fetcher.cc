@@ -1,0 +1,103 @@
+#include "adapter/live/scrape/page_fetcher.h"
+
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "adapter/live/formats/text.h"
+#include "base/status_macros.h"
+#include "http/client/transport.h"
+
+namespace flyball::scrape {
+namespace {
+
+// Where the job sets no limit.
+constexpr size_t kMaxBodyBytes = 256 << 20;
+
+// Of Prometheus 3.15, whose default list of formats this is.
+constexpr char kAccept[] =
+    "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.7,"
+    "application/openmetrics-text;version=0.0.1;q=0.6,"
+    "text/plain;version=1.0.0;escaping=allow-utf-8;q=0.5,"
+    "text/plain;version=0.0.4;q=0.4,*/*;q=0.3";
+
+http::TransportOptions OptionsOf(const Job& job, const Target& target) {
+  const HttpConfig& from = job.http;
+  http::TransportOptions options;
+  options.url = target.origin;
+  options.ca_file = from.tls.ca_file;
+  options.ca_data = from.tls.ca;
+  options.client_cert_file = from.tls.cert_file;
+  options.client_cert_data = from.tls.cert;
+  options.client_key_file = from.tls.key_file;
+  options.client_key_data = from.tls.key;
+  options.server_name = from.tls.server_name;
+  options.insecure_skip_verify = from.tls.insecure_skip_verify;
+  options.token_file = from.token_file;
+  options.token = from.token;
+  options.token_scheme = from.scheme;
+  options.username = from.username;
+  options.password = from.password;
+  options.password_file = from.password_file;
+  options.headers = from.headers;
+  options.follow_redirects = from.follow_redirects;
+  options.max_idle_connections = 1;
+  return options;
+}
+
+http::HttpCall CallOf(const Job& job, const Target& target) {
+  http::HttpCall call;
+  call.target = target.path;
+  call.timeout = target.timeout;
+  call.max_body_bytes = job.limits.body_bytes > 0 ? job.limits.body_bytes : kMaxBodyBytes;
+  call.headers = {
+      {"Accept", kAccept},
+      {"X-Prometheus-Scrape-Timeout-Seconds", absl::StrCat(absl::ToDoubleSeconds(target.timeout))}};
+  if (!job.enable_compression) call.headers.emplace_back("Accept-Encoding", "identity");
+  return call;
+}
+
+class HttpFetcher : public PageFetcher {
+ public:
+  HttpFetcher(std::unique_ptr<http::HttpTransport> transport, http::HttpCall call)
+      : transport_(std::move(transport)), call_(std::move(call)) {}
+
+  absl::StatusOr<Page> Fetch() override {
+    ASSIGN_OR_RETURN(http::HttpAnswer answer, transport_->Do(call_));
+    if (answer.status != 200) {
+      return absl::UnavailableError(absl::StrCat("the target answers HTTP ", answer.status));
+    }
+    const PageFormat format = FormatOf(answer.Header("Content-Type"));
+    return Page{std::move(answer.body), format};
+  }
+  void Shutdown() override { transport_->Shutdown(); }
+
+ private:
+  const std::unique_ptr<http::HttpTransport> transport_;
+  const http::HttpCall call_;
+};
+
+}  // namespace
+
+MakeFetcher FetchOverHttp(Clock& clock) {
+  return [&clock](const Job& job,
+                  const Target& target) -> absl::StatusOr<std::unique_ptr<PageFetcher>> {
+    ASSIGN_OR_RETURN(auto transport, http::MakeHttpTransport(OptionsOf(job, target), clock));
+    return std::make_unique<HttpFetcher>(std::move(transport), CallOf(job, target));
+  };
+}
+
+PageFormat FormatOf(absl::string_view content_type) {
+  const absl::string_view type =
+      absl::StripAsciiWhitespace(content_type.substr(0, content_type.find(';')));
+  return absl::EqualsIgnoreCase(type, "application/openmetrics-text") ? PageFormat::kOpenMetrics
+                                                                      : PageFormat::kText;
+}
+
+absl::Status ParsePage(const Page& page, formats::ScrapeSink& sink) {
+  return page.format == PageFormat::kOpenMetrics ? formats::ParseOpenMetrics(page.body, sink)
+                                                 : formats::ParseText(page.body, sink);
+}
+
+}  // namespace flyball::scrape

@@ -1,0 +1,201 @@
+#include "adapter/live/scrape/scheduler.h"
+
+#include <algorithm>
+
+#include "adapter/live/scrape/timing.h"
+
+namespace flyball::scrape {
+
+// A target and when it is due. The scraper is used by the thread that runs it; the rest is under
+// the scheduler's lock.
+struct Scheduler::Scheduled {
+  Scheduled(std::shared_ptr<const Job> of, const Target& target, const MakeFetcher& make_fetcher,
+            SampleStore& store, Clock& clock)
+      : job(of), scraper(std::move(of), target, make_fetcher, store, clock) {}
+
+  const std::shared_ptr<const Job> job;
+  TargetScraper scraper;
+  MonotonicTime due;
+  absl::Time tick;    // the wall time of `due`
+  bool early = true;  // the next scrape is the first, before the first tick
+  enum class Life {
+    kActive,
+    kGone,    // there is no such target any more
+    kEnding,  // nor will there be: `due` is the time for its markers
+    kOver,
+  };
+  Life life = Scheduled::Life::kActive;
+  bool slow = false;
+  absl::Status refusal;  // not OK: why it is not to be asked
+  absl::Time last_scrape = absl::InfinitePast();
+  ScrapeResult last;
+};
+
+Scheduler::Scheduler(Clock& clock, SampleStore& store, MakeFetcher make_fetcher,
+                     SchedulerOptions options)
+    : clock_(clock),
+      store_(store),
+      make_fetcher_(std::move(make_fetcher)),
+      options_(options),
+      quick_(options.quick_threads),
+      slow_(options.slow_threads),
+      thread_(clock, [this] { return BeginDue(); }) {
+  thread_.Start();
+}
+
+Scheduler::~Scheduler() {
+  thread_.Stop();
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& [key, scheduled] : targets_) scheduled->scraper.Shutdown();
+  }
+  quick_.Stop();
+  slow_.Stop();
+}
+
+void Scheduler::Enqueue(const ScheduledPtr& scheduled) {
+  const bool first = due_.empty() || scheduled->due < due_.begin()->first;
+  due_.emplace(scheduled->due, scheduled);
+  if (first) thread_.Wake();
+}
+
+void Scheduler::ScheduleFirst(const ScheduledPtr& scheduled, size_t new_targets) {
+  const Target& target = scheduled->scraper.target();
+  const absl::Duration for_all =
+      absl::Seconds(1) * static_cast<double>(new_targets) / options_.new_targets_per_second;
+  const absl::Duration window = std::min(target.interval, std::max(options_.first_within, for_all));
+  const absl::Time now = clock_.WallNow();
+  absl::Duration wait = FirstWait(now, target.interval, target.hash, options_.seed);
+  // Whose first tick is near needs no earlier scrape.
+  scheduled->early = wait > window;
+  if (scheduled->early) wait = FirstWait(now, window, target.hash, options_.seed);
+  scheduled->due = clock_.MonotonicNow() + wait;
+  scheduled->tick = now + wait;
+  Enqueue(scheduled);
+}
+
+void Scheduler::ScheduleNext(const ScheduledPtr& scheduled) {
+  const Target& target = scheduled->scraper.target();
+  const MonotonicTime now = clock_.MonotonicNow();
+  if (scheduled->early) {
+    scheduled->early = false;
+    const absl::Duration wait =
+        FirstWait(scheduled->tick, target.interval, target.hash, options_.seed);
+    scheduled->due += wait;
+    scheduled->tick += wait;
+  } else {
+    scheduled->due += target.interval;
+    scheduled->tick += target.interval;
+  }
+  // Of the ticks that have passed meanwhile the last one is made up for at once.
+  if (scheduled->due < now) {
+    const absl::Duration missed = absl::Floor(now - scheduled->due, target.interval);
+    scheduled->due += missed;
+    scheduled->tick += missed;
+  }
+  Enqueue(scheduled);
+}
+
+absl::Duration Scheduler::BeginDue() {
+  const MonotonicTime now = clock_.MonotonicNow();
+  absl::MutexLock lock(&mutex_);
+  while (!due_.empty() && due_.begin()->first <= now) {
+    const ScheduledPtr scheduled = due_.begin()->second;
+    due_.erase(due_.begin());
+    if (scheduled->life == Scheduled::Life::kOver) continue;
+    if (scheduled->life == Scheduled::Life::kGone) {
+      scheduled->life = Scheduled::Life::kEnding;
+      scheduled->due += 1.1 * scheduled->scraper.target().interval;
+      due_.emplace(scheduled->due, scheduled);
+      continue;
+    }
+    (scheduled->slow ? slow_ : quick_).Submit([this, scheduled] { Run(scheduled); });
+  }
+  return due_.empty() ? absl::InfiniteDuration() : due_.begin()->first - now;
+}
+
+void Scheduler::Run(const ScheduledPtr& scheduled) {
+  TargetScraper& scraper = scheduled->scraper;
+  absl::Time tick;
+  absl::Status refusal;
+  bool ending = false;
+  {
+    absl::MutexLock lock(&mutex_);
+    tick = scheduled->tick;
+    refusal = scheduled->refusal;
+    if (scheduled->life == Scheduled::Life::kOver) return;
+    ending = scheduled->life == Scheduled::Life::kEnding;
+    if (ending) targets_.erase({scraper.job().name, scraper.target().hash});
+  }
+  if (ending) return scraper.End(tick);
+  const absl::Time begin = clock_.WallNow();
+  ScrapeResult result = scraper.Scrape(tick, refusal);
+  absl::MutexLock lock(&mutex_);
+  scheduled->slow = result.duration > options_.slow || absl::IsDeadlineExceeded(result.status);
+  scheduled->last = std::move(result);
+  scheduled->last_scrape = begin;
+  if (scheduled->life != Scheduled::Life::kOver) ScheduleNext(scheduled);
+}
+
+void Scheduler::Forget(Scheduled& scheduled) {
+  scheduled.life = Scheduled::Life::kOver;
+  scheduled.scraper.Shutdown();
+}
+
+void Scheduler::Replace(const std::shared_ptr<const Job>& job, const Targets& targets) {
+  const absl::Status refusal =
+      targets.over_limit
+          ? absl::ResourceExhaustedError("the job has more targets than target_limit")
+          : absl::OkStatus();
+  std::vector<ScheduledPtr> added;
+  absl::MutexLock lock(&mutex_);
+  std::map<Key, ScheduledPtr> kept;
+  for (const Target& target : targets.active) {
+    const Key key = {job->name, target.hash};
+    const auto found = targets_.find(key);
+    ScheduledPtr scheduled;
+    // Markers that are about to be written can't be taken back.
+    if (found != targets_.end() && found->second->job == job &&
+        found->second->life != Scheduled::Life::kEnding) {
+      scheduled = found->second;
+    } else {
+      scheduled = std::make_shared<Scheduled>(job, target, make_fetcher_, store_, clock_);
+      added.push_back(scheduled);
+    }
+    scheduled->life = Scheduled::Life::kActive;
+    scheduled->refusal = refusal;
+    kept[key] = std::move(scheduled);
+  }
+  for (auto place = targets_.lower_bound({job->name, 0});
+       place != targets_.end() && place->first.first == job->name;) {
+    const auto current = place++;
+    if (kept.contains(current->first)) {
+      // Another scraper of the same target takes its place: the series go on.
+      if (kept[current->first] != current->second) Forget(*current->second);
+      targets_.erase(current);
+    } else if (current->second->life == Scheduled::Life::kActive) {
+      current->second->life = Scheduled::Life::kGone;
+    }
+  }
+  targets_.merge(kept);
+  for (const ScheduledPtr& scheduled : added) ScheduleFirst(scheduled, added.size());
+}
+
+void Scheduler::Remove(const std::string& job_name) {
+  auto job = std::make_shared<Job>();
+  job->name = job_name;
+  Replace(job, {});
+}
+
+std::vector<TargetState> Scheduler::States() const {
+  std::vector<TargetState> states;
+  absl::MutexLock lock(&mutex_);
+  for (const auto& [key, scheduled] : targets_) {
+    if (scheduled->life != Scheduled::Life::kActive) continue;
+    states.push_back(
+        {scheduled->scraper.target(), key.first, scheduled->last_scrape, scheduled->last});
+  }
+  return states;
+}
+
+}  // namespace flyball::scrape

@@ -1,0 +1,90 @@
+// Scrapes thousands of targets, each at its own ticks.
+//
+// Thread-safe. Threads: one that begins what is due, and two pools that fetch. A target that took
+// long, or did not answer, is fetched by the second pool until it is quick again: so many hanging
+// targets delay each other, and no quick one. A target has one scrape at a time; of the
+// ticks that come meanwhile the last one is made up for.
+//
+// A new target is scraped within a second (later where very many are new), then at the ticks that
+// Prometheus would scrape it at: its hash says where in the interval they are, so that the targets
+// are spread. Prometheus itself waits for the first tick. A target that is gone gets its staleness
+// markers when its samples would be late, stamped with the tick that did not come.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "adapter/live/scrape/target_scraper.h"
+#include "base/clock.h"
+#include "base/repeating_thread.h"
+#include "base/worker_pool.h"
+
+namespace flyball::scrape {
+
+struct SchedulerOptions {
+  int quick_threads = 96;
+  int slow_threads = 64;
+  absl::Duration slow = absl::Seconds(1);          // who takes longer goes to the second pool
+  absl::Duration first_within = absl::Seconds(1);  // of a new target
+  int new_targets_per_second = 500;                // more wait longer, up to their interval
+  uint64_t seed = 0;  // of this server: others scrape the same targets at other times
+};
+
+// What is known of one target.
+struct TargetState {
+  Target target;
+  std::string job;
+  absl::Time last_scrape = absl::InfinitePast();  // that: not yet
+  ScrapeResult last;
+};
+
+class Scheduler {
+ public:
+  // Clock and store outlive it.
+  Scheduler(Clock& clock, SampleStore& store, MakeFetcher make_fetcher, SchedulerOptions options);
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  // The targets of the job of that name are these from now on. Those that it had already go on as
+  // they are unless `job` is another object: then they begin anew.
+  void Replace(const std::shared_ptr<const Job>& job, const Targets& targets);
+  // There is no such job any more.
+  void Remove(const std::string& job_name);
+
+  // Of all jobs, in no order.
+  std::vector<TargetState> States() const;
+
+ private:
+  struct Scheduled;
+  using ScheduledPtr = std::shared_ptr<Scheduled>;
+  using Key = std::pair<std::string, uint64_t>;  // job, hash of the target
+
+  absl::Duration BeginDue();
+  void Run(const ScheduledPtr& scheduled);
+  void ScheduleFirst(const ScheduledPtr& scheduled, size_t new_targets)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ScheduleNext(const ScheduledPtr& scheduled) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Forget(Scheduled& scheduled) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Enqueue(const ScheduledPtr& scheduled) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  Clock& clock_;
+  SampleStore& store_;
+  const MakeFetcher make_fetcher_;
+  const SchedulerOptions options_;
+  mutable absl::Mutex mutex_;
+  std::map<Key, ScheduledPtr> targets_ ABSL_GUARDED_BY(mutex_);
+  // All but those that are being scraped.
+  std::multimap<MonotonicTime, ScheduledPtr> due_ ABSL_GUARDED_BY(mutex_);
+  WorkerPool quick_, slow_;
+  RepeatingThread thread_;  // last: it uses the others
+};
+
+}  // namespace flyball::scrape

@@ -1,0 +1,82 @@
+#include "adapter/live/scrape/target_board.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+
+namespace flyball::scrape {
+namespace {
+
+std::vector<std::shared_ptr<const Job>> Shared(const std::vector<Job>& jobs) {
+  std::vector<std::shared_ptr<const Job>> shared;
+  for (const Job& job : jobs) shared.push_back(std::make_shared<const Job>(job));
+  return shared;
+}
+
+}  // namespace
+
+TargetBoard::TargetBoard(Clock& clock, Scheduler& scheduler, const std::vector<Job>& jobs)
+    : scheduler_(scheduler),
+      jobs_(Shared(jobs)),
+      groups_(jobs.size()),
+      changed_(jobs.size(), false),
+      thread_(clock, [this] { return Flush(); }) {
+  for (size_t i = 0; i < jobs.size(); ++i) Replace(i, "static", jobs[i].static_groups);
+  thread_.Start();
+}
+
+void TargetBoard::Put(size_t job, const std::string& discovery,
+                      const std::vector<TargetGroup>& groups) {
+  for (const TargetGroup& group : groups) {
+    Targets targets = MakeTargets(*jobs_[job], {&group, 1});
+    targets.refused.clear();  // they are many, and told where they are asked for
+    targets.refused.shrink_to_fit();
+    if (targets.active.empty()) {
+      groups_[job].erase({discovery, group.source});
+    } else {
+      groups_[job][{discovery, group.source}] = std::move(targets);
+    }
+  }
+  changed_[job] = true;
+}
+
+void TargetBoard::Change(size_t job, const std::string& discovery,
+                         const std::vector<TargetGroup>& groups) {
+  if (groups.empty()) return;
+  absl::MutexLock lock(&mutex_);
+  Put(job, discovery, groups);
+}
+
+void TargetBoard::Replace(size_t job, const std::string& discovery,
+                          const std::vector<TargetGroup>& groups) {
+  {
+    absl::MutexLock lock(&mutex_);
+    std::erase_if(groups_[job], [&](const auto& known) { return known.first.first == discovery; });
+    Put(job, discovery, groups);
+  }
+  thread_.Wake();
+}
+
+absl::Duration TargetBoard::Flush() {
+  for (size_t i = 0; i < jobs_.size(); ++i) {
+    Targets all;
+    {
+      absl::MutexLock lock(&mutex_);
+      if (!changed_[i]) continue;
+      changed_[i] = false;
+      absl::flat_hash_set<uint64_t> hashes;
+      for (const auto& [key, targets] : groups_[i]) {
+        for (const Target& target : targets.active) {
+          if (hashes.insert(target.hash).second) all.active.push_back(target);
+        }
+      }
+    }
+    const uint64_t limit = jobs_[i]->limits.targets;
+    all.over_limit = limit > 0 && all.active.size() > limit;
+    scheduler_.Replace(jobs_[i], all);
+  }
+  return kGather;
+}
+
+}  // namespace flyball::scrape
