@@ -47,7 +47,9 @@ http::HttpResponse AnswerOf(const absl::StatusOr<Received>& received) {
 
 }  // namespace
 
-bool PushPages::Has(absl::string_view path) const { return path == kWritePath || path == kPushPath; }
+bool PushPages::Has(absl::string_view path) const {
+  return path == kWritePath || path == kPushPath;
+}
 
 http::HttpResponse PushPages::Answer(const http::HttpRequest& request) {
   if (request.method != "POST") {

@@ -1,0 +1,273 @@
+#include "adapter/live/discovery/kubernetes_discovery.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "base/thread_limit.h"
+#include "spdlog/spdlog.h"
+
+namespace flyball::discovery {
+
+using Role = scrape::KubernetesDiscovery::Role;
+
+// Of one watch.
+class KubernetesDiscovery::Follower : public kube::WatchHandler {
+ public:
+  Follower(KubernetesDiscovery& discovery, Kind kind, std::string ns)
+      : discovery_(discovery), kind_(kind), ns_(std::move(ns)) {}
+
+  void ListStarted() override { listed_.clear(); }
+  void Listed(absl::string_view json) override {
+    if (const auto name = discovery_.Put(kind_, json)) listed_.insert(*name);
+  }
+  void ListEnded() override {
+    discovery_.Retain(kind_, ns_, listed_);
+    listed_.clear();
+    discovery_.Emit();
+  }
+  void Changed(kube::ChangeType type, absl::string_view json) override {
+    if (type != kube::ChangeType::kDeleted) {
+      discovery_.Put(kind_, json);
+    } else if (const auto name = ReadObjectName(json); name.ok()) {
+      discovery_.Drop(kind_, *name);
+    }
+  }
+  void Flushed() override { discovery_.Emit(); }
+  void StatusChanged(const absl::Status& status) override {
+    if (!status.ok()) {
+      spdlog::warn("{}: the last targets stay: {}", discovery_.name_,
+                   std::string(status.message()));
+    }
+  }
+
+ private:
+  KubernetesDiscovery& discovery_;
+  const Kind kind_;
+  const std::string ns_;
+  std::set<ObjectName> listed_;
+};
+
+KubernetesDiscovery::KubernetesDiscovery(scrape::TargetBoard& board, size_t job, size_t index)
+    : board_(board),
+      job_(job),
+      config_(board.jobs()[job]->kubernetes_discoveries[index]),
+      name_(absl::StrCat("kubernetes/", index)) {}
+
+KubernetesDiscovery::~KubernetesDiscovery() = default;
+
+absl::StatusOr<std::unique_ptr<KubernetesDiscovery>> KubernetesDiscovery::Make(
+    Clock& clock, const MakeTransport& make_transport, scrape::TargetBoard& board, size_t job,
+    size_t index, const std::string& own_namespace) {
+  auto made = std::unique_ptr<KubernetesDiscovery>(new KubernetesDiscovery(board, job, index));
+  const scrape::KubernetesDiscovery& config = made->config_;
+  std::set<std::string> namespaces(config.namespaces.begin(), config.namespaces.end());
+  if (config.own_namespace) namespaces.insert(own_namespace);
+  if (namespaces.empty()) namespaces.insert("");
+  for (const Kind kind : made->Kinds()) {
+    if (kind == Kind::kNodes) {
+      RETURN_IF_ERROR(made->Watch(kind, "", clock, make_transport));
+      continue;
+    }
+    for (const std::string& ns : namespaces) {
+      RETURN_IF_ERROR(made->Watch(kind, ns, clock, make_transport));
+    }
+  }
+  return made;
+}
+
+std::vector<KubernetesDiscovery::Kind> KubernetesDiscovery::Kinds() const {
+  std::vector<Kind> kinds;
+  // What is referred to comes first.
+  if (config_.role == Role::kNode || config_.attach_node) kinds.push_back(Kind::kNodes);
+  if (config_.role == Role::kEndpoints) kinds.push_back(Kind::kServices);
+  if (config_.role != Role::kNode) kinds.push_back(Kind::kPods);
+  if (config_.role == Role::kEndpoints) kinds.push_back(Kind::kEndpoints);
+  return kinds;
+}
+
+absl::Status KubernetesDiscovery::Watch(Kind kind, const std::string& ns, Clock& clock,
+                                        const MakeTransport& make_transport) {
+  kube::ObjectWatchOptions options;
+  options.ns = ns;
+  options.resource.version = "v1";
+  options.resource.namespaced = kind != Kind::kNodes;
+  const auto is = [&](const char* resource, const char* name) {
+    options.resource.name.resource = resource;
+    options.resource.kind = name;
+  };
+  std::optional<Role> selected;
+  switch (kind) {
+    case Kind::kPods:
+      is("pods", "Pod");
+      selected = Role::kPod;
+      break;
+    case Kind::kNodes:
+      is("nodes", "Node");
+      selected = Role::kNode;
+      break;
+    case Kind::kServices:
+      is("services", "Service");
+      break;
+    case Kind::kEndpoints:
+      is("endpoints", "Endpoints");
+      selected = Role::kEndpoints;
+      break;
+  }
+  for (const auto& selector : config_.selectors) {
+    if (selector.role != selected) continue;
+    options.label_selector = selector.label;
+    options.field_selector = selector.field;
+  }
+  ASSIGN_OR_RETURN(auto server, make_transport());
+  followers_.push_back(std::make_unique<Follower>(*this, kind, ns));
+  Follower& follower = *followers_.back();
+  ASSIGN_OR_RETURN(auto watch, UnlessNoThread([&] {
+                     return std::make_unique<kube::ObjectWatch>(options, std::move(server), clock,
+                                                                follower);
+                   }));
+  watches_.push_back(std::move(watch));
+  return absl::OkStatus();
+}
+
+template <typename Facts>
+std::optional<ObjectName> KubernetesDiscovery::Keep(Kind kind, absl::StatusOr<Facts> facts,
+                                                    std::map<ObjectName, Facts>& kept) {
+  if (!facts.ok()) return std::nullopt;
+  const ObjectName name = facts->object;
+  const auto found = kept.find(name);
+  // Most changes of nodes and pods are none to us.
+  if (found != kept.end() && found->second == *facts) return name;
+  kept[name] = *std::move(facts);
+  Touch(kind, name);
+  return name;
+}
+
+std::optional<ObjectName> KubernetesDiscovery::Put(Kind kind, absl::string_view json) {
+  absl::MutexLock lock(&mutex_);
+  switch (kind) {
+    case Kind::kPods:
+      return Keep(kind, ReadPod(json), pods_);
+    case Kind::kNodes:
+      return Keep(kind, ReadNode(json), nodes_);
+    case Kind::kServices:
+      return Keep(kind, ReadService(json), services_);
+    case Kind::kEndpoints:
+      return Keep(kind, ReadEndpoints(json), endpoints_);
+  }
+  return std::nullopt;
+}
+
+bool KubernetesDiscovery::Erase(Kind kind, const ObjectName& name) {
+  switch (kind) {
+    case Kind::kPods:
+      return pods_.erase(name) > 0;
+    case Kind::kNodes:
+      return nodes_.erase(name) > 0;
+    case Kind::kServices:
+      return services_.erase(name) > 0;
+    case Kind::kEndpoints:
+      return endpoints_.erase(name) > 0;
+  }
+  return false;
+}
+
+void KubernetesDiscovery::Drop(Kind kind, const ObjectName& name) {
+  absl::MutexLock lock(&mutex_);
+  if (Erase(kind, name)) Touch(kind, name);
+}
+
+std::vector<ObjectName> KubernetesDiscovery::NamesOf(Kind kind) const {
+  std::vector<ObjectName> names;
+  const auto add = [&names](const auto& kept) {
+    for (const auto& [name, facts] : kept) names.push_back(name);
+  };
+  if (kind == Kind::kPods) add(pods_);
+  if (kind == Kind::kNodes) add(nodes_);
+  if (kind == Kind::kServices) add(services_);
+  if (kind == Kind::kEndpoints) add(endpoints_);
+  return names;
+}
+
+void KubernetesDiscovery::Retain(Kind kind, const std::string& ns,
+                                 const std::set<ObjectName>& listed) {
+  absl::MutexLock lock(&mutex_);
+  for (const ObjectName& name : NamesOf(kind)) {
+    if ((!ns.empty() && name.ns != ns) || listed.contains(name)) continue;
+    if (Erase(kind, name)) Touch(kind, name);
+  }
+}
+
+void KubernetesDiscovery::TouchEndpoints(
+    const std::function<bool(const EndpointFacts&)>& affected) {
+  for (const auto& [name, endpoints] : endpoints_) {
+    for (const EndpointFacts& endpoint : endpoints.endpoints) {
+      if (!affected(endpoint)) continue;
+      touched_.insert(name);
+      break;
+    }
+  }
+}
+
+void KubernetesDiscovery::Touch(Kind kind, const ObjectName& name) {
+  const bool endpoints = config_.role == Role::kEndpoints;
+  switch (kind) {
+    case Kind::kEndpoints:
+    case Kind::kServices:
+      touched_.insert(name);  // an Endpoints object has the name of its service
+      return;
+    case Kind::kPods:
+      if (!endpoints) touched_.insert(name);
+      if (endpoints) TouchEndpoints([&](const EndpointFacts& e) { return e.target == name; });
+      return;
+    case Kind::kNodes:
+      if (config_.role == Role::kNode) touched_.insert(name);
+      if (endpoints) {
+        TouchEndpoints([&](const EndpointFacts& e) {
+          return e.node == name.name || (e.target_kind == "Node" && e.target.name == name.name);
+        });
+      }
+      for (const auto& [pod, facts] : pods_) {
+        if (config_.role == Role::kPod && facts.node == name.name) touched_.insert(pod);
+      }
+      return;
+  }
+}
+
+scrape::TargetGroup KubernetesDiscovery::GroupOf(const ObjectName& name) const {
+  const auto find = [](const auto& kept, const ObjectName& of) {
+    const auto found = kept.find(of);
+    return found == kept.end() ? nullptr : &found->second;
+  };
+  KnownObjects known;
+  known.pod = [&](const ObjectName& of) { return find(pods_, of); };
+  known.service = [&](const ObjectName& of) { return find(services_, of); };
+  if (config_.attach_node) {
+    known.node = [&](const std::string& of) { return find(nodes_, ObjectName{"", of}); };
+  }
+  switch (config_.role) {
+    case Role::kPod:
+      if (const PodFacts* pod = find(pods_, name)) return TargetsOf(*pod, known);
+      break;
+    case Role::kNode:
+      if (const NodeFacts* node = find(nodes_, name)) return TargetsOf(*node);
+      break;
+    case Role::kEndpoints:
+      if (const EndpointsFacts* endpoints = find(endpoints_, name)) {
+        return TargetsOf(*endpoints, known);
+      }
+      break;
+  }
+  return {SourceOf(config_.role, name), {}, {}};
+}
+
+void KubernetesDiscovery::Emit() {
+  // Under the lock to the end: groups reach the board in the order of the changes.
+  absl::MutexLock lock(&mutex_);
+  std::vector<scrape::TargetGroup> groups;
+  for (const ObjectName& name : touched_) groups.push_back(GroupOf(name));
+  touched_.clear();
+  board_.Change(job_, name_, groups);
+}
+
+}  // namespace flyball::discovery

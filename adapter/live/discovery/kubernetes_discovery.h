@@ -1,0 +1,84 @@
+// Targets out of a cluster: one of kubernetes_sd_configs of one job.
+//
+// Watches the objects of its role and those that these refer to; one thread for each resource and
+// namespace (object_watch.h). What it keeps of an object is a few labels. While the API server is
+// away the last targets stay. The feed of pods that others share (pod_feed.h) tells names and
+// labels only; what is scraped stands in a pod's spec and status.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "adapter/live/discovery/kubernetes_facts.h"
+#include "adapter/live/scrape/target_board.h"
+#include "base/clock.h"
+#include "http/client/transport.h"
+#include "kube/watch/object_watch.h"
+
+namespace flyball::discovery {
+
+class KubernetesDiscovery {
+ public:
+  using MakeTransport = std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()>;
+
+  // `job` is an index of the board's jobs, `index` one of the job's kubernetes_discoveries;
+  // `own_namespace` is that of this program. Clock and board outlive what is made. Errors are those
+  // of `make_transport`, and kResourceExhausted where no thread can be made.
+  static absl::StatusOr<std::unique_ptr<KubernetesDiscovery>> Make(
+      Clock& clock, const MakeTransport& make_transport, scrape::TargetBoard& board, size_t job,
+      size_t index, const std::string& own_namespace);
+  ~KubernetesDiscovery();
+
+ private:
+  enum class Kind { kPods, kNodes, kServices, kEndpoints };
+  class Follower;
+
+  KubernetesDiscovery(scrape::TargetBoard& board, size_t job, size_t index);
+
+  std::vector<Kind> Kinds() const;
+  absl::Status Watch(Kind kind, const std::string& ns, Clock& clock,
+                     const MakeTransport& make_transport);
+
+  // What the followers tell, each from its thread. The name of the object; nullopt: unreadable.
+  std::optional<ObjectName> Put(Kind kind, absl::string_view json);
+  void Drop(Kind kind, const ObjectName& name);
+  // Those of the namespace ("": all) that were not listed are gone.
+  void Retain(Kind kind, const std::string& ns, const std::set<ObjectName>& listed);
+  void Emit();
+
+  template <typename Facts>
+  std::optional<ObjectName> Keep(Kind kind, absl::StatusOr<Facts> facts,
+                                 std::map<ObjectName, Facts>& kept)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Notes whose targets change with that object.
+  void Touch(Kind kind, const ObjectName& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TouchEndpoints(const std::function<bool(const EndpointFacts&)>& affected)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool Erase(Kind kind, const ObjectName& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<ObjectName> NamesOf(Kind kind) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  scrape::TargetGroup GroupOf(const ObjectName& name) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  scrape::TargetBoard& board_;
+  const size_t job_;
+  const scrape::KubernetesDiscovery config_;
+  const std::string name_;
+
+  absl::Mutex mutex_;
+  std::map<ObjectName, PodFacts> pods_ ABSL_GUARDED_BY(mutex_);
+  std::map<ObjectName, NodeFacts> nodes_ ABSL_GUARDED_BY(mutex_);
+  std::map<ObjectName, ServiceFacts> services_ ABSL_GUARDED_BY(mutex_);
+  std::map<ObjectName, EndpointsFacts> endpoints_ ABSL_GUARDED_BY(mutex_);
+  std::set<ObjectName> touched_ ABSL_GUARDED_BY(mutex_);  // of the role's kind
+
+  std::vector<std::unique_ptr<Follower>> followers_;
+  std::vector<std::unique_ptr<kube::ObjectWatch>> watches_;  // last: they call the followers
+};
+
+}  // namespace flyball::discovery

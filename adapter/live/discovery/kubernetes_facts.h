@@ -1,0 +1,93 @@
+// What discovery needs of API objects, and the targets that it makes of them.
+//
+// Pure. Source: Prometheus 3.15.0 discovery/kubernetes (pod.go, node.go, endpoints.go).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "adapter/live/scrape/config.h"
+#include "promql/labels.h"
+
+namespace flyball::discovery {
+
+struct ObjectName {
+  std::string ns, name;
+  friend auto operator<=>(const ObjectName&, const ObjectName&) = default;
+};
+
+struct ContainerPort {
+  std::string number, name, protocol;
+  friend bool operator==(const ContainerPort&, const ContainerPort&) = default;
+};
+
+struct PodContainer {
+  std::string name, id, image;
+  bool init = false;
+  std::vector<ContainerPort> ports;
+  friend bool operator==(const PodContainer&, const PodContainer&) = default;
+};
+
+struct PodFacts {
+  ObjectName object;
+  std::string ip, node;
+  promql::LabelSet labels;  // __meta_kubernetes_pod_…
+  std::vector<PodContainer> containers;
+  friend bool operator==(const PodFacts&, const PodFacts&) = default;
+};
+
+struct NodeFacts {
+  ObjectName object;
+  std::string address;      // host:port of the kubelet; "": it has none
+  promql::LabelSet labels;  // __meta_kubernetes_node_…
+  promql::LabelSet addresses;
+  friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
+};
+
+struct ServiceFacts {
+  ObjectName object;
+  promql::LabelSet labels;  // __meta_kubernetes_service_…
+  friend bool operator==(const ServiceFacts&, const ServiceFacts&) = default;
+};
+
+struct EndpointFacts {
+  std::string ip, ready;
+  ContainerPort port;
+  std::string node, hostname, target_kind;
+  ObjectName target;
+  friend bool operator==(const EndpointFacts&, const EndpointFacts&) = default;
+};
+
+struct EndpointsFacts {
+  ObjectName object;
+  promql::LabelSet labels;
+  std::vector<EndpointFacts> endpoints;  // one for each address and port
+  friend bool operator==(const EndpointsFacts&, const EndpointsFacts&) = default;
+};
+
+// kInvalidArgument: it is no object with a name.
+absl::StatusOr<PodFacts> ReadPod(absl::string_view json);
+absl::StatusOr<NodeFacts> ReadNode(absl::string_view json);
+absl::StatusOr<ServiceFacts> ReadService(absl::string_view json);
+absl::StatusOr<EndpointsFacts> ReadEndpoints(absl::string_view json);
+absl::StatusOr<ObjectName> ReadObjectName(absl::string_view json);
+
+// What is known of other objects; nullptr: there is none of that name.
+struct KnownObjects {
+  std::function<const PodFacts*(const ObjectName&)> pod;
+  std::function<const NodeFacts*(const std::string&)> node;  // not set: nodes are not attached
+  std::function<const ServiceFacts*(const ObjectName&)> service;
+};
+
+// The source is "pod/ns/name"; without targets where there is nothing to be scraped.
+scrape::TargetGroup TargetsOf(const PodFacts& pod, const KnownObjects& known);
+scrape::TargetGroup TargetsOf(const NodeFacts& node);
+scrape::TargetGroup TargetsOf(const EndpointsFacts& endpoints, const KnownObjects& known);
+
+std::string SourceOf(scrape::KubernetesDiscovery::Role role, const ObjectName& object);
+
+}  // namespace flyball::discovery

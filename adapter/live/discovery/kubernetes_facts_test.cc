@@ -1,0 +1,123 @@
+#include "adapter/live/discovery/kubernetes_facts.h"
+
+#include <gtest/gtest.h>
+
+namespace flyball::discovery {
+namespace {
+
+using promql::LabelSet;
+using promql::LabelValue;
+
+constexpr char kPod[] = R"({"metadata": {"name": "web-1", "namespace": "shop", "uid": "u",
+  "labels": {"app.kubernetes.io/name": "web"}, "annotations": {"prometheus.io/scrape": "true"},
+  "ownerReferences": [{"kind": "ReplicaSet", "name": "web", "controller": true}]},
+  "spec": {"nodeName": "n1", "containers": [
+    {"name": "app", "image": "i", "ports": [{"name": "http", "containerPort": 80},
+                                            {"containerPort": 9102}]},
+    {"name": "side"}], "initContainers": [{"name": "init"}]},
+  "status": {"podIP": "10.0.0.1", "hostIP": "10.1.0.1", "phase": "Running",
+    "conditions": [{"type": "Ready", "status": "True"}],
+    "containerStatuses": [{"name": "app", "containerID": "containerd://1"}]}})";
+
+constexpr char kNode[] = R"({"metadata": {"name": "n1", "labels": {"zone": "a"}},
+  "spec": {"providerID": "p"},
+  "status": {"addresses": [{"type": "Hostname", "address": "h"},
+                           {"type": "InternalIP", "address": "10.1.0.1"}],
+    "conditions": [{"type": "Ready", "status": "True"}],
+    "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}}}})";
+
+constexpr char kEndpoints[] = R"({"metadata": {"name": "web", "namespace": "shop"},
+  "subsets": [{"addresses": [{"ip": "10.0.0.1", "nodeName": "n1",
+                              "targetRef": {"kind": "Pod", "name": "web-1", "namespace": "shop"}}],
+               "notReadyAddresses": [{"ip": "10.0.0.9"}],
+               "ports": [{"name": "http", "port": 80, "protocol": "TCP"}]}]})";
+
+TEST(PodTargetsTest, OneForEachPortAndOneForAContainerWithoutPorts) {
+  const auto pod = ReadPod(kPod);
+  ASSERT_TRUE(pod.ok());
+  const auto group = TargetsOf(*pod, {});
+  EXPECT_EQ(group.source, "pod/shop/web-1");
+  EXPECT_EQ(group.labels,
+            (LabelSet{{"__meta_kubernetes_namespace", "shop"},
+                      {"__meta_kubernetes_pod_annotation_prometheus_io_scrape", "true"},
+                      {"__meta_kubernetes_pod_annotationpresent_prometheus_io_scrape", "true"},
+                      {"__meta_kubernetes_pod_controller_kind", "ReplicaSet"},
+                      {"__meta_kubernetes_pod_controller_name", "web"},
+                      {"__meta_kubernetes_pod_host_ip", "10.1.0.1"},
+                      {"__meta_kubernetes_pod_ip", "10.0.0.1"},
+                      {"__meta_kubernetes_pod_label_app_kubernetes_io_name", "web"},
+                      {"__meta_kubernetes_pod_labelpresent_app_kubernetes_io_name", "true"},
+                      {"__meta_kubernetes_pod_name", "web-1"},
+                      {"__meta_kubernetes_pod_node_name", "n1"},
+                      {"__meta_kubernetes_pod_phase", "Running"},
+                      {"__meta_kubernetes_pod_ready", "true"},
+                      {"__meta_kubernetes_pod_uid", "u"}}));
+  ASSERT_EQ(group.targets.size(), 4u);
+  EXPECT_EQ(group.targets[0], (LabelSet{{"__address__", "10.0.0.1:80"},
+                                        {"__meta_kubernetes_pod_container_id", "containerd://1"},
+                                        {"__meta_kubernetes_pod_container_image", "i"},
+                                        {"__meta_kubernetes_pod_container_init", "false"},
+                                        {"__meta_kubernetes_pod_container_name", "app"},
+                                        {"__meta_kubernetes_pod_container_port_name", "http"},
+                                        {"__meta_kubernetes_pod_container_port_number", "80"},
+                                        {"__meta_kubernetes_pod_container_port_protocol", "TCP"}}));
+  EXPECT_EQ(LabelValue(group.targets[1], "__address__"), "10.0.0.1:9102");
+  EXPECT_EQ(LabelValue(group.targets[2], "__address__"), "10.0.0.1");
+  EXPECT_EQ(LabelValue(group.targets[3], "__meta_kubernetes_pod_container_init"), "true");
+}
+
+TEST(PodTargetsTest, ANodeThatIsNotKnownLeavesItsPodsOut) {
+  const auto pod = ReadPod(kPod);
+  const auto node = ReadNode(kNode);
+  ASSERT_TRUE(pod.ok() && node.ok());
+  KnownObjects known;
+  known.node = [](const std::string&) { return nullptr; };
+  EXPECT_TRUE(TargetsOf(*pod, known).targets.empty());
+  known.node = [&](const std::string&) { return &*node; };
+  const auto group = TargetsOf(*pod, known);
+  EXPECT_EQ(LabelValue(group.labels, "__meta_kubernetes_node_label_zone"), "a");
+}
+
+TEST(NodeTargetsTest, TheKubeletAtTheFirstKindOfAddress) {
+  const auto node = ReadNode(kNode);
+  ASSERT_TRUE(node.ok());
+  const auto group = TargetsOf(*node);
+  ASSERT_EQ(group.targets.size(), 1u);
+  EXPECT_EQ(group.targets[0], (LabelSet{{"__address__", "10.1.0.1:10250"},
+                                        {"__meta_kubernetes_node_address_Hostname", "h"},
+                                        {"__meta_kubernetes_node_address_InternalIP", "10.1.0.1"},
+                                        {"instance", "n1"}}));
+  EXPECT_EQ(LabelValue(group.labels, "__meta_kubernetes_node_condition_ready"), "true");
+}
+
+TEST(EndpointsTargetsTest, AddressesWithTheirPodsAndThePortsThatNoEndpointHas) {
+  const auto endpoints = ReadEndpoints(kEndpoints);
+  const auto pod = ReadPod(kPod);
+  const auto service = ReadService(R"({"metadata": {"name": "web", "labels": {"tier": "x"}}})");
+  ASSERT_TRUE(endpoints.ok() && pod.ok() && service.ok());
+  KnownObjects known;
+  known.pod = [&](const ObjectName& name) { return name == pod->object ? &*pod : nullptr; };
+  known.service = [&](const ObjectName&) { return &*service; };
+  const auto group = TargetsOf(*endpoints, known);
+  EXPECT_EQ(LabelValue(group.labels, "__meta_kubernetes_service_label_tier"), "x");
+  EXPECT_EQ(LabelValue(group.labels, "__meta_kubernetes_endpoints_name"), "web");
+  ASSERT_EQ(group.targets.size(), 3u);
+  const LabelSet& ready = group.targets[0];
+  EXPECT_EQ(LabelValue(ready, "__address__"), "10.0.0.1:80");
+  EXPECT_EQ(LabelValue(ready, "__meta_kubernetes_endpoint_ready"), "true");
+  EXPECT_EQ(LabelValue(ready, "__meta_kubernetes_endpoint_address_target_name"), "web-1");
+  EXPECT_EQ(LabelValue(ready, "__meta_kubernetes_pod_container_name"), "app");
+  EXPECT_EQ(LabelValue(ready, "__meta_kubernetes_pod_name"), "web-1");
+  EXPECT_EQ(LabelValue(group.targets[1], "__meta_kubernetes_endpoint_ready"), "false");
+  EXPECT_EQ(LabelValue(group.targets[2], "__address__"), "10.0.0.1:9102");
+}
+
+TEST(ReadPodTest, WhatIsNoObjectIsRefused) {
+  EXPECT_FALSE(ReadPod("[]").ok());
+  EXPECT_FALSE(ReadPod("{").ok());
+  EXPECT_FALSE(ReadPod(R"({"metadata": {"labels": 7}})").ok());
+  EXPECT_TRUE(ReadPod(R"({"metadata": {"name": "a", "labels": 7}, "spec": []})").ok());
+}
+
+}  // namespace
+}  // namespace flyball::discovery

@@ -1,0 +1,112 @@
+#include "adapter/live/kubelet/kubelet_usage.h"
+
+#include <algorithm>
+
+namespace flyball::kubelet {
+namespace {
+
+// A container that is younger says too little about itself.
+constexpr int64_t kYoungestMs = 10'000;
+
+}  // namespace
+
+KubeletUsage::PointPair KubeletUsage::Advance(const UsagePoint& now, const PointPair* before,
+                                              bool container) const {
+  PointPair points = {now, std::nullopt};
+  const int64_t age_ms = now.stamp_ms - now.start_ms;
+  if (container && age_ms >= kYoungestMs && age_ms < resolution_ms_) {
+    points.previous = {.stamp_ms = now.start_ms,
+                       .cpu_ns = 0,
+                       .memory_bytes = now.memory_bytes,
+                       .start_ms = now.start_ms};
+    return points;
+  }
+  if (before == nullptr) return points;
+  // It has started anew since.
+  if (container && now.start_ms >= before->last.stamp_ms) return points;
+  if (now.stamp_ms > before->last.stamp_ms) {
+    points.previous = before->last;
+  } else if (before->previous && before->previous->stamp_ms < now.stamp_ms) {
+    points.previous = before->previous;
+  }
+  return points;
+}
+
+void KubeletUsage::Replace(const std::string& node, NodePoints points) {
+  NodeUsage& known = nodes_[node];
+  NodeUsage next;
+  if (points.node) {
+    next.node = Advance(*points.node, known.node ? &*known.node : nullptr, false);
+  }
+  for (const auto& [pod, containers] : points.pods) {
+    const auto known_pod = known.pods.find(pod);
+    for (const auto& [name, point] : containers) {
+      const PointPair* before = nullptr;
+      if (known_pod != known.pods.end()) {
+        const auto found = known_pod->second.find(name);
+        if (found != known_pod->second.end()) before = &found->second;
+      }
+      next.pods[pod].emplace(name, Advance(point, before, true));
+    }
+  }
+  known = std::move(next);
+}
+
+// nullopt: time, CPU or the start have gone back, or there is one point only.
+std::optional<TimedUsage> KubeletUsage::UsageOf(const PointPair& points) {
+  if (!points.previous) return std::nullopt;
+  const UsagePoint &last = points.last, &previous = *points.previous;
+  if (last.start_ms < previous.start_ms || last.cpu_ns < previous.cpu_ns ||
+      last.stamp_ms <= previous.stamp_ms) {
+    return std::nullopt;
+  }
+  TimedUsage usage;
+  usage.stamp_ms = last.stamp_ms;
+  usage.window_ms = last.stamp_ms - previous.stamp_ms;
+  const double seconds = static_cast<double>(usage.window_ms) / 1000;
+  usage.usage.cpu_nanocores =
+      static_cast<uint64_t>(static_cast<double>(last.cpu_ns - previous.cpu_ns) / seconds);
+  usage.usage.memory_bytes = last.memory_bytes;
+  return usage;
+}
+
+std::optional<TimedUsage> KubeletUsage::Node(const std::string& node) const {
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end() || !found->second.node) return std::nullopt;
+  return UsageOf(*found->second.node);
+}
+
+std::optional<PodUsage> KubeletUsage::Pod(const PodId& pod) const {
+  const Containers* containers = nullptr;
+  for (const auto& [node, known] : nodes_) {
+    const auto found = known.pods.find(pod);
+    if (found != known.pods.end()) containers = &found->second;
+  }
+  if (containers == nullptr) return std::nullopt;
+  PodUsage usage;
+  for (const auto& [name, points] : *containers) {
+    // A pod of which a part is not known is not known.
+    if (!points.previous) return std::nullopt;
+    const auto of_container = UsageOf(points);
+    if (!of_container) continue;
+    if (usage.containers.empty() || of_container->stamp_ms < usage.stamp_ms) {
+      usage.stamp_ms = of_container->stamp_ms;
+      usage.window_ms = of_container->window_ms;
+    }
+    usage.containers.emplace_back(name, of_container->usage);
+  }
+  if (usage.containers.empty()) return std::nullopt;
+  return usage;
+}
+
+std::vector<PodId> KubeletUsage::Pods() const {
+  std::vector<PodId> pods;
+  for (const auto& [node, known] : nodes_) {
+    for (const auto& [pod, containers] : known.pods) pods.push_back(pod);
+  }
+  std::sort(pods.begin(), pods.end());
+  pods.erase(std::unique(pods.begin(), pods.end()), pods.end());
+  return pods;
+}
+
+}  // namespace flyball::kubelet
