@@ -77,6 +77,9 @@ absl::Status SeriesLabels::Read(absl::string_view series, MetricType type, bool 
   }
   std::sort(labels_.begin(), labels_.end(),
             [](const LabelView& a, const LabelView& b) { return a.name < b.name; });
+  if (!labels_.empty() && labels_.front().name.empty()) {
+    return absl::InvalidArgumentError("a label has no name");
+  }
   for (size_t i = 1; i < labels_.size(); ++i) {
     if (labels_[i - 1].name == labels_[i].name) {
       return absl::InvalidArgumentError(

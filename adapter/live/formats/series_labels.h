@@ -21,7 +21,7 @@ class SeriesLabels {
   // `series` as ScrapedSample gives it; it must outlive the labels. Labels with an empty value are
   // left out. `canonical_bounds`: `le` of histograms and `quantile` of summaries become `1.0` where
   // `1` stands, as since Prometheus 3.
-  //   kInvalidArgument  no such series, or a label that is there twice
+  //   kInvalidArgument  no such series, a label that is there twice or one without a name
   absl::Status Read(absl::string_view series, MetricType type, bool canonical_bounds);
 
   const std::vector<LabelView>& labels() const { return labels_; }

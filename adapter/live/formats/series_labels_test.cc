@@ -40,7 +40,8 @@ TEST(SeriesLabels, BoundsBecomeCanonicalWhereTheTypeHasThem) {
   EXPECT_EQ(Labels("a{le=\"many\"}", MetricType::kHistogram, true), "__name__=a,le=many");
 }
 
-TEST(SeriesLabels, RefusesALabelTwice) {
+TEST(SeriesLabels, RefusesALabelTwiceOrWithoutAName) {
+  EXPECT_EQ(Labels("up{\"\"=\"1\"}"), "a label has no name");
   EXPECT_EQ(Labels("up{a=\"1\",a=\"2\"}"), "label \"a\" is there twice");
   EXPECT_EQ(Labels("up{__name__=\"down\"}"), "label \"__name__\" is there twice");
 }

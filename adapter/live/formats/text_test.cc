@@ -82,15 +82,15 @@ TEST(ParseOpenMetrics, SamplesWithSecondsExemplarsAndUnits) {
       "# TYPE a_seconds histogram\n"
       "# UNIT a_seconds seconds\n"
       "# HELP a_seconds How \\\"long\\\".\n"
-      "a_seconds_bucket{le=\"1.0\"} 3 1.001 # {trace=\"x\"} 0.5 1.5\n"
+      "a_seconds_bucket{le=\"1.0\"} 3 1.005 # {trace=\"x\"} 0.5 1.5\n"
       "a_seconds_count 3 # {} 1\n"
       "b 1 -0.0015\n"
       "# EOF\n");
   EXPECT_THAT(page.lines,
               ElementsAre("a_seconds TYPE histogram", "a_seconds UNIT seconds",
                           "a_seconds HELP \"How \\\"long\\\".\"",
-                          // 1.001 * 1000 lies just below 1001 as a double.
-                          "a_seconds_bucket{le=\"1.0\"} 3 @1000", "a_seconds_count 3", "b 1 @-1"));
+                          // 1.005 * 1000 lies just below 1005 as a double.
+                          "a_seconds_bucket{le=\"1.0\"} 3 @1004", "a_seconds_count 3", "b 1 @-1"));
 }
 
 TEST(ParseOpenMetrics, ErrorsNameLineAndColumn) {
