@@ -1,0 +1,80 @@
+#include "adapter/live/scrape/page_fetcher.h"
+
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "httplib.h"
+
+namespace flyball::scrape {
+namespace {
+
+class PageFetcherTest : public testing::Test {
+ protected:
+  PageFetcherTest() : port_(server_.bind_to_any_port("127.0.0.1")) {
+    thread_ = std::thread([this] { server_.listen_after_bind(); });
+  }
+  ~PageFetcherTest() override {
+    server_.stop();
+    thread_.join();
+  }
+  absl::StatusOr<Page> Fetch(const std::string& job_fields) {
+    rules::Findings findings("f");
+    const Config config =
+        ReadScrapeConfig("scrape_configs:\n- job_name: web\n" + job_fields, findings);
+    const Job& job = config.jobs.at(0);
+    const auto target = MakeTarget(
+        job, DiscoveredLabels(job, {{"__address__", absl::StrCat("127.0.0.1:", port_)}}, {}));
+    auto fetcher = FetchOverHttp(Clock::System())(job, *target);
+    if (!fetcher.ok()) return fetcher.status();
+    return (*fetcher)->Fetch();
+  }
+
+  httplib::Server server_;
+  const int port_;
+  std::thread thread_;
+};
+
+TEST_F(PageFetcherTest, AsksAsPrometheusDoes) {
+  httplib::Request seen;
+  server_.Get("/m", [&](const httplib::Request& request, httplib::Response& response) {
+    seen = request;
+    response.set_content("# EOF\n", "application/openmetrics-text; version=1.0.0");
+  });
+  const auto page = Fetch(
+      "  metrics_path: /m\n  params: {x: [y z]}\n  scrape_interval: 2s\n  scrape_timeout: 1500ms\n"
+      "  basic_auth: {username: u, password: p}\n  http_headers: {X-Scope: {values: [a]}}\n");
+  ASSERT_TRUE(page.ok()) << page.status();
+  EXPECT_EQ(page->format, PageFormat::kOpenMetrics);
+  EXPECT_EQ(seen.get_param_value("x"), "y z");
+  EXPECT_EQ(seen.get_header_value("X-Prometheus-Scrape-Timeout-Seconds"), "1.5");
+  EXPECT_EQ(seen.get_header_value("Authorization"), "Basic dTpw");
+  EXPECT_EQ(seen.get_header_value("X-Scope"), "a");
+  EXPECT_EQ(seen.get_header_value("Accept-Encoding"), "gzip");
+  EXPECT_EQ(seen.get_header_value("Accept").substr(0, 42),
+            "application/openmetrics-text;version=1.0.0");
+}
+
+TEST_F(PageFetcherTest, AnswersThatAreNoPages) {
+  server_.Get("/metrics", [](const httplib::Request&, httplib::Response& response) {
+    response.set_redirect("/large");
+  });
+  server_.Get("/large", [](const httplib::Request&, httplib::Response& response) {
+    response.set_content(std::string(2000, '#'), "text/plain");
+  });
+  EXPECT_TRUE(Fetch("").ok());
+  EXPECT_EQ(Fetch("  body_size_limit: 1KB\n").status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(Fetch("  follow_redirects: false\n").status().message(), "the target answers HTTP 302");
+  EXPECT_EQ(Fetch("  metrics_path: /none\n").status().message(), "the target answers HTTP 404");
+}
+
+TEST(FormatOfTest, ByMediaType) {
+  EXPECT_EQ(FormatOf("application/openmetrics-text; version=1.0.0"), PageFormat::kOpenMetrics);
+  EXPECT_EQ(FormatOf("text/plain; version=0.0.4"), PageFormat::kText);
+  EXPECT_EQ(FormatOf(""), PageFormat::kText);
+}
+
+}  // namespace
+}  // namespace flyball::scrape
