@@ -1,5 +1,6 @@
 #include "doctor/at_zero.h"
 
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -45,12 +46,17 @@ Finding CheckAtZero(const AutoscalerFacts& facts) {
   }
   const bool by_metrics = autoscaler.status.desired_replicas == 0 &&
                           scaler::ConditionIsTrue(autoscaler.status, scaler::kScalingActive);
-  return Doubt("sleep",
-               absl::StrCat("the target is at zero without the condition ScaledToZero",
-                            by_metrics ? ", put there by a controller older than 1.36" : "",
-                            ": the controller of Kubernetes ", scaler::DialectText(facts.dialect),
-                            " takes it for switched off, and never wakes it"),
-               absl::StrCat(up, "; or, if its metrics shall wake it: ", MarkAsAsleep(facts)));
+  const auto& conditions = autoscaler.status.conditions;
+  const bool told =
+      std::any_of(conditions.begin(), conditions.end(),
+                  [](const scaler::Condition& one) { return one.type == scaler::kScaledToZero; });
+  return Doubt(
+      "sleep",
+      absl::StrCat("the target is at zero without the condition ScaledToZero=True",
+                   by_metrics ? ", put there by a controller older than 1.36" : "",
+                   ": the controller of Kubernetes ", scaler::DialectText(facts.dialect),
+                   " takes it for switched off, and never wakes it"),
+      told ? up : absl::StrCat(up, "; or, if its metrics shall wake it: ", MarkAsAsleep(facts)));
 }
 
 }  // namespace flyball::doctor

@@ -39,7 +39,7 @@ TEST(CheckAtZero, UpTo135MetricsWakeWhateverPutItToSleep) {
 TEST(CheckAtZero, ATargetWithoutTheConditionIsNamed) {
   const Finding found = CheckAtZero(Asleep(Of(37)));
   EXPECT_EQ(found.level, Level::kDoubtful);
-  EXPECT_THAT(found.text, HasSubstr("without the condition ScaledToZero: the controller of "
+  EXPECT_THAT(found.text, HasSubstr("without the condition ScaledToZero=True: the controller of "
                                     "Kubernetes 1.37 takes it for switched off"));
   EXPECT_THAT(found.fix, HasSubstr("scale Deployment web to 1 or more"));
   EXPECT_THAT(found.fix, HasSubstr("kubectl -n shop patch hpa web --subresource=status"));

@@ -42,7 +42,7 @@ class FakeApiServer::Impl {
     if (dead_) return absl::UnavailableError("fake API server: connection refused");
     Fault* fault = FaultFor(call.method, call.target);
     if (fault == nullptr && !version_.empty() && call.target == "/version") {
-      return AsHttp({200, {{"major", "1"}, {"minor", version_}}});
+      return AsHttp({200, json{{"major", "1"}, {"minor", version_}}});
     }
     if (fault == nullptr) return api_.Serve(call);
     if (fault->applied) api_.Serve(call);

@@ -27,6 +27,7 @@ CaseOptions At(absl::Time now) {
   CaseOptions options;
   options.now = now;
   options.now_source = "--at";
+  options.dialect = DialectOf(ServerVersion{.minor = kNewestMinor, .emulated_minor = {}}, {});
   return options;
 }
 
@@ -137,8 +138,16 @@ INSTANTIATE_TEST_SUITE_P(
             "the bounds come before the metrics, which were not read"},
         Row{"SwitchedOff", "  maxReplicas: 9", "0/0", "44", "stays at 0 replicas",
             "scaled to zero by hand"},
-        Row{"FromZero", "  maxReplicas: 9\n  minReplicas: 0", "0/0", "25",
-            "goes from 0 to 3 replicas", "25 / 10 = 2.5, rounded up to 3"}),
+        Row{"SwitchedOffThoughItMaySleep", "  maxReplicas: 9\n  minReplicas: 0", "0/0", "25",
+            "stays at 0 replicas", "at zero without the condition ScaledToZero=True"},
+        Row{"FromZero",
+            "  maxReplicas: 9\n  minReplicas: 0\nstatus:\n  conditions: [{type: ScaledToZero, "
+            "status: \"True\"}]",
+            "0/0", "25", "goes from 0 to 3 replicas", "25 / 10 = 2.5, rounded up to 3"},
+        Row{"FromZeroToARaisedMinimum",
+            "  maxReplicas: 9\n  minReplicas: 5\nstatus:\n  conditions: [{type: ScaledToZero, "
+            "status: \"True\"}]",
+            "0/0", "0", "goes from 0 to 5 replicas", "minReplicas is 5"}),
     [](const auto& info) { return info.param.name; });
 
 struct BadRow {
@@ -163,7 +172,7 @@ INSTANTIATE_TEST_SUITE_P(
                "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\n"
                "spec:\n  maxReplicas: 0\n  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, "
                "name: web}\n",
-               "x.yaml:5: spec.maxReplicas: Invalid value: must be greater than 0"},
+               "x.yaml:5: spec.maxReplicas: Required value: must be set and greater than 0"},
         BadRow{"WrongType",
                "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\n"
                "spec:\n  maxReplicas: many\n",

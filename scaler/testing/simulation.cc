@@ -43,6 +43,7 @@ ScalerOptions Simulation::ActOnAll() {
   options.mode = Mode::kAct;
   options.act_on_hpas = true;
   options.sync_period = absl::Seconds(2);
+  options.dialect.gates = {{"HPAConfigurableTolerance", true}};
   return options;
 }
 

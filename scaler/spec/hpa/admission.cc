@@ -66,7 +66,8 @@ ValidationOptions ValidationOf(const Dialect& dialect, const Hpa& hpa) {
 }  // namespace
 
 AdmitOptions AdmitAll() {
-  return {.dialect = DialectOf(ServerVersion{.minor = kNewestMinor, .emulated_minor = {}},
+  // 1.36 admits all that 1.37 does, and says more of what it refuses.
+  return {.dialect = DialectOf(ServerVersion{.minor = 36, .emulated_minor = {}},
                                {{"HPAScaleToZero", true}})};
 }
 

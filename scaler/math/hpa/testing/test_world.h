@@ -153,6 +153,7 @@ class TestWorld {
     return *this;
   }
   TestWorld& Tolerances(const char* up, const char* down) {
+    config.configurable_tolerance = true;
     if (up != nullptr) EnsureBehavior().scale_up.tolerance = MakeRuleTolerance(Amount(up));
     if (down != nullptr) EnsureBehavior().scale_down.tolerance = MakeRuleTolerance(Amount(down));
     return *this;
