@@ -204,11 +204,13 @@ absl::StatusOr<std::string> Unquote(absl::string_view literal) {
   return *std::move(text);
 }
 
-std::string FormatLabels(const LabelSet& labels) {
+std::string FormatLabels(const LabelSet& labels) { return FormatLabels(Labels(labels)); }
+
+std::string FormatLabels(const Labels& labels) {
   std::string name, rest;
   for (const auto& [label, value] : labels) {
     if (label == "__name__") {
-      name = value;
+      name = std::string(value);
     } else {
       absl::StrAppend(&rest, rest.empty() ? "" : ", ", label, "=", Quote(value));
     }

@@ -40,6 +40,7 @@ std::string Quote(absl::string_view text);
 absl::StatusOr<std::string> Unquote(absl::string_view literal);
 
 // `{a="b", c="d"}`, the name in front: as error texts show a series.
+std::string FormatLabels(const Labels& labels);
 std::string FormatLabels(const LabelSet& labels);
 
 // `[A-Za-z_][A-Za-z0-9_]*`; with `:` allowed for a metric's name.

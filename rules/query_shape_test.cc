@@ -72,7 +72,7 @@ std::map<std::string, std::string> Answer(const QueryTemplate& query, const std:
   EXPECT_TRUE(value.ok()) << *text << ": " << value.status();
   std::map<std::string, std::string> samples;
   for (const promql::Element& element : std::get<promql::Vector>(*value)) {
-    if (!Matches(element.labels, wanted)) continue;
+    if (!Matches(element.labels.ToLabelSet(), wanted)) continue;
     samples[promql::FormatLabels(element.labels)] = promql::FormatValue(element.value);
   }
   return samples;

@@ -29,7 +29,7 @@ QueryResult ToResult(promql::Value value, absl::Time at) {
     result.type = QueryResult::Type::kMatrix;
   } else {
     for (promql::Element& element : std::get<promql::Vector>(value)) {
-      result.samples.push_back({std::move(element.labels), at, element.value});
+      result.samples.push_back({element.labels.ToLabelSet(), at, element.value});
     }
   }
   return result;

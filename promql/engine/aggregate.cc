@@ -16,7 +16,7 @@ namespace flyball::promql {
 namespace {
 
 struct LabelGroup {
-  LabelSet labels;
+  Labels labels;
   std::vector<double> values;
 };
 
@@ -82,12 +82,6 @@ double Reduce(const std::string& op, LabelGroup group, double param, Dialect dia
   return static_cast<double>(group.values.size());  // count, count_values
 }
 
-LabelSet GroupLabels(const LabelSet& labels, const Grouping& grouping) {
-  LabelSet picked = PickLabels(labels, grouping.labels, grouping.without);
-  if (grouping.without) DropName(&picked);
-  return picked;
-}
-
 // The k largest or smallest of each group, with all their labels.
 absl::StatusOr<Vector> PickBest(const Aggregation& aggregation, double k, Vector vector) {
   if (!(k <= 9223372036854775807.0 && k >= -9223372036854775808.0)) {
@@ -99,10 +93,12 @@ absl::StatusOr<Vector> PickBest(const Aggregation& aggregation, double k, Vector
   const size_t most =
       k < static_cast<double>(vector.size()) ? static_cast<size_t>(k) : vector.size();
   std::vector<Vector> groups;
-  absl::flat_hash_map<LabelSet, size_t> index;
+  absl::flat_hash_map<std::string, size_t> index;
+  const LabelChoice choice{aggregation.grouping.labels, aggregation.grouping.without};
+  std::string key;
   for (Element& element : vector) {
-    const auto [at, inserted] =
-        index.emplace(GroupLabels(element.labels, aggregation.grouping), groups.size());
+    ChooseLabels(element.labels, choice, &key);
+    const auto [at, inserted] = index.try_emplace(key, groups.size());
     if (inserted) groups.emplace_back();
     groups[at->second].push_back(std::move(element));
   }
@@ -128,18 +124,24 @@ absl::StatusOr<Vector> Aggregate(const Aggregation& aggregation, const Aggregati
   }
 
   std::vector<LabelGroup> groups;
-  absl::flat_hash_map<LabelSet, size_t> index;
+  absl::flat_hash_map<std::string, size_t> index;
+  const LabelChoice choice{aggregation.grouping.labels, aggregation.grouping.without};
+  std::string key;
   for (const Element& element : vector) {
-    LabelSet key = GroupLabels(element.labels, aggregation.grouping);
-    if (count_values) SetLabel(&key, param.label, FormatPlain(element.value));
-    const auto [at, inserted] = index.emplace(key, groups.size());
-    if (inserted) groups.push_back({std::move(key), {}});
+    ChooseLabels(element.labels, choice, &key);
+    if (count_values) {
+      const Labels labels =
+          WithLabel(Labels::FromEncoded(key), param.label, FormatPlain(element.value));
+      key = std::string(labels.encoded());
+    }
+    const auto [at, inserted] = index.try_emplace(key, groups.size());
+    if (inserted) groups.push_back({Labels::FromEncoded(key), {}});
     groups[at->second].values.push_back(element.value);
   }
   Vector result;
   result.reserve(groups.size());
   for (LabelGroup& group : groups) {
-    LabelSet labels = std::move(group.labels);
+    Labels labels = group.labels;
     result.push_back({std::move(labels), Reduce(op, std::move(group), param.number, dialect)});
   }
   return result;

@@ -1,7 +1,9 @@
 #include "promql/engine/operators.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -45,40 +47,48 @@ bool DropsName(const Binary& binary, Dialect dialect) {
   return binary.op != "atan2" || dialect == Dialect::k3;
 }
 
-LabelSet MatchKey(const LabelSet& labels, const Matching& matching) {
-  LabelSet key = PickLabels(labels, matching.labels, !matching.on);
-  if (!matching.on) DropName(&key);
-  return key;
+// What elements of both sides are matched by, in the form of Labels::encoded.
+const std::string& MatchKey(const Labels& labels, const Matching& matching, std::string* key) {
+  ChooseLabels(labels, {matching.labels, !matching.on}, key);
+  return *key;
 }
 
 Vector SetOperation(const Binary& binary, const Vector& lhs, const Vector& rhs) {
   const bool is_or = binary.op == "or";
   const Vector& keys_of = is_or ? lhs : rhs;
   const Vector& filtered = is_or ? rhs : lhs;
-  absl::flat_hash_set<LabelSet> keys;
-  for (const Element& element : keys_of) keys.insert(MatchKey(element.labels, binary.matching));
+  absl::flat_hash_set<std::string> keys;
+  std::string key;
+  for (const Element& element : keys_of) {
+    keys.insert(MatchKey(element.labels, binary.matching, &key));
+  }
 
   Vector result;
   if (is_or) result = lhs;
   const bool keep_if_found = binary.op == "and";
   for (const Element& element : filtered) {
-    if (keys.contains(MatchKey(element.labels, binary.matching)) == keep_if_found) {
+    if (keys.contains(MatchKey(element.labels, binary.matching, &key)) == keep_if_found) {
       result.push_back(element);
     }
   }
   return result;
 }
 
-LabelSet ResultLabels(const Binary& binary, const LabelSet& many, const LabelSet& one,
-                      Dialect dialect) {
+bool IsNamed(const Matching& matching, absl::string_view label) {
+  return std::find(matching.labels.begin(), matching.labels.end(), label) != matching.labels.end();
+}
+
+Labels ResultLabels(const Binary& binary, const Labels& many, const Labels& one, bool drops_name) {
   const Matching& matching = binary.matching;
-  LabelSet labels = many;
-  if (DropsName(binary, dialect)) DropName(&labels);
-  if (matching.cardinality == Cardinality::kOneToOne) {
-    labels = PickLabels(labels, matching.labels, !matching.on);
+  const bool one_to_one = matching.cardinality == Cardinality::kOneToOne;
+  LabelsBuilder builder;
+  for (const auto& [name, value] : many) {
+    if (drops_name && name == "__name__") continue;
+    if (one_to_one && IsNamed(matching, name) != matching.on) continue;
+    builder.Add(name, value);
   }
-  for (const std::string& name : matching.include) SetLabel(&labels, name, LabelValue(one, name));
-  return labels;
+  for (const std::string& name : matching.include) builder.Set(name, one.Get(name));
+  return builder.Build();
 }
 
 // Pairs the elements of the many side with those of the one side.
@@ -87,6 +97,7 @@ class Pairing {
   Pairing(const Binary& binary, Dialect dialect)
       : binary_(binary),
         dialect_(dialect),
+        drops_name_(DropsName(binary, dialect)),
         swapped_(binary.matching.cardinality == Cardinality::kOneToMany) {}
 
   absl::Status IndexOneSide(const Vector& one);
@@ -94,23 +105,25 @@ class Pairing {
   Vector TakeResult() { return std::move(result_); }
 
  private:
-  absl::Status CheckSecondMatch(const LabelSet& key, bool kept, const LabelSet& labels);
+  absl::Status CheckSecondMatch(bool kept, const Labels& labels);
 
   const Binary& binary_;
   const Dialect dialect_;
+  const bool drops_name_;
   const bool swapped_;
-  absl::flat_hash_map<LabelSet, const Element*> one_;
-  absl::flat_hash_map<LabelSet, absl::flat_hash_set<LabelSet>> matched_;
+  std::string key_;  // of the element at hand
+  absl::flat_hash_map<std::string, const Element*> one_;
+  absl::flat_hash_map<std::string, absl::flat_hash_set<Labels>> matched_;
   Vector result_;
 };
 
 absl::Status Pairing::IndexOneSide(const Vector& one) {
   for (const Element& element : one) {
-    const LabelSet key = MatchKey(element.labels, binary_.matching);
-    const auto [at, inserted] = one_.emplace(key, &element);
+    MatchKey(element.labels, binary_.matching, &key_);
+    const auto [at, inserted] = one_.try_emplace(key_, &element);
     if (inserted) continue;
     const absl::string_view side = swapped_ ? "left" : "right";
-    const std::string group = key.empty() ? "{}" : FormatLabels(key);
+    const std::string group = key_.empty() ? "{}" : FormatLabels(Labels::FromEncoded(key_));
     return absl::FailedPreconditionError(absl::StrCat(
         "found duplicate series for the match group ", group, " on the ", side,
         " hand-side of the operation: [", FormatLabels(element.labels), ", ",
@@ -120,11 +133,11 @@ absl::Status Pairing::IndexOneSide(const Vector& one) {
   return absl::OkStatus();
 }
 
-absl::Status Pairing::CheckSecondMatch(const LabelSet& key, bool kept, const LabelSet& labels) {
+absl::Status Pairing::CheckSecondMatch(bool kept, const Labels& labels) {
   const bool one_to_one = binary_.matching.cardinality == Cardinality::kOneToOne;
-  // Dialect 2 counts only what passes the filter.
+  // Of several, those that a filter leaves out do not count; in dialect 2 neither of one.
   if (!kept && !(one_to_one && dialect_ == Dialect::k3)) return absl::OkStatus();
-  const auto [at, inserted] = matched_.emplace(key, absl::flat_hash_set<LabelSet>());
+  const auto [at, inserted] = matched_.try_emplace(key_);
   if (one_to_one) {
     if (inserted) return absl::OkStatus();
     return absl::FailedPreconditionError(
@@ -137,14 +150,13 @@ absl::Status Pairing::CheckSecondMatch(const LabelSet& key, bool kept, const Lab
 }
 
 absl::Status Pairing::Add(const Element& many) {
-  const LabelSet key = MatchKey(many.labels, binary_.matching);
-  const auto found = one_.find(key);
+  const auto found = one_.find(MatchKey(many.labels, binary_.matching, &key_));
   if (found == one_.end()) return absl::OkStatus();
   const Element& one = *found->second;
   const std::optional<double> value =
       swapped_ ? Combine(binary_, one.value, many.value) : Combine(binary_, many.value, one.value);
-  LabelSet labels = ResultLabels(binary_, many.labels, one.labels, dialect_);
-  if (absl::Status status = CheckSecondMatch(key, value.has_value(), labels); !status.ok()) {
+  Labels labels = ResultLabels(binary_, many.labels, one.labels, drops_name_);
+  if (absl::Status status = CheckSecondMatch(value.has_value(), labels); !status.ok()) {
     return status;
   }
   if (value) result_.push_back({std::move(labels), *value});
@@ -161,6 +173,7 @@ double ScalarOperation(absl::string_view op, double lhs, double rhs) {
 Vector VectorScalarOperation(const Binary& binary, Vector vector, double scalar, bool scalar_left,
                              Dialect dialect) {
   Vector result;
+  const bool drops_name = DropsName(binary, dialect);
   const bool filter = IsComparison(binary.op) && !binary.return_bool;
   for (Element& element : vector) {
     const auto value = scalar_left ? Combine(binary, scalar, element.value)
@@ -168,7 +181,7 @@ Vector VectorScalarOperation(const Binary& binary, Vector vector, double scalar,
     if (!value) continue;
     // A filter keeps the vector's own value, on whichever side it stands.
     if (!filter) element.value = *value;
-    if (DropsName(binary, dialect)) DropName(&element.labels);
+    if (drops_name) element.labels = WithoutName(element.labels);
     result.push_back(std::move(element));
   }
   return result;

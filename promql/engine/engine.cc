@@ -51,7 +51,7 @@ absl::StatusOr<std::vector<Range>> EvalRange(const Expr& expr, const SeriesReade
   Evaluator evaluator(options, steps);
   RETURN_IF_ERROR(evaluator.Load(expr, store));
   std::vector<Range> result;
-  absl::flat_hash_map<LabelSet, size_t> index;
+  absl::flat_hash_map<Labels, size_t> index;
   for (int64_t now = steps.start_ms; now <= steps.end_ms; now += steps.step_ms) {
     ASSIGN_OR_RETURN(Value value, evaluator.Eval(expr, now));
     if (const auto* scalar = std::get_if<double>(&value)) value = Vector{{{}, *scalar}};

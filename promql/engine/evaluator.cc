@@ -137,22 +137,25 @@ absl::StatusOr<Vector> Evaluator::EvalSelector(const Selector& selector, int64_t
   RETURN_IF_ERROR(Charge(samples.series_count()));
   const TimeSpan window = WindowTo(at_ms, options_.lookback_ms);
   Vector vector;
+  vector.reserve(samples.series_count());
   for (size_t i = 0; i < samples.series_count(); ++i) {
     const Point* point = samples.Current(i, window);
-    if (point != nullptr) vector.push_back({samples.LabelsOf(i).ToLabelSet(), point->value});
+    if (point != nullptr) vector.push_back({samples.LabelsOf(i), point->value});
   }
   return vector;
 }
 
 absl::StatusOr<std::vector<Evaluator::Window>> Evaluator::WindowsOf(const Selector& selector,
-                                                                    TimeSpan span) {
-  const SelectorSamples& samples = samples_[&selector];
+                                                                    TimeSpan span, bool keep_name) {
+  SelectorSamples& samples = samples_[&selector];
   std::vector<Window> windows;
+  windows.reserve(samples.series_count());
   size_t points = samples.series_count();
   for (size_t i = 0; i < samples.series_count(); ++i) {
     const absl::Span<const Point> in = samples.In(i, span);
     if (in.empty()) continue;
-    windows.push_back({samples.LabelsOf(i).ToLabelSet(), in});
+    const Labels& source = samples.LabelsOf(i);
+    windows.push_back({source, keep_name ? source : samples.NamelessOf(i), in});
     points += in.size();
   }
   RETURN_IF_ERROR(Charge(points));
@@ -165,7 +168,7 @@ absl::StatusOr<Matrix> Evaluator::EvalMatrixSelector(const Selector& selector, i
   matrix.start_ms = end_ms - selector.range_ms;
   matrix.end_ms = end_ms;
   ASSIGN_OR_RETURN(const std::vector<Window> windows,
-                   WindowsOf(selector, WindowTo(end_ms, selector.range_ms)));
+                   WindowsOf(selector, WindowTo(end_ms, selector.range_ms), /*keep_name=*/true));
   for (const Window& window : windows) {
     matrix.series.push_back({window.labels, {window.points.begin(), window.points.end()}});
   }
@@ -178,7 +181,7 @@ absl::StatusOr<Matrix> Evaluator::EvalSubquery(const Subquery& subquery, int64_t
   matrix.start_ms = matrix.end_ms - subquery.range_ms;
   const int64_t step = StepOf(subquery);
   size_t points = 0;
-  absl::flat_hash_map<LabelSet, size_t> index;
+  absl::flat_hash_map<Labels, size_t> index;
   for (int64_t at = FirstStep(subquery, matrix.end_ms); at <= matrix.end_ms; at += step) {
     ASSIGN_OR_RETURN(Vector vector, EvalAs<Vector>(*subquery.expr, at));
     points += vector.size();
@@ -194,8 +197,8 @@ absl::StatusOr<Matrix> Evaluator::EvalSubquery(const Subquery& subquery, int64_t
 }
 
 // Prometheus 2 takes two series that become one for an error even if they never meet in a moment.
-absl::Status Evaluator::CheckOneSource(const void* node, const LabelSet& result,
-                                       const LabelSet& source) {
+absl::Status Evaluator::CheckOneSource(const void* node, const Labels& result,
+                                       const Labels& source) {
   if (options_.dialect != Dialect::k2) return absl::OkStatus();
   const auto [at, inserted] = sources_[node].try_emplace(result, source);
   if (inserted || at->second == source) return absl::OkStatus();
@@ -209,9 +212,9 @@ absl::StatusOr<Value> Evaluator::EvalUnary(const Unary& unary, int64_t now_ms) {
   Vector vector = std::get<Vector>(std::move(value));
   for (Element& element : vector) {
     element.value = -element.value;
-    const LabelSet source = element.labels;
-    DropName(&element.labels);
-    RETURN_IF_ERROR(CheckOneSource(&unary, element.labels, source));
+    Labels nameless = WithoutName(element.labels);
+    RETURN_IF_ERROR(CheckOneSource(&unary, nameless, element.labels));
+    element.labels = std::move(nameless);
   }
   return Distinct(std::move(vector));
 }

@@ -41,7 +41,8 @@ class Evaluator {
  private:
   // One series in a window. Its points belong to the samples of a selector or to a subquery.
   struct Window {
-    LabelSet labels;
+    const Labels& source;  // the series' own labels
+    const Labels& labels;  // of the result: without the name unless that is kept
     absl::Span<const Point> points;
   };
 
@@ -73,7 +74,8 @@ class Evaluator {
   absl::StatusOr<Vector> EvalSelector(const Selector& selector, int64_t now_ms);
   absl::StatusOr<Matrix> EvalMatrixSelector(const Selector& selector, int64_t now_ms);
   // The series of a range selector that have samples in this time.
-  absl::StatusOr<std::vector<Window>> WindowsOf(const Selector& selector, TimeSpan span);
+  absl::StatusOr<std::vector<Window>> WindowsOf(const Selector& selector, TimeSpan span,
+                                                bool keep_name);
   absl::StatusOr<Matrix> EvalSubquery(const Subquery& subquery, int64_t now_ms);
 
   absl::StatusOr<Value> EvalUnary(const Unary& unary, int64_t now_ms);
@@ -84,8 +86,8 @@ class Evaluator {
   absl::StatusOr<Vector> EvalVectorCall(const Call& call, int64_t now_ms);
   absl::StatusOr<Vector> EvalRangeCall(const Call& call, int64_t now_ms);
   absl::StatusOr<Vector> ApplyToWindows(const Call& call, WindowArgs args,
-                                        std::vector<Window> windows);
-  absl::Status CheckOneSource(const void* node, const LabelSet& result, const LabelSet& source);
+                                        const std::vector<Window>& windows);
+  absl::Status CheckOneSource(const void* node, const Labels& result, const Labels& source);
   absl::StatusOr<Vector> EvalTimestamp(const Expr& arg, int64_t now_ms);
   absl::StatusOr<Vector> EvalAbsent(const Call& call, int64_t now_ms);
   absl::StatusOr<Vector> EvalLabelCall(const Call& call, int64_t now_ms);
@@ -97,7 +99,7 @@ class Evaluator {
   int64_t work_ = 0;
   absl::node_hash_map<const Selector*, SelectorSamples> samples_;
   // Dialect 2: of which series an operation made the ones that it gave, over all moments.
-  absl::flat_hash_map<const void*, absl::flat_hash_map<LabelSet, LabelSet>> sources_;
+  absl::flat_hash_map<const void*, absl::flat_hash_map<Labels, Labels>> sources_;
 };
 
 }  // namespace flyball::promql

@@ -21,25 +21,25 @@ double Seconds(int64_t ms) { return static_cast<double>(ms) / 1000; }
 void Apply(ValueFunction function, Vector* vector) {
   for (Element& element : *vector) {
     element.value = function(element.value);
-    DropName(&element.labels);
+    element.labels = WithoutName(element.labels);
   }
 }
 
 // What `absent` answers for: the labels that the selector pins to one value.
-LabelSet PinnedLabels(const Expr& arg) {
-  LabelSet labels;
+Labels PinnedLabels(const Expr& arg) {
   const auto* selector = Unwrap(arg).As<Selector>();
-  if (selector == nullptr) return labels;
+  if (selector == nullptr) return {};
+  LabelsBuilder labels;
   absl::flat_hash_set<std::string> pinned;
   for (const Matcher& matcher : selector->matchers) {
     if (matcher.label() == "__name__") continue;
     if (matcher.op() == Matcher::Op::kEqual && pinned.insert(matcher.label()).second) {
-      SetLabel(&labels, matcher.label(), matcher.value());
+      labels.Set(matcher.label(), matcher.value());
     } else {
-      DropLabel(&labels, matcher.label());
+      labels.Set(matcher.label(), "");
     }
   }
-  return labels;
+  return labels.Build();
 }
 
 absl::Status CheckSmoothing(absl::string_view which, absl::string_view sign, double factor) {
@@ -122,14 +122,20 @@ absl::StatusOr<Vector> Evaluator::EvalRangeCall(const Call& call, int64_t now_ms
       ASSIGN_OR_RETURN(*scalars[scalar_count++], EvalAs<double>(*arg, now_ms));
     }
   }
+  const bool keep_name = KeepsName(call.function->name);
   const auto* selector = ranged->As<Selector>();
   if (selector == nullptr) {
     ASSIGN_OR_RETURN(const Matrix matrix, EvalAs<Matrix>(*ranged, now_ms));
     args.start_ms = matrix.start_ms;
     args.end_ms = matrix.end_ms;
+    std::vector<Labels> nameless;
+    nameless.reserve(matrix.series.size());  // windows point into it
     std::vector<Window> windows;
-    for (const Range& range : matrix.series) windows.push_back({range.labels, range.points});
-    return ApplyToWindows(call, args, std::move(windows));
+    for (const Range& range : matrix.series) {
+      if (!keep_name) nameless.push_back(WithoutName(range.labels));
+      windows.push_back({range.labels, keep_name ? range.labels : nameless.back(), range.points});
+    }
+    return ApplyToWindows(call, args, windows);
   }
   const int64_t pinned_ms = BaseTime(selector->shift, now_ms);
   int64_t base_ms = pinned_ms;
@@ -143,12 +149,12 @@ absl::StatusOr<Vector> Evaluator::EvalRangeCall(const Call& call, int64_t now_ms
   args.start_ms = args.end_ms - selector->range_ms;
   TimeSpan span = WindowTo(args.end_ms, selector->range_ms);
   span.to_ms = std::min(span.to_ms, pinned_ms - selector->shift.offset_ms);
-  ASSIGN_OR_RETURN(std::vector<Window> windows, WindowsOf(*selector, span));
-  return ApplyToWindows(call, args, std::move(windows));
+  ASSIGN_OR_RETURN(const std::vector<Window> windows, WindowsOf(*selector, span, keep_name));
+  return ApplyToWindows(call, args, windows);
 }
 
 absl::StatusOr<Vector> Evaluator::ApplyToWindows(const Call& call, WindowArgs args,
-                                                 std::vector<Window> windows) {
+                                                 const std::vector<Window>& windows) {
   const absl::string_view name = call.function->name;
   const RangeFunction function = FindRangeFunction(name);
   // The factors matter only once there is a series to smooth.
@@ -157,16 +163,13 @@ absl::StatusOr<Vector> Evaluator::ApplyToWindows(const Call& call, WindowArgs ar
     RETURN_IF_ERROR(CheckSmoothing("trend", "tf", args.second));
   }
   Vector result;
-  for (Window& window : windows) {
+  result.reserve(windows.size());
+  for (const Window& window : windows) {
     args.points = window.points;
     const auto value = function(args);
     if (!value) continue;
-    if (!KeepsName(name)) {
-      const LabelSet source = window.labels;
-      DropName(&window.labels);
-      RETURN_IF_ERROR(CheckOneSource(&call, window.labels, source));
-    }
-    result.push_back({std::move(window.labels), *value});
+    if (!KeepsName(name)) RETURN_IF_ERROR(CheckOneSource(&call, window.labels, window.source));
+    result.push_back({window.labels, *value});
   }
   return result;
 }
@@ -177,7 +180,7 @@ absl::StatusOr<Vector> Evaluator::EvalTimestamp(const Expr& arg, int64_t now_ms)
     ASSIGN_OR_RETURN(Vector vector, EvalAs<Vector>(arg, now_ms));
     for (Element& element : vector) {
       element.value = Seconds(now_ms);
-      DropName(&element.labels);
+      element.labels = WithoutName(element.labels);
     }
     return vector;
   }
@@ -188,14 +191,12 @@ absl::StatusOr<Vector> Evaluator::EvalTimestamp(const Expr& arg, int64_t now_ms)
     window.from_ms = WindowTo(base, options_.lookback_ms).from_ms;
     window.to_ms = std::min(base, window.to_ms);
   }
-  const SelectorSamples& samples = samples_[selector];
+  SelectorSamples& samples = samples_[selector];
   RETURN_IF_ERROR(Charge(samples.series_count()));
   Vector result;
   for (size_t i = 0; i < samples.series_count(); ++i) {
     const Point* point = samples.Current(i, window);
-    if (point == nullptr) continue;
-    result.push_back({samples.LabelsOf(i).ToLabelSet(), Seconds(point->time_ms)});
-    DropName(&result.back().labels);
+    if (point != nullptr) result.push_back({samples.NamelessOf(i), Seconds(point->time_ms)});
   }
   return result;
 }
@@ -239,7 +240,7 @@ absl::StatusOr<Vector> Evaluator::EvalClamp(const Call& call, int64_t now_ms) {
     if (name == "clamp") element.value = GoMax(first, GoMin(second, value));
     if (name == "clamp_min") element.value = GoMax(first, value);
     if (name == "clamp_max") element.value = GoMin(first, value);
-    DropName(&element.labels);
+    element.labels = WithoutName(element.labels);
   }
   return vector;
 }

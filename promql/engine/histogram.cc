@@ -76,25 +76,23 @@ double BucketQuantile(double q, std::vector<Bucket> buckets, Dialect dialect) {
 
 Vector HistogramQuantile(double q, const Vector& buckets, Dialect dialect) {
   struct Histogram {
-    LabelSet labels;
+    Labels labels;
     std::vector<Bucket> buckets;
   };
   std::vector<Histogram> histograms;  // first seen first
-  absl::flat_hash_map<LabelSet, size_t> index;
+  absl::flat_hash_map<Labels, size_t> index;
   for (const Element& element : buckets) {
-    const auto bound = ParseBound(LabelValue(element.labels, "le"));
+    const auto bound = ParseBound(element.labels.Get("le"));
     if (!bound || std::isnan(*bound)) continue;
-    LabelSet key = element.labels;
-    DropLabel(&key, "le");
+    Labels key = WithoutLabel(element.labels, "le");
     const auto [at, inserted] = index.emplace(key, histograms.size());
     if (inserted) histograms.push_back({std::move(key), {}});
     histograms[at->second].buckets.push_back({*bound, element.value});
   }
   Vector result;
   for (Histogram& histogram : histograms) {
-    DropName(&histogram.labels);
     result.push_back(
-        {std::move(histogram.labels), BucketQuantile(q, std::move(histogram.buckets), dialect)});
+        {WithoutName(histogram.labels), BucketQuantile(q, std::move(histogram.buckets), dialect)});
   }
   return result;
 }

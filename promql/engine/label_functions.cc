@@ -39,8 +39,8 @@ absl::Status LabelReplace(absl::Span<const std::string> args, Dialect dialect, V
   }
   if (!IsLabelName(target, dialect)) return BadName("destination", "label_replace", target);
   for (Element& element : *vector) {
-    const auto value = regex->Expand(LabelValue(element.labels, source), replacement);
-    if (value) SetLabel(&element.labels, target, *value);
+    const auto value = regex->Expand(element.labels.Get(source), replacement);
+    if (value) element.labels = WithLabel(element.labels, target, *value);
   }
   return absl::OkStatus();
 }
@@ -55,9 +55,9 @@ absl::Status LabelJoin(absl::Span<const std::string> args, Dialect dialect, Vect
   for (Element& element : *vector) {
     const std::string joined =
         absl::StrJoin(sources, separator, [&element](std::string* out, const std::string& source) {
-          absl::StrAppend(out, LabelValue(element.labels, source));
+          absl::StrAppend(out, element.labels.Get(source));
         });
-    SetLabel(&element.labels, target, joined);
+    element.labels = WithLabel(element.labels, target, joined);
   }
   return absl::OkStatus();
 }

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "promql/engine/value.h"
+
 namespace flyball::promql {
 namespace {
 
@@ -31,6 +33,14 @@ SelectorSamples::SelectorSamples(std::vector<std::shared_ptr<const Series>> seri
     }
     ends_.push_back(points_.size());
   }
+}
+
+const Labels& SelectorSamples::NamelessOf(size_t series) {
+  if (nameless_.empty()) {
+    nameless_.reserve(series_.size());
+    for (const auto& one : series_) nameless_.push_back(WithoutName(one->labels()));
+  }
+  return nameless_[series];
 }
 
 absl::Span<const Point> SelectorSamples::In(size_t series, TimeSpan span) const {

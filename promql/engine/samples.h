@@ -11,6 +11,7 @@
 
 #include "absl/types/span.h"
 #include "promql/engine/series.h"
+#include "promql/labels.h"
 
 namespace flyball::promql {
 
@@ -36,6 +37,8 @@ class SelectorSamples {
   size_t series_count() const { return series_.size(); }
   size_t point_count() const { return points_.size(); }
   const Labels& LabelsOf(size_t series) const { return series_[series]->labels(); }
+  // Without the metric's name; made at the first call for any series.
+  const Labels& NamelessOf(size_t series);
 
   // Those of one series in this time, which lies in the span that was read.
   absl::Span<const Point> In(size_t series, TimeSpan span) const;
@@ -46,6 +49,7 @@ class SelectorSamples {
   std::vector<std::shared_ptr<const Series>> series_;  // in label order
   std::vector<Point> points_;                          // of one series after the other
   std::vector<size_t> ends_;                           // of each series, in points_
+  std::vector<Labels> nameless_;                       // of each series, or empty
 };
 
 }  // namespace flyball::promql

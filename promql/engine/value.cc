@@ -5,15 +5,6 @@
 #include "absl/container/flat_hash_set.h"
 
 namespace flyball::promql {
-namespace {
-
-auto Find(LabelSet& labels, absl::string_view name) {
-  return std::lower_bound(
-      labels.begin(), labels.end(), name,
-      [](const auto& label, absl::string_view wanted) { return label.first < wanted; });
-}
-
-}  // namespace
 
 absl::Status SameLabelSet() {
   return absl::FailedPreconditionError("vector cannot contain metrics with the same labelset");
@@ -21,37 +12,39 @@ absl::Status SameLabelSet() {
 
 absl::Status CheckDistinct(const Vector& vector) {
   if (vector.size() < 2) return absl::OkStatus();
-  absl::flat_hash_set<LabelSet> seen;
+  absl::flat_hash_set<absl::string_view> seen;
   seen.reserve(vector.size());
   for (const Element& element : vector) {
-    if (seen.insert(element.labels).second) continue;
-    return SameLabelSet();
+    if (!seen.insert(element.labels.encoded()).second) return SameLabelSet();
   }
   return absl::OkStatus();
 }
 
-void DropLabel(LabelSet* labels, absl::string_view name) {
-  const auto at = Find(*labels, name);
-  if (at != labels->end() && at->first == name) labels->erase(at);
+Labels WithLabel(const Labels& labels, absl::string_view name, absl::string_view value) {
+  if (labels.Get(name) == value) return labels;
+  std::string encoded;
+  encoded.reserve(labels.encoded().size() + name.size() + value.size() + 10);
+  bool placed = value.empty();
+  for (const auto& [other, kept] : labels) {
+    if (!placed && name < other) {
+      AppendLabel(name, value, &encoded);
+      placed = true;
+    }
+    if (other != name) AppendLabel(other, kept, &encoded);
+  }
+  if (!placed) AppendLabel(name, value, &encoded);
+  return Labels::FromEncoded(encoded);
 }
 
-void SetLabel(LabelSet* labels, absl::string_view name, absl::string_view value) {
-  if (value.empty()) return DropLabel(labels, name);
-  const auto at = Find(*labels, name);
-  if (at != labels->end() && at->first == name) {
-    at->second = std::string(value);
-  } else {
-    labels->emplace(at, std::string(name), std::string(value));
+void ChooseLabels(const Labels& labels, const LabelChoice& choice, std::string* key) {
+  key->clear();
+  for (const auto& [name, value] : labels) {
+    const bool named =
+        std::find(choice.names.begin(), choice.names.end(), name) != choice.names.end();
+    if (named == choice.without) continue;
+    if (choice.without && name == "__name__") continue;
+    AppendLabel(name, value, key);
   }
-}
-
-LabelSet PickLabels(const LabelSet& labels, const std::vector<std::string>& names, bool without) {
-  LabelSet picked;
-  for (const auto& label : labels) {
-    const bool named = std::find(names.begin(), names.end(), label.first) != names.end();
-    if (named != without) picked.push_back(label);
-  }
-  return picked;
 }
 
 }  // namespace flyball::promql

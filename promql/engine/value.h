@@ -1,4 +1,4 @@
-// What evaluating an expression gives, and small helpers on label sets.
+// What evaluating an expression gives, and small helpers on labels.
 //
 // Plain values. Times are int64 milliseconds since the epoch.
 #pragma once
@@ -17,14 +17,14 @@ namespace flyball::promql {
 
 // One series at the moment of evaluation.
 struct Element {
-  LabelSet labels;
+  Labels labels;
   double value = 0;
 };
 using Vector = std::vector<Element>;
 
 // One series over a window; its staleness markers are left out.
 struct Range {
-  LabelSet labels;
+  Labels labels;
   std::vector<Point> points;
 };
 
@@ -41,11 +41,22 @@ absl::Status SameLabelSet();  // the error
 
 using Value = std::variant<double, std::string, Vector, Matrix>;
 
-// Label sets are sorted by name; "" and absent are the same.
-void SetLabel(LabelSet* labels, absl::string_view name, absl::string_view value);
-void DropLabel(LabelSet* labels, absl::string_view name);
-inline void DropName(LabelSet* labels) { DropLabel(labels, "__name__"); }
-// Only these labels (`without` false), or all others.
-LabelSet PickLabels(const LabelSet& labels, const std::vector<std::string>& names, bool without);
+// The same labels but one; "" and absent are the same.
+Labels WithLabel(const Labels& labels, absl::string_view name, absl::string_view value);
+inline Labels WithoutLabel(const Labels& labels, absl::string_view name) {
+  return WithLabel(labels, name, "");
+}
+inline Labels WithoutName(const Labels& labels) { return WithoutLabel(labels, "__name__"); }
+
+// Which labels a clause is about: by and on (`without` false) name those that count; without and
+// ignoring those that don't, as little as the metric's name.
+struct LabelChoice {
+  const std::vector<std::string>& names;
+  bool without = false;
+};
+
+// Those labels, in the form of Labels::encoded: what elements are grouped and matched by. Writes
+// over `key`.
+void ChooseLabels(const Labels& labels, const LabelChoice& choice, std::string* key);
 
 }  // namespace flyball::promql

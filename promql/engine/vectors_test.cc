@@ -129,7 +129,7 @@ std::ostream& operator<<(std::ostream& out, const Row& row) {
 
 using Answer = std::vector<Row>;
 
-Row MakeRow(const LabelSet& labels, const std::vector<Point>& points) {
+Row MakeRow(const Labels& labels, const std::vector<Point>& points) {
   Row row;
   for (const auto& [name, value] : labels) absl::StrAppend(&row.labels, name, Quote(value));
   for (const Point& point : points) {
