@@ -19,6 +19,7 @@ constexpr Command kCommands[] = {
     {"decide", "decide replica counts on vectors or files", RunDecide},
     {"doctor", "check the whole chain from an autoscaler to its series", RunDoctor},
     {"explain", "ask a running server why an autoscaler has its count", RunExplain},
+    {"query", "evaluate PromQL over the samples of a file", RunQuery},
     {"serve", "serve the metrics APIs; also meant by prometheus-adapter's flags alone", RunServe},
     {"test", "run unit tests of rule files", RunTest},
     {"version", "print the version", RunVersion},

@@ -37,6 +37,7 @@ int RunTest(const Args& args);     // test.cc: test rules FILE…
 int RunDecide(const Args& args);   // decide.cc: replica math on files or vectors
 int RunDoctor(const Args& args);   // doctor.cc: the chain from an autoscaler to its series
 int RunExplain(const Args& args);  // explain.cc: asks a running server why
+int RunQuery(const Args& args);    // query.cc: PromQL over the samples of a file
 int RunVersion(const Args& args);  // version.cc
 
 // What `check rules` does with these files, and the exit status: 0, or 1 if one fails. Findings go

@@ -1,0 +1,36 @@
+// The forms of Prometheus's HTTP API: how a query's times are written, and what is answered.
+//
+// Pure. Source: Prometheus 2.42.0 and 3.15.0 web/api/v1, whose answers these are byte for byte but
+// for blanks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "promql/engine/value.h"
+
+namespace flyball::promql {
+
+// Seconds since the epoch, rounded to milliseconds, or RFC 3339.
+//   kInvalidArgument  another form, or further from the epoch than int64 milliseconds tell
+absl::StatusOr<int64_t> ParseApiTimeMs(absl::string_view text);
+// Seconds, or `1h30m`; 0 and negative ones too.
+absl::StatusOr<int64_t> ParseApiDurationMs(absl::string_view text);
+
+// `data` of query: {"resultType":…,"result":…}. The value was evaluated at `time_ms`.
+std::string QueryDataJson(const Value& value, int64_t time_ms);
+// `data` of query_range.
+std::string QueryRangeDataJson(const std::vector<Range>& series);
+
+// {"status":"error",…} of what Parse, EvalInstant or EvalRange failed with: errorType is bad_data,
+// execution, timeout or canceled by the code.
+std::string ErrorJson(const absl::Status& status);
+
+// The text of a parameter that cannot be read: `invalid parameter "time": …`.
+absl::Status InvalidParameter(absl::string_view name, const absl::Status& status);
+
+}  // namespace flyball::promql
