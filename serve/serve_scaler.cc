@@ -23,6 +23,13 @@
 namespace flyball::serve {
 namespace {
 
+// A folder of objects has no version to ask for: it is taken for a cluster of the newest one.
+scaler::ScalerOptions OptionsOf(const ServeFlags& flags, bool folder) {
+  scaler::ScalerOptions options = ScalerOptionsFrom(flags.scaler);
+  if (folder && !options.dialect.minor.has_value()) options.dialect.minor = scaler::kNewestMinor;
+  return options;
+}
+
 scaler::ElectionOptions ElectionOf(scaler::ElectionOptions options, const std::string& ns,
                                    const std::string& identity) {
   options.ns = ns;
@@ -72,7 +79,7 @@ ServeScaler::ServeScaler(const ServeFlags& flags, const Deps& deps,
                          scaler::Scaler::MakeTransport connect,
                          std::unique_ptr<http::HttpTransport> own, const std::string& ns)
     : flags_(flags.scaler),
-      options_(ScalerOptionsFrom(flags.scaler)),
+      options_(OptionsOf(flags, deps.cluster != nullptr)),
       clock_(deps.clock),
       identity_(NewIdentity()),
       transport_(std::move(own)),
