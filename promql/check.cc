@@ -37,13 +37,11 @@ struct Checker {
 
   Result operator()(Call& call) const {
     const Function& function = *call.function;
-    for (const ExprPtr& arg : call.args) {
-      if (Result error = CheckTypes(arg.get())) return error;
-    }
     if (Result error = CheckArgCount(function, call.args.size())) return error;
     const std::string context = absl::StrCat("call to function ", Quote(function.name));
     for (size_t i = 0; i < call.args.size(); ++i) {
       const ValueType wanted = function.args[std::min(i, function.args.size() - 1)];
+      if (Result error = CheckTypes(call.args[i].get())) return error;
       if (Result error = ExpectType(*call.args[i], wanted, context)) return error;
     }
     return std::nullopt;

@@ -198,6 +198,29 @@ absl::StatusOr<ExprPtr> Parser::ParseParen() {
   return Make(at, Paren{std::move(inner)}, depth);
 }
 
+// True too where the lexer has failed: its own error says more than that there is no expression.
+bool Parser::PeekExprStart() const {
+  const Token& token = Peek();
+  switch (token.kind) {
+    case TokenKind::kOperator:
+      return PeekSign() || IsSetOperator(token.word);
+    case TokenKind::kKeyword:
+      return token.word != "on" && token.word != "ignoring" && token.word != "bool" &&
+             token.word != "group_left" && token.word != "group_right";
+    case TokenKind::kRightParen:
+    case TokenKind::kRightBrace:
+    case TokenKind::kLeftBracket:
+    case TokenKind::kRightBracket:
+    case TokenKind::kComma:
+    case TokenKind::kAssign:
+    case TokenKind::kColon:
+    case TokenKind::kEnd:
+      return false;
+    default:
+      return true;
+  }
+}
+
 absl::StatusOr<std::vector<ExprPtr>> Parser::ParseArgs() {
   if (!TakeIf(TokenKind::kLeftParen)) return Unexpected("aggregation", "\"(\"");
   std::vector<ExprPtr> args;
@@ -208,7 +231,7 @@ absl::StatusOr<std::vector<ExprPtr>> Parser::ParseArgs() {
     if (TakeIf(TokenKind::kRightParen)) return args;
     const size_t comma_at = Peek().at;
     if (!TakeIf(TokenKind::kComma)) return Unexpected();
-    if (Peek().kind == TokenKind::kRightParen) {
+    if (!PeekExprStart()) {
       return Error(comma_at, "trailing commas not allowed in function call args");
     }
   }
@@ -238,6 +261,7 @@ absl::StatusOr<ExprPtr> Parser::ParseAggregation() {
   ASSIGN_OR_RETURN(std::vector<ExprPtr> args, ParseArgs());
   if (!aggregation.grouping.given) RETURN_IF_ERROR(ParseGrouping(&aggregation.grouping));
 
+  if (Peek().kind == TokenKind::kError) return Unexpected();
   if (args.empty()) return Error(op.at, "no arguments for aggregate expression provided");
   const size_t wanted = TakesParameter(op.word) ? 2 : 1;
   if (args.size() != wanted) {

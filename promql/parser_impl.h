@@ -63,6 +63,7 @@ class Parser {
   template <typename Node>
   absl::StatusOr<ExprPtr> Make(size_t at, Node node, int child_depth = 0) const;
 
+  bool PeekExprStart() const;
   absl::StatusOr<ExprPtr> ParseExpr(int min_precedence);
   absl::StatusOr<ExprPtr> ParseBinary(ExprPtr lhs, int precedence);
   absl::Status ParseMatching(Binary* binary);

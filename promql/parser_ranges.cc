@@ -101,12 +101,15 @@ absl::Status Parser::ParseAt(Expr* expr) {
   if (shift->at != TimeShift::At::kNone) {
     return Error(expr->at, "@ <timestamp> may not be set multiple times");
   }
-  if (Outside(seconds * 1000)) {
+  constexpr double kInt64 = 9223372036854775807.0;
+  if (!(std::fabs(seconds) < kInt64)) {
     return Error(first.at,
                  absl::StrCat("timestamp out of bounds for @ modifier: ", FormatValue(seconds)));
   }
   shift->at = at;
-  shift->at_ms = static_cast<int64_t>(std::round(seconds * 1000));
+  // No sample is that far away, and a range or offset may be taken off without overflow.
+  constexpr double kFarMs = 1e17;
+  shift->at_ms = static_cast<int64_t>(std::clamp(std::round(seconds * 1000), -kFarMs, kFarMs));
   return absl::OkStatus();
 }
 

@@ -196,10 +196,10 @@ absl::StatusOr<Matrix> Evaluator::EvalSubquery(const Subquery& subquery, int64_t
   return matrix;
 }
 
-// Prometheus 2 takes two series that become one for an error even if they never meet in a moment.
+// A function of windows may not make one series of two even if they never meet in a moment; nor may
+// a sign in dialect 2.
 absl::Status Evaluator::CheckOneSource(const void* node, const Labels& result,
                                        const Labels& source) {
-  if (options_.dialect != Dialect::k2) return absl::OkStatus();
   const auto [at, inserted] = sources_[node].try_emplace(result, source);
   if (inserted || at->second == source) return absl::OkStatus();
   return SameLabelSet();
@@ -213,7 +213,9 @@ absl::StatusOr<Value> Evaluator::EvalUnary(const Unary& unary, int64_t now_ms) {
   for (Element& element : vector) {
     element.value = -element.value;
     Labels nameless = WithoutName(element.labels);
-    RETURN_IF_ERROR(CheckOneSource(&unary, nameless, element.labels));
+    if (options_.dialect == Dialect::k2) {
+      RETURN_IF_ERROR(CheckOneSource(&unary, nameless, element.labels));
+    }
     element.labels = std::move(nameless);
   }
   return Distinct(std::move(vector));

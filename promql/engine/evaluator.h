@@ -98,7 +98,7 @@ class Evaluator {
   int64_t held_ = 0;
   int64_t work_ = 0;
   absl::node_hash_map<const Selector*, SelectorSamples> samples_;
-  // Dialect 2: of which series an operation made the ones that it gave, over all moments.
+  // Of which series an operation made those that it gave, over all moments.
   absl::flat_hash_map<const void*, absl::flat_hash_map<Labels, Labels>> sources_;
 };
 

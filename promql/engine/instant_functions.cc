@@ -18,12 +18,17 @@ double Sign(double v) { return v < 0 ? -1 : v > 0 ? 1 : v; }
 double Degrees(double v) { return v * 180 / std::numbers::pi; }
 double Radians(double v) { return v * std::numbers::pi / 180; }
 
-// log2 exactly for powers of two, as Go's: the exponent apart from the fraction.
+// As Go's: the exponent apart from the fraction, so that powers of two are exact.
 double Log2(double v) {
   int exponent = 0;
   const double fraction = std::frexp(v, &exponent);
   if (fraction == 0.5) return exponent - 1;
-  return std::log2(v);
+  return std::log(fraction) * std::numbers::log2e + exponent;
+}
+
+double Log10(double v) {
+  constexpr double kLog10Of2 = 0.30102999566398119521;
+  return Log2(v) * kLog10Of2;
 }
 
 // A calendar day and the second of that day, as Go's time.Unix(int64(v), 0).UTC() has them for
@@ -68,7 +73,7 @@ ValueFunction Find(const absl::flat_hash_map<absl::string_view, ValueFunction>& 
 ValueFunction FindMathFunction(absl::string_view name) {
   static const auto& table = *new absl::flat_hash_map<absl::string_view, ValueFunction>{
       {"abs", std::fabs},    {"ceil", std::ceil},   {"floor", std::floor}, {"exp", std::exp},
-      {"ln", std::log},      {"log2", Log2},        {"log10", std::log10}, {"sqrt", std::sqrt},
+      {"ln", std::log},      {"log2", Log2},        {"log10", Log10},      {"sqrt", std::sqrt},
       {"sgn", Sign},         {"deg", Degrees},      {"rad", Radians},      {"sin", std::sin},
       {"cos", std::cos},     {"tan", std::tan},     {"asin", std::asin},   {"acos", std::acos},
       {"atan", std::atan},   {"sinh", std::sinh},   {"cosh", std::cosh},   {"tanh", std::tanh},
