@@ -15,6 +15,7 @@ import pathlib
 import random
 import shutil
 import signal
+import socket
 import sys
 import tempfile
 import threading
@@ -48,6 +49,19 @@ def objects(port):
                          "scaleUp": {"policies": [{"type": "Pods", "value": MOST, "periodSeconds": 1}]}},
             "metrics": [{"type": "Pods", "pods": {"metric": {"name": "http_requests_in_flight"}, "target": target}}]}},
     ]
+
+
+def free_row(count):
+    """The first of so many free ports in a row."""
+    while True:
+        first = free_port()
+        try:
+            for port in range(first + 1, first + count):
+                with socket.socket() as s:
+                    s.bind(("127.0.0.1", port))
+            return first
+        except (OSError, OverflowError):  # taken, or beyond the last one
+            continue
 
 
 class Workers:
@@ -147,8 +161,9 @@ def reading_of(port):
 def start_flyball(children, folder, program):
     objects_folder = folder / "objects"
     objects_folder.mkdir()
-    port = free_port()
-    (objects_folder / "shop.yaml").write_text(yaml.safe_dump_all(objects(free_port())))
+    first = free_row(MOST)
+    port = next(p for p in iter(free_port, None) if not first <= p < first + MOST)
+    (objects_folder / "shop.yaml").write_text(yaml.safe_dump_all(objects(first)))
     log = open(folder / "flyball.log", "w", encoding="utf-8")
     children.start([program, "serve", f"--config={ROOT}/test/demo/live/rules.yaml", f"--objects={objects_folder}", "--scaler",
                     "--metric-source=live", "--live-scrape-annotated-pods=200ms", "--query-freshness=0",

@@ -105,7 +105,7 @@ class Live(Case):
         self.write(
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}},
             {"apiVersion": "flyball.dev/v1alpha1", "kind": "ProcessSet", "metadata": name, "spec": {
-                "port": ports.free(), "metricsPath": "/busy", "readiness": {"tcp": True}, "gracePeriod": "1s",
+                "port": ports.free_row(4), "metricsPath": "/busy", "readiness": {"tcp": True}, "gracePeriod": "1s",
                 "command": [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(self.here), "$(PORT)"]}},
             {"apiVersion": "flyball.dev/v1alpha1", "kind": "Autoscaler", "metadata": name, "spec": {
                 "mode": "Act", "scaleTargetRef": target, "minReplicas": 1, "maxReplicas": 4, "cadence": {"onSample": True},
