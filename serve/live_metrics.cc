@@ -51,6 +51,7 @@ std::vector<Value> HealthOf(const std::vector<scrape::TargetState>& targets) {
 
 std::vector<MetricFamily> LiveFamilies(const live::StoreCounts& store,
                                        const live::Ingest::Totals& pushed,
+                                       const scrape::Scheduler::Totals& scraped,
                                        const std::vector<scrape::TargetState>& targets) {
   const auto value = [](uint64_t count, const char* label = nullptr, const char* text = "") {
     return Value{label == nullptr ? std::vector<ClientMetric::Label>()
@@ -79,6 +80,14 @@ std::vector<MetricFamily> LiveFamilies(const live::StoreCounts& store,
              "Samples that were sent, by what became of them",
              {value(pushed.taken, "outcome", "taken"), value(pushed.refused, "outcome", "refused"),
               value(pushed.no_room, "outcome", "no_room")}),
+      Family(MetricType::Counter, "flyball_live_scrapes_total", "Scrapes",
+             {value(scraped.scrapes - scraped.failed, "result", "success"),
+              value(scraped.failed, "result", "failure")}),
+      Family(MetricType::Counter, "flyball_live_scraped_samples_total",
+             "Samples of scrapes that did not fail", {value(scraped.samples)}),
+      Family(MetricType::Counter, "flyball_live_scraped_samples_without_room_total",
+             "Of these: samples of new series that the live store refused",
+             {value(scraped.no_room)}),
       Family(MetricType::Gauge, "flyball_live_targets",
              "Targets that are scraped, by their last scrape", HealthOf(targets)),
   };

@@ -6,6 +6,9 @@
 //   flyball_live_series_not_kept_total             times that a series was left out as unused
 //   flyball_live_push_requests_total
 //   flyball_live_push_samples_total{outcome}       taken, refused, no_room
+//   flyball_live_scrapes_total{result}             success, failure
+//   flyball_live_scraped_samples_total
+//   flyball_live_scraped_samples_without_room_total
 //   flyball_live_targets{job,health}               targets by their last scrape: up, down, unknown
 #pragma once
 
@@ -21,6 +24,7 @@ namespace flyball::serve {
 
 std::vector<prometheus::MetricFamily> LiveFamilies(const live::StoreCounts& store,
                                                    const live::Ingest::Totals& pushed,
+                                                   const scrape::Scheduler::Totals& scraped,
                                                    const std::vector<scrape::TargetState>& targets);
 
 }  // namespace flyball::serve

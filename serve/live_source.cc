@@ -60,7 +60,12 @@ class LiveSource::Metrics : public prometheus::Collectable {
  public:
   explicit Metrics(const LiveSource& source) : source_(source) {}
   std::vector<prometheus::MetricFamily> Collect() const override {
-    return LiveFamilies(source_.store_.counts(), source_.ingest_.totals(), source_.Targets());
+    absl::MutexLock lock(&source_.mutex_);
+    const Scraping* const scraping = source_.scraping_.get();
+    return LiveFamilies(
+        source_.store_.counts(), source_.ingest_.totals(),
+        scraping == nullptr ? scrape::Scheduler::Totals() : scraping->totals(),
+        scraping == nullptr ? std::vector<scrape::TargetState>() : scraping->States());
   }
 
  private:
@@ -133,11 +138,6 @@ void LiveSource::Stop() {
   const bool first = !thread_.stopping();
   thread_.Stop();
   if (first) SaveSnapshot();
-}
-
-std::vector<scrape::TargetState> LiveSource::Targets() const {
-  absl::MutexLock lock(&mutex_);
-  return scraping_ == nullptr ? std::vector<scrape::TargetState>() : scraping_->States();
 }
 
 void LiveSource::LoadSnapshot() {

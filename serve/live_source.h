@@ -68,7 +68,6 @@ class LiveSource {
   void LoadSnapshot();
   void SaveSnapshot();
   absl::Duration Step();
-  std::vector<scrape::TargetState> Targets() const;
 
   const LiveFlags flags_;
   const Deps deps_;

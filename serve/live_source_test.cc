@@ -152,7 +152,8 @@ TEST(LiveFamilies, CountsTargetsByHealth) {
   up.last_scrape = down.last_scrape = absl::FromUnixSeconds(1);
   down.last.status = absl::UnavailableError("refused");
   const live::Ingest::Totals pushed;
-  const auto families = LiveFamilies({.series = 7}, pushed, {up, up, down, unknown});
+  const auto families =
+      LiveFamilies({.series = 7}, pushed, {.scrapes = 3, .failed = 1}, {up, up, down, unknown});
   EXPECT_EQ(families.front().metric.at(0).gauge.value, 7);
   std::vector<std::string> targets;
   for (const auto& metric : families.back().metric) {

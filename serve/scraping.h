@@ -31,6 +31,7 @@ class Scraping {
   static absl::StatusOr<std::unique_ptr<Scraping>> Make(const scrape::Config& config,
                                                         const Deps& deps);
 
+  scrape::Scheduler::Totals totals() const { return scheduler_.totals(); }
   std::vector<scrape::TargetState> States() const { return scheduler_.States(); }
 
  private:

@@ -131,6 +131,10 @@ void Scheduler::Run(const ScheduledPtr& scheduled) {
   const absl::Time begin = clock_.WallNow();
   ScrapeResult result = scraper.Scrape(tick, refusal);
   absl::MutexLock lock(&mutex_);
+  ++totals_.scrapes;
+  if (!result.status.ok()) ++totals_.failed;
+  if (result.status.ok()) totals_.samples += result.kept;
+  totals_.no_room += result.no_room;
   scheduled->slow = result.duration > options_.slow || absl::IsDeadlineExceeded(result.status);
   scheduled->last = std::move(result);
   scheduled->last_scrape = begin;
@@ -185,6 +189,11 @@ void Scheduler::Remove(const std::string& job_name) {
   auto job = std::make_shared<Job>();
   job->name = job_name;
   Replace(job, {});
+}
+
+Scheduler::Totals Scheduler::totals() const {
+  absl::MutexLock lock(&mutex_);
+  return totals_;
 }
 
 std::vector<TargetState> Scheduler::States() const {

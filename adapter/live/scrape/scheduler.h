@@ -59,6 +59,15 @@ class Scheduler {
   // There is no such job any more.
   void Remove(const std::string& job_name);
 
+  // Of all scrapes since it was made.
+  struct Totals {
+    uint64_t scrapes = 0;
+    uint64_t failed = 0;   // scrapes
+    uint64_t samples = 0;  // of those that did not fail: kept by the rules of the job
+    uint64_t no_room = 0;  // of these: the store takes no further series
+  };
+  Totals totals() const;
+
   // Of all jobs, in no order.
   std::vector<TargetState> States() const;
 
@@ -81,6 +90,7 @@ class Scheduler {
   const SchedulerOptions options_;
   mutable absl::Mutex mutex_;
   std::map<Key, ScheduledPtr> targets_ ABSL_GUARDED_BY(mutex_);
+  Totals totals_ ABSL_GUARDED_BY(mutex_);
   // All but those that are being scraped.
   std::multimap<MonotonicTime, ScheduledPtr> due_ ABSL_GUARDED_BY(mutex_);
   WorkerPool quick_, slow_;

@@ -134,11 +134,15 @@ type job struct {
 
 func timeOf(f float64) time.Time { return time.UnixMilli(int64(math.Round(f * 1000))).UTC() }
 
-func main() {
-	all := load(os.Args[1])
-	eng := promql.NewEngine(promql.EngineOpts{MaxSamples: 50000000, Timeout: 2 * time.Minute, LookbackDelta: 5 * time.Minute,
+func newEngine() *promql.Engine {
+	return promql.NewEngine(promql.EngineOpts{MaxSamples: 50000000, Timeout: 2 * time.Minute, LookbackDelta: 5 * time.Minute,
 		EnableAtModifier: true, EnableNegativeOffset: true, NoStepSubqueryIntervalFn: func(int64) int64 { return 60000 },
 		Parser: parser.NewParser(parser.Options{EnableExperimentalFunctions: true, ExperimentalDurationExpr: true})})
+}
+
+func main() {
+	all := load(os.Args[1])
+	eng := newEngine()
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(make([]byte, 1<<20), 1<<24)
 	for in.Scan() {
