@@ -21,7 +21,8 @@ constexpr int kSeriesQueries = 4;
 
 Adapter::Adapter(const Deps& deps, const AdapterOptions& options,
                  std::shared_ptr<const rules::CompiledRules> rules)
-    : directory_(deps.directory),
+    : tells_of_samples_(deps.source.TellsOfSamples()),
+      directory_(deps.directory),
       clock_(deps.clock),
       request_pool_(ResourceProvider::kMaxParallel),
       series_pool_(kSeriesQueries),
@@ -51,6 +52,7 @@ void Adapter::SetRules(std::shared_ptr<const rules::CompiledRules> rules) {
   // The registry has the new rules before the providers do.
   relister_.SetRules(rules);
   auto providers = std::make_shared<Providers>();
+  providers->tell_of_samples = tells_of_samples_;
   const Answering answering = {relister_, directory_, batcher_, values_, clock_, complaints_};
   if (!rules->custom.empty()) providers->custom = std::make_shared<CustomProvider>(answering);
   if (!rules->external.empty()) {

@@ -76,6 +76,7 @@ class Adapter {
   // Relists and cleans up; returns when to do it again.
   absl::Duration Step();
 
+  const bool tells_of_samples_;
   kube::ObjectDirectory& directory_;
   Clock& clock_;
   WorkerPool request_pool_;

@@ -56,9 +56,10 @@ absl::StatusOr<ExternalMetricList> ExternalProvider::Get(const ExternalMetricReq
   if (!promql.ok()) {
     return FetchFailure(answering_, request.metric, absl::InternalError(promql.status().message()));
   }
-  const absl::StatusOr<FreshResult> fresh =
-      answering_.batcher.Query(*promql, answering_.clock.MonotonicNow() + request.timeout);
+  const absl::StatusOr<FreshResult> fresh = answering_.batcher.Query(
+      *promql, answering_.clock.MonotonicNow() + request.timeout, found.rule->source);
   if (!fresh.ok()) return FetchFailure(answering_, request.metric, fresh.status());
+  found.rule->NoteAnswer(fresh->result->source);
   std::vector<const Sample*> samples;
   for (const Sample& sample : fresh->result->samples) samples.push_back(&sample);
   ASSIGN_OR_RETURN(ExternalMetricList list,

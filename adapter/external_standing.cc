@@ -128,7 +128,8 @@ void ExternalStanding::AddQuery(Together& together) const {
   }
   absl::StatusOr<std::string> promql = QueryOf(together);
   if (promql.ok()) {
-    together.query = std::make_unique<StandingQuery>(*std::move(promql));
+    together.query =
+        std::make_unique<StandingQuery>(*std::move(promql), together.found.rule->source);
   } else {
     together.failure = absl::InternalError(promql.status().message());
   }
@@ -185,10 +186,13 @@ void ExternalStanding::AskApart(Together& together, MonotonicTime deadline,
 
 void ExternalStanding::HandOut(Together& together, const StandingResult& result,
                                Answers& answers) const {
+  together.found.rule->NoteAnswer(result.source);
   if (result.result == nullptr) {
     for (const size_t i : together.members) {
-      answers[i] =
-          StandingAnswer<ExternalMetricList>{.unchanged = true, .time = WholeSeconds(*result.time)};
+      StandingAnswer<ExternalMetricList> same{.unchanged = true,
+                                              .time = WholeSeconds(*result.time)};
+      same.list.freshness.samples = result.read;
+      answers[i] = std::move(same);
     }
     return;
   }
@@ -208,6 +212,7 @@ void ExternalStanding::HandOut(Together& together, const StandingResult& result,
       answers[i] = list.status();
       continue;
     }
+    list->freshness.samples = result.read;
     answers[i] = StandingAnswer<ExternalMetricList>{.list = *std::move(list)};
   }
 }

@@ -12,7 +12,9 @@ const std::string& StandingQuery::Encoded(std::string (*encode)(absl::string_vie
 absl::StatusOr<StandingResult> MetricSource::Ask(StandingQuery& query, absl::Time at,
                                                  absl::Duration timeout) {
   ASSIGN_OR_RETURN(std::shared_ptr<const QueryResult> result, Query(query.promql, at, timeout));
-  return StandingResult{.result = std::move(result)};
+  SamplesRead read = result->read;
+  const rules::SourceChoice source = result->source;
+  return StandingResult{.result = std::move(result), .read = std::move(read), .source = source};
 }
 
 }  // namespace flyball::adapter

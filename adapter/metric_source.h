@@ -16,7 +16,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "base/freshness.h"
 #include "promql/labels.h"
+#include "rules/source_choice.h"
 
 namespace flyball::adapter {
 
@@ -35,6 +37,9 @@ struct QueryResult {
   // In the order of the source; one without labels for a scalar; empty for matrix and string.
   std::vector<Sample> samples;
   bool null_result = false;  // `"result": null`
+  SamplesRead read = {};     // what it was made of
+  // Who said it; kAny: it is not known.
+  rules::SourceChoice source = rules::SourceChoice::kAny;
 };
 
 // Stands for all that an answer says but for the time, which all of its samples share: answers with
@@ -51,17 +56,21 @@ struct AnswerMark {
 // One thread at a time.
 class StandingQuery {
  public:
-  explicit StandingQuery(std::string text) : promql(std::move(text)) {}
+  explicit StandingQuery(std::string text,
+                         rules::SourceChoice source_choice = rules::SourceChoice::kAny)
+      : promql(std::move(text)), choice(source_choice) {}
 
   // The next answer is told whole, whatever it is.
   void Forget() { last.reset(); }
 
   const std::string promql;
+  const rules::SourceChoice choice;  // who is to be asked
 
   // ---- of the source that is asked
   // The text as it is sent: what `encode` makes of it, which is always the same.
   const std::string& Encoded(std::string (*encode)(absl::string_view));
   std::optional<AnswerMark> last;  // of the answer told last; nullopt: it can't be told from others
+  std::shared_ptr<void> prepared;  // what a source in this process makes of the text
 
  private:
   std::string encoded_;
@@ -71,6 +80,8 @@ class StandingQuery {
 struct StandingResult {
   std::shared_ptr<const QueryResult> result;      // nullptr: unchanged but for times
   std::optional<absl::Time> time = std::nullopt;  // of all samples; nullopt: each has its own
+  SamplesRead read = {};                          // what the answer was made of, also if unchanged
+  rules::SourceChoice source = rules::SourceChoice::kAny;  // as of QueryResult
   absl::Time TimeOf(const Sample& sample) const { return time.value_or(sample.time); }
 };
 
@@ -100,6 +111,16 @@ class MetricSource {
   virtual absl::StatusOr<std::vector<SeriesName>> Series(absl::string_view selector,
                                                          absl::Time start,
                                                          absl::Duration timeout) = 0;
+
+  // Whether its answers say which samples they were made of (SamplesRead). Then many queries, each
+  // of which is asked when a sample of its own came, cost less than few large ones.
+  virtual bool TellsOfSamples() const { return false; }
+
+  // The source that a rule wants; this one, where it is the only one.
+  virtual MetricSource& Of(rules::SourceChoice choice) {
+    (void)choice;
+    return *this;
+  }
 };
 
 }  // namespace flyball::adapter

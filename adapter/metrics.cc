@@ -65,6 +65,8 @@ struct AdapterMetrics::Families {
                      "Metric names that the API knows")),
         queries(Made(BuildCounter(), registry, "flyball_query_requests_total",
                      "Queries by what became of them")),
+        answers(Made(BuildCounter(), registry, "flyball_query_answers_total",
+                     "Answers to queries by the source that gave them")),
         objects(Made(BuildCounter(), registry, "flyball_query_objects_total",
                      "Objects asked of merged queries")),
         dropped(Made(BuildCounter(), registry, "flyball_query_values_dropped_total",
@@ -75,6 +77,7 @@ struct AdapterMetrics::Families {
         external_metrics(metrics.Add({{"api", "external"}})),
         by_outcome{&queries.Add({{"outcome", "sent"}}), &queries.Add({{"outcome", "joined"}}),
                    &queries.Add({{"outcome", "reused"}}), &queries.Add({{"outcome", "failed"}})},
+        by_source{&answers.Add({{"source", "live"}}), &answers.Add({{"source", "prometheus"}})},
         objects_sent(objects.Add({{"outcome", "sent"}})),
         objects_reused(objects.Add({{"outcome", "reused"}})) {}
 
@@ -111,6 +114,7 @@ struct AdapterMetrics::Families {
   Family<Gauge>& rule_failing;
   Family<Gauge>& metrics;
   Family<Counter>& queries;
+  Family<Counter>& answers;
   Family<Counter>& objects;
   Family<Counter>& dropped;
   Counter& success;
@@ -118,6 +122,7 @@ struct AdapterMetrics::Families {
   Gauge& custom_metrics;
   Gauge& external_metrics;
   std::array<Counter*, 4> by_outcome;  // by QueryOutcome
+  std::array<Counter*, 2> by_source;   // live, prometheus
   Counter& objects_sent;
   Counter& objects_reused;
   absl::Mutex mutex;
@@ -174,6 +179,11 @@ void AdapterMetrics::SetMetricCounts(size_t custom, size_t external) {
 
 void AdapterMetrics::OnQuery(QueryOutcome outcome) {
   families_->by_outcome[static_cast<size_t>(outcome)]->Increment();
+}
+
+void AdapterMetrics::OnAnswer(rules::SourceChoice source) {
+  if (source == rules::SourceChoice::kAny) return;
+  families_->by_source[source == rules::SourceChoice::kLive ? 0 : 1]->Increment();
 }
 
 void AdapterMetrics::OnObjects(size_t sent, size_t reused) {

@@ -12,6 +12,7 @@
 //   flyball_rules_metrics{api}                         names that custom and external know
 //   flyball_query_requests_total{outcome}              sent, joined (an equal one under way),
 //                                                      reused (a fresh result), failed
+//   flyball_query_answers_total{source}                by who gave them: live, prometheus
 //   flyball_query_objects_total{outcome}               objects asked of merged queries: sent,
 //                                                      reused
 //   flyball_query_values_dropped_total{api,reason}     items left out of answers: nan, infinite
@@ -25,6 +26,7 @@
 #include "absl/types/span.h"
 #include "adapter/relist_status.h"
 #include "adapter/request_observer.h"
+#include "rules/source_choice.h"
 
 namespace prometheus {
 class Registry;
@@ -49,6 +51,7 @@ class AdapterMetrics : public RequestObserver {
   void SetMetricCounts(size_t custom, size_t external);
 
   void OnQuery(QueryOutcome outcome);
+  void OnAnswer(rules::SourceChoice source);
   void OnObjects(size_t sent, size_t reused);
   // `reason` is "nan" or "infinite".
   void OnValueDropped(absl::string_view api, absl::string_view reason);

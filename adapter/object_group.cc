@@ -109,7 +109,7 @@ std::optional<ObjectAnswer> QueryBatcher::ObjectGroup::FromFresh(
     const std::vector<std::string>& names, MonotonicTime now, absl::Duration max_age) {
   if (recent_ <= absl::ZeroDuration()) return std::nullopt;
   ObjectAnswer answer;
-  answer.freshness.fresh_until = absl::InfiniteDuration();
+  answer.freshness = Freshness::Forever();
   answer.values.reserve(names.size());
   bool all_fresh = true;
   for (const std::string& name : names) {
@@ -191,7 +191,9 @@ void QueryBatcher::ObjectGroup::Fly(const std::shared_ptr<Flight>& flight, Monot
   if (!promql.ok()) {
     Land(flight, promql.status());
   } else {
-    Land(flight, batcher_.flights_.Query(*promql, deadline, max_age));
+    const auto fresh = batcher_.flights_.Query(*promql, deadline, max_age, question.rule->source);
+    if (fresh.ok()) question.rule->NoteAnswer(fresh->result->source);
+    Land(flight, fresh);
   }
 }
 

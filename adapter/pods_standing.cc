@@ -105,7 +105,8 @@ std::unique_ptr<StandingPods> ResourceProvider::StandPods(std::string ns, kube::
 }
 
 bool ResourceProvider::MayJoin() const {
-  if (!deps_.merge || !rules_.cpu->container_shape.separates_objects ||
+  if (!deps_.merge || rules_.cpu->source != rules_.memory->source ||
+      !rules_.cpu->container_shape.separates_objects ||
       !rules_.memory->container_shape.separates_objects) {
     return false;
   }

@@ -34,7 +34,7 @@ namespace flyball::adapter {
 // The answer to a request that its holder asks again and again.
 template <typename List>
 struct StandingAnswer {
-  bool unchanged = false;  // the items are those of the last answer, and left out here
+  bool unchanged = false;  // the items are those of the last answer, and left out of `list`
   std::optional<absl::Time> time =
       std::nullopt;  // of all items, when unchanged; nullopt: as it was
   List list = {};
@@ -214,6 +214,7 @@ struct Providers {
   std::shared_ptr<CustomMetricsProvider> custom;
   std::shared_ptr<ExternalMetricsProvider> external;
   std::shared_ptr<ResourceMetricsProvider> resource;
+  bool tell_of_samples = false;  // MetricSource::TellsOfSamples
 };
 
 }  // namespace flyball::adapter

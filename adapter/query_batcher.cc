@@ -34,12 +34,17 @@ std::string GroupKey(const ObjectQuestion& question) {
   return key;
 }
 
+BatcherOptions OptionsFor(const MetricSource& source, BatcherOptions options) {
+  options.merge = options.merge && !source.TellsOfSamples();
+  return options;
+}
+
 }  // namespace
 
 QueryBatcher::QueryBatcher(MetricSource& source, Clock& clock, BatcherOptions options,
                            AdapterMetrics* metrics)
     : clock_(clock),
-      options_(options),
+      options_(OptionsFor(source, options)),
       metrics_(metrics),
       flights_(source, clock, options.flights, metrics) {}
 
@@ -61,7 +66,9 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::QueryAlone(const ObjectQuestion& ques
                    question.rule->ObjectQuery(question.args, *question.mapper));
   ASSIGN_OR_RETURN(const std::string label, question.rule->mapping.LabelOfResource(
                                                 question.args.resource, *question.mapper));
-  ASSIGN_OR_RETURN(const FreshResult fresh, flights_.Query(promql, deadline, question.max_age));
+  ASSIGN_OR_RETURN(const FreshResult fresh,
+                   flights_.Query(promql, deadline, question.max_age, question.rule->source));
+  question.rule->NoteAnswer(fresh.result->source);
   ASSIGN_OR_RETURN(const auto values, ValuesByLabel(*fresh.result, label));
   ObjectAnswer answer;
   answer.freshness = FreshnessOf(fresh);

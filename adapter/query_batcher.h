@@ -55,7 +55,9 @@ struct ObjectQuestion {
 
 // How long it may be given again; the epoch is the provider's.
 inline Freshness FreshnessOf(const FreshResult& result) {
-  return {.fresh_until = result.fresh_until, .refresh_at = result.refresh_at};
+  return {.fresh_until = result.fresh_until,
+          .refresh_at = result.refresh_at,
+          .samples = result.result->read};
 }
 
 struct ObjectAnswer {
@@ -65,7 +67,8 @@ struct ObjectAnswer {
 
 class QueryBatcher {
  public:
-  // All outlive this; `metrics` may be nullptr.
+  // All outlive this; `metrics` may be nullptr. Of a source that tells of samples none are merged:
+  // a sample of one object would have all asked for anew.
   QueryBatcher(MetricSource& source, Clock& clock, BatcherOptions options, AdapterMetrics* metrics);
   ~QueryBatcher();
 
@@ -74,9 +77,10 @@ class QueryBatcher {
   // All other errors are the source's.
   absl::StatusOr<ObjectAnswer> QueryObjects(const ObjectQuestion& question, MonotonicTime deadline);
 
-  // One query as it stands.
-  absl::StatusOr<FreshResult> Query(absl::string_view promql, MonotonicTime deadline) {
-    return flights_.Query(promql, deadline);
+  // One query as it stands, of the source that is chosen.
+  absl::StatusOr<FreshResult> Query(absl::string_view promql, MonotonicTime deadline,
+                                    rules::SourceChoice choice) {
+    return flights_.Query(promql, deadline, absl::InfiniteDuration(), choice);
   }
   absl::StatusOr<StandingResult> Ask(StandingQuery& query, MonotonicTime deadline) {
     return flights_.Ask(query, deadline);

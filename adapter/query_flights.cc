@@ -5,6 +5,7 @@
 
 #include "absl/hash/hash.h"
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 
 namespace flyball::adapter {
 namespace {
@@ -26,6 +27,12 @@ size_t BytesOf(const QueryResult& result) {
   return sizeof(QueryResult) + result.samples.size() * each;
 }
 
+// A query has no zero byte.
+std::string KeyOf(absl::string_view promql, rules::SourceChoice choice) {
+  if (choice == rules::SourceChoice::kAny) return std::string(promql);
+  return absl::StrCat(promql, absl::string_view("\0", 1), static_cast<int>(choice));
+}
+
 }  // namespace
 
 QueryFlights::QueryFlights(MetricSource& source, Clock& clock, FlightOptions options,
@@ -34,7 +41,7 @@ QueryFlights::QueryFlights(MetricSource& source, Clock& clock, FlightOptions opt
 
 bool QueryFlights::Flight::Joinable(MonotonicTime now, absl::Duration max_age) {
   absl::MutexLock lock(&mutex);
-  return !done || (now < fresh.fresh_until && (!status.ok() || now - fresh.sent <= max_age));
+  return !done || (fresh.HoldsAt(now) && (!status.ok() || now - fresh.sent <= max_age));
 }
 
 bool QueryFlights::Flight::Aging(MonotonicTime now) {
@@ -47,9 +54,9 @@ size_t QueryFlights::Flight::Bytes() {
   return bytes;
 }
 
-QueryFlights::Shard& QueryFlights::ShardOf(absl::string_view promql) {
+QueryFlights::Shard& QueryFlights::ShardOf(absl::string_view key) {
   // The low bits are the map's.
-  return shards_[(absl::HashOf(promql) >> 32) % kShards];
+  return shards_[(absl::HashOf(key) >> 32) % kShards];
 }
 
 void QueryFlights::Count(QueryOutcome outcome) {
@@ -58,16 +65,20 @@ void QueryFlights::Count(QueryOutcome outcome) {
 
 absl::StatusOr<StandingResult> QueryFlights::Ask(StandingQuery& query, MonotonicTime deadline) {
   absl::StatusOr<StandingResult> result =
-      source_.Ask(query, clock_.WallNow(), deadline - clock_.MonotonicNow());
+      source_.Of(query.choice).Ask(query, clock_.WallNow(), deadline - clock_.MonotonicNow());
   Count(result.ok() ? QueryOutcome::kSent : QueryOutcome::kFailed);
+  if (result.ok() && metrics_ != nullptr) metrics_->OnAnswer(result->source);
   return result;
 }
 
 absl::StatusOr<FreshResult> QueryFlights::Query(absl::string_view promql, MonotonicTime deadline,
-                                                absl::Duration max_age) {
+                                                absl::Duration max_age,
+                                                rules::SourceChoice choice) {
+  const Asked asked = {promql, choice, KeyOf(promql, choice)};
+  bool asked_again = false;
   while (true) {
-    const auto [flight, lead, old] = Join(promql, max_age);
-    if (lead) Fly(promql, deadline, *flight);
+    const auto [flight, lead, old] = Join(asked.key, max_age);
+    if (lead) Fly(asked, deadline, *flight);
 
     absl::MutexLock lock(&flight->mutex);
     const bool waited = !flight->done;
@@ -75,6 +86,11 @@ absl::StatusOr<FreshResult> QueryFlights::Query(absl::string_view promql, Monoto
       return absl::DeadlineExceededError("an equal query under way took too long");
     }
     if (flight->status.ok()) {
+      // It was sent before this caller came, maybe before a sample that the caller knows of.
+      if (!lead && waited && !flight->fresh.result->read.AreNewest() &&
+          !std::exchange(asked_again, true)) {
+        continue;
+      }
       if (!lead) Count(waited ? QueryOutcome::kJoined : QueryOutcome::kReused);
       return flight->fresh;
     }
@@ -91,20 +107,20 @@ absl::StatusOr<FreshResult> QueryFlights::Query(absl::string_view promql, Monoto
 std::optional<FreshResult> QueryFlights::StillFresh(Flight* old) {
   if (old == nullptr) return std::nullopt;
   absl::MutexLock lock(&old->mutex);
-  if (!old->status.ok() || clock_.MonotonicNow() >= old->fresh.fresh_until) return std::nullopt;
+  if (!old->status.ok() || !old->fresh.HoldsAt(clock_.MonotonicNow())) return std::nullopt;
   FreshResult fresh = old->fresh;
   fresh.refresh_at = fresh.fresh_until;  // asking ahead was no use
   return fresh;
 }
 
-QueryFlights::Part QueryFlights::Join(absl::string_view promql, absl::Duration max_age) {
-  Shard& shard = ShardOf(promql);
+QueryFlights::Part QueryFlights::Join(absl::string_view key, absl::Duration max_age) {
+  Shard& shard = ShardOf(key);
   const MonotonicTime now = clock_.MonotonicNow();
   absl::MutexLock lock(&shard.mutex);
-  auto found = shard.flights.find(promql);
+  auto found = shard.flights.find(key);
   if (found == shard.flights.end()) {
     if (shard.flights.size() >= options_.max_results / kShards) DropStale(shard, now);
-    found = shard.flights.emplace(promql, FlightPair()).first;
+    found = shard.flights.emplace(key, FlightPair()).first;
     found->second.current = std::make_shared<Flight>();
     return {.flight = found->second.current, .lead = true, .old = nullptr};
   }
@@ -130,11 +146,12 @@ QueryFlights::Part QueryFlights::Join(absl::string_view promql, absl::Duration m
   return {.flight = known.current, .lead = lead, .old = nullptr};
 }
 
-void QueryFlights::Fly(absl::string_view promql, MonotonicTime deadline, Flight& flight) {
+void QueryFlights::Fly(const Asked& asked, MonotonicTime deadline, Flight& flight) {
   const MonotonicTime sent = clock_.MonotonicNow();
-  auto result = source_.Query(promql, clock_.WallNow(), deadline - sent);
+  auto result = source_.Of(asked.choice).Query(asked.promql, clock_.WallNow(), deadline - sent);
   const bool ok = result.ok();
   Count(ok ? QueryOutcome::kSent : QueryOutcome::kFailed);
+  if (ok && metrics_ != nullptr) metrics_->OnAnswer((*result)->source);
   const MonotonicTime now = clock_.MonotonicNow();
   // A failure for want of time is the caller's own and never given again.
   const absl::Duration error_reuse = absl::IsDeadlineExceeded(result.status())
@@ -154,15 +171,15 @@ void QueryFlights::Fly(absl::string_view promql, MonotonicTime deadline, Flight&
     }
     flight.done = true;
   }
-  Land(promql, flight, ok, now < fresh_until);
+  Land(asked.key, flight, ok, now < fresh_until);
   if (bytes_ > options_.max_bytes) KeepWithinBytes();
 }
 
-void QueryFlights::Land(absl::string_view promql, Flight& flight, bool ok, bool reusable) {
-  Shard& shard = ShardOf(promql);
-  const size_t bytes = reusable ? promql.size() + flight.Bytes() : 0;
+void QueryFlights::Land(absl::string_view key, Flight& flight, bool ok, bool reusable) {
+  Shard& shard = ShardOf(key);
+  const size_t bytes = reusable ? key.size() + flight.Bytes() : 0;
   absl::MutexLock lock(&shard.mutex);
-  const auto found = shard.flights.find(promql);
+  const auto found = shard.flights.find(key);
   if (found == shard.flights.end()) return;
   shard.bytes += bytes;
   bytes_ += bytes;
@@ -192,7 +209,7 @@ void QueryFlights::DropDone(Shard& shard) {
 
 void QueryFlights::CountBytes(Shard& shard) {
   size_t bytes = 0;
-  for (const auto& [promql, known] : shard.flights) bytes += promql.size() + known.Bytes();
+  for (const auto& [key, known] : shard.flights) bytes += key.size() + known.Bytes();
   bytes_ += bytes - shard.bytes;
   shard.bytes = bytes;
 }

@@ -13,6 +13,8 @@
 //     ten times a second for one query; never with zero freshness.
 //   - A caller may wish for a younger result than `freshness` would give: one that was sent at most
 //     max_age ago, or that is under way.
+//   - A result that was made of samples of which its source tells is fresh only as long as no other
+//     one came; whoever joins a query during which one came has it asked once more.
 //   - Whoever holds a standing query asks the source itself, and is told what it says now.
 //   - A caller waits until its own deadline. When the caller that asks runs out of time, one of
 //     those that wait asks anew.
@@ -50,6 +52,10 @@ struct FreshResult {
   MonotonicTime sent;
   MonotonicTime fresh_until;  // not later than now when results are not reused
   MonotonicTime refresh_at;   // not later than fresh_until: whoever wants it from then on asks anew
+
+  bool HoldsAt(MonotonicTime now) const {
+    return now < fresh_until && (result == nullptr || result->read.AreNewest());
+  }
 };
 
 class QueryFlights {
@@ -60,7 +66,8 @@ class QueryFlights {
   // Evaluates `promql` now, or as it was at most `freshness` ago and at most max_age.
   // kDeadlineExceeded, or the source's errors.
   absl::StatusOr<FreshResult> Query(absl::string_view promql, MonotonicTime deadline,
-                                    absl::Duration max_age = absl::InfiniteDuration());
+                                    absl::Duration max_age = absl::InfiniteDuration(),
+                                    rules::SourceChoice choice = rules::SourceChoice::kAny);
   // What the holder of a standing query is told now. The same errors.
   absl::StatusOr<StandingResult> Ask(StandingQuery& query, MonotonicTime deadline);
 
@@ -95,7 +102,7 @@ class QueryFlights {
   };
   struct Shard {
     absl::Mutex mutex;
-    absl::flat_hash_map<std::string, FlightPair> flights ABSL_GUARDED_BY(mutex);
+    absl::flat_hash_map<std::string, FlightPair> flights ABSL_GUARDED_BY(mutex);  // by Asked::key
     size_t bytes ABSL_GUARDED_BY(mutex) = 0;  // at most: counted anew when stale ones are dropped
   };
   // A caller's part in a query.
@@ -107,11 +114,18 @@ class QueryFlights {
 
   static constexpr size_t kShards = 16;
 
-  Shard& ShardOf(absl::string_view promql);
-  Part Join(absl::string_view promql, absl::Duration max_age);
-  void Fly(absl::string_view promql, MonotonicTime deadline, Flight& flight);
+  // What is asked of whom.
+  struct Asked {
+    absl::string_view promql;
+    rules::SourceChoice choice;
+    std::string key;
+  };
+
+  Shard& ShardOf(absl::string_view key);
+  Part Join(absl::string_view key, absl::Duration max_age);
+  void Fly(const Asked& asked, MonotonicTime deadline, Flight& flight);
   // Puts a flight that has ended in its place, or out of it.
-  void Land(absl::string_view promql, Flight& flight, bool ok, bool reusable);
+  void Land(absl::string_view key, Flight& flight, bool ok, bool reusable);
   // What `old` brought, if it is still fresh.
   std::optional<FreshResult> StillFresh(Flight* old);
   void DropStale(Shard& shard, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);

@@ -211,6 +211,35 @@ TEST_F(QueryFlightsTest, EqualQueriesUnderWayAreOneEvenWithZeroFreshness) {
   EXPECT_THAT(source_.queries(), SizeIs(1));
 }
 
+// The query under way may have read before the sample that this caller comes for.
+TEST_F(QueryFlightsTest, WhoJoinsAQueryDuringWhichASampleCameHasItAskedAgain) {
+  auto flights = Make();
+  const auto samples = std::make_shared<SampleVersion>([] {});
+  absl::Notification asked, release;
+  std::atomic<int> calls = 0;
+  source_.OnQuery([&](const std::string&) {
+    auto result = std::make_shared<QueryResult>();
+    result->read = SamplesRead({{samples, samples->Take()}});
+    result->samples.push_back({.labels = {}, .time = {}, .value = static_cast<double>(++calls)});
+    if (calls == 1) {
+      asked.Notify();
+      release.WaitForNotification();
+    }
+    return std::shared_ptr<const QueryResult>(std::move(result));
+  });
+  std::thread leader(
+      [&] { EXPECT_EQ((*flights->Query("x", kLater)).result->samples[0].value, 1); });
+  asked.WaitForNotification();
+  samples->Mark();
+  std::thread joiner(
+      [&] { EXPECT_EQ((*flights->Query("x", kLater)).result->samples[0].value, 2); });
+  clock_.AwaitWaits(1);
+  release.Notify();
+  leader.join();
+  joiner.join();
+  EXPECT_EQ((*flights->Query("x", kLater)).result->samples[0].value, 2);
+}
+
 TEST_F(QueryFlightsTest, AtMostOneASecondUnderLoad) {
   auto flights = Make();
   std::atomic<bool> stop{false};

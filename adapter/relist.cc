@@ -17,6 +17,18 @@ constexpr absl::Duration kFirstMapperPoll = absl::Milliseconds(50);
 // once.
 constexpr absl::Duration kBuildEvery = absl::Milliseconds(200);
 
+std::string SourceName(rules::SourceChoice source) {
+  switch (source) {
+    case rules::SourceChoice::kLive:
+      return "live";
+    case rules::SourceChoice::kPrometheus:
+      return "prometheus";
+    case rules::SourceChoice::kAny:
+      break;
+  }
+  return "";
+}
+
 }  // namespace
 
 Relister::Relister(Deps deps, RelistOptions options)
@@ -34,17 +46,18 @@ Relister::Relister(Deps deps, RelistOptions options)
 void Relister::SetRules(std::shared_ptr<const rules::CompiledRules> rules) {
   {
     absl::MutexLock lock(&mutex_);
-    std::map<std::string, std::shared_ptr<Query>> queries;
+    std::map<QueryKey, std::shared_ptr<Query>> queries;
     const MonotonicTime now = deps_.clock.MonotonicNow();
     for (const auto* list : {&rules->custom, &rules->external}) {
       for (const auto& rule : *list) {
-        std::shared_ptr<Query>& query = queries[rule->series_query];
+        std::shared_ptr<Query>& query = queries[KeyOf(*rule)];
         if (query != nullptr) continue;
-        if (const auto known = queries_.find(rule->series_query); known != queries_.end()) {
+        if (const auto known = queries_.find(KeyOf(*rule)); known != queries_.end()) {
           query = known->second;
         } else {
           query = std::make_shared<Query>();
           query->selector = rule->series_query;
+          query->choice = rule->source;
           query->due = now;
         }
       }
@@ -73,7 +86,7 @@ absl::Duration Relister::Step() {
   {
     absl::MutexLock lock(&mutex_);
     const MonotonicTime now = deps_.clock.MonotonicNow();
-    for (const auto& [selector, query] : queries_) {
+    for (const auto& [key, query] : queries_) {
       if (query->running || query->due > now) continue;
       query->running = true;
       due.push_back(query);
@@ -99,7 +112,7 @@ absl::Duration Relister::Step() {
   absl::Duration wait = changed_ ? kBuildEvery : resources_known ? kMapperPoll : kFirstMapperPoll;
   bool all_attempted = resources_known;
   const MonotonicTime now = deps_.clock.MonotonicNow();
-  for (const auto& [selector, query] : queries_) {
+  for (const auto& [key, query] : queries_) {
     if (!query->running) wait = std::min(wait, query->due - now);
     all_attempted = all_attempted && query->attempted;
   }
@@ -112,7 +125,8 @@ void Relister::Run(const std::shared_ptr<Query>& query) {
   const MonotonicTime started = deps_.clock.MonotonicNow();
   const absl::Time at = deps_.clock.WallNow();
   absl::StatusOr<std::vector<SeriesName>> found =
-      deps_.source.Series(query->selector, at - options_.max_age, options_.timeout);
+      deps_.source.Of(query->choice)
+          .Series(query->selector, at - options_.max_age, options_.timeout);
   if (deps_.metrics != nullptr) {
     deps_.metrics->OnSeriesQuery(found.ok(), deps_.clock.MonotonicNow() - started);
   }
@@ -191,7 +205,7 @@ std::vector<DiscoveredRule> Relister::Discovered(
   std::vector<DiscoveredRule> discovered;
   discovered.reserve(rules.size());
   for (const auto& rule : rules) {
-    const auto query = queries_.find(rule->series_query);
+    const auto query = queries_.find(KeyOf(*rule));
     discovered.push_back({rule, query == queries_.end() ? nullptr : query->second->series});
   }
   return discovered;
@@ -207,8 +221,10 @@ void Relister::AppendStatuses(const char* list,
     status.index = rules[i]->index;
     status.where = rules[i]->where;
     status.series_query = rules[i]->series_query;
+    status.source = SourceName(rules[i]->source);
+    status.answered_by = SourceName(rules[i]->answered_by);
     if (i < counts.size()) status.series = counts[i];
-    const auto found = queries_.find(status.series_query);
+    const auto found = queries_.find(KeyOf(*rules[i]));
     if (found == queries_.end()) continue;
     const Query& query = *found->second;
     status.last_success = query.last_success;

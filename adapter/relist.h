@@ -21,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -82,6 +83,7 @@ class Relister {
   // One distinct series query and what it found last. Guarded by mutex_.
   struct Query {
     std::string selector;
+    rules::SourceChoice choice = rules::SourceChoice::kAny;
     std::shared_ptr<const SeriesTable> series;  // nullptr before the first success
     std::optional<absl::Time> last_success;
     absl::Duration duration;
@@ -112,7 +114,12 @@ class Relister {
   absl::Mutex build_mutex_;  // one build at a time; taken before mutex_
   mutable absl::Mutex mutex_;
   std::shared_ptr<const rules::CompiledRules> rules_ ABSL_GUARDED_BY(mutex_);
-  std::map<std::string, std::shared_ptr<Query>> queries_ ABSL_GUARDED_BY(mutex_);
+  // By selector and source.
+  using QueryKey = std::pair<std::string, rules::SourceChoice>;
+  static QueryKey KeyOf(const rules::CompiledRule& rule) {
+    return {rule.series_query, rule.source};
+  }
+  std::map<QueryKey, std::shared_ptr<Query>> queries_ ABSL_GUARDED_BY(mutex_);
   bool changed_ ABSL_GUARDED_BY(mutex_) = true;  // the registry is behind
   MonotonicTime built_at_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
   std::shared_ptr<const kube::RestMapper> mapper_ ABSL_GUARDED_BY(mutex_);

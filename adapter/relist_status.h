@@ -14,7 +14,9 @@ struct RuleStatus {
   int index = 0;      // in its list, from 0
   std::string where;  // "config.yaml:12"
   std::string series_query;
-  size_t series = 0;  // distinct series that the rule accepts, of the last success
+  std::string source;       // "live" or "prometheus": the one that it wants; "": any
+  std::string answered_by;  // the one that answered its last query; "": nobody yet
+  size_t series = 0;        // distinct series that the rule accepts, of the last success
   std::optional<absl::Time> last_success;
   absl::Duration duration;  // of the last attempt
   int failures = 0;         // in a row, 0 after a success

@@ -234,7 +234,8 @@ absl::Status ResourceProvider::Ask(const Amount& amount, Batch& batch, Monotonic
   if (queried.standing == nullptr) {
     RETURN_IF_ERROR(MakeQuery(amount, batch, queried));
     if (batch.standing) {
-      queried.standing = std::make_unique<StandingQuery>(std::move(queried.promql));
+      queried.standing =
+          std::make_unique<StandingQuery>(std::move(queried.promql), amount.rule->source);
     }
   }
   QueryBatcher& batcher = deps_.answering.batcher;
@@ -242,9 +243,11 @@ absl::Status ResourceProvider::Ask(const Amount& amount, Batch& batch, Monotonic
     ASSIGN_OR_RETURN(StandingResult said, batcher.Ask(*queried.standing, deadline));
     queried.result = std::move(said.result);
     queried.time = said.time;
+    queried.freshness.samples = std::move(said.read);
     if (queried.result == nullptr) return absl::OkStatus();
   } else {
-    ASSIGN_OR_RETURN(const FreshResult fresh, batcher.Query(queried.promql, deadline));
+    ASSIGN_OR_RETURN(const FreshResult fresh,
+                     batcher.Query(queried.promql, deadline, amount.rule->source));
     queried.result = fresh.result;
     queried.freshness = FreshnessOf(fresh);
   }
@@ -307,7 +310,8 @@ ResourceReadings ResourceProvider::ReadingsOf(const Amount& amount, const Batch&
 
 absl::Status ResourceProvider::Settle(absl::Span<const Batch> batches, MonotonicTime deadline,
                                       std::string& degraded, Freshness& freshness) {
-  Freshness of_all = {.fresh_until = absl::InfiniteDuration(), .epoch = freshness.epoch};
+  Freshness of_all = Freshness::Forever();
+  of_all.epoch = freshness.epoch;
   for (const Batch& batch : batches) {
     if (batch.both.status.ok()) {
       for (const Amount& amount : AmountsOf(batch)) {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/go/text.h"
 #include "base/stable_hash.h"
 #include "base/status_macros.h"
 #include "rules/lint.h"
@@ -95,6 +96,16 @@ class Compiler {
     return std::nullopt;
   }
 
+  SourceChoice CompileSource(const TextField& field, const std::string& path) {
+    if (field.text == "live") return SourceChoice::kLive;
+    if (field.text == "prometheus") return SourceChoice::kPrometheus;
+    if (!field.text.empty()) {
+      findings_.Error(field.place, path + ".source",
+                      absl::StrCat("is ", go::Quote(field.text), ", expected live or prometheus"));
+    }
+    return SourceChoice::kAny;
+  }
+
   std::optional<ResourceMapping> CompileMapping(const MappingConfig& config,
                                                 const std::string& path) {
     for (const OverrideConfig& item : config.overrides) {
@@ -118,6 +129,7 @@ class Compiler {
       auto naming = SeriesNaming::Compile(config, path, findings_);
       auto mapping = CompileMapping(config.resources, path + ".resources");
       auto query = CompileQuery(config.metrics_query, path + ".metricsQuery");
+      const SourceChoice source = CompileSource(config.source, path);
       if (!naming || !mapping || !query) continue;
       const QueryShape shape = ShapeOf(*query, mapping->NamespaceLabel());
       out.emplace_back(new CompiledRule{.index = static_cast<int>(i),
@@ -127,7 +139,8 @@ class Compiler {
                                         .mapping = *std::move(mapping),
                                         .query = *std::move(query),
                                         .shape = shape,
-                                        .namespaced = config.resources.namespaced.value_or(true)});
+                                        .namespaced = config.resources.namespaced.value_or(true),
+                                        .source = source});
     }
   }
 
@@ -136,6 +149,7 @@ class Compiler {
     auto mapping = CompileMapping(config.resources, path + ".resources");
     auto container = CompileQuery(config.container_query, path + ".containerQuery");
     auto node = CompileQuery(config.node_query, path + ".nodeQuery");
+    const SourceChoice source = CompileSource(config.source, path);
     if (!mapping || !container || !node) return nullptr;
     const QueryShape shape = ShapeOf(*container, mapping->NamespaceLabel());
     return std::shared_ptr<const CompiledResourceRule>(
@@ -143,7 +157,8 @@ class Compiler {
                                  .mapping = *std::move(mapping),
                                  .container_query = *std::move(container),
                                  .node_query = *std::move(node),
-                                 .container_shape = shape});
+                                 .container_shape = shape,
+                                 .source = source});
   }
 
   const std::string file_;

@@ -22,6 +22,7 @@
 #include "rules/query_shape.h"
 #include "rules/query_template.h"
 #include "rules/resource_mapping.h"
+#include "rules/source_choice.h"
 
 namespace flyball::rules {
 
@@ -44,6 +45,12 @@ struct CompiledRule {
   QueryTemplate query;
   QueryShape shape;        // of `query`
   bool namespaced = true;  // an external query names the namespace
+  SourceChoice source = SourceChoice::kAny;
+  // Who answered its last query; kAny: nobody yet.
+  mutable std::atomic<SourceChoice> answered_by = SourceChoice::kAny;
+  void NoteAnswer(SourceChoice by) const {
+    if (answered_by.load(std::memory_order_relaxed) != by) answered_by = by;
+  }
   // Whether a query was ever made of it: `flyball test rules` names those that no test asks.
   mutable std::atomic<bool> asked = false;
 
@@ -63,7 +70,8 @@ struct CompiledResourceRule {
   std::string container_label;
   ResourceMapping mapping;
   QueryTemplate container_query, node_query;
-  QueryShape container_shape;               // of `container_query`
+  QueryShape container_shape;  // of `container_query`
+  SourceChoice source = SourceChoice::kAny;
   mutable std::atomic<bool> asked = false;  // as of a rule
 
   // containerQuery for pods. An empty `ns` matches no namespace.

@@ -267,5 +267,19 @@ TEST(CheckResourcesTest, NamesOverridesThatTheClusterDoesNotKnow) {
             "brand.cheese.io, expected the name of one that it serves");
 }
 
+TEST(CompileRules, ARuleMaySayWhoAnswersIt) {
+  const CompileResult result = CompileRules(
+      "rules:\n"
+      "- &a {seriesQuery: up, metricsQuery: 'up{<<.LabelMatchers>>}',\n"
+      "      resources: {template: <<.Resource>>}}\n"
+      "- {<<: *a, source: live}\n"
+      "- {<<: *a, source: prometheus}\n",
+      "f");
+  ASSERT_NE(result.rules, nullptr) << Listed(result.findings);
+  EXPECT_EQ(result.rules->custom.at(0)->source, SourceChoice::kAny);
+  EXPECT_EQ(result.rules->custom.at(1)->source, SourceChoice::kLive);
+  EXPECT_EQ(result.rules->custom.at(2)->source, SourceChoice::kPrometheus);
+}
+
 }  // namespace
 }  // namespace flyball::rules

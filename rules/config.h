@@ -69,6 +69,7 @@ struct RuleConfig {
   MappingConfig resources;
   NameConfig name;
   TextField metrics_query;
+  TextField source;
   Place place;
 };
 
@@ -76,6 +77,7 @@ struct ResourceRuleConfig {
   TextField container_query, node_query;
   MappingConfig resources;
   TextField container_label;
+  TextField source;
   Place place;
 };
 

@@ -160,6 +160,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "resources: {template: <<.Resource>>, namespaced: 'yes'}}\n",
                  "f:2:110: externalRules[0].resources.namespaced: found the quoted text \"yes\", "
                  "expected true or false, without quotes"},
+        ErrorRow{"UnknownSource",
+                 "externalRules:\n- {seriesQuery: up, metricsQuery: 'up{<<.LabelMatchers>>}', "
+                 "resources: {template: <<.Resource>>}, source: thanos}\n",
+                 "f:2:107: externalRules[0].source: is \"thanos\", expected live or prometheus"},
         ErrorRow{"NotYaml", "rules: [\n",
                  "f:2:1: not YAML: did not find expected node content while parsing a flow node"},
         ErrorRow{"OpenQuote", "rules: 'x\n",

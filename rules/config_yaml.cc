@@ -63,18 +63,17 @@ class Reader : private YamlReader {
   }
 
   Keys KeysOf(RuleConfig& out) {
-    return {{"seriesQuery", Into(out.series_query)},
-            {"seriesFilters", List(out.filters)},
-            {"resources", Into(out.resources)},
-            {"name", Into(out.name)},
-            {"metricsQuery", Into(out.metrics_query)}};
+    return {{"seriesQuery", Into(out.series_query)},   {"seriesFilters", List(out.filters)},
+            {"resources", Into(out.resources)},        {"name", Into(out.name)},
+            {"metricsQuery", Into(out.metrics_query)}, {"source", Into(out.source)}};
   }
 
   Keys KeysOf(ResourceRuleConfig& out) {
     return {{"containerQuery", Into(out.container_query)},
             {"nodeQuery", Into(out.node_query)},
             {"resources", Into(out.resources)},
-            {"containerLabel", Into(out.container_label)}};
+            {"containerLabel", Into(out.container_label)},
+            {"source", Into(out.source)}};
   }
 
   Keys KeysOf(ResourceRulesConfig& out) {

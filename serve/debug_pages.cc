@@ -173,6 +173,8 @@ std::string DebugRulesJson(const std::vector<adapter::RuleStatus>& rules,
                   {"durationSeconds", absl::ToDoubleSeconds(rule.duration)},
                   {"failures", rule.failures},
                   {"error", rule.error}};
+    if (!rule.source.empty()) entry["source"] = rule.source;
+    if (!rule.answered_by.empty()) entry["answeredBy"] = rule.answered_by;
     if (rule.last_success) {
       entry["lastSuccess"] =
           absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", *rule.last_success, absl::UTCTimeZone());

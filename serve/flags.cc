@@ -235,7 +235,9 @@ void WarnOfIdleFlags(const CLI::App& app, ServeFlags& f) {
     if (option->count() == 0) continue;
     if (of_scaler && !f.scaler.enabled) of_no_scaler.push_back(name);
     if (of_live && !f.live.live()) of_no_live.push_back(name);
-    if (absl::StartsWith(name, "--prometheus-") && f.live.live()) of_no_prometheus.push_back(name);
+    if (absl::StartsWith(name, "--prometheus-") && !f.live.prometheus()) {
+      of_no_prometheus.push_back(name);
+    }
   }
   const auto warn = [&f](absl::string_view what, const std::vector<std::string>& given) {
     if (!given.empty()) f.warnings.push_back(absl::StrCat(what, absl::StrJoin(given, ", ")));

@@ -1,5 +1,7 @@
 #include "serve/live_flags.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "promql/parser.h"
 
@@ -8,7 +10,8 @@ namespace flyball::serve {
 void AddLiveFlags(GoFlags flags, LiveFlags& f) {
   flags.String("metric-source", f.metric_source,
                "what answers the queries of the rules: prometheus, or live, which is samples in "
-               "this process's memory that it scrapes or is sent");
+               "this process's memory that it scrapes or is sent, or prometheus+live: live what it "
+               "has seen whole, prometheus the rest");
   flags.String("live-scrape-config", f.scrape_config,
                "file with scrape_configs as Prometheus has them: what the live source scrapes");
   flags.Duration("live-scrape-annotated-pods", f.scrape_annotated,
@@ -35,12 +38,20 @@ void AddLiveFlags(GoFlags flags, LiveFlags& f) {
                "whose PromQL the live source speaks, where they differ: 3 or 2, of Prometheus");
   flags.Duration("live-lookback", f.lookback,
                  "how old a series' newest sample may be and still be its value");
+  flags.Duration("live-warmup", f.warmup,
+                 "how long after a start it takes until each series has been seen once: until then "
+                 "what a selector finds is unknown");
+  flags.Duration("live-debounce", f.debounce,
+                 "how long after a sample the autoscalers are decided that read it; others that "
+                 "come meanwhile count");
 }
 
 absl::Status CheckLiveFlags(const LiveFlags& f) {
-  if (f.metric_source != "prometheus" && !f.live()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "--metric-source: expected prometheus or live, got \"", f.metric_source, "\""));
+  if (f.metric_source != "prometheus" && f.metric_source != "live" &&
+      f.metric_source != "prometheus+live") {
+    return absl::FailedPreconditionError(
+        absl::StrCat("--metric-source: expected prometheus, live or prometheus+live, got \"",
+                     f.metric_source, "\""));
   }
   for (const std::string& selector : f.keep) {
     const absl::Status read = promql::ParseSeriesSelector(selector).status();
@@ -59,6 +70,8 @@ absl::Status CheckLiveFlags(const LiveFlags& f) {
       {f.dialect != "3" && f.dialect != "2",
        absl::StrCat("--promql-dialect: expected 3 or 2, got \"", f.dialect, "\"")},
       {f.retention <= absl::ZeroDuration(), "--live-retention: expected more than 0"},
+      {f.warmup < absl::ZeroDuration(), "--live-warmup: expected 0 or more"},
+      {f.debounce < absl::ZeroDuration(), "--live-debounce: expected 0 or more"},
       {f.lookback <= absl::ZeroDuration(), "--live-lookback: expected more than 0"},
       {f.out_of_order < absl::ZeroDuration(), "--live-out-of-order-window: expected 0 or more"},
       {f.scrape_annotated < absl::ZeroDuration(),
@@ -80,6 +93,13 @@ promql::EvalOptions EvalOptionsFrom(const LiveFlags& f) {
   options.dialect = f.dialect == "2" ? promql::Dialect::k2 : promql::Dialect::k3;
   options.lookback_ms = absl::ToInt64Milliseconds(f.lookback);
   return options;
+}
+
+adapter::LiveOptions LiveOptionsFrom(const LiveFlags& f) {
+  return {.eval = EvalOptionsFrom(f),
+          .window = {.retention = f.retention, .warmup = std::min(f.warmup, f.lookback)},
+          .debounce = f.debounce,
+          .refuses_unseen = f.prometheus()};
 }
 
 live::PushLimits PushLimitsFrom(const LiveFlags& f) {

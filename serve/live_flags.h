@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "adapter/live/live.h"
 #include "adapter/live/receive/push_pages.h"
 #include "adapter/live/store/store_options.h"
 #include "promql/engine/engine.h"
@@ -16,8 +17,9 @@
 namespace flyball::serve {
 
 struct LiveFlags {
-  std::string metric_source = "prometheus";  // or "live"
-  bool live() const { return metric_source == "live"; }
+  std::string metric_source = "prometheus";  // or "live" or "prometheus+live"
+  bool live() const { return metric_source != "prometheus"; }
+  bool prometheus() const { return metric_source != "live"; }
 
   std::string scrape_config;        // a file as prometheus.yml
   absl::Duration scrape_annotated;  // pods with the annotation prometheus.io/scrape; 0: they aren't
@@ -34,6 +36,8 @@ struct LiveFlags {
   int max_bytes = 1 << 30;
   std::string dialect = "3";
   absl::Duration lookback = absl::Minutes(5);
+  absl::Duration warmup = absl::Seconds(10);
+  absl::Duration debounce = absl::Milliseconds(20);
 };
 
 void AddLiveFlags(GoFlags flags, LiveFlags& f);
@@ -44,6 +48,8 @@ absl::Status CheckLiveFlags(const LiveFlags& f);
 // Of flags that CheckLiveFlags has accepted.
 live::StoreOptions StoreOptionsFrom(const LiveFlags& f);
 promql::EvalOptions EvalOptionsFrom(const LiveFlags& f);
+// Without the time since when samples are known.
+adapter::LiveOptions LiveOptionsFrom(const LiveFlags& f);
 live::PushLimits PushLimitsFrom(const LiveFlags& f);
 
 }  // namespace flyball::serve

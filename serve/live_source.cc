@@ -4,6 +4,8 @@
 #include <prometheus/metric_family.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -53,6 +55,24 @@ absl::StatusOr<scrape::Config> ReadConfig(const LiveFlags& flags) {
   return config;
 }
 
+// Since when the samples in the store are all that there were. Those of a snapshot count where it
+// goes on before anybody could have noticed: its newest sample is no older than `warmup`.
+absl::Time KnownSince(const live::Store& store, absl::Time now, absl::Duration warmup) {
+  const int64_t now_ms = absl::ToUnixMillis(now);
+  int64_t oldest_ms = now_ms;
+  int64_t newest_ms = std::numeric_limits<int64_t>::min();
+  std::vector<promql::Point> points;
+  for (const auto& series : store.All()) {
+    points.clear();
+    series->Read(std::numeric_limits<int64_t>::min(), now_ms, points);
+    if (points.empty()) continue;
+    oldest_ms = std::min(oldest_ms, points.front().time_ms);
+    newest_ms = std::max(newest_ms, points.back().time_ms);
+  }
+  const bool goes_on = newest_ms >= now_ms - absl::ToInt64Milliseconds(warmup);
+  return goes_on ? absl::FromUnixMillis(oldest_ms) : now;
+}
+
 }  // namespace
 
 // What it tells at /metrics, read off at each scrape. The server that shows it ends before it does.
@@ -77,7 +97,7 @@ LiveSource::LiveSource(const LiveFlags& flags, Deps deps, scrape::Config config)
       deps_(std::move(deps)),
       config_(std::move(config)),
       store_(StoreOptionsFrom(flags)),
-      live_(store_, EvalOptionsFrom(flags)),
+      live_(store_, deps_.clock, LiveOptionsFrom(flags)),
       ingest_(store_),
       push_pages_(ingest_, deps_.clock, PushLimitsFrom(flags)),
       scraped_(store_),
@@ -90,6 +110,8 @@ absl::StatusOr<std::unique_ptr<LiveSource>> LiveSource::Make(const LiveFlags& fl
   ASSIGN_OR_RETURN(scrape::Config config, ReadConfig(flags));
   auto made = absl::WrapUnique(new LiveSource(flags, std::move(deps), std::move(config)));
   made->LoadSnapshot();
+  const absl::Time now = made->deps_.clock.WallNow();
+  made->live_.SetCompleteSince(KnownSince(made->store_, now, flags.warmup));
   return made;
 }
 
@@ -124,6 +146,7 @@ absl::Status LiveSource::Start() {
     absl::MutexLock lock(&mutex_);
     scraping_ = std::move(scraping);
   }
+  live_.Start();
   thread_.Start();
   return absl::OkStatus();
 }
@@ -137,6 +160,7 @@ void LiveSource::Stop() {
   scraping.reset();
   const bool first = !thread_.stopping();
   thread_.Stop();
+  live_.Stop();
   if (first) SaveSnapshot();
 }
 

@@ -1,7 +1,7 @@
 // The live source of one serving process: a store, what fills it, and what asks it.
 //
 // Start and Stop once each; the rest from any thread. Threads: one that prunes, writes the snapshot
-// and tells of new series; those of scraping (scraping.h).
+// and tells of new series; one that calls those who follow answers; those of scraping (scraping.h).
 #pragma once
 
 #include <functional>

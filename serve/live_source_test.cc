@@ -29,6 +29,7 @@ class LiveSourceTest : public testing::Test {
  protected:
   void SetUp() override {
     flags_.metric_source = "live";
+    flags_.warmup = absl::ZeroDuration();
     folder_ =
         std::filesystem::path(testing::TempDir()) /
         absl::StrCat(testing::UnitTest::GetInstance()->current_test_info()->name(), "-", getpid());
@@ -97,17 +98,17 @@ TEST_F(LiveSourceTest, KeepsWhatTheRulesReadAndWhatTheFlagSays) {
 TEST_F(LiveSourceTest, TellsOfNewSeriesAndNotOfNewSamples) {
   const auto source = MakeOrDie();
   ASSERT_TRUE(source->Start().ok());
-  clock_.AwaitWaits(1);
+  clock_.AwaitWaits(2);  // one is that of the thread which calls those who follow answers
   EXPECT_EQ(Push(*source, "jobs_waiting 3\n"), 204);
   clock_.Advance(absl::Seconds(1));
   AwaitTold(1);
-  clock_.AwaitWaits(2);
+  clock_.AwaitWaits(3);
   clock_.Advance(absl::Seconds(1));
   AwaitTold(2);  // once more, for a series is made before its first sample
-  clock_.AwaitWaits(3);
+  clock_.AwaitWaits(4);
   EXPECT_EQ(Push(*source, "jobs_waiting 4\n"), 204);
   clock_.Advance(absl::Seconds(1));
-  clock_.AwaitWaits(4);
+  clock_.AwaitWaits(5);
   source->Stop();
   EXPECT_EQ(told_, 2);
 }
@@ -120,6 +121,32 @@ TEST_F(LiveSourceTest, GoesOnFromItsSnapshot) {
     EXPECT_EQ(Push(*source, "jobs_waiting 3\n"), 204);
   }
   EXPECT_THAT(Ask(*MakeOrDie(), "jobs_waiting"), ElementsAre(3));
+}
+
+TEST_F(LiveSourceTest, IsUnknownUntilAWindowIsWhole) {
+  flags_.warmup = absl::Seconds(10);
+  flags_.snapshot = folder_ / "samples";
+  const auto refused = [&](LiveSource& source, const std::string& query) {
+    return absl::IsUnavailable(
+        source.source().Query(query, clock_.WallNow(), absl::Seconds(1)).status());
+  };
+  {
+    const auto source = MakeOrDie();
+    ASSERT_TRUE(source->Start().ok());
+    EXPECT_EQ(Push(*source, "jobs_waiting 3\n"), 204);
+    EXPECT_TRUE(refused(*source, "jobs_waiting"));
+    clock_.Advance(absl::Seconds(10));
+    EXPECT_FALSE(refused(*source, "jobs_waiting"));
+    EXPECT_TRUE(refused(*source, "rate(jobs_waiting[1m])"));
+    clock_.Advance(absl::Seconds(50));
+    EXPECT_FALSE(refused(*source, "rate(jobs_waiting[1m])"));
+    EXPECT_TRUE(refused(*source, "rate(jobs_waiting[11m])")) << "longer than the retention";
+    EXPECT_EQ(Push(*source, "jobs_waiting 4\n"), 204);
+  }
+  clock_.Advance(absl::Seconds(5));
+  EXPECT_FALSE(refused(*MakeOrDie(), "rate(jobs_waiting[1m])")) << "it goes on";
+  clock_.Advance(absl::Seconds(10));
+  EXPECT_TRUE(refused(*MakeOrDie(), "jobs_waiting")) << "after a gap";
 }
 
 TEST_F(LiveSourceTest, ADamagedSnapshotDoesNotKeepItFromStarting) {

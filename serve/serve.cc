@@ -18,6 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "adapter/adapter.h"
+#include "adapter/choosing_source.h"
 #include "adapter/metrics.h"
 #include "apiservice/api_server.h"
 #include "base/clock.h"
@@ -71,6 +72,7 @@ class Service {
                                               .cluster = objects_.cluster.get()}));
     }
     RETURN_IF_ERROR(MakeServer(std::move(server_options)));
+    WarnOfSources(*rule_file_->Rules());
     adapter_->Start();
     rule_file_->Watch(kRuleFileInterval, [this](RulesPtr rules) { SetRules(std::move(rules)); });
     if (live_ != nullptr) RETURN_IF_ERROR(live_->Start());
@@ -115,10 +117,10 @@ class Service {
  private:
   // What answers the queries of the rules.
   absl::StatusOr<adapter::MetricSource*> MakeSource() {
-    if (!flags_.live.live()) {
+    if (flags_.live.prometheus()) {
       ASSIGN_OR_RETURN(prometheus_, MakePrometheusSource(flags_, clock_, &adapter_metrics_));
-      return prometheus_.get();
     }
+    if (!flags_.live.live()) return prometheus_.get();
     ASSIGN_OR_RETURN(
         live_,
         LiveSource::Make(flags_.live, {.clock = clock_,
@@ -126,13 +128,30 @@ class Service {
                                        .own_namespace = PodNamespace(),
                                        .on_new_series = [this] { adapter_->RelistNow(); }}));
     live_->SetRules(*rule_file_->Rules());
-    return &live_->source();
+    if (prometheus_ == nullptr) return &live_->source();
+    choosing_ = std::make_unique<adapter::ChoosingSource>(live_->source(), *prometheus_);
+    return choosing_.get();
   }
 
   void SetRules(RulesPtr rules) {
+    WarnOfSources(*rules);
     // Before the adapter asks for them.
     if (live_ != nullptr) live_->SetRules(*rules);
     adapter_->SetRules(std::move(rules));
+  }
+
+  // Names the rules that want a source which this server lacks: the one that it has answers them.
+  void WarnOfSources(const rules::CompiledRules& rules) const {
+    for (const auto* list : {&rules.custom, &rules.external}) {
+      for (const auto& rule : *list) {
+        const bool no_live = rule->source == rules::SourceChoice::kLive && live_ == nullptr;
+        const bool no_prometheus =
+            rule->source == rules::SourceChoice::kPrometheus && prometheus_ == nullptr;
+        if (!no_live && !no_prometheus) continue;
+        spdlog::warn("{}: the rule's source is {}, and --metric-source is {}, which answers it",
+                     rule->where, no_live ? "live" : "prometheus", flags_.live.metric_source);
+      }
+    }
   }
 
   absl::Status CheckMaxAge() const {
@@ -206,8 +225,9 @@ class Service {
   adapter::AdapterMetrics adapter_metrics_;
   std::unique_ptr<RuleFile> rule_file_;
   Objects objects_;
-  std::unique_ptr<adapter::prometheus::Client> prometheus_;  // one of the two is the source
+  std::unique_ptr<adapter::prometheus::Client> prometheus_;  // one of the two is the source...
   std::unique_ptr<LiveSource> live_;
+  std::unique_ptr<adapter::ChoosingSource> choosing_;  // ...or both are
   std::unique_ptr<adapter::Adapter> adapter_;
   std::unique_ptr<ServeScaler> scaler_;
   std::unique_ptr<http::HttpTransport> authentication_, authorization_;

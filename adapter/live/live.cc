@@ -8,7 +8,12 @@
 #include <utility>
 #include <variant>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "adapter/answer_digest.h"
+#include "base/status_macros.h"
 #include "promql/parser.h"
+#include "promql/selectors.h"
 
 namespace flyball::adapter {
 namespace {
@@ -18,7 +23,7 @@ absl::Status Refused(const absl::Status& status) {
   return absl::InvalidArgumentError(status.message());
 }
 
-QueryResult ToResult(promql::Value value, absl::Time at) {
+QueryResult ToResult(const promql::Value& value, absl::Time at) {
   QueryResult result;
   if (const auto* scalar = std::get_if<double>(&value)) {
     result.type = QueryResult::Type::kScalar;
@@ -28,11 +33,42 @@ QueryResult ToResult(promql::Value value, absl::Time at) {
   } else if (std::holds_alternative<promql::Matrix>(value)) {
     result.type = QueryResult::Type::kMatrix;
   } else {
-    for (promql::Element& element : std::get<promql::Vector>(value)) {
+    for (const promql::Element& element : std::get<promql::Vector>(value)) {
       result.samples.push_back({element.labels.ToLabelSet(), at, element.value});
     }
   }
   return result;
+}
+
+// Of an answer with samples; one without has no time that could stand for theirs.
+std::optional<AnswerMark> MarkOf(const promql::Value& value) {
+  AnswerDigest digest;
+  const auto add_number = [&digest](auto number) {
+    digest.Add({reinterpret_cast<const char*>(&number), sizeof(number)});
+  };
+  if (const auto* scalar = std::get_if<double>(&value)) {
+    add_number(*scalar);
+    return digest.End();
+  }
+  const auto* vector = std::get_if<promql::Vector>(&value);
+  if (vector == nullptr || vector->empty()) return std::nullopt;
+  for (const promql::Element& element : *vector) {
+    const absl::string_view labels = element.labels.encoded();
+    add_number(uint64_t{labels.size()});
+    digest.Add(labels);
+    add_number(element.value);
+  }
+  return digest.End();
+}
+
+// `{__name__="x",pod="a"}`.
+std::string SelectorText(const promql::Selector& selector) {
+  return absl::StrCat("{",
+                      absl::StrJoin(selector.matchers, ",",
+                                    [](std::string* text, const promql::Matcher& matcher) {
+                                      absl::StrAppend(text, matcher.ToString());
+                                    }),
+                      "}");
 }
 
 // True if the series has a sample (markers don't count) at or after `start_ms`.
@@ -60,25 +96,87 @@ SeriesName NameOf(const promql::Labels& labels) {
 
 }  // namespace
 
+Live::Live(const promql::SeriesReader& series, LiveOptions options)
+    : series_(series),
+      options_(std::move(options)),
+      queries_(nullptr, nullptr, options_.eval.dialect) {}
+
+Live::Live(live::Store& store, Clock& clock, LiveOptions options)
+    : series_(store),
+      options_(std::move(options)),
+      news_(std::make_shared<SampleNews>(clock, options_.debounce)),
+      queries_(&store, news_, options_.eval.dialect) {}
+
+void Live::Start() {
+  if (news_ != nullptr) news_->Start();
+}
+
+void Live::Stop() {
+  if (news_ != nullptr) news_->Stop();
+}
+
+absl::Status Live::CheckSeen(PreparedQuery& query) const {
+  if (query.seen()) return absl::OkStatus();
+  absl::Status status;
+  promql::ForEachSelector(query.expr(), [&](const promql::Selector& selector) {
+    if (!status.ok() || !series_.Select(selector.matchers).empty()) return;
+    status = absl::UnavailableError(
+        absl::StrCat("the live source has no series of ", SelectorText(selector)));
+  });
+  if (status.ok()) query.NoteSeen();
+  return status;
+}
+
+absl::StatusOr<Live::Evaluated> Live::Evaluate(PreparedQuery& query, absl::Time at) const {
+  const int64_t time_ms = absl::ToUnixMillis(at);
+  RETURN_IF_ERROR(CheckReach(query.expr(), time_ms, options_.window));
+  if (options_.refuses_unseen) RETURN_IF_ERROR(CheckSeen(query));
+  SamplesRead read = query.BeginToRead();
+  auto value = promql::EvalInstant(query.expr(), series_, time_ms, options_.eval);
+  if (!value.ok()) return Refused(value.status());
+  return Evaluated{*std::move(value), absl::FromUnixMillis(time_ms), std::move(read)};
+}
+
 absl::StatusOr<std::shared_ptr<const QueryResult>> Live::Query(absl::string_view promql,
                                                                absl::Time at, absl::Duration) {
-  const auto expr = promql::Parse(promql, options_.dialect);
-  if (!expr.ok()) return Refused(expr.status());
-  const int64_t time_ms = absl::ToUnixMillis(at);
-  auto value = promql::EvalInstant(**expr, store_, time_ms, options_);
-  if (!value.ok()) return Refused(value.status());
-  return std::make_shared<const QueryResult>(
-      ToResult(*std::move(value), absl::FromUnixMillis(time_ms)));
+  const auto query = queries_.Get(promql);
+  if (!query.ok()) return Refused(query.status());
+  ASSIGN_OR_RETURN(Evaluated evaluated, Evaluate(**query, at));
+  QueryResult result = ToResult(evaluated.value, evaluated.at);
+  result.read = std::move(evaluated.read);
+  result.source = rules::SourceChoice::kLive;
+  return std::make_shared<const QueryResult>(std::move(result));
+}
+
+absl::StatusOr<StandingResult> Live::Ask(StandingQuery& query, absl::Time at, absl::Duration) {
+  if (query.prepared == nullptr) {
+    auto prepared = queries_.Get(query.promql);
+    if (!prepared.ok()) return Refused(prepared.status());
+    query.prepared = *std::move(prepared);
+  }
+  // Nobody but this source prepares it, and it hands out nothing else.
+  auto& prepared = *std::static_pointer_cast<PreparedQuery>(query.prepared);
+  ASSIGN_OR_RETURN(Evaluated evaluated, Evaluate(prepared, at));
+  StandingResult answer = {
+      .result = nullptr, .read = std::move(evaluated.read), .source = rules::SourceChoice::kLive};
+  const std::optional<AnswerMark> mark = MarkOf(evaluated.value);
+  if (mark.has_value()) answer.time = evaluated.at;
+  const bool unchanged = mark.has_value() && mark == query.last;
+  query.last = mark;
+  if (!unchanged) {
+    answer.result = std::make_shared<const QueryResult>(ToResult(evaluated.value, evaluated.at));
+  }
+  return answer;
 }
 
 absl::StatusOr<std::vector<SeriesName>> Live::Series(absl::string_view selector, absl::Time start,
                                                      absl::Duration) {
-  const auto parsed = promql::ParseSeriesSelector(selector, options_.dialect);
+  const auto parsed = promql::ParseSeriesSelector(selector, options_.eval.dialect);
   if (!parsed.ok()) return Refused(parsed.status());
   const int64_t start_ms = absl::ToUnixMillis(start);
   // Few names, many series of each: samples are looked for until a name has one.
   std::map<std::pair<std::string, std::vector<std::string>>, bool> found;
-  for (const auto& series : store_.Select(parsed->matchers)) {
+  for (const auto& series : series_.Select(parsed->matchers)) {
     SeriesName name = NameOf(series->labels());
     bool& has_sample = found[{std::move(name.name), std::move(name.labels)}];
     has_sample = has_sample || HasSampleSince(*series, start_ms);

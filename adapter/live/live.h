@@ -1,7 +1,8 @@
 // Live: a metric source whose samples are in this process's memory.
 //
-// Thread-safe, without a lock of its own: the store is, and whoever feeds it (a test file's series,
-// scraping, remote write) does so beside the queries. Starts no thread.
+// Thread-safe, without a lock of its own around queries: the store is, and whoever feeds it (a test
+// file's series, scraping, remote write) does so beside them. Where it tells of samples it has one
+// thread, from Start to Stop, that calls those who follow its answers.
 #pragma once
 
 #include <memory>
@@ -11,30 +12,74 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "adapter/live/prepared_query.h"
+#include "adapter/live/reach.h"
+#include "adapter/live/sample_news.h"
+#include "adapter/live/store/store.h"
 #include "adapter/metric_source.h"
+#include "base/clock.h"
 #include "promql/engine/engine.h"
 #include "promql/engine/series.h"
 
 namespace flyball::adapter {
 
+struct LiveOptions {
+  promql::EvalOptions eval = {};  // how queries are read and evaluated
+  LiveWindow window = {};
+  // Followers of answers are called this long after the first sample that they do not know.
+  absl::Duration debounce = absl::Milliseconds(20);
+  // A query is refused until each of its selectors has matched a series: somebody else may have
+  // what never came here.
+  bool refuses_unseen = false;
+};
+
 class Live : public MetricSource {
  public:
-  // The store must outlive it. `options`: how queries are read and evaluated.
-  explicit Live(const promql::SeriesReader& store, promql::EvalOptions options = {})
-      : store_(store), options_(std::move(options)) {}
+  // Of any series. It does not tell of samples, and has no thread.
+  explicit Live(const promql::SeriesReader& series, LiveOptions options = {});
+  // Of a store, whose samples it tells of. Both outlive this and all that was made of its answers.
+  Live(live::Store& store, Clock& clock, LiveOptions options = {});
+  ~Live() override { Stop(); }
 
-  // kInvalidArgument for whatever Prometheus would refuse or fail on, with its text, and for a
-  // query over the limit. `timeout` is not needed: a query works on memory alone and is bounded.
+  // The store has all samples since then. To be called before it is asked anything.
+  void SetCompleteSince(absl::Time since) { options_.window.complete_since = since; }
+
+  // From now on those who follow answers are called. Throws std::system_error if no thread can be
+  // made.
+  void Start();
+  void Stop();
+
+  // `timeout` is not needed: a query works on memory alone and is bounded.
+  //   kInvalidArgument  for whatever Prometheus would refuse or fail on, with its text, and for a
+  //                     query over the limit
+  //   kUnavailable      the query reads further back than the live source has samples
   absl::StatusOr<std::shared_ptr<const QueryResult>> Query(absl::string_view promql, absl::Time at,
                                                            absl::Duration timeout) override;
+  absl::StatusOr<StandingResult> Ask(StandingQuery& query, absl::Time at,
+                                     absl::Duration timeout) override;
 
   // Series with a sample at or after `start`, sorted by name and label names.
   absl::StatusOr<std::vector<SeriesName>> Series(absl::string_view selector, absl::Time start,
                                                  absl::Duration timeout) override;
 
+  bool TellsOfSamples() const override { return news_ != nullptr; }
+
+  // Calls the followers that are due; for tests, where Start was not called.
+  void CallFollowers() { news_->CallDue(); }
+
  private:
-  const promql::SeriesReader& store_;
-  const promql::EvalOptions options_;
+  struct Evaluated {
+    promql::Value value;
+    absl::Time at;
+    SamplesRead read;
+  };
+  absl::StatusOr<Evaluated> Evaluate(PreparedQuery& query, absl::Time at) const;
+  absl::Status CheckSeen(PreparedQuery& query) const;
+
+  const promql::SeriesReader& series_;
+  LiveOptions options_;
+  const std::shared_ptr<SampleNews> news_;  // nullptr: it does not tell
+  PreparedQueries queries_;
 };
 
 }  // namespace flyball::adapter

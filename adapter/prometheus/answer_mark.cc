@@ -1,21 +1,13 @@
 #include "adapter/prometheus/answer_mark.h"
 
-#include <openssl/core_names.h>
-#include <openssl/evp.h>
-#include <openssl/params.h>
-#include <openssl/rand.h>
-
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <memory>
-#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
+#include "adapter/answer_digest.h"
 #include "adapter/prometheus/json.h"
-#include "base/openssl_ptr.h"
 
 namespace flyball::adapter::prometheus {
 namespace {
@@ -23,69 +15,6 @@ namespace {
 // Before the time of each sample. A text never holds it: there its quotes are escaped.
 constexpr absl::string_view kPoint = R"("value":[)";
 constexpr size_t kLongestTime = 32;
-
-using MacPtr = std::unique_ptr<EVP_MAC_CTX, OpenSslDeleter<EVP_MAC_CTX_free>>;
-
-// Has the key of this process and has taken in nothing yet; nullptr where OpenSSL can't.
-MacPtr MakeMac() {
-  // Lives as long as the process.
-  EVP_MAC* const gmac = EVP_MAC_fetch(nullptr, "GMAC", nullptr);
-  std::array<unsigned char, 16> key = {};
-  if (gmac == nullptr || RAND_bytes(key.data(), static_cast<int>(key.size())) != 1) return nullptr;
-  MacPtr mac(EVP_MAC_CTX_new(gmac));
-  // One nonce for all: it would give the key away only to who sees the digests.
-  std::array<unsigned char, 12> nonce = {};
-  char cipher[] = "AES-128-GCM";
-  const OSSL_PARAM params[] = {
-      OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_CIPHER, cipher, 0),
-      OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_IV, nonce.data(), nonce.size()),
-      OSSL_PARAM_construct_end()};
-  const bool good = mac != nullptr && EVP_MAC_init(mac.get(), key.data(), key.size(), params) == 1;
-  return good ? std::move(mac) : nullptr;
-}
-
-// To copy one costs a third of making one, which matters where an answer is small.
-MacPtr FreshMac() {
-  static const EVP_MAC_CTX* const made = MakeMac().release();
-  return MacPtr(made == nullptr ? nullptr : EVP_MAC_CTX_dup(made));
-}
-
-// Takes in short pieces, and digests them many at once.
-class Digest {
- public:
-  void Add(absl::string_view piece) {
-    size_ += piece.size();
-    while (!piece.empty()) {
-      const size_t count = std::min(piece.size(), gathered_.size() - used_);
-      std::memcpy(gathered_.data() + used_, piece.data(), count);
-      used_ += count;
-      piece.remove_prefix(count);
-      if (used_ == gathered_.size()) Flush();
-    }
-  }
-
-  std::optional<AnswerMark> End() {
-    Flush();
-    AnswerMark mark{.digest = {}, .size = size_};
-    size_t length = 0;
-    good_ = good_ &&
-            EVP_MAC_final(mac_.get(), mark.digest.data(), &length, mark.digest.size()) == 1 &&
-            length == mark.digest.size();
-    return good_ ? std::optional(mark) : std::nullopt;
-  }
-
- private:
-  void Flush() {
-    good_ = good_ && EVP_MAC_update(mac_.get(), gathered_.data(), used_) == 1;
-    used_ = 0;
-  }
-
-  const MacPtr mac_ = FreshMac();
-  bool good_ = mac_ != nullptr;
-  uint64_t size_ = 0;
-  std::array<unsigned char, 8192> gathered_;
-  size_t used_ = 0;
-};
 
 // A number of JSON without an exponent. What else may stand there is not looked into.
 bool IsPlainNumber(absl::string_view text) {
@@ -163,7 +92,7 @@ std::optional<MarkedAnswer> MarkAnswer(absl::string_view body) {
   if (!time.has_value()) return std::nullopt;
 
   const Times times(text);
-  Digest digest;
+  AnswerDigest digest;
   MarkedAnswer answer{.mark = {}, .time = *time, .points = 0};
   size_t done = 0;
   for (size_t at = first; at != absl::string_view::npos; at = NextTime(body, done)) {

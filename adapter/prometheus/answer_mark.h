@@ -1,9 +1,7 @@
 // Tells whether an answer of /api/v1/query says what an earlier one said, but for the time, from 24
 // bytes that are kept of the earlier one.
 //
-// Pure; safe on any thread. A digest is a GMAC under a key that this process draws and shows
-// nobody: that two different answers of n bytes have the same one is as likely as n / 16 in 2^128,
-// whoever chooses them.
+// Pure; safe on any thread.
 #pragma once
 
 #include <cstddef>

@@ -45,6 +45,7 @@ absl::Status WithServer(const absl::Status& status, const Server& server) {
 absl::StatusOr<std::shared_ptr<const QueryResult>> ParseShared(std::string body) {
   absl::StatusOr<QueryResult> result = ParseQueryAnswer(std::move(body));
   if (!result.ok()) return result.status();
+  result->source = rules::SourceChoice::kPrometheus;
   return std::make_shared<const QueryResult>(*std::move(result));
 }
 
@@ -58,11 +59,13 @@ bool IsOf(const MarkedAnswer& marked, const QueryResult& result) {
 absl::StatusOr<StandingResult> ParseStanding(std::string body, std::optional<AnswerMark>& last) {
   const std::optional<MarkedAnswer> marked = MarkAnswer(body);
   if (marked.has_value() && marked->mark == last) {
-    return StandingResult{.result = nullptr, .time = marked->time};
+    return StandingResult{
+        .result = nullptr, .time = marked->time, .source = rules::SourceChoice::kPrometheus};
   }
   last.reset();
   StandingResult out;
   ASSIGN_OR_RETURN(out.result, ParseShared(std::move(body)));
+  out.source = out.result->source;
   if (marked.has_value() && IsOf(*marked, *out.result)) {
     last = marked->mark;
     out.time = marked->time;

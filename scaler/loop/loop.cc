@@ -8,7 +8,8 @@ namespace {
 
 // An answer that was asked for this much before a cycle began still counts for it.
 constexpr absl::Duration kShareAnswers = absl::Milliseconds(100);
-// How often autoscalers that are decided on each sample ask for their readings.
+// How often autoscalers that are decided on each sample ask for readings whose source does not tell
+// of samples.
 constexpr absl::Duration kSampleInterval = absl::Milliseconds(200);
 // How long it takes until something that is not listed yet is looked for again.
 constexpr absl::Duration kListWait = absl::Milliseconds(200);
@@ -38,8 +39,8 @@ absl::Duration Loop::PeriodOf(const Managed& managed) const {
   return std::max(managed.own.cadence.interval.value_or(options_.sync_period), kSampleInterval);
 }
 
-absl::Duration Loop::SlotsOf(const Managed& managed) const {
-  return managed.own.cadence.on_sample ? kSampleInterval : PeriodOf(managed);
+absl::Duration Loop::SlotsOf(const Managed& managed, bool told_of_news) const {
+  return managed.own.cadence.on_sample && !told_of_news ? kSampleInterval : PeriodOf(managed);
 }
 
 void Loop::Schedule(TrackedAutoscaler& tracked, MonotonicTime now) {
@@ -50,6 +51,15 @@ void Loop::Schedule(TrackedAutoscaler& tracked, MonotonicTime now) {
   tracked.due.regular_slot =
       regular ? tracked.due.regular_slot + slots : NextSlot(tracked.key.ns, slots, now);
   schedule_.Set(tracked, tracked.due.regular_slot);
+}
+
+// An autoscaler that is woken when a sample comes for it need not ask whether one did.
+void Loop::FollowNews(TrackedAutoscaler& tracked) {
+  if (tracked.inputs.managed == nullptr || !tracked.inputs.managed->own.cadence.on_sample) return;
+  const bool told = tracked.inputs.plan.IsToldOfNews();
+  if (std::exchange(tracked.due.told_of_news, told) == told) return;
+  tracked.due.latest_slots = SlotsOf(*tracked.due.latest, told);
+  Schedule(tracked, deps_.clock.MonotonicNow());
 }
 
 // Whether an autoscaler is to be decided at once. One of our own kind is when its spec changes,
@@ -88,7 +98,7 @@ void Loop::OnAutoscaler(ManagedPtr managed) {
     std::unique_ptr<TrackedAutoscaler>& tracked = tracked_[managed->key];
     const bool fresh = tracked == nullptr;
     if (fresh) tracked = std::make_unique<TrackedAutoscaler>(managed->key);
-    const absl::Duration slots = SlotsOf(*managed);
+    const absl::Duration slots = SlotsOf(*managed, tracked->due.told_of_news);
     const bool other_cadence = std::exchange(tracked->due.latest_slots, slots) != slots;
     before = std::exchange(tracked->due.latest, managed);
     const bool was_gone = std::exchange(tracked->due.gone, false);
@@ -303,7 +313,7 @@ bool Loop::Prepare(TrackedAutoscaler& tracked, MonotonicTime now) {
   }
   FollowConfig(inputs);
   inputs.mode = mode;
-  tracked.pace = SlotsOf(managed);
+  tracked.pace = SlotsOf(managed, tracked.due.told_of_news);
   tracked.began = now;
   return true;
 }
@@ -364,7 +374,10 @@ void Loop::DecideNow(TrackedAutoscaler& tracked) {
   CycleInputs& inputs = tracked.inputs;
   LastDecision& decided = tracked.decided;
   deps_.decide.TakeReadings(inputs, now.wall, scratch);
-  if (inputs.managed->own.cadence.on_sample &&
+  // At its regular slot one that is told of news is decided anyway; any other has many slots in a
+  // period.
+  const bool regular = tracked.due.told_of_news && !tracked.not_steady;
+  if (inputs.managed->own.cadence.on_sample && !regular &&
       now.monotonic - decided.at < PeriodOf(*inputs.managed) &&
       (inputs.scale.answer.failure != ScaleAnswer::Failure::kNone ||
        !DecideStep::IsNews(inputs, decided))) {
@@ -411,6 +424,7 @@ void Loop::FinishAll(absl::Span<TrackedAutoscaler* const> autoscalers, bool deci
     for (TrackedAutoscaler* tracked : autoscalers) {
       tracked->due.busy = false;
       tracked->due.steady = tracked->steady_on != nullptr;
+      FollowNews(*tracked);
       if (!std::exchange(tracked->due.again, false) && !decide_anew) continue;
       schedule_.Set(*tracked, deps_.clock.MonotonicNow());
       again = true;

@@ -104,7 +104,8 @@ class Loop : public AutoscalerSink {
   void Disown(TrackedAutoscaler& tracked);
   void Erase(TrackedAutoscaler& tracked);
   absl::Duration PeriodOf(const Managed& managed) const;
-  absl::Duration SlotsOf(const Managed& managed) const;
+  absl::Duration SlotsOf(const Managed& managed, bool told_of_news) const;
+  void FollowNews(TrackedAutoscaler& tracked) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Schedule(TrackedAutoscaler& tracked, MonotonicTime now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WakeTracked(TrackedAutoscaler& tracked) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

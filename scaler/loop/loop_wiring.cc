@@ -73,6 +73,8 @@ LoopWiring::LoopWiring(LoopDependencies dependencies, const ScalerOptions& optio
                               .run_reads = dependencies_.run_reads,
                               .trigger_lanes = trigger_lanes_,
                               .clock = dependencies_.clock,
+                              .tells_of_samples =
+                                  [this] { return dependencies_.providers().tell_of_samples; },
                               .triggers = MakeTriggerContext(dependencies_, options.trigger_secrets,
                                                              pods_)},
                      .run_decisions = dependencies_.run_decisions,

@@ -17,8 +17,22 @@ std::vector<TriggerMetric> UnknownMetrics(const TriggerSpec& spec, size_t index)
 
 }  // namespace
 
+QuestionBoard::Handle Plan::MakeQuestion(const MetricSpec& metric, const PlanContext& context,
+                                         const std::function<void()>& wake) const {
+  const AutoscalerKey& owner = managed_->key;
+  std::string key = QuestionKey(owner.ns, metric);
+  if (key.empty()) return nullptr;
+  const bool on_sample = managed_->own.cadence.on_sample;
+  if (on_sample && context.tells_of_samples()) {
+    absl::StrAppend(&key, "\n", metric.metric.selector_text, "\n", owner.name);
+  }
+  return context.board.Get(
+      key, metric, context.run_reads, [&] { return MakeMetricQuestion(owner.ns, metric); },
+      on_sample ? wake : nullptr);
+}
+
 bool Plan::Follow(const ManagedPtr& managed, const PlanContext& context,
-                  const std::function<void()>& on_active) {
+                  const std::function<void()>& wake) {
   if (managed == managed_) return false;
   const bool same_spec = managed_ != nullptr && managed_->spec_hash == managed->spec_hash;
   managed_ = managed;
@@ -30,16 +44,12 @@ bool Plan::Follow(const ManagedPtr& managed, const PlanContext& context,
   ++version_;
   questions_.clear();
   for (const MetricSpec& metric : managed->autoscaler.metrics) {
-    const std::string key = QuestionKey(managed->key.ns, metric);
-    questions_.push_back(key.empty() ? nullptr
-                                     : context.board.Get(key, metric, context.run_reads, [&] {
-                                         return MakeMetricQuestion(managed->key.ns, metric);
-                                       }));
+    questions_.push_back(MakeQuestion(metric, context, wake));
   }
   extended_ = nullptr;
   triggers_.clear();
   if (!managed->own.triggers.empty()) {
-    MakeTriggers(context, on_active);
+    MakeTriggers(context, wake);
     Extend();
   }
   return true;
@@ -52,7 +62,14 @@ void Plan::Drop() {
   triggers_.clear();
 }
 
-void Plan::MakeTriggers(const PlanContext& context, const std::function<void()>& on_active) {
+bool Plan::IsToldOfNews() const {
+  return triggers_.empty() && !questions_.empty() &&
+         std::all_of(questions_.begin(), questions_.end(), [](const auto& question) {
+           return question != nullptr && QuestionBoard::TellsOfNews(*question);
+         });
+}
+
+void Plan::MakeTriggers(const PlanContext& context, const std::function<void()>& wake) {
   const std::vector<TriggerSpec>& specs = managed_->own.triggers;
   TriggerContext made_with = context.triggers;
   made_with.ns = managed_->key.ns;
@@ -69,7 +86,7 @@ void Plan::MakeTriggers(const PlanContext& context, const std::function<void()>&
     planned.trigger = *std::move(trigger);
     const Lanes::Run run = context.trigger_lanes.For(managed_->key.ns, planned.trigger->Server());
     // It may have to read Secrets for its connection.
-    run([trigger = planned.trigger, on_active] { trigger->Subscribe(on_active); });
+    run([trigger = planned.trigger, wake] { trigger->Subscribe(wake); });
     planned.question = context.board.Own(MakeTriggerQuestion(planned.trigger, context.clock), run);
   }
 }

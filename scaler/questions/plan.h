@@ -22,7 +22,10 @@ struct PlanContext {
   QuestionBoard& board;
   const QuestionBoard::Run& run_reads;
   Lanes& trigger_lanes;
-  Clock& clock;             // for how long triggers may take; outlives the questions
+  Clock& clock;  // for how long triggers may take; outlives the questions
+  // Whether the metrics' source tells when a sample comes. Then an autoscaler that is decided on
+  // each sample has questions of its own: one that is shared would be asked for all at each.
+  std::function<bool()> tells_of_samples = [] { return false; };
   TriggerContext triggers;  // what they are made with; whose they are, the plan says
 };
 
@@ -38,9 +41,10 @@ class Plan {
   };
 
   // Follows `managed`: makes questions and triggers when its spec differs from the one before, and
-  // returns whether it did. A trigger that is told of activity calls `on_active`.
+  // returns whether it did. `wake` is called by a trigger that is told of activity, and, where the
+  // autoscaler is to be decided on each sample, when one came for what it reads.
   bool Follow(const ManagedPtr& managed, const PlanContext& context,
-              const std::function<void()>& on_active);
+              const std::function<void()>& wake);
   // The same plan under another version: what was made by it is to be made anew.
   void Renew() { ++version_; }
   // Ends the triggers and forgets what is followed: Follow begins anew.
@@ -57,13 +61,18 @@ class Plan {
   // Changes with all that autoscaler() says but its status; never 0 once followed.
   uint64_t version() const { return version_; }
 
+  // Whether `wake` is called whenever an answer may be another one, but for the time that passes.
+  bool IsToldOfNews() const;
+
   // The questions by metric; nullptr: there is nothing to ask for it.
   absl::Span<const QuestionBoard::Handle> metric_questions() const { return questions_; }
   std::vector<PlannedTrigger>& triggers() { return triggers_; }
   const std::vector<PlannedTrigger>& triggers() const { return triggers_; }
 
  private:
-  void MakeTriggers(const PlanContext& context, const std::function<void()>& on_active);
+  QuestionBoard::Handle MakeQuestion(const MetricSpec& metric, const PlanContext& context,
+                                     const std::function<void()>& wake) const;
+  void MakeTriggers(const PlanContext& context, const std::function<void()>& wake);
   void Extend();
 
   ManagedPtr managed_;

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 
+#include "absl/strings/str_cat.h"
 #include "scaler/stores/autoscaler_store.h"
 #include "scaler/triggers/parts/clients.h"
 
@@ -26,6 +28,17 @@ struct Surroundings {
                                    .read_secret = {},
                                    .clients = std::make_shared<TriggerClients>(clock)}};
 };
+
+ManagedPtr OnSample(const std::string& name, const std::string& cadence) {
+  return ReadManaged(AutoscalerKind::kOwn, absl::StrCat(R"({"apiVersion":"flyball.dev/v1alpha1",
+      "kind":"Autoscaler","metadata":{"namespace":"shop","name":")",
+                                                        name,
+                                                        R"("},"spec":{"maxReplicas":9,
+      "scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},"metrics":[{
+      "type":"External","external":{"metric":{"name":"queue"},"target":{"type":"AverageValue",
+      "averageValue":"1"}}}],"cadence":)",
+                                                        cadence, "}}"));
+}
 
 ManagedPtr Web() {
   return ReadManaged(AutoscalerKind::kOwn,
@@ -61,6 +74,23 @@ TEST(Plan, WhatIsFollowedAfterADropIsAnotherVersion) {
   plan.Follow(web, around.context, [] {});
   EXPECT_NE(plan.version(), before);
   EXPECT_EQ(plan.triggers().size(), 1u);
+}
+
+// A question that is shared would be asked for each sample of any of those who share it.
+TEST(Plan, OnSampleHasQuestionsOfItsOwnWhereSamplesAreTold) {
+  Surroundings around;
+  const auto share = [&](const std::string& cadence, bool tells) {
+    around.context.tells_of_samples = [tells] { return tells; };
+    Plan a, b;
+    a.Follow(OnSample("a", cadence), around.context, [] {});
+    b.Follow(OnSample("b", cadence), around.context, [] {});
+    EXPECT_NE(a.metric_questions().at(0), nullptr);
+    return QuestionBoard::QuestionOf(*a.metric_questions().at(0)) ==
+           QuestionBoard::QuestionOf(*b.metric_questions().at(0));
+  };
+  EXPECT_FALSE(share(R"({"onSample":true})", true));
+  EXPECT_TRUE(share(R"({"onSample":true})", false));
+  EXPECT_TRUE(share(R"({"interval":"1s"})", true));
 }
 
 }  // namespace

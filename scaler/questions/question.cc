@@ -27,8 +27,8 @@ std::optional<PodAmounts> AmountsOf(const MetricSpec& metric) {
   return std::nullopt;
 }
 
-std::vector<Question::PartAnswer> One(std::shared_ptr<Answer> answer) {
-  return {{.part = 0, .answer = std::move(answer)}};
+std::vector<Question::PartAnswer> One(std::shared_ptr<Answer> answer, SamplesRead read = {}) {
+  return {{.part = 0, .answer = std::move(answer), .read = std::move(read)}};
 }
 
 // metrics.k8s.io: all that is read of the pods at once.
@@ -54,13 +54,16 @@ class ResourceQuestion : public Question {
     }
     asked_ = wanted;
     auto said = standing_->Ask(kReadTimeout);
-    if (said.ok() && said->unchanged) return {{.part = 0, .answer = nullptr, .time = said->time}};
-    if (said.ok()) {
-      answer->pods = std::move(said->list.items);
-    } else {
+    if (!said.ok()) {
       answer->error = ApiErrorText(said.status());
+      return One(std::move(answer));
     }
-    return One(std::move(answer));
+    SamplesRead read = std::move(said->list.freshness.samples);
+    if (said->unchanged) {
+      return {{.part = 0, .answer = nullptr, .time = said->time, .read = std::move(read)}};
+    }
+    answer->pods = std::move(said->list.items);
+    return One(std::move(answer), std::move(read));
   }
 
   // As soon as two autoscalers want different amounts, both amounts are asked for.
@@ -86,13 +89,14 @@ class ResourceQuestion : public Question {
 
 constexpr char kNoCustomApi[] = "no custom metrics API (custom.metrics.k8s.io) registered";
 
-void TakeObjects(absl::StatusOr<adapter::CustomMetricList> list, Answer& answer) {
+SamplesRead TakeObjects(absl::StatusOr<adapter::CustomMetricList> list, Answer& answer) {
   if (!list.ok()) {
     answer.error = ApiErrorText(list.status());
-    return;
+    return {};
   }
   answer.objects = std::move(list->items);
   answer.objects_time = list->timestamp;
+  return std::move(list->freshness.samples);
 }
 
 // custom.metrics.k8s.io about pods.
@@ -101,21 +105,21 @@ class PodsMetricQuestion : public WholeQuestion {
   PodsMetricQuestion(std::string ns, const MetricIdentifier& metric)
       : ns_(std::move(ns)), metric_(metric.name), selector_(SelectorOf(metric)) {}
 
-  void Ask(const AskContext& context, Answer& answer) override {
+  SamplesRead Ask(const AskContext& context, Answer& answer) override {
     const kube::Selector selector = pods_.ToAsk(answer.whole_namespace);
     if (context.providers.custom == nullptr) {
       answer.error = kNoCustomApi;
-      return;
+      return {};
     }
-    TakeObjects(context.providers.custom->Get({.resource = "pods",
-                                               .ns = ns_,
-                                               .name = "*",
-                                               .metric = metric_,
-                                               .object_selector = selector,
-                                               .metric_selector = selector_,
-                                               .timeout = kReadTimeout,
-                                               .max_age = kReadAge}),
-                answer);
+    return TakeObjects(context.providers.custom->Get({.resource = "pods",
+                                                      .ns = ns_,
+                                                      .name = "*",
+                                                      .metric = metric_,
+                                                      .object_selector = selector,
+                                                      .metric_selector = selector_,
+                                                      .timeout = kReadTimeout,
+                                                      .max_age = kReadAge}),
+                       answer);
   }
 
   void NoteSelector(absl::string_view text, const kube::Selector& selector) override {
@@ -139,10 +143,10 @@ class ObjectQuestion : public WholeQuestion {
         metric_(spec.metric.name),
         selector_(SelectorOf(spec.metric)) {}
 
-  void Ask(const AskContext& context, Answer& answer) override {
+  SamplesRead Ask(const AskContext& context, Answer& answer) override {
     if (context.providers.custom == nullptr) {
       answer.error = kNoCustomApi;
-      return;
+      return {};
     }
     const std::string group = kube::ApiVersion::GroupOf(object_.api_version);
     adapter::CustomMetricRequest request = {.resource = "namespaces",
@@ -160,14 +164,14 @@ class ObjectQuestion : public WholeQuestion {
         answer.error = absl::StrCat("unable to map kind ", object_.kind, group.empty() ? "" : ".",
                                     group, " to resource: no matches for kind \"", object_.kind,
                                     "\" in group \"", group, "\"");
-        return;
+        return {};
       }
       request.resource = resource->name.ToString();
       request.ns = ns_;
       request.namespace_itself = false;
       request.name = object_.name;
     }
-    TakeObjects(context.providers.custom->Get(request), answer);
+    return TakeObjects(context.providers.custom->Get(request), answer);
   }
 
  private:
@@ -200,6 +204,7 @@ class ExternalQuestion : public Question {
     for (size_t i = 0; i < said.size(); ++i) {
       PartAnswer& answer = answers.emplace_back();
       answer.part = asked_[i];
+      if (said[i].ok()) answer.read = std::move(said[i]->list.freshness.samples);
       if (said[i].ok() && said[i]->unchanged) {
         answer.time = said[i]->time;
         continue;
@@ -279,17 +284,18 @@ class TriggerQuestion : public WholeQuestion {
   TriggerQuestion(std::shared_ptr<Trigger> trigger, Clock& clock)
       : trigger_(std::move(trigger)), clock_(clock) {}
 
-  void Ask(const AskContext& context, Answer& answer) override {
+  SamplesRead Ask(const AskContext& context, Answer& answer) override {
     const MonotonicTime deadline = clock_.MonotonicNow() + kReadTimeout;
     absl::StatusOr<std::vector<TriggerMetric>> metrics = trigger_->Metrics(kReadTimeout);
     if (!metrics.ok()) {
       answer.error = std::string(metrics.status().message());
-      return;
+      return {};
     }
     answer.trigger_metrics = *std::move(metrics);
     answer.trigger_readings = trigger_->Read(context.now, deadline - clock_.MonotonicNow());
     answer.trigger_readings.resize(answer.trigger_metrics.size(),
                                    {.error = "no value was given", .time = context.now});
+    return {};
   }
 
  private:
@@ -303,13 +309,14 @@ class ScaleQuestion : public WholeQuestion {
                 std::string name)
       : client_(client), target_(std::move(target)), ns_(std::move(ns)), name_(std::move(name)) {}
 
-  void Ask(const AskContext& /*context*/, Answer& answer) override {
+  SamplesRead Ask(const AskContext& /*context*/, Answer& answer) override {
     absl::StatusOr<kube::Scale> scale = kube::GetScale(client_, target_, ns_, name_);
     if (scale.ok()) {
       answer.scale = *std::move(scale);
     } else {
       answer.error = ApiErrorText(absl::UnknownError(scale.status().message()));
     }
+    return {};
   }
 
  private:
@@ -323,8 +330,8 @@ class ScaleQuestion : public WholeQuestion {
 
 std::vector<Question::PartAnswer> WholeQuestion::Ask(const AskContext& context) {
   auto answer = std::make_shared<Answer>();
-  Ask(context, *answer);
-  return One(std::move(answer));
+  SamplesRead read = Ask(context, *answer);
+  return One(std::move(answer), std::move(read));
 }
 
 void AskedPods::Note(absl::string_view text, const kube::Selector& selector) {

@@ -18,6 +18,7 @@
 #include "absl/time/time.h"
 #include "adapter/provider.h"
 #include "base/clock.h"
+#include "base/freshness.h"
 #include "kube/client/api_client.h"
 #include "kube/objects/rest_mapping.h"
 #include "kube/objects/selector.h"
@@ -49,6 +50,7 @@ class Question {
     PartId part = 0;
     std::shared_ptr<Answer> answer;  // nullptr: the part's last answer still holds...
     std::optional<absl::Time> time = std::nullopt;  // ...and LastAnswer::time is this
+    SamplesRead read = {};                          // what it was made of, also if it still holds
   };
   // The answers to all parts.
   virtual std::vector<PartAnswer> Ask(const AskContext& context) = 0;
@@ -80,8 +82,9 @@ class WholeQuestion : public Question {
   std::vector<PartAnswer> Ask(const AskContext& context) final;
 
  protected:
-  // Fills the part of `answer` that belongs to the question, or its error.
-  virtual void Ask(const AskContext& context, Answer& answer) = 0;
+  // Fills the part of `answer` that belongs to the question, or its error. Returns what it was made
+  // of.
+  virtual SamplesRead Ask(const AskContext& context, Answer& answer) = 0;
 };
 
 // Which pods a question is about. While all that ask have the same selector, only the pods of that

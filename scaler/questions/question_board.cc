@@ -18,17 +18,33 @@ class QuestionBoard::Asked {
   bool under_way ABSL_GUARDED_BY(mutex) = false;
   std::vector<AnswerWaiter*> waiters ABSL_GUARDED_BY(mutex);
   std::atomic<uint64_t> newest_version = 0;
+  std::vector<const Part*> listeners ABSL_GUARDED_BY(mutex);  // that want to know of news
+  std::atomic<bool> tells_of_news = false;
+
+  // Calls those who want to know of news.
+  void TellNews();
+
+  // Of the thread that asks. What the last answers were made of is held, for the source tells of
+  // samples only as long as somebody does. Last: the followings end before all that TellNews uses.
+  SamplesRead read;
+  std::vector<VersionFollowing> followings;
 };
 
 class QuestionBoard::Part {
  public:
-  Part(std::shared_ptr<Asked> its_question, Question::PartId its_id)
-      : question(std::move(its_question)), id(its_id) {
+  Part(std::shared_ptr<Asked> its_question, Question::PartId its_id,
+       std::function<void()> its_news = nullptr)
+      : question(std::move(its_question)), id(its_id), on_news(std::move(its_news)) {
     absl::MutexLock lock(&question->mutex);
     question->last.try_emplace(id);
+    if (on_news) question->listeners.push_back(this);
   }
   Part(const Part&) = delete;
   ~Part() {
+    if (on_news) {
+      absl::MutexLock lock(&question->mutex);
+      std::erase(question->listeners, this);
+    }
     if (!question->question->RemovePart(id)) return;
     absl::MutexLock lock(&question->mutex);
     question->last.erase(id);
@@ -36,7 +52,17 @@ class QuestionBoard::Part {
 
   const std::shared_ptr<Asked> question;
   const Question::PartId id;
+  const std::function<void()> on_news;
 };
+
+void QuestionBoard::Asked::TellNews() {
+  std::vector<std::function<void()>> to_call;
+  {
+    absl::MutexLock lock(&mutex);
+    for (const Part* listener : listeners) to_call.push_back(listener->on_news);
+  }
+  for (const std::function<void()>& call : to_call) call();
+}
 
 void QuestionBoard::SetContext(AskContext context) {
   context_.Set(std::make_shared<const AskContext>(std::move(context)));
@@ -44,7 +70,8 @@ void QuestionBoard::SetContext(AskContext context) {
 
 QuestionBoard::Handle QuestionBoard::Get(const std::string& key, const MetricSpec& metric,
                                          const Run& run,
-                                         const std::function<std::shared_ptr<Question>()>& make) {
+                                         const std::function<std::shared_ptr<Question>()>& make,
+                                         std::function<void()> on_news) {
   absl::MutexLock lock(&mutex_);
   std::weak_ptr<Asked>& known = shared_[key];
   std::shared_ptr<Asked> question = known.lock();
@@ -54,7 +81,7 @@ QuestionBoard::Handle QuestionBoard::Get(const std::string& key, const MetricSpe
     sweep_at_ = 1024 + 2 * shared_.size();
   }
   const Question::PartId part = question->question->AddPart(metric);
-  return std::make_shared<const Part>(std::move(question), part);
+  return std::make_shared<const Part>(std::move(question), part, std::move(on_news));
 }
 
 QuestionBoard::Handle QuestionBoard::Own(std::shared_ptr<Question> question, Run run) const {
@@ -71,6 +98,8 @@ uint64_t QuestionBoard::VersionOf(const Part& part) {
   absl::MutexLock lock(&part.question->mutex);
   return part.question->last.find(part.id)->second.version;
 }
+
+bool QuestionBoard::TellsOfNews(const Part& part) { return part.question->tells_of_news; }
 
 void QuestionBoard::NoteSelector(const Part& part, absl::string_view text,
                                  const kube::Selector& selector) {
@@ -115,10 +144,30 @@ void QuestionBoard::Ask(const std::shared_ptr<Asked>& question) {
   bool enough = false;
   while (!enough) {
     const MonotonicTime asked_at = clock_.MonotonicNow();
-    enough = Settle(*question, question->question->Ask(*context_.Get()), asked_at, waiters);
+    std::vector<Question::PartAnswer> answers = question->question->Ask(*context_.Get());
+    FollowSamples(*question, answers);
+    enough = Settle(*question, std::move(answers), asked_at, waiters);
   }
   std::erase_if(waiters, [](AnswerWaiter* waiter) { return !waiter->Answered(); });
   if (!waiters.empty()) on_ready_(waiters);
+}
+
+void QuestionBoard::FollowSamples(Asked& question,
+                                  const std::vector<Question::PartAnswer>& answers) {
+  Freshness all = Freshness::Forever();
+  for (const Question::PartAnswer& said : answers) all.samples.Add(said.read);
+  question.followings.clear();
+  question.read = SamplesRead();
+  {
+    absl::MutexLock lock(&question.mutex);
+    const bool follows = all.samples.told() && !question.listeners.empty();
+    question.tells_of_news = follows;
+    if (!follows) return;
+  }
+  question.read = std::move(all.samples);
+  for (const auto& [samples, number] : question.read.versions()) {
+    question.followings.push_back(samples->Follow(number, [&question] { question.TellNews(); }));
+  }
 }
 
 bool QuestionBoard::Settle(Asked& question, std::vector<Question::PartAnswer> answers,

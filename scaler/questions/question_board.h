@@ -54,9 +54,12 @@ class QuestionBoard {
   // Sets what questions are asked with from now on.
   void SetContext(AskContext context);
 
-  // A part of the question of that key, which is made when nobody holds one yet.
+  // A part of the question of that key, which is made when nobody holds one yet. Where its source
+  // tells of samples `on_news` is called, as long as the part is held, soon after one came that the
+  // last answers were not made of; empty: nobody wants to know.
   Handle Get(const std::string& key, const MetricSpec& metric, const Run& run,
-             const std::function<std::shared_ptr<Question>()>& make);
+             const std::function<std::shared_ptr<Question>()>& make,
+             std::function<void()> on_news = nullptr);
   // A question that one autoscaler asks alone.
   Handle Own(std::shared_ptr<Question> question, Run run) const;
 
@@ -71,6 +74,8 @@ class QuestionBoard {
 
   static LastAnswer LastAnswerOf(const Part& part);
   static uint64_t VersionOf(const Part& part);  // of the last answer
+  // Whether on_news is called when the last answers are old: nobody has to ask to find out.
+  static bool TellsOfNews(const Part& part);
   // See Question.
   static void NoteSelector(const Part& part, absl::string_view text,
                            const kube::Selector& selector);
@@ -87,6 +92,8 @@ class QuestionBoard {
   // (Question::Covers), so the question has to be asked again.
   bool Settle(Asked& question, std::vector<Question::PartAnswer> answers, MonotonicTime asked_at,
               std::vector<AnswerWaiter*>& waiters);
+  // Has those who want to know called when the answers of a question are old.
+  static void FollowSamples(Asked& question, const std::vector<Question::PartAnswer>& answers);
 
   Clock& clock_;
   const OnReady on_ready_;

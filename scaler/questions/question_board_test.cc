@@ -11,10 +11,13 @@ namespace {
 
 class Counting : public WholeQuestion {
  public:
-  void Ask(const AskContext& /*context*/, Answer& answer) override {
+  SamplesRead Ask(const AskContext& /*context*/, Answer& answer) override {
     ++asked;
     answer.series.push_back({.labels = {}, .timestamp = {}, .value_milli = value});
+    if (samples == nullptr) return {};
+    return SamplesRead({{samples, samples->Take()}});
   }
+  std::shared_ptr<SampleVersion> samples;
   int asked = 0;
   int64_t value = 1;
 };
@@ -233,9 +236,10 @@ TEST_F(PartsTest, AnAnswerThatStillHoldsKeepsItsContentAndGetsANewTime) {
 TEST_F(QuestionBoardTest, WhoComesWithAnotherSelectorIsAnsweredToo) {
   class Pods : public WholeQuestion {
    public:
-    void Ask(const AskContext&, Answer& answer) override {
+    SamplesRead Ask(const AskContext&, Answer& answer) override {
       asked.push_back(pods.ToAsk(answer.whole_namespace).ToString());
       if (on_ask) std::exchange(on_ask, nullptr)();
+      return {};
     }
     bool Covers() const override { return pods.Covers(); }
     AskedPods pods;
@@ -258,6 +262,47 @@ TEST_F(QuestionBoardTest, WhoComesWithAnotherSelectorIsAnsweredToo) {
   EXPECT_EQ(question->asked, (std::vector<std::string>{"app=a", ""}));
   EXPECT_TRUE(QuestionBoard::LastAnswerOf(*handle).answer->whole_namespace);
   EXPECT_EQ(ready_.size(), 2u);
+}
+
+TEST_F(QuestionBoardTest, TellsOfSamplesThatCameAfterTheAnswer) {
+  auto question = std::make_shared<Counting>();
+  question->samples = std::make_shared<SampleVersion>([] {});
+  const auto make = [&] { return question; };
+  int told = 0;
+  QuestionBoard::Handle listening = board_.Get("q", {}, run_, make, [&] { ++told; });
+  const QuestionBoard::Handle other = board_.Get("q", {}, run_, make);
+  EXPECT_FALSE(QuestionBoard::TellsOfNews(*listening));
+  Waiter waiter;
+  const auto ask = [&] {
+    clock_.Advance(absl::Seconds(1));
+    board_.Join(other, clock_.MonotonicNow(), waiter);
+    RunAll();
+  };
+  const auto sample = [&] {
+    question->samples->Mark();
+    question->samples->CallFollowers();
+  };
+  ask();
+  EXPECT_TRUE(QuestionBoard::TellsOfNews(*listening));
+  sample();
+  sample();
+  EXPECT_EQ(told, 1) << "until somebody has asked again";
+  ask();
+  sample();
+  EXPECT_EQ(told, 2);
+  ask();
+  listening = nullptr;
+  sample();
+  EXPECT_EQ(told, 2);
+
+  // A source tells as long as somebody holds what it said of an answer.
+  listening = board_.Get("q", {}, run_, make, [&] { ++told; });
+  ask();
+  const std::weak_ptr<SampleVersion> held = std::exchange(question->samples, nullptr);
+  EXPECT_FALSE(held.expired());
+  ask();
+  EXPECT_FALSE(QuestionBoard::TellsOfNews(*listening));
+  EXPECT_TRUE(held.expired());
 }
 
 }  // namespace

@@ -42,6 +42,9 @@ struct DueState {
   bool woken = false;      // the next cycle must ask anew: earlier answers do not count
   bool recreated = false;  // since the last cycle the object was made anew under the same name
   bool steady = false;     // it was when its last cycle or round ended
+  // It is woken when a sample comes for what it reads. Changed by the thread of the cycle alone,
+  // under the lock.
+  bool told_of_news = false;
   absl::Duration latest_slots =
       absl::ZeroDuration();                     // time between two regular cycles, by `latest`
   absl::Duration slots = absl::ZeroDuration();  // the same, of `regular_slot`

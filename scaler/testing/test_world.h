@@ -437,10 +437,12 @@ class LoopWorld {
     if (!scaler->Start().ok()) std::abort();
   }
   void Make() {
-    const adapter::Providers providers = metrics.MakeProviders(directory_, clock);
+    if (!providers) {
+      providers = [made = metrics.MakeProviders(directory_, clock)] { return made; };
+    }
     scaler = std::make_unique<Scaler>(Scaler::Deps{.make_transport = api.Connector(),
                                                    .directory = directory_,
-                                                   .providers = [providers] { return providers; },
+                                                   .providers = providers,
                                                    .clock = clock,
                                                    .ownership = *ownership,
                                                    .observers = {&diary},
@@ -492,7 +494,8 @@ class LoopWorld {
   DecisionDiary diary;
   SoleOwner sole_owner;
   Ownership* ownership = &sole_owner;
-  std::shared_ptr<kube::PodFeed> pod_followers;  // to be set before Make
+  std::shared_ptr<kube::PodFeed> pod_followers;   // to be set before Make
+  std::function<adapter::Providers()> providers;  // the same; empty: those of `metrics`
   std::unique_ptr<Scaler> scaler;
 
  private:

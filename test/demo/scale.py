@@ -166,7 +166,7 @@ def start_flyball(children, folder, program):
     (objects_folder / "shop.yaml").write_text(yaml.safe_dump_all(objects(first)))
     log = open(folder / "flyball.log", "w", encoding="utf-8")
     children.start([program, "serve", f"--config={ROOT}/test/demo/live/rules.yaml", f"--objects={objects_folder}", "--scaler",
-                    "--metric-source=live", "--live-scrape-annotated-pods=200ms", "--query-freshness=0",
+                    "--metric-source=live", "--live-scrape-annotated-pods=200ms", "--live-warmup=1s", "--query-freshness=0",
                     f"--secure-port={port}", f"--cert-dir={folder}/certs"],
                    stdout=log, stderr=log, start_new_session=True)
     return port, Workers(objects_folder)

@@ -37,7 +37,7 @@ class Live(Case):
         self.port = ports.free()
         process = processes.Process("flyball", [
             paths.flyball(), "serve", f"--config={self.here / 'config.yaml'}", f"--objects={self.folder}",
-            f"--secure-port={self.port}", f"--cert-dir={self.here / 'certs'}", "--metric-source=live", "--query-freshness=0", *args])
+            f"--secure-port={self.port}", f"--cert-dir={self.here / 'certs'}", "--metric-source=live", "--live-warmup=0", "--query-freshness=0", *args])
         self.addCleanup(process.kill)
         self.watched = (process,)
         if ready:

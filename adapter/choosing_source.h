@@ -1,0 +1,41 @@
+// Two metric sources as one: the live source answers what it can, Prometheus everything else. What
+// the live source can't is a query whose window it has not seen whole, one with a selector of which
+// it never saw a series, and one that it does not understand.
+//
+// Thread-safe as both are. Series are those of both: where one of them fails the list does, so that
+// the registry keeps what it knows.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "adapter/metric_source.h"
+
+namespace flyball::adapter {
+
+class ChoosingSource : public MetricSource {
+ public:
+  // Both outlive it. `live` is one that refuses what it has not seen (LiveOptions).
+  ChoosingSource(MetricSource& live, MetricSource& prometheus)
+      : live_(live), prometheus_(prometheus) {}
+
+  // Errors are those of Prometheus.
+  absl::StatusOr<std::shared_ptr<const QueryResult>> Query(absl::string_view promql, absl::Time at,
+                                                           absl::Duration timeout) override;
+  absl::StatusOr<StandingResult> Ask(StandingQuery& query, absl::Time at,
+                                     absl::Duration timeout) override;
+  absl::StatusOr<std::vector<SeriesName>> Series(absl::string_view selector, absl::Time start,
+                                                 absl::Duration timeout) override;
+
+  // Those of the live source do. Queries are not merged for Prometheus, then: which of the two is
+  // asked shows with each of them alone.
+  bool TellsOfSamples() const override { return live_.TellsOfSamples(); }
+
+  MetricSource& Of(rules::SourceChoice choice) override;
+
+ private:
+  MetricSource& live_;
+  MetricSource& prometheus_;
+};
+
+}  // namespace flyball::adapter

@@ -1,0 +1,91 @@
+#include "adapter/live/reach.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+
+#include "promql/parser.h"
+
+namespace flyball::adapter {
+namespace {
+
+constexpr int64_t kNowMs = 1'700'000'000'000;
+constexpr int64_t kWarmupMs = 10'000;
+
+// How many milliseconds before now the query reads; -1: nothing.
+int64_t Back(const std::string& query) {
+  const auto expr = promql::Parse(query);
+  EXPECT_TRUE(expr.ok()) << expr.status();
+  const auto since = ReadsSince(**expr, kNowMs, kWarmupMs);
+  return since.has_value() ? kNowMs - *since : -1;
+}
+
+TEST(ReadsSince, AddsRangesOffsetsAndSubqueries) {
+  EXPECT_EQ(Back("1 + vector(2)"), -1);
+  EXPECT_EQ(Back("time()"), -1);
+  EXPECT_EQ(Back("x"), 10'000);
+  EXPECT_EQ(Back("x offset 1m"), 70'000);
+  EXPECT_EQ(Back("x offset -1m"), -50'000);
+  EXPECT_EQ(Back("rate(x[1m])"), 60'000);
+  EXPECT_EQ(Back("sum by (pod) (rate(x[1m] offset 30s))"), 90'000);
+  EXPECT_EQ(Back("max_over_time(x[5m:1m])"), 310'000);
+  EXPECT_EQ(Back("max_over_time(rate(x[1m])[5m:1m] offset 1m)"), 420'000);
+  EXPECT_EQ(Back("max_over_time(max_over_time(x[1m:1s])[1m:1s])"), 130'000);
+}
+
+TEST(ReadsSince, TakesTheFurthestOfAllParts) {
+  EXPECT_EQ(Back("rate(x[1m]) / rate(y[2m])"), 120'000);
+  EXPECT_EQ(Back("-(rate(x[2m])) or y"), 120'000);
+  EXPECT_EQ(Back("topk(scalar(max_over_time(k[3m])), x)"), 180'000);
+  EXPECT_EQ(Back("label_replace(rate(x[4m]), \"a\", \"\", \"\", \"\")"), 240'000);
+  EXPECT_EQ(Back("absent(x)"), 10'000);
+}
+
+TEST(ReadsSince, FollowsTimesThatAreGiven) {
+  EXPECT_EQ(Back("x @ 1699999940"), 70'000);
+  EXPECT_EQ(Back("rate(x[1m] @ end() offset 1m)"), 120'000);
+  EXPECT_EQ(Back("rate(x[1m] @ start())"), 60'000);
+  // The time inside counts, wherever the subquery lies.
+  EXPECT_EQ(Back("max_over_time((x @ 1699999990)[1h:1m])"), 20'000);
+  EXPECT_EQ(Back("max_over_time(x[1h:1m] @ 1699999990)"), 3'620'000);
+}
+
+TEST(ReadsSince, StopsAtTheEarliestTime) {
+  const auto expr = promql::Parse("rate(x[290y] offset 290y)");
+  ASSERT_TRUE(expr.ok()) << expr.status();
+  EXPECT_EQ(ReadsSince(**expr, std::numeric_limits<int64_t>::min() + 1, kWarmupMs),
+            std::numeric_limits<int64_t>::min());
+}
+
+std::string Checked(const std::string& query, absl::Duration age, const LiveWindow& window) {
+  const auto expr = promql::Parse(query);
+  EXPECT_TRUE(expr.ok()) << expr.status();
+  const absl::Time at = absl::FromUnixMillis(kNowMs) + age;
+  const absl::Status status = CheckReach(**expr, absl::ToUnixMillis(at), window);
+  EXPECT_TRUE(status.ok() || absl::IsUnavailable(status)) << status;
+  return std::string(status.message());
+}
+
+TEST(CheckReach, RefusesWhatTheWindowDoesNotHold) {
+  const LiveWindow window = {.complete_since = absl::FromUnixMillis(kNowMs),
+                             .retention = absl::Minutes(10),
+                             .warmup = absl::Seconds(10)};
+  EXPECT_EQ(Checked("rate(x[1m])", absl::Milliseconds(59'999), window),
+            "the live source has samples since 2023-11-14T22:13:20Z, the query needs them since "
+            "2023-11-14T22:13:19.999Z");
+  EXPECT_EQ(Checked("rate(x[1m])", absl::Seconds(60), window), "");
+  EXPECT_NE(Checked("x", absl::Seconds(9), window), "");
+  EXPECT_EQ(Checked("x", absl::Seconds(10), window), "");
+  EXPECT_EQ(Checked("vector(1)", absl::ZeroDuration(), window), "");
+  // However long it runs, it does not remember more than the retention.
+  EXPECT_EQ(Checked("rate(x[10m])", absl::Hours(1), window), "");
+  EXPECT_NE(Checked("rate(x[10m] offset 1s)", absl::Hours(1), window), "");
+}
+
+TEST(CheckReach, IsOffWithoutAWindow) {
+  EXPECT_EQ(Checked("rate(x[1000d])", absl::ZeroDuration(), {}), "");
+}
+
+}  // namespace
+}  // namespace flyball::adapter

@@ -1,0 +1,50 @@
+// Calls the followers of versions that moved on, all of them together a little later: samples come
+// by the thousand within milliseconds, and who follows some of them need not be called for each.
+//
+// Thread-safe. One thread, from Start to Stop; the followers are called on it, with no lock held.
+// It is shared by those who tell it of versions, for a version may outlive whoever made it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/repeating_thread.h"
+#include "base/sample_version.h"
+
+namespace flyball::adapter {
+
+class SampleNews {
+ public:
+  // Followers are called `debounce` after the first version moved on. The clock outlives it.
+  SampleNews(Clock& clock, absl::Duration debounce)
+      : clock_(clock), debounce_(debounce), thread_(clock, [this] { return Step(); }) {}
+
+  // Throws std::system_error if no thread can be made.
+  void Start() { thread_.Start(absl::InfiniteDuration()); }
+  // Waits for the followers that are being called.
+  void Stop();
+
+  // A version has moved on.
+  void Add(std::weak_ptr<const SampleVersion> moved);
+
+  // Calls those that are due. Called by the thread; by tests that start none.
+  void CallDue();
+
+ private:
+  // Waits until some are due, and calls them. Returns how long the thread then waits to be woken.
+  absl::Duration Step();
+
+  Clock& clock_;
+  const absl::Duration debounce_;
+  absl::Mutex mutex_;
+  std::vector<std::weak_ptr<const SampleVersion>> moved_ ABSL_GUARDED_BY(mutex_);
+  MonotonicTime due_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteDuration();
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  RepeatingThread thread_;
+};
+
+}  // namespace flyball::adapter
