@@ -4,12 +4,19 @@
 
 namespace flyball {
 
-RepeatingThread::RepeatingThread(Clock& clock, std::function<absl::Duration()> step)
+RepeatingThread::RepeatingThread(Clock& clock, std::function<Next()> step)
     : clock_(clock), step_(std::move(step)) {}
+
+RepeatingThread::RepeatingThread(Clock& clock, std::function<absl::Duration()> step)
+    : RepeatingThread(clock, [&clock, step = std::move(step)] {
+        const absl::Duration wait = step();
+        return Next{clock.MonotonicNow() + wait};
+      }) {}
 
 void RepeatingThread::Start(absl::Duration wait) {
   absl::MutexLock lock(&mutex_);
-  if (!stopping_ && !thread_.joinable()) thread_ = std::thread([this, wait] { Run(wait); });
+  if (stopping_ || thread_.joinable()) return;
+  thread_ = std::thread([this, next = clock_.MonotonicNow() + wait] { Run(next); });
 }
 
 void RepeatingThread::Wake() {
@@ -37,16 +44,15 @@ bool RepeatingThread::stopping() const {
   return stopping_;
 }
 
-void RepeatingThread::Run(absl::Duration wait) {
+void RepeatingThread::Run(MonotonicTime next) {
   while (true) {
-    const MonotonicTime next = clock_.MonotonicNow() + wait;
     {
       absl::MutexLock lock(&mutex_);
       clock_.Await(mutex_, absl::Condition(&woken_), next);
       if (stopping_) return;
       woken_ = false;
     }
-    wait = step_();
+    next = step_().at;
   }
 }
 

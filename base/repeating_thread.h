@@ -15,7 +15,12 @@ namespace flyball {
 
 class RepeatingThread {
  public:
-  // `step` returns after which time it is to be called again. The clock outlives the thread.
+  struct Next {
+    MonotonicTime at;
+  };
+  // `step` returns when it is to be called again. The clock outlives the thread.
+  RepeatingThread(Clock& clock, std::function<Next()> step);
+  // `step` returns after which time it is to be called again, counted from its return.
   RepeatingThread(Clock& clock, std::function<absl::Duration()> step);
   ~RepeatingThread() { Stop(); }
   RepeatingThread(const RepeatingThread&) = delete;
@@ -33,10 +38,10 @@ class RepeatingThread {
   bool stopping() const;
 
  private:
-  void Run(absl::Duration wait);
+  void Run(MonotonicTime next);
 
   Clock& clock_;
-  const std::function<absl::Duration()> step_;
+  const std::function<Next()> step_;
   mutable absl::Mutex mutex_;
   bool woken_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

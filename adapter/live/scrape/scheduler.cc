@@ -96,7 +96,7 @@ void Scheduler::ScheduleNext(const ScheduledPtr& scheduled) {
   Enqueue(scheduled);
 }
 
-absl::Duration Scheduler::BeginDue() {
+RepeatingThread::Next Scheduler::BeginDue() {
   const MonotonicTime now = clock_.MonotonicNow();
   absl::MutexLock lock(&mutex_);
   while (!due_.empty() && due_.begin()->first <= now) {
@@ -111,7 +111,7 @@ absl::Duration Scheduler::BeginDue() {
     }
     (scheduled->slow ? slow_ : quick_).Submit([this, scheduled] { Run(scheduled); });
   }
-  return due_.empty() ? absl::InfiniteDuration() : due_.begin()->first - now;
+  return {due_.empty() ? absl::InfiniteDuration() : due_.begin()->first};
 }
 
 void Scheduler::Run(const ScheduledPtr& scheduled) {

@@ -76,7 +76,7 @@ class Scheduler {
   using ScheduledPtr = std::shared_ptr<Scheduled>;
   using Key = std::pair<std::string, uint64_t>;  // job, hash of the target
 
-  absl::Duration BeginDue();
+  RepeatingThread::Next BeginDue();
   void Run(const ScheduledPtr& scheduled);
   void ScheduleFirst(const ScheduledPtr& scheduled, size_t new_targets)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
