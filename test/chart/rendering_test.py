@@ -3,6 +3,7 @@
 import concurrent.futures
 import json
 import re
+import shutil
 import subprocess
 import sys
 
@@ -51,6 +52,10 @@ RULE = {"seriesQuery": '{__name__=~"^some_metric_count$"}', "resources": {"templ
 QUERY = {"containerQuery": "sum by (<<.GroupBy>>) (rate(c{<<.LabelMatchers>>}[3m]))\n", "nodeQuery": "sum by (<<.GroupBy>>) (n{<<.LabelMatchers>>})",
          "resources": {"overrides": {k: {"resource": k} for k in ("node", "namespace", "pod")}}, "containerLabel": "container"}
 RESOURCE = {"cpu": QUERY, "memory": QUERY, "window": "3m"}
+
+
+def dashboard() -> dict:
+    return json.loads((CHART / "files" / "dashboard.json").read_text())
 
 
 def config_of(items: list) -> dict:
@@ -348,27 +353,82 @@ class Rendering(case.Case):
                 items = self.helm.render("--values", values_file(values))
                 self.assertEqual({name.split(".")[1] for kind, name in names(items) if kind == "APIService"}, wanted)
 
+    def alerts(self, *args) -> list:
+        """The groups of alerts as the chart renders them."""
+        rule, = of_kind(self.helm.render("--set", "prometheusRule.enabled=true", "--show-only", "templates/monitoring.yaml", *args), "PrometheusRule")
+        return rule["spec"]["groups"]
+
     def test_alerts_are_tested_and_have_a_runbook(self):
+        groups = self.alerts("--namespace", "m")
+        links = {rule["alert"]: rule["annotations"].pop("runbook_url") for group in groups for rule in group["rules"]}
+        folder = processes.fresh_folder("alerts")
+        (folder / "rendered.yaml").write_text(yaml.safe_dump({"groups": groups}))
+        shutil.copy(HERE / "alerts_test.yaml", folder)
         promtool = paths.debian("promtool", "prometheus")
-        done = processes.run([promtool, "test", "rules", HERE / "alerts_test.yaml"])
+        done = processes.run([promtool, "test", "rules", folder / "alerts_test.yaml"])
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         tests = (HERE / "alerts_test.yaml").read_text()
-        alerts = [rule["alert"] for group in yaml.safe_load((CHART / "files" / "alerts.yaml").read_text())["groups"] for rule in group["rules"]]
         sections = re.split(r"^## ", (paths.PROJECT / "docs" / "runbook.md").read_text(), flags=re.MULTILINE)[1:]
-        self.assertEqual(alerts, [section.split()[0] for section in sections])
+        self.assertEqual(list(links), [section.split()[0] for section in sections])
         for section in sections:
             self.assertIn("`flyball explain", section)
-        for alert in alerts:
-            self.assertGreaterEqual(len(re.findall(rf"alertname: {alert}\b", tests)), 2, f"{alert}: fires, and does not")
+        for alert, link in links.items():
+            self.assertTrue(link.endswith(f"/runbook.md#{alert.lower()}"), link)
+            self.assertGreaterEqual(len(re.findall(rf"alertname: {alert}\b", tests)), 3, f"{alert}: fires, does not, and does not for others")
+        for rule in (rule for group in groups for rule in group["rules"]):
+            self.assertRegex(tests, rf"alertname: {rule['alert']}\n    exp_alerts:\n(    .*\n)*?    - exp_labels: {{severity: {rule['labels']['severity']}[,}}]")
+
+    def test_alerts_name_what_the_release_holds(self):
+        def registered(*args):
+            return [re.search(r'name=~"(.*)"', rule["expr"])[1].replace("[.]", ".") for group in self.alerts(*args) for rule in group["rules"]
+                    if rule["alert"] == "FlyballNotAvailable"]
+        self.assertEqual(registered(), ["v1beta1.custom.metrics.k8s.io|v1beta2.custom.metrics.k8s.io"])
+        self.assertEqual(registered("--set", "rules.default=false,apiServices.external=true,apiServices.resource=true"),
+                         ["v1beta1.external.metrics.k8s.io|v1beta1.metrics.k8s.io"])
+        self.assertEqual(registered("--set", "apiServices.create=false"), [])
+        self.assertIn('{namespace="monitoring",deployment="other"}', str(self.alerts("--set", "fullnameOverride=other")))
+
+    def test_what_others_export_too_is_asked_of_our_pods_alone(self):
+        """A series without our prefix is one of ours only together with what identifies its scrape target."""
+        queries = [rule["expr"] for group in self.alerts() for rule in group["rules"]] + [
+            target["expr"] for panel in dashboard()["panels"] for target in panel.get("targets", [])]
+        shared = 0
+        for query in queries:
+            for name in re.findall(r"\b((?:apiserver|prometheus_adapter|authentication|authorization|process)_[a-z_]+)\{?", query):
+                with self.subTest(name, query=query):
+                    self.assertRegex(query, rf"(rate\()?{name}(\{{[^}}]*\}})?(\[[^]]*\]\))?\s+and on \(job, instance\) flyball_server_workers\b")
+                    shared += 1
+            guards = len(re.findall(r"and on \(job, instance\) flyball_server_workers", query))
+            self.assertEqual(len(re.findall(r"\b(?:apiserver|prometheus_adapter|authentication|authorization|process)_[a-z_]+", query)), guards, query)
+        self.assertGreater(shared, 15)
 
     def test_dashboard_asks_what_prometheus_understands(self):
-        board = json.loads((CHART / "files" / "dashboard.json").read_text())
-        queries = [target["expr"] for panel in board["panels"] for target in panel.get("targets", [])]
-        rules = [{"record": f"q:{n}", "expr": q.replace("$__rate_interval", "5m")} for n, q in enumerate(queries)]
+        queries = [target["expr"] for panel in dashboard()["panels"] for target in panel.get("targets", [])] + [
+            note["expr"] for note in dashboard()["annotations"]["list"] if "expr" in note]
+        rules = [{"record": f"q:{n}", "expr": q.replace("$__rate_interval", "5m").replace("$__interval", "1m")} for n, q in enumerate(queries)]
         file = values_file({"groups": [{"name": "dashboard", "rules": rules}]})
         done = processes.run([paths.debian("promtool", "prometheus"), "check", "rules", file])
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_dashboard_explains_itself(self):
+        """Each panel says what it shows, legends name the quantile that is computed, and what is bad leads to its part of the runbook."""
+        board = dashboard()
+        titles = {f"flyball{line.split()[1].removeprefix('Flyball').lower()}" for line in (paths.PROJECT / "docs" / "runbook.md").read_text().splitlines()
+                  if line.startswith("## ")}
         self.assertEqual(len({p["id"] for p in board["panels"]}), len(board["panels"]))
+        self.assertEqual({v["name"] for v in board["templating"]["list"]}, {"datasource", "cluster", "namespace", "job"})
+        for panel in board["panels"]:
+            with self.subTest(panel["title"]):
+                if panel["type"] == "row":
+                    continue
+                self.assertGreater(len(panel["description"]), 30)
+                for link in panel.get("links", []):
+                    self.assertIn(link["url"].partition("#")[2], titles)
+                for target in panel["targets"]:
+                    for quantile in re.findall(r"histogram_quantile\(([0-9.]+),", target["expr"]):
+                        self.assertIn(f"p{float(quantile) * 100:g}", target["legendFormat"].split())
+                    for selector in re.findall(r"\bflyball_[a-z_]+(\{[^}]*\})?", target["expr"]):
+                        self.assertIn('cluster=~"$cluster",namespace=~"$namespace",job=~"$job"', selector, target["expr"])
 
     def test_every_metric_that_is_asked_for_exists(self):
         asked = set()

@@ -130,6 +130,24 @@ tag
 {{- end }}
 {{- end -}}
 
+{{/* The names of the APIServices of this release: a YAML list. */}}
+{{- define "flyball.apiServiceNames" -}}
+{{- $on := include "flyball.groups" . | fromYaml -}}
+{{- $names := list -}}
+{{- if .Values.apiServices.create -}}
+{{- if $on.custom -}}
+{{- $names = list "v1beta1.custom.metrics.k8s.io" "v1beta2.custom.metrics.k8s.io" -}}
+{{- end -}}
+{{- if $on.external -}}
+{{- $names = append $names "v1beta1.external.metrics.k8s.io" -}}
+{{- end -}}
+{{- if $on.resource -}}
+{{- $names = append $names "v1beta1.metrics.k8s.io" -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $names -}}
+{{- end -}}
+
 {{/* Where the serving certificate comes from: certManager, secret, inline, arguments (extraArguments name its files), chart, pod. */}}
 {{- define "flyball.certificate" -}}
 {{- $named := false -}}
