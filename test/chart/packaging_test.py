@@ -5,6 +5,8 @@ import re
 import subprocess
 import sys
 
+import yaml
+
 from harness import case, paths, processes
 
 PACKAGING = paths.PROJECT / "packaging"
@@ -42,6 +44,21 @@ class Manual(case.Case):
             with self.subTest(words):
                 line = f"source {script}; COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD={len(words) - 1}; _flyball; echo ${{COMPREPLY[*]}}"
                 self.assertIn(wanted, subprocess.run(["bash", "-c", line], check=True, capture_output=True, text=True).stdout.split())
+
+
+class Manifests(case.Case):
+    """deploy/, for those who don't use Helm."""
+
+    def test_they_are_as_the_chart_renders_them(self):
+        tool("manifests", "--helm", paths.peer("helm"))
+
+    def test_kustomize_builds_all_of_them(self):
+        for base in ("base", "scaler"):
+            built = processes.run([paths.peer("kubectl"), "kustomize", paths.PROJECT / "deploy" / base])
+            self.assertEqual(built.returncode, 0, built.stderr)
+            def objects(text):
+                return {(i["kind"], i["metadata"].get("namespace"), i["metadata"]["name"]): i for i in yaml.safe_load_all(text)}
+            self.assertEqual(objects(built.stdout), objects((paths.PROJECT / "deploy" / base / "flyball.yaml").read_text()))
 
 
 class Unit(case.Case):

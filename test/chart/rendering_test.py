@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 
 import yaml
 
@@ -43,6 +44,12 @@ REFUSED = (
     ("keys of no Secret", {"prometheus": {"existingSecret": {"tokenKey": "t"}}}, "its name is not"),
     ("half a client certificate", {"prometheus": {"existingSecret": {"name": "s", "caKey": "c", "certKey": "k"}}}, "go together"),
     ("a part set to nothing", {"networkPolicy": None}, "networkPolicy has no values"),
+    ("a URL with a port beside the port", {"prometheus": {"url": "http://p.monitoring.svc:9091"}}, "prometheus.url has a port (9091) and prometheus.port is 9090"),
+    ("the same with an IPv6 address", {"prometheus": {"url": "http://[fd00::1]:9091"}}, "prometheus.url has a port (9091)"),
+    ("the same when it is templated", {"prometheus": {"url": "http://{{ .Release.Name }}:9091/x"}}, "prometheus.url has a port (9091)"),
+    ("a URL without scheme", {"prometheus": {"url": "prometheus.monitoring.svc"}}, "has to begin with http:// or https://"),
+    ("a processor that there is no program for", {"image": {"architectures": ["s390x"]}}, "architectures"),
+    ("an unknown way with OpenShift", {"global": {"compatibility": {"openshift": {"adaptSecurityContext": "yes"}}}}, "adaptSecurityContext"),
     ("a certificate without its key", {"tls": {"enable": True, "ca": "c", "certificate": "c"}}, "tls.key"),
 )
 
@@ -160,6 +167,74 @@ class Rendering(case.Case):
         for claim, (values, found, wanted) in rows.items():
             with self.subTest(claim):
                 self.assertEqual(found(self.helm.render("--values", values_file(values))), wanted)
+
+    def test_two_renders_are_equal(self):
+        """What Argo CD and Flux compare. Only the certificate that Helm makes without a cluster is a new one each time."""
+        for values in CI:
+            with self.subTest(values.name):
+                one, two = (self.helm("template", "flyball", CHART, "--values", values) for _ in range(2))
+                told = yaml.safe_load(values.read_text())
+                made = not (told.get("certManager") or told.get("tls") or told.get("certificates", {}).get("selfMade") == "pod")
+                different = [a for a, b in zip(one.splitlines(), two.splitlines(), strict=True) if a != b]
+                self.assertEqual({line.split(":")[0].strip() for line in different} - {"caBundle", "ca.crt", "tls.crt", "tls.key", "flyball.dev/made-at"}, set())
+                self.assertEqual(bool(different), made)
+
+    def test_where_it_runs(self):
+        def spec(values, *args):
+            return of_kind(self.helm.render("--values", values_file(values), *args), "Deployment")[0]["spec"]["template"]["spec"]
+        def processors(values):
+            term, = spec(values)["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+            return term["matchExpressions"][0]["values"]
+        self.assertEqual((processors({}), processors({"image": {"architectures": ["arm64"]}})), (["amd64", "arm64"], ["arm64"]))
+        self.assertNotIn("affinity", spec({"image": {"architectures": []}}))
+        self.assertEqual(spec({})["nodeSelector"], {"kubernetes.io/os": "linux"})
+        rows = (({}, None), ({"hostNetwork": {"enabled": True}}, "ClusterFirstWithHostNet"),
+                ({"hostNetwork": {"enabled": True}, "dnsPolicy": "Default"}, "Default"), ({"dnsPolicy": "None"}, "None"))
+        for values, policy in rows:
+            self.assertEqual(spec(values).get("dnsPolicy"), policy)
+
+    def test_openshift_gives_the_ids(self):
+        def ids(*args, **values):
+            items = self.helm.render("--values", values_file(values), *args)
+            pods = [of_kind(items, "Deployment")[0]["spec"]["template"]["spec"], of_kind(items, "Pod")[0]["spec"]]
+            return {key for pod in pods for context in (pod["securityContext"], pod["containers"][0]["securityContext"])
+                    for key in context if key in ("runAsUser", "runAsGroup", "fsGroup")}
+        def told(how):
+            return {"global": {"compatibility": {"openshift": {"adaptSecurityContext": how}}}}
+        fixed, there = {"runAsUser", "runAsGroup", "fsGroup"}, ("--api-versions", "security.openshift.io/v1")
+        self.assertEqual((ids(), ids(*there), ids(**told("force")), ids(*there, **told("disabled"))), (fixed, set(), set(), fixed))
+
+    def test_the_doctor_s_pod_is_like_the_server_s(self):
+        items = self.helm.render("--values", values_file({
+            "prometheus": {"url": "https://p", "existingSecret": {"name": "s", "caKey": "c"}, "headers": ["A=b c"]},
+            "extraArguments": ["--prometheus-token-file=/t", "--max-requests-inflight=1"], "image": {"pullSecrets": ["r"]},
+            "tolerations": [{"key": "a"}], "serviceAccount": {"name": "sa"}}))
+        pod, = of_kind(items, "Pod")
+        server = of_kind(items, "Deployment")[0]["spec"]["template"]
+        self.assertEqual(pod["metadata"]["annotations"]["helm.sh/hook"], "test")
+        for key in ("serviceAccountName", "imagePullSecrets", "securityContext", "nodeSelector", "affinity", "tolerations"):
+            self.assertEqual(pod["spec"][key], server["spec"][key], key)
+        mine, theirs = pod["spec"]["containers"][0], container(items)
+        self.assertEqual((mine["image"], mine["securityContext"]), (theirs["image"], theirs["securityContext"]))
+        self.assertEqual(mine["args"][:2], ["doctor", "--config=/etc/adapter/config.yaml"])
+        self.assertEqual(mine["args"][2:], [arg for arg in theirs["args"] if arg.startswith("--prometheus-")])
+        selector = of_kind(items, "Service")[0]["spec"]["selector"]
+        self.assertFalse(selector.items() <= pod["metadata"]["labels"].items(), "no request is sent to it")
+
+    def test_the_package(self):
+        folder = processes.fresh_folder("package")
+        self.helm("package", CHART, "--destination", folder)
+        with tarfile.open(next(folder.glob("flyball-*.tgz"))) as package:
+            files = {name.partition("/")[2] for name in package.getnames()}
+            self.assertEqual(package.extractfile("flyball/LICENSE").read(), (paths.PROJECT / "LICENSE").read_bytes())
+        self.assertLessEqual({"Chart.yaml", "README.md", "LICENSE", "icon.svg", "values.schema.json", "templates/tests/doctor.yaml"}, files)
+        self.assertFalse({f for f in files if f.startswith("ci/")})
+        meta = yaml.safe_load((CHART / "Chart.yaml").read_text())
+        self.assertTrue(meta["icon"].endswith("/charts/flyball/icon.svg"))
+        notes = {key.partition("/")[2]: yaml.safe_load(text) for key, text in meta["annotations"].items()}
+        self.assertEqual(notes["images"][0]["image"], container(self.helm.render())["image"])
+        self.assertEqual([crd["name"] for crd in notes["crds"]], [file.name.removesuffix(".yaml") for file in (CHART / "files" / "crds").glob("*")])
+        self.assertEqual({change["kind"] for change in notes["changes"]} - {"added", "changed", "deprecated", "removed", "fixed", "security"}, set())
 
     def test_prometheus_verifies_where_the_ca_is_known(self):
         rows = (({}, True), ({"certManager": {"enabled": True}}, True), ({"certificates": {"selfMade": "pod"}}, False),
@@ -299,14 +374,20 @@ class Rendering(case.Case):
         rows = (
             ("the chart's", {}, "ghcr.io/flyball-autoscaler/flyball:"),
             ("a mirror", {"repository": "mirror.example.com/flyball", "tag": "2"}, "mirror.example.com/flyball:2"),
+            ("a registry of all charts", {"tag": "2"}, "mirror.example.com:5000/flyball-autoscaler/flyball:2", "mirror.example.com:5000"),
+            ("the same in the place of a repository without registry", {"repository": "flyball", "tag": "2"}, "m/flyball:2", "m/"),
             ("a digest wins", {"tag": "2", "digest": "sha256:" + "a" * 64}, "ghcr.io/flyball-autoscaler/flyball@sha256:" + "a" * 64),
             *(("left over from the old chart, tag and all", {"repository": old, "tag": "v0.12.0"}, "ghcr.io/flyball-autoscaler/flyball:0") for old in (
                 "registry.k8s.io/prometheus-adapter/prometheus-adapter", "k8s.gcr.io/prometheus-adapter/prometheus-adapter",
                 "directxman12/k8s-prometheus-adapter-amd64", "mirror.example.com/k8s/prometheus-adapter")),
         )
-        for claim, image, start in rows:
+        for claim, image, start, *registry in rows:
             with self.subTest(claim):
-                self.assertTrue(container(self.helm.render("--values", values_file({"image": image})))["image"].startswith(start))
+                values = {"image": image, **({"global": {"imageRegistry": registry[0]}} if registry else {})}
+                self.assertTrue(container(self.helm.render("--values", values_file(values)))["image"].startswith(start))
+        secrets = of_kind(self.helm.render("--values", values_file({
+            "image": {"pullSecrets": ["a"]}, "global": {"imagePullSecrets": ["b", {"name": "a"}]}})), "Deployment")[0]["spec"]["template"]["spec"]
+        self.assertEqual(secrets["imagePullSecrets"], [{"name": "a"}, {"name": "b"}])
 
     def test_rights_grow_with_what_is_on(self):
         pods = {("", "pods", verb) for verb in ("list", "watch")}
