@@ -1,5 +1,7 @@
 """What is shipped beside the chart and the image: man page, completion, unit, package."""
 
+import hashlib
+import json
 import os
 import re
 import subprocess
@@ -7,6 +9,7 @@ import sys
 
 import yaml
 
+import image
 from harness import case, paths, processes
 
 PACKAGING = paths.PROJECT / "packaging"
@@ -59,6 +62,73 @@ class Manifests(case.Case):
             def objects(text):
                 return {(i["kind"], i["metadata"].get("namespace"), i["metadata"]["name"]): i for i in yaml.safe_load_all(text)}
             self.assertEqual(objects(built.stdout), objects((paths.PROJECT / "deploy" / base / "flyball.yaml").read_text()))
+
+
+class Made(case.Case):
+    """What `packaging/release` makes of one processor's files."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.packages = processes.fresh_folder("packages")
+        here = subprocess.run(["dpkg", "--print-architecture"], check=True, capture_output=True, text=True).stdout.strip()
+        (cls.packages / here).mkdir()
+        subprocess.run([PACKAGING / "rootfs", paths.flyball(), cls.packages / here / "rootfs"], check=True)
+        cls.here = here
+        cls.out = cls.release("one")
+        cls.version = re.search(r"project\(flyball VERSION (\S+)", (paths.PROJECT / "CMakeLists.txt").read_text())[1]
+
+    @classmethod
+    def release(cls, name: str):
+        out = processes.fresh_folder("release") / name
+        tool("release", out, "--arch", cls.here, "--packages", cls.packages, "--helm", paths.peer("helm"))
+        return out
+
+    def file(self, name: str):
+        return self.out / name.format(v=self.version, arch=self.here)
+
+    def test_everything_is_there_and_summed(self):
+        names = {f.name for f in self.out.iterdir()}
+        self.assertEqual(names, {self.file(n).name for n in (
+            "flyball-{v}-linux-{arch}.tar.gz", "flyball-{v}-image-{arch}.tar", "flyball-{v}-sbom-{arch}.cdx.json", "flyball-{v}.tgz",
+            "flyball-{v}-kustomize.tar.gz", "install.yaml", "flyball.krew.yaml", "SHA256SUMS")})
+        subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=self.out, check=True)
+        self.assertEqual(len((self.out / "SHA256SUMS").read_text().splitlines()), len(names) - 1)
+
+    def test_equal_programs_make_equal_files(self):
+        again = self.release("two")
+        for name in ("flyball-{v}-linux-{arch}.tar.gz", "flyball-{v}-image-{arch}.tar", "flyball-{v}-kustomize.tar.gz", "flyball.krew.yaml"):
+            self.assertEqual(self.file(name).read_bytes(), (again / self.file(name).name).read_bytes(), name)
+
+    def test_the_program_runs_from_its_folder_alone(self):
+        """Also through a link in another folder, as `kubectl krew` makes one, and with its module."""
+        folder = processes.fresh_folder("portable")
+        subprocess.run(["tar", "--extract", "--file", self.file("flyball-{v}-linux-{arch}.tar.gz"), "--directory", folder], check=True)
+        tree = folder / self.file("flyball-{v}-linux-{arch}").name
+        (folder / "kubectl-flyball").symlink_to(tree / "flyball")
+        done = processes.run([folder / "kubectl-flyball", "version", "--modules"])
+        self.assertEqual(done.stdout, f"flyball {self.version}\nexternal triggers: {tree}/lib/flyball/external_scaler.so\n", done.stderr)
+        plugin = yaml.safe_load((self.out / "flyball.krew.yaml").read_text())["spec"]["platforms"][0]
+        self.assertEqual(plugin["files"], [{"from": f"{tree.name}/*", "to": "."}])
+        self.assertTrue((tree / plugin["bin"]).exists())
+
+    def test_the_image_is_an_oci_layout(self):
+        folder = processes.fresh_folder("oci")
+        subprocess.run(["tar", "--extract", "--file", self.file("flyball-{v}-image-{arch}.tar"), "--directory", folder], check=True)
+
+        def blob(part: dict) -> bytes:
+            data = (folder / "blobs" / "sha256" / part["digest"].removeprefix("sha256:")).read_bytes()
+            self.assertEqual((len(data), hashlib.sha256(data).hexdigest()), (part["size"], part["digest"].removeprefix("sha256:")))
+            return data
+        index = json.loads((folder / "index.json").read_text())
+        manifest = json.loads(blob(index["manifests"][0]))
+        config, (layer,) = json.loads(blob(manifest["config"])), manifest["layers"]
+        self.assertEqual(config["rootfs"]["diff_ids"], [layer["digest"]])
+        self.assertEqual((config["architecture"], config["config"]["User"], config["config"]["Entrypoint"]), (self.here, "10001:10001", image.entrypoint()))
+        blob(layer)
+        docker, = json.loads((folder / "manifest.json").read_text())
+        self.assertEqual(docker["Layers"], ["blobs/sha256/" + layer["digest"].removeprefix("sha256:")])
+        files = subprocess.run(["tar", "--list", "--file", folder / docker["Layers"][0]], check=True, capture_output=True, text=True).stdout.split()
+        self.assertLessEqual({"usr/bin/flyball", "usr/lib/flyball/external_scaler.so", "etc/ssl/certs/ca-certificates.crt"}, set(files))
 
 
 class Unit(case.Case):
