@@ -158,7 +158,7 @@ class Installed(Release):
         self.assertEqual(kube.expect(self.ask(f"{METRICS}/namespaces/shop/pods"), 200)["items"][0]["containers"][0]["usage"]["cpu"], "250m")
         self.assertEqual(kube.expect(self.ask(f"{METRICS}/nodes"), 200)["items"][0]["usage"]["memory"], "1Gi")
 
-    def test_0_helm_test_is_the_doctor(self):
+    def test_1a_helm_test_is_the_doctor(self):
         hook, = objects(self.helm("get", "hooks", self.RELEASE, "--namespace", NAMESPACE))
         file = processes.fresh_folder("hook") / "pod.yaml"
         file.write_text(yaml.safe_dump(hook))

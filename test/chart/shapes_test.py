@@ -72,6 +72,8 @@ class Shapes(ClusterCase):
         made[1]["stringData"] = {"token": "t", "ca.crt": cls.cluster().ca.pem()}
         made[2]["stringData"] = tls
         made[3]["stringData"] = tls  # cert-manager's
+        made.append(kube.make("ConfigMap", "openshift-service-ca.crt", NAMESPACE))  # the platform's
+        made[-1]["data"] = {"service-ca.crt": cls.cluster().ca.pem()}
         return made
 
     @classmethod

@@ -31,7 +31,7 @@ def row(number: int, name: str, how: str, colour: str, found: dict) -> list:
     words = f'median {median:.1f} s of {count} steps'
     after = median < SECONDS / 2
     return lines + [f'<path d="M{x(median)} {middle - 20}v40" class="median"/>',
-                    f'<text x="{x(median) + (28 if after else -22)}" y="{middle + 4}" text-anchor="{"start" if after else "end"}" class="small">{words}</text>']
+                    f'<text x="{x(median) + (28 if after else -58)}" y="{middle + 4}" text-anchor="{"start" if after else "end"}" class="small">{words}</text>']
 
 
 def picture() -> str:
