@@ -64,6 +64,25 @@ class Manifests(case.Case):
             self.assertEqual(objects(built.stdout), objects((paths.PROJECT / "deploy" / base / "flyball.yaml").read_text()))
 
 
+class Workflows(case.Case):
+    """.github, as far as it can be read without GitHub."""
+
+    def test_the_release_is_the_script(self):
+        job, = yaml.safe_load((paths.PROJECT / ".github/workflows/release.yaml").read_text())["jobs"].values()
+        self.assertEqual([step["run"].rpartition("&& ")[2] for step in job["steps"] if "packaging" in step.get("run", "")], ["packaging/release release"])
+        self.assertEqual(job["container"]["image"], "debian:12")
+
+    def test_forms_ask_by_unique_names(self):
+        for form in (paths.PROJECT / ".github/ISSUE_TEMPLATE").glob("*.yaml"):
+            told = yaml.safe_load(form.read_text())
+            self.assertLessEqual({"name", "description", "body"}, set(told))
+            names = [part["id"] for part in told["body"]]
+            self.assertEqual(len(names), len(set(names)))
+            for part in told["body"]:
+                self.assertIn(part["type"], {"input", "textarea", "dropdown", "checkboxes"})
+                self.assertTrue(part["attributes"]["label"])
+
+
 class Made(case.Case):
     """What `packaging/release` makes of one processor's files."""
 
