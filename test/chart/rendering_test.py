@@ -483,6 +483,25 @@ class Rendering(case.Case):
             self.assertEqual(len(re.findall(r"\b(?:apiserver|prometheus_adapter|authentication|authorization|process)_[a-z_]+", query)), guards, query)
         self.assertGreater(shared, 15)
 
+    def test_the_dashboard_of_inference_servers(self):
+        """It asks for the series that the rules of these servers name, and is there when it is wanted."""
+        board = json.loads((CHART / "files" / "dashboard-inference.json").read_text())
+        queries = [target["expr"] for panel in board["panels"] for target in panel.get("targets", [])]
+        rules = [{"record": f"q:{n}", "expr": q.replace("$__rate_interval", "5m")} for n, q in enumerate(queries)]
+        done = processes.run([paths.debian("promtool", "prometheus"), "check", "rules", values_file({"groups": [{"name": "dashboard", "rules": rules}]})])
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        asked = set(re.findall(r"\b(?:vllm|sglang):[a-z_]+|\b(?:tgi|nv|inference_pool)_[a-z_]+|DCGM_[A-Z_]+", " ".join(queries)))
+        recipes = paths.PROJECT / "rules" / "examples" / "recipes"
+        tested = "".join((recipes / f"{name}_test.yaml").read_text() for name in ("vllm", "sglang", "tgi", "triton", "endpoint-picker", "gpu"))
+        beyond = {"inference_pool_ready_pods", "vllm:time_to_first_token_seconds_bucket", "sglang:time_to_first_token_seconds_bucket"}
+        self.assertEqual({name for name in asked if name not in tested}, beyond)
+        for panel in board["panels"]:
+            self.assertTrue(panel["type"] == "row" or len(panel["description"]) > 30, panel["title"])
+        for wanted in (True, False):
+            items = self.helm.render("--set", f"dashboard.enabled=true,dashboard.inferenceServers={str(wanted).lower()}")
+            data, = [i["data"] for i in of_kind(items, "ConfigMap") if i["metadata"]["name"] == "flyball-dashboard"]
+            self.assertEqual(set(data), {"flyball.json", *(["flyball-inference.json"] if wanted else [])})
+
     def test_dashboard_asks_what_prometheus_understands(self):
         queries = [target["expr"] for panel in dashboard()["panels"] for target in panel.get("targets", [])] + [
             note["expr"] for note in dashboard()["annotations"]["list"] if "expr" in note]
