@@ -11,6 +11,7 @@ import yaml
 
 import image
 from harness import case, paths, processes
+from helm import container, objects, of_kind, values_file
 
 PACKAGING = paths.PROJECT / "packaging"
 
@@ -59,9 +60,22 @@ class Manifests(case.Case):
         for base in ("base", "scaler"):
             built = processes.run([paths.peer("kubectl"), "kustomize", paths.PROJECT / "deploy" / base])
             self.assertEqual(built.returncode, 0, built.stderr)
-            def objects(text):
+            def by_name(text):
                 return {(i["kind"], i["metadata"].get("namespace"), i["metadata"]["name"]): i for i in yaml.safe_load_all(text)}
-            self.assertEqual(objects(built.stdout), objects((paths.PROJECT / "deploy" / base / "flyball.yaml").read_text()))
+            self.assertEqual(by_name(built.stdout), by_name((paths.PROJECT / "deploy" / base / "flyball.yaml").read_text()))
+
+
+class Overlay(case.Case):
+    """examples/kustomize, on top of deploy/base."""
+
+    def test_it_changes_what_it_says(self):
+        built = processes.run([paths.peer("kubectl"), "kustomize", paths.PROJECT / "examples" / "kustomize"])
+        self.assertEqual(built.returncode, 0, built.stderr)
+        items = objects(built.stdout)
+        self.assertEqual([a for a in container(items)["args"] if "prometheus-url" in a], ["--prometheus-url=http://prometheus-k8s.monitoring.svc:9090"])
+        config, = [i["data"]["config.yaml"] for i in of_kind(items, "ConfigMap")]
+        done = processes.run([paths.flyball(), "check", "rules", "--strict", values_file(config)])
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 class Workflows(case.Case):
