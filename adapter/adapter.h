@@ -60,6 +60,9 @@ class Adapter {
 
   void SetRules(std::shared_ptr<const rules::CompiledRules> rules);
 
+  // Series are asked for now, whatever the interval: the source has new ones.
+  void RelistNow() { relister_.AskNow(); }
+
   Providers providers() const { return *providers_.Get(); }
 
   // One for each rule, `rules` before `externalRules`.

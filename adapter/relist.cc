@@ -57,6 +57,17 @@ void Relister::SetRules(std::shared_ptr<const rules::CompiledRules> rules) {
   deps_.wake();
 }
 
+void Relister::AskNow() {
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& [selector, query] : queries_) {
+      query->due = deps_.clock.MonotonicNow();
+      query->again = query->running;
+    }
+  }
+  deps_.wake();
+}
+
 absl::Duration Relister::Step() {
   std::vector<std::shared_ptr<Query>> due;
   {
@@ -134,6 +145,7 @@ void Relister::Record(Query& query, absl::StatusOr<std::shared_ptr<const SeriesT
       ++query.failures;
       query.due = deps_.clock.MonotonicNow() + RetryAfter(query.failures);
     }
+    if (std::exchange(query.again, false)) query.due = deps_.clock.MonotonicNow();
   }
   if (old_error == new_error) return;
   if (new_error.empty()) {

@@ -62,6 +62,9 @@ class Relister {
   // The registry holds the new rules when this returns.
   void SetRules(std::shared_ptr<const rules::CompiledRules> rules);
 
+  // All series queries are due now; one under way is followed by another one.
+  void AskNow();
+
   // Starts the queries that are due and applies what has come. Returns when to be called again.
   absl::Duration Step();
 
@@ -86,6 +89,7 @@ class Relister {
     int failures = 0;
     bool attempted = false;
     bool running = false;
+    bool again = false;  // it is to be asked anew once the one under way has ended
     MonotonicTime due;
   };
 

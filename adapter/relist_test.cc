@@ -76,6 +76,15 @@ TEST_F(RelisterTest, AskedAgainAfterTheIntervalAndNotBefore) {
   EXPECT_EQ(floor_.source.selectors().size(), 2u);
 }
 
+TEST_F(RelisterTest, AskedAtOnceWhereTheSourceHasNewSeries) {
+  floor_.Load(CompileOrDie(Rules({"a", "b"})));
+  relister().AskNow();
+  relister().Step();
+  EXPECT_EQ(floor_.source.selectors().size(), 4u);
+  Advance(absl::Seconds(59));
+  EXPECT_EQ(floor_.source.selectors().size(), 4u);
+}
+
 TEST_F(RelisterTest, OneFailingRuleKeepsItsSeriesAndLeavesTheOthersFresh) {
   floor_.Load(CompileOrDie(Rules({"a", "b"})));
   failing_ = {"a"};
@@ -213,6 +222,20 @@ TEST_F(SlowRelisterTest, AHangingRuleHoldsUpNoOther) {
   relister_.Step();
   EXPECT_EQ(relister_.registry()->custom_list()->size(), 4u);
   EXPECT_TRUE(relister_.first_round_done());
+}
+
+TEST_F(SlowRelisterTest, WhatIsUnderWayWhenNewSeriesComeIsAskedOnceMore) {
+  relister_.SetRules(CompileOrDie(Rules({"a"})));
+  relister_.Step();
+  relister_.AskNow();
+  relister_.Step();
+  ASSERT_EQ(tasks_.size(), 1u);
+  tasks_[0]();
+  relister_.Step();
+  ASSERT_EQ(tasks_.size(), 2u);
+  tasks_[1]();
+  relister_.Step();
+  EXPECT_EQ(tasks_.size(), 2u);
 }
 
 TEST_F(SlowRelisterTest, WhatComesAfterAReloadIsForgotten) {

@@ -44,19 +44,6 @@ bool FillsIn(const tmpl::Command& command) {
          command[2].number.value == go::Number{int64_t{0}}.value;
 }
 
-// Whether the template does no more than fill in. What control flow, variables, nested templates or
-// .LabelValuesByName make of several objects need not be what they make of each.
-bool OnlyFillsIn(const tmpl::Tree& tree) {
-  if (tree.definitions.size() != 1) return false;
-  const tmpl::Block& block = tree.definitions.begin()->second;
-  return std::all_of(block.begin(), block.end(), [](const tmpl::Statement& statement) {
-    if (std::holds_alternative<tmpl::Text>(statement)) return true;
-    const auto* action = std::get_if<tmpl::Action>(&statement);
-    return action != nullptr && action->pipeline.variables.empty() &&
-           action->pipeline.commands.size() == 1 && FillsIn(action->pipeline.commands[0]);
-  });
-}
-
 // Says of each node whether it keeps labels apart if what is below it does.
 class ShapeReader {
  public:
@@ -129,6 +116,19 @@ size_t CountMarks(absl::string_view text) {
 }
 
 }  // namespace
+
+// What control flow, variables, nested templates or .LabelValuesByName make of several objects need
+// not be what they make of each.
+bool OnlyFillsIn(const tmpl::Tree& tree) {
+  if (tree.definitions.size() != 1) return false;
+  const tmpl::Block& block = tree.definitions.begin()->second;
+  return std::all_of(block.begin(), block.end(), [](const tmpl::Statement& statement) {
+    if (std::holds_alternative<tmpl::Text>(statement)) return true;
+    const auto* action = std::get_if<tmpl::Action>(&statement);
+    return action != nullptr && action->pipeline.variables.empty() &&
+           action->pipeline.commands.size() == 1 && FillsIn(action->pipeline.commands[0]);
+  });
+}
 
 QueryShape ShapeOf(const QueryTemplate& query, absl::string_view namespace_label) {
   if (absl::StrContains(query.text(), kMark) || !OnlyFillsIn(query.tree())) return {};

@@ -42,4 +42,8 @@ struct QueryShape {
 // `namespace_label`: what namespaces are called in the rule; "" if nothing is known.
 QueryShape ShapeOf(const QueryTemplate& query, absl::string_view namespace_label);
 
+// Whether the template does no more than fill in the series, the matchers and the labels to group
+// by: its text shows all that the query may ask for.
+bool OnlyFillsIn(const tmpl::Tree& tree);
+
 }  // namespace flyball::rules

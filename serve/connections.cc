@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -127,6 +128,14 @@ absl::StatusOr<std::unique_ptr<http::HttpTransport>> MakeClusterTransport(
   return http::MakeHttpTransport(std::move(options), clock);
 }
 
+std::string PodNamespace() {
+  const char* variable = std::getenv("POD_NAMESPACE");
+  if (variable != nullptr && *variable != '\0') return variable;
+  const std::string text =
+      ReadFile(absl::StrCat(kube::kServiceAccountFolder, "/namespace")).value_or("");
+  return std::string(absl::StripAsciiWhitespace(text));
+}
+
 bool ScalerWatchesAllPods(const ServeFlags& flags) {
   return flags.scaler.enabled && flags.scaler.options.namespaces.empty() &&
          (flags.scaler.kubeconfig.empty() || flags.scaler.kubeconfig == flags.lister_kubeconfig);
@@ -168,6 +177,24 @@ absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags, Clock& clock) {
                    ClusterTransportOptions(flags.lister_kubeconfig, "--lister-kubeconfig"));
   return ObjectsOf(
       nullptr, [server, &clock] { return http::MakeHttpTransport(server, clock); }, flags, clock);
+}
+
+std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()> ConnectionToObjects(
+    const ServeFlags& flags, const Objects& objects, Clock& clock) {
+  using Connection = absl::StatusOr<std::unique_ptr<http::HttpTransport>>;
+  if (processes::LocalCluster* const cluster = objects.cluster.get(); cluster != nullptr) {
+    return [cluster]() -> Connection { return cluster->Connect(); };
+  }
+  if (!flags.objects.empty()) {
+    return []() -> Connection {
+      return absl::FailedPreconditionError(
+          "kubernetes_sd_configs ask an API server, and with --objects there is none; give "
+          "--scaler, which makes one of the folder");
+    };
+  }
+  return [kubeconfig = flags.lister_kubeconfig, &clock]() -> Connection {
+    return MakeClusterTransport(kubeconfig, "--lister-kubeconfig", clock);
+  };
 }
 
 }  // namespace flyball::serve

@@ -30,6 +30,10 @@ absl::StatusOr<http::TransportOptions> ClusterTransportOptions(const std::string
 absl::StatusOr<std::unique_ptr<http::HttpTransport>> MakeClusterTransport(
     const std::string& kubeconfig, const std::string& flag, Clock& clock);
 
+// The namespace of the pod that this runs in: the variable POD_NAMESPACE, or the file of its
+// service account; "" if this is no pod.
+std::string PodNamespace();
+
 // Whether the scaler watches all pods of the cluster that objects come from, with the same
 // credentials: then nobody else has to.
 bool ScalerWatchesAllPods(const ServeFlags& flags);
@@ -44,5 +48,10 @@ struct Objects {
 };
 // kInvalidArgument, kFailedPrecondition: the flag and what is wrong. The clock outlives them.
 absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags, Clock& clock);
+
+// What connects to the API server that these objects come from; the clock and the objects outlive
+// it. kFailedPrecondition, when it is called: they come from no server.
+std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()> ConnectionToObjects(
+    const ServeFlags& flags, const Objects& objects, Clock& clock);
 
 }  // namespace flyball::serve

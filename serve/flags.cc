@@ -218,10 +218,10 @@ void AddInertFlags(CLI::App& app, InertValues& values) {
   }
 }
 
-// One warning for all flags that have no effect here, and one for those of the scaler where it does
-// not run.
+// One warning for all flags that have no effect here, one for those of the scaler where it does not
+// run, and one for those of the source that is not asked.
 void WarnOfIdleFlags(const CLI::App& app, ServeFlags& f) {
-  std::vector<std::string> inert, idle;
+  std::vector<std::string> inert, of_no_scaler, of_no_live, of_no_prometheus;
   for (const InertFlag& flag : kInert) {
     if (app.count(absl::StrCat("--", flag.name)) > 0) {
       inert.push_back(absl::StrCat("--", flag.name, " (", flag.reason, ")"));
@@ -231,13 +231,19 @@ void WarnOfIdleFlags(const CLI::App& app, ServeFlags& f) {
     const std::string name = option->get_name();
     const bool of_scaler = absl::StartsWith(name, "--scaler-") ||
                            absl::StartsWith(name, "--horizontal-pod-autoscaler-");
-    if (of_scaler && !f.scaler.enabled && option->count() > 0) idle.push_back(name);
+    const bool of_live = absl::StartsWith(name, "--live-") || name == "--promql-dialect";
+    if (option->count() == 0) continue;
+    if (of_scaler && !f.scaler.enabled) of_no_scaler.push_back(name);
+    if (of_live && !f.live.live()) of_no_live.push_back(name);
+    if (absl::StartsWith(name, "--prometheus-") && f.live.live()) of_no_prometheus.push_back(name);
   }
   const auto warn = [&f](absl::string_view what, const std::vector<std::string>& given) {
     if (!given.empty()) f.warnings.push_back(absl::StrCat(what, absl::StrJoin(given, ", ")));
   };
   warn("these flags are accepted and have no effect: ", inert);
-  warn("without --scaler these flags have no effect: ", idle);
+  warn("without --scaler these flags have no effect: ", of_no_scaler);
+  warn("without --metric-source=live these flags have no effect: ", of_no_live);
+  warn("with --metric-source=live these flags have no effect: ", of_no_prometheus);
 }
 
 absl::Status Check(const ServeFlags& f) {
@@ -274,6 +280,7 @@ absl::Status Check(const ServeFlags& f) {
       {f.scaler.enabled && !f.objects.empty() && !f.scaler.kubeconfig.empty(),
        "--scaler-kubeconfig: with --objects the scaler works on the objects of the folder"},
   }));
+  RETURN_IF_ERROR(CheckLiveFlags(f.live));
   return f.scaler.enabled ? CheckScalerFlags(f.scaler) : absl::OkStatus();
 }
 
@@ -314,6 +321,7 @@ absl::StatusOr<ServeFlags> ParseServeFlags(const std::vector<std::string>& args)
   AddServingFlags(flags, f);
   AddLimitFlags(flags, f);
   AddAuthFlags(flags, f);
+  AddLiveFlags(flags, f.live);
   AddScalerFlags(flags, f.scaler);
   app.add_option("-v,--v", f.verbosity, "log level: 0 to 10")->take_last();
   flags.String("log-format", f.log_format, "text or json");

@@ -14,6 +14,7 @@
 #include "adapter/adapter.h"
 #include "apiservice/options.h"
 #include "serve/go_flags.h"
+#include "serve/live_flags.h"
 #include "serve/scaler_flags.h"
 
 namespace flyball::serve {
@@ -52,6 +53,7 @@ struct ServeFlags {
   std::string authentication_kubeconfig, authorization_kubeconfig;
   bool authentication_skip_lookup = false;
 
+  LiveFlags live;
   ScalerFlags scaler;
 
   // Logs.

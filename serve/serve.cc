@@ -27,6 +27,7 @@
 #include "serve/connections.h"
 #include "serve/debug_pages.h"
 #include "serve/flags.h"
+#include "serve/live_source.h"
 #include "serve/logging.h"
 #include "serve/rule_file.h"
 #include "serve/serve_scaler.h"
@@ -54,9 +55,9 @@ class Service {
     ASSIGN_OR_RETURN(rule_file_, RuleFile::Open(flags_.config, clock_, *metrics_));
     RETURN_IF_ERROR(CheckMaxAge());
     ASSIGN_OR_RETURN(objects_, MakeObjects(flags_, clock_));
-    ASSIGN_OR_RETURN(source_, MakePrometheusSource(flags_, clock_, &adapter_metrics_));
+    ASSIGN_OR_RETURN(adapter::MetricSource* const source, MakeSource());
     adapter_ =
-        std::make_unique<adapter::Adapter>(adapter::Adapter::Deps{.source = *source_,
+        std::make_unique<adapter::Adapter>(adapter::Adapter::Deps{.source = *source,
                                                                   .directory = *objects_.directory,
                                                                   .clock = clock_,
                                                                   .metrics = &adapter_metrics_},
@@ -71,8 +72,8 @@ class Service {
     }
     RETURN_IF_ERROR(MakeServer(std::move(server_options)));
     adapter_->Start();
-    rule_file_->Watch(kRuleFileInterval,
-                      [this](RulesPtr rules) { adapter_->SetRules(std::move(rules)); });
+    rule_file_->Watch(kRuleFileInterval, [this](RulesPtr rules) { SetRules(std::move(rules)); });
+    if (live_ != nullptr) RETURN_IF_ERROR(live_->Start());
     RETURN_IF_ERROR(server_->Start());
     spdlog::info("serving on {}:{}", address, server_->port());
     if (objects_.cluster != nullptr) RETURN_IF_ERROR(objects_.cluster->Start());
@@ -105,12 +106,35 @@ class Service {
     server_.reset();
     scaler_.reset();
     if (rule_file_ != nullptr) rule_file_->StopWatching();
-    if (source_ != nullptr)
-      source_->Shutdown();  // the relist does not wait for a hanging Prometheus
+    if (live_ != nullptr) live_->Stop();
+    if (prometheus_ != nullptr)
+      prometheus_->Shutdown();  // the relist does not wait for a hanging Prometheus
     if (adapter_ != nullptr) adapter_->Stop();
   }
 
  private:
+  // What answers the queries of the rules.
+  absl::StatusOr<adapter::MetricSource*> MakeSource() {
+    if (!flags_.live.live()) {
+      ASSIGN_OR_RETURN(prometheus_, MakePrometheusSource(flags_, clock_, &adapter_metrics_));
+      return prometheus_.get();
+    }
+    ASSIGN_OR_RETURN(
+        live_,
+        LiveSource::Make(flags_.live, {.clock = clock_,
+                                       .connect = ConnectionToObjects(flags_, objects_, clock_),
+                                       .own_namespace = PodNamespace(),
+                                       .on_new_series = [this] { adapter_->RelistNow(); }}));
+    live_->SetRules(*rule_file_->Rules());
+    return &live_->source();
+  }
+
+  void SetRules(RulesPtr rules) {
+    // Before the adapter asks for them.
+    if (live_ != nullptr) live_->SetRules(*rules);
+    adapter_->SetRules(std::move(rules));
+  }
+
   absl::Status CheckMaxAge() const {
     if (!rule_file_->Rules()->custom.empty() &&
         flags_.adapter.relist.max_age < flags_.adapter.relist.interval) {
@@ -139,6 +163,10 @@ class Service {
       dependencies.authorization = authorization_.get();
     }
     dependencies.metrics.push_back(metrics_);
+    if (live_ != nullptr) {
+      dependencies.metrics.push_back(live_->metrics());
+      dependencies.pages = live_->pages();
+    }
     if (scaler_ != nullptr) {
       dependencies.metrics.push_back(scaler_->metrics());
       dependencies.debug_decisions = [this](const apiservice::DebugParameter& parameter) {
@@ -178,7 +206,8 @@ class Service {
   adapter::AdapterMetrics adapter_metrics_;
   std::unique_ptr<RuleFile> rule_file_;
   Objects objects_;
-  std::unique_ptr<adapter::prometheus::Client> source_;
+  std::unique_ptr<adapter::prometheus::Client> prometheus_;  // one of the two is the source
+  std::unique_ptr<LiveSource> live_;
   std::unique_ptr<adapter::Adapter> adapter_;
   std::unique_ptr<ServeScaler> scaler_;
   std::unique_ptr<http::HttpTransport> authentication_, authorization_;

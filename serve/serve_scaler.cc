@@ -6,17 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 #include <utility>
 
 #include "absl/memory/memory.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "base/read_file.h"
 #include "base/status_macros.h"
-#include "kube/client/kubeconfig.h"
 #include "serve/connections.h"
 #include "serve/debug_pages.h"
 
@@ -35,16 +31,6 @@ scaler::ElectionOptions ElectionOf(scaler::ElectionOptions options, const std::s
   options.ns = ns;
   options.identity = identity;
   return options;
-}
-
-// The namespace of the pod that this runs in: the variable POD_NAMESPACE, or the file of its
-// service account; "" if this is no pod.
-std::string PodNamespace() {
-  const char* variable = std::getenv("POD_NAMESPACE");
-  if (variable != nullptr && *variable != '\0') return variable;
-  const std::string text =
-      ReadFile(absl::StrCat(kube::kServiceAccountFolder, "/namespace")).value_or("");
-  return std::string(absl::StripAsciiWhitespace(text));
 }
 
 // The name of the machine (of a pod: its name), and a random end, so that a process is never taken

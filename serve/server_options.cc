@@ -68,6 +68,10 @@ absl::StatusOr<apiservice::ServerOptions> ServerOptionsFrom(const ServeFlags& fl
   options.listen.max_connection_bytes = static_cast<size_t>(flags.max_connection_bytes);
   options.listen.request.max_head_bytes = static_cast<size_t>(flags.max_header_bytes);
   options.listen.request.max_header_lines = static_cast<size_t>(flags.max_header_lines);
+  if (flags.live.live()) {
+    options.listen.request.keep_bodies = true;
+    options.listen.request.max_body_bytes = static_cast<size_t>(flags.live.max_request_bytes);
+  }
   options.version = absl::StrCat("v", FLYBALL_VERSION);
 
   if (!ReviewersOf(flags).authorization) RETURN_IF_ERROR(KeepToLoopback(flags, options));

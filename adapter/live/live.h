@@ -5,20 +5,23 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "adapter/metric_source.h"
+#include "promql/engine/engine.h"
 #include "promql/engine/series.h"
 
 namespace flyball::adapter {
 
 class Live : public MetricSource {
  public:
-  // The store must outlive it.
-  explicit Live(const promql::SeriesReader& store) : store_(store) {}
+  // The store must outlive it. `options`: how queries are read and evaluated.
+  explicit Live(const promql::SeriesReader& store, promql::EvalOptions options = {})
+      : store_(store), options_(std::move(options)) {}
 
   // kInvalidArgument for whatever Prometheus would refuse or fail on, with its text, and for a
   // query over the limit. `timeout` is not needed: a query works on memory alone and is bounded.
@@ -31,6 +34,7 @@ class Live : public MetricSource {
 
  private:
   const promql::SeriesReader& store_;
+  const promql::EvalOptions options_;
 };
 
 }  // namespace flyball::adapter

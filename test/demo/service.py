@@ -1,12 +1,14 @@
 """The example service: one pod of a small web shop that counts its requests and shows a queue.
 
-Started as `service.py --pod web-1`; prints the port it listens on and serves until it is ended.
+Started as `service.py --pod web-1`; prints the port it listens on, one of its own choice unless it is given, and serves until
+it is ended.
 """
 
 import argparse
 import http.server
 import os
 import resource
+import signal
 import sys
 import threading
 import time
@@ -36,6 +38,7 @@ class Shop:
         with self.lock:
             lines = ["# TYPE http_requests_total counter"]
             lines += [f'http_requests_total{{code="{code}"}} {n}' for code, n in sorted(self.requests.items())]
+            lines += ["# TYPE http_requests_in_flight gauge", f"http_requests_in_flight {self.in_flight}"]
             lines += ["# TYPE queue_depth gauge", f'queue_depth{{queue="orders"}} {self.in_flight}']
         lines += ["# TYPE process_cpu_seconds_total counter",
                   f"process_cpu_seconds_total {usage.ru_utime + usage.ru_stime:.6f}",
@@ -43,7 +46,7 @@ class Shop:
         return ("\n".join(lines) + "\n").encode()
 
 
-def handler_for(shop):
+def handler_for(shop, work):
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -53,7 +56,7 @@ def handler_for(shop):
                 return
             shop.began()
             code = 200 if self.path.startswith("/order") else 404
-            time.sleep(0.005)  # the work of an order
+            time.sleep(work)  # on an order
             self.answer(code, b"thank you\n", "text/plain")
             shop.ended(code)
 
@@ -70,11 +73,20 @@ def handler_for(shop):
     return Handler
 
 
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pod", required=True)
-    parser.parse_args()
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler_for(Shop()))
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--work", type=float, default=0.005, help="seconds that an order takes")
+    options = parser.parse_args()
+    server = Server(("127.0.0.1", options.port), handler_for(Shop(), options.work))
+    # Ended as a pod is: at once, as it keeps nothing.
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     print(server.server_address[1], flush=True)
     try:
         server.serve_forever()

@@ -98,6 +98,7 @@ absl::StatusOr<SeriesHandle> Store::Open(const promql::Labels& labels) {
   handle.series_ =
       std::make_shared<StoredSeries>(labels, options_.retention_ms, watched_.Find(labels));
   index_.Add(handle.series_);
+  made_.fetch_add(1, std::memory_order_relaxed);
   bytes_.fetch_add(handle.series_->fixed_bytes(), std::memory_order_relaxed);
   return handle;
 }
@@ -180,6 +181,7 @@ StoreCounts Store::counts() const {
   absl::ReaderMutexLock lock(&mutex_);
   return {.series = index_.size(),
           .bytes = bytes_.load(std::memory_order_relaxed),
+          .made = made_.load(std::memory_order_relaxed),
           .refused_max_series = refused(kMaxSeries),
           .refused_max_bytes = refused(kMaxBytes),
           .refused_labels = refused(kLabels),

@@ -111,6 +111,7 @@ class Store final : public promql::SeriesReader {
   const StoreOptions options_;
   std::array<std::atomic<uint64_t>, kRefusals> refusals_{};
   std::atomic<size_t> bytes_ = 0;
+  std::atomic<uint64_t> made_ = 0;
   std::atomic<uint64_t> keep_version_ = 0;
 
   mutable absl::Mutex mutex_;

@@ -28,10 +28,11 @@ struct StoreOptions {
   size_t max_label_value_bytes = 4096;
 };
 
-// Since the store was made, but for the first two.
+// Since the store was made, but for the first two, which are of now.
 struct StoreCounts {
   size_t series = 0;
   size_t bytes = 0;  // about: what the series, their samples and their labels take
+  uint64_t made = 0;     // series
   uint64_t refused_max_series = 0;
   uint64_t refused_max_bytes = 0;
   uint64_t refused_labels = 0;

@@ -18,6 +18,24 @@ def free() -> int:
             return port
 
 
+def free_row(count: int) -> int:
+    """The first of so many ports in a row."""
+    while True:
+        first = free()
+        row = range(first, first + count)
+        others = set(row[1:])
+        if others & _given or row[-1] > 65535:
+            continue
+        try:
+            for port in others:
+                with socket.socket() as probe:
+                    probe.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+        _given.update(others)
+        return row[0]
+
+
 def listening(port: int) -> set:
     """The addresses that something listens on at that port, as hexadecimal in /proc/net (127.0.0.1 is 0100007F)."""
     found = set()

@@ -1,0 +1,31 @@
+#include "adapter/live/receive/scraped_samples.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace flyball::live {
+namespace {
+
+class Opened : public scrape::OpenSeries {
+ public:
+  Opened(Store& store, SeriesHandle handle) : store_(store), handle_(std::move(handle)) {}
+
+  absl::Status Append(int64_t time_ms, double value, int64_t now_ms) override {
+    return store_.Append(handle_, {.time_ms = time_ms, .value = value}, now_ms);
+  }
+
+ private:
+  Store& store_;
+  const SeriesHandle handle_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<scrape::OpenSeries>> ScrapedSamples::Open(
+    const promql::LabelSet& labels) {
+  ASSIGN_OR_RETURN(SeriesHandle handle, store_.Open(promql::Labels(labels)));
+  return std::make_unique<Opened>(store_, std::move(handle));
+}
+
+}  // namespace flyball::live

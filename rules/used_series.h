@@ -1,0 +1,21 @@
+// Which series the queries of a rule file can read: a store that serves these rules alone needs to
+// keep no others.
+//
+// Pure.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "promql/matcher.h"
+#include "rules/compiled_rules.h"
+
+namespace flyball::rules {
+
+// The series that any of the selectors matches. nullopt: the rules may read any series, for one of
+// them does not show what it reads, as with control flow in its template, or reads series without
+// saying their name. Of selectors in metric queries the name alone counts: what else they ask for
+// is for each request to say.
+std::optional<std::vector<std::vector<promql::Matcher>>> UsedSeries(const CompiledRules& rules);
+
+}  // namespace flyball::rules

@@ -1,0 +1,84 @@
+#include "rules/used_series.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "promql/engine/memory_series.h"
+
+namespace flyball::rules {
+namespace {
+
+// The rules of a file with one rule of that series query and metrics query.
+std::shared_ptr<const CompiledRules> RuleOf(const std::string& series, const std::string& query) {
+  const CompileResult result = CompileRules("rules:\n- seriesQuery: '" + series +
+                                                "'\n  resources: {template: <<.Resource>>}\n"
+                                                "  metricsQuery: '" +
+                                                query + "'\n",
+                                            "config.yaml");
+  EXPECT_NE(result.rules, nullptr) << result.findings.at(0).ToString();
+  return result.rules;
+}
+
+// Which of some series the rules use; {"any"}: they may use any.
+std::set<std::string> Used(const CompiledRules& rules) {
+  const auto used = UsedSeries(rules);
+  if (!used) return {"any"};
+  std::set<std::string> names;
+  for (const std::string name : {"a_total", "a_count", "b_total", "b_count", "quota"}) {
+    const promql::Labels labels({{"__name__", name}, {"namespace", "web"}});
+    for (const auto& selector : *used) {
+      if (promql::MatchesAll(labels, selector)) names.insert(name);
+    }
+  }
+  return names;
+}
+
+using Names = std::set<std::string>;
+
+TEST(UsedSeries, AreThoseOfTheSeriesQueryAndOfSelectorsInTheQuery) {
+  EXPECT_EQ(Used(*RuleOf("a_total{namespace!=\"\"}", "sum(<<.Series>>{<<.LabelMatchers>>})")),
+            Names({"a_total"}));
+  EXPECT_EQ(Used(*RuleOf("a_total", "<<.Series>>{<<.LabelMatchers>>} / on() quota{x=\"y\"}")),
+            Names({"a_total", "quota"}));
+  EXPECT_EQ(Used(*RuleOf("quota", "rate({__name__=~\"b_.+\",<<.LabelMatchers>>}[1m])")),
+            Names({"quota", "b_total", "b_count"}));
+}
+
+TEST(UsedSeries, AnotherEndingOfTheSeriesNameIsAnyNameWithThatEnding) {
+  EXPECT_EQ(Used(*RuleOf("quota", "<<.Series>>_count{<<.LabelMatchers>>}")),
+            Names({"quota", "a_count", "b_count"}));
+  EXPECT_EQ(Used(*RuleOf("quota", "{__name__=~\"<<.Series>>_(total|sum)\",<<.LabelMatchers>>}")),
+            Names({"quota", "a_total", "b_total"}));
+}
+
+TEST(UsedSeries, AreAnyWhereTheRuleDoesNotShowThem) {
+  EXPECT_EQ(Used(*RuleOf("quota", "sum({<<.LabelMatchers>>})")), Names({"any"}));
+  EXPECT_EQ(Used(*RuleOf("quota", "{__name__!=\"<<.Series>>\",<<.LabelMatchers>>}")),
+            Names({"any"}));
+  EXPECT_EQ(Used(*RuleOf("quota", "<<if .Series>>a_total<<else>>b_total<<end>>")), Names({"any"}));
+}
+
+TEST(UsedSeries, ResourceRulesReadThoseOfTheirQueries) {
+  const CompileResult result = CompileRules(R"(
+resourceRules:
+  cpu: &rule
+    containerQuery: sum(rate(a_total{<<.LabelMatchers>>}[3m])) by (<<.GroupBy>>)
+    nodeQuery: sum(rate(b_total{<<.LabelMatchers>>}[3m])) by (<<.GroupBy>>)
+    resources: {overrides: {namespace: {resource: namespace}, node: {resource: node}, pod: {resource: pod}}}
+    containerLabel: container
+  memory:
+    containerQuery: sum(quota{<<.LabelMatchers>>}) by (<<.GroupBy>>)
+    nodeQuery: sum(quota{<<.LabelMatchers>>}) by (<<.GroupBy>>)
+    resources: {overrides: {namespace: {resource: namespace}, node: {resource: node}, pod: {resource: pod}}}
+    containerLabel: container
+  window: 3m
+)",
+                                            "config.yaml");
+  ASSERT_NE(result.rules, nullptr) << result.findings.at(0).ToString();
+  EXPECT_EQ(Used(*result.rules), Names({"a_total", "b_total", "quota"}));
+}
+
+}  // namespace
+}  // namespace flyball::rules

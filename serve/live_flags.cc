@@ -1,0 +1,91 @@
+#include "serve/live_flags.h"
+
+#include "absl/strings/str_cat.h"
+#include "promql/parser.h"
+
+namespace flyball::serve {
+
+void AddLiveFlags(GoFlags flags, LiveFlags& f) {
+  flags.String("metric-source", f.metric_source,
+               "what answers the queries of the rules: prometheus, or live, which is samples in "
+               "this process's memory that it scrapes or is sent");
+  flags.String("live-scrape-config", f.scrape_config,
+               "file with scrape_configs as Prometheus has them: what the live source scrapes");
+  flags.Duration("live-scrape-annotated-pods", f.scrape_annotated,
+                 "scrape the pods with the annotation prometheus.io/scrape, at this interval; 0: "
+                 "don't");
+  flags.Bool("live-push", f.push,
+             "take samples that others send: remote write at /api/v1/write, text at /api/v1/push");
+  flags.Repeated("live-keep", f.keep,
+                 "selector of series that are kept beside those that the rules read; repeatable");
+  flags.Duration("live-retention", f.retention, "how long samples are kept");
+  flags.Duration("live-out-of-order-window", f.out_of_order,
+                 "samples that are older than the newest one of their series by more are refused");
+  flags.Int("live-max-series", f.max_series, "when there are as many, new series are refused");
+  flags.Int("live-max-bytes", f.max_bytes,
+            "when the series and their samples take as much memory, new series are refused");
+  flags.Int("live-max-request-bytes", f.max_request_bytes,
+            "longest request with samples, as it is sent; more is answered 413");
+  flags.Int("live-max-request-unpacked-bytes", f.max_request_unpacked_bytes,
+            "the same once it is uncompressed");
+  flags.String("live-snapshot", f.snapshot,
+               "file in which the samples are kept each minute and at the end, and from which a "
+               "restart goes on");
+  flags.String("promql-dialect", f.dialect,
+               "whose PromQL the live source speaks, where they differ: 3 or 2, of Prometheus");
+  flags.Duration("live-lookback", f.lookback,
+                 "how old a series' newest sample may be and still be its value");
+}
+
+absl::Status CheckLiveFlags(const LiveFlags& f) {
+  if (f.metric_source != "prometheus" && !f.live()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "--metric-source: expected prometheus or live, got \"", f.metric_source, "\""));
+  }
+  for (const std::string& selector : f.keep) {
+    const absl::Status read = promql::ParseSeriesSelector(selector).status();
+    if (read.ok()) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat("--live-keep: \"", selector, "\": ", read.message()));
+  }
+  const auto positive = [](const char* flag, int value) {
+    return RefusedFlag{value <= 0, absl::StrCat(flag, ": expected more than 0, got ", value)};
+  };
+  return FirstRefused({
+      positive("--live-max-series", f.max_series),
+      positive("--live-max-bytes", f.max_bytes),
+      positive("--live-max-request-bytes", f.max_request_bytes),
+      positive("--live-max-request-unpacked-bytes", f.max_request_unpacked_bytes),
+      {f.dialect != "3" && f.dialect != "2",
+       absl::StrCat("--promql-dialect: expected 3 or 2, got \"", f.dialect, "\"")},
+      {f.retention <= absl::ZeroDuration(), "--live-retention: expected more than 0"},
+      {f.lookback <= absl::ZeroDuration(), "--live-lookback: expected more than 0"},
+      {f.out_of_order < absl::ZeroDuration(), "--live-out-of-order-window: expected 0 or more"},
+      {f.scrape_annotated < absl::ZeroDuration(),
+       "--live-scrape-annotated-pods: expected 0 or more"},
+  });
+}
+
+live::StoreOptions StoreOptionsFrom(const LiveFlags& f) {
+  live::StoreOptions options;
+  options.retention_ms = absl::ToInt64Milliseconds(f.retention);
+  options.out_of_order_ms = absl::ToInt64Milliseconds(f.out_of_order);
+  options.max_series = static_cast<size_t>(f.max_series);
+  options.max_bytes = static_cast<size_t>(f.max_bytes);
+  return options;
+}
+
+promql::EvalOptions EvalOptionsFrom(const LiveFlags& f) {
+  promql::EvalOptions options;
+  options.dialect = f.dialect == "2" ? promql::Dialect::k2 : promql::Dialect::k3;
+  options.lookback_ms = absl::ToInt64Milliseconds(f.lookback);
+  return options;
+}
+
+live::PushLimits PushLimitsFrom(const LiveFlags& f) {
+  live::PushLimits limits;
+  limits.max_uncompressed_bytes = static_cast<size_t>(f.max_request_unpacked_bytes);
+  return limits;
+}
+
+}  // namespace flyball::serve

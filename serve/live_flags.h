@@ -1,0 +1,49 @@
+// The flags of `flyball serve` that are about the live source: samples in this process's memory.
+//
+// Pure. A flag that is the same as an option of a floor below is read into that option.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "adapter/live/receive/push_pages.h"
+#include "adapter/live/store/store_options.h"
+#include "promql/engine/engine.h"
+#include "serve/go_flags.h"
+
+namespace flyball::serve {
+
+struct LiveFlags {
+  std::string metric_source = "prometheus";  // or "live"
+  bool live() const { return metric_source == "live"; }
+
+  std::string scrape_config;        // a file as prometheus.yml
+  absl::Duration scrape_annotated;  // pods with the annotation prometheus.io/scrape; 0: they aren't
+  bool push = true;                 // whether samples are taken that others send
+  std::vector<std::string> keep;    // series that are kept beside those of the rules
+  std::string snapshot;             // file that a restart goes on from; "": none
+  int max_request_bytes = 3 << 20;  // of a body as it is sent: with its head less than 4 MiB
+  int max_request_unpacked_bytes = 32 << 20;
+
+  // Of the store, and of how its queries are read.
+  absl::Duration retention = absl::Minutes(10);
+  absl::Duration out_of_order = absl::Seconds(10);
+  int max_series = 1'000'000;
+  int max_bytes = 1 << 30;
+  std::string dialect = "3";
+  absl::Duration lookback = absl::Minutes(5);
+};
+
+void AddLiveFlags(GoFlags flags, LiveFlags& f);
+
+// kFailedPrecondition: the flag and what is wrong.
+absl::Status CheckLiveFlags(const LiveFlags& f);
+
+// Of flags that CheckLiveFlags has accepted.
+live::StoreOptions StoreOptionsFrom(const LiveFlags& f);
+promql::EvalOptions EvalOptionsFrom(const LiveFlags& f);
+live::PushLimits PushLimitsFrom(const LiveFlags& f);
+
+}  // namespace flyball::serve

@@ -1,0 +1,87 @@
+#include "serve/live_metrics.h"
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/time/time.h"
+
+namespace flyball::serve {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+struct Value {
+  std::vector<ClientMetric::Label> labels;
+  double value;
+};
+
+MetricFamily Family(MetricType type, const char* name, const char* help,
+                    const std::vector<Value>& values) {
+  MetricFamily family;
+  family.name = name;
+  family.help = help;
+  family.type = type;
+  for (const Value& value : values) {
+    ClientMetric& metric = family.metric.emplace_back();
+    metric.label = value.labels;
+    (type == MetricType::Gauge ? metric.gauge.value : metric.counter.value) = value.value;
+  }
+  return family;
+}
+
+std::vector<Value> HealthOf(const std::vector<scrape::TargetState>& targets) {
+  std::map<std::pair<std::string, std::string>, int> counts;  // by job and health
+  for (const scrape::TargetState& state : targets) {
+    const char* health = state.last_scrape == absl::InfinitePast() ? "unknown"
+                         : state.last.status.ok()                  ? "up"
+                                                                   : "down";
+    ++counts[{state.job, health}];
+  }
+  std::vector<Value> values;
+  for (const auto& [key, count] : counts) {
+    values.push_back({{{"job", key.first}, {"health", key.second}}, double(count)});
+  }
+  return values;
+}
+
+}  // namespace
+
+std::vector<MetricFamily> LiveFamilies(const live::StoreCounts& store,
+                                       const live::Ingest::Totals& pushed,
+                                       const std::vector<scrape::TargetState>& targets) {
+  const auto value = [](uint64_t count, const char* label = nullptr, const char* text = "") {
+    return Value{label == nullptr ? std::vector<ClientMetric::Label>()
+                                  : std::vector<ClientMetric::Label>{{label, text}},
+                 static_cast<double>(count)};
+  };
+  return {
+      Family(MetricType::Gauge, "flyball_live_series", "Series that the live store keeps",
+             {value(store.series)}),
+      Family(MetricType::Gauge, "flyball_live_bytes",
+             "What series and samples of the live store take in memory, about",
+             {value(store.bytes)}),
+      Family(MetricType::Counter, "flyball_live_series_made_total",
+             "Series that were new to the live store", {value(store.made)}),
+      Family(MetricType::Counter, "flyball_live_series_refused_total",
+             "New series that the live store refused",
+             {value(store.refused_max_series, "reason", "max_series"),
+              value(store.refused_max_bytes, "reason", "max_bytes"),
+              value(store.refused_labels, "reason", "labels")}),
+      Family(MetricType::Counter, "flyball_live_series_not_kept_total",
+             "Times that a series was left out of the live store because no rule reads it",
+             {value(store.not_kept)}),
+      Family(MetricType::Counter, "flyball_live_push_requests_total",
+             "Requests that brought samples", {value(pushed.requests)}),
+      Family(MetricType::Counter, "flyball_live_push_samples_total",
+             "Samples that were sent, by what became of them",
+             {value(pushed.taken, "outcome", "taken"), value(pushed.refused, "outcome", "refused"),
+              value(pushed.no_room, "outcome", "no_room")}),
+      Family(MetricType::Gauge, "flyball_live_targets",
+             "Targets that are scraped, by their last scrape", HealthOf(targets)),
+  };
+}
+
+}  // namespace flyball::serve

@@ -1,0 +1,189 @@
+#include "serve/live_source.h"
+
+#include <prometheus/collectable.h>
+#include <prometheus/metric_family.h>
+#include <spdlog/spdlog.h>
+
+#include <optional>
+#include <utility>
+
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "adapter/live/store/store_file.h"
+#include "base/read_file.h"
+#include "base/status_macros.h"
+#include "promql/parser.h"
+#include "rules/used_series.h"
+#include "serve/live_metrics.h"
+
+namespace flyball::serve {
+namespace {
+
+// How often it is looked for new series: a metric is offered so soon after its first sample.
+constexpr absl::Duration kLookEvery = absl::Milliseconds(500);
+constexpr absl::Duration kPruneEvery = absl::Seconds(5);
+constexpr absl::Duration kSnapshotEvery = absl::Minutes(1);
+
+// Of the file that the flag names, and the annotated pods.
+absl::StatusOr<scrape::Config> ReadConfig(const LiveFlags& flags) {
+  scrape::Config config;
+  if (!flags.scrape_config.empty()) {
+    const auto text = ReadFile(flags.scrape_config);
+    if (!text.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--live-scrape-config: ", text.status().message()));
+    }
+    rules::Findings findings(flags.scrape_config);
+    config = scrape::ReadScrapeConfig(*text, findings);
+    const bool refused = findings.has_errors();
+    std::vector<std::string> lines;
+    for (const rules::Finding& finding : std::move(findings).Take()) {
+      if (!refused) spdlog::warn("{}", finding.ToString());
+      lines.push_back(finding.ToString());
+    }
+    if (refused) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--live-scrape-config:\n", absl::StrJoin(lines, "\n")));
+    }
+  }
+  if (flags.scrape_annotated > absl::ZeroDuration()) {
+    config.jobs.push_back(scrape::AnnotatedPods(flags.scrape_annotated));
+  }
+  return config;
+}
+
+}  // namespace
+
+// What it tells at /metrics, read off at each scrape. The server that shows it ends before it does.
+class LiveSource::Metrics : public prometheus::Collectable {
+ public:
+  explicit Metrics(const LiveSource& source) : source_(source) {}
+  std::vector<prometheus::MetricFamily> Collect() const override {
+    return LiveFamilies(source_.store_.counts(), source_.ingest_.totals(), source_.Targets());
+  }
+
+ private:
+  const LiveSource& source_;
+};
+
+LiveSource::LiveSource(const LiveFlags& flags, Deps deps, scrape::Config config)
+    : flags_(flags),
+      deps_(std::move(deps)),
+      config_(std::move(config)),
+      store_(StoreOptionsFrom(flags)),
+      live_(store_, EvalOptionsFrom(flags)),
+      ingest_(store_),
+      push_pages_(ingest_, deps_.clock, PushLimitsFrom(flags)),
+      scraped_(store_),
+      metrics_(std::make_shared<Metrics>(*this)),
+      next_prune_(deps_.clock.MonotonicNow() + kPruneEvery),
+      next_snapshot_(deps_.clock.MonotonicNow() + kSnapshotEvery),
+      thread_(deps_.clock, [this] { return Step(); }) {}
+
+absl::StatusOr<std::unique_ptr<LiveSource>> LiveSource::Make(const LiveFlags& flags, Deps deps) {
+  ASSIGN_OR_RETURN(scrape::Config config, ReadConfig(flags));
+  auto made = absl::WrapUnique(new LiveSource(flags, std::move(deps), std::move(config)));
+  made->LoadSnapshot();
+  return made;
+}
+
+LiveSource::~LiveSource() { Stop(); }
+
+std::shared_ptr<prometheus::Collectable> LiveSource::metrics() const { return metrics_; }
+
+std::vector<http::Pages*> LiveSource::pages() {
+  if (!flags_.push) return {};
+  return {&push_pages_};
+}
+
+void LiveSource::SetRules(const rules::CompiledRules& rules) {
+  std::optional<std::vector<live::Selector>> kept = rules::UsedSeries(rules);
+  if (!kept) {
+    spdlog::info("live source: every series is kept, as some rule does not show what it reads");
+  } else {
+    for (const std::string& selector : flags_.keep) {
+      kept->push_back(promql::ParseSeriesSelector(selector)->matchers);
+    }
+  }
+  store_.Keep(std::move(kept));
+}
+
+absl::Status LiveSource::Start() {
+  if (!config_.jobs.empty()) {
+    ASSIGN_OR_RETURN(auto scraping,
+                     Scraping::Make(config_, {.clock = deps_.clock,
+                                              .store = scraped_,
+                                              .connect = deps_.connect,
+                                              .own_namespace = deps_.own_namespace}));
+    absl::MutexLock lock(&mutex_);
+    scraping_ = std::move(scraping);
+  }
+  thread_.Start();
+  return absl::OkStatus();
+}
+
+void LiveSource::Stop() {
+  std::unique_ptr<Scraping> scraping;
+  {
+    absl::MutexLock lock(&mutex_);
+    scraping = std::move(scraping_);
+  }
+  scraping.reset();
+  const bool first = !thread_.stopping();
+  thread_.Stop();
+  if (first) SaveSnapshot();
+}
+
+std::vector<scrape::TargetState> LiveSource::Targets() const {
+  absl::MutexLock lock(&mutex_);
+  return scraping_ == nullptr ? std::vector<scrape::TargetState>() : scraping_->States();
+}
+
+void LiveSource::LoadSnapshot() {
+  if (flags_.snapshot.empty()) return;
+  const auto loaded =
+      live::LoadStoreFile(flags_.snapshot, absl::ToUnixMillis(deps_.clock.WallNow()), store_);
+  if (absl::IsNotFound(loaded.status())) {
+    spdlog::info("--live-snapshot: there is no {} yet", flags_.snapshot);
+  } else if (!loaded.ok()) {
+    // A server that can't go on from its past is better than none.
+    spdlog::error("--live-snapshot: {}", std::string(loaded.status().message()));
+  } else {
+    spdlog::info("--live-snapshot: {} series are known from {}, {} were outdated, {} refused",
+                 loaded->series, flags_.snapshot, loaded->outdated, loaded->refused);
+    if (!loaded->damage.ok()) {
+      spdlog::error("--live-snapshot: {}", std::string(loaded->damage.message()));
+    }
+  }
+}
+
+void LiveSource::SaveSnapshot() {
+  if (flags_.snapshot.empty()) return;
+  const auto written = live::WriteStoreFile(store_, flags_.snapshot);
+  if (!written.ok()) {
+    spdlog::error("--live-snapshot: {}", std::string(written.status().message()));
+  }
+}
+
+absl::Duration LiveSource::Step() {
+  const MonotonicTime now = deps_.clock.MonotonicNow();
+  // A series is made a moment before its first sample, without which it is not found: so it is told
+  // of twice.
+  const uint64_t made = store_.counts().made;
+  const bool is_new = made != series_told_;
+  if (is_new || tell_again_) deps_.on_new_series();
+  series_told_ = made;
+  tell_again_ = is_new;
+  if (now >= next_prune_) {
+    store_.Prune(absl::ToUnixMillis(deps_.clock.WallNow()));
+    next_prune_ = now + kPruneEvery;
+  }
+  if (now >= next_snapshot_) {
+    SaveSnapshot();
+    next_snapshot_ = deps_.clock.MonotonicNow() + kSnapshotEvery;
+  }
+  return kLookEvery;
+}
+
+}  // namespace flyball::serve

@@ -1,0 +1,92 @@
+// The live source of one serving process: a store, what fills it, and what asks it.
+//
+// Start and Stop once each; the rest from any thread. Threads: one that prunes, writes the snapshot
+// and tells of new series; those of scraping (scraping.h).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "adapter/live/live.h"
+#include "adapter/live/receive/ingest.h"
+#include "adapter/live/receive/push_pages.h"
+#include "adapter/live/receive/scraped_samples.h"
+#include "adapter/live/scrape/config.h"
+#include "adapter/live/store/store.h"
+#include "base/clock.h"
+#include "base/repeating_thread.h"
+#include "http/server/pages.h"
+#include "rules/compiled_rules.h"
+#include "serve/live_flags.h"
+#include "serve/scraping.h"
+
+namespace prometheus {
+class Collectable;
+}
+
+namespace flyball::serve {
+
+class LiveSource {
+ public:
+  struct Deps {  // all outlive it
+    Clock& clock;
+    // As of Scraping.
+    discovery::KubernetesDiscovery::MakeTransport connect;
+    std::string own_namespace;
+    // Called soon after new series came, from Start to Stop.
+    std::function<void()> on_new_series;
+  };
+
+  // Reads the scrape configuration and the snapshot. kInvalidArgument: the flag and what is wrong.
+  static absl::StatusOr<std::unique_ptr<LiveSource>> Make(const LiveFlags& flags, Deps deps);
+  ~LiveSource();  // stops
+  LiveSource(const LiveSource&) = delete;
+  LiveSource& operator=(const LiveSource&) = delete;
+
+  adapter::MetricSource& source() { return live_; }
+  // Pages to be mounted behind authentication and authorization.
+  std::vector<http::Pages*> pages();
+  std::shared_ptr<prometheus::Collectable> metrics() const;
+
+  // From now on the series that these rules read are kept, and those of --live-keep.
+  void SetRules(const rules::CompiledRules& rules);
+
+  // Errors are those of Scraping::Make.
+  absl::Status Start();
+  void Stop();
+
+ private:
+  class Metrics;
+
+  LiveSource(const LiveFlags& flags, Deps deps, scrape::Config config);
+  void LoadSnapshot();
+  void SaveSnapshot();
+  absl::Duration Step();
+  std::vector<scrape::TargetState> Targets() const;
+
+  const LiveFlags flags_;
+  const Deps deps_;
+  const scrape::Config config_;
+  live::Store store_;
+  adapter::Live live_;
+  live::Ingest ingest_;
+  live::PushPages push_pages_;
+  live::ScrapedSamples scraped_;
+  mutable absl::Mutex mutex_;
+  std::unique_ptr<Scraping> scraping_ ABSL_GUARDED_BY(mutex_);  // nullptr: nothing is scraped
+  std::shared_ptr<Metrics> metrics_;
+
+  // The thread's own.
+  uint64_t series_told_ = 0;
+  bool tell_again_ = false;
+  MonotonicTime next_prune_, next_snapshot_;
+  RepeatingThread thread_;  // last: it uses the others
+};
+
+}  // namespace flyball::serve

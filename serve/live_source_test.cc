@@ -1,0 +1,165 @@
+#include "serve/live_source.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "serve/live_metrics.h"
+
+namespace flyball::serve {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr char kRules[] =
+    "externalRules:\n"
+    "- {seriesQuery: jobs_waiting, resources: {namespaced: false}, metricsQuery: "
+    "'sum(<<.Series>>{<<.LabelMatchers>>})'}\n";
+
+class LiveSourceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    flags_.metric_source = "live";
+    folder_ =
+        std::filesystem::path(testing::TempDir()) /
+        absl::StrCat(testing::UnitTest::GetInstance()->current_test_info()->name(), "-", getpid());
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  absl::StatusOr<std::unique_ptr<LiveSource>> Make() {
+    return LiveSource::Make(flags_, {.clock = clock_,
+                                     .connect = [] { return absl::UnavailableError("none"); },
+                                     .own_namespace = "",
+                                     .on_new_series =
+                                         [this] {
+                                           absl::MutexLock lock(&mutex_);
+                                           ++told_;
+                                         }});
+  }
+  std::unique_ptr<LiveSource> MakeOrDie() {
+    auto made = Make();
+    EXPECT_TRUE(made.ok()) << made.status();
+    (*made)->SetRules(*rules::CompileRules(kRules, "rules.yaml").rules);
+    return *std::move(made);
+  }
+  std::string Write(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ / name) << text;
+    return folder_ / name;
+  }
+  static int Push(LiveSource& source, const std::string& page) {
+    http::HttpRequest request;
+    request.method = "POST";
+    request.target = "/api/v1/push";
+    request.body = page;
+    return source.pages().at(0)->Answer(request).status;
+  }
+  // The values that a query has now.
+  std::vector<double> Ask(LiveSource& source, const std::string& query) {
+    const auto result = source.source().Query(query, clock_.WallNow(), absl::Seconds(1));
+    EXPECT_TRUE(result.ok()) << result.status();
+    std::vector<double> values;
+    for (const adapter::Sample& sample : (*result)->samples) values.push_back(sample.value);
+    return values;
+  }
+  void AwaitTold(int count) {
+    absl::MutexLock lock(&mutex_);
+    const auto reached = [this, count] { return told_ >= count; };
+    mutex_.Await(absl::Condition(&reached));
+  }
+
+  std::filesystem::path folder_;
+  SimulatedClock clock_{absl::FromUnixSeconds(1700000000)};
+  LiveFlags flags_;
+  absl::Mutex mutex_;
+  int told_ = 0;
+};
+
+TEST_F(LiveSourceTest, KeepsWhatTheRulesReadAndWhatTheFlagSays) {
+  flags_.keep = {"asked_by_people"};
+  const auto source = MakeOrDie();
+  EXPECT_EQ(Push(*source, "jobs_waiting 3\nasked_by_people 4\nnobody_asks 5\n"), 204);
+  EXPECT_THAT(Ask(*source, "jobs_waiting"), ElementsAre(3));
+  EXPECT_THAT(Ask(*source, "asked_by_people"), ElementsAre(4));
+  EXPECT_THAT(Ask(*source, "nobody_asks"), ElementsAre());
+}
+
+TEST_F(LiveSourceTest, TellsOfNewSeriesAndNotOfNewSamples) {
+  const auto source = MakeOrDie();
+  ASSERT_TRUE(source->Start().ok());
+  clock_.AwaitWaits(1);
+  EXPECT_EQ(Push(*source, "jobs_waiting 3\n"), 204);
+  clock_.Advance(absl::Seconds(1));
+  AwaitTold(1);
+  clock_.AwaitWaits(2);
+  clock_.Advance(absl::Seconds(1));
+  AwaitTold(2);  // once more, for a series is made before its first sample
+  clock_.AwaitWaits(3);
+  EXPECT_EQ(Push(*source, "jobs_waiting 4\n"), 204);
+  clock_.Advance(absl::Seconds(1));
+  clock_.AwaitWaits(4);
+  source->Stop();
+  EXPECT_EQ(told_, 2);
+}
+
+TEST_F(LiveSourceTest, GoesOnFromItsSnapshot) {
+  flags_.snapshot = folder_ / "samples";
+  {
+    const auto source = MakeOrDie();
+    ASSERT_TRUE(source->Start().ok());
+    EXPECT_EQ(Push(*source, "jobs_waiting 3\n"), 204);
+  }
+  EXPECT_THAT(Ask(*MakeOrDie(), "jobs_waiting"), ElementsAre(3));
+}
+
+TEST_F(LiveSourceTest, ADamagedSnapshotDoesNotKeepItFromStarting) {
+  flags_.snapshot = Write("samples", "flyball samples 1\nand then something else");
+  EXPECT_THAT(Ask(*MakeOrDie(), "jobs_waiting"), ElementsAre());
+}
+
+TEST_F(LiveSourceTest, ABadScrapeConfigurationIsRefusedWithItsPlace) {
+  flags_.scrape_config =
+      Write("scrape.yml", "scrape_configs:\n- job_name: a\n  scrape_intervall: 1s\n");
+  const absl::Status refused = Make().status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(refused.message(),
+              AllOf(HasSubstr("--live-scrape-config"), HasSubstr("scrape.yml:3:3")));
+}
+
+TEST_F(LiveSourceTest, SaysThatThereIsNoClusterToAsk) {
+  flags_.scrape_annotated = absl::Seconds(1);
+  EXPECT_EQ(MakeOrDie()->Start().message(), "none");
+}
+
+TEST_F(LiveSourceTest, WithoutPushThereIsNoPage) {
+  flags_.push = false;
+  EXPECT_TRUE(MakeOrDie()->pages().empty());
+}
+
+TEST(LiveFamilies, CountsTargetsByHealth) {
+  scrape::TargetState up, down, unknown;
+  up.job = down.job = unknown.job = "pods";
+  up.last_scrape = down.last_scrape = absl::FromUnixSeconds(1);
+  down.last.status = absl::UnavailableError("refused");
+  const live::Ingest::Totals pushed;
+  const auto families = LiveFamilies({.series = 7}, pushed, {up, up, down, unknown});
+  EXPECT_EQ(families.front().metric.at(0).gauge.value, 7);
+  std::vector<std::string> targets;
+  for (const auto& metric : families.back().metric) {
+    targets.push_back(absl::StrCat(metric.label.at(1).value, " ", metric.gauge.value));
+  }
+  EXPECT_THAT(targets, ElementsAre("down 1", "unknown 1", "up 2"));
+}
+
+}  // namespace
+}  // namespace flyball::serve

@@ -1,0 +1,130 @@
+"""The live source: `flyball serve --metric-source=live`, without Prometheus and, here, without a cluster."""
+
+import os
+import sys
+
+import yaml
+
+from harness import paths, ports, processes, wait
+from harness.case import Case, differs
+from harness.client import Client, Identity
+from harness.exporter import Exporter
+
+EXTERNAL = "/apis/external.metrics.k8s.io/v1beta1/namespaces/shop"
+PODS = "/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods"
+RESOURCES = {"overrides": {"namespace": {"resource": "namespace"}, "pod": {"resource": "pod"}}}
+SUM = "sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)"
+CONFIG = {"rules": [{"seriesQuery": "busy{pod!=\"\"}", "metricsQuery": SUM, "resources": RESOURCES}],
+          "externalRules": [{"seriesQuery": "jobs_waiting", "metricsQuery": "sum(<<.Series>>{<<.LabelMatchers>>})",
+                             "resources": {"namespaced": False}}]}
+
+
+@differs("it asks Prometheus")
+class Live(Case):
+
+    def setUp(self):
+        self.here = processes.fresh_folder("live")
+        self.folder = self.here / "objects"
+        self.folder.mkdir()
+        self.write({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}},
+                   {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "shop"}})
+
+    def write(self, *objects):
+        (self.folder / "shop.yaml").write_text(yaml.safe_dump_all(objects))
+
+    def start(self, *args, ready=True):
+        (self.here / "config.yaml").write_text(yaml.safe_dump(CONFIG))
+        self.port = ports.free()
+        process = processes.Process("flyball", [
+            paths.flyball(), "serve", f"--config={self.here / 'config.yaml'}", f"--objects={self.folder}",
+            f"--secure-port={self.port}", f"--cert-dir={self.here / 'certs'}", "--metric-source=live", "--query-freshness=0", *args])
+        self.addCleanup(process.kill)
+        self.watched = (process,)
+        if ready:
+            wait.until(lambda: process.must_live() and self.ask("GET", "/readyz").status == 200, "ready")
+        return process
+
+    def ask(self, method, path, body=None, token=""):
+        return Client(f"https://127.0.0.1:{self.port}", Identity(token=token)).request(method, path, body)
+
+    def values(self, path):
+        answer = self.ask("GET", path)
+        return [i["value"] for i in answer.json()["items"]] if answer.status == 200 else []
+
+    def test_a_pushed_sample_is_answered_and_its_metric_offered_without_a_relist(self):
+        self.start("--metrics-relist-interval=1h", "--metrics-max-age=1h")
+        self.assertEqual(self.ask("POST", "/api/v1/push", b"# TYPE jobs_waiting gauge\njobs_waiting 7\nunused 1\n").status, 204)
+        wait.until(lambda: self.values(f"{EXTERNAL}/jobs_waiting") == ["7"], "the metric", 10)
+        self.assertEqual(self.ask("POST", "/api/v1/push", b"jobs_waiting 9\n").status, 204)
+        self.assertEqual(self.values(f"{EXTERNAL}/jobs_waiting"), ["9"])  # at once
+        shown = self.ask("GET", "/metrics").text()
+        self.assertIn("flyball_live_series 1\n", shown)
+        self.assertIn('flyball_live_push_samples_total{outcome="taken"} 3\n', shown)
+
+    def test_targets_of_a_scrape_configuration(self):
+        busy = {'busy{pod="a",namespace="shop"}': 3}
+        exporter = Exporter(lambda: busy)
+        self.addCleanup(exporter.stop)
+        (self.here / "scrape.yml").write_text(yaml.safe_dump({"scrape_configs": [
+            {"job_name": "shop", "scrape_interval": "200ms", "scrape_timeout": "200ms",
+             "static_configs": [{"targets": [exporter.address]}]}]}))
+        self.start(f"--live-scrape-config={self.here / 'scrape.yml'}")
+        wait.until(lambda: self.values(f"{PODS}/*/busy") == ["3"], "the first scrape", 10)
+        busy['busy{pod="a",namespace="shop"}'] = 5
+        wait.until(lambda: self.values(f"{PODS}/*/busy") == ["5"], "the next scrape", 10)
+        busy.clear()
+        wait.until(lambda: self.ask("GET", f"{PODS}/a/busy").status == 404, "the series has ended", 10)
+        self.assertIn('flyball_live_targets{job="shop",health="up"} 1\n', self.ask("GET", "/metrics").text())
+
+    def test_a_bad_scrape_configuration_is_named_by_its_place(self):
+        (self.here / "scrape.yml").write_text("scrape_configs:\n- job_name: a\n  scrape_intervall: 1s\n")
+        process = self.start(f"--live-scrape-config={self.here / 'scrape.yml'}", ready=False)
+        self.assertNotEqual(process.wait(10), 0)
+        self.assertIn("scrape.yml:3:3", process.text())
+
+    def test_who_may_push(self):
+        tokens = self.here / "tokens.csv"
+        tokens.write_text("s3cret,jane,1\n")
+        self.start(f"--token-auth-file={tokens}")
+        self.assertEqual(self.ask("POST", "/api/v1/push", b"jobs_waiting 1\n").status, 403)
+        self.assertEqual(self.ask("POST", "/api/v1/push", b"jobs_waiting 1\n", token="wrong").status, 401)
+        self.assertEqual(self.ask("POST", "/api/v1/push", b"jobs_waiting 1\n", token="s3cret").status, 204)
+        too_long = self.ask("POST", "/api/v1/push", b"#" * (4 << 20), token="s3cret")
+        self.assertEqual(too_long.status, 413)
+
+    def test_a_restart_goes_on_from_the_snapshot(self):
+        process = self.start(f"--live-snapshot={self.here / 'samples'}")
+        self.assertEqual(self.ask("POST", "/api/v1/push", b"jobs_waiting 7\n").status, 204)
+        self.assertEqual(process.stop(), 0)
+        self.start(f"--live-snapshot={self.here / 'samples'}")
+        wait.until(lambda: self.values(f"{EXTERNAL}/jobs_waiting") == ["7"], "what was known before", 10)
+
+    def test_processes_are_scaled_by_what_is_scraped_from_them(self):
+        name = {"namespace": "shop", "name": "work"}
+        target = {"apiVersion": "flyball.dev/v1alpha1", "kind": "ProcessSet", "name": "work"}
+        self.write(
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}},
+            {"apiVersion": "flyball.dev/v1alpha1", "kind": "ProcessSet", "metadata": name, "spec": {
+                "port": ports.free_row(4), "metricsPath": "/busy", "readiness": {"tcp": True}, "gracePeriod": "1s",
+                "command": [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(self.here), "$(PORT)"]}},
+            {"apiVersion": "flyball.dev/v1alpha1", "kind": "Autoscaler", "metadata": name, "spec": {
+                "mode": "Act", "scaleTargetRef": target, "minReplicas": 1, "maxReplicas": 4, "cadence": {"onSample": True},
+                "metrics": [{"type": "Pods", "pods": {"metric": {"name": "busy"},
+                                                      "target": {"type": "AverageValue", "averageValue": "10"}}}]}})
+        busy = self.here / "busy"
+        busy.write_text("busy 10\n")
+        self.start("--scaler", "--live-scrape-annotated-pods=200ms")
+
+        def running():
+            try:
+                sets = yaml.safe_load((self.folder / ".processes.json").read_text())
+            except (OSError, yaml.YAMLError):
+                return 0
+            return sum(p["ready"] and not p["ending"] for s in sets for p in s["processes"])
+
+        wait.until(lambda: self.values(f"{PODS}/*/busy") == ["10"], "the first sample", 10)
+        self.assertEqual(running(), 1)
+        (self.here / "new").write_text("busy 30\n")
+        os.replace(self.here / "new", busy)
+        # Each process tells the same: three times too much until there are as many as there may be.
+        wait.until(lambda: running() == 4, "four processes", 20)
