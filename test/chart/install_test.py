@@ -6,7 +6,7 @@ import shutil
 import yaml
 
 from cluster import Audit, ClusterCase, dry_run
-from harness import kube, processes, registration, wait
+from harness import kube, paths, processes, registration, wait
 from harness.client import Identity
 from helm import CHART, CI, NAMESPACE, granted, objects, values_file
 from pod import Pod, token_of
@@ -27,13 +27,18 @@ class Accepted(ClusterCase):
         for values in CI:
             with self.subTest(values.name):
                 file = processes.fresh_folder("rendered") / "all.yaml"
-                file.write_text(self.helm("template", "flyball", CHART, "--namespace", NAMESPACE, "--values", values))
+                file.write_text(self.helm("template", "flyball", CHART, "--namespace", NAMESPACE, "--values", values, "--skip-tests"))
                 items = objects(file.read_text())
                 self.assertEqual(len(items), len({(i["kind"], i["metadata"].get("namespace"), i["metadata"]["name"]) for i in items}))
                 warnings = dry_run(self.cluster(), file)
                 expected = EXPECTED_WARNINGS.get(values.name.removesuffix("-values.yaml"))
                 self.assertIn(expected or "", warnings)
                 self.assertEqual("Warning" in warnings, expected is not None, warnings)
+
+
+    def test_plain_manifests_are_accepted(self):
+        for file in ("install.yaml", "scaler/flyball.yaml"):
+            self.assertNotIn("Warning", dry_run(self.cluster(), paths.PROJECT / "deploy" / file))
 
 
 class Upgraded(ClusterCase):
@@ -104,6 +109,14 @@ class Upgraded(ClusterCase):
             self.assertEqual(found, selector)
         self.assertLessEqual(selector.items(), deployment["spec"]["template"]["metadata"]["labels"].items())
 
+    def test_notes_lead_on(self):
+        notes = self.helm("install", "flyball", CHART, "--namespace", NAMESPACE, "--dry-run=server")
+        for line in ("It asks Prometheus at http://prometheus.default.svc:9090.", f"kubectl rollout status deployment/flyball --namespace {NAMESPACE}",
+                     f"helm test flyball --namespace {NAMESPACE} --logs", "/docs/quick-start.md", "WARNING: prometheus.url is the chart's default."):
+            self.assertIn(line, notes)
+        notes = self.helm("install", "flyball", CHART, "--namespace", NAMESPACE, "--dry-run=server", "--set", "prometheus.url=http://p")
+        self.assertNotIn("WARNING", notes)
+
     def test_what_old_values_no_longer_do_is_said(self):
         notes = self.helm("install", "flyball", CHART, "--namespace", NAMESPACE, "--dry-run=server", "--set", "psp.create=false",
                           "--set", "image.repository=k8s.gcr.io/prometheus-adapter/prometheus-adapter")
@@ -144,6 +157,20 @@ class Installed(Release):
         self.assertEqual(self.value(f"{EXTERNAL}/namespaces/shop/queue_len"), "10")
         self.assertEqual(kube.expect(self.ask(f"{METRICS}/namespaces/shop/pods"), 200)["items"][0]["containers"][0]["usage"]["cpu"], "250m")
         self.assertEqual(kube.expect(self.ask(f"{METRICS}/nodes"), 200)["items"][0]["usage"]["memory"], "1Gi")
+
+    def test_1a_helm_test_is_the_doctor(self):
+        hook, = objects(self.helm("get", "hooks", self.RELEASE, "--namespace", NAMESPACE))
+        file = processes.fresh_folder("hook") / "pod.yaml"
+        file.write_text(yaml.safe_dump(hook))
+        self.assertNotIn("Warning", dry_run(self.cluster(), file), "a restricted namespace takes it")
+        words = hook["spec"]["containers"][0]["args"]
+        registration.wait_available(self.admin, self.names_of("APIService"))
+        done = self.pod.run(*words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        for line in ("held by Service monitoring/flyball and Available", "this pod's account has the ", "no problems"):
+            self.assertIn(line, done.stdout)
+        broken = [word.replace("127.0.0.1", "127.0.0.254") for word in words]
+        self.assertEqual(self.pod.run(*broken).returncode, 1, "Prometheus is not there")
 
     def test_1_answers_with_its_own_rights_and_no_others(self):
         self.ask_everything()

@@ -1,11 +1,17 @@
 """What is shipped beside the chart and the image: man page, completion, unit, package."""
 
+import hashlib
+import json
 import os
 import re
 import subprocess
 import sys
 
+import yaml
+
+import image
 from harness import case, paths, processes
+from helm import container, objects, of_kind, values_file
 
 PACKAGING = paths.PROJECT / "packaging"
 
@@ -42,6 +48,120 @@ class Manual(case.Case):
             with self.subTest(words):
                 line = f"source {script}; COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD={len(words) - 1}; _flyball; echo ${{COMPREPLY[*]}}"
                 self.assertIn(wanted, subprocess.run(["bash", "-c", line], check=True, capture_output=True, text=True).stdout.split())
+
+
+class Manifests(case.Case):
+    """deploy/, for those who don't use Helm."""
+
+    def test_they_are_as_the_chart_renders_them(self):
+        tool("manifests", "--helm", paths.peer("helm"))
+
+    def test_kustomize_builds_all_of_them(self):
+        for base in ("base", "scaler"):
+            built = processes.run([paths.peer("kubectl"), "kustomize", paths.PROJECT / "deploy" / base])
+            self.assertEqual(built.returncode, 0, built.stderr)
+            def by_name(text):
+                return {(i["kind"], i["metadata"].get("namespace"), i["metadata"]["name"]): i for i in yaml.safe_load_all(text)}
+            self.assertEqual(by_name(built.stdout), by_name((paths.PROJECT / "deploy" / base / "flyball.yaml").read_text()))
+
+
+class Overlay(case.Case):
+    """examples/kustomize, on top of deploy/base."""
+
+    def test_it_changes_what_it_says(self):
+        built = processes.run([paths.peer("kubectl"), "kustomize", paths.PROJECT / "examples" / "kustomize"])
+        self.assertEqual(built.returncode, 0, built.stderr)
+        items = objects(built.stdout)
+        self.assertEqual([a for a in container(items)["args"] if "prometheus-url" in a], ["--prometheus-url=http://prometheus-k8s.monitoring.svc:9090"])
+        config, = [i["data"]["config.yaml"] for i in of_kind(items, "ConfigMap")]
+        done = processes.run([paths.flyball(), "check", "rules", "--strict", values_file(config)])
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class Workflows(case.Case):
+    """.github, as far as it can be read without GitHub."""
+
+    def test_the_release_is_the_script(self):
+        job, = yaml.safe_load((paths.PROJECT / ".github/workflows/release.yaml").read_text())["jobs"].values()
+        self.assertEqual([step["run"].rpartition("&& ")[2] for step in job["steps"] if "packaging" in step.get("run", "")], ["packaging/release release"])
+        self.assertEqual(job["container"]["image"], "debian:12")
+
+    def test_forms_ask_by_unique_names(self):
+        for form in (paths.PROJECT / ".github/ISSUE_TEMPLATE").glob("*.yaml"):
+            told = yaml.safe_load(form.read_text())
+            self.assertLessEqual({"name", "description", "body"}, set(told))
+            names = [part["id"] for part in told["body"]]
+            self.assertEqual(len(names), len(set(names)))
+            for part in told["body"]:
+                self.assertIn(part["type"], {"input", "textarea", "dropdown", "checkboxes"})
+                self.assertTrue(part["attributes"]["label"])
+
+
+class Made(case.Case):
+    """What `packaging/release` makes of one processor's files."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.packages = processes.fresh_folder("packages")
+        here = subprocess.run(["dpkg", "--print-architecture"], check=True, capture_output=True, text=True).stdout.strip()
+        (cls.packages / here).mkdir()
+        subprocess.run([PACKAGING / "rootfs", paths.flyball(), cls.packages / here / "rootfs"], check=True)
+        cls.here = here
+        cls.out = cls.release("one")
+        cls.version = re.search(r"project\(flyball VERSION (\S+)", (paths.PROJECT / "CMakeLists.txt").read_text())[1]
+
+    @classmethod
+    def release(cls, name: str):
+        out = processes.fresh_folder("release") / name
+        tool("release", out, "--arch", cls.here, "--packages", cls.packages, "--helm", paths.peer("helm"))
+        return out
+
+    def file(self, name: str):
+        return self.out / name.format(v=self.version, arch=self.here)
+
+    def test_everything_is_there_and_summed(self):
+        names = {f.name for f in self.out.iterdir()}
+        self.assertEqual(names, {self.file(n).name for n in (
+            "flyball-{v}-linux-{arch}.tar.gz", "flyball-{v}-image-{arch}.tar", "flyball-{v}-sbom-{arch}.cdx.json", "flyball-{v}.tgz",
+            "flyball-{v}-kustomize.tar.gz", "install.yaml", "flyball.krew.yaml", "SHA256SUMS")})
+        subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=self.out, check=True)
+        self.assertEqual(len((self.out / "SHA256SUMS").read_text().splitlines()), len(names) - 1)
+
+    def test_equal_programs_make_equal_files(self):
+        again = self.release("two")
+        for name in ("flyball-{v}-linux-{arch}.tar.gz", "flyball-{v}-image-{arch}.tar", "flyball-{v}-kustomize.tar.gz", "flyball.krew.yaml"):
+            self.assertEqual(self.file(name).read_bytes(), (again / self.file(name).name).read_bytes(), name)
+
+    def test_the_program_runs_from_its_folder_alone(self):
+        """Also through a link in another folder, as `kubectl krew` makes one, and with its module."""
+        folder = processes.fresh_folder("portable")
+        subprocess.run(["tar", "--extract", "--file", self.file("flyball-{v}-linux-{arch}.tar.gz"), "--directory", folder], check=True)
+        tree = folder / self.file("flyball-{v}-linux-{arch}").name
+        (folder / "kubectl-flyball").symlink_to(tree / "flyball")
+        done = processes.run([folder / "kubectl-flyball", "version", "--modules"])
+        self.assertEqual(done.stdout, f"flyball {self.version}\nexternal triggers: {tree}/lib/flyball/external_scaler.so\n", done.stderr)
+        plugin = yaml.safe_load((self.out / "flyball.krew.yaml").read_text())["spec"]["platforms"][0]
+        self.assertEqual(plugin["files"], [{"from": f"{tree.name}/*", "to": "."}])
+        self.assertTrue((tree / plugin["bin"]).exists())
+
+    def test_the_image_is_an_oci_layout(self):
+        folder = processes.fresh_folder("oci")
+        subprocess.run(["tar", "--extract", "--file", self.file("flyball-{v}-image-{arch}.tar"), "--directory", folder], check=True)
+
+        def blob(part: dict) -> bytes:
+            data = (folder / "blobs" / "sha256" / part["digest"].removeprefix("sha256:")).read_bytes()
+            self.assertEqual((len(data), hashlib.sha256(data).hexdigest()), (part["size"], part["digest"].removeprefix("sha256:")))
+            return data
+        index = json.loads((folder / "index.json").read_text())
+        manifest = json.loads(blob(index["manifests"][0]))
+        config, (layer,) = json.loads(blob(manifest["config"])), manifest["layers"]
+        self.assertEqual(config["rootfs"]["diff_ids"], [layer["digest"]])
+        self.assertEqual((config["architecture"], config["config"]["User"], config["config"]["Entrypoint"]), (self.here, "10001:10001", image.entrypoint()))
+        blob(layer)
+        docker, = json.loads((folder / "manifest.json").read_text())
+        self.assertEqual(docker["Layers"], ["blobs/sha256/" + layer["digest"].removeprefix("sha256:")])
+        files = subprocess.run(["tar", "--list", "--file", folder / docker["Layers"][0]], check=True, capture_output=True, text=True).stdout.split()
+        self.assertLessEqual({"usr/bin/flyball", "usr/lib/flyball/external_scaler.so", "etc/ssl/certs/ca-certificates.crt"}, set(files))
 
 
 class Unit(case.Case):

@@ -3,8 +3,10 @@
 import concurrent.futures
 import json
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 
 import yaml
 
@@ -42,6 +44,12 @@ REFUSED = (
     ("keys of no Secret", {"prometheus": {"existingSecret": {"tokenKey": "t"}}}, "its name is not"),
     ("half a client certificate", {"prometheus": {"existingSecret": {"name": "s", "caKey": "c", "certKey": "k"}}}, "go together"),
     ("a part set to nothing", {"networkPolicy": None}, "networkPolicy has no values"),
+    ("a URL with a port beside the port", {"prometheus": {"url": "http://p.monitoring.svc:9091"}}, "prometheus.url has a port (9091) and prometheus.port is 9090"),
+    ("the same with an IPv6 address", {"prometheus": {"url": "http://[fd00::1]:9091"}}, "prometheus.url has a port (9091)"),
+    ("the same when it is templated", {"prometheus": {"url": "http://{{ .Release.Name }}:9091/x"}}, "prometheus.url has a port (9091)"),
+    ("a URL without scheme", {"prometheus": {"url": "prometheus.monitoring.svc"}}, "has to begin with http:// or https://"),
+    ("a processor that there is no program for", {"image": {"architectures": ["s390x"]}}, "architectures"),
+    ("an unknown way with OpenShift", {"global": {"compatibility": {"openshift": {"adaptSecurityContext": "yes"}}}}, "adaptSecurityContext"),
     ("a certificate without its key", {"tls": {"enable": True, "ca": "c", "certificate": "c"}}, "tls.key"),
 )
 
@@ -51,6 +59,10 @@ RULE = {"seriesQuery": '{__name__=~"^some_metric_count$"}', "resources": {"templ
 QUERY = {"containerQuery": "sum by (<<.GroupBy>>) (rate(c{<<.LabelMatchers>>}[3m]))\n", "nodeQuery": "sum by (<<.GroupBy>>) (n{<<.LabelMatchers>>})",
          "resources": {"overrides": {k: {"resource": k} for k in ("node", "namespace", "pod")}}, "containerLabel": "container"}
 RESOURCE = {"cpu": QUERY, "memory": QUERY, "window": "3m"}
+
+
+def dashboard() -> dict:
+    return json.loads((CHART / "files" / "dashboard.json").read_text())
 
 
 def config_of(items: list) -> dict:
@@ -155,6 +167,74 @@ class Rendering(case.Case):
         for claim, (values, found, wanted) in rows.items():
             with self.subTest(claim):
                 self.assertEqual(found(self.helm.render("--values", values_file(values))), wanted)
+
+    def test_two_renders_are_equal(self):
+        """What Argo CD and Flux compare. Only the certificate that Helm makes without a cluster is a new one each time."""
+        for values in CI:
+            with self.subTest(values.name):
+                one, two = (self.helm("template", "flyball", CHART, "--values", values) for _ in range(2))
+                told = yaml.safe_load(values.read_text())
+                made = not (told.get("certManager") or told.get("tls") or told.get("certificates", {}).get("selfMade") == "pod")
+                different = [a for a, b in zip(one.splitlines(), two.splitlines(), strict=True) if a != b]
+                self.assertEqual({line.split(":")[0].strip() for line in different} - {"caBundle", "ca.crt", "tls.crt", "tls.key", "flyball.dev/made-at"}, set())
+                self.assertEqual(bool(different), made)
+
+    def test_where_it_runs(self):
+        def spec(values, *args):
+            return of_kind(self.helm.render("--values", values_file(values), *args), "Deployment")[0]["spec"]["template"]["spec"]
+        def processors(values):
+            term, = spec(values)["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+            return term["matchExpressions"][0]["values"]
+        self.assertEqual((processors({}), processors({"image": {"architectures": ["arm64"]}})), (["amd64", "arm64"], ["arm64"]))
+        self.assertNotIn("affinity", spec({"image": {"architectures": []}}))
+        self.assertEqual(spec({})["nodeSelector"], {"kubernetes.io/os": "linux"})
+        rows = (({}, None), ({"hostNetwork": {"enabled": True}}, "ClusterFirstWithHostNet"),
+                ({"hostNetwork": {"enabled": True}, "dnsPolicy": "Default"}, "Default"), ({"dnsPolicy": "None"}, "None"))
+        for values, policy in rows:
+            self.assertEqual(spec(values).get("dnsPolicy"), policy)
+
+    def test_openshift_gives_the_ids(self):
+        def ids(*args, **values):
+            items = self.helm.render("--values", values_file(values), *args)
+            pods = [of_kind(items, "Deployment")[0]["spec"]["template"]["spec"], of_kind(items, "Pod")[0]["spec"]]
+            return {key for pod in pods for context in (pod["securityContext"], pod["containers"][0]["securityContext"])
+                    for key in context if key in ("runAsUser", "runAsGroup", "fsGroup")}
+        def told(how):
+            return {"global": {"compatibility": {"openshift": {"adaptSecurityContext": how}}}}
+        fixed, there = {"runAsUser", "runAsGroup", "fsGroup"}, ("--api-versions", "security.openshift.io/v1")
+        self.assertEqual((ids(), ids(*there), ids(**told("force")), ids(*there, **told("disabled"))), (fixed, set(), set(), fixed))
+
+    def test_the_doctor_s_pod_is_like_the_server_s(self):
+        items = self.helm.render("--values", values_file({
+            "prometheus": {"url": "https://p", "existingSecret": {"name": "s", "caKey": "c"}, "headers": ["A=b c"]},
+            "extraArguments": ["--prometheus-token-file=/t", "--max-requests-inflight=1"], "image": {"pullSecrets": ["r"]},
+            "tolerations": [{"key": "a"}], "serviceAccount": {"name": "sa"}}))
+        pod, = of_kind(items, "Pod")
+        server = of_kind(items, "Deployment")[0]["spec"]["template"]
+        self.assertEqual(pod["metadata"]["annotations"]["helm.sh/hook"], "test")
+        for key in ("serviceAccountName", "imagePullSecrets", "securityContext", "nodeSelector", "affinity", "tolerations"):
+            self.assertEqual(pod["spec"][key], server["spec"][key], key)
+        mine, theirs = pod["spec"]["containers"][0], container(items)
+        self.assertEqual((mine["image"], mine["securityContext"]), (theirs["image"], theirs["securityContext"]))
+        self.assertEqual(mine["args"][:2], ["doctor", "--config=/etc/adapter/config.yaml"])
+        self.assertEqual(mine["args"][2:], [arg for arg in theirs["args"] if arg.startswith("--prometheus-")])
+        selector = of_kind(items, "Service")[0]["spec"]["selector"]
+        self.assertFalse(selector.items() <= pod["metadata"]["labels"].items(), "no request is sent to it")
+
+    def test_the_package(self):
+        folder = processes.fresh_folder("package")
+        self.helm("package", CHART, "--destination", folder)
+        with tarfile.open(next(folder.glob("flyball-*.tgz"))) as package:
+            files = {name.partition("/")[2] for name in package.getnames()}
+            self.assertEqual(package.extractfile("flyball/LICENSE").read(), (paths.PROJECT / "LICENSE").read_bytes())
+        self.assertLessEqual({"Chart.yaml", "README.md", "LICENSE", "icon.svg", "values.schema.json", "templates/tests/doctor.yaml"}, files)
+        self.assertFalse({f for f in files if f.startswith("ci/")})
+        meta = yaml.safe_load((CHART / "Chart.yaml").read_text())
+        self.assertTrue(meta["icon"].endswith("/charts/flyball/icon.svg"))
+        notes = {key.partition("/")[2]: yaml.safe_load(text) for key, text in meta["annotations"].items()}
+        self.assertEqual(notes["images"][0]["image"], container(self.helm.render())["image"])
+        self.assertEqual([crd["name"] for crd in notes["crds"]], [file.name.removesuffix(".yaml") for file in (CHART / "files" / "crds").glob("*")])
+        self.assertEqual({change["kind"] for change in notes["changes"]} - {"added", "changed", "deprecated", "removed", "fixed", "security"}, set())
 
     def test_prometheus_verifies_where_the_ca_is_known(self):
         rows = (({}, True), ({"certManager": {"enabled": True}}, True), ({"certificates": {"selfMade": "pod"}}, False),
@@ -294,14 +374,20 @@ class Rendering(case.Case):
         rows = (
             ("the chart's", {}, "ghcr.io/flyball-autoscaler/flyball:"),
             ("a mirror", {"repository": "mirror.example.com/flyball", "tag": "2"}, "mirror.example.com/flyball:2"),
+            ("a registry of all charts", {"tag": "2"}, "mirror.example.com:5000/flyball-autoscaler/flyball:2", "mirror.example.com:5000"),
+            ("the same in the place of a repository without registry", {"repository": "flyball", "tag": "2"}, "m/flyball:2", "m/"),
             ("a digest wins", {"tag": "2", "digest": "sha256:" + "a" * 64}, "ghcr.io/flyball-autoscaler/flyball@sha256:" + "a" * 64),
             *(("left over from the old chart, tag and all", {"repository": old, "tag": "v0.12.0"}, "ghcr.io/flyball-autoscaler/flyball:0") for old in (
                 "registry.k8s.io/prometheus-adapter/prometheus-adapter", "k8s.gcr.io/prometheus-adapter/prometheus-adapter",
                 "directxman12/k8s-prometheus-adapter-amd64", "mirror.example.com/k8s/prometheus-adapter")),
         )
-        for claim, image, start in rows:
+        for claim, image, start, *registry in rows:
             with self.subTest(claim):
-                self.assertTrue(container(self.helm.render("--values", values_file({"image": image})))["image"].startswith(start))
+                values = {"image": image, **({"global": {"imageRegistry": registry[0]}} if registry else {})}
+                self.assertTrue(container(self.helm.render("--values", values_file(values)))["image"].startswith(start))
+        secrets = of_kind(self.helm.render("--values", values_file({
+            "image": {"pullSecrets": ["a"]}, "global": {"imagePullSecrets": ["b", {"name": "a"}]}})), "Deployment")[0]["spec"]["template"]["spec"]
+        self.assertEqual(secrets["imagePullSecrets"], [{"name": "a"}, {"name": "b"}])
 
     def test_rights_grow_with_what_is_on(self):
         pods = {("", "pods", verb) for verb in ("list", "watch")}
@@ -348,27 +434,101 @@ class Rendering(case.Case):
                 items = self.helm.render("--values", values_file(values))
                 self.assertEqual({name.split(".")[1] for kind, name in names(items) if kind == "APIService"}, wanted)
 
+    def alerts(self, *args) -> list:
+        """The groups of alerts as the chart renders them."""
+        rule, = of_kind(self.helm.render("--set", "prometheusRule.enabled=true", "--show-only", "templates/monitoring.yaml", *args), "PrometheusRule")
+        return rule["spec"]["groups"]
+
     def test_alerts_are_tested_and_have_a_runbook(self):
+        groups = self.alerts("--namespace", "m")
+        links = {rule["alert"]: rule["annotations"].pop("runbook_url") for group in groups for rule in group["rules"]}
+        folder = processes.fresh_folder("alerts")
+        (folder / "rendered.yaml").write_text(yaml.safe_dump({"groups": groups}))
+        shutil.copy(HERE / "alerts_test.yaml", folder)
         promtool = paths.debian("promtool", "prometheus")
-        done = processes.run([promtool, "test", "rules", HERE / "alerts_test.yaml"])
+        done = processes.run([promtool, "test", "rules", folder / "alerts_test.yaml"])
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         tests = (HERE / "alerts_test.yaml").read_text()
-        alerts = [rule["alert"] for group in yaml.safe_load((CHART / "files" / "alerts.yaml").read_text())["groups"] for rule in group["rules"]]
         sections = re.split(r"^## ", (paths.PROJECT / "docs" / "runbook.md").read_text(), flags=re.MULTILINE)[1:]
-        self.assertEqual(alerts, [section.split()[0] for section in sections])
+        self.assertEqual(list(links), [section.split()[0] for section in sections])
         for section in sections:
             self.assertIn("`flyball explain", section)
-        for alert in alerts:
-            self.assertGreaterEqual(len(re.findall(rf"alertname: {alert}\b", tests)), 2, f"{alert}: fires, and does not")
+        for alert, link in links.items():
+            self.assertTrue(link.endswith(f"/runbook.md#{alert.lower()}"), link)
+            self.assertGreaterEqual(len(re.findall(rf"alertname: {alert}\b", tests)), 3, f"{alert}: fires, does not, and does not for others")
+        for rule in (rule for group in groups for rule in group["rules"]):
+            self.assertRegex(tests, rf"alertname: {rule['alert']}\n    exp_alerts:\n(    .*\n)*?    - exp_labels: {{severity: {rule['labels']['severity']}[,}}]")
 
-    def test_dashboard_asks_what_prometheus_understands(self):
-        board = json.loads((CHART / "files" / "dashboard.json").read_text())
+    def test_alerts_name_what_the_release_holds(self):
+        def registered(*args):
+            return [re.search(r'name=~"(.*)"', rule["expr"])[1].replace("[.]", ".") for group in self.alerts(*args) for rule in group["rules"]
+                    if rule["alert"] == "FlyballNotAvailable"]
+        self.assertEqual(registered(), ["v1beta1.custom.metrics.k8s.io|v1beta2.custom.metrics.k8s.io"])
+        self.assertEqual(registered("--set", "rules.default=false,apiServices.external=true,apiServices.resource=true"),
+                         ["v1beta1.external.metrics.k8s.io|v1beta1.metrics.k8s.io"])
+        self.assertEqual(registered("--set", "apiServices.create=false"), [])
+        self.assertIn('{namespace="monitoring",deployment="other"}', str(self.alerts("--set", "fullnameOverride=other")))
+
+    def test_what_others_export_too_is_asked_of_our_pods_alone(self):
+        """A series without our prefix is one of ours only together with what identifies its scrape target."""
+        queries = [rule["expr"] for group in self.alerts() for rule in group["rules"]] + [
+            target["expr"] for panel in dashboard()["panels"] for target in panel.get("targets", [])]
+        shared = 0
+        for query in queries:
+            for name in re.findall(r"\b((?:apiserver|prometheus_adapter|authentication|authorization|process)_[a-z_]+)\{?", query):
+                with self.subTest(name, query=query):
+                    self.assertRegex(query, rf"(rate\()?{name}(\{{[^}}]*\}})?(\[[^]]*\]\))?\s+and on \(job, instance\) flyball_server_workers\b")
+                    shared += 1
+            guards = len(re.findall(r"and on \(job, instance\) flyball_server_workers", query))
+            self.assertEqual(len(re.findall(r"\b(?:apiserver|prometheus_adapter|authentication|authorization|process)_[a-z_]+", query)), guards, query)
+        self.assertGreater(shared, 15)
+
+    def test_the_dashboard_of_inference_servers(self):
+        """It asks for the series that the rules of these servers name, and is there when it is wanted."""
+        board = json.loads((CHART / "files" / "dashboard-inference.json").read_text())
         queries = [target["expr"] for panel in board["panels"] for target in panel.get("targets", [])]
         rules = [{"record": f"q:{n}", "expr": q.replace("$__rate_interval", "5m")} for n, q in enumerate(queries)]
+        done = processes.run([paths.debian("promtool", "prometheus"), "check", "rules", values_file({"groups": [{"name": "dashboard", "rules": rules}]})])
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        asked = set(re.findall(r"\b(?:vllm|sglang):[a-z_]+|\b(?:tgi|nv|inference_pool)_[a-z_]+|DCGM_[A-Z_]+", " ".join(queries)))
+        recipes = paths.PROJECT / "rules" / "examples" / "recipes"
+        tested = "".join((recipes / f"{name}_test.yaml").read_text() for name in ("vllm", "sglang", "tgi", "triton", "endpoint-picker", "gpu"))
+        beyond = {"inference_pool_ready_pods", "vllm:time_to_first_token_seconds_bucket", "sglang:time_to_first_token_seconds_bucket"}
+        self.assertEqual({name for name in asked if name not in tested}, beyond)
+        for panel in board["panels"]:
+            self.assertTrue(panel["type"] == "row" or len(panel["description"]) > 30, panel["title"])
+        for wanted in (True, False):
+            items = self.helm.render("--set", f"dashboard.enabled=true,dashboard.inferenceServers={str(wanted).lower()}")
+            data, = [i["data"] for i in of_kind(items, "ConfigMap") if i["metadata"]["name"] == "flyball-dashboard"]
+            self.assertEqual(set(data), {"flyball.json", *(["flyball-inference.json"] if wanted else [])})
+
+    def test_dashboard_asks_what_prometheus_understands(self):
+        queries = [target["expr"] for panel in dashboard()["panels"] for target in panel.get("targets", [])] + [
+            note["expr"] for note in dashboard()["annotations"]["list"] if "expr" in note]
+        rules = [{"record": f"q:{n}", "expr": q.replace("$__rate_interval", "5m").replace("$__interval", "1m")} for n, q in enumerate(queries)]
         file = values_file({"groups": [{"name": "dashboard", "rules": rules}]})
         done = processes.run([paths.debian("promtool", "prometheus"), "check", "rules", file])
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_dashboard_explains_itself(self):
+        """Each panel says what it shows, legends name the quantile that is computed, and what is bad leads to its part of the runbook."""
+        board = dashboard()
+        titles = {f"flyball{line.split()[1].removeprefix('Flyball').lower()}" for line in (paths.PROJECT / "docs" / "runbook.md").read_text().splitlines()
+                  if line.startswith("## ")}
         self.assertEqual(len({p["id"] for p in board["panels"]}), len(board["panels"]))
+        self.assertEqual({v["name"] for v in board["templating"]["list"]}, {"datasource", "cluster", "namespace", "job"})
+        for panel in board["panels"]:
+            with self.subTest(panel["title"]):
+                if panel["type"] == "row":
+                    continue
+                self.assertGreater(len(panel["description"]), 30)
+                for link in panel.get("links", []):
+                    self.assertIn(link["url"].partition("#")[2], titles)
+                for target in panel["targets"]:
+                    for quantile in re.findall(r"histogram_quantile\(([0-9.]+),", target["expr"]):
+                        self.assertIn(f"p{float(quantile) * 100:g}", target["legendFormat"].split())
+                    for selector in re.findall(r"\bflyball_[a-z_]+(\{[^}]*\})?", target["expr"]):
+                        self.assertIn('cluster=~"$cluster",namespace=~"$namespace",job=~"$job"', selector, target["expr"])
 
     def test_every_metric_that_is_asked_for_exists(self):
         asked = set()

@@ -13,7 +13,7 @@ from harness.exporter import Exporter
 from harness.kubelet import Kubelet
 from harness.prometheus import Prometheus
 from harness.watching import Watch
-from helm import CHART, NAMESPACE
+from helm import CHART, NAMESPACE, Helm, values_file
 from shell import Shell, stock_chart
 
 # Which test runs the commands of a page.
@@ -33,7 +33,7 @@ class Pages(case.Case):
         subprocess.run([sys.executable, paths.PROJECT / "test" / "docs" / "embedded.py"], check=True)
 
     def test_links_lead_somewhere(self):
-        for page in (*pages.DOCS.glob("*.md"), paths.PROJECT / "README.md", paths.PROJECT / "charts" / "flyball" / "README.md"):
+        for page in (*pages.DOCS.glob("*.md"), *(paths.PROJECT / f for f in ("README.md", "SECURITY.md", "CONTRIBUTING.md", "charts/flyball/README.md", "examples/README.md"))):
             text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
             for target in re.findall(r"\]\(([^)]+)\)", text):
                 with self.subTest(f"{page.name}: {target}"):
@@ -46,7 +46,33 @@ class Pages(case.Case):
                     self.assertTrue(not anchor or anchor in [re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles])
 
     def test_measured_figures_are_those_of_the_results(self):
-        subprocess.run([sys.executable, paths.PROJECT / "test" / "docs" / "measured.py"], check=True)
+        for made in ("measured.py", "reaction_plot.py"):
+            subprocess.run([sys.executable, paths.PROJECT / "test" / "docs" / made], check=True)
+
+    def test_references_are_what_the_program_says(self):
+        subprocess.run([sys.executable, paths.PROJECT / "test" / "docs" / "references.py", paths.flyball()], check=True)
+
+    def test_the_readme_is_short_and_names_every_page(self):
+        text = (paths.PROJECT / "README.md").read_text()
+        self.assertLessEqual(len(text.splitlines()), 120)
+        self.assertEqual([p.name for p in pages.DOCS.glob("*.md") if f"(docs/{p.name}" not in text], [])
+
+    def test_words_are_those_of_the_glossary(self):
+        """CRD instead of a kind of our own, and stabilization as Kubernetes spells it."""
+        made_by_the_program = {"flags.md", "metrics.md"}
+        for page in (*pages.DOCS.glob("*.md"), paths.PROJECT / "README.md", paths.PROJECT / "CHANGELOG.md", CHART / "README.md", CHART / "values.yaml"):
+            if page.name not in made_by_the_program:
+                self.assertNotRegex(page.read_text(), r"(?i)\bown\s+kind\b|kind\s+of\s+our\s+own|stabilis", page.name)
+
+    def test_the_chart_of_the_gitops_examples_renders_the_same_twice(self):
+        helm, folder = Helm(), paths.PROJECT / "examples" / "gitops"
+        argo, = yaml.safe_load_all((folder / "argocd.yaml").read_text())
+        flux = list(yaml.safe_load_all((folder / "flux.yaml").read_text()))[1]
+        source = argo["spec"]["source"]
+        self.assertEqual((source["path"], flux["spec"]["chart"]["spec"]["chart"]), ("charts/flyball", "charts/flyball"))
+        args = ("template", "flyball", CHART, "--values", values_file(source["helm"]["valuesObject"]))
+        self.assertEqual(helm(*args), helm(*args))
+        helm("template", "flyball", CHART, "--values", values_file(flux["spec"]["values"]))
 
     def test_the_comparison_names_every_type_of_trigger(self):
         kind = yaml.safe_load((CHART / "files" / "crds" / "autoscalers.flyball.dev.yaml").read_text())
@@ -100,6 +126,7 @@ class InCluster(ClusterCase):
 class QuickStart(InCluster):
     def test_quick_start(self):
         install, look, scale, scaler, away = pages.shell("quick-start.md")
+        kube.register_kind("Autoscaler", "flyball.dev/v1alpha1", "autoscalers", True)
         self.shell.run(install)
         self.shell.until(look, '"value"')
         self.shell.run(scale)
@@ -107,10 +134,13 @@ class QuickStart(InCluster):
                                kube.get(self.admin, "HorizontalPodAutoscaler", "shop", "web")["status"]["conditions"]), "the HPA reads the metric")
         audit = Audit(self.cluster(), "flyball")
         self.shell.run(scaler)
-        used = {("autoscaling", "horizontalpodautoscalers", "watch"), ("coordination.k8s.io", "leases", "update")}
-        wait.until(lambda: used <= audit.used(), "the scaler's first requests")
-        self.assertEqual(audit.refused(), set(), "a shadow has the rights that it needs")
+        used = {("autoscaling", "horizontalpodautoscalers", "watch"), ("coordination.k8s.io", "leases", "update"), ("flyball.dev", "autoscalers/status", "patch")}
+        wait.until(lambda: used <= audit.used(), "the scaler's first decisions")
+        wait.until(lambda: any(c["type"] == "ScalingActive" and c["status"] == "True" for c in
+                               kube.get(self.admin, "Autoscaler", "shop", "web").get("status", {}).get("conditions", [])), "the Autoscaler reads the metric")
+        self.assertEqual(audit.refused(), set(), "it has the rights that it needs")
         self.shell.run(away)
+        self.assertNotIn("autoscalers.flyball.dev", self.kubectl("get", "customresourcedefinitions", "-o", "name"))
         self.assertFalse([s for s in kube.listed(self.admin, "APIService") if "metrics.k8s.io" in s["metadata"]["name"]])
 
 
@@ -195,6 +225,17 @@ class Examples(InCluster):
                 hpa = kube.make("HorizontalPodAutoscaler", f"e{number}", "shop", spec={"maxReplicas": 2, "metrics": yaml.safe_load(text),
                                 "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}})
                 kube.expect(self.admin.request("POST", kube.path("HorizontalPodAutoscaler", "shop") + "?dryRun=All&fieldValidation=Strict", hpa), 201)
+
+    def test_examples_are_accepted(self):
+        definition = CHART / "files" / "crds" / "autoscalers.flyball.dev.yaml"
+        self.kubectl("apply", "--server-side", "-f", str(definition))
+        self.addCleanup(self.kubectl, "delete", "-f", str(definition))
+        self.kubectl("wait", "--for", "condition=established", "crd/autoscalers.flyball.dev", "--timeout=30s")
+        self.kubectl("create", "namespace", "ai")
+        self.addCleanup(self.kubectl, "delete", "namespace", "ai", "--wait=false")
+        for file in sorted((paths.PROJECT / "examples").glob("*.yaml")):
+            with self.subTest(file.name):
+                self.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", str(file))
 
     def test_manifests_of_other_pages_are_accepted(self):
         for page in ("reaction-time.md",):

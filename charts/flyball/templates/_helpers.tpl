@@ -112,11 +112,89 @@ tag
 {{- if include "flyball.oldImage" . -}}
 {{- $image = dict "repository" "ghcr.io/flyball-autoscaler/flyball" -}}
 {{- end -}}
-{{- if $image.digest -}}
-{{ $image.repository }}@{{ $image.digest }}
-{{- else -}}
-{{ $image.repository }}:{{ default .Chart.AppVersion $image.tag }}
+{{- $repository := $image.repository -}}
+{{- with (default (dict) .Values.global).imageRegistry -}}
+{{- $parts := splitList "/" $repository -}}
+{{- /* Only a first part that looks like a host is a registry. */ -}}
+{{- $named := and (gt (len $parts) 1) (regexMatch "[.:]|^localhost$" (first $parts)) -}}
+{{- $repository = printf "%s/%s" (trimSuffix "/" .) (join "/" (ternary (rest $parts) $parts $named)) -}}
 {{- end -}}
+{{- if $image.digest -}}
+{{ $repository }}@{{ $image.digest }}
+{{- else -}}
+{{ $repository }}:{{ default .Chart.AppVersion $image.tag }}
+{{- end -}}
+{{- end -}}
+
+{{/* The names of the Secrets to pull with, as a pod wants them. An entry of global.imagePullSecrets may be a name or {name: …}. */}}
+{{- define "flyball.pullSecrets" -}}
+{{- $names := list -}}
+{{- range concat (default (list) .Values.image.pullSecrets) (default (list) (default (dict) .Values.global).imagePullSecrets) -}}
+{{- $names = append $names (ternary (get (ternary . (dict) (kindIs "map" .)) "name") . (kindIs "map" .)) -}}
+{{- end -}}
+{{- with uniq $names -}}
+imagePullSecrets:
+{{- range . }}
+- name: {{ . }}
+{{- end }}
+{{- end -}}
+{{- end -}}
+
+{{/*
+A security context as it is given, or, on OpenShift, without the IDs: its security context constraint restricted-v2 gives each namespace IDs of its
+own and refuses others. A list of the root and the context.
+*/}}
+{{- define "flyball.securityContext" -}}
+{{- $root := index . 0 -}}
+{{- $told := dig "compatibility" "openshift" "adaptSecurityContext" "auto" (default (dict) $root.Values.global) -}}
+{{- if or (eq $told "force") (and (eq $told "auto") ($root.Capabilities.APIVersions.Has "security.openshift.io/v1")) -}}
+{{- toYaml (omit (index . 1) "runAsUser" "runAsGroup" "fsGroup" "seLinuxOptions") -}}
+{{- else -}}
+{{- toYaml (index . 1) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What is given; otherwise the nodes that the image has a program for. */}}
+{{- define "flyball.affinity" -}}
+{{- if .Values.affinity -}}
+affinity:
+  {{- toYaml .Values.affinity | nindent 2 }}
+{{- else if .Values.image.architectures -}}
+affinity:
+  nodeAffinity:
+    requiredDuringSchedulingIgnoredDuringExecution:
+      nodeSelectorTerms:
+      - matchExpressions:
+        - key: kubernetes.io/arch
+          operator: In
+          values: {{ toJson .Values.image.architectures }}
+{{- end -}}
+{{- end -}}
+
+{{/* Where Prometheus is and how it is asked, as arguments. */}}
+{{- define "flyball.prometheusArgs" -}}
+{{- $prometheus := .Values.prometheus -}}
+- --prometheus-url={{ tpl $prometheus.url . }}{{ with $prometheus.port }}:{{ . }}{{ end }}{{ $prometheus.path }}
+{{- range $prometheus.urls }}
+- --prometheus-url={{ tpl . $ }}
+{{- end }}
+- --prometheus-verb={{ $prometheus.verb }}
+- --prometheus-timeout={{ $prometheus.timeout }}
+{{- range $prometheus.headers }}
+- {{ printf "--prometheus-header=%s" . | quote }}
+{{- end }}
+{{- if $prometheus.inClusterAuth }}
+- --prometheus-auth-incluster
+{{- end }}
+{{- with $prometheus.existingSecret }}
+{{- if .name }}
+{{- range $flag, $key := dict "token-file" .tokenKey "ca-file" .caKey "client-tls-cert-file" .certKey "client-tls-key-file" .keyKey }}
+{{- if $key }}
+- --prometheus-{{ $flag }}=/var/run/prometheus/{{ $key }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{/* Which groups are on: YAML of custom, external, resource. */}}
@@ -128,6 +206,24 @@ tag
 {{- $told := index $.Values.apiServices $group }}
 {{ $group }}: {{ ternary (not (empty $rules)) $told (kindIs "invalid" $told) }}
 {{- end }}
+{{- end -}}
+
+{{/* The names of the APIServices of this release: a YAML list. */}}
+{{- define "flyball.apiServiceNames" -}}
+{{- $on := include "flyball.groups" . | fromYaml -}}
+{{- $names := list -}}
+{{- if .Values.apiServices.create -}}
+{{- if $on.custom -}}
+{{- $names = list "v1beta1.custom.metrics.k8s.io" "v1beta2.custom.metrics.k8s.io" -}}
+{{- end -}}
+{{- if $on.external -}}
+{{- $names = append $names "v1beta1.external.metrics.k8s.io" -}}
+{{- end -}}
+{{- if $on.resource -}}
+{{- $names = append $names "v1beta1.metrics.k8s.io" -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $names -}}
 {{- end -}}
 
 {{/* Where the serving certificate comes from: certManager, secret, inline, arguments (extraArguments name its files), chart, pod. */}}
