@@ -181,9 +181,12 @@ absl::StatusOr<std::string> OtlpLabelName(absl::string_view key) {
     name.push_back(absl::ascii_isalnum(rest[0]) ? rest[0] : '_');
     rest.remove_prefix(length);
   }
+  // One `_` alone gets its prefix too, and is a name then.
+  if (!name.empty() && absl::ascii_isdigit(name.front())) return absl::StrCat("key_", name);
+  if (!name.empty() && name.front() == '_' && !absl::StartsWith(name, "__")) {
+    return absl::StrCat("key", name);
+  }
   if (OnlyUnderscores(name)) return Nothing("attribute", key);
-  if (absl::ascii_isdigit(name.front())) return absl::StrCat("key_", name);
-  if (name.front() == '_' && !absl::StartsWith(name, "__")) return absl::StrCat("key", name);
   return name;
 }
 

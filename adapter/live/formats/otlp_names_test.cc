@@ -59,6 +59,7 @@ TEST(OtlpLabelName, OtherCharactersBecomeUnderscores) {
   EXPECT_EQ(*OtlpLabelName("1a"), "key_1a");
   EXPECT_EQ(*OtlpLabelName("k8s.pod/name"), "k8s_pod_name");
   EXPECT_EQ(*OtlpLabelName("a\xc3\xa4z\xff"), "a_z_");
+  EXPECT_EQ(*OtlpLabelName("\xc3\xa9"), "key_");
   EXPECT_FALSE(OtlpLabelName("__").ok());
   EXPECT_FALSE(OtlpLabelName("").ok());
 }
