@@ -34,6 +34,12 @@ class RecentlyUsed {
     return values_.front().second;
   }
 
+  // Calls on_value(key, value) for each, the one used last first.
+  template <typename OnValue>
+  void ForEach(OnValue on_value) const {
+    for (const auto& [key, value] : values_) on_value(key, value);
+  }
+
   // Erases those for which `is_over(value)` holds.
   template <typename IsOver>
   void EraseIf(IsOver is_over) {

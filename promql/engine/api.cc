@@ -14,27 +14,6 @@
 namespace flyball::promql {
 namespace {
 
-// As JSON; bytes that are not UTF-8 become U+FFFD.
-void AppendText(absl::string_view text, std::string* out) {
-  out->push_back('"');
-  while (!text.empty()) {
-    const go::Rune rune = go::DecodeRune(text);
-    const absl::string_view bytes = text.substr(0, static_cast<size_t>(rune.length));
-    const auto c = static_cast<unsigned char>(bytes[0]);
-    if (!rune.valid) {
-      absl::StrAppend(out, "\\ufffd");
-    } else if (c == '"' || c == '\\') {
-      absl::StrAppend(out, "\\", bytes);
-    } else if (c < ' ') {
-      absl::StrAppendFormat(out, "\\u%04x", c);
-    } else {
-      absl::StrAppend(out, bytes);
-    }
-    text.remove_prefix(bytes.size());
-  }
-  out->push_back('"');
-}
-
 // Seconds, with three decimals if they are not whole.
 void AppendTime(int64_t time_ms, std::string* out) {
   const int64_t ms = std::abs(time_ms);
@@ -46,7 +25,7 @@ void AppendPoint(int64_t time_ms, absl::string_view value, std::string* out) {
   out->push_back('[');
   AppendTime(time_ms, out);
   out->push_back(',');
-  AppendText(value, out);
+  AppendJsonText(value, out);
   out->push_back(']');
 }
 
@@ -55,9 +34,9 @@ void AppendMetric(const SetOfLabels& labels, std::string* out) {
   absl::StrAppend(out, "{\"metric\":{");
   for (const auto& [name, value] : labels) {
     if (out->back() != '{') out->push_back(',');
-    AppendText(name, out);
+    AppendJsonText(name, out);
     out->push_back(':');
-    AppendText(value, out);
+    AppendJsonText(value, out);
   }
   out->push_back('}');
 }
@@ -124,6 +103,26 @@ std::optional<int64_t> MillisecondsOf(absl::string_view seconds) {
 
 }  // namespace
 
+void AppendJsonText(absl::string_view text, std::string* out) {
+  out->push_back('"');
+  while (!text.empty()) {
+    const go::Rune rune = go::DecodeRune(text);
+    const absl::string_view bytes = text.substr(0, static_cast<size_t>(rune.length));
+    const auto c = static_cast<unsigned char>(bytes[0]);
+    if (!rune.valid) {
+      absl::StrAppend(out, "\\ufffd");
+    } else if (c == '"' || c == '\\') {
+      absl::StrAppend(out, "\\", bytes);
+    } else if (c < ' ') {
+      absl::StrAppendFormat(out, "\\u%04x", c);
+    } else {
+      absl::StrAppend(out, bytes);
+    }
+    text.remove_prefix(bytes.size());
+  }
+  out->push_back('"');
+}
+
 absl::StatusOr<int64_t> ParseApiTimeMs(absl::string_view text) {
   if (const auto ms = MillisecondsOf(text)) return *ms;
   absl::Time time;
@@ -157,7 +156,7 @@ std::string QueryRangeDataJson(const std::vector<Range>& series) { return Matrix
 std::string ErrorJson(const absl::Status& status) {
   std::string out = absl::StrCat("{\"status\":\"error\",\"errorType\":\"", ErrorType(status.code()),
                                  "\",\"error\":");
-  AppendText(status.message(), &out);
+  AppendJsonText(status.message(), &out);
   return absl::StrCat(out, "}");
 }
 

@@ -30,6 +30,9 @@ std::string QueryRangeDataJson(const std::vector<Range>& series);
 // execution, timeout or canceled by the code.
 std::string ErrorJson(const absl::Status& status);
 
+// Appends a text with its quotes; bytes that are not UTF-8 become U+FFFD.
+void AppendJsonText(absl::string_view text, std::string* out);
+
 // The text of a parameter that cannot be read: `invalid parameter "time": …`.
 absl::Status InvalidParameter(absl::string_view name, const absl::Status& status);
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
@@ -42,9 +43,19 @@ class WireReader {
   bool ReadVarint(uint64_t* value) {
     return Is(WireFormat::WIRETYPE_VARINT) && stream_.ReadVarint64(value);
   }
+  // A zigzag number of 32 bits.
+  bool ReadSigned(int32_t* value) {
+    uint64_t number = 0;
+    if (!ReadVarint(&number)) return false;
+    *value = WireFormat::ZigZagDecode32(static_cast<uint32_t>(number));
+    return true;
+  }
+  bool ReadFixed64(uint64_t* bits) {
+    return Is(WireFormat::WIRETYPE_FIXED64) && stream_.ReadLittleEndian64(bits);
+  }
   bool ReadDouble(double* value) {
     uint64_t bits = 0;
-    if (!Is(WireFormat::WIRETYPE_FIXED64) || !stream_.ReadLittleEndian64(&bits)) return false;
+    if (!ReadFixed64(&bits)) return false;
     *value = absl::bit_cast<double>(bits);
     return true;
   }
@@ -55,6 +66,12 @@ class WireReader {
     const int begin = stream_.CurrentPosition();
     if (size > INT32_MAX || !stream_.Skip(static_cast<int>(size))) return false;
     *bytes = Between(begin, begin + static_cast<int>(size));
+    return true;
+  }
+  bool ReadText(std::string* text) {
+    absl::string_view bytes;
+    if (!ReadBytes(&bytes)) return false;
+    text->assign(bytes.data(), bytes.size());
     return true;
   }
   bool Skip() { return WireFormat::SkipField(&stream_, tag_); }

@@ -110,17 +110,10 @@ class Ingest::PageTaker : public formats::ScrapeSink {
       : ingest_(ingest), now_ms_(now_ms), received_(received) {}
 
   void OnSample(const formats::ScrapedSample& sample) override {
-    absl::Status status = labels_.Read(sample.series, sample.type, /*canonical_bounds=*/true);
-    if (status.ok()) {
-      const Point point = {sample.time_ms.value_or(now_ms_), sample.value};
-      absl::StatusOr<SeriesHandle> handle = ingest_.Open(labels_.labels());
-      status = handle.ok() ? ingest_.store_.Append(*handle, point, now_ms_) : handle.status();
-    }
-    if (status.ok()) {
-      ++received_.taken;
-    } else {
-      Refuse(status, 1, received_);
-    }
+    const absl::Status status = labels_.Read(sample.series, sample.type, /*canonical_bounds=*/true);
+    if (!status.ok()) return Refuse(status, 1, received_);
+    const Point point = {sample.time_ms.value_or(now_ms_), sample.value};
+    ingest_.Append(labels_.labels(), point, now_ms_, received_).IgnoreError();
   }
   void OnMetadata(const formats::FamilyMetadata&) override {}
 
@@ -141,6 +134,19 @@ absl::StatusOr<Received> Ingest::Push(bool open_metrics, absl::string_view page,
   RETURN_IF_ERROR(ParsePage(open_metrics, page, taker));
   Count(received);
   return received;
+}
+
+absl::Status Ingest::Append(const std::vector<formats::LabelView>& labels, Point sample,
+                            int64_t now_ms, Received& received) {
+  const absl::StatusOr<SeriesHandle> handle = Open(labels);
+  const absl::Status status =
+      handle.ok() ? store_.Append(*handle, sample, now_ms) : handle.status();
+  if (status.ok()) {
+    ++received.taken;
+  } else {
+    Refuse(status, 1, received);
+  }
+  return status;
 }
 
 void Ingest::Count(const Received& received) {

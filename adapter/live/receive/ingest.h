@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -23,10 +24,10 @@ namespace flyball::live {
 
 // What became of the samples of one request.
 struct Received {
-  size_t taken = 0;     // those too that the store has already, and those that nobody uses
-  size_t refused = 0;   // for good: to send them again is of no use
-  size_t no_room = 0;   // of new series, for which the store has no room now
-  std::string reason;   // of the first that was refused, or had no room
+  size_t taken = 0;    // those too that the store has already, and those that nobody uses
+  size_t refused = 0;  // for good: to send them again is of no use
+  size_t no_room = 0;  // of new series, for which the store has no room now
+  std::string reason;  // of the first that was refused, or had no room
   size_t histograms = 0, exemplars = 0;  // which are not read
 
   size_t all() const { return taken + refused + no_room; }
@@ -49,6 +50,13 @@ class Ingest {
   // kInvalidArgument: it is no such page; nothing of it has been taken.
   absl::StatusOr<Received> Push(bool open_metrics, absl::string_view page, int64_t now_ms);
 
+  // One sample of a request, of labels in any order that have names of their own; what becomes of
+  // it is added to `received`. Errors as Store::Append has them.
+  absl::Status Append(const std::vector<formats::LabelView>& labels, Point sample, int64_t now_ms,
+                      Received& received);
+  // A request whose samples were taken one by one is over.
+  void Count(const Received& received);
+
   struct Totals {
     std::atomic<uint64_t> requests = 0, taken = 0, refused = 0, no_room = 0;
   };
@@ -65,7 +73,6 @@ class Ingest {
   absl::StatusOr<SeriesHandle> Open(const std::vector<formats::LabelView>& labels);
   absl::StatusOr<SeriesHandle> OpenWritten(const formats::WrittenSeries& series);
   void TakeSeries(const formats::WrittenSeries& series, int64_t now_ms, Received& received);
-  void Count(const Received& received);
 
   Store& store_;
   const size_t known_per_stripe_;

@@ -16,7 +16,7 @@
 
 namespace flyball::scrape {
 
-enum class PageFormat { kText, kOpenMetrics };
+enum class PageFormat { kText, kOpenMetrics, kProtobuf };
 
 struct Page {
   std::string body;  // gzip undone

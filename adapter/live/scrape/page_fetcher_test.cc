@@ -72,8 +72,30 @@ TEST_F(PageFetcherTest, AnswersThatAreNoPages) {
 
 TEST(FormatOfTest, ByMediaType) {
   EXPECT_EQ(FormatOf("application/openmetrics-text; version=1.0.0"), PageFormat::kOpenMetrics);
+  EXPECT_EQ(FormatOf("application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; "
+                     "encoding=delimited"),
+            PageFormat::kProtobuf);
   EXPECT_EQ(FormatOf("text/plain; version=0.0.4"), PageFormat::kText);
   EXPECT_EQ(FormatOf(""), PageFormat::kText);
+}
+
+TEST(ParsePageTest, ByFormat) {
+  struct Count : formats::ScrapeSink {
+    void OnSample(const formats::ScrapedSample&) override { ++samples; }
+    void OnMetadata(const formats::FamilyMetadata&) override {}
+    int samples = 0;
+  };
+  // A counter `a` with one metric.
+  const std::string protobuf("\x07\x0a\x01\x61\x22\x02\x1a\x00", 8);
+  for (const Page& page :
+       {Page{"a 1\n", PageFormat::kText}, Page{"a 1\n# EOF\n", PageFormat::kOpenMetrics},
+        Page{protobuf, PageFormat::kProtobuf}}) {
+    Count count;
+    EXPECT_TRUE(ParsePage(page, count).ok());
+    EXPECT_EQ(count.samples, 1);
+  }
+  Count count;
+  EXPECT_FALSE(ParsePage({"a 1\n", PageFormat::kProtobuf}, count).ok());
 }
 
 }  // namespace

@@ -1,0 +1,35 @@
+// How many queries run at once, and until when.
+//
+// Thread-safe. Whoever comes when all places are taken waits for one, as in Prometheus.
+#pragma once
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+
+namespace flyball::live {
+
+class QueryGate {
+ public:
+  // The clock outlives it.
+  QueryGate(int places, int max_waiting, Clock& clock)
+      : places_(places), max_waiting_(max_waiting), clock_(clock) {}
+
+  // kDeadlineExceeded: no place until then, or too many wait already. Whoever gets a place gives
+  // it back by Leave.
+  absl::Status Enter(MonotonicTime deadline);
+  void Leave();
+
+ private:
+  bool HasPlace() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return taken_ < places_; }
+
+  const int places_;
+  const int max_waiting_;
+  Clock& clock_;
+  absl::Mutex mutex_;
+  int taken_ ABSL_GUARDED_BY(mutex_) = 0;
+  int waiting_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace flyball::live

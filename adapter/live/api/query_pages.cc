@@ -1,0 +1,265 @@
+#include "adapter/live/api/query_pages.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "adapter/live/api/series_lists.h"
+#include "base/go/url.h"
+#include "base/status_macros.h"
+#include "promql/engine/api.h"
+#include "promql/parser.h"
+
+namespace flyball::live {
+namespace {
+
+constexpr absl::string_view kApi = "/api/v1/";
+constexpr absl::string_view kLabel = "/api/v1/label/";
+constexpr absl::string_view kValues = "/values";
+constexpr absl::string_view kTruncated = "results truncated due to limit";
+
+bool IsLabelValues(absl::string_view path) {
+  return path.size() > kLabel.size() + kValues.size() && absl::StartsWith(path, kLabel) &&
+         absl::EndsWith(path, kValues);
+}
+
+int HttpStatusOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kResourceExhausted:
+      return 422;
+    case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kCancelled:
+      return 503;
+    case absl::StatusCode::kInternal:
+      return 500;
+    default:
+      return 400;
+  }
+}
+
+http::HttpResponse Json(int status, std::string body) {
+  http::HttpResponse response;
+  response.status = status;
+  response.content_type = "application/json";
+  response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+  response.body = std::make_shared<const std::string>(std::move(body));
+  return response;
+}
+
+http::HttpResponse NotAllowed(absl::string_view allowed) {
+  http::HttpResponse response =
+      Json(405, promql::ErrorJson(absl::InvalidArgumentError("method not allowed")));
+  response.headers.emplace_back("Allow", std::string(allowed));
+  return response;
+}
+
+std::string SuccessJson(absl::string_view data, absl::string_view warning) {
+  std::string json = absl::StrCat("{\"status\":\"success\",\"data\":", data);
+  if (!warning.empty()) {
+    absl::StrAppend(&json, ",\"warnings\":[");
+    promql::AppendJsonText(warning, &json);
+    json.push_back(']');
+  }
+  return absl::StrCat(json, "}");
+}
+
+absl::Status Wrong(absl::string_view parameter, absl::string_view why) {
+  return promql::InvalidParameter(parameter, absl::InvalidArgumentError(why));
+}
+
+// Grafana asks which Prometheus it talks to: one with the API of that version.
+std::string BuildInfo(promql::Dialect dialect) {
+  return absl::StrCat("{\"version\":\"", dialect == promql::Dialect::k2 ? "2.42.0" : "3.15.0",
+                      "\",\"revision\":\"\",\"branch\":\"flyball\",\"buildUser\":\"\","
+                      "\"buildDate\":\"\",\"goVersion\":\"\"}");
+}
+
+std::string MetadataItem(absl::string_view name, const MetricMetadata& metadata) {
+  std::string json;
+  promql::AppendJsonText(name, &json);
+  absl::StrAppend(&json, ":[{\"type\":");
+  promql::AppendJsonText(metadata.type, &json);
+  absl::StrAppend(&json, ",\"help\":");
+  promql::AppendJsonText(metadata.help, &json);
+  absl::StrAppend(&json, ",\"unit\":");
+  promql::AppendJsonText(metadata.unit, &json);
+  return absl::StrCat(json, "}]");
+}
+
+// Keeps the first `limit` results, if that is a limit; whether some were too many.
+template <typename Results>
+bool Truncate(size_t limit, Results& results) {
+  if (limit == 0 || results.size() <= limit) return false;
+  results.resize(limit);
+  return true;
+}
+
+}  // namespace
+
+QueryPages::QueryPages(const promql::SeriesReader& store, const MetadataTable& metadata,
+                       Clock& clock, QueryPagesOptions options)
+    : store_(store),
+      metadata_(metadata),
+      clock_(clock),
+      options_(std::move(options)),
+      gate_(options_.limits.max_at_once, options_.limits.max_waiting, clock) {}
+
+bool QueryPages::Has(absl::string_view path) const {
+  if (IsLabelValues(path)) return true;
+  for (const absl::string_view name :
+       {"query", "query_range", "series", "labels", "metadata", "status/buildinfo"}) {
+    if (absl::StartsWith(path, kApi) && path.substr(kApi.size()) == name) return true;
+  }
+  return false;
+}
+
+http::HttpResponse QueryPages::Answer(const http::HttpRequest& request) {
+  const absl::string_view path =
+      absl::string_view(request.target).substr(0, request.target.find('?'));
+  const bool only_get = IsLabelValues(path) || absl::EndsWith(path, "/metadata") ||
+                        absl::EndsWith(path, "/buildinfo");
+  if (request.method != "GET" && (only_get || request.method != "POST")) {
+    return NotAllowed(only_get ? "GET" : "GET, POST");
+  }
+  const auto form = Form::Of(request);
+  const absl::StatusOr<Answered> answered =
+      form.ok() ? AnswerOf(path, *form) : absl::StatusOr<Answered>(form.status());
+  if (!answered.ok()) {
+    return Json(HttpStatusOf(answered.status()), promql::ErrorJson(answered.status()));
+  }
+  return Json(200, SuccessJson(answered->data, answered->warning));
+}
+
+absl::StatusOr<QueryPages::Answered> QueryPages::AnswerOf(absl::string_view path,
+                                                          const Form& form) {
+  if (absl::EndsWith(path, "/buildinfo")) return Answered{BuildInfo(options_.dialect), ""};
+  if (absl::EndsWith(path, "/metadata")) return Metadata(form);
+  // All others read series.
+  ASSIGN_OR_RETURN(const MonotonicTime deadline, DeadlineOf(form));
+  RETURN_IF_ERROR(gate_.Enter(deadline));
+  const absl::Cleanup left = [this] { gate_.Leave(); };
+  if (absl::EndsWith(path, "/query")) return Query(form, deadline);
+  if (absl::EndsWith(path, "/query_range")) return QueryRange(form, deadline);
+  return List(path, form);
+}
+
+absl::StatusOr<MonotonicTime> QueryPages::DeadlineOf(const Form& form) const {
+  absl::Duration timeout = options_.limits.timeout;
+  if (const std::string text = form.Value("timeout"); !text.empty()) {
+    const auto wanted_ms = promql::ParseApiDurationMs(text);
+    if (!wanted_ms.ok()) return promql::InvalidParameter("timeout", wanted_ms.status());
+    timeout = std::min(timeout, absl::Milliseconds(*wanted_ms));
+  }
+  return clock_.MonotonicNow() + timeout;
+}
+
+absl::StatusOr<promql::EvalOptions> QueryPages::EvalOptionsOf(const Form& form,
+                                                              MonotonicTime deadline) const {
+  promql::EvalOptions eval;
+  eval.dialect = options_.dialect;
+  eval.lookback_ms = options_.lookback_ms;
+  eval.max_points = options_.limits.max_points;
+  if (const std::string text = form.Value("lookback_delta"); !text.empty()) {
+    ASSIGN_OR_RETURN(eval.lookback_ms, promql::ParseApiDurationMs(text));
+  }
+  eval.interrupted = [this, deadline]() -> absl::Status {
+    if (clock_.MonotonicNow() < deadline) return absl::OkStatus();
+    return absl::DeadlineExceededError("query timed out in expression evaluation");
+  };
+  return eval;
+}
+
+absl::StatusOr<QueryPages::Answered> QueryPages::Query(const Form& form,
+                                                       MonotonicTime deadline) const {
+  ASSIGN_OR_RETURN(const size_t limit, form.Limit());
+  ASSIGN_OR_RETURN(const int64_t time_ms,
+                   form.TimeMs("time", absl::ToUnixMillis(clock_.WallNow())));
+  ASSIGN_OR_RETURN(const promql::EvalOptions eval, EvalOptionsOf(form, deadline));
+  const auto expr = promql::Parse(form.Value("query"), options_.dialect);
+  if (!expr.ok()) return promql::InvalidParameter("query", expr.status());
+  ASSIGN_OR_RETURN(promql::Value value, promql::EvalInstant(**expr, store_, time_ms, eval));
+  bool truncated = false;
+  if (auto* vector = std::get_if<promql::Vector>(&value)) truncated = Truncate(limit, *vector);
+  if (auto* matrix = std::get_if<promql::Matrix>(&value)) {
+    truncated = Truncate(limit, matrix->series);
+  }
+  return Answered{promql::QueryDataJson(value, time_ms), truncated ? std::string(kTruncated) : ""};
+}
+
+absl::StatusOr<QueryPages::Answered> QueryPages::QueryRange(const Form& form,
+                                                            MonotonicTime deadline) const {
+  ASSIGN_OR_RETURN(const size_t limit, form.Limit());
+  promql::Steps steps;
+  ASSIGN_OR_RETURN(steps.start_ms, form.TimeMs("start", std::nullopt));
+  ASSIGN_OR_RETURN(steps.end_ms, form.TimeMs("end", std::nullopt));
+  if (steps.end_ms < steps.start_ms) {
+    return Wrong("end", "end timestamp must not be before start time");
+  }
+  const auto step_ms = promql::ParseApiDurationMs(form.Value("step"));
+  if (!step_ms.ok()) return promql::InvalidParameter("step", step_ms.status());
+  if (*step_ms <= 0) {
+    return Wrong("step",
+                 "zero or negative query resolution step widths are not accepted. Try a positive "
+                 "integer");
+  }
+  steps.step_ms = *step_ms;
+  ASSIGN_OR_RETURN(const promql::EvalOptions eval, EvalOptionsOf(form, deadline));
+  const auto expr = promql::Parse(form.Value("query"), options_.dialect);
+  if (!expr.ok()) {
+    // As Prometheus 2 has it: without the name of the parameter.
+    if (options_.dialect == promql::Dialect::k2) return expr.status();
+    return promql::InvalidParameter("query", expr.status());
+  }
+  ASSIGN_OR_RETURN(std::vector<promql::Range> series,
+                   promql::EvalRange(**expr, store_, steps, eval));
+  const bool truncated = Truncate(limit, series);
+  return Answered{promql::QueryRangeDataJson(series), truncated ? std::string(kTruncated) : ""};
+}
+
+absl::StatusOr<QueryPages::Answered> QueryPages::List(absl::string_view path,
+                                                      const Form& form) const {
+  ASSIGN_OR_RETURN(const size_t limit, form.Limit());
+  ASSIGN_OR_RETURN(const SeriesChoice choice, SeriesChoiceOf(form, options_.dialect));
+  JsonItems items;
+  if (absl::EndsWith(path, "/series")) {
+    ASSIGN_OR_RETURN(items, ListSeries(choice, store_));
+  } else if (absl::EndsWith(path, "/labels")) {
+    items = ListLabelNames(choice, store_);
+  } else {
+    const absl::string_view name = absl::StripSuffix(absl::StripPrefix(path, kLabel), kValues);
+    items = ListLabelValues(go::Unescape(name, /*plus_is_space=*/false), choice, store_);
+  }
+  const bool truncated = Truncate(limit, items);
+  return Answered{absl::StrCat("[", absl::StrJoin(items, ","), "]"),
+                  truncated ? std::string(kTruncated) : ""};
+}
+
+absl::StatusOr<QueryPages::Answered> QueryPages::Metadata(const Form& form) const {
+  // Of each name there is one, which any limit_per_metric lets through.
+  int64_t limit = -1;
+  if (const std::string text = form.Value("limit"); !text.empty()) {
+    if (!absl::SimpleAtoi(text, &limit)) {
+      return absl::InvalidArgumentError("limit must be a number");
+    }
+  }
+  const std::string only = form.Value("metric");
+  JsonItems items;
+  for (const auto& [name, metadata] : metadata_.All()) {
+    if (!only.empty() && name != only) continue;
+    if (limit >= 0 && items.size() >= static_cast<size_t>(limit)) break;
+    items.push_back(MetadataItem(name, metadata));
+  }
+  return Answered{absl::StrCat("{", absl::StrJoin(items, ","), "}"), ""};
+}
+
+}  // namespace flyball::live

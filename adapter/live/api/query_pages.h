@@ -1,0 +1,68 @@
+// Prometheus's HTTP API over the live store, for Grafana, `promtool query` and people: query,
+// query_range, series, labels, label values, metadata and buildinfo below /api/v1.
+//
+// Thread-safe. Who asks has been authenticated and authorized before: whoever may ask sees every
+// series of the store. A query works on the thread that asks, which is why few run at once.
+// Source: Prometheus 3.15.0 and 2.42.0 web/api/v1, whose answers these are (promql/engine/api.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "adapter/live/api/form.h"
+#include "adapter/live/api/query_gate.h"
+#include "adapter/live/store/metadata.h"
+#include "base/clock.h"
+#include "http/server/pages.h"
+#include "promql/dialect.h"
+#include "promql/engine/engine.h"
+
+namespace flyball::live {
+
+struct QueryLimits {
+  absl::Duration timeout = absl::Minutes(2);  // a request may ask for a shorter one
+  int64_t max_points = 5'000'000;             // that one query touches, of 16 bytes each
+  int max_at_once = 4;
+  int max_waiting = 64;
+};
+
+struct QueryPagesOptions {
+  promql::Dialect dialect = promql::Dialect::k3;
+  int64_t lookback_ms = 300'000;
+  QueryLimits limits = {};
+};
+
+class QueryPages : public http::Pages {
+ public:
+  // All outlive it.
+  QueryPages(const promql::SeriesReader& store, const MetadataTable& metadata, Clock& clock,
+             QueryPagesOptions options = {});
+
+  bool Has(absl::string_view path) const override;
+  http::HttpResponse Answer(const http::HttpRequest& request) override;
+
+ private:
+  // `data` of an answer, and what is wrong with it though it is given.
+  struct Answered {
+    std::string data;
+    std::string warning;
+  };
+
+  absl::StatusOr<Answered> AnswerOf(absl::string_view path, const Form& form);
+  absl::StatusOr<Answered> Query(const Form& form, MonotonicTime deadline) const;
+  absl::StatusOr<Answered> QueryRange(const Form& form, MonotonicTime deadline) const;
+  absl::StatusOr<Answered> List(absl::string_view path, const Form& form) const;
+  absl::StatusOr<Answered> Metadata(const Form& form) const;
+  absl::StatusOr<MonotonicTime> DeadlineOf(const Form& form) const;
+  absl::StatusOr<promql::EvalOptions> EvalOptionsOf(const Form& form, MonotonicTime deadline) const;
+
+  const promql::SeriesReader& store_;
+  const MetadataTable& metadata_;
+  Clock& clock_;
+  const QueryPagesOptions options_;
+  QueryGate gate_;
+};
+
+}  // namespace flyball::live

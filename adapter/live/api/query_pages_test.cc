@@ -1,0 +1,184 @@
+#include "adapter/live/api/query_pages.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "adapter/live/store/store.h"
+
+namespace flyball::live {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int64_t kNow = 1'700'000'000'000;
+
+struct Server {
+  explicit Server(QueryPagesOptions options = {})
+      : pages(store, metadata, clock, std::move(options)) {
+    const auto add = [&](promql::LabelSet labels, int64_t ms, double value) {
+      EXPECT_TRUE(store.Append(labels, {kNow + ms, value}, kNow).ok());
+    };
+    for (int64_t second = -60; second <= 0; second += 15) {
+      add({{"__name__", "up"}, {"job", "a"}}, second * 1000, 1);
+      add({{"__name__", "up"}, {"job", "b\"\n"}}, second * 1000, 0);
+    }
+    add({{"__name__", "old"}, {"le", "1"}}, -300'000, 2);
+  }
+
+  // Status and body.
+  std::string Get(const std::string& target) { return Send("GET", target, ""); }
+  std::string Post(const std::string& path, const std::string& form) {
+    return Send("POST", path, form);
+  }
+  std::string Send(const std::string& method, const std::string& target, const std::string& body) {
+    http::HttpRequest request;
+    request.method = method;
+    request.target = "/api/v1/" + target;
+    request.headers = {{"Content-Type", "application/x-www-form-urlencoded"}};
+    request.body = body;
+    EXPECT_TRUE(pages.Has(request.target.substr(0, request.target.find('?')))) << target;
+    last = pages.Answer(request);
+    return absl::StrCat(last.status, " ", *last.body);
+  }
+
+  SimulatedClock clock{absl::FromUnixMillis(kNow)};
+  Store store;
+  MetadataTable metadata;
+  QueryPages pages;
+  http::HttpResponse last;
+};
+
+std::string Data(const std::string& data) {
+  return absl::StrCat(R"(200 {"status":"success","data":)", data, "}");
+}
+std::string Error(int status, const std::string& type, const std::string& text) {
+  return absl::StrCat(status, R"( {"status":"error","errorType":")", type, R"(","error":")", text,
+                      R"("})");
+}
+
+TEST(QueryPages, InstantQueriesNowAndThen) {
+  Server server;
+  EXPECT_EQ(server.Get("query?query=1%2B1"),
+            Data(R"({"resultType":"scalar","result":[1700000000,"2"]})"));
+  EXPECT_EQ(server.last.content_type, "application/json");
+  const std::string up = R"({"resultType":"vector","result":[{"metric":{"__name__":"up",)"
+                         R"("job":"a"},"value":[1699999999.500,"1"]}]})";
+  EXPECT_EQ(server.Get("query?query=up%7Bjob%3D%22a%22%7D&time=1699999999.5"), Data(up));
+  EXPECT_EQ(server.Post("query", "query=up{job=%22a%22}&time=1699999999.5"), Data(up));
+  EXPECT_EQ(server.Post("query?query=2", "query=1"),
+            Data(R"({"resultType":"scalar","result":[1700000000,"1"]})"));
+  EXPECT_EQ(server.Get("query?query=none"), Data(R"({"resultType":"vector","result":[]})"));
+  EXPECT_EQ(server.Get("query?query=old&lookback_delta=6m"),
+            Data(R"({"resultType":"vector","result":[{"metric":{"__name__":"old","le":"1"},)"
+                 R"("value":[1700000000,"2"]}]})"));
+}
+
+TEST(QueryPages, RangeQueries) {
+  Server server;
+  EXPECT_EQ(server.Get("query_range?query=sum(up)&start=1699999985&end=1700000000&step=15"),
+            Data(R"({"resultType":"matrix","result":[{"metric":{},"values":)"
+                 R"([[1699999985,"1"],[1700000000,"1"]]}]})"));
+  EXPECT_THAT(server.Get("query_range?query=up&start=1&end=0&step=1"),
+              HasSubstr(R"(400 {"status":"error","errorType":"bad_data","error":"invalid )"
+                        R"(parameter \"end\": end timestamp)"));
+  EXPECT_THAT(server.Get("query_range?query=up&start=0&end=1&step=0"),
+              HasSubstr(R"(invalid parameter \"step\": zero or negative)"));
+  EXPECT_THAT(server.Get("query_range?query=up&start=0&end=11001&step=1"),
+              HasSubstr("400 {\"status\":\"error\",\"errorType\":\"bad_data\",\"error\":\"exceeded "
+                        "maximum resolution of 11,000 points"));
+  EXPECT_THAT(server.Get("query_range?query=up&end=1&step=1"),
+              HasSubstr(R"(invalid parameter \"start\": cannot parse \"\" to a valid timestamp)"));
+}
+
+TEST(QueryPages, ErrorsByTheirTypes) {
+  Server server;
+  EXPECT_THAT(
+      server.Get("query?query=up%7B"),
+      HasSubstr(R"("errorType":"bad_data","error":"invalid parameter \"query\": 1:4: parse )"
+                R"(error)"));
+  EXPECT_THAT(server.Get("query_range?query=up%7B&start=0&end=1&step=1"),
+              HasSubstr(R"(invalid parameter \"query\": 1:4)"));
+  EXPECT_THAT(server.Get("query?query=up%2Bon()up"), HasSubstr(R"(422 {"status":"error",)"
+                                                               R"("errorType":"execution")"));
+  EXPECT_THAT(server.Get("query?query=1&time=x"), HasSubstr(R"(invalid parameter \"time\")"));
+  EXPECT_THAT(server.Get("query?query=1&limit=-1"), HasSubstr(R"(invalid parameter \"limit\")"));
+  EXPECT_THAT(server.Get("query?query=%zz"), HasSubstr("400 "));
+  EXPECT_EQ(server.Send("PUT", "query", "").substr(0, 3), "405");
+  EXPECT_EQ(http::FindHeader(server.last.headers, "Allow"), "GET, POST");
+  EXPECT_EQ(server.Post("metadata", "").substr(0, 3), "405");
+  EXPECT_FALSE(server.pages.Has("/api/v1/label//values"));
+  EXPECT_FALSE(server.pages.Has("/api/v1/targets"));
+  EXPECT_FALSE(server.pages.Has("/api/v1/"));
+}
+
+TEST(QueryPages, Prometheus2DoesNotNameTheQueryOfARange) {
+  Server server({.dialect = promql::Dialect::k2});
+  EXPECT_THAT(server.Get("query_range?query=up%7B&start=0&end=1&step=1"),
+              HasSubstr(R"("error":"1:4: parse error)"));
+  EXPECT_THAT(server.Get("status/buildinfo"), HasSubstr(R"("version":"2.42.0")"));
+}
+
+TEST(QueryPages, SeriesLabelsAndValues) {
+  Server server;
+  const std::string a = R"({"__name__":"up","job":"a"})";
+  const std::string b = R"({"__name__":"up","job":"b\"\u000a"})";
+  EXPECT_EQ(server.Get("series?match[]=up&match[]=up{job=%22a%22}"),
+            Data(absl::StrCat("[", a, ",", b, "]")));
+  EXPECT_EQ(server.Get("series?match[]=none"), Data("[]"));
+  EXPECT_EQ(server.Get("series"), Error(400, "bad_data", "no match[] parameter provided"));
+  EXPECT_THAT(server.Get("series?match[]={a=%22%22}"), HasSubstr("400 "));
+  EXPECT_EQ(server.Post("labels", ""), Data(R"(["__name__","job","le"])"));
+  EXPECT_EQ(server.Get("labels?start=1699999990&end=1700000000"), Data(R"(["__name__","job"])"));
+  EXPECT_EQ(server.Get("labels?match[]=old"), Data(R"(["__name__","le"])"));
+  EXPECT_EQ(server.Get("label/__name__/values"), Data(R"(["old","up"])"));
+  EXPECT_EQ(
+      server.Get("label/__name__/values?limit=1"),
+      R"(200 {"status":"success","data":["old"],"warnings":["results truncated due to limit"]})");
+  EXPECT_EQ(server.Get("label/jo%62/values?match[]=up{job!=%22a%22}"), Data(R"(["b\"\u000a"])"));
+  EXPECT_THAT(server.Get("query?query=up&limit=1"), HasSubstr("results truncated due to limit"));
+}
+
+TEST(QueryPages, MetadataOfFamilies) {
+  Server server;
+  server.metadata.Note("b_total", "counter", std::nullopt, std::nullopt);
+  server.metadata.Note("b_total", std::nullopt, "of \"b\"", "b");
+  server.metadata.Note("a", "gauge", "", "");
+  const std::string a = R"("a":[{"type":"gauge","help":"","unit":""}])";
+  const std::string b = R"("b_total":[{"type":"counter","help":"of \"b\"","unit":"b"}])";
+  EXPECT_EQ(server.Get("metadata"), Data(absl::StrCat("{", a, ",", b, "}")));
+  EXPECT_EQ(server.Get("metadata?limit=1"), Data(absl::StrCat("{", a, "}")));
+  EXPECT_EQ(server.Get("metadata?metric=b_total"), Data(absl::StrCat("{", b, "}")));
+  EXPECT_EQ(server.Get("metadata?metric=c"), Data("{}"));
+}
+
+TEST(QueryPages, AQueryThatTakesTooLongOrTooMuchEnds) {
+  Server server({.limits = {.max_points = 3}});
+  EXPECT_THAT(server.Get("query?query=up[1m]"), HasSubstr(R"("errorType":"execution")"));
+  Server slow({.limits = {.timeout = absl::ZeroDuration()}});
+  EXPECT_EQ(slow.Get("query_range?query=sum_over_time(up[1m])%2Bup&start=1699999960&end=1700000000&"
+                     "step=0.004"),
+            Error(503, "timeout", "query timed out in expression evaluation"));
+}
+
+TEST(QueryGate, WhoeverComesTooManyWaitsUntilTheDeadline) {
+  SimulatedClock clock{absl::FromUnixMillis(kNow)};
+  QueryGate gate(/*places=*/1, /*max_waiting=*/1, clock);
+  ASSERT_TRUE(gate.Enter(clock.MonotonicNow()).ok());
+  absl::Status waited;
+  std::thread waiting([&] { waited = gate.Enter(clock.MonotonicNow() + absl::Seconds(5)); });
+  clock.AwaitWaits(1);
+  EXPECT_TRUE(absl::IsDeadlineExceeded(gate.Enter(clock.MonotonicNow() + absl::Seconds(5))));
+  clock.Advance(absl::Seconds(5));
+  waiting.join();
+  EXPECT_EQ(waited.message(), "query timed out in query queue");
+  std::thread next([&] { waited = gate.Enter(clock.MonotonicNow() + absl::Seconds(5)); });
+  clock.AwaitWaits(2);
+  gate.Leave();
+  next.join();
+  EXPECT_TRUE(waited.ok());
+}
+
+}  // namespace
+}  // namespace flyball::live

@@ -1,0 +1,31 @@
+// Values of OpenTelemetry's attributes, and the texts that labels have of them.
+//
+// Pure. Source: go.opentelemetry.io/collector/pdata 1.66.0 pcommon (AsString) and Go's
+// encoding/json, whose texts these are.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace flyball::formats {
+
+struct OtlpValue;
+struct OtlpBytes {
+  std::string bytes;
+};
+using OtlpList = std::vector<OtlpValue>;
+using OtlpMap = std::vector<std::pair<std::string, OtlpValue>>;
+
+struct OtlpValue {
+  std::variant<std::monostate, std::string, bool, int64_t, double, OtlpBytes, OtlpList, OtlpMap>
+      value;
+};
+
+// A string as it is, `true`, `12`, `1.5e-7`, `Infinity`, base64 of bytes, `{"a":[1,null]}` with
+// sorted keys; "" for no value, and for a list or map with a number that JSON has not.
+std::string OtlpValueText(const OtlpValue& value);
+
+}  // namespace flyball::formats

@@ -1,0 +1,318 @@
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "adapter/live/formats/otlp_readers.h"
+#include "base/go/number.h"
+#include "simdjson.h"
+
+namespace flyball::formats {
+namespace {
+
+using simdjson::dom::array;
+using simdjson::dom::element;
+using simdjson::dom::object;
+
+// The functions here return false where the text is no such message. null is as no field.
+
+absl::string_view ViewOf(std::string_view text) { return {text.data(), text.size()}; }
+
+// The field of that name, or nothing.
+std::optional<element> FieldOf(const object& from, absl::string_view name) {
+  element field;
+  if (from.at_key(std::string_view(name.data(), name.size())).get(field) || field.is_null()) {
+    return std::nullopt;
+  }
+  return field;
+}
+
+bool ReadObject(const object& from, absl::string_view name, std::optional<object>& into) {
+  const auto field = FieldOf(from, name);
+  return !field || !field->get_object().get(into.emplace());
+}
+
+// Calls on_item(element) for each item of a list, until it returns false.
+template <typename OnItem>
+bool ForEach(const object& from, absl::string_view name, OnItem on_item) {
+  const auto field = FieldOf(from, name);
+  if (!field) return true;
+  array items;
+  if (field->get_array().get(items)) return false;
+  for (const element item : items) {
+    if (!on_item(item)) return false;
+  }
+  return true;
+}
+
+template <typename OnObject>
+bool ForEachObject(const object& from, absl::string_view name, OnObject on_object) {
+  return ForEach(from, name, [&](const element& item) {
+    object inner;
+    return !item.get_object().get(inner) && on_object(inner);
+  });
+}
+
+bool ReadText(const object& from, absl::string_view name, std::string& text) {
+  const auto field = FieldOf(from, name);
+  std::string_view view;
+  if (field && field->get_string().get(view)) return false;
+  if (field) text = view;
+  return true;
+}
+
+// Numbers of 64 bits are texts, mostly.
+template <typename Int>
+bool IntOf(const element& field, Int& number) {
+  std::string_view text;
+  if (!field.get_string().get(text)) return absl::SimpleAtoi(ViewOf(text), &number);
+  return !field.get(number);
+}
+
+bool DoubleOf(const element& field, double& number) {
+  std::string_view text;
+  if (field.get_string().get(text)) return !field.get_double().get(number);
+  const auto parsed = go::ParseFloat(ViewOf(text));
+  if (parsed) number = *parsed;
+  return parsed.has_value();
+}
+
+template <typename Int>
+bool ReadInt(const object& from, absl::string_view name, Int& number) {
+  const auto field = FieldOf(from, name);
+  return !field || IntOf(*field, number);
+}
+
+bool ReadCount(const object& from, absl::string_view name, double& count) {
+  uint64_t number = 0;
+  if (!ReadInt(from, name, number)) return false;
+  count = static_cast<double>(number);
+  return true;
+}
+
+bool ReadDouble(const object& from, absl::string_view name, double& number) {
+  const auto field = FieldOf(from, name);
+  return !field || DoubleOf(*field, number);
+}
+
+bool ReadInt32(const object& from, absl::string_view name, int32_t& number) {
+  int64_t wide = 0;
+  if (!ReadInt(from, name, wide) || wide != static_cast<int32_t>(wide)) return false;
+  number = static_cast<int32_t>(wide);
+  return true;
+}
+
+bool ReadValue(const object& from, int nesting, OtlpValue& value);
+
+bool ReadKeyValue(const object& from, int nesting, std::string& key, OtlpValue& value) {
+  std::optional<object> inner;
+  return ReadText(from, "key", key) && ReadObject(from, "value", inner) &&
+         (!inner || ReadValue(*inner, nesting, value));
+}
+
+bool ReadList(const object& from, int nesting, OtlpList& list) {
+  return ForEachObject(from, "values", [&](const object& item) {
+    return ReadValue(item, nesting, list.emplace_back());
+  });
+}
+
+bool ReadMap(const object& from, int nesting, OtlpMap& map) {
+  return ForEachObject(from, "values", [&](const object& item) {
+    auto& [key, value] = map.emplace_back();
+    return ReadKeyValue(item, nesting, key, value);
+  });
+}
+
+bool ReadBytes(const element& field, OtlpValue& value) {
+  std::string_view text;
+  OtlpBytes bytes;
+  if (field.get_string().get(text)) return false;
+  if (!absl::Base64Unescape(ViewOf(text), &bytes.bytes)) {
+    return false;
+  }
+  value.value = std::move(bytes);
+  return true;
+}
+
+bool ReadValue(const object& from, int nesting, OtlpValue& value) {
+  if (nesting > kMaxAttributeNesting) return false;
+  std::string_view text;
+  object inner;
+  if (const auto field = FieldOf(from, "stringValue")) {
+    if (field->get_string().get(text)) return false;
+    value.value = std::string(text);
+  } else if (const auto field = FieldOf(from, "boolValue")) {
+    return !field->get_bool().get(value.value.emplace<bool>());
+  } else if (const auto field = FieldOf(from, "intValue")) {
+    return IntOf(*field, value.value.emplace<int64_t>());
+  } else if (const auto field = FieldOf(from, "doubleValue")) {
+    return DoubleOf(*field, value.value.emplace<double>());
+  } else if (const auto field = FieldOf(from, "arrayValue")) {
+    return !field->get_object().get(inner) &&
+           ReadList(inner, nesting + 1, value.value.emplace<OtlpList>());
+  } else if (const auto field = FieldOf(from, "kvlistValue")) {
+    return !field->get_object().get(inner) &&
+           ReadMap(inner, nesting + 1, value.value.emplace<OtlpMap>());
+  } else if (const auto field = FieldOf(from, "bytesValue")) {
+    return ReadBytes(*field, value);
+  }
+  return true;
+}
+
+bool ReadAttributes(const object& from, OtlpAttributes& attributes) {
+  return ForEachObject(from, "attributes", [&](const object& item) {
+    OtlpAttribute& attribute = attributes.emplace_back();
+    OtlpValue value;
+    if (!ReadKeyValue(item, 1, attribute.key, value)) return false;
+    attribute.value = OtlpValueText(value);
+    return true;
+  });
+}
+
+template <typename Number, typename Read>
+bool ReadNumbers(const object& from, absl::string_view name, std::vector<Number>& numbers,
+                 Read read) {
+  return ForEach(from, name,
+                 [&](const element& item) { return read(item, numbers.emplace_back()); });
+}
+
+bool ReadExponents(const object& from, absl::string_view name, OtlpExponents& exponents) {
+  std::optional<object> inner;
+  int32_t offset = 0;
+  if (!ReadObject(from, name, inner)) return false;
+  if (!inner) return true;
+  if (!ReadInt32(*inner, "offset", offset)) return false;
+  exponents.offset = offset;
+  return ReadNumbers(*inner, "bucketCounts", exponents.counts, IntOf<uint64_t>);
+}
+
+bool ReadSum(const object& from, OtlpPoint& point) {
+  return !FieldOf(from, "sum") || ReadDouble(from, "sum", point.sum.emplace());
+}
+
+bool ReadClassicBuckets(const object& from, OtlpPoint& point) {
+  std::vector<double> bounds;
+  std::vector<uint64_t> counts;
+  if (!ReadNumbers(from, "explicitBounds", bounds, DoubleOf) ||
+      !ReadNumbers(from, "bucketCounts", counts, IntOf<uint64_t>)) {
+    return false;
+  }
+  SetBuckets(bounds, counts, point);
+  return true;
+}
+
+bool ReadNumberValue(const object& from, OtlpPoint& point) {
+  int64_t number = 0;
+  if (!FieldOf(from, "asInt")) return ReadDouble(from, "asDouble", point.value);
+  if (!ReadInt(from, "asInt", number)) return false;
+  point.value = static_cast<double>(number);
+  return true;
+}
+
+bool ReadQuantiles(const object& from, OtlpPoint& point) {
+  point.sum = point.sum.value_or(0);  // a summary has one always
+  return ForEachObject(from, "quantileValues", [&](const object& item) {
+    OtlpQuantile& quantile = point.quantiles.emplace_back();
+    return ReadDouble(item, "quantile", quantile.quantile) &&
+           ReadDouble(item, "value", quantile.value);
+  });
+}
+
+bool ReadKindOfPoint(OtlpKind kind, const object& from, OtlpPoint& point) {
+  if (kind == OtlpKind::kGauge || kind == OtlpKind::kSum) return ReadNumberValue(from, point);
+  if (!ReadCount(from, "count", point.count) || !ReadSum(from, point)) return false;
+  if (kind == OtlpKind::kSummary) return ReadQuantiles(from, point);
+  if (kind == OtlpKind::kHistogram) return ReadClassicBuckets(from, point);
+  return ReadInt32(from, "scale", point.scale) && ReadCount(from, "zeroCount", point.zero_count) &&
+         ReadDouble(from, "zeroThreshold", point.zero_threshold) &&
+         ReadExponents(from, "positive", point.positive) &&
+         ReadExponents(from, "negative", point.negative);
+}
+
+bool ReadPoint(OtlpKind kind, const object& from, OtlpPoint& point) {
+  uint64_t start_ns = 0, time_ns = 0, flags = 0;
+  if (!ReadInt(from, "startTimeUnixNano", start_ns) || !ReadInt(from, "timeUnixNano", time_ns) ||
+      !ReadInt(from, "flags", flags) || !ReadAttributes(from, point.attributes)) {
+    return false;
+  }
+  point.start_ns = static_cast<int64_t>(start_ns);
+  point.time_ns = static_cast<int64_t>(time_ns);
+  point.no_value = (flags & kOtlpNoRecordedValue) != 0;
+  return ReadKindOfPoint(kind, from, point);
+}
+
+// The object beside the name of a metric that has its points.
+bool FindData(const object& from, OtlpMetric& metric, std::optional<object>& data) {
+  constexpr std::pair<absl::string_view, OtlpKind> kFields[] = {
+      {"gauge", OtlpKind::kGauge},
+      {"sum", OtlpKind::kSum},
+      {"histogram", OtlpKind::kHistogram},
+      {"exponentialHistogram", OtlpKind::kExponentialHistogram},
+      {"summary", OtlpKind::kSummary},
+  };
+  for (const auto& [name, kind] : kFields) {
+    if (!FieldOf(from, name)) continue;
+    metric.kind = kind;
+    return ReadObject(from, name, data);
+  }
+  return true;
+}
+
+bool ReadMetric(const object& from, OtlpSink& sink) {
+  OtlpMetric metric;
+  std::optional<object> data;
+  uint64_t temporality = 0;
+  if (!ReadText(from, "name", metric.name) || !ReadText(from, "unit", metric.unit) ||
+      !ReadText(from, "description", metric.description) || !FindData(from, metric, data)) {
+    return false;
+  }
+  if (!data) {
+    sink.OnMetric(metric);
+    return true;
+  }
+  if (!ReadInt(*data, "aggregationTemporality", temporality)) return false;
+  metric.temporality = OtlpTemporalityOf(temporality);
+  if (const auto field = FieldOf(*data, "isMonotonic")) {
+    if (field->get_bool().get(metric.monotonic)) return false;
+  }
+  if (!ForEach(*data, "dataPoints", [&](const element&) { return ++metric.points > 0; })) {
+    return false;
+  }
+  sink.OnMetric(metric);
+  return ForEachObject(*data, "dataPoints", [&](const object& item) {
+    OtlpPoint point;
+    if (!ReadPoint(metric.kind, item, point)) return false;
+    sink.OnPoint(point);
+    return true;
+  });
+}
+
+bool ReadResourceMetrics(const object& from, OtlpSink& sink) {
+  OtlpAttributes attributes;
+  std::optional<object> resource;
+  if (!ReadObject(from, "resource", resource)) return false;
+  if (resource && !ReadAttributes(*resource, attributes)) return false;
+  sink.OnResource(attributes);
+  const bool good = ForEachObject(from, "scopeMetrics", [&](const object& scope) {
+    return ForEachObject(scope, "metrics",
+                         [&](const object& metric) { return ReadMetric(metric, sink); });
+  });
+  if (good) sink.OnResourceEnd();
+  return good;
+}
+
+}  // namespace
+
+bool ReadOtlpJson(absl::string_view message, OtlpSink& sink) {
+  simdjson::dom::parser parser;
+  object root;
+  if (parser.parse(message.data(), message.size()).get_object().get(root)) return false;
+  return ForEachObject(root, "resourceMetrics",
+                       [&](const object& item) { return ReadResourceMetrics(item, sink); });
+}
+
+}  // namespace flyball::formats

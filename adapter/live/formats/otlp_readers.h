@@ -1,0 +1,35 @@
+// What the readers of OTLP's two encodings share. Used by them alone.
+//
+// Pure.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "adapter/live/formats/otlp.h"
+#include "adapter/live/formats/otlp_attributes.h"
+
+namespace flyball::formats {
+
+// A point's flag.
+inline constexpr uint64_t kOtlpNoRecordedValue = 1;
+
+// What has no meaning is kUnspecified.
+inline OtlpTemporality OtlpTemporalityOf(uint64_t number) {
+  return number == 1   ? OtlpTemporality::kDelta
+         : number == 2 ? OtlpTemporality::kCumulative
+                       : OtlpTemporality::kUnspecified;
+}
+
+// Buckets of a classic histogram; the last count, above all bounds, is not needed. Bounds that do
+// not rise, or too many of them, are the point's error.
+void SetBuckets(absl::Span<const double> bounds, absl::Span<const uint64_t> counts,
+                OtlpPoint& point);
+
+// False: this is no such message.
+bool ReadOtlpProtobuf(absl::string_view message, OtlpSink& sink);
+bool ReadOtlpJson(absl::string_view message, OtlpSink& sink);
+
+}  // namespace flyball::formats

@@ -1,0 +1,153 @@
+#include "adapter/live/formats/otlp_series.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "adapter/live/formats/otlp_names.h"
+#include "adapter/live/formats/text_scanner.h"
+#include "base/status_macros.h"
+#include "promql/engine/series.h"
+#include "promql/text.h"
+
+namespace flyball::formats {
+namespace {
+
+constexpr absl::string_view kName = "__name__";
+constexpr absl::string_view kServiceName = "service.name";
+constexpr absl::string_view kServiceNamespace = "service.namespace";
+constexpr absl::string_view kServiceInstance = "service.instance.id";
+
+// The value of the label, which is made if there is none.
+std::string& ValueOf(absl::string_view name, promql::LabelSet& labels) {
+  const auto at = std::lower_bound(
+      labels.begin(), labels.end(), name,
+      [](const auto& label, absl::string_view wanted) { return label.first < wanted; });
+  if (at != labels.end() && at->first == name) return at->second;
+  return labels.emplace(at, name, "")->second;
+}
+
+absl::StatusOr<promql::LabelSet> LabelsOf(const OtlpAttributes& attributes) {
+  std::vector<const OtlpAttribute*> sorted;
+  for (const OtlpAttribute& attribute : attributes) sorted.push_back(&attribute);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto* a, const auto* b) { return a->key < b->key; });
+  promql::LabelSet labels;
+  for (const OtlpAttribute* attribute : sorted) {
+    if (attribute->key == kName) continue;
+    if (!IsUtf8(attribute->value)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("attribute ", promql::Quote(attribute->key), " is not UTF-8"));
+    }
+    ASSIGN_OR_RETURN(const std::string name, OtlpLabelName(attribute->key));
+    std::string& value = ValueOf(name, labels);
+    value = value.empty() ? attribute->value : absl::StrCat(value, ";", attribute->value);
+  }
+  return labels;
+}
+
+// Hands over the samples of one point.
+class SampleMaker {
+ public:
+  SampleMaker(absl::string_view name, const promql::LabelSet& labels, bool stale,
+              OnOtlpSample on_sample)
+      : name_(name), labels_(labels), stale_(stale), on_sample_(on_sample) {}
+
+  void Add(absl::string_view suffix, double value) { AddWith(suffix, "", "", value); }
+
+  void AddWith(absl::string_view suffix, absl::string_view label, absl::string_view label_value,
+               double value) {
+    const std::string name = absl::StrCat(name_, suffix);
+    views_.clear();
+    views_.push_back({kName, name});
+    if (!label.empty()) views_.push_back({label, label_value});
+    for (const auto& [key, text] : labels_) {
+      if (key != kName && key != label) views_.push_back({key, text});
+    }
+    on_sample_(views_, stale_ ? promql::StaleMarker() : value);
+  }
+
+  void AddBuckets(const std::vector<OtlpBucket>& buckets, double all) {
+    double below = 0;
+    for (const OtlpBucket& bucket : buckets) {
+      below += bucket.count;
+      AddWith("_bucket", "le", promql::FormatPlain(bucket.upper), below);
+    }
+    AddWith("_bucket", "le", "+Inf", all);
+  }
+
+ private:
+  const absl::string_view name_;
+  const promql::LabelSet& labels_;
+  const bool stale_;
+  const OnOtlpSample on_sample_;
+  std::vector<LabelView> views_;
+};
+
+}  // namespace
+
+void OtlpLabels::SetResource(const OtlpAttributes& attributes) {
+  job_.clear();
+  instance_.clear();
+  resource_labels_.clear();
+  described_.clear();
+  std::optional<std::string> service, space;
+  for (const OtlpAttribute& attribute : attributes) {
+    if (attribute.key == kServiceName) {
+      service = attribute.value;
+    } else if (attribute.key == kServiceNamespace) {
+      space = attribute.value;
+    } else if (attribute.key == kServiceInstance) {
+      instance_ = attribute.value;
+    } else {
+      described_.push_back(attribute);
+    }
+    if (std::find(promoted_.begin(), promoted_.end(), attribute.key) == promoted_.end()) continue;
+    const auto name = OtlpLabelName(attribute.key);
+    if (name.ok() && IsUtf8(attribute.value)) ValueOf(*name, resource_labels_) = attribute.value;
+  }
+  if (service) job_ = space ? absl::StrCat(*space, "/", *service) : *service;
+}
+
+absl::StatusOr<promql::LabelSet> OtlpLabels::OfPoint(const OtlpAttributes& attributes) const {
+  ASSIGN_OR_RETURN(promql::LabelSet labels, LabelsOf(attributes));
+  for (const auto& [name, text] : resource_labels_) {
+    std::string& value = ValueOf(name, labels);
+    if (value.empty()) value = text;
+  }
+  if (!IsUtf8(job_) || !IsUtf8(instance_)) {
+    return absl::InvalidArgumentError("the name of the service or its instance is not UTF-8");
+  }
+  if (!job_.empty()) ValueOf("job", labels) = job_;
+  if (!instance_.empty()) ValueOf("instance", labels) = instance_;
+  return labels;
+}
+
+absl::StatusOr<promql::LabelSet> OtlpLabels::OfTarget() const {
+  if (described_.empty()) return promql::LabelSet();
+  ASSIGN_OR_RETURN(promql::LabelSet labels, LabelsOf(described_));
+  if (!job_.empty()) ValueOf("job", labels) = job_;
+  if (!instance_.empty()) ValueOf("instance", labels) = instance_;
+  if (promql::LabelValue(labels, "job").empty() && promql::LabelValue(labels, "instance").empty()) {
+    return promql::LabelSet();
+  }
+  return labels;
+}
+
+void ForEachOtlpSample(absl::string_view name, OtlpKind kind, const promql::LabelSet& labels,
+                       const OtlpPoint& point, OnOtlpSample on_sample) {
+  SampleMaker samples(name, labels, point.no_value, on_sample);
+  if (kind == OtlpKind::kGauge || kind == OtlpKind::kSum) {
+    samples.Add("", point.value);
+    return;
+  }
+  if (point.sum) samples.Add("_sum", *point.sum);
+  samples.Add("_count", point.count);
+  if (kind != OtlpKind::kSummary) return samples.AddBuckets(point.buckets, point.count);
+  for (const OtlpQuantile& quantile : point.quantiles) {
+    samples.AddWith("", "quantile", promql::FormatPlain(quantile.quantile), quantile.value);
+  }
+}
+
+}  // namespace flyball::formats

@@ -1,0 +1,51 @@
+// The series that OpenTelemetry's data points are of, and their samples.
+//
+// Pure. Source: Prometheus 3.15.0 storage/remote/otlptranslator/prometheusremotewrite. Exponential
+// histograms are samples of classic ones here (ExpandExponents).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "adapter/live/formats/otlp.h"
+#include "adapter/live/formats/samples.h"
+#include "promql/labels.h"
+
+namespace flyball::formats {
+
+// Labels of what one resource sent. Not thread-safe.
+class OtlpLabels {
+ public:
+  // The keys of attributes of resources that each series gets.
+  explicit OtlpLabels(std::vector<std::string> promoted) : promoted_(std::move(promoted)) {}
+
+  void SetResource(const OtlpAttributes& attributes);
+
+  // Of a point's series, without `__name__`, `le` and `quantile`: its attributes, `job`
+  // (service.namespace/service.name), `instance` (service.instance.id) and what is promoted. Values
+  // of attributes whose names become one are joined by `;`.
+  //   kInvalidArgument  an attribute without a name that a label could have, or not UTF-8
+  absl::StatusOr<promql::LabelSet> OfPoint(const OtlpAttributes& attributes) const;
+
+  // Of target_info: what else the resource says. Empty where it says nothing else, or neither job
+  // nor instance. Errors as above.
+  absl::StatusOr<promql::LabelSet> OfTarget() const;
+
+ private:
+  std::string job_, instance_;
+  promql::LabelSet resource_labels_;  // those that are promoted
+  OtlpAttributes described_;          // of the resource, but for those of job and instance
+  const std::vector<std::string> promoted_;
+};
+
+using OnOtlpSample = absl::FunctionRef<void(const std::vector<LabelView>& labels, double value)>;
+
+// Calls on_sample for each sample of a point of that kind; labels are in no order and may have
+// empty values. Where the point has no value, staleness markers.
+void ForEachOtlpSample(absl::string_view name, OtlpKind kind, const promql::LabelSet& labels,
+                       const OtlpPoint& point, OnOtlpSample on_sample);
+
+}  // namespace flyball::formats

@@ -1,0 +1,231 @@
+#include "adapter/live/formats/protobuf_exposition.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "adapter/live/formats/protobuf_metric.h"
+#include "adapter/live/formats/text_scanner.h"
+#include "adapter/live/formats/text_value.h"
+#include "adapter/live/formats/wire_reader.h"
+#include "promql/engine/series.h"
+#include "promql/text.h"
+
+namespace flyball::formats {
+namespace {
+
+// Field numbers, by message.
+namespace family_field {
+constexpr int kName = 1, kHelp = 2, kType = 3, kMetric = 4, kUnit = 5;
+}
+namespace metric_field {
+constexpr int kLabel = 1, kGauge = 2, kCounter = 3, kSummary = 4, kUntyped = 5, kTime = 6;
+constexpr int kHistogram = 7;
+}  // namespace metric_field
+// By the number that a family has.
+constexpr MetricType kTypes[] = {
+    MetricType::kCounter, MetricType::kGauge,     MetricType::kSummary,
+    MetricType::kUnknown, MetricType::kHistogram, MetricType::kGaugeHistogram,
+};
+// Of each of them, the field of a metric that has its value.
+constexpr int kValueFields[] = {metric_field::kCounter,   metric_field::kGauge,
+                                metric_field::kSummary,   metric_field::kUntyped,
+                                metric_field::kHistogram, metric_field::kHistogram};
+
+void AppendEscaped(absl::string_view text, std::string& out) {
+  for (const char c : text) {
+    if (c == '\n') {
+      absl::StrAppend(&out, "\\n");
+      continue;
+    }
+    if (c == '"' || c == '\\') out.push_back('\\');
+    out.push_back(c);
+  }
+}
+
+// Reads the families of one page one after the other, in memory that is taken once.
+class FamilyReader {
+ public:
+  explicit FamilyReader(ScrapeSink& sink) : sink_(sink) {}
+
+  bool Read(absl::string_view message) {
+    FamilyMetadata metadata;
+    uint64_t type = 0;
+    size_t metrics = 0;
+    WireReader reader(message);
+    while (const int field = reader.Next()) {
+      absl::string_view text;
+      if (field == family_field::kType) {
+        if (!reader.ReadVarint(&type)) return false;
+      } else if (field == family_field::kName || field == family_field::kHelp ||
+                 field == family_field::kUnit) {
+        if (!reader.ReadBytes(&text)) return false;
+        if (field == family_field::kName) metadata.name = text;
+        if (field == family_field::kHelp) metadata.help = text;
+        if (field == family_field::kUnit) metadata.unit = text;
+      } else {
+        metrics += field == family_field::kMetric;
+        if (!reader.Skip()) return false;
+      }
+    }
+    if (!reader.AtEnd()) return false;
+    if (metrics == 0) return true;
+    if (type >= std::size(kTypes) || metadata.name.empty() || !IsUtf8(metadata.name) ||
+        !IsUtf8(metadata.help.value_or(""))) {
+      return false;
+    }
+    metadata.type = kTypes[type];
+    sink_.OnMetadata(metadata);
+    name_ = metadata.name;
+    type_ = *metadata.type;
+    value_field_ = kValueFields[type];
+    return ReadMetrics(message);
+  }
+
+ private:
+  bool ReadMetrics(absl::string_view message) {
+    WireReader reader(message);
+    while (const int field = reader.Next()) {
+      absl::string_view part;
+      if (field != family_field::kMetric) {
+        if (!reader.Skip()) return false;
+      } else if (!reader.ReadBytes(&part) || !ReadMetric(part)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool ReadMetric(absl::string_view message) {
+    labels_.clear();
+    MetricValue metric;
+    std::optional<int64_t> time_ms;
+    uint64_t number = 0;
+    WireReader reader(message);
+    while (const int field = reader.Next()) {
+      if (field == metric_field::kLabel) {
+        if (!ReadLabel(reader)) return false;
+      } else if (field == metric_field::kTime) {
+        if (!reader.ReadVarint(&number)) return false;
+        if (number != 0) time_ms = static_cast<int64_t>(number);
+      } else if (!(field == value_field_ ? ReadValue(reader, metric) : reader.Skip())) {
+        return false;
+      }
+    }
+    if (!reader.AtEnd()) return false;
+    HandOver(metric, time_ms);
+    return true;
+  }
+
+  bool ReadValue(WireReader& reader, MetricValue& metric) const {
+    if (value_field_ == metric_field::kSummary) return ReadSummaryValue(reader, metric);
+    if (value_field_ == metric_field::kHistogram) return ReadHistogramValue(reader, metric);
+    return ReadSimpleValue(reader, metric);
+  }
+
+  // Appends `name="value"`, as text has it.
+  bool ReadLabel(WireReader& reader) {
+    absl::string_view message, name, value;
+    if (!reader.ReadBytes(&message)) return false;
+    WireReader inner(message);
+    while (const int field = inner.Next()) {
+      const bool good = field == 1   ? inner.ReadBytes(&name)
+                        : field == 2 ? inner.ReadBytes(&value)
+                                     : inner.Skip();
+      if (!good) return false;
+    }
+    if (!inner.AtEnd() || name.empty() || !IsUtf8(name) || !IsUtf8(value)) return false;
+    if (!labels_.empty()) labels_.push_back(',');
+    AppendName(name, /*colon_allowed=*/false, labels_);
+    absl::StrAppend(&labels_, "=\"");
+    AppendEscaped(value, labels_);
+    labels_.push_back('"');
+    return true;
+  }
+
+  // In quotes if it needs them.
+  static void AppendName(absl::string_view name, bool colon_allowed, std::string& out) {
+    if (promql::IsIdentifier(name, colon_allowed)) {
+      absl::StrAppend(&out, name);
+      return;
+    }
+    out.push_back('"');
+    AppendEscaped(name, out);
+    out.push_back('"');
+  }
+
+  void HandOver(const MetricValue& metric, std::optional<int64_t> time_ms) {
+    const bool summary = value_field_ == metric_field::kSummary;
+    if (!summary && value_field_ != metric_field::kHistogram) {
+      return HandOverOne("", "", 0, metric.value, time_ms);
+    }
+    HandOverOne("_count", "", 0, metric.value, time_ms);
+    HandOverOne("_sum", "", 0, metric.sum, time_ms);
+    for (const MetricStep& step : metric.steps) {
+      HandOverOne(summary ? "" : "_bucket", summary ? "quantile" : "le", step.at, step.value,
+                  time_ms);
+      if (!summary && std::isinf(step.at) && step.at > 0) return;
+    }
+    if (!summary) HandOverOne("_bucket", "le", HUGE_VAL, metric.value, time_ms);
+  }
+
+  // One sample, of the label `bound` too if that is not empty.
+  void HandOverOne(absl::string_view suffix, absl::string_view bound, double at, double value,
+                   std::optional<int64_t> time_ms) {
+    const std::string name = absl::StrCat(name_, suffix);
+    const bool plain = promql::IsIdentifier(name, /*colon_allowed=*/true);
+    series_.clear();
+    if (plain) absl::StrAppend(&series_, name);
+    series_.push_back('{');
+    if (!plain) AppendName(name, /*colon_allowed=*/true, series_);
+    const auto comma = [this] {
+      if (series_.back() != '{') series_.push_back(',');
+    };
+    if (!labels_.empty()) {
+      comma();
+      absl::StrAppend(&series_, labels_);
+    }
+    if (!bound.empty()) {
+      comma();
+      absl::StrAppend(&series_, bound, "=\"", FormatBound(at), "\"");
+    }
+    series_.push_back('}');
+    if (std::isnan(value) && !promql::IsStale(value)) value = NormalNan();
+    sink_.OnSample({series_, type_, time_ms, value});
+  }
+
+  ScrapeSink& sink_;
+  absl::string_view name_;  // of the family
+  MetricType type_ = MetricType::kUnknown;
+  int value_field_ = 0;
+  std::string labels_;  // of the metric
+  std::string series_;
+};
+
+}  // namespace
+
+absl::Status ParseProtobufExposition(absl::string_view page, ScrapeSink& sink) {
+  FamilyReader reader(sink);
+  const auto begin = reinterpret_cast<const uint8_t*>(page.data());
+  for (size_t at = 0; at < page.size();) {
+    // A stream of its own for each length: one alone would end after 2 GiB.
+    const size_t most = std::min<size_t>(page.size() - at, 10);
+    google::protobuf::io::CodedInputStream stream(begin + at, static_cast<int>(most));
+    uint32_t size = 0;
+    const bool sized = stream.ReadVarint32(&size);
+    const size_t family = at + static_cast<size_t>(stream.CurrentPosition());
+    if (!sized || size > INT32_MAX || size > page.size() - family ||
+        !reader.Read(page.substr(family, size))) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("byte ", at, ": no family of metrics begins here"));
+    }
+    at = family + size;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace flyball::formats

@@ -1,0 +1,61 @@
+// Totals of series whose senders tell differences: OTLP's delta sums and histograms, made
+// cumulative.
+//
+// Thread-safe. The time is an argument. Limits: the bytes of what is kept; a series that is not
+// told about for the retention is forgotten, and begins at zero then, as a counter that was reset.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "adapter/live/formats/otlp.h"
+#include "base/recently_used.h"
+#include "base/striped.h"
+
+namespace flyball::live {
+
+class DeltaTotals {
+ public:
+  static constexpr size_t kMaxBytes = 64 << 20;
+
+  explicit DeltaTotals(int64_t retention_ms, size_t max_bytes = kMaxBytes)
+      : retention_ms_(retention_ms), max_bytes_per_stripe_(max_bytes / kStripes) {}
+
+  // Puts the totals of the series that `key` names in the place of the point's differences, and
+  // calls `store` with them; they count once that has succeeded. Bounds that were not there before
+  // join those that were.
+  //   kInvalidArgument    the point begins before the last one ended, falls, is not finite, or has
+  //                       too many bounds
+  //   kResourceExhausted  a new series, and there is no room
+  //   what `store` returns
+  absl::Status Add(absl::string_view key, formats::OtlpPoint& point, int64_t now_ms,
+                   absl::FunctionRef<absl::Status()> store);
+
+ private:
+  static constexpr size_t kStripes = 16;
+
+  struct SeriesTotal {
+    int64_t last_ns = 0;  // when the last point ended
+    int64_t told_ms = 0;  // when it came
+    double value = 0, count = 0, sum = 0;
+    std::vector<formats::OtlpBucket> buckets;
+    size_t bytes = 0;
+  };
+  struct Stripe {
+    RecentlyUsed<SeriesTotal> totals;
+    size_t bytes = 0;
+  };
+
+  void ForgetIdle(int64_t now_ms, Stripe& stripe) const;
+
+  const int64_t retention_ms_;
+  const size_t max_bytes_per_stripe_;
+  Striped<Stripe, kStripes> stripes_;
+};
+
+}  // namespace flyball::live

@@ -1,0 +1,48 @@
+// The pages that take metrics of OpenTelemetry's protocol over HTTP: POST /v1/metrics, and
+// /api/v1/otlp/v1/metrics as Prometheus has it.
+//
+// Thread-safe. Who asks has been authenticated and authorized before.
+//
+// Answers, as the protocol has them, in the encoding of the request:
+//   200  taken; a partial success tells how many data points were refused for good, and why
+//   400  no such request
+//   413  too long, once it is uncompressed
+//   415  another media type or encoding, as text
+//   429, 503 with Retry-After: too many requests at once; no room for a new series now, the rest
+//        is taken
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "adapter/live/receive/otlp_receiver.h"
+#include "base/clock.h"
+#include "http/server/pages.h"
+
+namespace flyball::live {
+
+struct OtlpLimits {
+  size_t max_uncompressed_bytes = 20u << 20;
+  int max_at_once = 4;  // requests that are read at the same time
+};
+
+class OtlpPages : public http::Pages {
+ public:
+  // Both outlive it.
+  OtlpPages(OtlpReceiver& receiver, Clock& clock, OtlpLimits limits = {})
+      : receiver_(receiver), clock_(clock), limits_(limits) {}
+
+  bool Has(absl::string_view path) const override;
+  http::HttpResponse Answer(const http::HttpRequest& request) override;
+
+ private:
+  http::HttpResponse Take(formats::OtlpEncoding encoding, absl::string_view message);
+
+  OtlpReceiver& receiver_;
+  Clock& clock_;
+  const OtlpLimits limits_;
+  std::atomic<int> under_way_ = 0;
+};
+
+}  // namespace flyball::live

@@ -1,0 +1,193 @@
+#include "adapter/live/receive/otlp_pages.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include "absl/strings/str_join.h"
+#include "adapter/live/formats/testing/write_request.h"
+#include "promql/text.h"
+
+namespace flyball::live {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr int64_t kNow = 1'700'000'000'000;
+
+std::string Gzip(const std::string& text) {
+  z_stream z = {};
+  deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  std::string packed(deflateBound(&z, text.size()), '\0');
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  z.avail_in = static_cast<uInt>(text.size());
+  z.next_out = reinterpret_cast<Bytef*>(packed.data());
+  z.avail_out = static_cast<uInt>(packed.size());
+  deflate(&z, Z_FINISH);
+  packed.resize(z.total_out);
+  deflateEnd(&z);
+  return packed;
+}
+
+struct Server {
+  explicit Server(StoreOptions options = {}, OtlpLimits limits = {})
+      : store(options), pages(receiver, clock, limits) {}
+
+  // Status and body.
+  std::string Send(const std::string& body, const std::string& type = "application/json",
+                   const std::string& encoding = "") {
+    http::HttpRequest request;
+    request.method = "POST";
+    request.target = "/v1/metrics";
+    request.headers = {{"Content-Type", type}};
+    if (!encoding.empty()) request.headers.emplace_back("Content-Encoding", encoding);
+    request.body = body;
+    last = pages.Answer(request);
+    return absl::StrCat(last.status, " ", *last.body);
+  }
+  // `labels value@ms …` of each series.
+  std::vector<std::string> Stored() const {
+    std::vector<std::string> stored;
+    for (const auto& series : store.Select({})) {
+      std::string line = promql::FormatLabels(series->labels().ToLabelSet());
+      std::vector<promql::Point> points;
+      series->Read(0, kNow * 2, points);
+      for (const promql::Point& point : points) {
+        absl::StrAppend(&line, " ",
+                        promql::IsStale(point.value) ? "stale" : promql::FormatValue(point.value),
+                        "@", point.time_ms - kNow);
+      }
+      stored.push_back(line);
+    }
+    return stored;
+  }
+
+  SimulatedClock clock{absl::FromUnixMillis(kNow)};
+  Store store;
+  Ingest ingest{store};
+  OtlpReceiver receiver{ingest};
+  OtlpPages pages;
+  http::HttpResponse last;
+};
+
+std::string Metrics(const std::string& metrics, const std::string& attributes = "") {
+  return absl::StrCat(R"({"resourceMetrics":[{"resource":{"attributes":[)", attributes,
+                      R"(]},"scopeMetrics":[{"metrics":[)", metrics, "]}]}]}");
+}
+// A point at so many milliseconds from now.
+std::string Point(int64_t ms, double value, int64_t start_ms = -100'000) {
+  return absl::StrCat(R"({"timeUnixNano":")", kNow + ms, R"(999999","startTimeUnixNano":")",
+                      kNow + start_ms, R"(999999","asDouble":)", value, "}");
+}
+std::string Gauge(const std::string& name, const std::string& points) {
+  return absl::StrCat(R"({"name":")", name, R"(","gauge":{"dataPoints":[)", points, "]}}");
+}
+std::string Sum(int temporality, bool monotonic, const std::string& points) {
+  return absl::StrCat(R"({"name":"n","sum":{"aggregationTemporality":)", temporality,
+                      R"(,"isMonotonic":)", monotonic ? "true" : "false", R"(,"dataPoints":[)",
+                      points, "]}}");
+}
+constexpr char kService[] =
+    R"({"key":"service.name","value":{"stringValue":"shop"}},{"key":"os","value":{"stringValue":"x"}})";
+
+TEST(OtlpPages, SamplesAndTargetInfoAreStored) {
+  Server server;
+  EXPECT_EQ(server.Send(Metrics(Gauge("a.b", Point(-200'000, 1) + "," + Point(0, 2)), kService)),
+            "200 {}");
+  EXPECT_EQ(server.last.content_type, "application/json");
+  EXPECT_THAT(server.Stored(),
+              ElementsAre(R"(a_b{job="shop"} 1@-200000 2@0)",
+                          R"(target_info{job="shop", os="x"} 1@-200000 1@-50000 1@0)"));
+}
+
+TEST(OtlpPages, ProtobufIsAnsweredInProtobuf) {
+  Server server;
+  const formats::Message point =
+      formats::Message().Bits(3, uint64_t{kNow} * 1'000'000).Double(4, 5);
+  const formats::Message metric =
+      formats::Message().Bytes(1, "x").Add(5, formats::Message().Add(1, point));
+  const std::string request =
+      formats::Message()
+          .Add(1, formats::Message().Add(2, formats::Message().Add(2, metric)))
+          .bytes();
+  EXPECT_EQ(server.Send(request, "application/x-protobuf"), "200 ");
+  EXPECT_EQ(server.last.content_type, "application/x-protobuf");
+  EXPECT_EQ(server.Send(Gzip(request), "application/x-protobuf", "gzip"), "200 ");
+  EXPECT_THAT(server.Stored(), ElementsAre("x 5@0"));
+  EXPECT_EQ(server.Send("\x0a\x05x", "application/x-protobuf"),
+            absl::StrCat("400 ", formats::Message()
+                                     .Varint(1, 3)
+                                     .Bytes(2,
+                                            "the body is no export request of OTLP metrics in "
+                                            "protobuf")
+                                     .bytes()));
+}
+
+TEST(OtlpPages, WhatIsRefusedIsToldAndTheRestTaken) {
+  Server server;
+  EXPECT_THAT(server.Send(Metrics(Gauge("a", Point(0, 1) + "," + Point(-3600'000, 2)) + "," +
+                                  Gauge("__", Point(0, 1)) + "," + Sum(1, false, Point(0, 1)) +
+                                  "," + Sum(0, true, Point(0, 1)) + "," + Gauge("b", Point(0, 3)))),
+              testing::AllOf(HasSubstr("200 "), HasSubstr(R"("rejectedDataPoints":"4")")));
+  EXPECT_THAT(server.Stored(), ElementsAre("a 1@0", "b 3@0"));
+}
+
+TEST(OtlpPages, AMetricWithoutPointsIsAWarning) {
+  Server server;
+  EXPECT_EQ(server.Send(Metrics(Gauge("a", ""))),
+            R"(200 {"partialSuccess":{"errorMessage":"metric \"a\" has no data points",)"
+            R"("rejectedDataPoints":"0"}})");
+}
+
+TEST(OtlpPages, DeltasBecomeTotals) {
+  Server server;
+  EXPECT_EQ(server.Send(Metrics(Sum(1, true, Point(-2000, 5, -3000)))), "200 {}");
+  EXPECT_EQ(server.Send(Metrics(Sum(1, true, Point(-1000, 2, -2000)))), "200 {}");
+  // Sent again.
+  EXPECT_THAT(server.Send(Metrics(Sum(1, true, Point(-1000, 2, -2000)))),
+              HasSubstr(R"("rejectedDataPoints":"1")"));
+  EXPECT_EQ(server.Send(Metrics(Sum(1, true, Point(0, 4, -1000)))), "200 {}");
+  EXPECT_THAT(server.Stored(), ElementsAre("n_total 5@-2000 7@-1000 11@0"));
+}
+
+TEST(OtlpPages, NoRecordedValueEndsTheSeries) {
+  Server server;
+  EXPECT_EQ(server.Send(Metrics(Gauge("a", Point(-1000, 1)))), "200 {}");
+  EXPECT_EQ(server.Send(Metrics(
+                Gauge("a", absl::StrCat(R"({"flags":1,"timeUnixNano":")", kNow, R"(000000"})")))),
+            "200 {}");
+  EXPECT_THAT(server.Stored(), ElementsAre("a 1@-1000 stale@0"));
+}
+
+TEST(OtlpPages, AFullStoreAsksToBeTriedAgain) {
+  Server server({.max_series = 1});
+  EXPECT_EQ(server.Send(Metrics(Gauge("a", Point(0, 1)))), "200 {}");
+  EXPECT_THAT(server.Send(Metrics(Gauge("b", Point(0, 1)))), HasSubstr(R"(503 {"code":14)"));
+  EXPECT_EQ(http::FindHeader(server.last.headers, "Retry-After"), "5");
+}
+
+TEST(OtlpPages, WhatIsNoRequestIsRefused) {
+  Server server({}, {.max_uncompressed_bytes = 100});
+  EXPECT_THAT(server.Send("{"), HasSubstr(R"(400 {"code":3)"));
+  EXPECT_THAT(server.Send("{}", "text/plain"), HasSubstr("415 content type"));
+  EXPECT_THAT(server.Send("{}", "application/json", "deflate"), HasSubstr("415 content encoding"));
+  EXPECT_THAT(server.Send("no", "application/json", "gzip"), HasSubstr("400 "));
+  EXPECT_THAT(server.Send(Gzip("{}").substr(0, 15), "application/json", "gzip"), HasSubstr("400 "));
+  EXPECT_THAT(server.Send(std::string(101, ' ')), HasSubstr("413 "));
+  EXPECT_THAT(server.Send(Gzip(std::string(1'000'000, ' ')), "application/json", "gzip"),
+              HasSubstr("413 "));
+  http::HttpRequest get;
+  get.method = "GET";
+  EXPECT_EQ(server.pages.Answer(get).status, 405);
+  EXPECT_TRUE(server.pages.Has("/api/v1/otlp/v1/metrics"));
+  EXPECT_FALSE(server.pages.Has("/v1/traces"));
+}
+
+TEST(OtlpPages, TooManyAtOnceAreToldToWait) {
+  Server server({}, {.max_at_once = 0});
+  EXPECT_THAT(server.Send("{}"), HasSubstr("429"));
+}
+
+}  // namespace
+}  // namespace flyball::live

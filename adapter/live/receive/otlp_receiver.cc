@@ -1,0 +1,157 @@
+#include "adapter/live/receive/otlp_receiver.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "adapter/live/formats/otlp_names.h"
+#include "adapter/live/formats/otlp_series.h"
+#include "base/status_macros.h"
+#include "promql/text.h"
+
+namespace flyball::live {
+namespace {
+
+using formats::LabelView;
+using formats::OtlpKind;
+using formats::OtlpMetric;
+using formats::OtlpPoint;
+using formats::OtlpTemporality;
+
+// target_info is repeated so often between the first and the last sample of a request, that it is
+// found at each: half of how far back a query looks.
+constexpr int64_t kTargetInfoMs = 150'000;
+
+int64_t MillisecondsOf(int64_t time_ns) { return time_ns / 1'000'000; }
+
+bool HasTemporality(OtlpKind kind) {
+  return kind == OtlpKind::kSum || kind == OtlpKind::kHistogram ||
+         kind == OtlpKind::kExponentialHistogram;
+}
+
+absl::Status CheckMetric(const OtlpMetric& metric) {
+  if (!HasTemporality(metric.kind)) return absl::OkStatus();
+  if (metric.temporality == OtlpTemporality::kUnspecified) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("metric ", promql::Quote(metric.name), " is neither cumulative nor delta"));
+  }
+  const bool delta = metric.temporality == OtlpTemporality::kDelta;
+  if (delta && metric.kind == OtlpKind::kSum && !metric.monotonic) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("metric ", promql::Quote(metric.name),
+                     " is a delta sum that may fall: send it cumulative"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+// Takes the points of one request.
+class OtlpReceiver::PointTaker : public formats::OtlpSink {
+ public:
+  PointTaker(OtlpReceiver& receiver, int64_t now_ms)
+      : receiver_(receiver),
+        now_ms_(now_ms),
+        labels_(receiver.options_.promote_resource_attributes) {}
+
+  void OnResource(const formats::OtlpAttributes& attributes) override {
+    labels_.SetResource(attributes);
+    earliest_ms_ = std::numeric_limits<int64_t>::max();
+    latest_ms_ = std::numeric_limits<int64_t>::min();
+  }
+
+  void OnMetric(const OtlpMetric& metric) override {
+    metric_ = metric;
+    metric_status_ = CheckMetric(metric);
+    auto name = formats::OtlpMetricName(metric);
+    metric_status_.Update(name.status());
+    if (name.ok()) name_ = *std::move(name);
+    if (metric.points == 0 && received_.reason.empty()) {
+      received_.reason = absl::StrCat("metric ", promql::Quote(metric.name), " has no data points");
+    }
+  }
+
+  void OnPoint(OtlpPoint& point) override {
+    const absl::Status status = TakePoint(point);
+    if (status.ok()) {
+      const int64_t time_ms = MillisecondsOf(point.time_ns);
+      earliest_ms_ = std::min(earliest_ms_, time_ms);
+      latest_ms_ = std::max(latest_ms_, time_ms);
+      return;
+    }
+    if (received_.rejected + received_.no_room == 0) {
+      received_.reason = std::string(status.message());
+    }
+    ++(absl::IsResourceExhausted(status) ? received_.no_room : received_.rejected);
+  }
+
+  void OnResourceEnd() override {
+    if (earliest_ms_ > latest_ms_) return;
+    const auto labels = labels_.OfTarget();
+    if (!labels.ok() || labels->empty()) return;
+    OtlpPoint info;
+    info.value = 1;
+    // The store has taken samples of those times, so that they are not far apart.
+    for (int64_t at_ms = earliest_ms_; at_ms < latest_ms_; at_ms += kTargetInfoMs) {
+      Store("target_info", OtlpKind::kGauge, *labels, info, at_ms).IgnoreError();
+    }
+    Store("target_info", OtlpKind::kGauge, *labels, info, latest_ms_).IgnoreError();
+  }
+
+  const OtlpReceived& received() const { return received_; }
+  const Received& samples() const { return samples_; }
+
+ private:
+  absl::Status TakePoint(OtlpPoint& point) {
+    RETURN_IF_ERROR(metric_status_);
+    RETURN_IF_ERROR(point.status);
+    if (metric_.kind == OtlpKind::kExponentialHistogram) {
+      RETURN_IF_ERROR(formats::ExpandExponents(point));
+    }
+    ASSIGN_OR_RETURN(const promql::LabelSet labels, labels_.OfPoint(point.attributes));
+    const auto store = [&] {
+      return Store(name_, metric_.kind, labels, point, MillisecondsOf(point.time_ns));
+    };
+    const bool delta = HasTemporality(metric_.kind) &&
+                       metric_.temporality == OtlpTemporality::kDelta && !point.no_value;
+    if (!delta) return store();
+    key_.clear();
+    promql::AppendLabel("", name_, &key_);
+    for (const auto& [name, value] : labels) promql::AppendLabel(name, value, &key_);
+    return receiver_.totals_.Add(key_, point, now_ms_, store);
+  }
+
+  // All samples, and the first error.
+  absl::Status Store(absl::string_view name, OtlpKind kind, const promql::LabelSet& labels,
+                     const OtlpPoint& point, int64_t time_ms) {
+    absl::Status status;
+    formats::ForEachOtlpSample(
+        name, kind, labels, point, [&](const std::vector<LabelView>& views, double value) {
+          status.Update(receiver_.ingest_.Append(views, {time_ms, value}, now_ms_, samples_));
+        });
+    return status;
+  }
+
+  OtlpReceiver& receiver_;
+  const int64_t now_ms_;
+  formats::OtlpLabels labels_;
+  int64_t earliest_ms_ = 0, latest_ms_ = 0;  // of the resource's points that were taken
+  OtlpMetric metric_;
+  absl::Status metric_status_;
+  std::string name_;
+  std::string key_;
+  OtlpReceived received_;
+  Received samples_;
+};
+
+absl::StatusOr<OtlpReceived> OtlpReceiver::Take(formats::OtlpEncoding encoding,
+                                                absl::string_view message, int64_t now_ms) {
+  PointTaker taker(*this, now_ms);
+  const absl::Status status = formats::ReadOtlp(encoding, message, taker);
+  ingest_.Count(taker.samples());
+  if (!status.ok()) return status;
+  return taker.received();
+}
+
+}  // namespace flyball::live

@@ -1,0 +1,53 @@
+// Metrics of OpenTelemetry's protocol on their way into the store.
+//
+// Thread-safe. The time is an argument. What can be taken of a request is taken. Deltas of
+// monotonic sums and of histograms become totals (delta_totals.h); those of other sums are refused,
+// for nobody could say from what they count.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "adapter/live/formats/otlp.h"
+#include "adapter/live/receive/delta_totals.h"
+#include "adapter/live/receive/ingest.h"
+
+namespace flyball::live {
+
+struct OtlpOptions {
+  // The keys of attributes of resources that each series gets as labels.
+  std::vector<std::string> promote_resource_attributes{};
+  // Deltas of a series that is silent for so long begin anew.
+  int64_t retention_ms = 10 * 60'000;
+};
+
+// What became of the data points of one request.
+struct OtlpReceived {
+  size_t rejected = 0;  // for good: to send them again is of no use
+  size_t no_room = 0;   // the store has no room for their series now
+  std::string reason;   // of the first of those; or what else the sender should know
+};
+
+class OtlpReceiver {
+ public:
+  // The ingest outlives it.
+  explicit OtlpReceiver(Ingest& ingest, OtlpOptions options = {})
+      : ingest_(ingest), options_(std::move(options)), totals_(options_.retention_ms) {}
+
+  // kInvalidArgument: it is no such request; what came before the fault has been taken.
+  absl::StatusOr<OtlpReceived> Take(formats::OtlpEncoding encoding, absl::string_view message,
+                                    int64_t now_ms);
+
+ private:
+  class PointTaker;
+
+  Ingest& ingest_;
+  const OtlpOptions options_;
+  DeltaTotals totals_;
+};
+
+}  // namespace flyball::live
