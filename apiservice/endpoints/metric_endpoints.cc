@@ -165,14 +165,16 @@ http::HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& st
               go::Quote(asked), ": must be 'Metadata', 'Object', 'None', or empty")),
           style);
     }
-    body = wire::TableJson(list->items,
+    body = wire::TableJson(list->items, routed.version,
                            style.media.conversion == Conversion::kTableV1 ? "v1" : "v1beta1",
                            *include, now);
   } else if (!routed.name.empty()) {
     const Item& item = list->items.front();
-    body = proto ? wire::ObjectProtobuf(item, now) : wire::ObjectJson(item, now);
+    body = proto ? wire::ObjectProtobuf(item, routed.version, now)
+                 : wire::ObjectJson(item, routed.version, now);
   } else {
-    body = proto ? wire::ListProtobuf(list->items, now) : wire::ListJson(list->items, now);
+    body = proto ? wire::ListProtobuf(list->items, routed.version, now)
+                 : wire::ListJson(list->items, routed.version, now);
   }
   http::HttpResponse response = Rendering(std::move(body), style);
   if (!list->degraded.empty()) {
