@@ -300,6 +300,13 @@ TEST_F(ApiServerFixture, DegradedResourceMetricsCarryAWarning) {
   EXPECT_EQ(Get(M1 N "/pods")->get_header_value("Warning"), "299 - \"query of  cpu  failed\"");
 }
 
+TEST_F(ApiServerFixture, ExternalMetricsThatAreNotOfNowCarryAWarning) {
+  external_->replaced = "the source has not answered for 1m0s";
+  StartServer();
+  EXPECT_EQ(Get(E1 N "/q")->get_header_value("Warning"),
+            "299 - \"the source has not answered for 1m0s\"");
+}
+
 TEST_F(ApiServerFixture, AnswersAreRepeatedWhileFresh) {
   clock_ = &simulated_;
   simulated_.JumpWall(kTestTime);

@@ -9,6 +9,7 @@
 #include "base/stable_hash.h"
 #include "base/status_macros.h"
 #include "rules/lint.h"
+#include "rules/on_failure.h"
 #include "rules/promql.h"
 
 namespace flyball::rules {
@@ -118,7 +119,9 @@ class Compiler {
       auto naming = SeriesNaming::Compile(config, path, findings_);
       auto mapping = CompileMapping(config.resources, path + ".resources");
       auto query = CompileQuery(config.metrics_query, path + ".metricsQuery");
+      const std::optional<OnFailure> on_failure = CompileOnFailure(config, list, path, findings_);
       if (!naming || !mapping || !query) continue;
+      const std::string sole_metric = on_failure.has_value() ? SoleMetric(config, *naming) : "";
       const QueryShape shape = ShapeOf(*query, mapping->NamespaceLabel());
       out.emplace_back(new CompiledRule{.index = static_cast<int>(i),
                                         .where = absl::StrCat(file_, ":", config.place.line),
@@ -127,7 +130,9 @@ class Compiler {
                                         .mapping = *std::move(mapping),
                                         .query = *std::move(query),
                                         .shape = shape,
-                                        .namespaced = config.resources.namespaced.value_or(true)});
+                                        .namespaced = config.resources.namespaced.value_or(true),
+                                        .on_failure = on_failure,
+                                        .sole_metric = sole_metric});
     }
   }
 

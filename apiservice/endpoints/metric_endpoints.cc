@@ -274,7 +274,11 @@ http::HttpResponse MetricEndpoints::Render(const RoutedRequest& routed, const St
                                                       .timeout = timeout};
       const auto list = Await([&] { return providers.external->Get(request); });
       if (list.ok()) rendered->freshness = list->freshness;
-      return MetricsResponse(style, max_answer_bytes_, list);
+      http::HttpResponse response = MetricsResponse(style, max_answer_bytes_, list);
+      if (list.ok() && !list->replaced.empty()) {
+        response.headers.emplace_back("Warning", WarningValue(list->replaced));
+      }
+      return response;
     }
     case Endpoint::kPodMetrics:
       return resource(kPodKinds, [&] {
