@@ -1,10 +1,12 @@
 #include "adapter/adapter.h"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
 #include "adapter/answering.h"
 #include "adapter/custom_provider.h"
+#include "adapter/external_on_failure.h"
 #include "adapter/external_provider.h"
 #include "adapter/resource_provider.h"
 
@@ -38,7 +40,8 @@ Adapter::Adapter(const Deps& deps, const AdapterOptions& options,
           options.relist),
       batcher_(deps.source, deps.clock, options.queries, deps.metrics),
       values_(options.nan_value, deps.clock, deps.metrics),
-      complaints_(deps.clock, kComplainEvery) {
+      complaints_(deps.clock, kComplainEvery),
+      kept_(clock_.MonotonicNow()) {
   SetRules(std::move(rules));
 }
 
@@ -57,6 +60,11 @@ void Adapter::SetRules(std::shared_ptr<const rules::CompiledRules> rules) {
   if (!rules->custom.empty()) providers->custom = std::make_shared<CustomProvider>(answering);
   if (!rules->external.empty()) {
     providers->external = std::make_shared<ExternalProvider>(answering, &request_pool_);
+    if (std::any_of(rules->external.begin(), rules->external.end(),
+                    [](const auto& rule) { return rule->on_failure.has_value(); })) {
+      providers->external = std::make_shared<ExternalOnFailure>(answering, kept_, rules,
+                                                                std::move(providers->external));
+    }
   }
   // Each answer of metrics.k8s.io names objects of these.
   std::vector<kube::ObjectSet> kept;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/synchronization/mutex.h"
+#include "adapter/kept_answers.h"
 #include "adapter/log_limiter.h"
 #include "adapter/metric_source.h"
 #include "adapter/metrics.h"
@@ -88,6 +89,7 @@ class Adapter {
   QueryBatcher batcher_;
   ValueGuard values_;
   LogLimiter complaints_;
+  KeptAnswers kept_;  // beyond reloads
 
   absl::Mutex reload_mutex_;  // one reload after the other
   Snapshot<Providers> providers_;

@@ -124,6 +124,10 @@ struct ExternalMetricList {
   std::string metric;
   std::vector<ExternalMetricValue> items;
   Freshness freshness;
+  // Not empty: the source failed, and the rule's onFailure gave the items; why, for a Warning
+  // header.
+  std::string replaced = {};
+  bool kept = false;  // replaced by an answer of earlier, with the times of that
 };
 
 // One answer for each request, in their order.

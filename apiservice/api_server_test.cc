@@ -134,6 +134,18 @@ INSTANTIATE_TEST_SUITE_P(
             kTableAccept},
         Row{"IncludeObjectIsOfTables", M1 N "/pods?includeObject=All", 200, "PodMetricsList"},
         Row{"Pod", M1 N "/pods/web-1", 200, R"("kind":"PodMetrics")"},
+        Row{"PodOfV1", "/apis/metrics.k8s.io/v1" N "/pods/web-1", 200,
+            R"({"kind":"PodMetrics","apiVersion":"metrics.k8s.io/v1","metadata":)"},
+        Row{"PodsOfV1", "/apis/metrics.k8s.io/v1" N "/pods", 200,
+            R"({"kind":"PodMetricsList","apiVersion":"metrics.k8s.io/v1","metadata":)"},
+        Row{"NodesOfV1", "/apis/metrics.k8s.io/v1/nodes", 200,
+            R"({"kind":"NodeMetricsList","apiVersion":"metrics.k8s.io/v1","metadata":)"},
+        Row{"PodTableOfV1", "/apis/metrics.k8s.io/v1" N "/pods?includeObject=Object", 200,
+            R"("object":{"kind":"PodMetrics","apiVersion":"metrics.k8s.io/v1")", kTableAccept},
+        Row{"V1IsListed", "/apis/metrics.k8s.io/v1", 200, R"("groupVersion":"metrics.k8s.io/v1",)"},
+        Row{"V1IsPreferred", "/apis/metrics.k8s.io", 200,
+            R"("preferredVersion":{"groupVersion":"metrics.k8s.io/v1",)"},
+        Row{"V1IsOfResourceMetricsAlone", "/apis/external.metrics.k8s.io/v1", 404, ""},
         Row{"NoPod", M1 N "/pods/nope", 404, R"(pods \"nope\" not found)"},
         Row{"AnErrorIsNoTable", M1 N "/pods/nope", 404, "{\n  \"kind\": \"Status\"", kTableAccept},
         Row{"AnErrorInTheNextForm", M1 N "/pods/nope", 404, R"({"kind":"Status")",
@@ -201,6 +213,7 @@ TEST_F(ApiServerFixture, TheIndexListsThePathsOfTheOriginal) {
                                   "/apis/external.metrics.k8s.io",
                                   "/apis/external.metrics.k8s.io/v1beta1",
                                   "/apis/metrics.k8s.io",
+                                  "/apis/metrics.k8s.io/v1",
                                   "/apis/metrics.k8s.io/v1beta1",
                                   "/healthz",
                                   "/livez",
@@ -285,6 +298,13 @@ TEST_F(ApiServerFixture, DegradedResourceMetricsCarryAWarning) {
   resource_->degraded = "query of \"cpu\" failed";
   StartServer();
   EXPECT_EQ(Get(M1 N "/pods")->get_header_value("Warning"), "299 - \"query of  cpu  failed\"");
+}
+
+TEST_F(ApiServerFixture, ExternalMetricsThatAreNotOfNowCarryAWarning) {
+  external_->replaced = "the source has not answered for 1m0s";
+  StartServer();
+  EXPECT_EQ(Get(E1 N "/q")->get_header_value("Warning"),
+            "299 - \"the source has not answered for 1m0s\"");
 }
 
 TEST_F(ApiServerFixture, AnswersAreRepeatedWhileFresh) {

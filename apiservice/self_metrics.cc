@@ -29,6 +29,10 @@ constexpr KindLabels kKindLabels[] = {
     {"", "metrics.k8s.io", "v1beta1", "pods", "resource", "GET"},
     {"", "metrics.k8s.io", "v1beta1", "nodes", "cluster", "LIST"},
     {"", "metrics.k8s.io", "v1beta1", "nodes", "resource", "GET"},
+    {"", "metrics.k8s.io", "v1", "pods", "namespace", "LIST"},
+    {"", "metrics.k8s.io", "v1", "pods", "resource", "GET"},
+    {"", "metrics.k8s.io", "v1", "nodes", "cluster", "LIST"},
+    {"", "metrics.k8s.io", "v1", "nodes", "resource", "GET"},
 };
 
 Labels LabelsOf(const KindLabels& kind) {
@@ -123,15 +127,16 @@ void AddSources(const SelfMetrics::Sources& from, MetricFamilies* out) {
 }  // namespace
 
 size_t SelfMetrics::KindOf(const RoutedRequest& routed) {
+  const size_t of_v1 = routed.version == "v1" ? 4 : 0;  // of resource metrics
   switch (routed.endpoint) {
     case Endpoint::kCustomMetric:
       return routed.version == "v1beta1" ? 1 : 2;
     case Endpoint::kExternalMetric:
       return 3;
     case Endpoint::kPodMetrics:
-      return routed.name.empty() ? 4 : 5;
+      return of_v1 + (routed.name.empty() ? 4 : 5);
     case Endpoint::kNodeMetrics:
-      return routed.name.empty() ? 6 : 7;
+      return of_v1 + (routed.name.empty() ? 6 : 7);
     default:
       return 0;
   }

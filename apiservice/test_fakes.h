@@ -83,6 +83,7 @@ class FakeExternalMetrics : public adapter::ExternalMetricsProvider {
     if (!error.ok()) return error;
     adapter::ExternalMetricList list;
     list.metric = r.metric;
+    list.replaced = replaced;
     for (const char* queue : {"a", "b"}) {
       if (!r.selector.Matches({{"queue", queue}})) continue;
       list.items.push_back({adapter::LabelSet{{"queue", queue}}, kTestTime, 42000});
@@ -93,6 +94,7 @@ class FakeExternalMetrics : public adapter::ExternalMetricsProvider {
   uint64_t Epoch() const override { return 1; }
 
   absl::Status error;
+  std::string replaced;
   std::shared_ptr<const std::vector<std::string>> names =
       std::make_shared<const std::vector<std::string>>(std::vector<std::string>{"q"});
 };

@@ -160,6 +160,7 @@ Findings CheckAutoscaler(const AutoscalerFacts& facts, absl::Time now) {
   Append(CheckRivals(facts), findings);
   Append(CheckTarget(facts), findings);
   Append(CheckPods(facts), findings);
+  Append(CheckTargetObject(facts.own_object), findings);
   for (const MetricFacts& metric : facts.metrics) {
     Append(CheckMetric(metric, facts.measured, now), findings);
   }

@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "doctor/finding.h"
 #include "doctor/metric.h"
+#include "doctor/target_object.h"
 #include "http/client/transport.h"
 #include "kube/client/api_client.h"
 #include "kube/client/scale.h"
@@ -30,6 +31,7 @@ struct AutoscalerFacts : scaler::Managed {
   absl::StatusOr<kube::Scale> scale;
   absl::Status pods_read;  // reading the pods of scale.selector
   MeasuredPods measured;
+  TargetFacts own_object;  // what the target and its pods say beside that
   std::vector<MetricFacts> metrics;
 };
 

@@ -28,11 +28,40 @@ void LookAtTarget(const AutoscalerLookDeps& deps, AutoscalerFacts& facts) {
     return;
   }
   facts.scale = kube::GetScale(deps.api, *kind, facts.key.ns, ref.name);
-  if (facts.scale.ok()) return;
-  facts.target = deps.api
-                     .Get(kube::ObjectPath(kind->name.group, kind->version, facts.key.ns,
-                                           kind->name.resource, ref.name))
-                     .status();
+  const absl::StatusOr<std::string> object = deps.api.Get(kube::ObjectPath(
+      kind->name.group, kind->version, facts.key.ns, kind->name.resource, ref.name));
+  facts.target = object.status();
+  if (!facts.scale.ok() || !object.ok()) return;
+  TargetFacts& own = facts.own_object;
+  own.ns = facts.key.ns;
+  own.kind = ref.kind;
+  own.name = ref.name;
+  own.selector = facts.scale->selector;
+  own.desired = facts.scale->spec_replicas;
+  own.last_scaled = facts.autoscaler.status.last_scale_time;
+  if (auto read = ReadTargetObject(*object); read.ok()) own.object = *std::move(read);
+}
+
+// Those that control the pods of the target, where that is known of its kind.
+std::vector<std::string> ControllersOf(const AutoscalerLookDeps& deps, const TargetFacts& own) {
+  if (!own.object.has_value() || own.object->uid.empty()) return {};
+  if (own.kind == "StatefulSet" || own.kind == "ReplicaSet" ||
+      own.kind == "ReplicationController") {
+    return {own.object->uid};
+  }
+  if (own.kind != "Deployment") return {};
+  const auto sets =
+      ListObjects(deps.server, ResourceNamed("apps", "v1", "replicasets", "ReplicaSet"), own.ns,
+                  own.selector, deps.timeout);
+  if (!sets.ok()) return {};
+  std::vector<std::string> uids;
+  for (const std::string& json : *sets) {
+    const absl::StatusOr<PodOrigin> origin = ReadPodOrigin(json);  // owned in the same way
+    const absl::StatusOr<TargetObject> set = ReadTargetObject(json);
+    if (!origin.ok() || !set.ok() || origin->controller_uid != own.object->uid) continue;
+    uids.push_back(set->uid);
+  }
+  return uids;
 }
 
 void LookAtPods(const AutoscalerLookDeps& deps, AutoscalerFacts& facts) {
@@ -47,7 +76,11 @@ void LookAtPods(const AutoscalerLookDeps& deps, AutoscalerFacts& facts) {
   for (const std::string& json : *listed) {
     scaler::Pod pod;
     if (reader.Read(json, pod).ok()) facts.measured.pods.push_back(std::move(pod));
+    if (auto origin = ReadPodOrigin(json); origin.ok()) {
+      facts.own_object.pods.push_back(*std::move(origin));
+    }
   }
+  facts.own_object.controllers = ControllersOf(deps, facts.own_object);
 }
 
 }  // namespace

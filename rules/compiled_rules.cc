@@ -10,6 +10,7 @@
 #include "base/stable_hash.h"
 #include "base/status_macros.h"
 #include "rules/lint.h"
+#include "rules/on_failure.h"
 #include "rules/promql.h"
 
 namespace flyball::rules {
@@ -130,7 +131,9 @@ class Compiler {
       auto mapping = CompileMapping(config.resources, path + ".resources");
       auto query = CompileQuery(config.metrics_query, path + ".metricsQuery");
       const SourceChoice source = CompileSource(config.source, path);
+      const std::optional<OnFailure> on_failure = CompileOnFailure(config, list, path, findings_);
       if (!naming || !mapping || !query) continue;
+      const std::string sole_metric = on_failure.has_value() ? SoleMetric(config, *naming) : "";
       const QueryShape shape = ShapeOf(*query, mapping->NamespaceLabel());
       out.emplace_back(new CompiledRule{.index = static_cast<int>(i),
                                         .where = absl::StrCat(file_, ":", config.place.line),
@@ -141,6 +144,8 @@ class Compiler {
                                         .shape = shape,
                                         .namespaced = config.resources.namespaced.value_or(true),
                                         .source = source});
+                                        .on_failure = on_failure,
+                                        .sole_metric = sole_metric});
     }
   }
 

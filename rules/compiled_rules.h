@@ -35,6 +35,12 @@ struct ObjectQueryArgs {
   std::vector<kube::Requirement> selector;  // sorted by key
 };
 
+// What an external metric is answered with while its source fails.
+struct OnFailure {
+  absl::Duration keep_last;            // how long what was known is given; zero: not at all
+  std::optional<int64_t> value_milli;  // what is given after that; absent: the failure
+};
+
 // One entry of `rules` or `externalRules`.
 struct CompiledRule {
   int index = 0;             // in its list in the file
@@ -51,6 +57,9 @@ struct CompiledRule {
   void NoteAnswer(SourceChoice by) const {
     if (answered_by.load(std::memory_order_relaxed) != by) answered_by = by;
   }
+  std::optional<OnFailure> on_failure = std::nullopt;  // of externalRules
+  // With on_failure: the API name, where seriesQuery names one series; "" otherwise.
+  std::string sole_metric = "";
   // Whether a query was ever made of it: `flyball test rules` names those that no test asks.
   mutable std::atomic<bool> asked = false;
 

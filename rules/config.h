@@ -63,6 +63,19 @@ struct NameConfig {
   TextField matches, as;
 };
 
+// onFailure: what is answered while the source fails. Not of the original.
+struct OnFailureConfig {
+  absl::Duration keep_last;
+  // `then` is a word (fail), or a map with one of these.
+  struct Then {
+    TextField word, value;
+    std::vector<TextField> for_autoscalers;  // keys that only an autoscaler can carry out
+    Place place;
+  };
+  Then then;
+  Place place;
+};
+
 struct RuleConfig {
   TextField series_query;
   std::vector<FilterConfig> filters;
@@ -70,6 +83,7 @@ struct RuleConfig {
   NameConfig name;
   TextField metrics_query;
   TextField source;
+  std::optional<OnFailureConfig> on_failure;
   Place place;
 };
 

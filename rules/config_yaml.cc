@@ -63,9 +63,34 @@ class Reader : private YamlReader {
   }
 
   Keys KeysOf(RuleConfig& out) {
-    return {{"seriesQuery", Into(out.series_query)},   {"seriesFilters", List(out.filters)},
-            {"resources", Into(out.resources)},        {"name", Into(out.name)},
-            {"metricsQuery", Into(out.metrics_query)}, {"source", Into(out.source)}};
+    return {{"seriesQuery", Into(out.series_query)},
+            {"seriesFilters", List(out.filters)},
+            {"resources", Into(out.resources)},
+            {"name", Into(out.name)},
+            {"metricsQuery", Into(out.metrics_query)},
+            {"source", Into(out.source)},
+            {"onFailure", [this, &out](const YamlNode& n, const std::string& p) {
+               if (IsNothing(n)) return out.on_failure.reset();
+               Read(n, p, out.on_failure.emplace());
+             }}};
+  }
+
+  Keys KeysOf(OnFailureConfig& out) {
+    return {{"keepLast", Into(out.keep_last)}, {"then", Into(out.then)}};
+  }
+
+  Keys KeysOf(OnFailureConfig::Then& out) {
+    return {{"value", Into(out.value)}, {"replicas", [&out](const YamlNode& n, const std::string&) {
+                                           out.for_autoscalers.push_back({"replicas", n.place});
+                                         }}};
+  }
+
+  // A word, or a map.
+  void Read(const YamlNode& node, const std::string& path, OnFailureConfig::Then& out) {
+    out = {};
+    out.place = node.place;
+    if (Follow(node).kind == YamlNode::Kind::kMap) return ReadMap(node, path, KeysOf(out));
+    Read(node, path, out.word);
   }
 
   Keys KeysOf(ResourceRuleConfig& out) {

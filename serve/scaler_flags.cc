@@ -15,6 +15,12 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
   flags.Bool("scaler-hpa", f.options.act_on_hpas,
              "in mode act HorizontalPodAutoscalers too are acted on: only where the stock "
              "controller is off");
+  flags.Bool("scaler-autoscaler-metrics", f.autoscaler_metrics,
+             "/metrics has six gauges of each autoscaler's last decision");
+  flags.String("decision-log", f.decision_log,
+               "file to which each decision that is news is written, one line of JSON each");
+  flags.Int("decision-log-megabytes", f.decision_log_megabytes,
+            "MiB after which that file is renamed to FILE.1, in the place of the one before");
   flags.List("scaler-namespace", f.options.namespaces,
              "scale in these namespaces only; repeatable");
   flags.String("scaler-kubeconfig", f.kubeconfig,
@@ -74,6 +80,7 @@ absl::Status CheckScalerFlags(const ScalerFlags& f) {
        absl::StrCat("--scaler-mode: expected shadow, advise or act, got \"", f.mode, "\"")},
       {f.options.act_on_hpas && f.mode != "act",
        absl::StrCat("--scaler-hpa is for --scaler-mode=act; the mode is ", f.mode)},
+      {f.decision_log_megabytes < 1, "--decision-log-megabytes: expected 1 or more"},
       {f.options.sync_period <= absl::ZeroDuration(),
        "--horizontal-pod-autoscaler-sync-period: expected more than 0"},
       {f.options.status_interval < absl::ZeroDuration(),

@@ -19,6 +19,10 @@ struct ScalerFlags {
   bool enabled = false;
   std::string kubeconfig;  // empty: as for objects
 
+  bool autoscaler_metrics = false;
+  std::string decision_log;  // a file; "": none
+  int decision_log_megabytes = 64;
+
   bool leader_elect = true;
   scaler::ElectionOptions election;  // `ns` "" is the pod's namespace; the identity is not set here
 

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
+#include "scaler/loop/autoscaler_gauges.h"
 #include "serve/connections.h"
 #include "serve/debug_pages.h"
 
@@ -24,6 +25,12 @@ scaler::ScalerOptions OptionsOf(const ServeFlags& flags, bool folder) {
   scaler::ScalerOptions options = ScalerOptionsFrom(flags.scaler);
   if (folder && !options.dialect.minor.has_value()) options.dialect.minor = scaler::kNewestMinor;
   return options;
+}
+
+std::unique_ptr<scaler::DecisionFile> DecisionFileOf(const ScalerFlags& flags, Clock& clock) {
+  if (flags.decision_log.empty()) return nullptr;
+  const size_t most = static_cast<size_t>(flags.decision_log_megabytes) << 20;
+  return std::make_unique<scaler::DecisionFile>(flags.decision_log, most, clock);
 }
 
 scaler::ElectionOptions ElectionOf(scaler::ElectionOptions options, const std::string& ns,
@@ -49,15 +56,24 @@ std::string NewIdentity() {
 // The metrics of a registry, brought up to date at each scrape.
 class ServeScaler::FreshMetrics : public prometheus::Collectable {
  public:
-  explicit FreshMetrics(std::function<void()> refresh) : refresh_(std::move(refresh)) {}
+  // `log`: of which each autoscaler's gauges are made; nullptr: there are none.
+  FreshMetrics(std::function<void()> refresh, const scaler::DecisionLog* log)
+      : refresh_(std::move(refresh)), log_(log) {}
   prometheus::Registry& registry() { return registry_; }
   std::vector<prometheus::MetricFamily> Collect() const override {
     refresh_();
-    return registry_.Collect();
+    std::vector<prometheus::MetricFamily> families = registry_.Collect();
+    if (log_ != nullptr) {
+      for (prometheus::MetricFamily& family : scaler::AutoscalerGauges(*log_)) {
+        families.push_back(std::move(family));
+      }
+    }
+    return families;
   }
 
  private:
   const std::function<void()> refresh_;
+  const scaler::DecisionLog* const log_;
   prometheus::Registry registry_;
 };
 
@@ -79,16 +95,18 @@ ServeScaler::ServeScaler(const ServeFlags& flags, const Deps& deps,
              client_, deps.clock),
       election_(ElectionOf(flags_.election, ns, identity_), leases_, &state_, deps.clock),
       sole_(state_),
+      file_(DecisionFileOf(flags_, deps.clock)),
       advise_(options_.sync_period, deps.clock),
       shadow_({.period = options_.sync_period}, deps.clock),
-      fresh_(std::make_shared<FreshMetrics>([this] { metrics_.Refresh(sources_); })),
+      fresh_(std::make_shared<FreshMetrics>([this] { metrics_.Refresh(sources_); },
+                                            flags_.autoscaler_metrics ? &log_ : nullptr)),
       metrics_(fresh_->registry(), deps.clock),
       scaler_({.make_transport = std::move(connect),
                .directory = deps.directory,
                .providers = deps.providers,
                .clock = deps.clock,
                .ownership = Owner(),
-               .observers = {&log_, &metrics_, &shadow_, &advise_, &state_},
+               .observers = Observers(),
                .pod_followers = deps.pod_followers},
               options_) {
   sources_.scaler = [this] { return scaler_.stats(); };
@@ -129,7 +147,18 @@ absl::StatusOr<std::unique_ptr<ServeScaler>> ServeScaler::Make(const ServeFlags&
       new ServeScaler(flags, deps, std::move(connect), std::move(transport), ns));
 }
 
+std::vector<scaler::DecisionObserver*> ServeScaler::Observers() {
+  std::vector<scaler::DecisionObserver*> all = {&log_, &metrics_, &shadow_, &advise_, &state_};
+  if (file_ != nullptr) all.push_back(file_.get());
+  return all;
+}
+
 absl::Status ServeScaler::Start() {
+  if (file_ != nullptr) {
+    if (const absl::Status opened = file_->Start(); !opened.ok()) {
+      return absl::Status(opened.code(), absl::StrCat("--decision-log: ", opened.message()));
+    }
+  }
   started_ = true;
   spdlog::info("scaler: mode {}{}, as {}, {}", flags_.mode,
                options_.act_on_hpas ? ", HorizontalPodAutoscalers too" : "", identity_,
@@ -152,6 +181,7 @@ absl::Status ServeScaler::Start() {
 void ServeScaler::Stop() {
   if (!std::exchange(started_, false)) return;
   scaler_.Stop();
+  if (file_ != nullptr) file_->Stop();
   state_.Stop();
   if (flags_.leader_elect) {
     election_.Stop();

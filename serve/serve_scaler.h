@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -25,6 +26,7 @@
 #include "scaler/shards/state_store.h"
 #include "scaler/stores/state_upkeep.h"
 #include "scaler/views/advise.h"
+#include "scaler/views/decision_file.h"
 #include "scaler/views/decision_log.h"
 #include "scaler/views/shadow.h"
 #include "serve/flags.h"
@@ -72,6 +74,7 @@ class ServeScaler {
   ServeScaler(const ServeFlags& flags, const Deps& deps, scaler::Scaler::MakeTransport connect,
               std::unique_ptr<http::HttpTransport> own, const std::string& ns);
   scaler::Ownership& Owner();
+  std::vector<scaler::DecisionObserver*> Observers();
 
   const ScalerFlags flags_;
   const scaler::ScalerOptions options_;
@@ -84,6 +87,7 @@ class ServeScaler {
   scaler::ShardElection election_;
   scaler::RememberingOwner sole_;
   scaler::DecisionLog log_;
+  std::unique_ptr<scaler::DecisionFile> file_;  // nullptr: none is wanted
   scaler::Advise advise_;
   scaler::Shadow shadow_;
   scaler::LoopMetricSources sources_;

@@ -71,10 +71,11 @@ std::shared_ptr<const DiscoverySet> Make(DiscoverySet set, const DiscoverySet* l
         {std::string(kExternalGroup), {{"v1beta1", ExternalResources(*set.external)}}});
   }
   if (set.resource) {
-    set.groups.push_back({std::string(kResourceGroup),
-                          {{"v1beta1",
-                            {{"nodes", false, "NodeMetrics", {"get", "list"}},
-                             {"pods", true, "PodMetrics", {"get", "list"}}}}}});
+    const std::vector<wire::ApiResource> resources = {
+        {"nodes", false, "NodeMetrics", {"get", "list"}},
+        {"pods", true, "PodMetrics", {"get", "list"}}};
+    set.groups.push_back(
+        {std::string(kResourceGroup), {{"v1", resources}, {"v1beta1", resources}}});
   }
   set.paths = fixed_paths;
   set.paths.push_back("/apis");

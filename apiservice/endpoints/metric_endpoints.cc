@@ -165,14 +165,16 @@ http::HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& st
               go::Quote(asked), ": must be 'Metadata', 'Object', 'None', or empty")),
           style);
     }
-    body = wire::TableJson(list->items,
+    body = wire::TableJson(list->items, routed.version,
                            style.media.conversion == Conversion::kTableV1 ? "v1" : "v1beta1",
                            *include, now);
   } else if (!routed.name.empty()) {
     const Item& item = list->items.front();
-    body = proto ? wire::ObjectProtobuf(item, now) : wire::ObjectJson(item, now);
+    body = proto ? wire::ObjectProtobuf(item, routed.version, now)
+                 : wire::ObjectJson(item, routed.version, now);
   } else {
-    body = proto ? wire::ListProtobuf(list->items, now) : wire::ListJson(list->items, now);
+    body = proto ? wire::ListProtobuf(list->items, routed.version, now)
+                 : wire::ListJson(list->items, routed.version, now);
   }
   http::HttpResponse response = Rendering(std::move(body), style);
   if (!list->degraded.empty()) {
@@ -272,7 +274,11 @@ http::HttpResponse MetricEndpoints::Render(const RoutedRequest& routed, const St
                                                       .timeout = timeout};
       const auto list = Await([&] { return providers.external->Get(request); });
       if (list.ok()) rendered->freshness = list->freshness;
-      return MetricsResponse(style, max_answer_bytes_, list);
+      http::HttpResponse response = MetricsResponse(style, max_answer_bytes_, list);
+      if (list.ok() && !list->replaced.empty()) {
+        response.headers.emplace_back("Warning", WarningValue(list->replaced));
+      }
+      return response;
     }
     case Endpoint::kPodMetrics:
       return resource(kPodKinds, [&] {

@@ -7,8 +7,9 @@ namespace {
 
 using enum FieldType;
 
-constexpr SchemaPackage kMetrics = {"io.k8s.metrics.pkg.apis.metrics.v1beta1.", "metrics.k8s.io",
-                                    "v1beta1"};
+constexpr SchemaPackage kMetricsBeta = {"io.k8s.metrics.pkg.apis.metrics.v1beta1.",
+                                        "metrics.k8s.io", "v1beta1"};
+constexpr SchemaPackage kMetrics = {"io.k8s.metrics.pkg.apis.metrics.v1.", "metrics.k8s.io", "v1"};
 constexpr SchemaPackage kCustom1 = {"io.k8s.metrics.pkg.apis.custom_metrics.v1beta1.",
                                     "custom.metrics.k8s.io", "v1beta1"};
 constexpr SchemaPackage kCustom2 = {"io.k8s.metrics.pkg.apis.custom_metrics.v1beta2.",
@@ -96,20 +97,25 @@ Schema ListKind(const SchemaPackage& package, absl::string_view kind,
                      {"items", "The items.", true, kArray, InPackage(package, item)}});
 }
 
+// metrics.k8s.io: both versions of it have the same kinds.
+void AddMetricsKinds(const SchemaPackage& package, std::vector<Schema>* out) {
+  const std::string container = InPackage(package, "ContainerMetrics");
+  out->push_back(
+      {container, "What one container uses.", {{"name", "The container.", true}, kUsage}});
+  out->push_back(ServedKind(package, "PodMetrics", "What a pod's containers use.",
+                            {ObjectMeta(),
+                             kTimestamp,
+                             kUsageWindow,
+                             {"containers", "The containers.", true, kArray, container}}));
+  out->push_back(ListKind(package, "PodMetricsList", "A list of PodMetrics."));
+  out->push_back(ServedKind(package, "NodeMetrics", "What a node uses.",
+                            {ObjectMeta(), kTimestamp, kUsageWindow, kUsage}));
+  out->push_back(ListKind(package, "NodeMetricsList", "A list of NodeMetrics."));
+}
+
 std::vector<Schema> AllSchemas() {
   std::vector<Schema> out = MetaSchemas();
-  const std::string container = InPackage(kMetrics, "ContainerMetrics");
-  out.push_back(
-      {container, "What one container uses.", {{"name", "The container.", true}, kUsage}});
-  out.push_back(ServedKind(kMetrics, "PodMetrics", "What a pod's containers use.",
-                           {ObjectMeta(),
-                            kTimestamp,
-                            kUsageWindow,
-                            {"containers", "The containers.", true, kArray, container}}));
-  out.push_back(ListKind(kMetrics, "PodMetricsList", "A list of PodMetrics."));
-  out.push_back(ServedKind(kMetrics, "NodeMetrics", "What a node uses.",
-                           {ObjectMeta(), kTimestamp, kUsageWindow, kUsage}));
-  out.push_back(ListKind(kMetrics, "NodeMetricsList", "A list of NodeMetrics."));
+  for (const SchemaPackage& package : {kMetrics, kMetricsBeta}) AddMetricsKinds(package, &out);
   out.push_back(ServedKind(
       kCustom1, "MetricValue", "A metric of one object.",
       {DescribedObject(), kMetricName, kTimestamp, Seconds("window"), kValue, Selector()}));
@@ -151,6 +157,11 @@ const std::vector<ServedPath>& ServedPaths() {
       {kMetrics, "/pods", "list", "PodMetrics", "PodMetricsList"},
       {kMetrics, "/namespaces/{namespace}/pods", "list", "PodMetrics", "PodMetricsList"},
       {kMetrics, "/namespaces/{namespace}/pods/{name}", "get", "PodMetrics", "PodMetrics"},
+      {kMetricsBeta, "/nodes", "list", "NodeMetrics", "NodeMetricsList"},
+      {kMetricsBeta, "/nodes/{name}", "get", "NodeMetrics", "NodeMetrics"},
+      {kMetricsBeta, "/pods", "list", "PodMetrics", "PodMetricsList"},
+      {kMetricsBeta, "/namespaces/{namespace}/pods", "list", "PodMetrics", "PodMetricsList"},
+      {kMetricsBeta, "/namespaces/{namespace}/pods/{name}", "get", "PodMetrics", "PodMetrics"},
       {kCustom1, kInNamespace, "get", "MetricValueList", "MetricValueList"},
       {kCustom1, kOfCluster, "get", "MetricValueList", "MetricValueList"},
       {kCustom2, kInNamespace, "get", "MetricValueList", "MetricValueList"},

@@ -30,7 +30,9 @@ TEST(OpenApiTest, EveryReferenceLeadsSomewhere) {
   ExpectResolved(json::parse(OpenApiV2Json({{"custom.metrics.k8s.io", "v1beta1"},
                                             {"custom.metrics.k8s.io", "v1beta2"},
                                             {"external.metrics.k8s.io", "v1beta1"},
+                                            {"metrics.k8s.io", "v1"},
                                             {"metrics.k8s.io", "v1beta1"}})));
+  ExpectResolved(json::parse(OpenApiV3Json({"metrics.k8s.io", "v1"})));
   ExpectResolved(json::parse(OpenApiV3Json({"metrics.k8s.io", "v1beta1"})));
   ExpectResolved(json::parse(OpenApiV3Json({"custom.metrics.k8s.io", "v1beta2"})));
 }
@@ -45,6 +47,22 @@ TEST(OpenApiTest, ExplainFindsTheKindByItsPath) {
   EXPECT_EQ(document["components"]["schemas"]["io.k8s.metrics.pkg.apis.metrics.v1beta1.PodMetrics"]
                     ["x-kubernetes-group-version-kind"][0],
             kind);
+}
+
+TEST(OpenApiTest, BothVersionsOfResourceMetricsHaveTheSamePathsAndFields) {
+  json stable = json::parse(OpenApiV3Json({"metrics.k8s.io", "v1"}));
+  json beta = json::parse(OpenApiV3Json({"metrics.k8s.io", "v1beta1"}));
+  EXPECT_EQ(stable["paths"].size(), 5u);
+  EXPECT_EQ(stable["paths"].size(), beta["paths"].size());
+  EXPECT_TRUE(stable["paths"].contains("/apis/metrics.k8s.io/v1/nodes/{name}"));
+  for (const char* kind : {"PodMetrics", "PodMetricsList", "NodeMetrics", "NodeMetricsList"}) {
+    const std::string package = "io.k8s.metrics.pkg.apis.metrics.v1";
+    const json& one = stable["components"]["schemas"][package + "." + kind];
+    const json& other = beta["components"]["schemas"][package + "beta1." + kind];
+    EXPECT_TRUE(one.is_object()) << kind;
+    EXPECT_EQ(one["required"], other["required"]) << kind;
+    EXPECT_EQ(one["properties"].size(), other["properties"].size()) << kind;
+  }
 }
 
 TEST(OpenApiTest, OnlyWhatIsServedIsTold) {

@@ -21,7 +21,8 @@ bool IsKnownGroup(absl::string_view group) {
 }
 
 bool IsKnownVersion(absl::string_view group, absl::string_view version) {
-  return version == "v1beta1" || (group == kCustomGroup && version == "v1beta2");
+  return version == "v1beta1" || (group == kCustomGroup && version == "v1beta2") ||
+         (group == kResourceGroup && version == "v1");
 }
 
 std::string ResourceVerb(absl::string_view method) {

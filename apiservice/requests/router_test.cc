@@ -275,6 +275,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"NameFromFieldSelector", M1 "/namespaces/ns/pods?fieldSelector=metadata.name%3Dp",
             "list metrics.k8s.io/v1beta1 pods/ name=p ns=ns {}"},
         Row{"Pod", M1 "/namespaces/ns/pods/p", "get metrics.k8s.io/v1beta1 pods/ name=p ns=ns {}"},
+        Row{"PodOfV1", "/apis/metrics.k8s.io/v1/namespaces/ns/pods/p",
+            "get metrics.k8s.io/v1 pods/ name=p ns=ns {}"},
         Row{"Head", E1 "/namespaces/ns/m", "list external.metrics.k8s.io/v1beta1 m/ name= ns=ns {}",
             "HEAD"},
         Row{"NonResource", "/metrics", "get /metrics"}, Row{"Discovery", C2, "get " C2},

@@ -9,7 +9,9 @@
 namespace flyball::apiservice::wire {
 namespace {
 
-constexpr absl::string_view kApiVersion = "metrics.k8s.io/v1beta1";
+std::string ApiVersion(absl::string_view version) {
+  return absl::StrCat("metrics.k8s.io/", version);
+}
 
 void AppendQuantity(int64_t milli, QuantityForm form, std::string* out) {
   out->push_back('"');
@@ -87,8 +89,8 @@ void AppendFields(const adapter::NodeMetrics& node, absl::Time now, std::string*
   out->push_back('}');
 }
 
-void AppendKind(absl::string_view kind, std::string* out) {
-  absl::StrAppend(out, "{\"kind\":\"", kind, "\",\"apiVersion\":\"", kApiVersion, "\",");
+void AppendKind(absl::string_view kind, absl::string_view version, std::string* out) {
+  absl::StrAppend(out, "{\"kind\":\"", kind, "\",\"apiVersion\":\"", ApiVersion(version), "\",");
 }
 
 // ---- protobuf ----
@@ -159,19 +161,19 @@ constexpr absl::string_view kColumns =
 
 // What stands behind a row.
 template <typename T>
-void AppendRowObject(const T& item, absl::string_view version, IncludeObject include,
-                     absl::Time now, std::string* out) {
+void AppendRowObject(const T& item, absl::string_view version, absl::string_view table_version,
+                     IncludeObject include, absl::Time now, std::string* out) {
   switch (include) {
     case IncludeObject::kNone:
       out->append("null");
       return;
     case IncludeObject::kObject:
-      AppendKind(KindOf(item), out);
+      AppendKind(KindOf(item), version, out);
       AppendFields(item, now, out);
       return;
     case IncludeObject::kMetadata:
       absl::StrAppend(out, "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/",
-                      version, "\",");
+                      table_version, "\",");
       AppendMetadata(MetaOf(item), now, out);
       out->push_back('}');
       return;
@@ -181,24 +183,24 @@ void AppendRowObject(const T& item, absl::string_view version, IncludeObject inc
 }  // namespace
 
 template <typename Item>
-std::string ObjectJson(const Item& item, absl::Time now) {
+std::string ObjectJson(const Item& item, absl::string_view version, absl::Time now) {
   std::string out;
-  AppendKind(KindOf(item), &out);
+  AppendKind(KindOf(item), version, &out);
   AppendFields(item, now, &out);
   out.push_back('\n');
   return out;
 }
 
 template <typename Item>
-std::string ObjectProtobuf(const Item& item, absl::Time now) {
-  return ProtoEnvelope(kApiVersion, KindOf(item), ObjectProto(item, now));
+std::string ObjectProtobuf(const Item& item, absl::string_view version, absl::Time now) {
+  return ProtoEnvelope(ApiVersion(version), KindOf(item), ObjectProto(item, now));
 }
 
 template <typename Item>
-std::string ListJson(const std::vector<Item>& items, absl::Time now) {
+std::string ListJson(const std::vector<Item>& items, absl::string_view version, absl::Time now) {
   std::string out;
   out.reserve(128 + items.size() * 512);
-  AppendKind(absl::StrCat(KindOf(Item()), "List"), &out);
+  AppendKind(absl::StrCat(KindOf(Item()), "List"), version, &out);
   out.append("\"metadata\":{},\"items\":[");
   for (size_t i = 0; i < items.size(); ++i) {
     out.append(i > 0 ? ",{" : "{");
@@ -209,17 +211,18 @@ std::string ListJson(const std::vector<Item>& items, absl::Time now) {
 }
 
 template <typename Item>
-std::string ListProtobuf(const std::vector<Item>& items, absl::Time now) {
+std::string ListProtobuf(const std::vector<Item>& items, absl::string_view version,
+                         absl::Time now) {
   ProtoWriter out;
   out.Message(1, EmptyListMeta());
   for (const Item& item : items) out.Message(2, ObjectProto(item, now));
-  return ProtoEnvelope(kApiVersion, absl::StrCat(KindOf(Item()), "List"), out);
+  return ProtoEnvelope(ApiVersion(version), absl::StrCat(KindOf(Item()), "List"), out);
 }
 
 template <typename Item>
 std::string TableJson(const std::vector<Item>& items, absl::string_view version,
-                      IncludeObject include, absl::Time now) {
-  std::string out = absl::StrCat("{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/", version,
+                      absl::string_view table_version, IncludeObject include, absl::Time now) {
+  std::string out = absl::StrCat("{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/", table_version,
                                  "\",\"metadata\":{},\"columnDefinitions\":");
   // The original names its columns at the first row.
   if (items.empty()) return absl::StrCat(out, "null,\"rows\":null}\n");
@@ -235,24 +238,28 @@ std::string TableJson(const std::vector<Item>& items, absl::string_view version,
     out.append(",\"");
     go::AppendDuration(items[i].window, out);
     out.append("\"],\"object\":");
-    AppendRowObject(items[i], version, include, now, &out);
+    AppendRowObject(items[i], version, table_version, include, now, &out);
     out.push_back('}');
   }
   out.append("]}\n");
   return out;
 }
 
-template std::string ObjectJson(const adapter::PodMetrics&, absl::Time);
-template std::string ObjectJson(const adapter::NodeMetrics&, absl::Time);
-template std::string ObjectProtobuf(const adapter::PodMetrics&, absl::Time);
-template std::string ObjectProtobuf(const adapter::NodeMetrics&, absl::Time);
-template std::string ListJson(const std::vector<adapter::PodMetrics>&, absl::Time);
-template std::string ListJson(const std::vector<adapter::NodeMetrics>&, absl::Time);
-template std::string ListProtobuf(const std::vector<adapter::PodMetrics>&, absl::Time);
-template std::string ListProtobuf(const std::vector<adapter::NodeMetrics>&, absl::Time);
+template std::string ObjectJson(const adapter::PodMetrics&, absl::string_view, absl::Time);
+template std::string ObjectJson(const adapter::NodeMetrics&, absl::string_view, absl::Time);
+template std::string ObjectProtobuf(const adapter::PodMetrics&, absl::string_view, absl::Time);
+template std::string ObjectProtobuf(const adapter::NodeMetrics&, absl::string_view, absl::Time);
+template std::string ListJson(const std::vector<adapter::PodMetrics>&, absl::string_view,
+                              absl::Time);
+template std::string ListJson(const std::vector<adapter::NodeMetrics>&, absl::string_view,
+                              absl::Time);
+template std::string ListProtobuf(const std::vector<adapter::PodMetrics>&, absl::string_view,
+                                  absl::Time);
+template std::string ListProtobuf(const std::vector<adapter::NodeMetrics>&, absl::string_view,
+                                  absl::Time);
 template std::string TableJson(const std::vector<adapter::PodMetrics>&, absl::string_view,
-                               IncludeObject, absl::Time);
+                               absl::string_view, IncludeObject, absl::Time);
 template std::string TableJson(const std::vector<adapter::NodeMetrics>&, absl::string_view,
-                               IncludeObject, absl::Time);
+                               absl::string_view, IncludeObject, absl::Time);
 
 }  // namespace flyball::apiservice::wire

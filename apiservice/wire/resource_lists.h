@@ -1,11 +1,13 @@
 // Bodies of metrics.k8s.io from the provider's values: lists, single objects, tables.
 //
-// Pure. `now` becomes creationTimestamp, as metrics-server 0.7.1 does it.
+// Pure. `version` of the API is v1 or v1beta1, which differ in their names alone (k8s.io/metrics
+// 0.37.1). `now` becomes creationTimestamp, as metrics-server 0.7.1 does it.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "adapter/provider.h"
 
@@ -13,21 +15,21 @@ namespace flyball::apiservice::wire {
 
 // `Item` is adapter::PodMetrics or adapter::NodeMetrics.
 template <typename Item>
-std::string ObjectJson(const Item& item, absl::Time now);
+std::string ObjectJson(const Item& item, absl::string_view version, absl::Time now);
 template <typename Item>
-std::string ObjectProtobuf(const Item& item, absl::Time now);
+std::string ObjectProtobuf(const Item& item, absl::string_view version, absl::Time now);
 template <typename Item>
-std::string ListJson(const std::vector<Item>& items, absl::Time now);
+std::string ListJson(const std::vector<Item>& items, absl::string_view version, absl::Time now);
 template <typename Item>
-std::string ListProtobuf(const std::vector<Item>& items, absl::Time now);
+std::string ListProtobuf(const std::vector<Item>& items, absl::string_view version, absl::Time now);
 
 // What stands behind a row of a table: the object's metadata, all of it, or nothing.
 enum class IncludeObject { kMetadata, kObject, kNone };
 
-// meta.k8s.io/{version} Table with the columns Name, cpu, memory, Window; pods show the sum of
-// their containers. `version` is v1 or v1beta1. No rows: no columns, as the original.
+// meta.k8s.io/{table_version} Table with the columns Name, cpu, memory, Window; pods show the sum
+// of their containers. `table_version` is v1 or v1beta1. No rows: no columns, as the original.
 template <typename Item>
 std::string TableJson(const std::vector<Item>& items, absl::string_view version,
-                      IncludeObject include, absl::Time now);
+                      absl::string_view table_version, IncludeObject include, absl::Time now);
 
 }  // namespace flyball::apiservice::wire

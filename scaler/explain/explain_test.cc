@@ -200,6 +200,25 @@ TEST(DecideGivenTest, WithoutAWorkloadTheStatusAndTheSharedLabelsStandIn) {
   EXPECT_THAT(given.notes[0], HasSubstr("Deployment checkout is not in the files"));
 }
 
+TEST(DecideGivenTest, SaysWhichScheduleHolds) {
+  ClusterSnapshot snapshot;
+  for (const char* file : {"hpa.yaml", "deployment.yaml", "pods.yaml", "metrics.yaml"}) {
+    ASSERT_TRUE(AddFile(file, ReadAll(absl::StrCat(kExample, file)), snapshot).ok());
+  }
+  Autoscaler& hpa = snapshot.autoscalers[0];
+  hpa.annotations["flyball.dev/schedules"] =
+      "[{name: night, start: 0 2 * * *, end: 0 4 * * *, minReplicas: 8, maxReplicas: 9}]";
+  const GivenCase open = DecideGiven(snapshot, hpa, At(kNow));
+  EXPECT_EQ(open.decision.desired, 8);
+  EXPECT_THAT(open.notes[0], HasSubstr("there holds schedule \"night\": minReplicas 8, maxReplicas "
+                                       "9; minReplicas 8, maxReplicas 9"));
+  const GivenCase closed = DecideGiven(snapshot, hpa, At(kNow - absl::Hours(2)));
+  EXPECT_THAT(closed.notes[0], HasSubstr("is none open"));
+  hpa.annotations["flyball.dev/schedules"] = "[{}]";
+  EXPECT_THAT(DecideGiven(snapshot, hpa, At(kNow)).notes[0],
+              HasSubstr("its schedules are not followed: metadata.annotations"));
+}
+
 TEST(DecideGivenTest, OldFilesAreCalledOld) {
   ClusterSnapshot snapshot;
   for (const char* file : {"hpa.yaml", "deployment.yaml", "pods.yaml", "metrics.yaml"}) {

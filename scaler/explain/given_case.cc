@@ -11,6 +11,7 @@
 #include "scaler/math/hpa/hpa_decider.h"
 #include "scaler/math/pods.h"
 #include "scaler/math/readings.h"
+#include "scaler/spec/schedules_read.h"
 #include "scaler/steps/guard.h"
 
 namespace flyball::scaler {
@@ -161,6 +162,24 @@ void TakeReadings(const ClusterSnapshot& snapshot, GivenCase& out) {
   }
 }
 
+// What the schedules in its annotations make of it then.
+void FollowSchedules(absl::Time now, GivenCase& out) {
+  FieldErrors errors;
+  const Schedules schedules = ReadScheduleAnnotations(out.autoscaler, errors);
+  for (const FieldError& error : std::move(errors).Sorted()) {
+    out.notes.push_back(absl::StrCat("its schedules are not followed: ", error.ToString()));
+  }
+  if (!out.notes.empty() || schedules.empty()) return;
+  const ScheduledSpec spec = SpecAt(schedules, out.autoscaler, now);
+  out.autoscaler.min_replicas = spec.min_replicas;
+  out.autoscaler.max_replicas = spec.max_replicas;
+  out.notes.push_back(
+      absl::StrCat("of its schedules, which are followed in the modes act and advise, there ",
+                   spec.why.empty() ? "is none open" : absl::StrCat("holds ", spec.why),
+                   "; minReplicas ", spec.min_replicas.value_or(1), ", maxReplicas ",
+                   spec.max_replicas, spec.paused ? ", and nothing is written" : ""));
+}
+
 void NoteTheInputs(const ClusterSnapshot& snapshot, const CaseOptions& options, GivenCase& out) {
   if (snapshot.newest_reading.has_value() && options.now - *snapshot.newest_reading > kOldFiles) {
     out.notes.push_back(
@@ -190,11 +209,12 @@ GivenCase DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autosca
   GivenCase out;
   out.autoscaler = autoscaler;
   out.now_source = options.now_source;
+  FollowSchedules(options.now, out);
   TakeScale(snapshot, out);
   PodsAnswer pods;
   const MathConfig config = MathConfigOf(options.flags, options.dialect);
   const ScalerState state;
-  DecisionInput input{.autoscaler = &autoscaler,
+  DecisionInput input{.autoscaler = &out.autoscaler,
                       .status = nullptr,
                       .scale = &out.scale,
                       .pods = &pods,

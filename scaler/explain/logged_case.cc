@@ -36,6 +36,9 @@ std::vector<std::string> Notes(const LoggedDecision& logged) {
                                  ShowTime(logged.first),
                                  "; the numbers are those of the last one"));
   }
+  if (!logged.managed->scheduled.empty()) {
+    notes.push_back(absl::StrCat("decided with what schedules bring: ", logged.managed->scheduled));
+  }
   if (!logged.activation.empty()) notes.push_back(absl::StrCat("triggers: ", logged.activation));
   std::string took = absl::StrCat("reading and deciding took ", ShowShort(logged.took));
   if (logged.newest_sample.has_value()) {

@@ -171,6 +171,17 @@ DecideStep::Times Loop::Now() const {
   return {.wall = deps_.clock.WallNow(), .monotonic = deps_.clock.MonotonicNow()};
 }
 
+// The latest object as its schedules make it now; the same pointer as long as that is the same.
+const ManagedPtr& Loop::FollowSchedules(DueState& due) const {
+  if (due.latest->own.schedules.empty()) return due.latest;
+  ManagedPtr now = ScheduledAt(due.latest, options_.mode, deps_.clock.WallNow());
+  const bool same = due.scheduled != nullptr && now->spec_hash == due.scheduled->spec_hash &&
+                    now->scheduled == due.scheduled->scheduled &&
+                    now->autoscaler.resource_version == due.scheduled->autoscaler.resource_version;
+  if (!same) due.scheduled = std::move(now);
+  return due.scheduled;
+}
+
 // Begins a cycle of an autoscaler whose slot has come, or says that it is to be erased.
 void Loop::TakeDue(TrackedAutoscaler& tracked, MonotonicTime now,
                    std::vector<TrackedAutoscaler*>& due, std::vector<TrackedAutoscaler*>& gone) {
@@ -181,8 +192,9 @@ void Loop::TakeDue(TrackedAutoscaler& tracked, MonotonicTime now,
     gone.push_back(&tracked);
     return;
   }
-  const bool other = tracked.inputs.managed != tracked.due.latest;
-  if (other) tracked.inputs.managed = tracked.due.latest;
+  const ManagedPtr& managed = FollowSchedules(tracked.due);
+  const bool other = tracked.inputs.managed != managed;
+  if (other) tracked.inputs.managed = managed;
   if (std::exchange(tracked.due.recreated, false)) {
     tracked.decided.status_is_old = true;
     tracked.inputs.pods.selected = nullptr;  // it was retired among those that select the same pods
@@ -400,8 +412,10 @@ void Loop::DecideNow(TrackedAutoscaler& tracked) {
 
 bool Loop::IsCurrent(const TrackedAutoscaler& tracked) const {
   absl::MutexLock lock(&mutex_);
-  return !tracked.due.gone && tracked.due.latest->spec_hash == tracked.inputs.managed->spec_hash &&
-         EffectiveMode(*tracked.due.latest, options_.mode) == tracked.inputs.mode;
+  if (tracked.due.gone) return false;
+  const ManagedPtr now = ScheduledAt(tracked.due.latest, options_.mode, deps_.clock.WallNow());
+  return now->spec_hash == tracked.inputs.managed->spec_hash &&
+         EffectiveMode(*now, options_.mode) == tracked.inputs.mode;
 }
 
 void Loop::WriteScale(TrackedAutoscaler& tracked) {

@@ -104,6 +104,7 @@ class Loop : public AutoscalerSink {
   void Disown(TrackedAutoscaler& tracked);
   void Erase(TrackedAutoscaler& tracked);
   absl::Duration PeriodOf(const Managed& managed) const;
+  const ManagedPtr& FollowSchedules(DueState& due) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   absl::Duration SlotsOf(const Managed& managed, bool told_of_news) const;
   void FollowNews(TrackedAutoscaler& tracked) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Schedule(TrackedAutoscaler& tracked, MonotonicTime now)

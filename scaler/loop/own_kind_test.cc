@@ -40,6 +40,32 @@ TEST(OwnKind, IsActedOnWhereHpasAreNot) {
   })) << world.Own("web");
 }
 
+// It opens two minutes after the start, in which the load asks for 4, and closes two minutes later.
+TEST(OwnKind, ItsSchedulesMoveItsBounds) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 2);
+  world.PutOwn("web", ExternalMetricJson("queue", "10"),
+               R"(,"cadence":{"interval":"10s"},"schedules":[{"name":"a","start":"2 0 * * *",)"
+               R"("end":"4 0 * * *","minReplicas":6}])");
+  world.metrics.SetExternal("queue", 35000);
+  world.Start();
+  const absl::Time opens = kLoopStart + absl::Minutes(2);
+  while (world.clock.WallNow() < opens - absl::Seconds(15)) {
+    ASSERT_TRUE(world.Next("web").has_value());
+    EXPECT_LE(world.Replicas("web"), 4);
+  }
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && world.Replicas("web") == 6;
+  })) << world.Own("web");
+  EXPECT_GE(world.clock.WallNow(), opens);
+  EXPECT_LE(world.clock.WallNow(), opens + absl::Seconds(40));
+  EXPECT_EQ(world.diary.last("web").decision.min_replicas, 6);
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && world.diary.last("web").decision.min_replicas == 1;
+  })) << world.Own("web");
+  EXPECT_GE(world.clock.WallNow(), opens + absl::Minutes(2));
+}
+
 TEST(OwnKind, LeavesAndEntersZero) {
   LoopWorld world(Act());
   world.AddDeployment("web", 0);

@@ -210,7 +210,12 @@ class ExternalQuestion : public Question {
         continue;
       }
       answer.answer = std::make_shared<Answer>();
-      if (said[i].ok()) {
+      if (said[i].ok() && said[i]->list.kept) {
+        // Whoever knows that nothing is known of now holds. The text is the same at each decision,
+        // as events and statuses repeat it.
+        answer.answer->error =
+            "unable to fetch metrics: the source fails, and a kept value moves nothing";
+      } else if (said[i].ok()) {
         answer.answer->series = std::move(said[i]->list.items);
       } else {
         answer.answer->error = ApiErrorText(said[i].status());

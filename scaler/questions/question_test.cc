@@ -120,6 +120,7 @@ class Queues : public adapter::ExternalMetricsProvider {
     const std::string& of = request.selector.requirements()[0].values[0];
     if (of == "broken") return absl::InternalError("unable to fetch metrics");
     adapter::ExternalMetricList list;
+    list.kept = of == "kept";
     list.items.push_back(
         {.labels = {}, .timestamp = {}, .value_milli = static_cast<int64_t>(of.size())});
     return list;
@@ -134,6 +135,16 @@ class Queues : public adapter::ExternalMetricsProvider {
 
   std::vector<size_t> stood;  // how many requests each standing one was made of
 };
+
+// A stock controller can't know; whoever does holds.
+TEST_F(QuestionTest, AKeptValueIsUnknown) {
+  context_.providers.external = std::make_shared<Queues>();
+  const auto question = MakeMetricQuestion("web", Queue("kept"));
+  question->AddPart(Queue("kept"));
+  const AnswerPtr answer = Ask(*question);
+  EXPECT_THAT(answer->error, testing::HasSubstr("a kept value moves nothing"));
+  EXPECT_TRUE(answer->series.empty());
+}
 
 TEST_F(QuestionTest, SelectorsOfAnExternalMetricAreItsParts) {
   const auto queues = std::make_shared<Queues>();

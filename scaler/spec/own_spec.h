@@ -12,6 +12,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "scaler/spec/schedules.h"
 
 namespace flyball::scaler {
 
@@ -63,6 +64,7 @@ struct OwnSpec {
   std::optional<Fallback> fallback;
   absl::Duration cooldown = absl::Minutes(5);  // from the last activity to zero replicas
   bool paused = false;
+  Schedules schedules;  // also of a HorizontalPodAutoscaler, whose annotations say them
 };
 
 }  // namespace flyball::scaler

@@ -20,7 +20,8 @@ absl::Status ActStep::AskWhetherCurrent(const CycleInputs& inputs) {
   const AutoscalerKey& key = inputs.managed->key;
   const absl::StatusOr<std::string> stored = deps_.client.Get(AutoscalerPath(key));
   if (!stored.ok()) return stored.status();
-  const ManagedPtr latest = ReadManaged(key.kind, *stored);
+  ManagedPtr latest = ReadManaged(key.kind, *stored);
+  if (latest != nullptr) latest = ScheduledAt(latest, deps_.mode, deps_.clock.WallNow());
   if (latest == nullptr || latest->spec_hash != inputs.managed->spec_hash ||
       EffectiveMode(*latest, deps_.mode) != inputs.mode) {
     return absl::AbortedError("the autoscaler is another one by now");

@@ -20,4 +20,11 @@ Mode EffectiveMode(const Managed& managed, const ModeFlags& flags) {
   return mode == Mode::kAct && stock ? Mode::kShadow : mode;
 }
 
+ManagedPtr ScheduledAt(const ManagedPtr& written, const ModeFlags& flags, absl::Time now) {
+  if (written->own.schedules.empty()) return written;
+  const bool compared =
+      written->key.kind == AutoscalerKind::kHpa && EffectiveMode(*written, flags) == Mode::kShadow;
+  return compared ? written : ManagedAt(written, now);
+}
+
 }  // namespace flyball::scaler

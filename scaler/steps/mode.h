@@ -21,4 +21,8 @@ struct ModeFlags {
 // controller is at work, and the mode is shadow.
 Mode EffectiveMode(const Managed& managed, const ModeFlags& flags);
 
+// The autoscaler as its schedules make it at that time. A HorizontalPodAutoscaler that is only
+// compared stays as it is written: the stock controller knows no schedules.
+ManagedPtr ScheduledAt(const ManagedPtr& written, const ModeFlags& flags, absl::Time now);
+
 }  // namespace flyball::scaler

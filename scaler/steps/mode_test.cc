@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+
+#include "scaler/spec/schedules_read.h"
 
 namespace flyball::scaler {
 namespace {
@@ -55,6 +59,55 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"AMisspeltAnnotationIsShadow", kOwn, kAct, "atc", kAct, true, kShadow},
                     Row{"PausedIsShadow", kOwn, kAct, "act", kAct, true, kShadow, true}),
     [](const auto& info) { return info.param.name; });
+
+// Open for all of the 24th.
+ManagedPtr WithSchedule(AutoscalerKind kind) {
+  Autoscaler spec;
+  spec.min_replicas = 2;
+  spec.max_replicas = 10;
+  spec.annotations["flyball.dev/schedules"] =
+      "[{name: a, start: 0 0 24 12 *, end: 0 0 25 12 *, minReplicas: 4},"
+      " {name: b, start: 0 12 24 12 *, end: 0 0 25 12 *, paused: true}]";
+  auto managed = std::make_shared<Managed>();
+  managed->key = {.kind = kind, .ns = "shop", .name = "web"};
+  managed->autoscaler = spec;
+  managed->spec_hash = 7;
+  FieldErrors errors;
+  managed->own.schedules = ReadScheduleAnnotations(spec, errors);
+  EXPECT_TRUE(std::move(errors).Sorted().empty());
+  return managed;
+}
+
+absl::Time Hour(int day, int hour) {
+  return absl::FromCivil(absl::CivilHour(2026, 12, day, hour), absl::UTCTimeZone());
+}
+
+TEST(ScheduledAtTest, WhatIsActedOnIsWhatItsSchedulesMakeOfIt) {
+  const ModeFlags act = {.mode = Mode::kAct, .act_on_hpas = true};
+  for (const AutoscalerKind kind : {kHpa, kOwn}) {
+    const ManagedPtr written = WithSchedule(kind);
+    EXPECT_EQ(ScheduledAt(written, act, Hour(23, 23)), written);
+    EXPECT_EQ(ScheduledAt(written, act, Hour(25, 0)), written);
+    const ManagedPtr open = ScheduledAt(written, act, Hour(24, 0));
+    EXPECT_EQ(open->autoscaler.min_replicas, 4);
+    EXPECT_EQ(open->autoscaler.max_replicas, 10);
+    EXPECT_EQ(open->scheduled, "schedule \"a\": minReplicas 4");
+    EXPECT_NE(open->spec_hash, written->spec_hash);
+    EXPECT_EQ(open->spec_hash, ScheduledAt(written, act, Hour(24, 11))->spec_hash);
+    EXPECT_EQ(EffectiveMode(*open, act), kAct);
+    const ManagedPtr paused = ScheduledAt(written, act, Hour(24, 12));
+    EXPECT_EQ(EffectiveMode(*paused, act), kShadow);
+    EXPECT_NE(paused->spec_hash, open->spec_hash);
+  }
+}
+
+TEST(ScheduledAtTest, AnHpaThatIsComparedStaysAsItIsWritten) {
+  const ManagedPtr hpa = WithSchedule(kHpa);
+  EXPECT_EQ(ScheduledAt(hpa, {.mode = Mode::kAct, .act_on_hpas = false}, Hour(24, 0)), hpa);
+  EXPECT_NE(ScheduledAt(hpa, {.mode = Mode::kAdvise, .act_on_hpas = false}, Hour(24, 0)), hpa);
+  const ManagedPtr own = WithSchedule(kOwn);
+  EXPECT_NE(ScheduledAt(own, {.mode = Mode::kShadow, .act_on_hpas = false}, Hour(24, 0)), own);
+}
 
 }  // namespace
 }  // namespace flyball::scaler

@@ -36,6 +36,7 @@ namespace flyball::scaler {
 // Everybody who holds the loop's lock reads and changes it, also while a cycle is under way.
 struct DueState {
   ManagedPtr latest;       // the object as it is now
+  ManagedPtr scheduled;    // the same as its schedules make it, when it was due last
   bool gone = false;       // the object exists no more
   bool busy = false;       // a cycle or round is under way
   bool again = false;      // it was woken during the cycle: another one follows at once

@@ -10,11 +10,22 @@
 #include "scaler/spec/document.h"
 #include "scaler/spec/hpa/admission.h"
 #include "scaler/spec/own/parser.h"
+#include "scaler/spec/schedules_read.h"
 #include "scaler/triggers/types/trigger_types.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::scaler {
 namespace {
+
+// Annotations that can't be read are told and left: the stock controller goes on, too.
+void ReadAnnotations(Managed& managed) {
+  FieldErrors errors;
+  managed.own.schedules = ReadScheduleAnnotations(managed.autoscaler, errors);
+  for (const FieldError& error : std::move(errors).Sorted()) {
+    managed.own.schedules = {};
+    spdlog::warn("scaler: {} has no schedules: {}", managed.key.ToString(), error.ToString());
+  }
+}
 
 void ReadHpa(const Node& document, Managed& managed) {
   // The API server has admitted it, by its own gates and, on updates, by milder rules.
@@ -22,6 +33,7 @@ void ReadHpa(const Node& document, Managed& managed) {
   managed.refused = admitted.ErrorText();
   if (admitted.autoscaler.has_value()) managed.autoscaler = *std::move(admitted.autoscaler);
   managed.spec_hash = absl::HashOf(managed.autoscaler.uid, admitted.canonical_spec_json);
+  ReadAnnotations(managed);
 }
 
 void ReadOwn(const Node& document, Managed& managed) {

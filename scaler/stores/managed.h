@@ -40,8 +40,14 @@ struct Managed {
   std::optional<absl::Time> last_active;  // what the status says
   std::string refused;  // not empty: why the API should have refused it; it is never decided then
   uint64_t spec_hash = 0;  // differs whenever the spec differs
+  // Of what ManagedAt made: which schedules are open and what they bring; "" otherwise.
+  std::string scheduled = {};
 };
 
 using ManagedPtr = std::shared_ptr<const Managed>;
+
+// The autoscaler as its schedules make it at that time: min_replicas, max_replicas, own.paused.
+// `written` itself where none is open.
+ManagedPtr ManagedAt(const ManagedPtr& written, absl::Time now);
 
 }  // namespace flyball::scaler

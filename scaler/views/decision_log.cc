@@ -170,27 +170,33 @@ std::vector<LoggedDecision> DecisionLog::Last(const AutoscalerKey& key) const {
   return out;
 }
 
-std::vector<DecisionSummary> DecisionLog::List(const std::string& ns) const {
-  std::vector<DecisionSummary> out;
+void DecisionLog::ForEachNewest(
+    absl::FunctionRef<void(const AutoscalerKey&, const LoggedDecision&)> visit) const {
   for (const Stripe& stripe : stripes_) {
     absl::MutexLock lock(&stripe.mutex);
     for (const auto& [key, logged] : stripe.autoscalers) {
-      if (!ns.empty() && key.ns != ns) continue;
       Run newest = logged.runs.back();
       CountRounds(logged.steadiness, newest);
-      const LoggedDecision last = Unpacked(newest);
-      const Decision& decision = last.decision;
-      out.push_back({.key = key,
-                     .mode = last.mode,
-                     .outcome = decision.outcome,
-                     .current = decision.current,
-                     .desired = decision.rescale ? decision.desired : decision.current,
-                     .first = last.first,
-                     .last = last.last,
-                     .times = last.times,
-                     .error = decision.error});
+      visit(key, Unpacked(newest));
     }
   }
+}
+
+std::vector<DecisionSummary> DecisionLog::List(const std::string& ns) const {
+  std::vector<DecisionSummary> out;
+  ForEachNewest([&](const AutoscalerKey& key, const LoggedDecision& last) {
+    if (!ns.empty() && key.ns != ns) return;
+    const Decision& decision = last.decision;
+    out.push_back({.key = key,
+                   .mode = last.mode,
+                   .outcome = decision.outcome,
+                   .current = decision.current,
+                   .desired = decision.rescale ? decision.desired : decision.current,
+                   .first = last.first,
+                   .last = last.last,
+                   .times = last.times,
+                   .error = decision.error});
+  });
   std::sort(out.begin(), out.end(),
             [](const DecisionSummary& a, const DecisionSummary& b) { return a.key < b.key; });
   return out;

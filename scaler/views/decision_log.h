@@ -21,6 +21,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/synchronization/mutex.h"
 #include "scaler/stores/shared_pool.h"
 #include "scaler/views/decision_record.h"
@@ -57,6 +58,10 @@ class DecisionLog : public DecisionObserver {
 
   // The kept decisions of an autoscaler, newest first; empty: none is known.
   std::vector<LoggedDecision> Last(const AutoscalerKey& key) const;
+  // Calls `visit` with the newest decision of each autoscaler, in any order, under a lock: it must
+  // not call back.
+  void ForEachNewest(
+      absl::FunctionRef<void(const AutoscalerKey&, const LoggedDecision&)> visit) const;
   // The newest decision of each autoscaler, sorted by key; `ns` "" is all.
   std::vector<DecisionSummary> List(const std::string& ns) const;
 

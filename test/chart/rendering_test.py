@@ -254,7 +254,7 @@ class Rendering(case.Case):
             ("external rules", {"rules": {"default": False, "external": [RULE]}}, lambda i: config_of(i) == {"externalRules": [RULE]}
              and ("APIService", "v1beta1.external.metrics.k8s.io") in names(i)),
             ("resource rules", {"rules": {"default": False, "resource": RESOURCE}}, lambda i: config_of(i) == {"resourceRules": RESOURCE}
-             and ("APIService", "v1beta1.metrics.k8s.io") in names(i)),
+             and {("APIService", "v1beta1.metrics.k8s.io"), ("APIService", "v1.metrics.k8s.io")} <= names(i)),
             ("an existing ConfigMap", {"rules": {"existing": "mine"}}, lambda i: not of_kind(i, "ConfigMap")
              and of_kind(i, "Deployment")[0]["spec"]["template"]["spec"]["volumes"][0]["configMap"]["name"] == "mine"),
             ("where Prometheus is", {"prometheus": {"url": "https://p.{{ .Release.Namespace }}.svc", "port": 0, "path": "/prom"}},

@@ -81,7 +81,7 @@ def aggregated(answer):
     document = answer.json()
     versions = {f"{g['metadata']['name']}/{v['version']}": v for g in document["items"] for v in g["versions"]}
     wanted = {"custom.metrics.k8s.io/v1beta1", "custom.metrics.k8s.io/v1beta2", "external.metrics.k8s.io/v1beta1",
-              "metrics.k8s.io/v1beta1"}
+              "metrics.k8s.io/v1", "metrics.k8s.io/v1beta1"}
     if set(versions) != wanted:
         return f"versions {set(versions)}"
     for name, version in versions.items():

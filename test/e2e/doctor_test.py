@@ -103,7 +103,8 @@ class Doctor(Case):
 
     @classmethod
     def begin(cls, name: str, metrics: list, target: str = "", requests: bool = True):
-        deployment = scaling.workload("Deployment", NS, target or name, 2)
+        deployment = scaling.workload("Deployment", NS, target or name)
+        del deployment["spec"]["replicas"]  # the autoscaler's alone
         if not requests:
             for container in deployment["spec"]["template"]["spec"]["containers"]:
                 container.pop("resources")
@@ -259,6 +260,19 @@ class Doctor(Case):
         kube.delete(self.admin, "Deployment", NS, "away")
         self.finds('Deployment away: deployments.apps "away" not found', "spec.scaleTargetRef", "hpa/away", "-n", NS)
         self.finds("AbleToScale=False (FailedGetScale)", "see that Deployment away exists", "hpa/away", "-n", NS)
+
+    def test_somebody_else_applies_the_count(self):
+        self.begin("fought", [scaling.queue("mail")])
+        kube.apply(self.admin, scaling.workload("Deployment", NS, "fought", 2))
+        text = self.doctor("hpa/fought", "-n", NS)[1]
+        self.assertIn("! e2e applies spec.replicas of Deployment fought", text)
+        self.assertIn("fix: leave spec.replicas out", text)
+
+    def test_pods_of_somebody_else(self):
+        self.begin("crowd", [scaling.queue("mail")])
+        kube.apply(self.admin, kube.make("Pod", "stray", NS, labels={"app": "crowd"}, spec={
+            "containers": [{"name": "main", "image": "none.invalid/none"}]}))
+        self.finds("catches 1 pod that Deployment crowd does not own: stray", "a label of their own", "hpa/crowd", "-n", NS)
 
     def test_two_on_one_target(self):
         self.begin("twin-a", [scaling.queue("mail")], target="twin")

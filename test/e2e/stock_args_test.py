@@ -117,7 +117,7 @@ class StockArgs(Case):
     def test_kube_prometheus(self):
         self.compare(KUBE_PROMETHEUS, RESOURCE_RULES, "", [
             M, M + "/nodes", M + "/nodes/n1", M + "/namespaces/web/pods", M + "/namespaces/web/pods/a-1",
-            M + "/namespaces/web/pods?labelSelector=app%3Dshop", M + "/namespaces/web/pods/absent", "/apis/metrics.k8s.io", "/healthz"])
+            M + "/namespaces/web/pods?labelSelector=app%3Dshop", M + "/namespaces/web/pods/absent", "/healthz"])
 
     def test_helm_chart(self):
         self.compare(helm_args(), stock_rules.CONFIG, "pods/http_requests", [

@@ -1,11 +1,11 @@
-// links: scaler_trigger_parts
+// links: scaler_spec
 //
 // Cron expressions of any bytes: what is accepted comes true at some time, never after the time
 // that was asked for, and was true then.
 #include <cstdint>
 #include <cstdlib>
 
-#include "scaler/triggers/parts/cron_expression.h"
+#include "scaler/spec/cron_expression.h"
 
 namespace {
 

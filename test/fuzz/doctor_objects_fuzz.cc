@@ -11,6 +11,7 @@
 #include "doctor/certificate.h"
 #include "doctor/finding.h"
 #include "doctor/objects.h"
+#include "doctor/target_object.h"
 
 namespace {
 
@@ -37,6 +38,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   if (const auto service = doctor::ReadService(text); service.ok()) {
     findings.push_back(doctor::Good("service", service->selector));
+  }
+  if (const auto target = doctor::ReadTargetObject(text); target.ok()) {
+    findings.push_back(doctor::Bad("target", target->replica_failure, target->uid));
+  }
+  if (const auto pod = doctor::ReadPodOrigin(text); pod.ok()) {
+    findings.push_back(doctor::Bad("origin", pod->unschedulable, pod->controller_kind));
   }
   (void)doctor::ReadConfigKey(text, "config.yaml");
   (void)doctor::ReadVersion(text);

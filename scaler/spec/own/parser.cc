@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "kube/objects/label_syntax.h"
 #include "scaler/spec/decode.h"
+#include "scaler/spec/schedules_read.h"
 #include "scaler/spec/v2.h"
 
 namespace flyball::scaler {
@@ -51,6 +52,8 @@ struct Written {
   std::optional<Fallback> fallback;
   std::optional<Node> cooldown;
   bool paused = false;
+  std::optional<Node> schedules;
+  std::optional<std::string> paused_until;
   bool pending_capacity = false;
 };
 
@@ -78,6 +81,8 @@ constexpr auto kSpecFields = [](auto& field, Written& to) {
   });
   field("cooldownPeriod", to.cooldown);
   field.OrElse("paused", to.paused, false);
+  field("schedules", to.schedules);
+  field("pausedUntil", to.paused_until);
   field.OrElse("pendingCapacity", to.pending_capacity, false);
 };
 constexpr auto kObjectFields = [](auto& field, Written& to) {
@@ -274,6 +279,10 @@ OwnParseResult ParseOwnAutoscaler(const Node& document,
               errors);
   result.autoscaler = CompileHpa(*hpa);
   result.autoscaler->pending_capacity = written.pending_capacity;
+  result.own.schedules =
+      ReadSchedules({.schedules = written.schedules ? &*written.schedules : nullptr,
+                     .paused_until = written.paused_until ? &*written.paused_until : nullptr},
+                    *result.autoscaler, has_triggers ? 0 : 1, errors);
   CheckBeyondHpa(*result.autoscaler, errors);
   result.errors = std::move(errors).Sorted();
   return result;

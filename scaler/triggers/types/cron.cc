@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "scaler/triggers/parts/cron_expression.h"
+#include "scaler/spec/cron_expression.h"
 #include "scaler/triggers/parts/one_metric_trigger.h"
 #include "scaler/triggers/types/trigger_types.h"
 

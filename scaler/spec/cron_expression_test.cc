@@ -1,4 +1,4 @@
-#include "scaler/triggers/parts/cron_expression.h"
+#include "scaler/spec/cron_expression.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

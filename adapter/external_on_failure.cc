@@ -1,0 +1,137 @@
+#include "adapter/external_on_failure.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/go/duration.h"
+
+namespace flyball::adapter {
+namespace {
+
+// Whether the source is to blame. A metric that nobody has registered is kNotFound: that is for the
+// caller to find out.
+bool SourceFailed(const absl::Status& status) {
+  return absl::IsInternal(status) || absl::IsDeadlineExceeded(status);
+}
+
+std::string Shown(absl::Duration duration) {
+  std::string text;
+  go::AppendDuration(duration, text);
+  return text;
+}
+
+std::string Since(const rules::CompiledRule& rule, absl::Duration silent) {
+  return absl::StrCat("the source of rule ", rule.where, " has not answered for ",
+                      Shown(absl::Trunc(silent, absl::Seconds(1))));
+}
+
+ExternalMetricList ValueOf(const std::string& metric, int64_t value_milli, absl::Time now) {
+  ExternalMetricList list;
+  list.metric = metric;
+  list.items.push_back({.labels = LabelSet(), .timestamp = now, .value_milli = value_milli});
+  return list;
+}
+
+}  // namespace
+
+ExternalOnFailure::RulePtr ExternalOnFailure::RuleOf(const std::string& metric) const {
+  if (const MetricSeries found = answering_.relister.registry()->FindExternal(metric);
+      found.rule != nullptr) {
+    return found.rule->on_failure.has_value() ? found.rule : nullptr;
+  }
+  // Of several the last wins, as in the registry.
+  for (size_t i = rules_->external.size(); i-- > 0;) {
+    const RulePtr& rule = rules_->external[i];
+    if (!rule->on_failure.has_value() || rule->sole_metric != metric) continue;
+    const std::vector<RuleStatus> all = answering_.relister.Statuses();
+    const auto status = std::find_if(all.begin(), all.end(), [&](const RuleStatus& one) {
+      return one.list == "externalRules" && one.index == rule->index;
+    });
+    // Series that were looked for and not found are no failure.
+    const bool unheard = status != all.end() && !status->last_success.has_value();
+    return unheard ? rule : nullptr;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<ExternalMetricList> ExternalOnFailure::Replaced(
+    const ExternalMetricRequest& request, absl::StatusOr<ExternalMetricList> answer) {
+  if (!answer.ok() && !SourceFailed(answer.status()) && !absl::IsNotFound(answer.status())) {
+    return answer;
+  }
+  const RulePtr rule = RuleOf(request.metric);
+  if (rule == nullptr) return answer;
+  const rules::OnFailure& told = *rule->on_failure;
+  const MonotonicTime now = answering_.clock.MonotonicNow();
+  if (answer.ok()) {
+    kept_.Keep(request, *answer, told.keep_last, now);
+    return answer;
+  }
+  const KeptAnswers::Kept kept = kept_.Find(request, told.keep_last, now);
+  const absl::Duration silent = now - kept.silent_since;
+  if (kept.list != nullptr) {
+    ExternalMetricList list = *kept.list;
+    list.freshness = {};
+    list.kept = true;
+    list.replaced = absl::StrCat(Since(*rule, silent), "; this is the greatest answer of the last ",
+                                 Shown(told.keep_last), " before");
+    return list;
+  }
+  if (!told.value_milli.has_value() || silent <= told.keep_last) return answer;
+  ExternalMetricList list =
+      ValueOf(request.metric, *told.value_milli, WholeSeconds(answering_.clock.WallNow()));
+  list.replaced = absl::StrCat(Since(*rule, silent), "; this is the value of its onFailure.then");
+  return list;
+}
+
+absl::StatusOr<ExternalMetricList> ExternalOnFailure::Get(const ExternalMetricRequest& request) {
+  return Replaced(request, source_->Get(request));
+}
+
+// What the source's own standing request says, with failures replaced. An answer that is told to be
+// unchanged is kept anew from the last one.
+class ExternalOnFailure::Standing : public StandingExternal {
+ public:
+  Standing(ExternalOnFailure& provider, std::vector<ExternalMetricRequest> requests)
+      : provider_(provider),
+        requests_(std::move(requests)),
+        source_(provider.source_->Stand(requests_)),
+        last_(requests_.size()) {}
+
+  std::vector<absl::StatusOr<StandingAnswer<ExternalMetricList>>> Ask(
+      absl::Duration timeout) override {
+    auto answers = source_->Ask(timeout);
+    for (size_t i = 0; i < answers.size(); ++i) Replace(i, answers[i]);
+    return answers;
+  }
+
+ private:
+  void Replace(size_t i, absl::StatusOr<StandingAnswer<ExternalMetricList>>& answer) {
+    const ExternalMetricRequest& request = requests_[i];
+    if (answer.ok()) {
+      if (provider_.RuleOf(request.metric) == nullptr) return;
+      if (!answer->unchanged) {
+        last_[i] = answer->list;
+      } else if (answer->time.has_value()) {
+        for (ExternalMetricValue& item : last_[i].items) item.timestamp = *answer->time;
+      }
+      (void)provider_.Replaced(request, last_[i]);
+      return;
+    }
+    absl::StatusOr<ExternalMetricList> replaced = provider_.Replaced(request, answer.status());
+    if (replaced.ok()) answer = StandingAnswer<ExternalMetricList>{.list = *std::move(replaced)};
+  }
+
+  ExternalOnFailure& provider_;
+  const std::vector<ExternalMetricRequest> requests_;
+  const std::unique_ptr<StandingExternal> source_;
+  std::vector<ExternalMetricList> last_;  // of the source, beside the requests
+};
+
+std::unique_ptr<StandingExternal> ExternalOnFailure::Stand(
+    std::vector<ExternalMetricRequest> requests) {
+  return std::make_unique<Standing>(*this, std::move(requests));
+}
+
+}  // namespace flyball::adapter

@@ -1,0 +1,53 @@
+// external.metrics.k8s.io with the rules' `onFailure`: what is answered while the source fails.
+//
+// For up to keepLast after the last good answer a kept one is given (adapter/kept_answers.h), with
+// its own times; after that what `then` says, a value in the place of the total, with the time of
+// now. Both carry in `replaced` that they are no answers of now. A source that never answered since
+// the start counts from the start on; the rule is then found by the name that its seriesQuery
+// alone gives (rules::CompiledRule::sole_metric). An answer without samples is an answer.
+//
+// Thread-safe. What the constructor is given outlives this.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapter/answering.h"
+#include "adapter/kept_answers.h"
+#include "adapter/provider.h"
+#include "rules/compiled_rules.h"
+
+namespace flyball::adapter {
+
+class ExternalOnFailure : public ExternalMetricsProvider {
+ public:
+  ExternalOnFailure(const Answering& answering, KeptAnswers& kept,
+                    std::shared_ptr<const rules::CompiledRules> rules,
+                    std::shared_ptr<ExternalMetricsProvider> source)
+      : answering_(answering), kept_(kept), rules_(std::move(rules)), source_(std::move(source)) {}
+
+  absl::StatusOr<ExternalMetricList> Get(const ExternalMetricRequest& request) override;
+  std::unique_ptr<StandingExternal> Stand(std::vector<ExternalMetricRequest> requests) override;
+  std::shared_ptr<const std::vector<std::string>> ListAll() const override {
+    return source_->ListAll();
+  }
+  uint64_t Epoch() const override { return source_->Epoch(); }
+
+ private:
+  class Standing;
+  using RulePtr = std::shared_ptr<const rules::CompiledRule>;
+
+  // The rule whose `onFailure` is meant; nullptr: there is none.
+  RulePtr RuleOf(const std::string& metric) const;
+  // Keeps a good answer; replaces a failure of the source.
+  absl::StatusOr<ExternalMetricList> Replaced(const ExternalMetricRequest& request,
+                                              absl::StatusOr<ExternalMetricList> answer);
+
+  const Answering answering_;
+  KeptAnswers& kept_;
+  const std::shared_ptr<const rules::CompiledRules> rules_;
+  const std::shared_ptr<ExternalMetricsProvider> source_;
+};
+
+}  // namespace flyball::adapter

@@ -1,0 +1,275 @@
+#include "adapter/external_on_failure.h"
+
+#include "absl/strings/match.h"
+#include "adapter/test_floor.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace flyball::adapter {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr char kRules[] = R"(
+externalRules:
+- seriesQuery: 'queue_len{ns!=""}'
+  metricsQuery: 'sum(<<.Series>>{<<.LabelMatchers>>}) by (queue)'
+  resources: {overrides: {ns: {resource: namespace}}}
+  onFailure: {keepLast: 5m, then: {value: "120"}}
+- seriesQuery: 'plain_len{ns!=""}'
+  metricsQuery: 'sum(<<.Series>>{<<.LabelMatchers>>})'
+  resources: {overrides: {ns: {resource: namespace}}}
+- seriesQuery: 'held_len{ns!=""}'
+  metricsQuery: 'sum(<<.Series>>{<<.LabelMatchers>>})'
+  resources: {overrides: {ns: {resource: namespace}}}
+  onFailure: {keepLast: 5m, then: fail}
+)";
+
+class ExternalOnFailureTest : public testing::Test {
+ protected:
+  ExternalOnFailureTest() {
+    floor_.source.OnSeries(
+        [this](const std::string& selector) -> absl::StatusOr<std::vector<SeriesName>> {
+          if (!up_) return absl::UnavailableError("connection refused");
+          if (empty_) return std::vector<SeriesName>();
+          return std::vector<SeriesName>{
+              {.name = selector.substr(0, selector.find('{')), .labels = {"ns", "queue"}}};
+        });
+    floor_.source.OnQuery([this](const std::string&) -> FakeSource::Result {
+      if (!up_) return absl::UnavailableError("connection refused");
+      std::vector<Sample> samples = {
+          {.labels = {{"queue", "a"}}, .time = floor_.clock.WallNow(), .value = load_}};
+      return VectorOf(empty_ ? std::vector<Sample>() : std::move(samples));
+    });
+  }
+
+  void Start() {
+    rules_ = CompileOrDie(kRules);
+    floor_.Load(rules_);
+    kept_.emplace(floor_.clock.MonotonicNow());
+    provider_.emplace(floor_.answering(), *kept_, rules_,
+                      std::make_shared<ExternalProvider>(floor_.answering()));
+  }
+  absl::StatusOr<ExternalMetricList> Ask(const std::string& metric = "queue_len") {
+    return provider_->Get({.ns = "shop", .metric = metric, .selector = {}});
+  }
+  // What a stock controller sees: the sum of the items, or that there is none: -1.
+  int64_t Total(const std::string& metric = "queue_len") {
+    const auto list = Ask(metric);
+    if (!list.ok()) return -1;
+    int64_t total = 0;
+    for (const ExternalMetricValue& item : list->items) total += item.value_milli / 1000;
+    return total;
+  }
+  // Each period of a stock controller.
+  void PassPeriod() { floor_.clock.Advance(absl::Seconds(15)); }
+
+  bool up_ = true;
+  bool empty_ = false;
+  double load_ = 100;
+  TestFloor floor_{{}};
+  std::shared_ptr<const rules::CompiledRules> rules_;
+  std::optional<KeptAnswers> kept_;
+  std::optional<ExternalOnFailure> provider_;
+};
+
+TEST_F(ExternalOnFailureTest, WhileTheSourceAnswersNothingIsReplaced) {
+  Start();
+  EXPECT_EQ(Total(), 100);
+  PassPeriod();
+  load_ = 10;
+  EXPECT_EQ(Total(), 10);
+  EXPECT_THAT(Ask()->replaced, IsEmpty());
+  EXPECT_FALSE(Ask()->kept);
+}
+
+TEST_F(ExternalOnFailureTest, AKeptAnswerHasItsTrueTimeAndSaysSo) {
+  Start();
+  const absl::Time measured = WholeSeconds(floor_.clock.WallNow());
+  EXPECT_EQ(Total(), 100);
+  up_ = false;
+  floor_.clock.Advance(absl::Minutes(4));
+  const auto list = Ask();
+  ASSERT_TRUE(list.ok()) << list.status();
+  EXPECT_EQ(list->items[0].timestamp, measured);
+  EXPECT_TRUE(list->kept);
+  EXPECT_THAT(list->replaced, HasSubstr("test.yaml:3 has not answered for 4m0s"));
+}
+
+TEST_F(ExternalOnFailureTest, OfTheLastMinutesTheGreatestIsKept) {
+  Start();
+  load_ = 500;
+  EXPECT_EQ(Total(), 500);
+  floor_.clock.Advance(absl::Minutes(6));  // out of the window
+  load_ = 120;
+  EXPECT_EQ(Total(), 120);
+  for (load_ = 119; load_ > 100; --load_) {
+    PassPeriod();
+    Total();
+  }
+  up_ = false;
+  PassPeriod();
+  EXPECT_EQ(Total(), 120);
+}
+
+TEST_F(ExternalOnFailureTest, AfterThatTheValueOfThenCounts) {
+  Start();
+  EXPECT_EQ(Total(), 100);
+  up_ = false;
+  floor_.clock.Advance(absl::Minutes(5));
+  EXPECT_EQ(Total(), 100);
+  floor_.clock.Advance(absl::Seconds(1));
+  EXPECT_EQ(Total(), 120);
+  EXPECT_EQ(Ask()->items[0].timestamp, WholeSeconds(floor_.clock.WallNow()));
+  EXPECT_FALSE(Ask()->kept);
+  EXPECT_THAT(Ask()->replaced, HasSubstr("onFailure.then"));
+  up_ = true;
+  PassPeriod();  // a failure is given again for some time
+  EXPECT_EQ(Total(), 100);
+}
+
+TEST_F(ExternalOnFailureTest, ThenFailFails) {
+  Start();
+  EXPECT_EQ(Total("held_len"), 100);
+  up_ = false;
+  PassPeriod();
+  EXPECT_EQ(Total("held_len"), 100);
+  floor_.clock.Advance(absl::Minutes(5));
+  EXPECT_TRUE(absl::IsInternal(Ask("held_len").status()));
+}
+
+TEST_F(ExternalOnFailureTest, ARuleWithoutItFailsAtOnce) {
+  Start();
+  EXPECT_EQ(Total("plain_len"), 100);
+  up_ = false;
+  PassPeriod();
+  EXPECT_TRUE(absl::IsInternal(Ask("plain_len").status()));
+}
+
+// The source never answered since the start, so that no series is known; the count of 12 is held as
+// long as a value of earlier might have been kept, and only then the user's word counts.
+TEST_F(ExternalOnFailureTest, ASourceThatNeverAnsweredIsReplacedToo) {
+  up_ = false;
+  Start();
+  EXPECT_TRUE(absl::IsNotFound(Ask().status()));
+  floor_.clock.Advance(absl::Minutes(5));
+  EXPECT_TRUE(absl::IsNotFound(Ask().status()));
+  floor_.clock.Advance(absl::Seconds(1));
+  EXPECT_EQ(Total(), 120);
+  EXPECT_TRUE(absl::IsNotFound(Ask("plain_len").status()));
+  EXPECT_TRUE(absl::IsNotFound(Ask("held_len").status()));
+}
+
+TEST_F(ExternalOnFailureTest, ASourceThatKnowsNoSeriesHasAnswered) {
+  empty_ = true;
+  Start();
+  floor_.clock.Advance(absl::Minutes(6));
+  EXPECT_TRUE(absl::IsNotFound(Ask().status()));
+}
+
+TEST_F(ExternalOnFailureTest, AnEmptyAnswerIsAnAnswer) {
+  Start();
+  EXPECT_EQ(Total(), 100);
+  PassPeriod();
+  empty_ = true;
+  EXPECT_THAT(Ask()->items, IsEmpty());
+}
+
+TEST_F(ExternalOnFailureTest, SelectorsAndNamespacesAreKeptApart) {
+  Start();
+  EXPECT_EQ(Total(), 100);
+  up_ = false;
+  PassPeriod();
+  const kube::Selector queue_b = *kube::Selector::Parse("queue=b");
+  EXPECT_FALSE(provider_->Get({.ns = "shop", .metric = "queue_len", .selector = queue_b}).ok());
+  EXPECT_FALSE(provider_->Get({.ns = "web", .metric = "queue_len", .selector = {}}).ok());
+}
+
+TEST_F(ExternalOnFailureTest, AStandingRequestIsToldTheSame) {
+  Start();
+  const auto standing = provider_->Stand({{.ns = "shop", .metric = "queue_len", .selector = {}},
+                                          {.ns = "shop", .metric = "plain_len", .selector = {}}});
+  ASSERT_TRUE(standing->Ask(absl::Seconds(10))[0].ok());
+  // The same again, later: it is kept with the later time.
+  floor_.clock.Advance(absl::Minutes(1));
+  floor_.source.SayTheSameAt(absl::ToUnixSeconds(floor_.clock.WallNow()));
+  ASSERT_TRUE(standing->Ask(absl::Seconds(10))[0]->unchanged);
+  const absl::Time measured = WholeSeconds(floor_.clock.WallNow());
+  floor_.clock.Advance(absl::Seconds(270));  // more than 5 minutes after the first
+  up_ = false;
+  const auto answers = standing->Ask(absl::Seconds(10));
+  ASSERT_TRUE(answers[0].ok()) << answers[0].status();
+  EXPECT_FALSE(answers[0]->unchanged);
+  EXPECT_TRUE(answers[0]->list.kept);
+  EXPECT_EQ(answers[0]->list.items[0].value_milli, 100'000);
+  EXPECT_EQ(answers[0]->list.items[0].timestamp, measured);
+  EXPECT_FALSE(answers[1].ok());
+}
+
+// What a stock controller makes of an AverageValue target of 10, with its scale-down stabilisation
+// of 5 minutes: the greatest of the counts that were asked for in that time.
+class StockController {
+ public:
+  explicit StockController(int replicas) : replicas_(replicas) {}
+  int Decide(absl::Time now, int64_t total) {
+    if (total < 0) return replicas_;  // a metric that fails
+    asked_.push_back({now, static_cast<int>((total + 9) / 10)});
+    int greatest = 0;
+    for (const auto& [time, count] : asked_) {
+      if (now - time < absl::Minutes(5)) greatest = std::max(greatest, count);
+    }
+    return replicas_ = greatest;
+  }
+
+ private:
+  int replicas_;
+  std::vector<std::pair<absl::Time, int>> asked_;
+};
+
+// Prometheus dies while the load falls: whatever was measured before, no count becomes smaller
+// until the user's word counts, and 0 stays 0 or grows.
+TEST_F(ExternalOnFailureTest, NothingShrinksByAKeptAnswer) {
+  for (const double first : {120.0, 0.0}) {
+    for (int falling = 0; falling < 20; ++falling) {
+      up_ = true;
+      load_ = first;
+      Start();
+      StockController hpa(static_cast<int>(first / 10));
+      for (int i = 0; i < 40; ++i, PassPeriod()) hpa.Decide(floor_.clock.WallNow(), Total());
+      for (int i = 0; i < falling; ++i, PassPeriod()) {
+        load_ = first * (19 - i) / 20;
+        hpa.Decide(floor_.clock.WallNow(), Total());
+      }
+      up_ = false;
+      int before = hpa.Decide(floor_.clock.WallNow(), Total());
+      for (int i = 0; i < 40; ++i, PassPeriod()) {
+        const int after = hpa.Decide(floor_.clock.WallNow(), Total());
+        EXPECT_GE(after, before) << "period " << i << " after " << falling << " of less load";
+        before = after;
+      }
+    }
+  }
+}
+
+TEST(KeptAnswersTest, ManyQuestionsMakeRoomForNewOnes) {
+  KeptAnswers kept(absl::ZeroDuration());
+  const auto request = [](size_t i) {
+    return ExternalMetricRequest{.ns = "n", .metric = absl::StrCat("m", i), .selector = {}};
+  };
+  ExternalMetricList list;
+  list.items.push_back({.labels = {}, .timestamp = {}, .value_milli = 1});
+  for (size_t i = 0; i <= KeptAnswers::kMaxQuestions; ++i) {
+    kept.Keep(request(i), list, absl::Hours(1), absl::Milliseconds(i));
+  }
+  const absl::Duration now = absl::Minutes(1);
+  EXPECT_EQ(kept.Find(request(0), absl::Hours(1), now).list, nullptr);
+  EXPECT_NE(kept.Find(request(KeptAnswers::kMaxQuestions), absl::Hours(1), now).list, nullptr);
+  list.items.resize(KeptAnswers::kMaxItems + 1);
+  kept.Keep({.ns = "n", .metric = "long", .selector = {}}, list, absl::Hours(1), now);
+  EXPECT_EQ(kept.Find({.ns = "n", .metric = "long", .selector = {}}, absl::Hours(1), now).list,
+            nullptr);
+}
+
+}  // namespace
+}  // namespace flyball::adapter

@@ -1,0 +1,79 @@
+#include "adapter/kept_answers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace flyball::adapter {
+namespace {
+
+std::string KeyOf(const ExternalMetricRequest& request) {
+  constexpr char kSeparator[] = "\xff";  // no byte of a name
+  return absl::StrCat(request.metric, kSeparator, request.ns, kSeparator,
+                      request.selector.ToString());
+}
+
+// Only compared: a double holds the sum of any amounts well enough.
+double TotalOf(const ExternalMetricList& list) {
+  double total = 0;
+  for (const ExternalMetricValue& item : list.items) {
+    total += static_cast<double>(item.value_milli);
+  }
+  return total;
+}
+
+}  // namespace
+
+void KeptAnswers::Keep(const ExternalMetricRequest& request, const ExternalMetricList& list,
+                       absl::Duration window, MonotonicTime now) {
+  if (list.items.empty() || list.items.size() > kMaxItems) return;
+  const double total = TotalOf(list);
+  const std::string key = KeyOf(request);
+  absl::MutexLock lock(&mutex_);
+  if (!histories_.contains(key) && histories_.size() >= kMaxQuestions) MakeRoom();
+  History& history = histories_[key];
+  history.last_good = std::max(history.last_good, now);
+  std::deque<Bucket>& buckets = history.buckets;
+  while (!buckets.empty() && now - buckets.front().begin > window) buckets.pop_front();
+  if (buckets.empty() || now - buckets.back().begin >= window / kBuckets) {
+    buckets.push_back({.begin = now, .total = total, .list = nullptr});
+  }
+  Bucket& last = buckets.back();
+  if (last.list != nullptr && total < last.total) return;
+  last.total = total;
+  last.list = std::make_shared<const ExternalMetricList>(list);
+}
+
+KeptAnswers::Kept KeptAnswers::Find(const ExternalMetricRequest& request, absl::Duration window,
+                                    MonotonicTime now) const {
+  absl::MutexLock lock(&mutex_);
+  const auto found = histories_.find(KeyOf(request));
+  if (found == histories_.end()) return {.list = nullptr, .silent_since = started_};
+  const History& history = found->second;
+  Kept kept = {.list = nullptr, .silent_since = history.last_good};
+  if (now - history.last_good > window) return kept;
+  const Bucket* greatest = nullptr;
+  for (const Bucket& bucket : history.buckets) {
+    if (history.last_good - bucket.begin > window) continue;
+    if (greatest == nullptr || bucket.total >= greatest->total) greatest = &bucket;
+  }
+  if (greatest != nullptr) kept.list = greatest->list;
+  return kept;
+}
+
+// Drops the older half: done once for many new questions.
+void KeptAnswers::MakeRoom() {
+  std::vector<MonotonicTime> times;
+  times.reserve(histories_.size());
+  for (const auto& [key, history] : histories_) times.push_back(history.last_good);
+  const auto middle = times.begin() + static_cast<ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  const MonotonicTime oldest = *middle;
+  size_t left = histories_.size() / 2;
+  absl::erase_if(histories_, [&](const auto& one) {
+    return one.second.last_good <= oldest && left > 0 && left-- > 0;
+  });
+}
+
+}  // namespace flyball::adapter

@@ -1,0 +1,68 @@
+// The last good answers of external metrics, for the time in which their source fails.
+//
+// Of each question the answer with the greatest total of the last `window` before the failure is
+// given, with its own times: a kept total never asks for fewer replicas than one of that window
+// did, so that a controller whose scale-down stabilisation is no longer than the window doesn't
+// shrink anything by it.
+//
+// Thread-safe; holds its lock for map operations only.
+//
+// Limits: kMaxQuestions questions, of which those that nobody asked for longest make room;
+// kMaxItems series an answer, a longer one is not kept; kBuckets answers of each question.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "adapter/provider.h"
+#include "base/clock.h"
+
+namespace flyball::adapter {
+
+class KeptAnswers {
+ public:
+  static constexpr size_t kMaxQuestions = 4096;
+  static constexpr size_t kMaxItems = 1000;
+  static constexpr int kBuckets = 10;
+
+  // `started`: nothing was known before.
+  explicit KeptAnswers(MonotonicTime started) : started_(started) {}
+
+  // A good answer of now. One without items says nothing and is not kept.
+  void Keep(const ExternalMetricRequest& request, const ExternalMetricList& list,
+            absl::Duration window, MonotonicTime now);
+
+  struct Kept {
+    std::shared_ptr<const ExternalMetricList> list;  // nullptr: none that is young enough
+    // Since when nothing good was heard: the last good answer, or the start.
+    MonotonicTime silent_since;
+  };
+  Kept Find(const ExternalMetricRequest& request, absl::Duration window, MonotonicTime now) const;
+
+ private:
+  // The greatest answer of a part of the window.
+  struct Bucket {
+    MonotonicTime begin;
+    double total = 0;
+    std::shared_ptr<const ExternalMetricList> list;
+  };
+  struct History {
+    MonotonicTime last_good;
+    std::deque<Bucket> buckets;  // oldest first
+  };
+
+  void MakeRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const MonotonicTime started_;
+  mutable absl::Mutex mutex_;
+  absl::flat_hash_map<std::string, History> histories_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace flyball::adapter

@@ -1,0 +1,158 @@
+#include "doctor/target_object.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kube/objects/json_members.h"
+
+namespace flyball::doctor {
+namespace {
+
+using Json = nlohmann::json;
+using kube::IsTrue;
+using kube::ItemsOf;
+using kube::MemberOf;
+using kube::TextOf;
+
+constexpr size_t kShown = 5;  // names in one finding
+
+absl::StatusOr<Json> ParseObject(absl::string_view text) {
+  Json json = Json::parse(text.begin(), text.end(), nullptr, false);
+  if (!json.is_object()) return absl::InvalidArgumentError("no object");
+  return json;
+}
+
+absl::Time TimeOf(const Json& object, const std::string& name) {
+  absl::Time time;
+  std::string error;
+  return absl::ParseTime(absl::RFC3339_full, TextOf(object, name), &time, &error)
+             ? time
+             : absl::InfinitePast();
+}
+
+// The condition of that type and status; null when there is none.
+const Json& Condition(const Json& object, const std::string& type, const std::string& status) {
+  static const Json& none = *new Json();
+  for (const Json& condition : ItemsOf(MemberOf(object, "status"), "conditions")) {
+    if (TextOf(condition, "type") == type && TextOf(condition, "status") == status) {
+      return condition;
+    }
+  }
+  return none;
+}
+
+std::string Named(std::vector<std::string> names) {
+  const size_t all = names.size();
+  names.resize(std::min(all, kShown));
+  return absl::StrCat(absl::StrJoin(names, ", "),
+                      all > kShown ? absl::StrCat(" and ", all - kShown, " more") : "");
+}
+
+void CheckManagers(const TargetFacts& facts, Findings& findings) {
+  for (const ReplicasManager& manager : facts.object->managers) {
+    // Whoever made the object with a count owns the field until the first scaling.
+    const bool since = facts.last_scaled.has_value() && manager.time > *facts.last_scaled;
+    if (!manager.apply && !since) continue;
+    findings.push_back(
+        Doubt("replicas-writer",
+              absl::StrCat(manager.name, manager.apply ? " applies" : " has written",
+                           " spec.replicas of ", facts.kind, " ", facts.name,
+                           manager.apply ? " and undoes what is scaled when it applies again"
+                                         : " since the autoscaler did"),
+              "leave spec.replicas out of what it writes (Argo CD: ignoreDifferences with "
+              "RespectIgnoreDifferences; Helm, kubectl apply: no replicas in the manifest)"));
+  }
+}
+
+void CheckForeignPods(const TargetFacts& facts, Findings& findings) {
+  if (facts.controllers.empty()) return;
+  std::vector<std::string> foreign;
+  for (const PodOrigin& pod : facts.pods) {
+    if (std::find(facts.controllers.begin(), facts.controllers.end(), pod.controller_uid) ==
+        facts.controllers.end()) {
+      foreign.push_back(pod.name);
+    }
+  }
+  if (foreign.empty()) return;
+  findings.push_back(Bad(
+      "foreign-pods",
+      absl::StrCat("the selector ", facts.selector, " catches ", foreign.size(),
+                   foreign.size() == 1 ? " pod" : " pods", " that ", facts.kind, " ", facts.name,
+                   " does not own: ", Named(foreign), "; their load and count are taken for its"),
+      absl::StrCat("give the pods of ", facts.kind, " ", facts.name,
+                   " a label of their own in spec.selector and spec.template")));
+}
+
+void CheckUnschedulable(const TargetFacts& facts, Findings& findings) {
+  std::vector<std::string> waiting;
+  std::string why;
+  for (const PodOrigin& pod : facts.pods) {
+    if (pod.unschedulable.empty()) continue;
+    waiting.push_back(pod.name);
+    if (why.empty()) why = pod.unschedulable;
+  }
+  if (waiting.empty()) return;
+  findings.push_back(Bad("unschedulable", absl::StrCat("no node takes ", Named(waiting), ": ", why),
+                         "add nodes, or lower requests or spec.maxReplicas"));
+}
+
+}  // namespace
+
+absl::StatusOr<TargetObject> ReadTargetObject(absl::string_view json) {
+  const absl::StatusOr<Json> object = ParseObject(json);
+  if (!object.ok()) return object.status();
+  const Json& metadata = MemberOf(*object, "metadata");
+  TargetObject out;
+  out.uid = TextOf(metadata, "uid");
+  for (const Json& entry : ItemsOf(metadata, "managedFields")) {
+    const Json& spec = MemberOf(MemberOf(entry, "fieldsV1"), "f:spec");
+    if (MemberOf(spec, "f:replicas").is_null() || TextOf(entry, "subresource") == "scale") continue;
+    out.managers.push_back({.name = TextOf(entry, "manager"),
+                            .apply = TextOf(entry, "operation") == "Apply",
+                            .time = TimeOf(entry, "time")});
+  }
+  out.replica_failure = TextOf(Condition(*object, "ReplicaFailure", "True"), "message");
+  return out;
+}
+
+absl::StatusOr<PodOrigin> ReadPodOrigin(absl::string_view json) {
+  const absl::StatusOr<Json> object = ParseObject(json);
+  if (!object.ok()) return object.status();
+  const Json& metadata = MemberOf(*object, "metadata");
+  PodOrigin out;
+  out.name = TextOf(metadata, "name");
+  for (const Json& owner : ItemsOf(metadata, "ownerReferences")) {
+    if (!IsTrue(owner, "controller")) continue;
+    out.controller_kind = TextOf(owner, "kind");
+    out.controller_uid = TextOf(owner, "uid");
+  }
+  const Json& unscheduled = Condition(*object, "PodScheduled", "False");
+  if (TextOf(unscheduled, "reason") == "Unschedulable") {
+    out.unschedulable = TextOf(unscheduled, "message");
+    if (out.unschedulable.empty()) out.unschedulable = "the scheduler does not say why";
+  }
+  return out;
+}
+
+Findings CheckTargetObject(const TargetFacts& facts) {
+  Findings findings;
+  if (facts.object.has_value()) {
+    CheckManagers(facts, findings);
+    if (!facts.object->replica_failure.empty()) {
+      findings.push_back(
+          Bad("replica-failure",
+              absl::StrCat(facts.kind, " ", facts.name, " can't make its ", facts.desired,
+                           " replicas: ", facts.object->replica_failure),
+              absl::StrCat("raise the quota, or lower spec.maxReplicas: kubectl -n ", facts.ns,
+                           " describe resourcequota")));
+    }
+  }
+  CheckForeignPods(facts, findings);
+  CheckUnschedulable(facts, findings);
+  return findings;
+}
+
+}  // namespace flyball::doctor

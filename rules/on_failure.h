@@ -1,0 +1,25 @@
+// onFailure of a rule, compiled: what an external metric is answered with while its source fails.
+//
+// Pure. Only externalRules have it. A metrics API does not know who asks: of `rules` each value is
+// one pod's or object's, so that a kept one would be multiplied again with each new count, and a
+// count of replicas can only be asked for where the target is known. Both are errors that say who
+// can do it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "rules/compiled_rules.h"
+
+namespace flyball::rules {
+
+// nullopt: there is none, or what is wrong with it is among the findings. `list` is rules or
+// externalRules.
+std::optional<OnFailure> CompileOnFailure(const RuleConfig& rule, absl::string_view list,
+                                          const std::string& path, Findings& findings);
+
+// What the API calls the rule's only series, where seriesQuery names one; "" otherwise.
+std::string SoleMetric(const RuleConfig& rule, const SeriesNaming& naming);
+
+}  // namespace flyball::rules

@@ -1,0 +1,27 @@
+// Gauges of each autoscaler's last decision, for Prometheus: --scaler-autoscaler-metrics.
+//
+// Thread-safe. They are made from the log of decisions when they are asked for, so that they cost
+// nothing while nobody does. At most six series for each autoscaler, with the labels kind (as the
+// API names it), namespace and autoscaler:
+//   flyball_autoscaler_current_replicas       of the target, as it was read
+//   flyball_autoscaler_desired_replicas       after windows, policies and bounds
+//   flyball_autoscaler_unbounded_replicas     before them; with the next two only where the metrics
+//                                             were followed
+//   flyball_autoscaler_proposal_replicas      {metric}  of the metric that decided, by its name
+//   flyball_autoscaler_reading_age_seconds    of its reading, when it was decided
+//   flyball_autoscaler_limited                {reason}  1; views/limiting_reason.h has the words
+#pragma once
+
+#include <vector>
+
+#include "scaler/views/decision_log.h"
+
+namespace prometheus {
+struct MetricFamily;
+}
+
+namespace flyball::scaler {
+
+std::vector<prometheus::MetricFamily> AutoscalerGauges(const DecisionLog& log);
+
+}  // namespace flyball::scaler

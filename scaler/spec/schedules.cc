@@ -1,0 +1,77 @@
+#include "scaler/spec/schedules.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace flyball::scaler {
+namespace {
+
+// A bound, and the place in the order of the window that set it; that of the spec comes last.
+struct Bound {
+  std::optional<int32_t> replicas;
+  size_t place = SIZE_MAX;
+};
+
+void Append(std::string& out, absl::string_view separator, absl::string_view text) {
+  absl::StrAppend(&out, out.empty() ? "" : separator, text);
+}
+
+std::string WhatItSets(const ScheduleWindow& window) {
+  std::string sets;
+  if (window.min_replicas) Append(sets, ", ", absl::StrCat("minReplicas ", *window.min_replicas));
+  if (window.max_replicas) Append(sets, ", ", absl::StrCat("maxReplicas ", *window.max_replicas));
+  if (window.paused) Append(sets, ", ", "paused");
+  return absl::StrCat("schedule \"", window.name, "\": ", sets);
+}
+
+}  // namespace
+
+bool ScheduleWindow::IsOpen(absl::Time now) const {
+  const std::optional<absl::Time> opened = start.LatestFire(now, zone);
+  if (!opened.has_value()) return false;
+  const std::optional<absl::Time> closed = end.LatestFire(now, zone);
+  return !closed.has_value() || *closed <= *opened;
+}
+
+ScheduledSpec SpecAt(const Schedules& schedules, const Autoscaler& written, absl::Time now) {
+  ScheduledSpec out;
+  Bound min{.replicas = written.min_replicas};
+  Bound max{.replicas = written.max_replicas};
+  for (size_t i = 0; i < schedules.windows.size(); ++i) {
+    const ScheduleWindow& window = schedules.windows[i];
+    if (!window.IsOpen(now)) continue;
+    if (window.min_replicas && min.place == SIZE_MAX) min = {window.min_replicas, i};
+    if (window.max_replicas && max.place == SIZE_MAX) max = {window.max_replicas, i};
+    out.paused |= window.paused;
+    Append(out.why, "; ", WhatItSets(window));
+  }
+  if (min.replicas.value_or(1) > *max.replicas) {
+    Bound& yields = min.place < max.place ? max : min;
+    yields.replicas = min.place < max.place ? min.replicas : max.replicas;
+  }
+  out.min_replicas = min.replicas;
+  out.max_replicas = *max.replicas;
+  if (schedules.paused_until.has_value() && now < *schedules.paused_until) {
+    out.paused = true;
+    Append(out.why, "; ",
+           absl::StrCat("paused until ",
+                        absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", *schedules.paused_until,
+                                         absl::UTCTimeZone())));
+  }
+  return out;
+}
+
+absl::Time MayChangeAfter(const Schedules& schedules, absl::Time now) {
+  absl::Time next = absl::InfiniteFuture();
+  if (!schedules.windows.empty()) {
+    next = absl::UnixEpoch() + absl::Floor(now - absl::UnixEpoch(), absl::Minutes(1)) +
+           absl::Minutes(1);
+  }
+  if (schedules.paused_until.has_value() && now < *schedules.paused_until) {
+    next = std::min(next, *schedules.paused_until);
+  }
+  return next;
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,63 @@
+// Schedules: which bounds hold at what time, and when an autoscaler is paused.
+//
+// Pure. A schedule is open in [start, end): from each start to the next end, as a cron trigger's
+// window is (cron_expression.h says what a change of clocks does). Of several that are open at once
+// the one of the highest priority decides each field that it sets; of equal priority the one that
+// stands first. A field that no open schedule sets is that of the spec.
+//
+// minReplicas never exceeds maxReplicas: each schedule alone is checked for it against the spec
+// when it is read, and where two schedules disagree at some time, the bound of the one that comes
+// first in the order above stands and the other bound gives way.
+//
+// A spec can change by its schedules at the beginning of a minute only, and at `paused_until`.
+//
+// Limits: those of schedules_read.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "scaler/spec/autoscaler.h"
+#include "scaler/spec/cron_expression.h"
+
+namespace flyball::scaler {
+
+struct ScheduleWindow {
+  bool IsOpen(absl::Time now) const;
+
+  std::string name;  // for people; unique
+  CronExpression start, end;
+  absl::TimeZone zone;
+  int32_t priority = 0;
+  std::optional<int32_t> min_replicas;
+  std::optional<int32_t> max_replicas;
+  bool paused = false;
+};
+
+// What an autoscaler says of its times.
+struct Schedules {
+  std::vector<ScheduleWindow> windows;     // the order in which they count
+  std::optional<absl::Time> paused_until;  // RFC 3339
+
+  bool empty() const { return windows.empty() && !paused_until.has_value(); }
+};
+
+// What holds at some time.
+struct ScheduledSpec {
+  std::optional<int32_t> min_replicas;
+  int32_t max_replicas = 0;
+  bool paused = false;
+  // Which schedules are open and what they bring; "" where the spec holds as it is written:
+  // `schedule "night": minReplicas 2; paused until 2026-03-04T08:00:00Z`.
+  std::string why;
+};
+
+ScheduledSpec SpecAt(const Schedules& schedules, const Autoscaler& written, absl::Time now);
+
+// When SpecAt may give something else for the first time after `now`.
+absl::Time MayChangeAfter(const Schedules& schedules, absl::Time now);
+
+}  // namespace flyball::scaler

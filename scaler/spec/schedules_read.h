@@ -1,0 +1,41 @@
+// Schedules as they are written: a list in the spec of our own kind, or an annotation of a
+// HorizontalPodAutoscaler with the same list as YAML or JSON.
+//
+// Pure. What is wrong is told with the field that it is wrong in.
+//
+// Limits: kMaxSchedules schedules; names of 63 bytes; an annotation of 64 KiB.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "scaler/spec/autoscaler.h"
+#include "scaler/spec/document.h"
+#include "scaler/spec/field_error.h"
+#include "scaler/spec/schedules.h"
+
+namespace flyball::scaler {
+
+inline constexpr absl::string_view kSchedulesAnnotation = "flyball.dev/schedules";
+inline constexpr absl::string_view kPausedUntilAnnotation = "flyball.dev/paused-until";
+
+inline constexpr size_t kMaxSchedules = 16;
+
+// Where both are written; nullptr: they are not there.
+struct WrittenTimes {
+  const Node* schedules = nullptr;
+  const std::string* paused_until = nullptr;
+  std::string schedules_field = "spec.schedules";  // what errors call them
+  std::string paused_until_field = "spec.pausedUntil";
+};
+
+// `spec` has its defaults; a schedule's minReplicas is at least `least`.
+Schedules ReadSchedules(const WrittenTimes& written, const Autoscaler& spec, int32_t least,
+                        FieldErrors& errors);
+
+// What the annotations of a HorizontalPodAutoscaler say.
+Schedules ReadScheduleAnnotations(const Autoscaler& hpa, FieldErrors& errors);
+
+}  // namespace flyball::scaler

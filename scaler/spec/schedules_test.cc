@@ -1,0 +1,209 @@
+#include "scaler/spec/schedules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "scaler/spec/schedules_read.h"
+
+namespace flyball::scaler {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+absl::Time At(absl::string_view rfc3339) {
+  absl::Time time;
+  std::string error;
+  EXPECT_TRUE(absl::ParseTime(absl::RFC3339_full, rfc3339, &time, &error)) << error;
+  return time;
+}
+
+Autoscaler Spec(std::optional<int32_t> min, int32_t max) {
+  Autoscaler spec;
+  spec.min_replicas = min;
+  spec.max_replicas = max;
+  return spec;
+}
+
+// What errors the annotation has, each as its text.
+std::vector<std::string> ErrorsOf(const std::string& yaml, const Autoscaler& spec = Spec(2, 10)) {
+  Autoscaler hpa = spec;
+  hpa.annotations["flyball.dev/schedules"] = yaml;
+  FieldErrors errors;
+  ReadScheduleAnnotations(hpa, errors);
+  std::vector<std::string> texts;
+  for (const FieldError& error : std::move(errors).Sorted()) texts.push_back(error.ToString());
+  return texts;
+}
+
+Schedules Read(const std::string& yaml, const std::string& until = "",
+               const Autoscaler& spec = Spec(2, 10)) {
+  Autoscaler hpa = spec;
+  if (!yaml.empty()) hpa.annotations["flyball.dev/schedules"] = yaml;
+  if (!until.empty()) hpa.annotations["flyball.dev/paused-until"] = until;
+  FieldErrors errors;
+  Schedules read = ReadScheduleAnnotations(hpa, errors);
+  for (const FieldError& error : std::move(errors).Sorted()) ADD_FAILURE() << error.ToString();
+  return read;
+}
+
+// "min-max", with "paused" where it is.
+std::string Shown(const ScheduledSpec& spec) {
+  return absl::StrCat(spec.min_replicas.value_or(1), "-", spec.max_replicas,
+                      spec.paused ? " paused" : "");
+}
+
+constexpr char kWorkWeek[] = R"(
+- {name: day, timezone: Europe/Prague, start: 0 8 * * 1-5, end: 0 18 * * 1-5, minReplicas: 5}
+- {name: night, timezone: Europe/Prague, start: 0 22 * * *, end: 0 6 * * *, maxReplicas: 3}
+)";
+
+TEST(SpecAtTest, AnOpenScheduleReplacesWhatItSets) {
+  const Schedules schedules = Read(kWorkWeek);
+  const auto at = [&](absl::string_view time) {
+    return Shown(SpecAt(schedules, Spec(2, 10), At(time)));
+  };
+  EXPECT_EQ(at("2026-03-04T07:59:59+01:00"), "2-10");
+  EXPECT_EQ(at("2026-03-04T08:00:00+01:00"), "5-10");
+  EXPECT_EQ(at("2026-03-04T17:59:59+01:00"), "5-10");
+  EXPECT_EQ(at("2026-03-04T18:00:00+01:00"), "2-10");
+  EXPECT_EQ(at("2026-03-04T23:00:00+01:00"), "2-3");
+  EXPECT_EQ(at("2026-03-07T12:00:00+01:00"), "2-10");  // a Saturday
+}
+
+TEST(SpecAtTest, WhySaysWhatIsOpen) {
+  const Schedules schedules = Read(kWorkWeek);
+  EXPECT_EQ(SpecAt(schedules, Spec(2, 10), At("2026-03-04T12:00:00Z")).why,
+            "schedule \"day\": minReplicas 5");
+  EXPECT_EQ(SpecAt(schedules, Spec(2, 10), At("2026-03-04T20:00:00Z")).why, "");
+}
+
+TEST(SpecAtTest, TheHigherPriorityCountsAndThenTheFirst) {
+  const char* all = R"([
+    {name: a, start: 0 0 * * *, end: 0 12 * * *, minReplicas: 3},
+    {name: b, start: 0 0 * * *, end: 0 12 * * *, minReplicas: 4, maxReplicas: 9},
+    {name: c, start: 0 6 * * *, end: 0 12 * * *, minReplicas: 6, priority: 1}])";
+  const Schedules schedules = Read(all);
+  EXPECT_EQ(Shown(SpecAt(schedules, Spec(2, 10), At("2026-03-04T03:00:00Z"))), "3-9");
+  EXPECT_EQ(Shown(SpecAt(schedules, Spec(2, 10), At("2026-03-04T07:00:00Z"))), "6-9");
+}
+
+TEST(SpecAtTest, WhereTwoDisagreeTheOneThatCountsFirstStands) {
+  const char* min_first = R"([
+    {name: sale, start: 0 0 * * *, end: 0 12 * * *, minReplicas: 8, priority: 1},
+    {name: night, start: 0 0 * * *, end: 0 6 * * *, maxReplicas: 3}])";
+  EXPECT_EQ(Shown(SpecAt(Read(min_first), Spec(2, 10), At("2026-03-04T03:00:00Z"))), "8-8");
+  const char* max_first = R"([
+    {name: sale, start: 0 0 * * *, end: 0 12 * * *, minReplicas: 8},
+    {name: night, start: 0 0 * * *, end: 0 6 * * *, maxReplicas: 3, priority: 1}])";
+  EXPECT_EQ(Shown(SpecAt(Read(max_first), Spec(2, 10), At("2026-03-04T03:00:00Z"))), "3-3");
+}
+
+TEST(SpecAtTest, PausedByScheduleAndUntil) {
+  const Schedules schedules =
+      Read("[{name: freeze, start: 0 0 24 12 *, end: 0 0 27 12 *, paused: true}]",
+           "2026-03-04T08:00:00Z");
+  const auto at = [&](absl::string_view time) { return SpecAt(schedules, Spec(2, 10), At(time)); };
+  EXPECT_EQ(Shown(at("2026-03-04T07:59:59Z")), "2-10 paused");
+  EXPECT_EQ(at("2026-03-04T07:59:59Z").why, "paused until 2026-03-04T08:00:00Z");
+  EXPECT_EQ(Shown(at("2026-03-04T08:00:00Z")), "2-10");
+  EXPECT_EQ(Shown(at("2026-12-25T00:00:00Z")), "2-10 paused");
+  EXPECT_EQ(Shown(at("2026-12-27T00:00:00Z")), "2-10");
+}
+
+// The table of the cron trigger: what is skipped opens right after the gap, what comes twice opens
+// the first time. Prague: 29 March 2026 02:00 becomes 03:00, 25 October 03:00 becomes 02:00.
+TEST(SpecAtTest, WhenClocksChange) {
+  struct Row {
+    std::string start, end, now, shown;
+  };
+  for (const Row& row : std::vector<Row>{
+           {"30 2 * * *", "0 5 * * *", "2026-03-29T00:59:59Z", "2-10"},
+           {"30 2 * * *", "0 5 * * *", "2026-03-29T01:00:00Z", "7-10"},  // 03:00, after the gap
+           {"30 2 * * *", "0 5 * * *", "2026-03-29T02:59:59Z", "7-10"},
+           {"30 2 * * *", "0 5 * * *", "2026-03-29T03:00:00Z", "2-10"},  // 05:00
+           {"0 1 * * *", "30 2 * * *", "2026-03-29T00:59:59Z", "7-10"},
+           {"0 1 * * *", "30 2 * * *", "2026-03-29T01:00:00Z", "2-10"},  // its end was skipped
+           {"30 2 * * *", "0 5 * * *", "2026-10-25T00:29:59Z", "2-10"},
+           {"30 2 * * *", "0 5 * * *", "2026-10-25T00:30:00Z", "7-10"},  // the first 02:30
+           {"30 2 * * *", "0 5 * * *", "2026-10-25T01:30:00Z", "7-10"},  // the second one
+           {"0 1 * * *", "30 2 * * *", "2026-10-25T00:30:00Z", "2-10"},
+           {"0 1 * * *", "30 2 * * *", "2026-10-25T01:15:00Z", "2-10"}}) {
+    const Schedules schedules =
+        Read(absl::StrCat("[{name: a, timezone: Europe/Prague, start: \"", row.start, "\", end: \"",
+                          row.end, "\", minReplicas: 7}]"));
+    EXPECT_EQ(Shown(SpecAt(schedules, Spec(2, 10), At(row.now))), row.shown)
+        << row.start << " to " << row.end << " at " << row.now;
+  }
+}
+
+// Each quarter of an hour of a year, in which the schedules overlap in every way: bounds are
+// never crossed, each bound is one that somebody wrote, and nothing changes within a minute.
+TEST(SpecAtTest, AYear) {
+  const Schedules schedules = Read(R"([
+    {name: day, timezone: Europe/Prague, start: 0 8 * * 1-5, end: 0 18 * * 1-5, minReplicas: 5},
+    {name: lunch, timezone: America/New_York, start: 0 11 * * *, end: 30 13 * * *, minReplicas: 9},
+    {name: night, timezone: Europe/Prague, start: 30 2 * * *, end: 0 6 * * *, maxReplicas: 2},
+    {name: sale, start: 0 0 20 * *, end: 0 0 22 * *, minReplicas: 20, maxReplicas: 40, priority: 2},
+    {name: cheap, timezone: Asia/Kolkata, start: 15 * * * *, end: 45 * * * *, maxReplicas: 8}])");
+  const Autoscaler spec = Spec(2, 10);
+  const absl::Time end = At("2027-01-01T00:00:00Z");
+  int minutes_of_sale = 0;
+  for (absl::Time now = At("2026-01-01T00:00:00Z"); now < end; now += absl::Minutes(15)) {
+    const ScheduledSpec got = SpecAt(schedules, spec, now);
+    ASSERT_LE(got.min_replicas.value_or(1), got.max_replicas) << now;
+    ASSERT_THAT((std::vector<int32_t>{2, 5, 8, 9, 10, 20, 40}),
+                testing::Contains(got.max_replicas));
+    ASSERT_THAT((std::vector<int32_t>{2, 5, 8, 9, 20}), testing::Contains(*got.min_replicas));
+    if (*got.min_replicas == 20) minutes_of_sale += 15;
+    ASSERT_EQ(MayChangeAfter(schedules, now), now + absl::Minutes(1));
+    const ScheduledSpec later = SpecAt(schedules, spec, now + absl::Seconds(59));
+    ASSERT_EQ(later.why, got.why) << now;
+  }
+  EXPECT_EQ(minutes_of_sale, 12 * 2 * 24 * 60);
+}
+
+TEST(MayChangeAfterTest, PausedUntilAndTheNextMinute) {
+  const absl::Time now = At("2026-03-04T07:59:10Z");
+  EXPECT_EQ(MayChangeAfter({}, now), absl::InfiniteFuture());
+  EXPECT_EQ(MayChangeAfter(Read("", "2026-03-04T07:59:30Z"), now), At("2026-03-04T07:59:30Z"));
+  EXPECT_EQ(MayChangeAfter(Read("", "2026-03-04T07:59:10Z"), now), absl::InfiniteFuture());
+  EXPECT_EQ(MayChangeAfter(Read(kWorkWeek, "2027-03-04T07:59:30Z"), now),
+            At("2026-03-04T08:00:00Z"));
+}
+
+TEST(ReadSchedulesTest, WhatIsWrongIsNamed) {
+  const std::string at = "metadata.annotations[flyball.dev/schedules]";
+  const std::string window = "start: 0 1 * * *, end: 0 2 * * *";
+  EXPECT_THAT(ErrorsOf("[{name: a, " + window + "}]"), ElementsAre(HasSubstr(at + "[0]")));
+  EXPECT_THAT(ErrorsOf("[{" + window + ", minReplicas: 3}]"),
+              ElementsAre(HasSubstr(at + "[0].name")));
+  EXPECT_THAT(ErrorsOf("[{name: a, start: soon, end: 0 2 * * *, minReplicas: 3}]"),
+              ElementsAre(HasSubstr(at + "[0].start")));
+  EXPECT_THAT(ErrorsOf("[{name: a, start: 0 1 * * *, minReplicas: 3}]"),
+              ElementsAre(HasSubstr(at + "[0].end")));
+  EXPECT_THAT(ErrorsOf("[{name: a, start: 0 1 * * *, end: 0 1 * * *, minReplicas: 3}]"),
+              ElementsAre(HasSubstr("must differ from start")));
+  EXPECT_THAT(ErrorsOf("[{name: a, timezone: Prague, " + window + ", minReplicas: 3}]"),
+              ElementsAre(HasSubstr(at + "[0].timezone")));
+  EXPECT_THAT(ErrorsOf("[{name: a, " + window + ", minReplicas: 11}]"),
+              ElementsAre(HasSubstr("minReplicas is 11, more than maxReplicas, which is 10")));
+  EXPECT_THAT(ErrorsOf("[{name: a, " + window + ", maxReplicas: 1}]"),
+              ElementsAre(HasSubstr("minReplicas is 2, more than maxReplicas, which is 1")));
+  EXPECT_THAT(ErrorsOf("[{name: a, " + window + ", minReplicas: 0}]"),
+              ElementsAre(HasSubstr("must be greater than or equal to 1")));
+  EXPECT_THAT(ErrorsOf("[{name: a, " + window + ", minReplicas: 0}]", Spec(0, 10)), IsEmpty());
+  EXPECT_THAT(ErrorsOf("[{name: a, " + window + ", minReplicas: 3}, {name: a, " + window +
+                       ", minReplicas: 4}]"),
+              ElementsAre(HasSubstr("names an earlier schedule")));
+  EXPECT_THAT(ErrorsOf("name: a"), ElementsAre(HasSubstr(at)));
+  EXPECT_THAT(ErrorsOf("[{"), ElementsAre(HasSubstr(at)));
+}
+
+}  // namespace
+}  // namespace flyball::scaler

@@ -1,0 +1,21 @@
+#include "scaler/stores/managed.h"
+
+#include "absl/hash/hash.h"
+
+namespace flyball::scaler {
+
+ManagedPtr ManagedAt(const ManagedPtr& written, absl::Time now) {
+  if (written->own.schedules.empty() || !written->refused.empty()) return written;
+  const ScheduledSpec spec = SpecAt(written->own.schedules, written->autoscaler, now);
+  if (spec.why.empty()) return written;
+  auto made = std::make_shared<Managed>(*written);
+  made->autoscaler.min_replicas = spec.min_replicas;
+  made->autoscaler.max_replicas = spec.max_replicas;
+  made->own.paused |= spec.paused;
+  made->scheduled = spec.why;
+  made->spec_hash =
+      absl::HashOf(written->spec_hash, spec.min_replicas, spec.max_replicas, spec.paused);
+  return made;
+}
+
+}  // namespace flyball::scaler

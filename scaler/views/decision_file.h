@@ -1,0 +1,67 @@
+// The decisions that are news, as lines of a file: --decision-log.
+//
+// Thread-safe; Start and Stop once each. Lines are made by the thread that decides and wait in
+// memory for one that writes them, so that nobody waits for a disk. When these would make the file
+// longer than `max_bytes` it is renamed to FILE.1, in the place of the one before, and begun anew:
+// both together are never longer than twice that, if it is at least kMaxWaiting.
+//
+// Limits: kMaxWaiting bytes of lines that wait; beyond them, and while the file can't be written,
+// lines are dropped, which the log says once for each time that it writes again. 8 bytes and the
+// key for each autoscaler.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "base/repeating_thread.h"
+#include "scaler/views/decision_record.h"
+
+namespace flyball::scaler {
+
+class DecisionFile : public DecisionObserver {
+ public:
+  static constexpr size_t kMaxWaiting = 1 << 20;
+
+  DecisionFile(std::string path, size_t max_bytes, Clock& clock);
+  ~DecisionFile() override { Stop(); }
+
+  // kUnavailable: the file can't be opened.
+  absl::Status Start();
+  // Writes what waits.
+  void Stop();
+
+  void OnDecision(const DecisionRecord& record) override;
+  void OnForgotten(const AutoscalerKey& key) override;
+
+  // Writes the lines that wait now.
+  void Flush();
+
+ private:
+  struct CloseFile {
+    void operator()(FILE* file) const { std::fclose(file); }
+  };
+
+  absl::Status Open() ABSL_EXCLUSIVE_LOCKS_REQUIRED(file_mutex_);
+  absl::Status Write(const std::string& lines) ABSL_EXCLUSIVE_LOCKS_REQUIRED(file_mutex_);
+
+  const std::string path_;
+  const size_t max_bytes_;
+  absl::Mutex mutex_;
+  absl::flat_hash_map<AutoscalerKey, uint64_t> last_ ABSL_GUARDED_BY(mutex_);  // DecisionNews
+  std::string waiting_ ABSL_GUARDED_BY(mutex_);
+  uint64_t dropped_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Mutex file_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
+  std::unique_ptr<FILE, CloseFile> file_ ABSL_GUARDED_BY(file_mutex_);
+  size_t written_ ABSL_GUARDED_BY(file_mutex_) = 0;  // bytes of the file
+  RepeatingThread thread_;                           // uses what is above
+};
+
+}  // namespace flyball::scaler
