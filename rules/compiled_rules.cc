@@ -74,13 +74,13 @@ class Compiler {
 
   std::shared_ptr<CompiledRules> Compile(const Config& config) {
     auto rules = std::make_shared<CompiledRules>();
-    CompileList(config.rules, "rules", rules->custom);
-    CompileList(config.external_rules, "externalRules", rules->external);
+    CompileList(config.rules, config.rules_field, rules->custom);
+    CompileList(config.external_rules, config.external_field, rules->external);
     if (config.resource_rules) {
       const ResourceRulesConfig& resource = *config.resource_rules;
       rules->resource = CompiledResourceRules{
-          .cpu = CompileResourceRule(resource.cpu, "resourceRules.cpu"),
-          .memory = CompileResourceRule(resource.memory, "resourceRules.memory"),
+          .cpu = CompileResourceRule(resource.cpu, config.resource_field + ".cpu"),
+          .memory = CompileResourceRule(resource.memory, config.resource_field + ".memory"),
           .window = resource.window};
     }
     rules->references = std::move(references_);
@@ -192,9 +192,10 @@ absl::StatusOr<std::string> CompiledResourceRule::NodeQuery(const std::vector<st
       mapper);
 }
 
-CompileResult CompileRules(absl::string_view text, absl::string_view file) {
-  Findings findings(file);
-  const Config config = ReadConfig(text, findings);
+namespace {
+
+CompileResult CompileConfig(const Config& config, absl::string_view text, absl::string_view file,
+                            Findings findings) {
   std::shared_ptr<CompiledRules> rules = Compiler(file, findings).Compile(config);
   rules->fingerprint = absl::StrFormat("%016x", StableHash(text));
   LintConfig(config, findings);
@@ -202,6 +203,21 @@ CompileResult CompileRules(absl::string_view text, absl::string_view file) {
   if (!findings.has_errors()) result.rules = std::move(rules);
   result.findings = std::move(findings).Take();
   return result;
+}
+
+}  // namespace
+
+CompileResult CompileRules(absl::string_view text, absl::string_view file) {
+  Findings findings(file);
+  const Config config = ReadConfig(text, findings);
+  return CompileConfig(config, text, file, std::move(findings));
+}
+
+CompileResult CompileChartValues(absl::string_view text, absl::string_view file,
+                                 const std::vector<std::string>& path) {
+  Findings findings(file);
+  const Config config = ReadChartValues(text, path, findings);
+  return CompileConfig(config, text, file, std::move(findings));
 }
 
 std::vector<Finding> CheckResources(const CompiledRules& rules, const kube::RestMapper& mapper) {
