@@ -5,6 +5,7 @@
 
 #include "absl/hash/hash.h"
 #include "absl/status/status.h"
+#include "adapter/failure_notes.h"
 
 namespace flyball::adapter {
 namespace {
@@ -60,6 +61,11 @@ absl::StatusOr<StandingResult> QueryFlights::Ask(StandingQuery& query, Monotonic
   absl::StatusOr<StandingResult> result =
       source_.Ask(query, clock_.WallNow(), deadline - clock_.MonotonicNow());
   Count(result.ok() ? QueryOutcome::kSent : QueryOutcome::kFailed);
+  if (!result.ok()) {
+    absl::Status failure = result.status();
+    SetNote(failure, kQueryNote, query.promql);
+    return failure;
+  }
   return result;
 }
 
@@ -144,6 +150,7 @@ void QueryFlights::Fly(absl::string_view promql, MonotonicTime deadline, Flight&
   {
     absl::MutexLock lock(&flight.mutex);
     flight.status = result.status();
+    if (!ok) SetNote(flight.status, kQueryNote, promql);
     flight.fresh.sent = sent;
     flight.fresh.fresh_until = fresh_until;
     flight.fresh.refresh_at =
