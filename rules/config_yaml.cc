@@ -37,6 +37,7 @@ class Reader : private YamlReader {
         return findings_.Error(chart->place, field, "the values have no such key");
       chart = found;
     }
+    if (chart->kind == YamlNode::Kind::kList) return List(out.rules)(*chart, out.rules_field);
     field = FieldPath(field, "rules");
     const YamlNode* const rules = Value(*chart, "rules");
     if (rules == nullptr) return;

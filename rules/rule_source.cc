@@ -29,6 +29,29 @@ std::string TextOf(const YamlNode* node) {
   return node != nullptr && node->kind == YamlNode::Kind::kScalar ? node->text : "";
 }
 
+// `rules` of a chart's values: of a rule file it is a list.
+bool IsChartRules(const YamlNode* rules) {
+  for (const char* key : {"default", "custom", "external", "resource", "existing"}) {
+    if (Value(rules, key) != nullptr) return true;
+  }
+  return false;
+}
+
+// The rules of the chart itself, or those of a ConfigMap.
+bool HasRulesElsewhere(const YamlNode& rules) {
+  const std::string existing = TextOf(Value(&rules, "existing"));
+  return TextOf(Value(&rules, "default")) == "true" ||
+         (!existing.empty() && existing != "null" && existing != "~");
+}
+
+void DropNoRules(CompileResult& compiled) {
+  const bool none = compiled.rules != nullptr && compiled.rules->custom.empty() &&
+                    compiled.rules->external.empty() && !compiled.rules->resource.has_value();
+  if (!none) return;
+  // The finding about the whole file.
+  std::erase_if(compiled.findings, [](const Finding& finding) { return finding.line == 0; });
+}
+
 bool IsBlank(absl::string_view line) {
   return line.find_first_not_of(" \t\r") == absl::string_view::npos;
 }
@@ -161,8 +184,11 @@ std::vector<FoundRules> FindRules(absl::string_view text, absl::string_view file
   const YamlTree tree = text.size() <= kMaxFileBytes ? ReadYaml(text, ignored) : YamlTree();
   if (Value(tree.root, "kind") != nullptr) return Objects(text, file).Find();
   const YamlNode* const rules = Value(tree.root, "rules");
-  if (rules != nullptr && rules->kind == YamlNode::Kind::kMap) {
+  if (IsChartRules(rules)) {
     found.push_back({"values", CompileChartValues(text, file, {})});
+    if (HasRulesElsewhere(*rules)) DropNoRules(found[0].compiled);
+  } else if (tree.root != nullptr && tree.root->kind == YamlNode::Kind::kList) {
+    found.push_back({"list of rules", CompileChartValues(text, file, {})});
   } else {
     found.push_back({"", CompileRules(text, file)});
   }

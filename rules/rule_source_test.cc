@@ -104,6 +104,24 @@ TEST(FindRules, ValuesOfAChartAroundIt) {
               ElementsAre("values: , f:2:3: a.c: the values have no such key"));
 }
 
+TEST(FindRules, AMappingIsNotTakenForValuesUnlessItHasTheirKeys) {
+  EXPECT_THAT(Found("rules: {seriesQuery: up}\n"),
+              ElementsAre(": , f:1:8: rules: found a mapping, expected a list"));
+}
+
+TEST(FindRules, ValuesWithRulesElsewhereLackNone) {
+  EXPECT_THAT(Found("rules: {default: true, custom: []}\n"), ElementsAre("values: 0+0+0"));
+  EXPECT_THAT(Found("rules: {default: false, existing: mine}\n"), ElementsAre("values: 0+0+0"));
+  EXPECT_THAT(Found("rules: {default: false, existing: null}\n"),
+              ElementsAre(HasSubstr("no rules: nothing is served")));
+}
+
+TEST(FindRules, AListIsOneOfRules) {
+  const auto found = Found("- seriesQuery: up\n  foo: 1\n");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_THAT(found[0], HasSubstr("f:2:3: rules[0].foo: unknown key"));
+}
+
 TEST(FindRules, BrokenYamlIsAnError) {
   const auto found = Found("kind: ConfigMap\n---\na: [\n");
   EXPECT_THAT(found, testing::Contains(HasSubstr("not YAML")));
