@@ -2,7 +2,10 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -10,6 +13,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/counted.h"
 #include "base/read_file.h"
 
 namespace flyball::serve {
@@ -17,7 +21,41 @@ namespace {
 
 constexpr size_t kMaxRuleFileBytes = 16u << 20;
 
+// Two rules are the same if they find the same series and ask the same of them.
+std::multiset<std::string> Identities(const rules::CompiledRules& rules) {
+  std::multiset<std::string> out;
+  for (const auto* list : {&rules.custom, &rules.external}) {
+    for (const auto& rule : *list) {
+      out.insert(absl::StrCat(list == &rules.custom ? "" : "external ", rule->series_query, "\n",
+                              rule->query.text()));
+    }
+  }
+  return out;
+}
+
+size_t CountOfOthers(const std::multiset<std::string>& from,
+                     const std::multiset<std::string>& other) {
+  std::vector<std::string> others;
+  std::set_difference(from.begin(), from.end(), other.begin(), other.end(),
+                      std::back_inserter(others));
+  return others.size();
+}
+
+std::string WhatChanged(const rules::CompiledRules& before, const rules::CompiledRules& now) {
+  const auto old_ones = Identities(before), new_ones = Identities(now);
+  const size_t added = CountOfOthers(new_ones, old_ones);
+  const size_t gone = CountOfOthers(old_ones, new_ones);
+  if (added + gone == 0) return "with the same series and queries as before";
+  return absl::StrCat(added, " new or changed, ", gone, " gone");
+}
+
 }  // namespace
+
+std::string CountedRules(const rules::CompiledRules& rules) {
+  return absl::StrCat(Counted(rules.custom.size(), "rule"), ", ",
+                      Counted(rules.external.size(), "external rule"),
+                      rules.resource.has_value() ? ", resource rules" : "");
+}
 
 RuleFile::RuleFile(std::string path, Clock& clock, prometheus::Registry& metrics)
     : path_(std::move(path)),
@@ -94,12 +132,13 @@ void RuleFile::StopWatching() { watcher_.reset(); }
 void RuleFile::Reload() {
   absl::MutexLock reload_lock(&reload_mutex_);
   auto rules = Read();
-  RulesPtr accepted;
+  RulesPtr accepted, before;
   {
     absl::MutexLock lock(&mutex_);
     if (rules.ok() && last_.ok() && (*rules)->fingerprint == rules_->fingerprint) return;
     if (!rules.ok() && rules.status() == last_) return;
     last_ = rules.status();
+    before = rules_;
     if (rules.ok()) accepted = rules_ = *rules;
   }
   success_.Set(rules.ok() ? 1 : 0);
@@ -110,8 +149,8 @@ void RuleFile::Reload() {
     return;
   }
   last_success_.Set(static_cast<double>(absl::ToUnixSeconds(clock_.WallNow())));
-  spdlog::info("{}: {} rules, {} external rules are in force", path_, accepted->custom.size(),
-               accepted->external.size());
+  spdlog::info("{}: {} now in force, {}", path_, CountedRules(*accepted),
+               WhatChanged(*before, *accepted));
   if (on_rules_ != nullptr) on_rules_(accepted);
 }
 

@@ -29,6 +29,9 @@ namespace flyball::serve {
 
 using RulesPtr = std::shared_ptr<const rules::CompiledRules>;
 
+// "2 rules, 1 external rule, resource rules".
+std::string CountedRules(const rules::CompiledRules& rules);
+
 class RuleFile {
  public:
   // Reads and compiles. kInvalidArgument: all findings, one a line; kNotFound: no such file.

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
+#include "serve/build_info.h"
 
 namespace flyball::serve {
 namespace {
@@ -68,7 +69,8 @@ absl::StatusOr<apiservice::ServerOptions> ServerOptionsFrom(const ServeFlags& fl
   options.listen.max_connection_bytes = static_cast<size_t>(flags.max_connection_bytes);
   options.listen.request.max_head_bytes = static_cast<size_t>(flags.max_header_bytes);
   options.listen.request.max_header_lines = static_cast<size_t>(flags.max_header_lines);
-  options.version = absl::StrCat("v", FLYBALL_VERSION);
+  const BuildInfo& build = ThisBuild();
+  options.version = {absl::StrCat("v", build.version), build.commit, build.date};
 
   if (!ReviewersOf(flags).authorization) RETURN_IF_ERROR(KeepToLoopback(flags, options));
   return options;
