@@ -81,8 +81,10 @@ RuleFile::RuleFile(std::string path, Clock& clock, prometheus::Registry& metrics
 absl::StatusOr<std::unique_ptr<RuleFile>> RuleFile::Open(std::string path, Clock& clock,
                                                          prometheus::Registry& metrics) {
   auto file = absl::WrapUnique(new RuleFile(std::move(path), clock, metrics));
-  auto rules = file->Read();
+  std::vector<std::string> warnings;
+  auto rules = file->Read(warnings);
   if (!rules.ok()) return rules.status();
+  for (const std::string& warning : warnings) spdlog::warn("{}", warning);
   file->success_.Set(1);
   file->last_success_.Set(static_cast<double>(absl::ToUnixSeconds(clock.WallNow())));
   absl::MutexLock lock(&file->mutex_);
@@ -90,8 +92,7 @@ absl::StatusOr<std::unique_ptr<RuleFile>> RuleFile::Open(std::string path, Clock
   return file;
 }
 
-// Warnings are logged, errors are returned.
-absl::StatusOr<RulesPtr> RuleFile::Read() const {
+absl::StatusOr<RulesPtr> RuleFile::Read(std::vector<std::string>& warnings) const {
   auto text = ReadFile(path_, kMaxRuleFileBytes);
   if (!text.ok()) return text.status();
   rules::CompileResult result = rules::CompileRules(*text, path_);
@@ -100,7 +101,7 @@ absl::StatusOr<RulesPtr> RuleFile::Read() const {
     if (finding.severity == rules::Finding::Severity::kError) {
       errors.push_back(finding.ToString());
     } else if (result.rules != nullptr) {
-      spdlog::warn("{}", finding.ToString());
+      warnings.push_back(finding.ToString());
     }
   }
   if (result.rules == nullptr) return absl::InvalidArgumentError(absl::StrJoin(errors, "\n"));
@@ -131,7 +132,8 @@ void RuleFile::StopWatching() { watcher_.reset(); }
 
 void RuleFile::Reload() {
   absl::MutexLock reload_lock(&reload_mutex_);
-  auto rules = Read();
+  std::vector<std::string> warnings;
+  auto rules = Read(warnings);
   RulesPtr accepted, before;
   {
     absl::MutexLock lock(&mutex_);
@@ -149,6 +151,7 @@ void RuleFile::Reload() {
     return;
   }
   last_success_.Set(static_cast<double>(absl::ToUnixSeconds(clock_.WallNow())));
+  for (const std::string& warning : warnings) spdlog::warn("{}", warning);
   spdlog::info("{}: {} now in force, {}", path_, CountedRules(*accepted),
                WhatChanged(*before, *accepted));
   if (on_rules_ != nullptr) on_rules_(accepted);

@@ -19,10 +19,11 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"check", "check rule files", RunCheck},
+    {"check", "check rule files, ConfigMaps and Helm values with rules", RunCheck},
     {"completion", "print a completion script for bash, zsh or fish", RunCompletion},
-    {"convert", "turn HorizontalPodAutoscalers into autoscalers of our own kind", RunConvert},
-    {"decide", "decide replica counts on vectors or files", RunDecide},
+    {"convert", "turn HorizontalPodAutoscalers into Autoscalers (CRD)", RunConvert},
+    {"decide", "decide the replica count of an HPA in a cluster, in files or in vectors",
+     RunDecide},
     {"doctor", "check the whole chain from an autoscaler to its series", RunDoctor},
     {"explain", "ask a running server why an autoscaler has its count", RunExplain},
     {"metrics", "list what a running server offers, and by which rule", RunMetrics},

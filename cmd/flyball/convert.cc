@@ -35,7 +35,7 @@ int ConvertFiles(const std::vector<std::string>& files, const convert::ConvertOp
 }  // namespace
 
 int RunConvert(const Args& args) {
-  CLI::App app("Turn objects of other kinds into our own", "flyball convert");
+  CLI::App app("Turns objects of other kinds into Autoscalers (CRD).", "flyball convert");
   app.require_subcommand(1);
   convert::ConvertOptions options;
   std::vector<std::string> files;
