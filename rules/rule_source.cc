@@ -69,12 +69,13 @@ class Objects {
   // Each document is read by itself, behind as many empty lines as stand before it: its places are
   // then those of the whole file.
   std::vector<FoundRules> Find() {
-    size_t begin = 0;
-    for (size_t i = 0; i <= lines_.size(); ++i) {
+    size_t begin = 0, documents = 0;
+    for (size_t i = 0; i <= lines_.size() && !full_; ++i) {
       const bool ends = i == lines_.size() || lines_[i] == "---" || lines_[i] == "---\r" ||
                         absl::StartsWith(lines_[i], "--- ");
       if (!ends) continue;
-      ReadDocument(begin, i);
+      if (++documents > kMaxRuleSources) Refuse();
+      if (!full_) ReadDocument(begin, i);
       begin = i + 1;
     }
     if (found_.empty()) {
@@ -128,6 +129,7 @@ class Objects {
   }
 
   void ReadText(std::string of, const YamlNode& text) {
+    if (full_) return;
     const size_t line = static_cast<size_t>(text.place.line) - 1;
     const absl::string_view from =
         line < lines_.size() ? lines_[line].substr(std::min<size_t>(
@@ -161,7 +163,17 @@ class Objects {
     return LinesAt(begin, end);
   }
 
+  void Refuse() {
+    full_ = true;
+    Findings findings(file_);
+    findings.Error({}, "",
+                   absl::StrCat("over ", kMaxRuleSources, " documents, or places with rules"));
+    found_.push_back({"", {.rules = nullptr, .findings = std::move(findings).Take()}});
+  }
+
   void Add(std::string of, CompileResult compiled) {
+    if (full_) return;
+    if (found_.size() >= kMaxRuleSources) return Refuse();
     found_.push_back({std::move(of), std::move(compiled)});
   }
 
@@ -169,6 +181,7 @@ class Objects {
   const std::vector<absl::string_view> lines_;
   std::vector<FoundRules> found_;
   std::vector<std::string> kinds_;  // of those that are no ConfigMap
+  bool full_ = false;               // nothing more is read
 };
 
 }  // namespace

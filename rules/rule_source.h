@@ -2,6 +2,7 @@
 // chart (this project's, prometheus-adapter's, or a chart's around them).
 //
 // Pure. Findings have their place in the file that was given, whatever the rules are wrapped in.
+// Limit: kMaxRuleSources documents, and as many places with rules.
 #pragma once
 
 #include <string>
@@ -11,6 +12,8 @@
 #include "rules/compiled_rules.h"
 
 namespace flyball::rules {
+
+inline constexpr size_t kMaxRuleSources = 1000;
 
 // The rules of one place of a file.
 struct FoundRules {

@@ -122,6 +122,12 @@ TEST(FindRules, AListIsOneOfRules) {
   EXPECT_THAT(found[0], HasSubstr("f:2:3: rules[0].foo: unknown key"));
 }
 
+TEST(FindRules, ThereIsALimitToDocuments) {
+  std::string text = "kind: Role\n";
+  for (int i = 0; i < 5000; ++i) text += "---\nkind: Role\n";
+  EXPECT_THAT(Found(text), ElementsAre(": , f: over 1000 documents, or places with rules"));
+}
+
 TEST(FindRules, BrokenYamlIsAnError) {
   const auto found = Found("kind: ConfigMap\n---\na: [\n");
   EXPECT_THAT(found, testing::Contains(HasSubstr("not YAML")));
