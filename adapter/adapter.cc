@@ -41,7 +41,8 @@ Adapter::Adapter(const Deps& deps, const AdapterOptions& options,
       batcher_(deps.source, deps.clock, options.queries, deps.metrics),
       values_(options.nan_value, deps.clock, deps.metrics),
       complaints_(deps.clock, kComplainEvery),
-      kept_(clock_.MonotonicNow()) {
+      kept_(clock_.MonotonicNow()),
+      failures_(deps.clock, complaints_, deps.metrics) {
   SetRules(std::move(rules));
 }
 
@@ -54,9 +55,11 @@ void Adapter::SetRules(std::shared_ptr<const rules::CompiledRules> rules) {
   absl::MutexLock lock(&reload_mutex_);
   // The registry has the new rules before the providers do.
   relister_.SetRules(rules);
+  failures_.Forget();
   auto providers = std::make_shared<Providers>();
   providers->tell_of_samples = tells_of_samples_;
-  const Answering answering = {relister_, directory_, batcher_, values_, clock_, complaints_};
+  const Answering answering = {relister_, directory_,  batcher_, values_,
+                               clock_,    complaints_, failures_};
   if (!rules->custom.empty()) providers->custom = std::make_shared<CustomProvider>(answering);
   if (!rules->external.empty()) {
     providers->external = std::make_shared<ExternalProvider>(answering, &request_pool_);
@@ -80,6 +83,14 @@ void Adapter::SetRules(std::shared_ptr<const rules::CompiledRules> rules) {
         *rules->resource);
   }
   providers_.Set(std::move(providers));
+}
+
+std::vector<RuleStatus> Adapter::RuleStatuses() const {
+  std::vector<RuleStatus> statuses = relister_.Statuses(/*with_metrics=*/true);
+  for (RuleStatus& status : statuses) {
+    status.last_failure = failures_.Of({status.list, status.index});
+  }
+  return statuses;
 }
 
 absl::Duration Adapter::Step() {

@@ -22,6 +22,7 @@
 #include "adapter/provider.h"
 #include "adapter/query_batcher.h"
 #include "adapter/relist.h"
+#include "adapter/rule_failures.h"
 #include "adapter/value_guard.h"
 #include "base/clock.h"
 #include "base/repeating_thread.h"
@@ -67,7 +68,7 @@ class Adapter {
   Providers providers() const { return *providers_.Get(); }
 
   // One for each rule, `rules` before `externalRules`.
-  std::vector<RuleStatus> RuleStatuses() const { return relister_.Statuses(); }
+  std::vector<RuleStatus> RuleStatuses() const;
 
   // Each series query of the first rules has ended once, well or not, and the registry knows the
   // directory's resources.
@@ -90,6 +91,7 @@ class Adapter {
   ValueGuard values_;
   LogLimiter complaints_;
   KeptAnswers kept_;  // beyond reloads
+  RuleFailures failures_;
 
   absl::Mutex reload_mutex_;  // one reload after the other
   Snapshot<Providers> providers_;

@@ -9,6 +9,7 @@
 #include "adapter/log_limiter.h"
 #include "adapter/query_batcher.h"
 #include "adapter/relist.h"
+#include "adapter/rule_failures.h"
 #include "adapter/value_guard.h"
 #include "base/clock.h"
 #include "kube/objects/object_directory.h"
@@ -23,11 +24,17 @@ struct Answering {
   ValueGuard& values;
   Clock& clock;
   LogLimiter& complaints;  // failures that the client is not told the cause of
+  RuleFailures& failures;
 };
 
 // The source failed: the client is told no more than the original tells. kDeadlineExceeded keeps
 // its code; anything else is kInternal "unable to fetch metrics". The cause is logged.
 absl::Status FetchFailure(const Answering& answering, absl::string_view metric,
+                          const absl::Status& cause);
+// The same of a rule's query: it is also counted, and the error has a warning note that names the
+// rule.
+absl::Status FetchFailure(const Answering& answering, const RuleName& name,
+                          const rules::CompiledRule& rule, absl::string_view metric,
                           const absl::Status& cause);
 
 // Times in answers have no fractions.

@@ -79,7 +79,11 @@ absl::StatusOr<CustomMetricList> CustomProvider::Get(const CustomMetricRequest& 
     }
     return NoMetric(request);
   }
-  if (!values.ok()) return FetchFailure(answering_, request.metric, values.status());
+  const RuleName rule = {"rules", found.rule->index};
+  if (!values.ok()) {
+    return FetchFailure(answering_, rule, *found.rule, request.metric, values.status());
+  }
+  answering_.failures.Succeeded(rule);
 
   ASSIGN_OR_RETURN(CustomMetricList list, Answer(request, *resource, names, *values));
   list.freshness = values->freshness;

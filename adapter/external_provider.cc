@@ -53,12 +53,16 @@ absl::StatusOr<ExternalMetricList> ExternalProvider::Get(const ExternalMetricReq
   if (found.rule == nullptr) return NoExternalMetric(request);
   const absl::StatusOr<std::string> promql = found.rule->ExternalQuery(
       found.series, request.ns, request.selector.requirements(), *registry->mapper());
-  if (!promql.ok()) {
+  if (!promql.ok()) {  // for what was asked: a selector with < and > has no query
     return FetchFailure(answering_, request.metric, absl::InternalError(promql.status().message()));
   }
+  const RuleName rule = {"externalRules", found.rule->index};
   const absl::StatusOr<FreshResult> fresh = answering_.batcher.Query(
       *promql, answering_.clock.MonotonicNow() + request.timeout, found.rule->source);
-  if (!fresh.ok()) return FetchFailure(answering_, request.metric, fresh.status());
+  if (!fresh.ok()) {
+    return FetchFailure(answering_, rule, *found.rule, request.metric, fresh.status());
+  }
+  answering_.failures.Succeeded(rule);
   found.rule->NoteAnswer(fresh->result->source);
   std::vector<const Sample*> samples;
   for (const Sample& sample : fresh->result->samples) samples.push_back(&sample);

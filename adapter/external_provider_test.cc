@@ -2,6 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "adapter/failure_notes.h"
 #include "adapter/test_floor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -88,6 +89,17 @@ TEST_F(ExternalProviderTest, RequestsThatDifferInOneValueAreOneQuery) {
               ElementsAre("b=20000@100", "a=10000@100", "", "a=10000@100"));
   EXPECT_THAT(source_.queries(),
               ElementsAre(R"(sum(queue_len{queue=~"a|b|none",ns="shop"}) by (queue))"));
+}
+
+TEST_F(ExternalProviderTest, AFailureNamesItsRuleBesideTheOriginalsText) {
+  source_.OnQuery([](const std::string&) { return absl::UnavailableError("down"); });
+  const auto answer = provider_.Get(Ask("queue=a", "shop", "total_len"));
+  EXPECT_EQ(answer.status().message(), "unable to fetch metrics");
+  EXPECT_EQ(NoteOf(answer.status(), kWarningNote),
+            "the query of externalRules[1] (test.yaml:6) fails: Flyball's /debug/rules and its log "
+            "say why");
+  EXPECT_EQ(floor_.answering().failures.Of({"externalRules", 1})->promql,
+            R"(sum(total_len{queue="a",ns="shop"}))");
 }
 
 TEST_F(ExternalProviderTest, OneRequestIsItsOwnQuery) {

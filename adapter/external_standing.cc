@@ -161,7 +161,10 @@ void ExternalStanding::AskTogether(Together& together, MonotonicTime deadline,
   absl::Status failure = together.failure;
   if (failure.ok()) {
     const absl::StatusOr<StandingResult> result = answering_.batcher.Ask(*together.query, deadline);
-    if (result.ok()) return HandOut(together, *result, answers);
+    if (result.ok()) {
+      answering_.failures.Succeeded({"externalRules", together.found.rule->index});
+      return HandOut(together, *result, answers);
+    }
     together.query->Forget();
     if (together.members.size() > 1 && absl::IsInvalidArgument(result.status())) {
       return AskApart(together, deadline, answers);
@@ -169,9 +172,14 @@ void ExternalStanding::AskTogether(Together& together, MonotonicTime deadline,
     failure = result.status();
   }
   for (const size_t i : together.members) {
-    answers[i] = absl::IsNotFound(together.failure)
-                     ? failure
-                     : FetchFailure(answering_, requests_[i].metric, failure);
+    if (absl::IsNotFound(together.failure)) {
+      answers[i] = failure;
+    } else if (!together.failure.ok()) {
+      answers[i] = FetchFailure(answering_, requests_[i].metric, failure);
+    } else {
+      answers[i] = FetchFailure(answering_, {"externalRules", together.found.rule->index},
+                                *together.found.rule, requests_[i].metric, failure);
+    }
   }
 }
 

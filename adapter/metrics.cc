@@ -1,5 +1,6 @@
 #include "adapter/metrics.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string>
@@ -46,31 +47,40 @@ struct AdapterMetrics::Families {
       : requests(Made(BuildHistogram(), registry,
                       "prometheus_adapter_prometheus_client_request_duration_seconds",
                       "Time that requests to Prometheus took")),
+        reachable(Made(BuildGauge(), registry, "flyball_prometheus_reachable",
+                       "1 if the last request to this Prometheus was answered, 0 if it failed")),
         server_changes(Made(BuildCounter(), registry, "flyball_prometheus_server_changes_total",
                             "How often another of several Prometheus servers took over")
                            .Add({})),
         series_queries(Made(BuildCounter(), registry, "flyball_relist_series_queries_total",
-                            "Series queries of rule discovery")),
+                            "Queries by which the rules find their series, by result")),
         series_query_duration(Made(BuildHistogram(), registry,
                                    "flyball_relist_series_query_duration_seconds",
-                                   "Time that series queries took")
+                                   "Time that the queries took by which rules find their series")
                                   .Add({}, Buckets())),
-        rule_series(Made(BuildGauge(), registry, "flyball_rules_series",
-                         "Distinct series that the rule accepted at its last success")),
+        rule_series(Made(
+            BuildGauge(), registry, "flyball_rules_series",
+            "Series, told apart by metric name and label names, that the rule accepted when it "
+            "last found any")),
         rule_success(Made(BuildGauge(), registry, "flyball_rules_last_success_timestamp_seconds",
-                          "When the rule's series query last succeeded; 0: never")),
+                          "When the rule's series query last succeeded; 0 if it never has")),
         rule_failing(Made(BuildGauge(), registry, "flyball_rules_failing",
-                          "1 while the rule's series query fails")),
+                          "1 if the rule's last series query failed, else 0")),
+        rule_failures(Made(BuildCounter(), registry, "flyball_rule_query_failures_total",
+                           "Requests for metrics of this rule that failed because its query did")),
         metrics(Made(BuildGauge(), registry, "flyball_rules_metrics",
-                     "Metric names that the API knows")),
+                     "Names of metrics that this API offers")),
         queries(Made(BuildCounter(), registry, "flyball_query_requests_total",
-                     "Queries by what became of them")),
+                     "Queries: sent to Prometheus, joined to an equal one under way, answered by a "
+                     "result just received (reused), or failed")),
         answers(Made(BuildCounter(), registry, "flyball_query_answers_total",
                      "Answers to queries by the source that gave them")),
-        objects(Made(BuildCounter(), registry, "flyball_query_objects_total",
-                     "Objects asked of merged queries")),
+        objects(
+            Made(BuildCounter(), registry, "flyball_query_objects_total",
+                 "Objects whose values were asked of Prometheus (sent) or taken from a result just "
+                 "received (reused), in queries that ask for several objects at once")),
         dropped(Made(BuildCounter(), registry, "flyball_query_values_dropped_total",
-                     "Values that are not numbers, left out of answers")),
+                     "Values left out of answers because they are not numbers (nan) or infinite")),
         success(series_queries.Add({{"result", "success"}})),
         failure(series_queries.Add({{"result", "failure"}})),
         custom_metrics(metrics.Add({{"api", "custom"}})),
@@ -86,6 +96,11 @@ struct AdapterMetrics::Families {
     Gauge* series;
     Gauge* success;
     Gauge* failing;
+    Counter* failures;
+  };
+  struct Reached {
+    Gauge* gauge;
+    ServerOutcome outcome;
   };
 
   // Of a path and a server. To find one in its family, a histogram is made first; there are few, so
@@ -106,12 +121,14 @@ struct AdapterMetrics::Families {
   }
 
   Family<Histogram>& requests;
+  Family<Gauge>& reachable;
   Counter& server_changes;
   Family<Counter>& series_queries;
   Histogram& series_query_duration;
   Family<Gauge>& rule_series;
   Family<Gauge>& rule_success;
   Family<Gauge>& rule_failing;
+  Family<Counter>& rule_failures;
   Family<Gauge>& metrics;
   Family<Counter>& queries;
   Family<Counter>& answers;
@@ -128,6 +145,7 @@ struct AdapterMetrics::Families {
   absl::Mutex mutex;
   std::map<std::pair<std::string, int>, RuleGauges> rules ABSL_GUARDED_BY(mutex);
   std::vector<Requests> requests_of ABSL_GUARDED_BY(mutex);
+  std::vector<Reached> reached ABSL_GUARDED_BY(mutex);
 };
 
 AdapterMetrics::AdapterMetrics(Registry& registry)
@@ -137,6 +155,33 @@ AdapterMetrics::~AdapterMetrics() = default;
 void AdapterMetrics::OnRequest(absl::string_view path, absl::string_view server,
                                absl::Duration duration) {
   families_->RequestsOf(path, server).Observe(absl::ToDoubleSeconds(duration));
+}
+
+void AdapterMetrics::OnOutcome(absl::string_view server, const absl::Status& outcome) {
+  absl::MutexLock lock(&families_->mutex);
+  auto& reached = families_->reached;
+  auto one = std::find_if(reached.begin(), reached.end(),
+                          [&](const auto& known) { return known.outcome.server == server; });
+  if (one == reached.end()) {
+    const std::string name(server);
+    one = reached.insert(one, {&families_->reachable.Add({{"server", name}}), {.server = name}});
+  }
+  one->outcome.reachable = outcome.ok();
+  if (!outcome.ok()) one->outcome.last_error = std::string(outcome.message());
+  one->gauge->Set(outcome.ok() ? 1 : 0);
+}
+
+std::vector<AdapterMetrics::ServerOutcome> AdapterMetrics::ServerOutcomes() const {
+  absl::MutexLock lock(&families_->mutex);
+  std::vector<ServerOutcome> outcomes;
+  for (const auto& reached : families_->reached) outcomes.push_back(reached.outcome);
+  return outcomes;
+}
+
+void AdapterMetrics::OnRuleQueryFailure(absl::string_view list, int rule) {
+  absl::MutexLock lock(&families_->mutex);
+  const auto found = families_->rules.find(std::pair(std::string(list), rule));
+  if (found != families_->rules.end()) found->second.failures->Increment();
 }
 
 void AdapterMetrics::OnServerChange(absl::string_view /*server*/) {
@@ -154,9 +199,9 @@ void AdapterMetrics::SetRules(absl::Span<const RuleStatus> rules) {
   for (const RuleStatus& rule : rules) {
     const Labels labels = {{"list", rule.list}, {"rule", absl::StrCat(rule.index)}};
     // Add finds the gauge that is already there.
-    const Families::RuleGauges gauges = {&families_->rule_series.Add(labels),
-                                         &families_->rule_success.Add(labels),
-                                         &families_->rule_failing.Add(labels)};
+    const Families::RuleGauges gauges = {
+        &families_->rule_series.Add(labels), &families_->rule_success.Add(labels),
+        &families_->rule_failing.Add(labels), &families_->rule_failures.Add(labels)};
     gauges.series->Set(static_cast<double>(rule.series));
     gauges.success->Set(
         rule.last_success ? absl::ToDoubleSeconds(*rule.last_success - absl::UnixEpoch()) : 0);
@@ -168,6 +213,7 @@ void AdapterMetrics::SetRules(absl::Span<const RuleStatus> rules) {
     families_->rule_series.Remove(gauges.series);
     families_->rule_success.Remove(gauges.success);
     families_->rule_failing.Remove(gauges.failing);
+    families_->rule_failures.Remove(gauges.failures);
   }
   families_->rules = std::move(kept);
 }

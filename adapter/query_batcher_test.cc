@@ -13,6 +13,11 @@
 namespace flyball::adapter {
 namespace {
 
+// Without its notes.
+absl::Status Bare(const absl::Status& status) {
+  return absl::Status(status.code(), status.message());
+}
+
 using testing::ElementsAre;
 using testing::SizeIs;
 
@@ -271,9 +276,9 @@ INSTANTIATE_TEST_SUITE_P(Reasons, QueryBatcherAloneTest, testing::Bool(),
 TEST_F(QueryBatcherTest, AFailureReachesAllAndIsForgottenSoon) {
   auto batcher = Make();
   source_.OnQuery([](const std::string&) { return absl::UnavailableError("down"); });
-  EXPECT_EQ(batcher->QueryObjects(Question({Pod(1)}), kLater).status(),
+  EXPECT_EQ(Bare(batcher->QueryObjects(Question({Pod(1)}), kLater).status()),
             absl::UnavailableError("down"));
-  EXPECT_EQ(batcher->QueryObjects(Question({Pod(2)}), kLater).status(),
+  EXPECT_EQ(Bare(batcher->QueryObjects(Question({Pod(2)}), kLater).status()),
             absl::UnavailableError("down"));
   EXPECT_THAT(source_.queries(), SizeIs(1));
   clock_.Advance(absl::Milliseconds(100));

@@ -6,6 +6,7 @@
 #include "absl/hash/hash.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "adapter/failure_notes.h"
 
 namespace flyball::adapter {
 namespace {
@@ -68,6 +69,11 @@ absl::StatusOr<StandingResult> QueryFlights::Ask(StandingQuery& query, Monotonic
       source_.Of(query.choice).Ask(query, clock_.WallNow(), deadline - clock_.MonotonicNow());
   Count(result.ok() ? QueryOutcome::kSent : QueryOutcome::kFailed);
   if (result.ok() && metrics_ != nullptr) metrics_->OnAnswer(result->source);
+  if (!result.ok()) {
+    absl::Status failure = result.status();
+    SetNote(failure, kQueryNote, query.promql);
+    return failure;
+  }
   return result;
 }
 
@@ -161,6 +167,7 @@ void QueryFlights::Fly(const Asked& asked, MonotonicTime deadline, Flight& fligh
   {
     absl::MutexLock lock(&flight.mutex);
     flight.status = result.status();
+    if (!ok) SetNote(flight.status, kQueryNote, asked.promql);
     flight.fresh.sent = sent;
     flight.fresh.fresh_until = fresh_until;
     flight.fresh.refresh_at =

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "base/counted.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::adapter {
@@ -65,6 +66,7 @@ void Relister::SetRules(std::shared_ptr<const rules::CompiledRules> rules) {
     queries_ = std::move(queries);
     rules_ = std::move(rules);
     changed_ = true;
+    told_ = queries_.empty();
   }
   Rebuild();
   deps_.wake();
@@ -107,6 +109,13 @@ absl::Duration Relister::Step() {
   }
   if (build) Rebuild();
 
+  bool tell = false;
+  const absl::Duration wait = NextStep(tell);
+  if (tell) TellFindings();
+  return wait;
+}
+
+absl::Duration Relister::NextStep(bool& tell) {
   absl::MutexLock lock(&mutex_);
   const bool resources_known = !mapper_->resources().empty();
   absl::Duration wait = changed_ ? kBuildEvery : resources_known ? kMapperPoll : kFirstMapperPoll;
@@ -117,7 +126,10 @@ absl::Duration Relister::Step() {
     all_attempted = all_attempted && query->attempted;
   }
   // What was attempted is also in the registry: changed_ is set with it.
-  if (all_attempted && !changed_) first_round_done_.store(true, std::memory_order_release);
+  if (all_attempted && !changed_) {
+    first_round_done_.store(true, std::memory_order_release);
+    tell = !std::exchange(told_, true);
+  }
   return std::max(wait, absl::ZeroDuration());
 }
 
@@ -234,12 +246,43 @@ void Relister::AppendStatuses(const char* list,
   }
 }
 
-std::vector<RuleStatus> Relister::Statuses() const {
+void Relister::TellFindings() const {
+  size_t series = 0, metrics = 0;
+  const std::vector<RuleStatus> statuses = Statuses(/*with_metrics=*/true);
+  for (const RuleStatus& status : statuses) {
+    series += status.series;
+    metrics += status.metrics.size();
+    if (!status.last_success.has_value() || !status.metrics.empty()) continue;
+    if (status.series == 0) {
+      spdlog::warn("relist: {}[{}] ({}) finds no series: {}", status.list, status.index,
+                   status.where, status.series_query);
+    } else {
+      spdlog::warn(
+          "relist: {}[{}] ({}) finds {} series, of which none becomes a metric: no label "
+          "is a resource by its mapping, or later rules have the same names",
+          status.list, status.index, status.where, status.series);
+    }
+  }
+  spdlog::info("relist: {} found {} series (names with their labels), {} offered",
+               Counted(statuses.size(), "rule"), series, Counted(metrics, "metric"));
+}
+
+std::vector<RuleStatus> Relister::Statuses(bool with_metrics) const {
   const std::shared_ptr<const SeriesRegistry> registry = registry_.Get();
   std::vector<RuleStatus> statuses;
   absl::MutexLock lock(&mutex_);
   AppendStatuses("rules", rules_->custom, registry->custom_counts(), statuses);
   AppendStatuses("externalRules", rules_->external, registry->external_counts(), statuses);
+  if (!with_metrics) return statuses;
+  // The registry may be behind the rules.
+  size_t next = 0;
+  for (const auto& [of_rules, count] :
+       {std::pair(registry->CustomNames(), rules_->custom.size()),
+        std::pair(registry->ExternalNames(), rules_->external.size())}) {
+    for (size_t i = 0; i < count; ++i, ++next) {
+      if (i < of_rules.size()) statuses[next].metrics = of_rules[i];
+    }
+  }
   return statuses;
 }
 

@@ -74,7 +74,8 @@ class Relister {
   // Grows after each change of the registry.
   uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
-  std::vector<RuleStatus> Statuses() const;
+  // `with_metrics`: also what each rule offers, which takes as long as there are metrics.
+  std::vector<RuleStatus> Statuses(bool with_metrics = false) const;
 
   // Every series query of the first rules has ended once, well or not, and the resources are known.
   bool first_round_done() const { return first_round_done_.load(std::memory_order_acquire); }
@@ -98,11 +99,15 @@ class Relister {
   void Run(const std::shared_ptr<Query>& query);
   void Record(Query& query, absl::StatusOr<std::shared_ptr<const SeriesTable>> found,
               MonotonicTime started, absl::Time at) ABSL_LOCKS_EXCLUDED(mutex_);
+  // How long until Step is due again. `tell`: the rules in force have all been asked for once.
+  absl::Duration NextStep(bool& tell) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Duration RetryAfter(int failures) const;
   void Rebuild() ABSL_LOCKS_EXCLUDED(mutex_);
   std::vector<DiscoveredRule> Discovered(
       const std::vector<std::shared_ptr<const rules::CompiledRule>>& rules) const
       ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  // Logs once what the rules in force have found.
+  void TellFindings() const ABSL_LOCKS_EXCLUDED(mutex_);
   void AppendStatuses(const char* list,
                       const std::vector<std::shared_ptr<const rules::CompiledRule>>& rules,
                       const std::vector<size_t>& counts, std::vector<RuleStatus>& out) const
@@ -121,6 +126,7 @@ class Relister {
   }
   std::map<QueryKey, std::shared_ptr<Query>> queries_ ABSL_GUARDED_BY(mutex_);
   bool changed_ ABSL_GUARDED_BY(mutex_) = true;  // the registry is behind
+  bool told_ ABSL_GUARDED_BY(mutex_) = true;     // what was found
   MonotonicTime built_at_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
   std::shared_ptr<const kube::RestMapper> mapper_ ABSL_GUARDED_BY(mutex_);
 

@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
+#include "adapter/rule_failure.h"
 
 namespace flyball::adapter {
 
@@ -21,6 +23,10 @@ struct RuleStatus {
   absl::Duration duration;  // of the last attempt
   int failures = 0;         // in a row, 0 after a success
   std::string error;        // of the last attempt; "" after a success or before the first
+
+  // Only where they are asked for.
+  std::vector<std::string> metrics;         // what it offers: "pods/requests_per_second"
+  std::optional<RuleFailure> last_failure;  // of a query for one of them
 };
 
 }  // namespace flyball::adapter

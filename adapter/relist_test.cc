@@ -1,10 +1,14 @@
 #include "adapter/relist.h"
 
+#include <spdlog/sinks/ostream_sink.h>
+
 #include <set>
+#include <sstream>
 
 #include "adapter/test_floor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "spdlog/spdlog.h"
 
 namespace flyball::adapter {
 namespace {
@@ -66,6 +70,34 @@ TEST_F(RelisterTest, EqualSeriesQueriesAreSentOnceForBothLists) {
   EXPECT_TRUE(relister().first_round_done());
   EXPECT_THAT(PodMetricNames(), ElementsAre("a", "b"));
   EXPECT_THAT(*relister().registry()->external_list(), ElementsAre("b", "c"));
+}
+
+TEST_F(RelisterTest, StatusesNameWhatEachRuleOffers) {
+  floor_.Load(CompileOrDie(Rules({"a", "b", "a"}, {"c"})));
+  EXPECT_THAT(relister().Statuses()[0].metrics, IsEmpty()) << "not asked for";
+  const std::vector<RuleStatus> statuses = relister().Statuses(/*with_metrics=*/true);
+  ASSERT_EQ(statuses.size(), 4u);
+  EXPECT_THAT(statuses[0].metrics, IsEmpty()) << "the later rule has the names";
+  EXPECT_THAT(statuses[1].metrics, UnorderedElementsAre("namespaces/b", "pods/b"));
+  EXPECT_THAT(statuses[2].metrics, UnorderedElementsAre("namespaces/a", "pods/a"));
+  EXPECT_THAT(statuses[3].metrics, ElementsAre("c"));
+}
+
+TEST_F(RelisterTest, ARuleThatFindsNothingIsLoggedOnce) {
+  std::ostringstream log;
+  const auto before = spdlog::default_logger();
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+      "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log)));
+  floor_.source.OnSeries([](const std::string& selector) {
+    return selector == "a" ? std::vector<SeriesName>{{"a", {"ns"}}} : std::vector<SeriesName>{};
+  });
+  floor_.Load(CompileOrDie(Rules({"a", "b"})));
+  Advance(absl::Minutes(1));
+  Advance(absl::Minutes(1));
+  spdlog::set_default_logger(before);
+  EXPECT_THAT(log.str(), testing::HasSubstr("rules[1] (test.yaml:3) finds no series: b"));
+  EXPECT_THAT(log.str(), testing::HasSubstr("2 rules found 1 series"));
+  EXPECT_EQ(log.str().find("finds no series"), log.str().rfind("finds no series"));
 }
 
 TEST_F(RelisterTest, AskedAgainAfterTheIntervalAndNotBefore) {

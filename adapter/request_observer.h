@@ -1,6 +1,7 @@
 // Who is told of the requests that a metric source sends.
 #pragma once
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
@@ -13,6 +14,8 @@ class RequestObserver {
   virtual ~RequestObserver() = default;
   virtual void OnRequest(absl::string_view path, absl::string_view server,
                          absl::Duration duration) = 0;
+  // What came of it: OK, also when the server refused the query, or why there is no answer.
+  virtual void OnOutcome(absl::string_view server, const absl::Status& outcome) = 0;
   virtual void OnServerChange(absl::string_view server) = 0;
 };
 

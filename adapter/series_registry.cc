@@ -171,6 +171,24 @@ MetricSeries SeriesRegistry::FindCustom(const kube::ResourceInfo& resource, bool
   return found;
 }
 
+std::vector<std::vector<std::string>> SeriesRegistry::CustomNames() const {
+  std::vector<std::vector<std::string>> names(custom_.rules.size());
+  for (size_t i = 0; i < custom_.targets.size(); ++i) {
+    const CustomMetricInfo& info = (*custom_.list)[i];
+    names[custom_.targets[i].rule].push_back(
+        absl::StrCat(info.resource.ToString(), "/", info.metric));
+  }
+  return names;
+}
+
+std::vector<std::vector<std::string>> SeriesRegistry::ExternalNames() const {
+  std::vector<std::vector<std::string>> names(external_.rules.size());
+  for (size_t i = 0; i < external_.targets.size(); ++i) {
+    names[external_.targets[i].rule].push_back((*external_.list)[i]);
+  }
+  return names;
+}
+
 MetricSeries SeriesRegistry::FindExternal(absl::string_view metric) const {
   return external_.Find(metric);
 }

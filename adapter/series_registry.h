@@ -88,6 +88,10 @@ class SeriesRegistry {
   // How many distinct series each rule accepts, in file order.
   const std::vector<size_t>& custom_counts() const { return custom_.counts; }
   const std::vector<size_t>& external_counts() const { return external_.counts; }
+  // What each rule offers, in file order: "pods/http_requests_per_second", of external metrics the
+  // name alone. Of a metric that several rules make the one that counts has it.
+  std::vector<std::vector<std::string>> CustomNames() const;
+  std::vector<std::vector<std::string>> ExternalNames() const;
 
  private:
   friend class RegistryBuilder;

@@ -54,7 +54,8 @@ class TestFloor {
         batcher_(source, clock, options.queries, nullptr),
         merge_(options.queries.merge),
         values_(options.nan_value, clock, nullptr),
-        complaints_(clock, absl::Seconds(10)) {}
+        complaints_(clock, absl::Seconds(10)),
+        failures_(clock, complaints_, nullptr) {}
 
   // Puts the rules in and does one round of discovery.
   void Load(std::shared_ptr<const rules::CompiledRules> rules) {
@@ -63,7 +64,9 @@ class TestFloor {
     relister_.Step();
   }
 
-  Answering answering() { return {relister_, directory, batcher_, values_, clock, complaints_}; }
+  Answering answering() {
+    return {relister_, directory, batcher_, values_, clock, complaints_, failures_};
+  }
   CustomProvider custom() { return CustomProvider(answering()); }
   ExternalProvider external() { return ExternalProvider(answering()); }
   ResourceProvider resource() {
@@ -84,6 +87,7 @@ class TestFloor {
   const bool merge_;
   ValueGuard values_;
   LogLimiter complaints_;
+  RuleFailures failures_;
   WorkerPool pool_{4};
 };
 

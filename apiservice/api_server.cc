@@ -285,9 +285,8 @@ class ApiServer::Impl {
     if (token_reviews_ != nullptr) sources.token_reviews = &token_reviews_->durations();
     if (access_reviews_ != nullptr) sources.access_reviews = &access_reviews_->durations();
     sources.metrics = metrics_.get();
-    sources.certificate_seconds_left = [this] {
-      return absl::ToDoubleSeconds(tls_->not_after() - clock_->WallNow());
-    };
+    sources.certificate_end = [this] { return tls_->not_after(); };
+    sources.now = [this] { return clock_->WallNow(); };
   }
 
   std::string MetricsText() const {

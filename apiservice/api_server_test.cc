@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "adapter/failure_notes.h"
 #include "apiservice/test_server.h"
 
 namespace flyball::apiservice {
@@ -251,9 +252,11 @@ TEST_F(ApiServerFixture, GroupsThatAreOffAnswerWithTheIndex) {
 TEST_F(ApiServerFixture, SourceFailuresKeepTheirMeaning) {
   StartServer();
   external_->error = absl::InternalError("unable to fetch metrics");
+  adapter::SetNote(external_->error, adapter::kWarningNote, "rules[0] (c.yaml:\"2\") fails");
   const auto internal = Get(E1 N "/q");
   ASSERT_TRUE(internal);
   EXPECT_EQ(internal->status, 500);
+  EXPECT_EQ(internal->get_header_value("Warning"), R"(299 - "rules[0] (c.yaml: 2 ) fails")");
   EXPECT_EQ(internal->get_header_value("Retry-After"), "");
   EXPECT_NE(internal->body.find("Internal error occurred: unable to fetch metrics"),
             std::string::npos);

@@ -88,7 +88,8 @@ http::HttpResponse RequestHandler::Handle(const http::HttpRequest& request) {
   RoutedRequest routed = Route(request.method, request.target, limits_.request_timeout);
   if (PagesOf(request) != nullptr) RouteToPages(request, routed);
   const Style style = StyleOf(request, routed);
-  http::HttpResponse response = Answer(request, &routed, style, start);
+  UserPtr user;
+  http::HttpResponse response = Answer(request, &routed, style, start, &user);
   absl::string_view audit_id = request.Header("Audit-ID");
   if (audit_id.size() > kMaxAuditIdBytes) audit_id = audit_id.substr(0, kMaxAuditIdBytes);
   response.headers.emplace_back("Audit-Id",
@@ -100,8 +101,9 @@ http::HttpResponse RequestHandler::Handle(const http::HttpRequest& request) {
   deps_.self_metrics->Count(routed, response.status, took,
                             response.body == nullptr ? 0 : response.body->size());
   if (spdlog::should_log(spdlog::level::debug)) {
-    spdlog::debug("{} {} {} {}", request.method, Shown(request.target), response.status,
-                  absl::FormatDuration(took));
+    spdlog::debug("{} {} {} {} by {} ({})", request.method, Shown(request.target), response.status,
+                  absl::FormatDuration(took), user == nullptr ? "nobody known" : Shown(user->name),
+                  Shown(request.Header("User-Agent")));
   }
   return response;
 }
@@ -120,7 +122,8 @@ http::HttpResponse RequestHandler::TooManyReviews() {
 }
 
 http::HttpResponse RequestHandler::Answer(const http::HttpRequest& request, RoutedRequest* routed,
-                                          const Style& style, MonotonicTime start) {
+                                          const Style& style, MonotonicTime start,
+                                          UserPtr* known_user) {
   if (routed->early_error.has_value()) return StatusResponse(*routed->early_error, style);
   const absl::StatusOr<UserPtr> user = deps_.authenticator->Authenticate(request);
   if (absl::IsResourceExhausted(user.status())) return TooManyReviews();
@@ -128,6 +131,7 @@ http::HttpResponse RequestHandler::Answer(const http::HttpRequest& request, Rout
     spdlog::debug("authentication failed: {}", Shown(user.status().message()));
     return StatusResponse(wire::Unauthorized(), style);
   }
+  *known_user = *user;
   if (HasImpersonation(request.headers)) {
     return StatusResponse(
         ForbiddenStatus(**user, routed->attributes, "impersonation is not supported here"), style);

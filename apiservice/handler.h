@@ -45,8 +45,9 @@ class RequestHandler {
   http::HttpResponse Handle(const http::HttpRequest& request);
 
  private:
+  // `user`: who asks, once it is known.
   http::HttpResponse Answer(const http::HttpRequest& request, RoutedRequest* routed,
-                            const Style& style, MonotonicTime start);
+                            const Style& style, MonotonicTime start, UserPtr* user);
   http::HttpResponse Authorized(const http::HttpRequest& request, RoutedRequest* routed,
                                 const Style& style, const User& user, MonotonicTime start);
   // Whose page the request is for; nullptr: none of Deps::pages.

@@ -26,8 +26,8 @@ struct ServerOptions {
   AuthenticationOptions authentication;
   AuthorizationOptions authorization;
   LimitOptions limits;
-  absl::Duration shutdown_delay;   // --shutdown-delay-duration
-  std::string version = "v0.0.0";  // gitVersion of /version
+  absl::Duration shutdown_delay;  // --shutdown-delay-duration
+  ProgramVersion version;
 };
 
 }  // namespace flyball::apiservice

@@ -81,6 +81,7 @@ void AddConnections(const http::HttpServer::Counters& from, MetricFamilies* out)
 }
 
 void AddAuthentication(const Authenticator::Counters& from, MetricFamilies* out) {
+  // These two are counters without `_total`: the names are the API server library's.
   constexpr auto kName = "authentication_attempts";
   constexpr auto kHelp = "Requests by the result of their authentication.";
   out->Counter(kName, kHelp, from.success, {{"result", "success"}});
@@ -121,7 +122,11 @@ void AddSources(const SelfMetrics::Sources& from, MetricFamilies* out) {
   out->Gauge("flyball_response_cache_bytes", "Bytes of rendered answers kept.",
              from.metrics->cache_bytes());
   out->Gauge("flyball_serving_certificate_expiration_seconds",
-             "Seconds until the serving certificate ends.", from.certificate_seconds_left());
+             "Seconds until the serving certificate ends.",
+             absl::ToDoubleSeconds(from.certificate_end() - from.now()));
+  out->Gauge("flyball_serving_certificate_expiration_timestamp_seconds",
+             "When the serving certificate ends, in seconds since 1970.",
+             absl::ToDoubleSeconds(from.certificate_end() - absl::UnixEpoch()));
 }
 
 }  // namespace

@@ -49,7 +49,8 @@ class SelfMetrics {
     const ReviewClient::Durations* token_reviews = nullptr;
     const ReviewClient::Durations* access_reviews = nullptr;
     const MetricEndpoints* metrics = nullptr;
-    std::function<double()> certificate_seconds_left;
+    std::function<absl::Time()> certificate_end;
+    std::function<absl::Time()> now;
   };
   Sources sources;
 

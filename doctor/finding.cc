@@ -53,6 +53,21 @@ int CountOf(const Report& report, Level level) {
   return count;
 }
 
+namespace {
+
+// There is one.
+const Finding& FirstBad(const Report& report) {
+  const Finding* first = nullptr;
+  for (const Section& section : report) {
+    for (const Finding& finding : section.findings) {
+      if (first == nullptr && finding.level == Level::kBad) first = &finding;
+    }
+  }
+  return *first;
+}
+
+}  // namespace
+
 std::string ReportText(const Report& report) {
   std::string out;
   for (const Section& section : report) {
@@ -70,6 +85,8 @@ std::string ReportText(const Report& report) {
       &out, bad == 0 ? "no problems" : Counted(static_cast<size_t>(bad), "problem"),
       doubtful == 0 ? "" : absl::StrCat(", ", Counted(static_cast<size_t>(doubtful), "warning")),
       "\n");
+  // The looks go along the chain: what is broken first may be why the others are.
+  if (bad > 1) absl::StrAppend(&out, "begin with: ", Shown(FirstBad(report).text), "\n");
   return out;
 }
 

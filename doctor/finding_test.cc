@@ -31,6 +31,13 @@ TEST(ReportText, HasAMarkAndAFixForEachFinding) {
             "1 problem, 1 warning\n");
 }
 
+TEST(ReportText, OfSeveralProblemsTheFirstIsNamedLast) {
+  const Findings first = {Bad("a", "the APIService is not Available", "")};
+  const Findings second = {Bad("b", "no metric", "")};
+  const std::string text = ReportText({{"cluster", first}, {"hpa", second}});
+  EXPECT_THAT(text, testing::EndsWith("2 problems\nbegin with: the APIService is not Available\n"));
+}
+
 TEST(ReportText, SaysThatNothingIsWrong) {
   Findings good;
   good.push_back(Good("a", "all well"));

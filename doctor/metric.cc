@@ -123,9 +123,11 @@ Finding Failed(const MetricFacts& facts) {
                "see that kubelets are scraped and the containerQuery of resourceRules finds these "
                "pods (kubectl top pods), or that metrics-server runs");
   }
-  return Bad("metric", text,
-             "name the rules by --config and Prometheus by --prometheus-url, so that doctor can "
-             "walk to the cause");
+  return Bad(
+      "metric", text,
+      "mend first what is wrong with the cluster and the rules above; if that is nothing, name "
+      "the rules by --config and Prometheus by --prometheus-url, so that doctor can walk to "
+      "the cause");
 }
 
 Finding NoRule(const std::string& title, const Walk& walk) {

@@ -60,30 +60,12 @@ def man(program: str) -> str:
         lines += [f'.SH "FLAGS OF {" ".join(command).upper()}"', roff(text.strip().splitlines()[0])]
         for flag, what in flags(text):
             lines += [".TP", f".B {roff(flag)}", roff(what) or "\\&"]
-    lines += [".SH EXIT STATUS", "0 on success, 1 when what was checked is not good, 2 for wrong flags, 255 when it cannot start."]
+    lines += [".SH EXIT STATUS", "0 if all is well, 1 if what was looked at is not, 2 for wrong words or input that cannot be read; serve: 255 when it cannot start."]
     return "\n".join(lines) + "\n"
 
 
 def completion(program: str) -> str:
-    cases = []
-    for command, text in paths(program):
-        words = [flag for flag, _ in flags(text)] + subcommands(text)
-        cases.append(f'    "{" ".join(command)}") words="{" ".join(words)}" ;;')
-    names = " ".join(name for name, _ in commands(program))
-    return f"""# bash completion for flyball
-_flyball() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} command="${{COMP_WORDS[1]-}}" words=""
-  if [ "$COMP_CWORD" -gt 2 ] && [[ ${{COMP_WORDS[2]}} != -* ]]; then command+=" ${{COMP_WORDS[2]}}"; fi
-  [ "$COMP_CWORD" -eq 1 ] && command=
-  case $command in
-    "") words="{names}" ;;
-{chr(10).join(cases)}
-    *) return ;;
-  esac
-  if [[ $current == -* || $COMP_CWORD -le 2 ]]; then mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current"); fi
-}}
-complete -o default -F _flyball flyball
-"""
+    return output(*invocation(program), "completion", "bash")
 
 
 if __name__ == "__main__":

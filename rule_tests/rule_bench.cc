@@ -81,7 +81,8 @@ class Bench {
         batcher_(recorder_, clock_, {.flights = {.freshness = absl::ZeroDuration()}}, nullptr),
         values_(adapter::NanValue::kZero, clock_, nullptr),
         complaints_(clock_, absl::Seconds(10)),
-        answering_{relister_, directory, batcher_, values_, clock_, complaints_},
+        failures_(clock_, complaints_, nullptr),
+        answering_{relister_, directory, batcher_, values_, clock_, complaints_, failures_},
         pool_(2),
         authenticator_(nullptr, &clock_),
         authorizer_({.mode = apiservice::AuthorizationMode::kAll}, nullptr, &clock_, 0),
@@ -154,6 +155,7 @@ class Bench {
   adapter::QueryBatcher batcher_;
   adapter::ValueGuard values_;
   adapter::LogLimiter complaints_;
+  adapter::RuleFailures failures_;
   const adapter::Answering answering_;
   WorkerPool pool_;
   adapter::Providers providers_;

@@ -5,13 +5,15 @@
 #include <memory>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "base/read_file.h"
+#include "re2/re2.h"
 #include "rule_tests/compare.h"
 #include "rule_tests/fixed_directory.h"
 #include "rule_tests/rule_bench.h"
 #include "rule_tests/test_file.h"
+#include "rule_tests/test_report.h"
 #include "rules/compiled_rules.h"
 
 namespace flyball::rule_tests {
@@ -19,28 +21,32 @@ namespace {
 
 class FileRun {
  public:
-  FileRun(std::string path, std::ostream& out, std::ostream& err)
-      : path_(std::move(path)), out_(out), err_(err), findings_(path_) {}
+  FileRun(std::string file, const std::string& run, std::ostream& err)
+      : file_name_(std::move(file)),
+        path_(file_name_ == "-" ? "stdin" : file_name_),
+        run_(run, RE2::Quiet),
+        err_(err),
+        findings_(path_) {}
 
-  bool Run() {
-    if (!Prepare()) return false;
-    size_t failed = 0;
-    for (const RuleTest& test : file_.tests) failed += RunTest(test) ? 0 : 1;
-    WarnOfUnasked();
-    if (failed == 0) {
-      out_ << path_ << ": ok: " << file_.tests.size() << " passed\n";
-    } else {
-      out_ << path_ << ": FAILED: " << failed << " of " << file_.tests.size() << "\n";
+  FileResult Run() {
+    FileResult result = {.path = path_, .read = true, .usable = Prepare(), .tests = {}};
+    result.read = read_;
+    if (!result.usable) return result;
+    for (const RuleTest& test : file_.tests) {
+      if (RE2::PartialMatch(test.name, run_)) result.tests.push_back(RunTest(test));
     }
-    return failed == 0;
+    // With some tests left out nothing follows from what was not asked.
+    if (run_.pattern().empty()) WarnOfUnasked();
+    return result;
   }
 
  private:
   // Reads everything, all errors at once. False: the tests cannot run.
   bool Prepare() {
-    const auto text = ReadFile(path_);
+    const auto text = ReadFileOrStdin(file_name_);
     if (!text.ok()) {
       err_ << text.status().message() << ", expected a test file\n";
+      read_ = false;
       return false;
     }
     file_ = ReadRuleTestFile(*text, findings_);
@@ -118,8 +124,9 @@ class FileRun {
     }
   }
 
-  bool RunTest(const RuleTest& test) {
-    std::vector<std::string> differences;
+  TestResult RunTest(const RuleTest& test) {
+    TestResult result = {.name = test.name, .line = test.place.line, .differences = {}};
+    std::vector<std::string>& differences = result.differences;
     const auto got = AskRules(rules_, file_, *directory_,
                               test.eval_time.value_or(file_.evaluation_time), test.request);
     if (got.ok()) {
@@ -130,17 +137,12 @@ class FileRun {
     } else {
       differences.push_back(absl::StrCat("input_series: ", got.status().message()));
     }
-    out_ << (differences.empty() ? "  PASS  " : "  FAIL  ") << test.name;
-    if (!differences.empty()) out_ << "  (" << path_ << ":" << test.place.line << ")";
-    out_ << "\n";
-    for (const std::string& difference : differences) {
-      out_ << "        " << absl::StrReplaceAll(difference, {{"\n", "\n        "}}) << "\n";
-    }
-    return differences.empty();
+    return result;
   }
 
-  const std::string path_;
-  std::ostream& out_;
+  const std::string file_name_, path_;
+  const RE2 run_;
+  bool read_ = true;
   std::ostream& err_;
   rules::Findings findings_;
   RuleTestFile file_;
@@ -150,10 +152,22 @@ class FileRun {
 
 }  // namespace
 
-int TestRules(const std::vector<std::string>& files, std::ostream& out, std::ostream& err) {
-  bool good = true;
-  for (const std::string& file : files) good &= FileRun(file, out, err).Run();
-  return good ? 0 : 1;
+int TestRules(const TestOptions& options, std::ostream& out, std::ostream& err) {
+  std::vector<FileResult> results;
+  bool read = true, good = true;
+  for (const std::string& file : options.files) {
+    const FileResult& result = results.emplace_back(FileRun(file, options.run, err).Run());
+    read &= result.read;
+    good &= result.usable &&
+            absl::c_all_of(result.tests, [](const auto& test) { return test.differences.empty(); });
+    if (options.format == TestFormat::kText && result.usable) out << TextReport(result);
+  }
+  if (options.format == TestFormat::kJunit) out << JunitReport(results);
+  if (options.format == TestFormat::kJson) out << JsonReport(results);
+  if (options.format == TestFormat::kText && results.size() > 1) out << TotalLine(results);
+  out.flush();
+  if (!read) return 2;
+  return good && out.good() ? 0 : 1;
 }
 
 }  // namespace flyball::rule_tests

@@ -7,9 +7,17 @@
 
 namespace flyball::rule_tests {
 
-// A line for each test and a block for each failure to `out`; findings about the files, one a line
-// as `file:line:column: field: message`, to `err`. Returns the exit status: 0, or 1 if a test fails
-// or a file cannot be used.
-int TestRules(const std::vector<std::string>& files, std::ostream& out, std::ostream& err);
+enum class TestFormat { kText, kJunit, kJson };
+
+struct TestOptions {
+  std::vector<std::string> files;  // "-": standard input
+  std::string run = {};            // RE2: only tests in whose name it is found; "": all
+  TestFormat format = TestFormat::kText;
+};
+
+// As text a line for each test, a block for each failure and a total to `out`; else a report.
+// Findings about the files, one a line as `file:line:column: field: message`, to `err`. Returns the
+// exit status: 0, 1 if a test fails or a file is wrong, 2 if a test file cannot be read.
+int TestRules(const TestOptions& options, std::ostream& out, std::ostream& err);
 
 }  // namespace flyball::rule_tests

@@ -60,7 +60,8 @@ class TestRulesTest : public testing::Test {
   int Run(absl::string_view text) {
     Write("test.yaml", text);
     std::ostringstream out, err;
-    const int status = TestRules({{(folder_ / "test.yaml").string()}}, out, err);
+    const int status = TestRules(
+        {.files = {(folder_ / "test.yaml").string()}, .run = run_, .format = format_}, out, err);
     out_ = out.str();
     err_ = err.str();
     return status;
@@ -68,6 +69,8 @@ class TestRulesTest : public testing::Test {
 
   std::filesystem::path folder_;
   std::string out_, err_;
+  std::string run_;
+  TestFormat format_ = TestFormat::kText;
 };
 
 TEST_F(TestRulesTest, PassesAndNamesRulesWithoutATest) {
@@ -245,6 +248,34 @@ TEST_F(TestRulesTest, EqualSeriesWithOtherValuesAreAnError) {
                 "- {name: any, request: /}\n"),
             1);
   EXPECT_THAT(out_, HasSubstr("input_series: duplicate sample for timestamp for x"));
+}
+
+TEST_F(TestRulesTest, ReportsForOtherPrograms) {
+  const std::string wrong = absl::StrCat(
+      kFile, kRequest, "  name: 'a <b>'\n  answer: {items: [{object: Pod/a, value: 7}]}\n");
+  format_ = TestFormat::kJunit;
+  EXPECT_EQ(Run(wrong), 1);
+  EXPECT_THAT(out_, HasSubstr("tests=\"1\" failures=\"1\" errors=\"0\""));
+  EXPECT_THAT(out_, HasSubstr("name=\"a &lt;b&gt;\""));
+  EXPECT_THAT(out_, HasSubstr("<failure message="));
+  format_ = TestFormat::kJson;
+  EXPECT_EQ(Run(wrong), 1);
+  EXPECT_THAT(out_, HasSubstr("\"failed\": 1"));
+}
+
+TEST_F(TestRulesTest, OnlyTestsThatAreAskedForRun) {
+  run_ = "^nothing$";
+  EXPECT_EQ(Run(absl::StrCat(kFile, kRequest)), 0) << out_;
+  EXPECT_THAT(out_, HasSubstr("ok: 0 passed"));
+  EXPECT_EQ(err_, "") << "what was left out is not complained of";
+}
+
+TEST_F(TestRulesTest, SeveralFilesHaveATotal) {
+  Write("good.yaml", absl::StrCat(kFile, kRequest, "  code: 200\n"));
+  std::ostringstream out, err;
+  const std::string good = (folder_ / "good.yaml").string();
+  EXPECT_EQ(TestRules({.files = {good, "/nonexistent.yaml"}}, out, err), 2);
+  EXPECT_THAT(out.str(), HasSubstr("2 files: 1 passed, 0 failed, 1 file cannot be used"));
 }
 
 }  // namespace

@@ -76,13 +76,13 @@ class Compiler {
 
   std::shared_ptr<CompiledRules> Compile(const Config& config) {
     auto rules = std::make_shared<CompiledRules>();
-    CompileList(config.rules, "rules", rules->custom);
-    CompileList(config.external_rules, "externalRules", rules->external);
+    CompileList(config.rules, config.rules_field, /*external=*/false, rules->custom);
+    CompileList(config.external_rules, config.external_field, /*external=*/true, rules->external);
     if (config.resource_rules) {
       const ResourceRulesConfig& resource = *config.resource_rules;
       rules->resource = CompiledResourceRules{
-          .cpu = CompileResourceRule(resource.cpu, "resourceRules.cpu"),
-          .memory = CompileResourceRule(resource.memory, "resourceRules.memory"),
+          .cpu = CompileResourceRule(resource.cpu, config.resource_field + ".cpu"),
+          .memory = CompileResourceRule(resource.memory, config.resource_field + ".memory"),
           .window = resource.window};
     }
     rules->references = std::move(references_);
@@ -121,7 +121,7 @@ class Compiler {
     return ResourceMapping::Compile(config, path, findings_);
   }
 
-  void CompileList(const std::vector<RuleConfig>& configs, absl::string_view list,
+  void CompileList(const std::vector<RuleConfig>& configs, absl::string_view list, bool external,
                    std::vector<std::shared_ptr<const CompiledRule>>& out) {
     for (size_t i = 0; i < configs.size(); ++i) {
       const RuleConfig& config = configs[i];
@@ -131,7 +131,8 @@ class Compiler {
       auto mapping = CompileMapping(config.resources, path + ".resources");
       auto query = CompileQuery(config.metrics_query, path + ".metricsQuery");
       const SourceChoice source = CompileSource(config.source, path);
-      const std::optional<OnFailure> on_failure = CompileOnFailure(config, list, path, findings_);
+      const std::optional<OnFailure> on_failure =
+          CompileOnFailure(config, external, path, findings_);
       if (!naming || !mapping || !query) continue;
       const std::string sole_metric = on_failure.has_value() ? SoleMetric(config, *naming) : "";
       const QueryShape shape = ShapeOf(*query, mapping->NamespaceLabel());
@@ -143,7 +144,7 @@ class Compiler {
                                         .query = *std::move(query),
                                         .shape = shape,
                                         .namespaced = config.resources.namespaced.value_or(true),
-                                        .source = source});
+                                        .source = source,
                                         .on_failure = on_failure,
                                         .sole_metric = sole_metric});
     }
@@ -212,9 +213,10 @@ absl::StatusOr<std::string> CompiledResourceRule::NodeQuery(const std::vector<st
       mapper);
 }
 
-CompileResult CompileRules(absl::string_view text, absl::string_view file) {
-  Findings findings(file);
-  const Config config = ReadConfig(text, findings);
+namespace {
+
+CompileResult CompileConfig(const Config& config, absl::string_view text, absl::string_view file,
+                            Findings findings) {
   std::shared_ptr<CompiledRules> rules = Compiler(file, findings).Compile(config);
   rules->fingerprint = absl::StrFormat("%016x", StableHash(text));
   LintConfig(config, findings);
@@ -222,6 +224,21 @@ CompileResult CompileRules(absl::string_view text, absl::string_view file) {
   if (!findings.has_errors()) result.rules = std::move(rules);
   result.findings = std::move(findings).Take();
   return result;
+}
+
+}  // namespace
+
+CompileResult CompileRules(absl::string_view text, absl::string_view file) {
+  Findings findings(file);
+  const Config config = ReadConfig(text, findings);
+  return CompileConfig(config, text, file, std::move(findings));
+}
+
+CompileResult CompileChartValues(absl::string_view text, absl::string_view file,
+                                 const std::vector<std::string>& path) {
+  Findings findings(file);
+  const Config config = ReadChartValues(text, path, findings);
+  return CompileConfig(config, text, file, std::move(findings));
 }
 
 std::vector<Finding> CheckResources(const CompiledRules& rules, const kube::RestMapper& mapper) {

@@ -121,6 +121,9 @@ struct CompileResult {
 
 // Compiles one rule file's text. `file` is only for messages.
 CompileResult CompileRules(absl::string_view text, absl::string_view file);
+// The rules in the values of a Helm chart: see ReadChartValues.
+CompileResult CompileChartValues(absl::string_view text, absl::string_view file,
+                                 const std::vector<std::string>& path);
 
 // Overrides that name resources which `mapper` does not know: warnings (errors under --strict).
 std::vector<Finding> CheckResources(const CompiledRules& rules, const kube::RestMapper& mapper);

@@ -28,6 +28,10 @@ void Findings::Error(Place place, std::string field, std::string message) {
   Add(Finding::Severity::kError, place, std::move(field), std::move(message));
 }
 
+void Findings::Refuse(Place place, std::string field, std::string message) {
+  Add(Finding::Severity::kQuery, place, std::move(field), std::move(message));
+}
+
 void Findings::Warn(Place place, std::string field, std::string message) {
   Add(Finding::Severity::kWarning, place, std::move(field), std::move(message));
 }

@@ -27,7 +27,9 @@ struct Place {
 
 // One finding about a rule file.
 struct Finding {
-  enum class Severity { kError, kWarning };
+  // kQuery: Prometheus refuses the query. Another server may know more of the language, so a file
+  // with such findings compiles; `flyball check rules` fails of it.
+  enum class Severity { kError, kQuery, kWarning };
   Severity severity = Severity::kError;
   std::string file;
   int line = 0, column = 0;  // from 1; 0 when the file as a whole is meant
@@ -104,6 +106,10 @@ struct ResourceRulesConfig {
 struct Config {
   std::vector<RuleConfig> rules, external_rules;
   std::optional<ResourceRulesConfig> resource_rules;
+  // What the file calls them.
+  std::string rules_field = "rules";
+  std::string external_field = "externalRules";
+  std::string resource_field = "resourceRules";
 };
 
 // Gathers what is wrong with a file.
@@ -112,6 +118,7 @@ class Findings {
   explicit Findings(absl::string_view file) : file_(file) {}
 
   void Error(Place place, std::string field, std::string message);
+  void Refuse(Place place, std::string field, std::string message);  // kQuery
   void Warn(Place place, std::string field, std::string message);
 
   bool has_errors() const { return errors_; }
@@ -128,6 +135,12 @@ class Findings {
 
 // What can be read is returned also when there are errors, so that the later stages can find more.
 Config ReadConfig(absl::string_view text, Findings& findings);
+
+// The rules that the values of a Helm chart hold: `rules.custom`, `rules.external` and
+// `rules.resource` of this project's chart and of prometheus-adapter's. `path`: the keys down to
+// the chart's own values, as [prometheus-adapter] in those of a chart around it.
+Config ReadChartValues(absl::string_view text, const std::vector<std::string>& path,
+                       Findings& findings);
 
 // `1h30m`, `90s`, `0`: units y w d h m s ms, largest first. nullopt: not a duration.
 std::optional<absl::Duration> ParsePrometheusDuration(absl::string_view text);

@@ -184,6 +184,7 @@ INSTANTIATE_TEST_SUITE_P(
             "the queries look back, such as 5m\n"
             "f:1:25: resourceRules.window: found \"5m\", expected text that fits its tag"},
         ErrorRow{"SecondDocument", "rules: []\n---\nrules: [\n",
+                 "f: warning: no rules: nothing is served\n"
                  "f:2:1: warning: this document is ignored, only the first is read"},
         ErrorRow{
             "AllAtOnce",

@@ -18,6 +18,10 @@ void Warner::operator()(Place place, absl::string_view field, std::string messag
   findings_.Warn(place.known() ? place : place_, absl::StrCat(path_, field), std::move(message));
 }
 
+void Warner::Refuse(Place place, absl::string_view field, std::string message) const {
+  findings_.Refuse(place.known() ? place : place_, absl::StrCat(path_, field), std::move(message));
+}
+
 namespace {
 
 bool LooksLikePattern(absl::string_view text) {
@@ -31,7 +35,7 @@ void LintSeriesQuery(const TextField& query, const Warner& warn) {
                 "is empty: Prometheus refuses it and the rule finds no series, expected a series "
                 "selector such as {__name__=~\"^http_.*\"}");
   }
-  // Read word by word: a selector of nothing but `!=` is one that the parser refuses.
+  // Read word by word: what stands here may be no selector.
   const std::vector<promql::Token> tokens = promql::Lex(query.text);
   for (size_t i = 2; i < tokens.size(); ++i) {
     const promql::Token& op = tokens[i - 1];
@@ -42,6 +46,7 @@ void LintSeriesQuery(const TextField& query, const Warner& warn) {
                   "compares __name__ with a pattern letter by letter, expected =~ or !~");
     }
   }
+  LintSelector(query, ".seriesQuery", warn);
 }
 
 void LintResources(const MappingConfig& mapping, bool external, const Warner& warn) {
@@ -82,8 +87,8 @@ bool MayShareResource(const MappingConfig& a, const MappingConfig& b) {
   });
 }
 
-void LintRules(const std::vector<RuleConfig>& rules, bool external, Findings& findings) {
-  const absl::string_view list = external ? "externalRules" : "rules";
+void LintRules(const std::vector<RuleConfig>& rules, absl::string_view list, bool external,
+               Findings& findings) {
   std::multimap<std::string, size_t> named;
   for (size_t i = 0; i < rules.size(); ++i) {
     const Warner warn(findings, absl::StrCat(list, "[", i, "]"), rules[i].place);
@@ -119,12 +124,13 @@ void LintResourceRule(const ResourceRuleConfig& rule, const Warner& warn) {
   }
 }
 
-void LintResourceRules(const ResourceRulesConfig& config, Findings& findings) {
-  const Warner warn(findings, "resourceRules", config.place);
+void LintResourceRules(const ResourceRulesConfig& config, const std::string& name,
+                       Findings& findings) {
+  const Warner warn(findings, name, config.place);
   for (const auto& [rule, field] :
        {std::pair(&config.cpu, ".cpu"), std::pair(&config.memory, ".memory")}) {
     if (rule->place.known()) {
-      LintResourceRule(*rule, Warner(findings, absl::StrCat("resourceRules", field), rule->place));
+      LintResourceRule(*rule, Warner(findings, absl::StrCat(name, field), rule->place));
     } else {
       warn({}, field, "is missing: no pod and no node has metrics without both cpu and memory");
     }
@@ -138,9 +144,15 @@ void LintResourceRules(const ResourceRulesConfig& config, Findings& findings) {
 }  // namespace
 
 void LintConfig(const Config& config, Findings& findings) {
-  LintRules(config.rules, /*external=*/false, findings);
-  LintRules(config.external_rules, /*external=*/true, findings);
-  if (config.resource_rules) LintResourceRules(*config.resource_rules, findings);
+  LintRules(config.rules, config.rules_field, /*external=*/false, findings);
+  LintRules(config.external_rules, config.external_field, /*external=*/true, findings);
+  if (config.resource_rules) {
+    LintResourceRules(*config.resource_rules, config.resource_field, findings);
+  }
+  if (config.rules.empty() && config.external_rules.empty() && !config.resource_rules &&
+      !findings.has_errors()) {
+    findings.Warn({}, "", "no rules: nothing is served");
+  }
 }
 
 }  // namespace flyball::rules

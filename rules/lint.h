@@ -28,6 +28,8 @@ class Warner {
 
   // `field` continues the path: ".name.as". A place that is not known is the whole's.
   void operator()(Place place, absl::string_view field, std::string message) const;
+  // Says that Prometheus refuses the query there.
+  void Refuse(Place place, absl::string_view field, std::string message) const;
 
  private:
   Findings& findings_;
@@ -47,6 +49,14 @@ void LintMapping(const MappingConfig& mapping, absl::string_view field, const Wa
 
 enum class QueryUse { kCustom, kExternal, kResource };
 void LintQuery(const TextField& query, absl::string_view field, QueryUse use, const Warner& warn);
+
+// lint_promql.cc
+
+// What Prometheus would refuse of a series query, and of a metric query filled in with made-up
+// values.
+void LintSelector(const TextField& query, absl::string_view field, const Warner& warn);
+void LintFilledQuery(const std::string& filled, Place place, absl::string_view field,
+                     const Warner& warn);
 
 // lint_fields.cc
 

@@ -73,6 +73,7 @@ void LintQuery(const TextField& field, absl::string_view path, QueryUse use, con
   const FieldUse fields = FieldsOf(*query, kQueryFields);
   LintFields(fields, field, path, warn);
   const auto text = fields.unknown.empty() ? DryRun(*query, field, path, warn) : std::nullopt;
+  if (text) LintFilledQuery(*text, field.place, path, warn);
   const bool groups = fields.known.contains("GroupBy") || fields.known.contains("GroupBySlice");
   if (use == QueryUse::kExternal && groups) {
     warn(field.place, path, "uses .GroupBy, which is empty in externalRules");

@@ -82,8 +82,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"EmptyQuery", kUp + kResources, "metricsQuery: warning: is empty"},
         Row{"UnknownField", Query("<<.Serie>>{<<.LabelMatchers>>}"), "asks for .Serie,"},
         Row{"UnknownFieldOfData", Query("<<$.Serie>>{<<.LabelMatchers>>}"), "asks for .Serie,"},
-        Row{"FieldOfOtherDot", Query("up{<<range .LabelValuesByName>><<with .>>a<<end>><<end>>}"),
-            ""},
+        Row{"FieldOfOtherDot",
+            Query(R"(up{<<range .LabelValuesByName>><<with .>>a="b",<<end>><<end>>})"), ""},
         Row{"FailsOnARequest", Query("up{<<.LabelMatchers>>}<<slice .Series 100>>"),
             "fails on a request at 1:25: slice: "},
         Row{"EmptyOnARequest", Query("<<if not .LabelMatchers>>x<<end>>"), "gives an empty query"},
@@ -99,9 +99,6 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"SumAsAName", Query("sum{<<.LabelMatchers>>}"), ""},
         Row{"SumAsALabel", Query("up{sum=\"sum by (x)\",<<.LabelMatchers>>}"), ""},
         Row{"CountValues", Query("count_values(\"v\", up{<<.LabelMatchers>>})"),
-            "aggregates without .GroupBy"},
-        Row{"MoreThanPromQl", Query("sum(up{<<.LabelMatchers>>}) by (<<.GroupBy>>) limit 5"), ""},
-        Row{"MoreThanPromQlWithoutGroupBy", Query("sum(up{<<.LabelMatchers>>}) keep_metric_names"),
             "aggregates without .GroupBy"},
         Row{"GroupBySlice", Query("sum(up{<<.LabelMatchers>>}) by (<<index .GroupBySlice 0>>)"),
             ""},
@@ -169,7 +166,54 @@ TEST(LintConfigTest, ResourceRules) {
 
 TEST(LintConfigTest, LaterDocumentsAreNamed) {
   EXPECT_EQ(Listed(CompileRules("rules: []\n---\nfoo: 1\n", "f").findings),
+            "f: warning: no rules: nothing is served\n"
             "f:2:1: warning: this document is ignored, only the first is read");
+}
+
+// What Prometheus refuses: the rules compile all the same, as another server may take it.
+class RefusedQueryTest : public testing::TestWithParam<Row> {};
+
+TEST_P(RefusedQueryTest, Row) {
+  const CompileResult result =
+      CompileRules(absl::StrCat("rules:\n- {", GetParam().rule, "}\n"), "f");
+  EXPECT_NE(result.rules, nullptr);
+  ASSERT_FALSE(result.findings.empty());
+  const Finding& finding = result.findings.back();
+  EXPECT_EQ(finding.severity, Finding::Severity::kQuery) << finding.ToString();
+  EXPECT_THAT(finding.ToString(), HasSubstr(GetParam().warning));
+}
+
+std::string Series(const std::string& query) {
+  return kQuery + kResources + "seriesQuery: '" + query + "'";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Custom, RefusedQueryTest,
+    testing::Values(
+        Row{"OpenBrace", Series("http_requests_total{"), "seriesQuery: parse error at 1:21: "},
+        Row{"BadPattern", Series("{__name__=~\"^(x\"}"), "seriesQuery: parse error at 1:2: "},
+        Row{"NoSelector", Series("rate(a[5m])"), "expected a vector selector"},
+        Row{"SetOperator", Series("a and b"), "expected a vector selector"},
+        Row{"Everything", Series("{}"), "must contain at least one non-empty matcher"},
+        Row{"OpenParenthesis",
+            Query("sum(rate(<<.Series>>{<<.LabelMatchers>>}[2m]) by (<<.GroupBy>>)"),
+            "f:2:73: rules[0].metricsQuery: parse error at 1:45: unexpected <by>, in sum("},
+        Row{"BadDuration", Query("rate(up{<<.LabelMatchers>>}[5x])"), "parse error at 1:"},
+        Row{"UnknownFunction", Query("summ(up{<<.LabelMatchers>>})"),
+            "unknown function with name \"summ\""},
+        Row{"Range", Query("up{<<.LabelMatchers>>}[5m]"),
+            "gives a range vector, expected an instant vector"},
+        Row{"MetricsQl", Query("sum(up{<<.LabelMatchers>>}) by (<<.GroupBy>>) limit 5"),
+            "unexpected identifier \"limit\""}),
+    Name);
+
+// A function of one version of Prometheus is none of the other.
+TEST(LintConfigTest, EitherVersionOfPrometheusMayKnowAFunction) {
+  for (const char* function : {"holt_winters", "double_exponential_smoothing"}) {
+    const std::string rule =
+        Query(absl::StrCat(function, "(up{<<.LabelMatchers>>}[5m], 0.5, 0.5)"));
+    EXPECT_EQ(Listed(CompileRules(absl::StrCat("rules:\n- {", rule, "}\n"), "f").findings), "");
+  }
 }
 
 // Files as they are in use have no warnings but these.

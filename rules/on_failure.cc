@@ -38,12 +38,12 @@ std::optional<int64_t> ReadThen(const OnFailureConfig::Then& then, const std::st
 
 }  // namespace
 
-std::optional<OnFailure> CompileOnFailure(const RuleConfig& rule, absl::string_view list,
+std::optional<OnFailure> CompileOnFailure(const RuleConfig& rule, bool external,
                                           const std::string& path, Findings& findings) {
   if (!rule.on_failure.has_value()) return std::nullopt;
   const OnFailureConfig& config = *rule.on_failure;
   const std::string field = path + ".onFailure";
-  if (list != "externalRules") {
+  if (!external) {
     findings.Error(config.place, field,
                    "is for externalRules alone: a value of each pod or object would be multiplied "
                    "again with each new count; while such a metric fails an HPA holds its count, "

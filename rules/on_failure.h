@@ -14,9 +14,9 @@
 
 namespace flyball::rules {
 
-// nullopt: there is none, or what is wrong with it is among the findings. `list` is rules or
-// externalRules.
-std::optional<OnFailure> CompileOnFailure(const RuleConfig& rule, absl::string_view list,
+// nullopt: there is none, or what is wrong with it is among the findings. `external`: the
+// rule is one of externalRules.
+std::optional<OnFailure> CompileOnFailure(const RuleConfig& rule, bool external,
                                           const std::string& path, Findings& findings);
 
 // What the API calls the rule's only series, where seriesQuery names one; "" otherwise.

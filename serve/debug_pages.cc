@@ -128,6 +128,40 @@ void ShadowJson(const scaler::Shadow& shadow, const std::string& ns, Json& out) 
   }
 }
 
+std::string UtcTime(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
+}
+
+// `series` counts names with their labels' names: series of the same names count once. `failures`
+// and `error` are of the series query, `queries` of those that requests make.
+Json RuleJson(const adapter::RuleStatus& rule) {
+  Json out = {{"list", rule.list},
+              {"index", rule.index},
+              {"where", rule.where},
+              {"seriesQuery", rule.series_query},
+              {"series", rule.series},
+              {"lastSuccess", nullptr},
+              {"durationSeconds", absl::ToDoubleSeconds(rule.duration)},
+              {"failures", rule.failures},
+              {"error", rule.error},
+              {"metrics", rule.metrics},
+              {"queries", {{"failing", false}, {"failuresTotal", 0}}}};
+  if (!rule.source.empty()) out["source"] = rule.source;
+  if (!rule.answered_by.empty()) out["answeredBy"] = rule.answered_by;
+  if (rule.last_success) out["lastSuccess"] = UtcTime(*rule.last_success);
+  if (rule.last_failure.has_value()) {
+    const adapter::RuleFailure& failure = *rule.last_failure;
+    out["queries"] = {{"failing", failure.in_a_row > 0},
+                      {"failuresTotal", failure.in_all},
+                      {"lastFailure",
+                       {{"at", UtcTime(failure.at)},
+                        {"metric", failure.metric},
+                        {"promql", failure.promql},
+                        {"error", failure.error}}}};
+  }
+  return out;
+}
+
 }  // namespace
 
 std::optional<scaler::AutoscalerKind> ParseAutoscalerKind(absl::string_view kind) {
@@ -157,30 +191,20 @@ absl::StatusOr<NamedAutoscaler> ParseNamedAutoscaler(const std::string& text) {
       absl::StrCat("expected hpa/NAME or autoscaler/NAME, got ", text));
 }
 
-std::string DebugRulesJson(const std::vector<adapter::RuleStatus>& rules,
-                           const absl::Status& last_reload) {
-  Json document;
-  document["ruleFile"] = {{"inForce", last_reload.ok()}};
-  if (!last_reload.ok()) document["ruleFile"]["error"] = std::string(last_reload.message());
-  document["rules"] = Json::array();
-  for (const adapter::RuleStatus& rule : rules) {
-    Json entry = {{"list", rule.list},
-                  {"index", rule.index},
-                  {"where", rule.where},
-                  {"seriesQuery", rule.series_query},
-                  {"series", rule.series},
-                  {"lastSuccess", nullptr},
-                  {"durationSeconds", absl::ToDoubleSeconds(rule.duration)},
-                  {"failures", rule.failures},
-                  {"error", rule.error}};
-    if (!rule.source.empty()) entry["source"] = rule.source;
-    if (!rule.answered_by.empty()) entry["answeredBy"] = rule.answered_by;
-    if (rule.last_success) {
-      entry["lastSuccess"] =
-          absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", *rule.last_success, absl::UTCTimeZone());
-    }
-    document["rules"].push_back(std::move(entry));
+std::string DebugRulesJson(const RulesPage& page) {
+  Json document = {{"version", page.version}, {"relisted", page.relisted}};
+  document["ruleFile"] = {{"inForce", page.last_reload.ok()}};
+  if (!page.last_reload.ok()) {
+    document["ruleFile"]["error"] = std::string(page.last_reload.message());
   }
+  document["prometheus"] = Json::array();
+  for (const auto& server : page.servers) {
+    document["prometheus"].push_back({{"url", server.server},
+                                      {"reachable", server.reachable},
+                                      {"lastError", server.last_error}});
+  }
+  document["rules"] = Json::array();
+  for (const adapter::RuleStatus& rule : page.rules) document["rules"].push_back(RuleJson(rule));
   // Series queries come from a file and an error from the network: neither need be UTF-8.
   return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

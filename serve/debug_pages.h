@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "adapter/metrics.h"
 #include "adapter/relist_status.h"
 #include "apiservice/options.h"
 #include "scaler/views/decision_log.h"
@@ -15,9 +16,21 @@
 
 namespace flyball::serve {
 
-// What each rule found, and whether the rule file as it is now is in force.
-std::string DebugRulesJson(const std::vector<adapter::RuleStatus>& rules,
-                           const absl::Status& last_reload);
+struct RulesPage {
+  std::vector<adapter::RuleStatus> rules = {};  // with metrics and failures
+  absl::Status last_reload = {};  // OK, or why the rule file as it is now is not in force
+  std::vector<adapter::AdapterMetrics::ServerOutcome> servers = {};  // Prometheus's
+  std::string version = {};
+  bool relisted = false;  // each rule was asked for once
+};
+
+// Who asks through the API server's proxy, which keeps the user's Authorization to itself, shows
+// the token in this header.
+using apiservice::kTokenHeader;
+
+// What each rule found and offers, how its queries fare, and whether the rule file as it is now is
+// in force.
+std::string DebugRulesJson(const RulesPage& page);
 
 struct DecisionSources {
   const scaler::DecisionLog& log;

@@ -17,7 +17,7 @@ TEST(DebugRulesJsonTest, TellsWhatEachRuleFound) {
   bad.list = "externalRules";
   bad.series_query = "\xff";
   bad.error = "down";
-  const auto document = nlohmann::json::parse(DebugRulesJson({good, bad}, absl::OkStatus()));
+  const auto document = nlohmann::json::parse(DebugRulesJson({.rules = {good, bad}}));
   EXPECT_EQ(document["ruleFile"]["inForce"], true);
   EXPECT_EQ(document["rules"][0]["series"], 3);
   EXPECT_EQ(document["rules"][0]["source"], "live");
@@ -29,10 +29,32 @@ TEST(DebugRulesJsonTest, TellsWhatEachRuleFound) {
 }
 
 TEST(DebugRulesJsonTest, TellsOfARefusedFile) {
-  const auto document =
-      nlohmann::json::parse(DebugRulesJson({}, absl::InvalidArgumentError("c.yaml:1:1: no")));
+  const auto document = nlohmann::json::parse(
+      DebugRulesJson({.last_reload = absl::InvalidArgumentError("c.yaml:1:1: no")}));
   EXPECT_EQ(document["ruleFile"]["inForce"], false);
   EXPECT_EQ(document["ruleFile"]["error"], "c.yaml:1:1: no");
+}
+
+TEST(DebugRulesJsonTest, TellsOfQueriesThatFailAndOfPrometheus) {
+  adapter::RuleStatus rule;
+  rule.metrics = {"pods/rps"};
+  rule.last_failure = adapter::RuleFailure{.in_all = 7,
+                                           .in_a_row = 2,
+                                           .metric = "rps",
+                                           .promql = "sum(",
+                                           .error = "400",
+                                           .at = absl::FromUnixSeconds(1700000000)};
+  const auto document = nlohmann::json::parse(DebugRulesJson(
+      {.rules = {rule}, .servers = {{"http://p", false, "refused"}}, .version = "0.1.0"}));
+  EXPECT_EQ(document["version"], "0.1.0");
+  EXPECT_EQ(document["prometheus"][0].dump(),
+            R"({"lastError":"refused","reachable":false,"url":"http://p"})");
+  const auto& shown = document["rules"][0];
+  EXPECT_EQ(shown["metrics"].dump(), R"(["pods/rps"])");
+  EXPECT_EQ(shown["queries"]["failing"], true);
+  EXPECT_EQ(shown["queries"]["failuresTotal"], 7);
+  EXPECT_EQ(shown["queries"]["lastFailure"]["promql"], "sum(");
+  EXPECT_EQ(shown["queries"]["lastFailure"]["at"], "2023-11-14T22:13:20Z");
 }
 
 }  // namespace

@@ -2,17 +2,22 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "base/status_macros.h"
+#include "serve/completion.h"
 #include "serve/go_flags.h"
+#include "serve/logging.h"
 
 namespace flyball::serve {
 namespace {
@@ -191,22 +196,22 @@ struct InertValues {
   absl::Duration duration;
 };
 
-void AddInertFlags(CLI::App& app, InertValues& values) {
-  GoFlags flags(app);
+void AddInertFlags(CLI::App& app, const char* group, InertValues& values) {
+  GoFlags flags(app, group);
   for (const InertFlag& inert : kInert) {
     const std::string name = absl::StrCat("--", inert.name);
     switch (inert.kind) {
       case Kind::kBool:
-        app.add_flag(name, values.flag, "accepted without effect")->take_last();
+        app.add_flag(name, values.flag, "accepted without effect")->take_last()->group(group);
         break;
       case Kind::kInt:
         flags.Int(inert.name, values.integer, "accepted without effect");
         break;
       case Kind::kFloat:
-        app.add_option(name, values.real, "accepted without effect")->take_last();
+        app.add_option(name, values.real, "accepted without effect")->take_last()->group(group);
         break;
       case Kind::kString:
-        app.add_option(name, values.text, "accepted without effect")->take_last();
+        app.add_option(name, values.text, "accepted without effect")->take_last()->group(group);
         break;
       case Kind::kFileLevels:
         flags.FileLevels(inert.name, "accepted without effect");
@@ -317,21 +322,34 @@ absl::StatusOr<ServeFlags> ParseServeFlags(const std::vector<std::string>& args)
   CLI::App app(
       "Serves custom.metrics.k8s.io, external.metrics.k8s.io and metrics.k8s.io from rule files.",
       "flyball serve");
-  GoFlags flags(app);
-  AddSourceFlags(flags, f);
-  AddObjectFlags(flags, f);
-  AddServingFlags(flags, f);
-  AddLimitFlags(flags, f);
-  AddAuthFlags(flags, f);
-  AddLiveFlags(flags, f.live);
-  AddScalerFlags(flags, f.scaler);
-  app.add_option("-v,--v", f.verbosity, "log level: 0 to 10")->take_last();
-  flags.String("log-format", f.log_format, "text or json");
-  AddInertFlags(app, inert);
+  app.set_help_all_flag("--help-all", "Print this, and the flags that are accepted without effect");
+  app.footer("Exit status: 0 after a signal to stop, 2 for wrong flags, 255 when it cannot start.");
+  AddSourceFlags(GoFlags(app, "Rules and Prometheus"), f);
+  AddObjectFlags(GoFlags(app, "Objects"), f);
+  AddServingFlags(GoFlags(app, "Serving"), f);
+  AddLimitFlags(GoFlags(app, "Limits"), f);
+  AddAuthFlags(GoFlags(app, "Who may ask"), f);
+  AddLiveFlags(GoFlags(app, "Live source"), f.live);
+  AddScalerFlags(GoFlags(app, "Scaler"), f.scaler);
+  app.add_option(
+         "-v,--v", f.verbosity,
+         absl::StrCat("log level: from ", kLogRequests, " on each request with its user, from ",
+                      kLogQueries, " on each query to Prometheus (default 0)"))
+      ->take_last()
+      ->type_name("INT")
+      ->group("Log");
+  GoFlags(app, "Log").String("log-format", f.log_format, "text or json");
+  // An empty group is not listed.
+  const bool all = absl::c_linear_search(args, "--help-all");
+  AddInertFlags(app, all ? "Of prometheus-adapter, accepted without effect" : "", inert);
   // prometheus-adapter ignores positional words; its Helm chart passes one.
   std::vector<std::string> ignored;
   app.add_option("ignored", ignored)->group("");
 
+  if (std::optional<std::string> listed = ListedWords(app, args)) {
+    f.help = *std::move(listed);
+    return f;
+  }
   std::vector<std::string> words = GoWords(app, args);
   std::reverse(words.begin(), words.end());  // CLI11 takes words last first
   try {
@@ -339,11 +357,19 @@ absl::StatusOr<ServeFlags> ParseServeFlags(const std::vector<std::string>& args)
   } catch (const CLI::CallForHelp&) {
     f.help = app.help();
     return f;
+  } catch (const CLI::CallForAllHelp&) {
+    f.help = app.help();
+    return f;
   } catch (const CLI::ParseError& error) {
     return absl::InvalidArgumentError(error.what());
   }
   f.bind_address_given = app.count("--bind-address") > 0;
   WarnOfIdleFlags(app, f);
+  // Of our own flags the words are taken in any case.
+  for (std::string* word :
+       {&f.nan_value, &f.log_format, &f.scaler.mode, &f.scaler.trigger_secrets}) {
+    absl::AsciiStrToLower(word);
+  }
   RETURN_IF_ERROR(Check(f));
   if (f.prometheus_urls.empty()) f.prometheus_urls = {"https://localhost"};
   if (f.adapter.relist.max_age == absl::ZeroDuration()) {

@@ -19,28 +19,35 @@ namespace {
 
 std::string Dashed(const char* name) { return absl::StrCat("--", name); }
 
+std::string WithDefault(const char* help, const std::string& value) {
+  return value.empty() ? help : absl::StrCat(help, " (default ", value, ")");
+}
+
 // Takes each occurrence, so that all of them are checked; the last one stands.
-void AddEach(CLI::App& app, const char* name, const std::string& help,
-             std::function<absl::Status(const std::string&)> take) {
+CLI::Option* AddEach(CLI::App& app, const char* name, const std::string& help,
+                     std::function<absl::Status(const std::string&)> take) {
   const auto read = [name, take = std::move(take)](const std::vector<std::string>& texts) {
     for (const std::string& text : texts) {
       const absl::Status taken = take(text);
       if (!taken.ok()) throw CLI::ValidationError(Dashed(name), std::string(taken.message()));
     }
   };
-  app.add_option_function<std::vector<std::string>>(Dashed(name), read, help)
+  return app.add_option_function<std::vector<std::string>>(Dashed(name), read, help)
       ->allow_extra_args(false)
       ->take_all();
 }
 
 }  // namespace
 
-void GoFlags::String(const char* name, std::string& value, const char* help) {
-  app_.add_option(Dashed(name), value, help)->take_last();
+void GoFlags::String(const char* name, std::string& value, const char* help, const char* type) {
+  app_.add_option(Dashed(name), value, WithDefault(help, value))
+      ->take_last()
+      ->type_name(type)
+      ->group(group_);
 }
 
 void GoFlags::Int(const char* name, int& value, const char* help) {
-  AddEach(app_, name, help, [&value](const std::string& text) {
+  const auto read = [&value](const std::string& text) {
     const std::optional<int64_t> number = go::ParseInt(text);
     if (!number) {
       return absl::InvalidArgumentError(
@@ -48,15 +55,21 @@ void GoFlags::Int(const char* name, int& value, const char* help) {
     }
     value = static_cast<int>(std::clamp<int64_t>(*number, INT_MIN, INT_MAX));
     return absl::OkStatus();
-  });
+  };
+  AddEach(app_, name, absl::StrCat(help, " (default ", value, ")"), read)
+      ->type_name("INT")
+      ->group(group_);
 }
 
 void GoFlags::Float(const char* name, double& value, const char* help) {
-  app_.add_option(Dashed(name), value, absl::StrCat(help, " (default ", value, ")"))->take_last();
+  app_.add_option(Dashed(name), value, absl::StrCat(help, " (default ", value, ")"))
+      ->take_last()
+      ->type_name("NUMBER")
+      ->group(group_);
 }
 
 void GoFlags::Bool(const char* name, bool& value, const char* help) {
-  app_.add_flag(Dashed(name), value, help)->take_last();
+  app_.add_flag(Dashed(name), value, help)->take_last()->group(group_);
 }
 
 void GoFlags::Duration(const char* name, absl::Duration& value, const char* help) {
@@ -70,19 +83,30 @@ void GoFlags::Duration(const char* name, absl::Duration& value, const char* help
         }
         value = *parsed;
         return absl::OkStatus();
-      });
+      })
+      ->type_name("DURATION")
+      ->group(group_);
 }
 
 void GoFlags::FileLevels(const char* name, const char* help) {
-  AddEach(app_, name, help, CheckFileLevels);
+  AddEach(app_, name, help, CheckFileLevels)->group(group_);
 }
 
 void GoFlags::Repeated(const char* name, std::vector<std::string>& value, const char* help) {
-  app_.add_option(Dashed(name), value, help)->allow_extra_args(false)->take_all();
+  app_.add_option(Dashed(name), value, help)
+      ->allow_extra_args(false)
+      ->take_all()
+      ->type_name("TEXT")
+      ->group(group_);
 }
 
 void GoFlags::List(const char* name, std::vector<std::string>& value, const char* help) {
-  app_.add_option(Dashed(name), value, help)->allow_extra_args(false)->delimiter(',')->take_all();
+  app_.add_option(Dashed(name), value, help)
+      ->allow_extra_args(false)
+      ->delimiter(',')
+      ->take_all()
+      ->type_name("TEXT,…")
+      ->group(group_);
 }
 
 std::vector<std::string> GoWords(const CLI::App& app, const std::vector<std::string>& words) {

@@ -22,9 +22,10 @@ namespace flyball::serve {
 
 class GoFlags {
  public:
-  explicit GoFlags(CLI::App& app) : app_(app) {}
+  // `group`: the headline under which --help lists what is added; "": it does not.
+  explicit GoFlags(CLI::App& app, const char* group = "Options") : app_(app), group_(group) {}
 
-  void String(const char* name, std::string& value, const char* help);
+  void String(const char* name, std::string& value, const char* help, const char* type = "TEXT");
   void Int(const char* name, int& value, const char* help);
   void Float(const char* name, double& value, const char* help);
   void Bool(const char* name, bool& value, const char* help);
@@ -38,6 +39,7 @@ class GoFlags {
 
  private:
   CLI::App& app_;
+  const char* group_;
 };
 
 // The words as CLI11 reads them alike: Go spells the short flag `-v=6` as well, takes the word

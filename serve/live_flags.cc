@@ -18,7 +18,10 @@ void AddLiveFlags(GoFlags flags, LiveFlags& f) {
                  "scrape the pods with the annotation prometheus.io/scrape, at this interval; 0: "
                  "don't");
   flags.Bool("live-push", f.push,
-             "take samples that others send: remote write at /api/v1/write, text at /api/v1/push");
+             "take samples that others send: remote write at /api/v1/write, text at /api/v1/push, "
+             "OTLP at /v1/metrics");
+  flags.List("live-otlp-promote-resource-attributes", f.promoted_attributes,
+             "attributes of OTLP resources that become labels of each of their series");
   flags.Repeated("live-keep", f.keep,
                  "selector of series that are kept beside those that the rules read; repeatable");
   flags.Duration("live-retention", f.retention, "how long samples are kept");
@@ -106,6 +109,20 @@ live::PushLimits PushLimitsFrom(const LiveFlags& f) {
   live::PushLimits limits;
   limits.max_uncompressed_bytes = static_cast<size_t>(f.max_request_unpacked_bytes);
   return limits;
+}
+
+live::OtlpOptions OtlpOptionsFrom(const LiveFlags& f) {
+  live::OtlpOptions options;
+  options.promote_resource_attributes = f.promoted_attributes;
+  options.retention_ms = absl::ToInt64Milliseconds(f.retention);
+  return options;
+}
+
+live::QueryPagesOptions QueryPagesOptionsFrom(const LiveFlags& f) {
+  live::QueryPagesOptions options;
+  options.dialect = EvalOptionsFrom(f).dialect;
+  options.lookback_ms = EvalOptionsFrom(f).lookback_ms;
+  return options;
 }
 
 }  // namespace flyball::serve

@@ -8,7 +8,9 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "adapter/live/api/query_pages.h"
 #include "adapter/live/live.h"
+#include "adapter/live/receive/otlp_receiver.h"
 #include "adapter/live/receive/push_pages.h"
 #include "adapter/live/store/store_options.h"
 #include "promql/engine/engine.h"
@@ -24,6 +26,8 @@ struct LiveFlags {
   std::string scrape_config;        // a file as prometheus.yml
   absl::Duration scrape_annotated;  // pods with the annotation prometheus.io/scrape; 0: they aren't
   bool push = true;                 // whether samples are taken that others send
+  // Attributes of OTLP resources that become labels of each of their series.
+  std::vector<std::string> promoted_attributes;
   std::vector<std::string> keep;    // series that are kept beside those of the rules
   std::string snapshot;             // file that a restart goes on from; "": none
   int max_request_bytes = 3 << 20;  // of a body as it is sent: with its head less than 4 MiB
@@ -51,5 +55,7 @@ promql::EvalOptions EvalOptionsFrom(const LiveFlags& f);
 // Without the time since when samples are known.
 adapter::LiveOptions LiveOptionsFrom(const LiveFlags& f);
 live::PushLimits PushLimitsFrom(const LiveFlags& f);
+live::OtlpOptions OtlpOptionsFrom(const LiveFlags& f);
+live::QueryPagesOptions QueryPagesOptionsFrom(const LiveFlags& f);
 
 }  // namespace flyball::serve

@@ -100,7 +100,11 @@ LiveSource::LiveSource(const LiveFlags& flags, Deps deps, scrape::Config config)
       live_(store_, deps_.clock, LiveOptionsFrom(flags)),
       ingest_(store_),
       push_pages_(ingest_, deps_.clock, PushLimitsFrom(flags)),
-      scraped_(store_),
+      otlp_(ingest_, OtlpOptionsFrom(flags)),
+      otlp_pages_(otlp_, deps_.clock,
+                  {.max_uncompressed_bytes = PushLimitsFrom(flags).max_uncompressed_bytes}),
+      query_pages_(store_, ingest_.metadata(), deps_.clock, QueryPagesOptionsFrom(flags)),
+      scraped_(store_, ingest_),
       metrics_(std::make_shared<Metrics>(*this)),
       next_prune_(deps_.clock.MonotonicNow() + kPruneEvery),
       next_snapshot_(deps_.clock.MonotonicNow() + kSnapshotEvery),
@@ -120,8 +124,8 @@ LiveSource::~LiveSource() { Stop(); }
 std::shared_ptr<prometheus::Collectable> LiveSource::metrics() const { return metrics_; }
 
 std::vector<http::Pages*> LiveSource::pages() {
-  if (!flags_.push) return {};
-  return {&push_pages_};
+  if (!flags_.push) return {&query_pages_};
+  return {&query_pages_, &push_pages_, &otlp_pages_};
 }
 
 void LiveSource::SetRules(const rules::CompiledRules& rules) {

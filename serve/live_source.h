@@ -13,8 +13,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "adapter/live/api/query_pages.h"
 #include "adapter/live/live.h"
 #include "adapter/live/receive/ingest.h"
+#include "adapter/live/receive/otlp_pages.h"
+#include "adapter/live/receive/otlp_receiver.h"
 #include "adapter/live/receive/push_pages.h"
 #include "adapter/live/receive/scraped_samples.h"
 #include "adapter/live/scrape/config.h"
@@ -76,6 +79,9 @@ class LiveSource {
   adapter::Live live_;
   live::Ingest ingest_;
   live::PushPages push_pages_;
+  live::OtlpReceiver otlp_;
+  live::OtlpPages otlp_pages_;
+  live::QueryPages query_pages_;
   live::ScrapedSamples scraped_;
   mutable absl::Mutex mutex_;
   std::unique_ptr<Scraping> scraping_ ABSL_GUARDED_BY(mutex_);  // nullptr: nothing is scraped

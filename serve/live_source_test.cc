@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -63,7 +64,7 @@ class LiveSourceTest : public testing::Test {
     request.method = "POST";
     request.target = "/api/v1/push";
     request.body = page;
-    return source.pages().at(0)->Answer(request).status;
+    return source.pages().at(1)->Answer(request).status;
   }
   // The values that a query has now.
   std::vector<double> Ask(LiveSource& source, const std::string& query) {
@@ -168,9 +169,30 @@ TEST_F(LiveSourceTest, SaysThatThereIsNoClusterToAsk) {
   EXPECT_EQ(MakeOrDie()->Start().message(), "none");
 }
 
-TEST_F(LiveSourceTest, WithoutPushThereIsNoPage) {
+TEST_F(LiveSourceTest, WithoutPushOnlyQueriesAreTaken) {
+  const auto has = [](LiveSource& source, const std::string& path) {
+    const auto pages = source.pages();
+    return std::any_of(pages.begin(), pages.end(), [&](auto* page) { return page->Has(path); });
+  };
+  const auto pushed = MakeOrDie();
+  EXPECT_TRUE(has(*pushed, "/v1/metrics"));
+  EXPECT_TRUE(has(*pushed, "/api/v1/write"));
   flags_.push = false;
-  EXPECT_TRUE(MakeOrDie()->pages().empty());
+  const auto source = MakeOrDie();
+  EXPECT_FALSE(has(*source, "/v1/metrics"));
+  EXPECT_FALSE(has(*source, "/api/v1/write"));
+  EXPECT_TRUE(has(*source, "/api/v1/query"));
+}
+
+TEST_F(LiveSourceTest, TellsWhatPagesSayOfMetrics) {
+  const auto source = MakeOrDie();
+  EXPECT_EQ(Push(*source, "# HELP jobs_waiting Jobs.\n# TYPE jobs_waiting gauge\njobs_waiting 3\n"),
+            204);
+  http::HttpRequest request;
+  request.method = "GET";
+  request.target = "/api/v1/metadata";
+  EXPECT_THAT(*source->pages().at(0)->Answer(request).body,
+              HasSubstr(R"("jobs_waiting":[{"type":"gauge","help":"Jobs.","unit":""}])"));
 }
 
 TEST(LiveFamilies, CountsTargetsByHealth) {

@@ -38,9 +38,9 @@ void SetUpLogging(const std::string& format, int verbosity) {
     formatter->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v");
   }
   logger->set_formatter(std::move(formatter));
-  logger->set_level(verbosity >= 8   ? spdlog::level::trace
-                    : verbosity >= 6 ? spdlog::level::debug
-                                     : spdlog::level::info);
+  logger->set_level(verbosity >= kLogQueries    ? spdlog::level::trace
+                    : verbosity >= kLogRequests ? spdlog::level::debug
+                                                : spdlog::level::info);
   logger->flush_on(spdlog::level::trace);
   spdlog::set_default_logger(std::move(logger));
 }

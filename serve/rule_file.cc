@@ -2,7 +2,10 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -10,6 +13,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/counted.h"
 #include "base/read_file.h"
 
 namespace flyball::serve {
@@ -17,7 +21,41 @@ namespace {
 
 constexpr size_t kMaxRuleFileBytes = 16u << 20;
 
+// Two rules are the same if they find the same series and ask the same of them.
+std::multiset<std::string> Identities(const rules::CompiledRules& rules) {
+  std::multiset<std::string> out;
+  for (const auto* list : {&rules.custom, &rules.external}) {
+    for (const auto& rule : *list) {
+      out.insert(absl::StrCat(list == &rules.custom ? "" : "external ", rule->series_query, "\n",
+                              rule->query.text()));
+    }
+  }
+  return out;
+}
+
+size_t CountOfOthers(const std::multiset<std::string>& from,
+                     const std::multiset<std::string>& other) {
+  std::vector<std::string> others;
+  std::set_difference(from.begin(), from.end(), other.begin(), other.end(),
+                      std::back_inserter(others));
+  return others.size();
+}
+
+std::string WhatChanged(const rules::CompiledRules& before, const rules::CompiledRules& now) {
+  const auto old_ones = Identities(before), new_ones = Identities(now);
+  const size_t added = CountOfOthers(new_ones, old_ones);
+  const size_t gone = CountOfOthers(old_ones, new_ones);
+  if (added + gone == 0) return "with the same series and queries as before";
+  return absl::StrCat(added, " new or changed, ", gone, " gone");
+}
+
 }  // namespace
+
+std::string CountedRules(const rules::CompiledRules& rules) {
+  return absl::StrCat(Counted(rules.custom.size(), "rule"), ", ",
+                      Counted(rules.external.size(), "external rule"),
+                      rules.resource.has_value() ? ", resource rules" : "");
+}
 
 RuleFile::RuleFile(std::string path, Clock& clock, prometheus::Registry& metrics)
     : path_(std::move(path)),
@@ -43,8 +81,10 @@ RuleFile::RuleFile(std::string path, Clock& clock, prometheus::Registry& metrics
 absl::StatusOr<std::unique_ptr<RuleFile>> RuleFile::Open(std::string path, Clock& clock,
                                                          prometheus::Registry& metrics) {
   auto file = absl::WrapUnique(new RuleFile(std::move(path), clock, metrics));
-  auto rules = file->Read();
+  std::vector<std::string> warnings;
+  auto rules = file->Read(warnings);
   if (!rules.ok()) return rules.status();
+  for (const std::string& warning : warnings) spdlog::warn("{}", warning);
   file->success_.Set(1);
   file->last_success_.Set(static_cast<double>(absl::ToUnixSeconds(clock.WallNow())));
   absl::MutexLock lock(&file->mutex_);
@@ -52,8 +92,7 @@ absl::StatusOr<std::unique_ptr<RuleFile>> RuleFile::Open(std::string path, Clock
   return file;
 }
 
-// Warnings are logged, errors are returned.
-absl::StatusOr<RulesPtr> RuleFile::Read() const {
+absl::StatusOr<RulesPtr> RuleFile::Read(std::vector<std::string>& warnings) const {
   auto text = ReadFile(path_, kMaxRuleFileBytes);
   if (!text.ok()) return text.status();
   rules::CompileResult result = rules::CompileRules(*text, path_);
@@ -62,7 +101,7 @@ absl::StatusOr<RulesPtr> RuleFile::Read() const {
     if (finding.severity == rules::Finding::Severity::kError) {
       errors.push_back(finding.ToString());
     } else if (result.rules != nullptr) {
-      spdlog::warn("{}", finding.ToString());
+      warnings.push_back(finding.ToString());
     }
   }
   if (result.rules == nullptr) return absl::InvalidArgumentError(absl::StrJoin(errors, "\n"));
@@ -93,13 +132,15 @@ void RuleFile::StopWatching() { watcher_.reset(); }
 
 void RuleFile::Reload() {
   absl::MutexLock reload_lock(&reload_mutex_);
-  auto rules = Read();
-  RulesPtr accepted;
+  std::vector<std::string> warnings;
+  auto rules = Read(warnings);
+  RulesPtr accepted, before;
   {
     absl::MutexLock lock(&mutex_);
     if (rules.ok() && last_.ok() && (*rules)->fingerprint == rules_->fingerprint) return;
     if (!rules.ok() && rules.status() == last_) return;
     last_ = rules.status();
+    before = rules_;
     if (rules.ok()) accepted = rules_ = *rules;
   }
   success_.Set(rules.ok() ? 1 : 0);
@@ -110,8 +151,9 @@ void RuleFile::Reload() {
     return;
   }
   last_success_.Set(static_cast<double>(absl::ToUnixSeconds(clock_.WallNow())));
-  spdlog::info("{}: {} rules, {} external rules are in force", path_, accepted->custom.size(),
-               accepted->external.size());
+  for (const std::string& warning : warnings) spdlog::warn("{}", warning);
+  spdlog::info("{}: {} now in force, {}", path_, CountedRules(*accepted),
+               WhatChanged(*before, *accepted));
   if (on_rules_ != nullptr) on_rules_(accepted);
 }
 

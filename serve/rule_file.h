@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -28,6 +29,9 @@
 namespace flyball::serve {
 
 using RulesPtr = std::shared_ptr<const rules::CompiledRules>;
+
+// "2 rules, 1 external rule, resource rules".
+std::string CountedRules(const rules::CompiledRules& rules);
 
 class RuleFile {
  public:
@@ -52,7 +56,8 @@ class RuleFile {
 
  private:
   RuleFile(std::string path, Clock& clock, prometheus::Registry& metrics);
-  absl::StatusOr<RulesPtr> Read() const;
+  // `warnings`: what a good file is warned of, one a line.
+  absl::StatusOr<RulesPtr> Read(std::vector<std::string>& warnings) const;
 
   const std::string path_;
   Clock& clock_;

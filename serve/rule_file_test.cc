@@ -2,11 +2,14 @@
 
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -100,6 +103,23 @@ TEST_F(RuleFileTest, ABadFileLaterLeavesTheLastGoodRules) {
   EXPECT_TRUE((*file)->LastReload().ok())
       << "the same text as before the trouble counts as good again";
   EXPECT_THAT(MetricsText(), HasSubstr("flyball_rules_reload_success 1"));
+}
+
+TEST_F(RuleFileTest, WhatAFileIsWarnedOfIsLoggedOnceForEachText) {
+  std::ostringstream log;
+  const auto before = spdlog::default_logger();
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+      "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log)));
+  Write(kNoRule);
+  auto file = Open();
+  ASSERT_TRUE(file.ok()) << file.status();
+  (*file)->Reload();
+  EXPECT_EQ(log.str().find("no rules"), log.str().rfind("no rules"));
+  Write(kOneRule);
+  (*file)->Reload();
+  spdlog::set_default_logger(before);
+  EXPECT_THAT(log.str(),
+              HasSubstr("0 rules, 1 external rule now in force, 1 new or changed, 0 gone"));
 }
 
 TEST_F(RuleFileTest, NewRulesAreHandedOnOnce) {

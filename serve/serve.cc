@@ -1,6 +1,7 @@
 #include "serve/serve.h"
 
 #include <malloc.h>
+#include <prometheus/gauge.h>
 #include <prometheus/registry.h>
 #include <spdlog/spdlog.h>
 
@@ -16,7 +17,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "adapter/adapter.h"
 #include "adapter/choosing_source.h"
 #include "adapter/metrics.h"
@@ -25,6 +28,7 @@
 #include "base/status_macros.h"
 #include "base/thread_limit.h"
 #include "rules/compiled_rules.h"
+#include "serve/build_info.h"
 #include "serve/connections.h"
 #include "serve/debug_pages.h"
 #include "serve/flags.h"
@@ -55,6 +59,7 @@ class Service {
     const std::string address = server_options.listen.bind_address;
     ASSIGN_OR_RETURN(rule_file_, RuleFile::Open(flags_.config, clock_, *metrics_));
     RETURN_IF_ERROR(CheckMaxAge());
+    TellStart();
     ASSIGN_OR_RETURN(objects_, MakeObjects(flags_, clock_));
     ASSIGN_OR_RETURN(adapter::MetricSource* const source, MakeSource());
     adapter_ =
@@ -77,7 +82,9 @@ class Service {
     rule_file_->Watch(kRuleFileInterval, [this](RulesPtr rules) { SetRules(std::move(rules)); });
     if (live_ != nullptr) RETURN_IF_ERROR(live_->Start());
     RETURN_IF_ERROR(server_->Start());
-    spdlog::info("serving on {}:{}", address, server_->port());
+    const bool ipv6 = absl::StrContains(address, ":");
+    spdlog::info("serving on {}{}{}:{}", ipv6 ? "[" : "", address, ipv6 ? "]" : "",
+                 server_->port());
     if (objects_.cluster != nullptr) RETURN_IF_ERROR(objects_.cluster->Start());
     return scaler_ == nullptr ? absl::OkStatus() : scaler_->Start();
   }
@@ -154,6 +161,27 @@ class Service {
     }
   }
 
+  void TellStart() {
+    const BuildInfo& build = ThisBuild();
+    prometheus::BuildGauge()
+        .Name("flyball_build_info")
+        .Help("Always 1; its labels say which program this is.")
+        .Register(*metrics_)
+        .Add({{"version", build.version}, {"commit", build.commit}})
+        .Set(1);
+    std::vector<std::string> sources;
+    if (flags_.live.live()) sources.push_back("samples in memory");
+    for (const std::string& url : flags_.prometheus_urls) {
+      if (!flags_.live.prometheus()) break;
+      sources.push_back(
+          absl::StrCat("Prometheus at ", adapter::prometheus::SplitServerUrl(url).shown));
+    }
+    spdlog::info(
+        "flyball {}; {}: {}; {}; {}", ShownBuild(), flags_.config,
+        CountedRules(*rule_file_->Rules()), absl::StrJoin(sources, ", "),
+        flags_.scaler.enabled ? absl::StrCat("scaler in mode ", flags_.scaler.mode) : "no scaler");
+  }
+
   absl::Status CheckMaxAge() const {
     if (!rule_file_->Rules()->custom.empty() &&
         flags_.adapter.relist.max_age < flags_.adapter.relist.interval) {
@@ -195,7 +223,11 @@ class Service {
     dependencies.objects_known = [this] { return objects_.directory->Kept(); };
     dependencies.checks = Checks();
     dependencies.debug_rules = [this] {
-      return DebugRulesJson(adapter_->RuleStatuses(), rule_file_->LastReload());
+      return DebugRulesJson({.rules = adapter_->RuleStatuses(),
+                             .last_reload = rule_file_->LastReload(),
+                             .servers = adapter_metrics_.ServerOutcomes(),
+                             .version = ShownBuild(),
+                             .relisted = adapter_->ready()});
     };
     ASSIGN_OR_RETURN(server_,
                      apiservice::ApiServer::Create(std::move(options), std::move(dependencies)));

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
+#include "serve/build_info.h"
 
 namespace flyball::serve {
 namespace {
@@ -72,7 +73,8 @@ absl::StatusOr<apiservice::ServerOptions> ServerOptionsFrom(const ServeFlags& fl
     options.listen.request.keep_bodies = true;
     options.listen.request.max_body_bytes = static_cast<size_t>(flags.live.max_request_bytes);
   }
-  options.version = absl::StrCat("v", FLYBALL_VERSION);
+  const BuildInfo& build = ThisBuild();
+  options.version = {absl::StrCat("v", build.version), build.commit, build.date};
 
   if (!ReviewersOf(flags).authorization) RETURN_IF_ERROR(KeepToLoopback(flags, options));
   return options;

@@ -38,8 +38,15 @@ bool IsLoopback(absl::string_view host) {
 }
 
 absl::Status WithServer(const absl::Status& status, const Server& server) {
-  return absl::Status(status.code(),
-                      absl::StrCat("prometheus ", server.url.shown, ": ", status.message()));
+  // What the transport says begins with its own form of the address.
+  absl::string_view message = status.message();
+  const size_t address = message.find("://");
+  const size_t end = message.find(": ", address == absl::string_view::npos ? 0 : address);
+  if (address != absl::string_view::npos && end != absl::string_view::npos &&
+      absl::StartsWith(server.url.shown, message.substr(0, end))) {
+    message.remove_prefix(end + 2);
+  }
+  return absl::Status(status.code(), absl::StrCat("prometheus ", server.url.shown, ": ", message));
 }
 
 absl::StatusOr<std::shared_ptr<const QueryResult>> ParseShared(std::string body) {
@@ -71,6 +78,11 @@ absl::StatusOr<StandingResult> ParseStanding(std::string body, std::optional<Ans
     out.time = marked->time;
   }
   return out;
+}
+
+// The parameters as a person writes them, for the log.
+std::string ShownForm(const std::string& form) {
+  return go::Unescape(form, /*plus_is_space=*/true);
 }
 
 }  // namespace
@@ -167,6 +179,7 @@ absl::StatusOr<http::HttpAnswer> Client::DoBounded(const Server& server, http::H
 
 absl::StatusOr<std::string> Client::AskServer(const Server& server, Request request,
                                               absl::Duration timeout) {
+  const std::string shown = spdlog::should_log(spdlog::level::trace) ? ShownForm(request.form) : "";
   http::HttpCall call;
   call.headers = options_.headers;
   if (server.url.loopback) call.headers.emplace_back("Accept-Encoding", "identity");
@@ -183,8 +196,13 @@ absl::StatusOr<std::string> Client::AskServer(const Server& server, Request requ
 
   const MonotonicTime start = clock_.MonotonicNow();
   absl::StatusOr<http::HttpAnswer> answer = DoBounded(server, std::move(call), request);
-  if (observer_ != nullptr) {
-    observer_->OnRequest(request.path, server.url.shown, clock_.MonotonicNow() - start);
+  const absl::Duration took = clock_.MonotonicNow() - start;
+  if (observer_ != nullptr) observer_->OnRequest(request.path, server.url.shown, took);
+  if (spdlog::should_log(spdlog::level::trace)) {
+    spdlog::trace("{}{} {}: {} in {}", server.url.shown, std::string(request.path), shown,
+                  answer.ok() ? absl::StrCat(answer->status, ", ", answer->body.size(), " bytes")
+                              : std::string(answer.status().message()),
+                  absl::FormatDuration(took));
   }
   if (absl::IsResourceExhausted(answer.status())) {
     return absl::UnavailableError(
@@ -219,7 +237,11 @@ absl::StatusOr<T> Client::AskAny(Request request,
     absl::StatusOr<std::string> body =
         AskServer(server, last ? std::move(request) : request, timeout);
     absl::StatusOr<T> result = body.ok() ? parse(*std::move(body)) : body.status();
-    if (result.ok() || absl::IsInvalidArgument(result.status())) {
+    const bool answered = result.ok() || absl::IsInvalidArgument(result.status());
+    if (observer_ != nullptr) {
+      observer_->OnOutcome(server.url.shown, answered ? absl::OkStatus() : result.status());
+    }
+    if (answered) {
       if (index != in_use) UseServer(index);
       if (!result.ok()) return WithServer(result.status(), server);
       return result;

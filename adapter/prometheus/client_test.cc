@@ -58,8 +58,11 @@ class RecordingObserver : public RequestObserver {
   void OnRequest(absl::string_view path, absl::string_view server, absl::Duration) override {
     requests.push_back(absl::StrCat(path, " ", server));
   }
+  void OnOutcome(absl::string_view server, const absl::Status& outcome) override {
+    outcomes.push_back(absl::StrCat(server, " ", outcome.ok() ? "ok" : outcome.message()));
+  }
   void OnServerChange(absl::string_view server) override { changes.emplace_back(server); }
-  std::vector<std::string> requests, changes;
+  std::vector<std::string> requests, outcomes, changes;
 };
 
 class ClientTest : public testing::Test {
@@ -264,6 +267,15 @@ TEST_F(ClientTest, TheShorterTimeoutHolds) {
 }
 
 // ---- several servers ----
+
+TEST_F(ClientTest, TheObserverIsToldWhoAnswers) {
+  auto client = Make({"http://a", "http://b"});
+  transports_[0]->SetScript(Fail(absl::UnavailableError("refused")));
+  transports_[1]->SetScript(Answer(400, kBadData));
+  EXPECT_FALSE(Ask(*client).ok());
+  EXPECT_THAT(observer_.outcomes,
+              ElementsAre("http://a refused", "http://b ok"));
+}
 
 TEST_F(ClientTest, AServerThatFailsIsReplacedByTheNextAndStaysSo) {
   auto client = Make({"http://a", "http://b"});

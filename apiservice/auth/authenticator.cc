@@ -110,7 +110,9 @@ absl::StatusOr<UserPtr> Authenticator::FromClientCertificate(const http::HttpReq
 
 absl::StatusOr<UserPtr> Authenticator::FromToken(const http::HttpRequest& request) const {
   if (tokens_ == nullptr || !tokens_->enabled()) return nullptr;
-  const absl::string_view token = BearerToken(request.Header("Authorization"));
+  const absl::string_view authorization = request.Header("Authorization");
+  const absl::string_view token =
+      authorization.empty() ? request.Header(kTokenHeader) : BearerToken(authorization);
   if (token.empty()) return nullptr;
   return tokens_->Authenticate(token);
 }

@@ -35,6 +35,10 @@ struct AuthenticationOptions {
   std::string token_file;
 };
 
+// A bearer token in a request that has no Authorization: the API server's proxy to pods does not
+// pass that header on.
+inline constexpr char kTokenHeader[] = "X-Flyball-Token";
+
 enum class AuthorizationMode {
   kReview,         // a SubjectAccessReview for each new question
   kAuthenticated,  // everybody whose credential is good; anonymous is refused

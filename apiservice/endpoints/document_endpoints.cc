@@ -57,7 +57,8 @@ bool TakesOpenApiJson(absl::string_view accept) {
 
 }  // namespace
 
-DocumentEndpoints::DocumentEndpoints(std::string version, const HealthChecks* health, Clock* clock)
+DocumentEndpoints::DocumentEndpoints(ProgramVersion version, const HealthChecks* health,
+                                     Clock* clock)
     : version_(std::move(version)),
       health_(health),
       clock_(clock),
@@ -126,9 +127,15 @@ http::HttpResponse DocumentEndpoints::Health(const RoutedRequest& routed,
 http::HttpResponse DocumentEndpoints::Version() {
   std::string json;
   const std::pair<absl::string_view, absl::string_view> members[] = {
-      {"major", "1"},    {"minor", "0"},       {"gitVersion", version_},
-      {"gitCommit", ""}, {"gitTreeState", ""}, {"buildDate", ""},
-      {"goVersion", ""}, {"compiler", ""},     {"platform", kPlatform}};
+      {"major", "1"},
+      {"minor", "0"},
+      {"gitVersion", version_.version},
+      {"gitCommit", version_.commit},
+      {"gitTreeState", ""},
+      {"buildDate", version_.date},
+      {"goVersion", ""},
+      {"compiler", ""},
+      {"platform", kPlatform}};
   wire::AppendStringMap(members, &json);
   return BodyResponse(200, "application/json", wire::IndentJson(json));
 }

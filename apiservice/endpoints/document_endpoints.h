@@ -8,6 +8,7 @@
 #include "adapter/provider.h"
 #include "apiservice/endpoints/discovery_docs.h"
 #include "apiservice/endpoints/health.h"
+#include "apiservice/endpoints/options.h"
 #include "apiservice/requests/render.h"
 #include "apiservice/requests/router.h"
 #include "base/clock.h"
@@ -18,7 +19,7 @@ namespace flyball::apiservice {
 class DocumentEndpoints {
  public:
   // `version`: of the program, for /version. `clock` and `health` outlive it.
-  DocumentEndpoints(std::string version, const HealthChecks* health, Clock* clock);
+  DocumentEndpoints(ProgramVersion version, const HealthChecks* health, Clock* clock);
 
   // Whether the group is on.
   bool Serves(absl::string_view group, const adapter::Providers& providers);
@@ -38,7 +39,7 @@ class DocumentEndpoints {
                              const Style& style, const adapter::Providers& providers);
 
  private:
-  const std::string version_;
+  const ProgramVersion version_;
   const HealthChecks* const health_;
   Clock* const clock_;
   DiscoveryDocs discovery_;

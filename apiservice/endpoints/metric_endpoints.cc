@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "adapter/failure_notes.h"
 #include "apiservice/requests/digest.h"
 #include "apiservice/wire/metric_lists.h"
 #include "apiservice/wire/resource_lists.h"
@@ -53,9 +54,24 @@ http::HttpResponse TimeoutResponse() {
   return BodyResponse(504, "text/plain; charset=utf-8", std::move(body));
 }
 
+// RFC 9111's quoted text holds no quotes or line ends.
+std::string WarningValue(std::string text) {
+  constexpr size_t kShownBytes = 512;
+  wire::Shorten(kShownBytes, &text);
+  std::string out = "299 - \"";
+  for (const char c : text) out.push_back(c == '"' || c == '\\' || c < 0x20 ? ' ' : c);
+  return out + "\"";
+}
+
 http::HttpResponse ProviderError(const absl::Status& error, const Style& style) {
-  if (error.code() == absl::StatusCode::kDeadlineExceeded) return TimeoutResponse();
-  return StatusResponse(wire::FromProviderError(error), style);
+  http::HttpResponse response = error.code() == absl::StatusCode::kDeadlineExceeded
+                                    ? TimeoutResponse()
+                                    : StatusResponse(wire::FromProviderError(error), style);
+  // The error's own text is the original's; kubectl shows this as well.
+  if (std::string warning = adapter::NoteOf(error, adapter::kWarningNote); !warning.empty()) {
+    response.headers.emplace_back("Warning", WarningValue(std::move(warning)));
+  }
+  return response;
 }
 
 // How much of an answer's length its making takes: indented it is there twice, one of them longer;
@@ -88,15 +104,6 @@ template <typename Ask>
 auto Await(Ask ask) {
   const http::EventWorkers::Waiting waiting;
   return ask();
-}
-
-// RFC 9111's quoted text holds no quotes or line ends.
-std::string WarningValue(std::string text) {
-  constexpr size_t kShownBytes = 512;
-  wire::Shorten(kShownBytes, &text);
-  std::string out = "299 - \"";
-  for (const char c : text) out.push_back(c == '"' || c == '\\' || c < 0x20 ? ' ' : c);
-  return out + "\"";
 }
 
 // What a list is of; `routed` outlives the filter.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "absl/time/time.h"
 
@@ -17,6 +18,13 @@ struct LimitOptions {
   int max_reviews = 128;
   size_t max_selector_bytes = 64u << 10;  // --max-selector-bytes: see ParseSelector; more is 400
   size_t max_answer_bytes = 32u << 20;    // --max-answer-bytes: of a list of metrics; more is 413
+};
+
+// What /version says of the program.
+struct ProgramVersion {
+  std::string version = "v0.0.0";  // gitVersion
+  std::string commit = {};         // "": not known
+  std::string date = {};           // of the commit
 };
 
 }  // namespace flyball::apiservice

@@ -1,52 +1,111 @@
+// flyball check: looks at files before they are used.
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <iostream>
+#include <iterator>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/counted.h"
+#include "absl/strings/str_split.h"
 #include "base/read_file.h"
 #include "cmd/flyball/commands.h"
-#include "rules/compiled_rules.h"
+#include "cmd/flyball/words.h"
+#include "rules/rule_source.h"
 
 namespace flyball::cmd {
 namespace {
 
-bool CheckFile(const std::string& path, bool strict, std::ostream& out, std::ostream& err) {
-  const auto text = ReadFile(path);
-  if (!text.ok()) {
-    err << text.status().message() << ", expected a rule file\n";
-    return false;
+using rules::Finding;
+
+bool Fails(const Finding& finding, bool strict) {
+  return strict || finding.severity != Finding::Severity::kWarning;
+}
+
+CheckedRules Check(const std::string& file, rules::FoundRules found, const CheckOptions& options) {
+  CheckedRules out = {.file = file, .of = std::move(found.of)};
+  if (found.compiled.rules != nullptr) {
+    out.rules = found.compiled.rules->custom.size();
+    out.external_rules = found.compiled.rules->external.size();
+    out.resource_rules = found.compiled.rules->resource.has_value();
   }
-  const rules::CompileResult result = rules::CompileRules(*text, path);
-  for (const rules::Finding& finding : result.findings) err << finding.ToString() << "\n";
-  if (result.rules == nullptr || (strict && !result.findings.empty())) return false;
-  out << path << ": ok: " << Counted(result.rules->custom.size(), "rule") << ", "
-      << Counted(result.rules->external.size(), "external rule")
-      << (result.rules->resource ? ", resource rules" : "") << ", "
-      << Counted(result.findings.size(), "warning") << "\n";
-  return true;
+  out.findings = std::move(found.compiled.findings);
+  out.ok = found.compiled.rules != nullptr;
+  for (Finding& finding : out.findings) {
+    if (options.metricsql && finding.severity == Finding::Severity::kQuery) {
+      finding.severity = Finding::Severity::kWarning;
+    }
+    out.ok &= !Fails(finding, options.strict);
+  }
+  return out;
+}
+
+std::string Written(const std::vector<CheckedRules>& checked, ReportFormat format) {
+  switch (format) {
+    case ReportFormat::kText:
+      return GoodLines(checked);
+    case ReportFormat::kJson:
+      return JsonReport(checked);
+    case ReportFormat::kYaml:
+      return YamlReport(checked);
+    case ReportFormat::kSarif:
+      return SarifReport(checked);
+    case ReportFormat::kGithub:
+      return GithubReport(checked);
+  }
+  return "";
 }
 
 }  // namespace
 
-int CheckRules(const std::vector<std::string>& files, bool strict, std::ostream& out,
-               std::ostream& err) {
-  bool good = true;
-  for (const std::string& file : files) good &= CheckFile(file, strict, out, err);
-  return good ? 0 : 1;
+int CheckRules(const CheckOptions& options, std::ostream& out, std::ostream& err) {
+  std::vector<CheckedRules> checked;
+  bool all_read = true, good = true;
+  for (const std::string& path : options.files) {
+    const std::string name = path == "-" ? "stdin" : path;
+    const auto text = ReadFileOrStdin(path);
+    if (!text.ok()) {
+      err << text.status().message() << ", expected a rule file\n";
+      all_read = false;
+      continue;
+    }
+    for (rules::FoundRules& found : rules::FindRules(*text, name, options.values_path)) {
+      checked.push_back(Check(name, std::move(found), options));
+      good &= checked.back().ok;
+    }
+  }
+  if (options.format == ReportFormat::kText) err << ErrorLines(checked);
+  out << Written(checked, options.format) << std::flush;
+  if (!all_read) return kUsageError;
+  return good && out.good() ? 0 : 1;
 }
 
 int RunCheck(const Args& args) {
-  CLI::App app("Check files before they are used", "flyball check");
+  CLI::App app("Checks files before they are used.", "flyball check");
   app.require_subcommand(1);
-  std::vector<std::string> files;
-  bool strict = false;
+  CheckOptions options;
+  std::string format = "text", path;
   CLI::App* const rules = app.add_subcommand(
-      "rules", "Read rule files as the server does; print every error and warning");
-  rules->add_flag("--strict", strict, "Fail on warnings too");
-  rules->add_option("FILE", files, "Rule files")->required();
+      "rules",
+      "Read rule files as the server does, fill in each query and parse it as Prometheus does; "
+      "print every error and warning. A file may also be a ConfigMap that holds one, or the values "
+      "of the Helm chart of flyball or prometheus-adapter");
+  rules->footer(ExitStatuses("a file has errors (with --strict: or warnings)"));
+  AddFiles(*rules, options.files, "Rule files; - is standard input");
+  rules->add_flag("--strict", options.strict, "Fail on warnings too");
+  rules->add_flag("--metricsql", options.metricsql,
+                  "The server is VictoriaMetrics: what Prometheus would refuse is a warning");
+  rules
+      ->add_option("--path", path,
+                   "The files are values of a chart around the chart: the key of its values there")
+      ->type_name("KEY[.KEY…]");
+  AddOutput(*rules, format, {"text", "json", "yaml", "sarif", "github"});
   if (const auto ended = Parse(app, args)) return *ended;
-  return CheckRules(files, strict, std::cout, std::cerr);
+  if (!path.empty()) options.values_path = absl::StrSplit(path, '.');
+  options.format = format == "json"     ? ReportFormat::kJson
+                   : format == "yaml"   ? ReportFormat::kYaml
+                   : format == "sarif"  ? ReportFormat::kSarif
+                   : format == "github" ? ReportFormat::kGithub
+                                        : ReportFormat::kText;
+  return CheckRules(options, std::cout, std::cerr);
 }
 
 }  // namespace flyball::cmd

@@ -6,8 +6,9 @@
 #include <fstream>
 #include <sstream>
 
+#include <nlohmann/json.hpp>
+
 #include "absl/strings/str_cat.h"
-#include "cmd/flyball/commands.h"
 
 namespace flyball::cmd {
 namespace {
@@ -27,6 +28,10 @@ const char kGood[] =
 const char kWarned[] = "rules:\n- seriesQuery: up\n  metricsQuery: up{<<.LabelMatchers>>}\n";
 const char kBad[] = "rules:\n- seriesQuery: up\n  name: {matches: '('}\n  foo: 1\n";
 
+const char kRefused[] =
+    "rules:\n- seriesQuery: up\n  resources: {template: <<.Resource>>}\n"
+    "  metricsQuery: sum(rate(<<.Series>>{<<.LabelMatchers>>}[2m]) by (<<.GroupBy>>)\n";
+
 struct Row {
   std::string name;
   std::string text;
@@ -41,7 +46,7 @@ TEST_P(CheckRulesTest, Row) {
   const Row& row = GetParam();
   std::ostringstream out, err;
   const std::string path = Write(row.name + ".yaml", row.text);
-  EXPECT_EQ(CheckRules({path}, row.strict, out, err), row.status);
+  EXPECT_EQ(CheckRules({.files = {path}, .strict = row.strict}, out, err), row.status);
   EXPECT_THAT(out.str(), HasSubstr(row.out));
   EXPECT_THAT(err.str(), HasSubstr(row.err));
   EXPECT_EQ(err.str().empty(), row.err.empty()) << err.str();
@@ -68,21 +73,65 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{.name = "FirstErrorToo",
                         .text = kBad,
                         .status = 1,
-                        .err = ".yaml:3:19: rules[0].name.matches: bad regular expression"}),
+                        .err = ".yaml:3:19: rules[0].name.matches: bad regular expression"},
+                    Row{.name = "RefusedQueryFails",
+                        .text = kRefused,
+                        .status = 1,
+                        .err = ".yaml:4:17: rules[0].metricsQuery: parse error at 1:"},
+                    Row{.name = "NothingToServeIsAWarning",
+                        .text = "",
+                        .strict = true,
+                        .status = 1,
+                        .err = "warning: no rules: nothing is served"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(CheckRulesTest, MissingFileFailsButOthersAreChecked) {
   std::ostringstream out, err;
   const std::string good = Write("other.yaml", kGood);
-  EXPECT_EQ(CheckRules({"/nonexistent.yaml", good}, false, out, err), 1);
+  EXPECT_EQ(CheckRules({.files = {"/nonexistent.yaml", good}}, out, err), 2);
   EXPECT_THAT(err.str(), StartsWith("/nonexistent.yaml: cannot be read"));
   EXPECT_THAT(out.str(), HasSubstr("other.yaml: ok"));
 }
 
 TEST(CheckRulesTest, AFolderIsNoRuleFile) {
   std::ostringstream out, err;
-  EXPECT_EQ(CheckRules({"/proc"}, false, out, err), 1);
+  EXPECT_EQ(CheckRules({.files = {"/proc"}}, out, err), 2);
   EXPECT_EQ(err.str(), "/proc: cannot be read: Is a directory, expected a rule file\n");
+}
+
+TEST(CheckRulesTest, WhatOnlyVictoriaMetricsTakesIsAWarning) {
+  std::ostringstream out, err;
+  const std::string path = Write("metricsql.yaml", kRefused);
+  EXPECT_EQ(CheckRules({.files = {path}, .metricsql = true}, out, err), 0);
+  EXPECT_THAT(err.str(), HasSubstr("metricsQuery: warning: parse error at"));
+}
+
+TEST(CheckRulesTest, ReportsForOtherPrograms) {
+  const std::string path = Write("report.yaml", kRefused);
+  const auto report = [&](ReportFormat format) {
+    std::ostringstream out, err;
+    EXPECT_EQ(CheckRules({.files = {path}, .format = format}, out, err), 1);
+    EXPECT_EQ(err.str(), "");
+    return out.str();
+  };
+  const auto json = nlohmann::json::parse(report(ReportFormat::kJson));
+  EXPECT_EQ(json["errors"], 1);
+  EXPECT_EQ(json["files"][0]["findings"][0]["line"], 4);
+  EXPECT_EQ(json["files"][0]["findings"][0]["field"], "rules[0].metricsQuery");
+  const auto sarif = nlohmann::json::parse(report(ReportFormat::kSarif));
+  const auto& result = sarif["runs"][0]["results"][0];
+  EXPECT_EQ(result["ruleId"], "promql");
+  EXPECT_EQ(result["locations"][0]["physicalLocation"]["region"]["startColumn"], 17);
+  EXPECT_THAT(report(ReportFormat::kGithub),
+              HasSubstr("report.yaml,line=4,col=17::rules[0].metricsQuery: parse error at"));
+  EXPECT_THAT(report(ReportFormat::kYaml), HasSubstr("errors: 1\n"));
+}
+
+TEST(RunCheckTest, FilesAlsoByTheFlagOfKubectl) {
+  const std::string path = Write("flag.yaml", kGood);
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(RunCheck({"rules", "-f", path, "-o", "JSON"}), 0);
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("\"ok\": true"));
 }
 
 TEST(RunCheckTest, UsageErrorsAreStatus2) {

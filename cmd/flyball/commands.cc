@@ -1,8 +1,13 @@
 #include "cmd/flyball/commands.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "cmd/flyball/words.h"
+#include "serve/completion.h"
 
 namespace flyball::cmd {
 namespace {
@@ -14,12 +19,16 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"check", "check rule files", RunCheck},
-    {"convert", "turn HorizontalPodAutoscalers into autoscalers of our own kind", RunConvert},
-    {"decide", "decide replica counts on vectors or files", RunDecide},
+    {"check", "check rule files, ConfigMaps and Helm values with rules", RunCheck},
+    {"completion", "print a completion script for bash, zsh or fish", RunCompletion},
+    {"convert", "turn HorizontalPodAutoscalers into Autoscalers (CRD)", RunConvert},
+    {"decide", "decide the replica count of an HPA in a cluster, in files or in vectors",
+     RunDecide},
     {"doctor", "check the whole chain from an autoscaler to its series", RunDoctor},
     {"explain", "ask a running server why an autoscaler has its count", RunExplain},
-    {"query", "evaluate PromQL over the samples of a file", RunQuery},
+    {"metrics", "list what a running server offers, and by which rule", RunMetrics},
+    {"query", "a metric as an autoscaler gets it; or PromQL over the samples of a file", RunQuery},
+    {"schema", "print a JSON schema of rule files, test files or autoscalers", RunSchema},
     {"serve", "serve the metrics APIs; also meant by prometheus-adapter's flags alone", RunServe},
     {"test", "run unit tests of rule files", RunTest},
     {"version", "print the version", RunVersion},
@@ -28,36 +37,65 @@ constexpr Command kCommands[] = {
 void PrintUsage(std::FILE* out) {
   std::fputs("usage: flyball COMMAND [flags]\n\n", out);
   for (const Command& command : kCommands) {
-    std::fprintf(out, "  %-8s %s\n", command.name, command.summary);
+    std::fprintf(out, "  %-11s %s\n", command.name, command.summary);
   }
-  std::fputs("\n`flyball COMMAND --help` tells more.\n", out);
+  std::fputs(
+      "\n`flyball COMMAND --help` tells more.\n\n"
+      "Exit status: 0 if all is well, 1 if what was looked at is not, 2 for wrong words or input\n"
+      "that cannot be read; serve: 255 when it cannot start.\n",
+      out);
 }
+
+std::vector<std::string> Names() {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  return names;
+}
+
+const Command* Find(const std::string& name) {
+  for (const Command& command : kCommands) {
+    if (name == command.name) return &command;
+  }
+  return nullptr;
+}
+
+// What the shell may offer after these words.
+int ListWords(const Args& words) {
+  if (words.empty()) {
+    for (const std::string& name : Names()) std::printf("%s\n", name.c_str());
+    return 0;
+  }
+  const Command* const command = Find(words[0]);
+  if (command == nullptr) return 0;
+  Args args(words.begin() + 1, words.end());
+  args.emplace_back(serve::kListWords);
+  return command->run(args);
+}
+
+bool IsFlag(const std::string& word) { return absl::StartsWith(word, "-"); }
 
 }  // namespace
-
-std::optional<int> Parse(CLI::App& app, const Args& args) {
-  try {
-    app.parse(Args(args.rbegin(), args.rend()));  // CLI11 takes words last first
-    return std::nullopt;
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsageError;
-  }
-}
 
 int Main(int argc, char** argv) {
   const Args words(argv + 1, argv + argc);
   if (words.empty() || words[0] == "help" || words[0] == "--help" || words[0] == "-h") {
     PrintUsage(words.empty() ? stderr : stdout);
-    return words.empty() ? 2 : 0;
+    return words.empty() ? kUsageError : 0;
   }
-  for (const Command& command : kCommands) {
-    if (words[0] == command.name) return command.run(Args(words.begin() + 1, words.end()));
+  if (words[0] == "--version" || (words[0] == "-v" && words.size() == 1)) return RunVersion({});
+  if (words[0] == "__words") return ListWords(Args(words.begin() + 1, words.end()));
+  if (const Command* command = Find(words[0])) {
+    return command->run(Args(words.begin() + 1, words.end()));
   }
-  // Started as prometheus-adapter is: flags, perhaps behind a word that means nothing.
-  for (const std::string& word : words) {
-    if (word.rfind("--", 0) == 0) return RunServe(words);
-  }
-  std::fprintf(stderr, "flyball: unknown command \"%s\"\n\n", words[0].c_str());
+  // Started as prometheus-adapter is: flags, perhaps behind a word that means nothing. That word is
+  // a path in its images; with one of the few flags of ours alone it is a command misspelt.
+  const bool flags = absl::c_any_of(words, [](const auto& word) {
+    return IsFlag(word) && word != "--help" && word != "-h" && word != "--version";
+  });
+  const std::string nearest = IsFlag(words[0]) ? "" : Nearest(words[0], Names());
+  if ((flags && nearest.empty()) || words[0][0] == '/') return RunServe(words);
+  std::fprintf(stderr, "flyball: unknown command \"%s\"%s\n\n", words[0].c_str(),
+               nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?").c_str());
   PrintUsage(stderr);
   return kUsageError;
 }

@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "cmd/flyball/check_report.h"
 
 namespace CLI {
 class App;
@@ -21,30 +22,38 @@ namespace flyball::cmd {
 
 using Args = std::vector<std::string>;
 
-inline constexpr int kUsageError = 2;  // the status of words that make no sense
+// Exit statuses: 0 all is well, 1 what was looked at is not, and this for words that make no sense
+// or input that cannot be read. `serve` ends with 255 when it cannot start, as the original does.
+inline constexpr int kUsageError = 2;
 
 int Main(int argc, char** argv);
 
-// Reads the words. The status to end with where there is nothing to run, as after --help: what
-// there is to say about it has been printed.
-std::optional<int> Parse(CLI::App& app, const Args& args);
+int RunServe(const Args& args);       // serve.cc: the API server; also the default, with
+                                      // prometheus-adapter's flags alone
+int RunCheck(const Args& args);       // check.cc: check rules FILE…
+int RunCompletion(const Args& args);  // completion.cc: completion bash|zsh|fish
+int RunConvert(const Args& args);     // convert.cc: convert hpa FILE…
+int RunTest(const Args& args);        // test.cc: test rules FILE…
+int RunDecide(const Args& args);      // decide.cc: replica math on files or vectors
+int RunDoctor(const Args& args);      // doctor.cc: the chain from an autoscaler to its series
+int RunExplain(const Args& args);     // explain.cc: asks a running server why
+int RunMetrics(const Args& args);     // metrics.cc: what a running server offers
+int RunQuery(const Args& args);       // query.cc: a metric of the cluster, or PromQL over a file
+int RunSchema(const Args& args);      // schema.cc: JSON schemas
+int RunVersion(const Args& args);     // version.cc
 
-int RunServe(const Args& args);    // serve.cc: the API server; also the default, with
-                                   // prometheus-adapter's flags alone
-int RunCheck(const Args& args);    // check.cc: check rules FILE…
-int RunConvert(const Args& args);  // convert.cc: convert hpa FILE…
-int RunTest(const Args& args);     // test.cc: test rules FILE…
-int RunDecide(const Args& args);   // decide.cc: replica math on files or vectors
-int RunDoctor(const Args& args);   // doctor.cc: the chain from an autoscaler to its series
-int RunExplain(const Args& args);  // explain.cc: asks a running server why
-int RunQuery(const Args& args);    // query.cc: PromQL over the samples of a file
-int RunVersion(const Args& args);  // version.cc
+struct CheckOptions {
+  std::vector<std::string> files = {};        // "-": standard input
+  bool strict = false;                        // warnings fail as well
+  bool metricsql = false;                     // what only Prometheus refuses is a warning
+  std::vector<std::string> values_path = {};  // see rules::FindRules
+  ReportFormat format = ReportFormat::kText;
+};
 
-// What `check rules` does with these files, and the exit status: 0, or 1 if one fails. Findings go
-// to `err`, one a line as `file:line:column: field: message`; a line for each file that passes to
-// `out`. `strict`: warnings fail as well.
-int CheckRules(const std::vector<std::string>& files, bool strict, std::ostream& out,
-               std::ostream& err);
+// What `check rules` does, and the exit status. As text, findings go to `err`, one a line as
+// `file:line:column: field: message`, and a line for each file that passes to `out`; all else goes
+// to `out`.
+int CheckRules(const CheckOptions& options, std::ostream& out, std::ostream& err);
 
 // What `explain` prints of an answer of /debug/decisions: the newest decision in full, the earlier
 // ones in a line each; `all`: every one in full.

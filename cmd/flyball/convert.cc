@@ -4,6 +4,7 @@
 #include "base/read_file.h"
 #include "cmd/flyball/commands.h"
 #include "cmd/flyball/dialect_flags.h"
+#include "cmd/flyball/words.h"
 #include "convert/convert_hpa.h"
 
 namespace flyball::cmd {
@@ -12,12 +13,12 @@ namespace {
 // Nothing is printed unless everything is good: the output is piped into kubectl.
 int ConvertFiles(const std::vector<std::string>& files, const convert::ConvertOptions& options) {
   std::string yaml;
-  bool good = true;
+  bool good = true, all_read = true;
   for (const std::string& file : files) {
     const absl::StatusOr<std::string> text = ReadFileOrStdin(file);
     if (!text.ok()) {
-      std::cerr << text.status().message() << "\n";
-      good = false;
+      std::cerr << "flyball convert: " << text.status().message() << "\n";
+      all_read = false;
       continue;
     }
     const convert::Conversion conversion =
@@ -26,6 +27,7 @@ int ConvertFiles(const std::vector<std::string>& files, const convert::ConvertOp
     good &= conversion.errors.empty();
     yaml += conversion.yaml;
   }
+  if (!all_read) return kUsageError;
   if (good) std::cout << yaml << std::flush;
   return good && std::cout.good() ? 0 : 1;
 }
@@ -33,15 +35,16 @@ int ConvertFiles(const std::vector<std::string>& files, const convert::ConvertOp
 }  // namespace
 
 int RunConvert(const Args& args) {
-  CLI::App app("Turn objects of other kinds into our own", "flyball convert");
+  CLI::App app("Turns objects of other kinds into Autoscalers (CRD).", "flyball convert");
   app.require_subcommand(1);
   convert::ConvertOptions options;
   std::vector<std::string> files;
   CLI::App* const hpa =
       app.add_subcommand("hpa", "HorizontalPodAutoscalers (v1, v2) into Autoscalers, as YAML");
-  hpa->add_option("--mode", options.mode, "Put this mode into each; without it the server's counts")
-      ->check(CLI::IsMember({"Shadow", "Advise", "Act"}));
-  hpa->add_option("FILE", files, "YAML or JSON, as kubectl prints them; - is stdin")->required();
+  hpa->footer(ExitStatuses("an object cannot be converted"));
+  AddWord(*hpa, "--mode", options.mode, {"Shadow", "Advise", "Act"},
+          "Put this mode into each; without it the server's counts");
+  AddFiles(*hpa, files, "YAML or JSON, as kubectl prints them; - is standard input");
   DialectFlags dialect;
   AddDialectFlags(
       *hpa, "Refuse what the API server of this version would; auto refuses what all do", dialect);

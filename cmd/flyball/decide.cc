@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -14,12 +15,16 @@
 #include "base/clock.h"
 #include "base/read_file.h"
 #include "base/status_macros.h"
+#include "cmd/flyball/cluster_flags.h"
 #include "cmd/flyball/commands.h"
+#include "cmd/flyball/decide_cluster.h"
 #include "cmd/flyball/decide_flags.h"
+#include "cmd/flyball/words.h"
 #include "scaler/explain/explain.h"
 #include "scaler/explain/given_case.h"
 #include "scaler/explain/snapshot.h"
 #include "scaler/vectors/vectors.h"
+#include "serve/debug_pages.h"
 
 namespace flyball::cmd {
 namespace {
@@ -59,18 +64,16 @@ absl::StatusOr<scaler::ClusterSnapshot> ReadFiles(const std::vector<std::string>
   return snapshot;
 }
 
-// Exit statuses: 0; 1 when the output cannot be written; 2 when a file cannot be read or is wrong,
-// or no autoscaler is given.
-int DecideFiles(const DecideFlags& options) {
-  const absl::StatusOr<scaler::ClusterSnapshot> snapshot = ReadFiles(options.files);
-  if (!snapshot.ok()) {
-    std::cerr << snapshot.status().message() << "\n";
-    return 2;
-  }
+int Fail(const absl::Status& status) {
+  std::fprintf(stderr, "flyball decide: %s\n", std::string(status.message()).c_str());
+  return kUsageError;
+}
+
+int PrintDecisions(const scaler::ClusterSnapshot& snapshot, const DecideFlags& options) {
   const scaler::CaseOptions case_options = CaseOptionsOf(options, Clock::System().WallNow());
   bool first = true;
-  for (const scaler::Autoscaler& autoscaler : snapshot->autoscalers) {
-    const scaler::GivenCase given = scaler::DecideGiven(*snapshot, autoscaler, case_options);
+  for (const scaler::Autoscaler& autoscaler : snapshot.autoscalers) {
+    const scaler::GivenCase given = scaler::DecideGiven(snapshot, autoscaler, case_options);
     if (options.output == "json") {
       std::cout << scaler::ExplainJson(given);
     } else if (options.output == "yaml") {
@@ -84,6 +87,32 @@ int DecideFiles(const DecideFlags& options) {
   return std::cout.good() ? 0 : 1;
 }
 
+int DecideFiles(const DecideFlags& options) {
+  const absl::StatusOr<scaler::ClusterSnapshot> snapshot = ReadFiles(options.files);
+  return snapshot.ok() ? PrintDecisions(*snapshot, options) : Fail(snapshot.status());
+}
+
+absl::StatusOr<ReadSnapshot> ReadObject(const std::string& object, const ClusterFlags& flags) {
+  ASSIGN_OR_RETURN(const serve::NamedAutoscaler named, serve::ParseNamedAutoscaler(object));
+  if (named.kind == scaler::AutoscalerKind::kOwn || named.name.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("expected hpa/NAME, got ", object,
+                                                   "; `flyball explain` tells of autoscalers"));
+  }
+  ASSIGN_OR_RETURN(Cluster cluster, ConnectTo(flags, Clock::System()));
+  ASSIGN_OR_RETURN(const auto server,
+                   http::MakeHttpTransport(std::move(cluster.transport), Clock::System()));
+  return ReadHpa(*server, Clock::System(), cluster.ns, named.name);
+}
+
+int DecideObject(const std::string& object, const ClusterFlags& flags, const DecideFlags& options) {
+  const absl::StatusOr<ReadSnapshot> read = ReadObject(object, flags);
+  if (!read.ok()) return Fail(read.status());
+  for (const std::string& gap : read->gaps) {
+    std::fprintf(stderr, "flyball decide: warning: %s\n", gap.c_str());
+  }
+  return PrintDecisions(read->snapshot, options);
+}
+
 }  // namespace
 
 int RunDecide(const Args& args) {
@@ -94,13 +123,22 @@ int RunDecide(const Args& args) {
           ->type_name("FILE|-");
   DecideFlags options;
   AddDecideFlags(app, options);
-  app.get_option("--filename")->excludes(from_vectors);
+  CLI::Option* const from_files = app.get_option("--filename")->excludes(from_vectors);
+  std::string object;
+  ClusterFlags cluster;
+  app.add_option("object", object, "Read this, and what it needs, from the cluster")
+      ->excludes(from_vectors)
+      ->excludes(from_files)
+      ->type_name("hpa/NAME");
+  AddClusterFlags(app, cluster, "Address of the API server");
+  app.footer(ExitStatuses("a line of the vectors is bad"));
   if (const auto ended = Parse(app, args)) return *ended;
   if (const auto ended = ReadDialectFlags("decide", options.dialect)) return *ended;
   if (!vectors.empty()) return DecideVectors(vectors);
   if (!options.files.empty()) return DecideFiles(options);
-  std::fprintf(stderr, "flyball decide: give files with -f, or scenarios with --vectors\n");
-  return 2;
+  if (!object.empty()) return DecideObject(object, cluster, options);
+  return Fail(absl::InvalidArgumentError(
+      "name an hpa/NAME of the cluster, or give files with -f, or scenarios with --vectors"));
 }
 
 }  // namespace flyball::cmd

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cmd/flyball/words.h"
 #include "scaler/spec/dialect.h"
 
 namespace flyball::cmd {
@@ -40,16 +41,9 @@ void AddDecideFlags(CLI::App& app, DecideFlags& options) {
          },
          "With -f: decide as of this time; now by default")
       ->type_name("TIME");
-  app.add_option_function<std::string>(
-         "-o,--output",
-         [&options](const std::string& text) {
-           if (text != "table" && text != "json" && text != "yaml") {
-             throw CLI::ValidationError("-o", "expected table, json or yaml, got " + text);
-           }
-           options.output = text;
-         },
-         "With -f: table (for people; the default), json or yaml (the whole trace)")
-      ->type_name("FORMAT");
+  AddWord(app, "-o,--output", options.output, {"table", "text", "json", "yaml"},
+          "With -f: table (for people; the default, also called text), json or yaml (the whole "
+          "trace)");
   AddDialectFlags(app, "With -f: whose controller decides; auto is the newest", options.dialect);
   app.add_option("--horizontal-pod-autoscaler-tolerance", options.flags.tolerance,
                  "With -f: as given to the controller; 0.1 by default");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <set>
@@ -13,8 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "base/clock.h"
 #include "base/counted.h"
 #include "base/read_file.h"
@@ -100,8 +103,11 @@ class Doctor {
     const rules::CompileResult result = rules::CompileRules(*text, RuleName());
     for (const rules::Finding& finding : result.findings) {
       if (finding.severity == rules::Finding::Severity::kWarning) continue;
-      findings.push_back(Bad("rules", finding.ToString(),
-                             "correct that line; until then a server that starts ends at once"));
+      const bool query = finding.severity == rules::Finding::Severity::kQuery;
+      findings.push_back(
+          Bad("rules", finding.ToString(),
+              query ? "correct that query; until then requests for its metrics fail"
+                    : "correct that line; until then a server that starts ends at once"));
     }
     if (result.rules == nullptr) return findings;
     rules_ = result.rules;
@@ -351,8 +357,22 @@ class Doctor {
   std::vector<const scaler::Managed*> chosen_;  // of all_
 };
 
-absl::StatusOr<doctor::Report> Examine(const DoctorFlags& flags) {
-  ASSIGN_OR_RETURN(Cluster cluster, ClusterOf(flags));
+// The marks in letters, where the terminal may have no others.
+std::string ForLocale(std::string text) {
+  std::string locale;
+  for (const char* name : {"LANG", "LC_CTYPE", "LC_ALL"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && *value != '\0') locale = absl::AsciiStrToLower(value);
+  }
+  // Without any, as in a pod, nothing is known, and what shows the text is rarely that pod.
+  const bool letters = locale == "c" || locale == "posix";
+  if (letters) absl::StrReplaceAll({{"✓", "ok"}, {"✗", "x "}}, &text);
+  return text;
+}
+
+absl::StatusOr<doctor::Report> Examine(DoctorFlags flags) {
+  ASSIGN_OR_RETURN(Cluster cluster, ConnectTo(flags, Clock::System()));
+  if (!flags.name.empty()) flags.ns = cluster.ns;
   ASSIGN_OR_RETURN(const std::unique_ptr<http::HttpTransport> server,
                    http::MakeHttpTransport(cluster.transport, Clock::System()));
   return Doctor(flags, std::move(cluster), *server).Examine();
@@ -376,7 +396,8 @@ int RunDoctor(const Args& args) {
     std::fprintf(stderr, "flyball doctor: %s\n", Text(report.status()).c_str());
     return kUsageError;
   }
-  const std::string text = flags->json ? doctor::ReportJson(*report) : doctor::ReportText(*report);
+  const std::string text =
+      flags->json ? doctor::ReportJson(*report) : ForLocale(doctor::ReportText(*report));
   if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) return 1;
   return doctor::CountOf(*report, doctor::Level::kBad) == 0 ? 0 : 1;
 }

@@ -1,46 +1,31 @@
 #include "cmd/flyball/doctor_flags.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
-#include <fstream>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "base/status_macros.h"
-#include "serve/connections.h"
+#include "cmd/flyball/words.h"
+#include "serve/completion.h"
 #include "serve/debug_pages.h"
 #include "serve/go_flags.h"
 
 namespace flyball::cmd {
 namespace {
 
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-// The kubeconfig that kubectl would take; "": none.
-std::string KubeconfigOf(const DoctorFlags& flags) {
-  if (!flags.kubeconfig.empty()) return flags.kubeconfig;
-  for (const absl::string_view path : absl::StrSplit(Variable("KUBECONFIG"), ':')) {
-    if (!path.empty()) return std::string(path);
-  }
-  const std::string home = absl::StrCat(Variable("HOME"), "/.kube/config");
-  return std::ifstream(home).good() ? home : "";
-}
-
 // KIND/NAME or NAME.
 absl::Status TakeObject(const std::string& object, DoctorFlags& flags) {
   if (object.empty()) return absl::OkStatus();
+  if (object.back() == '/') {
+    return absl::InvalidArgumentError(absl::StrCat("expected KIND/NAME, got ", object));
+  }
   ASSIGN_OR_RETURN(const serve::NamedAutoscaler named, serve::ParseNamedAutoscaler(object));
   if (named.kind.has_value()) {
     flags.kind = *named.kind == scaler::AutoscalerKind::kHpa ? "hpa" : "autoscaler";
   }
   flags.name = named.name;
   if (flags.all) return absl::InvalidArgumentError("name one autoscaler, or ask for --all");
-  if (flags.ns.empty()) flags.ns = "default";
   return absl::OkStatus();
 }
 
@@ -66,21 +51,20 @@ absl::StatusOr<DoctorFlags> DoctorFlagsFrom(const Args& args) {
   app.add_option("object", object,
                  "hpa/NAME, autoscaler/NAME or NAME; without one the cluster and the rules")
       ->type_name("KIND/NAME");
-  app.add_option("-n,--namespace", flags.ns, "Its namespace (default by default); of --all: only");
   app.add_flag("-A,--all", flags.all, "Check every autoscaler");
-  app.add_option("--kubeconfig", flags.kubeconfig,
-                 "The cluster and the user; by default as kubectl, or those of the pod");
-  app.add_option("--server", flags.server,
-                 "Address of the API server, as http://127.0.0.1:8001 of `kubectl proxy`")
-      ->type_name("URL");
+  AddClusterFlags(app, flags,
+                  "Address of the API server, as http://127.0.0.1:8001 of `kubectl proxy`");
   app.add_option("--config", flags.config,
                  "Rule file; by default that of the server, from its ConfigMap");
-  app.add_option("-o,--output", output, "text (the default) or json")
-      ->check(CLI::IsMember({"text", "json"}));
+  AddOutput(app, output, {"text", "json"});
   AddDialectFlags(app, "Whose HPA controller runs; auto asks the API server", flags.dialect);
-  serve::GoFlags go(app);
-  go.Duration("timeout", flags.timeout, "limit on each call");
-  serve::AddPrometheusFlags(go, flags.prometheus);
+  serve::GoFlags(app).Duration("timeout", flags.timeout, "limit on each call");
+  serve::AddPrometheusFlags(serve::GoFlags(app, "Prometheus"), flags.prometheus);
+  app.footer(ExitStatuses("a link of the chain is broken"));
+  if (auto listed = serve::ListedWords(app, args)) {
+    flags.help = *std::move(listed);
+    return flags;
+  }
   try {
     app.parse(Args(args.rbegin(), args.rend()));
   } catch (const CLI::CallForHelp&) {
@@ -95,25 +79,6 @@ absl::StatusOr<DoctorFlags> DoctorFlagsFrom(const Args& args) {
   ASSIGN_OR_RETURN(flags.dialect.choice,
                    scaler::ParseDialectChoice(flags.dialect.version, flags.dialect.gates));
   return flags;
-}
-
-absl::StatusOr<Cluster> ClusterOf(const DoctorFlags& flags) {
-  Cluster cluster;
-  if (absl::StartsWith(flags.server, "http://")) {
-    cluster.transport.url = flags.server;
-    return cluster;
-  }
-  const std::string kubeconfig = KubeconfigOf(flags);
-  cluster.inside = kubeconfig.empty();
-  auto transport = serve::ClusterTransportOptions(kubeconfig, "--kubeconfig");
-  if (!transport.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(std::string(transport.status().message()),
-                     "; `kubectl proxy` and --server=http://127.0.0.1:8001 do without it"));
-  }
-  cluster.transport = *std::move(transport);
-  if (!flags.server.empty()) cluster.transport.url = flags.server;
-  return cluster;
 }
 
 serve::ServeFlags SettingsOf(const std::vector<std::string>& words) {

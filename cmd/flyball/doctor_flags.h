@@ -1,8 +1,7 @@
 // The command line of `flyball doctor`, and the server's settings that stand in for what it leaves
 // out.
 //
-// DoctorFlagsFrom is pure; ClusterOf reads files and the variables by which kubectl finds a
-// cluster.
+// Pure.
 #pragma once
 
 #include <string>
@@ -10,19 +9,17 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "cmd/flyball/cluster_flags.h"
 #include "cmd/flyball/commands.h"
 #include "cmd/flyball/dialect_flags.h"
-#include "http/client/transport.h"
 #include "serve/flags.h"
 
 namespace flyball::cmd {
 
-struct DoctorFlags {
+struct DoctorFlags : ClusterFlags {
   std::string kind;  // "hpa", "autoscaler"; "": either
   std::string name;  // "": no single one
-  std::string ns;
   bool all = false;
-  std::string kubeconfig, server;
   std::string config;
   serve::ServeFlags prometheus;  // of these only the flags about Prometheus
   absl::Duration timeout = absl::Seconds(10);
@@ -33,15 +30,6 @@ struct DoctorFlags {
 
 // kInvalidArgument names the flag or word.
 absl::StatusOr<DoctorFlags> DoctorFlagsFrom(const Args& args);
-
-struct Cluster {
-  http::TransportOptions transport;
-  bool inside = false;  // this is a pod of it
-};
-
-// --server over http alone (`kubectl proxy`); else --kubeconfig, $KUBECONFIG, ~/.kube/config, the
-// pod this runs in; --server then takes the place of its address.
-absl::StatusOr<Cluster> ClusterOf(const DoctorFlags& flags);
 
 // The settings of a server that was started with these words; those of a server without flags when
 // the words are not flyball's or prometheus-adapter's.

@@ -1,5 +1,7 @@
 #include "cmd/flyball/doctor_flags.h"
 
+#include <fstream>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -15,13 +17,14 @@ TEST(DoctorFlagsFrom, TakesTheFormsOfKubectl) {
   EXPECT_EQ(hpa->kind + " " + hpa->ns + "/" + hpa->name, "hpa shop/web");
   EXPECT_EQ(DoctorFlagsFrom({"Autoscaler/web"})->kind, "autoscaler");
   EXPECT_EQ(DoctorFlagsFrom({"web"})->kind, "");
-  EXPECT_EQ(DoctorFlagsFrom({"web"})->ns, "default");
+  EXPECT_EQ(DoctorFlagsFrom({"web"})->ns, "") << "that of the context";
   EXPECT_EQ(DoctorFlagsFrom({"--all"})->ns, "") << "all namespaces";
 }
 
 TEST(DoctorFlagsFrom, RefusesWhatIsNoAutoscaler) {
   EXPECT_THAT(std::string(DoctorFlagsFrom({"pod/web"}).status().message()),
               HasSubstr("expected hpa/NAME or autoscaler/NAME, got pod/web"));
+  EXPECT_FALSE(DoctorFlagsFrom({"hpa/"}).ok());
   EXPECT_FALSE(DoctorFlagsFrom({"hpa/web", "--all"}).ok());
   EXPECT_FALSE(DoctorFlagsFrom({"hpa/web", "hpa/api"}).ok());
   EXPECT_FALSE(DoctorFlagsFrom({"-o", "yaml"}).ok());
@@ -37,16 +40,39 @@ TEST(DoctorFlagsFrom, AsksPrometheusAsTheServerDoes) {
   EXPECT_EQ(flags->prometheus.prometheus_token_file, "/t");
 }
 
-TEST(ClusterOf, ByKubectlProxyNeedsNoCredentials) {
-  const auto cluster = ClusterOf(*DoctorFlagsFrom({"--server=http://127.0.0.1:8001"}));
+TEST(DoctorFlagsFrom, HasTheFlagsOfKubectl) {
+  const auto flags = DoctorFlagsFrom({"hpa/web", "--context", "prod", "--as=jane", "--as-group=a",
+                                      "--as-group=b", "-s", "http://s"});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  EXPECT_EQ(flags->context + " " + flags->as + " " + flags->server, "prod jane http://s");
+  EXPECT_THAT(flags->as_groups, ElementsAre("a", "b"));
+}
+
+TEST(ConnectTo, ByKubectlProxyNeedsNoCredentials) {
+  const auto cluster =
+      ConnectTo(*DoctorFlagsFrom({"--server=http://127.0.0.1:8001"}), Clock::System());
   ASSERT_TRUE(cluster.ok());
   EXPECT_EQ(cluster->transport.url, "http://127.0.0.1:8001");
   EXPECT_FALSE(cluster->inside);
 }
 
-TEST(ClusterOf, NamesTheFileThatIsMissing) {
-  EXPECT_THAT(std::string(ClusterOf(*DoctorFlagsFrom({"--kubeconfig=/gone"})).status().message()),
-              HasSubstr("/gone"));
+TEST(ConnectTo, TakesTheContextsNamespaceUnlessAnotherIsGiven) {
+  const std::string path = testing::TempDir() + "/flyball-cluster-flags";
+  std::ofstream(path) << "current-context: c\n"
+                         "contexts: [{name: c, context: {cluster: c, namespace: shop}}]\n"
+                         "clusters: [{name: c, cluster: {server: https://c}}]\n";
+  ClusterFlags flags;
+  flags.kubeconfig = path;
+  EXPECT_EQ(ConnectTo(flags, Clock::System())->ns, "shop");
+  flags.ns = "bank";
+  EXPECT_EQ(ConnectTo(flags, Clock::System())->ns, "bank");
+}
+
+TEST(ConnectTo, NamesTheFileThatIsMissing) {
+  EXPECT_THAT(
+      std::string(
+          ConnectTo(*DoctorFlagsFrom({"--kubeconfig=/gone"}), Clock::System()).status().message()),
+      HasSubstr("/gone"));
 }
 
 TEST(SettingsOf, ReadsTheArgumentsOfAPod) {

@@ -17,8 +17,8 @@
 #include "base/go/url.h"
 #include "base/status_macros.h"
 #include "cmd/flyball/commands.h"
-#include "http/client/transport.h"
-#include "kube/client/kubeconfig.h"
+#include "cmd/flyball/server_access.h"
+#include "cmd/flyball/words.h"
 #include "kube/objects/json_members.h"
 #include "serve/debug_pages.h"
 
@@ -30,16 +30,8 @@ using kube::ItemsOf;
 using kube::NumberOf;
 using kube::TextOf;
 
-struct ExplainFlags {
+struct ExplainFlags : ServerFlags {
   std::string object;  // KIND/NAME or NAME
-  std::string ns = "default";
-  bool ns_given = false;
-  std::string server = "https://127.0.0.1:443";
-  std::string kubeconfig;
-  std::string token_file;
-  std::string client_certificate, client_key;
-  std::string ca_file;
-  bool insecure = false;
   bool all = false;
   bool shadow_report = false;
   std::string output = "text";
@@ -78,76 +70,49 @@ std::string ObjectName(const Json& object) {
   return absl::StrCat(TextOf(object, "namespace"), "/", TextOf(object, "name"));
 }
 
-// The options to call --server with, with the credentials of the flags.
-absl::StatusOr<http::TransportOptions> TransportFrom(const ExplainFlags& flags) {
-  http::TransportOptions options;
-  if (!flags.kubeconfig.empty()) {
-    ASSIGN_OR_RETURN(options, kube::LoadKubeconfig(flags.kubeconfig));
-    // The cluster's CA has not signed flyball's certificate.
-    options.ca_data.clear();
-    options.ca_file.clear();
-    options.server_name.clear();
-    options.insecure_skip_verify = false;
-  }
-  options.url = flags.server;
-  if (!flags.token_file.empty()) options.token_file = flags.token_file;
-  if (!flags.client_certificate.empty()) {
-    options.client_cert_file = flags.client_certificate;
-    options.client_key_file = flags.client_key;
-  }
-  options.ca_file = flags.ca_file;
-  options.insecure_skip_verify = flags.insecure;
-  return options;
-}
-
-absl::StatusOr<std::string> Ask(const ExplainFlags& flags, const std::string& target) {
-  ASSIGN_OR_RETURN(http::TransportOptions options, TransportFrom(flags));
-  ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> server,
-                   http::MakeHttpTransport(std::move(options), Clock::System()));
-  http::HttpCall call;
-  call.target = target;
-  ASSIGN_OR_RETURN(http::HttpAnswer answer, server->Do(call));
-  if (answer.status == 404) {
-    return absl::NotFoundError(
-        absl::StrCat(flags.server, " has no /debug/decisions: is it flyball with --scaler?"));
-  }
-  if (answer.status == 401 || answer.status == 403) {
-    return absl::PermissionDeniedError(absl::StrCat(
-        flags.server, " answered ", answer.status,
-        ": it wants a user who may `get` the path /debug/decisions; see --token-file and "
-        "--kubeconfig"));
-  }
-  if (answer.status != 200) {
-    return absl::UnavailableError(absl::StrCat(flags.server, " answered ", answer.status));
-  }
-  return std::move(answer.body);
-}
-
 // The target of the question; kInvalidArgument names the flag.
-absl::StatusOr<std::string> TargetFrom(const ExplainFlags& flags) {
+absl::StatusOr<std::string> TargetFrom(const ExplainFlags& flags, const std::string& ns) {
   if (flags.shadow_report) {
     return absl::StrCat("/debug/decisions?report=shadow",
-                        flags.ns_given ? "&namespace=" + go::UrlEscape(flags.ns) : "");
+                        flags.ns.empty() ? "" : "&namespace=" + go::UrlEscape(flags.ns));
   }
   ASSIGN_OR_RETURN(const serve::NamedAutoscaler object, serve::ParseNamedAutoscaler(flags.object));
   if (object.name.empty()) return absl::InvalidArgumentError("name an object: hpa/web");
-  return absl::StrCat("/debug/decisions?namespace=", go::UrlEscape(flags.ns),
+  return absl::StrCat("/debug/decisions?namespace=", go::UrlEscape(ns),
                       "&name=", go::UrlEscape(object.name), object.kind.has_value() ? "&kind=" : "",
                       object.kind.has_value() ? serve::AutoscalerKindName(*object.kind) : "");
 }
 
-absl::Status Explain(const ExplainFlags& flags) {
-  ASSIGN_OR_RETURN(const std::string target, TargetFrom(flags));
-  ASSIGN_OR_RETURN(const std::string json, Ask(flags, target));
-  if (flags.output == "json") {
-    ASSIGN_OR_RETURN(const Json answer, ParseAnswer(json));
-    std::cout << answer.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
-    return absl::OkStatus();
-  }
-  ASSIGN_OR_RETURN(const std::string text,
+// What is printed of one replica's answer.
+absl::StatusOr<std::string> Shown(const ExplainFlags& flags, const std::string& json) {
+  ASSIGN_OR_RETURN(std::string text,
                    flags.shadow_report ? ShadowAnswer(json) : ExplainAnswer(json, flags.all));
-  std::cout << text;
-  return absl::OkStatus();
+  if (flags.output == "text") return text;
+  ASSIGN_OR_RETURN(const Json answer, ParseAnswer(json));
+  return answer.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// One replica decides an autoscaler: they are asked in turn until one knows it. Of the shadow
+// report each has its own part.
+absl::Status Explain(const ExplainFlags& flags) {
+  RETURN_IF_ERROR(TargetFrom(flags, "").status());  // wrong words need no cluster
+  ASSIGN_OR_RETURN(ServerAccess server, ServerAccess::Find(flags, Clock::System()));
+  ASSIGN_OR_RETURN(const std::string target, TargetFrom(flags, server.ns()));
+  absl::Status none;
+  bool found = false;
+  for (size_t i = 0; i < server.replicas(); ++i) {
+    ASSIGN_OR_RETURN(const std::string json, server.Get(i, target));
+    const absl::StatusOr<std::string> shown = Shown(flags, json);
+    if (absl::IsNotFound(shown.status())) {
+      none = shown.status();
+      continue;
+    }
+    if (!shown.ok()) return shown.status();
+    std::cout << *shown;
+    found = true;
+    if (!flags.shadow_report) break;
+  }
+  return found ? absl::OkStatus() : none;
 }
 
 }  // namespace
@@ -227,27 +192,13 @@ int RunExplain(const Args& args) {
   ExplainFlags flags;
   app.add_option("object", flags.object, "hpa/NAME, autoscaler/NAME or NAME")
       ->type_name("KIND/NAME");
-  CLI::Option* ns = app.add_option("-n,--namespace", flags.ns, "Its namespace; default by default");
-  app.add_option(
-         "-s,--server", flags.server,
-         "Where flyball serves, as by kubectl port-forward; https://127.0.0.1:443 by default")
-      ->type_name("URL");
-  app.add_option("--kubeconfig", flags.kubeconfig, "Take the user's credentials from this file");
-  app.add_option("--token-file", flags.token_file, "Show the bearer token of this file");
-  CLI::Option* certificate =
-      app.add_option("--client-certificate", flags.client_certificate, "Show this certificate");
-  app.add_option("--client-key", flags.client_key, "Key of that certificate")->needs(certificate);
-  app.add_option("--ca-file", flags.ca_file,
-                 "PEM file that the server's certificate is checked with");
-  app.add_flag("--insecure-skip-tls-verify", flags.insecure,
-               "Do not check the server's certificate");
+  AddServerFlags(app, flags);
   app.add_flag("--all", flags.all, "Print the earlier decisions in full too");
   app.add_flag("--shadow-report", flags.shadow_report,
                "How the stock controller's decisions compare with those of mode shadow");
-  app.add_option("-o,--output", flags.output, "text (the default) or json (the whole trace)")
-      ->check(CLI::IsMember({"text", "json"}));
+  AddOutput(app, flags.output, {"text", "json"});
+  app.footer(ExitStatuses("the server cannot be asked or knows nothing of it"));
   if (const auto ended = Parse(app, args)) return *ended;
-  flags.ns_given = ns->count() > 0;
   if (flags.object.empty() == !flags.shadow_report) {
     std::fprintf(stderr, "flyball explain: name one autoscaler, or ask for --shadow-report\n");
     return kUsageError;

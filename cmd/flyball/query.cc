@@ -4,10 +4,16 @@
 #include <cstdio>
 #include <iostream>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
+#include "base/clock.h"
 #include "base/read_file.h"
+#include "base/status_macros.h"
+#include "cmd/flyball/cluster_flags.h"
 #include "cmd/flyball/commands.h"
+#include "cmd/flyball/query_metric.h"
+#include "cmd/flyball/words.h"
 #include "promql/dialect.h"
 #include "promql/engine/api.h"
 #include "query/query.h"
@@ -17,18 +23,28 @@ namespace {
 
 constexpr size_t kMaxSampleFileBytes = size_t{2} << 30;
 
-void AddFlags(CLI::App& app, query::QueryOptions& options) {
-  app.add_option("expr", options.expr, "PromQL")->required()->type_name("EXPR");
+void AddFlags(CLI::App& app, query::QueryOptions& options, CLI::Option* file) {
   app.add_option("--time", options.time, "At this time; by default that of the newest sample")
-      ->type_name("SECONDS|RFC3339");
+      ->type_name("SECONDS|RFC3339")
+      ->group("Samples of a file")
+      ->needs(file);
   app.add_option("--start", options.start, "For a range query: the first moment")
-      ->type_name("SECONDS|RFC3339");
-  app.add_option("--end", options.end, "The same: none is after it")->type_name("SECONDS|RFC3339");
+      ->type_name("SECONDS|RFC3339")
+      ->group("Samples of a file")
+      ->needs(file);
+  app.add_option("--end", options.end, "The same: none is after it")
+      ->type_name("SECONDS|RFC3339")
+      ->group("Samples of a file")
+      ->needs(file);
   app.add_option("--step", options.step, "The same: from one to the next")
-      ->type_name("SECONDS|DURATION");
+      ->type_name("SECONDS|DURATION")
+      ->group("Samples of a file")
+      ->needs(file);
   app.add_option("--lookback", options.lookback,
                  "How old a sample may be and still be the current one; 5m by default")
-      ->type_name("SECONDS|DURATION");
+      ->type_name("SECONDS|DURATION")
+      ->group("Samples of a file")
+      ->needs(file);
   app.add_option_function<std::string>(
          "--promql-dialect",
          [&options](const std::string& text) {
@@ -38,33 +54,13 @@ void AddFlags(CLI::App& app, query::QueryOptions& options) {
            options.dialect = text == "2" ? promql::Dialect::k2 : promql::Dialect::k3;
          },
          "Which Prometheus answers the same: 3 (the default) or 2")
-      ->type_name("2|3");
-  app.add_option_function<std::string>(
-         "-o,--output",
-         [&options](const std::string& text) {
-           if (text != "table" && text != "json") {
-             throw CLI::ValidationError("-o", "expected table or json, got " + text);
-           }
-           options.json = text == "json";
-         },
-         "table (for people; the default) or json (`data` of Prometheus's HTTP API, or its error)")
-      ->type_name("FORMAT");
+      ->type_name("2|3")
+      ->group("Samples of a file")
+      ->needs(file);
 }
 
-}  // namespace
-
-// Exit statuses: 0; 1 when the query is refused or fails, or the file cannot be read or is wrong.
-int RunQuery(const Args& args) {
-  CLI::App app("Evaluates PromQL over the samples of a file.", "flyball query");
-  std::string file;
-  app.add_option("--file", file,
-                 "OpenMetrics with a time stamp on each sample, as for `promtool tsdb "
-                 "create-blocks-from openmetrics`; - is standard input")
-      ->required()
-      ->type_name("FILE|-");
-  query::QueryOptions options;
-  AddFlags(app, options);
-  if (const auto ended = Parse(app, args)) return *ended;
+// Of the samples of a file.
+int QueryFile(const std::string& file, const query::QueryOptions& options) {
   const absl::StatusOr<std::string> samples = ReadFileOrStdin(file, kMaxSampleFileBytes);
   const absl::StatusOr<std::string> answer =
       samples.ok() ? query::AnswerQuery(*samples, options) : samples.status();
@@ -74,10 +70,64 @@ int RunQuery(const Args& args) {
     } else {
       std::cerr << "flyball query: " << answer.status().message() << std::endl;
     }
-    return 1;
+    return samples.ok() ? 1 : kUsageError;
   }
   std::cout << *answer << std::flush;
   return std::cout.good() ? 0 : 1;
+}
+
+absl::StatusOr<std::string> AskCluster(const ClusterFlags& flags, MetricQuestion question) {
+  ASSIGN_OR_RETURN(Cluster cluster, ConnectTo(flags, Clock::System()));
+  question.ns = cluster.ns;
+  ASSIGN_OR_RETURN(const auto server,
+                   http::MakeHttpTransport(std::move(cluster.transport), Clock::System()));
+  return AnswerMetric(*server, question);
+}
+
+int QueryCluster(const ClusterFlags& flags, MetricQuestion question) {
+  const absl::StatusOr<std::string> answer = AskCluster(flags, std::move(question));
+  if (!answer.ok()) {
+    std::cerr << "flyball query: " << answer.status().message() << std::endl;
+    return absl::IsInvalidArgument(answer.status()) ? kUsageError : 1;
+  }
+  std::cout << *answer << std::flush;
+  return std::cout.good() ? 0 : 1;
+}
+
+}  // namespace
+
+int RunQuery(const Args& args) {
+  CLI::App app(
+      "Asks for a metric as an autoscaler would (flyball query METRIC -n NAMESPACE), or evaluates "
+      "PromQL over the samples of a file (flyball query --file SAMPLES 'EXPR').",
+      "flyball query");
+  std::string file, format = "table";
+  query::QueryOptions options;
+  MetricQuestion question;
+  ClusterFlags cluster;
+  app.add_option("expr", options.expr, "Name of a metric; with --file PromQL")
+      ->required()
+      ->type_name("METRIC|EXPR");
+  CLI::Option* const from_file =
+      app.add_option("--file", file,
+                     "OpenMetrics with a time stamp on each sample, as for `promtool tsdb "
+                     "create-blocks-from openmetrics`; - is standard input")
+          ->type_name("FILE|-")
+          ->group("Samples of a file");
+  AddFlags(app, options, from_file);
+  AddClusterFlags(app, cluster, "Address of the API server");
+  app.add_option("--object", question.object,
+                 "Whose custom metric: RESOURCE/NAME, or RESOURCE for all; pods by default");
+  app.add_option("-l,--selector", question.selector, "Selector of the metric's labels");
+  AddWord(app, "-o,--output", format, {"table", "text", "json"},
+          "With --file: table (for people; the default) or json (`data` of Prometheus's HTTP API, "
+          "or its error)");
+  app.footer(ExitStatuses("the query is refused or fails, or there is no such metric"));
+  if (const auto ended = Parse(app, args)) return *ended;
+  options.json = format == "json";
+  if (!file.empty()) return QueryFile(file, options);
+  question.metric = options.expr;
+  return QueryCluster(cluster, std::move(question));
 }
 
 }  // namespace flyball::cmd

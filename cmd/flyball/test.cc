@@ -1,23 +1,38 @@
+// flyball test: runs the unit tests of files.
 #include <CLI/CLI.hpp>
 #include <iostream>
 
 #include "cmd/flyball/commands.h"
+#include "cmd/flyball/words.h"
+#include "re2/re2.h"
 #include "rule_tests/test_rules.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::cmd {
 
 int RunTest(const Args& args) {
-  CLI::App app("Run unit tests of files", "flyball test");
+  CLI::App app("Runs unit tests of files.", "flyball test");
   app.require_subcommand(1);
-  std::vector<std::string> files;
+  rule_tests::TestOptions options;
+  std::string format = "text";
   CLI::App* const rules = app.add_subcommand(
       "rules", "Send requests to rules over given series and objects; compare PromQL and answers");
-  rules->add_option("FILE", files, "Test files")->required();
+  rules->footer(ExitStatuses("a test fails"));
+  AddFiles(*rules, options.files, "Test files; - is standard input");
+  rules->add_option("--run", options.run, "Only tests in whose name this is found")
+      ->type_name("REGEX");
+  AddOutput(*rules, format, {"text", "junit", "json"});
   if (const auto ended = Parse(app, args)) return *ended;
+  if (const RE2 pattern(options.run, RE2::Quiet); !pattern.ok()) {
+    std::cerr << "flyball test rules: --run: " << pattern.error() << "\n";
+    return kUsageError;
+  }
+  options.format = format == "junit"  ? rule_tests::TestFormat::kJunit
+                   : format == "json" ? rule_tests::TestFormat::kJson
+                                      : rule_tests::TestFormat::kText;
   // What the server would log, the failed test tells.
   spdlog::set_level(spdlog::level::off);
-  return rule_tests::TestRules(files, std::cout, std::cerr);
+  return rule_tests::TestRules(options, std::cout, std::cerr);
 }
 
 }  // namespace flyball::cmd

@@ -1,13 +1,30 @@
-// flyball version: the version, and the module that it would load.
+// flyball version: which program this is, what it is made of, and the module that it would load.
+#include <openssl/crypto.h>
+#include <spdlog/version.h>
+#include <zlib.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
+#include "absl/base/config.h"
 #include "cmd/flyball/commands.h"
+#include "cmd/flyball/words.h"
 #include "scaler/triggers/external/module.h"
+#include "serve/build_info.h"
 
 namespace flyball::cmd {
 namespace {
+
+// Those that say their version.
+void PrintLibraries() {
+  std::printf(
+      "libraries: %s; zlib %s; abseil %d; nlohmann json %d.%d.%d; spdlog %d.%d.%d; CLI11 %s\n",
+      OpenSSL_version(OPENSSL_VERSION), zlibVersion(), ABSL_LTS_RELEASE_VERSION,
+      NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH,
+      SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR, SPDLOG_VER_PATCH, CLI11_VERSION);
+}
 
 // Loads what is else loaded by the first external trigger: an image or a package can be checked.
 int PrintModules() {
@@ -26,8 +43,13 @@ int RunVersion(const Args& args) {
   CLI::App app("Prints the version.", "flyball version");
   bool modules = false;
   app.add_flag("--modules", modules, "Load the module of external triggers, and say where it is");
+  app.footer(ExitStatuses("the module cannot be loaded"));
   if (const auto ended = Parse(app, args)) return *ended;
-  std::printf("flyball %s\n", FLYBALL_VERSION);
+  const serve::BuildInfo& build = serve::ThisBuild();
+  std::printf("flyball %s\n", build.version.c_str());
+  std::printf("commit: %s%s%s\n", build.commit.empty() ? "not known" : build.commit.c_str(),
+              build.date.empty() ? "" : " of ", build.date.c_str());
+  PrintLibraries();
   return modules ? PrintModules() : 0;
 }
 

@@ -140,6 +140,15 @@ class Socket::Tls {
   bool usable_ = false;  // nothing failed, nor is under way
 };
 
+namespace {
+
+absl::Status NotConnected(int error) {
+  if (error == ECONNREFUSED) return Unavailable("connection refused: nothing listens there");
+  return Unavailable(absl::StrCat("no connection: ", std::strerror(error)));
+}
+
+}  // namespace
+
 Socket::Socket(int fd) : fd_(fd) {}
 
 Socket::~Socket() {
@@ -158,14 +167,13 @@ absl::StatusOr<std::unique_ptr<Socket>> Socket::Connect(const Endpoint& to, cons
   SetOptions(fd);
   if (connect(fd, reinterpret_cast<const sockaddr*>(&address), length) != 0) {
     if (errno != EINPROGRESS && errno != EINTR) {
-      return Unavailable("connection refused, or no route to it");
+      return NotConnected(errno);
     }
     RETURN_IF_ERROR(WaitFor(fd, POLLOUT, until));
     int error = 0;
     socklen_t size = sizeof error;
-    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error != 0) {
-      return Unavailable("connection refused, or no route to it");
-    }
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
+    if (error != 0) return NotConnected(error);
   }
   return made;
 }

@@ -21,9 +21,7 @@ constexpr char kEvents[] = "/api/v1/namespaces/shop/events";
 
 class EventRecorderTest : public testing::Test {
  protected:
-  EventRecorderTest() {
-    recorder_.emplace(client_, clock_, "horizontal-pod-autoscaler", options_);
-  }
+  EventRecorderTest() { recorder_.emplace(client_, clock_, "horizontal-pod-autoscaler", options_); }
 
   static EventSubject Hpa(const std::string& ns = "shop", const std::string& name = "web") {
     return {.api_version = "autoscaling/v2",

@@ -1,10 +1,14 @@
-// Where a cluster is and as whom to call it: from a kubeconfig file, or from inside a pod.
+// Where a cluster is and as whom to call it: from kubeconfig files, or from inside a pod.
 //
 // Reads files when called; what the result names as files is re-read by the transport. Differs from
-// client-go: `exec` and `auth-provider` plugins and `proxy-url` are refused with their name.
+// client-go: `auth-provider` plugins and `proxy-url` are refused with their name, and so is `exec`
+// where the caller brings nothing to run it with.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -12,9 +16,39 @@
 
 namespace flyball::kube {
 
-// `context` "" is the file's current-context. Relative file names are relative to the file's
-// folder. kInvalidArgument with `file:line:column: what` or the name of what is missing; no message
-// shows a credential.
+// A program that prints credentials, as the user's `exec` names it.
+struct ExecPlugin {
+  std::string api_version;  // client.authentication.k8s.io/v1 or /v1beta1
+  std::string command;      // a name for $PATH, or a path
+  std::vector<std::string> args;
+  std::vector<std::pair<std::string, std::string>> env;
+  std::string install_hint;  // what the user is told if the command is not there
+  std::string exec_info;     // $KUBERNETES_EXEC_INFO: an ExecCredential that says what is asked for
+};
+
+// Runs it: what it prints. Errors name the command.
+using RunPlugin = std::function<absl::StatusOr<std::string>(const ExecPlugin& plugin)>;
+
+struct KubeChoice {
+  std::string context = {};  // "": the files' current-context
+  std::string as = {};       // impersonated user; "": the file's, or none
+  std::vector<std::string> as_groups = {};
+  RunPlugin run_plugin = nullptr;  // empty: a user with `exec` is refused
+};
+
+struct KubeContext {
+  http::TransportOptions transport;
+  std::string ns;  // of the context; "": it names none
+};
+
+// The files together, as kubectl merges $KUBECONFIG: of two entries of one name the first counts,
+// and so does the first current-context; a file that is not there is passed over, unless none is.
+// Relative file names are relative to the folder of the file that has them. kInvalidArgument with
+// `file:line:column: what` or the name of what is missing; no message shows a credential.
+absl::StatusOr<KubeContext> LoadKubeContext(const std::vector<std::string>& paths,
+                                            const KubeChoice& choice);
+
+// One file, without plugins.
 absl::StatusOr<http::TransportOptions> LoadKubeconfig(const std::string& path,
                                                       absl::string_view context = "");
 

@@ -112,5 +112,70 @@ TEST(InClusterOptionsTest, FilesOfTheServiceAccount) {
   fs::remove_all(folder);
 }
 
+class LoadKubeContextTest : public testing::Test {
+ protected:
+  std::string Write(const std::string& name, const std::string& text) {
+    const std::string path = testing::TempDir() + "/kube-context-" + name;
+    std::ofstream(path) << text;
+    return path;
+  }
+};
+
+TEST_F(LoadKubeContextTest, SeveralFilesAreOne) {
+  const std::string first =
+      Write("first", "current-context: both\nusers:\n- {name: u, user: {token: mine}}\n");
+  const std::string second =
+      Write("second",
+            "current-context: other\n"
+            "contexts:\n- {name: both, context: {cluster: c, user: u, namespace: shop}}\n"
+            "clusters:\n- {name: c, cluster: {server: https://c, certificate-authority: ca.crt}}\n"
+            "users:\n- {name: u, user: {token: theirs}}\n");
+  const auto context = LoadKubeContext({"/nonexistent", first, second}, {});
+  ASSERT_TRUE(context.ok()) << context.status();
+  EXPECT_EQ(context->ns, "shop");
+  EXPECT_EQ(context->transport.token, "mine");
+  EXPECT_EQ(std::filesystem::path(context->transport.ca_file).lexically_normal(),
+            (std::filesystem::path(testing::TempDir()) / "ca.crt").lexically_normal());
+  EXPECT_EQ(LoadKubeContext({"/nonexistent"}, {}).status().message(),
+            "/nonexistent: cannot be read: No such file or directory");
+}
+
+TEST_F(LoadKubeContextTest, AnotherContextAndAnotherUser) {
+  const auto context =
+      LoadKubeContext({Write("all", kConfig)}, {.context = "dev", .as = "joe", .as_groups = {"g"}});
+  ASSERT_TRUE(context.ok()) << context.status();
+  EXPECT_EQ(context->ns, "shop");
+  EXPECT_EQ(context->transport.headers,
+            (http::Headers{{"Impersonate-User", "joe"}, {"Impersonate-Group", "g"}}));
+}
+
+TEST_F(LoadKubeContextTest, APluginIsRunAsTheFileSays) {
+  const std::string path =
+      Write("plugin",
+            "current-context: c\n"
+            "contexts:\n- {name: c, context: {cluster: c, user: u}}\n"
+            "clusters:\n- {name: c, cluster: {server: https://c}}\n"
+            "users:\n- name: u\n  user:\n    exec:\n"
+            "      apiVersion: client.authentication.k8s.io/v1beta1\n"
+            "      command: ./get\n      args: [a, b]\n      env: [{name: N, value: v}]\n"
+            "      provideClusterInfo: true\n");
+  ExecPlugin asked;
+  const auto run = [&asked](const ExecPlugin& plugin) -> absl::StatusOr<std::string> {
+    asked = plugin;
+    return R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1",)"
+           R"("status":{"token":"t"}})";
+  };
+  const auto context = LoadKubeContext({path}, {.run_plugin = run});
+  ASSERT_TRUE(context.ok()) << context.status();
+  EXPECT_EQ(context->transport.token, "t");
+  EXPECT_EQ(std::filesystem::path(asked.command).lexically_normal(),
+            (std::filesystem::path(testing::TempDir()) / "get").lexically_normal());
+  EXPECT_EQ(asked.args, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(asked.env[0].second, "v");
+  EXPECT_NE(asked.exec_info.find("https://c"), std::string::npos);
+  EXPECT_EQ(LoadKubeContext({path}, {}).status().code(), absl::StatusCode::kInvalidArgument)
+      << "without something to run it with";
+}
+
 }  // namespace
 }  // namespace flyball::kube

@@ -39,13 +39,14 @@ class Manual(case.Case):
         script = processes.fresh_folder("completion") / "flyball"
         script.write_text(tool("manual.py", paths.flyball(), "completion"))
         rows = (
-            (["flyball", "ser"], "serve"),
-            (["flyball", "serve", "--prometheus-u"], "--prometheus-url"),
-            (["flyball", "serve", "--config=x", "--query-f"], "--query-freshness"),
-            (["flyball", "check", ""], "rules"),
+            (["ser"], "serve"),
+            (["serve", "--prometheus-u"], "--prometheus-url"),
+            (["serve", "--config=x", "--query-f"], "--query-freshness"),
+            (["check", ""], "rules"),
         )
         for words, wanted in rows:
             with self.subTest(words):
+                words = [str(paths.flyball().resolve()), *words]
                 line = f"source {script}; COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD={len(words) - 1}; _flyball; echo ${{COMPREPLY[*]}}"
                 self.assertIn(wanted, subprocess.run(["bash", "-c", line], check=True, capture_output=True, text=True).stdout.split())
 

@@ -84,7 +84,7 @@ absl::StatusOr<Received> Ingest::Write(formats::WriteVersion version, absl::stri
   const absl::Status status = formats::ReadWriteRequest(
       version, message,
       [&](const formats::WrittenSeries& series) { TakeSeries(series, now_ms, received); },
-      [](const formats::FamilyMetadata&) {});
+      [this](const formats::FamilyMetadata& family) { Note(family); });
   Count(received);
   if (!status.ok()) return status;
   return received;
@@ -115,7 +115,7 @@ class Ingest::PageTaker : public formats::ScrapeSink {
     const Point point = {sample.time_ms.value_or(now_ms_), sample.value};
     ingest_.Append(labels_.labels(), point, now_ms_, received_).IgnoreError();
   }
-  void OnMetadata(const formats::FamilyMetadata&) override {}
+  void OnMetadata(const formats::FamilyMetadata& family) override { ingest_.Note(family); }
 
  private:
   Ingest& ingest_;
@@ -147,6 +147,12 @@ absl::Status Ingest::Append(const std::vector<formats::LabelView>& labels, Point
     Refuse(status, 1, received);
   }
   return status;
+}
+
+void Ingest::Note(const formats::FamilyMetadata& family) {
+  const auto type = family.type ? std::make_optional(formats::MetricTypeName(*family.type))
+                                : std::optional<absl::string_view>();
+  metadata_.Note(family.name, type, family.help, family.unit);
 }
 
 void Ingest::Count(const Received& received) {

@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "adapter/live/formats/remote_write.h"
 #include "adapter/live/formats/samples.h"
+#include "adapter/live/store/metadata.h"
 #include "adapter/live/store/store.h"
 #include "base/recently_used.h"
 #include "base/striped.h"
@@ -62,6 +63,10 @@ class Ingest {
   };
   const Totals& totals() const { return totals_; }
 
+  // What senders said of their metrics.
+  void Note(const formats::FamilyMetadata& family);
+  const MetadataTable& metadata() const { return metadata_; }
+
  private:
   static constexpr size_t kStripes = 16;
   class PageTaker;
@@ -78,6 +83,7 @@ class Ingest {
   const size_t known_per_stripe_;
   Striped<RecentlyUsed<SeriesHandle>, kStripes> known_;
   Totals totals_;
+  MetadataTable metadata_;
 };
 
 }  // namespace flyball::live

@@ -30,6 +30,23 @@ bool HasTemporality(OtlpKind kind) {
          kind == OtlpKind::kExponentialHistogram;
 }
 
+formats::MetricType TypeOf(const OtlpMetric& metric) {
+  switch (metric.kind) {
+    case OtlpKind::kSum:
+      return metric.monotonic ? formats::MetricType::kCounter : formats::MetricType::kGauge;
+    case OtlpKind::kGauge:
+      return formats::MetricType::kGauge;
+    case OtlpKind::kHistogram:
+    case OtlpKind::kExponentialHistogram:
+      return formats::MetricType::kHistogram;
+    case OtlpKind::kSummary:
+      return formats::MetricType::kSummary;
+    case OtlpKind::kNone:
+      break;
+  }
+  return formats::MetricType::kUnknown;
+}
+
 absl::Status CheckMetric(const OtlpMetric& metric) {
   if (!HasTemporality(metric.kind)) return absl::OkStatus();
   if (metric.temporality == OtlpTemporality::kUnspecified) {
@@ -66,7 +83,11 @@ class OtlpReceiver::PointTaker : public formats::OtlpSink {
     metric_status_ = CheckMetric(metric);
     auto name = formats::OtlpMetricName(metric);
     metric_status_.Update(name.status());
-    if (name.ok()) name_ = *std::move(name);
+    if (name.ok()) {
+      name_ = *std::move(name);
+      receiver_.ingest_.Note(
+          {.name = name_, .type = TypeOf(metric), .help = metric.description, .unit = metric.unit});
+    }
     if (metric.points == 0 && received_.reason.empty()) {
       received_.reason = absl::StrCat("metric ", promql::Quote(metric.name), " has no data points");
     }

@@ -67,8 +67,8 @@ http::HttpResponse PushPages::Answer(const http::HttpRequest& request) {
 }
 
 http::HttpResponse PushPages::Write(const http::HttpRequest& request, int64_t now_ms) {
-  const auto version = formats::WriteVersionOf(request.Header("Content-Type"),
-                                               request.Header("Content-Encoding"));
+  const auto version =
+      formats::WriteVersionOf(request.Header("Content-Type"), request.Header("Content-Encoding"));
   if (!version.ok()) return Text(415, version.status().message());
   const auto message = formats::UncompressSnappy(request.body, limits_.max_uncompressed_bytes);
   if (!message.ok()) {

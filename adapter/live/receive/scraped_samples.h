@@ -1,10 +1,11 @@
-// The store as those who scrape see it.
+// Where scraped samples go: into the store, and what pages say of metrics to what pushes say.
 //
-// Thread-safe, as the store is.
+// Thread-safe.
 #pragma once
 
 #include <memory>
 
+#include "adapter/live/receive/ingest.h"
 #include "adapter/live/scrape/sample_store.h"
 #include "adapter/live/store/store.h"
 
@@ -12,13 +13,15 @@ namespace flyball::live {
 
 class ScrapedSamples : public scrape::SampleStore {
  public:
-  // The store outlives it, and what it opens.
-  explicit ScrapedSamples(Store& store) : store_(store) {}
+  // Both outlive it, and what it opens.
+  ScrapedSamples(Store& store, Ingest& ingest) : store_(store), ingest_(ingest) {}
 
   absl::StatusOr<std::unique_ptr<scrape::OpenSeries>> Open(const promql::LabelSet& labels) override;
+  void Note(const formats::FamilyMetadata& family) override { ingest_.Note(family); }
 
  private:
   Store& store_;
+  Ingest& ingest_;
 };
 
 }  // namespace flyball::live

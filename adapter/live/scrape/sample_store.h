@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "adapter/live/formats/samples.h"
 #include "promql/labels.h"
 
 namespace flyball::scrape {
@@ -28,6 +29,8 @@ class SampleStore {
   // Labels sorted, none of them empty. Never null: a series that nobody wants takes samples and
   // keeps none. kResourceExhausted: there is no room for another one.
   virtual absl::StatusOr<std::unique_ptr<OpenSeries>> Open(const promql::LabelSet& labels) = 0;
+  // What a page says of a metric.
+  virtual void Note(const formats::FamilyMetadata& /*family*/) {}
 };
 
 }  // namespace flyball::scrape

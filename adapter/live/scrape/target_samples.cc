@@ -44,7 +44,7 @@ class TargetSamples::Sink : public formats::ScrapeSink {
     }
     pending_.push_back({found, own_time ? *sample.time_ms : stamp_ms_, sample.value, own_time});
   }
-  void OnMetadata(const formats::FamilyMetadata&) override {}
+  void OnMetadata(const formats::FamilyMetadata& family) override { target_.store_.Note(family); }
 
   const std::vector<PendingSample>& pending() const { return pending_; }
   size_t seen() const { return seen_; }  // series

@@ -1,0 +1,27 @@
+// What a failed status carries beside its message, which clients read as the original writes it.
+//
+// Pure.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/cord.h"
+#include "absl/strings/string_view.h"
+
+namespace flyball::adapter {
+
+inline constexpr char kQueryNote[] = "flyball.dev/query";      // the PromQL that failed
+inline constexpr char kWarningNote[] = "flyball.dev/warning";  // for the answer's Warning header
+
+inline void SetNote(absl::Status& status, const char* note, absl::string_view text) {
+  status.SetPayload(note, absl::Cord(text));  // no effect on OK
+}
+
+// "" without such a note.
+inline std::string NoteOf(const absl::Status& status, const char* note) {
+  const auto text = status.GetPayload(note);
+  return text.has_value() ? std::string(*text) : "";
+}
+
+}  // namespace flyball::adapter

@@ -1,0 +1,131 @@
+#include "cmd/flyball/decide_cluster.h"
+
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/go/url.h"
+#include "base/status_macros.h"
+#include "kube/client/api_client.h"
+#include "kube/client/discovery.h"
+#include "kube/client/scale.h"
+#include "kube/objects/api_version.h"
+#include "kube/objects/rest_mapping.h"
+
+namespace flyball::cmd {
+namespace {
+
+using scaler::MetricSpec;
+using scaler::MetricType;
+
+class HpaReader {
+ public:
+  HpaReader(http::HttpTransport& server, Clock& clock, std::string ns)
+      : server_(server), clock_(clock), api_(server, clock), ns_(std::move(ns)) {}
+
+  absl::StatusOr<ReadSnapshot> Read(const std::string& name) {
+    RETURN_IF_ERROR(
+        Add(kube::ObjectPath("autoscaling", "v2", ns_, "horizontalpodautoscalers", name)));
+    if (read_.snapshot.autoscalers.size() != 1) {
+      return absl::InvalidArgumentError(absl::StrCat("hpa ", name, " cannot be read"));
+    }
+    const scaler::Autoscaler& hpa = read_.snapshot.autoscalers[0];
+    ASSIGN_OR_RETURN(kube::Discovery found, kube::Discover(server_, clock_, absl::Seconds(10)));
+    mapper_ = std::make_unique<kube::RestMapper>(std::move(found.resources));
+    ASSIGN_OR_RETURN(const std::string selector, AddScale(hpa.scale_target));
+    RETURN_IF_ERROR(Add(
+        absl::StrCat("/api/v1/namespaces/", ns_, "/pods?labelSelector=", go::UrlEscape(selector))));
+    // A copy: what is added below may move the autoscaler.
+    const std::vector<MetricSpec> metrics = hpa.metrics;
+    for (const MetricSpec& metric : metrics) AddMetric(metric, selector);
+    return std::move(read_);
+  }
+
+ private:
+  absl::Status Add(const std::string& path) {
+    ASSIGN_OR_RETURN(const std::string json, api_.Get(path));
+    return scaler::AddFile(path, json, read_.snapshot);
+  }
+
+  // The pods' selector.
+  absl::StatusOr<std::string> AddScale(const scaler::ObjectReference& target) {
+    const std::string group = kube::ApiVersion::GroupOf(target.api_version);
+    const kube::ResourceInfo* const kind = mapper_->FindKind(group, target.kind);
+    if (kind == nullptr) {
+      return absl::NotFoundError(absl::StrCat("the cluster has no kind ", target.kind));
+    }
+    const std::string path =
+        kube::ObjectPath(group, kind->version, ns_, kind->name.resource, target.name, "scale");
+    ASSIGN_OR_RETURN(const std::string json, api_.Get(path));
+    RETURN_IF_ERROR(scaler::AddFile(path, json, read_.snapshot));
+    ASSIGN_OR_RETURN(const kube::Scale scale, kube::ParseScale(json));
+    return scale.selector;
+  }
+
+  void AddMetric(const MetricSpec& metric, const std::string& selector) {
+    const std::string path = PathOf(metric, selector);
+    if (path.empty() || !asked_.insert(path).second) return;
+    if (const absl::Status added = Add(path); !added.ok()) {
+      read_.gaps.push_back(absl::StrCat(path, ": ", added.message()));
+    }
+  }
+
+  // "" of a type that has none.
+  std::string PathOf(const MetricSpec& metric, const std::string& selector) const {
+    const std::string pods = absl::StrCat("labelSelector=", go::UrlEscape(selector));
+    const std::string custom =
+        absl::StrCat("/apis/custom.metrics.k8s.io/", CustomVersion(), "/namespaces/", ns_, "/");
+    const std::string name = go::UrlEscape(metric.metric.name);
+    const std::string of_metric = go::UrlEscape(metric.metric.selector_text);
+    switch (metric.type) {
+      case MetricType::kResource:
+      case MetricType::kContainerResource:
+        return absl::StrCat("/apis/metrics.k8s.io/v1beta1/namespaces/", ns_, "/pods?", pods);
+      case MetricType::kPods:
+        return absl::StrCat(custom, "pods/*/", name, "?", pods, "&metricLabelSelector=", of_metric);
+      case MetricType::kObject:
+        return absl::StrCat(custom, ObjectOf(metric.described_object), "/", name,
+                            "?metricLabelSelector=", of_metric);
+      case MetricType::kExternal:
+        return absl::StrCat("/apis/external.metrics.k8s.io/v1beta1/namespaces/", ns_, "/", name,
+                            "?labelSelector=", of_metric);
+      case MetricType::kUnknown:
+        break;
+    }
+    return "";
+  }
+
+  std::string CustomVersion() const {
+    for (const kube::ResourceInfo& info : mapper_->resources()) {
+      if (info.name.group == "custom.metrics.k8s.io") return info.version;
+    }
+    return "v1beta2";
+  }
+
+  // "services/web", or "metrics" for the namespace itself.
+  std::string ObjectOf(const scaler::ObjectReference& object) const {
+    const std::string group = kube::ApiVersion::GroupOf(object.api_version);
+    if (group.empty() && object.kind == "Namespace") return "metrics";
+    const kube::ResourceInfo* const kind = mapper_->FindKind(group, object.kind);
+    return absl::StrCat(kind == nullptr ? object.kind : kind->name.ToString(), "/",
+                        go::UrlEscape(object.name));
+  }
+
+  http::HttpTransport& server_;
+  Clock& clock_;
+  kube::ApiClient api_;
+  const std::string ns_;
+  std::unique_ptr<kube::RestMapper> mapper_;
+  std::set<std::string> asked_;  // cpu and memory are in one answer
+  ReadSnapshot read_;
+};
+
+}  // namespace
+
+absl::StatusOr<ReadSnapshot> ReadHpa(http::HttpTransport& server, Clock& clock,
+                                     const std::string& ns, const std::string& name) {
+  return HpaReader(server, clock, ns).Read(name);
+}
+
+}  // namespace flyball::cmd

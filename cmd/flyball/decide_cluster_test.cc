@@ -1,0 +1,102 @@
+#include "cmd/flyball/decide_cluster.h"
+
+#include <map>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "scaler/explain/explain.h"
+#include "scaler/explain/given_case.h"
+
+namespace flyball::cmd {
+namespace {
+
+using testing::HasSubstr;
+
+// Answers of an API server, by target.
+class FakeCluster : public http::HttpTransport {
+ public:
+  absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall& call) override {
+    http::HttpAnswer answer;
+    const auto found = answers.find(call.target);
+    answer.status = found == answers.end() ? 404 : 200;
+    answer.body = found == answers.end()
+                      ? absl::StrCat(R"({"kind":"Status","message":"no )", call.target, R"("})")
+                      : found->second;
+    return answer;
+  }
+  absl::Status Stream(const http::HttpCall&,
+                      const std::function<bool(absl::string_view)>&) override {
+    return absl::UnimplementedError("");
+  }
+  void Shutdown() override {}
+  std::map<std::string, std::string> answers;
+};
+
+class ReadHpaTest : public testing::Test {
+ protected:
+  ReadHpaTest() {
+    auto& answers = server_.answers;
+    answers["/api"] = R"({"kind":"APIVersions","versions":["v1"]})";
+    answers["/api/v1"] =
+        R"({"kind":"APIResourceList","resources":[{"name":"pods","kind":"Pod","namespaced":true,"verbs":["list"]}]})";
+    answers["/apis"] =
+        R"({"kind":"APIGroupList","groups":[{"name":"apps","versions":[{"groupVersion":"apps/v1","version":"v1"}],)"
+        R"("preferredVersion":{"groupVersion":"apps/v1","version":"v1"}}]})";
+    answers["/apis/apps/v1"] =
+        R"({"kind":"APIResourceList","resources":[{"name":"deployments","kind":"Deployment","namespaced":true,)"
+        R"("verbs":["list"]},{"name":"deployments/scale","kind":"Scale","namespaced":true,)"
+        R"("group":"autoscaling","version":"v1","verbs":["get"]}]})";
+    answers["/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web"] =
+        R"({"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler",)"
+        R"("metadata":{"name":"web","namespace":"shop"},"spec":{"maxReplicas":9,)"
+        R"("scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},)"
+        R"("metrics":[{"type":"Pods","pods":{"metric":{"name":"rps"},)"
+        R"("target":{"type":"AverageValue","averageValue":"10"}}}]}})";
+    answers["/apis/apps/v1/namespaces/shop/deployments/web/scale"] =
+        R"({"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"web",)"
+        R"("namespace":"shop"},"spec":{"replicas":1},"status":{"replicas":1,"selector":"a=b"}})";
+    answers["/api/v1/namespaces/shop/pods?labelSelector=a%3Db"] =
+        R"({"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"web-1",)"
+        R"("namespace":"shop","labels":{"a":"b"}},"status":{"phase":"Running",)"
+        R"("startTime":"2020-01-01T00:00:00Z","conditions":[{"type":"Ready","status":"True",)"
+        R"("lastTransitionTime":"2020-01-01T00:00:10Z"}]}}]})";
+  }
+
+  FakeCluster server_;
+};
+
+constexpr char kValues[] =
+    "/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/*/rps?labelSelector=a%3Db"
+    "&metricLabelSelector=";
+
+TEST_F(ReadHpaTest, ReadsWhatTheDecisionNeeds) {
+  server_.answers[kValues] =
+      R"({"kind":"MetricValueList","apiVersion":"custom.metrics.k8s.io/v1beta2","items":[)"
+      R"({"describedObject":{"kind":"Pod","name":"web-1","namespace":"shop"},)"
+      R"("metric":{"name":"rps"},"timestamp":"2024-01-01T00:00:00Z","value":"30"}]})";
+  const auto read = ReadHpa(server_, Clock::System(), "shop", "web");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_THAT(read->gaps, testing::IsEmpty());
+  scaler::CaseOptions options;
+  options.now = absl::FromUnixSeconds(1704067260);
+  const scaler::GivenCase given =
+      scaler::DecideGiven(read->snapshot, read->snapshot.autoscalers[0], options);
+  EXPECT_THAT(scaler::ExplainText(given), HasSubstr("goes from 1 to 3"));
+}
+
+TEST_F(ReadHpaTest, AMetricThatFailsIsAGap) {
+  const auto read = ReadHpa(server_, Clock::System(), "shop", "web");
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_EQ(read->gaps.size(), 1u);
+  EXPECT_THAT(read->gaps[0], HasSubstr("/pods/*/rps"));
+}
+
+TEST_F(ReadHpaTest, WithoutTheHpaThereIsNothing) {
+  const auto read = ReadHpa(server_, Clock::System(), "shop", "nobody");
+  EXPECT_TRUE(absl::IsNotFound(read.status())) << read.status();
+}
+
+}  // namespace
+}  // namespace flyball::cmd

@@ -1,0 +1,46 @@
+// flyball metrics: what a running server offers, and by which rule.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iostream>
+
+#include "base/clock.h"
+#include "base/status_macros.h"
+#include "cmd/flyball/commands.h"
+#include "cmd/flyball/query_metric.h"
+#include "cmd/flyball/server_access.h"
+#include "cmd/flyball/words.h"
+#include "spdlog/spdlog.h"
+
+namespace flyball::cmd {
+namespace {
+
+absl::StatusOr<std::string> Metrics(const ServerFlags& flags, bool json) {
+  ASSIGN_OR_RETURN(ServerAccess server, ServerAccess::Find(flags, Clock::System()));
+  // Every replica has the same rules.
+  ASSIGN_OR_RETURN(std::string page, server.Get(0, "/debug/rules"));
+  if (json) return page;
+  return MetricsTable(page);
+}
+
+}  // namespace
+
+int RunMetrics(const Args& args) {
+  CLI::App app("Lists the metrics that a running flyball offers, with the rule that makes each.",
+               "flyball metrics");
+  ServerFlags flags;
+  std::string format = "text";
+  AddServerFlags(app, flags);
+  AddOutput(app, format, {"text", "json"});
+  app.footer(ExitStatuses("the server cannot be asked"));
+  if (const auto ended = Parse(app, args)) return *ended;
+  spdlog::set_level(spdlog::level::off);
+  const absl::StatusOr<std::string> shown = Metrics(flags, format == "json");
+  if (!shown.ok()) {
+    std::fprintf(stderr, "flyball metrics: %s\n", std::string(shown.status().message()).c_str());
+    return absl::IsInvalidArgument(shown.status()) ? kUsageError : 1;
+  }
+  std::cout << *shown << std::flush;
+  return std::cout.good() ? 0 : 1;
+}
+
+}  // namespace flyball::cmd

@@ -1,0 +1,83 @@
+// flyball schema: JSON schemas of what people write, for editors and other checkers.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/status_macros.h"
+#include "cmd/flyball/commands.h"
+#include "cmd/flyball/words.h"
+#include "flyball_schemas.h"
+#include "scaler/spec/document.h"
+
+namespace flyball::cmd {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using scaler::Node;
+
+Json JsonOf(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::kNull:
+      return nullptr;
+    case Node::Kind::kBool:
+      return node.boolean;
+    case Node::Kind::kNumber:
+      return Json::parse(node.text, nullptr, false);
+    case Node::Kind::kString:
+      return node.text;
+    case Node::Kind::kList: {
+      Json out = Json::array();
+      for (const Node& item : node.items) out.push_back(JsonOf(item));
+      return out;
+    }
+    case Node::Kind::kMap: {
+      Json out = Json::object();
+      for (const scaler::Member& member : node.members) out[member.key] = JsonOf(member.value);
+      return out;
+    }
+  }
+  return nullptr;
+}
+
+// The schema that the definition of the kind holds.
+absl::StatusOr<std::string> AutoscalerSchema() {
+  ASSIGN_OR_RETURN(const Node definition, scaler::ParseOneObject(kAutoscalerDefinition));
+  const Node* const spec = definition.Find("spec");
+  const Node* const versions = spec == nullptr ? nullptr : spec->Find("versions");
+  if (versions == nullptr || versions->items.empty()) return absl::InternalError("no versions");
+  const Node* const schema = versions->items[0].Find("schema");
+  const Node* const wanted = schema == nullptr ? nullptr : schema->Find("openAPIV3Schema");
+  if (wanted == nullptr) return absl::InternalError("no schema");
+  Json out = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+              {"title", "Autoscaler (flyball.dev/v1alpha1)"}};
+  out.update(JsonOf(*wanted));
+  return out.dump(2) + "\n";
+}
+
+}  // namespace
+
+int RunSchema(const Args& args) {
+  CLI::App app(
+      "Prints a JSON schema, for editors: `# yaml-language-server: $schema=FILE` in a file's first "
+      "line.",
+      "flyball schema");
+  app.require_subcommand(1);
+  app.footer(ExitStatuses("the output cannot be written"));
+  CLI::App* const rules = app.add_subcommand("rules", "Of rule files");
+  CLI::App* const tests = app.add_subcommand("tests", "Of the files of `flyball test rules`");
+  app.add_subcommand("autoscaler", "Of the kind Autoscaler (CRD)");
+  if (const auto ended = Parse(app, args)) return *ended;
+  const absl::StatusOr<std::string> schema = rules->parsed()   ? std::string(kRulesSchema)
+                                             : tests->parsed() ? std::string(kTestsSchema)
+                                                               : AutoscalerSchema();
+  if (!schema.ok()) {
+    std::fprintf(stderr, "flyball schema: %s\n", std::string(schema.status().message()).c_str());
+    return 1;
+  }
+  std::cout << *schema << std::flush;
+  return std::cout.good() ? 0 : 1;
+}
+
+}  // namespace flyball::cmd

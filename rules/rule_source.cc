@@ -1,0 +1,211 @@
+#include "rules/rule_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "rules/yaml_tree.h"
+
+namespace flyball::rules {
+namespace {
+
+const YamlNode& Follow(const YamlNode& node) {
+  return node.kind == YamlNode::Kind::kAlias ? *node.anchored : node;
+}
+
+// nullptr: it is no mapping, or has no such key.
+const YamlNode* Value(const YamlNode* map, absl::string_view key) {
+  if (map == nullptr || map->kind != YamlNode::Kind::kMap) return nullptr;
+  for (size_t i = 0; i + 1 < map->items.size(); i += 2) {
+    if (Follow(*map->items[i]).text == key) return &Follow(*map->items[i + 1]);
+  }
+  return nullptr;
+}
+
+std::string TextOf(const YamlNode* node) {
+  return node != nullptr && node->kind == YamlNode::Kind::kScalar ? node->text : "";
+}
+
+// `rules` of a chart's values: of a rule file it is a list.
+bool IsChartRules(const YamlNode* rules) {
+  for (const char* key : {"default", "custom", "external", "resource", "existing"}) {
+    if (Value(rules, key) != nullptr) return true;
+  }
+  return false;
+}
+
+// The rules of the chart itself, or those of a ConfigMap.
+bool HasRulesElsewhere(const YamlNode& rules) {
+  const std::string existing = TextOf(Value(&rules, "existing"));
+  return TextOf(Value(&rules, "default")) == "true" ||
+         (!existing.empty() && existing != "null" && existing != "~");
+}
+
+void DropNoRules(CompileResult& compiled) {
+  const bool none = compiled.rules != nullptr && compiled.rules->custom.empty() &&
+                    compiled.rules->external.empty() && !compiled.rules->resource.has_value();
+  if (!none) return;
+  // The finding about the whole file.
+  std::erase_if(compiled.findings, [](const Finding& finding) { return finding.line == 0; });
+}
+
+bool IsBlank(absl::string_view line) {
+  return line.find_first_not_of(" \t\r") == absl::string_view::npos;
+}
+
+size_t IndentOf(absl::string_view line) {
+  return std::min(line.find_first_not_of(' '), line.size());
+}
+
+// Objects of Kubernetes in a file, and the rules in their ConfigMaps.
+class Objects {
+ public:
+  Objects(absl::string_view text, absl::string_view file)
+      : file_(file), lines_(absl::StrSplit(text, '\n')) {}
+
+  // Each document is read by itself, behind as many empty lines as stand before it: its places are
+  // then those of the whole file.
+  std::vector<FoundRules> Find() {
+    size_t begin = 0, documents = 0;
+    for (size_t i = 0; i <= lines_.size() && !full_; ++i) {
+      const bool ends = i == lines_.size() || lines_[i] == "---" || lines_[i] == "---\r" ||
+                        absl::StartsWith(lines_[i], "--- ");
+      if (!ends) continue;
+      if (++documents > kMaxRuleSources) Refuse();
+      if (!full_) ReadDocument(begin, i);
+      begin = i + 1;
+    }
+    if (found_.empty()) {
+      Findings findings(file_);
+      findings.Error({}, "",
+                     absl::StrCat("no ConfigMap with rules, only ", absl::StrJoin(kinds_, ", ")));
+      Add("", {.rules = nullptr, .findings = std::move(findings).Take()});
+    }
+    return std::move(found_);
+  }
+
+ private:
+  std::string LinesAt(size_t begin, size_t end) const {
+    return absl::StrCat(std::string(begin, '\n'),
+                        absl::StrJoin(lines_.begin() + static_cast<std::ptrdiff_t>(begin),
+                                      lines_.begin() + static_cast<std::ptrdiff_t>(end), "\n"),
+                        "\n");
+  }
+
+  void ReadDocument(size_t begin, size_t end) {
+    Findings findings(file_);
+    const YamlTree tree = ReadYaml(LinesAt(begin, end), findings);
+    if (findings.has_errors()) {
+      return Add("", {.rules = nullptr, .findings = std::move(findings).Take()});
+    }
+    if (tree.root == nullptr) return;
+    const YamlNode* const items = Value(tree.root, "items");
+    if (items == nullptr) return ReadObject(*tree.root);
+    for (const YamlNode* item : items->items) ReadObject(Follow(*item));
+  }
+
+  void ReadObject(const YamlNode& object) {
+    const std::string kind = TextOf(Value(&object, "kind"));
+    if (kind != "ConfigMap")
+      return kinds_.push_back(kind.empty() ? "an object without kind" : kind);
+    const YamlNode* const metadata = Value(&object, "metadata");
+    const std::string ns = TextOf(Value(metadata, "namespace"));
+    const std::string name =
+        absl::StrCat("ConfigMap ", ns, ns.empty() ? "" : "/", TextOf(Value(metadata, "name")));
+    const YamlNode* const data = Value(&object, "data");
+    // By this name both charts and the original's manifests keep them.
+    if (const YamlNode* const text = Value(data, "config.yaml")) {
+      return ReadText(absl::StrCat(name, ", config.yaml"), *text);
+    }
+    if (data == nullptr) return;
+    for (size_t i = 0; i + 1 < data->items.size(); i += 2) {
+      const std::string key = Follow(*data->items[i]).text;
+      if (!absl::EndsWith(key, ".yaml") && !absl::EndsWith(key, ".yml")) continue;
+      ReadText(absl::StrCat(name, ", ", key), Follow(*data->items[i + 1]));
+    }
+  }
+
+  void ReadText(std::string of, const YamlNode& text) {
+    if (full_) return;
+    const size_t line = static_cast<size_t>(text.place.line) - 1;
+    const absl::string_view from =
+        line < lines_.size() ? lines_[line].substr(std::min<size_t>(
+                                   lines_[line].size(), static_cast<size_t>(text.place.column) - 1))
+                             : "";
+    if (absl::StartsWith(from, "|"))
+      return Add(std::move(of), CompileRules(Block(line + 1), file_));
+    CompileResult compiled = CompileRules(text.text, file_);
+    // In quotes, or folded: where its lines are in the file does not show.
+    for (Finding& finding : compiled.findings) {
+      if (finding.line > 0) {
+        finding.message = absl::StrCat(finding.message, " (line ", finding.line,
+                                       " of the text that begins here)");
+      }
+      finding.line = text.place.line;
+      finding.column = text.place.column;
+    }
+    Add(std::move(of), std::move(compiled));
+  }
+
+  // The lines of a block of literal text, as deep as they stand: YAML may.
+  std::string Block(size_t begin) const {
+    size_t first = begin;
+    while (first < lines_.size() && IsBlank(lines_[first])) ++first;
+    const size_t indent = first < lines_.size() ? IndentOf(lines_[first]) : 0;
+    size_t end = first;
+    while (end < lines_.size() && (IsBlank(lines_[end]) || IndentOf(lines_[end]) >= indent) &&
+           indent > 0) {
+      ++end;
+    }
+    return LinesAt(begin, end);
+  }
+
+  void Refuse() {
+    full_ = true;
+    Findings findings(file_);
+    findings.Error({}, "",
+                   absl::StrCat("over ", kMaxRuleSources, " documents, or places with rules"));
+    found_.push_back({"", {.rules = nullptr, .findings = std::move(findings).Take()}});
+  }
+
+  void Add(std::string of, CompileResult compiled) {
+    if (full_) return;
+    if (found_.size() >= kMaxRuleSources) return Refuse();
+    found_.push_back({std::move(of), std::move(compiled)});
+  }
+
+  const absl::string_view file_;
+  const std::vector<absl::string_view> lines_;
+  std::vector<FoundRules> found_;
+  std::vector<std::string> kinds_;  // of those that are no ConfigMap
+  bool full_ = false;               // nothing more is read
+};
+
+}  // namespace
+
+std::vector<FoundRules> FindRules(absl::string_view text, absl::string_view file,
+                                  const std::vector<std::string>& values_path) {
+  std::vector<FoundRules> found;
+  if (!values_path.empty()) {
+    found.push_back({"values", CompileChartValues(text, file, values_path)});
+    return found;
+  }
+  Findings ignored(file);
+  const YamlTree tree = text.size() <= kMaxFileBytes ? ReadYaml(text, ignored) : YamlTree();
+  if (Value(tree.root, "kind") != nullptr) return Objects(text, file).Find();
+  const YamlNode* const rules = Value(tree.root, "rules");
+  if (IsChartRules(rules)) {
+    found.push_back({"values", CompileChartValues(text, file, {})});
+    if (HasRulesElsewhere(*rules)) DropNoRules(found[0].compiled);
+  } else if (tree.root != nullptr && tree.root->kind == YamlNode::Kind::kList) {
+    found.push_back({"list of rules", CompileChartValues(text, file, {})});
+  } else {
+    found.push_back({"", CompileRules(text, file)});
+  }
+  return found;
+}
+
+}  // namespace flyball::rules

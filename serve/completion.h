@@ -1,0 +1,24 @@
+// The words that may come next on a command line, for the shells' completion.
+//
+// Pure. They are read off the very app that parses the command line, so that there is no second
+// list.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace flyball::serve {
+
+// As the last word of a command line this asks for what may stand in its place.
+inline constexpr char kListWords[] = "--list-words";
+
+// One a line: the flags, without those that help does not list, and the subcommands of the app, or
+// of its subcommand that `args` begins with. nullopt: the last word is not kListWords.
+std::optional<std::string> ListedWords(const CLI::App& app, const std::vector<std::string>& args);
+
+}  // namespace flyball::serve
