@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 
 import yaml
 
@@ -91,6 +92,39 @@ class Live(Case):
         self.assertEqual(self.ask("POST", "/api/v1/push", b"jobs_waiting 1\n", token="s3cret").status, 204)
         too_long = self.ask("POST", "/api/v1/push", b"#" * (4 << 20), token="s3cret")
         self.assertEqual(too_long.status, 413)
+
+    def test_a_prometheus_agent_writes_and_its_queries_are_answered(self):
+        exporter = Exporter(lambda: {"jobs_waiting": 4})
+        self.addCleanup(exporter.stop)
+        self.start()
+        folder = processes.fresh_folder("agent")
+        (folder / "agent.yml").write_text(yaml.safe_dump({
+            "global": {"scrape_interval": "1s", "scrape_timeout": "1s"},
+            "scrape_configs": [{"job_name": "jobs", "static_configs": [{"targets": [exporter.address]}]}],
+            "remote_write": [{"url": f"https://127.0.0.1:{self.port}/api/v1/write", "tls_config": {"insecure_skip_verify": True},
+                              "queue_config": {"batch_send_deadline": "200ms"}}]}))
+        agent = processes.Process("agent", [
+            paths.debian("prometheus", "prometheus"), "--enable-feature=agent", f"--config.file={folder / 'agent.yml'}",
+            f"--storage.agent.path={folder / 'data'}", f"--web.listen-address=127.0.0.1:{ports.free()}"])
+        self.addCleanup(agent.kill)
+        self.watched += (agent,)
+        wait.until(lambda: self.values(f"{EXTERNAL}/jobs_waiting") == ["4"], "the written sample", 20)
+        asked = self.ask("GET", "/api/v1/query?query=sum+by+(job)+(jobs_waiting)*2").json()
+        self.assertEqual(asked["data"]["result"][0]["metric"], {"job": "jobs"})
+        self.assertEqual(asked["data"]["result"][0]["value"][1], "8")
+        self.assertEqual(self.ask("GET", "/api/v1/label/job/values").json()["data"], ["jobs"])
+        wrong = self.ask("GET", "/api/v1/query?query=sum(")
+        self.assertEqual((wrong.status, wrong.json()["errorType"]), (400, "bad_data"))
+
+    def test_metrics_of_opentelemetry(self):
+        self.start()
+        point = {"timeUnixNano": str(time.time_ns()), "asDouble": 6}
+        body = {"resourceMetrics": [{"resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "mail"}}]},
+                                     "scopeMetrics": [{"metrics": [{"name": "jobs.waiting", "gauge": {"dataPoints": [point]}}]}]}]}
+        client = Client(f"https://127.0.0.1:{self.port}", Identity())
+        answer = client.request("POST", "/v1/metrics", body, {"Content-Type": "application/json"})
+        self.assertEqual((answer.status, answer.json()), (200, {}))
+        wait.until(lambda: self.values(f"{EXTERNAL}/jobs_waiting") == ["6"], "the metric", 10)
 
     def test_a_restart_goes_on_from_the_snapshot(self):
         process = self.start(f"--live-snapshot={self.here / 'samples'}")
