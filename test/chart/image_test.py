@@ -84,8 +84,8 @@ class Image(Tree):
 
     def test_it_runs_with_what_is_in_it(self):
         done = processes.run([*namespace.entering(), "chroot", self.root, "/usr/bin/flyball", "version", "--modules"])
-        # The second line: gRPC with all that it is linked with. Nothing else in these tests loads it from this tree.
-        self.assertRegex(done.stdout, r"^flyball \d+\.\d+\.\d+\nexternal triggers: /usr/lib/flyball/external_scaler\.so\n$", done.stderr)
+        # The last line: gRPC with all that it is linked with. Nothing else in these tests loads it from this tree.
+        self.assertRegex(done.stdout, r"^flyball \d+\.\d+\.\d+\ncommit: .+\nlibraries: .+\nexternal triggers: /usr/lib/flyball/external_scaler\.so\n$", done.stderr)
 
     def test_it_serves_as_nobody_from_a_read_only_root(self):
         self.check_it_serves()

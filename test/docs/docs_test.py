@@ -92,9 +92,11 @@ class InCluster(ClusterCase):
         super().setUpClass()
         labels = {"app": "web"}
         kube.apply(cls.admin, kube.make("Deployment", "web", "shop", spec={
-            "replicas": 2, "selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": {
+            "selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": {
                 "securityContext": SAFE, "containers": [{"name": "main", "image": "none.invalid/none", "securityContext": {
                     "allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}}]}}}))
+        # Not applied: the autoscaler's alone.
+        kube.patch(cls.admin, "Deployment", "shop", "web", {"spec": {"replicas": 2}}, "scale")
         cls.kubelet = Kubelet(cls.admin, "shop", NAMESPACE)
         cls.addClassCleanup(cls.kubelet.stop)
         cls.requests = 0
@@ -109,6 +111,9 @@ class InCluster(ClusterCase):
     @classmethod
     def tearDownClass(cls):
         kube.delete(cls.admin, "Deployment", "shop", "web")
+        for kind in ("ReplicaSet", "Pod"):  # nobody else does: the cluster has no garbage collector
+            for left in kube.listed(cls.admin, kind, "shop"):
+                kube.delete(cls.admin, kind, "shop", left["metadata"]["name"])
 
     def tearDown(self):
         for release in ("flyball", "prometheus-adapter"):  # also what a failed test left behind

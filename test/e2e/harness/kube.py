@@ -10,6 +10,7 @@ _PLURAL = {
     "ConfigMap": ("v1", "configmaps", True),
     "Event": ("v1", "events", True), "Secret": ("v1", "secrets", True),
     "Lease": ("coordination.k8s.io/v1", "leases", True),
+    "ReplicaSet": ("apps/v1", "replicasets", True),
     "Deployment": ("apps/v1", "deployments", True), "StatefulSet": ("apps/v1", "statefulsets", True), "Job": ("batch/v1", "jobs", True),
     "Ingress": ("networking.k8s.io/v1", "ingresses", True),
     "HorizontalPodAutoscaler": ("autoscaling/v2", "horizontalpodautoscalers", True),
