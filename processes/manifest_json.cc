@@ -13,36 +13,13 @@
 #include "kube/objects/manifest.h"
 #include "processes/process_set_spec.h"
 #include "scaler/spec/document.h"
+#include "scaler/spec/document_json.h"
 
 namespace flyball::processes {
 namespace {
 
 using nlohmann::json;
 using scaler::Node;
-
-json JsonOf(const Node& node) {
-  switch (node.kind) {
-    case Node::Kind::kNull:
-      return nullptr;
-    case Node::Kind::kBool:
-      return node.boolean;
-    case Node::Kind::kNumber:
-      return json::parse(node.text, nullptr, false);
-    case Node::Kind::kString:
-      return node.text;
-    case Node::Kind::kList: {
-      json out = json::array();
-      for (const Node& item : node.items) out.push_back(JsonOf(item));
-      return out;
-    }
-    case Node::Kind::kMap: {
-      json out = json::object();
-      for (const scaler::Member& member : node.members) out[member.key] = JsonOf(member.value);
-      return out;
-    }
-  }
-  return nullptr;
-}
 
 kube::ResourceInfo KindOf(const kube::ApiVersion& version, const std::string& kind) {
   for (const kube::ResourceInfo& info : kube::BuiltinResources()) {
@@ -80,7 +57,7 @@ absl::Status ReadObject(const Node& node, std::vector<ManifestJson>& out) {
   }
   ManifestJson one;
   one.kind = KindOf(*version, kind);
-  json object = JsonOf(node);
+  json object = scaler::JsonOf<json>(node);
   if (kind == kProcessSetKind) {
     ASSIGN_OR_RETURN(const ProcessSetSpec spec, ReadProcessSet(node));
     object["spec"]["replicas"] = spec.replicas;

@@ -14,22 +14,10 @@ void SampleNews::Add(std::weak_ptr<const SampleVersion> moved) {
   thread_.Wake();
 }
 
-void SampleNews::Stop() {
-  {
-    absl::MutexLock lock(&mutex_);
-    stopping_ = true;
-  }
-  thread_.Stop();
-}
-
-absl::Duration SampleNews::Step() {
-  {
-    absl::MutexLock lock(&mutex_);
-    if (moved_.empty()) return absl::InfiniteDuration();
-    if (clock_.Await(mutex_, absl::Condition(&stopping_), due_)) return absl::InfiniteDuration();
-  }
+RepeatingThread::Next SampleNews::Step() {
   CallDue();
-  return absl::ZeroDuration();
+  absl::MutexLock lock(&mutex_);
+  return {due_};
 }
 
 void SampleNews::CallDue() {

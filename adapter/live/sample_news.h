@@ -26,7 +26,7 @@ class SampleNews {
   // Throws std::system_error if no thread can be made.
   void Start() { thread_.Start(absl::InfiniteDuration()); }
   // Waits for the followers that are being called.
-  void Stop();
+  void Stop() { thread_.Stop(); }
 
   // A version has moved on.
   void Add(std::weak_ptr<const SampleVersion> moved);
@@ -35,15 +35,13 @@ class SampleNews {
   void CallDue();
 
  private:
-  // Waits until some are due, and calls them. Returns how long the thread then waits to be woken.
-  absl::Duration Step();
+  RepeatingThread::Next Step();
 
   Clock& clock_;
   const absl::Duration debounce_;
   absl::Mutex mutex_;
   std::vector<std::weak_ptr<const SampleVersion>> moved_ ABSL_GUARDED_BY(mutex_);
   MonotonicTime due_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteDuration();
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   RepeatingThread thread_;
 };
 

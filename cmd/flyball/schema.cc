@@ -10,36 +10,13 @@
 #include "cmd/flyball/words.h"
 #include "flyball_schemas.h"
 #include "scaler/spec/document.h"
+#include "scaler/spec/document_json.h"
 
 namespace flyball::cmd {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using scaler::Node;
-
-Json JsonOf(const Node& node) {
-  switch (node.kind) {
-    case Node::Kind::kNull:
-      return nullptr;
-    case Node::Kind::kBool:
-      return node.boolean;
-    case Node::Kind::kNumber:
-      return Json::parse(node.text, nullptr, false);
-    case Node::Kind::kString:
-      return node.text;
-    case Node::Kind::kList: {
-      Json out = Json::array();
-      for (const Node& item : node.items) out.push_back(JsonOf(item));
-      return out;
-    }
-    case Node::Kind::kMap: {
-      Json out = Json::object();
-      for (const scaler::Member& member : node.members) out[member.key] = JsonOf(member.value);
-      return out;
-    }
-  }
-  return nullptr;
-}
 
 // The schema that the definition of the kind holds.
 absl::StatusOr<std::string> AutoscalerSchema() {
@@ -52,7 +29,7 @@ absl::StatusOr<std::string> AutoscalerSchema() {
   if (wanted == nullptr) return absl::InternalError("no schema");
   Json out = {{"$schema", "http://json-schema.org/draft-07/schema#"},
               {"title", "Autoscaler (flyball.dev/v1alpha1)"}};
-  out.update(JsonOf(*wanted));
+  out.update(scaler::JsonOf<Json>(*wanted));
   return out.dump(2) + "\n";
 }
 

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "adapter/live/formats/otlp_answers.h"
+#include "adapter/live/receive/text_answers.h"
 #include "http/client/inflater.h"
 #include "promql/text.h"
 
@@ -15,15 +16,6 @@ namespace flyball::live {
 namespace {
 
 using formats::OtlpEncoding;
-
-http::HttpResponse Text(int status, absl::string_view text) {
-  http::HttpResponse response;
-  response.status = status;
-  response.content_type = "text/plain; charset=utf-8";
-  response.headers.emplace_back("X-Content-Type-Options", "nosniff");
-  response.body = std::make_shared<const std::string>(absl::StrCat(text, "\n"));
-  return response;
-}
 
 http::HttpResponse Message(OtlpEncoding encoding, int status, std::string message) {
   http::HttpResponse response;
@@ -37,8 +29,8 @@ http::HttpResponse Message(OtlpEncoding encoding, int status, std::string messag
 http::HttpResponse Failure(OtlpEncoding encoding, int http_status, const absl::Status& status) {
   http::HttpResponse response =
       Message(encoding, http_status, formats::OtlpFailure(encoding, status));
-  // Seconds: the store looks for room as often.
-  if (http_status == 429 || http_status == 503) response.headers.emplace_back("Retry-After", "5");
+  if (http_status == 429 || http_status == 503)
+    response.headers.emplace_back("Retry-After", kRetryAfter);
   return response;
 }
 
@@ -70,13 +62,9 @@ bool OtlpPages::Has(absl::string_view path) const {
 }
 
 http::HttpResponse OtlpPages::Answer(const http::HttpRequest& request) {
-  if (request.method != "POST") {
-    http::HttpResponse response = Text(405, "expected POST");
-    response.headers.emplace_back("Allow", "POST");
-    return response;
-  }
+  if (request.method != "POST") return PostExpected();
   const auto encoding = formats::OtlpEncodingOf(request.Header("Content-Type"));
-  if (!encoding.ok()) return Text(415, encoding.status().message());
+  if (!encoding.ok()) return TextAnswer(415, encoding.status().message());
   const absl::Cleanup ended = [this] { --under_way_; };
   if (++under_way_ > limits_.max_at_once) {
     return Failure(*encoding, 429,
@@ -87,7 +75,8 @@ http::HttpResponse OtlpPages::Answer(const http::HttpRequest& request) {
     return Take(*encoding, request.body);
   }
   if (!absl::EqualsIgnoreCase(packing, "gzip")) {
-    return Text(415, absl::StrCat("content encoding ", promql::Quote(packing), ", expected gzip"));
+    return TextAnswer(415,
+                      absl::StrCat("content encoding ", promql::Quote(packing), ", expected gzip"));
   }
   const auto message = Uncompress(request.body, limits_.max_uncompressed_bytes);
   if (message.ok()) return Take(*encoding, *message);

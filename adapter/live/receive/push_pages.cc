@@ -7,22 +7,13 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "adapter/live/receive/text_answers.h"
 
 namespace flyball::live {
 namespace {
 
 constexpr absl::string_view kWritePath = "/api/v1/write";
 constexpr absl::string_view kPushPath = "/api/v1/push";
-constexpr absl::string_view kRetryAfter = "5";  // seconds: the store looks for room as often
-
-http::HttpResponse Text(int status, absl::string_view text) {
-  http::HttpResponse response;
-  response.status = status;
-  response.content_type = "text/plain; charset=utf-8";
-  response.headers.emplace_back("X-Content-Type-Options", "nosniff");
-  response.body = std::make_shared<const std::string>(absl::StrCat(text, "\n"));
-  return response;
-}
 
 http::HttpResponse Empty(int status) {
   http::HttpResponse response;
@@ -31,18 +22,18 @@ http::HttpResponse Empty(int status) {
 }
 
 http::HttpResponse Later(int status, absl::string_view text) {
-  http::HttpResponse response = Text(status, text);
-  response.headers.emplace_back("Retry-After", std::string(kRetryAfter));
+  http::HttpResponse response = TextAnswer(status, text);
+  response.headers.emplace_back("Retry-After", kRetryAfter);
   return response;
 }
 
 http::HttpResponse AnswerOf(const absl::StatusOr<Received>& received) {
-  if (!received.ok()) return Text(400, received.status().message());
+  if (!received.ok()) return TextAnswer(400, received.status().message());
   const size_t failed = received->refused + received->no_room;
   if (failed == 0) return Empty(204);
   const std::string text = absl::StrCat(failed, " of ", received->all(),
                                         " samples were refused, the first one: ", received->reason);
-  return received->no_room > 0 ? Later(503, text) : Text(400, text);
+  return received->no_room > 0 ? Later(503, text) : TextAnswer(400, text);
 }
 
 }  // namespace
@@ -52,11 +43,7 @@ bool PushPages::Has(absl::string_view path) const {
 }
 
 http::HttpResponse PushPages::Answer(const http::HttpRequest& request) {
-  if (request.method != "POST") {
-    http::HttpResponse response = Text(405, "expected POST");
-    response.headers.emplace_back("Allow", "POST");
-    return response;
-  }
+  if (request.method != "POST") return PostExpected();
   const absl::Cleanup ended = [this] { --under_way_; };
   if (++under_way_ > limits_.max_at_once) {
     return Later(429, "too many requests with samples are under way");
@@ -69,11 +56,11 @@ http::HttpResponse PushPages::Answer(const http::HttpRequest& request) {
 http::HttpResponse PushPages::Write(const http::HttpRequest& request, int64_t now_ms) {
   const auto version =
       formats::WriteVersionOf(request.Header("Content-Type"), request.Header("Content-Encoding"));
-  if (!version.ok()) return Text(415, version.status().message());
+  if (!version.ok()) return TextAnswer(415, version.status().message());
   const auto message = formats::UncompressSnappy(request.body, limits_.max_uncompressed_bytes);
   if (!message.ok()) {
-    return Text(absl::IsResourceExhausted(message.status()) ? 413 : 400,
-                message.status().message());
+    return TextAnswer(absl::IsResourceExhausted(message.status()) ? 413 : 400,
+                      message.status().message());
   }
   const absl::StatusOr<Received> received = ingest_.Write(*version, *message, now_ms);
   http::HttpResponse response = AnswerOf(received);
@@ -90,7 +77,7 @@ http::HttpResponse PushPages::Write(const http::HttpRequest& request, int64_t no
 http::HttpResponse PushPages::Push(const http::HttpRequest& request, int64_t now_ms) {
   const absl::string_view encoding = request.Header("Content-Encoding");
   if (!encoding.empty() && !absl::EqualsIgnoreCase(encoding, "identity")) {
-    return Text(415, "the text must not be compressed");
+    return TextAnswer(415, "the text must not be compressed");
   }
   const bool open_metrics =
       absl::StartsWithIgnoreCase(request.Header("Content-Type"), "application/openmetrics-text");
