@@ -3,8 +3,8 @@
 #include <thread>
 
 #include "absl/synchronization/notification.h"
-#include "adapter/test_fakes.h"
-#include "adapter/test_floor.h"
+#include "adapter/testing/fakes.h"
+#include "adapter/testing/floor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "prometheus/registry.h"

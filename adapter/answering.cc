@@ -3,7 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "adapter/failure_notes.h"
+#include "adapter/queries/failure_notes.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::adapter {

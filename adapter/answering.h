@@ -7,7 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "adapter/log_limiter.h"
-#include "adapter/query_batcher.h"
+#include "adapter/queries/query_batcher.h"
 #include "adapter/relist.h"
 #include "adapter/rule_failures.h"
 #include "adapter/value_guard.h"

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "adapter/test_floor.h"
+#include "adapter/testing/floor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

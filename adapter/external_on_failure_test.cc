@@ -1,7 +1,7 @@
 #include "adapter/external_on_failure.h"
 
 #include "absl/strings/match.h"
-#include "adapter/test_floor.h"
+#include "adapter/testing/floor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

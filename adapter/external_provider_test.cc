@@ -2,8 +2,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
-#include "adapter/failure_notes.h"
-#include "adapter/test_floor.h"
+#include "adapter/queries/failure_notes.h"
+#include "adapter/testing/floor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

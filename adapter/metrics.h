@@ -27,8 +27,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "adapter/queries/query_observer.h"
+#include "adapter/queries/request_observer.h"
 #include "adapter/relist_status.h"
-#include "adapter/request_observer.h"
 #include "rules/source_choice.h"
 
 namespace prometheus {
@@ -37,9 +38,7 @@ class Registry;
 
 namespace flyball::adapter {
 
-enum class QueryOutcome { kSent, kJoined, kReused, kFailed };
-
-class AdapterMetrics : public RequestObserver {
+class AdapterMetrics : public RequestObserver, public QueryObserver {
  public:
   explicit AdapterMetrics(::prometheus::Registry& registry);
   ~AdapterMetrics() override;
@@ -63,9 +62,9 @@ class AdapterMetrics : public RequestObserver {
   void OnRuleQueryFailure(absl::string_view list, int rule);
   void SetMetricCounts(size_t custom, size_t external);
 
-  void OnQuery(QueryOutcome outcome);
-  void OnAnswer(rules::SourceChoice source);
-  void OnObjects(size_t sent, size_t reused);
+  void OnQuery(QueryOutcome outcome) override;
+  void OnAnswer(rules::SourceChoice source) override;
+  void OnObjects(size_t sent, size_t reused) override;
   // `reason` is "nan" or "infinite".
   void OnValueDropped(absl::string_view api, absl::string_view reason);
 

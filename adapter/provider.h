@@ -22,7 +22,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "adapter/metric_source.h"
+#include "adapter/queries/metric_source.h"
 #include "base/clock.h"
 #include "base/freshness.h"
 #include "kube/objects/object_directory.h"

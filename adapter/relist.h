@@ -26,8 +26,8 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "adapter/metric_source.h"
 #include "adapter/metrics.h"
+#include "adapter/queries/metric_source.h"
 #include "adapter/relist_status.h"
 #include "adapter/series_registry.h"
 #include "base/clock.h"

@@ -5,7 +5,7 @@
 #include <set>
 #include <sstream>
 
-#include "adapter/test_floor.h"
+#include "adapter/testing/floor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "spdlog/spdlog.h"

@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/barrier.h"
-#include "adapter/test_floor.h"
+#include "adapter/testing/floor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

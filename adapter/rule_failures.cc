@@ -1,7 +1,7 @@
 #include "adapter/rule_failures.h"
 
 #include "absl/strings/str_cat.h"
-#include "adapter/failure_notes.h"
+#include "adapter/queries/failure_notes.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::adapter {

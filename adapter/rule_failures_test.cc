@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "adapter/failure_notes.h"
+#include "adapter/queries/failure_notes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "prometheus/registry.h"

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "adapter/metric_source.h"
 #include "adapter/provider.h"
+#include "adapter/queries/metric_source.h"
 #include "kube/objects/rest_mapping.h"
 #include "rules/compiled_rules.h"
 

@@ -1,6 +1,6 @@
 #include "adapter/series_registry.h"
 
-#include "adapter/test_floor.h"
+#include "adapter/testing/floor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

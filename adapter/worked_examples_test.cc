@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "absl/strings/str_join.h"
-#include "adapter/test_floor.h"
+#include "adapter/testing/floor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "adapter/failure_notes.h"
+#include "adapter/queries/failure_notes.h"
 #include "apiservice/test_server.h"
 
 namespace flyball::apiservice {

@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "adapter/metric_source.h"
+#include "adapter/queries/metric_source.h"
 #include "doctor/finding.h"
 #include "doctor/objects.h"
 #include "doctor/rule_series.h"

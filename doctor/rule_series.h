@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "adapter/metric_source.h"
+#include "adapter/queries/metric_source.h"
 #include "adapter/series_registry.h"
 #include "doctor/finding.h"
 #include "kube/objects/rest_mapping.h"

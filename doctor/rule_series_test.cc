@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "adapter/test_fakes.h"
-#include "adapter/test_floor.h"
+#include "adapter/testing/fakes.h"
+#include "adapter/testing/floor.h"
 #include "doctor/test_findings.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -12,7 +12,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "adapter/metric_source.h"
+#include "adapter/queries/metric_source.h"
 #include "kube/objects/manifest.h"
 #include "rules/config.h"
 

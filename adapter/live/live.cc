@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "adapter/answer_digest.h"
+#include "adapter/queries/answer_digest.h"
 #include "base/status_macros.h"
 #include "promql/parser.h"
 #include "promql/selectors.h"

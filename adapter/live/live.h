@@ -16,7 +16,7 @@
 #include "adapter/live/reach.h"
 #include "adapter/live/sample_news.h"
 #include "adapter/live/store/store.h"
-#include "adapter/metric_source.h"
+#include "adapter/queries/metric_source.h"
 #include "base/clock.h"
 #include "promql/engine/engine.h"
 #include "promql/engine/series.h"

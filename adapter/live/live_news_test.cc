@@ -9,7 +9,7 @@
 #include "absl/synchronization/notification.h"
 #include "adapter/live/live.h"
 #include "adapter/live/store/testing/make_labels.h"
-#include "adapter/query_flights.h"
+#include "adapter/queries/query_flights.h"
 
 namespace flyball::adapter {
 namespace {

@@ -12,7 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "adapter/live/live.h"
 #include "adapter/live/store/testing/any_time_store.h"
-#include "adapter/test_floor.h"
+#include "adapter/testing/floor.h"
 #include "gtest/gtest.h"
 
 namespace flyball::adapter {

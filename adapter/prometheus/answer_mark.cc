@@ -6,8 +6,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
-#include "adapter/answer_digest.h"
 #include "adapter/prometheus/json.h"
+#include "adapter/queries/answer_digest.h"
 
 namespace flyball::adapter::prometheus {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "adapter/metric_source.h"
+#include "adapter/queries/metric_source.h"
 
 namespace flyball::adapter::prometheus {
 

@@ -24,8 +24,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/synchronization/mutex.h"
-#include "adapter/metric_source.h"
-#include "adapter/request_observer.h"
+#include "adapter/queries/metric_source.h"
+#include "adapter/queries/request_observer.h"
 #include "base/clock.h"
 #include "http/client/transport.h"
 

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "adapter/metric_source.h"
+#include "adapter/queries/metric_source.h"
 
 namespace flyball::adapter::prometheus {
 

@@ -8,7 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "adapter/failure_notes.h"
+#include "adapter/queries/failure_notes.h"
 #include "apiservice/requests/digest.h"
 #include "apiservice/wire/metric_lists.h"
 #include "apiservice/wire/resource_lists.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "adapter/test_fakes.h"
+#include "adapter/testing/fakes.h"
 #include "base/clock.h"
 #include "kube/client/api_client.h"
 #include "kube/client/event_recorder.h"

@@ -21,7 +21,7 @@
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "adapter/test_fakes.h"
+#include "adapter/testing/fakes.h"
 #include "base/clock.h"
 #include "kube/testing/fake_api_server.h"
 #include "scaler/loop/scaler.h"

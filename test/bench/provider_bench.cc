@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "adapter/adapter.h"
-#include "adapter/test_fakes.h"
+#include "adapter/testing/fakes.h"
 #include "benchmark/benchmark.h"
 
 namespace flyball::adapter {

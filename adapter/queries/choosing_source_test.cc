@@ -1,11 +1,11 @@
-#include "adapter/choosing_source.h"
+#include "adapter/queries/choosing_source.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "adapter/query_flights.h"
-#include "adapter/test_fakes.h"
+#include "adapter/queries/query_flights.h"
+#include "adapter/testing/fakes.h"
 
 namespace flyball::adapter {
 namespace {

@@ -1,4 +1,4 @@
-#include "adapter/object_group.h"
+#include "adapter/queries/object_group.h"
 
 #include <algorithm>
 #include <utility>
@@ -129,7 +129,7 @@ bool QueryBatcher::ObjectGroup::IsGoodEnough(const ObjectAnswer& fresh,
                                              MonotonicTime now) const {
   const bool asked_anew = gathering_ != nullptr || UnderWay(names) != nullptr;
   if (fresh.freshness.IsDueAt(now) && !asked_anew && now >= failure_until_) return false;
-  if (batcher_.metrics_ != nullptr) batcher_.metrics_->OnObjects(0, names.size());
+  if (batcher_.observer_ != nullptr) batcher_.observer_->OnObjects(0, names.size());
   return true;
 }
 
@@ -185,7 +185,7 @@ void QueryBatcher::ObjectGroup::Fly(const std::shared_ptr<Flight>& flight, Monot
     max_age = flight->max_age;
     question.args.names.assign(flight->names.begin(), flight->names.end());
   }
-  if (batcher_.metrics_ != nullptr) batcher_.metrics_->OnObjects(question.args.names.size(), 0);
+  if (batcher_.observer_ != nullptr) batcher_.observer_->OnObjects(question.args.names.size(), 0);
   const absl::StatusOr<std::string> promql =
       question.rule->ObjectQuery(question.args, *question.mapper);
   if (!promql.ok()) {

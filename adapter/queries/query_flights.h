@@ -34,8 +34,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
-#include "adapter/metric_source.h"
-#include "adapter/metrics.h"
+#include "adapter/queries/metric_source.h"
+#include "adapter/queries/query_observer.h"
 #include "base/clock.h"
 
 namespace flyball::adapter {
@@ -60,8 +60,8 @@ struct FreshResult {
 
 class QueryFlights {
  public:
-  // All outlive this; `metrics` may be nullptr.
-  QueryFlights(MetricSource& source, Clock& clock, FlightOptions options, AdapterMetrics* metrics);
+  // All outlive this; `observer` may be nullptr.
+  QueryFlights(MetricSource& source, Clock& clock, FlightOptions options, QueryObserver* observer);
 
   // Evaluates `promql` now, or as it was at most `freshness` ago and at most max_age.
   // kDeadlineExceeded, or the source's errors.
@@ -139,7 +139,7 @@ class QueryFlights {
   MetricSource& source_;
   Clock& clock_;
   const FlightOptions options_;
-  AdapterMetrics* const metrics_;
+  QueryObserver* const observer_;
   std::atomic<size_t> bytes_ = 0;  // of all shards
   std::array<Shard, kShards> shards_;
 };

@@ -1,12 +1,12 @@
-#include "adapter/query_batcher.h"
+#include "adapter/queries/query_batcher.h"
 
 #include <atomic>
 #include <thread>
 
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/notification.h"
-#include "adapter/test_fakes.h"
-#include "adapter/test_floor.h"
+#include "adapter/testing/fakes.h"
+#include "adapter/testing/floor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

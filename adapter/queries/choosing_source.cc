@@ -1,4 +1,4 @@
-#include "adapter/choosing_source.h"
+#include "adapter/queries/choosing_source.h"
 
 #include <algorithm>
 #include <iterator>

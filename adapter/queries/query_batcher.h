@@ -29,7 +29,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "adapter/query_flights.h"
+#include "adapter/queries/query_flights.h"
 #include "base/freshness.h"
 #include "base/striped.h"
 #include "rules/compiled_rules.h"
@@ -67,9 +67,9 @@ struct ObjectAnswer {
 
 class QueryBatcher {
  public:
-  // All outlive this; `metrics` may be nullptr. Of a source that tells of samples none are merged:
+  // All outlive this; `observer` may be nullptr. Of a source that tells of samples none are merged:
   // a sample of one object would have all asked for anew.
-  QueryBatcher(MetricSource& source, Clock& clock, BatcherOptions options, AdapterMetrics* metrics);
+  QueryBatcher(MetricSource& source, Clock& clock, BatcherOptions options, QueryObserver* observer);
   ~QueryBatcher();
 
   //   kNotFound            the rule has no query for this; the text is the rule's
@@ -105,7 +105,7 @@ class QueryBatcher {
 
   Clock& clock_;
   const BatcherOptions options_;
-  AdapterMetrics* const metrics_;
+  QueryObserver* const observer_;
   QueryFlights flights_;
   std::atomic<size_t> group_bytes_ = 0;  // about what all groups take
   Striped<Groups> groups_;               // they use what is above

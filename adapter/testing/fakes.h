@@ -16,7 +16,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "adapter/metric_source.h"
+#include "adapter/queries/metric_source.h"
 #include "kube/objects/object_directory.h"
 
 namespace flyball::adapter {

@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "absl/strings/string_view.h"
-#include "adapter/metric_source.h"
+#include "adapter/queries/metric_source.h"
 
 typedef struct evp_mac_ctx_st EVP_MAC_CTX;
 

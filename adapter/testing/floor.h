@@ -13,7 +13,7 @@
 #include "adapter/external_provider.h"
 #include "adapter/relist.h"
 #include "adapter/resource_provider.h"
-#include "adapter/test_fakes.h"
+#include "adapter/testing/fakes.h"
 #include "base/clock.h"
 #include "base/worker_pool.h"
 #include "gtest/gtest.h"

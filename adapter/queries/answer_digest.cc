@@ -1,4 +1,4 @@
-#include "adapter/answer_digest.h"
+#include "adapter/queries/answer_digest.h"
 
 #include <openssl/core_names.h>
 #include <openssl/evp.h>

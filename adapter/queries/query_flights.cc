@@ -1,4 +1,4 @@
-#include "adapter/query_flights.h"
+#include "adapter/queries/query_flights.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "absl/hash/hash.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "adapter/failure_notes.h"
+#include "adapter/queries/failure_notes.h"
 
 namespace flyball::adapter {
 namespace {
@@ -37,8 +37,8 @@ std::string KeyOf(absl::string_view promql, rules::SourceChoice choice) {
 }  // namespace
 
 QueryFlights::QueryFlights(MetricSource& source, Clock& clock, FlightOptions options,
-                           AdapterMetrics* metrics)
-    : source_(source), clock_(clock), options_(options), metrics_(metrics) {}
+                           QueryObserver* observer)
+    : source_(source), clock_(clock), options_(options), observer_(observer) {}
 
 bool QueryFlights::Flight::Joinable(MonotonicTime now, absl::Duration max_age) {
   absl::MutexLock lock(&mutex);
@@ -61,14 +61,14 @@ QueryFlights::Shard& QueryFlights::ShardOf(absl::string_view key) {
 }
 
 void QueryFlights::Count(QueryOutcome outcome) {
-  if (metrics_ != nullptr) metrics_->OnQuery(outcome);
+  if (observer_ != nullptr) observer_->OnQuery(outcome);
 }
 
 absl::StatusOr<StandingResult> QueryFlights::Ask(StandingQuery& query, MonotonicTime deadline) {
   absl::StatusOr<StandingResult> result =
       source_.Of(query.choice).Ask(query, clock_.WallNow(), deadline - clock_.MonotonicNow());
   Count(result.ok() ? QueryOutcome::kSent : QueryOutcome::kFailed);
-  if (result.ok() && metrics_ != nullptr) metrics_->OnAnswer(result->source);
+  if (result.ok() && observer_ != nullptr) observer_->OnAnswer(result->source);
   if (!result.ok()) {
     absl::Status failure = result.status();
     SetNote(failure, kQueryNote, query.promql);
@@ -157,7 +157,7 @@ void QueryFlights::Fly(const Asked& asked, MonotonicTime deadline, Flight& fligh
   auto result = source_.Of(asked.choice).Query(asked.promql, clock_.WallNow(), deadline - sent);
   const bool ok = result.ok();
   Count(ok ? QueryOutcome::kSent : QueryOutcome::kFailed);
-  if (ok && metrics_ != nullptr) metrics_->OnAnswer((*result)->source);
+  if (ok && observer_ != nullptr) observer_->OnAnswer((*result)->source);
   const MonotonicTime now = clock_.MonotonicNow();
   // A failure for want of time is the caller's own and never given again.
   const absl::Duration error_reuse = absl::IsDeadlineExceeded(result.status())

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "adapter/metric_source.h"
+#include "adapter/queries/metric_source.h"
 
 namespace flyball::adapter {
 

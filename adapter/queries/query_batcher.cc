@@ -1,11 +1,11 @@
-#include "adapter/query_batcher.h"
+#include "adapter/queries/query_batcher.h"
 
 #include <utility>
 
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "adapter/object_group.h"
+#include "adapter/queries/object_group.h"
 #include "base/status_macros.h"
 
 namespace flyball::adapter {
@@ -42,11 +42,11 @@ BatcherOptions OptionsFor(const MetricSource& source, BatcherOptions options) {
 }  // namespace
 
 QueryBatcher::QueryBatcher(MetricSource& source, Clock& clock, BatcherOptions options,
-                           AdapterMetrics* metrics)
+                           QueryObserver* observer)
     : clock_(clock),
       options_(OptionsFor(source, options)),
-      metrics_(metrics),
-      flights_(source, clock, options.flights, metrics) {}
+      observer_(observer),
+      flights_(source, clock, options.flights, observer) {}
 
 QueryBatcher::~QueryBatcher() = default;
 

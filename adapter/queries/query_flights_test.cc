@@ -1,4 +1,4 @@
-#include "adapter/query_flights.h"
+#include "adapter/queries/query_flights.h"
 
 #include <algorithm>
 #include <atomic>
@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
-#include "adapter/test_fakes.h"
+#include "adapter/testing/fakes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

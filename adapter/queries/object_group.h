@@ -14,7 +14,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "adapter/query_batcher.h"
+#include "adapter/queries/query_batcher.h"
 
 namespace flyball::adapter {
 

@@ -1,4 +1,4 @@
-#include "adapter/metric_source.h"
+#include "adapter/queries/metric_source.h"
 
 #include "base/status_macros.h"
 

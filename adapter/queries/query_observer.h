@@ -1,0 +1,23 @@
+// Who is told how queries were answered: sent, joined, reused, and by which source.
+#pragma once
+
+#include <cstddef>
+
+#include "rules/source_choice.h"
+
+namespace flyball::adapter {
+
+enum class QueryOutcome { kSent, kJoined, kReused, kFailed };
+
+// Thread-safe.
+class QueryObserver {
+ public:
+  virtual ~QueryObserver() = default;
+  virtual void OnQuery(QueryOutcome outcome) = 0;
+  // An answer came from this source.
+  virtual void OnAnswer(rules::SourceChoice source) = 0;
+  // Objects asked of merged queries: so many went into a query, so many were known already.
+  virtual void OnObjects(size_t sent, size_t reused) = 0;
+};
+
+}  // namespace flyball::adapter
