@@ -42,7 +42,13 @@ std::string PodJson(const ProcessSetSpec& spec, const ReplicaView& replica) {
   }
   if (replica.ending) metadata["deletionTimestamp"] = TimeText(replica.ready_changed);
   json container = {{"name", spec.name}};
-  if (port != 0) container["ports"] = {{{"containerPort", port}, {"protocol", "TCP"}}};
+  if (port != 0)
+    container["ports"] = {{{"name", "http"}, {"containerPort", port}, {"protocol", "TCP"}}};
+  if (spec.readiness.check == Readiness::Check::kHttp) {
+    container["readinessProbe"] = {{"httpGet", {{"path", spec.readiness.path}, {"port", port}}}};
+  } else if (spec.readiness.check == Readiness::Check::kTcp) {
+    container["readinessProbe"] = {{"tcpSocket", {{"port", port}}}};
+  }
   json condition = {{"type", "Ready"},
                     {"status", replica.ready ? "True" : "False"},
                     {"lastTransitionTime", TimeText(replica.ready_changed)}};

@@ -17,10 +17,13 @@ constexpr absl::Duration kIdle = absl::Seconds(1);
 // How many decisions are handed to a thread at once.
 constexpr size_t kBatch = 32;
 
-// Whether the autoscaler has a trigger whose server tells of activity to those that listen.
+// Whether the autoscaler has a trigger that somebody tells of activity: it must be made before that
+// can happen, so its autoscaler does not wait for a slot.
 bool IsPushed(const Managed& managed) {
   return std::any_of(managed.own.triggers.begin(), managed.own.triggers.end(),
-                     [](const TriggerSpec& trigger) { return trigger.type == "external-push"; });
+                     [](const TriggerSpec& trigger) {
+                       return trigger.type == "external-push" || trigger.type == kHttpTrigger;
+                     });
 }
 
 }  // namespace

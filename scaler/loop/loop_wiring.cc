@@ -22,6 +22,7 @@ TriggerContext MakeTriggerContext(const LoopDependencies& deps, TriggerSecrets s
     return ReadSecret(client, ns, key, secrets);
   };
   context.clients = deps.trigger_clients;
+  context.front = deps.front;
   return context;
 }
 
@@ -53,7 +54,8 @@ LoopWiring::LoopWiring(LoopDependencies dependencies, const ScalerOptions& optio
              dependencies_.run_reads}),
       decide_({pods_, dependencies_.ownership}),
       act_({dependencies_.client, dependencies_.budget, dependencies_.clock,
-            dependencies_.ownership, scales_, pods_, autoscalers_, options}),
+            dependencies_.ownership, scales_, pods_, autoscalers_, options,
+            dependencies_.front.get()}),
       report_({dependencies_.hpa_events, dependencies_.own_events, *statuses_,
                dependencies_.ownership, options.status_interval, dependencies_.observers}),
       steady_({pods_, autoscalers_, dependencies_.directory, dependencies_.ownership, board_,

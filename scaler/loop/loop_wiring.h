@@ -54,6 +54,7 @@ struct LoopDependencies {
   Ownership& ownership;
   std::vector<DecisionObserver*> observers;
   std::shared_ptr<TriggerClients> trigger_clients;
+  std::shared_ptr<RequestFront> front = nullptr;  // who carries requests; nullptr: nobody
   // Begins the watches of a kind of targets, when the first target of it is seen.
   ScaleStore::StartWatch start_watch;
   // The pools for work that waits, or that several threads do better than one.

@@ -134,6 +134,7 @@ void Scaler::Impl::MakeLoop() {
           .ownership = deps_.ownership,
           .observers = deps_.observers,
           .trigger_clients = trigger_clients_,
+          .front = deps_.front,
           .start_watch = [this](const kube::ResourceInfo& resource, const std::string& ns,
                                 kube::WatchHandler& handler) { StartWatch(resource, ns, handler); },
           .run_reads = RunIn(reads_),

@@ -30,6 +30,8 @@
 
 namespace flyball::scaler {
 
+class RequestFront;
+
 struct ScalerOptions : ModeFlags {
   std::vector<std::string> namespaces;  // empty: all
   absl::Duration sync_period = absl::Seconds(15);
@@ -64,6 +66,8 @@ class Scaler {
     // Told of all pods that the scaler watches, until it is gone; only without `namespaces`. Not
     // set: nobody.
     std::shared_ptr<kube::PodFeed> pod_followers = nullptr;
+    // Who carries the requests of http triggers; nullptr: nobody.
+    std::shared_ptr<RequestFront> front = nullptr;
   };
 
   Scaler(const Deps& deps, ScalerOptions options);

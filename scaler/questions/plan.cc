@@ -74,6 +74,9 @@ void Plan::MakeTriggers(const PlanContext& context, const std::function<void()>&
   TriggerContext made_with = context.triggers;
   made_with.ns = managed_->key.ns;
   made_with.autoscaler = managed_->key.name;
+  made_with.target = managed_->autoscaler.scale_target;
+  made_with.min_replicas = managed_->autoscaler.min_or_default();
+  made_with.max_replicas = managed_->autoscaler.max_replicas;
   for (size_t i = 0; i < specs.size(); ++i) {
     PlannedTrigger& planned = triggers_.emplace_back();
     planned.metrics = UnknownMetrics(specs[i], i);

@@ -78,6 +78,9 @@ struct MetricSpec {
   MetricIdentifier metric;           // Pods, Object, External
   ObjectReference described_object;  // Object
   MetricTarget target;
+  // The amount is a count of replicas that was decided already: no tolerance holds it back. Never
+  // of an HPA.
+  bool exact = false;
 };
 
 // "Resource", "ContainerResource", "Pods", "Object", "External"; "" for kUnknown.

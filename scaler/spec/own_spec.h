@@ -37,6 +37,9 @@ struct Cadence {
   bool on_sample = false;                  // as soon as a reading changes
 };
 
+// The type of trigger that scales by requests.
+inline constexpr absl::string_view kHttpTrigger = "http";
+
 // A trigger as it is written. Its type says what the metadata mean (triggers/types).
 struct TriggerSpec {
   std::string type;  // "cron", "prometheus", …

@@ -1,6 +1,8 @@
 #include "scaler/steps/act_step.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -10,6 +12,13 @@
 
 namespace flyball::scaler {
 namespace {
+
+// Whether requests are carried to the target.
+bool IsCarried(const TrackedAutoscaler& tracked) {
+  const std::vector<TriggerSpec>& triggers = tracked.inputs.managed->own.triggers;
+  return std::any_of(triggers.begin(), triggers.end(),
+                     [](const TriggerSpec& trigger) { return trigger.type == kHttpTrigger; });
+}
 
 constexpr int kAttempts = 5;
 constexpr absl::Duration kBudgetWait = absl::Seconds(10);
@@ -55,6 +64,10 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
     if (const absl::Status status = AskWhetherCurrent(tracked.inputs); !status.ok()) {
       return absl::AbortedError(absl::StrCat(failure, "; asked for it: ", status.message()));
     }
+  }
+  if (decision.desired == 0 && deps_.front != nullptr && IsCarried(tracked) &&
+      !deps_.front->MayEnterZero(tracked.key.ToString())) {
+    return absl::AbortedError("zero waits until no request can pass by unseen");
   }
   // This is asked last, because the answer holds only for a call that follows at once.
   if (!deps_.ownership.MayWrite(tracked.key, deps_.clock.MonotonicNow())) {
@@ -109,6 +122,10 @@ WriteOutcome ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput
   const MonotonicTime begun = deps_.clock.MonotonicNow();
   const absl::Status status = Write(tracked, is_current, write);
   const absl::Duration took = deps_.clock.MonotonicNow() - begun;
+  if (deps_.front != nullptr && IsCarried(tracked)) {
+    const Decision& decision = tracked.decided.decision;
+    deps_.front->ScaleWritten(tracked.key.ToString(), decision.current, decision.desired, status);
+  }
   write.written = status.ok();
   write.error = std::string(status.message());
   if (status.ok()) {

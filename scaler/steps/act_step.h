@@ -18,6 +18,7 @@
 #include "scaler/stores/ownership.h"
 #include "scaler/stores/pod_store.h"
 #include "scaler/stores/scale_store.h"
+#include "scaler/triggers/request_front.h"
 
 namespace flyball::scaler {
 
@@ -32,6 +33,7 @@ class ActStep {
     const PodStore& pods;
     const AutoscalerStore& autoscalers;
     const ModeFlags mode;
+    RequestFront* front = nullptr;  // who carries the requests of http triggers; may be nullptr
   };
 
   explicit ActStep(const Deps& deps) : deps_(deps) {}
@@ -44,7 +46,9 @@ class ActStep {
   //     watch, and while the watch fails the API server is asked;
   //   * where it would shrink the target while the watch of pods fails, or was decided while it
   //     failed, since nobody knows how many of them there are; or before Ownership::MayShrink
-  //     allows it.
+  //     allows it;
+  //   * where it would take the last pod while requests may come that nobody holds
+  //     (RequestFront::MayEnterZero).
   // The outcome is recorded in the decision, unless that was dropped.
   WriteOutcome WriteScale(TrackedAutoscaler& tracked, const DecisionInput& input,
                           absl::FunctionRef<bool()> is_current);

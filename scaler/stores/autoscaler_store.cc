@@ -44,6 +44,12 @@ void ReadOwn(const Node& document, Managed& managed) {
   managed.last_active = parsed.last_active;
   if (parsed.autoscaler.has_value()) managed.autoscaler = *std::move(parsed.autoscaler);
   managed.spec_hash = absl::HashOf(managed.autoscaler.uid, managed.autoscaler.generation);
+  for (const TriggerSpec& trigger : managed.own.triggers) {
+    // Annotations stand in for its metadata, and change no generation.
+    if (trigger.type == kHttpTrigger) {
+      managed.spec_hash = absl::HashOf(managed.spec_hash, trigger.metadata);
+    }
+  }
 }
 
 }  // namespace

@@ -446,7 +446,8 @@ class LoopWorld {
                                                    .clock = clock,
                                                    .ownership = *ownership,
                                                    .observers = {&diary},
-                                                   .pod_followers = pod_followers},
+                                                   .pod_followers = pod_followers,
+                                                   .front = front},
                                       options_);
   }
 
@@ -495,6 +496,7 @@ class LoopWorld {
   SoleOwner sole_owner;
   Ownership* ownership = &sole_owner;
   std::shared_ptr<kube::PodFeed> pod_followers;   // to be set before Make
+  std::shared_ptr<RequestFront> front;            // the same
   std::function<adapter::Providers()> providers;  // the same; empty: those of `metrics`
   std::unique_ptr<Scaler> scaler;
 

@@ -28,6 +28,10 @@ Activation WhileActive(const ActivationInput& input) {
   if (input.current == 0) {
     out.step = ActivationStep::kActivate;
     out.replicas = std::max(input.min_replicas, 1);
+    for (const TriggerReading& reading : input.readings) {
+      out.replicas = std::max(out.replicas, reading.replicas.value_or(0));
+    }
+    if (input.max_replicas >= 1) out.replicas = std::min(out.replicas, input.max_replicas);
   }
   return out;
 }

@@ -5,7 +5,7 @@
 //
 //   | triggers                          | replicas | step           | replicas written |
 //   |-----------------------------------|----------|----------------|------------------|
-//   | any active                        | 0        | kActivate      | max(min, 1)      |
+//   | any active                        | 0        | kActivate      | max(min, 1) (*)  |
 //   | any active                        | n        | kFollowMetrics |                  |
 //   | none active, one unknown          | 0        | kWait          |                  |
 //   | none active, one unknown          | n        | kFollowMetrics |                  |
@@ -13,6 +13,9 @@
 //   | none active                       | 0 = min  | kWait          |                  |
 //   | none active, min 0, cooldown over | n        | kDeactivate    | 0                |
 //   | none active                       | n        | kFollowMetrics |                  |
+//
+// (*) or more, up to max, where a trigger counts replicas by itself (TriggerReading::replicas): it
+// knows how much waits, and a wake to one pod would be a second wait.
 //
 // So while there are pods the replica math goes on deciding, during the cooldown and while a
 // trigger is unknown (by itself it does not shrink on an unknown reading); only kDeactivate takes
@@ -37,6 +40,7 @@ struct ActivationInput {
   absl::Span<const TriggerReading> readings;  // of all triggers; not empty
   int32_t current = 0;                        // spec.replicas of the scale
   int32_t min_replicas = 0;                   // 0 may be entered
+  int32_t max_replicas = 0;                   // the most that is woken to; below 1: no bound
   absl::Duration cooldown;
   std::optional<absl::Time> last_active = {};
   absl::Time created;  // of the autoscaler

@@ -9,6 +9,9 @@ namespace {
 const absl::Time kNow = absl::FromUnixSeconds(1'800'000'000);
 
 TriggerReading Active() { return {.value_milli = 40'000, .active = true}; }
+TriggerReading Counting(int32_t replicas) {
+  return {.value_milli = replicas * 1000, .active = true, .replicas = replicas};
+}
 TriggerReading Inactive() { return {.value_milli = 0}; }
 TriggerReading Unknown() { return {.error = "no answer"}; }
 
@@ -32,6 +35,7 @@ TEST_P(DecideActivationTest, Row) {
   ActivationInput input{.readings = row.readings,
                         .current = row.current,
                         .min_replicas = row.min,
+                        .max_replicas = 10,
                         .cooldown = absl::Seconds(row.cooldown),
                         .created = kNow - absl::Seconds(row.age),
                         .now = kNow};
@@ -53,6 +57,17 @@ INSTANTIATE_TEST_SUITE_P(
                         .readings = {Active()},
                         .step = kActivate,
                         .replicas = 1,
+                        .reason = "ScalerActive"},
+                    Row{.name = "LeavesZeroToWhatIsCounted",
+                        .readings = {Active(), Counting(4)},
+                        .min = 2,
+                        .step = kActivate,
+                        .replicas = 4,
+                        .reason = "ScalerActive"},
+                    Row{.name = "LeavesZeroToTheMaximumAtMost",
+                        .readings = {Counting(40)},
+                        .step = kActivate,
+                        .replicas = 10,
                         .reason = "ScalerActive"},
                     Row{.name = "LeavesZeroToTheMinimum",
                         .readings = {Active()},

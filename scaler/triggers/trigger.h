@@ -34,6 +34,7 @@ struct TriggerMetric {
   std::string name;                                    // "s0-cron-Etc-UTC-08xxx-018xxx"
   TargetType target_type = TargetType::kAverageValue;  // or kValue
   int64_t target_milli = 0;
+  bool exact = false;  // MetricSpec::exact
 
   friend bool operator==(const TriggerMetric&, const TriggerMetric&) = default;
 };
@@ -44,6 +45,7 @@ inline MetricSpec ToMetricSpec(const TriggerMetric& metric) {
   out.type = MetricType::kExternal;
   out.type_text = "External";
   out.metric = MakeMetricIdentifier(metric.name, std::nullopt);
+  out.exact = metric.exact;
   out.target.type = metric.target_type;
   const TargetAmount amount = MakeTargetAmount(kube::Quantity::FromMilli(metric.target_milli));
   (metric.target_type == TargetType::kValue ? out.target.value : out.target.average_value) = amount;
@@ -58,6 +60,8 @@ struct TriggerReading {
   int64_t value_milli = 0;  // never negative
   bool active = false;      // value beyond the activation threshold; unknown: false
   absl::Time time = {};     // of the value
+  // What a trigger that counts replicas by itself wakes its target to.
+  std::optional<int32_t> replicas = {};
 };
 
 class Trigger {
@@ -76,11 +80,12 @@ class Trigger {
   // (questions/lanes.h); "": they ask nobody outside the process.
   virtual std::string Server() const { return ""; }
 
-  // Called once. From then on a trigger that is told of activity (external-push) calls `on_active`
-  // at each message, from a thread of the connection that tells it; other types never do.
+  // Called once. From then on a trigger that is told of activity (external-push) or demand (http)
+  // calls `on_active` at each message, from a thread of whoever tells it; other types never do.
   virtual void Subscribe(const std::function<void()>& /*on_active*/) {}
 };
 
+class RequestFront;    // request_front.h
 class TriggerClients;  // clients.h
 
 // A key of a Secret.
@@ -95,6 +100,9 @@ struct TriggerContext {
   std::string ns;          // of the autoscaler
   std::string autoscaler;  // its name
   size_t index = 0;        // in spec.triggers
+  ObjectReference target;  // of the autoscaler, as are the bounds
+  int32_t min_replicas = 1;
+  int32_t max_replicas = 1;
   // How many pods of `ns` match and are neither Succeeded nor Failed; with `by_node`, on how many
   // nodes they are.
   std::function<absl::StatusOr<int64_t>(absl::string_view ns, const kube::Selector& selector,
@@ -106,6 +114,7 @@ struct TriggerContext {
   // Connections that triggers share, and where they may lead. Absent only where no trigger that
   // asks a server is ever read.
   std::shared_ptr<TriggerClients> clients;
+  std::shared_ptr<RequestFront> front;  // absent: nobody carries requests here
 };
 
 }  // namespace flyball::scaler

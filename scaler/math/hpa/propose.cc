@@ -276,7 +276,8 @@ void Propose(const DecisionInput& input, size_t index, const DecideOptions& opti
                         .options = options,
                         .workspace = workspace};
   Reset(proposal);
-  proposal.tolerance = ToleranceOf(*input.autoscaler, *input.config);
+  proposal.tolerance = context.metric.exact ? Tolerance{.down = 0, .up = 0}
+                                            : ToleranceOf(*input.autoscaler, *input.config);
   proposal.reading_time = context.reading.timestamp;
   proposal.timestamp = context.reading.timestamp;
   if (context.reading.timestamp.has_value()) {

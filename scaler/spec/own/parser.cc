@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "kube/objects/label_syntax.h"
 #include "scaler/spec/decode.h"
+#include "scaler/spec/own/request_defaults.h"
 #include "scaler/spec/schedules_read.h"
 #include "scaler/spec/v2.h"
 
@@ -284,6 +285,7 @@ OwnParseResult ParseOwnAutoscaler(const Node& document,
                      .paused_until = written.paused_until ? &*written.paused_until : nullptr},
                     *result.autoscaler, has_triggers ? 0 : 1, errors);
   CheckBeyondHpa(*result.autoscaler, errors);
+  ApplyRequestDefaults(written.cooldown.has_value(), *result.autoscaler, result.own, errors);
   result.errors = std::move(errors).Sorted();
   return result;
 }

@@ -5,12 +5,12 @@
 
 namespace flyball::scaler {
 
-extern const TriggerType kCron, kExternal, kExternalPush, kKubernetesWorkload, kMetricsApi,
+extern const TriggerType kCron, kExternal, kExternalPush, kHttp, kKubernetesWorkload, kMetricsApi,
     kPrometheus;
 
 absl::Span<const TriggerType* const> TriggerTypes() {
   static constexpr const TriggerType* kTable[] = {
-      &kCron, &kExternal, &kExternalPush, &kKubernetesWorkload, &kMetricsApi, &kPrometheus};
+      &kCron, &kExternal, &kExternalPush, &kHttp, &kKubernetesWorkload, &kMetricsApi, &kPrometheus};
   return kTable;
 }
 
