@@ -30,8 +30,9 @@ class DataPath {
   virtual ~DataPath() = default;
 
   // The newest version of a resource. Resources of one Envoy are sent in the order of these calls,
-  // on its one stream; what is replaced before it was sent needs not be sent. Versions grow, also
-  // over restarts, so that one that an Envoy has from an earlier process equals none of ours.
+  // on its one stream. What is replaced before it was sent needs not be sent: the newer one goes at
+  // its own place, the end. Versions grow, also over restarts, so that one that an Envoy has from
+  // an earlier process equals none of ours.
   virtual void Put(Resource resource, uint64_t version) = 0;
   virtual void Remove(ResourceKind kind, const std::string& service) = 0;
 
