@@ -235,6 +235,7 @@ void WarnOfIdleFlags(const CLI::App& app, ServeFlags& f) {
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = option->get_name();
     const bool of_scaler = absl::StartsWith(name, "--scaler-") ||
+                           absl::StartsWith(name, "--front-") ||
                            absl::StartsWith(name, "--horizontal-pod-autoscaler-");
     const bool of_live = absl::StartsWith(name, "--live-") || name == "--promql-dialect";
     if (option->count() == 0) continue;

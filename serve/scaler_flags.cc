@@ -46,6 +46,20 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
   flags.String("scaler-trigger-secrets", f.trigger_secrets,
                "which Secrets triggers may use: all that they name, or referenced, those of them "
                "with the label flyball.dev/trigger-secret=true");
+  flags.String("front-listen", f.front_listen,
+               "address and port for the Envoys that carry requests, as 0.0.0.0:18000: triggers of "
+               "type http need it");
+  flags.String(
+      "front-pod-selector", f.front_pod_selector,
+      "labels of the Envoys' pods, in the namespace of the leases: they become the "
+      "endpoints of the Services that http triggers name; empty: no endpoints are written");
+  flags.String("front-cert-file", f.front_cert_file,
+               "certificate (PEM) shown to these Envoys; without it there is no TLS");
+  flags.String("front-key-file", f.front_key_file, "its key (PEM)");
+  flags.String("front-ca-file", f.front_ca_file,
+               "authorities (PEM) that the Envoys' certificates must be signed by");
+  flags.String("front-peer-name", f.front_peer_name,
+               "name that these certificates must have (default: any)");
   flags.Duration(
       "scaler-status-interval", f.options.status_interval,
       "how often a status that tells nothing new is written at most; with 0 every status is "
@@ -93,6 +107,14 @@ absl::Status CheckScalerFlags(const ScalerFlags& f) {
       {f.options.write_burst < 1, "--scaler-write-burst: expected 1 or more"},
       {!f.leader_elect && f.election.shards != 1,
        "--scaler-shards splits the work by leases: not with --scaler-leader-elect=false"},
+      {!f.front_listen.empty() && f.election.shards != 1,
+       "--front-listen: Envoys are told by one replica, so --scaler-shards has to be 1"},
+      {f.front_listen.empty() &&
+           !(f.front_cert_file + f.front_key_file + f.front_ca_file + f.front_peer_name).empty(),
+       "--front-cert-file and the like are for --front-listen"},
+      {f.front_cert_file.empty() != f.front_key_file.empty() ||
+           f.front_cert_file.empty() != f.front_ca_file.empty(),
+       "--front-cert-file, --front-key-file and --front-ca-file: TLS goes both ways and needs all"},
   }));
   RETURN_IF_ERROR(scaler::ParseDialectChoice(f.kubernetes_version, f.feature_gates).status());
   return scaler::CheckElection(f.election);

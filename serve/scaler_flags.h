@@ -26,6 +26,11 @@ struct ScalerFlags {
   bool leader_elect = true;
   scaler::ElectionOptions election;  // `ns` "" is the pod's namespace; the identity is not set here
 
+  // Where Envoys connect to that carry requests; "": nobody carries them here.
+  std::string front_listen;
+  std::string front_pod_selector;
+  std::string front_cert_file, front_key_file, front_ca_file, front_peer_name;
+
   // ScalerOptionsFrom adds to `options` what these five say.
   std::string mode = "shadow";  // "shadow", "advise" or "act"
   std::vector<std::string> trigger_allow_addresses;

@@ -13,9 +13,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
+#include "scaler/front/module/data_path_server.h"
 #include "scaler/loop/autoscaler_gauges.h"
 #include "serve/connections.h"
 #include "serve/debug_pages.h"
+#include "serve/front/front_metrics.h"
 
 namespace flyball::serve {
 namespace {
@@ -51,6 +53,30 @@ std::string NewIdentity() {
   return absl::StrFormat("%s_%08x%08x", host, random(), random());
 }
 
+// nullptr: no Envoys are listened for.
+std::shared_ptr<ServeFront> FrontOf(const ScalerFlags& flags, const scaler::ScalerOptions& options,
+                                    scaler::Scaler::MakeTransport connect, const std::string& ns,
+                                    Clock& clock) {
+  if (flags.front_listen.empty()) return nullptr;
+  front::DataPathServerOptions server{.listen = flags.front_listen,
+                                      .cert_file = flags.front_cert_file,
+                                      .key_file = flags.front_key_file,
+                                      .ca_file = flags.front_ca_file,
+                                      .peer_name = flags.front_peer_name};
+  FrontSettings settings;
+  settings.namespaces = options.namespaces;
+  settings.envoy_namespace = ns;
+  settings.envoy_selector = flags.front_pod_selector;
+  return std::make_shared<ServeFront>(
+      ServeFront::Deps{.connect = std::move(connect),
+                       .clock = clock,
+                       .listen = [server = std::move(server), &clock](front::DataPathEvents& events)
+                           -> absl::StatusOr<std::unique_ptr<front::DataPath>> {
+                         return front::MakeDataPathServer(server, clock, events);
+                       }},
+      settings);
+}
+
 }  // namespace
 
 // The metrics of a registry, brought up to date at each scrape.
@@ -59,6 +85,8 @@ class ServeScaler::FreshMetrics : public prometheus::Collectable {
   // `log`: of which each autoscaler's gauges are made; nullptr: there are none.
   FreshMetrics(std::function<void()> refresh, const scaler::DecisionLog* log)
       : refresh_(std::move(refresh)), log_(log) {}
+  // To be called before the first scrape.
+  void Add(std::shared_ptr<const ServeFront> front) { front_ = std::move(front); }
   prometheus::Registry& registry() { return registry_; }
   std::vector<prometheus::MetricFamily> Collect() const override {
     refresh_();
@@ -68,12 +96,18 @@ class ServeScaler::FreshMetrics : public prometheus::Collectable {
         families.push_back(std::move(family));
       }
     }
+    if (front_ != nullptr) {
+      for (prometheus::MetricFamily& family : FrontMetrics(*front_)) {
+        families.push_back(std::move(family));
+      }
+    }
     return families;
   }
 
  private:
   const std::function<void()> refresh_;
   const scaler::DecisionLog* const log_;
+  std::shared_ptr<const ServeFront> front_;
   prometheus::Registry registry_;
 };
 
@@ -101,13 +135,15 @@ ServeScaler::ServeScaler(const ServeFlags& flags, const Deps& deps,
       fresh_(std::make_shared<FreshMetrics>([this] { metrics_.Refresh(sources_); },
                                             flags_.autoscaler_metrics ? &log_ : nullptr)),
       metrics_(fresh_->registry(), deps.clock),
+      front_(FrontOf(flags_, options_, connect, ns, deps.clock)),
       scaler_({.make_transport = std::move(connect),
                .directory = deps.directory,
                .providers = deps.providers,
                .clock = deps.clock,
                .ownership = Owner(),
                .observers = Observers(),
-               .pod_followers = deps.pod_followers},
+               .pod_followers = deps.pod_followers,
+               .front = front_},
               options_) {
   sources_.scaler = [this] { return scaler_.stats(); };
   sources_.shards_owned = [this] { return flags_.leader_elect ? election_.owned() : size_t{1}; };
@@ -115,6 +151,7 @@ ServeScaler::ServeScaler(const ServeFlags& flags, const Deps& deps,
   sources_.log = &log_;
   sources_.shadow = &shadow_;
   sources_.advise = &advise_;
+  fresh_->Add(front_);
 }
 
 ServeScaler::~ServeScaler() { Stop(); }
@@ -150,6 +187,7 @@ absl::StatusOr<std::unique_ptr<ServeScaler>> ServeScaler::Make(const ServeFlags&
 std::vector<scaler::DecisionObserver*> ServeScaler::Observers() {
   std::vector<scaler::DecisionObserver*> all = {&log_, &metrics_, &shadow_, &advise_, &state_};
   if (file_ != nullptr) all.push_back(file_.get());
+  if (front_ != nullptr) all.push_back(front_.get());
   return all;
 }
 
@@ -159,6 +197,7 @@ absl::Status ServeScaler::Start() {
       return absl::Status(opened.code(), absl::StrCat("--decision-log: ", opened.message()));
     }
   }
+  if (front_ != nullptr) RETURN_IF_ERROR(front_->Start());
   started_ = true;
   spdlog::info("scaler: mode {}{}, as {}, {}", flags_.mode,
                options_.act_on_hpas ? ", HorizontalPodAutoscalers too" : "", identity_,
@@ -181,6 +220,7 @@ absl::Status ServeScaler::Start() {
 void ServeScaler::Stop() {
   if (!std::exchange(started_, false)) return;
   scaler_.Stop();
+  if (front_ != nullptr) front_->Stop();
   if (file_ != nullptr) file_->Stop();
   state_.Stop();
   if (flags_.leader_elect) {

@@ -1,8 +1,9 @@
 // The scaler of one serving process: the loop with its election, what it remembers, and the views
 // of its decisions, made from flags.
 //
-// Start and Stop once each. Order of starting: the loop, then the election (leases); of stopping:
-// the loop, until no write is under way, then the election, which saves and releases.
+// Start and Stop once each. Order of starting: the front, the loop, then the election (leases); of
+// stopping: the loop, until no write is under way, the front, then the election, which saves and
+// releases: who takes over is asked by the Envoys what they held.
 #pragma once
 
 #include <functional>
@@ -30,6 +31,7 @@
 #include "scaler/views/decision_log.h"
 #include "scaler/views/shadow.h"
 #include "serve/flags.h"
+#include "serve/front/serve_front.h"
 
 namespace prometheus {
 class Collectable;
@@ -93,6 +95,7 @@ class ServeScaler {
   scaler::LoopMetricSources sources_;
   std::shared_ptr<FreshMetrics> fresh_;
   scaler::LoopMetrics metrics_;
+  std::shared_ptr<ServeFront> front_;  // nullptr: nobody carries requests here
   scaler::Scaler scaler_;
   bool started_ = false;
 };

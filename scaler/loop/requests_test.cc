@@ -94,8 +94,14 @@ class RequestsTest : public testing::Test {
     world_.PutOwn("web", metrics, more);
     front_->Say({.replicas = replicas, .active = replicas > 0});
     world_.Start();
+    ASSERT_TRUE(world_.Next("web").has_value());
     ASSERT_TRUE(LoopWorld::Await([&] { return front_->carries(); }));
     ASSERT_TRUE(world_.Next("web").has_value());
+  }
+  // What was read before counts no more, as it is older.
+  void Say(RequestDemand demand) {
+    world_.clock.Advance(absl::Milliseconds(10));
+    front_->Say(std::move(demand));
   }
   // What it is scaled to, although no time passes.
   bool Becomes(int replicas) {
@@ -119,7 +125,7 @@ class RequestsTest : public testing::Test {
 
 TEST_F(RequestsTest, WakesAtOnceToWhatIsNeeded) {
   Begin(0);
-  front_->Say({.replicas = 3, .active = true});
+  Say({.replicas = 3, .active = true});
   EXPECT_TRUE(Becomes(3)) << world_.Own("web");
   EXPECT_TRUE(LoopWorld::Await(
       [&] { return front_->written() == std::vector<std::string>{"shop/web 0 to 3"}; }));
@@ -127,29 +133,28 @@ TEST_F(RequestsTest, WakesAtOnceToWhatIsNeeded) {
 
 TEST_F(RequestsTest, WakesToTheMaximumAtMost) {
   Begin(0);
-  front_->Say({.replicas = 3000, .active = true});
+  Say({.replicas = 3000, .active = true});
   EXPECT_TRUE(Becomes(20)) << world_.Own("web");
 }
 
 TEST_F(RequestsTest, ACountWithinTheToleranceIsFollowedToo) {
   Begin(10);
-  front_->Say({.replicas = 11, .active = true});
+  Say({.replicas = 11, .active = true});
   EXPECT_TRUE(Becomes(11)) << world_.Own("web");
 }
 
 TEST_F(RequestsTest, GoesDownWithoutAWindowAndUpWithoutAPolicy) {
   Begin(2);
-  front_->Say({.replicas = 19, .active = true});
+  Say({.replicas = 19, .active = true});
   ASSERT_TRUE(Becomes(19)) << world_.Own("web");
   Follow(19);
-  front_->Say({.replicas = 2, .active = true});
+  Say({.replicas = 2, .active = true});
   EXPECT_TRUE(Becomes(2)) << world_.Own("web");
 }
 
 TEST_F(RequestsTest, EntersZeroAsSoonAsNothingIsWanted) {
   Begin(1);
-  world_.clock.Advance(absl::Milliseconds(10));  // activity ends later than it began
-  front_->Say({.replicas = 0, .active = false});
+  Say({.replicas = 0, .active = false});
   EXPECT_TRUE(Becomes(0)) << world_.Own("web");
   EXPECT_EQ(front_->written(), (std::vector<std::string>{"shop/web 1 to 0"}));
 }
@@ -157,20 +162,19 @@ TEST_F(RequestsTest, EntersZeroAsSoonAsNothingIsWanted) {
 TEST_F(RequestsTest, KeepsTheLastPodUntilZeroIsSafe) {
   Begin(1);
   front_->SafeAtZero(false);
-  world_.clock.Advance(absl::Milliseconds(10));
-  front_->Say({.replicas = 0, .active = false});
+  Say({.replicas = 0, .active = false});
   ASSERT_TRUE(LoopWorld::Await([&] { return front_->asked("shop/web") > 0; }));
   ASSERT_TRUE(LoopWorld::Await([&] { return !front_->written().empty(); }));
   EXPECT_EQ(world_.Replicas("web"), 1);
   EXPECT_EQ(front_->written(), (std::vector<std::string>{"shop/web 1 to 0 failed"}));
   front_->SafeAtZero(true);
-  front_->Say({.replicas = 0, .active = false});
+  Say({.replicas = 0, .active = false});
   EXPECT_TRUE(Becomes(0)) << world_.Own("web");
 }
 
 TEST_F(RequestsTest, IsNotMadeSmallerWhileTheDemandIsUnknown) {
   Begin(4);
-  front_->Say({.error = "no Envoy is connected"});
+  Say({.error = "no Envoy is connected"});
   ASSERT_TRUE(world_.Next("web").has_value());
   EXPECT_EQ(world_.Replicas("web"), 4);
   EXPECT_TRUE(absl::StrContains(world_.diary.last("web").decision.error, "no Envoy is connected"))
@@ -185,7 +189,7 @@ TEST_F(RequestsTest, IsOneProposalBesideOthers) {
 
 TEST_F(RequestsTest, IsNotWokenWhilePaused) {
   Begin(0, absl::StrCat(kHttp, R"(,"paused":true)"));
-  front_->Say({.replicas = 3, .active = true});
+  Say({.replicas = 3, .active = true});
   ASSERT_TRUE(world_.Next("web").has_value());
   EXPECT_EQ(world_.Replicas("web"), 0);
 }

@@ -1,0 +1,108 @@
+#include "serve/front/carried_pod.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace flyball::serve {
+namespace {
+
+std::string PodJson(const std::string& container, const std::string& status,
+                    const std::string& metadata = "") {
+  return absl::StrCat(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-1","uid":"u1",)",
+                      R"("labels":{"app":"web"})", metadata, R"(},"spec":{"containers":[)",
+                      container, R"(]},"status":)", status, "}");
+}
+
+constexpr char kContainer[] =
+    R"({"name":"web","ports":[{"name":"http","containerPort":8080},{"containerPort":9090}]})";
+constexpr char kReady[] =
+    R"({"phase":"Running","podIP":"10.0.0.7","conditions":[{"type":"Ready","status":"True"}]})";
+
+CarriedPod Read(const std::string& json) {
+  const absl::StatusOr<CarriedPod> pod = ReadCarriedPod(json);
+  EXPECT_TRUE(pod.ok()) << pod.status();
+  return pod.value_or(CarriedPod());
+}
+
+// How a container with that probe is asked.
+std::optional<ReadinessCheck> CheckOf(const std::string& probe) {
+  return Read(PodJson(absl::StrCat(R"({"name":"web",)", probe, "}"), kReady)).check;
+}
+
+TEST(CarriedPodTest, IsReadAndReached) {
+  const CarriedPod pod = Read(PodJson(kContainer, kReady));
+  EXPECT_EQ(pod.uid, "u1");
+  EXPECT_TRUE(pod.running && pod.ready && !pod.deleting);
+  EXPECT_EQ(AddressOf(pod, "80"), "10.0.0.7:80");
+  EXPECT_EQ(AddressOf(pod, "http"), "10.0.0.7:8080");
+  EXPECT_EQ(AddressOf(pod, "grpc"), "");
+  EXPECT_EQ(ViewOf(pod, "http").address, "10.0.0.7:8080");
+}
+
+TEST(CarriedPodTest, OfVersionSixHasBrackets) {
+  const CarriedPod pod = Read(PodJson(kContainer, R"({"phase":"Running","podIP":"fd00::7"})"));
+  EXPECT_EQ(AddressOf(pod, "80"), "[fd00::7]:80");
+  EXPECT_FALSE(pod.ready);
+}
+
+TEST(CarriedPodTest, HasNoAddressBeforeItHasAnIp) {
+  const CarriedPod pod = Read(PodJson(kContainer, R"({"phase":"Pending"})"));
+  EXPECT_EQ(AddressOf(pod, "80"), "");
+  EXPECT_FALSE(pod.running);
+}
+
+TEST(CarriedPodTest, LeavesAsSoonAsItIsDeleted) {
+  EXPECT_TRUE(
+      Read(PodJson(kContainer, kReady, R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")")).deleting);
+}
+
+TEST(CarriedPodTest, IsNotReadyOnceItHasEnded) {
+  EXPECT_FALSE(Read(PodJson(kContainer, R"({"phase":"Succeeded","podIP":"10.0.0.7",)"
+                                        R"("conditions":[{"type":"Ready","status":"True"}]})"))
+                   .ready);
+}
+
+TEST(CarriedPodTest, ProbesThatCanBeAskedFromHere) {
+  using Kind = ReadinessCheck::Kind;
+  EXPECT_EQ(CheckOf(R"("image":"i")"), ReadinessCheck());
+  EXPECT_EQ(CheckOf(R"("readinessProbe":{"tcpSocket":{"port":"http"}})"),
+            (ReadinessCheck{.port = "http"}));
+  EXPECT_EQ(CheckOf(R"("readinessProbe":{"httpGet":{"path":"up","port":8081}})"),
+            (ReadinessCheck{.kind = Kind::kHttpGet, .port = "8081", .path = "/up"}));
+  EXPECT_EQ(CheckOf(R"("readinessProbe":{"httpGet":{"port":1,"httpHeaders":[{"name":"Host",)"
+                    R"("value":"a.example"}]}})"),
+            (ReadinessCheck{.kind = Kind::kHttpGet, .port = "1", .host = "a.example"}));
+}
+
+TEST(CarriedPodTest, ProbesThatOnlyTheKubeletCanAsk) {
+  for (const char* const probe :
+       {R"("readinessProbe":{"exec":{"command":["true"]}})",
+        R"("readinessProbe":{"grpc":{"port":1}})",
+        R"("readinessProbe":{"httpGet":{"port":1,"scheme":"HTTPS"}})",
+        R"("readinessProbe":{"httpGet":{"port":1,"httpHeaders":[{"name":"X","value":"1"}]}})",
+        R"("startupProbe":{"tcpSocket":{"port":1}})",
+        R"("readinessProbe":{"tcpSocket":{"port":1,"host":"1.2.3.4"}})"}) {
+    EXPECT_FALSE(CheckOf(probe).has_value()) << probe;
+  }
+}
+
+TEST(CarriedPodTest, OfSeveralContainersTheOneWithAProbeIsAsked) {
+  const std::string probed =
+      R"({"name":"a","readinessProbe":{"tcpSocket":{"port":1}}},{"name":"b"})";
+  EXPECT_EQ(Read(PodJson(probed, kReady)).check, (ReadinessCheck{.port = "1"}));
+  EXPECT_FALSE(
+      Read(PodJson(
+               absl::StrCat(probed, R"(,{"name":"c","readinessProbe":{"tcpSocket":{"port":2}}})"),
+               kReady))
+          .check.has_value());
+}
+
+TEST(CarriedPodTest, AnythingElseIsNoPod) {
+  for (const char* const text : {"", "[]", "{}", R"({"metadata":[]})", "null"}) {
+    EXPECT_FALSE(ReadCarriedPod(text).ok()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace flyball::serve

@@ -1,0 +1,62 @@
+// The pods of the services that are carried, followed by a watch for each namespace that has one.
+//
+// Thread-safe. A watch and its thread begin with the first service of a namespace and stay. Of a
+// namespace all pods are kept, as services come and go and selectors change: about 300 bytes each.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "http/client/transport.h"
+#include "kube/objects/selector.h"
+#include "kube/watch/object_watch.h"
+#include "serve/front/carried_pod.h"
+
+namespace flyball::serve {
+
+class CarriedPods {
+ public:
+  using Connect = std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()>;
+  // All pods of a service, those that are being deleted too. Called by the watch's thread or within
+  // Follow, one call at a time for each namespace.
+  using OnPods = std::function<void(const std::string& service, std::vector<front::PodView>)>;
+
+  CarriedPods(Connect connect, Clock& clock, OnPods on_pods);
+  ~CarriedPods();  // ends the watches
+
+  // The pods of `ns` that the selector matches are those of the service from now on. They are told
+  // once the first list is in, and after each change.
+  absl::Status Follow(const std::string& service, const std::string& ns, kube::Selector selector,
+                      const std::string& target_port);
+  void Forget(const std::string& service, const std::string& ns);
+  // Ends the watches; nothing is told any more.
+  void Stop();
+
+  // How the pod is asked whether it is ready, and where; nullopt: it is not there, or can't be
+  // asked. `requests` is the address that requests go to.
+  struct Question {
+    std::string address;
+    ReadinessCheck check;
+  };
+  std::optional<Question> QuestionOf(const std::string& ns, const std::string& uid,
+                                     const std::string& requests) const;
+
+ private:
+  class Namespace;
+
+  const Connect connect_;
+  Clock& clock_;
+  const OnPods on_pods_;
+  mutable absl::Mutex mutex_;
+  std::map<std::string, std::shared_ptr<Namespace>> namespaces_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace flyball::serve

@@ -1,0 +1,112 @@
+#include "serve/front/front_metrics.h"
+
+#include <prometheus/metric_family.h>
+
+#include <string>
+#include <utility>
+
+namespace flyball::serve {
+namespace {
+
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using Labels = std::vector<prometheus::ClientMetric::Label>;
+
+MetricFamily Family(MetricType type, std::string name, std::string help) {
+  MetricFamily family;
+  family.name = std::move(name);
+  family.help = std::move(help);
+  family.type = type;
+  return family;
+}
+
+void Add(MetricFamily& family, const Labels& labels, double value) {
+  prometheus::ClientMetric& metric = family.metric.emplace_back();
+  metric.label = labels;
+  (family.type == MetricType::Counter ? metric.counter.value : metric.gauge.value) = value;
+}
+
+MetricFamily Gauge(std::string name, std::string help, double value) {
+  MetricFamily family = Family(MetricType::Gauge, std::move(name), std::move(help));
+  Add(family, {}, value);
+  return family;
+}
+
+MetricFamily Counter(std::string name, std::string help, uint64_t value) {
+  MetricFamily family = Family(MetricType::Counter, std::move(name), std::move(help));
+  Add(family, {}, static_cast<double>(value));
+  return family;
+}
+
+MetricFamily HeldRequests(const std::vector<CarriedState>& states) {
+  MetricFamily held =
+      Family(MetricType::Gauge, "flyball_front_held", "Requests that wait for a pod, by service.");
+  for (const CarriedState& state : states) {
+    if (!state.front.has_value()) continue;
+    Add(held, {{"service", state.service}}, static_cast<double>(state.front->held));
+  }
+  return held;
+}
+
+MetricFamily Refused(const front::FrontCounters& counters) {
+  MetricFamily refused = Family(MetricType::Counter, "flyball_front_refused_total",
+                                "Requests that were answered with an error, by why.");
+  for (const front::RefusalReason reason :
+       {front::RefusalReason::kActivationTimeout, front::RefusalReason::kQueueFull,
+        front::RefusalReason::kActivationFailed}) {
+    Add(refused, {{"reason", front::NameOf(reason)}},
+        static_cast<double>(counters.refused_total[static_cast<size_t>(reason)]));
+  }
+  return refused;
+}
+
+MetricFamily ColdStartSeconds(const std::array<ServeFront::ColdStarts, 5>& parts) {
+  static constexpr const char* kParts[] = {"total", "write", "pod", "probe", "ack"};
+  MetricFamily family =
+      Family(MetricType::Histogram, "flyball_front_cold_start_seconds",
+             "From the first request that was held at zero to its release, and the parts of that.");
+  for (size_t i = 0; i < parts.size(); ++i) {
+    prometheus::ClientMetric& metric = family.metric.emplace_back();
+    metric.label = {{"part", kParts[i]}};
+    metric.histogram.sample_count = parts[i].count;
+    metric.histogram.sample_sum = absl::ToDoubleSeconds(parts[i].sum);
+    for (size_t j = 0; j < parts[i].within.size(); ++j) {
+      prometheus::ClientMetric::Bucket& bucket = metric.histogram.bucket.emplace_back();
+      bucket.upper_bound = ServeFront::ColdStarts::kBounds[j];
+      bucket.cumulative_count = parts[i].within[j];
+    }
+  }
+  return family;
+}
+
+}  // namespace
+
+std::vector<MetricFamily> FrontMetrics(const ServeFront& front) {
+  const front::FrontTotals totals = front.Totals();
+  const front::FrontCounters& counters = totals.counters;
+  return {
+      Gauge("flyball_front_envoys", "Envoys that are connected.",
+            static_cast<double>(totals.envoys)),
+      Gauge("flyball_front_acks_pending", "Resources that an Envoy was told and has not confirmed.",
+            static_cast<double>(totals.acks_pending)),
+      HeldRequests(front.States()),
+      Counter("flyball_front_held_total", "Requests that had to wait for a pod.",
+              counters.held_total),
+      Counter("flyball_front_wakes_total", "Wakes from zero by a request.", counters.wakes_total),
+      ColdStartSeconds(front.cold_starts()),
+      Refused(counters),
+      Counter("flyball_front_gated_requests_total", "Requests that an Envoy asked about.",
+              counters.gated_requests_total),
+      Gauge("flyball_front_slots_used", "Requests at pods with a hard limit.",
+            static_cast<double>(totals.slots_used)),
+      Gauge("flyball_front_slots_total", "Requests that these pods take at once.",
+            static_cast<double>(totals.slots_total)),
+      Counter("flyball_front_xds_nacks_total", "Resources that an Envoy refused.",
+              counters.nacks_total),
+      Gauge("flyball_front_stats_age_seconds",
+            "How long the connected Envoy has said nothing that was silent longest.",
+            absl::ToDoubleSeconds(totals.stats_age)),
+  };
+}
+
+}  // namespace flyball::serve

@@ -1,0 +1,55 @@
+// The EndpointSlices of the Services that clients call: where the Envoys are that carry their
+// requests.
+//
+// Not thread-safe; waits for the API server. Nothing that is another's is touched: a Service with a
+// selector has endpoints already, and so has one whose slices somebody else writes. A slice holds
+// the Envoys that are ready and are not being deleted, on the port of the service; of each version
+// of IP there is one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "kube/client/api_client.h"
+
+namespace flyball::serve {
+
+inline constexpr char kSlicesManagedBy[] = "flyball.dev";
+
+class FrontSlices {
+ public:
+  explicit FrontSlices(kube::ApiClient& client) : client_(client) {}
+
+  // Where a Service that clients call leads.
+  struct Target {
+    std::string ns;
+    std::string service;
+    uint16_t port = 0;  // of the Envoys' listener
+  };
+
+  // What of a Service decides how requests are carried.
+  struct ServiceFacts {
+    std::string uid;
+    std::vector<std::string> ports;  // their names; "" is one
+    bool h2c = false;                // of its first port: HTTP/2 to the pods
+  };
+  //   kNotFound             there is no such Service
+  //   kFailedPrecondition   it has a selector, or somebody else writes its slices
+  absl::StatusOr<ServiceFacts> Look(const Target& target);
+
+  // Brings its slices in step with the Envoys, which are told by their IPs, sorted. Errors of Look
+  // and of the API server.
+  absl::Status Write(const Target& target, const std::vector<std::string>& envoys);
+
+ private:
+  absl::Status CheckWriters(const Target& target);
+  absl::Status WriteOne(const Target& target, const ServiceFacts& facts, absl::string_view family,
+                        const std::vector<std::string>& envoys);
+
+  kube::ApiClient& client_;
+};
+
+}  // namespace flyball::serve

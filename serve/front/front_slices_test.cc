@@ -1,0 +1,114 @@
+#include "serve/front/front_slices.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
+#include "kube/testing/fake_api_server.h"
+
+namespace flyball::serve {
+namespace {
+
+constexpr char kFour[] = "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices/web-flyball-4";
+constexpr char kSix[] = "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices/web-flyball-6";
+
+class FrontSlicesTest : public testing::Test {
+ protected:
+  void PutService(const std::string& spec) {
+    api_.Put(absl::StrCat(R"({"apiVersion":"v1","kind":"Service","metadata":{"namespace":"shop",)",
+                          R"("name":"web","uid":"s1"},"spec":)", spec, "}"));
+  }
+  void PutSlice(const std::string& name, const std::string& labels, const std::string& endpoints) {
+    api_.Put(absl::StrCat(R"({"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice",)",
+                          R"("metadata":{"namespace":"shop","name":")", name, R"(","labels":{)",
+                          R"("kubernetes.io/service-name":"web")", labels,
+                          R"(}},"addressType":"IPv4","endpoints":)", endpoints, R"(,"ports":[]})"));
+  }
+  absl::Status Write(const std::vector<std::string>& envoys) {
+    return slices_.Write({"shop", "web", 20000}, envoys);
+  }
+
+  kube::FakeApiServer api_;
+  SimulatedClock clock_;
+  std::unique_ptr<http::HttpTransport> server_ = api_.Connect();
+  kube::ApiClient client_{*server_, clock_};
+  FrontSlices slices_{client_};
+};
+
+constexpr char kPorts[] = R"({"ports":[{"name":"http","port":80},{"name":"admin","port":81}]})";
+
+TEST_F(FrontSlicesTest, LeadToTheEnvoysOnThePortOfTheService) {
+  PutService(kPorts);
+  ASSERT_TRUE(Write({"10.0.0.1", "10.0.0.2"}).ok());
+  const std::string slice = api_.Get(kFour);
+  for (const char* const part :
+       {R"("addresses":["10.0.0.1"])", R"("addresses":["10.0.0.2"])", R"("name":"http")",
+        R"("name":"admin")", R"("port":20000)", R"("kubernetes.io/service-name":"web")",
+        R"("endpointslice.kubernetes.io/managed-by":"flyball.dev")", R"("addressType":"IPv4")",
+        R"("uid":"s1")"}) {
+    EXPECT_TRUE(absl::StrContains(slice, part)) << part << "\n" << slice;
+  }
+  EXPECT_EQ(api_.Get(kSix), "");
+}
+
+TEST_F(FrontSlicesTest, FollowTheEnvoys) {
+  PutService(kPorts);
+  ASSERT_TRUE(Write({"10.0.0.1"}).ok());
+  const std::string before = api_.Get(kFour);
+  ASSERT_TRUE(Write({"10.0.0.1"}).ok());
+  EXPECT_EQ(api_.Get(kFour), before);  // nothing is written
+  ASSERT_TRUE(Write({"10.0.0.3"}).ok());
+  EXPECT_FALSE(absl::StrContains(api_.Get(kFour), "10.0.0.1"));
+  EXPECT_TRUE(absl::StrContains(api_.Get(kFour), "10.0.0.3"));
+  ASSERT_TRUE(Write({}).ok());
+  EXPECT_TRUE(absl::StrContains(api_.Get(kFour), R"("endpoints":[])"));
+}
+
+TEST_F(FrontSlicesTest, EachVersionOfIpHasItsOwn) {
+  PutService(kPorts);
+  ASSERT_TRUE(Write({"10.0.0.1", "fd00::1"}).ok());
+  EXPECT_FALSE(absl::StrContains(api_.Get(kFour), "fd00::1"));
+  EXPECT_TRUE(absl::StrContains(api_.Get(kSix), R"("addresses":["fd00::1"])"));
+}
+
+TEST_F(FrontSlicesTest, AServiceWithASelectorIsLeftAlone) {
+  PutService(R"({"selector":{"app":"web"},"ports":[{"port":80}]})");
+  const absl::Status status = Write({"10.0.0.1"});
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(absl::StrContains(status.message(), "has a selector")) << status;
+  EXPECT_EQ(api_.Get(kFour), "");
+}
+
+TEST_F(FrontSlicesTest, WhatSomebodyElseWritesIsLeftAlone) {
+  PutService(kPorts);
+  PutSlice("web-abc", R"(,"endpointslice.kubernetes.io/managed-by":"other.example")",
+           R"([{"addresses":["10.9.9.9"]}])");
+  const absl::Status status = Write({"10.0.0.1"});
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(absl::StrContains(status.message(), "other.example")) << status;
+  EXPECT_EQ(api_.Get(kFour), "");
+  // One that leads nowhere is in nobody's way.
+  PutSlice("web-abc", "", "[]");
+  EXPECT_TRUE(Write({"10.0.0.1"}).ok());
+}
+
+TEST_F(FrontSlicesTest, ASliceOfThatNameWhichIsNotOursStays) {
+  PutService(kPorts);
+  PutSlice("web-flyball-4", "", "[]");
+  EXPECT_EQ(Write({"10.0.0.1"}).code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(FrontSlicesTest, WithoutAServiceThereIsNothingToLead) {
+  EXPECT_EQ(Write({"10.0.0.1"}).code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(FrontSlicesTest, TheProtocolOfTheFirstPortCounts) {
+  PutService(R"({"ports":[{"port":80,"appProtocol":"kubernetes.io/h2c"}]})");
+  EXPECT_TRUE(slices_.Look({"shop", "web", 20000})->h2c);
+  PutService(kPorts);
+  EXPECT_FALSE(slices_.Look({"shop", "web", 20000})->h2c);
+}
+
+}  // namespace
+}  // namespace flyball::serve

@@ -1,0 +1,297 @@
+// The keeper of serve_front.h: brings what is carried in step with what the cluster has.
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "scaler/spec/own_spec.h"
+#include "serve/front/serve_front.h"
+
+namespace flyball::serve {
+namespace {
+
+using nlohmann::json;
+
+constexpr absl::Duration kPause = absl::Seconds(1);
+constexpr absl::Duration kListenAgain = absl::Seconds(5);
+constexpr absl::Duration kTakeOver = absl::Seconds(10);
+// Services that can't be carried do not keep the others waiting for ever.
+constexpr absl::Duration kLongestStart = absl::Seconds(60);
+
+std::string ListPath() {
+  return absl::StrCat("/apis/", scaler::kOwnApiVersion, "/", scaler::kOwnPlural);
+}
+
+bool HasHttpTrigger(const json& object) {
+  const json spec = object.value("spec", json::object());
+  for (const json& trigger : spec.value("triggers", json::array())) {
+    if (trigger.value("type", "") == scaler::kHttpTrigger) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> ServeFront::Names() const {
+  absl::MutexLock lock(&mutex_);
+  std::vector<std::string> names;
+  for (const auto& [name, record] : records_) names.push_back(name);
+  return names;
+}
+
+absl::Duration ServeFront::Keep() {
+  if (first_kept_ == absl::ZeroDuration()) first_kept_ = deps_.clock.MonotonicNow();
+  BeginAnewIfReleased();
+  if (Names().empty()) return kPause;
+  if (!Listen()) return kPause;
+  if (const absl::Status listed = ListServices(); !listed.ok()) {
+    spdlog::warn("front: the Autoscalers are not known: {}", std::string(listed.message()));
+    return kPause;
+  }
+  RemoveEnded();
+  FollowEnvoys();
+  for (const std::string& name : Names()) {
+    const absl::Status port = TakePort(name);
+    {
+      absl::MutexLock lock(&mutex_);
+      const auto found = records_.find(name);
+      if (found == records_.end()) continue;
+      found->second.problem = std::string(port.message());
+    }
+    if (!port.ok()) continue;
+    FollowPods(name);
+    AddOrChange(name);
+    WriteSlices(name);
+  }
+  BeginServingIfComplete();
+  TellRetentions();
+  return kPause;
+}
+
+// What another replica carries is not taken away from the Envoys: they are left, with all that they
+// have and hold.
+void ServeFront::BeginAnewIfReleased() {
+  std::shared_ptr<Session> old;
+  std::vector<std::pair<std::string, std::string>> gone;  // with their namespaces
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!std::exchange(released_, false)) return;
+    old = std::exchange(session_, std::make_shared<Session>(*this));
+    for (auto it = records_.begin(); it != records_.end();) {
+      CarriedRecord& record = it->second;
+      record.added = false;
+      record.changed = true;
+      record.port = 0;
+      record.wish = 0;
+      if (record.claim != 0) {
+        ++it;
+        continue;
+      }
+      gone.emplace_back(it->first, record.service.ns);
+      it = records_.erase(it);
+    }
+  }
+  old->data_path.Set(nullptr);
+  for (const auto& [name, ns] : gone) pods_.Forget(name, ns);
+  listed_ = serving_ = false;
+  expected_.clear();
+  ports_ = PortBook(settings_.first_port, settings_.last_port);
+  first_kept_ = deps_.clock.MonotonicNow();
+}
+
+// Envoys are listened for as soon as there is a service.
+bool ServeFront::Listen() {
+  const std::shared_ptr<Session> session = this->session();
+  if (session->data_path.is_set()) return true;
+  const MonotonicTime now = deps_.clock.MonotonicNow();
+  if (now < next_listen_) return false;
+  next_listen_ = now + kListenAgain;
+  absl::StatusOr<std::unique_ptr<front::DataPath>> path = deps_.listen(session->front);
+  {
+    absl::MutexLock lock(&mutex_);
+    not_listening_ = path.ok()
+                         ? "its requests are not carried yet"
+                         : absl::StrCat("Envoys can't be listened for: ", path.status().message());
+  }
+  if (!path.ok()) {
+    spdlog::error("front: {}", std::string(path.status().message()));
+    return false;
+  }
+  session->data_path.Set(*std::move(path));
+  return true;
+}
+
+// Which services there are at the start, and which ports they have.
+absl::Status ServeFront::ListServices() {
+  if (listed_) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::string text, client_->Get(ListPath()));
+  const json list = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!list.is_object()) return absl::InternalError("the list is no JSON object");
+  for (const json& item : list.value("items", json::array())) {
+    if (!item.is_object() || !HasHttpTrigger(item)) continue;
+    const json metadata = item.value("metadata", json::object());
+    const std::string ns = metadata.value("namespace", "");
+    const std::vector<std::string>& ours = settings_.namespaces;
+    if (!ours.empty() && std::find(ours.begin(), ours.end(), ns) == ours.end()) continue;
+    const std::string name = absl::StrCat(ns, "/", metadata.value("name", ""));
+    expected_.insert(name);
+    const json status = item.value("status", json::object());
+    const json http = status.is_object() ? status.value("http", json::object()) : json::object();
+    const int64_t port = http.is_object() ? http.value("port", int64_t{0}) : 0;
+    if (port > 0 && port <= 65535) ports_.Keep(name, static_cast<uint16_t>(port));
+  }
+  listed_ = true;
+  return absl::OkStatus();
+}
+
+// It stands in the status before any Envoy listens on it, so that it is the same after a restart.
+absl::Status ServeFront::TakePort(const std::string& name) {
+  std::string ns, autoscaler;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = records_.find(name);
+    if (found == records_.end() || found->second.port != 0) return absl::OkStatus();
+    ns = found->second.service.ns;
+    autoscaler = found->second.service.autoscaler;
+  }
+  ASSIGN_OR_RETURN(const uint16_t port, ports_.Take(name, deps_.clock.MonotonicNow()));
+  const std::string path = kube::ObjectPath(scaler::kOwnGroup, scaler::kOwnVersion, ns,
+                                            scaler::kOwnPlural, autoscaler, "status");
+  const absl::StatusOr<std::string> stored =
+      client_->MergePatch(path, json{{"status", {{"http", {{"port", port}}}}}}.dump());
+  if (!stored.ok()) {
+    return absl::Status(
+        stored.status().code(),
+        absl::StrCat("its port can't be written to its status: ", stored.status().message()));
+  }
+  absl::MutexLock lock(&mutex_);
+  const auto found = records_.find(name);
+  if (found != records_.end()) found->second.port = port;
+  return absl::OkStatus();
+}
+
+void ServeFront::FollowPods(const std::string& name) {
+  std::string ns, selector_text, target_port;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = records_.find(name);
+    if (found == records_.end()) return;
+    CarriedRecord& record = found->second;
+    target_port = record.service.http.target_port;
+    const std::string wanted = absl::StrCat(record.selector, "\n", target_port);
+    if (!record.replicas.has_value() || record.followed == wanted) return;
+    record.followed = wanted;
+    ns = record.service.ns;
+    selector_text = record.selector;
+  }
+  const auto follow = [&]() -> absl::Status {
+    if (selector_text.empty()) {
+      return absl::FailedPreconditionError("the scale of its target has no selector");
+    }
+    ASSIGN_OR_RETURN(kube::Selector selector, kube::Selector::Parse(selector_text));
+    return pods_.Follow(name, ns, std::move(selector), target_port);
+  };
+  const absl::Status status = follow();
+  if (status.ok()) return;
+  absl::MutexLock lock(&mutex_);
+  const auto found = records_.find(name);
+  if (found == records_.end()) return;
+  found->second.problem = absl::StrCat("its pods are not known: ", status.message());
+  found->second.followed.clear();
+}
+
+void ServeFront::AddOrChange(const std::string& name) {
+  front::HttpService http;
+  std::vector<front::PodView> pods;
+  int32_t replicas = 0;
+  bool add = false;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = records_.find(name);
+    if (found == records_.end()) return;
+    CarriedRecord& record = found->second;
+    const bool ready = record.port != 0 && record.replicas.has_value() && record.pods.has_value();
+    if (!ready || !record.changed || record.claim == 0) return;
+    record.changed = false;
+    http = record.service.http;
+    http.port = record.port;
+    pods = *record.pods;
+    replicas = *record.replicas;
+    add = !record.added;
+  }
+  if (!add) return session()->front.ChangeService(http, Now());
+  session()->front.AddService(http, replicas, pods, Now());
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = records_.find(name);
+    if (found == records_.end()) return;
+    found->second.added = true;
+    pods = *found->second.pods;  // they may have changed since
+  }
+  session()->front.SetPods(name, pods, Now());
+  spdlog::info("front: {} is carried on port {}", name, http.port);
+  Change(name);
+}
+
+void ServeFront::RemoveEnded() {
+  const MonotonicTime now = deps_.clock.MonotonicNow();
+  std::vector<std::pair<std::string, std::string>> ended;  // with their namespaces
+  {
+    absl::MutexLock lock(&mutex_);
+    for (auto it = records_.begin(); it != records_.end();) {
+      if (it->second.claim != 0 || it->second.ended + kTakeOver > now) {
+        ++it;
+        continue;
+      }
+      ended.emplace_back(it->first, it->second.service.ns);
+      it = records_.erase(it);
+    }
+  }
+  for (const auto& [name, ns] : ended) {
+    pods_.Forget(name, ns);
+    session()->front.RemoveService(name, Now());
+    ports_.Free(name, now);
+    expected_.erase(name);
+    spdlog::info("front: {} is not carried any more", name);
+  }
+}
+
+void ServeFront::BeginServingIfComplete() {
+  if (serving_) return;
+  bool complete = true;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const std::string& name : expected_) {
+      const auto found = records_.find(name);
+      complete = complete && found != records_.end() && found->second.added;
+    }
+    for (const auto& [name, record] : records_) complete = complete && record.added;
+  }
+  if (!complete && deps_.clock.MonotonicNow() < first_kept_ + kLongestStart) return;
+  if (!complete) spdlog::warn("front: Envoys are told of the services that are known by now");
+  serving_ = true;
+  session()->front.BeginServing(Now());
+}
+
+void ServeFront::TellRetentions() {
+  const MonotonicTime now = deps_.clock.MonotonicNow();
+  std::vector<std::string> over;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (auto& [name, record] : records_) {
+      const absl::Duration retention = record.service.http.settings.pod_retention;
+      if (!record.idle_since.has_value() || record.retention_over_told ||
+          now - *record.idle_since < retention) {
+        continue;
+      }
+      record.retention_over_told = true;
+      over.push_back(name);
+    }
+  }
+  for (const std::string& name : over) Change(name);
+}
+
+}  // namespace flyball::serve

@@ -1,0 +1,83 @@
+// The part of the keeper that leads Services to the Envoys.
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "serve/front/front_slices.h"
+#include "serve/front/serve_front.h"
+
+namespace flyball::serve {
+namespace {
+
+// How soon it is looked again whether a Service or its slices were changed by somebody.
+constexpr absl::Duration kLookAgain = absl::Seconds(30);
+
+}  // namespace
+
+void ServeFront::FollowEnvoys() {
+  if (settings_.envoy_selector.empty() || envoys_followed_) return;
+  absl::StatusOr<kube::Selector> selector = kube::Selector::Parse(settings_.envoy_selector);
+  const absl::Status status =
+      selector.ok() ? pods_.Follow(kEnvoys, settings_.envoy_namespace, *std::move(selector), "1")
+                    : selector.status();
+  envoys_followed_ = status.ok();
+  if (!status.ok()) spdlog::warn("front: Envoys' pods: {}", std::string(status.message()));
+}
+
+void ServeFront::TakeEnvoys(const std::vector<front::PodView>& pods) {
+  std::vector<std::string> ips;
+  for (const front::PodView& pod : pods) {
+    if (!pod.ready || pod.deleting || pod.address.empty()) continue;
+    std::string ip = pod.address.substr(0, pod.address.rfind(':'));
+    if (ip.front() == '[') ip = ip.substr(1, ip.size() - 2);
+    ips.push_back(std::move(ip));
+  }
+  std::sort(ips.begin(), ips.end());
+  {
+    absl::MutexLock lock(&mutex_);
+    if (envoys_ == ips) return;
+    envoys_ = std::move(ips);
+    for (auto& [name, record] : records_) record.slices_due = absl::ZeroDuration();
+  }
+  keeper_.Wake();
+}
+
+void ServeFront::WriteSlices(const std::string& name) {
+  FrontSlices::Target target;
+  std::vector<std::string> envoys;
+  const MonotonicTime now = deps_.clock.MonotonicNow();
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = records_.find(name);
+    if (found == records_.end() || !envoys_.has_value()) return;
+    CarriedRecord& record = found->second;
+    if (!record.added || !serving_ || record.slices_due > now) return;
+    record.slices_due = now + kLookAgain;
+    target = {record.service.ns, record.service.http.front_service, record.port};
+    envoys = *envoys_;
+  }
+  FrontSlices slices(*client_);
+  absl::Status status = slices.Write(target, envoys);
+  kube::EventSubject subject;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = records_.find(name);
+    if (found == records_.end()) return;
+    CarriedRecord& record = found->second;
+    // A conflict, or an API server that is away, is tried again at once.
+    if (!status.ok() && !absl::IsFailedPrecondition(status)) record.slices_due = now;
+    if (std::exchange(record.slices_problem, std::string(status.message())) == status.message()) {
+      return;
+    }
+    subject = record.subject;
+  }
+  if (status.ok()) return;
+  spdlog::warn("front: {}: {}", name, std::string(status.message()));
+  if (!subject.name.empty()) {
+    events_->Record(subject, /*warning=*/true, "ServiceNotLed", status.message());
+  }
+}
+
+}  // namespace flyball::serve

@@ -1,0 +1,339 @@
+#include "serve/front/serve_front.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/status_macros.h"
+#include "scaler/spec/own_spec.h"
+
+namespace flyball::serve {
+namespace {
+
+front::FrontOptions OptionsOf(Clock& clock) {
+  front::FrontOptions options;
+  options.first_version = static_cast<uint64_t>(absl::ToUnixMicros(clock.WallNow()));
+  return options;
+}
+
+std::string NamespaceOf(const std::string& service) { return service.substr(0, service.find('/')); }
+
+}  // namespace
+
+class ServeFront::Claim : public scaler::RequestFront::Carried {
+ public:
+  Claim(ServeFront& front, std::string name, uint64_t claim)
+      : front_(front), name_(std::move(name)), claim_(claim) {}
+  ~Claim() override { front_.EndClaim(name_, claim_); }
+  scaler::RequestDemand Demand() const override { return front_.DemandOf(name_); }
+
+ private:
+  ServeFront& front_;
+  const std::string name_;
+  const uint64_t claim_;
+};
+
+ServeFront::Session::Session(ServeFront& owner)
+    : front(OptionsOf(owner.deps_.clock), data_path, owner) {}
+
+ServeFront::ServeFront(Deps deps, const FrontSettings& settings)
+    : deps_(std::move(deps)),
+      settings_(settings),
+      prober_(deps_.clock),
+      pods_(deps_.connect, deps_.clock,
+            [this](const std::string& service, std::vector<front::PodView> pods) {
+              if (service == kEnvoys) return TakeEnvoys(pods);
+              TakePods(service, std::move(pods));
+            }),
+      time_(deps_.clock, std::function<RepeatingThread::Next()>([this] {
+              const absl::Time next = session()->front.Advance(Now());
+              return RepeatingThread::Next{next == absl::InfiniteFuture()
+                                               ? absl::InfiniteDuration()
+                                               : next - absl::UnixEpoch()};
+            })),
+      keeper_(deps_.clock, std::function<absl::Duration()>([this] { return Keep(); })),
+      ports_(settings.first_port, settings.last_port),
+      session_(std::make_shared<Session>(*this)) {}
+
+ServeFront::~ServeFront() { Stop(); }
+
+absl::Status ServeFront::Start() {
+  ASSIGN_OR_RETURN(server_, deps_.connect());
+  client_ = std::make_unique<kube::ApiClient>(*server_, deps_.clock);
+  events_ = std::make_unique<kube::EventRecorder>(*client_, deps_.clock, "flyball");
+  RETURN_IF_ERROR(prober_.Start());
+  started_ = true;
+  time_.Start();
+  keeper_.Start();
+  return absl::OkStatus();
+}
+
+void ServeFront::Stop() {
+  if (!std::exchange(started_, false)) return;
+  keeper_.BeginStop();
+  client_->Shutdown();
+  keeper_.Stop();
+  pods_.Stop();
+  session()->data_path.Set(nullptr);  // no Envoy tells anything any more
+  time_.Stop();
+  prober_.Stop();
+  events_.reset();
+}
+
+// ---- for the triggers and the loop --------------------------------------------------------------
+
+std::unique_ptr<scaler::RequestFront::Carried> ServeFront::Carry(scaler::CarriedService service,
+                                                                 std::function<void()> on_change) {
+  const std::string name = service.http.name;
+  uint64_t claim = 0;
+  {
+    absl::MutexLock lock(&mutex_);
+    CarriedRecord& record = records_[name];
+    claim = record.claim = ++claims_;
+    record.changed = true;
+    record.service = std::move(service);
+    record.on_change = std::move(on_change);
+  }
+  keeper_.Wake();
+  return std::make_unique<Claim>(*this, name, claim);
+}
+
+void ServeFront::EndClaim(const std::string& name, uint64_t claim) {
+  absl::MutexLock lock(&mutex_);
+  const auto found = records_.find(name);
+  if (found == records_.end() || found->second.claim != claim) return;
+  found->second.claim = 0;
+  found->second.on_change = nullptr;
+  found->second.ended = deps_.clock.MonotonicNow();
+}
+
+scaler::RequestDemand ServeFront::DemandOf(const std::string& name) {
+  const front::WantedCount wanted = session()->front.Wanted(name);
+  absl::MutexLock lock(&mutex_);
+  const auto found = records_.find(name);
+  if (found == records_.end()) return {.error = not_listening_};
+  CarriedRecord& record = found->second;
+  if (!record.problem.empty()) return {.error = record.problem};
+  if (!record.added) return {.error = not_listening_};
+  if (!wanted.known && record.wish == 0) return {.error = "no Envoy has reported its requests"};
+  const int32_t count = std::max(wanted.known ? wanted.count : 0, record.wish);
+  if (count > 0) {
+    record.idle_since.reset();
+    return {.replicas = count, .active = true};
+  }
+  // Knative keeps the last pod for the retention.
+  const MonotonicTime now = deps_.clock.MonotonicNow();
+  if (!record.idle_since.has_value()) {
+    record.idle_since = now;
+    record.retention_over_told = false;
+  }
+  const bool kept = now - *record.idle_since < record.service.http.settings.pod_retention;
+  return {.replicas = 0, .active = kept};
+}
+
+void ServeFront::Change(const std::string& name) {
+  std::function<void()> on_change;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = records_.find(name);
+    if (found == records_.end()) return;
+    on_change = found->second.on_change;
+  }
+  if (on_change) on_change();
+}
+
+bool ServeFront::MayEnterZero(const std::string& name) {
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = records_.find(name);
+    if (found == records_.end()) return true;
+    // It may be carried by Envoys of before, of which nobody can tell yet.
+    if (!found->second.added) return false;
+  }
+  return session()->front.AllowedCount(name, 0, Now()) == 0;
+}
+
+void ServeFront::ScaleWritten(const std::string& name, int32_t from, int32_t to,
+                              const absl::Status& status) {
+  if (to == 0) {
+    if (!status.ok()) session()->front.ZeroNotWritten(name, Now());
+    return;
+  }
+  if (status.ok()) {
+    {
+      absl::MutexLock lock(&mutex_);
+      const auto found = records_.find(name);
+      if (found != records_.end() && found->second.wish <= to) found->second.wish = 0;
+    }
+    if (to > from) session()->front.WakeWritten(name, Now());
+    return;
+  }
+  // A decision that was dropped is made anew.
+  if (to > from && !absl::IsAborted(status)) session()->front.WakeRefused(name, "refused", Now());
+}
+
+void ServeFront::OnDecision(const scaler::DecisionRecord& record) {
+  if (record.managed == nullptr || record.managed->key.kind != scaler::AutoscalerKind::kOwn) return;
+  const std::string name = record.managed->key.ToString();
+  bool news = false;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = records_.find(name);
+    if (found == records_.end()) return;
+    CarriedRecord& carried = found->second;
+    const scaler::Autoscaler& autoscaler = record.managed->autoscaler;
+    carried.subject = {.api_version = std::string(scaler::kOwnApiVersion),
+                       .kind = std::string(scaler::kOwnKind),
+                       .ns = record.managed->key.ns,
+                       .name = record.managed->key.name,
+                       .uid = autoscaler.uid,
+                       .resource_version = autoscaler.resource_version};
+    if (record.scale != nullptr && record.scale->failure == scaler::ScaleAnswer::Failure::kNone) {
+      news = !carried.replicas.has_value() || carried.selector != record.scale->selector;
+      carried.replicas = record.scale->spec_replicas;
+      carried.selector = record.scale->selector;
+    }
+  }
+  if (news) keeper_.Wake();
+  const scaler::Decision& decision = *record.decision;
+  const bool acts = record.mode == scaler::Mode::kAct && record.scale_error.empty();
+  const int32_t count = acts && decision.rescale ? decision.desired : decision.current;
+  // Zero is asked for right before it is written.
+  if (count > 0) session()->front.AllowedCount(name, count, Now());
+  AnswerWish(record, name);
+}
+
+void ServeFront::OnReleased(const scaler::AutoscalerKey& key) {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!records_.contains(key.ToString())) return;
+    released_ = true;
+  }
+  keeper_.Wake();
+}
+
+// A wish that no write answers: the scale is high enough, or nobody may write.
+void ServeFront::AnswerWish(const scaler::DecisionRecord& record, const std::string& name) {
+  int32_t wish = 0;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = records_.find(name);
+    if (found == records_.end()) return;
+    wish = found->second.wish;
+    if (wish > 0 && record.decision->current >= wish) found->second.wish = 0;
+  }
+  if (wish == 0) return;
+  if (record.scale != nullptr && record.scale->failure != scaler::ScaleAnswer::Failure::kNone) {
+    return session()->front.WakeRefused(name, "gone", Now());
+  }
+  if (record.decision->current >= wish) return session()->front.WakeWritten(name, Now());
+  if (record.mode == scaler::Mode::kAct) return;
+  session()->front.WakeRefused(
+      name, record.managed->own.paused ? "paused" : scaler::ModeName(record.mode), Now());
+}
+
+// ---- for the front ------------------------------------------------------------------------------
+
+void ServeFront::WishScale(const std::string& service, int32_t at_least) {
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = records_.find(service);
+    if (found == records_.end()) return;
+    found->second.wish = at_least;
+  }
+  Change(service);
+}
+
+void ServeFront::StartProbe(const std::string& service, const std::string& uid,
+                            const std::string& address) {
+  const std::optional<CarriedPods::Question> question =
+      pods_.QuestionOf(NamespaceOf(service), uid, address);
+  if (!question.has_value()) return session()->front.Probed(service, uid, false, Now());
+  prober_.Ask(question->address, question->check, [this, service, uid](bool passed) {
+    session()->front.Probed(service, uid, passed, Now());
+  });
+}
+
+void ServeFront::WakeAt(absl::Time /*time*/) { time_.Wake(); }
+
+void ServeFront::Tell(const front::Notice& notice) {
+  static constexpr const char* kReasons[] = {"Woken", "ActivationFailed", "FrontNotReady",
+                                             "RefusedByEnvoy"};
+  const bool warning = notice.kind != front::NoticeKind::kWoken;
+  const char* const reason = kReasons[static_cast<size_t>(notice.kind)];
+  spdlog::log(warning ? spdlog::level::warn : spdlog::level::info, "front: {}: {}: {}",
+              notice.service, reason, notice.text);
+  kube::EventSubject subject;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = records_.find(notice.service);
+    if (found == records_.end()) return;
+    subject = found->second.subject;
+  }
+  if (!subject.name.empty()) events_->Record(subject, warning, reason, notice.text);
+}
+
+void ServeFront::Tell(const std::string& service, const front::ColdStart& cold_start) {
+  const std::array<absl::Duration, 5> parts = {cold_start.total, cold_start.write, cold_start.pod,
+                                               cold_start.probe, cold_start.ack};
+  spdlog::info("front: {}: cold start {} (write {}, pod {}, probe {}, Envoys {})", service,
+               absl::FormatDuration(parts[0]), absl::FormatDuration(parts[1]),
+               absl::FormatDuration(parts[2]), absl::FormatDuration(parts[3]),
+               absl::FormatDuration(parts[4]));
+  absl::MutexLock lock(&mutex_);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    ColdStarts& all = cold_starts_[i];
+    ++all.count;
+    all.sum += parts[i];
+    for (size_t j = 0; j < all.within.size(); ++j) {
+      all.within[j] += absl::ToDoubleSeconds(parts[i]) <= ColdStarts::kBounds[j];
+    }
+  }
+}
+
+void ServeFront::TakePods(const std::string& name, std::vector<front::PodView> pods) {
+  bool added = false;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = records_.find(name);
+    if (found == records_.end()) return;
+    found->second.pods = pods;
+    added = found->second.added;
+  }
+  if (added) {
+    session()->front.SetPods(name, pods, Now());
+  } else {
+    keeper_.Wake();
+  }
+}
+
+// ---- for people ---------------------------------------------------------------------------------
+
+std::vector<CarriedState> ServeFront::States() const {
+  std::vector<CarriedState> states;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& [name, record] : records_) {
+      states.push_back({.service = name,
+                        .port = record.port,
+                        .problem = !record.problem.empty() ? record.problem
+                                   : !record.added         ? not_listening_
+                                                           : record.slices_problem,
+                        .front = {}});
+    }
+  }
+  for (CarriedState& state : states) state.front = session()->front.Snapshot(state.service);
+  return states;
+}
+
+front::FrontTotals ServeFront::Totals() const { return session()->front.Totals(Now()); }
+
+std::array<ServeFront::ColdStarts, 5> ServeFront::cold_starts() const {
+  absl::MutexLock lock(&mutex_);
+  return cold_starts_;
+}
+
+}  // namespace flyball::serve

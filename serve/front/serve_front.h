@@ -1,0 +1,202 @@
+// Scaling by requests in one serving process: connects the front, which decides, with the Envoys,
+// the pods, the loop that writes scales, and the API server.
+//
+// A service is carried from the moment that its scale was read, its pods are listed and its port is
+// known; the Envoys are told of any only once that is true of all that the API server has, so that
+// a restart never takes away what they have. Its port stands in status.http.port of its Autoscaler.
+//
+// Threads: thread-safe, but for Start and Stop. Three of its own: one keeps what there is in step
+// with the cluster and may wait for the API server, one calls the front when time has come for it,
+// one probes pods (prober.h); and a watch for each namespace with a service. No lock is held while
+// the front, the loop or the API server is called.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "base/repeating_thread.h"
+#include "kube/client/api_client.h"
+#include "kube/client/event_recorder.h"
+#include "scaler/front/front.h"
+#include "scaler/triggers/request_front.h"
+#include "scaler/views/decision_record.h"
+#include "serve/front/carried_pods.h"
+#include "serve/front/late_data_path.h"
+#include "serve/front/port_book.h"
+#include "serve/front/prober.h"
+
+namespace flyball::serve {
+
+struct FrontSettings {
+  uint16_t first_port = 20000;
+  uint16_t last_port = 39999;
+  std::vector<std::string> namespaces = {};  // empty: all
+  // Whose pods the Envoys are: the endpoints of the Services that clients call. Without a selector
+  // nobody's endpoints are written.
+  std::string envoy_namespace = {};
+  std::string envoy_selector = {};
+};
+
+// What a service looks like from outside.
+struct CarriedState {
+  std::string service;  // "shop/web"
+  uint16_t port = 0;
+  std::string problem;  // why it is not carried; "": it is
+  std::optional<front::ServiceSnapshot> front;
+};
+
+// As which CarriedPods follows the Envoys: no service's name.
+inline constexpr char kEnvoys[] = "envoys";
+
+class ServeFront : public scaler::RequestFront,
+                   public scaler::DecisionObserver,
+                   private front::FrontObserver {
+ public:
+  struct Deps {
+    CarriedPods::Connect connect;  // to the API server
+    Clock& clock;                  // outlives it
+    // Listens for Envoys. Called again after a failure.
+    std::function<absl::StatusOr<std::unique_ptr<front::DataPath>>(front::DataPathEvents&)> listen;
+  };
+
+  ServeFront(Deps deps, const FrontSettings& settings);
+  ~ServeFront() override;  // stops
+
+  absl::Status Start();
+  // Envoys hold what they hold, and come again elsewhere.
+  void Stop();
+
+  // RequestFront
+  std::unique_ptr<Carried> Carry(scaler::CarriedService service,
+                                 std::function<void()> on_change) override;
+  bool MayEnterZero(const std::string& name) override;
+  void ScaleWritten(const std::string& name, int32_t from, int32_t to,
+                    const absl::Status& status) override;
+
+  // DecisionObserver
+  void OnDecision(const scaler::DecisionRecord& record) override;
+  void OnForgotten(const scaler::AutoscalerKey& /*key*/) override {}
+  void OnReleased(const scaler::AutoscalerKey& key) override;
+
+  std::vector<CarriedState> States() const;
+  front::FrontTotals Totals() const;
+  // How long the cold starts since the start took, and their parts: total, write, pod, probe, ack.
+  struct ColdStarts {
+    static constexpr double kBounds[] = {0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
+    std::array<uint64_t, std::size(kBounds)> within = {};  // how many took no longer
+    uint64_t count = 0;
+    absl::Duration sum;
+  };
+  std::array<ColdStarts, 5> cold_starts() const;
+
+ private:
+  class Claim;
+  struct CarriedRecord {
+    scaler::CarriedService service;
+    std::function<void()> on_change;
+    uint64_t claim = 0;  // of the trigger that has it; 0: it has ended
+    MonotonicTime ended = absl::ZeroDuration();
+    kube::EventSubject subject;
+    std::optional<int32_t> replicas;  // of the scale; nullopt: it was not read yet
+    std::string selector;             // of the scale
+    std::string followed;             // the selector by which pods are followed
+    std::optional<std::vector<front::PodView>> pods;
+    uint16_t port = 0;
+    std::string problem;
+    bool added = false;    // the front has it
+    bool changed = false;  // since the front was told
+    int32_t wish = 0;      // a scale that held requests need, until it is written
+    MonotonicTime slices_due = absl::ZeroDuration();
+    std::string slices_problem;                    // why its Service does not lead to the Envoys
+    std::optional<MonotonicTime> idle_since = {};  // nothing is wanted
+    bool retention_over_told = false;
+  };
+  using Records = std::map<std::string, CarriedRecord>;
+
+  // From the first Envoy until another replica owns the services: then all is begun anew, as
+  // Envoys have what the other one tells them.
+  struct Session {
+    explicit Session(ServeFront& owner);
+    LateDataPath data_path;
+    front::Front front;
+  };
+  std::shared_ptr<Session> session() const {
+    absl::MutexLock lock(&mutex_);
+    return session_;
+  }
+
+  absl::Time Now() const { return absl::UnixEpoch() + deps_.clock.MonotonicNow(); }
+  scaler::RequestDemand DemandOf(const std::string& name);
+  void EndClaim(const std::string& name, uint64_t claim);
+  void Change(const std::string& name);  // calls its on_change
+  void TakePods(const std::string& name, std::vector<front::PodView> pods);
+  void AnswerWish(const scaler::DecisionRecord& record, const std::string& name);
+
+  // The keeper.
+  absl::Duration Keep();
+  void BeginAnewIfReleased();
+  bool Listen();
+  absl::Status ListServices();
+  absl::Status TakePort(const std::string& name);
+  void FollowPods(const std::string& name);
+  void AddOrChange(const std::string& name);
+  void RemoveEnded();
+  void FollowEnvoys();
+  void TakeEnvoys(const std::vector<front::PodView>& pods);
+  void WriteSlices(const std::string& name);
+  void TellRetentions();
+  void BeginServingIfComplete();
+  std::vector<std::string> Names() const;
+
+  // front::FrontObserver
+  void WishScale(const std::string& service, int32_t at_least) override;
+  void OfferZero(const std::string& service) override { Change(service); }
+  void DesiredChanged(const std::string& service) override { Change(service); }
+  void StartProbe(const std::string& service, const std::string& uid,
+                  const std::string& address) override;
+  void WakeAt(absl::Time time) override;
+  void Tell(const front::Notice& notice) override;
+  void Tell(const std::string& service, const front::ColdStart& cold_start) override;
+
+  const Deps deps_;
+  const FrontSettings settings_;
+  std::unique_ptr<http::HttpTransport> server_;
+  std::unique_ptr<kube::ApiClient> client_;
+  std::unique_ptr<kube::EventRecorder> events_;
+  Prober prober_;
+  CarriedPods pods_;
+  RepeatingThread time_;
+  RepeatingThread keeper_;
+  bool started_ = false;
+
+  // ---- of the keeper's thread
+  PortBook ports_;
+  bool listed_ = false;
+  bool serving_ = false;
+  bool envoys_followed_ = false;
+  std::set<std::string> expected_;  // that the API server had at the start
+  MonotonicTime next_listen_ = absl::ZeroDuration();
+  MonotonicTime first_kept_ = absl::ZeroDuration();
+
+  mutable absl::Mutex mutex_;
+  std::shared_ptr<Session> session_ ABSL_GUARDED_BY(mutex_);
+  bool released_ ABSL_GUARDED_BY(mutex_) = false;  // another replica owns them
+  Records records_ ABSL_GUARDED_BY(mutex_);
+  std::optional<std::vector<std::string>> envoys_ ABSL_GUARDED_BY(mutex_);  // IPs of those ready
+  uint64_t claims_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::string not_listening_ ABSL_GUARDED_BY(mutex_) = "its requests are not carried yet";
+  std::array<ColdStarts, 5> cold_starts_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace flyball::serve

@@ -1,0 +1,270 @@
+// What is carried follows the cluster; the Envoys are the test.
+#include "serve/front/serve_front.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+#include "kube/testing/fake_api_server.h"
+#include "scaler/spec/own_spec.h"
+
+namespace flyball::serve {
+namespace {
+
+// Notes what the Envoys are told.
+class TestDataPath : public front::DataPath {
+ public:
+  struct Log {
+    absl::Mutex mutex;
+    std::vector<front::Resource> put ABSL_GUARDED_BY(mutex);
+    std::vector<std::pair<front::ResourceKind, std::string>> removed ABSL_GUARDED_BY(mutex);
+    std::vector<front::RequestId> released ABSL_GUARDED_BY(mutex);
+    std::map<std::string, uint64_t> versions ABSL_GUARDED_BY(mutex);
+    bool serving ABSL_GUARDED_BY(mutex) = false;
+    bool ended ABSL_GUARDED_BY(mutex) = false;
+  };
+  explicit TestDataPath(Log& log) : log_(log) {}
+  ~TestDataPath() override {
+    absl::MutexLock lock(&log_.mutex);
+    log_.ended = true;
+  }
+  void Put(front::Resource resource, uint64_t /*version*/) override {
+    absl::MutexLock lock(&log_.mutex);
+    log_.put.push_back(std::move(resource));
+  }
+  void Remove(front::ResourceKind kind, const std::string& service) override {
+    absl::MutexLock lock(&log_.mutex);
+    log_.removed.emplace_back(kind, service);
+  }
+  void BeginServing() override {
+    absl::MutexLock lock(&log_.mutex);
+    log_.serving = true;
+  }
+  void Release(front::RequestId id, std::optional<std::string> /*pod*/) override {
+    absl::MutexLock lock(&log_.mutex);
+    log_.released.push_back(id);
+  }
+  void Refuse(front::RequestId /*id*/, const front::Refusal& /*refusal*/) override {}
+
+ private:
+  Log& log_;
+};
+
+bool Await(const std::function<bool()>& condition) {
+  const absl::Notification never;
+  const absl::Time until = absl::Now() + absl::Seconds(20);
+  while (!condition()) {
+    if (absl::Now() >= until) return false;
+    never.WaitForNotificationWithTimeout(absl::Milliseconds(2));
+  }
+  return true;
+}
+
+class ServeFrontTest : public testing::Test {
+ protected:
+  ServeFrontTest() {
+    kube::ResourceInfo info;
+    info.name = {std::string(scaler::kOwnGroup), std::string(scaler::kOwnPlural)};
+    info.version = std::string(scaler::kOwnVersion);
+    info.kind = std::string(scaler::kOwnKind);
+    api_.AddKind(info);
+  }
+
+  void PutAutoscaler(const std::string& name, const std::string& status = "{}") {
+    api_.Put(absl::StrCat(R"({"apiVersion":"flyball.dev/v1alpha1","kind":"Autoscaler","metadata":)",
+                          R"({"namespace":"shop","name":")", name, R"("},"spec":{"triggers":)",
+                          R"([{"type":"cron"},{"type":"http"}]},"status":)", status, "}"));
+  }
+  void PutPod(const std::string& name, const std::string& app) {
+    api_.Put(absl::StrCat(R"({"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop",)",
+                          R"("name":")", name, R"(","uid":")", name, R"(","labels":{"app":")", app,
+                          R"("}},"status":{"phase":"Running","podIP":"10.0.0.7","conditions":)",
+                          R"([{"type":"Ready","status":"True"}]}})"));
+  }
+  void Start() { ASSERT_TRUE(front_.Start().ok()); }
+
+  std::unique_ptr<scaler::RequestFront::Carried> Carry(const std::string& name) {
+    scaler::CarriedService service;
+    service.ns = "shop";
+    service.autoscaler = name;
+    service.http.name = absl::StrCat("shop/", name);
+    service.http.front_service = name;
+    service.http.target_port = "8080";
+    service.http.settings.min_scale = 0;
+    service.http.settings.max_scale = 10;
+    return front_.Carry(std::move(service), [this] { ++changes_; });
+  }
+  // The loop decides that the target stays as it is.
+  void Decide(const std::string& name, int32_t replicas, scaler::Mode mode = scaler::Mode::kAct) {
+    auto managed = std::make_shared<scaler::Managed>();
+    managed->key = {.kind = scaler::AutoscalerKind::kOwn, .ns = "shop", .name = name};
+    scaler::ScaleAnswer scale;
+    scale.spec_replicas = scale.status_replicas = replicas;
+    scale.selector = absl::StrCat("app=", name);
+    scaler::Decision decision;
+    decision.current = decision.desired = replicas;
+    scaler::DecisionRecord record;
+    record.managed = managed;
+    record.mode = mode;
+    record.scale = &scale;
+    record.decision = &decision;
+    front_.OnDecision(record);
+  }
+  // While a second passes after the other.
+  bool Becomes(const std::function<bool()>& condition) {
+    return Await([&] {
+      clock_.Advance(absl::Milliseconds(200));
+      return condition();
+    });
+  }
+  bool serving() {
+    absl::MutexLock lock(&log_.mutex);
+    return log_.serving;
+  }
+  size_t removed() {
+    absl::MutexLock lock(&log_.mutex);
+    return log_.removed.size();
+  }
+  // The port of the service's listener as Envoys were told; 0: none.
+  int PortOf(const std::string& name) {
+    absl::MutexLock lock(&log_.mutex);
+    int port = 0;
+    for (const front::Resource& resource : log_.put) {
+      const auto* const listener = std::get_if<front::ListenerResource>(&resource);
+      if (listener != nullptr && listener->service == name) port = listener->port;
+    }
+    return port;
+  }
+  std::string Autoscaler(const std::string& name) {
+    return api_.Get(absl::StrCat("/apis/flyball.dev/v1alpha1/namespaces/shop/autoscalers/", name));
+  }
+
+  kube::FakeApiServer api_;
+  SimulatedClock clock_{absl::FromUnixSeconds(1'800'000'000)};
+  TestDataPath::Log log_;
+  std::atomic<int> changes_ = 0;
+  absl::Status listens_;
+  ServeFront front_{{.connect = api_.Connector(),
+                     .clock = clock_,
+                     .listen = [this](front::DataPathEvents& events)
+                         -> absl::StatusOr<std::unique_ptr<front::DataPath>> {
+                       if (!listens_.ok()) return listens_;
+                       events_ = &events;
+                       return std::make_unique<TestDataPath>(log_);
+                     }},
+                    FrontSettings()};
+  front::DataPathEvents* events_ = nullptr;
+};
+
+TEST_F(ServeFrontTest, WithoutAServiceNobodyIsListenedFor) {
+  Start();
+  for (int i = 0; i < 20; ++i) clock_.Advance(absl::Seconds(1));
+  EXPECT_FALSE(serving());
+  EXPECT_EQ(events_, nullptr);
+}
+
+TEST_F(ServeFrontTest, CarriesAServiceOnceItsScaleAndPodsAreKnown) {
+  PutAutoscaler("web");
+  PutPod("web-1", "web");
+  Start();
+  const auto carried = Carry("web");
+  EXPECT_EQ(carried->Demand().error, "its requests are not carried yet");
+  Decide("web", 1);
+  ASSERT_TRUE(Becomes([&] { return PortOf("shop/web") != 0; }));
+  EXPECT_EQ(PortOf("shop/web"), 20000);
+  EXPECT_TRUE(absl::StrContains(Autoscaler("web"), R"("http":{"port":20000})"))
+      << Autoscaler("web");
+  EXPECT_EQ(carried->Demand().error, "no Envoy has reported its requests");
+}
+
+TEST_F(ServeFrontTest, NobodyIsToldBeforeAllAreKnown) {
+  PutAutoscaler("web");
+  PutAutoscaler("other", R"({"http":{"port":20000}})");
+  Start();
+  const auto web = Carry("web");
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] { return absl::StrContains(Autoscaler("web"), "20001"); }));
+  EXPECT_FALSE(serving());
+  const auto other = Carry("other");
+  Decide("other", 0);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  EXPECT_EQ(PortOf("shop/other"), 20000);  // as before
+  EXPECT_EQ(PortOf("shop/web"), 20001);
+}
+
+TEST_F(ServeFrontTest, AHeldRequestIsAWish) {
+  PutAutoscaler("web");
+  Start();
+  const auto carried = Carry("web");
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  const absl::Time now = absl::UnixEpoch() + clock_.MonotonicNow();
+  events_->OnEnvoy("envoy-1", /*returning=*/false, now);
+  const int before = changes_;
+  events_->OnRequest(7, "envoy-1", "shop/web", now);
+  ASSERT_TRUE(Becomes([&] { return changes_ > before && carried->Demand().replicas > 0; }));
+  EXPECT_EQ(carried->Demand().replicas, 1);
+  EXPECT_TRUE(carried->Demand().active);
+}
+
+TEST_F(ServeFrontTest, ZeroWaitsUntilTheEnvoysAreKnown) {
+  PutAutoscaler("web");
+  PutPod("web-1", "web");
+  Start();
+  const auto carried = Carry("web");
+  EXPECT_FALSE(front_.MayEnterZero("shop/web"));
+  Decide("web", 1);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  EXPECT_FALSE(front_.MayEnterZero("shop/web"));  // no Envoy has confirmed the gate
+  EXPECT_TRUE(front_.MayEnterZero("shop/unknown"));
+}
+
+TEST_F(ServeFrontTest, ATriggerThatIsMadeAnewKeepsItsService) {
+  PutAutoscaler("web");
+  Start();
+  auto carried = Carry("web");
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  carried = Carry("web");
+  clock_.Advance(absl::Seconds(15));
+  ASSERT_TRUE(
+      Becomes([&] { return carried->Demand().error != "its requests are not carried yet"; }));
+  EXPECT_EQ(removed(), 0u);
+  carried.reset();
+  EXPECT_TRUE(Becomes([&] { return removed() == 4; }));
+}
+
+TEST_F(ServeFrontTest, WhatAnotherReplicaOwnsIsNotTakenAway) {
+  PutAutoscaler("web");
+  Start();
+  auto carried = Carry("web");
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  carried.reset();
+  front_.OnReleased({.kind = scaler::AutoscalerKind::kOwn, .ns = "shop", .name = "web"});
+  EXPECT_TRUE(Becomes([&] {
+    absl::MutexLock lock(&log_.mutex);
+    return log_.ended;
+  }));
+  for (int i = 0; i < 20; ++i) clock_.Advance(absl::Seconds(1));
+  EXPECT_EQ(removed(), 0u);
+}
+
+TEST_F(ServeFrontTest, SaysWhyEnvoysAreNotListenedFor) {
+  listens_ = absl::UnavailableError("0.0.0.0:1: address in use");
+  PutAutoscaler("web");
+  Start();
+  const auto carried = Carry("web");
+  Decide("web", 0);
+  EXPECT_TRUE(Becomes([&] {
+    return absl::StrContains(carried->Demand().error, "0.0.0.0:1: address in use");
+  })) << carried->Demand().error;
+}
+
+}  // namespace
+}  // namespace flyball::serve
