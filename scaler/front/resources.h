@@ -29,7 +29,7 @@ struct ClusterResource {
 // The pods that requests may go to.
 struct EndpointsResource {
   std::string service;
-  std::vector<std::string> addresses;  // "10.0.0.7:8080" or "[fd00::7]:8080", sorted
+  std::vector<std::string> addresses = {};  // "10.0.0.7:8080" or "[fd00::7]:8080", sorted
   bool operator==(const EndpointsResource&) const = default;
 };
 
@@ -38,7 +38,8 @@ struct RouteResource {
   std::string service;
   bool gated = true;
   bool hard_limit = false;         // gated always, and we are told the end of each request too
-  absl::Duration request_timeout;  // of a request without its wait; zero: none
+  // Of a request without its wait; zero: none.
+  absl::Duration request_timeout = absl::ZeroDuration();
   bool operator==(const RouteResource&) const = default;
 };
 
@@ -48,7 +49,7 @@ struct ListenerResource {
   uint16_t port = 0;
   bool hard_limit = false;
   // How long a gated request waits for our answer, which must be longer than we let it wait.
-  absl::Duration message_timeout;
+  absl::Duration message_timeout = absl::ZeroDuration();
   bool operator==(const ListenerResource&) const = default;
 };
 
