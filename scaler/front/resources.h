@@ -13,8 +13,6 @@
 
 namespace flyball::front {
 
-// In the order in which they are sent when a service is new: a route is of no use before its
-// cluster has endpoints.
 enum class ResourceKind { kCluster, kEndpoints, kRoute, kListener };
 inline constexpr int kResourceKinds = 4;
 
@@ -58,6 +56,12 @@ using Resource = std::variant<ClusterResource, EndpointsResource, RouteResource,
 
 inline ResourceKind KindOf(const Resource& resource) {
   return static_cast<ResourceKind>(resource.index());
+}
+
+// Of what is sent of one service to one Envoy, the lower rank goes first.
+inline int SendRank(const Resource& resource) {
+  const auto* const route = std::get_if<RouteResource>(&resource);
+  return route != nullptr && route->gated ? -1 : static_cast<int>(resource.index());
 }
 
 inline const std::string& ServiceOf(const Resource& resource) {
