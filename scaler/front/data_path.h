@@ -29,10 +29,11 @@ class DataPath {
  public:
   virtual ~DataPath() = default;
 
-  // The newest version of a resource. Resources of one Envoy are sent in the order of these calls,
-  // on its one stream. What is replaced before it was sent needs not be sent: the newer one goes at
-  // its own place, the end. Versions grow, also over restarts, so that one that an Envoy has from
-  // an earlier process equals none of ours.
+  // The newest version of a resource, which takes the place of an older one that was not sent yet.
+  // What one Envoy has not been sent of a service is sent by SendRank, on its one stream: so the
+  // gate is on before endpoints go, and off after they came, also where a new stream begins or
+  // versions were skipped. Versions grow, also over restarts, so that one that an Envoy has from an
+  // earlier process equals none of ours.
   virtual void Put(Resource resource, uint64_t version) = 0;
   virtual void Remove(ResourceKind kind, const std::string& service) = 0;
 

@@ -181,23 +181,19 @@ WantedCount Front::Wanted(const std::string& name) const {
   return found == services_.end() ? WantedCount{} : found->second.service->Wanted();
 }
 
-int32_t Front::AllowedCount(const std::string& name, int32_t decided, absl::Time now) {
-  int32_t allowed = decided;
-  DoFor(name, now,
-        [&](Service& service, Turn& turn) { allowed = service.AllowedCount(decided, turn); });
-  return allowed;
+bool Front::MayEnterZero(const std::string& name, absl::Time now) {
+  bool may = true;  // who is not known has no requests here
+  DoFor(name, now, [&](Service& service, Turn& turn) { may = service.MayEnterZero(turn); });
+  return may;
 }
 
-void Front::ZeroNotWritten(const std::string& name, absl::Time now) {
-  DoFor(name, now, [](Service& service, Turn& turn) { service.ZeroNotWritten(turn); });
+void Front::ScaleWritten(const std::string& name, int32_t count, absl::Time now) {
+  DoFor(name, now, [&](Service& service, Turn& turn) { service.ScaleWritten(count, turn); });
 }
 
-void Front::WakeWritten(const std::string& name, absl::Time now) {
-  DoFor(name, now, [](Service& service, Turn& turn) { service.WakeWritten(turn); });
-}
-
-void Front::WakeRefused(const std::string& name, absl::string_view word, absl::Time now) {
-  DoFor(name, now, [&](Service& service, Turn& turn) { service.WakeRefused(word, turn); });
+void Front::ScaleRefused(const std::string& name, int32_t count, absl::string_view word,
+                         absl::Time now) {
+  DoFor(name, now, [&](Service& service, Turn& turn) { service.ScaleRefused(count, word, turn); });
 }
 
 std::optional<ServiceSnapshot> Front::Snapshot(const std::string& name) const {

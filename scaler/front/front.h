@@ -73,18 +73,15 @@ class Front : public DataPathEvents {
   // What the requests propose, to be compared with what other metrics do.
   WantedCount Wanted(const std::string& name) const;
 
-  // To be called with each decided count, right before it is written, and with the one that stays.
-  // Answers the count that may be written: for zero it is 1 until no request can be lost; then
-  // zero, and requests are held from that moment on. FrontObserver::OfferZero says when it is worth
-  // to ask again.
-  int32_t AllowedCount(const std::string& name, int32_t decided, absl::Time now);
-  // Zero was allowed and could not be written: the pods stay.
-  void ZeroNotWritten(const std::string& name, absl::Time now);
-
-  // Of a wish: the scale is at least that now; or it can't be, for a reason of one word that is
-  // shown to clients ("paused", "refused", "gone").
-  void WakeWritten(const std::string& name, absl::Time now);
-  void WakeRefused(const std::string& name, absl::string_view word, absl::Time now);
+  // Asked right before a scale of zero is written, for whatever reason: false while a request could
+  // be lost by it, and FrontObserver::OfferZero says when it is worth to ask again. After a true,
+  // requests are held until the scale is raised, or until ScaleRefused says that it stayed.
+  bool MayEnterZero(const std::string& name, absl::Time now);
+  // A scale was written, upon a wish or not.
+  void ScaleWritten(const std::string& name, int32_t count, absl::Time now);
+  // It was not, or may not be: requests that wait for it are refused, with a reason of one word
+  // that is shown to clients ("paused", "refused", "gone").
+  void ScaleRefused(const std::string& name, int32_t count, absl::string_view word, absl::Time now);
 
   absl::Time Advance(absl::Time now);
 

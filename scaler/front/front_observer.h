@@ -16,12 +16,12 @@ class FrontObserver {
  public:
   virtual ~FrontObserver() = default;
 
-  // Requests are held: the scale is to be at least this at once. Answered by Front::WakeWritten or
-  // Front::WakeRefused. Told again when more are needed.
+  // Requests are held: the scale is to be at least this at once. Answered by Front::ScaleWritten or
+  // Front::ScaleRefused. Told again when more are needed.
   virtual void WishScale(const std::string& service, int32_t at_least) = 0;
 
   // Zero was decided and had to wait; now it may be written. Whoever decides again asks
-  // Front::AllowedCount, which says zero unless requests came meanwhile.
+  // Front::MayEnterZero, which says yes unless requests came meanwhile.
   virtual void OfferZero(const std::string& service) = 0;
 
   // Front::Wanted has another answer.

@@ -51,7 +51,7 @@ class PodTable {
   void DoomAll();
   // They stay after all.
   void PardonAll();
-  // The scale is above zero again since now.
+  // The scale was written to be above zero.
   void Raised(absl::Time now);
   // Pardons those whose time is over.
   void Advance(absl::Time now);

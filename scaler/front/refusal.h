@@ -17,7 +17,7 @@ enum class RefusalReason {
 
 struct Refusal {
   RefusalReason reason = RefusalReason::kActivationTimeout;
-  std::string word;  // of kActivationFailed: why, in one word; shown to the client
+  std::string word = {};  // of kActivationFailed: why, in one word; shown to the client
   bool operator==(const Refusal&) const = default;
 };
 

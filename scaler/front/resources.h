@@ -13,8 +13,6 @@
 
 namespace flyball::front {
 
-// In the order in which they are sent when a service is new: a route is of no use before its
-// cluster has endpoints.
 enum class ResourceKind { kCluster, kEndpoints, kRoute, kListener };
 inline constexpr int kResourceKinds = 4;
 
@@ -29,7 +27,7 @@ struct ClusterResource {
 // The pods that requests may go to.
 struct EndpointsResource {
   std::string service;
-  std::vector<std::string> addresses;  // "10.0.0.7:8080" or "[fd00::7]:8080", sorted
+  std::vector<std::string> addresses = {};  // "10.0.0.7:8080" or "[fd00::7]:8080", sorted
   bool operator==(const EndpointsResource&) const = default;
 };
 
@@ -38,7 +36,8 @@ struct RouteResource {
   std::string service;
   bool gated = true;
   bool hard_limit = false;         // gated always, and we are told the end of each request too
-  absl::Duration request_timeout;  // of a request without its wait; zero: none
+  // Of a request without its wait; zero: none.
+  absl::Duration request_timeout = absl::ZeroDuration();
   bool operator==(const RouteResource&) const = default;
 };
 
@@ -48,7 +47,7 @@ struct ListenerResource {
   uint16_t port = 0;
   bool hard_limit = false;
   // How long a gated request waits for our answer, which must be longer than we let it wait.
-  absl::Duration message_timeout;
+  absl::Duration message_timeout = absl::ZeroDuration();
   bool operator==(const ListenerResource&) const = default;
 };
 
@@ -57,6 +56,12 @@ using Resource = std::variant<ClusterResource, EndpointsResource, RouteResource,
 
 inline ResourceKind KindOf(const Resource& resource) {
   return static_cast<ResourceKind>(resource.index());
+}
+
+// Of what is sent of one service to one Envoy, the lower rank goes first.
+inline int SendRank(const Resource& resource) {
+  const auto* const route = std::get_if<RouteResource>(&resource);
+  return route != nullptr && route->gated ? -1 : static_cast<int>(resource.index());
 }
 
 inline const std::string& ServiceOf(const Resource& resource) {

@@ -185,10 +185,7 @@ void Service::Enter(ServiceState state, Turn& turn) {
 }
 
 void Service::Activate(Turn& turn) {
-  if (std::exchange(asleep_, false)) {
-    decider_.Wake(turn.now);
-    pods_.Raised(turn.now);
-  }
+  if (std::exchange(asleep_, false)) decider_.Wake(turn.now);
   wished_ = 0;
   scale_refused_.reset();
   if (!queue_.empty()) {

@@ -75,10 +75,9 @@ class Service {
   void Probed(absl::string_view uid, bool passed, Turn& turn);
 
   // See Front.
-  int32_t AllowedCount(int32_t decided, Turn& turn);
-  void ZeroNotWritten(Turn& turn);
-  void WakeWritten(Turn& turn);
-  void WakeRefused(absl::string_view word, Turn& turn);
+  bool MayEnterZero(Turn& turn);
+  void ScaleWritten(int32_t count, Turn& turn);
+  void ScaleRefused(int32_t count, absl::string_view word, Turn& turn);
   WantedCount Wanted() const;
 
   // The second that began at `began` is over.
@@ -128,7 +127,7 @@ class Service {
   absl::Time open_since_;           // since the last state without pods
   bool asleep_;                     // the scale is zero
   bool gate_ = true;                // the gate as it should be
-  std::optional<int32_t> decided_;  // unless requests came since
+  std::optional<int32_t> decided_;  // the last count, unless requests came since
   bool zero_entered_ = false;
   bool zero_offered_ = false;
   int32_t wished_ = 0;                        // of the scale, since the wake

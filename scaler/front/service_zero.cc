@@ -1,5 +1,5 @@
 // The part of a service that goes to zero, and comes back.
-#include <algorithm>
+#include <utility>
 
 #include "scaler/front/service.h"
 
@@ -43,39 +43,35 @@ void Service::OfferZeroIfSafe(Turn& turn) {
   turn.effects.push_back(OfferZero{spec_.name});
 }
 
-int32_t Service::AllowedCount(int32_t decided, Turn& turn) {
-  if (!begun_) return std::max(decided, 1);
-  if (decided > 0 && asleep_) pods_.Raised(turn.now);
-  decided_ = decided;
+bool Service::MayEnterZero(Turn& turn) {
+  decided_ = 0;
   React(turn);
-  if (decided > 0) return decided;
-  if (state_ == ServiceState::kZero && asleep_) return 0;
-  if (!ZeroIsSafe(turn)) return 1;
+  if (state_ == ServiceState::kZero && asleep_) return true;
+  if (!begun_ || !ZeroIsSafe(turn)) return false;
   if (state_ == ServiceState::kZero) {
     FallAsleep();
   } else {
     zero_entered_ = true;
   }
   React(turn);
-  return 0;
+  return true;
 }
 
-void Service::ZeroNotWritten(Turn& turn) {
-  if (state_ != ServiceState::kZero || !asleep_) return;
-  asleep_ = false;
-  pods_.PardonAll();
-  React(turn);
-}
-
-void Service::WakeWritten(Turn& turn) {
+void Service::ScaleWritten(int32_t count, Turn& turn) {
+  if (count == 0) return;
+  decided_ = count;
   cold_start_.Written(turn.now);
   pods_.Raised(turn.now);
+  if (!begun_) asleep_ = false;  // afterwards it is woken in due form
   React(turn);
 }
 
-void Service::WakeRefused(absl::string_view word, Turn& turn) {
-  if (state_ != ServiceState::kActivating) return;
-  scale_refused_ = std::string(word);
+void Service::ScaleRefused(int32_t count, absl::string_view word, Turn& turn) {
+  if (count == 0) {
+    if (state_ == ServiceState::kZero && std::exchange(asleep_, false)) pods_.PardonAll();
+  } else if (state_ == ServiceState::kActivating) {
+    scale_refused_ = std::string(word);
+  }
   React(turn);
 }
 
