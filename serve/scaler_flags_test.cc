@@ -121,6 +121,13 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedRow{"ShardsWithoutLeases",
                    {"--scaler-leader-elect=false", "--scaler-shards=2"},
                    "--scaler-leader-elect=false"},
+        RefusedRow{"FrontOfManyShards",
+                   {"--front-listen=:18000", "--scaler-shards=2"},
+                   "--front-listen: Envoys are told by one replica"},
+        RefusedRow{"TlsOfNoFront", {"--front-ca-file=ca.crt"}, "are for --front-listen"},
+        RefusedRow{"HalfOfTls",
+                   {"--front-listen=:18000", "--front-cert-file=a", "--front-key-file=b"},
+                   "TLS goes both ways"},
         RefusedRow{"LeaseTooShort", {"--scaler-lease-duration=10s"}, "--scaler-lease-duration"}),
     [](const auto& info) { return info.param.name; });
 
