@@ -6,9 +6,9 @@
 #include "absl/status/status.h"
 #include "base/status_macros.h"
 #include "kube/objects/json_members.h"
-#include "scaler/front/throttle.h"
 #include "scaler/vectors/requests/kinds.h"
 #include "scaler/vectors/requests/scenario.h"
+#include "scaler/vectors/requests/throttle.h"
 
 namespace flyball::scaler {
 namespace {

@@ -1,4 +1,4 @@
-#include "scaler/front/activity_reporter.h"
+#include "scaler/vectors/requests/activity_reporter.h"
 
 #include <algorithm>
 #include <utility>

@@ -3,31 +3,14 @@
 #include <string>
 #include <vector>
 
-#include "scaler/front/activity_reporter.h"
-#include "scaler/front/request_meter.h"
-#include "scaler/front/throttle.h"
+#include "scaler/vectors/requests/activity_reporter.h"
+#include "scaler/vectors/requests/throttle.h"
 
 namespace flyball::scaler {
 namespace {
 
 absl::Time At(double seconds) {
   return absl::FromUnixSeconds(1'700'000'000) + absl::Seconds(seconds);
-}
-
-TEST(RequestMeterTest, AveragesOverTimeAndCarriesOver) {
-  RequestMeter meter(At(0));
-  meter.Begin(At(0), false);
-  meter.Begin(At(0.5), true);
-  MeterReport report = meter.Report(At(1));
-  EXPECT_EQ(report.concurrency, 1.5);
-  EXPECT_EQ(report.proxied_concurrency, 0.5);
-  EXPECT_EQ(report.requests, 2);
-  EXPECT_EQ(report.proxied_requests, 1);
-  meter.End(At(0.2), false);  // late, so that it took no time
-  report = meter.Report(At(2));
-  EXPECT_EQ(report.concurrency, 1);
-  EXPECT_EQ(report.requests, 0);
-  EXPECT_EQ(meter.Report(At(2)).concurrency, 0);  // no time, no average
 }
 
 TEST(ActivityReporterTest, TellsTheFirstAtOnceAndForgetsWhoIsQuiet) {

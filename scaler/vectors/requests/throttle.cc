@@ -1,4 +1,4 @@
-#include "scaler/front/throttle.h"
+#include "scaler/vectors/requests/throttle.h"
 
 #include <algorithm>
 #include <utility>

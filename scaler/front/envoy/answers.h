@@ -1,0 +1,22 @@
+// Our answers to an Envoy that asks about a request.
+//
+// Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "envoy.pb.h"
+#include "scaler/front/refusal.h"
+
+namespace flyball::front {
+
+// It goes on; to this pod ("10.0.0.7:8080") where one is named.
+envoy::ProcessingResponse ReleaseMessage(const std::optional<std::string>& pod);
+envoy::ProcessingResponse RefusalMessage(const Refusal& refusal);
+
+// What lets any other part of a request or response go on as it is; none where the message has no
+// part that we know.
+std::optional<envoy::ProcessingResponse> PassMessage(const envoy::ProcessingRequest& request);
+
+}  // namespace flyball::front

@@ -1,0 +1,215 @@
+#include "scaler/front/envoy/delta_stream.h"
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "scaler/front/envoy/names.h"
+#include "scaler/front/envoy/resource_message.h"
+
+namespace flyball::front {
+namespace {
+
+// Envoy asks for all of these, and for the others by name.
+bool AskedForAsAWhole(ResourceKind kind) {
+  return kind == ResourceKind::kCluster || kind == ResourceKind::kListener;
+}
+
+// The places of the order, first to last, and which kind each is about.
+enum Place {
+  kListenersGone,
+  kGatesOn,
+  kClusters,
+  kEndpoints,
+  kGatesOff,
+  kListeners,
+  kClustersGone,
+  kPlaces
+};
+constexpr ResourceKind kKindAt[kPlaces] = {ResourceKind::kListener, ResourceKind::kRoute,
+                                           ResourceKind::kCluster,  ResourceKind::kEndpoints,
+                                           ResourceKind::kRoute,    ResourceKind::kListener,
+                                           ResourceKind::kCluster};
+
+// Null: the resource is gone.
+Place PlaceOf(ResourceKind kind, const VersionedResource* found) {
+  switch (kind) {
+    case ResourceKind::kCluster:
+      return found ? kClusters : kClustersGone;
+    case ResourceKind::kEndpoints:
+      return kEndpoints;
+    case ResourceKind::kListener:
+      return found ? kListeners : kListenersGone;
+    case ResourceKind::kRoute:
+      break;
+  }
+  return found && !std::get<RouteResource>(found->resource).gated ? kGatesOff : kGatesOn;
+}
+
+}  // namespace
+
+DeltaStream::Verdict DeltaStream::OnRequest(const envoy::DeltaDiscoveryRequest& request) {
+  if (node_.empty()) {
+    node_ = request.node().id();
+    returning_ = !request.initial_resource_versions().empty();
+  }
+  Verdict verdict;
+  const std::optional<ResourceKind> kind = KindOfTypeUrl(request.type_url());
+  if (!kind) return verdict;
+  verdict.kind = *kind;
+  Subscription& subscription = Of(*kind);
+  if (!request.response_nonce().empty()) OnAnswer(subscription, request, verdict);
+  if (!subscription.begun) {
+    Begin(*kind, request, verdict);
+  } else {
+    Subscribe(*kind, request);
+  }
+  for (const std::string& name : request.resource_names_unsubscribe()) {
+    if (name == "*") subscription.all = false;
+    subscription.names.erase(name);
+    if (subscription.Wants(name)) continue;
+    subscription.versions.erase(name);
+    subscription.due.erase(name);
+  }
+  return verdict;
+}
+
+void DeltaStream::Begin(ResourceKind kind, const envoy::DeltaDiscoveryRequest& request,
+                        Verdict& verdict) {
+  Subscription& subscription = Of(kind);
+  subscription.begun = true;
+  if (AskedForAsAWhole(kind) && request.resource_names_subscribe().empty()) SubscribeToAll(kind);
+  Subscribe(kind, request);
+  for (const auto& [name, had] : request.initial_resource_versions()) {
+    if (!subscription.Wants(name)) continue;
+    uint64_t version = 0;  // of no resource of ours
+    if (!absl::SimpleAtoi(had, &version)) version = 0;
+    subscription.versions[name] = version;
+    const VersionedResource* ours = table_.Find(kind, name);
+    if (ours != nullptr && ours->version == version) {
+      subscription.due.erase(name);
+      verdict.accepted.emplace_back(name, version);
+    } else if (ours == nullptr && AskedForAsAWhole(kind)) {
+      subscription.due.insert(name);
+    }
+  }
+}
+
+void DeltaStream::Subscribe(ResourceKind kind, const envoy::DeltaDiscoveryRequest& request) {
+  Subscription& subscription = Of(kind);
+  for (const std::string& name : request.resource_names_subscribe()) {
+    if (name == "*") {
+      SubscribeToAll(kind);
+      continue;
+    }
+    subscription.names.insert(name);
+    // Who subscribes once more wants it once more.
+    subscription.versions.erase(name);
+    if (table_.Find(kind, name) != nullptr) subscription.due.insert(name);
+  }
+}
+
+void DeltaStream::SubscribeToAll(ResourceKind kind) {
+  Subscription& subscription = Of(kind);
+  subscription.all = true;
+  for (const auto& [service, resource] : table_.Of(kind)) {
+    if (!subscription.versions.contains(service)) subscription.due.insert(service);
+  }
+}
+
+void DeltaStream::OnAnswer(Subscription& subscription, const envoy::DeltaDiscoveryRequest& request,
+                           Verdict& verdict) {
+  auto answered = subscription.unanswered.extract(request.response_nonce());
+  if (answered.empty()) return;
+  std::vector<std::pair<std::string, uint64_t>>& resources = answered.mapped().resources;
+  if (!request.has_error_detail()) {
+    verdict.accepted = std::move(resources);
+    return;
+  }
+  if (resources.size() > 1) {
+    // Which of them it refuses stands in words only: each is sent again, alone.
+    for (const auto& [service, version] : resources) {
+      if (!subscription.Wants(service)) continue;
+      subscription.alone.insert(service);
+      subscription.due.insert(service);
+    }
+    return;
+  }
+  for (auto& [service, version] : resources) verdict.refused.push_back(std::move(service));
+  verdict.why_refused = request.error_detail().message();
+}
+
+void DeltaStream::OnChange(ResourceKind kind, const std::string& service) {
+  Subscription& subscription = Of(kind);
+  if (!subscription.begun || !subscription.Wants(service)) return;
+  const bool gone = table_.Find(kind, service) == nullptr;
+  if (!gone) {
+    subscription.due.insert(service);
+    return;
+  }
+  subscription.due.erase(service);
+  // Routes and endpoints go with the listener and the cluster that use them.
+  if (AskedForAsAWhole(kind) && subscription.versions.contains(service)) {
+    subscription.due.insert(service);
+  } else {
+    subscription.versions.erase(service);
+  }
+}
+
+std::vector<std::string> DeltaStream::DueAt(int place, ResourceKind kind) {
+  Subscription& subscription = Of(kind);
+  std::vector<std::string> due;
+  if (subscription.unanswered.size() >= kMaxUnanswered) return due;
+  for (const std::string& service : subscription.due) {
+    if (PlaceOf(kind, table_.Find(kind, service)) != place) continue;
+    if (subscription.alone.contains(service)) {
+      if (due.empty()) return {service};
+      continue;
+    }
+    due.push_back(service);
+    if (due.size() == kMaxResources) break;
+  }
+  return due;
+}
+
+std::optional<envoy::DeltaDiscoveryResponse> DeltaStream::Next() {
+  for (int place = 0; place < kPlaces; ++place) {
+    const ResourceKind kind = kKindAt[place];
+    if (Of(kind).due.empty()) continue;
+    const std::vector<std::string> due = DueAt(place, kind);
+    if (!due.empty()) return Message(kind, due);
+  }
+  return std::nullopt;
+}
+
+envoy::DeltaDiscoveryResponse DeltaStream::Message(ResourceKind kind,
+                                                   const std::vector<std::string>& due) {
+  Subscription& subscription = Of(kind);
+  Subscription& endpoints = Of(ResourceKind::kEndpoints);
+  envoy::DeltaDiscoveryResponse message;
+  message.set_type_url(std::string(TypeUrlOf(kind)));
+  message.set_nonce(absl::StrCat(++last_nonce_));
+  SentMessage& sent = subscription.unanswered[message.nonce()];
+  for (const std::string& service : due) {
+    subscription.due.erase(service);
+    subscription.alone.erase(service);
+    const VersionedResource* found = table_.Find(kind, service);
+    if (found == nullptr) {
+      message.add_removed_resources(service);
+      subscription.versions.erase(service);
+      continue;
+    }
+    envoy::Resource& resource = *message.add_resources();
+    resource.set_name(service);
+    resource.set_version(absl::StrCat(found->version));
+    *resource.mutable_resource() = ResourceMessage(found->resource, node_);
+    subscription.versions[service] = found->version;
+    sent.resources.emplace_back(service, found->version);
+    // A cluster that changes is used once its endpoints have come again; they are not asked for.
+    if (kind == ResourceKind::kCluster && endpoints.Wants(service) &&
+        table_.Find(ResourceKind::kEndpoints, service) != nullptr) {
+      endpoints.due.insert(service);
+    }
+  }
+  return message;
+}
+
+}  // namespace flyball::front

@@ -1,0 +1,93 @@
+// One Envoy's stream of resources (incremental xDS, all kinds on one stream): what it subscribed
+// to, which versions it has, and what has to be sent to it next.
+//
+// Pure. Not thread-safe: its owner locks, together with the table.
+//
+// Order: what an Envoy is behind with is sent in the order in which no request is lost, whatever
+// the order in which it came: gates that close before pods leave, pods before gates that open.
+//   1. listeners that are gone     2. routes with the gate on   3. clusters   4. endpoints
+//   5. routes with the gate off    6. listeners                 7. clusters that are gone
+// A resource that changes while it waits is sent once, as it is when its turn comes. So an Envoy
+// that is slow costs the names of what it is behind with, and the answers that it owes (at most
+// kMaxUnanswered of each kind; then it gets nothing more of that kind).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "envoy.pb.h"
+#include "scaler/front/envoy/resource_table.h"
+
+namespace flyball::front {
+
+class DeltaStream {
+ public:
+  static constexpr int kMaxUnanswered = 64;
+  static constexpr int kMaxResources = 256;  // in one message
+
+  // What a message of the Envoy says about resources that it was sent, or has from before.
+  struct Verdict {
+    ResourceKind kind = ResourceKind::kCluster;
+    std::vector<std::pair<std::string, uint64_t>> accepted;  // service, version
+    std::vector<std::string> refused;                        // services
+    std::string why_refused;                                 // in Envoy's words
+  };
+
+  explicit DeltaStream(const ResourceTable& table) : table_(table) {}
+
+  // The stream's first message has to name the node. Messages of kinds that we don't serve say
+  // nothing.
+  Verdict OnRequest(const envoy::DeltaDiscoveryRequest& request);
+
+  // The table has another version of the resource, or none any more.
+  void OnChange(ResourceKind kind, const std::string& service);
+
+  // The next message for the Envoy; none when it has all, or owes too many answers.
+  std::optional<envoy::DeltaDiscoveryResponse> Next();
+
+  const std::string& node() const { return node_; }
+  // It had resources when the stream began.
+  bool returning() const { return returning_; }
+
+ private:
+  struct SentMessage {
+    std::vector<std::pair<std::string, uint64_t>> resources;  // service, version
+  };
+  struct Subscription {
+    bool begun = false;
+    bool all = false;
+    absl::flat_hash_set<std::string> names;
+    absl::flat_hash_map<std::string, uint64_t> versions;  // sent, or had from before
+    std::set<std::string> due;                            // to be sent, or to be taken away
+    std::set<std::string> alone;  // due in a message of its own, as it was refused with others
+    std::map<std::string, SentMessage> unanswered;  // by nonce
+
+    bool Wants(const std::string& service) const { return all || names.contains(service); }
+  };
+
+  Subscription& Of(ResourceKind kind) { return of_kind_[static_cast<int>(kind)]; }
+  void Begin(ResourceKind kind, const envoy::DeltaDiscoveryRequest& request, Verdict& verdict);
+  void Subscribe(ResourceKind kind, const envoy::DeltaDiscoveryRequest& request);
+  void SubscribeToAll(ResourceKind kind);
+  void OnAnswer(Subscription& subscription, const envoy::DeltaDiscoveryRequest& request,
+                Verdict& verdict);
+  // Those of `kind` that are due and belong to this place of the order.
+  std::vector<std::string> DueAt(int place, ResourceKind kind);
+  envoy::DeltaDiscoveryResponse Message(ResourceKind kind, const std::vector<std::string>& due);
+
+  const ResourceTable& table_;
+  std::string node_;
+  bool returning_ = false;
+  uint64_t last_nonce_ = 0;
+  std::array<Subscription, kResourceKinds> of_kind_;
+};
+
+}  // namespace flyball::front

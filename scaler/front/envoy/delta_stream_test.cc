@@ -1,0 +1,271 @@
+#include "scaler/front/envoy/delta_stream.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "scaler/front/envoy/names.h"
+
+namespace flyball::front {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+using enum ResourceKind;
+
+// An Envoy's side of a stream, and the table behind it.
+class Side {
+ public:
+  void Put(Resource resource, uint64_t version) {
+    const ResourceKind kind = KindOf(resource);
+    const std::string service = ServiceOf(resource);
+    table.Put(std::move(resource), version);
+    stream.OnChange(kind, service);
+  }
+  void Remove(ResourceKind kind, const std::string& service) {
+    table.Remove(kind, service);
+    stream.OnChange(kind, service);
+  }
+  void PutAll(const std::string& service, uint64_t version, bool gated = true) {
+    Put(ClusterResource{.service = service}, version);
+    Put(EndpointsResource{.service = service}, version);
+    Put(RouteResource{.service = service, .gated = gated}, version);
+    Put(ListenerResource{.service = service}, version);
+  }
+  DeltaStream::Verdict Subscribe(ResourceKind kind, std::vector<std::string> names = {},
+                                 std::map<std::string, std::string> has = {}) {
+    envoy::DeltaDiscoveryRequest request = Request(kind);
+    for (const std::string& name : names) request.add_resource_names_subscribe(name);
+    for (const auto& [name, version] : has) {
+      (*request.mutable_initial_resource_versions())[name] = version;
+    }
+    return stream.OnRequest(request);
+  }
+  DeltaStream::Verdict Ack(const envoy::DeltaDiscoveryResponse& message) {
+    envoy::DeltaDiscoveryRequest request = Request(*KindOfTypeUrl(message.type_url()));
+    request.set_response_nonce(message.nonce());
+    return stream.OnRequest(request);
+  }
+  DeltaStream::Verdict Nack(const envoy::DeltaDiscoveryResponse& message) {
+    envoy::DeltaDiscoveryRequest request = Request(*KindOfTypeUrl(message.type_url()));
+    request.set_response_nonce(message.nonce());
+    request.mutable_error_detail()->set_message("no");
+    return stream.OnRequest(request);
+  }
+  static envoy::DeltaDiscoveryRequest Request(ResourceKind kind) {
+    envoy::DeltaDiscoveryRequest request;
+    request.mutable_node()->set_id("front-1");
+    request.set_type_url(std::string(TypeUrlOf(kind)));
+    return request;
+  }
+  // What would be sent now, message by message: "cluster a@1 b@2", "listener -a".
+  std::vector<std::string> Sent() {
+    std::vector<std::string> sent;
+    while (auto message = stream.Next()) {
+      static constexpr const char* kNames[] = {"cluster", "endpoints", "route", "listener"};
+      std::string text = kNames[static_cast<int>(*KindOfTypeUrl(message->type_url()))];
+      for (const envoy::Resource& resource : message->resources()) {
+        absl::StrAppend(&text, " ", resource.name(), "@", resource.version());
+      }
+      for (const std::string& name : message->removed_resources()) {
+        absl::StrAppend(&text, " -", name);
+      }
+      sent.push_back(text);
+      messages.push_back(std::move(*message));
+    }
+    return sent;
+  }
+
+  ResourceTable table;
+  DeltaStream stream{table};
+  std::vector<envoy::DeltaDiscoveryResponse> messages;
+};
+
+TEST(DeltaStreamTest, WhoAsksForAllGetsAllAndTheRestByName) {
+  Side side;
+  side.PutAll("shop/a", 1);
+  side.PutAll("shop/b", 2);
+  EXPECT_THAT(side.Sent(), IsEmpty());
+  side.Subscribe(kCluster);
+  EXPECT_THAT(side.Sent(), ElementsAre("cluster shop/a@1 shop/b@2"));
+  side.Subscribe(kListener, {"*"});
+  EXPECT_THAT(side.Sent(), ElementsAre("listener shop/a@1 shop/b@2"));
+  side.Subscribe(kEndpoints, {"shop/b"});
+  side.Subscribe(kRoute, {"shop/a"});
+  EXPECT_THAT(side.Sent(), ElementsAre("route shop/a@1", "endpoints shop/b@2"));
+}
+
+TEST(DeltaStreamTest, OnlyWhatHasChangedIsSent) {
+  Side side;
+  side.PutAll("shop/a", 1);
+  side.PutAll("shop/b", 1);
+  side.Subscribe(kCluster);
+  side.Subscribe(kEndpoints, {"shop/a", "shop/b"});
+  side.Sent();
+  side.Put(EndpointsResource{.service = "shop/a"}, 2);
+  EXPECT_THAT(side.Sent(), ElementsAre("endpoints shop/a@2"));
+  EXPECT_THAT(side.Sent(), IsEmpty());
+  side.Put(EndpointsResource{.service = "shop/c"}, 2);  // which it has no cluster for
+  EXPECT_THAT(side.Sent(), IsEmpty());
+}
+
+TEST(DeltaStreamTest, ClosedGatesGoBeforePodsLeaveAndOpenOnesAfterPodsCame) {
+  Side side;
+  side.PutAll("shop/a", 1);
+  side.PutAll("shop/b", 1, /*gated=*/false);
+  side.Subscribe(kCluster);
+  side.Subscribe(kListener);
+  side.Subscribe(kEndpoints, {"shop/a", "shop/b"});
+  side.Subscribe(kRoute, {"shop/a", "shop/b"});
+  side.Sent();
+  // The order of these calls is not the order in which they are sent when all wait.
+  side.Put(ListenerResource{.service = "shop/c"}, 2);
+  side.Put(RouteResource{.service = "shop/a", .gated = false}, 2);
+  side.Put(EndpointsResource{.service = "shop/a"}, 2);
+  side.Put(EndpointsResource{.service = "shop/b"}, 2);
+  side.Put(RouteResource{.service = "shop/b", .gated = true}, 2);
+  EXPECT_THAT(side.Sent(), ElementsAre("route shop/b@2", "endpoints shop/a@2 shop/b@2",
+                                       "route shop/a@2", "listener shop/c@2"));
+}
+
+TEST(DeltaStreamTest, WhatChangesWhileItWaitsIsSentOnce) {
+  Side side;
+  side.Subscribe(kEndpoints, {"shop/a"});
+  for (uint64_t version = 1; version <= 1000; ++version) {
+    side.Put(EndpointsResource{.service = "shop/a"}, version);
+  }
+  EXPECT_THAT(side.Sent(), ElementsAre("endpoints shop/a@1000"));
+}
+
+TEST(DeltaStreamTest, AnAcknowledgementSaysWhichVersionsItIsAbout) {
+  Side side;
+  side.PutAll("shop/a", 7);
+  side.PutAll("shop/b", 8);
+  side.Subscribe(kCluster);
+  side.Sent();
+  side.Put(ClusterResource{.service = "shop/a"}, 9);
+  side.Sent();
+  const auto first = side.Ack(side.messages[0]);
+  EXPECT_EQ(first.kind, kCluster);
+  EXPECT_THAT(first.accepted, ElementsAre(Pair("shop/a", 7), Pair("shop/b", 8)));
+  EXPECT_THAT(side.Ack(side.messages[1]).accepted, ElementsAre(Pair("shop/a", 9)));
+  EXPECT_THAT(side.Ack(side.messages[1]).accepted, IsEmpty());  // said once already
+}
+
+TEST(DeltaStreamTest, WhatIsRefusedWithOthersIsSentAloneThenTold) {
+  Side side;
+  side.PutAll("shop/a", 1);
+  side.PutAll("shop/b", 1);
+  side.PutAll("shop/c", 1);
+  side.Subscribe(kListener);
+  side.Sent();
+  EXPECT_THAT(side.Nack(side.messages[0]).refused, IsEmpty());
+  EXPECT_THAT(side.Sent(),
+              ElementsAre("listener shop/a@1", "listener shop/b@1", "listener shop/c@1"));
+  EXPECT_THAT(side.Ack(side.messages[1]).accepted, ElementsAre(Pair("shop/a", 1)));
+  const auto refused = side.Nack(side.messages[2]);
+  EXPECT_THAT(refused.refused, ElementsAre("shop/b"));
+  EXPECT_EQ(refused.why_refused, "no");
+  EXPECT_THAT(side.Sent(), IsEmpty());  // not again before it has changed
+  side.Put(ListenerResource{.service = "shop/b"}, 2);
+  EXPECT_THAT(side.Sent(), ElementsAre("listener shop/b@2"));
+}
+
+TEST(DeltaStreamTest, WhatAReturningEnvoyHasIsToldAndNotSent) {
+  Side side;
+  side.PutAll("shop/a", 1);
+  side.PutAll("shop/b", 2);
+  const auto had =
+      side.Subscribe(kCluster, {}, {{"shop/a", "1"}, {"shop/b", "1"}, {"shop/x", "5"}});
+  EXPECT_TRUE(side.stream.returning());
+  EXPECT_THAT(had.accepted, ElementsAre(Pair("shop/a", 1)));
+  EXPECT_THAT(
+      side.Subscribe(kRoute, {"shop/a", "shop/b"}, {{"shop/a", "1"}, {"shop/b", "2"}}).accepted,
+      UnorderedElementsAre(Pair("shop/a", 1), Pair("shop/b", 2)));
+  EXPECT_THAT(side.Sent(), ElementsAre("cluster shop/b@2", "cluster -shop/x"));
+  Side fresh;
+  fresh.Subscribe(kCluster);
+  EXPECT_FALSE(fresh.stream.returning());
+}
+
+TEST(DeltaStreamTest, AServiceGoesListenerFirstClusterLast) {
+  Side side;
+  side.PutAll("shop/a", 1);
+  side.PutAll("shop/b", 1);
+  side.Subscribe(kCluster);
+  side.Subscribe(kListener);
+  side.Subscribe(kEndpoints, {"shop/a"});
+  side.Subscribe(kRoute, {"shop/a"});
+  side.Sent();
+  for (const ResourceKind kind : {kCluster, kEndpoints, kRoute, kListener}) {
+    side.Remove(kind, "shop/a");
+  }
+  EXPECT_THAT(side.Sent(), ElementsAre("listener -shop/a", "cluster -shop/a"));
+  side.Remove(kCluster, "shop/never");
+  EXPECT_THAT(side.Sent(), IsEmpty());
+}
+
+TEST(DeltaStreamTest, AClusterThatChangesComesWithItsEndpoints) {
+  Side side;
+  side.PutAll("shop/a", 1);
+  side.Subscribe(kCluster);
+  side.Subscribe(kEndpoints, {"shop/a"});
+  side.Sent();
+  side.Put(ClusterResource{.service = "shop/a", .h2c = true}, 2);
+  EXPECT_THAT(side.Sent(), ElementsAre("cluster shop/a@2", "endpoints shop/a@1"));
+}
+
+TEST(DeltaStreamTest, WhoSubscribesOnceMoreGetsItOnceMore) {
+  Side side;
+  side.PutAll("shop/a", 1);
+  side.Subscribe(kRoute, {"shop/a"});
+  side.Sent();
+  side.Subscribe(kRoute, {"shop/a"});
+  EXPECT_THAT(side.Sent(), ElementsAre("route shop/a@1"));
+  envoy::DeltaDiscoveryRequest end = Side::Request(kRoute);
+  end.add_resource_names_unsubscribe("shop/a");
+  side.stream.OnRequest(end);
+  side.Put(RouteResource{.service = "shop/a"}, 2);
+  EXPECT_THAT(side.Sent(), IsEmpty());
+}
+
+TEST(DeltaStreamTest, AnEnvoyThatOwesAnswersGetsTheNewestOnceItGaveThem) {
+  Side side;
+  side.Subscribe(kEndpoints, {"shop/a"});
+  side.Subscribe(kRoute, {"shop/a"});
+  for (int i = 1; i <= 200; ++i) {
+    side.Put(EndpointsResource{.service = "shop/a"}, i);
+    side.Sent();
+  }
+  EXPECT_EQ(side.messages.size(), DeltaStream::kMaxUnanswered);
+  side.Put(RouteResource{.service = "shop/a"}, 1);  // another kind goes on
+  EXPECT_THAT(side.Sent(), ElementsAre("route shop/a@1"));
+  side.Ack(side.messages[0]);
+  EXPECT_THAT(side.Sent(), ElementsAre("endpoints shop/a@200"));
+}
+
+TEST(DeltaStreamTest, ManyResourcesAreSentInSeveralMessages) {
+  Side side;
+  for (int i = 0; i < 600; ++i) side.Put(ClusterResource{.service = absl::StrCat("shop/", i)}, 1);
+  side.Subscribe(kCluster);
+  EXPECT_EQ(side.Sent().size(), 3u);
+  EXPECT_EQ(side.messages[0].resources_size(), 256);
+  EXPECT_EQ(side.messages[2].resources_size(), 600 - 512);
+}
+
+TEST(DeltaStreamTest, OfOtherKindsNothingIsSaid) {
+  Side side;
+  side.PutAll("shop/a", 1);
+  envoy::DeltaDiscoveryRequest request;
+  request.mutable_node()->set_id("front-1");
+  request.set_type_url("type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration");
+  EXPECT_THAT(side.stream.OnRequest(request).accepted, IsEmpty());
+  EXPECT_THAT(side.Sent(), IsEmpty());
+  EXPECT_EQ(side.stream.node(), "front-1");
+}
+
+}  // namespace
+}  // namespace flyball::front

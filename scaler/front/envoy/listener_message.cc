@@ -1,0 +1,85 @@
+// Where an Envoy listens for a service: HTTP/1 and 2 as transparent as can be, with the gate before
+// the router.
+#include <algorithm>
+
+#include "absl/strings/str_replace.h"
+#include "scaler/front/envoy/names.h"
+#include "scaler/front/envoy/resource_message.h"
+
+namespace flyball::front {
+namespace {
+
+constexpr int kPassThrough = 2;  // the pod's Server header
+constexpr uint32_t kBufferBytes = 65536;
+constexpr uint32_t kStreams = 100'000;  // of an HTTP/2 connection; they may all be held
+constexpr absl::Duration kLongestTimeout = absl::Hours(1);  // that Envoy takes for a message
+
+// Held requests outlive us by the retries: an Envoy that lost us asks again, every half second in
+// the end, for five minutes.
+void SetRetries(envoy::RetryPolicy& policy) {
+  policy.set_retry_on("unavailable,reset,connect-failure");
+  policy.mutable_num_retries()->set_value(600);
+  *policy.mutable_retry_back_off()->mutable_base_interval() =
+      DurationMessage(absl::Milliseconds(50));
+  *policy.mutable_retry_back_off()->mutable_max_interval() =
+      DurationMessage(absl::Milliseconds(500));
+}
+
+envoy::ExternalProcessor Gate(const ListenerResource& listener) {
+  envoy::ExternalProcessor gate;
+  envoy::GrpcService& service = *gate.mutable_grpc_service();
+  service.mutable_envoy_grpc()->set_cluster_name("flyball-owner");
+  service.mutable_timeout();
+  SetRetries(*service.mutable_retry_policy());
+  // Requests that are at pods go on when we are gone, as do those that nobody can ask us about.
+  gate.set_failure_mode_allow(true);
+  gate.mutable_status_on_error()->set_code(503);
+  *gate.mutable_message_timeout() =
+      DurationMessage(std::min(listener.message_timeout, kLongestTimeout));
+  SetProcessingMode(*gate.mutable_processing_mode(), false);
+  // One header of the request at most, since none is read.
+  gate.mutable_forward_rules()->mutable_allowed_headers()->add_patterns()->set_exact(":authority");
+  gate.mutable_metadata_options()->mutable_receiving_namespaces()->add_untyped(kMetadataNamespace);
+  return gate;
+}
+
+}  // namespace
+
+envoy::Listener ListenerMessage(const ListenerResource& listener) {
+  envoy::HttpConnectionManager http;
+  http.set_stat_prefix(StatNameOf(listener.service));
+  SetFromAds(*http.mutable_rds()->mutable_config_source());
+  http.mutable_rds()->set_route_config_name(listener.service);
+  http.mutable_http_protocol_options()->set_accept_http_10(true);
+  http.mutable_http_protocol_options()->set_default_host_for_http_10(
+      absl::StrReplaceAll(listener.service, {{"/", "."}}));
+  http.mutable_http2_protocol_options()->mutable_max_concurrent_streams()->set_value(kStreams);
+  http.mutable_generate_request_id();  // present and false
+  http.add_upgrade_configs()->set_upgrade_type("websocket");
+  http.mutable_stream_idle_timeout();  // present and zero: none
+  http.mutable_request_timeout();
+  http.set_server_header_transformation(kPassThrough);
+
+  envoy::HttpFilter& gate = *http.add_http_filters();
+  gate.set_name(kGateFilter);
+  *gate.mutable_typed_config() =
+      Packed("envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor", Gate(listener));
+  envoy::HttpFilter& router = *http.add_http_filters();
+  router.set_name("envoy.filters.http.router");
+  envoy::Router plain;
+  plain.set_suppress_envoy_headers(true);
+  *router.mutable_typed_config() = Packed("envoy.extensions.filters.http.router.v3.Router", plain);
+
+  envoy::Listener message;
+  message.set_name(listener.service);
+  message.mutable_address()->mutable_socket_address()->set_address("0.0.0.0");
+  message.mutable_address()->mutable_socket_address()->set_port_value(listener.port);
+  message.mutable_per_connection_buffer_limit_bytes()->set_value(kBufferBytes);
+  envoy::Filter& filter = *message.add_filter_chains()->add_filters();
+  filter.set_name("envoy.filters.network.http_connection_manager");
+  *filter.mutable_typed_config() = Packed(
+      "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", http);
+  return message;
+}
+
+}  // namespace flyball::front

@@ -1,0 +1,33 @@
+// How Envoy names what we give it: type URLs, and the names of services in its statistics.
+//
+// Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "scaler/front/resources.h"
+
+namespace flyball::front {
+
+absl::string_view TypeUrlOf(ResourceKind kind);
+std::optional<ResourceKind> KindOfTypeUrl(absl::string_view type_url);
+
+// In statistics a dot ends a name, so that "shop/web.v2" is called "shop/web_v2" there: no name of
+// a Kubernetes object has an underscore.
+std::string StatNameOf(absl::string_view service);
+std::string ServiceOfStatName(absl::string_view name);
+
+// The filter that asks us about requests, as listeners and routes name it, and the namespace and
+// key of the metadata by which an answer names a pod.
+inline constexpr char kGateFilter[] = "flyball.gate";
+inline constexpr char kMetadataNamespace[] = "flyball";
+inline constexpr char kMetadataPod[] = "pod";
+
+// With these headers an Envoy begins its call for a gated request: they come from the route that we
+// gave to that Envoy, never from a client.
+inline constexpr char kServiceHeader[] = "x-flyball-service";
+inline constexpr char kNodeHeader[] = "x-flyball-node";
+
+}  // namespace flyball::front

@@ -1,0 +1,143 @@
+#include "scaler/front/envoy/resource_message.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scaler/front/envoy/names.h"
+
+namespace flyball::front {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+template <typename Message>
+Message Unpacked(const envoy::Any& any) {
+  Message message;
+  EXPECT_TRUE(message.ParseFromString(any.value())) << any.type_url();
+  return message;
+}
+
+envoy::ExtProcPerRoute GateOf(const envoy::RouteConfiguration& route) {
+  const auto& configs = route.virtual_hosts(0).routes(0).typed_per_filter_config();
+  return Unpacked<envoy::ExtProcPerRoute>(configs.at(kGateFilter));
+}
+
+TEST(ResourceMessageTest, NamesItsTypeAndItsService) {
+  const std::vector<Resource> all = {
+      ClusterResource{.service = "shop/web"}, EndpointsResource{.service = "shop/web"},
+      RouteResource{.service = "shop/web"}, ListenerResource{.service = "shop/web", .port = 20000}};
+  for (const Resource& resource : all) {
+    const envoy::Any any = ResourceMessage(resource, "front-1");
+    EXPECT_EQ(any.type_url(), TypeUrlOf(KindOf(resource)));
+    EXPECT_EQ(KindOfTypeUrl(any.type_url()), KindOf(resource));
+    EXPECT_EQ(Unpacked<envoy::Node>(any).id(), "shop/web");  // the name is field 1 of each
+  }
+}
+
+TEST(RouteMessageTest, TheGateOffAsksNobody) {
+  const auto gate = GateOf(RouteMessage({.service = "shop/web", .gated = false}, "front-1"));
+  EXPECT_TRUE(gate.disabled());
+  EXPECT_FALSE(gate.has_overrides());
+}
+
+TEST(RouteMessageTest, TheGateOnSaysServiceAndNode) {
+  const auto gate = GateOf(RouteMessage({.service = "shop/web", .gated = true}, "front-1"));
+  std::vector<std::pair<std::string, std::string>> headers;
+  for (const auto& header : gate.overrides().grpc_initial_metadata()) {
+    headers.emplace_back(header.key(), header.value());
+  }
+  EXPECT_THAT(headers, ElementsAre(Pair("x-flyball-service", "shop/web"),
+                                   Pair("x-flyball-node", "front-1")));
+  EXPECT_TRUE(gate.overrides().failure_mode_allow().value());
+  EXPECT_FALSE(gate.overrides().has_processing_mode());
+}
+
+TEST(RouteMessageTest, AHardLimitLearnsTheEndOfRequests) {
+  const auto gate =
+      GateOf(RouteMessage({.service = "shop/web", .gated = true, .hard_limit = true}, "front-1"));
+  EXPECT_EQ(gate.overrides().processing_mode().request_header_mode(), 1);
+  EXPECT_EQ(gate.overrides().processing_mode().response_trailer_mode(), 1);
+}
+
+TEST(RouteMessageTest, TimeoutsStandThereAlsoWhereTheyAreNone) {
+  const auto none = RouteMessage({.service = "shop/web"}, "n").virtual_hosts(0).routes(0).route();
+  EXPECT_TRUE(none.has_timeout());
+  EXPECT_EQ(none.timeout().seconds(), 0);
+  EXPECT_TRUE(none.has_idle_timeout());
+  const auto some =
+      RouteMessage({.service = "shop/web", .request_timeout = absl::Milliseconds(1500)}, "n");
+  EXPECT_EQ(some.virtual_hosts(0).routes(0).route().timeout().seconds(), 1);
+  EXPECT_EQ(some.virtual_hosts(0).routes(0).route().timeout().nanos(), 500'000'000);
+}
+
+TEST(ListenerMessageTest, HoldsTheGateBeforeTheRouter) {
+  const auto listener = ListenerMessage(
+      {.service = "shop/web.v2", .port = 20001, .message_timeout = absl::Seconds(75)});
+  EXPECT_EQ(listener.address().socket_address().port_value(), 20001u);
+  const auto http =
+      Unpacked<envoy::HttpConnectionManager>(listener.filter_chains(0).filters(0).typed_config());
+  EXPECT_EQ(http.stat_prefix(), "shop/web_v2");
+  EXPECT_EQ(http.rds().route_config_name(), "shop/web.v2");
+  ASSERT_EQ(http.http_filters_size(), 2);
+  EXPECT_EQ(http.http_filters(0).name(), "flyball.gate");
+  const auto gate = Unpacked<envoy::ExternalProcessor>(http.http_filters(0).typed_config());
+  EXPECT_EQ(gate.message_timeout().seconds(), 75);
+  EXPECT_TRUE(gate.failure_mode_allow());
+  EXPECT_EQ(gate.grpc_service().retry_policy().num_retries().value(), 600u);
+}
+
+TEST(ListenerMessageTest, WaitsNoLongerThanEnvoyTakes) {
+  const auto listener = ListenerMessage({.service = "shop/web", .message_timeout = absl::Hours(2)});
+  const auto http =
+      Unpacked<envoy::HttpConnectionManager>(listener.filter_chains(0).filters(0).typed_config());
+  const auto gate = Unpacked<envoy::ExternalProcessor>(http.http_filters(0).typed_config());
+  EXPECT_EQ(gate.message_timeout().seconds(), 3600);
+}
+
+TEST(ClusterMessageTest, ConnectionsToAPodAreFewWhereTheyCarryOneRequestEach) {
+  const auto plain = ClusterMessage({.service = "shop/web"});
+  EXPECT_EQ(plain.circuit_breakers().per_host_thresholds(0).max_connections().value(), 256u);
+  EXPECT_FALSE(plain.has_load_balancing_policy());
+  EXPECT_THAT(plain.typed_extension_protocol_options(), IsEmpty());
+  EXPECT_EQ(ClusterMessage({.service = "shop/web", .h2c = true})
+                .circuit_breakers()
+                .per_host_thresholds_size(),
+            0);
+  EXPECT_EQ(
+      ClusterMessage({.service = "shop/web", .h2c = true}).typed_extension_protocol_options_size(),
+      1);
+}
+
+TEST(ClusterMessageTest, AHardLimitTakesThePodOfTheAnswer) {
+  const auto cluster = ClusterMessage({.service = "shop/web", .hard_limit = true});
+  const auto policy = Unpacked<envoy::OverrideHost>(
+      cluster.load_balancing_policy().policies(0).typed_extension_config().typed_config());
+  EXPECT_EQ(policy.override_host_sources(0).metadata().key(), "flyball");
+  EXPECT_EQ(policy.override_host_sources(0).metadata().path(0).key(), "pod");
+  EXPECT_EQ(policy.fallback_policy().policies_size(), 1);
+  EXPECT_EQ(cluster.circuit_breakers().per_host_thresholds_size(), 0);
+}
+
+TEST(EndpointsMessageTest, AddressesOfBothFamilies) {
+  const auto endpoints = EndpointsMessage(
+      {.service = "shop/web", .addresses = {"10.0.0.7:8080", "[fd00::7]:8081", "nonsense"}});
+  ASSERT_EQ(endpoints.endpoints_size(), 1);
+  ASSERT_EQ(endpoints.endpoints(0).lb_endpoints_size(), 2);
+  const auto& first = endpoints.endpoints(0).lb_endpoints(0).endpoint().address().socket_address();
+  EXPECT_EQ(first.address(), "10.0.0.7");
+  EXPECT_EQ(first.port_value(), 8080u);
+  const auto& second = endpoints.endpoints(0).lb_endpoints(1).endpoint().address().socket_address();
+  EXPECT_EQ(second.address(), "fd00::7");
+  EXPECT_EQ(second.port_value(), 8081u);
+  EXPECT_EQ(EndpointsMessage({.service = "shop/web"}).endpoints_size(), 0);
+}
+
+TEST(StatNameTest, DotsComeBack) {
+  EXPECT_EQ(StatNameOf("shop/web.v2"), "shop/web_v2");
+  EXPECT_EQ(ServiceOfStatName("shop/web_v2"), "shop/web.v2");
+}
+
+}  // namespace
+}  // namespace flyball::front

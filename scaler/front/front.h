@@ -1,0 +1,152 @@
+// All services that scale by their requests, as one object: takes what Envoys, pods and the one who
+// scales tell, and has the Envoys and the one who scales told what comes of it.
+//
+// Time: `now` is a time that never jumps (data_path.h). Nothing happens by itself: Advance() does
+// what is due, and says when it wants to be called again; FrontObserver::WakeAt says so between.
+//
+// Threads: thread-safe. One lock for all, held for microseconds: an Envoy's news concern all
+// services, the limit on held requests too, and a lock for each service would order nothing between
+// them. Calls to the transport and the observer are made without it, one at a time and in the order
+// in which their causes were looked at, by whichever thread finds some waiting; so they may come
+// from another thread than the one that brought the news, a moment later.
+//
+// Services are named "<namespace>/<autoscaler>". A name that is not known is ignored.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "scaler/front/data_path.h"
+#include "scaler/front/effects.h"
+#include "scaler/front/envoys.h"
+#include "scaler/front/front_observer.h"
+#include "scaler/front/http_service.h"
+#include "scaler/front/pod_table.h"
+#include "scaler/front/service.h"
+#include "scaler/front/snapshot.h"
+
+namespace flyball::front {
+
+struct FrontOptions {
+  // Versions of resources are greater than this, and so should it be than those of any earlier
+  // process: the Unix time in microseconds at the start is.
+  uint64_t first_version = 0;
+  int64_t held_limit = 10000;  // requests that are held in all
+  int probe_limit = 256;       // probes at the same time
+  // How long requests are held that came before BeginServing.
+  absl::Duration start_timeout = absl::Seconds(60);
+};
+
+class Front : public DataPathEvents {
+ public:
+  // Both outlive it.
+  Front(const FrontOptions& options, DataPath& data_path, FrontObserver& observer);
+
+  // `replicas`: those that the target is told to have; zero when it sleeps.
+  void AddService(const HttpService& spec, int32_t replicas, const std::vector<PodView>& pods,
+                  absl::Time now);
+  // Whether averages are weighted, ticks and the scale-down delay stay as they were.
+  void ChangeService(const HttpService& spec, absl::Time now);
+  void RemoveService(const std::string& name, absl::Time now);
+
+  // All services and their pods are known: before that nothing is told to any Envoy, and requests
+  // wait. Once.
+  void BeginServing(absl::Time now);
+
+  // All pods of the target, those that are being deleted too.
+  void SetPods(const std::string& name, const std::vector<PodView>& pods, absl::Time now);
+  void Probed(const std::string& name, const std::string& uid, bool passed, absl::Time now);
+
+  // What the requests propose, to be compared with what other metrics do.
+  WantedCount Wanted(const std::string& name) const;
+
+  // Asked right before a scale of zero is written, for whatever reason: false while a request could
+  // be lost by it, and FrontObserver::OfferZero says when it is worth to ask again. After a true,
+  // requests are held until the scale is raised, or until ScaleRefused says that it stayed.
+  bool MayEnterZero(const std::string& name, absl::Time now);
+  // A scale was written, upon a wish or not.
+  void ScaleWritten(const std::string& name, int32_t count, absl::Time now);
+  // It was not, or may not be: requests that wait for it are refused, with a reason of one word
+  // that is shown to clients ("paused", "refused", "gone").
+  void ScaleRefused(const std::string& name, int32_t count, absl::string_view word, absl::Time now);
+
+  absl::Time Advance(absl::Time now);
+
+  std::optional<ServiceSnapshot> Snapshot(const std::string& name) const;
+  FrontTotals Totals(absl::Time now) const;
+
+  // DataPathEvents
+  void OnEnvoy(const NodeId& node, bool returning, absl::Time now) override;
+  void OnEnvoyGone(const NodeId& node, absl::Time now) override;
+  void OnAck(const NodeId& node, ResourceKind kind, const std::string& service, uint64_t version,
+             absl::Time now) override;
+  void OnNack(const NodeId& node, ResourceKind kind, const std::vector<std::string>& services,
+              absl::string_view text, absl::Time now) override;
+  void OnRequest(RequestId id, const NodeId& node, const std::string& service,
+                 absl::Time now) override;
+  void OnRequestEnd(RequestId id, absl::Time now) override;
+  void OnLoad(const NodeId& node, absl::Span<const ServiceLoad> services, absl::Time now) override;
+
+ private:
+  struct ServiceRecord {
+    std::unique_ptr<Service> service;
+    absl::Time due = absl::InfiniteFuture();
+  };
+  struct EarlyRequest {
+    HeldRequest request;
+    std::string service;
+  };
+
+  // Looks at an event under the lock, then carries out what came of it.
+  void Do(absl::Time now, absl::FunctionRef<void(Turn&)> look);
+  // The same for one service.
+  void DoFor(const std::string& name, absl::Time now,
+             absl::FunctionRef<void(Service&, Turn&)> look);
+  void DoForAll(Turn& turn, absl::FunctionRef<void(Service&)> look)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  ServiceRecord* Find(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // After each look at a service: starts its probes, and remembers when it is due.
+  void Touched(ServiceRecord& record, Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void EndSeconds(Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Admit(const EarlyRequest& early, Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RefuseEarly(Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ForgetAnswered(const Effects& effects) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Time NextTime() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Deliver();
+  void CarryOut(const Effect& effect);
+
+  const FrontOptions options_;
+  DataPath& data_path_;
+  FrontObserver& observer_;
+
+  mutable absl::Mutex mutex_;
+  absl::Time now_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();  // the latest that was told
+  bool serving_ ABSL_GUARDED_BY(mutex_) = false;
+  SharedCounts shared_ ABSL_GUARDED_BY(mutex_);
+  Envoys envoys_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, ServiceRecord> services_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::pair<absl::Time, Service*>> due_ ABSL_GUARDED_BY(mutex_);
+  absl::Time promised_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();  // the next Advance
+  absl::Time second_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();      // when this one began
+  int probing_ ABSL_GUARDED_BY(mutex_) = 0;
+  // Those that are held, or occupy a slot.
+  absl::flat_hash_map<RequestId, Service*> requests_ ABSL_GUARDED_BY(mutex_);
+  std::list<EarlyRequest> early_ ABSL_GUARDED_BY(mutex_);  // until BeginServing
+  std::deque<Effect> undelivered_ ABSL_GUARDED_BY(mutex_);
+  bool delivering_ ABSL_GUARDED_BY(mutex_) = false;  // some thread carries them out
+};
+
+}  // namespace flyball::front

@@ -1,0 +1,61 @@
+#include "scaler/front/front_decider.h"
+
+namespace flyball::front {
+namespace {
+
+// The two options that concern how activators and pods report have no meaning here: the front has
+// one report a second, and no notice of an opening beside it.
+scaler::RequestOptions WindowOptions(scaler::RequestOptions options) {
+  options.fold_opening = false;
+  options.mean_of_repeats = false;
+  return options;
+}
+
+}  // namespace
+
+FrontDecider::FrontDecider(const scaler::RequestSettings& settings,
+                           const scaler::RequestOptions& options, scaler::PodsSeen pods,
+                           absl::Time now)
+    : settings_(settings),
+      options_(WindowOptions(options)),
+      windows_(settings_, options_),
+      decider_(settings_, options_, pods, now) {}
+
+void FrontDecider::Configure(const scaler::RequestSettings& settings, absl::Time now) {
+  settings_ = settings;
+  windows_.Configure(settings_, now);
+  decider_.Configure(settings_);
+}
+
+void FrontDecider::Wake(absl::Time now) {
+  windows_ = scaler::TrafficWindows(settings_, options_);
+  second_ = absl::ToUnixSeconds(now);
+  recorded_ = {};
+  waking_ = true;
+}
+
+void FrontDecider::Record(absl::Time second, const scaler::TrafficSample& sample, bool ended) {
+  const int64_t number = absl::ToUnixSeconds(second);
+  if (second_ != number) {
+    if (second_.has_value() && number < *second_) return;
+    second_ = number;
+    recorded_ = {};
+    waking_ = false;
+  }
+  if (!ended && !waking_ && settings_.metric == scaler::kRpsMetric) return;
+  // The windows add: of what they have of this second the difference is missing.
+  scaler::TrafficSample more;
+  more.concurrency = sample.concurrency - recorded_.concurrency;
+  more.requests = sample.requests - recorded_.requests;
+  windows_.Record(absl::FromUnixSeconds(number), more);
+  recorded_ = sample;
+}
+
+scaler::RequestDecision FrontDecider::Evaluate(absl::Time now, scaler::PodsSeen pods) {
+  const scaler::TrafficAverages averages = windows_.Averages(settings_, now);
+  if (averages.empty) return {};
+  averages_ = averages;
+  return decider_.Evaluate(now, pods, averages);
+}
+
+}  // namespace flyball::front

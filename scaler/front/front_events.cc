@@ -1,0 +1,109 @@
+// What the transport tells the front.
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "scaler/front/front.h"
+
+namespace flyball::front {
+
+void Front::OnEnvoy(const NodeId& node, bool returning, absl::Time now) {
+  Do(now, [&](Turn& turn) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    envoys_.Connect(node, returning);
+    if (!serving_) return;  // services look at all Envoys when they begin
+    DoForAll(turn, [&](Service& service) { service.EnvoyConnected(node, returning, turn); });
+  });
+}
+
+void Front::OnEnvoyGone(const NodeId& node, absl::Time now) {
+  Do(now, [&](Turn& turn) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    envoys_.Disconnect(node);
+    DoForAll(turn, [&](Service& service) { service.EnvoyGone(node, turn); });
+  });
+}
+
+void Front::OnAck(const NodeId& node, ResourceKind kind, const std::string& service,
+                  uint64_t version, absl::Time now) {
+  DoFor(service, now, [&](Service& each, Turn& turn) { each.Acked(node, kind, version, turn); });
+}
+
+void Front::OnNack(const NodeId& node, ResourceKind kind, const std::vector<std::string>& services,
+                   absl::string_view text, absl::Time now) {
+  Do(now, [&](Turn& turn) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    ++shared_.counters.nacks_total;
+    for (const std::string& name : services) {
+      ServiceRecord* const record = Find(name);
+      if (record == nullptr) continue;
+      record->service->Nacked(node, kind, text, turn);
+      Touched(*record, turn);
+    }
+    turn.effects.push_back(TellNotice{{NoticeKind::kRefusedByEnvoy, absl::StrJoin(services, ", "),
+                                       absl::StrCat("Envoy ", node, " refused it: ", text)}});
+  });
+}
+
+void Front::Admit(const EarlyRequest& early, Turn& turn) {
+  ServiceRecord* const record = Find(early.service);
+  const HeldRequest& request = early.request;
+  if (record == nullptr) {
+    turn.effects.push_back(
+        RefuseRequest{request.id, {RefusalReason::kActivationFailed, "unknown"}});
+    return;
+  }
+  requests_[request.id] = record->service.get();
+  record->service->Arrive(request.id, request.node, request.arrived, turn);
+  Touched(*record, turn);
+}
+
+void Front::OnRequest(RequestId id, const NodeId& node, const std::string& service,
+                      absl::Time now) {
+  Do(now, [&](Turn& turn) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    EarlyRequest request{{id, node, turn.now}, service};
+    if (serving_) {
+      Admit(request, turn);
+    } else if (static_cast<int64_t>(early_.size()) >= options_.held_limit) {
+      turn.effects.push_back(RefuseRequest{id, {RefusalReason::kQueueFull, ""}});
+    } else {
+      early_.push_back(std::move(request));
+    }
+  });
+}
+
+void Front::OnRequestEnd(RequestId id, absl::Time now) {
+  Do(now, [&](Turn& turn) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    if (!serving_) {
+      early_.remove_if([&](const EarlyRequest& each) { return each.request.id == id; });
+      return;
+    }
+    const auto found = requests_.find(id);
+    if (found == requests_.end()) return;
+    ServiceRecord* const record = Find(found->second->name());
+    requests_.erase(found);
+    record->service->End(id, turn);
+    Touched(*record, turn);
+  });
+}
+
+void Front::RefuseEarly(Turn& turn) {
+  while (!early_.empty() && turn.now >= early_.front().request.arrived + options_.start_timeout) {
+    turn.effects.push_back(
+        RefuseRequest{early_.front().request.id, {RefusalReason::kActivationTimeout, ""}});
+    early_.pop_front();
+  }
+}
+
+void Front::OnLoad(const NodeId& node, absl::Span<const ServiceLoad> services, absl::Time now) {
+  Do(now, [&](Turn& turn) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    const uint64_t report = envoys_.Heard(node, turn.now);
+    absl::flat_hash_map<absl::string_view, const ServiceLoad*> loads;
+    for (const ServiceLoad& load : services) loads[load.service] = &load;
+    DoForAll(turn, [&](Service& service) {
+      const auto found = loads.find(service.name());
+      service.Report(node, report, found == loads.end() ? nullptr : found->second, turn);
+    });
+  });
+}
+
+}  // namespace flyball::front

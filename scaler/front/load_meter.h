@@ -1,0 +1,59 @@
+// The requests of one service, second by second: in flight on average, and begun.
+//
+// Pure. Not thread-safe. Two sources see the same requests: the Envoys' reports, which count all of
+// them four times a second, and ourselves, who see gated ones to the instant, until they are
+// released. The greater one of both counts: neither sees more than there are.
+//
+// Whoever is held counts from its arrival, so in the second in which a service wakes as many are in
+// flight as are held at the end, not on average since its beginning.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "absl/time/time.h"
+#include "scaler/front/data_path.h"
+#include "scaler/front/envoys.h"
+#include "scaler/front/request_meter.h"
+#include "scaler/math/requests/traffic.h"
+
+namespace flyball::front {
+
+class LoadMeter {
+ public:
+  explicit LoadMeter(absl::Time now) : gated_(now) {}
+
+  // A gated request comes; it goes on, has ended, or was refused.
+  void Begin(absl::Time now);
+  void End(absl::Time now);
+
+  void Report(const NodeId& node, uint64_t report, const ServiceLoad& load);
+  void Forget(const NodeId& node) { at_envoys_.erase(node); }
+
+  // Measures from now on, as a service does that wakes.
+  void Wake(absl::Time now);
+  void BeginSecond(absl::Time now);
+
+  // Of the second that is under way, as if it ended now.
+  scaler::TrafficSample SoFar(const Envoys& envoys, absl::Time now) const;
+
+  // The number of the Envoy's last report that told of requests; 0: none did.
+  uint64_t LastBusyReport(const NodeId& node) const;
+
+ private:
+  struct AtEnvoy {
+    double sum = 0;  // of the reports in this second
+    double last = 0;
+    double begun = 0;
+    uint64_t last_report = 0;
+    uint64_t busy_report = 0;
+  };
+
+  scaler::RequestMeter gated_;
+  double held_ = 0;
+  absl::Time woken_ = absl::InfinitePast();
+  absl::Time second_ = absl::InfinitePast();  // when the one under way began
+  std::map<NodeId, AtEnvoy> at_envoys_;
+};
+
+}  // namespace flyball::front

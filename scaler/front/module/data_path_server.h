@@ -1,0 +1,67 @@
+// The server that Envoys are connected to: their resources (incremental xDS over one stream), the
+// requests they ask about (ext_proc), and their statistics (metrics service), over gRPC.
+//
+// Thread-safe. The calls of DataPath never wait, but for a lock that is held for as long as it
+// takes to make the messages of the resources that have changed. Events come from gRPC's threads,
+// from before Make returns until the destructor does; a stream or request that waits holds no
+// thread. The destructor ends all streams: Envoys ask again elsewhere, and hold what they held.
+// No type of gRPC stands here: a module that is loaded when the first server is made speaks it.
+//
+// Limits: a message of 16 MiB.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "base/clock.h"
+#include "scaler/front/data_path.h"
+
+namespace flyball::front {
+
+struct DataPathServerOptions {
+  std::string listen;  // "0.0.0.0:18000"; port 0: any that is free
+
+  // PEM files of TLS both ways; looked at every 10 s, so that what is renewed counts for new
+  // connections. All empty: no TLS, and whoever reaches the port is believed.
+  std::string cert_file;
+  std::string key_file;
+  std::string ca_file;  // who must have signed the Envoys' certificates
+
+  // The name that their certificates must have: a subject alternative name, or the common name
+  // where there is none. Empty: any certificate of that CA. A peer without it gets
+  // PERMISSION_DENIED.
+  std::string peer_name;
+};
+
+class DataPathServer : public DataPath {
+ public:
+  // The one that was taken, where any was asked for.
+  virtual uint16_t port() const = 0;
+};
+
+inline constexpr char kFrontModuleFile[] = "front.so";
+inline constexpr char kFrontModuleSymbol[] = "flyball_front_module";
+
+// What the symbol kFrontModuleSymbol names.
+struct FrontModule {
+  // The version of the program, with a digest of the headers that both sides include.
+  const char* interface = nullptr;
+  absl::StatusOr<std::unique_ptr<DataPathServer>> (*make)(const DataPathServerOptions& options,
+                                                          const Clock& clock,
+                                                          DataPathEvents& events) = nullptr;
+};
+
+// Loads the module if it isn't yet, and listens. `clock` and `events` outlive the server.
+//   kNotFound, kFailedPrecondition  the module can't be loaded (module_library.h)
+//   kInvalidArgument                a file of TLS is missing, unreadable or names no other two
+//   kUnavailable                    the address can't be listened on
+absl::StatusOr<std::unique_ptr<DataPathServer>> MakeDataPathServer(
+    const DataPathServerOptions& options, const Clock& clock, DataPathEvents& events);
+
+// Where the module would be loaded from; the errors of LoadModule.
+absl::StatusOr<std::string> FrontModulePath(absl::Span<const std::string> folders);
+
+}  // namespace flyball::front

@@ -1,0 +1,62 @@
+// Resources over incremental xDS: one stream of each Envoy, all fed from one table.
+//
+// Thread-safe. One lock holds the table and what each stream was sent; it is not held while the
+// front is called. One message of a stream is under way at a time, and what changes meanwhile is
+// sent after it, as it is by then (delta_stream.h).
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "ads.grpc.pb.h"
+#include "base/clock.h"
+#include "scaler/front/data_path.h"
+#include "scaler/front/envoy/delta_stream.h"
+#include "scaler/front/envoy/resource_table.h"
+
+namespace flyball::front {
+
+class AdsService final
+    : public ::envoy::service::discovery::v3::AggregatedDiscoveryService::CallbackService {
+ public:
+  AdsService(const Clock& clock, std::string peer_name, DataPathEvents& events)
+      : clock_(clock), peer_name_(std::move(peer_name)), events_(events) {}
+
+  // As in DataPath.
+  void Put(Resource resource, uint64_t version) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Remove(ResourceKind kind, const std::string& service) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Until then streams are accepted, and nothing of them is read.
+  void BeginServing() ABSL_LOCKS_EXCLUDED(mutex_);
+
+  grpc::ServerBidiReactor<envoy::DeltaDiscoveryRequest, envoy::DeltaDiscoveryResponse>*
+  DeltaAggregatedResources(grpc::CallbackServerContext* call) override;
+
+ private:
+  class Stream;
+
+  void OnChange(ResourceKind kind, const std::string& service)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Tell(const Stream& stream, const std::string& node, bool first, bool returning,
+            const DeltaStream::Verdict& verdict) ABSL_LOCKS_EXCLUDED(mutex_, telling_);
+  void TellGone(const Stream& stream, const std::string& node)
+      ABSL_LOCKS_EXCLUDED(mutex_, telling_);
+
+  const Clock& clock_;
+  const std::string peer_name_;
+  DataPathEvents& events_;
+
+  absl::Mutex mutex_;
+  bool serving_ ABSL_GUARDED_BY(mutex_) = false;
+  ResourceTable table_ ABSL_GUARDED_BY(mutex_);
+  std::set<Stream*> streams_ ABSL_GUARDED_BY(mutex_);  // each until its OnDone
+
+  // Held while the front is told of an Envoy, so that an older stream's words never come after
+  // those of the newer one. Nothing that the front calls takes it.
+  absl::Mutex telling_ ABSL_ACQUIRED_BEFORE(mutex_);
+  absl::flat_hash_map<std::string, const Stream*> newest_ ABSL_GUARDED_BY(telling_);  // by node
+};
+
+}  // namespace flyball::front

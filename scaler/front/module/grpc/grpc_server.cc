@@ -1,0 +1,103 @@
+// The module's server: all of it that the program sees is the symbol at the end.
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "scaler/front/module/data_path_server.h"
+#include "scaler/front/module/grpc/ads_service.h"
+#include "scaler/front/module/grpc/gate_service.h"
+#include "scaler/front/module/grpc/metrics_service.h"
+#include "scaler/front/module/grpc/peers.h"
+
+namespace flyball::front {
+namespace {
+
+constexpr int kMaxMessageBytes = 16 << 20;
+
+void SetConnections(grpc::ServerBuilder& builder) {
+  // Envoys ping every 5 s, also while nothing is sent. By gRPC's defaults that is too often, and
+  // their connections would be closed after half a minute.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000);
+  // An Envoy whose node is lost ends no connection.
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 5000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 3000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  // Two processes on one port would each get some of the connections.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
+}
+
+class GrpcDataPathServer : public DataPathServer {
+ public:
+  GrpcDataPathServer(const DataPathServerOptions& options, const Clock& clock,
+                     DataPathEvents& events)
+      : ads_(clock, options.peer_name, events),
+        gate_(clock, options.peer_name, events),
+        metrics_(clock, options.peer_name, events) {}
+
+  ~GrpcDataPathServer() override {
+    if (server_ == nullptr) return;
+    server_->Shutdown(std::chrono::system_clock::time_point::min());  // ends all calls at once
+    server_->Wait();
+  }
+
+  absl::Status Listen(const DataPathServerOptions& options) {
+    ASSIGN_OR_RETURN(const auto credentials, CredentialsFor(options));
+    grpc::ServerBuilder builder;
+    SetConnections(builder);
+    int port = 0;
+    builder.AddListeningPort(options.listen, credentials, &port);
+    builder.RegisterService(&ads_);
+    builder.RegisterService(&gate_);
+    builder.RegisterService(&metrics_);
+    server_ = builder.BuildAndStart();
+    if (server_ == nullptr || port == 0) {
+      return absl::UnavailableError(absl::StrCat("the front's port: can't listen on ",
+                                                 options.listen, ": taken, or no such address"));
+    }
+    port_ = static_cast<uint16_t>(port);
+    return absl::OkStatus();
+  }
+
+  uint16_t port() const override { return port_; }
+
+  void Put(Resource resource, uint64_t version) override { ads_.Put(std::move(resource), version); }
+  void Remove(ResourceKind kind, const std::string& service) override {
+    ads_.Remove(kind, service);
+  }
+  void BeginServing() override {
+    ads_.BeginServing();
+    gate_.BeginServing();
+  }
+  void Release(RequestId id, std::optional<std::string> pod) override { gate_.Release(id, pod); }
+  void Refuse(RequestId id, const Refusal& refusal) override { gate_.Refuse(id, refusal); }
+
+ private:
+  AdsService ads_;
+  GateService gate_;
+  MetricsService metrics_;
+  uint16_t port_ = 0;
+  std::unique_ptr<grpc::Server> server_;  // goes first: its calls use the services
+};
+
+absl::StatusOr<std::unique_ptr<DataPathServer>> Make(const DataPathServerOptions& options,
+                                                     const Clock& clock, DataPathEvents& events) {
+  auto server = std::make_unique<GrpcDataPathServer>(options, clock, events);
+  RETURN_IF_ERROR(server->Listen(options));
+  return server;
+}
+
+}  // namespace
+}  // namespace flyball::front
+
+extern "C" {
+extern __attribute__((visibility("default")))
+const flyball::front::FrontModule flyball_front_module;
+const flyball::front::FrontModule flyball_front_module = {.interface = FLYBALL_FRONT_INTERFACE,
+                                                          .make = flyball::front::Make};
+}

@@ -1,0 +1,123 @@
+#include "scaler/front/pod_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace flyball::front {
+namespace {
+
+constexpr absl::Duration kProbePeriod = absl::Milliseconds(25);
+constexpr absl::Duration kPardonAfter = absl::Seconds(3);
+
+}  // namespace
+
+void PodTable::Set(const std::vector<PodView>& pods, absl::Time now) {
+  std::map<std::string, PodRecord, std::less<>> records;
+  for (const PodView& view : pods) {
+    PodRecord record;
+    if (const auto found = pods_.find(view.uid); found != pods_.end()) {
+      record = std::move(found->second);
+    }
+    // A container that ended has to pass again.
+    if (!view.running) record.passed = false;
+    record.was_ready |= view.ready;
+    record.view = view;
+    records.emplace(view.uid, std::move(record));
+  }
+  pods_ = std::move(records);
+  Advance(now);
+}
+
+void PodTable::DoomAll() {
+  for (auto& [uid, pod] : pods_) pod.doomed = true;
+  raised_.reset();
+}
+
+void PodTable::PardonAll() {
+  for (auto& [uid, pod] : pods_) pod.doomed = false;
+  raised_.reset();
+}
+
+void PodTable::Raised(absl::Time now) {
+  if (!raised_.has_value()) raised_ = now;
+}
+
+void PodTable::Advance(absl::Time now) {
+  if (now >= NextPardon()) PardonAll();
+}
+
+absl::Time PodTable::NextPardon() const {
+  const bool any =
+      std::any_of(pods_.begin(), pods_.end(), [](const auto& each) { return each.second.doomed; });
+  return any && raised_.has_value() ? *raised_ + kPardonAfter : absl::InfiniteFuture();
+}
+
+bool PodTable::TakesRequests(const PodRecord& pod) {
+  if (!Counts(pod) || pod.view.address.empty()) return false;
+  return pod.view.ready || (pod.passed && !pod.was_ready);
+}
+
+bool PodTable::IsToBeProbed(const PodRecord& pod) {
+  return Counts(pod) && pod.view.running && pod.view.probeable && !pod.view.address.empty() &&
+         !pod.view.ready && !pod.passed && !pod.was_ready;
+}
+
+std::vector<ProbeTarget> PodTable::TakeDueProbes(absl::Time now, size_t limit) {
+  std::vector<ProbeTarget> targets;
+  for (auto& [uid, pod] : pods_) {
+    if (pod.probing || now < pod.next_probe || !IsToBeProbed(pod)) continue;
+    pod.next_probe = now + kProbePeriod;
+    if (targets.size() == limit) continue;
+    pod.probing = true;
+    targets.push_back({uid, pod.view.address});
+  }
+  return targets;
+}
+
+void PodTable::Probed(absl::string_view uid, bool passed) {
+  const auto found = pods_.find(uid);
+  if (found == pods_.end()) return;
+  found->second.probing = false;
+  if (passed && found->second.view.running) found->second.passed = true;
+}
+
+std::vector<PodPlace> PodTable::Places() const {
+  std::vector<PodPlace> places;
+  places.reserve(pods_.size());
+  for (const auto& [uid, pod] : pods_) {
+    places.push_back({uid, pod.view.address, TakesRequests(pod)});
+  }
+  return places;
+}
+
+std::vector<std::string> PodTable::Endpoints() const {
+  std::vector<std::string> addresses;
+  for (const auto& [uid, pod] : pods_) {
+    if (TakesRequests(pod)) addresses.push_back(pod.view.address);
+  }
+  std::sort(addresses.begin(), addresses.end());
+  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+  return addresses;
+}
+
+int32_t PodTable::pending() const {
+  return static_cast<int32_t>(std::count_if(pods_.begin(), pods_.end(), [](const auto& each) {
+    return Counts(each.second) && !TakesRequests(each.second);
+  }));
+}
+
+bool PodTable::any_running() const {
+  return std::any_of(pods_.begin(), pods_.end(), [](const auto& each) {
+    return Counts(each.second) && each.second.view.running && !each.second.view.address.empty();
+  });
+}
+
+absl::Time PodTable::NextProbe() const {
+  absl::Time next = absl::InfiniteFuture();
+  for (const auto& [uid, pod] : pods_) {
+    if (!pod.probing && IsToBeProbed(pod)) next = std::min(next, pod.next_probe);
+  }
+  return next;
+}
+
+}  // namespace flyball::front

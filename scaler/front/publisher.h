@@ -1,0 +1,50 @@
+// What the Envoys are told of one service, in the order that makes it free of errors, and which of
+// them have it.
+//
+// Not thread-safe. All goes over one stream to each Envoy, in the order of the effects: the gate
+// goes on before endpoints leave, and off after they came.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scaler/front/acknowledgements.h"
+#include "scaler/front/effects.h"
+#include "scaler/front/endpoint_versions.h"
+#include "scaler/front/http_service.h"
+
+namespace flyball::front {
+
+class Publisher {
+ public:
+  // `version`: the last one that was given to any resource.
+  explicit Publisher(uint64_t& version) : version_(version) {}
+
+  // Tells what differs from what was told before; whether the gate does.
+  bool Publish(const HttpService& spec, bool gated, const std::vector<std::string>& endpoints,
+               Turn& turn);
+  void Remove(const std::string& service, Turn& turn);
+
+  Acknowledgements& acks() { return acks_; }
+  const Acknowledgements& acks() const { return acks_; }
+
+  bool gated() const;
+  // Whether the Envoy can carry a request to some pod, or to this one.
+  bool CanServe(const NodeId& node) const;
+  bool Reaches(const NodeId& node, const std::string& address) const;
+  bool AllCanServe() const;
+  bool AllHaveRoute() const { return acks_.AllHaveNewest(ResourceKind::kRoute); }
+
+ private:
+  // Whether it differed.
+  bool Put(Resource resource, Turn& turn);
+
+  uint64_t& version_;
+  Acknowledgements acks_;
+  EndpointVersions endpoints_;
+  std::array<std::optional<Resource>, kResourceKinds> told_;
+};
+
+}  // namespace flyball::front

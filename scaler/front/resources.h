@@ -1,0 +1,71 @@
+// What an Envoy is told of one service, as plain values, one of each kind. The transport makes
+// bytes of them.
+//
+// A service is named "<namespace>/<autoscaler>", and so are its four resources.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace flyball::front {
+
+enum class ResourceKind { kCluster, kEndpoints, kRoute, kListener };
+inline constexpr int kResourceKinds = 4;
+
+// How requests reach the pods.
+struct ClusterResource {
+  std::string service;
+  bool h2c = false;         // HTTP/2 to the pods, else HTTP/1.1
+  bool hard_limit = false;  // the pod that a release names is taken, if it is among the endpoints
+  bool operator==(const ClusterResource&) const = default;
+};
+
+// The pods that requests may go to.
+struct EndpointsResource {
+  std::string service;
+  std::vector<std::string> addresses = {};  // "10.0.0.7:8080" or "[fd00::7]:8080", sorted
+  bool operator==(const EndpointsResource&) const = default;
+};
+
+// Whether each request is shown to us before it goes on: the gate.
+struct RouteResource {
+  std::string service;
+  bool gated = true;
+  bool hard_limit = false;         // gated always, and we are told the end of each request too
+  // Of a request without its wait; zero: none.
+  absl::Duration request_timeout = absl::ZeroDuration();
+  bool operator==(const RouteResource&) const = default;
+};
+
+// Where an Envoy listens for the service.
+struct ListenerResource {
+  std::string service;
+  uint16_t port = 0;
+  bool hard_limit = false;
+  // How long a gated request waits for our answer, which must be longer than we let it wait.
+  absl::Duration message_timeout = absl::ZeroDuration();
+  bool operator==(const ListenerResource&) const = default;
+};
+
+// The alternatives stand in the order of ResourceKind.
+using Resource = std::variant<ClusterResource, EndpointsResource, RouteResource, ListenerResource>;
+
+inline ResourceKind KindOf(const Resource& resource) {
+  return static_cast<ResourceKind>(resource.index());
+}
+
+// Of what is sent of one service to one Envoy, the lower rank goes first.
+inline int SendRank(const Resource& resource) {
+  const auto* const route = std::get_if<RouteResource>(&resource);
+  return route != nullptr && route->gated ? -1 : static_cast<int>(resource.index());
+}
+
+inline const std::string& ServiceOf(const Resource& resource) {
+  return std::visit([](const auto& each) -> const std::string& { return each.service; }, resource);
+}
+
+}  // namespace flyball::front

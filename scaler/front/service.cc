@@ -1,0 +1,266 @@
+#include "scaler/front/service.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace flyball::front {
+namespace {
+
+// After so long a service counts as open although an Envoy has not acknowledged its endpoints. The
+// requests of that Envoy are held on.
+constexpr absl::Duration kOpeningTime = absl::Seconds(1);
+// How long the gate stays on after opening, so that no worker of an Envoy still is without pods.
+constexpr absl::Duration kGateLinger = absl::Seconds(2);
+constexpr absl::Duration kFirstBackOff = absl::Seconds(1);
+constexpr absl::Duration kLastBackOff = absl::Seconds(30);
+
+absl::Duration BackOff(int failures) {
+  const int doublings = std::clamp(failures - 1, 0, 5);
+  return std::min(kFirstBackOff * (1 << doublings), kLastBackOff);
+}
+
+int32_t CountReady(const std::vector<PodView>& pods) {
+  return static_cast<int32_t>(std::count_if(
+      pods.begin(), pods.end(), [](const PodView& pod) { return pod.ready && !pod.deleting; }));
+}
+
+}  // namespace
+
+Service::Service(HttpService spec, int32_t replicas, const std::vector<PodView>& pods,
+                 SharedCounts& shared, absl::Time now)
+    : spec_(std::move(spec)),
+      shared_(shared),
+      entered_(now),
+      open_since_(now),
+      asleep_(replicas == 0),
+      publisher_(shared.version),
+      alone_since_(now),
+      load_(now),
+      decider_(spec_.settings, spec_.options, {.ready = asleep_ ? 0 : CountReady(pods)}, now),
+      next_evaluation_(now) {
+  pods_.Set(pods, now);
+  if (asleep_) pods_.DoomAll();
+  endpoints_ = pods_.Endpoints();
+  slots_.SetLimit(spec_.container_concurrency);
+  slots_.SetPods(pods_.Places());
+}
+
+void Service::Begin(bool known, Turn& turn) {
+  begun_ = true;
+  for (const auto& [node, envoy] : turn.envoys.all()) {
+    if (!envoy.connected) continue;
+    publisher_.acks().Connect(node, turn.now);
+    if (known && envoy.returning && spec_.hard_limit()) slots_.Await(node, turn.now);
+  }
+  entered_ = turn.now;
+  next_evaluation_ = turn.now;
+  if (known && !endpoints_.empty()) {
+    state_ = ServiceState::kOpen;
+    open_since_ = turn.now;
+    gate_ = spec_.hard_limit();
+  }
+  React(turn);
+}
+
+void Service::Configure(const HttpService& spec, Turn& turn) {
+  const bool limited_anew = spec.hard_limit() && !spec_.hard_limit();
+  spec_ = spec;
+  decider_.Configure(spec_.settings, turn.now);
+  slots_.SetLimit(spec_.container_concurrency);
+  if (limited_anew) {
+    for (const auto& [node, envoy] : turn.envoys.all()) {
+      if (envoy.connected) slots_.Await(node, turn.now);
+    }
+  }
+  React(turn);
+}
+
+void Service::Remove(Turn& turn) {
+  const Refusal gone{RefusalReason::kActivationFailed, "removed"};
+  RefuseOlderThan(absl::InfiniteFuture(), gone, turn);
+  publisher_.Remove(spec_.name, turn);
+  begun_ = false;
+}
+
+void Service::EnvoyConnected(const NodeId& node, bool returning, Turn& turn) {
+  publisher_.acks().Connect(node, turn.now);
+  if (returning && spec_.hard_limit()) slots_.Await(node, turn.now);
+  idle_.Reset();
+  React(turn);
+}
+
+void Service::EnvoyGone(const NodeId& node, Turn& turn) {
+  publisher_.acks().Disconnect(node);
+  slots_.Forget(node);
+  load_.Forget(node);
+  if (publisher_.acks().connected() == 0) alone_since_ = turn.now;
+  React(turn);
+}
+
+void Service::Acked(const NodeId& node, ResourceKind kind, uint64_t version, Turn& turn) {
+  publisher_.acks().Acked(node, kind, version);
+  React(turn);
+}
+
+void Service::SetPods(const std::vector<PodView>& pods, Turn& turn) {
+  pods_.Set(pods, turn.now);
+  if (pods_.any_running()) cold_start_.PodRan(turn.now);
+  React(turn);
+}
+
+void Service::Probed(absl::string_view uid, bool passed, Turn& turn) {
+  pods_.Probed(uid, passed);
+  if (passed) React(turn);
+}
+
+ServiceFacts Service::Facts(absl::Time now) const {
+  ServiceFacts facts;
+  facts.has_pod = !endpoints_.empty();
+  facts.has_no_pod = endpoints_.empty();
+  const bool zero_is_decided = decided_ == 0 && spec_.settings.min_scale <= 0;
+  facts.wanted = !queue_.empty() || decided_ > 0 || spec_.settings.min_scale > 0;
+  facts.opened = publisher_.AllCanServe() || now >= entered_ + kOpeningTime;
+  facts.given_up = scale_refused_.has_value() || WaitsTooLong(now);
+  facts.may_close = zero_is_decided && queue_.empty() && spec_.settings.enable_scale_to_zero &&
+                    now >= open_since_ + spec_.settings.stable_window;
+  facts.backed_off = now >= entered_ + BackOff(failures_);
+  facts.zero_entered = zero_entered_;
+  return facts;
+}
+
+void Service::React(Turn& turn) {
+  if (!begun_) return;
+  pods_.Advance(turn.now);
+  endpoints_ = pods_.Endpoints();
+  slots_.SetPods(pods_.Places());
+  for (;;) {
+    const ServiceState next = NextState(state_, Facts(turn.now));
+    if (next == state_) break;
+    Enter(next, turn);
+  }
+  SettleGate(turn.now);
+  const bool gate_changed = publisher_.Publish(
+      spec_, gate_, Serves(state_) ? endpoints_ : std::vector<std::string>{}, turn);
+  if (gate_changed) idle_.Reset();
+  if (gate_ && publisher_.AllHaveRoute()) idle_.Begin(turn.envoys);
+  LetGo(turn);
+  const Refusal late{RefusalReason::kActivationTimeout, ""};
+  RefuseOlderThan(turn.now - spec_.activation_timeout, late, turn);
+  OfferZeroIfSafe(turn);
+  NoteReadiness(turn);
+  if (const WantedCount wanted = Wanted(); wanted != told_wanted_) {
+    told_wanted_ = wanted;
+    turn.effects.push_back(TellDesired{spec_.name});
+  }
+}
+
+void Service::Enter(ServiceState state, Turn& turn) {
+  const ServiceState before = std::exchange(state_, state);
+  entered_ = turn.now;
+  switch (state) {
+    case ServiceState::kZero:
+      if (std::exchange(zero_entered_, false)) FallAsleep();
+      break;
+    case ServiceState::kActivating:
+      Activate(turn);
+      break;
+    case ServiceState::kOpening:
+      if (std::exchange(asleep_, false)) decider_.Wake(turn.now);
+      cold_start_.PodPassed(turn.now);
+      break;
+    case ServiceState::kOpen:
+      if (before != ServiceState::kClosing) open_since_ = turn.now;
+      failures_ = 0;
+      wished_ = 0;
+      break;
+    case ServiceState::kClosing:
+      zero_offered_ = false;
+      break;
+    case ServiceState::kFailing:
+      Fail(turn);
+      break;
+  }
+}
+
+void Service::Activate(Turn& turn) {
+  if (std::exchange(asleep_, false)) decider_.Wake(turn.now);
+  wished_ = 0;
+  scale_refused_.reset();
+  if (!queue_.empty()) {
+    ++shared_.counters.wakes_total;
+    cold_start_.Arrived(*queue_.oldest());
+    turn.effects.push_back(
+        TellNotice{{NoticeKind::kWoken, spec_.name, "Requests came while there was no pod."}});
+  }
+  Evaluate(turn);
+  next_evaluation_ = turn.now + absl::Milliseconds(100);
+  WishForMore(turn);
+}
+
+void Service::Fail(Turn& turn) {
+  ++failures_;
+  cold_start_.Forget();
+  std::string text;
+  if (scale_refused_.has_value()) {
+    failure_ = {RefusalReason::kActivationFailed, *scale_refused_};
+    text = absl::StrCat("The scale could not be raised: ", *scale_refused_, ".");
+  } else {
+    failure_ = {RefusalReason::kActivationTimeout, ""};
+    text = absl::StrCat("No pod was ready within ", absl::FormatDuration(spec_.activation_timeout),
+                        " of the first request.");
+  }
+  scale_refused_.reset();
+  RefuseOlderThan(absl::InfiniteFuture(), failure_, turn);
+  turn.effects.push_back(TellNotice{{NoticeKind::kActivationFailed, spec_.name, std::move(text)}});
+}
+
+void Service::SettleGate(absl::Time now) {
+  if (state_ != ServiceState::kOpen || spec_.hard_limit()) {
+    gate_ = true;
+  } else if (gate_) {
+    gate_ = now < entered_ + kGateLinger || !publisher_.AllCanServe();
+  }
+}
+
+void Service::Advance(Turn& turn) {
+  if (!begun_) return;
+  if (!asleep_ && turn.now >= next_evaluation_) {
+    Evaluate(turn);
+    next_evaluation_ = turn.now + spec_.options.tick;
+    WishForMore(turn);
+  }
+  React(turn);
+}
+
+absl::Time Service::NextTime() const {
+  if (!begun_) return absl::InfiniteFuture();
+  absl::Time next = std::min(pods_.NextPardon(), NextReadinessCheck());
+  if (const auto oldest = queue_.oldest())
+    next = std::min(next, *oldest + spec_.activation_timeout);
+  if (!asleep_) next = std::min(next, next_evaluation_);
+  switch (state_) {
+    case ServiceState::kActivating:
+      next = std::min(next, pods_.NextProbe());
+      break;
+    case ServiceState::kOpening:
+      next = std::min(next, entered_ + kOpeningTime);
+      break;
+    case ServiceState::kOpen:
+      if (gate_ && !spec_.hard_limit() && publisher_.AllCanServe()) {
+        next = std::min(next, entered_ + kGateLinger);
+      }
+      break;
+    case ServiceState::kClosing:
+      break;  // reports of load come all the time
+    case ServiceState::kFailing:
+      next = std::min({next, entered_ + BackOff(failures_), pods_.NextProbe()});
+      break;
+    case ServiceState::kZero:
+      break;
+  }
+  return next;
+}
+
+}  // namespace flyball::front

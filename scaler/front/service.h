@@ -1,0 +1,157 @@
+// One service: its state, its requests that wait, and what its Envoys are told.
+//
+// Pure: time, Envoys and what comes of it are in the Turn. Not thread-safe: the Front looks after
+// that. Each event changes a fact; then React() takes the state machine as far as it goes, tells
+// the Envoys what has changed, and lets those requests go that may.
+//
+// What always holds:
+//   - A request is released to an Envoy only after that Envoy acknowledged an endpoint that is
+//     still there; with a hard limit, the very pod that it is sent to.
+//   - Zero is allowed only after every connected Envoy acknowledged the gate, at least one is
+//     connected, and each has reported twice since then that nothing is in flight.
+//   - Requests are held for the activation timeout at most.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "scaler/front/cold_start_watch.h"
+#include "scaler/front/effects.h"
+#include "scaler/front/front_decider.h"
+#include "scaler/front/http_service.h"
+#include "scaler/front/idle_check.h"
+#include "scaler/front/load_meter.h"
+#include "scaler/front/pod_table.h"
+#include "scaler/front/publisher.h"
+#include "scaler/front/service_state.h"
+#include "scaler/front/slots.h"
+#include "scaler/front/snapshot.h"
+#include "scaler/front/wait_queue.h"
+
+namespace flyball::front {
+
+// What all services share.
+struct SharedCounts {
+  uint64_t version = 0;  // the last one that was given to a resource
+  int64_t held = 0;
+  int64_t held_limit = 10000;
+  FrontCounters counters;
+};
+
+class Service {
+ public:
+  // `replicas`: those that its target is told to have. `shared` outlives it.
+  Service(HttpService spec, int32_t replicas, const std::vector<PodView>& pods,
+          SharedCounts& shared, absl::Time now);
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  // Before that nothing is told and nobody is let through. `known`: Envoys may have it from an
+  // earlier process; if it has pods they go on without a gate.
+  void Begin(bool known, Turn& turn);
+  void Configure(const HttpService& spec, Turn& turn);
+  // Refuses who waits and takes the resources away.
+  void Remove(Turn& turn);
+
+  void EnvoyConnected(const NodeId& node, bool returning, Turn& turn);
+  void EnvoyGone(const NodeId& node, Turn& turn);
+  void Acked(const NodeId& node, ResourceKind kind, uint64_t version, Turn& turn);
+  void Nacked(const NodeId& node, ResourceKind kind, absl::string_view text, Turn& turn);
+
+  // `arrived`: before now, where it came before the start was over.
+  void Arrive(RequestId id, const NodeId& node, absl::Time arrived, Turn& turn);
+  void End(RequestId id, Turn& turn);
+
+  // Of one Envoy's report; `load` is null where the service is not in it.
+  void Report(const NodeId& node, uint64_t report, const ServiceLoad* load, Turn& turn);
+
+  void SetPods(const std::vector<PodView>& pods, Turn& turn);
+  // While the first pod after zero is waited for.
+  std::vector<ProbeTarget> TakeDueProbes(absl::Time now, size_t limit);
+  void Probed(absl::string_view uid, bool passed, Turn& turn);
+
+  // See Front.
+  bool MayEnterZero(Turn& turn);
+  void ScaleWritten(int32_t count, Turn& turn);
+  void ScaleRefused(int32_t count, absl::string_view word, Turn& turn);
+  WantedCount Wanted() const;
+
+  // The second that began at `began` is over.
+  void EndSecond(absl::Time began, Turn& turn);
+  // Does what is due, and says when something will be.
+  void Advance(Turn& turn);
+  absl::Time NextTime() const;
+
+  const std::string& name() const { return spec_.name; }
+  ServiceSnapshot Snapshot() const;
+
+ private:
+  // The state machine: service.cc.
+  void React(Turn& turn);
+  ServiceFacts Facts(absl::Time now) const;
+  void Enter(ServiceState state, Turn& turn);
+  void Activate(Turn& turn);
+  void Fail(Turn& turn);
+  void SettleGate(absl::Time now);
+
+  // To zero and back: service_zero.cc.
+  void FallAsleep();
+  bool ZeroIsSafe(const Turn& turn) const;
+  void OfferZeroIfSafe(Turn& turn);
+
+  // Requests that wait: service_requests.cc.
+  void LetGo(Turn& turn);
+  void Release(const HeldRequest& request, std::optional<std::string> pod, Turn& turn);
+  void RefuseOlderThan(absl::Time arrived, const Refusal& refusal, Turn& turn);
+  void Refuse(RequestId id, const Refusal& refusal, Turn& turn);
+  bool TooManyAreHeld() const;
+  bool WaitsTooLong(absl::Time now) const;
+
+  // How many pods are wanted: service_load.cc.
+  bool LoadIsKnown(const Turn& turn) const;
+  void Evaluate(Turn& turn);
+  void WishForMore(Turn& turn);
+  void NoteReadiness(Turn& turn);
+  absl::Time NextReadinessCheck() const;
+
+  HttpService spec_;
+  SharedCounts& shared_;
+  bool begun_ = false;
+
+  ServiceState state_ = ServiceState::kZero;
+  absl::Time entered_;
+  absl::Time open_since_;           // since the last state without pods
+  bool asleep_;                     // the scale is zero
+  bool gate_ = true;                // the gate as it should be
+  std::optional<int32_t> decided_;  // the last count, unless requests came since
+  bool zero_entered_ = false;
+  bool zero_offered_ = false;
+  int32_t wished_ = 0;                        // of the scale, since the wake
+  int failures_ = 0;                          // in a row
+  std::optional<std::string> scale_refused_;  // why, in a word
+  Refusal failure_;                           // what requests get while it fails
+
+  PodTable pods_;
+  std::vector<std::string> endpoints_;  // of the pods, whether or not Envoys are told
+  WaitQueue queue_;
+  Slots slots_;
+  Publisher publisher_;
+  IdleCheck idle_;
+  absl::Time alone_since_;  // no Envoy is connected
+  std::string not_ready_;
+
+  LoadMeter load_;
+  FrontDecider decider_;
+  bool decision_valid_ = false;
+  WantedCount told_wanted_;
+  absl::Time next_evaluation_;
+
+  ColdStartWatch cold_start_;
+  std::optional<ColdStart> last_cold_start_;
+};
+
+}  // namespace flyball::front

@@ -1,0 +1,132 @@
+// The part of a service that knows its load, and tells how it is.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "scaler/front/service.h"
+#include "scaler/math/requests/bounds.h"
+
+namespace flyball::front {
+namespace {
+
+// An Envoy that has not acknowledged for so long is told of.
+constexpr absl::Duration kAcknowledgementTime = absl::Seconds(5);
+
+const char* NameOf(ResourceKind kind) {
+  constexpr const char* kNames[] = {"cluster", "endpoints", "route", "listener"};
+  return kNames[static_cast<int>(kind)];
+}
+
+}  // namespace
+
+void Service::Report(const NodeId& node, uint64_t report, const ServiceLoad* load, Turn& turn) {
+  if (load != nullptr) load_.Report(node, report, *load);
+  if (spec_.hard_limit()) {
+    slots_.Report(node, load == nullptr ? 0 : static_cast<int64_t>(load->upstream_active));
+  }
+  // All others look at reports when they are evaluated.
+  if (state_ == ServiceState::kClosing || (spec_.hard_limit() && !queue_.empty())) React(turn);
+}
+
+// Nobody who reports has told that there are none; who is held is there for certain.
+bool Service::LoadIsKnown(const Turn& turn) const {
+  if (!queue_.empty()) return true;
+  const auto& envoys = turn.envoys.all();
+  return std::any_of(envoys.begin(), envoys.end(),
+                     [&](const auto& each) { return turn.now - each.second.heard <= kSilence; });
+}
+
+void Service::EndSecond(absl::Time began, Turn& turn) {
+  if (begun_ && !asleep_ && LoadIsKnown(turn)) {
+    decider_.Record(began, load_.SoFar(turn.envoys, turn.now), /*ended=*/true);
+  }
+  load_.BeginSecond(turn.now);
+  if (slots_.StopAwaiting(turn.now)) React(turn);
+}
+
+void Service::Evaluate(Turn& turn) {
+  if (LoadIsKnown(turn)) {
+    decider_.Record(turn.now, load_.SoFar(turn.envoys, turn.now), /*ended=*/false);
+  }
+  const scaler::PodsSeen pods{.ready = static_cast<int32_t>(endpoints_.size()),
+                              .pending = pods_.pending()};
+  decision_valid_ = decider_.Evaluate(turn.now, pods).valid;
+}
+
+WantedCount Service::Wanted() const {
+  if (!begun_) return {};
+  if (asleep_) return {.known = true, .count = 0};
+  const bool waited_for = !queue_.empty() || state_ == ServiceState::kActivating ||
+                          state_ == ServiceState::kOpening || state_ == ServiceState::kFailing;
+  const int32_t least = waited_for ? 1 : 0;
+  if (!decision_valid_) return {.known = waited_for, .count = least};
+  return {.known = true, .count = std::max(decider_.wanted(), least)};
+}
+
+void Service::WishForMore(Turn& turn) {
+  if (state_ != ServiceState::kActivating) return;
+  const int32_t needed = scaler::WithinBounds(spec_.settings.min_scale, spec_.settings.max_scale,
+                                              std::max(1, decision_valid_ ? decider_.wanted() : 0));
+  if (needed <= wished_) return;
+  wished_ = needed;
+  turn.effects.push_back(WishScale{spec_.name, needed});
+}
+
+std::vector<ProbeTarget> Service::TakeDueProbes(absl::Time now, size_t limit) {
+  if (state_ != ServiceState::kActivating && state_ != ServiceState::kFailing) return {};
+  return pods_.TakeDueProbes(now, limit);
+}
+
+void Service::Nacked(const NodeId& node, ResourceKind kind, absl::string_view text, Turn& turn) {
+  publisher_.acks().Nacked(node, kind, text);
+  NoteReadiness(turn);
+}
+
+absl::Time Service::NextReadinessCheck() const {
+  if (!not_ready_.empty()) return absl::InfiniteFuture();
+  const auto& acks = publisher_.acks();
+  if (acks.connected() == 0) return alone_since_ + kAcknowledgementTime;
+  const auto wait = acks.LongestWait();
+  return wait.has_value() ? wait->since + kAcknowledgementTime : absl::InfiniteFuture();
+}
+
+void Service::NoteReadiness(Turn& turn) {
+  const auto& acks = publisher_.acks();
+  std::string text;
+  if (acks.connected() == 0) {
+    if (turn.now >= alone_since_ + kAcknowledgementTime) text = "No Envoy is connected.";
+  } else if (const auto wait = acks.LongestWait();
+             wait.has_value() && turn.now >= wait->since + kAcknowledgementTime) {
+    text = absl::StrCat("Envoy ", wait->node, " has not acknowledged the ", NameOf(wait->kind),
+                        " for ", absl::FormatDuration(kAcknowledgementTime));
+    absl::StrAppend(&text, wait->refusal.empty() ? "." : ": ", wait->refusal);
+  }
+  const bool begins = not_ready_.empty() && !text.empty();
+  not_ready_ = std::move(text);
+  if (begins) {
+    turn.effects.push_back(TellNotice{{NoticeKind::kFrontNotReady, spec_.name, not_ready_}});
+  }
+}
+
+ServiceSnapshot Service::Snapshot() const {
+  ServiceSnapshot snapshot;
+  snapshot.state = state_;
+  snapshot.gated = publisher_.gated();
+  snapshot.asleep = asleep_;
+  snapshot.held = static_cast<int64_t>(queue_.size());
+  if (spec_.hard_limit()) {
+    snapshot.slots_used = slots_.used();
+    snapshot.slots_total = slots_.total();
+  }
+  snapshot.ready_pods = static_cast<int32_t>(endpoints_.size());
+  snapshot.acks_pending = publisher_.acks().pending();
+  snapshot.not_ready = not_ready_;
+  snapshot.last_cold_start = last_cold_start_;
+  snapshot.wanted = Wanted();
+  snapshot.stable_average = decider_.averages().stable;
+  snapshot.panic_average = decider_.averages().panic;
+  snapshot.panicking = decider_.panicking();
+  snapshot.excess_burst = decider_.excess_burst();
+  return snapshot;
+}
+
+}  // namespace flyball::front

@@ -1,0 +1,42 @@
+// The states of a service, and what leads from one to the next.
+//
+// Pure: a table. State is held in memory alone and made anew from pods and scale after a start.
+//
+//   state       gate                 endpoints  meanwhile
+//   zero        on                   none       nobody is waited for
+//   activating  on                   none       a scale is written, pods are probed
+//   opening     on                   pods       each Envoy's requests go once it has the endpoints
+//   open        off (hard limit: on) pods
+//   closing     on                   pods       zero is decided; waits until nothing is in flight
+//   failing     on                   none       who came got an error, and gets it for a while
+#pragma once
+
+namespace flyball::front {
+
+enum class ServiceState { kZero, kActivating, kOpening, kOpen, kClosing, kFailing };
+
+// What is true of a service now.
+struct ServiceFacts {
+  bool has_pod = false;       // one that takes requests
+  bool has_no_pod = true;     // the opposite
+  bool wanted = false;        // requests are held, a count above zero is decided or the minimum is
+  bool opened = false;        // every Envoy has the endpoints, or has had a second for it
+  bool given_up = false;      // the oldest request has waited too long, or the scale was refused
+  bool may_close = false;     // zero is decided, and nothing is held
+  bool backed_off = false;    // long enough after a failure
+  bool zero_entered = false;  // the scale is written to be zero
+};
+
+// The state that follows; the same one where nothing is to change. It may have to be asked again
+// with the facts of the new state.
+ServiceState NextState(ServiceState state, const ServiceFacts& facts);
+
+// Whether pods take requests in this state, from Envoys that know them.
+inline bool Serves(ServiceState state) {
+  return state == ServiceState::kOpening || state == ServiceState::kOpen ||
+         state == ServiceState::kClosing;
+}
+
+const char* NameOf(ServiceState state);
+
+}  // namespace flyball::front

@@ -1,0 +1,78 @@
+// The part of a service that goes to zero, and comes back.
+#include <utility>
+
+#include "scaler/front/service.h"
+
+namespace flyball::front {
+namespace {
+
+// A wake whose clients have gone is given up this long after its progress deadline, as Knative
+// does.
+constexpr absl::Duration kActivationMargin = absl::Seconds(30);
+
+}  // namespace
+
+void Service::FallAsleep() {
+  asleep_ = true;
+  decided_ = 0;
+  pods_.DoomAll();
+  endpoints_ = pods_.Endpoints();
+}
+
+bool Service::ZeroIsSafe(const Turn& turn) const {
+  const scaler::RequestSettings& settings = spec_.settings;
+  if (!queue_.empty() || !settings.enable_scale_to_zero || settings.min_scale > 0) return false;
+  switch (state_) {
+    case ServiceState::kZero:
+      break;
+    case ServiceState::kClosing:
+      if (turn.now < entered_ + settings.pod_retention) return false;
+      break;
+    case ServiceState::kActivating:
+      if (turn.now <= entered_ + settings.progress_deadline + kActivationMargin) return false;
+      break;
+    default:
+      return false;
+  }
+  return publisher_.gated() && publisher_.AllHaveRoute() && idle_.IsIdle(turn.envoys, load_);
+}
+
+void Service::OfferZeroIfSafe(Turn& turn) {
+  if (state_ != ServiceState::kClosing || zero_offered_ || !ZeroIsSafe(turn)) return;
+  zero_offered_ = true;
+  turn.effects.push_back(OfferZero{spec_.name});
+}
+
+bool Service::MayEnterZero(Turn& turn) {
+  decided_ = 0;
+  React(turn);
+  if (state_ == ServiceState::kZero && asleep_) return true;
+  if (!begun_ || !ZeroIsSafe(turn)) return false;
+  if (state_ == ServiceState::kZero) {
+    FallAsleep();
+  } else {
+    zero_entered_ = true;
+  }
+  React(turn);
+  return true;
+}
+
+void Service::ScaleWritten(int32_t count, Turn& turn) {
+  if (count == 0) return;
+  decided_ = count;
+  cold_start_.Written(turn.now);
+  pods_.Raised(turn.now);
+  if (!begun_) asleep_ = false;  // afterwards it is woken in due form
+  React(turn);
+}
+
+void Service::ScaleRefused(int32_t count, absl::string_view word, Turn& turn) {
+  if (count == 0) {
+    if (state_ == ServiceState::kZero && std::exchange(asleep_, false)) pods_.PardonAll();
+  } else if (state_ == ServiceState::kActivating) {
+    scale_refused_ = std::string(word);
+  }
+  React(turn);
+}
+
+}  // namespace flyball::front

@@ -1,0 +1,61 @@
+// The front at one moment, for people and for metrics.
+//
+// Plain values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "scaler/front/notices.h"
+#include "scaler/front/service_state.h"
+
+namespace flyball::front {
+
+// The proposal of a service's requests.
+struct WantedCount {
+  bool known = false;  // false: nothing was reported yet, or no Envoy reports any more
+  int32_t count = 0;
+  bool operator==(const WantedCount&) const = default;
+};
+
+struct ServiceSnapshot {
+  ServiceState state = ServiceState::kZero;
+  bool gated = true;
+  bool asleep = false;  // the scale was written to be zero
+  int64_t held = 0;
+  int64_t slots_used = 0;
+  int64_t slots_total = 0;  // 0: no hard limit
+  int32_t ready_pods = 0;
+  int acks_pending = 0;
+  std::string not_ready;  // why zero has to wait, or wakes may be late; empty: all is well
+  std::optional<ColdStart> last_cold_start;
+
+  WantedCount wanted;
+  double stable_average = 0;  // in the metric's unit
+  double panic_average = 0;
+  bool panicking = false;
+  int32_t excess_burst = 0;
+};
+
+// Since the start.
+struct FrontCounters {
+  uint64_t held_total = 0;
+  uint64_t wakes_total = 0;
+  uint64_t gated_requests_total = 0;
+  uint64_t nacks_total = 0;
+  std::array<uint64_t, 3> refused_total = {};  // by RefusalReason
+};
+
+struct FrontTotals {
+  FrontCounters counters;
+  int64_t envoys = 0;
+  int64_t acks_pending = 0;
+  int64_t held = 0;
+  int64_t slots_used = 0;
+  int64_t slots_total = 0;
+  absl::Duration stats_age;  // of the connected Envoy that was silent longest
+};
+
+}  // namespace flyball::front

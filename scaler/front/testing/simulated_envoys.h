@@ -1,0 +1,140 @@
+// Envoys and their transport without gRPC: what they are sent arrives late, is refused now and then,
+// and stays with them when a stream or we end. For tests alone.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scaler/front/data_path.h"
+
+namespace flyball::front {
+
+using ResourceName = std::pair<std::string, ResourceKind>;
+
+struct SimulatedEnvoy {
+  struct Versioned {
+    Resource resource;
+    uint64_t version = 0;
+  };
+  NodeId node;
+  bool connected = false;
+  uint64_t stream = 0;  // which one it is
+  bool silent = false;  // it sends no reports of load
+  bool stale = false;   // not all came yet since it was connected again
+  std::set<ResourceName> refused;
+  std::map<ResourceName, Versioned> applied;  // stays over streams
+  std::deque<ResourceName> inbox;             // what is on its way, newest versions, in order
+  std::deque<std::pair<ResourceName, uint64_t>> unacknowledged;
+
+  template <typename R>
+  const R* Find(const std::string& service, ResourceKind kind) const {
+    const auto found = applied.find({service, kind});
+    return found == applied.end() ? nullptr : &std::get<R>(found->second.resource);
+  }
+  bool Gated(const std::string& service) const {
+    const auto* const route = Find<RouteResource>(service, ResourceKind::kRoute);
+    return route == nullptr || route->gated;
+  }
+  std::vector<std::string> Endpoints(const std::string& service) const {
+    const auto* const found = Find<EndpointsResource>(service, ResourceKind::kEndpoints);
+    return found == nullptr ? std::vector<std::string>{} : found->addresses;
+  }
+};
+
+// What one process of ours has told, until it ends.
+class SimulatedTransport : public DataPath {
+ public:
+  explicit SimulatedTransport(std::map<NodeId, SimulatedEnvoy>& envoys) : envoys_(envoys) {}
+
+  void Put(Resource resource, uint64_t version) override {
+    const ResourceName name(ServiceOf(resource), KindOf(resource));
+    newest_[name] = {std::move(resource), version};
+    std::erase(order_, name);
+    order_.push_back(name);
+    if (!serving_) return;
+    for (auto& [node, envoy] : envoys_) {
+      if (envoy.connected) Enqueue(envoy, name);
+    }
+  }
+  void Remove(ResourceKind kind, const std::string& service) override {
+    newest_.erase({service, kind});
+    std::erase(order_, ResourceName(service, kind));
+  }
+  void BeginServing() override {
+    serving_ = true;
+    for (auto& [node, envoy] : envoys_) SendAll(envoy);
+  }
+  void Release(RequestId id, std::optional<std::string> pod) override {
+    answers.push_back({id, std::move(pod), std::nullopt});
+  }
+  void Refuse(RequestId id, const Refusal& refusal) override {
+    answers.push_back({id, std::nullopt, refusal});
+  }
+
+  // A stream begins: what differs is sent, the rest is acknowledged without.
+  void SendAll(SimulatedEnvoy& envoy) {
+    envoy.inbox.clear();
+    envoy.unacknowledged.clear();
+    if (!serving_ || !envoy.connected) return;
+    for (const ResourceName& name : order_) {
+      const auto found = envoy.applied.find(name);
+      if (found != envoy.applied.end() && found->second.version == newest_[name].version) {
+        envoy.unacknowledged.emplace_back(name, found->second.version);
+      } else {
+        envoy.inbox.push_back(name);
+      }
+    }
+  }
+  // What arrives next: of the service that waits longest, the lowest rank.
+  ResourceName TakeNext(SimulatedEnvoy& envoy) {
+    auto next = envoy.inbox.begin();
+    for (auto each = next; each != envoy.inbox.end(); ++each) {
+      if (each->first == next->first &&
+          SendRank(newest_[*each].resource) < SendRank(newest_[*next].resource)) {
+        next = each;
+      }
+    }
+    const ResourceName name = *next;
+    envoy.inbox.erase(next);
+    return name;
+  }
+  void Arrive(SimulatedEnvoy& envoy, const ResourceName& name) {
+    const auto found = newest_.find(name);
+    if (found == newest_.end()) return;
+    envoy.applied[name] = found->second;
+    envoy.unacknowledged.emplace_back(name, found->second.version);
+  }
+  // The endpoints that we told last.
+  std::vector<std::string> Told(const std::string& service) const {
+    const auto found = newest_.find({service, ResourceKind::kEndpoints});
+    if (found == newest_.end()) return {};
+    return std::get<EndpointsResource>(found->second.resource).addresses;
+  }
+
+  struct Answer {
+    RequestId id = 0;
+    std::optional<std::string> pod;
+    std::optional<Refusal> refusal;
+  };
+  std::deque<Answer> answers;  // to be looked at by the test
+  bool serving() const { return serving_; }
+
+ private:
+  static void Enqueue(SimulatedEnvoy& envoy, const ResourceName& name) {
+    std::erase(envoy.inbox, name);
+    envoy.inbox.push_back(name);
+  }
+
+  std::map<NodeId, SimulatedEnvoy>& envoys_;
+  std::map<ResourceName, SimulatedEnvoy::Versioned> newest_;
+  std::vector<ResourceName> order_;
+  bool serving_ = false;
+};
+
+}  // namespace flyball::front
