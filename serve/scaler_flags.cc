@@ -54,7 +54,7 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
   flags.Int("scaler-write-burst", f.options.write_burst, "writes at once, after a pause");
   flags.String("kubernetes-version", f.kubernetes_version,
                "whose HPA controller decisions are to equal: 1.34 to 1.37, or auto, which asks the "
-               "API server, again every two minutes; with --objects auto is 1.37");
+               "API server, again every half minute; with --objects auto is 1.37");
   flags.String("feature-gates", f.feature_gates,
                "gates that are not at the version's default, by the controller's names: "
                "HPAScaleToZero=true,HPAGeneration=false");
