@@ -1,10 +1,21 @@
-"""Programs that others wrote, against the live source: promtool asks it."""
+"""Programs that others wrote, against the live source: promtool asks it; prometheus_client is scraped, the OpenTelemetry SDK
+sends."""
 
+import json
+import pathlib
+import sys
 import time
+import unittest
+import urllib.parse
 
-from harness import pki, processes
+from harness import library_client, paths, pki, ports, processes, wait
 from harness.case import differs
 from live_fixture import LiveCase
+
+LIBRARIES = paths.PEERS / "python"
+CLIENT = [sys.executable, pathlib.Path(library_client.__file__)]
+ENVIRONMENT = {"PYTHONPATH": str(LIBRARIES)}
+ASKED = '--live-keep={__name__=~"asked.*|target_info"}'
 
 
 @differs("it keeps no samples")
@@ -34,3 +45,37 @@ class LiveClients(LiveCase):
         code, told = promtool("instant", server, "sum(")
         self.assertEqual(code, 1)
         self.assertIn("parse error", told)
+
+    def answer(self, query):
+        """What the samples of an instant query are: labels and value."""
+        found = self.ask("GET", "/api/v1/query?" + urllib.parse.urlencode({"query": query})).json()["data"]["result"]
+        return sorted((json.dumps(row["metric"], sort_keys=True), row["value"][1]) for row in found)
+
+    @unittest.skipUnless(LIBRARIES.exists(), "test/peers/build found no pip to fetch the libraries with")
+    def test_prometheus_client_is_scraped(self):
+        port = ports.free()
+        exporter = processes.Process("exporter", [*CLIENT, "exporter", port], env=ENVIRONMENT)
+        self.addCleanup(exporter.kill)
+        (self.here / "scrape.yml").write_text(json.dumps({"scrape_configs": [
+            {"job_name": "lib", "scrape_interval": "200ms", "scrape_timeout": "200ms", "static_configs": [{"targets": [f"127.0.0.1:{port}"]}]}]}))
+        self.start(ASKED, f"--live-scrape-config={self.here / 'scrape.yml'}")
+        wait.until(lambda: self.answer('sum by (code) (asked_total{job="lib"})') == [('{"code": "200"}', "5")], "the counter", 20)
+        self.assertEqual(self.answer("sum by (le) (asked_seconds_bucket)"), [
+            (f'{{"le": "{le}"}}', count) for le, count in (("+Inf", "4"), ("0.1", "1"), ("1.0", "2"), ("10.0", "3"))])
+        self.assertEqual(self.answer("sum(asked_seconds_sum)"), [("{}", "55.55")])
+        self.assertEqual(self.ask("GET", "/api/v1/metadata?metric=asked_seconds").json()["data"]["asked_seconds"][0]["type"], "histogram")
+
+    @unittest.skipUnless(LIBRARIES.exists(), "test/peers/build found no pip to fetch the libraries with")
+    def test_the_opentelemetry_sdk_sends(self):
+        authority = pki.Authority("otlp")
+        pair = authority.server("127.0.0.1")
+        self.start(ASKED, f"--tls-cert-file={pair.cert}", f"--tls-private-key-file={pair.key}")
+        sent = processes.run([*CLIENT, "otlp", f"https://127.0.0.1:{self.port}/v1/metrics", str(authority.cert)],
+                             env={**ENVIRONMENT, "REQUESTS_CA_BUNDLE": str(authority.cert)})
+        self.assertEqual((sent.returncode, sent.stderr), (0, ""))
+        own = '{"code": "200", "instance": "a", "job": "shop/mail"}'
+        self.assertEqual(self.answer("sum by (code, job, instance) (asked_total)"), [(own, "5")])
+        self.assertEqual(self.answer("sum by (le) (asked_duration_seconds_bucket)"), [
+            (f'{{"le": "{le}"}}', count) for le, count in (("+Inf", "4"), ("0.1", "1"), ("1", "2"), ("10", "3"))])
+        self.assertEqual(self.answer("jobs_waiting")[0][1], "7")
+        self.assertEqual(len(self.answer('target_info{job="shop/mail",telemetry_sdk_language="python"}')), 1)
