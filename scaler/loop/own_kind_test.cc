@@ -116,6 +116,59 @@ TEST(OwnKind, SaysWhatIsWrongWithATrigger) {
   EXPECT_EQ(world.Replicas("web"), 3);
 }
 
+// "queue" for 10 a replica, with a fallback.
+std::string QueueOr(const std::string& fallback) {
+  std::string metric = ExternalMetricJson("queue", "10");
+  return metric.insert(metric.size() - 1, absl::StrCat(R"(,"fallback":)", fallback));
+}
+
+TEST(OwnKind, AMetricKeepsWhatItAskedForAndThenAsksForACount) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 2);
+  world.PutOwn("web", QueueOr(R"({"keepLast":"1m","then":{"replicas":3}})"),
+               R"(,"cadence":{"interval":"10s"},"behavior":{"scaleDown":)"
+               R"({"stabilizationWindowSeconds":0},"scaleUp":{"policies":)"
+               R"([{"type":"Pods","value":2,"periodSeconds":15}]}})");
+  world.metrics.SetExternal("queue", 75000);  // 8, two at a time
+  world.Start();
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && world.Replicas("web") == 4;
+  })) << world.Own("web");
+  world.metrics.SetExternal("queue", std::nullopt);
+  const MonotonicTime unknown_since = world.clock.MonotonicNow();
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && world.Replicas("web") == 8;
+  })) << world.Own("web");
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && world.Replicas("web") == 3;
+  })) << world.Own("web");
+  EXPECT_GE(world.clock.MonotonicNow() - unknown_since, absl::Minutes(1));
+  EXPECT_EQ(world.diary.last("web").decision.proposals[0].verdict, Verdict::kInstead);
+  world.metrics.SetExternal("queue", 55000);
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && world.Replicas("web") == 6;
+  })) << world.Own("web");
+}
+
+TEST(OwnKind, WhatAMetricKeepsShrinksNothing) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 2);
+  world.PutOwn("web", QueueOr(R"({"keepLast":"1h"})"),
+               R"(,"cadence":{"interval":"10s"},"behavior":{"scaleDown":)"
+               R"({"stabilizationWindowSeconds":0,"selectPolicy":"Disabled"}})");
+  world.metrics.SetExternal("queue", 15000);
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  world.metrics.SetExternal("queue", std::nullopt);
+  ASSERT_TRUE(world.Next("web").has_value());
+  world.api.Patch("/apis/apps/v1/namespaces/shop/deployments/web", R"({"spec":{"replicas":7}})");
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && world.diary.last("web").decision.current == 7;
+  }));
+  EXPECT_EQ(world.diary.last("web").decision.proposals[0].replicas, 7);
+  EXPECT_EQ(world.Replicas("web"), 7);
+}
+
 TEST(OwnKind, FallbackStandsForADeadTrigger) {
   LoopWorld world(Act());
   world.AddDeployment("web", 2);

@@ -199,6 +199,41 @@ void DecideStep::TakeReadings(CycleInputs& inputs, absl::Time now, DecideScratch
   }
 }
 
+// Metrics that are unknown ask for what their fallbacks say.
+void DecideStep::ApplyFallbacks(TrackedAutoscaler& tracked, const Times& now) {
+  CycleInputs& inputs = tracked.inputs;
+  LastDecision& last = tracked.decided;
+  const auto& fallbacks = inputs.managed->own.metric_fallbacks;
+  if (fallbacks.empty() || !inputs.reads_metrics || !last.made ||
+      last.plan != inputs.plan.version()) {
+    last.outages.clear();
+  }
+  if (fallbacks.empty() || !inputs.reads_metrics) return;
+  last.outages.resize(fallbacks.size());
+  const Autoscaler& autoscaler = inputs.plan.autoscaler();
+  for (size_t i = 0; i < fallbacks.size() && i < inputs.readings.size(); ++i) {
+    Reading& reading = inputs.readings[i];
+    if (reading.error.empty()) last.outages[i] = {};
+    if (reading.error.empty() || !fallbacks[i].has_value()) continue;
+    const std::vector<Proposal>& proposals = last.decision.proposals;
+    const bool asked = last.made && last.plan == inputs.plan.version() &&
+                       last.decision.metrics_computed && i < proposals.size();
+    NoteFailure(asked ? &proposals[i] : nullptr, now.monotonic, last.outages[i]);
+    const std::optional<Reading::Instead> instead =
+        CountInstead(*fallbacks[i], last.outages[i],
+                     {.current = inputs.scale.answer.spec_replicas,
+                      .min = autoscaler.min_or_default(),
+                      .max = autoscaler.max_replicas},
+                     {.wall = now.wall, .monotonic = now.monotonic});
+    if (instead.has_value() == reading.instead.has_value() &&
+        (!instead.has_value() || instead->replicas == reading.instead->replicas)) {
+      continue;
+    }
+    reading.instead = instead;
+    reading.version = ++inputs.last_reading;
+  }
+}
+
 // Counts failures and puts the readings of all triggers behind those of the metrics.
 void DecideStep::ReadTriggers(CycleInputs& inputs, DecideScratch& scratch) {
   const std::optional<Fallback>& fallback = inputs.managed->own.fallback;
@@ -290,6 +325,7 @@ void DecideStep::Decide(TrackedAutoscaler& tracked, const Times& now,
                         DecideScratch& scratch) const {
   CycleInputs& inputs = tracked.inputs;
   LastDecision& last = tracked.decided;
+  ApplyFallbacks(tracked, now);
   const bool changed = InputsChanged(inputs, last);
   PrepareState(tracked, now);
   const bool triggered =

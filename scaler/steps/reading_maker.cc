@@ -17,6 +17,7 @@ namespace {
 
 void Clear(Reading& reading) {
   reading.error.clear();
+  reading.instead.reset();
   reading.samples.clear();
   reading.amounts_milli.clear();
   reading.timestamp.reset();
@@ -220,6 +221,7 @@ bool TakeReading(Reading& fresh, bool times_matter, uint64_t next_version, Readi
           fresh.samples.begin(), fresh.samples.end(), kept.samples.begin(), kept.samples.end(),
           [&](const PodSample& a, const PodSample& b) { return SameSample(a, b, times_matter); });
   fresh.version = same ? kept.version : next_version;
+  if (same) fresh.instead = kept.instead;
   std::swap(fresh, kept);
   return !same;
 }

@@ -22,6 +22,7 @@
 #include "scaler/questions/plan.h"
 #include "scaler/questions/question_board.h"
 #include "scaler/steps/live_config.h"
+#include "scaler/steps/metric_fallback.h"
 #include "scaler/steps/schedule.h"
 #include "scaler/stores/managed.h"
 #include "scaler/stores/pod_index.h"
@@ -113,6 +114,7 @@ struct LastDecision {
   std::optional<Activation> activation;   // nullopt: the autoscaler has no triggers
   std::optional<absl::Time> last_active;  // when a trigger was last active
   bool unchanged = false;                 // the decision before stands (DecideStep::Decide)
+  std::vector<MetricOutage> outages;      // by metric, where one has a fallback
 
   // ---- what it was decided with
   Mode mode = Mode::kShadow;
