@@ -288,6 +288,41 @@ TEST(OwnKind, WhatIsPushedToIsDecidedAtOnceWhereItIsTakenOver) {
   }));
 }
 
+// A pod of a Deployment's only ReplicaSet.
+void PutPod(LoopWorld& world, const std::string& deployment, int number) {
+  world.api.Put(absl::StrCat(
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop","name":")", deployment,
+      "-5c9-", number, R"(","labels":{"app":"web","pod-template-hash":"5c9"},"ownerReferences":)",
+      R"([{"apiVersion":"apps/v1","kind":"ReplicaSet","name":")", deployment,
+      R"(-5c9","uid":"u","controller":true}]},"spec":{"containers":[{"name":"app","resources":)",
+      R"({"requests":{"cpu":"1"}}}]},"status":{"phase":"Running","startTime":)",
+      R"("2025-12-31T00:00:00Z","conditions":[{"type":"Ready","status":"True",)",
+      R"("lastTransitionTime":"2025-12-31T00:00:00Z"}]}})"));
+}
+
+// Value 10 of a total of 20 is twice as many as there are ready pods: of 2 that are its own, of 5
+// that its selector finds.
+TEST(OwnKind, CountsItsOwnPodsWhereItSaysSo) {
+  for (const bool owned : {false, true}) {
+    LoopWorld world(Act());
+    world.AddDeployment("web", 0);
+    world.api.Patch("/apis/apps/v1/namespaces/shop/deployments/web",
+                    R"({"spec":{"replicas":2},"status":{"replicas":2}})");
+    for (int i = 0; i < 2; ++i) PutPod(world, "web", i);
+    for (int i = 0; i < 3; ++i) PutPod(world, "web-canary", i);
+    world.PutOwn("web",
+                 R"({"type":"External","external":{"metric":{"name":"queue"},)"
+                 R"("target":{"type":"Value","value":"10"}}})",
+                 owned ? R"(,"podSelection":"OwnerReferences")" : "");
+    world.metrics.SetExternal("queue", 20000);
+    world.Start();
+    const std::optional<Seen> seen = world.Next("web");
+    ASSERT_TRUE(seen.has_value());
+    ASSERT_EQ(seen->decision.proposals.size(), 1u) << seen->decision.error;
+    EXPECT_EQ(seen->decision.proposals[0].replicas, owned ? 4 : 10);
+  }
+}
+
 TEST(OwnKind, PausedIsOnlyWatched) {
   LoopWorld world(Act());
   world.AddDeployment("web", 2);

@@ -23,6 +23,9 @@ inline constexpr absl::string_view kOwnPlural = "autoscalers";
 inline constexpr absl::string_view kOwnKind = "Autoscaler";
 inline constexpr absl::string_view kOwnApiVersion = "flyball.dev/v1alpha1";  // GROUP/VERSION
 
+// Of a HorizontalPodAutoscaler: how its pods are found, `LabelSelector` or `OwnerReferences`.
+inline constexpr absl::string_view kPodSelectionAnnotation = "flyball.dev/pod-selection";
+
 // What is done with a decision: it is only compared, published as a metric, or carried out.
 enum class Mode { kShadow, kAdvise, kAct };
 
@@ -76,6 +79,9 @@ struct OwnSpec {
   std::vector<std::optional<MetricFallback>> metric_fallbacks;  // by metric; empty: none has one
   absl::Duration cooldown = absl::Minutes(5);  // from the last activity to zero replicas
   bool paused = false;
+  // Of the pods that the target's selector finds, those that it owns; also of a
+  // HorizontalPodAutoscaler, by annotation.
+  bool owned_pods_only = false;
   Schedules schedules;  // also of a HorizontalPodAutoscaler, whose annotations say them
 };
 

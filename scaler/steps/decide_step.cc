@@ -109,7 +109,7 @@ bool DecideStep::IsNews(const CycleInputs& inputs, const LastDecision& last) {
 }
 
 void DecideStep::TakePods(CycleInputs& inputs) const {
-  auto& [selected, view, answer, failure] = inputs.pods;
+  auto& [selected, owned_only, view, answer, failure] = inputs.pods;
   failure = deps_.pods.Failure();
   if (!inputs.reads_metrics) return;
   answer.selector_error = inputs.scale.selector_error;
@@ -150,6 +150,7 @@ void DecideStep::TakeMetric(CycleInputs& inputs, size_t index, bool pods_changed
   }
   inputs.answers[index] = last.version;
   MakeReading(last, metric, *inputs.pods.answer.table, scratch.reading);
+  if (inputs.pods.owned_only) DropStrangers(scratch.reading);
   TakeReading(scratch.reading, times_matter, inputs.last_reading + 1, reading);
   inputs.last_reading = std::max(inputs.last_reading, reading.version);
 }

@@ -205,6 +205,12 @@ void MakeReading(const LastAnswer& last, const MetricSpec& metric, const PodTabl
   for (PodSample& sample : reading.samples) sample.timestamp = *last.time;
 }
 
+void DropStrangers(Reading& reading) {
+  if (reading.samples.empty()) return;
+  std::erase_if(reading.samples, [](const PodSample& sample) { return sample.row == kStranger; });
+  if (reading.samples.empty()) reading.error = "no metrics returned of the target's own pods";
+}
+
 void MakeTriggerReading(const TriggerReading& trigger, Reading& reading) {
   Clear(reading);
   reading.error = trigger.error;

@@ -75,6 +75,7 @@ struct ScaleReading {
 // The pods of the target, as read.
 struct TargetPods {
   SelectedPods* selected = nullptr;  // by the scale's selector; nullptr: they have to be selected
+  bool owned_only = false;           // of these the ones that the target owns
   PodView view;                      // version 0: it has to be made anew
   PodsAnswer answer;
   std::string failure;  // why the watch of pods failed when they were read; "": it did not

@@ -121,6 +121,14 @@ void ReadMode(const std::optional<std::string>& mode, OwnSpec& own, FieldErrors&
   }
 }
 
+void ReadPodSelection(const std::optional<std::string>& selection, OwnSpec& own,
+                      FieldErrors& errors) {
+  own.owned_pods_only = selection == "OwnerReferences";
+  if (selection.has_value() && !own.owned_pods_only && selection != "LabelSelector") {
+    errors.NotSupported("spec.podSelection", {"LabelSelector", "OwnerReferences"});
+  }
+}
+
 void CheckFallback(const std::optional<Fallback>& fallback, FieldErrors& errors) {
   if (!fallback.has_value()) return;
   if (fallback->after_failures < 0) {
@@ -253,6 +261,7 @@ OwnParseResult ParseOwnAutoscaler(const Node& document,
   FieldErrors errors;
   ReadCadence(written.cadence, result.own, errors);
   ReadMode(written.mode, result.own, errors);
+  ReadPodSelection(written.pod_selection, result.own, errors);
   ReadTriggers(written.triggers, trigger_types, result.own, errors);
   CheckFallback(written.fallback, errors);
   ReadCooldown(written.cooldown, result.own, errors);
