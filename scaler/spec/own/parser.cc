@@ -281,10 +281,11 @@ OwnParseResult ParseOwnAutoscaler(const Node& document,
   result.own.metric_fallbacks =
       ReadMetricFallbacks(written.metrics, result.autoscaler->metrics, errors);
   result.autoscaler->pending_capacity = written.pending_capacity;
-  result.own.schedules =
-      ReadSchedules({.schedules = written.schedules ? &*written.schedules : nullptr,
-                     .paused_until = written.paused_until ? &*written.paused_until : nullptr},
-                    *result.autoscaler, has_triggers ? 0 : 1, errors);
+  result.own.schedules = ReadSchedules(
+      {.schedules = written.schedules ? &*written.schedules : nullptr,
+       .paused_until = written.paused_until ? &*written.paused_until : nullptr},
+      {.spec = *result.autoscaler, .triggers = result.own.triggers, .least = has_triggers ? 0 : 1},
+      errors);
   CheckBeyondHpa(*result.autoscaler, errors);
   result.errors = std::move(errors).Sorted();
   return result;
