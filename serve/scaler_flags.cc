@@ -21,6 +21,9 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
                "file to which each decision that is news is written, one line of JSON each");
   flags.Int("decision-log-megabytes", f.decision_log_megabytes,
             "MiB after which that file is renamed to FILE.1, in the place of the one before");
+  flags.String("decision-log-otlp", f.decision_log_otlp,
+               "OTLP/HTTP receiver (http://collector:4318) to which the same decisions are sent as "
+               "logs; /v1/logs is added");
   flags.List("scaler-namespace", f.options.namespaces,
              "scale in these namespaces only; repeatable");
   flags.String("scaler-kubeconfig", f.kubeconfig,
