@@ -141,7 +141,8 @@ class Made(case.Case):
         (folder / "kubectl-flyball").symlink_to(tree / "flyball")
         done = processes.run([folder / "kubectl-flyball", "version", "--modules"])
         lines = done.stdout.splitlines()
-        self.assertEqual((lines[0], lines[-1]), (f"flyball {self.version}", f"external triggers: {tree}/lib/flyball/external_scaler.so"), done.stderr)
+        self.assertEqual((lines[0], *lines[-2:]), (f"flyball {self.version}", f"external triggers: {tree}/lib/flyball/external_scaler.so",
+                                                    f"http triggers: {tree}/lib/flyball/front.so"), done.stderr)
         plugin = yaml.safe_load((self.out / "flyball.krew.yaml").read_text())["spec"]["platforms"][0]
         self.assertEqual(plugin["files"], [{"from": f"{tree.name}/*", "to": "."}])
         self.assertTrue((tree / plugin["bin"]).exists())
@@ -163,7 +164,7 @@ class Made(case.Case):
         docker, = json.loads((folder / "manifest.json").read_text())
         self.assertEqual(docker["Layers"], ["blobs/sha256/" + layer["digest"].removeprefix("sha256:")])
         files = subprocess.run(["tar", "--list", "--file", folder / docker["Layers"][0]], check=True, capture_output=True, text=True).stdout.split()
-        self.assertLessEqual({"usr/bin/flyball", "usr/lib/flyball/external_scaler.so", "etc/ssl/certs/ca-certificates.crt"}, set(files))
+        self.assertLessEqual({"usr/bin/flyball", "usr/lib/flyball/external_scaler.so", "usr/lib/flyball/front.so", "etc/ssl/certs/ca-certificates.crt"}, set(files))
 
 
 class Unit(case.Case):
@@ -196,12 +197,12 @@ class Package(case.Case):
         self.assertEqual(package.read_bytes(), (again / package.name).read_bytes(), "equal programs make equal packages")
         subprocess.run(["dpkg-deb", "--extract", package, folder / "root"], check=True)
         files = {str(f.relative_to(folder / "root")) for f in (folder / "root").rglob("*") if f.is_file()}
-        self.assertEqual(files, {"usr/bin/flyball", "usr/lib/flyball/external_scaler.so", "etc/flyball/rules.yaml", "usr/lib/systemd/system/flyball.service",
+        self.assertEqual(files, {"usr/bin/flyball", "usr/lib/flyball/external_scaler.so", "usr/lib/flyball/front.so", "etc/flyball/rules.yaml", "usr/lib/systemd/system/flyball.service",
                                  "usr/share/man/man1/flyball.1.gz", "usr/share/bash-completion/completions/flyball",
                                  "usr/share/doc/flyball/copyright"})
         packed = processes.run([folder / "root" / "usr" / "bin" / "flyball", "version", "--modules"])
         self.assertEqual(packed.stdout, processes.run([paths.flyball(), "version"]).stdout +
-                         f"external triggers: {folder}/root/usr/lib/flyball/external_scaler.so\n", packed.stderr)
+                         f"external triggers: {folder}/root/usr/lib/flyball/external_scaler.so\nhttp triggers: {folder}/root/usr/lib/flyball/front.so\n", packed.stderr)
         depends = subprocess.run(["dpkg-deb", "--field", package, "Depends"], check=True, capture_output=True, text=True).stdout
         for library in ("libssl3", "libgrpc++"):
             self.assertIn(library, depends)
