@@ -1,5 +1,6 @@
 """What is shipped beside the chart and the image: man page, completion, unit, package."""
 
+import base64
 import hashlib
 import json
 import os
@@ -87,6 +88,16 @@ class Workflows(case.Case):
         self.assertEqual([step["run"].rpartition("&& ")[2] for step in job["steps"] if "packaging" in step.get("run", "")], ["packaging/release release"])
         self.assertEqual(job["container"]["image"], "debian:12")
 
+    def test_hooks_for_pre_commit_run_commands_that_there_are(self):
+        examples = {"flyball-check-rules": "web.yaml", "flyball-test-rules": "web_test.yaml"}
+        for hook in yaml.safe_load((paths.PROJECT / ".pre-commit-hooks.yaml").read_text()):
+            command = hook["entry"].split()
+            self.assertEqual(command.pop(0), "flyball")
+            done = processes.run([paths.flyball(), *command, paths.PROJECT / "rules" / "examples" / examples.pop(hook["id"])])
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertRegex("deploy/rules.yaml" if "check" in hook["id"] else "deploy/rules_test.yaml", hook["files"])
+        self.assertEqual(examples, {})
+
     def test_forms_ask_by_unique_names(self):
         for form in (paths.PROJECT / ".github/ISSUE_TEMPLATE").glob("*.yaml"):
             told = yaml.safe_load(form.read_text())
@@ -112,9 +123,9 @@ class Made(case.Case):
         cls.version = re.search(r"project\(flyball VERSION (\S+)", (paths.PROJECT / "CMakeLists.txt").read_text())[1]
 
     @classmethod
-    def release(cls, name: str):
+    def release(cls, name: str, *more):
         out = processes.fresh_folder("release") / name
-        tool("release", out, "--arch", cls.here, "--packages", cls.packages, "--helm", paths.peer("helm"))
+        tool("release", out, "--arch", cls.here, "--packages", cls.packages, "--helm", paths.peer("helm"), *more)
         return out
 
     def file(self, name: str):
@@ -128,8 +139,14 @@ class Made(case.Case):
         subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=self.out, check=True)
         self.assertEqual(len((self.out / "SHA256SUMS").read_text().splitlines()), len(names) - 1)
 
-    def test_equal_programs_make_equal_files(self):
-        again = self.release("two")
+    def test_equal_programs_make_equal_files_which_may_be_signed(self):
+        folder = processes.fresh_folder("keys")
+        key, public, raw = folder / "key.pem", folder / "public.pem", folder / "signature"
+        subprocess.run(["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", key], check=True, capture_output=True)
+        subprocess.run(["openssl", "pkey", "-in", key, "-pubout", "-out", public], check=True)
+        again = self.release("two", "--sign", key)
+        raw.write_bytes(base64.b64decode((again / "SHA256SUMS.sig").read_text()))
+        subprocess.run(["openssl", "dgst", "-sha256", "-verify", public, "-signature", raw, again / "SHA256SUMS"], check=True, capture_output=True)
         for name in ("flyball-{v}-linux-{arch}.tar.gz", "flyball-{v}-image-{arch}.tar", "flyball-{v}-kustomize.tar.gz", "flyball.krew.yaml"):
             self.assertEqual(self.file(name).read_bytes(), (again / self.file(name).name).read_bytes(), name)
 
