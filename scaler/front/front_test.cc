@@ -132,6 +132,21 @@ TEST_F(FrontTest, TheGateIsOnBeforeTheLastEndpointGoes) {
   EXPECT_THAT(told_.Take(), ElementsAre("gate on", "endpoints 0"));
 }
 
+TEST_F(FrontTest, TheGateStaysOnWhileAnEnvoyLacksTheEndpoints) {
+  Begin(1, {});
+  front_.OnEnvoy("a", true, At(1));
+  AckAll("a", 1);
+  told_.Take();
+  front_.SetPods(kWeb, {Pod("7", true, true)}, At(2));
+  front_.Advance(At(3));
+  EXPECT_EQ(front_.Snapshot(kWeb)->state, ServiceState::kOpen);
+  front_.OnRequest(1, "a", kWeb, At(4));
+  front_.Advance(At(5.5));
+  EXPECT_THAT(told_.Take(), ElementsAre("endpoints 1"));  // neither released nor ungated
+  AckAll("a", 6);
+  EXPECT_THAT(told_.Take(), ElementsAre("gate off", "release 1"));
+}
+
 TEST_F(FrontTest, ZeroWaitsForTheGateAndForTwoReportsOfNone) {
   Begin(1, {Pod("7", true, true)});
   front_.OnEnvoy("a", true, At(1));
