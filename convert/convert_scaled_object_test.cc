@@ -19,12 +19,10 @@ std::string ScaledObject(absl::string_view spec, absl::string_view annotations =
       annotations, "}\nspec:\n  scaleTargetRef: {name: mailer}\n", spec);
 }
 
-constexpr char kQuery[] = R"(  triggers:
+constexpr char kQuery[] = R"yaml(  triggers:
   - type: prometheus
-    metadata: {serverAddress: "http://p:9090", query: "sum(q)",
-               threshold : "5"
-}
-)";
+    metadata: {serverAddress: "http://p:9090", query: "sum(q)", threshold: "5"}
+)yaml";
 
 Conversion Convert(absl::string_view text) {
   return ConvertScaledObjects("so.yaml", text, ConvertOptions());
@@ -33,7 +31,7 @@ Conversion Convert(absl::string_view text) {
 TEST(ConvertScaledObjects, KedasDefaultsAreWrittenOut) {
   const Conversion got = Convert(ScaledObject(kQuery));
   EXPECT_THAT(got.errors, IsEmpty());
-  EXPECT_EQ(got.yaml, R"(---
+  EXPECT_EQ(got.yaml, R"yaml(---
 # from ScaledObject mailer (so.yaml:1)
 # Pause or delete the ScaledObject before this one acts: both would write one scale.
 apiVersion: flyball.dev/v1alpha1
@@ -52,9 +50,9 @@ spec:
     - type: prometheus
       metadata:
         serverAddress: "http://p:9090"
-        query: "sum(q)" threshold
-            : "5")
-  ");
+        query: "sum(q)"
+        threshold: "5"
+)yaml");
 }
 
 TEST(ConvertScaledObjects, WhatIsWrittenIsCarriedOver) {
@@ -68,7 +66,8 @@ items:
   spec: {secretTargetRef: [{parameter: password, name: prom, key: pw}]}
 ---
 )",
-      ScaledObject(R"(  minReplicaCount: 1
+      ScaledObject(
+          R"yaml(  minReplicaCount: 1
   maxReplicaCount: 9
   pollingInterval: 5
   cooldownPeriod: 60
@@ -90,31 +89,31 @@ items:
     metricType: Value
     metadata: {serverAddress: "http://p:9090", query: "sum(q)", threshold: "5"}
     authenticationRef: {name: login}
-)",
-                   R"({autoscaling.keda.sh/paused: "true", autoscaling.keda.sh/paused-replicas: "3"})")));
-EXPECT_THAT(got.errors, IsEmpty());
-for (const char* line : {"minReplicas: 1\n",
-                         "maxReplicas: 9\n",
-                         "interval: \"5s\"\n",
-                         "cooldownPeriod: 60\n",
-                         "failureThreshold: 3\n",
-                         "replicas: 4\n",
-                         "stabilizationWindowSeconds: 60\n",
-                         "averageUtilization: 60\n",
-                         "type: ContainerResource\n",
-                         "container: app\n",
-                         "averageValue: \"100Mi\"\n",
-                         "name: jobs\n",
-                         "metricType: Value\n",
-                         "parameter: password\n",
-                         "name: prom\n",
-                         "key: pw\n",
-                         "paused: true\n",
-                         "# not carried over: annotation autoscaling.keda.sh/paused-replicas.\n",
-                         "# not carried over: spec.initialCooldownPeriod",
-                         "# not carried over: spec.advanced.restoreToOriginalReplicaCount.\n"}) {
-  EXPECT_THAT(got.yaml, HasSubstr(line));
-}
+)yaml",
+          R"({autoscaling.keda.sh/paused: "true", autoscaling.keda.sh/paused-replicas: "3"})")));
+  EXPECT_THAT(got.errors, IsEmpty());
+  for (const char* line : {"minReplicas: 1\n",
+                           "maxReplicas: 9\n",
+                           "interval: \"5s\"\n",
+                           "cooldownPeriod: 60\n",
+                           "failureThreshold: 3\n",
+                           "replicas: 4\n",
+                           "stabilizationWindowSeconds: 60\n",
+                           "averageUtilization: 60\n",
+                           "type: ContainerResource\n",
+                           "container: app\n",
+                           "averageValue: \"100Mi\"\n",
+                           "name: jobs\n",
+                           "metricType: Value\n",
+                           "parameter: password\n",
+                           "name: prom\n",
+                           "key: pw\n",
+                           "paused: true\n",
+                           "# not carried over: annotation autoscaling.keda.sh/paused-replicas.\n",
+                           "# not carried over: spec.initialCooldownPeriod",
+                           "# not carried over: spec.advanced.restoreToOriginalReplicaCount.\n"}) {
+    EXPECT_THAT(got.yaml, HasSubstr(line));
+  }
 }
 
 TEST(ConvertScaledObjects, WhatCannotBeSaidIsAnErrorWithItsPlace) {
