@@ -99,19 +99,15 @@ TEST(RulesOfMetric, NamesTheRuleAndWhatFailed) {
   const char page[] =
       R"({"rules":[{"list":"rules","index":1,"where":"c.yaml:4","seriesQuery":"a_total",)"
       R"("metrics":["pods/b","pods/a"],"queries":{"failing":true,"lastFailure":)"
-      R"({"at":"2023-11-14T22:13:20Z","promql":"rate(a)",
-             "error" : "parse error"
-}
-}
-},)"
+      R"j({"at":"2023-11-14T22:13:20Z","promql":"rate(a)","error":"parse error"}}},)j"
       R"({"list":"externalRules","index":0,"where":"c.yaml:9","seriesQuery":"q_len",)"
       R"("metrics":["q"],"queries":{}}]})";
-EXPECT_EQ(*RulesOfMetric(page, "a"),
-          "made by rules[1] c.yaml:4 of a_total\n"
-          "  failed at 2023-11-14T22:13:20Z: rate(a): parse error\n");
-EXPECT_EQ(*RulesOfMetric(page, "q"), "made by externalRules[0] c.yaml:9 of q_len\n");
-EXPECT_EQ(*RulesOfMetric(page, "other"), "made by no rule that is in force\n");
-EXPECT_FALSE(RulesOfMetric("[]", "q").ok());
+  EXPECT_EQ(*RulesOfMetric(page, "a"),
+            "made by rules[1] c.yaml:4 of a_total\n"
+            "  failed at 2023-11-14T22:13:20Z: rate(a): parse error\n");
+  EXPECT_EQ(*RulesOfMetric(page, "q"), "made by externalRules[0] c.yaml:9 of q_len\n");
+  EXPECT_EQ(*RulesOfMetric(page, "other"), "made by no rule that is in force\n");
+  EXPECT_FALSE(RulesOfMetric("[]", "q").ok());
 }
 
 TEST(MetricsTable, NamesTheRuleOfEachMetric) {

@@ -29,8 +29,8 @@ void AddServerFlags(CLI::App& app, ServerFlags& flags);
 
 class ServerAccess {
  public:
-  // Without --server: in a pod the server beside it ($FLYBALL_SERVER, or the chart's port), else the
-  // pods behind the metrics APIs, found with the user's credentials. The clock outlives it.
+  // Without --server: in a pod the server beside it ($FLYBALL_SERVER, or the chart's port), else
+  // the pods behind the metrics APIs, found with the user's credentials. The clock outlives it.
   static absl::StatusOr<ServerAccess> Find(const ServerFlags& flags, Clock& clock);
 
   // How many replicas there are to ask; one where the server is asked directly.
