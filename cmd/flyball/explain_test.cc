@@ -100,7 +100,7 @@ TEST_F(ExplainTest, NamesWhatMayHaveBeenMeant) {
   Decide("web", 9, 7);
   Decide("worker", 9, 7);
   const std::vector<std::string> lists = {Page({}), "<html>"};
-  EXPECT_EQ(DecidedNearby(lists, "shop", "wbe"), "; did you mean web?");
+  EXPECT_EQ(DecidedNearby(lists, "shop", "wed"), "; did you mean web?");
   EXPECT_EQ(DecidedNearby(lists, "bank", "web"), "; there is one in namespace shop");
   EXPECT_EQ(DecidedNearby(lists, "shop", "mailer"), "; in namespace shop there are web, worker");
   EXPECT_EQ(DecidedNearby(lists, "bank", "mailer"), "; none in namespace bank was");
