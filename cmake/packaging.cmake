@@ -1,11 +1,11 @@
-# `cpack` in a release build makes a .deb: the program and its module, man page and completion, the systemd unit, an example of rules.
+# `cpack` in a release build makes a .deb: the program and its modules, man page and completion, the systemd unit, an example of rules.
 include(GNUInstallDirs)
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON) # a package needs the program, not the tests
 
 find_package(Python3 COMPONENTS Interpreter)
 set(manual ${CMAKE_BINARY_DIR}/manual)
 install(TARGETS flyball RUNTIME)
-install(TARGETS flyball_external LIBRARY DESTINATION lib/flyball) # where the program looks: ../lib/flyball
+install(TARGETS flyball_external flyball_front LIBRARY DESTINATION lib/flyball) # where the program looks: ../lib/flyball
 install(CODE "
   file(MAKE_DIRECTORY ${manual})
   foreach(what man completion)

@@ -1,14 +1,12 @@
 #include "convert/convert_hpa.h"
 
-#include <re2/re2.h>
-
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "convert/documents.h"
 #include "kube/objects/yaml_text.h"
 #include "scaler/spec/document.h"
 #include "scaler/spec/hpa/admission.h"
@@ -22,16 +20,6 @@ using scaler::Node;
 
 constexpr absl::string_view kHpa = "HorizontalPodAutoscaler";
 constexpr absl::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
-
-// The documents of the file, with those of a List in its place.
-void Flatten(const Node& node, std::vector<const Node*>& out) {
-  const Node* items = node.Find("items");
-  if (!absl::EndsWith(node.FindText("kind"), "List") || items == nullptr) {
-    out.push_back(&node);
-    return;
-  }
-  for (const Node& item : items->items) Flatten(item, out);
-}
 
 // The API server takes the namespace from the request, so files often leave it out. Returns whether
 // it was missing.
@@ -60,7 +48,7 @@ class Converter {
     scaler::AdmitOptions admit = scaler::AdmitAll();
     admit.dialect = options_.dialect.value_or(admit.dialect);
     const scaler::AdmissionResult hpa = scaler::Admit(object, admit);
-    if (!hpa.decode_error.empty()) return FailToDecode(object, hpa.decode_error);
+    if (!hpa.decode_error.empty()) return FailToDecode(object.line, hpa.decode_error);
     if (!hpa.errors.empty()) return Fail(object, hpa.errors);
 
     Json own = Own(*hpa.autoscaler, Json::parse(hpa.canonical_spec_json, nullptr, false));
@@ -76,22 +64,12 @@ class Converter {
 
   Conversion Take() { return std::move(conversion_); }
 
-  void Error(int line, absl::string_view what) {
-    conversion_.errors.push_back(
-        absl::StrCat(file_, line > 0 ? absl::StrCat(":", line) : "", ": ", what));
-  }
-
-  // A message that may begin with `line N: `.
-  void FailToDecode(const Node& object, absl::string_view message) {
-    static const re2::LazyRE2 kPlaced = {"(?s)line (\\d+)(?:: |, )(.*)"};
-    const std::string text(message);
-    std::string what;
-    int line = 0;
-    if (re2::RE2::FullMatch(text, *kPlaced, &line, &what)) return Error(line, what);
-    Error(object.line, text);
-  }
+  void Error(int line, absl::string_view what) { AddError(file_, line, what, conversion_); }
 
  private:
+  void FailToDecode(int line, absl::string_view message) {
+    AddDecodeError(file_, line, message, conversion_);
+  }
   void Fail(const Node& object, const std::vector<scaler::FieldError>& errors) {
     for (const scaler::FieldError& error : errors) {
       Error(scaler::LineOf(object, error.field), error.ToString());
@@ -102,7 +80,7 @@ class Converter {
   void Check(const Node& object, const Json& own) {
     const scaler::OwnParseResult parsed =
         scaler::ParseOwnAutoscaler(own.dump(), /*trigger_types=*/{});
-    if (!parsed.decode_error.empty()) FailToDecode(object, parsed.decode_error);
+    if (!parsed.decode_error.empty()) FailToDecode(object.line, parsed.decode_error);
     Fail(object, parsed.errors);
   }
 
@@ -145,18 +123,13 @@ class Converter {
 
 Conversion ConvertHpas(absl::string_view file, absl::string_view text,
                        const ConvertOptions& options) {
+  Conversion unread;
+  absl::StatusOr<std::vector<Node>> objects = ReadObjects(file, text, unread);
+  if (!objects.ok()) return unread;
+  std::erase_if(*objects, [](const Node& object) { return object.FindText("kind") != kHpa; });
   Converter converter(file, options);
-  const absl::StatusOr<std::vector<Node>> documents =
-      scaler::ParseDocuments(text, {.max_nodes = 1'000'000});
-  if (!documents.ok()) {
-    converter.FailToDecode(Node{}, documents.status().message());
-    return converter.Take();
-  }
-  std::vector<const Node*> objects;
-  for (const Node& document : *documents) Flatten(document, objects);
-  std::erase_if(objects, [](const Node* object) { return object->FindText("kind") != kHpa; });
-  if (objects.empty()) converter.Error(0, absl::StrCat("no ", kHpa, " in it"));
-  for (const Node* object : objects) converter.Add(*object);
+  if (objects->empty()) converter.Error(0, absl::StrCat("no ", kHpa, " in it"));
+  for (const Node& object : *objects) converter.Add(object);
   return converter.Take();
 }
 

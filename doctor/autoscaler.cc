@@ -1,5 +1,6 @@
 #include "doctor/autoscaler.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -66,6 +67,23 @@ Findings CheckRivals(const AutoscalerFacts& facts) {
               "leave one of them; an HPA can hold several metrics in spec.metrics")};
 }
 
+size_t ReadyOf(const std::vector<scaler::Pod>& pods) {
+  return static_cast<size_t>(std::count_if(pods.begin(), pods.end(), [](const scaler::Pod& pod) {
+    return pod.ready.has_value() && pod.ready->status == scaler::ConditionStatus::kTrue;
+  }));
+}
+
+// A count is no good news while nothing of it works.
+bool NoneReady(const AutoscalerFacts& facts) {
+  return facts.pods_read.ok() && facts.scale->spec_replicas > 0 && !facts.measured.pods.empty() &&
+         ReadyOf(facts.measured.pods) == 0;
+}
+
+std::string CountOfTarget(const AutoscalerFacts& facts) {
+  return absl::StrCat(TargetName(facts), " has ", facts.scale->status_replicas, " of ",
+                      facts.scale->spec_replicas, " replicas");
+}
+
 Findings CheckTarget(const AutoscalerFacts& facts) {
   const std::string name = TargetName(facts);
   if (!facts.target_kind.ok()) {
@@ -85,9 +103,8 @@ Findings CheckTarget(const AutoscalerFacts& facts) {
     }
     return {Bad("target", text, "correct spec.scaleTargetRef, or create the target")};
   }
-  Findings findings = {
-      Good("target", absl::StrCat(name, " has ", facts.scale->status_replicas, " of ",
-                                  facts.scale->spec_replicas, " replicas"))};
+  Findings findings;
+  if (!NoneReady(facts)) findings.push_back(Good("target", CountOfTarget(facts)));
   if (facts.scale->selector.empty()) {
     findings.push_back(Bad("target-selector",
                            absl::StrCat("the scale of ", name, " has no selector"),
@@ -115,10 +132,11 @@ Findings CheckPods(const AutoscalerFacts& facts) {
                 absl::StrCat("see why they are not made (events of ", TargetName(facts),
                              "), or correct spec.selector: ", look))};
   }
-  size_t ready = 0;
-  for (const scaler::Pod& pod : facts.measured.pods) {
-    ready += pod.ready.has_value() && pod.ready->status == scaler::ConditionStatus::kTrue;
+  if (NoneReady(facts)) {
+    return {Bad("pods", absl::StrCat(CountOfTarget(facts), ", and none of its pods is ready"),
+                absl::StrCat("see why they do not become ready: ", look))};
   }
+  const size_t ready = ReadyOf(facts.measured.pods);
   if (ready == all) return {Good("pods", absl::StrCat("all ", all, " pods are ready"))};
   return {
       Doubt("pods",

@@ -15,6 +15,8 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
 
 constexpr absl::Time kNow = absl::FromUnixSeconds(1700000000);
 
@@ -47,6 +49,15 @@ AutoscalerFacts Web() {
   active.message = "the HPA was able to";
   facts.autoscaler.status.conditions = {active};
   return facts;
+}
+
+TEST(CheckAutoscaler, ACountIsNoGoodNewsWhileNoPodIsReady) {
+  AutoscalerFacts facts = Web();
+  facts.measured.pods = {ReadyPod("web-1", false), ReadyPod("web-2", false)};
+  EXPECT_THAT(Lines(CheckAutoscaler(facts, kNow)),
+              AllOf(Contains(StartsWith("bad pods: Deployment web has 2 of 2 replicas, and none of "
+                                        "its pods is ready")),
+                    Not(Contains(StartsWith("good target")))));
 }
 
 TEST(CheckAutoscaler, IsAllGood) {

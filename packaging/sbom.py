@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a program is made of, as CycloneDX 1.5 JSON: its module, the Debian packages of the libraries that both are linked with, and of those
+"""What a program is made of, as CycloneDX 1.5 JSON: its modules, the Debian packages of the libraries that they are linked with, and of those
 whose headers or sources are compiled into them.
 
   packaging/sbom.py PROGRAM
@@ -19,9 +19,10 @@ HEADERS = ("nlohmann-json3-dev", "libcli11-dev", "node-llhttp")  # libraries wit
 QUERY = ("dpkg-query", *([f"--admindir={SYSROOT}/var/lib/dpkg"] if SYSROOT else []))
 
 
-def module_of(program: str) -> pathlib.Path:
+def modules_of(program: str) -> list:
     """What the program loads when it needs it."""
-    return pathlib.Path(re.search(r"^external triggers: (.+)$", output(*invocation(program), "version", "--modules"), re.MULTILINE)[1])
+    said = output(*invocation(program), "version", "--modules")
+    return [pathlib.Path(path) for path in re.findall(r"^(?:external|http) triggers: (.+)$", said, re.MULTILINE)]
 
 
 def here(path: str) -> str:
@@ -59,8 +60,8 @@ def digest_of(path) -> str:
 
 def main() -> int:
     program = sys.argv[1]
-    module = module_of(program)
-    linked = by_package(sorted({here(path) for path in libraries(program, module)}))
+    modules = modules_of(program)
+    linked = by_package(sorted({here(path) for path in libraries(program, *modules)}))
     components = [component(package, sorted(set(linked.get(package, [])))) for package in sorted({*linked, *HEADERS})]
     version = output(*invocation(program), "version").split()[1]
     digest = digest_of(program)
@@ -69,7 +70,7 @@ def main() -> int:
         "metadata": {"component": {"type": "application", "name": "flyball", "version": version, "bom-ref": f"flyball@{version}",
                                    "hashes": [{"alg": "SHA-256", "content": digest}], "licenses": [{"license": {"id": "Apache-2.0"}}],
                                    "components": [{"type": "file", "name": module.name, "version": version, "bom-ref": module.name,
-                                                   "hashes": [{"alg": "SHA-256", "content": digest_of(module)}]}]}},
+                                                   "hashes": [{"alg": "SHA-256", "content": digest_of(module)}]} for module in modules]}},
         "components": components,
         "dependencies": [{"ref": f"flyball@{version}", "dependsOn": [c["bom-ref"] for c in components]}],
     }, sys.stdout, indent=1)

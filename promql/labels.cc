@@ -21,6 +21,29 @@ void AppendText(absl::string_view text, std::string* encoded) {
   encoded->append(text.data(), text.size());
 }
 
+// The text that begins there; `next` is then behind it.
+absl::string_view TextAt(const char*& next) {
+  uint32_t size = static_cast<unsigned char>(*next++);
+  if (size == kLongText) {
+    std::memcpy(&size, next, sizeof size);
+    next += sizeof size;
+  }
+  const absl::string_view text(next, size);
+  next += size;
+  return text;
+}
+
+// How many bytes both begin with.
+size_t CommonPrefix(absl::string_view a, absl::string_view b) {
+  const size_t size = std::min(a.size(), b.size());
+  size_t at = 0;
+  for (; at + sizeof(uint64_t) <= size; at += sizeof(uint64_t)) {
+    if (std::memcmp(a.data() + at, b.data() + at, sizeof(uint64_t)) != 0) break;
+  }
+  while (at < size && a[at] == b[at]) ++at;
+  return at;
+}
+
 }  // namespace
 
 void AppendLabel(absl::string_view name, absl::string_view value, std::string* encoded) {
@@ -51,6 +74,8 @@ void Labels::Free() {
 
 size_t Labels::HashOfEncoded(absl::string_view encoded) { return absl::HashOf(encoded); }
 
+absl::string_view Labels::Iterator::ReadText() { return TextAt(next_); }
+
 Labels::Iterator Labels::begin() const {
   const absl::string_view all = encoded();
   return {all.data(), all.data() + all.size()};
@@ -59,17 +84,6 @@ Labels::Iterator Labels::begin() const {
 Labels::Iterator Labels::end() const {
   const absl::string_view all = encoded();
   return {all.data() + all.size(), all.data() + all.size()};
-}
-
-absl::string_view Labels::Iterator::ReadText() {
-  uint32_t size = static_cast<unsigned char>(*next_++);
-  if (size == kLongText) {
-    std::memcpy(&size, next_, sizeof size);
-    next_ += sizeof size;
-  }
-  const absl::string_view text(next_, size);
-  next_ += size;
-  return text;
 }
 
 absl::string_view Labels::Get(absl::string_view name) const {
@@ -85,15 +99,21 @@ LabelSet Labels::ToLabelSet() const {
   return labels;
 }
 
+// Labels that are compared mostly begin alike, as series of one metric do: their texts are compared
+// from the one with the first byte that differs.
 std::strong_ordering operator<=>(const Labels& a, const Labels& b) {
   if (a.shared_ == b.shared_) return std::strong_ordering::equal;
-  auto at_a = a.begin(), at_b = b.begin();
-  const auto end_a = a.end(), end_b = b.end();
-  for (; at_a != end_a && at_b != end_b; ++at_a, ++at_b) {
-    if (const int order = at_a->first.compare(at_b->first); order != 0) return order <=> 0;
-    if (const int order = at_a->second.compare(at_b->second); order != 0) return order <=> 0;
+  const absl::string_view all_a = a.encoded(), all_b = b.encoded();
+  const size_t same = CommonPrefix(all_a, all_b);
+  if (same == all_a.size() || same == all_b.size()) return all_a.size() <=> all_b.size();
+  const char* const differs = all_a.data() + same;
+  const char* next_a = all_a.data();
+  const char* next_b = all_b.data();
+  while (true) {
+    const absl::string_view text_a = TextAt(next_a);
+    const absl::string_view text_b = TextAt(next_b);
+    if (next_a > differs) return text_a.compare(text_b) <=> 0;
   }
-  return (at_a != end_a) <=> (at_b != end_b);
 }
 
 void LabelsBuilder::Set(absl::string_view name, absl::string_view value) {

@@ -51,9 +51,23 @@ TEST(Labels, OutliveWhatTheyWereCopiedFrom) {
 }
 
 TEST(Labels, HaveTheOrderOfPlainOnes) {
-  const LabelSet sets[] = {
-      {},           {{"A", "1"}},  {{"a", "1"}}, {{"a", "1"}, {"b", "1"}}, {{"a", "1"}, {"c", "1"}},
-      {{"a", "2"}}, {{"ab", "1"}}, {{"b", "1"}}};
+  const LabelSet sets[] = {{},
+                           {{"A", "1"}},
+                           {{"a", "1"}},
+                           {{"a", "1"}, {"b", "1"}},
+                           {{"a", "1"}, {"c", "1"}},
+                           {{"a", "2"}},
+                           {{"ab", "1"}},
+                           {{"b", "1"}},
+                           kPlain,
+                           {{"a", std::string(254, 'v')}},
+                           {{"a", std::string(255, 'v')}},
+                           {{"a", std::string(256, 'v')}},
+                           {{"a", std::string(255, 'v') + "a"}, {"b", "1"}},
+                           {{"a", "12345678"}, {"b", "12345678"}},
+                           {{"a", "12345678"}, {"b", "12345679"}},
+                           {{"a", "\xff"}},
+                           {{"a", "123"}}};
   for (const LabelSet& a : sets) {
     for (const LabelSet& b : sets) {
       EXPECT_EQ(Labels(a) <=> Labels(b), a <=> b);

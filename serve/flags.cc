@@ -37,6 +37,7 @@ constexpr char kNoLimit[] =
 constexpr char kNoGo[] = "there is no Go profiler here";
 constexpr char kNoAudit[] = "audit logs are not written";
 constexpr char kNoKlog[] = "logs are flushed at once and have no per-file level";
+constexpr char kLogsToStderr[] = "logs always go to stderr";
 
 constexpr InertFlag kInert[] = {
     {"disable-http2", Kind::kBool, kNoHttp2},
@@ -48,6 +49,13 @@ constexpr InertFlag kInert[] = {
     {"debug-socket-path", Kind::kString, kNoGo},
     {"enable-priority-and-fairness", Kind::kBool, "kube-apiserver queues its callers already"},
     {"vmodule", Kind::kFileLevels, kNoKlog},
+    // Those of klog that manifests of before 0.12 have.
+    {"logtostderr", Kind::kBool, kLogsToStderr},
+    {"alsologtostderr", Kind::kBool, kLogsToStderr},
+    {"stderrthreshold", Kind::kString, kLogsToStderr},
+    {"log-dir", Kind::kString, kLogsToStderr},
+    {"log-file", Kind::kString, kLogsToStderr},
+    {"skip-headers", Kind::kBool, kLogsToStderr},
     {"log-flush-frequency", Kind::kDuration, kNoKlog},
     {"audit-policy-file", Kind::kString, kNoAudit},
     {"audit-log-path", Kind::kString, kNoAudit},

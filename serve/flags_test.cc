@@ -123,12 +123,14 @@ TEST(ParseServeFlagsTest, ListsAreCutAtCommasAndRepeatedFlagsKept) {
 TEST(ParseServeFlagsTest, FlagsWithoutMeaningGiveOneWarning) {
   const auto flags =
       ParseServeFlags({"--config=c", "--client-qps=100000", "--client-burst=100000",
-                       "--audit-log-path=-", "--disable-http2", "--log-flush-frequency=5s"});
+                       "--audit-log-path=-", "--disable-http2", "--log-flush-frequency=5s",
+                       "--logtostderr=true", "--stderrthreshold=INFO"});
   ASSERT_TRUE(flags.ok()) << flags.status();
   ASSERT_EQ(flags->warnings.size(), 1u);
   EXPECT_THAT(flags->warnings[0], HasSubstr("--client-qps ("));
   EXPECT_THAT(flags->warnings[0], HasSubstr("--disable-http2 ("));
   EXPECT_THAT(flags->warnings[0], HasSubstr("--audit-log-path ("));
+  EXPECT_THAT(flags->warnings[0], HasSubstr("--logtostderr (logs always go to stderr)"));
 }
 
 struct BadRow {

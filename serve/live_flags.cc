@@ -100,7 +100,9 @@ promql::EvalOptions EvalOptionsFrom(const LiveFlags& f) {
 
 adapter::LiveOptions LiveOptionsFrom(const LiveFlags& f) {
   return {.eval = EvalOptionsFrom(f),
-          .window = {.retention = f.retention, .warmup = std::min(f.warmup, f.lookback)},
+          .window = {.kept = nullptr,
+                     .retention = f.retention,
+                     .warmup = std::min(f.warmup, f.lookback)},
           .debounce = f.debounce,
           .refuses_unseen = f.prometheus()};
 }

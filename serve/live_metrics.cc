@@ -52,7 +52,8 @@ std::vector<Value> HealthOf(const std::vector<scrape::TargetState>& targets) {
 std::vector<MetricFamily> LiveFamilies(const live::StoreCounts& store,
                                        const live::Ingest::Totals& pushed,
                                        const scrape::Scheduler::Totals& scraped,
-                                       const std::vector<scrape::TargetState>& targets) {
+                                       const std::vector<scrape::TargetState>& targets,
+                                       bool scrape_config_in_force) {
   const auto value = [](uint64_t count, const char* label = nullptr, const char* text = "") {
     return Value{label == nullptr ? std::vector<ClientMetric::Label>()
                                   : std::vector<ClientMetric::Label>{{label, text}},
@@ -88,6 +89,9 @@ std::vector<MetricFamily> LiveFamilies(const live::StoreCounts& store,
       Family(MetricType::Counter, "flyball_live_scraped_samples_without_room_total",
              "Of these: samples of new series that the live store refused",
              {value(scraped.no_room)}),
+      Family(MetricType::Gauge, "flyball_live_scrape_config_reload_success",
+             "1 if the scrape configuration as it is now is in force, 0 if it was refused",
+             {value(scrape_config_in_force ? 1 : 0)}),
       Family(MetricType::Gauge, "flyball_live_targets",
              "Targets that are scraped, by their last scrape", HealthOf(targets)),
   };

@@ -9,6 +9,7 @@
 //   flyball_live_scrapes_total{result}             success, failure
 //   flyball_live_scraped_samples_total
 //   flyball_live_scraped_samples_without_room_total
+//   flyball_live_scrape_config_reload_success      1: the file is in force as it is now
 //   flyball_live_targets{job,health}               targets by their last scrape: up, down, unknown
 #pragma once
 
@@ -25,6 +26,7 @@ namespace flyball::serve {
 std::vector<prometheus::MetricFamily> LiveFamilies(const live::StoreCounts& store,
                                                    const live::Ingest::Totals& pushed,
                                                    const scrape::Scheduler::Totals& scraped,
-                                                   const std::vector<scrape::TargetState>& targets);
+                                                   const std::vector<scrape::TargetState>& targets,
+                                                   bool scrape_config_in_force);
 
 }  // namespace flyball::serve

@@ -10,10 +10,7 @@
 #include <utility>
 
 #include "absl/memory/memory.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "adapter/live/store/store_file.h"
-#include "base/read_file.h"
 #include "base/status_macros.h"
 #include "promql/parser.h"
 #include "rules/used_series.h"
@@ -26,43 +23,17 @@ namespace {
 constexpr absl::Duration kLookEvery = absl::Milliseconds(500);
 constexpr absl::Duration kPruneEvery = absl::Seconds(5);
 constexpr absl::Duration kSnapshotEvery = absl::Minutes(1);
+constexpr absl::Duration kLookAtScrapeConfigEvery = absl::Seconds(1);
 
-// Of the file that the flag names, and the annotated pods.
-absl::StatusOr<scrape::Config> ReadConfig(const LiveFlags& flags) {
-  scrape::Config config;
-  if (!flags.scrape_config.empty()) {
-    const auto text = ReadFile(flags.scrape_config);
-    if (!text.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--live-scrape-config: ", text.status().message()));
-    }
-    rules::Findings findings(flags.scrape_config);
-    config = scrape::ReadScrapeConfig(*text, findings);
-    const bool refused = findings.has_errors();
-    std::vector<std::string> lines;
-    for (const rules::Finding& finding : std::move(findings).Take()) {
-      if (!refused) spdlog::warn("{}", finding.ToString());
-      lines.push_back(finding.ToString());
-    }
-    if (refused) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--live-scrape-config:\n", absl::StrJoin(lines, "\n")));
-    }
-  }
-  if (flags.scrape_annotated > absl::ZeroDuration()) {
-    config.jobs.push_back(scrape::AnnotatedPods(flags.scrape_annotated));
-  }
-  return config;
-}
-
-// Since when the samples in the store are all that there were. Those of a snapshot count where it
-// goes on before anybody could have noticed: its newest sample is no older than `warmup`.
-absl::Time KnownSince(const live::Store& store, absl::Time now, absl::Duration warmup) {
-  const int64_t now_ms = absl::ToUnixMillis(now);
+// Since when the samples in the store of the series that a selector matches are all that there
+// were. Those of a snapshot count where it goes on before anybody could have noticed: its newest
+// sample is no older than `warmup`.
+int64_t KnownSince(const live::Store& store, const live::Selector& selector, int64_t now_ms,
+                   absl::Duration warmup) {
   int64_t oldest_ms = now_ms;
   int64_t newest_ms = std::numeric_limits<int64_t>::min();
   std::vector<promql::Point> points;
-  for (const auto& series : store.All()) {
+  for (const auto& series : store.Select(selector)) {
     points.clear();
     series->Read(std::numeric_limits<int64_t>::min(), now_ms, points);
     if (points.empty()) continue;
@@ -70,7 +41,7 @@ absl::Time KnownSince(const live::Store& store, absl::Time now, absl::Duration w
     newest_ms = std::max(newest_ms, points.back().time_ms);
   }
   const bool goes_on = newest_ms >= now_ms - absl::ToInt64Milliseconds(warmup);
-  return goes_on ? absl::FromUnixMillis(oldest_ms) : now;
+  return goes_on ? oldest_ms : now_ms;
 }
 
 }  // namespace
@@ -85,17 +56,17 @@ class LiveSource::Metrics : public prometheus::Collectable {
     return LiveFamilies(
         source_.store_.counts(), source_.ingest_.totals(),
         scraping == nullptr ? scrape::Scheduler::Totals() : scraping->totals(),
-        scraping == nullptr ? std::vector<scrape::TargetState>() : scraping->States());
+        scraping == nullptr ? std::vector<scrape::TargetState>() : scraping->States(),
+        source_.LastScrapeReload().ok());
   }
 
  private:
   const LiveSource& source_;
 };
 
-LiveSource::LiveSource(const LiveFlags& flags, Deps deps, scrape::Config config)
+LiveSource::LiveSource(const LiveFlags& flags, Deps deps, std::unique_ptr<ScrapeFile> scrape_file)
     : flags_(flags),
       deps_(std::move(deps)),
-      config_(std::move(config)),
       store_(StoreOptionsFrom(flags)),
       live_(store_, deps_.clock, LiveOptionsFrom(flags)),
       ingest_(store_),
@@ -106,16 +77,15 @@ LiveSource::LiveSource(const LiveFlags& flags, Deps deps, scrape::Config config)
       query_pages_(store_, ingest_.metadata(), deps_.clock, QueryPagesOptionsFrom(flags)),
       scraped_(store_, ingest_),
       metrics_(std::make_shared<Metrics>(*this)),
+      scrape_file_(std::move(scrape_file)),
       next_prune_(deps_.clock.MonotonicNow() + kPruneEvery),
       next_snapshot_(deps_.clock.MonotonicNow() + kSnapshotEvery),
       thread_(deps_.clock, [this] { return Step(); }) {}
 
 absl::StatusOr<std::unique_ptr<LiveSource>> LiveSource::Make(const LiveFlags& flags, Deps deps) {
-  ASSIGN_OR_RETURN(scrape::Config config, ReadConfig(flags));
-  auto made = absl::WrapUnique(new LiveSource(flags, std::move(deps), std::move(config)));
+  ASSIGN_OR_RETURN(auto scrape_file, ScrapeFile::Open(flags.scrape_config, flags.scrape_annotated));
+  auto made = absl::WrapUnique(new LiveSource(flags, std::move(deps), std::move(scrape_file)));
   made->LoadSnapshot();
-  const absl::Time now = made->deps_.clock.WallNow();
-  made->live_.SetCompleteSince(KnownSince(made->store_, now, flags.warmup));
   return made;
 }
 
@@ -137,25 +107,51 @@ void LiveSource::SetRules(const rules::CompiledRules& rules) {
       kept->push_back(promql::ParseSeriesSelector(selector)->matchers);
     }
   }
-  store_.Keep(std::move(kept));
+  const int64_t now_ms = absl::ToUnixMillis(deps_.clock.WallNow());
+  if (!kept_since_) kept_since_ = SinceSnapshot(kept, now_ms);
+  // Until the store keeps them, nobody knows when series that are new will begin.
+  live_.SetKept(kept_since_->After(kept, std::numeric_limits<int64_t>::max()));
+  store_.Keep(kept);
+  kept_since_ = kept_since_->After(kept, absl::ToUnixMillis(deps_.clock.WallNow()));
+  live_.SetKept(*kept_since_);
+}
+
+adapter::KeptSince LiveSource::SinceSnapshot(
+    const std::optional<std::vector<live::Selector>>& selectors, int64_t now_ms) const {
+  std::vector<adapter::KeptSince::Kept> kept;
+  for (const live::Selector& selector : selectors.value_or(std::vector<live::Selector>(1))) {
+    kept.push_back({selector, KnownSince(store_, selector, now_ms, flags_.warmup)});
+  }
+  return adapter::KeptSince(std::move(kept));
+}
+
+absl::Status LiveSource::Scrape(const scrape::Config& config) {
+  Scraping* scraping = nullptr;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (scraping_ == nullptr && !config.jobs.empty()) {
+      scraping_ = std::make_unique<Scraping>(Scraping::Deps{.clock = deps_.clock,
+                                                            .store = scraped_,
+                                                            .connect = deps_.connect,
+                                                            .own_namespace = deps_.own_namespace});
+    }
+    scraping = scraping_.get();
+  }
+  // Stop takes it away only after the last call.
+  return scraping == nullptr ? absl::OkStatus() : scraping->Apply(config);
 }
 
 absl::Status LiveSource::Start() {
-  if (!config_.jobs.empty()) {
-    ASSIGN_OR_RETURN(auto scraping,
-                     Scraping::Make(config_, {.clock = deps_.clock,
-                                              .store = scraped_,
-                                              .connect = deps_.connect,
-                                              .own_namespace = deps_.own_namespace}));
-    absl::MutexLock lock(&mutex_);
-    scraping_ = std::move(scraping);
-  }
+  RETURN_IF_ERROR(
+      scrape_file_->Watch(deps_.clock, kLookAtScrapeConfigEvery,
+                          [this](const scrape::Config& config) { return Scrape(config); }));
   live_.Start();
   thread_.Start();
   return absl::OkStatus();
 }
 
 void LiveSource::Stop() {
+  scrape_file_->StopWatching();
   std::unique_ptr<Scraping> scraping;
   {
     absl::MutexLock lock(&mutex_);

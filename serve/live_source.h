@@ -1,11 +1,14 @@
 // The live source of one serving process: a store, what fills it, and what asks it.
 //
 // Start and Stop once each; the rest from any thread. Threads: one that prunes, writes the snapshot
-// and tells of new series; one that calls those who follow answers; those of scraping (scraping.h).
+// and tells of new series; one that calls those who follow answers; one that looks at the scrape
+// configuration each second; those of scraping (scraping.h).
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "adapter/live/api/query_pages.h"
+#include "adapter/live/kept_since.h"
 #include "adapter/live/live.h"
 #include "adapter/live/receive/ingest.h"
 #include "adapter/live/receive/otlp_pages.h"
@@ -27,6 +31,7 @@
 #include "http/server/pages.h"
 #include "rules/compiled_rules.h"
 #include "serve/live_flags.h"
+#include "serve/scrape_file.h"
 #include "serve/scraping.h"
 
 namespace prometheus {
@@ -57,24 +62,34 @@ class LiveSource {
   std::vector<http::Pages*> pages();
   std::shared_ptr<prometheus::Collectable> metrics() const;
 
-  // From now on the series that these rules read are kept, and those of --live-keep.
+  // From now on the series that these rules read are kept, and those of --live-keep. What the rules
+  // before did not read is unknown until a query's window has passed. One call at a time, the first
+  // one before anybody asks.
   void SetRules(const rules::CompiledRules& rules);
 
-  // Errors are those of Scraping::Make.
+  // Errors are those of Scraping::Apply.
   absl::Status Start();
   void Stop();
+
+  // Reads the scrape configuration now.
+  void ReloadScrapeConfig() { scrape_file_->Reload(); }
+  // OK, or why it is not in force as it is now.
+  absl::Status LastScrapeReload() const { return scrape_file_->LastReload(); }
 
  private:
   class Metrics;
 
-  LiveSource(const LiveFlags& flags, Deps deps, scrape::Config config);
+  LiveSource(const LiveFlags& flags, Deps deps, std::unique_ptr<ScrapeFile> scrape_file);
+  absl::Status Scrape(const scrape::Config& config);
   void LoadSnapshot();
   void SaveSnapshot();
+  // What the snapshot makes known of these selectors.
+  adapter::KeptSince SinceSnapshot(const std::optional<std::vector<live::Selector>>& selectors,
+                                   int64_t now_ms) const;
   absl::Duration Step();
 
   const LiveFlags flags_;
   const Deps deps_;
-  const scrape::Config config_;
   live::Store store_;
   adapter::Live live_;
   live::Ingest ingest_;
@@ -83,9 +98,11 @@ class LiveSource {
   live::OtlpPages otlp_pages_;
   live::QueryPages query_pages_;
   live::ScrapedSamples scraped_;
+  std::optional<adapter::KeptSince> kept_since_;  // of SetRules alone
   mutable absl::Mutex mutex_;
-  std::unique_ptr<Scraping> scraping_ ABSL_GUARDED_BY(mutex_);  // nullptr: nothing is scraped
+  std::unique_ptr<Scraping> scraping_ ABSL_GUARDED_BY(mutex_);  // nullptr: nothing was scraped yet
   std::shared_ptr<Metrics> metrics_;
+  const std::unique_ptr<ScrapeFile> scrape_file_;  // calls Scrape
 
   // The thread's own.
   uint64_t series_told_ = 0;

@@ -26,6 +26,10 @@ constexpr char kRules[] =
     "- {seriesQuery: jobs_waiting, resources: {namespaced: false}, metricsQuery: "
     "'sum(<<.Series>>{<<.LabelMatchers>>})'}\n";
 
+constexpr char kMoreRules[] =
+    "- {seriesQuery: mails_waiting, resources: {namespaced: false}, metricsQuery: "
+    "'sum(<<.Series>>{<<.LabelMatchers>>})'}\n";
+
 class LiveSourceTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -150,6 +154,46 @@ TEST_F(LiveSourceTest, IsUnknownUntilAWindowIsWhole) {
   EXPECT_TRUE(refused(*MakeOrDie(), "jobs_waiting")) << "after a gap";
 }
 
+TEST_F(LiveSourceTest, WhatAReloadBeginsToKeepIsUnknownUntilAWindowIsWhole) {
+  const auto source = MakeOrDie();
+  const auto refused = [&](const std::string& query) {
+    return absl::IsUnavailable(
+        source->source().Query(query, clock_.WallNow(), absl::Seconds(1)).status());
+  };
+  EXPECT_EQ(Push(*source, "jobs_waiting 3\nmails_waiting 4\n"), 204);
+  clock_.Advance(absl::Minutes(1));
+  source->SetRules(*rules::CompileRules(absl::StrCat(kRules, kMoreRules), "rules.yaml").rules);
+  EXPECT_EQ(Push(*source, "jobs_waiting 3\nmails_waiting 4\n"), 204);
+  clock_.Advance(absl::Seconds(30));
+  EXPECT_FALSE(refused("rate(jobs_waiting[1m])")) << "it was kept before";
+  EXPECT_TRUE(refused("rate(mails_waiting[1m])"));
+  clock_.Advance(absl::Seconds(30));
+  EXPECT_FALSE(refused("rate(mails_waiting[1m])"));
+  // Let go and taken up again it begins anew.
+  source->SetRules(*rules::CompileRules(kRules, "rules.yaml").rules);
+  source->SetRules(*rules::CompileRules(absl::StrCat(kRules, kMoreRules), "rules.yaml").rules);
+  EXPECT_TRUE(refused("rate(mails_waiting[1m])"));
+}
+
+TEST_F(LiveSourceTest, ASnapshotOfOtherRulesKnowsNothingOfWhatTheyDidNotRead) {
+  flags_.warmup = absl::Seconds(10);
+  flags_.snapshot = folder_ / "samples";
+  {
+    const auto source = MakeOrDie();
+    ASSERT_TRUE(source->Start().ok());
+    EXPECT_EQ(Push(*source, "jobs_waiting 3\n"), 204);
+    clock_.Advance(absl::Minutes(1));
+    EXPECT_EQ(Push(*source, "jobs_waiting 3\n"), 204);
+  }
+  const auto source = *Make();
+  source->SetRules(*rules::CompileRules(absl::StrCat(kRules, kMoreRules), "rules.yaml").rules);
+  const auto ask = [&](const std::string& query) {
+    return source->source().Query(query, clock_.WallNow(), absl::Seconds(1)).status().code();
+  };
+  EXPECT_EQ(ask("rate(jobs_waiting[1m])"), absl::StatusCode::kOk);
+  EXPECT_EQ(ask("mails_waiting"), absl::StatusCode::kUnavailable);
+}
+
 TEST_F(LiveSourceTest, ADamagedSnapshotDoesNotKeepItFromStarting) {
   flags_.snapshot = Write("samples", "flyball samples 1\nand then something else");
   EXPECT_THAT(Ask(*MakeOrDie(), "jobs_waiting"), ElementsAre());
@@ -201,8 +245,8 @@ TEST(LiveFamilies, CountsTargetsByHealth) {
   up.last_scrape = down.last_scrape = absl::FromUnixSeconds(1);
   down.last.status = absl::UnavailableError("refused");
   const live::Ingest::Totals pushed;
-  const auto families =
-      LiveFamilies({.series = 7}, pushed, {.scrapes = 3, .failed = 1}, {up, up, down, unknown});
+  const auto families = LiveFamilies({.series = 7}, pushed, {.scrapes = 3, .failed = 1},
+                                     {up, up, down, unknown}, true);
   EXPECT_EQ(families.front().metric.at(0).gauge.value, 7);
   std::vector<std::string> targets;
   for (const auto& metric : families.back().metric) {

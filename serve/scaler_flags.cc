@@ -21,6 +21,9 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
                "file to which each decision that is news is written, one line of JSON each");
   flags.Int("decision-log-megabytes", f.decision_log_megabytes,
             "MiB after which that file is renamed to FILE.1, in the place of the one before");
+  flags.String("decision-log-otlp", f.decision_log_otlp,
+               "OTLP/HTTP receiver (http://collector:4318) to which the same decisions are sent as "
+               "logs; /v1/logs is added");
   flags.List("scaler-namespace", f.options.namespaces,
              "scale in these namespaces only; repeatable");
   flags.String("scaler-kubeconfig", f.kubeconfig,
@@ -68,7 +71,7 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
   flags.Int("scaler-write-burst", f.options.write_burst, "writes at once, after a pause");
   flags.String("kubernetes-version", f.kubernetes_version,
                "whose HPA controller decisions are to equal: 1.34 to 1.37, or auto, which asks the "
-               "API server, again every two minutes; with --objects auto is 1.37");
+               "API server, again every half minute; with --objects auto is 1.37");
   flags.String("feature-gates", f.feature_gates,
                "gates that are not at the version's default, by the controller's names: "
                "HPAScaleToZero=true,HPAGeneration=false");

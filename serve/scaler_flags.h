@@ -22,6 +22,7 @@ struct ScalerFlags {
   bool autoscaler_metrics = false;
   std::string decision_log;  // a file; "": none
   int decision_log_megabytes = 64;
+  std::string decision_log_otlp;  // a receiver of OpenTelemetry logs; "": none
 
   bool leader_elect = true;
   scaler::ElectionOptions election;  // `ns` "" is the pod's namespace; the identity is not set here

@@ -1,9 +1,9 @@
 #include "serve/scraping.h"
 
+#include <algorithm>
 #include <random>
 #include <utility>
 
-#include "absl/memory/memory.h"
 #include "base/status_macros.h"
 
 namespace flyball::serve {
@@ -14,28 +14,55 @@ scrape::SchedulerOptions OptionsOfThisServer() {
   return {.seed = (uint64_t{random()} << 32) | random()};
 }
 
+bool AsksCluster(const scrape::Config& config) {
+  return std::any_of(config.jobs.begin(), config.jobs.end(),
+                     [](const scrape::Job& job) { return !job.kubernetes_discoveries.empty(); });
+}
+
 }  // namespace
 
-Scraping::Scraping(const scrape::Config& config, const Deps& deps)
-    : scheduler_(deps.clock, deps.store, scrape::FetchOverHttp(deps.clock), OptionsOfThisServer()),
-      board_(deps.clock, scheduler_, config.jobs) {}
+Scraping::Scraping(const Deps& deps)
+    : deps_(deps),
+      scheduler_(deps.clock, deps.store, scrape::FetchOverHttp(deps.clock), OptionsOfThisServer()) {
+}
 
-absl::StatusOr<std::unique_ptr<Scraping>> Scraping::Make(const scrape::Config& config,
-                                                         const Deps& deps) {
-  auto made = absl::WrapUnique(new Scraping(config, deps));
+absl::StatusOr<Scraping::Discovery> Scraping::Discover(const scrape::Config& config) {
+  Discovery made;
+  made.board = std::make_unique<scrape::TargetBoard>(deps_.clock, scheduler_, config.jobs);
   for (size_t job = 0; job < config.jobs.size(); ++job) {
     for (size_t i = 0; i < config.jobs[job].file_discoveries.size(); ++i) {
-      made->files_.push_back(
-          std::make_unique<discovery::FileDiscovery>(deps.clock, made->board_, job, i));
+      made.files.push_back(
+          std::make_unique<discovery::FileDiscovery>(deps_.clock, *made.board, job, i));
     }
     for (size_t i = 0; i < config.jobs[job].kubernetes_discoveries.size(); ++i) {
       ASSIGN_OR_RETURN(auto cluster,
-                       discovery::KubernetesDiscovery::Make(deps.clock, deps.connect, made->board_,
-                                                            job, i, deps.own_namespace));
-      made->clusters_.push_back(std::move(cluster));
+                       discovery::KubernetesDiscovery::Make(deps_.clock, deps_.connect, *made.board,
+                                                            job, i, deps_.own_namespace));
+      made.clusters.push_back(std::move(cluster));
     }
   }
   return made;
+}
+
+absl::Status Scraping::Apply(const scrape::Config& config) {
+  // What would fail is tried before the configuration before has to go: two boards would take each
+  // other's targets away.
+  if (AsksCluster(config)) RETURN_IF_ERROR(deps_.connect().status());
+  discovery_ = {};
+  absl::StatusOr<Discovery> discovery = Discover(config);
+  if (!discovery.ok()) {
+    ASSIGN_OR_RETURN(discovery_, Discover(config_));
+    return discovery.status();
+  }
+  discovery_ = *std::move(discovery);
+  for (const scrape::Job& before : config_.jobs) {
+    const auto has_name = [&before](const scrape::Job& job) { return job.name == before.name; };
+    if (std::none_of(config.jobs.begin(), config.jobs.end(), has_name)) {
+      scheduler_.Remove(before.name);
+    }
+  }
+  config_ = config;
+  return absl::OkStatus();
 }
 
 }  // namespace flyball::serve

@@ -1,7 +1,8 @@
 // Scraping, as one object: a configuration's jobs, the discovery of their targets, and the scrapes.
 //
-// Scrapes from the time that it is made until it is destroyed. Thread-safe. Threads: those of
-// scheduler.h, target_board.h, file_discovery.h and kubernetes_discovery.h.
+// Scrapes from the first Apply until it is destroyed. Thread-safe, but for Apply: one call at a
+// time. Threads: those of scheduler.h, target_board.h, file_discovery.h and
+// kubernetes_discovery.h.
 #pragma once
 
 #include <memory>
@@ -27,20 +28,30 @@ class Scraping {
     std::string own_namespace;
   };
 
-  // Errors are those of `connect`, and kResourceExhausted where no thread can be made.
-  static absl::StatusOr<std::unique_ptr<Scraping>> Make(const scrape::Config& config,
-                                                        const Deps& deps);
+  explicit Scraping(const Deps& deps);
+
+  // Scrapes by this configuration from now on. Targets that it has too begin anew and their series
+  // go on; those that it has not get their staleness markers. Errors are those of `connect`, and
+  // kResourceExhausted where no thread can be made: then the configuration before stays.
+  absl::Status Apply(const scrape::Config& config);
 
   scrape::Scheduler::Totals totals() const { return scheduler_.totals(); }
   std::vector<scrape::TargetState> States() const { return scheduler_.States(); }
 
  private:
-  Scraping(const scrape::Config& config, const Deps& deps);
+  // What finds the targets of one configuration.
+  struct Discovery {
+    std::unique_ptr<scrape::TargetBoard> board;
+    std::vector<std::unique_ptr<discovery::FileDiscovery>> files;
+    std::vector<std::unique_ptr<discovery::KubernetesDiscovery>> clusters;
+  };
 
+  absl::StatusOr<Discovery> Discover(const scrape::Config& config);
+
+  const Deps deps_;
   scrape::Scheduler scheduler_;
-  scrape::TargetBoard board_;
-  std::vector<std::unique_ptr<discovery::FileDiscovery>> files_;
-  std::vector<std::unique_ptr<discovery::KubernetesDiscovery>> clusters_;
+  scrape::Config config_;  // that is in force
+  Discovery discovery_;
 };
 
 }  // namespace flyball::serve

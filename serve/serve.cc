@@ -89,7 +89,10 @@ class Service {
     return scaler_ == nullptr ? absl::OkStatus() : scaler_->Start();
   }
 
-  void ReloadRules() { rule_file_->Reload(); }
+  void Reload() {
+    rule_file_->Reload();
+    if (live_ != nullptr) live_->ReloadScrapeConfig();
+  }
 
   // Warns of overrides whose resource the cluster does not know, once for each; called now and
   // then.
@@ -248,6 +251,11 @@ class Service {
     checks.push_back({.name = "rule-file",
                       .check = [this] { return rule_file_->LastReload(); },
                       .warning_only = true});
+    if (live_ != nullptr) {
+      checks.push_back({.name = "scrape-config",
+                        .check = [this] { return live_->LastScrapeReload(); },
+                        .warning_only = true});
+    }
     return checks;
   }
 
@@ -336,7 +344,7 @@ int Serve(ServeFlags flags, Clock& clock) {
     const int number = NextSignal(signals);
     free_memory.GiveBack();
     if (number == SIGHUP) {
-      service->ReloadRules();
+      service->Reload();
     } else if (number != 0) {
       spdlog::info("signal {}: finishing the requests under way", number);
       break;

@@ -35,6 +35,35 @@ std::unique_ptr<scaler::DecisionFile> DecisionFileOf(const ScalerFlags& flags, C
   return std::make_unique<scaler::DecisionFile>(flags.decision_log, most, clock);
 }
 
+// nullptr: none is wanted.
+absl::StatusOr<std::unique_ptr<scaler::OtlpLog>> OtlpLogOf(const ScalerFlags& flags, Clock& clock) {
+  if (flags.decision_log_otlp.empty()) return nullptr;
+  http::TransportOptions options;
+  options.url = flags.decision_log_otlp;
+  absl::StatusOr<std::unique_ptr<http::HttpTransport>> server =
+      http::MakeHttpTransport(std::move(options), clock);
+  if (!server.ok()) {
+    return absl::Status(server.status().code(),
+                        absl::StrCat("--decision-log-otlp: ", server.status().message()));
+  }
+  return std::make_unique<scaler::OtlpLog>(*std::move(server), "/v1/logs", clock);
+}
+
+// How many decisions came to the receiver of logs, and how many did not.
+prometheus::MetricFamily OtlpCounts(const scaler::OtlpLog& log) {
+  prometheus::MetricFamily family;
+  family.name = "flyball_decision_log_otlp_total";
+  family.help = "Decisions of --decision-log-otlp, by what became of them: sent or dropped.";
+  family.type = prometheus::MetricType::Counter;
+  for (const auto& [outcome, count] :
+       {std::pair("sent", log.sent()), std::pair("dropped", log.dropped())}) {
+    prometheus::ClientMetric& metric = family.metric.emplace_back();
+    metric.label.push_back({.name = "outcome", .value = outcome});
+    metric.counter.value = static_cast<double>(count);
+  }
+  return family;
+}
+
 scaler::ElectionOptions ElectionOf(scaler::ElectionOptions options, const std::string& ns,
                                    const std::string& identity) {
   options.ns = ns;
@@ -82,15 +111,18 @@ std::shared_ptr<ServeFront> FrontOf(const ScalerFlags& flags, const scaler::Scal
 // The metrics of a registry, brought up to date at each scrape.
 class ServeScaler::FreshMetrics : public prometheus::Collectable {
  public:
-  // `log`: of which each autoscaler's gauges are made; nullptr: there are none.
-  FreshMetrics(std::function<void()> refresh, const scaler::DecisionLog* log)
-      : refresh_(std::move(refresh)), log_(log) {}
+  // `log`: of which each autoscaler's gauges are made; `otlp`: whose counts are told; nullptr:
+  // there are none.
+  FreshMetrics(std::function<void()> refresh, const scaler::DecisionLog* log,
+               const scaler::OtlpLog* otlp)
+      : refresh_(std::move(refresh)), log_(log), otlp_(otlp) {}
   // To be called before the first scrape.
   void Add(std::shared_ptr<const ServeFront> front) { front_ = std::move(front); }
   prometheus::Registry& registry() { return registry_; }
   std::vector<prometheus::MetricFamily> Collect() const override {
     refresh_();
     std::vector<prometheus::MetricFamily> families = registry_.Collect();
+    if (otlp_ != nullptr) families.push_back(OtlpCounts(*otlp_));
     if (log_ != nullptr) {
       for (prometheus::MetricFamily& family : scaler::AutoscalerGauges(*log_)) {
         families.push_back(std::move(family));
@@ -107,13 +139,15 @@ class ServeScaler::FreshMetrics : public prometheus::Collectable {
  private:
   const std::function<void()> refresh_;
   const scaler::DecisionLog* const log_;
+  const scaler::OtlpLog* const otlp_;
   std::shared_ptr<const ServeFront> front_;
   prometheus::Registry registry_;
 };
 
 ServeScaler::ServeScaler(const ServeFlags& flags, const Deps& deps,
                          scaler::Scaler::MakeTransport connect,
-                         std::unique_ptr<http::HttpTransport> own, const std::string& ns)
+                         std::unique_ptr<http::HttpTransport> own,
+                         std::unique_ptr<scaler::OtlpLog> otlp, const std::string& ns)
     : flags_(flags.scaler),
       options_(OptionsOf(flags, deps.cluster != nullptr)),
       clock_(deps.clock),
@@ -130,10 +164,12 @@ ServeScaler::ServeScaler(const ServeFlags& flags, const Deps& deps,
       election_(ElectionOf(flags_.election, ns, identity_), leases_, &state_, deps.clock),
       sole_(state_),
       file_(DecisionFileOf(flags_, deps.clock)),
+      otlp_(std::move(otlp)),
       advise_(options_.sync_period, deps.clock),
       shadow_({.period = options_.sync_period}, deps.clock),
       fresh_(std::make_shared<FreshMetrics>([this] { metrics_.Refresh(sources_); },
-                                            flags_.autoscaler_metrics ? &log_ : nullptr)),
+                                            flags_.autoscaler_metrics ? &log_ : nullptr,
+                                            otlp_.get())),
       metrics_(fresh_->registry(), deps.clock),
       front_(FrontOf(flags_, options_, connect, ns, deps.clock)),
       scaler_({.make_transport = std::move(connect),
@@ -180,13 +216,15 @@ absl::StatusOr<std::unique_ptr<ServeScaler>> ServeScaler::Make(const ServeFlags&
         "and what it remembers are kept");
   }
   ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> transport, connect());
+  ASSIGN_OR_RETURN(std::unique_ptr<scaler::OtlpLog> otlp, OtlpLogOf(flags.scaler, deps.clock));
   return absl::WrapUnique(
-      new ServeScaler(flags, deps, std::move(connect), std::move(transport), ns));
+      new ServeScaler(flags, deps, std::move(connect), std::move(transport), std::move(otlp), ns));
 }
 
 std::vector<scaler::DecisionObserver*> ServeScaler::Observers() {
   std::vector<scaler::DecisionObserver*> all = {&log_, &metrics_, &shadow_, &advise_, &state_};
   if (file_ != nullptr) all.push_back(file_.get());
+  if (otlp_ != nullptr) all.push_back(otlp_.get());
   if (front_ != nullptr) all.push_back(front_.get());
   return all;
 }
@@ -197,6 +235,7 @@ absl::Status ServeScaler::Start() {
       return absl::Status(opened.code(), absl::StrCat("--decision-log: ", opened.message()));
     }
   }
+  if (otlp_ != nullptr) otlp_->Start();
   if (front_ != nullptr) RETURN_IF_ERROR(front_->Start());
   started_ = true;
   spdlog::info("scaler: mode {}{}, as {}, {}", flags_.mode,
@@ -222,6 +261,7 @@ void ServeScaler::Stop() {
   scaler_.Stop();
   if (front_ != nullptr) front_->Stop();
   if (file_ != nullptr) file_->Stop();
+  if (otlp_ != nullptr) otlp_->Stop();
   state_.Stop();
   if (flags_.leader_elect) {
     election_.Stop();

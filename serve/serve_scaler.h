@@ -29,6 +29,7 @@
 #include "scaler/views/advise.h"
 #include "scaler/views/decision_file.h"
 #include "scaler/views/decision_log.h"
+#include "scaler/views/otlp_log.h"
 #include "scaler/views/shadow.h"
 #include "serve/flags.h"
 #include "serve/front/serve_front.h"
@@ -74,7 +75,8 @@ class ServeScaler {
   class FreshMetrics;
   // `connect`: to the API server. `ns`: where the Leases and what is remembered are kept.
   ServeScaler(const ServeFlags& flags, const Deps& deps, scaler::Scaler::MakeTransport connect,
-              std::unique_ptr<http::HttpTransport> own, const std::string& ns);
+              std::unique_ptr<http::HttpTransport> own, std::unique_ptr<scaler::OtlpLog> otlp,
+              const std::string& ns);
   scaler::Ownership& Owner();
   std::vector<scaler::DecisionObserver*> Observers();
 
@@ -90,6 +92,7 @@ class ServeScaler {
   scaler::RememberingOwner sole_;
   scaler::DecisionLog log_;
   std::unique_ptr<scaler::DecisionFile> file_;  // nullptr: none is wanted
+  std::unique_ptr<scaler::OtlpLog> otlp_;       // the same
   scaler::Advise advise_;
   scaler::Shadow shadow_;
   scaler::LoopMetricSources sources_;

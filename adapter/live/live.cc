@@ -99,11 +99,13 @@ SeriesName NameOf(const promql::Labels& labels) {
 Live::Live(const promql::SeriesReader& series, LiveOptions options)
     : series_(series),
       options_(std::move(options)),
+      kept_(options_.window.kept),
       queries_(nullptr, nullptr, options_.eval.dialect) {}
 
 Live::Live(live::Store& store, Clock& clock, LiveOptions options)
     : series_(store),
       options_(std::move(options)),
+      kept_(options_.window.kept),
       news_(std::make_shared<SampleNews>(clock, options_.debounce)),
       queries_(&store, news_, options_.eval.dialect) {}
 
@@ -129,7 +131,9 @@ absl::Status Live::CheckSeen(PreparedQuery& query) const {
 
 absl::StatusOr<Live::Evaluated> Live::Evaluate(PreparedQuery& query, absl::Time at) const {
   const int64_t time_ms = absl::ToUnixMillis(at);
-  RETURN_IF_ERROR(CheckReach(query.expr(), time_ms, options_.window));
+  LiveWindow window = options_.window;
+  window.kept = kept_.Get();
+  RETURN_IF_ERROR(CheckReach(query.expr(), time_ms, window));
   if (options_.refuses_unseen) RETURN_IF_ERROR(CheckSeen(query));
   SamplesRead read = query.BeginToRead();
   auto value = promql::EvalInstant(query.expr(), series_, time_ms, options_.eval);

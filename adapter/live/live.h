@@ -12,12 +12,14 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "adapter/live/kept_since.h"
 #include "adapter/live/prepared_query.h"
 #include "adapter/live/reach.h"
 #include "adapter/live/sample_news.h"
 #include "adapter/live/store/store.h"
 #include "adapter/queries/metric_source.h"
 #include "base/clock.h"
+#include "base/snapshot.h"
 #include "promql/engine/engine.h"
 #include "promql/engine/series.h"
 
@@ -41,8 +43,8 @@ class Live : public MetricSource {
   Live(live::Store& store, Clock& clock, LiveOptions options = {});
   ~Live() override { Stop(); }
 
-  // The store has all samples since then. To be called before it is asked anything.
-  void SetCompleteSince(absl::Time since) { options_.window.complete_since = since; }
+  // Since when the store has which samples; takes the place of the window's.
+  void SetKept(KeptSince kept) { kept_.Set(std::make_shared<const KeptSince>(std::move(kept))); }
 
   // From now on those who follow answers are called. Throws std::system_error if no thread can be
   // made.
@@ -77,7 +79,8 @@ class Live : public MetricSource {
   absl::Status CheckSeen(PreparedQuery& query) const;
 
   const promql::SeriesReader& series_;
-  LiveOptions options_;
+  const LiveOptions options_;
+  Snapshot<KeptSince> kept_;
   const std::shared_ptr<SampleNews> news_;  // nullptr: it does not tell
   PreparedQueries queries_;
 };

@@ -5,17 +5,20 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "adapter/live/kept_since.h"
 #include "promql/ast.h"
 
 namespace flyball::adapter {
 
-// From when on the live source has all samples that there were.
+// Which samples the live source has of those that there were.
 struct LiveWindow {
-  absl::Time complete_since = absl::InfinitePast();
+  std::shared_ptr<const KeptSince> kept;  // nullptr: all that there ever were
   // Samples that are older than now by more than this may have been forgotten.
   absl::Duration retention = absl::InfiniteDuration();
   // How long it takes until each series has been seen once. An instant selector reads that far
@@ -23,12 +26,16 @@ struct LiveWindow {
   absl::Duration warmup = absl::ZeroDuration();
 };
 
-// The earliest time that the query reads when it is asked at `time_ms`, where an instant selector
-// reads `warmup_ms` back. nullopt: it reads no samples. Times stop at the earliest and latest that
-// there are.
+// Calls `see` with each selector of a query that is asked at `time_ms`, and the earliest time that
+// it reads, an instant one `warmup_ms` back. Times stop at the earliest and latest that there are.
+void ForEachRead(const promql::Expr& expr, int64_t time_ms, int64_t warmup_ms,
+                 absl::FunctionRef<void(const promql::Selector&, int64_t since_ms)> see);
+
+// The earliest of these times. nullopt: the query reads no samples.
 std::optional<int64_t> ReadsSince(const promql::Expr& expr, int64_t time_ms, int64_t warmup_ms);
 
-// kUnavailable, with both times, where the query reads samples from before the window.
+// kUnavailable, with both times, where the query reads samples from before the window of one of its
+// selectors.
 absl::Status CheckReach(const promql::Expr& expr, int64_t time_ms, const LiveWindow& window);
 
 }  // namespace flyball::adapter

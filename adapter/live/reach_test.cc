@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "promql/parser.h"
 
@@ -68,7 +70,7 @@ std::string Checked(const std::string& query, absl::Duration age, const LiveWind
 }
 
 TEST(CheckReach, RefusesWhatTheWindowDoesNotHold) {
-  const LiveWindow window = {.complete_since = absl::FromUnixMillis(kNowMs),
+  const LiveWindow window = {.kept = std::make_shared<KeptSince>(KeptSince::Everything(kNowMs)),
                              .retention = absl::Minutes(10),
                              .warmup = absl::Seconds(10)};
   EXPECT_EQ(Checked("rate(x[1m])", absl::Milliseconds(59'999), window),
@@ -81,6 +83,18 @@ TEST(CheckReach, RefusesWhatTheWindowDoesNotHold) {
   // However long it runs, it does not remember more than the retention.
   EXPECT_EQ(Checked("rate(x[10m])", absl::Hours(1), window), "");
   EXPECT_NE(Checked("rate(x[10m] offset 1s)", absl::Hours(1), window), "");
+}
+
+TEST(CheckReach, AsksOfEachSelectorSinceWhenItIsKept) {
+  const auto named = [](const char* name) { return promql::ParseSeriesSelector(name)->matchers; };
+  LiveWindow window;
+  window.kept = std::make_shared<KeptSince>(std::vector<KeptSince::Kept>{
+      {named("old"), kNowMs - 600'000}, {named("new"), kNowMs - 30'000}});
+  EXPECT_EQ(Checked("rate(old[1m])", absl::ZeroDuration(), window), "");
+  EXPECT_NE(Checked("rate(new[1m])", absl::ZeroDuration(), window), "");
+  EXPECT_EQ(Checked("rate(new{pod=\"a\"}[30s]) / rate(old[10m])", absl::ZeroDuration(), window),
+            "");
+  EXPECT_NE(Checked("rate(old[10m]) / rate(new[31s])", absl::ZeroDuration(), window), "");
 }
 
 TEST(CheckReach, IsOffWithoutAWindow) {

@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "cmd/flyball/check_report.h"
 
 namespace CLI {
@@ -32,7 +30,7 @@ int RunServe(const Args& args);       // serve.cc: the API server; also the defa
                                       // prometheus-adapter's flags alone
 int RunCheck(const Args& args);       // check.cc: check rules FILE…
 int RunCompletion(const Args& args);  // completion.cc: completion bash|zsh|fish
-int RunConvert(const Args& args);     // convert.cc: convert hpa FILE…
+int RunConvert(const Args& args);     // convert.cc: convert hpa|scaledobject FILE…
 int RunTest(const Args& args);        // test.cc: test rules FILE…
 int RunDecide(const Args& args);      // decide.cc: replica math on files or vectors
 int RunDoctor(const Args& args);      // doctor.cc: the chain from an autoscaler to its series
@@ -54,14 +52,5 @@ struct CheckOptions {
 // `file:line:column: field: message`, and a line for each file that passes to `out`; all else goes
 // to `out`.
 int CheckRules(const CheckOptions& options, std::ostream& out, std::ostream& err);
-
-// What `explain` prints of an answer of /debug/decisions: the newest decision in full, the earlier
-// ones in a line each; `all`: every one in full.
-//   kNotFound         the server knows none: who answered, and that another replica may
-//   kInvalidArgument  the server's complaint, or no answer of this kind
-absl::StatusOr<std::string> ExplainAnswer(absl::string_view json, bool all);
-// The same of --shadow-report: a line for each object whose decisions were compared, the different
-// ones first, then what the last differences were.
-absl::StatusOr<std::string> ShadowAnswer(absl::string_view json);
 
 }  // namespace flyball::cmd

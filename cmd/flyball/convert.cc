@@ -6,12 +6,17 @@
 #include "cmd/flyball/dialect_flags.h"
 #include "cmd/flyball/words.h"
 #include "convert/convert_hpa.h"
+#include "convert/convert_scaled_object.h"
 
 namespace flyball::cmd {
 namespace {
 
+using ConvertText = convert::Conversion (*)(absl::string_view file, absl::string_view text,
+                                            const convert::ConvertOptions& options);
+
 // Nothing is printed unless everything is good: the output is piped into kubectl.
-int ConvertFiles(const std::vector<std::string>& files, const convert::ConvertOptions& options) {
+int ConvertFiles(const std::vector<std::string>& files, const convert::ConvertOptions& options,
+                 ConvertText convert_text) {
   std::string yaml;
   bool good = true, all_read = true;
   for (const std::string& file : files) {
@@ -22,7 +27,7 @@ int ConvertFiles(const std::vector<std::string>& files, const convert::ConvertOp
       continue;
     }
     const convert::Conversion conversion =
-        convert::ConvertHpas(file == "-" ? "stdin" : file, *text, options);
+        convert_text(file == "-" ? "stdin" : file, *text, options);
     for (const std::string& error : conversion.errors) std::cerr << error << "\n";
     good &= conversion.errors.empty();
     yaml += conversion.yaml;
@@ -32,6 +37,16 @@ int ConvertFiles(const std::vector<std::string>& files, const convert::ConvertOp
   return good && std::cout.good() ? 0 : 1;
 }
 
+CLI::App* AddKind(CLI::App& app, const char* name, const char* help,
+                  convert::ConvertOptions& options, std::vector<std::string>& files) {
+  CLI::App* const kind = app.add_subcommand(name, help);
+  kind->footer(ExitStatuses("an object cannot be converted"));
+  AddWord(*kind, "--mode", options.mode, {"Shadow", "Advise", "Act"},
+          "Put this mode into each; without it the server's counts");
+  AddFiles(*kind, files, "YAML or JSON, as kubectl prints them; - is standard input");
+  return kind;
+}
+
 }  // namespace
 
 int RunConvert(const Args& args) {
@@ -39,12 +54,13 @@ int RunConvert(const Args& args) {
   app.require_subcommand(1);
   convert::ConvertOptions options;
   std::vector<std::string> files;
-  CLI::App* const hpa =
-      app.add_subcommand("hpa", "HorizontalPodAutoscalers (v1, v2) into Autoscalers, as YAML");
-  hpa->footer(ExitStatuses("an object cannot be converted"));
-  AddWord(*hpa, "--mode", options.mode, {"Shadow", "Advise", "Act"},
-          "Put this mode into each; without it the server's counts");
-  AddFiles(*hpa, files, "YAML or JSON, as kubectl prints them; - is standard input");
+  CLI::App* const hpa = AddKind(
+      app, "hpa", "HorizontalPodAutoscalers (v1, v2) into Autoscalers, as YAML", options, files);
+  const CLI::App* const scaled_object =
+      AddKind(app, "scaledobject",
+              "KEDA's ScaledObjects into Autoscalers, as YAML; a TriggerAuthentication in the same "
+              "file is read for the Secrets that it names",
+              options, files);
   DialectFlags dialect;
   AddDialectFlags(
       *hpa, "Refuse what the API server of this version would; auto refuses what all do", dialect);
@@ -53,7 +69,9 @@ int RunConvert(const Args& args) {
   if (dialect.choice.minor.has_value()) {
     options.dialect = scaler::DialectOf(dialect.choice, {});
   }
-  return ConvertFiles(files, options);
+  return ConvertFiles(
+      files, options,
+      scaled_object->parsed() ? convert::ConvertScaledObjects : convert::ConvertHpas);
 }
 
 }  // namespace flyball::cmd

@@ -53,13 +53,14 @@ absl::StatusOr<scaler::ClusterSnapshot> ReadFiles(const std::vector<std::string>
     ASSIGN_OR_RETURN(const std::string text, ReadFileOrStdin(path));
     RETURN_IF_ERROR(scaler::AddFile(path == "-" ? "stdin" : path, text, snapshot));
   }
-  if (snapshot.autoscalers.empty()) {
+  if (snapshot.autoscalers.empty() && snapshot.own_autoscalers.empty()) {
     std::string others;
     for (const auto& [kind, count] : snapshot.ignored) {
       absl::StrAppend(&others, others.empty() ? "; found only kinds that play no part: " : ", ",
                       kind);
     }
-    return absl::NotFoundError(absl::StrCat("no HorizontalPodAutoscaler in the files", others));
+    return absl::NotFoundError(
+        absl::StrCat("no HorizontalPodAutoscaler and no Autoscaler in the files", others));
   }
   return snapshot;
 }
@@ -71,9 +72,15 @@ int Fail(const absl::Status& status) {
 
 int PrintDecisions(const scaler::ClusterSnapshot& snapshot, const DecideFlags& options) {
   const scaler::CaseOptions case_options = CaseOptionsOf(options, Clock::System().WallNow());
-  bool first = true;
+  std::vector<scaler::GivenCase> cases;
   for (const scaler::Autoscaler& autoscaler : snapshot.autoscalers) {
-    const scaler::GivenCase given = scaler::DecideGiven(snapshot, autoscaler, case_options);
+    cases.push_back(scaler::DecideGiven(snapshot, autoscaler, case_options));
+  }
+  for (const scaler::GivenOwnAutoscaler& own : snapshot.own_autoscalers) {
+    cases.push_back(scaler::DecideGiven(snapshot, own, case_options));
+  }
+  bool first = true;
+  for (const scaler::GivenCase& given : cases) {
     if (options.output == "json") {
       std::cout << scaler::ExplainJson(given);
     } else if (options.output == "yaml") {

@@ -24,6 +24,7 @@
 #include "base/status_macros.h"
 #include "cmd/flyball/commands.h"
 #include "cmd/flyball/doctor_flags.h"
+#include "cmd/flyball/words.h"
 #include "doctor/autoscaler.h"
 #include "doctor/cluster.h"
 #include "doctor/finding.h"
@@ -396,8 +397,9 @@ int RunDoctor(const Args& args) {
     std::fprintf(stderr, "flyball doctor: %s\n", Text(report.status()).c_str());
     return kUsageError;
   }
-  const std::string text =
-      flags->json ? doctor::ReportJson(*report) : ForLocale(doctor::ReportText(*report));
+  const std::string text = flags->output == "text"
+                               ? ForLocale(doctor::ReportText(*report))
+                               : JsonAs(flags->output, doctor::ReportJson(*report));
   if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) return 1;
   return doctor::CountOf(*report, doctor::Level::kBad) == 0 ? 0 : 1;
 }

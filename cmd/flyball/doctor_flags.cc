@@ -43,7 +43,7 @@ absl::Status Check(const DoctorFlags& flags) {
 
 absl::StatusOr<DoctorFlags> DoctorFlagsFrom(const Args& args) {
   DoctorFlags flags;
-  std::string object, output = "text";
+  std::string object;
   CLI::App app(
       "Checks the whole chain from an autoscaler to its series, and names the remedy of each "
       "break.",
@@ -56,7 +56,7 @@ absl::StatusOr<DoctorFlags> DoctorFlagsFrom(const Args& args) {
                   "Address of the API server, as http://127.0.0.1:8001 of `kubectl proxy`");
   app.add_option("--config", flags.config,
                  "Rule file; by default that of the server, from its ConfigMap");
-  AddOutput(app, output, {"text", "json"});
+  AddOutput(app, flags.output, {"text", "json", "yaml"});
   AddDialectFlags(app, "Whose HPA controller runs; auto asks the API server", flags.dialect);
   serve::GoFlags(app).Duration("timeout", flags.timeout, "limit on each call");
   serve::AddPrometheusFlags(serve::GoFlags(app, "Prometheus"), flags.prometheus);
@@ -73,7 +73,6 @@ absl::StatusOr<DoctorFlags> DoctorFlagsFrom(const Args& args) {
   } catch (const CLI::ParseError& error) {
     return absl::InvalidArgumentError(error.what());
   }
-  flags.json = output == "json";
   RETURN_IF_ERROR(TakeObject(object, flags));
   RETURN_IF_ERROR(Check(flags));
   ASSIGN_OR_RETURN(flags.dialect.choice,

@@ -23,7 +23,7 @@ struct DoctorFlags : ClusterFlags {
   std::string config;
   serve::ServeFlags prometheus;  // of these only the flags about Prometheus
   absl::Duration timeout = absl::Seconds(10);
-  bool json = false;
+  std::string output = "text";  // or json, yaml
   DialectFlags dialect;
   std::string help;  // set when --help was asked for
 };

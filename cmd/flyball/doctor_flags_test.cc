@@ -27,7 +27,7 @@ TEST(DoctorFlagsFrom, RefusesWhatIsNoAutoscaler) {
   EXPECT_FALSE(DoctorFlagsFrom({"hpa/"}).ok());
   EXPECT_FALSE(DoctorFlagsFrom({"hpa/web", "--all"}).ok());
   EXPECT_FALSE(DoctorFlagsFrom({"hpa/web", "hpa/api"}).ok());
-  EXPECT_FALSE(DoctorFlagsFrom({"-o", "yaml"}).ok());
+  EXPECT_FALSE(DoctorFlagsFrom({"-o", "xml"}).ok());
   EXPECT_FALSE(DoctorFlagsFrom({"--timeout=0"}).ok());
   EXPECT_FALSE(DoctorFlagsFrom({"--prometheus-verb=PUT"}).ok());
 }

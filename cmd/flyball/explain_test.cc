@@ -1,4 +1,4 @@
-#include "cmd/flyball/commands.h"
+#include "cmd/flyball/explain_answer.h"
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -8,6 +8,7 @@
 namespace flyball::cmd {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -93,6 +94,37 @@ TEST_F(ExplainTest, SaysWhoKnowsNothing) {
   const auto text = ExplainAnswer(Page({{"namespace", "shop"}, {"name", "web"}}), false);
   EXPECT_EQ(text.status().code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(text.status().message()), HasSubstr("pod-1_abc"));
+}
+
+TEST_F(ExplainTest, NamesWhatMayHaveBeenMeant) {
+  Decide("web", 9, 7);
+  Decide("worker", 9, 7);
+  const std::vector<std::string> lists = {Page({}), "<html>"};
+  EXPECT_EQ(DecidedNearby(lists, "shop", "wed"), "; did you mean web?");
+  EXPECT_EQ(DecidedNearby(lists, "bank", "web"), "; there is one in namespace shop");
+  EXPECT_EQ(DecidedNearby(lists, "shop", "mailer"), "; in namespace shop there are web, worker");
+  EXPECT_EQ(DecidedNearby(lists, "bank", "mailer"), "; none in namespace bank was");
+  for (int i = 0; i < 9; ++i) Decide(absl::StrCat("x", i), 9, 7);
+  EXPECT_THAT(DecidedNearby({Page({})}, "shop", "mailer"), HasSubstr(", x5 and 3 more"));
+}
+
+TEST_F(ExplainTest, AWatchPrintsEachDecisionOnce) {
+  const auto page = [&] { return Page({{"namespace", "shop"}, {"name", "web"}}); };
+  absl::Time after = absl::InfinitePast();
+  EXPECT_EQ(*NewDecisions(page(), after), "");
+  EXPECT_EQ(after, absl::InfinitePast());
+  Decide("web", 9, 8);
+  Decide("web", 8, 7);
+  EXPECT_THAT(*NewDecisions(page(), after),
+              AllOf(StartsWith("2023-11-14T22:13:50Z\nshop/web: Deployment web goes from 8 to 7"),
+                    Not(HasSubstr("from 9"))));
+  EXPECT_EQ(*NewDecisions(page(), after), "");
+  Decide("web", 7, 6);
+  Decide("web", 6, 5);
+  const std::string two = *NewDecisions(page(), after);
+  EXPECT_LT(two.find("from 7 to 6"), two.find("from 6 to 5"));
+  EXPECT_NE(two.find("from 6 to 5"), std::string::npos);
+  EXPECT_FALSE(NewDecisions("<html>", after).ok());
 }
 
 TEST_F(ExplainTest, HandsOnTheServersComplaint) {

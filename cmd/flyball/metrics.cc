@@ -14,12 +14,12 @@
 namespace flyball::cmd {
 namespace {
 
-absl::StatusOr<std::string> Metrics(const ServerFlags& flags, bool json) {
+absl::StatusOr<std::string> Metrics(const ServerFlags& flags, const std::string& format) {
   ASSIGN_OR_RETURN(ServerAccess server, ServerAccess::Find(flags, Clock::System()));
   // Every replica has the same rules.
   ASSIGN_OR_RETURN(std::string page, server.Get(0, "/debug/rules"));
-  if (json) return page;
-  return MetricsTable(page);
+  if (format == "text") return MetricsTable(page);
+  return JsonAs(format, std::move(page));
 }
 
 }  // namespace
@@ -30,11 +30,11 @@ int RunMetrics(const Args& args) {
   ServerFlags flags;
   std::string format = "text";
   AddServerFlags(app, flags);
-  AddOutput(app, format, {"text", "json"});
+  AddOutput(app, format, {"text", "json", "yaml"});
   app.footer(ExitStatuses("the server cannot be asked"));
   if (const auto ended = Parse(app, args)) return *ended;
   spdlog::set_level(spdlog::level::off);
-  const absl::StatusOr<std::string> shown = Metrics(flags, format == "json");
+  const absl::StatusOr<std::string> shown = Metrics(flags, format);
   if (!shown.ok()) {
     std::fprintf(stderr, "flyball metrics: %s\n", std::string(shown.status().message()).c_str());
     return absl::IsInvalidArgument(shown.status()) ? kUsageError : 1;

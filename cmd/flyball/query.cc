@@ -13,6 +13,7 @@
 #include "cmd/flyball/cluster_flags.h"
 #include "cmd/flyball/commands.h"
 #include "cmd/flyball/query_metric.h"
+#include "cmd/flyball/server_access.h"
 #include "cmd/flyball/words.h"
 #include "promql/dialect.h"
 #include "promql/engine/api.h"
@@ -60,7 +61,8 @@ void AddFlags(CLI::App& app, query::QueryOptions& options, CLI::Option* file) {
 }
 
 // Of the samples of a file.
-int QueryFile(const std::string& file, const query::QueryOptions& options) {
+int QueryFile(const std::string& file, const query::QueryOptions& options,
+              const std::string& format) {
   const absl::StatusOr<std::string> samples = ReadFileOrStdin(file, kMaxSampleFileBytes);
   const absl::StatusOr<std::string> answer =
       samples.ok() ? query::AnswerQuery(*samples, options) : samples.status();
@@ -72,8 +74,18 @@ int QueryFile(const std::string& file, const query::QueryOptions& options) {
     }
     return samples.ok() ? 1 : kUsageError;
   }
-  std::cout << *answer << std::flush;
+  std::cout << (format == "yaml" ? JsonAs(format, *answer) : *answer) << std::flush;
   return std::cout.good() ? 0 : 1;
+}
+
+// The rules that make the metric, as a running flyball says.
+absl::StatusOr<std::string> AskForRule(const ClusterFlags& flags, const std::string& metric) {
+  ServerFlags server_flags;
+  static_cast<ClusterFlags&>(server_flags) = flags;
+  server_flags.server.clear();  // that of the API server
+  ASSIGN_OR_RETURN(ServerAccess server, ServerAccess::Find(server_flags, Clock::System()));
+  ASSIGN_OR_RETURN(const std::string page, server.Get(0, "/debug/rules"));
+  return RulesOfMetric(page, metric);
 }
 
 absl::StatusOr<std::string> AskCluster(const ClusterFlags& flags, MetricQuestion question) {
@@ -81,16 +93,19 @@ absl::StatusOr<std::string> AskCluster(const ClusterFlags& flags, MetricQuestion
   question.ns = cluster.ns;
   ASSIGN_OR_RETURN(const auto server,
                    http::MakeHttpTransport(std::move(cluster.transport), Clock::System()));
-  return AnswerMetric(*server, question);
+  ASSIGN_OR_RETURN(std::string answer, AnswerMetric(*server, question));
+  if (!question.rule || question.json) return answer;
+  ASSIGN_OR_RETURN(const std::string rule, AskForRule(flags, question.metric));
+  return answer + rule;
 }
 
-int QueryCluster(const ClusterFlags& flags, MetricQuestion question) {
+int QueryCluster(const ClusterFlags& flags, MetricQuestion question, const std::string& format) {
   const absl::StatusOr<std::string> answer = AskCluster(flags, std::move(question));
   if (!answer.ok()) {
     std::cerr << "flyball query: " << answer.status().message() << std::endl;
     return absl::IsInvalidArgument(answer.status()) ? kUsageError : 1;
   }
-  std::cout << *answer << std::flush;
+  std::cout << JsonAs(format, *answer) << std::flush;
   return std::cout.good() ? 0 : 1;
 }
 
@@ -119,15 +134,17 @@ int RunQuery(const Args& args) {
   app.add_option("--object", question.object,
                  "Whose custom metric: RESOURCE/NAME, or RESOURCE for all; pods by default");
   app.add_option("-l,--selector", question.selector, "Selector of the metric's labels");
-  AddWord(app, "-o,--output", format, {"table", "text", "json"},
-          "With --file: table (for people; the default) or json (`data` of Prometheus's HTTP API, "
-          "or its error)");
+  app.add_flag("--rule", question.rule,
+               "Name the rule that makes it too, which takes the rights of `flyball metrics`");
+  AddWord(app, "-o,--output", format, {"table", "text", "json", "yaml"},
+          "table or text (for people; the default), or the answer of the metrics API as json or "
+          "yaml; with --file `data` of Prometheus's HTTP API, or its error");
   app.footer(ExitStatuses("the query is refused or fails, or there is no such metric"));
   if (const auto ended = Parse(app, args)) return *ended;
-  options.json = format == "json";
-  if (!file.empty()) return QueryFile(file, options);
+  options.json = question.json = format == "json" || format == "yaml";
+  if (!file.empty()) return QueryFile(file, options, format);
   question.metric = options.expr;
-  return QueryCluster(cluster, std::move(question));
+  return QueryCluster(cluster, std::move(question), format);
 }
 
 }  // namespace flyball::cmd

@@ -41,7 +41,10 @@ std::string MessageOf(const Answered& answered) {
   return answered.warning.empty() ? message : absl::StrCat(message, " (", answered.warning, ")");
 }
 
-absl::StatusOr<std::string> Table(const std::string& path, const Answered& answered) {
+// The values that the path answered with.
+absl::StatusOr<std::string> Values(const MetricQuestion& question, const std::string& path,
+                                   const Answered& answered) {
+  if (question.json) return answered.body;
   ASSIGN_OR_RETURN(const std::vector<doctor::MetricItem> items,
                    doctor::ReadMetricValues(answered.body));
   std::string out = absl::StrCat(path, "\n");
@@ -65,6 +68,18 @@ absl::StatusOr<std::string> CustomVersion(http::HttpTransport& server) {
   if (group.status == 404) return "";
   if (group.status != 200) return absl::UnavailableError(MessageOf(group));
   return doctor::ReadPreferredVersion(group.body);
+}
+
+absl::StatusOr<Json> RulesPage(absl::string_view json) {
+  Json page = Json::parse(json.begin(), json.end(), nullptr, false);
+  if (page.is_object() && page.contains("rules")) return page;
+  return absl::InvalidArgumentError("the answer is no page of rules; is this a flyball server?");
+}
+
+// "rules[3] config.yaml:12".
+std::string RuleText(const Json& rule) {
+  return absl::StrCat(kube::TextOf(rule, "list"), "[", kube::NumberOf(rule, "index"), "] ",
+                      kube::TextOf(rule, "where"));
 }
 
 absl::Status Failure(const Answered& answered) {
@@ -105,24 +120,42 @@ absl::StatusOr<std::string> AnswerMetric(http::HttpTransport& server,
   if (!version.empty()) {
     const std::string path = CustomMetricPath(question, version);
     ASSIGN_OR_RETURN(const Answered custom, Get(server, path));
-    if (custom.status == 200) return Table(path, custom);
+    if (custom.status == 200) return Values(question, path, custom);
     if (custom.status != 404) return Failure(custom);
     no_custom = MessageOf(custom);
   }
   const std::string path = ExternalMetricPath(question);
   ASSIGN_OR_RETURN(const Answered external, Get(server, path));
-  if (external.status == 200) return Table(path, external);
+  if (external.status == 200) return Values(question, path, external);
   if (external.status != 404) return Failure(external);
   return absl::NotFoundError(absl::StrCat("custom: ", no_custom,
                                           "; external: ", MessageOf(external),
                                           "; `flyball metrics` lists what there is"));
 }
 
-absl::StatusOr<std::string> MetricsTable(absl::string_view rules_json) {
-  const Json page = Json::parse(rules_json.begin(), rules_json.end(), nullptr, false);
-  if (!page.is_object() || !page.contains("rules")) {
-    return absl::InvalidArgumentError("the answer is no page of rules; is this a flyball server?");
+absl::StatusOr<std::string> RulesOfMetric(absl::string_view rules_json, const std::string& metric) {
+  ASSIGN_OR_RETURN(const Json page, RulesPage(rules_json));
+  std::string out;
+  for (const Json& rule : kube::ItemsOf(page, "rules")) {
+    const std::vector<std::string> offered = kube::TextsOf(rule, "metrics");
+    // A custom metric has its resource before it: "pods/queue_len".
+    if (std::none_of(offered.begin(), offered.end(), [&](absl::string_view name) {
+          return name.substr(name.rfind('/') + 1) == metric;
+        })) {
+      continue;
+    }
+    absl::StrAppend(&out, "made by ", RuleText(rule), " of ", kube::TextOf(rule, "seriesQuery"),
+                    "\n");
+    const Json& failure = kube::MemberOf(kube::MemberOf(rule, "queries"), "lastFailure");
+    if (!failure.is_object()) continue;
+    absl::StrAppend(&out, "  failed at ", kube::TextOf(failure, "at"), ": ",
+                    kube::TextOf(failure, "promql"), ": ", kube::TextOf(failure, "error"), "\n");
   }
+  return out.empty() ? "made by no rule that is in force\n" : out;
+}
+
+absl::StatusOr<std::string> MetricsTable(absl::string_view rules_json) {
+  ASSIGN_OR_RETURN(const Json page, RulesPage(rules_json));
   std::vector<std::vector<std::string>> rows;
   for (const Json& rule : kube::ItemsOf(page, "rules")) {
     const std::string list = kube::TextOf(rule, "list");
@@ -130,10 +163,8 @@ absl::StatusOr<std::string> MetricsTable(absl::string_view rules_json) {
     const bool failing = queries.is_object() && kube::MemberOf(queries, "failing") == true;
     for (const Json& metric : kube::ItemsOf(rule, "metrics")) {
       if (!metric.is_string()) continue;
-      rows.push_back(
-          {list == "rules" ? "custom" : "external", metric.get<std::string>(),
-           absl::StrCat(list, "[", kube::NumberOf(rule, "index"), "] ", kube::TextOf(rule, "where"),
-                        failing ? "  its query fails" : "")});
+      rows.push_back({list == "rules" ? "custom" : "external", metric.get<std::string>(),
+                      absl::StrCat(RuleText(rule), failing ? "  its query fails" : "")});
     }
   }
   std::sort(rows.begin(), rows.end());

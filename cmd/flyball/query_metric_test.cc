@@ -87,6 +87,29 @@ TEST(AnswerMetric, AFailureHasTheWarningThatNamesTheRule) {
               HasSubstr("unable to fetch metrics (299 - \"the query of rules[0] (c.yaml:2) fails"));
 }
 
+TEST(AnswerMetric, GivesTheAnswerOfTheApiToMachines) {
+  FakeServer server;
+  server.answers_at = "/apis/custom.metrics.k8s.io/v1beta2/";
+  server.body = R"({"kind":"MetricValueList","items":[]})";
+  EXPECT_EQ(*AnswerMetric(server, {.metric = "rps", .selector = "", .ns = "shop", .json = true}),
+            server.body);
+}
+
+TEST(RulesOfMetric, NamesTheRuleAndWhatFailed) {
+  const char page[] =
+      R"({"rules":[{"list":"rules","index":1,"where":"c.yaml:4","seriesQuery":"a_total",)"
+      R"("metrics":["pods/b","pods/a"],"queries":{"failing":true,"lastFailure":)"
+      R"j({"at":"2023-11-14T22:13:20Z","promql":"rate(a)","error":"parse error"}}},)j"
+      R"({"list":"externalRules","index":0,"where":"c.yaml:9","seriesQuery":"q_len",)"
+      R"("metrics":["q"],"queries":{}}]})";
+  EXPECT_EQ(*RulesOfMetric(page, "a"),
+            "made by rules[1] c.yaml:4 of a_total\n"
+            "  failed at 2023-11-14T22:13:20Z: rate(a): parse error\n");
+  EXPECT_EQ(*RulesOfMetric(page, "q"), "made by externalRules[0] c.yaml:9 of q_len\n");
+  EXPECT_EQ(*RulesOfMetric(page, "other"), "made by no rule that is in force\n");
+  EXPECT_FALSE(RulesOfMetric("[]", "q").ok());
+}
+
 TEST(MetricsTable, NamesTheRuleOfEachMetric) {
   const auto table = MetricsTable(
       R"({"rules":[{"list":"rules","index":1,"where":"c.yaml:4","metrics":["pods/b","pods/a"],)"

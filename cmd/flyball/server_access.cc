@@ -1,6 +1,7 @@
 #include "cmd/flyball/server_access.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -46,7 +47,8 @@ absl::StatusOr<http::TransportOptions> DirectOptions(const ServerFlags& flags) {
 // The same of the server in this very pod, whose certificate is for the name of its Service.
 http::TransportOptions OwnPodOptions(const ServerFlags& flags) {
   http::TransportOptions options;
-  options.url = kOwnPodUrl;
+  const char* const elsewhere = std::getenv("FLYBALL_SERVER");  // the chart sets it
+  options.url = elsewhere != nullptr ? elsewhere : kOwnPodUrl;
   options.token_file = flags.token_file.empty()
                            ? absl::StrCat(kube::kServiceAccountFolder, "/token")
                            : flags.token_file;

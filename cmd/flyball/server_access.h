@@ -29,12 +29,14 @@ void AddServerFlags(CLI::App& app, ServerFlags& flags);
 
 class ServerAccess {
  public:
-  // Without --server: in a pod the server beside it, else the pods behind the metrics APIs, found
-  // with the user's credentials. The clock outlives it.
+  // Without --server: in a pod the server beside it ($FLYBALL_SERVER, or the chart's port), else
+  // the pods behind the metrics APIs, found with the user's credentials. The clock outlives it.
   static absl::StatusOr<ServerAccess> Find(const ServerFlags& flags, Clock& clock);
 
   // How many replicas there are to ask; one where the server is asked directly.
   size_t replicas() const { return prefixes_.size(); }
+  // It is asked directly: it may be one of several.
+  bool direct() const { return token_.empty(); }
   // A page of the `replica`-th as it answers with 200. Errors say who answered what, and what to
   // do:
   //   kNotFound          it has no such page

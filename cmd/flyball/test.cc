@@ -1,6 +1,7 @@
 // flyball test: runs the unit tests of files.
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <sstream>
 
 #include "cmd/flyball/commands.h"
 #include "cmd/flyball/words.h"
@@ -21,18 +22,21 @@ int RunTest(const Args& args) {
   AddFiles(*rules, options.files, "Test files; - is standard input");
   rules->add_option("--run", options.run, "Only tests in whose name this is found")
       ->type_name("REGEX");
-  AddOutput(*rules, format, {"text", "junit", "json"});
+  AddOutput(*rules, format, {"text", "junit", "json", "yaml"});
   if (const auto ended = Parse(app, args)) return *ended;
   if (const RE2 pattern(options.run, RE2::Quiet); !pattern.ok()) {
     std::cerr << "flyball test rules: --run: " << pattern.error() << "\n";
     return kUsageError;
   }
   options.format = format == "junit"  ? rule_tests::TestFormat::kJunit
-                   : format == "json" ? rule_tests::TestFormat::kJson
-                                      : rule_tests::TestFormat::kText;
+                   : format == "text" ? rule_tests::TestFormat::kText
+                                      : rule_tests::TestFormat::kJson;
   // What the server would log, the failed test tells.
   spdlog::set_level(spdlog::level::off);
-  return rule_tests::TestRules(options, std::cout, std::cerr);
+  std::ostringstream out;
+  const int status = rule_tests::TestRules(options, format == "yaml" ? out : std::cout, std::cerr);
+  if (format == "yaml") std::cout << JsonAs(format, out.str()) << std::flush;
+  return status;
 }
 
 }  // namespace flyball::cmd

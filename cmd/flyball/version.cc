@@ -1,4 +1,4 @@
-// flyball version: which program this is, what it is made of, and the module that it would load.
+// flyball version: which program this is, what it is made of, and the modules that it would load.
 #include <openssl/crypto.h>
 #include <spdlog/version.h>
 #include <zlib.h>
@@ -9,8 +9,12 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/base/config.h"
+#include "absl/status/statusor.h"
+#include "base/module_library.h"
+#include "base/status_macros.h"
 #include "cmd/flyball/commands.h"
 #include "cmd/flyball/words.h"
+#include "scaler/front/module/data_path_server.h"
 #include "scaler/triggers/external/module.h"
 #include "serve/build_info.h"
 
@@ -26,15 +30,26 @@ void PrintLibraries() {
       SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR, SPDLOG_VER_PATCH, CLI11_VERSION);
 }
 
-// Loads what is else loaded by the first external trigger: an image or a package can be checked.
-int PrintModules() {
-  const auto loaded = scaler::LoadExternalModule(scaler::ExternalModuleFolders());
-  if (!loaded.ok()) {
-    std::cerr << "flyball: " << loaded.status().message() << "\n";
+int PrintModule(const char* what, const absl::StatusOr<std::string>& path) {
+  if (!path.ok()) {
+    std::cerr << "flyball: " << path.status().message() << "\n";
     return 1;
   }
-  std::printf("external triggers: %s\n", loaded->path.c_str());
+  std::printf("%s: %s\n", what, path->c_str());
   return 0;
+}
+
+absl::StatusOr<std::string> ExternalModulePath() {
+  ASSIGN_OR_RETURN(const auto loaded, scaler::LoadExternalModule(scaler::ExternalModuleFolders()));
+  return loaded.path;
+}
+
+// Loads what is else loaded by the first external trigger, and by the first http trigger: an image
+// or a package can be checked.
+int PrintModules() {
+  const int external = PrintModule("external triggers", ExternalModulePath());
+  const int http = PrintModule("http triggers", front::FrontModulePath(ModuleFolders()));
+  return external | http;
 }
 
 }  // namespace
@@ -42,8 +57,9 @@ int PrintModules() {
 int RunVersion(const Args& args) {
   CLI::App app("Prints the version.", "flyball version");
   bool modules = false;
-  app.add_flag("--modules", modules, "Load the module of external triggers, and say where it is");
-  app.footer(ExitStatuses("the module cannot be loaded"));
+  app.add_flag("--modules", modules,
+               "Load the modules of external and http triggers, and say where they are");
+  app.footer(ExitStatuses("a module cannot be loaded"));
   if (const auto ended = Parse(app, args)) return *ended;
   const serve::BuildInfo& build = serve::ThisBuild();
   std::printf("flyball %s\n", build.version.c_str());

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "kube/objects/yaml_text.h"
 #include "serve/completion.h"
 
 namespace flyball::cmd {
@@ -117,6 +119,14 @@ std::string ExitStatuses(absl::string_view one) {
 
 void AddFiles(CLI::App& app, std::vector<std::string>& files, const std::string& help) {
   app.add_option("FILE,-f,--filename", files, help)->required()->type_name("FILE|-");
+}
+
+std::string JsonAs(absl::string_view output, std::string json) {
+  using Json = nlohmann::ordered_json;
+  const Json document = Json::parse(json, nullptr, false);
+  if (document.is_discarded()) return json;
+  if (output == "yaml") return kube::YamlOf(document);
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 void AddWord(CLI::App& app, const std::string& flag, std::string& value,

@@ -23,6 +23,10 @@ void AddFiles(CLI::App& app, std::vector<std::string>& files, const std::string&
 // -o, in any case; `allowed` begins with the default, which `value` holds.
 void AddOutput(CLI::App& app, std::string& value, const std::vector<std::string>& allowed);
 
+// A JSON document for people to read, as yaml if that is the `output`. What is no JSON stays as it
+// is.
+std::string JsonAs(absl::string_view output, std::string json);
+
 // A flag that takes one of these words, in any case; `value` becomes the word as it stands here.
 void AddWord(CLI::App& app, const std::string& flag, std::string& value,
              const std::vector<std::string>& allowed, const std::string& help);

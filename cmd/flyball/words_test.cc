@@ -92,5 +92,11 @@ TEST(AddWord, TakesAnyCase) {
   EXPECT_EQ(value, "Act");
 }
 
+TEST(JsonAs, WritesYamlWhereItIsWanted) {
+  EXPECT_EQ(JsonAs("yaml", R"({"b": [1], "a": "yes"})"), "b:\n  - 1\na: \"yes\"\n");
+  EXPECT_EQ(JsonAs("json", R"({"b":[1]})"), "{\n  \"b\": [\n    1\n  ]\n}\n");
+  EXPECT_EQ(JsonAs("yaml", "no JSON"), "no JSON");
+}
+
 }  // namespace
 }  // namespace flyball::cmd

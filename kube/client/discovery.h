@@ -19,7 +19,8 @@ namespace flyball::kube {
 
 struct Discovery {
   std::vector<ResourceInfo> resources;
-  // Groups or versions that could not be asked, with the reason; their resources are missing.
+  // Groups or versions that could not be asked, with the reason; their resources are missing. The
+  // metrics APIs are not among them: they have no objects.
   std::vector<std::string> problems;
 };
 

@@ -67,7 +67,9 @@ TEST(DiscoverTest, AggregatedDocumentsTakeTwoRequests) {
             "Namespaced","verbs":[]}]},
           {"version":"v1","resources":[{"resource":"a","responseKind":{"kind":"OldA"}},
             {"resource":"b","responseKind":null,"scope":"Namespaced"}]}]},
-        {"metadata":{"name":"dead.io"},"versions":[{"version":"v1","freshness":"Stale"}]}]})"},
+        {"metadata":{"name":"dead.io"},"versions":[{"version":"v1","freshness":"Stale"}]},
+        {"metadata":{"name":"custom.metrics.k8s.io"},"versions":[
+          {"version":"v1beta2","freshness":"Stale"}]}]})"},
   });
   const auto got = Discover(server, Clock::System(), absl::Seconds(5));
   ASSERT_TRUE(got.ok()) << got.status();
@@ -87,7 +89,8 @@ TEST(DiscoverTest, OlderServersAreAskedForEachVersion) {
         {"name":"apps","versions":[{"version":"v1beta1"},{"version":"v1"}],
          "preferredVersion":{"version":"v1"}},
         {"name":"metrics.k8s.io","versions":[{"version":"v1beta1"}],
-         "preferredVersion":{"version":"v1beta1"}}]})"},
+         "preferredVersion":{"version":"v1beta1"}},
+        {"name":"dead.io","versions":[{"version":"v1"}],"preferredVersion":{"version":"v1"}}]})"},
       {"/apis/apps/v1", R"({"kind":"APIResourceList","resources":[
         {"name":"deployments","singularName":"deployment","namespaced":true,"kind":"Deployment",
          "verbs":["list"]},
@@ -102,7 +105,7 @@ TEST(DiscoverTest, OlderServersAreAskedForEachVersion) {
                                        "deployments.apps v1 Deployment deployment ns list scale",
                                        "old.apps v1beta1 Old "));
   ASSERT_EQ(got->problems.size(), 1u);
-  EXPECT_THAT(got->problems[0], HasSubstr("/apis/metrics.k8s.io/v1beta1"));
+  EXPECT_THAT(got->problems[0], HasSubstr("/apis/dead.io/v1"));
 }
 
 TEST(DiscoverTest, DeadOrForeignServerIsAnError) {

@@ -32,6 +32,10 @@ SelectorSamples::SelectorSamples(std::vector<std::shared_ptr<const Series>> seri
                     points_.end());
     }
     ends_.push_back(points_.size());
+    // Series of one selector mostly have as many samples each: room for all of them at once saves
+    // the copies, and the fresh pages, that a vector takes to grow. A series may read more than it
+    // keeps, hence the factor.
+    if (begin == 0) points_.reserve(std::min(points_.size() * (series_.size() + 4), max_points));
   }
 }
 

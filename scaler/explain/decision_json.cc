@@ -33,14 +33,14 @@ constexpr const char* kOutcomes[] = {"ScaleUnknown", "SwitchedOff",   "AboveMax"
                                      "BelowMin",     "MetricsFailed", "Decided"};
 constexpr const char* kFormulas[] = {
     "None", "PodAverage", "PodUtilization", "TotalPerReadyPod", "TotalFromZero", "TotalOverTarget"};
-constexpr const char* kVerdicts[] = {"Failed", "Computed", "WithinTolerance", "WouldFlip",
-                                     "WouldReverse"};
+constexpr const char* kVerdicts[] = {"Failed",    "Computed",     "WithinTolerance",
+                                     "WouldFlip", "WouldReverse", "Instead"};
 constexpr const char* kLimits[] = {"Nothing", "ScaleUpLimit", "ScaleDownLimit", "MaxReplicas",
                                    "MinReplicas"};
 constexpr const char* kGroups[] = {"ignored", "unready", "missing", "ready"};
 static_assert(std::size(kOutcomes) == static_cast<size_t>(Outcome::kDecided) + 1);
 static_assert(std::size(kFormulas) == static_cast<size_t>(Formula::kTotalOverTarget) + 1);
-static_assert(std::size(kVerdicts) == static_cast<size_t>(Verdict::kWouldReverse) + 1);
+static_assert(std::size(kVerdicts) == static_cast<size_t>(Verdict::kInstead) + 1);
 static_assert(std::size(kLimits) == static_cast<size_t>(LimitedBy::kMinReplicas) + 1);
 static_assert(std::size(kGroups) == static_cast<size_t>(PodGroup::kReady) + 1);
 

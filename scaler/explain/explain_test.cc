@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "scaler/explain/amounts.h"
 #include "scaler/explain/explain.h"
 #include "scaler/explain/given_case.h"
@@ -256,6 +257,65 @@ TEST(ShowAgeTest, IsReadable) {
   EXPECT_EQ(ShowAge(absl::Seconds(125)), "2m5s");
   EXPECT_EQ(ShowAge(absl::Minutes(192)), "3h12m");
   EXPECT_EQ(ShowAge(absl::Seconds(-3)), "minus 3s");
+}
+
+// One of our own kind: the queue asks for 3 for each 10, and for as many more as its target by day
+// is smaller; a cron trigger asks for 6 from noon.
+constexpr char kOwnFiles[] = R"(
+apiVersion: flyball.dev/v1alpha1
+kind: Autoscaler
+metadata: {name: web}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+  maxReplicas: 20
+  metrics:
+  - {type: External, external: {metric: {name: queue}, target: {type: AverageValue, averageValue: "10"}}}
+  triggers:
+  - {type: cron, metadata: {timezone: Etc/UTC, start: 0 12 * * *, end: 0 13 * * *, desiredReplicas: "6"}}
+  schedules:
+  - {name: day, start: 0 8 * * *, end: 0 10 * * *, targets: {queue: "6"}, maxReplicas: 4}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec: {replicas: 2, selector: {matchLabels: {app: web}}}
+status: {replicas: 2}
+---
+apiVersion: external.metrics.k8s.io/v1beta1
+kind: ExternalMetricValueList
+items: [{metricName: queue, metricLabels: {}, value: "30", timestamp: "2026-03-01T03:00:00Z"}]
+)";
+
+TEST(DecideGivenTest, OfOurOwnKindSchedulesAndCronTriggersCount) {
+  ClusterSnapshot snapshot;
+  const absl::Status added = AddFile("web.yaml", kOwnFiles, snapshot);
+  ASSERT_TRUE(added.ok()) << added;
+  ASSERT_EQ(snapshot.own_autoscalers.size(), 1u);
+  const auto at = [&](int hour) {
+    return DecideGiven(snapshot, snapshot.own_autoscalers[0],
+                       At(absl::FromCivil(absl::CivilHour(2026, 3, 1, hour), absl::UTCTimeZone())));
+  };
+  EXPECT_EQ(at(3).decision.desired, 3);
+  const GivenCase day = at(9);  // 30 / 6 = 5
+  EXPECT_EQ(day.decision.desired, 4);
+  EXPECT_THAT(ExplainText(day), HasSubstr("schedule \"day\": maxReplicas 4, target of queue 6"));
+  EXPECT_EQ(at(12).decision.desired, 4);  // 6, but no more than twice as many as 2 at once
+  EXPECT_THAT(ExplainText(at(12)), HasSubstr("asks for  6"));
+}
+
+TEST(DecideGivenTest, ATriggerThatWouldHaveToBeAskedIsUnknown) {
+  ClusterSnapshot snapshot;
+  const std::string files =
+      absl::StrReplaceAll(kOwnFiles, {{"type: cron, metadata: {timezone: Etc/UTC, start: 0 12 * * "
+                                       "*, end: 0 13 * * *, desiredReplicas: \"6\"}",
+                                       "type: prometheus, metadata: {serverAddress: \"http://p\", "
+                                       "query: q, threshold: \"5\"}"},
+                                      {"value: \"30\"", "value: \"1\""}});
+  ASSERT_TRUE(AddFile("web.yaml", files, snapshot).ok());
+  const GivenCase given = DecideGiven(snapshot, snapshot.own_autoscalers[0], At(kNow));
+  EXPECT_EQ(given.decision.outcome, Outcome::kMetricsFailed);
+  EXPECT_FALSE(given.decision.rescale);
+  EXPECT_THAT(ExplainText(given), HasSubstr("a trigger of type prometheus is not asked"));
 }
 
 }  // namespace

@@ -8,11 +8,15 @@
 #include "absl/strings/str_join.h"
 #include "kube/objects/selector.h"
 #include "scaler/explain/amounts.h"
+#include "scaler/explain/given_triggers.h"
 #include "scaler/math/hpa/hpa_decider.h"
 #include "scaler/math/pods.h"
 #include "scaler/math/readings.h"
+#include "scaler/spec/scheduled_targets.h"
 #include "scaler/spec/schedules_read.h"
+#include "scaler/steps/apply_activation.h"
 #include "scaler/steps/guard.h"
+#include "scaler/steps/reading_maker.h"
 
 namespace flyball::scaler {
 namespace {
@@ -162,22 +166,31 @@ void TakeReadings(const ClusterSnapshot& snapshot, GivenCase& out) {
   }
 }
 
-// What the schedules in its annotations make of it then.
-void FollowSchedules(absl::Time now, GivenCase& out) {
+// What its schedules make of it then.
+void FollowSchedules(const Schedules& schedules, absl::string_view whose, absl::Time now,
+                     std::vector<TriggerSpec>& triggers, GivenCase& out) {
+  if (schedules.empty()) return;
+  const ScheduledSpec spec = SpecAt(schedules, out.autoscaler, now);
+  out.autoscaler.min_replicas = spec.min_replicas;
+  out.autoscaler.max_replicas = spec.max_replicas;
+  SetTargets(spec.targets, out.autoscaler.metrics, triggers);
+  out.notes.push_back(
+      absl::StrCat("of its schedules", whose, " there ",
+                   spec.why.empty() ? "is none open" : absl::StrCat("holds ", spec.why),
+                   "; minReplicas ", spec.min_replicas.value_or(1), ", maxReplicas ",
+                   spec.max_replicas, spec.paused ? ", and nothing is written" : ""));
+}
+
+// The same of an HPA, whose schedules stand in its annotations.
+void FollowAnnotations(absl::Time now, GivenCase& out) {
   FieldErrors errors;
   const Schedules schedules = ReadScheduleAnnotations(out.autoscaler, errors);
   for (const FieldError& error : std::move(errors).Sorted()) {
     out.notes.push_back(absl::StrCat("its schedules are not followed: ", error.ToString()));
   }
-  if (!out.notes.empty() || schedules.empty()) return;
-  const ScheduledSpec spec = SpecAt(schedules, out.autoscaler, now);
-  out.autoscaler.min_replicas = spec.min_replicas;
-  out.autoscaler.max_replicas = spec.max_replicas;
-  out.notes.push_back(
-      absl::StrCat("of its schedules, which are followed in the modes act and advise, there ",
-                   spec.why.empty() ? "is none open" : absl::StrCat("holds ", spec.why),
-                   "; minReplicas ", spec.min_replicas.value_or(1), ", maxReplicas ",
-                   spec.max_replicas, spec.paused ? ", and nothing is written" : ""));
+  if (!out.notes.empty()) return;
+  std::vector<TriggerSpec> none;
+  FollowSchedules(schedules, ", which are followed in the modes act and advise,", now, none, out);
 }
 
 void NoteTheInputs(const ClusterSnapshot& snapshot, const CaseOptions& options, GivenCase& out) {
@@ -202,17 +215,29 @@ void NoteTheInputs(const ClusterSnapshot& snapshot, const CaseOptions& options, 
   }
 }
 
-}  // namespace
+// The triggers of one of our own kind, whose metrics stand behind its own.
+struct GivenTriggers {
+  const GivenOwnAutoscaler& given;
+  const std::vector<TriggerReading>& readings;
+  int32_t min_replicas = 1;  // as it is written; 0 may be entered
+};
 
-GivenCase DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
-                      const CaseOptions& options) {
-  GivenCase out;
-  out.autoscaler = autoscaler;
+Activation ActivationOf(const GivenTriggers& triggers, const GivenCase& given, absl::Time now) {
+  return DecideActivation({.readings = triggers.readings,
+                           .current = given.scale.spec_replicas,
+                           .min_replicas = triggers.min_replicas,
+                           .cooldown = triggers.given.own.cooldown,
+                           .last_active = triggers.given.last_active,
+                           .created = triggers.given.created,
+                           .now = now});
+}
+
+// `listed` is the autoscaler as it stands in the snapshot.
+void Decide(const ClusterSnapshot& snapshot, const Autoscaler& listed, const MathConfig& config,
+            const CaseOptions& options, const GivenTriggers* triggers, GivenCase& out) {
   out.now_source = options.now_source;
-  FollowSchedules(options.now, out);
   TakeScale(snapshot, out);
   PodsAnswer pods;
-  const MathConfig config = MathConfigOf(options.flags, options.dialect);
   const ScalerState state;
   DecisionInput input{.autoscaler = &out.autoscaler,
                       .status = nullptr,
@@ -223,16 +248,48 @@ GivenCase DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autosca
                       .state = &state,
                       .now = options.now};
   if (HpaDecider().ReadsMetrics(input)) {
-    TakePods(snapshot, autoscaler, config, out, pods);
+    TakePods(snapshot, listed, config, out, pods);
     TakeReadings(snapshot, out);
+    const size_t first = out.readings.size() - (triggers ? triggers->readings.size() : 0);
+    for (size_t i = first; i < out.readings.size(); ++i) {
+      MakeTriggerReading(triggers->readings[i - first], out.readings[i]);
+    }
     input.readings = out.readings;
   }
   Workspace workspace;
   HpaDecider().Decide(input, {.pod_detail = true}, workspace, out.decision);
+  if (triggers != nullptr) {
+    ApplyActivation(input, ActivationOf(*triggers, out, options.now), out.decision);
+  }
   if (out.decision.rescale) RecordScaleWrite(input, "", out.decision);
-  GuardStatus(autoscaler.status, out.decision);
+  GuardStatus(listed.status, out.decision);
   RecordStatusWrite(input, "", out.decision);
   NoteTheInputs(snapshot, options, out);
+}
+
+}  // namespace
+
+GivenCase DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
+                      const CaseOptions& options) {
+  GivenCase out;
+  out.autoscaler = autoscaler;
+  FollowAnnotations(options.now, out);
+  Decide(snapshot, autoscaler, MathConfigOf(options.flags, options.dialect), options, nullptr, out);
+  return out;
+}
+
+GivenCase DecideGiven(const ClusterSnapshot& snapshot, const GivenOwnAutoscaler& given,
+                      const CaseOptions& options) {
+  GivenCase out;
+  out.autoscaler = given.autoscaler;
+  OwnSpec own = given.own;
+  FollowSchedules(own.schedules, "", options.now, own.triggers, out);
+  const int32_t min = out.autoscaler.min_or_default();
+  const std::vector<TriggerReading> triggers = ReadGivenTriggers(own, options.now, out.autoscaler);
+  if (!triggers.empty()) out.autoscaler.min_replicas = std::max(min, 1);
+  const GivenTriggers read{.given = given, .readings = triggers, .min_replicas = min};
+  Decide(snapshot, given.autoscaler, ForOwnKind(MathConfigOf(options.flags, options.dialect)),
+         options, triggers.empty() ? nullptr : &read, out);
   return out;
 }
 

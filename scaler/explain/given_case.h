@@ -37,5 +37,7 @@ struct GivenCase {
 // Decides `autoscaler`, which is one of the snapshot's.
 GivenCase DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
                       const CaseOptions& options);
+GivenCase DecideGiven(const ClusterSnapshot& snapshot, const GivenOwnAutoscaler& given,
+                      const CaseOptions& options);
 
 }  // namespace flyball::scaler

@@ -209,6 +209,8 @@ std::string WhyThisProposal(const MetricSpec& metric, const Proposal& proposal) 
         return absl::StrCat(text, "; without a ready pod it asks for none");
       return absl::StrCat(text, "; one more only for ", OneMoreOnlyAbove(metric, proposal));
     }
+    case Verdict::kInstead:
+      return absl::StrCat("its fallback counts while it is unknown: ", proposal.error);
     case Verdict::kFailed:
       break;
   }

@@ -14,7 +14,9 @@
 #include "scaler/inputs/document_reader.h"
 #include "scaler/spec/decode.h"
 #include "scaler/spec/hpa/admission.h"
+#include "scaler/spec/own/parser.h"
 #include "scaler/spec/v2_fields.h"
+#include "scaler/triggers/types/trigger_types.h"
 
 namespace flyball::scaler {
 namespace {
@@ -69,7 +71,8 @@ class FileReader {
     if (items != nullptr && absl::EndsWith(kind, "List")) {
       return ReadList(*items, kind.substr(0, kind.size() - 4));
     }
-    if (kind == "HorizontalPodAutoscaler") return ReadAutoscaler(object);
+    if (kind == "HorizontalPodAutoscaler") return ReadHpa(object);
+    if (kind == kOwnKind) return ReadOwn(object);
     return Located(object, ReadKind(object, kind));
   }
 
@@ -99,8 +102,8 @@ class FileReader {
     return absl::OkStatus();
   }
 
-  absl::Status ReadAutoscaler(Node object) {
-    // As kubectl does for an object without one.
+  // As kubectl does for an object without one.
+  static void GiveNamespace(Node& object) {
     for (auto& [key, value] : object.members) {
       if (key != "metadata" || value.Find("namespace") != nullptr) continue;
       Node ns;
@@ -108,16 +111,38 @@ class FileReader {
       ns.text = kDefaultNamespace;
       value.members.push_back({"namespace", std::move(ns)});
     }
-    // The object is stored already: what a gate would have kept out is followed.
-    AdmissionResult admitted = Admit(object, AdmitAll());
-    if (!admitted.decode_error.empty()) {
-      return Located(object, absl::InvalidArgumentError(admitted.decode_error));
+  }
+
+  // What parsing or admission found wrong.
+  absl::Status Checked(const Node& object, const std::string& decode_error,
+                       const std::vector<FieldError>& found) const {
+    if (!decode_error.empty()) {
+      return Located(object, absl::InvalidArgumentError(decode_error));
     }
     std::vector<std::string> errors;
-    for (const FieldError& error : admitted.errors) {
+    for (const FieldError& error : found) {
       errors.push_back(std::string(Error(LineOf(object, error.field), error.ToString()).message()));
     }
-    if (!errors.empty()) return absl::InvalidArgumentError(absl::StrJoin(errors, "\n"));
+    if (errors.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrJoin(errors, "\n"));
+  }
+
+  absl::Status ReadOwn(Node object) {
+    GiveNamespace(object);
+    OwnParseResult parsed = ParseOwnAutoscaler(object, TriggerTypeNames());
+    RETURN_IF_ERROR(Checked(object, parsed.decode_error, parsed.errors));
+    snapshot_.own_autoscalers.push_back({.autoscaler = *std::move(parsed.autoscaler),
+                                         .own = std::move(parsed.own),
+                                         .created = parsed.created.value_or(absl::InfinitePast()),
+                                         .last_active = parsed.last_active});
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadHpa(Node object) {
+    GiveNamespace(object);
+    // The object is stored already: what a gate would have kept out is followed.
+    AdmissionResult admitted = Admit(object, AdmitAll());
+    RETURN_IF_ERROR(Checked(object, admitted.decode_error, admitted.errors));
     snapshot_.autoscalers.push_back(*std::move(admitted.autoscaler));
     return absl::OkStatus();
   }

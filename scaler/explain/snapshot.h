@@ -5,10 +5,10 @@
 // objects, lists as `kubectl get -o yaml|json` prints them, several YAML documents, and the lists
 // that the metrics APIs answer with (`kubectl get --raw`).
 //
-// Kinds:   HorizontalPodAutoscaler (autoscaling/v2, v1); Pod; Deployment, StatefulSet, ReplicaSet,
-//          ReplicationController and autoscaling/v1 Scale; PodMetrics(List); MetricValueList
-//          (custom.metrics.k8s.io v1beta1, v1beta2); ExternalMetricValueList. Others are counted
-//          in `ignored`.
+// Kinds:   HorizontalPodAutoscaler (autoscaling/v2, v1), Autoscaler (flyball.dev); Pod; Deployment,
+//          StatefulSet, ReplicaSet, ReplicationController and autoscaling/v1 Scale;
+//          PodMetrics(List); MetricValueList (custom.metrics.k8s.io v1beta1, v1beta2);
+//          ExternalMetricValueList. Others are counted in `ignored`.
 // Errors:  kInvalidArgument, "FILE:LINE: what"; all errors of an autoscaler at once.
 #pragma once
 
@@ -24,6 +24,7 @@
 #include "scaler/math/pods.h"
 #include "scaler/math/readings.h"
 #include "scaler/spec/autoscaler.h"
+#include "scaler/spec/own_spec.h"
 
 namespace flyball::scaler {
 
@@ -56,8 +57,16 @@ struct GivenExternalMetric {
   ExternalMetric value;
 };
 
+struct GivenOwnAutoscaler {
+  Autoscaler autoscaler;
+  OwnSpec own;
+  absl::Time created = absl::InfinitePast();
+  std::optional<absl::Time> last_active;  // of its triggers, as the status says
+};
+
 struct ClusterSnapshot {
-  std::vector<Autoscaler> autoscalers;
+  std::vector<Autoscaler> autoscalers;  // HorizontalPodAutoscalers
+  std::vector<GivenOwnAutoscaler> own_autoscalers;
   std::vector<WorkloadScale> scales;
   std::vector<Pod> pods;
   std::vector<GivenPodMetrics> pod_metrics;

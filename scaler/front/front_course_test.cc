@@ -59,6 +59,7 @@ void SimulatedFront::StartProcess() {
   ++process_;
   first_version_ += 1'000'000;
   due_ = now_;
+  synced_ = false;
   transport_ = std::make_unique<SimulatedTransport>(envoys_);
   front_ = std::make_unique<Front>(FrontOptions{.first_version = first_version_,
                                                 .held_limit = kHeldLimit,
@@ -69,7 +70,9 @@ void SimulatedFront::StartProcess() {
     front_->AddService(target.spec, target.target.replicas, target.target.Views(), now_);
   }
   later_.emplace(now_ + absl::Milliseconds(Die(3000)), [this, process = process_] {
-    if (process == process_) front_->BeginServing(now_);
+    if (process != process_) return;
+    synced_ = true;
+    front_->BeginServing(now_);
   });
 }
 
@@ -152,6 +155,7 @@ void SimulatedFront::ReportLoad(SimulatedEnvoy& envoy) {
 
 void SimulatedFront::WishScale(const std::string& service, int32_t at_least) {
   ++seen["wishes"];
+  if (!synced_) Fault(service + ": a wish before all is known");
   const auto write = [this, service, at_least, process = process_] {
     if (process != process_) return;
     Target& target = targets_.at(service);
@@ -310,12 +314,13 @@ void SimulatedFront::JudgeRelease(Client& client, const std::optional<std::strin
   ++seen["released"];
   const Target& target = targets_.at(client.service);
   const SimulatedEnvoy& envoy = envoys_.at(client.node);
-  if (!transport_->serving()) Fault("released before it serves");
+  if (!synced_ || !transport_->serving()) Fault("released before it serves");
   const std::vector<std::string> has = envoy.Endpoints(client.service);
   const std::vector<std::string> told = transport_->Told(client.service);
   if (!target.spec.hard_limit()) {
-    const bool any = std::any_of(told.begin(), told.end(),
-                                 [&](const std::string& each) { return Contains(has, each); });
+    const bool any = std::any_of(told.begin(), told.end(), [&](const std::string& each) {
+      return Contains(has, each) && !WrittenOff(client.service, each);
+    });
     if (!any) Fault(client.service + ": released to an Envoy that has none of the endpoints");
     SendToPod(client, has);
     return;
@@ -325,6 +330,7 @@ void SimulatedFront::JudgeRelease(Client& client, const std::optional<std::strin
     return;
   }
   if (!Contains(has, *pod)) Fault(client.service + ": released to a pod that the Envoy lacks");
+  if (WrittenOff(client.service, *pod)) Fault(client.service + ": released to a pod that goes");
   client.pod = *pod;
   client.ends = now_ + absl::Milliseconds(Die(4000));
   const int64_t running = RunningAt(client.service, *pod);
@@ -332,6 +338,11 @@ void SimulatedFront::JudgeRelease(Client& client, const std::optional<std::strin
     Fault(absl::StrCat(client.service, ": ", running, " requests at ", *pod));
   }
   if (running == target.spec.container_concurrency) ++seen["full pods"];
+}
+
+bool SimulatedFront::WrittenOff(const std::string& service, const std::string& pod) const {
+  const auto* const found = targets_.at(service).target.At(pod);
+  return found != nullptr && found->written_off;
 }
 
 int64_t SimulatedFront::RunningAt(const std::string& service, const std::string& pod) const {
@@ -393,6 +404,7 @@ void SimulatedFront::JudgeZero(const std::string& service) {
 
 void SimulatedFront::JudgeWaits() {
   if (front_ == nullptr) return;
+  if (transport_->serving() && !synced_) Fault("it serves before all is known");
   for (const auto& [id, number] : asked_) {
     const Client& client = clients_.at(number);
     absl::Duration longest = targets_.at(client.service).spec.activation_timeout;

@@ -42,8 +42,10 @@ void PodTable::Raised(absl::Time now) {
   if (!raised_.has_value()) raised_ = now;
 }
 
-void PodTable::Advance(absl::Time now) {
-  if (now >= NextPardon()) PardonAll();
+bool PodTable::Advance(absl::Time now) {
+  if (now < NextPardon()) return false;
+  PardonAll();
+  return true;
 }
 
 absl::Time PodTable::NextPardon() const {

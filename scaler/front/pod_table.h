@@ -53,8 +53,8 @@ class PodTable {
   void PardonAll();
   // The scale was written to be above zero.
   void Raised(absl::Time now);
-  // Pardons those whose time is over.
-  void Advance(absl::Time now);
+  // Pardons those whose time is over; whether there were any.
+  bool Advance(absl::Time now);
 
   // The pods to be probed now, at most so many; each is probed until Probed() tells the result.
   // Those beyond that are due a period later.

@@ -42,9 +42,8 @@ Service::Service(HttpService spec, int32_t replicas, const std::vector<PodView>&
       next_evaluation_(now) {
   pods_.Set(pods, now);
   if (asleep_) pods_.DoomAll();
-  endpoints_ = pods_.Endpoints();
   slots_.SetLimit(spec_.container_concurrency);
-  slots_.SetPods(pods_.Places());
+  PodsChanged();
 }
 
 void Service::Begin(bool known, Turn& turn) {
@@ -67,6 +66,7 @@ void Service::Begin(bool known, Turn& turn) {
 void Service::Configure(const HttpService& spec, Turn& turn) {
   const bool limited_anew = spec.hard_limit() && !spec_.hard_limit();
   spec_ = spec;
+  ++revision_;
   decider_.Configure(spec_.settings, turn.now);
   slots_.SetLimit(spec_.container_concurrency);
   if (limited_anew) {
@@ -106,13 +106,16 @@ void Service::Acked(const NodeId& node, ResourceKind kind, uint64_t version, Tur
 
 void Service::SetPods(const std::vector<PodView>& pods, Turn& turn) {
   pods_.Set(pods, turn.now);
+  PodsChanged();
   if (pods_.any_running()) cold_start_.PodRan(turn.now);
   React(turn);
 }
 
 void Service::Probed(absl::string_view uid, bool passed, Turn& turn) {
   pods_.Probed(uid, passed);
-  if (passed) React(turn);
+  if (!passed) return;
+  PodsChanged();
+  React(turn);
 }
 
 ServiceFacts Service::Facts(absl::Time now) const {
@@ -132,18 +135,14 @@ ServiceFacts Service::Facts(absl::Time now) const {
 
 void Service::React(Turn& turn) {
   if (!begun_) return;
-  pods_.Advance(turn.now);
-  endpoints_ = pods_.Endpoints();
-  slots_.SetPods(pods_.Places());
+  if (pods_.Advance(turn.now)) PodsChanged();
   for (;;) {
     const ServiceState next = NextState(state_, Facts(turn.now));
     if (next == state_) break;
     Enter(next, turn);
   }
   SettleGate(turn.now);
-  const bool gate_changed = publisher_.Publish(
-      spec_, gate_, Serves(state_) ? endpoints_ : std::vector<std::string>{}, turn);
-  if (gate_changed) idle_.Reset();
+  PublishChanges(turn);
   if (gate_ && publisher_.AllHaveRoute()) idle_.Begin(turn.envoys);
   LetGo(turn);
   const Refusal late{RefusalReason::kActivationTimeout, ""};
@@ -154,6 +153,21 @@ void Service::React(Turn& turn) {
     told_wanted_ = wanted;
     turn.effects.push_back(TellDesired{spec_.name});
   }
+}
+
+void Service::PodsChanged() {
+  endpoints_ = pods_.Endpoints();
+  slots_.SetPods(pods_.Places());
+  ++revision_;
+}
+
+void Service::PublishChanges(Turn& turn) {
+  const Published now{revision_, gate_, Serves(state_)};
+  if (now == published_) return;
+  published_ = now;
+  const bool gate_changed =
+      publisher_.Publish(spec_, gate_, now.serves ? endpoints_ : std::vector<std::string>{}, turn);
+  if (gate_changed) idle_.Reset();
 }
 
 void Service::Enter(ServiceState state, Turn& turn) {

@@ -97,6 +97,8 @@ class Service {
   void Activate(Turn& turn);
   void Fail(Turn& turn);
   void SettleGate(absl::Time now);
+  void PodsChanged();
+  void PublishChanges(Turn& turn);
 
   // To zero and back: service_zero.cc.
   void FallAsleep();
@@ -137,6 +139,15 @@ class Service {
 
   PodTable pods_;
   std::vector<std::string> endpoints_;  // of the pods, whether or not Envoys are told
+  uint64_t revision_ = 1;               // of the endpoints and of spec_
+  // What was published last: a request alone changes nothing of it.
+  struct Published {
+    uint64_t revision = 0;
+    bool gate = false;
+    bool serves = false;
+    bool operator==(const Published&) const = default;
+  };
+  Published published_;
   WaitQueue queue_;
   Slots slots_;
   Publisher publisher_;

@@ -16,7 +16,7 @@ void Service::FallAsleep() {
   asleep_ = true;
   decided_ = 0;
   pods_.DoomAll();
-  endpoints_ = pods_.Endpoints();
+  PodsChanged();
 }
 
 bool Service::ZeroIsSafe(const Turn& turn) const {
@@ -68,7 +68,10 @@ void Service::ScaleWritten(int32_t count, Turn& turn) {
 
 void Service::ScaleRefused(int32_t count, absl::string_view word, Turn& turn) {
   if (count == 0) {
-    if (state_ == ServiceState::kZero && std::exchange(asleep_, false)) pods_.PardonAll();
+    if (state_ == ServiceState::kZero && std::exchange(asleep_, false)) {
+      pods_.PardonAll();
+      PodsChanged();
+    }
   } else if (state_ == ServiceState::kActivating) {
     scale_refused_ = std::string(word);
   }

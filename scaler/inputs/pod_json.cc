@@ -78,7 +78,19 @@ error_code ReadContainers(ondemand::value value, std::vector<Container>& out) {
   });
 }
 
-error_code ReadMetadata(ondemand::value value, Pod& pod) {
+error_code ReadOwner(ondemand::value value, PodController& controller) {
+  PodController read;
+  bool controls = false;
+  const auto error = ForEachField(value, [&](std::string_view key, ondemand::value inner) {
+    if (key == "kind") return kube::ReadText(inner, &read.kind);
+    if (key == "name") return kube::ReadText(inner, &read.name);
+    return key == "controller" ? inner.get_bool().get(controls) : simdjson::SUCCESS;
+  });
+  if (!error && controls) controller = std::move(read);
+  return error;
+}
+
+error_code ReadMetadata(ondemand::value value, Pod& pod, PodController& controller) {
   return ForEachField(value, [&](std::string_view key, ondemand::value inner) {
     if (key == "name") return kube::ReadText(inner, &pod.name);
     if (key == "namespace") return kube::ReadText(inner, &pod.ns);
@@ -86,6 +98,10 @@ error_code ReadMetadata(ondemand::value value, Pod& pod) {
       return ForEachField(inner, [&](std::string_view name, ondemand::value text) {
         return kube::ReadText(text, &pod.labels[std::string(name)]);
       });
+    }
+    if (key == "ownerReferences") {
+      return kube::ForEachItem(inner,
+                               [&](ondemand::value item) { return ReadOwner(item, controller); });
     }
     if (key == "deletionTimestamp") pod.deleting = true;
     return simdjson::SUCCESS;
@@ -133,9 +149,10 @@ error_code ReadStatus(ondemand::value value, Pod& pod) {
   });
 }
 
-error_code ReadPodFields(ondemand::value root, Pod& pod, std::string& node) {
+error_code ReadPodFields(ondemand::value root, Pod& pod, std::string& node,
+                         PodController& controller) {
   return ForEachField(root, [&](std::string_view key, ondemand::value inner) {
-    if (key == "metadata") return ReadMetadata(inner, pod);
+    if (key == "metadata") return ReadMetadata(inner, pod, controller);
     if (key == "spec") return ReadSpec(inner, pod, node);
     if (key == "status") return ReadStatus(inner, pod);
     return simdjson::SUCCESS;
@@ -150,8 +167,9 @@ PodJsonReader::~PodJsonReader() = default;
 absl::Status PodJsonReader::Read(absl::string_view json, Pod& pod) {
   pod = Pod();
   node_.clear();
-  auto error =
-      parser_->Read(json, [&](ondemand::value root) { return ReadPodFields(root, pod, node_); });
+  controller_ = {};
+  auto error = parser_->Read(
+      json, [&](ondemand::value root) { return ReadPodFields(root, pod, node_, controller_); });
   if (!error && pod.name.empty()) error = simdjson::NO_SUCH_FIELD;
   if (!error) return absl::OkStatus();
   return absl::InvalidArgumentError(

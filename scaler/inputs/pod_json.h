@@ -18,6 +18,12 @@ class JsonParser;
 
 namespace flyball::scaler {
 
+// The owner reference of a pod with `controller: true`; empty: it has none.
+struct PodController {
+  std::string kind;
+  std::string name;
+};
+
 class PodJsonReader {
  public:
   PodJsonReader();
@@ -31,10 +37,13 @@ class PodJsonReader {
 
   // spec.nodeName of the last pod; "": it is on none.
   const std::string& node() const { return node_; }
+  // Of the last pod.
+  const PodController& controller() const { return controller_; }
 
  private:
   const std::unique_ptr<kube::JsonParser> parser_;
   std::string node_;
+  PodController controller_;
 };
 
 }  // namespace flyball::scaler

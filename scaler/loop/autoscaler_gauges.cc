@@ -35,18 +35,22 @@ Labels With(const Labels& labels, std::string name, std::string value) {
 
 struct Families {
   prometheus::MetricFamily current =
-      Gauge("flyball_autoscaler_current_replicas", "Replicas of the target when it was decided.");
+      Gauge("flyball_autoscaler_current_replicas",
+            "Replicas that the target had when the autoscaler was last decided");
   prometheus::MetricFamily desired =
-      Gauge("flyball_autoscaler_desired_replicas", "Replicas after windows, policies and bounds.");
+      Gauge("flyball_autoscaler_desired_replicas",
+            "Replicas that were decided, after stabilization windows, policies and bounds");
   prometheus::MetricFamily unbounded =
       Gauge("flyball_autoscaler_unbounded_replicas",
-            "Replicas that the load asks for, before windows, policies and bounds.");
-  prometheus::MetricFamily proposal =
-      Gauge("flyball_autoscaler_proposal_replicas", "What the metric that decided asks for.");
-  prometheus::MetricFamily age = Gauge("flyball_autoscaler_reading_age_seconds",
-                                       "How old the reading that decided was when it was decided.");
+            "Replicas that the load asks for, before stabilization windows, policies and bounds");
+  prometheus::MetricFamily proposal = Gauge("flyball_autoscaler_proposal_replicas",
+                                            "Replicas that the metric which decided asks for");
+  prometheus::MetricFamily age =
+      Gauge("flyball_autoscaler_reading_age_seconds",
+            "Age in seconds of the reading that decided, when it was decided");
   prometheus::MetricFamily limited =
-      Gauge("flyball_autoscaler_limited", "1, with what kept the count from being the load's.");
+      Gauge("flyball_autoscaler_limited",
+            "Always 1; its label says what kept the count from being what the load asks for");
 
   void AddDecision(const AutoscalerKey& key, const LoggedDecision& last) {
     const Decision& decision = last.decision;

@@ -134,48 +134,62 @@ struct LoopMetrics::Families {
   }
 
   Registry& registry;
-  Family<Counter>& decisions = AddCounter(registry, "flyball_scaler_decisions_total", "Decisions");
-  Counter& unchanged = AddCounter(registry, "flyball_scaler_decisions_unchanged_total",
-                                  "Decisions on the same inputs with the same outcome as before")
-                           .Add({});
-  Histogram& duration = AddHistogram(registry, "flyball_scaler_decision_duration_seconds",
-                                     "Time that reading and deciding took")
-                            .Add({}, DurationBuckets());
-  Histogram& reaction = AddHistogram(registry, "flyball_scaler_reaction_seconds",
-                                     "Time from the newest sample to the scale write")
-                            .Add({}, AgeBuckets());
+  Family<Counter>& decisions = AddCounter(
+      registry, "flyball_scaler_decisions_total",
+      "Decisions of the scaler: of which kind of autoscaler, in which mode, what they were made "
+      "from (outcome) and what they did to the replicas (action)");
+  Counter& unchanged =
+      AddCounter(registry, "flyball_scaler_decisions_unchanged_total",
+                 "Decisions on the same inputs as the one before, which come to the same")
+          .Add({});
+  Histogram& duration =
+      AddHistogram(registry, "flyball_scaler_decision_duration_seconds",
+                   "Seconds that reading the metrics and deciding took, for each decision")
+          .Add({}, DurationBuckets());
+  Histogram& reaction =
+      AddHistogram(registry, "flyball_scaler_reaction_seconds",
+                   "Seconds from the newest sample that a decision read to its scale write")
+          .Add({}, AgeBuckets());
   Histogram& age = AddHistogram(registry, "flyball_scaler_reading_age_seconds",
-                                "Age of the newest sample when it was decided on")
+                                "Age in seconds of the newest sample that a decision read")
                        .Add({}, AgeBuckets());
-  Family<Gauge>& autoscalers = AddGauge(registry, "flyball_scaler_autoscalers", "Autoscalers");
+  Family<Gauge>& autoscalers = AddGauge(registry, "flyball_scaler_autoscalers",
+                                        "Autoscalers that this replica sees (known), decides "
+                                        "(owned), and leaves alone until an input "
+                                        "changes (resting)");
   Gauge& known = autoscalers.Add({{"state", "known"}});
   Gauge& owned = autoscalers.Add({{"state", "owned"}});
   Gauge& resting = autoscalers.Add({{"state", "resting"}});
-  Gauge& pods = AddGauge(registry, "flyball_scaler_pods", "Pods that are watched").Add({});
-  Gauge& queue =
-      AddGauge(registry, "flyball_scaler_queue_length", "Autoscalers that are due").Add({});
+  Gauge& pods = AddGauge(registry, "flyball_scaler_pods", "Pods that the scaler watches").Add({});
+  Gauge& queue = AddGauge(registry, "flyball_scaler_queue_length",
+                          "Autoscalers whose decision is due and has not begun")
+                     .Add({});
   Family<Counter>& writes =
-      AddCounter(registry, "flyball_scaler_writes_total", "Writes to the API server");
+      AddCounter(registry, "flyball_scaler_writes_total",
+                 "Scales and statuses that the scaler wrote to the API server");
   Follower scale_writes{writes.Add({{"what", "scale"}})};
   Follower status_writes{writes.Add({{"what", "status"}})};
   Follower conflicts{
-      AddCounter(registry, "flyball_scaler_conflicts_total", "Writes that met a newer object")
+      AddCounter(registry, "flyball_scaler_conflicts_total",
+                 "Writes of the scaler that the API server refused because the object had changed")
           .Add({})};
   Follower api_calls{AddCounter(registry, "flyball_scaler_api_calls_total",
                                 "Requests of the scaler to the API server")
                          .Add({})};
-  Gauge& shards =
-      AddGauge(registry, "flyball_scaler_shards_owned", "Shards of this replica").Add({});
-  Family<Counter>& state_writes =
-      AddCounter(registry, "flyball_scaler_state_writes_total", "Writes of what is remembered");
+  Gauge& shards = AddGauge(registry, "flyball_scaler_shards_owned",
+                           "Shards of namespaces whose Lease this replica holds")
+                      .Add({});
+  Family<Counter>& state_writes = AddCounter(registry, "flyball_scaler_state_writes_total",
+                                             "Writes of recommendations and scale events to the "
+                                             "ConfigMap that another replica takes over");
   Follower state_success{state_writes.Add({{"result", "success"}})};
   Follower state_failure{state_writes.Add({{"result", "failure"}})};
   Gauge& log_bytes =
       AddGauge(registry, "flyball_scaler_log_bytes", "Bytes of the decisions kept for explanations")
           .Add({});
-  Family<Counter>& comparisons =
-      AddCounter(registry, "flyball_shadow_comparisons_total",
-                 "Statuses of the stock controller compared with decisions");
+  Family<Counter>& comparisons = AddCounter(
+      registry, "flyball_shadow_comparisons_total",
+      "Statuses that the HPA controller wrote, compared with the decision of mode shadow");
   Follower shadow_equal{comparisons.Add({{"reason", ""}, {"result", "equal"}})};
   std::vector<Follower> different;  // by ShadowReason
   Gauge& advised = AddGauge(registry, "flyball_advised_autoscalers",

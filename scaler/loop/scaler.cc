@@ -32,7 +32,7 @@ constexpr absl::Duration kShortestNap = absl::Milliseconds(20);
 // How often the API server is asked for its version, which an upgrade changes: the first time until
 // it answers, and from then on.
 constexpr absl::Duration kFirstVersion = absl::Seconds(2);
-constexpr absl::Duration kNextVersion = absl::Minutes(2);
+constexpr absl::Duration kNextVersion = absl::Seconds(30);
 
 kube::ResourceInfo Resource(absl::string_view group, absl::string_view version,
                             absl::string_view plural, absl::string_view kind) {

@@ -50,7 +50,16 @@ struct PodSample {
 
 // What one metric spec currently says: samples by pod, or amounts to be summed, or why not.
 struct Reading {
+  // A count that stands in for one that nobody knows, and until when.
+  struct Instead {
+    int32_t replicas = 0;
+    absl::Time until = absl::InfiniteFuture();
+
+    friend bool operator==(const Instead&, const Instead&) = default;
+  };
+
   std::string error;                    // non-empty: nothing was read; text of the metrics client
+  std::optional<Instead> instead = {};  // with `error`: what is proposed although nothing was read
   std::vector<PodSample> samples;       // Resource, ContainerResource, Pods
   std::vector<int64_t> amounts_milli;   // Object: exactly one; External: one or more
   std::optional<absl::Time> timestamp;  // of the first item

@@ -59,6 +59,7 @@ enum class Verdict {
   kWithinTolerance,  // the ratio is inside the band: keep the count
   kWouldFlip,        // with the gaps filled in, the ratio points the other way: keep the count
   kWouldReverse,     // the filled-in ratio's count points the other way: keep the count
+  kInstead,          // nothing was read: Reading::instead was asked for, there is no formula
 };
 
 // One metric's proposal and how it came about.

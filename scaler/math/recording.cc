@@ -8,9 +8,9 @@
 namespace flyball::scaler {
 namespace {
 
-// With nothing for an invalid proposal.
+// With nothing for a proposal that is invalid or of no reading.
 void FillMetricStatus(const MetricSpec& metric, const Proposal& proposal, MetricStatus& status) {
-  if (!proposal.valid) {
+  if (!proposal.valid || proposal.verdict == Verdict::kInstead) {
     status = MetricStatus();
     return;
   }

@@ -23,6 +23,9 @@ inline constexpr absl::string_view kOwnPlural = "autoscalers";
 inline constexpr absl::string_view kOwnKind = "Autoscaler";
 inline constexpr absl::string_view kOwnApiVersion = "flyball.dev/v1alpha1";  // GROUP/VERSION
 
+// Of a HorizontalPodAutoscaler: how its pods are found, `LabelSelector` or `OwnerReferences`.
+inline constexpr absl::string_view kPodSelectionAnnotation = "flyball.dev/pod-selection";
+
 // What is done with a decision: it is only compared, published as a metric, or carried out.
 enum class Mode { kShadow, kAdvise, kAct };
 
@@ -60,13 +63,28 @@ struct Fallback {
   std::optional<int32_t> replicas;  // absent: hold
 };
 
+// What one metric of the spec asks for while it is unknown.
+struct MetricFallback {
+  // So long what it asked for last, or what there is if that is more; 0: not at all.
+  absl::Duration keep_last;
+  int32_t after_failures = 3;  // without keep_last: decisions in a row in which it was unknown
+  // After that.
+  enum class Then { kFail, kReplicas, kMax, kMin };
+  Then then = Then::kFail;
+  int32_t replicas = 0;  // of kReplicas
+};
+
 struct OwnSpec {
   std::optional<Mode> mode;  // absent: that of --scaler-mode
   Cadence cadence;
   std::vector<TriggerSpec> triggers;
-  std::optional<Fallback> fallback;
+  std::optional<Fallback> fallback;                             // of triggers
+  std::vector<std::optional<MetricFallback>> metric_fallbacks;  // by metric; empty: none has one
   absl::Duration cooldown = absl::Minutes(5);  // from the last activity to zero replicas
   bool paused = false;
+  // Of the pods that the target's selector finds, those that it owns; also of a
+  // HorizontalPodAutoscaler, by annotation.
+  bool owned_pods_only = false;
   Schedules schedules;  // also of a HorizontalPodAutoscaler, whose annotations say them
 };
 

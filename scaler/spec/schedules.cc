@@ -21,8 +21,20 @@ std::string WhatItSets(const ScheduleWindow& window) {
   std::string sets;
   if (window.min_replicas) Append(sets, ", ", absl::StrCat("minReplicas ", *window.min_replicas));
   if (window.max_replicas) Append(sets, ", ", absl::StrCat("maxReplicas ", *window.max_replicas));
+  for (const ScheduledTarget& target : window.targets) {
+    Append(sets, ", ", absl::StrCat("target of ", target.name, " ", target.amount));
+  }
   if (window.paused) Append(sets, ", ", "paused");
   return absl::StrCat("schedule \"", window.name, "\": ", sets);
+}
+
+void AddTargets(const std::vector<ScheduledTarget>& more, std::vector<ScheduledTarget>& out) {
+  for (const ScheduledTarget& target : more) {
+    if (std::none_of(out.begin(), out.end(),
+                     [&](const ScheduledTarget& other) { return other.name == target.name; })) {
+      out.push_back(target);
+    }
+  }
 }
 
 }  // namespace
@@ -43,6 +55,7 @@ ScheduledSpec SpecAt(const Schedules& schedules, const Autoscaler& written, absl
     if (!window.IsOpen(now)) continue;
     if (window.min_replicas && min.place == SIZE_MAX) min = {window.min_replicas, i};
     if (window.max_replicas && max.place == SIZE_MAX) max = {window.max_replicas, i};
+    AddTargets(window.targets, out.targets);
     out.paused |= window.paused;
     Append(out.why, "; ", WhatItSets(window));
   }

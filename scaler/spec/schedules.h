@@ -1,4 +1,4 @@
-// Schedules: which bounds hold at what time, and when an autoscaler is paused.
+// Schedules: which bounds and targets hold at what time, and when an autoscaler is paused.
 //
 // Pure. A schedule is open in [start, end): from each start to the next end, as a cron trigger's
 // window is (cron_expression.h says what a change of clocks does). Of several that are open at once
@@ -25,6 +25,12 @@
 
 namespace flyball::scaler {
 
+// Another target for what is called so (scheduled_targets.h).
+struct ScheduledTarget {
+  std::string name;
+  std::string amount;
+};
+
 struct ScheduleWindow {
   bool IsOpen(absl::Time now) const;
 
@@ -34,6 +40,7 @@ struct ScheduleWindow {
   int32_t priority = 0;
   std::optional<int32_t> min_replicas;
   std::optional<int32_t> max_replicas;
+  std::vector<ScheduledTarget> targets;
   bool paused = false;
 };
 
@@ -49,6 +56,7 @@ struct Schedules {
 struct ScheduledSpec {
   std::optional<int32_t> min_replicas;
   int32_t max_replicas = 0;
+  std::vector<ScheduledTarget> targets;  // each name once
   bool paused = false;
   // Which schedules are open and what they bring; "" where the spec holds as it is written:
   // `schedule "night": minReplicas 2; paused until 2026-03-04T08:00:00Z`.

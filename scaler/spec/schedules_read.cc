@@ -1,11 +1,13 @@
 #include "scaler/spec/schedules_read.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "scaler/spec/decode.h"
+#include "scaler/spec/scheduled_targets.h"
 
 namespace flyball::scaler {
 namespace {
@@ -18,6 +20,7 @@ struct WrittenSchedule {
   std::string name, start, end, zone;
   int32_t priority = 0;
   std::optional<int32_t> min_replicas, max_replicas;
+  std::map<std::string, std::string> targets;
   bool paused = false;
 };
 struct WrittenSchedules {
@@ -32,6 +35,7 @@ constexpr auto kScheduleFields = [](auto& field, WrittenSchedule& to) {
   field.OrElse("priority", to.priority, 0);
   field("minReplicas", to.min_replicas);
   field("maxReplicas", to.max_replicas);
+  field("targets", to.targets);
   field.OrElse("paused", to.paused, false);
 };
 constexpr auto kAllFields = [](auto& field, WrittenSchedules& to) {
@@ -51,10 +55,12 @@ std::optional<CronExpression> ReadExpression(const std::string& text, const std:
 }
 
 // Both bounds as they are while this schedule alone is open.
-void CheckBounds(const WrittenSchedule& written, const std::string& at, const Autoscaler& spec,
-                 int32_t least, FieldErrors& errors) {
-  if (!written.min_replicas && !written.max_replicas && !written.paused) {
-    errors.Required(at, "must set minReplicas, maxReplicas or paused: true");
+void CheckBounds(const WrittenSchedule& written, const std::string& at,
+                 const ScheduledObject& object, FieldErrors& errors) {
+  const auto& [spec, triggers, least] = object;
+  if (!written.min_replicas && !written.max_replicas && written.targets.empty() &&
+      !written.paused) {
+    errors.Required(at, "must set minReplicas, maxReplicas, targets or paused: true");
   }
   const int32_t min = written.min_replicas.value_or(spec.min_or_default());
   const int32_t max = written.max_replicas.value_or(spec.max_replicas);
@@ -68,6 +74,21 @@ void CheckBounds(const WrittenSchedule& written, const std::string& at, const Au
     errors.Invalid(at, absl::StrCat("while it is open minReplicas is ", min,
                                     ", more than maxReplicas, which is ", max));
   }
+}
+
+std::vector<ScheduledTarget> ReadTargets(const WrittenSchedule& written, const std::string& at,
+                                         const ScheduledObject& object, FieldErrors& errors) {
+  std::vector<ScheduledTarget> out;
+  if (written.targets.size() > kMaxTargets) {
+    errors.Invalid(at + ".targets", absl::StrCat("must have at most ", kMaxTargets, " items"));
+    return out;
+  }
+  for (const auto& [name, amount] : written.targets) {
+    out.push_back({.name = name, .amount = amount});
+    const std::string problem = TargetProblem(out.back(), object.spec.metrics, object.triggers);
+    if (!problem.empty()) errors.Invalid(absl::StrCat(at, ".targets[", name, "]"), problem);
+  }
+  return out;
 }
 
 std::optional<ScheduleWindow> ReadOne(const WrittenSchedule& written, const std::string& at,
@@ -88,12 +109,12 @@ std::optional<ScheduleWindow> ReadOne(const WrittenSchedule& written, const std:
                         .priority = written.priority,
                         .min_replicas = written.min_replicas,
                         .max_replicas = written.max_replicas,
+                        .targets = {},
                         .paused = written.paused};
 }
 
 std::vector<ScheduleWindow> ReadWindows(const Node& node, const std::string& list,
-                                        const Autoscaler& spec, int32_t least,
-                                        FieldErrors& errors) {
+                                        const ScheduledObject& object, FieldErrors& errors) {
   Node document;
   document.kind = Node::Kind::kMap;
   document.members.push_back({.key = "schedules", .value = node});
@@ -117,8 +138,12 @@ std::vector<ScheduleWindow> ReadWindows(const Node& node, const std::string& lis
     if (!one.name.empty() && !names.insert(one.name).second) {
       errors.Invalid(at + ".name", absl::StrCat("\"", one.name, "\" names an earlier schedule"));
     }
-    CheckBounds(one, at, spec, least, errors);
-    if (auto window = ReadOne(one, at, errors)) windows.push_back(*std::move(window));
+    CheckBounds(one, at, object, errors);
+    std::vector<ScheduledTarget> targets = ReadTargets(one, at, object, errors);
+    if (auto window = ReadOne(one, at, errors)) {
+      window->targets = std::move(targets);
+      windows.push_back(*std::move(window));
+    }
   }
   std::stable_sort(
       windows.begin(), windows.end(),
@@ -128,11 +153,11 @@ std::vector<ScheduleWindow> ReadWindows(const Node& node, const std::string& lis
 
 }  // namespace
 
-Schedules ReadSchedules(const WrittenTimes& written, const Autoscaler& spec, int32_t least,
+Schedules ReadSchedules(const WrittenTimes& written, const ScheduledObject& object,
                         FieldErrors& errors) {
   Schedules out;
   if (written.schedules != nullptr && !written.schedules->is_null()) {
-    out.windows = ReadWindows(*written.schedules, written.schedules_field, spec, least, errors);
+    out.windows = ReadWindows(*written.schedules, written.schedules_field, object, errors);
   }
   if (written.paused_until == nullptr) return out;
   absl::Time until;
@@ -166,7 +191,8 @@ Schedules ReadScheduleAnnotations(const Autoscaler& hpa, FieldErrors& errors) {
                      parsed.ok() ? "must be one list of schedules" : parsed.status().message());
     }
   }
-  return ReadSchedules(written, hpa, std::min(hpa.min_or_default(), 1), errors);
+  return ReadSchedules(
+      written, {.spec = hpa, .triggers = {}, .least = std::min(hpa.min_or_default(), 1)}, errors);
 }
 
 }  // namespace flyball::scaler

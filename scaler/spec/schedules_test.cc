@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "scaler/spec/scheduled_targets.h"
 #include "scaler/spec/schedules_read.h"
 
 namespace flyball::scaler {
@@ -166,6 +167,67 @@ TEST(SpecAtTest, AYear) {
     ASSERT_EQ(later.why, got.why) << now;
   }
   EXPECT_EQ(minutes_of_sale, 12 * 2 * 24 * 60);
+}
+
+Autoscaler WithMetrics() {
+  Autoscaler spec = Spec(2, 10);
+  for (const char* name : {"queue", "cpu", "cpu"}) {
+    MetricSpec& metric = spec.metrics.emplace_back();
+    metric.type = MetricType::kExternal;
+    metric.metric.name = name;
+    metric.target.average_value = MakeTargetAmount(kube::Quantity::FromMilli(10000));
+  }
+  spec.metrics[1].type = MetricType::kResource;
+  spec.metrics[1].resource = "cpu";
+  spec.metrics[1].target = {.value = {}, .average_value = {}, .average_utilization = 50};
+  spec.metrics[2].type = MetricType::kContainerResource;
+  spec.metrics[2].resource = "cpu";
+  spec.metrics[2].container = "main";
+  return spec;
+}
+
+TEST(ScheduledTargetsTest, TheFirstThatCountsSetsATarget) {
+  const Schedules schedules = Read(R"(
+- {name: day, start: 0 8 * * *, end: 0 18 * * *, targets: {queue: "20", cpu: "60"}}
+- {name: sale, start: 0 9 * * *, end: 0 10 * * *, priority: 1, targets: {queue: 4500m, main/cpu: "2"}})",
+                                   "", WithMetrics());
+  Autoscaler spec = WithMetrics();
+  std::vector<TriggerSpec> none;
+  SetTargets(SpecAt(schedules, spec, At("2026-03-04T07:00:00Z")).targets, spec.metrics, none);
+  EXPECT_EQ(spec.metrics[0].target.average_value->milli, 10000);
+  const ScheduledSpec both = SpecAt(schedules, spec, At("2026-03-04T09:30:00Z"));
+  SetTargets(both.targets, spec.metrics, none);
+  EXPECT_EQ(spec.metrics[0].target.average_value->milli, 4500);
+  EXPECT_EQ(spec.metrics[1].target.average_utilization, 60);
+  EXPECT_EQ(spec.metrics[2].target.average_value->milli, 2000);
+  EXPECT_THAT(both.why, HasSubstr("schedule \"day\": target of cpu 60, target of queue 20"));
+  SetTargets(SpecAt(schedules, spec, At("2026-03-04T12:00:00Z")).targets, spec.metrics, none);
+  EXPECT_EQ(spec.metrics[0].target.average_value->milli, 20000);
+}
+
+TEST(ScheduledTargetsTest, WhatIsWrongIsNamed) {
+  const std::string window = "[{name: a, start: 0 1 * * *, end: 0 2 * * *, targets: ";
+  const auto errors = [&](const std::string& targets) {
+    return ErrorsOf(window + targets + "}]", WithMetrics());
+  };
+  EXPECT_THAT(errors(R"({queue: "20", cpu: "60", main/cpu: 500m})"), IsEmpty());
+  EXPECT_THAT(errors(R"({queues: "20"})"), ElementsAre(HasSubstr("names no metric")));
+  EXPECT_THAT(errors(R"({queue: "-1"})"), ElementsAre(HasSubstr("[0].targets[queue]")));
+  EXPECT_THAT(errors(R"({cpu: 500m})"), ElementsAre(HasSubstr("whole percentage above 0")));
+}
+
+TEST(ScheduledTargetsTest, OfATriggerItIsTheMetadatasTarget) {
+  std::vector<TriggerSpec> triggers(2);
+  triggers[0].type = "prometheus";
+  triggers[0].name = "rate";
+  triggers[1].type = "cron";
+  triggers[1].name = "day";
+  EXPECT_EQ(TargetProblem({.name = "rate", .amount = "2.5"}, {}, triggers), "");
+  EXPECT_THAT(TargetProblem({.name = "rate", .amount = "0"}, {}, triggers), HasSubstr("above 0"));
+  EXPECT_THAT(TargetProblem({.name = "day", .amount = "3"}, {}, triggers), HasSubstr("no target"));
+  std::vector<MetricSpec> none;
+  SetTargets({{.name = "rate", .amount = "2.5"}}, none, triggers);
+  EXPECT_EQ(triggers[0].metadata["threshold"], "2.5");
 }
 
 TEST(MayChangeAfterTest, PausedUntilAndTheNextMinute) {

@@ -109,7 +109,7 @@ bool DecideStep::IsNews(const CycleInputs& inputs, const LastDecision& last) {
 }
 
 void DecideStep::TakePods(CycleInputs& inputs) const {
-  auto& [selected, view, answer, failure] = inputs.pods;
+  auto& [selected, owned_only, view, answer, failure] = inputs.pods;
   failure = deps_.pods.Failure();
   if (!inputs.reads_metrics) return;
   answer.selector_error = inputs.scale.selector_error;
@@ -150,6 +150,7 @@ void DecideStep::TakeMetric(CycleInputs& inputs, size_t index, bool pods_changed
   }
   inputs.answers[index] = last.version;
   MakeReading(last, metric, *inputs.pods.answer.table, scratch.reading);
+  if (inputs.pods.owned_only) DropStrangers(scratch.reading);
   TakeReading(scratch.reading, times_matter, inputs.last_reading + 1, reading);
   inputs.last_reading = std::max(inputs.last_reading, reading.version);
 }
@@ -196,6 +197,41 @@ void DecideStep::TakeReadings(CycleInputs& inputs, absl::Time now, DecideScratch
   if (!inputs.reads_metrics || pods == 0) return;
   for (size_t i = 0; i < inputs.plan.metric_questions().size(); ++i) {
     TakeMetric(inputs, i, pods != pods_before, now, scratch);
+  }
+}
+
+// Metrics that are unknown ask for what their fallbacks say.
+void DecideStep::ApplyFallbacks(TrackedAutoscaler& tracked, const Times& now) {
+  CycleInputs& inputs = tracked.inputs;
+  LastDecision& last = tracked.decided;
+  const auto& fallbacks = inputs.managed->own.metric_fallbacks;
+  if (fallbacks.empty() || !inputs.reads_metrics || !last.made ||
+      last.plan != inputs.plan.version()) {
+    last.outages.clear();
+  }
+  if (fallbacks.empty() || !inputs.reads_metrics) return;
+  last.outages.resize(fallbacks.size());
+  const Autoscaler& autoscaler = inputs.plan.autoscaler();
+  for (size_t i = 0; i < fallbacks.size() && i < inputs.readings.size(); ++i) {
+    Reading& reading = inputs.readings[i];
+    if (reading.error.empty()) last.outages[i] = {};
+    if (reading.error.empty() || !fallbacks[i].has_value()) continue;
+    const std::vector<Proposal>& proposals = last.decision.proposals;
+    const bool asked = last.made && last.plan == inputs.plan.version() &&
+                       last.decision.metrics_computed && i < proposals.size();
+    NoteFailure(asked ? &proposals[i] : nullptr, now.monotonic, last.outages[i]);
+    const std::optional<Reading::Instead> instead =
+        CountInstead(*fallbacks[i], last.outages[i],
+                     {.current = inputs.scale.answer.spec_replicas,
+                      .min = autoscaler.min_or_default(),
+                      .max = autoscaler.max_replicas},
+                     {.wall = now.wall, .monotonic = now.monotonic});
+    if (instead.has_value() == reading.instead.has_value() &&
+        (!instead.has_value() || instead->replicas == reading.instead->replicas)) {
+      continue;
+    }
+    reading.instead = instead;
+    reading.version = ++inputs.last_reading;
   }
 }
 
@@ -290,6 +326,7 @@ void DecideStep::Decide(TrackedAutoscaler& tracked, const Times& now,
                         DecideScratch& scratch) const {
   CycleInputs& inputs = tracked.inputs;
   LastDecision& last = tracked.decided;
+  ApplyFallbacks(tracked, now);
   const bool changed = InputsChanged(inputs, last);
   PrepareState(tracked, now);
   const bool triggered =

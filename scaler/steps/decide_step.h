@@ -59,6 +59,7 @@ class DecideStep {
   void TakeMetric(CycleInputs& inputs, size_t index, bool pods_changed, absl::Time now,
                   DecideScratch& scratch) const;
   static void TakeTriggers(CycleInputs& inputs, absl::Time now);
+  static void ApplyFallbacks(TrackedAutoscaler& tracked, const Times& now);
   static void ReadTriggers(CycleInputs& inputs, DecideScratch& scratch);
   void PrepareState(TrackedAutoscaler& tracked, const Times& now) const;
 

@@ -6,6 +6,7 @@
 #include "kube/objects/api_version.h"
 #include "scaler/steps/decider_of.h"
 #include "scaler/steps/stored_status.h"
+#include "scaler/stores/pod_owner.h"
 
 namespace flyball::scaler {
 namespace {
@@ -140,9 +141,20 @@ void ReadStep::SelectPods(TrackedAutoscaler& tracked) const {
   known.config = &inputs.config();
   inputs.reads_metrics = DeciderOf(autoscaler).ReadsMetrics(known);
   if (!inputs.reads_metrics || !inputs.scale.selector.has_value()) return;
-  if (inputs.pods.selected != nullptr) return;  // since the selector or the plan was another one
+  // What is compared with the stock controller takes the pods that it takes.
+  const bool owned_only =
+      inputs.managed->own.owned_pods_only &&
+      (inputs.managed->key.kind == AutoscalerKind::kOwn || inputs.mode != Mode::kShadow);
+  // Selected already, since the selector or the plan was another one.
+  if (inputs.pods.selected != nullptr && inputs.pods.owned_only == owned_only) return;
+  inputs.pods.owned_only = owned_only;
   const std::string& text = inputs.scale.answer.selector;
-  inputs.pods.selected = deps_.pods.Select(inputs.managed->key, *inputs.scale.selector, text);
+  const ObjectReference& target = autoscaler.scale_target;
+  inputs.pods.selected =
+      owned_only ? deps_.pods.Select(inputs.managed->key,
+                                     OwnedBy(target.kind, target.name, *inputs.scale.selector),
+                                     OwnedByText(target.kind, target.name, text))
+                 : deps_.pods.Select(inputs.managed->key, *inputs.scale.selector, text);
   for (const QuestionBoard::Handle& question : inputs.plan.metric_questions()) {
     if (question == nullptr) continue;
     QuestionBoard::NoteSelector(*question, text, *inputs.scale.selector);

@@ -17,6 +17,7 @@ namespace {
 
 void Clear(Reading& reading) {
   reading.error.clear();
+  reading.instead.reset();
   reading.samples.clear();
   reading.amounts_milli.clear();
   reading.timestamp.reset();
@@ -204,6 +205,12 @@ void MakeReading(const LastAnswer& last, const MetricSpec& metric, const PodTabl
   for (PodSample& sample : reading.samples) sample.timestamp = *last.time;
 }
 
+void DropStrangers(Reading& reading) {
+  if (reading.samples.empty()) return;
+  std::erase_if(reading.samples, [](const PodSample& sample) { return sample.row == kStranger; });
+  if (reading.samples.empty()) reading.error = "no metrics returned of the target's own pods";
+}
+
 void MakeTriggerReading(const TriggerReading& trigger, Reading& reading) {
   Clear(reading);
   reading.error = trigger.error;
@@ -220,6 +227,7 @@ bool TakeReading(Reading& fresh, bool times_matter, uint64_t next_version, Readi
           fresh.samples.begin(), fresh.samples.end(), kept.samples.begin(), kept.samples.end(),
           [&](const PodSample& a, const PodSample& b) { return SameSample(a, b, times_matter); });
   fresh.version = same ? kept.version : next_version;
+  if (same) fresh.instead = kept.instead;
   std::swap(fresh, kept);
   return !same;
 }

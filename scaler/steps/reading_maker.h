@@ -20,6 +20,9 @@ void MakeReading(const Answer& answer, const MetricSpec& metric, const PodTable&
 void MakeReading(const LastAnswer& last, const MetricSpec& metric, const PodTable& table,
                  Reading& reading);
 
+// Takes the samples of pods out that are not in the table; without any other nothing is known.
+void DropStrangers(Reading& reading);
+
 void MakeTriggerReading(const TriggerReading& trigger, Reading& reading);
 
 // Puts `fresh` into `kept`. When the content differs the version of `kept` becomes `next_version`,

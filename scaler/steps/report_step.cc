@@ -45,6 +45,7 @@ OwnStatus OwnStatusOf(const TrackedAutoscaler& tracked) {
       if (j == 0 && reading.error.empty()) out.value_milli = reading.value_milli;
     }
   }
+  own.last_decision = DecisionStatusOf(tracked.decided.decision);
   return own;
 }
 

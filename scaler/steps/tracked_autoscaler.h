@@ -22,6 +22,7 @@
 #include "scaler/questions/plan.h"
 #include "scaler/questions/question_board.h"
 #include "scaler/steps/live_config.h"
+#include "scaler/steps/metric_fallback.h"
 #include "scaler/steps/schedule.h"
 #include "scaler/stores/managed.h"
 #include "scaler/stores/pod_index.h"
@@ -74,6 +75,7 @@ struct ScaleReading {
 // The pods of the target, as read.
 struct TargetPods {
   SelectedPods* selected = nullptr;  // by the scale's selector; nullptr: they have to be selected
+  bool owned_only = false;           // of these the ones that the target owns
   PodView view;                      // version 0: it has to be made anew
   PodsAnswer answer;
   std::string failure;  // why the watch of pods failed when they were read; "": it did not
@@ -113,6 +115,7 @@ struct LastDecision {
   std::optional<Activation> activation;   // nullopt: the autoscaler has no triggers
   std::optional<absl::Time> last_active;  // when a trigger was last active
   bool unchanged = false;                 // the decision before stands (DecideStep::Decide)
+  std::vector<MetricOutage> outages;      // by metric, where one has a fallback
 
   // ---- what it was decided with
   Mode mode = Mode::kShadow;

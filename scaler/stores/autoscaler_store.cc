@@ -25,6 +25,14 @@ void ReadAnnotations(Managed& managed) {
     managed.own.schedules = {};
     spdlog::warn("scaler: {} has no schedules: {}", managed.key.ToString(), error.ToString());
   }
+  const auto& annotations = managed.autoscaler.annotations;
+  const auto selection = annotations.find(std::string(kPodSelectionAnnotation));
+  if (selection == annotations.end()) return;
+  managed.own.owned_pods_only = selection->second == "OwnerReferences";
+  if (!managed.own.owned_pods_only && selection->second != "LabelSelector") {
+    spdlog::warn("scaler: {}: {}: expected LabelSelector or OwnerReferences, got {}",
+                 managed.key.ToString(), std::string(kPodSelectionAnnotation), selection->second);
+  }
 }
 
 void ReadHpa(const Node& document, Managed& managed) {

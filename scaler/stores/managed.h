@@ -46,7 +46,7 @@ struct Managed {
 
 using ManagedPtr = std::shared_ptr<const Managed>;
 
-// The autoscaler as its schedules make it at that time: min_replicas, max_replicas, own.paused.
+// The autoscaler as its schedules make it at that time: bounds, targets, own.paused.
 // `written` itself where none is open.
 ManagedPtr ManagedAt(const ManagedPtr& written, absl::Time now);
 

@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
+#include "scaler/stores/pod_owner.h"
 #include "scaler/stores/pod_record.h"
 
 namespace flyball::scaler {
@@ -255,6 +256,8 @@ PodView PodIndex::View(const SelectedPods& group, AutoscalerKind kind,
   for (const LabelSet* set : group.sets_) {
     pods.insert(pods.end(), set->pods.begin(), set->pods.end());
     for (const SelectedPods* other : set->groups) {
+      // Who takes its own pods alone shares none with one that takes whatever has the labels.
+      if (IsOwnedByText(group.text_) && !IsOwnedByText(other->text_)) continue;
       for (const AutoscalerKey& user : other->users_) {
         if (user.kind == kind) view.rivals.push_back(user.ToString());
       }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "scaler/stores/pod_owner.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::scaler {
@@ -67,8 +68,12 @@ class PodStore::Feed : public kube::WatchHandler {
     return status.ok();
   }
   void Put() {
-    absl::MutexLock lock(&store_.mutex_);
-    store_.index_.Put(pod_, reader_.node(), list_);
+    AddOwners(reader_.controller(), pod_.labels);
+    {
+      absl::MutexLock lock(&store_.mutex_);
+      store_.index_.Put(pod_, reader_.node(), list_);
+    }
+    RemoveOwners(pod_.labels);
   }
   // Of the last pod read, for whoever follows. The index has the change already.
   void Note(kube::PodState state) {
@@ -109,9 +114,10 @@ std::vector<kube::WatchedPod> PodStore::Known() const {
   for (const std::string& ns : namespaces) {
     absl::MutexLock lock(&mutex_);
     index_.ForEachPod(ns, [&](absl::string_view name, const kube::Labels& labels, PodPhase phase) {
-      pods.push_back({std::make_shared<const kube::ObjectMeta>(
-                          kube::ObjectMeta{.ns = ns, .name = std::string(name), .labels = labels}),
-                      StateOf(phase)});
+      auto meta = std::make_shared<kube::ObjectMeta>(
+          kube::ObjectMeta{.ns = ns, .name = std::string(name), .labels = labels});
+      RemoveOwners(meta->labels);
+      pods.push_back({std::move(meta), StateOf(phase)});
     });
   }
   return pods;

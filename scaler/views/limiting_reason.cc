@@ -14,6 +14,8 @@ absl::string_view BeforeTheLimits(const Decision& decision) {
     case Verdict::kWouldFlip:
     case Verdict::kWouldReverse:
       return "missing_pods";
+    case Verdict::kInstead:
+      return "metrics_failed";
     case Verdict::kFailed:
     case Verdict::kComputed:
       break;

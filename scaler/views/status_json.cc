@@ -9,6 +9,7 @@
 #include "scaler/math/recording.h"
 #include "scaler/spec/own_spec.h"
 #include "scaler/spec/v2_json.h"
+#include "scaler/views/limiting_reason.h"
 
 namespace flyball::scaler {
 namespace {
@@ -44,6 +45,14 @@ Json TriggerJson(const OwnStatus::TriggerStatus& trigger) {
   return out;
 }
 
+Json DecisionJson(const OwnStatus::DecisionStatus& decision) {
+  Json out = {{"desiredReplicas", decision.desired}};
+  if (decision.unbounded.has_value()) out["unboundedReplicas"] = *decision.unbounded;
+  out["reason"] = decision.reason;
+  if (!decision.metric.empty()) out["metric"] = decision.metric;
+  return out;
+}
+
 template <typename T>
 Json ListJson(const std::vector<T>& list, Json (*item_json)(const T&)) {
   if (list.empty()) return nullptr;
@@ -67,10 +76,25 @@ std::string StatusPatch(absl::string_view resource_version, const AutoscalerStat
   if (own != nullptr) {
     out["lastActiveTime"] = TimeJson(own->last_active);
     out["triggers"] = ListJson(own->triggers, TriggerJson);
+    out["lastDecision"] =
+        own->last_decision.has_value() ? DecisionJson(*own->last_decision) : Json(nullptr);
   }
   const Json patch = {{"metadata", {{"resourceVersion", std::string(resource_version)}}},
                       {"status", std::move(out)}};
   return patch.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+OwnStatus::DecisionStatus DecisionStatusOf(const Decision& decision) {
+  OwnStatus::DecisionStatus out;
+  out.desired = decision.rescale ? decision.desired : decision.current;
+  out.reason = std::string(LimitingReason(decision));
+  if (decision.outcome != Outcome::kDecided) return out;
+  out.unbounded = decision.recommendation;
+  const std::optional<Combination>& combined = decision.combination;
+  if (combined.has_value() && combined->winner.has_value()) {
+    out.metric = decision.proposals[*combined->winner].name;
+  }
+  return out;
 }
 
 std::string AutoscalerPath(const AutoscalerKey& key, absl::string_view subresource) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "scaler/math/decision.h"
 #include "scaler/spec/autoscaler.h"
 #include "scaler/stores/managed.h"
 #include "scaler/triggers/trigger.h"
@@ -25,9 +26,21 @@ struct OwnStatus {
     std::optional<int64_t> value_milli;  // absent: unknown
     std::string error;
   };
+  // The decision that the status is of. It is written along with what else is news, never for its
+  // own sake.
+  struct DecisionStatus {
+    int32_t desired = 0;
+    std::optional<int32_t> unbounded;  // absent: the metrics were not followed
+    std::string reason;                // views/limiting_reason.h
+    std::string metric;                // that decided; "": none did
+  };
   std::optional<absl::Time> last_active;
   std::vector<TriggerStatus> triggers;
+  std::optional<DecisionStatus> last_decision = std::nullopt;
 };
+
+// What the status says of a decision.
+OwnStatus::DecisionStatus DecisionStatusOf(const Decision& decision);
 
 // {"metadata":{"resourceVersion":…},"status":{…}}; a field that the status does not have is null.
 // `own` nullptr: an HPA.

@@ -77,7 +77,19 @@ TEST(StatusPatch, OurOwnKindSaysMore) {
   own.triggers = {
       {.type = "cron", .name = "day", .active = true, .value_milli = 1500, .error = ""},
       {.type = "prometheus", .name = "", .active = false, .value_milli = {}, .error = "down"}};
+  Decision decision;
+  decision.outcome = Outcome::kDecided;
+  decision.current = 4;
+  decision.recommendation = 9;
+  decision.proposals.resize(1);
+  decision.proposals[0].name = "external metric queue(nil)";
+  decision.combination.emplace().winner = 0;
+  decision.limiting.emplace().by = LimitedBy::kMaxReplicas;
+  own.last_decision = DecisionStatusOf(decision);
   const auto patch = nlohmann::json::parse(StatusPatch("7", AutoscalerStatus(), &own));
+  EXPECT_EQ(patch["status"]["lastDecision"].dump(),
+            R"x({"desiredReplicas":4,"metric":"external metric queue(nil)",)x"
+            R"x("reason":"max_replicas","unboundedReplicas":9})x");
   EXPECT_EQ(patch["status"]["lastActiveTime"], "2026-01-01T00:00:00Z");
   EXPECT_EQ(patch["status"]["triggers"].dump(),
             R"([{"active":true,"name":"day","type":"cron","value":"1500m"},)"

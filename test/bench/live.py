@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """The live source against Prometheus: one run, same machine, same samples.
 
-  ./dev bench live [--flyball PROGRAM] [--part ingest|memory|query]...
+  ./dev bench live [--flyball PROGRAM] [--part ingest|memory|query|latency]...
 
 ingest   samples for each second of the server's CPU time: 8 targets of 10,000 samples scraped twice a second, and remote write
          of 20,000 series in requests of 2,000 samples, both behind TLS
 memory   100,000 series of 600 samples: bytes of a sample and the whole process
 query    sum by (pod) (rate(x[1m])) over 10,000 series, through both HTTP APIs and by the engines alone
+latency  1,000 autoscalers, 10,000 series: from a push to the decision, and to the scale write at a real kube-apiserver
 
 Prints the table and keeps each part's last run, with its date and machine, in test/bench/results/live.json. Exit status 1 when
 a requirement is missed. Needs Go for the engine of Prometheus alone.
@@ -25,7 +26,7 @@ sys.dont_write_bytecode = True
 
 # pylint: disable=wrong-import-position
 from adapter_bench.report import machine
-from live_bench import ingest, memory, query
+from live_bench import ingest, latency, memory, query
 
 RESULTS = HERE / "results" / "live.json"
 
@@ -55,7 +56,15 @@ def of_query(found: dict) -> list:
             for work, of, times in (("HTTP API", found["api"], 5), ("engine alone", found["engine"], 2))]
 
 
-PARTS = {"ingest": (ingest.measure, of_ingest), "memory": (memory.measure, of_memory), "query": (query.measure, of_query)}
+def of_latency(found: dict) -> list:
+    decided, written = found["decided"], found["written"]
+    return [_row("push -> decision, p50", "ms beyond the debounce", None, decided["p50_ms"], decided["p50_ms"], 5, False),
+            _row("push -> decision, p99", "ms beyond the debounce", None, decided["p99_ms"], decided["p99_ms"], 50, False),
+            _row("push -> scale write, p99", "ms", None, written["p99_ms"], written["p99_ms"], 100, False)]
+
+
+PARTS = {"ingest": (ingest.measure, of_ingest), "memory": (memory.measure, of_memory), "query": (query.measure, of_query),
+         "latency": (latency.measure, of_latency)}
 
 
 def _number(value) -> str:

@@ -46,9 +46,10 @@ std::string LabelsOf(int series) {
   const auto label = [&message](const char* name, const std::string& value) {
     message.Add(1, Message().Bytes(1, name).Bytes(2, value));
   };
-  label("__name__", absl::StrCat("app_metric_", series % 100, "_total"));
+  label("__name__", "http_requests_total");
   label("code", absl::StrCat(200 + series % 5));
   label("container", "server");
+  label("handler", absl::StrCat("/api/v1/things/", series % 100));
   label("instance", absl::StrCat("10.1.", pod / 250, ".", pod % 250, ":8080"));
   label("job", "kubernetes-pods");
   label("namespace", absl::StrCat("team-", pod % 20));

@@ -75,7 +75,7 @@ def bound(items: list) -> set:
         ref, where = binding["roleRef"], place(binding)
         for rule in _EVERY_CLUSTERS.get(ref["name"]) or rules[ref["kind"], where if ref["kind"] == "Role" else "", ref["name"]]:
             found |= {f"{verb} {resource}{'.' * bool(group)}{group}{' in ' * bool(where)}{where}"
-                      for group in rule["apiGroups"] for resource in rule["resources"] for verb in rule["verbs"]}
+                      for group in rule.get("apiGroups", ()) for resource in rule["resources"] for verb in rule["verbs"]}
     return found
 
 
@@ -83,8 +83,8 @@ def granted(items: list, namespaced: bool = False) -> set:
     """(API group, resource, verb) of all that the rendered ClusterRoles, or Roles, allow the program."""
     found = set()
     for role in of_kind(items, "Role" if namespaced else "ClusterRole"):
-        if role["metadata"]["name"].endswith((":metrics-reader", ":scrape")):
-            continue  # for others
+        if role["metadata"]["name"].endswith((":metrics-reader", ":scrape", ":debug-pages")):
+            continue  # for others, and for people
         for rule in role["rules"]:
             found |= {(group, resource, verb) for group in rule["apiGroups"] for resource in rule["resources"] for verb in rule["verbs"]}
     return found

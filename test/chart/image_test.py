@@ -21,7 +21,7 @@ from harness.client import Client
 
 PACKAGING = paths.PROJECT / "packaging"
 MOST_BYTES = 60 * 2**20
-MODULE = "usr/lib/flyball/external_scaler.so"
+MODULES = ("usr/lib/flyball/external_scaler.so", "usr/lib/flyball/front.so")
 MIRROR = os.environ.get("FLYBALL_DEBIAN_MIRROR", "http://deb.debian.org/debian")
 RULES = paths.PROJECT / "rules" / "examples" / "web.yaml"
 
@@ -84,8 +84,9 @@ class Image(Tree):
 
     def test_it_runs_with_what_is_in_it(self):
         done = processes.run([*namespace.entering(), "chroot", self.root, "/usr/bin/flyball", "version", "--modules"])
-        # The last line: gRPC with all that it is linked with. Nothing else in these tests loads it from this tree.
-        self.assertRegex(done.stdout, r"^flyball \d+\.\d+\.\d+\ncommit: .+\nlibraries: .+\nexternal triggers: /usr/lib/flyball/external_scaler\.so\n$", done.stderr)
+        # The last lines: gRPC with all that it is linked with. Nothing else in these tests loads it from this tree.
+        self.assertRegex(done.stdout, r"^flyball \d+\.\d+\.\d+\ncommit: .+\nlibraries: .+\nexternal triggers: /usr/lib/flyball/external_scaler\.so\n"
+                         r"http triggers: /usr/lib/flyball/front\.so\n$", done.stderr)
 
     def test_it_serves_as_nobody_from_a_read_only_root(self):
         self.check_it_serves()
@@ -102,7 +103,7 @@ class Image(Tree):
         self.assertEqual(*listing)
 
     def test_no_path_of_the_machine_that_built_it_is_in_the_program(self):
-        text = b"".join((self.root / name).read_bytes() for name in ("usr/bin/flyball", MODULE))
+        text = b"".join((self.root / name).read_bytes() for name in ("usr/bin/flyball", *MODULES))
         for folder in {f"{paths.PROJECT}/", os.path.expanduser("~/"), "/root/"}:
             self.assertFalse(folder.encode() in text, folder)
 
@@ -136,8 +137,9 @@ class Image(Tree):
     def test_each_library_is_in_the_list_of_parts(self):
         bom = json.loads((self.root / "usr/share/sbom/flyball.cdx.json").read_text())
         listed = {p["value"].rpartition("/")[2] for c in bom["components"] for p in c["properties"] if p["name"] == "file"}
+        modules = [self.root / name for name in MODULES]
         loaded = {os.path.basename(os.path.realpath(line.split()[2])) for line in
-                  subprocess.run(["ldd", paths.flyball(), self.root / MODULE], check=True, capture_output=True, text=True).stdout.splitlines()
+                  subprocess.run(["ldd", paths.flyball(), *modules], check=True, capture_output=True, text=True).stdout.splitlines()
                   if "=> /" in line}
         self.assertLessEqual({"libssl", "libgrpc++"}, {name.split(".so")[0] for name in loaded})
         self.assertLessEqual(loaded, listed)
@@ -145,7 +147,7 @@ class Image(Tree):
             self.assertRegex(part["purl"], r"^pkg:deb/debian/(?:[a-z0-9.-]|%2B)+@[^?+]+\?arch=\w+$")
         program = self.root / "usr" / "bin" / "flyball"
         described = bom["metadata"]["component"]
-        for part, file in ((described, program), (described["components"][0], self.root / MODULE)):
+        for part, file in zip((described, *described["components"]), (program, *modules), strict=True):
             self.assertEqual(part["hashes"][0]["content"], hashlib.sha256(file.read_bytes()).hexdigest())
         again = subprocess.run([sys.executable, PACKAGING / "sbom.py", program], check=True, capture_output=True, text=True).stdout
         self.assertEqual(json.loads(again), bom)
@@ -186,6 +188,6 @@ class FromNothing(Tree):
         parts = [json.loads((r / "usr/share/sbom/flyball.cdx.json").read_text()) for r in (ours, self.root)]
         if parts[0]["components"] != parts[1]["components"]:
             self.skipTest("other versions of libraries here")
-        for name in ("usr/bin/flyball", MODULE):
+        for name in ("usr/bin/flyball", *MODULES):
             digests = [hashlib.sha256((root / name).read_bytes()).hexdigest() for root in (ours, self.root)]
             self.assertEqual(*digests, name)

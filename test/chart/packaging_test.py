@@ -1,5 +1,6 @@
 """What is shipped beside the chart and the image: man page, completion, unit, package."""
 
+import base64
 import hashlib
 import json
 import os
@@ -87,6 +88,16 @@ class Workflows(case.Case):
         self.assertEqual([step["run"].rpartition("&& ")[2] for step in job["steps"] if "packaging" in step.get("run", "")], ["packaging/release release"])
         self.assertEqual(job["container"]["image"], "debian:12")
 
+    def test_hooks_for_pre_commit_run_commands_that_there_are(self):
+        examples = {"flyball-check-rules": "web.yaml", "flyball-test-rules": "web_test.yaml"}
+        for hook in yaml.safe_load((paths.PROJECT / ".pre-commit-hooks.yaml").read_text()):
+            command = hook["entry"].split()
+            self.assertEqual(command.pop(0), "flyball")
+            done = processes.run([paths.flyball(), *command, paths.PROJECT / "rules" / "examples" / examples.pop(hook["id"])])
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertRegex("deploy/rules.yaml" if "check" in hook["id"] else "deploy/rules_test.yaml", hook["files"])
+        self.assertEqual(examples, {})
+
     def test_forms_ask_by_unique_names(self):
         for form in (paths.PROJECT / ".github/ISSUE_TEMPLATE").glob("*.yaml"):
             told = yaml.safe_load(form.read_text())
@@ -112,9 +123,9 @@ class Made(case.Case):
         cls.version = re.search(r"project\(flyball VERSION (\S+)", (paths.PROJECT / "CMakeLists.txt").read_text())[1]
 
     @classmethod
-    def release(cls, name: str):
+    def release(cls, name: str, *more):
         out = processes.fresh_folder("release") / name
-        tool("release", out, "--arch", cls.here, "--packages", cls.packages, "--helm", paths.peer("helm"))
+        tool("release", out, "--arch", cls.here, "--packages", cls.packages, "--helm", paths.peer("helm"), *more)
         return out
 
     def file(self, name: str):
@@ -128,8 +139,14 @@ class Made(case.Case):
         subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=self.out, check=True)
         self.assertEqual(len((self.out / "SHA256SUMS").read_text().splitlines()), len(names) - 1)
 
-    def test_equal_programs_make_equal_files(self):
-        again = self.release("two")
+    def test_equal_programs_make_equal_files_which_may_be_signed(self):
+        folder = processes.fresh_folder("keys")
+        key, public, raw = folder / "key.pem", folder / "public.pem", folder / "signature"
+        subprocess.run(["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", key], check=True, capture_output=True)
+        subprocess.run(["openssl", "pkey", "-in", key, "-pubout", "-out", public], check=True)
+        again = self.release("two", "--sign", key)
+        raw.write_bytes(base64.b64decode((again / "SHA256SUMS.sig").read_text()))
+        subprocess.run(["openssl", "dgst", "-sha256", "-verify", public, "-signature", raw, again / "SHA256SUMS"], check=True, capture_output=True)
         for name in ("flyball-{v}-linux-{arch}.tar.gz", "flyball-{v}-image-{arch}.tar", "flyball-{v}-kustomize.tar.gz", "flyball.krew.yaml"):
             self.assertEqual(self.file(name).read_bytes(), (again / self.file(name).name).read_bytes(), name)
 
@@ -141,7 +158,8 @@ class Made(case.Case):
         (folder / "kubectl-flyball").symlink_to(tree / "flyball")
         done = processes.run([folder / "kubectl-flyball", "version", "--modules"])
         lines = done.stdout.splitlines()
-        self.assertEqual((lines[0], lines[-1]), (f"flyball {self.version}", f"external triggers: {tree}/lib/flyball/external_scaler.so"), done.stderr)
+        self.assertEqual((lines[0], *lines[-2:]), (f"flyball {self.version}", f"external triggers: {tree}/lib/flyball/external_scaler.so",
+                                                    f"http triggers: {tree}/lib/flyball/front.so"), done.stderr)
         plugin = yaml.safe_load((self.out / "flyball.krew.yaml").read_text())["spec"]["platforms"][0]
         self.assertEqual(plugin["files"], [{"from": f"{tree.name}/*", "to": "."}])
         self.assertTrue((tree / plugin["bin"]).exists())
@@ -163,7 +181,7 @@ class Made(case.Case):
         docker, = json.loads((folder / "manifest.json").read_text())
         self.assertEqual(docker["Layers"], ["blobs/sha256/" + layer["digest"].removeprefix("sha256:")])
         files = subprocess.run(["tar", "--list", "--file", folder / docker["Layers"][0]], check=True, capture_output=True, text=True).stdout.split()
-        self.assertLessEqual({"usr/bin/flyball", "usr/lib/flyball/external_scaler.so", "etc/ssl/certs/ca-certificates.crt"}, set(files))
+        self.assertLessEqual({"usr/bin/flyball", "usr/lib/flyball/external_scaler.so", "usr/lib/flyball/front.so", "etc/ssl/certs/ca-certificates.crt"}, set(files))
 
 
 class Unit(case.Case):
@@ -196,12 +214,12 @@ class Package(case.Case):
         self.assertEqual(package.read_bytes(), (again / package.name).read_bytes(), "equal programs make equal packages")
         subprocess.run(["dpkg-deb", "--extract", package, folder / "root"], check=True)
         files = {str(f.relative_to(folder / "root")) for f in (folder / "root").rglob("*") if f.is_file()}
-        self.assertEqual(files, {"usr/bin/flyball", "usr/lib/flyball/external_scaler.so", "etc/flyball/rules.yaml", "usr/lib/systemd/system/flyball.service",
+        self.assertEqual(files, {"usr/bin/flyball", "usr/lib/flyball/external_scaler.so", "usr/lib/flyball/front.so", "etc/flyball/rules.yaml", "usr/lib/systemd/system/flyball.service",
                                  "usr/share/man/man1/flyball.1.gz", "usr/share/bash-completion/completions/flyball",
                                  "usr/share/doc/flyball/copyright"})
         packed = processes.run([folder / "root" / "usr" / "bin" / "flyball", "version", "--modules"])
         self.assertEqual(packed.stdout, processes.run([paths.flyball(), "version"]).stdout +
-                         f"external triggers: {folder}/root/usr/lib/flyball/external_scaler.so\n", packed.stderr)
+                         f"external triggers: {folder}/root/usr/lib/flyball/external_scaler.so\nhttp triggers: {folder}/root/usr/lib/flyball/front.so\n", packed.stderr)
         depends = subprocess.run(["dpkg-deb", "--field", package, "Depends"], check=True, capture_output=True, text=True).stdout
         for library in ("libssl3", "libgrpc++"):
             self.assertIn(library, depends)

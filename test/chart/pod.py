@@ -70,7 +70,8 @@ class Pod:
         return [*namespace.entering(), "sh", "-ec", "\n".join(script)]
 
     def _variables(self) -> dict:
-        return {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(self._cluster.port)}
+        given = {variable["name"]: variable["value"] for variable in self._container.get("env", []) if "value" in variable}
+        return {**given, "KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(self._cluster.port)}
 
     def wait_ready(self, timeout: float = 30.0):
         """Until the readiness probe of the Deployment passes."""

@@ -446,6 +446,8 @@ class Rendering(case.Case):
         (folder / "rendered.yaml").write_text(yaml.safe_dump({"groups": groups}))
         shutil.copy(HERE / "alerts_test.yaml", folder)
         promtool = paths.debian("promtool", "prometheus")
+        done = processes.run([promtool, "check", "rules", "--lint=all", "--lint-fatal", folder / "rendered.yaml"])
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         done = processes.run([promtool, "test", "rules", folder / "alerts_test.yaml"])
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         tests = (HERE / "alerts_test.yaml").read_text()

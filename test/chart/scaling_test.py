@@ -1,7 +1,11 @@
 """The scaler in a real cluster with exactly the chart's arguments and rights."""
 
+import subprocess
+
+import yaml
+
 from cluster import Audit
-from harness import kube, wait
+from harness import kube, machine, paths, processes, wait
 from harness.client import Identity
 from harness.kubelet import Kubelet
 from helm import CHART, NAMESPACE, granted, values_file
@@ -65,6 +69,67 @@ class Scaling(Release):
                      "! External queue_len: queue_len.external.metrics.k8s.io is forbidden", "! Service monitoring/flyball: ",
                      "no problems, 3 warnings"):
             self.assertIn(line, done.stdout)
+
+    def test_looked_at_in_its_own_pod(self):
+        """What `kubectl exec deployment/flyball -- flyball …` does, by the rights of that pod's account."""
+        done = self.pod.run("explain", "autoscaler/deployment", "--namespace", "shop")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertIn("shop/deployment: Deployment deployment", done.stdout)
+        done = self.pod.run("metrics")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertRegex(done.stdout, r"external +queue_len +externalRules\[0\] ")
+
+    # What a person needs who asks from outside; the pages themselves are asked for as the server's account.
+    LOOKER = [{"apiGroups": ["apiregistration.k8s.io"], "resources": ["apiservices"], "verbs": ["list"]},
+              {"apiGroups": [""], "resources": ["services", "pods"], "verbs": ["get", "list"]},
+              {"apiGroups": [""], "resources": ["pods/proxy"], "verbs": ["get"]},
+              {"apiGroups": [""], "resources": ["serviceaccounts/token"], "verbs": ["create"]},
+              {"apiGroups": ["external.metrics.k8s.io", "custom.metrics.k8s.io"], "resources": ["*"], "verbs": ["get", "list"]}]
+
+    def test_looked_at_from_outside(self):
+        """Through the API server, which takes each question on to the pod."""
+        kubelet = Kubelet(self.admin, NAMESPACE, address=machine.address())
+        self.addCleanup(kubelet.stop)
+        wait.until(lambda: kubelet.names(NAMESPACE, ""), "the pod has an address")
+        kube.grant(self.admin, "looker", [kube.user("looker")], self.LOOKER)
+        for kind in ("ClusterRoleBinding", "ClusterRole"):
+            self.addCleanup(kube.delete, self.admin, kind, None, "looker")
+        config = self.cluster().kubeconfig(Identity(cert=self.cluster().ca.client("looker")), "looker")
+        file = yaml.safe_load(config.read_text())
+        file["contexts"][0]["context"]["namespace"] = "shop"
+        config.write_text(yaml.safe_dump(file))
+
+        def ask(*words, status: int = 0) -> str:
+            done = processes.run([paths.flyball(), *words, f"--kubeconfig={config}"])
+            self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+            return done.stdout + done.stderr
+
+        text = wait.until(lambda: ask("explain", "hpa/statefulset"), "explain")
+        self.assertIn("shop/statefulset: StatefulSet statefulset", text)
+        self.assertIn("queue_len", text)
+        self.assertIn("\"queue_len\"", ask("explain", "autoscaler/deployment", "--output=json"))
+        self.assertIn("kind: Autoscaler\n", ask("explain", "deployment", "-o", "yaml"))
+        self.assertIn("did you mean statefulset?", ask("explain", "hpa/statefullset", status=1))
+        self.assertIn("there is one in namespace shop", ask("explain", "hpa/statefulset", "-n", "web", status=1))
+        self.assertRegex(ask("metrics"), r"external +queue_len +externalRules\[0\] ")
+        self.assertIn("queue_len", ask("metrics", "-o", "yaml"))
+        self.assertRegex(ask("query", "queue_len"), r"namespaces/shop/queue_len\nOBJECT +VALUE +TIME\n.* 9500m ")
+        self.assertIn("kind: ExternalMetricValueList", ask("query", "queue_len", "-o", "yaml"))
+        self.assertRegex(ask("query", "queue_len", "--rule"), r"\nmade by externalRules\[0\] config.yaml:\d+ of queue_len\n")
+
+    def test_looked_at_while_it_goes_on(self):
+        kubelet = Kubelet(self.admin, NAMESPACE, address=machine.address())
+        self.addCleanup(kubelet.stop)
+        wait.until(lambda: kubelet.names(NAMESPACE, ""), "the pod has an address")
+        with subprocess.Popen([paths.flyball(), "explain", "hpa/statefulset", "--namespace=shop", "--watch",
+                               f"--kubeconfig={self.cluster().admin_kubeconfig}"], stdout=subprocess.PIPE, text=True) as watch:
+            self.addCleanup(watch.kill)
+            self.assertRegex(watch.stdout.readline(), r"^\d{4}-\d\d-\d\dT")
+            self.LENGTH['queue_len{queue="mail"}'] = 6
+            line = next(line for line in watch.stdout if "goes from 5 to " in line or "asks for 3" in line)
+            self.assertIn("3", line)
+            self.LENGTH['queue_len{queue="mail"}'] = 9.5
+            watch.kill()
 
     def test_without_the_right_to_scale_it_says_so(self):
         role, = [r for r in self.manifest("ClusterRole") if r["metadata"]["name"].endswith(":scaler")]

@@ -7,8 +7,9 @@ import sys
 import yaml
 
 import pages
+import references
 from cluster import Audit, ClusterCase
-from harness import case, kube, paths, wait
+from harness import case, kube, machine, paths, processes, wait
 from harness.exporter import Exporter
 from harness.kubelet import Kubelet
 from harness.prometheus import Prometheus
@@ -33,7 +34,7 @@ class Pages(case.Case):
         subprocess.run([sys.executable, paths.PROJECT / "test" / "docs" / "embedded.py"], check=True)
 
     def test_links_lead_somewhere(self):
-        for page in (*pages.DOCS.glob("*.md"), *(paths.PROJECT / f for f in ("README.md", "SECURITY.md", "CONTRIBUTING.md", "charts/flyball/README.md", "examples/README.md"))):
+        for page in (*pages.DOCS.glob("*.md"), *(paths.PROJECT / f for f in ("README.md", "SECURITY.md", "CONTRIBUTING.md", "GOVERNANCE.md", "CODE_OF_CONDUCT.md", "charts/flyball/README.md", "examples/README.md"))):
             text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
             for target in re.findall(r"\]\(([^)]+)\)", text):
                 with self.subTest(f"{page.name}: {target}"):
@@ -51,6 +52,16 @@ class Pages(case.Case):
 
     def test_references_are_what_the_program_says(self):
         subprocess.run([sys.executable, paths.PROJECT / "test" / "docs" / "references.py", paths.flyball()], check=True)
+
+    def test_metrics_are_named_as_promtool_wants_them(self):
+        """But for two names that kube-apiserver has given them."""
+        page = references.metrics_page(str(paths.flyball()))
+        done = processes.run([paths.debian("promtool", "prometheus"), "check", "metrics"], stdin=page.encode())
+        found = set((done.stdout + done.stderr).strip().splitlines())
+        self.assertEqual(found, {f'{name} counter metrics should have "_total" suffix' for name in ("authentication_attempts", "authenticated_user_requests")
+                                 if f"\n{name}{{" in page})
+        for line in re.findall(r"^# HELP flyball_.*", page, re.MULTILINE):
+            self.assertGreater(len(line.split()), 5, f"{line} says too little")
 
     def test_the_readme_is_short_and_names_every_page(self):
         text = (paths.PROJECT / "README.md").read_text()
@@ -97,7 +108,7 @@ class InCluster(ClusterCase):
                     "allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}}]}}}))
         # Not applied: the autoscaler's alone.
         kube.patch(cls.admin, "Deployment", "shop", "web", {"spec": {"replicas": 2}}, "scale")
-        cls.kubelet = Kubelet(cls.admin, "shop", NAMESPACE)
+        cls.kubelet = Kubelet(cls.admin, "shop", NAMESPACE, address=machine.address())
         cls.addClassCleanup(cls.kubelet.stop)
         cls.requests = 0
         exporter = Exporter(cls.samples)
@@ -130,7 +141,7 @@ class InCluster(ClusterCase):
 
 class QuickStart(InCluster):
     def test_quick_start(self):
-        install, look, scale, scaler, away = pages.shell("quick-start.md")
+        install, look, scale, scaler, why, away = pages.shell("quick-start.md")
         kube.register_kind("Autoscaler", "flyball.dev/v1alpha1", "autoscalers", True)
         self.shell.run(install)
         self.shell.until(look, '"value"')
@@ -144,6 +155,7 @@ class QuickStart(InCluster):
         wait.until(lambda: any(c["type"] == "ScalingActive" and c["status"] == "True" for c in
                                kube.get(self.admin, "Autoscaler", "shop", "web").get("status", {}).get("conditions", [])), "the Autoscaler reads the metric")
         self.assertEqual(audit.refused(), set(), "it has the rights that it needs")
+        self.assertIn("shop/web: Deployment web", self.shell.run(why))
         self.shell.run(away)
         self.assertNotIn("autoscalers.flyball.dev", self.kubectl("get", "customresourcedefinitions", "-o", "name"))
         self.assertFalse([s for s in kube.listed(self.admin, "APIService") if "metrics.k8s.io" in s["metadata"]["name"]])
@@ -151,7 +163,7 @@ class QuickStart(InCluster):
 
 class Looking(InCluster):
     def test_security_and_troubleshooting(self):
-        install, _, scale, _, away = pages.shell("quick-start.md")
+        install, _, scale, _, _, away = pages.shell("quick-start.md")
         self.shell.run(install)
         self.shell.run(scale)
         able, give = pages.shell("security.md")
@@ -160,7 +172,8 @@ class Looking(InCluster):
         self.assertIn("MetricValueList", self.shell.run(give))
         doctor, inside, available, why = pages.shell("troubleshooting.md")
         self.assertIn(f"system:serviceaccount:{NAMESPACE}:flyball has the ", self.shell.until(doctor, "no problems"))
-        self.assertIn('"seriesQuery": "http_requests_total', self.shell.run(inside))
+        for text in ("pods/http_requests_per_second", '"seriesQuery": "http_requests_total', "/namespaces/shop/pods/*/http_requests_per_second\n"):
+            self.shell.until(inside, text)
         self.shell.until(available, "pods/http_requests_per_second")
         self.shell.until(why, "shop/web")
         self.shell.run(away)

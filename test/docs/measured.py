@@ -129,7 +129,20 @@ def reaction() -> str:
     return table(("step", "measured"), rows)
 
 
-MAKERS = {make.__name__: make for make in (adapter, decisions, loop, sizing, reaction)}
+def live() -> str:
+    """The live source beside Prometheus."""
+    found = results("live")
+    if not found:
+        return ""
+    rows = [row for part in found["parts"].values() for row in part["table"]]
+    return table(("work", "", "Prometheus 2.42", "flyball", "wanted"), [
+        (row["work"], row["unit"], "" if row["prometheus"] is None else number(row["prometheus"]), number(row["flyball"]),
+         ("at least " if row["at_least"] else "at most ") + (times(row["required"]) if row["at_least"] else number(row["required"]))
+         + ("" if row["met"] else " (missed)")) for row in rows]) + "\nThe machine had other work beside it: load averages of " + ", ".join(
+             f"{part['machine']['load_before']:.0f} ({name})" for name, part in found["parts"].items()) + ".\n"
+
+
+MAKERS = {make.__name__: make for make in (adapter, decisions, loop, sizing, reaction, live)}
 
 
 def as_it_should_be(page: str) -> str:

@@ -7,50 +7,14 @@ import time
 import yaml
 
 from harness import paths, ports, processes, wait
-from harness.case import Case, differs
+from harness.case import differs
 from harness.client import Client, Identity
 from harness.exporter import Exporter
-
-EXTERNAL = "/apis/external.metrics.k8s.io/v1beta1/namespaces/shop"
-PODS = "/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods"
-RESOURCES = {"overrides": {"namespace": {"resource": "namespace"}, "pod": {"resource": "pod"}}}
-SUM = "sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)"
-CONFIG = {"rules": [{"seriesQuery": "busy{pod!=\"\"}", "metricsQuery": SUM, "resources": RESOURCES}],
-          "externalRules": [{"seriesQuery": "jobs_waiting", "metricsQuery": "sum(<<.Series>>{<<.LabelMatchers>>})",
-                             "resources": {"namespaced": False}}]}
+from live_fixture import EXTERNAL, PODS, LiveCase
 
 
 @differs("it asks Prometheus")
-class Live(Case):
-
-    def setUp(self):
-        self.here = processes.fresh_folder("live")
-        self.folder = self.here / "objects"
-        self.folder.mkdir()
-        self.write({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}},
-                   {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "shop"}})
-
-    def write(self, *objects):
-        (self.folder / "shop.yaml").write_text(yaml.safe_dump_all(objects))
-
-    def start(self, *args, ready=True):
-        (self.here / "config.yaml").write_text(yaml.safe_dump(CONFIG))
-        self.port = ports.free()
-        process = processes.Process("flyball", [
-            paths.flyball(), "serve", f"--config={self.here / 'config.yaml'}", f"--objects={self.folder}",
-            f"--secure-port={self.port}", f"--cert-dir={self.here / 'certs'}", "--metric-source=live", "--live-warmup=0", "--query-freshness=0", *args])
-        self.addCleanup(process.kill)
-        self.watched = (process,)
-        if ready:
-            wait.until(lambda: process.must_live() and self.ask("GET", "/readyz").status == 200, "ready")
-        return process
-
-    def ask(self, method, path, body=None, token=""):
-        return Client(f"https://127.0.0.1:{self.port}", Identity(token=token)).request(method, path, body)
-
-    def values(self, path):
-        answer = self.ask("GET", path)
-        return [i["value"] for i in answer.json()["items"]] if answer.status == 200 else []
+class Live(LiveCase):
 
     def test_a_pushed_sample_is_answered_and_its_metric_offered_without_a_relist(self):
         self.start("--metrics-relist-interval=1h", "--metrics-max-age=1h")
@@ -82,6 +46,27 @@ class Live(Case):
         process = self.start(f"--live-scrape-config={self.here / 'scrape.yml'}", ready=False)
         self.assertNotEqual(process.wait(10), 0)
         self.assertIn("scrape.yml:3:3", process.text())
+
+    def test_a_scrape_configuration_that_changes_is_in_force_and_with_a_fault_the_last_good_one(self):
+        exporters = [Exporter(lambda n=n: {f'busy{{pod="a",namespace="shop",from="{n}"}}': n}) for n in (3, 5)]
+        for exporter in exporters:
+            self.addCleanup(exporter.stop)
+        config = self.here / "scrape.yml"
+
+        def write(exporter, more=""):
+            config.write_text(yaml.safe_dump({"scrape_configs": [
+                {"job_name": "shop", "scrape_interval": "200ms", "scrape_timeout": "200ms",
+                 "static_configs": [{"targets": [exporter.address]}]}]}) + more)
+        write(exporters[0])
+        process = self.start(f"--live-scrape-config={config}")
+        wait.until(lambda: self.values(f"{PODS}/*/busy") == ["3"], "the first target", 10)
+        write(exporters[1], "unknown: 1\n")
+        wait.until(lambda: "refused, the last good configuration stays" in process.text(), "the fault is told", 10)
+        self.assertEqual(self.counted("flyball_live_scrape_config_reload_success "), 0)
+        self.assertEqual(self.values(f"{PODS}/*/busy"), ["3"])
+        write(exporters[1])
+        wait.until(lambda: self.values(f"{PODS}/*/busy") == ["5"], "the other target, and the first one's series ended", 15)
+        self.assertEqual(self.counted("flyball_live_scrape_config_reload_success "), 1)
 
     def test_who_may_push(self):
         tokens = self.here / "tokens.csv"

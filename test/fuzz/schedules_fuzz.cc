@@ -1,12 +1,15 @@
 // links: scaler_spec
 //
 // Annotations with schedules, of any bytes: of what is accepted bounds are never crossed, at times
-// around the changes of clocks and of years, and nothing changes within a minute.
+// around the changes of clocks and of years, nothing changes within a minute, and targets stay
+// above zero.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "scaler/spec/scheduled_targets.h"
 #include "scaler/spec/schedules_read.h"
 
 namespace {
@@ -25,6 +28,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Autoscaler hpa;
   hpa.min_replicas = 2;
   hpa.max_replicas = 10;
+  MetricSpec& queue = hpa.metrics.emplace_back();
+  queue.type = MetricType::kExternal;
+  queue.metric.name = "queue";
+  queue.target.average_value = MakeTargetAmount(flyball::kube::Quantity::FromMilli(10000));
+  MetricSpec& cpu = hpa.metrics.emplace_back();
+  cpu.type = MetricType::kResource;
+  cpu.resource = "cpu";
+  cpu.target.average_utilization = 50;
   hpa.annotations[std::string(kSchedulesAnnotation)] =
       std::string(reinterpret_cast<const char*>(data), size);
   FieldErrors errors;
@@ -36,6 +47,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const ScheduledSpec spec = SpecAt(schedules, hpa, now);
     Require(1 <= spec.min_replicas.value_or(1));
     Require(spec.min_replicas.value_or(1) <= spec.max_replicas);
+    Autoscaler then = hpa;
+    std::vector<TriggerSpec> none;
+    SetTargets(spec.targets, then.metrics, none);
+    Require(then.metrics[0].target.average_value->milli > 0);
+    Require(*then.metrics[1].target.average_utilization > 0);
     const absl::Time change = MayChangeAfter(schedules, now);
     Require(change > now);
     if (change == absl::InfiniteFuture()) continue;

@@ -73,6 +73,7 @@ bool IntOf(const element& field, Int& number) {
   return !field.get(number);
 }
 
+// `-0` comes from the parser as the integer 0, without its sign.
 bool DoubleOf(const element& field, double& number) {
   std::string_view text;
   if (field.get_string().get(text)) return !field.get_double().get(number);

@@ -154,9 +154,20 @@ std::vector<std::shared_ptr<const promql::Series>> Store::Select(
     absl::ReaderMutexLock lock(&mutex_);
     found = index_.Select(matchers);
   }
-  std::sort(found.begin(), found.end(),
-            [](const SeriesPtr& a, const SeriesPtr& b) { return a->labels() < b->labels(); });
-  return {std::make_move_iterator(found.begin()), std::make_move_iterator(found.end())};
+  // With the labels beside each other: of many series each look at one waits for memory.
+  struct Labelled {
+    promql::Labels labels;
+    SeriesPtr series;
+  };
+  std::vector<Labelled> labelled;
+  labelled.reserve(found.size());
+  for (SeriesPtr& series : found) labelled.push_back({series->labels(), std::move(series)});
+  std::sort(labelled.begin(), labelled.end(),
+            [](const Labelled& a, const Labelled& b) { return a.labels < b.labels; });
+  std::vector<std::shared_ptr<const promql::Series>> sorted;
+  sorted.reserve(labelled.size());
+  for (Labelled& one : labelled) sorted.push_back(std::move(one.series));
+  return sorted;
 }
 
 std::vector<std::shared_ptr<const StoredSeries>> Store::All() const {

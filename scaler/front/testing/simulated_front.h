@@ -85,6 +85,7 @@ class SimulatedFront : public FrontObserver {
   void JudgeRefusal(const Client& client, const Refusal& refusal);
   void JudgeZero(const std::string& service);
   void JudgeWaits();
+  bool WrittenOff(const std::string& service, const std::string& pod) const;
   int64_t RunningAt(const std::string& service, const std::string& pod) const;
 
   std::mt19937 random_;
@@ -101,7 +102,8 @@ class SimulatedFront : public FrontObserver {
   uint64_t process_ = 0;  // counts them, so that answers to one before are dropped
   std::unique_ptr<SimulatedTransport> transport_;
   std::unique_ptr<Front> front_;
-  int hurries_ = 0;  // of Advance, at the same time
+  int hurries_ = 0;      // of Advance, at the same time
+  bool synced_ = false;  // the process knows all, and may serve
   bool calm_ = false;
   absl::Time calm_since_;
   std::vector<std::string> faults_;

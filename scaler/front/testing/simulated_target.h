@@ -19,7 +19,8 @@ class SimulatedTarget {
  public:
   struct Pod {
     PodView view;
-    bool answers = false;  // the program in it is ready
+    bool answers = false;      // the program in it is ready
+    bool written_off = false;  // zero was written, and nobody looked since
     absl::Time runs_at, answers_at, ready_at;
     absl::Time deleted_at = absl::InfiniteFuture();
     absl::Time gone_at = absl::InfiniteFuture();
@@ -34,6 +35,7 @@ class SimulatedTarget {
   // The scale is written; its controller looks a while later, at what it is then.
   void Write(int32_t count, absl::Time now, std::mt19937& random) {
     replicas = count;
+    for (Pod& pod : pods) pod.written_off |= count == 0;
     look_at_ = std::min(look_at_, now + absl::Milliseconds(random() % 1500));
   }
 
@@ -89,7 +91,10 @@ class SimulatedTarget {
     bool changed = false;
     for (Pod& pod : pods) {
       if (pod.deleted_at < absl::InfiniteFuture()) continue;
-      if (++living <= replicas) continue;
+      if (++living <= replicas) {
+        pod.written_off = false;
+        continue;
+      }
       pod.deleted_at = now;
       if (replicas == 0) condemned.insert(pod.view.address);
       pod.gone_at = now + absl::Milliseconds(200 + random() % 3000);

@@ -257,6 +257,18 @@ Failure ProposeByType(const Context& context, Proposal& proposal) {
           absl::StrCat("unknown metric source type ", go::Quote(context.metric.type_text)), ""};
 }
 
+// Of no HorizontalPodAutoscaler: only our own kind says what counts while a metric is unknown.
+void ProposeInstead(const Context& context, Proposal& proposal) {
+  const MetricSpec& metric = context.metric;
+  proposal.valid = true;
+  proposal.verdict = Verdict::kInstead;
+  proposal.replicas = context.reading.instead->replicas;
+  proposal.valid_until = context.reading.instead->until;
+  proposal.error = context.reading.error;
+  absl::StrAppend(&proposal.name, "the fallback of metric ",
+                  metric.metric.name.empty() ? metric.resource : metric.metric.name);
+}
+
 }  // namespace
 
 Tolerance ToleranceOf(const Autoscaler& autoscaler, const MathConfig& config) {
@@ -285,6 +297,7 @@ void Propose(const DecisionInput& input, size_t index, const DecideOptions& opti
   }
   proposal.items = context.reading.samples.size() + context.reading.amounts_milli.size();
   workspace.groups.clear();
+  if (context.reading.instead.has_value()) return ProposeInstead(context, proposal);
   Failure failure = ProposeByType(context, proposal);
   if (options.pod_detail) proposal.pod_groups = workspace.groups;
   proposal.valid = failure.error.empty();

@@ -1,7 +1,5 @@
 #include "scaler/spec/own/parser.h"
 
-#include <re2/re2.h>
-
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -12,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "kube/objects/label_syntax.h"
 #include "scaler/spec/decode.h"
+#include "scaler/spec/own/metric_fallback.h"
 #include "scaler/spec/own/request_defaults.h"
 #include "scaler/spec/schedules_read.h"
 #include "scaler/spec/v2.h"
@@ -25,7 +24,6 @@ constexpr size_t kMaxTriggers = 32;
 constexpr size_t kMaxMetadata = 64;
 constexpr size_t kMaxSecrets = 16;
 constexpr size_t kMaxTriggerName = 253;
-constexpr size_t kMaxDurationText = 32;
 constexpr absl::Duration kMinInterval = absl::Milliseconds(200);
 constexpr absl::Duration kMaxInterval = absl::Hours(1);
 constexpr absl::Duration kMaxCooldown = absl::Hours(8760);
@@ -48,7 +46,8 @@ struct Written {
   std::optional<absl::Time> created;
   std::optional<absl::Time> last_active;
   std::optional<WrittenCadence> cadence;
-  std::optional<std::string> mode;
+  std::optional<std::string> mode, pod_selection;
+  std::vector<WrittenMetric> metrics;
   std::vector<WrittenTrigger> triggers;
   std::optional<Fallback> fallback;
   std::optional<Node> cooldown;
@@ -75,6 +74,8 @@ constexpr auto kSpecFields = [](auto& field, Written& to) {
     field.OrElse("onSample", to.on_sample, false);
   });
   field("mode", to.mode);
+  field("podSelection", to.pod_selection);
+  field("metrics", to.metrics, kMetricFallbackFields);
   field("triggers", to.triggers, kTriggerFields);
   field("fallback", to.fallback, [](auto& field, Fallback& to) {
     field.OrElse("failureThreshold", to.after_failures, Fallback().after_failures);
@@ -95,17 +96,6 @@ constexpr auto kObjectFields = [](auto& field, Written& to) {
 
 void CheckSize(const std::string& field, size_t size, size_t most, FieldErrors& errors) {
   if (size > most) errors.Invalid(field, absl::StrCat("must have at most ", most, " items"));
-}
-
-// What both Go and CEL read as a duration, without sign and with units that a person would use.
-std::optional<absl::Duration> ParseDurationText(const std::string& text) {
-  static const re2::LazyRE2 kGrammar = {R"(([0-9]+(\.[0-9]+)?(ms|s|m|h))+)"};
-  absl::Duration duration;
-  if (text.size() > kMaxDurationText || !re2::RE2::FullMatch(text, *kGrammar) ||
-      !absl::ParseDuration(text, &duration)) {
-    return std::nullopt;
-  }
-  return duration;
 }
 
 void ReadCadence(const std::optional<WrittenCadence>& written, OwnSpec& own, FieldErrors& errors) {
@@ -129,6 +119,14 @@ void ReadMode(const std::optional<std::string>& mode, OwnSpec& own, FieldErrors&
   if (mode == "Act") own.mode = Mode::kAct;
   if (mode.has_value() && !own.mode.has_value()) {
     errors.NotSupported("spec.mode", {"Act", "Advise", "Shadow"});
+  }
+}
+
+void ReadPodSelection(const std::optional<std::string>& selection, OwnSpec& own,
+                      FieldErrors& errors) {
+  own.owned_pods_only = selection == "OwnerReferences";
+  if (selection.has_value() && !own.owned_pods_only && selection != "LabelSelector") {
+    errors.NotSupported("spec.podSelection", {"LabelSelector", "OwnerReferences"});
   }
 }
 
@@ -264,6 +262,7 @@ OwnParseResult ParseOwnAutoscaler(const Node& document,
   FieldErrors errors;
   ReadCadence(written.cadence, result.own, errors);
   ReadMode(written.mode, result.own, errors);
+  ReadPodSelection(written.pod_selection, result.own, errors);
   ReadTriggers(written.triggers, trigger_types, result.own, errors);
   CheckFallback(written.fallback, errors);
   ReadCooldown(written.cooldown, result.own, errors);
@@ -274,16 +273,20 @@ OwnParseResult ParseOwnAutoscaler(const Node& document,
   const bool has_triggers = !result.own.triggers.empty();
   ApplyV2Defaults(*hpa, has_triggers);
   ValidateHpa(*hpa,
-              {.min_replicas_lower_bound = has_triggers ? 0 : 1,
+              {.meta = {},
+               .min_replicas_lower_bound = has_triggers ? 0 : 1,
                .allow_core_group_target = hpa->scale_target_ref.kind == "ReplicationController",
                .wakes_by_trigger = has_triggers},
               errors);
   result.autoscaler = CompileHpa(*hpa);
+  result.own.metric_fallbacks =
+      ReadMetricFallbacks(written.metrics, result.autoscaler->metrics, errors);
   result.autoscaler->pending_capacity = written.pending_capacity;
-  result.own.schedules =
-      ReadSchedules({.schedules = written.schedules ? &*written.schedules : nullptr,
-                     .paused_until = written.paused_until ? &*written.paused_until : nullptr},
-                    *result.autoscaler, has_triggers ? 0 : 1, errors);
+  result.own.schedules = ReadSchedules(
+      {.schedules = written.schedules ? &*written.schedules : nullptr,
+       .paused_until = written.paused_until ? &*written.paused_until : nullptr},
+      {.spec = *result.autoscaler, .triggers = result.own.triggers, .least = has_triggers ? 0 : 1},
+      errors);
   CheckBeyondHpa(*result.autoscaler, errors);
   ApplyRequestDefaults(written.cooldown.has_value(), *result.autoscaler, result.own, errors);
   result.errors = std::move(errors).Sorted();

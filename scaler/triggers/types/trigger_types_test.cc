@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "scaler/spec/scheduled_targets.h"
 #include "scaler/triggers/types/trigger_types.h"
 
 namespace flyball::scaler {
@@ -31,6 +32,18 @@ TEST(MakeTriggerTest, EveryTypeOfTheKindIsKnown) {
   for (const absl::string_view type : TriggerTypeNames()) {
     const auto got = Make(std::string(type), {});
     EXPECT_THAT(std::string(got.status().message()), HasSubstr("is required")) << type;
+  }
+}
+
+TEST(TriggerTypesTest, TheTargetThatAScheduleSetsIsTheOneOfTheRow) {
+  for (const TriggerType* type : TriggerTypes()) {
+    absl::string_view target;
+    for (const absl::Span<const MetadataKey> keys : type->keys) {
+      for (const MetadataKey& key : keys) {
+        if (key.kind == KeyKind::kTarget) target = key.name;
+      }
+    }
+    EXPECT_EQ(TargetKeyOf(type->name), target) << type->name;
   }
 }
 

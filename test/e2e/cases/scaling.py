@@ -14,7 +14,8 @@ _AT_ONCE = {"scaleDown": {"stabilizationWindowSeconds": 0}}
 
 @dataclass(frozen=True)
 class Scenario:
-    """`steps`: values for Metrics.set and the replicas that they lead to. `says`: type, status and reason of a condition
+    """`steps`: values for Metrics.set and the replicas that they lead to; beside the values `by_hand` is a count that a person
+    gives the target, `edit` a change of the autoscaler's spec. `says`: type, status and reason of a condition
     that must stand at the end, so that a scenario fails when what it is about did not happen."""
     name: str
     metrics: tuple
@@ -31,6 +32,9 @@ class Scenario:
 
     def names(self) -> list:
         return [self.name] + [f"{self.name}-{i}" for i in range(1, self.rivals)]
+
+    def values(self, step: int) -> dict:
+        return {kind: value for kind, value in self.steps[step][0].items() if kind not in ("by_hand", "edit")}
 
     def spec(self) -> dict:
         """Of the HorizontalPodAutoscaler."""

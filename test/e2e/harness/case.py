@@ -50,10 +50,11 @@ class Case(unittest.TestCase):
 
     maxDiff = None
     watched = ()
+    VERSION = ""  # of the cluster: a folder of the peers
 
     @classmethod
     def cluster(cls):
-        return control_plane.shared()
+        return control_plane.shared(cls.VERSION)
 
     @classmethod
     def watch(cls, *processes):

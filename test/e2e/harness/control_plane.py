@@ -15,15 +15,18 @@ ADMIN_GROUP = "system:masters"
 _WORKLOADS = ("deployment-controller", "replicaset-controller", "statefulset-controller", "namespace-controller",
               "clusterrole-aggregation-controller")
 _STOCK_SCALER = "horizontal-pod-autoscaler-controller"
+NEWER = "1.37"  # beside the usual version: a folder of the peers
 # What makes the HPA controller quick enough for a test. Flyball has the same flags.
 FAST = ("--horizontal-pod-autoscaler-sync-period=1s", "--horizontal-pod-autoscaler-initial-readiness-delay=0s",
         "--horizontal-pod-autoscaler-cpu-initialization-period=0s")
 
 
 class ControlPlane:
-    """One cluster. `start` returns when the API server is ready; the controllers come up behind it."""
+    """One cluster. `start` returns when the API server is ready; the controllers come up behind it. `version` is a folder of
+    the peers, "" the usual one."""
 
-    def __init__(self, policy: dict = audit.POLICY):
+    def __init__(self, policy: dict = audit.POLICY, version: str = ""):
+        self.version = version
         self.folder = processes.fresh_folder("cluster")
         self.audit = audit.Log(self.folder, policy)
         self.ca = pki.Authority("kubernetes-ca")
@@ -61,7 +64,7 @@ class ControlPlane:
     def start_apiserver(self):
         """Also the way back after `stop_apiserver`: same port, same data."""
         self.apiserver = processes.Process("kube-apiserver", [
-            paths.peer("kube-apiserver"), f"--etcd-servers=http://127.0.0.1:{self._etcd_port}",
+            paths.peer("kube-apiserver", self.version), f"--etcd-servers=http://127.0.0.1:{self._etcd_port}",
             "--bind-address=127.0.0.1", f"--secure-port={self.port}", "--endpoint-reconciler-type=none",
             f"--tls-cert-file={self._serving.cert}", f"--tls-private-key-file={self._serving.key}",
             f"--client-ca-file={self.ca.cert}", f"--service-account-key-file={self._token_keys.cert}",
@@ -78,6 +81,18 @@ class ControlPlane:
 
     def stop_apiserver(self):
         self.apiserver.kill()
+
+    def upgrade(self, version: str):
+        """The programs of another version on the same data, the API server first, as in a cluster."""
+        scales = self.stock_scaler is not None
+        self.stop_stock_scaler()
+        self.controllers.kill()
+        self.stop_apiserver()
+        self.version = version
+        self.start_apiserver()
+        self.controllers = self._manager("kube-controller-manager", _WORKLOADS)
+        if scales:
+            self.start_stock_scaler()
 
     def pause_etcd(self, paused: bool):
         """Stopped in the middle of whatever it does; nothing is lost."""
@@ -99,7 +114,7 @@ class ControlPlane:
 
     def _manager(self, name: str, controllers: tuple, args=()) -> processes.Process:
         return processes.Process(name, [
-            paths.peer("kube-controller-manager"), f"--kubeconfig={self.admin_kubeconfig}",
+            paths.peer("kube-controller-manager", self.version), f"--kubeconfig={self.admin_kubeconfig}",
             "--controllers=" + ",".join(controllers), "--use-service-account-credentials=true",
             f"--service-account-private-key-file={self._token_keys.key}", "--leader-elect=false",
             f"--secure-port={ports.free()}", "--bind-address=127.0.0.1", *args])
@@ -113,12 +128,11 @@ class ControlPlane:
         return "\n".join(p.tail() for p in (self.stock_scaler, self.controllers, self.apiserver, self.etcd) if p)
 
 
-_shared = None
+_shared = {}
 
 
-def shared() -> ControlPlane:
-    """The one cluster of a test run: starting one costs ten seconds, so the suites share it."""
-    global _shared
-    if _shared is None:
-        _shared = ControlPlane().start()
-    return _shared
+def shared(version: str = "") -> ControlPlane:
+    """The one cluster of that version in a test run: starting one costs ten seconds, so the suites share it."""
+    if version not in _shared:
+        _shared[version] = ControlPlane(version=version).start()
+    return _shared[version]

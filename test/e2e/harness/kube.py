@@ -90,11 +90,11 @@ def pod(client: Client, namespace_name: str, name: str, labels: dict):
     run_pod(client, namespace_name, name)
 
 
-def run_pod(client: Client, namespace_name: str, name: str):
-    """Running and ready since a minute ago, as a kubelet would have written it."""
+def run_pod(client: Client, namespace_name: str, name: str, address: str = ""):
+    """Running and ready since a minute ago, as a kubelet would have written it, perhaps with an address."""
     since = "2026-01-01T00:00:00Z"
     patch(client, "Pod", namespace_name, name, {"status": {
-        "phase": "Running", "startTime": since,
+        "phase": "Running", "startTime": since, **({"podIP": address, "podIPs": [{"ip": address}]} if address else {}),
         "conditions": [{"type": t, "status": "True", "lastTransitionTime": since}
                        for t in ("Initialized", "ContainersReady", "Ready", "PodScheduled")],
     }}, "status")

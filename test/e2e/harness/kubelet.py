@@ -10,10 +10,10 @@ from .watching import Watch
 
 class Kubelet:
     """Follows the pods until `stop`. `pods` is the latest list of names by their `app` label, over all namespaces;
-    `names(namespace, app)` tells them apart."""
+    `names(namespace, app)` tells them apart. All pods get `address`, as on a network of the host."""
 
-    def __init__(self, admin: Client, *namespaces: str):
-        self._admin, self._namespaces = admin, set(namespaces)
+    def __init__(self, admin: Client, *namespaces: str, address: str = ""):
+        self._admin, self._namespaces, self._address = admin, set(namespaces), address
         self._new = queue.SimpleQueue()
         path = kube.path("Pod", namespaces[0]) if len(namespaces) == 1 else "/api/v1/pods"
         self._watch = Watch(admin, path, self._seen)
@@ -29,7 +29,7 @@ class Kubelet:
     def _run(self):
         while (key := self._new.get()) is not None:
             try:
-                kube.run_pod(self._admin, *key)
+                kube.run_pod(self._admin, *key, self._address)
             except AssertionError:
                 continue  # it vanished
             except OSError:

@@ -14,9 +14,9 @@ def flyball() -> pathlib.Path:
     return pathlib.Path(os.environ.get("FLYBALL", PROJECT / "build" / "release" / "flyball"))
 
 
-def peer(name: str) -> pathlib.Path:
-    """A program that test/peers/build made."""
-    path = PEERS / name
+def peer(name: str, version: str = "") -> pathlib.Path:
+    """A program that test/peers/build made; of another than the usual version of Kubernetes where one is named."""
+    path = PEERS / version / name
     if not path.exists():
         raise FileNotFoundError(f"{path} is missing: run test/peers/build")
     return path

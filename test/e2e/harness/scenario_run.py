@@ -13,6 +13,7 @@ from .client import Client
 HPA = "HorizontalPodAutoscaler"
 # Of warnings about one object client-go lets so many pass, and then one each five minutes.
 WARNINGS_AT_ONCE = 25
+_OVER_NONE = "-9223372036854775808m"
 
 
 @dataclass
@@ -38,12 +39,18 @@ def _plain(value, namespace: str):
 
 
 def status_of(client: Client, kind: str, namespace: str, name: str) -> dict:
-    """Times are left out; of lastScaleTime it is told whether there is one."""
+    """Times are left out; of lastScaleTime it is told whether there is one. So is the average over no replicas, which the stock
+    controller computes by a division by zero and flyball leaves out."""
     status = kube.get(client, kind, namespace, name).get("status", {})
     for condition in status.get("conditions", []):
         condition.pop("lastTransitionTime", None)
     if "lastScaleTime" in status:
         status["lastScaleTime"] = "set"
+    for metric in status.get("currentMetrics") or ():
+        for source in ("external", "object"):
+            current = metric.get(source, {}).get("current", {})
+            if current.get("averageValue") == _OVER_NONE:
+                del current["averageValue"]
     return _plain(status, namespace)
 
 
@@ -87,7 +94,7 @@ class Run:
         for s in self._scenarios:
             if s.target:
                 kube.apply(self._admin, scaling.workload(s.kind, self._ns, s.name, s.start, s.selector))
-            self._metrics.set(self._ns, s.name, **s.steps[0][0])
+            self._metrics.set(self._ns, s.name, **s.values(0))
 
     def play(self):
         """Rivals come when the first is known: upstream the first of two that appear at once may pass. They are rivals by their
@@ -126,7 +133,7 @@ class Run:
     def _step(self, step: int):
         taking_part = [s for s in self._scenarios if step < len(s.steps)]
         for s in taking_part:
-            self._metrics.set(self._ns, s.name, **s.steps[step][0])
+            self._change(s, step)
         for s in taking_part:
             self._reach(s, step)
         before = {}
@@ -141,6 +148,15 @@ class Run:
             self.told[s.name].steps.append(before[s.name])
             if not self.told[s.name].missed and before[s.name]["replicas"] != s.steps[step][1]:
                 self.told[s.name].missed = f"step {step}: not steady at {s.steps[step][1]} replicas: {before[s.name]}"
+
+    def _change(self, s, step: int):
+        """What is measured, and what people do."""
+        self._metrics.set(self._ns, s.name, **s.values(step))
+        given = s.steps[step][0]
+        if "by_hand" in given:
+            kube.patch(self._admin, s.kind, self._ns, s.name, {"spec": {"replicas": given["by_hand"]}})
+        if "edit" in given:
+            kube.patch(self._admin, self._kind, self._ns, s.name, {"spec": given["edit"]})
 
     def _reach(self, s, step: int):
         want = s.steps[step][1]

@@ -21,6 +21,11 @@ class AdsService::Stream : public AdsReactor {
     if (service_.serving_) Read();
   }
 
+  // For the compiler, which cannot know that the service of each stream is the one that locks.
+  void AssertLocked() const ABSL_ASSERT_EXCLUSIVE_LOCK(service_.mutex_) {
+    service_.mutex_.AssertHeld();
+  }
+
   void Read() ABSL_EXCLUSIVE_LOCKS_REQUIRED(service_.mutex_) {
     if (ended_) return;
     reading_ = true;
@@ -127,13 +132,19 @@ void AdsService::Remove(ResourceKind kind, const std::string& service) {
 }
 
 void AdsService::OnChange(ResourceKind kind, const std::string& service) {
-  for (Stream* stream : streams_) stream->OnChange(kind, service);
+  for (Stream* stream : streams_) {
+    stream->AssertLocked();
+    stream->OnChange(kind, service);
+  }
 }
 
 void AdsService::BeginServing() {
   absl::MutexLock lock(&mutex_);
   if (std::exchange(serving_, true)) return;
-  for (Stream* stream : streams_) stream->Read();
+  for (Stream* stream : streams_) {
+    stream->AssertLocked();
+    stream->Read();
+  }
 }
 
 void AdsService::Tell(const Stream& stream, const std::string& node, bool first, bool returning,

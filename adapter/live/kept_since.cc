@@ -1,0 +1,54 @@
+#include "adapter/live/kept_since.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace flyball::adapter {
+namespace {
+
+bool Same(const promql::Matcher& a, const promql::Matcher& b) {
+  return a.op() == b.op() && a.label() == b.label() && a.value() == b.value();
+}
+
+// Whether all series of `part` are series of `whole`: each matcher of `whole` is one of `part`.
+bool Contains(const live::Selector& whole, const live::Selector& part) {
+  return std::all_of(whole.begin(), whole.end(), [&part](const promql::Matcher& wanted) {
+    return std::any_of(part.begin(), part.end(),
+                       [&wanted](const promql::Matcher& one) { return Same(one, wanted); });
+  });
+}
+
+}  // namespace
+
+std::optional<int64_t> KeptSince::Contained(const live::Selector& selector) const {
+  std::optional<int64_t> since_ms;
+  for (const Kept& kept : kept_) {
+    if (since_ms && *since_ms <= kept.since_ms) continue;
+    if (Contains(kept.selector, selector)) since_ms = kept.since_ms;
+  }
+  return since_ms;
+}
+
+KeptSince KeptSince::After(const std::optional<std::vector<live::Selector>>& selectors,
+                           int64_t now_ms) const {
+  std::vector<Kept> kept;
+  if (!selectors) {
+    kept = kept_;  // it has begun earlier than the rest
+    if (!Contained({})) kept.push_back({{}, now_ms});
+    return KeptSince(std::move(kept));
+  }
+  for (const live::Selector& selector : *selectors) {
+    kept.push_back({selector, Contained(selector).value_or(now_ms)});
+  }
+  return KeptSince(std::move(kept));
+}
+
+int64_t KeptSince::Of(const live::Selector& selector) const {
+  if (const std::optional<int64_t> since_ms = Contained(selector)) return *since_ms;
+  int64_t latest_ms = std::numeric_limits<int64_t>::min();
+  for (const Kept& kept : kept_) latest_ms = std::max(latest_ms, kept.since_ms);
+  return latest_ms;
+}
+
+}  // namespace flyball::adapter

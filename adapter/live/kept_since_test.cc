@@ -1,0 +1,64 @@
+#include "adapter/live/kept_since.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+
+#include "promql/parser.h"
+
+namespace flyball::adapter {
+namespace {
+
+live::Selector Of(const std::string& text) {
+  const auto parsed = promql::ParseSeriesSelector(text);
+  EXPECT_TRUE(parsed.ok()) << parsed.status();
+  return parsed->matchers;
+}
+
+std::optional<std::vector<live::Selector>> All(const std::vector<std::string>& texts) {
+  std::vector<live::Selector> selectors;
+  for (const std::string& text : texts) selectors.push_back(Of(text));
+  return selectors;
+}
+
+TEST(KeptSince, WhatWasKeptGoesOnAndTheRestBegins) {
+  const KeptSince at_start = KeptSince::Everything(100).After(All({"a", "b{pod!=\"\"}"}), 150);
+  EXPECT_EQ(at_start.Of(Of("a")), 100);
+  const KeptSince reloaded = at_start.After(All({"a", "b", "c"}), 200);
+  EXPECT_EQ(reloaded.Of(Of("a")), 100);
+  EXPECT_EQ(reloaded.Of(Of("a{pod=\"x\"}")), 100);
+  EXPECT_EQ(reloaded.Of(Of("b")), 200) << "those without a pod were not kept";
+  EXPECT_EQ(reloaded.Of(Of("c")), 200);
+}
+
+TEST(KeptSince, WhatWasLetGoBeginsAnew) {
+  const KeptSince without =
+      KeptSince::Everything(100).After(All({"a", "b"}), 150).After(All({"a"}), 200);
+  EXPECT_EQ(without.Of(Of("a")), 100);
+  EXPECT_EQ(without.After(All({"a", "b"}), 300).Of(Of("b")), 300);
+}
+
+TEST(KeptSince, ANarrowerSelectorOfWhatWasKeptGoesOn) {
+  const KeptSince narrower =
+      KeptSince::Everything(100).After(All({"a"}), 150).After(All({"a{pod!=\"\"}"}), 200);
+  EXPECT_EQ(narrower.Of(Of("a{pod!=\"\",ns=\"x\"}")), 100);
+}
+
+TEST(KeptSince, EverythingBeginsWhereNothingWasKept) {
+  const KeptSince everything =
+      KeptSince::Everything(100).After(All({"a"}), 150).After(std::nullopt, 200);
+  EXPECT_EQ(everything.Of(Of("a")), 100);
+  EXPECT_EQ(everything.Of(Of("b")), 200);
+  EXPECT_EQ(everything.After(All({"a", "b"}), 300).Of(Of("b")), 200);
+}
+
+TEST(KeptSince, OfWhatIsNotKeptTheLatestCounts) {
+  const KeptSince kept({{Of("a"), 100}, {Of("b"), 200}});
+  EXPECT_EQ(kept.Of(Of("{__name__=~\"a|b\"}")), 200);
+  EXPECT_EQ(kept.Of(Of("{__name__=~\"a|b\",__name__=\"a\"}")), 100);
+  EXPECT_EQ(KeptSince({}).Of(Of("a")), std::numeric_limits<int64_t>::min());
+}
+
+}  // namespace
+}  // namespace flyball::adapter

@@ -1,0 +1,60 @@
+#include "convert/documents.h"
+
+#include <re2/re2.h>
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace flyball::convert {
+namespace {
+
+using scaler::Node;
+
+void Flatten(Node& node, std::vector<Node>& out) {
+  const bool list = absl::EndsWith(node.FindText("kind"), "List") && node.Find("items") != nullptr;
+  if (!list) {
+    out.push_back(std::move(node));
+    return;
+  }
+  for (scaler::Member& member : node.members) {
+    if (member.key != "items") continue;
+    for (Node& item : member.value.items) Flatten(item, out);
+  }
+}
+
+}  // namespace
+
+void AddError(absl::string_view file, int line, absl::string_view what, Conversion& conversion) {
+  conversion.errors.push_back(
+      absl::StrCat(file, line > 0 ? absl::StrCat(":", line) : "", ": ", what));
+}
+
+void AddDecodeError(absl::string_view file, int line, absl::string_view message,
+                    Conversion& conversion) {
+  static const re2::LazyRE2 kPlaced = {"(?s)line (\\d+)(?:: |, )(.*)"};
+  const std::string text(message);
+  std::string what;
+  int placed = 0;
+  if (re2::RE2::FullMatch(text, *kPlaced, &placed, &what)) {
+    return AddError(file, placed, what, conversion);
+  }
+  AddError(file, line, text, conversion);
+}
+
+absl::StatusOr<std::vector<Node>> ReadObjects(absl::string_view file, absl::string_view text,
+                                              Conversion& conversion) {
+  absl::StatusOr<std::vector<Node>> documents =
+      scaler::ParseDocuments(text, {.max_nodes = 1'000'000});
+  if (!documents.ok()) {
+    AddDecodeError(file, 0, documents.status().message(), conversion);
+    return documents.status();
+  }
+  std::vector<Node> objects;
+  for (Node& document : *documents) Flatten(document, objects);
+  return objects;
+}
+
+}  // namespace flyball::convert

@@ -1,0 +1,112 @@
+#include "scaler/front/front_decider.h"
+
+#include <gtest/gtest.h>
+
+#include "scaler/front/load_meter.h"
+
+namespace flyball::front {
+namespace {
+
+absl::Time At(double seconds) { return absl::FromUnixSeconds(5000) + absl::Seconds(seconds); }
+
+scaler::RequestSettings OfTarget(double target) {
+  scaler::RequestSettings settings;
+  settings.target = target;
+  return settings;
+}
+
+FrontDecider MakeDecider(const scaler::RequestSettings& settings) {
+  return FrontDecider(settings, {}, {.ready = 0}, At(0));
+}
+
+TEST(FrontDeciderTest, AWakeIsNotDilutedByItsFirstNoticeNorByZerosBefore) {
+  FrontDecider decider = MakeDecider(OfTarget(70));
+  for (int second = 0; second < 60; ++second) decider.Record(At(second), {}, true);
+  decider.Wake(At(60.4));
+  decider.Record(At(60.4), {.concurrency = 1}, false);
+  EXPECT_EQ(decider.Evaluate(At(60.4), {.ready = 0}).wanted, 1);
+  decider.Record(At(60.5), {.concurrency = 1000}, false);
+  EXPECT_EQ(decider.Evaluate(At(60.5), {.ready = 0}).wanted, 15);  // 1000 / 70, and not 334 / 70
+  EXPECT_EQ(decider.averages().stable, 1000);
+}
+
+TEST(FrontDeciderTest, APartOfASecondIsReplacedByTheWhole) {
+  FrontDecider decider = MakeDecider(OfTarget(10));
+  decider.Record(At(1), {.concurrency = 90}, true);
+  decider.Record(At(2.25), {.concurrency = 10}, false);
+  decider.Record(At(2.5), {.concurrency = 20}, false);
+  decider.Record(At(2), {.concurrency = 30}, true);
+  decider.Evaluate(At(2.9), {.ready = 1});
+  EXPECT_EQ(decider.averages().stable, 60);  // (90 + 30) / 2
+}
+
+TEST(FrontDeciderTest, BegunRequestsOfAPartOfASecondAreNoRate) {
+  scaler::RequestSettings settings = OfTarget(10);
+  settings.metric = scaler::kRpsMetric;
+  FrontDecider decider = MakeDecider(settings);
+  decider.Record(At(1), {.requests = 100}, true);
+  decider.Record(At(2.1), {.requests = 5}, false);
+  decider.Evaluate(At(2.1), {.ready = 1});
+  EXPECT_EQ(decider.averages().stable, 100);
+}
+
+TEST(FrontDeciderTest, NoReportForAWindowIsUnknownAlsoWithoutALimitOnBursts) {
+  scaler::RequestSettings settings = OfTarget(10);
+  settings.target_burst_capacity = -1;
+  FrontDecider decider = MakeDecider(settings);
+  EXPECT_FALSE(decider.Evaluate(At(0), {.ready = 3}).valid);
+  decider.Record(At(1), {.concurrency = 25}, true);
+  EXPECT_EQ(decider.Evaluate(At(2), {.ready = 3}).wanted, 3);
+  EXPECT_FALSE(decider.Evaluate(At(100), {.ready = 3}).valid);
+  EXPECT_EQ(decider.wanted(), 3);
+}
+
+ServiceLoad Active(double active, double begun) {
+  return {.service = "shop/web", .active = active, .begun = begun};
+}
+
+TEST(LoadMeterTest, ASecondIsTheMeanOfItsSamplesAddedOverEnvoys) {
+  Envoys envoys;
+  LoadMeter meter(At(0));
+  meter.BeginSecond(At(0));
+  meter.Report("a", envoys.Heard("a", At(0.2)), Active(10, 3));
+  meter.Report("a", envoys.Heard("a", At(0.4)), Active(20, 4));
+  envoys.Heard("a", At(0.6));  // a report that does not name it
+  meter.Report("b", envoys.Heard("b", At(0.5)), Active(7, 1));
+  const scaler::TrafficSample sample = meter.SoFar(envoys, At(1));
+  EXPECT_EQ(sample.concurrency, 17);  // (10 + 20 + 0) / 3 + 7
+  EXPECT_EQ(sample.requests, 8);
+}
+
+TEST(LoadMeterTest, AnEnvoyThatIsSilentCountsForThreeSeconds) {
+  Envoys envoys;
+  LoadMeter meter(At(0));
+  meter.Report("a", envoys.Heard("a", At(0.5)), Active(10, 3));
+  meter.BeginSecond(At(1));
+  envoys.BeginSecond(At(1));
+  EXPECT_EQ(meter.SoFar(envoys, At(3)).concurrency, 10);
+  EXPECT_EQ(meter.SoFar(envoys, At(3.6)).concurrency, 0);
+}
+
+TEST(LoadMeterTest, HeldRequestsCountToTheInstantAndNotTwice) {
+  Envoys envoys;
+  LoadMeter meter(At(0));
+  meter.BeginSecond(At(0));
+  meter.BeginSecond(At(1));
+  meter.Begin(At(1.5));
+  EXPECT_EQ(meter.SoFar(envoys, At(2)).concurrency, 0.5);
+  meter.Report("a", envoys.Heard("a", At(1.9)), Active(1, 1));
+  EXPECT_EQ(meter.SoFar(envoys, At(2)).concurrency, 1);
+}
+
+TEST(LoadMeterTest, WhoIsHeldInTheSecondOfAWakeCountsAsOne) {
+  Envoys envoys;
+  LoadMeter meter(At(0));
+  meter.BeginSecond(At(1));
+  meter.Wake(At(1.9));
+  for (int i = 0; i < 1000; ++i) meter.Begin(At(1.95));
+  EXPECT_EQ(meter.SoFar(envoys, At(1.99)).concurrency, 1000);
+}
+
+}  // namespace
+}  // namespace flyball::front

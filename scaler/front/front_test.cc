@@ -1,0 +1,293 @@
+// One thing after the other, where the order is known; any order is front_course_test.cc.
+#include "scaler/front/front.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace flyball::front {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr char kWeb[] = "shop/web";
+
+absl::Time At(double seconds) { return absl::FromUnixSeconds(5000) + absl::Seconds(seconds); }
+
+// What is told, as words.
+class Recorder : public DataPath, public FrontObserver {
+ public:
+  void Put(Resource resource, uint64_t version) override {
+    const ResourceKind kind = KindOf(resource);
+    versions[kind] = version;
+    if (kind == ResourceKind::kEndpoints) {
+      Note("endpoints ", std::get<EndpointsResource>(resource).addresses.size());
+    } else if (kind == ResourceKind::kRoute) {
+      Note("gate ", std::get<RouteResource>(resource).gated ? "on" : "off");
+    }
+  }
+  void Remove(ResourceKind, const std::string&) override { Note("remove"); }
+  void BeginServing() override { Note("serve"); }
+  void Release(RequestId id, std::optional<std::string> pod) override {
+    Note("release ", id, pod.has_value() ? " to " : "", pod.value_or(""));
+  }
+  void Refuse(RequestId id, const Refusal& refusal) override {
+    Note("refuse ", id, " ", front::NameOf(refusal.reason), refusal.word.empty() ? "" : " ",
+         refusal.word);
+  }
+  void WishScale(const std::string&, int32_t at_least) override { Note("wish ", at_least); }
+  void OfferZero(const std::string&) override { Note("offer zero"); }
+  void DesiredChanged(const std::string&) override {}
+  void StartProbe(const std::string&, const std::string& uid, const std::string&) override {
+    Note("probe ", uid);
+  }
+  void WakeAt(absl::Time) override {}
+  void Tell(const Notice& notice) override {
+    if (notice.kind == NoticeKind::kFrontNotReady) Note(notice.text);
+  }
+  void Tell(const std::string&, const ColdStart& parts) override { cold_start = parts; }
+
+  template <typename... Words>
+  void Note(const Words&... words) {
+    said.push_back(absl::StrCat(words...));
+  }
+  std::vector<std::string> Take() { return std::exchange(said, {}); }
+
+  std::vector<std::string> said;
+  std::map<ResourceKind, uint64_t> versions;
+  ColdStart cold_start;
+};
+
+class FrontTest : public testing::Test {
+ protected:
+  FrontTest() {
+    spec_.name = kWeb;
+    spec_.port = 20000;
+    spec_.settings.stable_window = absl::Seconds(6);
+  }
+  void Begin(int32_t replicas, const std::vector<PodView>& pods) {
+    front_.AddService(spec_, replicas, pods, At(0));
+    front_.BeginServing(At(0));
+  }
+  void AckAll(const NodeId& node, double at) {
+    const auto versions = told_.versions;
+    for (const auto& [kind, version] : versions) front_.OnAck(node, kind, kWeb, version, At(at));
+  }
+  void Report(const NodeId& node, double active, double at) {
+    const ServiceLoad load{.service = kWeb, .active = active, .upstream_active = active};
+    front_.OnLoad(node, {load}, At(at));
+  }
+  static PodView Pod(const std::string& uid, bool running, bool ready) {
+    return {.uid = uid, .address = "10.0.0." + uid + ":80", .running = running, .ready = ready};
+  }
+
+  HttpService spec_;
+  Recorder told_;
+  Front front_{FrontOptions{.first_version = 100}, told_, told_};
+};
+
+TEST_F(FrontTest, AColdStartWaitsForProbeAndAcknowledgement) {
+  Begin(0, {});
+  front_.OnEnvoy("a", false, At(1));
+  AckAll("a", 1);
+  EXPECT_THAT(told_.Take(), ElementsAre("gate on", "endpoints 0", "serve"));
+  front_.OnRequest(1, "a", kWeb, At(2));
+  EXPECT_THAT(told_.Take(), ElementsAre("wish 1"));
+  front_.ScaleWritten(kWeb, 1, At(2.1));
+  front_.SetPods(kWeb, {Pod("7", true, false)}, At(3));
+  EXPECT_THAT(told_.Take(), ElementsAre("probe 7"));
+  front_.Probed(kWeb, "7", false, At(3.01));
+  EXPECT_THAT(told_.Take(), IsEmpty());
+  front_.Advance(At(3.025));
+  EXPECT_THAT(told_.Take(), ElementsAre("probe 7"));
+  front_.Probed(kWeb, "7", true, At(3.5));
+  EXPECT_THAT(told_.Take(), ElementsAre("endpoints 1"));
+  AckAll("a", 3.505);
+  EXPECT_THAT(told_.Take(), ElementsAre("release 1"));
+  EXPECT_EQ(told_.cold_start.total, absl::Milliseconds(1505));
+  EXPECT_EQ(told_.cold_start.write, absl::Milliseconds(100));
+  EXPECT_EQ(told_.cold_start.pod, absl::Milliseconds(900));
+  EXPECT_EQ(told_.cold_start.probe, absl::Milliseconds(500));
+  EXPECT_EQ(told_.cold_start.ack, absl::Milliseconds(5));
+  front_.Advance(At(5.6));  // two seconds after it was open
+  EXPECT_THAT(told_.Take(), ElementsAre("gate off"));
+}
+
+TEST_F(FrontTest, AThousandAtZeroWishForWhatTheyNeedAfterATenthOfASecond) {
+  Begin(0, {});
+  for (RequestId id = 1; id <= 1000; ++id) front_.OnRequest(id, "a", kWeb, At(2.05));
+  told_.Take();
+  front_.Advance(At(2.15));
+  EXPECT_THAT(told_.Take(), ElementsAre("wish 15"));
+  EXPECT_EQ(front_.Wanted(kWeb), (WantedCount{.known = true, .count = 15}));
+}
+
+TEST_F(FrontTest, TheGateIsOnBeforeTheLastEndpointGoes) {
+  Begin(1, {Pod("7", true, true)});
+  EXPECT_THAT(told_.Take(), ElementsAre("endpoints 1", "gate off", "serve"));
+  front_.SetPods(kWeb, {}, At(3));
+  EXPECT_THAT(told_.Take(), ElementsAre("gate on", "endpoints 0"));
+}
+
+TEST_F(FrontTest, TheGateStaysOnWhileAnEnvoyLacksTheEndpoints) {
+  Begin(1, {});
+  front_.OnEnvoy("a", true, At(1));
+  AckAll("a", 1);
+  told_.Take();
+  front_.SetPods(kWeb, {Pod("7", true, true)}, At(2));
+  front_.Advance(At(3));
+  EXPECT_EQ(front_.Snapshot(kWeb)->state, ServiceState::kOpen);
+  front_.OnRequest(1, "a", kWeb, At(4));
+  front_.Advance(At(5.5));
+  EXPECT_THAT(told_.Take(), ElementsAre("endpoints 1"));  // neither released nor ungated
+  AckAll("a", 6);
+  EXPECT_THAT(told_.Take(), ElementsAre("gate off", "release 1"));
+}
+
+TEST_F(FrontTest, ZeroWaitsForTheGateAndForTwoReportsOfNone) {
+  Begin(1, {Pod("7", true, true)});
+  front_.OnEnvoy("a", true, At(1));
+  AckAll("a", 1);
+  told_.Take();
+  EXPECT_FALSE(front_.MayEnterZero(kWeb, At(5)));  // open for less than a stable window
+  EXPECT_THAT(told_.Take(), IsEmpty());
+  Report("a", 0, 6.5);
+  EXPECT_FALSE(front_.MayEnterZero(kWeb, At(7)));
+  EXPECT_THAT(told_.Take(), ElementsAre("gate on"));
+  Report("a", 0, 7.1);
+  Report("a", 0, 7.2);
+  Report("a", 0, 7.3);
+  EXPECT_FALSE(front_.MayEnterZero(kWeb, At(7.4)));  // the gate is not acknowledged
+  AckAll("a", 7.5);
+  Report("a", 1, 7.6);
+  Report("a", 0, 7.7);
+  EXPECT_FALSE(front_.MayEnterZero(kWeb, At(7.8)));
+  Report("a", 0, 7.9);
+  EXPECT_THAT(told_.Take(), ElementsAre("offer zero"));
+  EXPECT_TRUE(front_.MayEnterZero(kWeb, At(8)));
+  EXPECT_THAT(told_.Take(), ElementsAre("endpoints 0"));
+  front_.OnRequest(1, "a", kWeb, At(8.1));  // the pod of before is about to go
+  EXPECT_THAT(told_.Take(), ElementsAre("wish 1"));
+}
+
+TEST_F(FrontTest, AnEnvoyThatDoesNotAcknowledgeIsTold) {
+  Begin(1, {Pod("7", true, true)});
+  front_.OnEnvoy("a", true, At(1));
+  told_.Take();
+  front_.Advance(At(5.9));
+  EXPECT_THAT(told_.Take(), IsEmpty());
+  front_.OnNack("a", ResourceKind::kCluster, {kWeb}, "bad", At(5.95));
+  front_.Advance(At(6));
+  EXPECT_THAT(told_.Take(), ElementsAre("Envoy a has not acknowledged the cluster for 5s: bad"));
+  AckAll("a", 7);
+  EXPECT_EQ(front_.Snapshot(kWeb)->not_ready, "");
+}
+
+TEST_F(FrontTest, TimeoutsRefuseAllAndBackOffGrows) {
+  Begin(0, {});
+  front_.OnRequest(1, "a", kWeb, At(1));
+  front_.OnRequest(2, "a", kWeb, At(50));
+  told_.Take();
+  front_.Advance(At(61));
+  EXPECT_THAT(told_.Take(),
+              ElementsAre("refuse 1 activation-timeout", "refuse 2 activation-timeout"));
+  front_.OnRequest(3, "a", kWeb, At(61.5));
+  EXPECT_THAT(told_.Take(), ElementsAre("refuse 3 activation-timeout"));
+  front_.Advance(At(62));
+  front_.OnRequest(4, "a", kWeb, At(62.1));
+  EXPECT_THAT(told_.Take(), ElementsAre("wish 1"));
+  front_.ScaleRefused(kWeb, 1, "paused", At(62.2));
+  EXPECT_THAT(told_.Take(), ElementsAre("refuse 4 activation-failed paused"));
+  front_.Advance(At(63.5));
+  front_.OnRequest(5, "a", kWeb, At(63.6));  // the second failure counts for two seconds
+  EXPECT_THAT(told_.Take(), ElementsAre("refuse 5 activation-failed paused"));
+}
+
+TEST_F(FrontTest, TheQueueHasAnEndAndAFirstRequestAlwaysAPlace) {
+  spec_.queue = 2;
+  Front front(FrontOptions{.held_limit = 2}, told_, told_);
+  front.AddService(spec_, 0, {}, At(0));
+  HttpService other = spec_;
+  other.name = "shop/other";
+  front.AddService(other, 0, {}, At(0));
+  front.BeginServing(At(0));
+  told_.Take();
+  for (RequestId id = 1; id <= 3; ++id) front.OnRequest(id, "a", kWeb, At(1));
+  EXPECT_THAT(told_.Take(), ElementsAre("wish 1", "refuse 3 queue-full"));
+  front.OnRequest(4, "a", "shop/other", At(1));
+  front.OnRequest(5, "a", "shop/other", At(1));
+  EXPECT_THAT(told_.Take(), ElementsAre("wish 1", "refuse 5 queue-full"));
+  front.OnRequestEnd(1, At(2));
+  front.OnRequestEnd(2, At(2));
+  front.OnRequest(6, "a", "shop/other", At(2));
+  EXPECT_THAT(told_.Take(), IsEmpty());
+  EXPECT_EQ(front.Totals(At(2)).held, 2);
+}
+
+TEST_F(FrontTest, NothingIsAnsweredBeforeItServesButWhatIsOverdue) {
+  front_.AddService(spec_, 1, {Pod("7", true, true)}, At(0));
+  front_.OnEnvoy("a", true, At(0));
+  front_.OnRequest(1, "a", kWeb, At(0));
+  front_.OnRequest(2, "a", kWeb, At(40));
+  EXPECT_THAT(told_.Take(), IsEmpty());
+  front_.Advance(At(60));
+  EXPECT_THAT(told_.Take(), ElementsAre("refuse 1 activation-timeout"));
+  front_.BeginServing(At(61));
+  EXPECT_THAT(told_.Take(), ElementsAre("endpoints 1", "gate off", "serve"));
+  AckAll("a", 61.1);
+  EXPECT_THAT(told_.Take(), ElementsAre("release 2"));
+}
+
+TEST_F(FrontTest, SlotsGoToThePodWithTheFewestAndAreNeverMoreThanTheLimit) {
+  spec_.container_concurrency = 2;
+  Begin(2, {Pod("7", true, true), Pod("8", true, true)});
+  front_.OnEnvoy("a", false, At(1));
+  AckAll("a", 1);
+  told_.Take();
+  for (RequestId id = 1; id <= 5; ++id) front_.OnRequest(id, "a", kWeb, At(2));
+  EXPECT_THAT(told_.Take(), ElementsAre("release 1 to 10.0.0.7:80", "release 2 to 10.0.0.8:80",
+                                        "release 3 to 10.0.0.7:80", "release 4 to 10.0.0.8:80"));
+  front_.OnRequestEnd(2, At(3));
+  EXPECT_THAT(told_.Take(), ElementsAre("release 5 to 10.0.0.8:80"));
+  front_.OnRequest(6, "a", kWeb, At(4));
+  front_.SetPods(kWeb, {Pod("8", true, true)}, At(4));
+  front_.OnRequestEnd(1, At(5));  // its pod is gone: its slot is too
+  EXPECT_THAT(told_.Take(), ElementsAre("endpoints 1"));
+}
+
+TEST_F(FrontTest, AfterARestartWhatEnvoysHaveAtPodsOccupiesSlots) {
+  spec_.container_concurrency = 2;
+  Begin(1, {Pod("7", true, true)});
+  front_.OnEnvoy("a", true, At(1));
+  AckAll("a", 1);
+  told_.Take();
+  front_.OnRequest(1, "a", kWeb, At(1.1));
+  EXPECT_THAT(told_.Take(), IsEmpty());  // it has not reported yet
+  Report("a", 2, 1.2);
+  EXPECT_THAT(told_.Take(), IsEmpty());
+  Report("a", 1, 1.5);
+  EXPECT_THAT(told_.Take(), ElementsAre("release 1 to 10.0.0.7:80"));
+  front_.OnRequest(2, "a", kWeb, At(1.6));
+  Report("a", 2, 1.7);
+  EXPECT_THAT(told_.Take(), IsEmpty());
+  EXPECT_EQ(front_.Snapshot(kWeb)->slots_used, 2);
+}
+
+TEST_F(FrontTest, ARemovedServiceRefusesAndLeavesNothing) {
+  Begin(0, {});
+  front_.OnRequest(1, "a", kWeb, At(1));
+  told_.Take();
+  front_.RemoveService(kWeb, At(2));
+  EXPECT_THAT(told_.Take(), ElementsAre("refuse 1 activation-failed removed", "remove", "remove",
+                                        "remove", "remove"));
+  front_.OnRequestEnd(1, At(3));
+  front_.OnRequest(2, "a", kWeb, At(3));
+  EXPECT_THAT(told_.Take(), ElementsAre("refuse 2 activation-failed unknown"));
+  EXPECT_EQ(front_.Totals(At(3)).held, 0);
+}
+
+}  // namespace
+}  // namespace flyball::front

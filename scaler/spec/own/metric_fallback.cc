@@ -1,0 +1,107 @@
+#include "scaler/spec/own/metric_fallback.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/numeric/int128.h"
+#include "absl/strings/str_cat.h"
+
+namespace flyball::scaler {
+namespace {
+
+constexpr size_t kMaxDurationText = 32;
+constexpr absl::Duration kMaxKeepLast = absl::Hours(24);
+
+void ReadKeepLast(const std::string& text, const std::string& at, MetricFallback& out,
+                  FieldErrors& errors) {
+  const std::optional<absl::Duration> duration = ParseDurationText(text);
+  if (!duration.has_value()) {
+    errors.Invalid(at + ".keepLast", "must be a duration like 90s or 5m");
+  } else if (*duration <= absl::ZeroDuration() || *duration > kMaxKeepLast) {
+    errors.Invalid(at + ".keepLast", "must be above 0 and at most 24h");
+  } else {
+    out.keep_last = *duration;
+  }
+}
+
+// A total over a target for each replica is a count, whoever divides; any other target would be
+// multiplied with each count that it led to.
+void ReadValue(const kube::Quantity& value, const MetricSpec& metric, const std::string& at,
+               MetricFallback& out, FieldErrors& errors) {
+  const bool of_total = metric.type == MetricType::kObject || metric.type == MetricType::kExternal;
+  if (!of_total || !metric.target.average_value.has_value()) {
+    errors.Invalid(at + ".then.value",
+                   "needs an External or Object metric with a target of type AverageValue; "
+                   "another one takes replicas");
+    return;
+  }
+  const int64_t milli = value.MilliValue();
+  const int64_t target = metric.target.average_value->milli;
+  if (milli < 0) errors.Invalid(at + ".then.value", "must be greater than or equal to 0");
+  if (milli < 0 || target <= 0) return;
+  const absl::int128 count = (absl::int128(milli) + target - 1) / target;
+  out.replicas =
+      static_cast<int32_t>(std::min<absl::int128>(count, std::numeric_limits<int32_t>::max()));
+}
+
+void ReadThen(const WrittenMetric::Then& then, const MetricSpec& metric, const std::string& at,
+              MetricFallback& out, FieldErrors& errors) {
+  const int said = static_cast<int>(then.replicas.has_value()) +
+                   static_cast<int>(then.value.has_value()) + static_cast<int>(then.max) +
+                   static_cast<int>(then.min);
+  if (said != 1) errors.Invalid(at + ".then", "must have one of replicas, value, max and min");
+  using Then = MetricFallback::Then;
+  out.then = then.max ? Then::kMax : then.min ? Then::kMin : Then::kReplicas;
+  if (then.replicas.value_or(0) < 0) {
+    errors.Invalid(at + ".then.replicas", "must be greater than or equal to 0");
+  }
+  out.replicas = then.replicas.value_or(0);
+  if (then.value.has_value()) ReadValue(*then.value, metric, at, out, errors);
+}
+
+MetricFallback ReadOne(const WrittenMetric::Fallback& written, const MetricSpec& metric,
+                       const std::string& at, FieldErrors& errors) {
+  MetricFallback out;
+  if (!written.keep_last.has_value() && !written.then.has_value()) {
+    errors.Required(at, "must have keepLast, then or both");
+  }
+  if (written.keep_last.has_value() && written.after_failures.has_value()) {
+    errors.Invalid(at, "must have keepLast or failureThreshold: both say how long to wait");
+  }
+  if (written.after_failures.value_or(0) < 0) {
+    errors.Invalid(at + ".failureThreshold", "must be greater than or equal to 0");
+  }
+  out.after_failures = written.after_failures.value_or(out.after_failures);
+  if (written.keep_last.has_value()) ReadKeepLast(*written.keep_last, at, out, errors);
+  if (written.then.has_value()) ReadThen(*written.then, metric, at, out, errors);
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::optional<MetricFallback>> ReadMetricFallbacks(
+    const std::vector<WrittenMetric>& written, const std::vector<MetricSpec>& metrics,
+    FieldErrors& errors) {
+  std::vector<std::optional<MetricFallback>> out;
+  for (size_t i = 0; i < std::min(written.size(), metrics.size()); ++i) {
+    if (!written[i].fallback.has_value()) continue;
+    out.resize(metrics.size());
+    out[i] = ReadOne(*written[i].fallback, metrics[i],
+                     absl::StrCat("spec.metrics[", i, "].fallback"), errors);
+  }
+  return out;
+}
+
+std::optional<absl::Duration> ParseDurationText(const std::string& text) {
+  static const re2::LazyRE2 kGrammar = {R"(([0-9]+(\.[0-9]+)?(ms|s|m|h))+)"};
+  absl::Duration duration;
+  if (text.size() > kMaxDurationText || !re2::RE2::FullMatch(text, *kGrammar) ||
+      !absl::ParseDuration(text, &duration)) {
+    return std::nullopt;
+  }
+  return duration;
+}
+
+}  // namespace flyball::scaler

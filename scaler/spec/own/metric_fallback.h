@@ -1,0 +1,55 @@
+// spec.metrics[].fallback of an Autoscaler: what a metric asks for while it is unknown.
+//
+// Pure. The words are those of a rule's onFailure; here `then` may ask for replicas, since the
+// autoscaler is known. Every form becomes a count when it is read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kube/objects/quantity.h"
+#include "scaler/spec/autoscaler.h"
+#include "scaler/spec/field_error.h"
+#include "scaler/spec/own_spec.h"
+
+namespace flyball::scaler {
+
+// One metric of the list as it is written, without what an HPA's has too.
+struct WrittenMetric {
+  struct Then {
+    std::optional<int32_t> replicas;
+    std::optional<kube::Quantity> value;
+    bool max = false, min = false;
+  };
+  struct Fallback {
+    std::optional<int32_t> after_failures;
+    std::optional<std::string> keep_last;
+    std::optional<Then> then;
+  };
+  std::optional<Fallback> fallback;
+};
+
+constexpr auto kMetricFallbackFields = [](auto& field, WrittenMetric& to) {
+  field("fallback", to.fallback, [](auto& field, WrittenMetric::Fallback& to) {
+    field("failureThreshold", to.after_failures);
+    field("keepLast", to.keep_last);
+    field("then", to.then, [](auto& field, WrittenMetric::Then& to) {
+      field("replicas", to.replicas);
+      field("value", to.value);
+      field.OrElse("max", to.max, false);
+      field.OrElse("min", to.min, false);
+    });
+  });
+};
+
+// By metric; empty when none has a fallback. `metrics` are those of the same spec, compiled.
+std::vector<std::optional<MetricFallback>> ReadMetricFallbacks(
+    const std::vector<WrittenMetric>& written, const std::vector<MetricSpec>& metrics,
+    FieldErrors& errors);
+
+// What both Go and CEL read as a duration, without sign and with units that a person would use.
+std::optional<absl::Duration> ParseDurationText(const std::string& text);
+
+}  // namespace flyball::scaler

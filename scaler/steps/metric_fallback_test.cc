@@ -1,0 +1,100 @@
+#include "scaler/steps/metric_fallback.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+namespace flyball::scaler {
+namespace {
+
+using Then = MetricFallback::Then;
+
+struct Row {
+  std::string name;
+  MetricFallback fallback;
+  std::optional<int32_t> asked = std::nullopt;     // before it was unknown
+  int failures = 1;                                // decisions in which it is
+  absl::Duration later = {};                       // from the first of them to now
+  std::optional<int32_t> expected = std::nullopt;  // at 5 replicas, of 2 to 9
+  absl::Duration left = absl::InfiniteDuration();
+};
+
+class CountInsteadTest : public testing::TestWithParam<Row> {};
+
+TEST_P(CountInsteadTest, Row) {
+  const Row& row = GetParam();
+  Proposal last;
+  last.valid = row.asked.has_value();
+  last.replicas = row.asked.value_or(0);
+  const MonotonicTime begin = absl::Hours(1);
+  MetricOutage outage;
+  for (int i = 0; i < row.failures; ++i) NoteFailure(&last, begin + absl::Seconds(i), outage);
+  const absl::Time wall = absl::FromUnixSeconds(1'000'000);
+  const std::optional<Reading::Instead> got =
+      CountInstead(row.fallback, outage, {.current = 5, .min = 2, .max = 9},
+                   {.wall = wall, .monotonic = begin + row.later});
+  ASSERT_EQ(got.has_value(), row.expected.has_value());
+  if (!got.has_value()) return;
+  EXPECT_EQ(got->replicas, *row.expected);
+  EXPECT_EQ(got->until - wall, row.left);
+}
+
+constexpr absl::Duration kKept = absl::Minutes(5);
+
+INSTANTIATE_TEST_SUITE_P(
+    Fallbacks, CountInsteadTest,
+    testing::Values(Row{.name = "WhatItAskedForLast",
+                        .fallback = {.keep_last = kKept},
+                        .asked = 8,
+                        .later = absl::Minutes(2),
+                        .expected = 8,
+                        .left = absl::Minutes(3)},
+                    Row{.name = "AKeptCountShrinksNothing",
+                        .fallback = {.keep_last = kKept},
+                        .asked = 3,
+                        .expected = 5,
+                        .left = kKept},
+                    Row{.name = "NothingIsKeptOfOneThatWasNeverKnown",
+                        .fallback = {.keep_last = kKept}},
+                    Row{.name = "AtTheEndItIsUnknown",
+                        .fallback = {.keep_last = kKept},
+                        .asked = 8,
+                        .later = kKept},
+                    Row{.name = "AtTheEndTheCount",
+                        .fallback = {.keep_last = kKept, .then = Then::kReplicas, .replicas = 3},
+                        .asked = 8,
+                        .later = kKept,
+                        .expected = 3},
+                    Row{.name = "NeverKnownCountsFromTheStart",
+                        .fallback = {.keep_last = kKept, .then = Then::kMax},
+                        .later = kKept,
+                        .expected = 9},
+                    Row{.name = "ThreeFailuresAreWaitedFor",
+                        .fallback = {.keep_last = {}, .then = Then::kMin},
+                        .asked = 8,
+                        .failures = 3},
+                    Row{.name = "TheFourthCounts",
+                        .fallback = {.keep_last = {}, .then = Then::kMin},
+                        .asked = 8,
+                        .failures = 4,
+                        .expected = 2},
+                    Row{.name = "NoFailureIsWaitedFor",
+                        .fallback = {.keep_last = {}, .after_failures = 0, .then = Then::kMax},
+                        .expected = 9}),
+    [](const auto& info) { return info.param.name; });
+
+// A count that stood in for a reading is nothing that the metric asked for.
+TEST(NoteFailure, AFallbackIsNotRemembered) {
+  Proposal last;
+  last.valid = true;
+  last.verdict = Verdict::kInstead;
+  last.replicas = 8;
+  MetricOutage outage;
+  NoteFailure(&last, absl::ZeroDuration(), outage);
+  EXPECT_FALSE(outage.asked.has_value());
+  EXPECT_EQ(outage.failures, 1);
+}
+
+}  // namespace
+}  // namespace flyball::scaler

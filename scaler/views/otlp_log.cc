@@ -1,0 +1,95 @@
+#include "scaler/views/otlp_log.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "scaler/views/decision_line.h"
+
+namespace flyball::scaler {
+namespace {
+
+constexpr absl::Duration kSendEvery = absl::Seconds(1);
+constexpr absl::Duration kLongestPause = absl::Minutes(1);
+constexpr absl::Duration kTimeout = absl::Seconds(10);
+constexpr size_t kMaxAnswer = 64 << 10;
+
+}  // namespace
+
+OtlpLog::OtlpLog(std::unique_ptr<http::HttpTransport> server, std::string target, Clock& clock)
+    : server_(std::move(server)),
+      target_(std::move(target)),
+      pause_(kSendEvery),
+      thread_(clock, [this] { return SendAll(); }) {}
+
+void OtlpLog::Start() { thread_.Start(kSendEvery); }
+
+void OtlpLog::Stop() {
+  thread_.Stop();
+  Flush();
+}
+
+void OtlpLog::OnDecision(const DecisionRecord& record) {
+  if (record.unchanged) return;
+  const uint64_t news = DecisionNews(record);
+  absl::MutexLock lock(&mutex_);
+  const auto [last, first] = last_.try_emplace(record.managed->key, news);
+  if (!first && std::exchange(last->second, news) == news) return;
+  if (waiting_.size() >= kMaxWaiting) {
+    ++dropped_;
+    return;
+  }
+  waiting_.push_back({.time = record.time, .line = DecisionLine(record)});
+}
+
+void OtlpLog::OnForgotten(const AutoscalerKey& key) {
+  absl::MutexLock lock(&mutex_);
+  last_.erase(key);
+}
+
+absl::Duration OtlpLog::SendAll() {
+  pause_ = Flush() ? kSendEvery : std::min(pause_ * 2, kLongestPause);
+  return pause_;
+}
+
+bool OtlpLog::Flush() {
+  for (;;) {
+    std::vector<TimedLine> lines;
+    {
+      absl::MutexLock lock(&mutex_);
+      const size_t count = std::min(waiting_.size(), kMaxSent);
+      lines.assign(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(count));
+    }
+    if (lines.empty()) return true;
+    const Outcome outcome = Send(lines);
+    if (outcome == Outcome::kNotNow) return false;
+    (outcome == Outcome::kTaken ? sent_ : dropped_) += lines.size();
+    // Nobody else takes lines away.
+    absl::MutexLock lock(&mutex_);
+    waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(lines.size()));
+  }
+}
+
+OtlpLog::Outcome OtlpLog::Send(const std::vector<TimedLine>& lines) {
+  http::HttpCall call;
+  call.method = "POST";
+  call.target = target_;
+  call.body = OtlpLogs(lines);
+  call.content_type = "application/json";
+  call.timeout = kTimeout;
+  call.max_body_bytes = kMaxAnswer;
+  const absl::StatusOr<http::HttpAnswer> answer = server_->Do(call);
+  if (!answer.ok()) {
+    spdlog::warn("scaler: decisions could not be sent: {}", std::string(answer.status().message()));
+    return Outcome::kNotNow;
+  }
+  if (answer->status / 100 == 2) return Outcome::kTaken;
+  const bool later = answer->status == 429 || answer->status / 100 == 5;
+  spdlog::warn("scaler: decisions could not be sent: the receiver answered {}{}", answer->status,
+               later ? "" : "; they are dropped");
+  return later ? Outcome::kNotNow : Outcome::kRefused;
+}
+
+}  // namespace flyball::scaler

@@ -1,0 +1,68 @@
+// The decisions that are news, sent to a receiver of OpenTelemetry logs: --decision-log-otlp.
+//
+// Thread-safe; Start and Stop once each. Lines are made by the thread that decides and wait in
+// memory for one that sends them. What the receiver can't take now (it is away, 429, 5xx) waits for
+// the next try, a second later and then up to kLongestPause; what it refuses is dropped.
+//
+// Limits: kMaxWaiting lines; what comes while as many wait is dropped and counted. kMaxSent lines a
+// request. 8 bytes and the key for each autoscaler.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "base/repeating_thread.h"
+#include "http/client/transport.h"
+#include "scaler/views/decision_record.h"
+#include "scaler/views/otlp_record.h"
+
+namespace flyball::scaler {
+
+class OtlpLog : public DecisionObserver {
+ public:
+  static constexpr size_t kMaxWaiting = 4096;
+  static constexpr size_t kMaxSent = 512;
+
+  // Sends to `target`, a path, of that server.
+  OtlpLog(std::unique_ptr<http::HttpTransport> server, std::string target, Clock& clock);
+  ~OtlpLog() override { Stop(); }
+
+  void Start();
+  // Sends what waits, once.
+  void Stop();
+
+  void OnDecision(const DecisionRecord& record) override;
+  void OnForgotten(const AutoscalerKey& key) override;
+
+  // Sends what waits now; false: some of it waits for the next try.
+  bool Flush();
+
+  uint64_t sent() const { return sent_; }
+  uint64_t dropped() const { return dropped_; }
+
+ private:
+  enum class Outcome { kTaken, kRefused, kNotNow };
+
+  absl::Duration SendAll();
+  Outcome Send(const std::vector<TimedLine>& lines);
+
+  const std::unique_ptr<http::HttpTransport> server_;
+  const std::string target_;
+  absl::Mutex mutex_;
+  absl::flat_hash_map<AutoscalerKey, uint64_t> last_ ABSL_GUARDED_BY(mutex_);  // DecisionNews
+  std::deque<TimedLine> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<uint64_t> sent_ = 0, dropped_ = 0;
+  absl::Duration pause_;    // of the sending thread
+  RepeatingThread thread_;  // uses what is above
+};
+
+}  // namespace flyball::scaler

@@ -1,0 +1,107 @@
+#include "serve/scrape_file.h"
+
+#include <spdlog/spdlog.h>
+
+#include <utility>
+#include <vector>
+
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/read_file.h"
+#include "base/status_macros.h"
+#include "rules/config.h"
+
+namespace flyball::serve {
+namespace {
+
+constexpr char kFlag[] = "--live-scrape-config: ";
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ScrapeFile>> ScrapeFile::Open(std::string path,
+                                                             absl::Duration annotated) {
+  auto file = absl::WrapUnique(new ScrapeFile(std::move(path), annotated));
+  absl::MutexLock lock(&file->reload_mutex_);
+  if (!file->path_.empty()) {
+    absl::StatusOr<std::string> text = ReadFile(file->path_);
+    if (!text.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat(kFlag, text.status().message()));
+    }
+    file->text_ = *std::move(text);
+  }
+  ASSIGN_OR_RETURN(file->config_, file->Read(file->text_));
+  return file;
+}
+
+absl::StatusOr<scrape::Config> ScrapeFile::Read(const std::string& text) const {
+  scrape::Config config;
+  if (!path_.empty()) {
+    rules::Findings findings(path_);
+    config = scrape::ReadScrapeConfig(text, findings);
+    const bool refused = findings.has_errors();
+    std::vector<std::string> lines;
+    for (const rules::Finding& finding : std::move(findings).Take()) {
+      if (!refused) spdlog::warn("{}", finding.ToString());
+      lines.push_back(finding.ToString());
+    }
+    if (refused) {
+      return absl::InvalidArgumentError(absl::StrCat(kFlag, "\n", absl::StrJoin(lines, "\n")));
+    }
+  }
+  if (annotated_ > absl::ZeroDuration()) config.jobs.push_back(scrape::AnnotatedPods(annotated_));
+  return config;
+}
+
+absl::Status ScrapeFile::Watch(Clock& clock, absl::Duration interval,
+                               std::function<absl::Status(const scrape::Config&)> apply) {
+  {
+    absl::MutexLock lock(&reload_mutex_);
+    RETURN_IF_ERROR(apply(config_));
+    config_ = {};
+    apply_ = std::move(apply);
+  }
+  if (path_.empty()) return absl::OkStatus();
+  watcher_ =
+      std::make_unique<FileWatcher>(clock, FileStamps({path_}), interval, [this] { Reload(); });
+  Reload();  // what changed between Open and the watcher's first look
+  return absl::OkStatus();
+}
+
+void ScrapeFile::StopWatching() {
+  watcher_.reset();
+  absl::MutexLock lock(&reload_mutex_);
+  apply_ = nullptr;
+}
+
+void ScrapeFile::Reload() {
+  absl::MutexLock lock(&reload_mutex_);
+  if (path_.empty() || apply_ == nullptr) return;
+  absl::StatusOr<std::string> text = ReadFile(path_);
+  absl::Status status = text.status();
+  if (text.ok() && *text != text_) {
+    const absl::StatusOr<scrape::Config> config = Read(*text);
+    status = config.ok() ? apply_(*config) : config.status();
+    if (status.ok()) text_ = *std::move(text);
+  } else if (text.ok() && LastReload().ok()) {
+    return;
+  }
+  {
+    absl::MutexLock last_lock(&mutex_);
+    if (!status.ok() && status == last_) return;
+    last_ = status;
+  }
+  if (status.ok()) {
+    spdlog::info("{}: now in force", path_);
+  } else {
+    spdlog::error("{}: refused, the last good configuration stays in force: {}", path_,
+                  std::string(status.message()));
+  }
+}
+
+absl::Status ScrapeFile::LastReload() const {
+  absl::MutexLock lock(&mutex_);
+  return last_;
+}
+
+}  // namespace flyball::serve

@@ -1,0 +1,61 @@
+// The scrape configuration of a running server: read at start, read again when its file changes or
+// on SIGHUP.
+//
+// Thread-safe. A file that is refused leaves the last good configuration in force; what is wrong is
+// logged once, and LastReload() says so until a good file takes its place.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "adapter/live/scrape/config.h"
+#include "base/clock.h"
+#include "base/file_watcher.h"
+
+namespace flyball::serve {
+
+class ScrapeFile {
+ public:
+  // `path` "": there is no file. `annotated` more than 0: pods with annotations are scraped
+  // besides, at this interval.
+  //   kInvalidArgument  --live-scrape-config, with all findings, one a line
+  static absl::StatusOr<std::unique_ptr<ScrapeFile>> Open(std::string path,
+                                                          absl::Duration annotated);
+
+  // Calls `apply` with the configuration, whose error is returned, and from then on with each new
+  // good one, from the watcher's thread or Reload's; of these an error is told as that of a file
+  // that is refused.
+  absl::Status Watch(Clock& clock, absl::Duration interval,
+                     std::function<absl::Status(const scrape::Config&)> apply);
+  // No call of `apply` begins afterwards.
+  void StopWatching();
+
+  // Reads the file now. The same text as before changes nothing.
+  void Reload();
+
+  // OK, or why the file as it is now is not in force.
+  absl::Status LastReload() const;
+
+ private:
+  ScrapeFile(std::string path, absl::Duration annotated)
+      : path_(std::move(path)), annotated_(annotated) {}
+  absl::StatusOr<scrape::Config> Read(const std::string& text) const;
+
+  const std::string path_;
+  const absl::Duration annotated_;
+  absl::Mutex reload_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);  // held while `apply_` runs
+  std::function<absl::Status(const scrape::Config&)> apply_ ABSL_GUARDED_BY(reload_mutex_);
+  scrape::Config config_ ABSL_GUARDED_BY(reload_mutex_);  // as it was opened
+  std::string text_ ABSL_GUARDED_BY(reload_mutex_);       // that is in force
+  mutable absl::Mutex mutex_;
+  absl::Status last_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<FileWatcher> watcher_;  // last: it calls Reload
+};
+
+}  // namespace flyball::serve

@@ -1,0 +1,134 @@
+"""One Envoy, one driver that can be killed and started again, and services between them."""
+
+import itertools
+import pathlib
+import random
+import shutil
+import socket
+import tempfile
+import unittest
+
+from harness import clients, driver, envoy, pods, wait
+
+
+def free_port() -> int:
+    """Below those that the kernel gives to connections."""
+    while True:
+        port = random.randrange(20000, 32000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+
+
+class Service:
+    """One service as the front would have it. Versions grow, also over restarts of the driver."""
+
+    _versions = itertools.count(1)
+
+    def __init__(self, world, name, h2c=False, hard=False, timeout=75, request_timeout=0):
+        self.world, self.name, self.port = world, name, free_port()
+        self.kind = {"h2c": h2c, "hard": hard}
+        self.timeout, self.request_timeout = timeout, request_timeout
+        self.addresses, self.gated = [], True
+
+    def _flags(self, *names):
+        return [name for name in names if self.kind[name]]
+
+    def say(self, kind: str) -> int:
+        version = next(self._versions)
+        words = {"cluster": self._flags("h2c", "hard"), "endpoints": self.addresses,
+                 "route": ["on" if self.gated else "off", *self._flags("hard"), self.request_timeout],
+                 "listener": [self.port, self.timeout]}[kind]
+        self.world.driver.say(kind, self.name, version, *words)
+        return version
+
+    def put_all(self):
+        return {kind: self.say(kind) for kind in ("cluster", "endpoints", "route", "listener")}
+
+    def begin(self, gated=True, addresses=()):
+        """Is served, and acknowledged by the Envoy."""
+        self.gated, self.addresses = gated, list(addresses)
+        for kind, version in self.put_all().items():
+            self.world.driver.await_ack(kind, self.name, version)
+        self.world.await_listening(self.port)
+        return self
+
+    def set_endpoints(self, addresses):
+        self.addresses = list(addresses)
+        self.world.driver.await_ack("endpoints", self.name, self.say("endpoints"))
+
+    def set_gate(self, gated: bool):
+        self.gated = gated
+        self.world.driver.await_ack("route", self.name, self.say("route"))
+
+    def release_all(self):
+        for id in self.world.driver.held_of(self.name):  # pylint: disable=redefined-builtin
+            self.world.driver.answer("release", id)
+
+    def end(self):
+        for kind in ("listener", "route", "endpoints", "cluster"):
+            self.world.driver.say("remove", kind, self.name)
+
+
+class FrontCase(unittest.TestCase):
+    """The Envoy and the driver are shared by the tests of a class."""
+
+    program = None  # of Envoy, set by the runner
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="flyball-front-"))
+        cls.services, cls.pods = [], []
+        cls.server_port = free_port()
+        cls.driver = driver.Driver(cls.server_port, cls.folder / "driver.log")
+        cls.driver.say("serve")
+        cls.envoy = envoy.Envoy(cls.program, cls.folder, cls.server_port, free_port())
+        cls.driver.until(lambda: "front-1" in cls.driver.nodes, "the Envoy's stream")
+        cls.crowd = clients.Crowd()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.crowd.stop()
+        cls.envoy.stop()
+        cls.driver.stop()
+        for pod in cls.pods:
+            pod.stop()
+        shutil.rmtree(cls.folder, ignore_errors=True)
+
+    def tearDown(self):
+        for service in self.services:
+            service.end()
+        self.services.clear()
+        self.driver.on_request = self.driver.on_end = None
+
+    def service(self, name=None, **how) -> Service:
+        service = Service(self, name or "shop/" + self.id().split(".")[-1].lower().replace("_", "-")[-60:], **how)
+        self.services.append(service)
+        return service
+
+    def pod(self, *arguments):
+        pod = pods.Pod(*arguments)
+        self.pods.append(pod)
+        return pod
+
+    def await_listening(self, port: int):
+        """A listener is acknowledged before its sockets are open in all workers."""
+        def connects() -> bool:
+            with socket.socket() as probe:
+                return probe.connect_ex(("127.0.0.1", port)) == 0
+        wait.until(connects, f"that something listens on {port}")
+
+    @classmethod
+    def restart_driver(cls, *services):
+        """Killed as by SIGKILL, and back with the same services; what is not said again is gone."""
+        cls.driver.kill()
+        cls.driver = driver.Driver(cls.server_port, cls.folder / "driver.log")
+        for service in services:
+            service.put_all()
+        return cls.driver
+
+    def evidence(self) -> str:
+        return f"--- {self.folder}: the driver said last {self.driver.lines[-20:]}\n--- Envoy\n" + "\n".join(self.envoy.log().splitlines()[-30:])

