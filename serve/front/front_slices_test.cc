@@ -30,7 +30,7 @@ class FrontSlicesTest : public testing::Test {
   }
 
   kube::FakeApiServer api_;
-  SimulatedClock clock_;
+  SimulatedClock clock_{absl::FromUnixSeconds(1700000000)};
   std::unique_ptr<http::HttpTransport> server_ = api_.Connect();
   kube::ApiClient client_{*server_, clock_};
   FrontSlices slices_{client_};

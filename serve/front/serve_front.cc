@@ -153,26 +153,24 @@ bool ServeFront::MayEnterZero(const std::string& name) {
     // It may be carried by Envoys of before, of which nobody can tell yet.
     if (!found->second.added) return false;
   }
-  return session()->front.AllowedCount(name, 0, Now()) == 0;
+  return session()->front.MayEnterZero(name, Now());
 }
 
 void ServeFront::ScaleWritten(const std::string& name, int32_t from, int32_t to,
                               const absl::Status& status) {
-  if (to == 0) {
-    if (!status.ok()) session()->front.ZeroNotWritten(name, Now());
-    return;
-  }
   if (status.ok()) {
     {
       absl::MutexLock lock(&mutex_);
       const auto found = records_.find(name);
       if (found != records_.end() && found->second.wish <= to) found->second.wish = 0;
     }
-    if (to > from) session()->front.WakeWritten(name, Now());
-    return;
+    return session()->front.ScaleWritten(name, to, Now());
   }
-  // A decision that was dropped is made anew.
-  if (to > from && !absl::IsAborted(status)) session()->front.WakeRefused(name, "refused", Now());
+  // A decision that was dropped is made anew; only a zero is to be taken back.
+  const bool dropped = absl::IsAborted(status);
+  if (to == 0 || (to > from && !dropped)) {
+    session()->front.ScaleRefused(name, to, "refused", Now());
+  }
 }
 
 void ServeFront::OnDecision(const scaler::DecisionRecord& record) {
@@ -199,10 +197,12 @@ void ServeFront::OnDecision(const scaler::DecisionRecord& record) {
   }
   if (news) keeper_.Wake();
   const scaler::Decision& decision = *record.decision;
-  const bool acts = record.mode == scaler::Mode::kAct && record.scale_error.empty();
-  const int32_t count = acts && decision.rescale ? decision.desired : decision.current;
-  // Zero is asked for right before it is written.
-  if (count > 0) session()->front.AllowedCount(name, count, Now());
+  const bool writes =
+      record.mode == scaler::Mode::kAct && record.scale_error.empty() && decision.rescale;
+  // What is written is told when it is; a count that stays may be somebody else's.
+  if (!writes && decision.current > 0) {
+    session()->front.ScaleWritten(name, decision.current, Now());
+  }
   AnswerWish(record, name);
 }
 
@@ -227,12 +227,11 @@ void ServeFront::AnswerWish(const scaler::DecisionRecord& record, const std::str
   }
   if (wish == 0) return;
   if (record.scale != nullptr && record.scale->failure != scaler::ScaleAnswer::Failure::kNone) {
-    return session()->front.WakeRefused(name, "gone", Now());
+    return session()->front.ScaleRefused(name, wish, "gone", Now());
   }
-  if (record.decision->current >= wish) return session()->front.WakeWritten(name, Now());
-  if (record.mode == scaler::Mode::kAct) return;
-  session()->front.WakeRefused(
-      name, record.managed->own.paused ? "paused" : scaler::ModeName(record.mode), Now());
+  if (record.decision->current >= wish || record.mode == scaler::Mode::kAct) return;
+  session()->front.ScaleRefused(
+      name, wish, record.managed->own.paused ? "paused" : scaler::ModeName(record.mode), Now());
 }
 
 // ---- for the front ------------------------------------------------------------------------------
