@@ -39,9 +39,13 @@ std::vector<TriggerReading> ReadGivenTriggers(const OwnSpec& own, absl::Time now
                                                      {.ns = autoscaler.ns,
                                                       .autoscaler = autoscaler.name,
                                                       .index = i,
+                                                      .target = autoscaler.scale_target,
+                                                      .min_replicas = autoscaler.min_or_default(),
+                                                      .max_replicas = autoscaler.max_replicas,
                                                       .count_pods = {},
                                                       .read_secret = {},
-                                                      .clients = {}},
+                                                      .clients = {},
+                                                      .front = nullptr},
                                                      now, metric);
     autoscaler.metrics.push_back(ToMetricSpec(metric));
     out.push_back(reading.ok() ? *std::move(reading)
