@@ -56,6 +56,13 @@ http::TransportOptions OwnPodOptions(const ServerFlags& flags) {
   return options;
 }
 
+// What an API server's Status says, or the beginning of another answer.
+std::string ReasonOf(const std::string& body) {
+  const Json status = Json::parse(body, nullptr, false);
+  const std::string message = status.is_object() ? kube::TextOf(status, "message") : body;
+  return message.substr(0, 300);
+}
+
 }  // namespace
 
 void AddServerFlags(CLI::App& app, ServerFlags& flags) {
@@ -158,7 +165,8 @@ absl::StatusOr<std::string> ServerAccess::Get(size_t replica, const std::string&
         account_.empty() ? "; see --token-file and --kubeconfig"
                          : absl::StrCat(", which ", account_, " may not")));
   }
-  return absl::UnavailableError(absl::StrCat(who, " answered ", answer.status));
+  return absl::UnavailableError(
+      absl::StrCat(who, " answered ", answer.status, ": ", ReasonOf(answer.body)));
 }
 
 }  // namespace flyball::cmd

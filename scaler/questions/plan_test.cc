@@ -24,9 +24,11 @@ struct Surroundings {
                       .clock = clock,
                       .triggers = {.ns = "",
                                    .autoscaler = "",
+                                   .target = {},
                                    .count_pods = {},
                                    .read_secret = {},
-                                   .clients = std::make_shared<TriggerClients>(clock)}};
+                                   .clients = std::make_shared<TriggerClients>(clock),
+                                   .front = nullptr}};
 };
 
 ManagedPtr OnSample(const std::string& name, const std::string& cadence) {
