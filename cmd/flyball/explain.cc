@@ -64,14 +64,18 @@ absl::Status WithNearby(const ExplainFlags& flags, ServerAccess& server, const a
                                           server.direct() ? "; or ask the other replicas" : ""));
 }
 
-// One replica decides an autoscaler: they are asked in turn until one knows it. Of the shadow
-// report each has its own part.
+// One replica decides an autoscaler: they are asked in turn until one knows it, and one that does
+// not answer hides nothing of the others. Of the shadow report each has its own part.
 absl::Status Explain(const ExplainFlags& flags, ServerAccess& server, const std::string& target) {
-  absl::Status none;
+  absl::Status none, failed;
   bool found = false;
   for (size_t i = 0; i < server.replicas(); ++i) {
-    ASSIGN_OR_RETURN(const std::string json, server.Get(i, target));
-    const absl::StatusOr<std::string> shown = Shown(flags, json);
+    const absl::StatusOr<std::string> json = server.Get(i, target);
+    if (!json.ok()) {
+      failed = json.status();
+      continue;
+    }
+    const absl::StatusOr<std::string> shown = Shown(flags, *json);
     if (absl::IsNotFound(shown.status())) {
       none = shown.status();
       continue;
@@ -81,7 +85,8 @@ absl::Status Explain(const ExplainFlags& flags, ServerAccess& server, const std:
     found = true;
     if (!flags.shadow_report) break;
   }
-  if (found) return absl::OkStatus();
+  if (found && !flags.shadow_report) return absl::OkStatus();
+  if (!failed.ok() || found) return failed;
   return flags.shadow_report ? none : WithNearby(flags, server, none);
 }
 
@@ -93,11 +98,19 @@ absl::Status Watch(const ExplainFlags& flags, ServerAccess& server, const std::s
   absl::Mutex mutex;
   absl::Time after = absl::InfinitePast();
   while (std::cout.good()) {
+    absl::Status failed;
+    size_t answered = 0;
     for (size_t i = 0; i < server.replicas(); ++i) {
-      ASSIGN_OR_RETURN(const std::string json, server.Get(i, target));
-      ASSIGN_OR_RETURN(const std::string text, NewDecisions(json, after));
+      const absl::StatusOr<std::string> json = server.Get(i, target);
+      if (!json.ok()) {
+        failed = json.status();
+        continue;
+      }
+      ++answered;
+      ASSIGN_OR_RETURN(const std::string text, NewDecisions(*json, after));
       std::cout << text << std::flush;
     }
+    if (answered == 0) return failed;
     if (after == absl::InfinitePast()) {
       return WithNearby(flags, server, absl::NotFoundError("nothing was decided of it here"));
     }
