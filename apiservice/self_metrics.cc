@@ -62,7 +62,8 @@ void AddReviews(const ReviewClient::Durations& from, const char* total, const ch
 void AddConnections(const http::HttpServer::Counters& from, MetricFamilies* out) {
   out->Counter("apiserver_tls_handshake_errors_total", "TLS handshakes that failed.",
                from.handshake_errors);
-  out->Counter("flyball_connections_accepted_total", "Connections accepted.", from.accepted);
+  out->Counter("flyball_connections_accepted_total", "Connections that the server accepted.",
+               from.accepted);
   out->Counter(
       "flyball_connections_refused_total",
       "Connections closed at once: all others are being served, or no file descriptor left.",
@@ -71,7 +72,7 @@ void AddConnections(const http::HttpServer::Counters& from, MetricFamilies* out)
                "Connections that were quiet longest and went for others.", from.ended_for_room);
   out->Gauge("flyball_connection_bytes", "About what all connections take in memory.",
              from.connection_bytes);
-  out->Gauge("flyball_connections_open", "Connections open.", from.open);
+  out->Gauge("flyball_connections_open", "Connections that are open now.", from.open);
   out->Gauge("flyball_server_workers", "Threads that serve requests.", from.workers);
   out->Counter("flyball_requests_without_room_total",
                "Requests refused because connections took too much memory for their heads.",
