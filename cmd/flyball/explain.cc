@@ -85,9 +85,13 @@ absl::Status Explain(const ExplainFlags& flags, ServerAccess& server, const std:
     found = true;
     if (!flags.shadow_report) break;
   }
-  if (found && !flags.shadow_report) return absl::OkStatus();
-  if (!failed.ok() || found) return failed;
-  return flags.shadow_report ? none : WithNearby(flags, server, none);
+  if (found) return flags.shadow_report ? failed : absl::OkStatus();
+  if (none.ok()) return failed;
+  if (flags.shadow_report) return failed.ok() ? none : failed;
+  const absl::Status nearby = WithNearby(flags, server, none);
+  if (failed.ok()) return nearby;
+  return absl::NotFoundError(
+      absl::StrCat(nearby.message(), "; not every replica answered: ", failed.message()));
 }
 
 // Ends with an error, or when nobody takes what it prints. Each replica is asked each time: another

@@ -17,7 +17,7 @@ namespace {
 absl::StatusOr<std::string> Metrics(const ServerFlags& flags, const std::string& format) {
   ASSIGN_OR_RETURN(ServerAccess server, ServerAccess::Find(flags, Clock::System()));
   // Every replica has the same rules.
-  ASSIGN_OR_RETURN(std::string page, server.Get(0, "/debug/rules"));
+  ASSIGN_OR_RETURN(std::string page, server.GetFromAny("/debug/rules"));
   if (format == "text") return MetricsTable(page);
   return JsonAs(format, std::move(page));
 }

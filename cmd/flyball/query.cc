@@ -84,7 +84,7 @@ absl::StatusOr<std::string> AskForRule(const ClusterFlags& flags, const std::str
   static_cast<ClusterFlags&>(server_flags) = flags;
   server_flags.server.clear();  // that of the API server
   ASSIGN_OR_RETURN(ServerAccess server, ServerAccess::Find(server_flags, Clock::System()));
-  ASSIGN_OR_RETURN(const std::string page, server.Get(0, "/debug/rules"));
+  ASSIGN_OR_RETURN(const std::string page, server.GetFromAny("/debug/rules"));
   return RulesOfMetric(page, metric);
 }
 

@@ -169,4 +169,10 @@ absl::StatusOr<std::string> ServerAccess::Get(size_t replica, const std::string&
       absl::StrCat(who, " answered ", answer.status, ": ", ReasonOf(answer.body)));
 }
 
+absl::StatusOr<std::string> ServerAccess::GetFromAny(const std::string& page) {
+  absl::StatusOr<std::string> answer = absl::UnavailableError("there is no replica");
+  for (size_t i = 0; i < replicas() && !answer.ok(); ++i) answer = Get(i, page);
+  return answer;
+}
+
 }  // namespace flyball::cmd

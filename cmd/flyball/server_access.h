@@ -42,6 +42,8 @@ class ServerAccess {
   //   kNotFound          it has no such page
   //   kPermissionDenied  the account may not see it
   absl::StatusOr<std::string> Get(size_t replica, const std::string& page);
+  // That of the first replica that answers with 200, else the last one's error.
+  absl::StatusOr<std::string> GetFromAny(const std::string& page);
 
   const std::string& ns() const { return ns_; }  // --namespace, or that of the context
 
