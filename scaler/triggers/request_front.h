@@ -8,11 +8,11 @@
 // already. It becomes one proposal beside those of the other metrics and triggers: an External
 // metric whose target is 1 for each replica, which no tolerance holds back (MetricSpec::exact). The
 // largest proposal wins as ever, and pauses, modes, schedules, shards, bounds and the fence before
-// writes are those of any autoscaler. Zero has a fence of its own, asked right before the write.
-// Three defaults are another one where such a trigger alone
-// decides (spec/own/request_defaults.h): no stabilization, no policies, no cooldown, as each would
-// delay a second time what the windows have delayed. Activity is what the front says: by Knative's
-// rules it outlasts the demand, for the retention.
+// writes are those of any autoscaler. Zero has a fence of its own, asked right before the write,
+// which also keeps the last pod for the retention. Three defaults are other ones where such a
+// trigger alone decides (spec/own/request_defaults.h): no stabilization, no policies, no cooldown,
+// as each would delay a second time what the windows have delayed. Activity is what the front
+// says.
 #pragma once
 
 #include <cstdint>

@@ -67,7 +67,6 @@ absl::Duration ServeFront::Keep() {
     WriteSlices(name);
   }
   BeginServingIfComplete();
-  TellRetentions();
   return kPause;
 }
 
@@ -274,24 +273,6 @@ void ServeFront::BeginServingIfComplete() {
   if (!complete) spdlog::warn("front: Envoys are told of the services that are known by now");
   serving_ = true;
   session()->front.BeginServing(Now());
-}
-
-void ServeFront::TellRetentions() {
-  const MonotonicTime now = deps_.clock.MonotonicNow();
-  std::vector<std::string> over;
-  {
-    absl::MutexLock lock(&mutex_);
-    for (auto& [name, record] : records_) {
-      const absl::Duration retention = record.service.http.settings.pod_retention;
-      if (!record.idle_since.has_value() || record.retention_over_told ||
-          now - *record.idle_since < retention) {
-        continue;
-      }
-      record.retention_over_told = true;
-      over.push_back(name);
-    }
-  }
-  for (const std::string& name : over) Change(name);
 }
 
 }  // namespace flyball::serve

@@ -120,18 +120,7 @@ scaler::RequestDemand ServeFront::DemandOf(const std::string& name) {
   if (!record.added) return {.error = not_listening_};
   if (!wanted.known && record.wish == 0) return {.error = "no Envoy has reported its requests"};
   const int32_t count = std::max(wanted.known ? wanted.count : 0, record.wish);
-  if (count > 0) {
-    record.idle_since.reset();
-    return {.replicas = count, .active = true};
-  }
-  // Knative keeps the last pod for the retention.
-  const MonotonicTime now = deps_.clock.MonotonicNow();
-  if (!record.idle_since.has_value()) {
-    record.idle_since = now;
-    record.retention_over_told = false;
-  }
-  const bool kept = now - *record.idle_since < record.service.http.settings.pod_retention;
-  return {.replicas = 0, .active = kept};
+  return {.replicas = count, .active = count > 0};
 }
 
 void ServeFront::Change(const std::string& name) {
@@ -199,8 +188,11 @@ void ServeFront::OnDecision(const scaler::DecisionRecord& record) {
   const scaler::Decision& decision = *record.decision;
   const bool writes =
       record.mode == scaler::Mode::kAct && record.scale_error.empty() && decision.rescale;
-  // What is written is told when it is; a count that stays may be somebody else's.
-  if (!writes && decision.current > 0) {
+  // What is written is told when it is; a count that stays may be somebody else's. A zero that
+  // waits is no such count: told as one, it would not be waited for any more.
+  const bool zero_waits =
+      record.mode == scaler::Mode::kAct && decision.rescale && decision.desired == 0;
+  if (!writes && !zero_waits && decision.current > 0) {
     session()->front.ScaleWritten(name, decision.current, Now());
   }
   AnswerWish(record, name);

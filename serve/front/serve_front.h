@@ -118,9 +118,7 @@ class ServeFront : public scaler::RequestFront,
     bool changed = false;  // since the front was told
     int32_t wish = 0;      // a scale that held requests need, until it is written
     MonotonicTime slices_due = absl::ZeroDuration();
-    std::string slices_problem;                    // why its Service does not lead to the Envoys
-    std::optional<MonotonicTime> idle_since = {};  // nothing is wanted
-    bool retention_over_told = false;
+    std::string slices_problem;  // why its Service does not lead to the Envoys
   };
   using Records = std::map<std::string, CarriedRecord>;
 
@@ -155,7 +153,6 @@ class ServeFront : public scaler::RequestFront,
   void FollowEnvoys();
   void TakeEnvoys(const std::vector<front::PodView>& pods);
   void WriteSlices(const std::string& name);
-  void TellRetentions();
   void BeginServingIfComplete();
   std::vector<std::string> Names() const;
 

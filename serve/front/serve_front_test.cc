@@ -24,7 +24,12 @@ class TestDataPath : public front::DataPath {
     std::vector<front::Resource> put ABSL_GUARDED_BY(mutex);
     std::vector<std::pair<front::ResourceKind, std::string>> removed ABSL_GUARDED_BY(mutex);
     std::vector<front::RequestId> released ABSL_GUARDED_BY(mutex);
-    std::map<std::string, uint64_t> versions ABSL_GUARDED_BY(mutex);
+    struct Sent {
+      front::ResourceKind kind;
+      std::string service;
+      uint64_t version;
+    };
+    std::vector<Sent> unacknowledged ABSL_GUARDED_BY(mutex);
     bool serving ABSL_GUARDED_BY(mutex) = false;
     bool ended ABSL_GUARDED_BY(mutex) = false;
   };
@@ -33,8 +38,9 @@ class TestDataPath : public front::DataPath {
     absl::MutexLock lock(&log_.mutex);
     log_.ended = true;
   }
-  void Put(front::Resource resource, uint64_t /*version*/) override {
+  void Put(front::Resource resource, uint64_t version) override {
     absl::MutexLock lock(&log_.mutex);
+    log_.unacknowledged.push_back({front::KindOf(resource), front::ServiceOf(resource), version});
     log_.put.push_back(std::move(resource));
   }
   void Remove(front::ResourceKind kind, const std::string& service) override {
@@ -97,6 +103,8 @@ class ServeFrontTest : public testing::Test {
     service.http.target_port = "8080";
     service.http.settings.min_scale = 0;
     service.http.settings.max_scale = 10;
+    service.http.settings.stable_window = absl::Seconds(2);
+    service.http.settings.panic_window = absl::Seconds(1);
     return front_.Carry(std::move(service), [this] { ++changes_; });
   }
   // The loop decides that the target stays as it is.
@@ -114,6 +122,37 @@ class ServeFrontTest : public testing::Test {
     record.scale = &scale;
     record.decision = &decision;
     front_.OnDecision(record);
+  }
+  // The loop wants zero, and the front does not let it write that yet.
+  void DecideZeroInVain(const std::string& name) {
+    EXPECT_FALSE(front_.MayEnterZero(absl::StrCat("shop/", name)));
+    const absl::Status dropped = absl::AbortedError("zero waits");
+    front_.ScaleWritten(absl::StrCat("shop/", name), 1, 0, dropped);
+    auto managed = std::make_shared<scaler::Managed>();
+    managed->key = {.kind = scaler::AutoscalerKind::kOwn, .ns = "shop", .name = name};
+    scaler::Decision decision;
+    decision.current = 1;
+    decision.desired = 0;
+    decision.rescale = true;
+    scaler::DecisionRecord record;
+    record.managed = managed;
+    record.mode = scaler::Mode::kAct;
+    record.decision = &decision;
+    record.scale_error = std::string(dropped.message());
+    front_.OnDecision(record);
+  }
+  // The Envoy has all that it was sent, and reports that it has no requests.
+  void EnvoyFollows() {
+    const absl::Time now = absl::UnixEpoch() + clock_.MonotonicNow();
+    std::vector<TestDataPath::Log::Sent> sent;
+    {
+      absl::MutexLock lock(&log_.mutex);
+      sent.swap(log_.unacknowledged);
+    }
+    for (const auto& [kind, service, version] : sent) {
+      events_->OnAck("envoy-1", kind, service, version, now);
+    }
+    events_->OnLoad("envoy-1", {}, now);
   }
   // While a second passes after the other.
   bool Becomes(const std::function<bool()>& condition) {
@@ -222,6 +261,34 @@ TEST_F(ServeFrontTest, ZeroWaitsUntilTheEnvoysAreKnown) {
   ASSERT_TRUE(Becomes([&] { return serving(); }));
   EXPECT_FALSE(front_.MayEnterZero("shop/web"));  // no Envoy has confirmed the gate
   EXPECT_TRUE(front_.MayEnterZero("shop/unknown"));
+}
+
+TEST_F(ServeFrontTest, AZeroThatWaitsIsOfferedAgain) {
+  PutAutoscaler("web");
+  PutPod("web-1", "web");
+  Start();
+  const auto carried = Carry("web");
+  Decide("web", 1);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  events_->OnEnvoy("envoy-1", /*returning=*/false, absl::UnixEpoch() + clock_.MonotonicNow());
+  // Until the gate is off: then zero has a way to go.
+  for (int i = 0; i < 100; ++i) {
+    clock_.Advance(absl::Milliseconds(200));
+    EnvoyFollows();
+  }
+  ASSERT_TRUE(Becomes([&] {
+    EnvoyFollows();
+    const scaler::RequestDemand demand = carried->Demand();
+    return demand.error.empty() && !demand.active;
+  }));
+  ASSERT_FALSE(front_.States()[0].front->gated);
+  DecideZeroInVain("web");
+  const int told = changes_;
+  ASSERT_TRUE(Becomes([&] {
+    EnvoyFollows();
+    return changes_ > told;
+  }));
+  EXPECT_TRUE(front_.MayEnterZero("shop/web"));
 }
 
 TEST_F(ServeFrontTest, ATriggerThatIsMadeAnewKeepsItsService) {
