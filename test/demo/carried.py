@@ -45,7 +45,7 @@ def objects(port):
         {"apiVersion": "flyball.dev/v1alpha1", "kind": "ProcessSet", "metadata": name, "spec": {
             "replicas": 0, "port": port, "readiness": {"tcp": True}, "gracePeriod": "2s",
             "command": [sys.executable, "-S", str(ROOT / "test/demo/service.py"), "--pod", "$(NAME)", "--port", "$(PORT)",
-                        "--work", str(WORK)]}},
+                        "--work", str(WORK), "--drain", "1"]}},
         {"apiVersion": "flyball.dev/v1alpha1", "kind": "Autoscaler", "metadata": name, "spec": {
             "mode": "Act", "scaleTargetRef": {"apiVersion": "flyball.dev/v1alpha1", "kind": "ProcessSet", "name": "web"},
             "minReplicas": 0, "maxReplicas": MOST, "triggers": [{"type": "http", "metadata": metadata}]}},
@@ -91,6 +91,7 @@ class Clients:
     def __init__(self, port):
         self.port = port
         self.wanted = self.running = self.answers = self.failures = 0
+        self.last_failure = ""
         self.lock = threading.Lock()
 
     def set(self, count):
@@ -107,12 +108,14 @@ class Clients:
                     self.running -= 1
                     return
             try:
-                good = ask(self.port) == 200
-            except OSError:
-                good = False
+                status = ask(self.port)
+                failure = "" if status == 200 else f"status {status}"
+            except (OSError, http.client.HTTPException) as error:
+                failure = repr(error)
             with self.lock:
-                self.answers += good
-                self.failures += not good
+                self.answers += not failure
+                self.failures += bool(failure)
+                self.last_failure = failure or self.last_failure
 
 
 def numbers(port):
@@ -175,7 +178,8 @@ def main():
               f"Each worker is to have {PER_WORKER} requests at the same time; there are {MOST} workers at most, and none at first.\n")
         clients = Clients(service_port(folder))
         show(port, workers, clients, stop, options.seconds)
-        print(f"\n{cold_start(port)}\n{clients.answers} requests were answered, {clients.failures} were not.")
+        print(f"\n{cold_start(port)}\n{clients.answers} requests were answered, {clients.failures} were not"
+                  f"{': ' + clients.last_failure if clients.failures else ''}.")
         dead = children.first_dead()
         if dead is not None:
             raise SystemExit(f"run: {dead.args[0]} ended with status {dead.returncode}; see {folder}")

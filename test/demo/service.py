@@ -83,10 +83,11 @@ def main():
     parser.add_argument("--pod", required=True)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--work", type=float, default=0.005, help="seconds that an order takes")
+    parser.add_argument("--drain", type=float, default=0, help="seconds that it goes on serving once it is told to end")
     options = parser.parse_args()
     server = Server(("127.0.0.1", options.port), handler_for(Shop(), options.work))
-    # Ended as a pod is: at once, as it keeps nothing.
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    # It keeps nothing, so it may end at once; behind a proxy, once what is on its way to it is answered.
+    signal.signal(signal.SIGTERM, lambda *_: threading.Timer(options.drain, os._exit, (0,)).start())
     print(server.server_address[1], flush=True)
     try:
         server.serve_forever()
