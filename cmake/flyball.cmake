@@ -43,8 +43,10 @@ endif()
 
 find_program(FLYBALL_CCACHE ccache)
 if(FLYBALL_CCACHE)
-  # What ccache asks for where headers are precompiled; no file here uses __DATE__ or __TIME__.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${FLYBALL_CCACHE})
+  # What ccache asks for where headers are precompiled; no file here uses __DATE__ or __TIME__. What one checkout compiled serves
+  # another: paths below the project count from the folder of the build.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+                                  CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${FLYBALL_CCACHE})
 endif()
 
 # mold links the many test programs in a tenth of the time; not under clang's fuzzer runtime, and no cross compiler finds it.
@@ -112,6 +114,17 @@ function(flyball_test_precompiled target)
   flyball_precompile(${target} base_test ${PROJECT_SOURCE_DIR}/base/precompiled.h <gmock/gmock.h> <gtest/gtest.h>)
 endfunction()
 
+# flyball_tell_source_folder(FILES…): those tests that read files of the project are told where it lies, and only those: the others
+# compile alike in every checkout, so that ccache knows them.
+function(flyball_tell_source_folder)
+  foreach(file ${ARGN})
+    file(STRINGS ${file} uses REGEX "FLYBALL_SOURCE_DIR|adapter/testing/floor\\.h")
+    if(uses)
+      set_property(SOURCE ${file} APPEND PROPERTY COMPILE_DEFINITIONS FLYBALL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    endif()
+  endforeach()
+endfunction()
+
 # flyball_floor(NAME DEPS <floors> LIBS <libraries>)
 #
 # Makes library flyball_NAME of every .cc below this folder that is not a test, and NAME_test of every *_test.cc.
@@ -143,7 +156,7 @@ function(flyball_floor name)
   if(tests)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test flyball_${name} ${ARG_TEST_LIBS} GTest::gmock_main)
-    target_compile_definitions(${name}_test PRIVATE FLYBALL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    flyball_tell_source_folder(${tests})
     flyball_test_precompiled(${name}_test)
     gtest_discover_tests(${name}_test PROPERTIES TIMEOUT 120 DISCOVERY_TIMEOUT 60)
   endif()
