@@ -214,7 +214,9 @@ void SimulatedFront::DecideCount(const std::string& name, int32_t others) {
     return;
   }
   target.target.Write(decided, now_, random_);
+  const bool closed = Closes(name);
   front_->ScaleWritten(name, decided, now_);
+  if (closed && decided > 0) JudgeReopened(name, "a count is written");
 }
 
 // ---- Clients
@@ -267,7 +269,11 @@ void SimulatedFront::Ask(Client& client) {
     if (&each == &client) asked_[*client.id] = number;
   }
   ++seen["asked"];
-  front_->OnRequest(*client.id, client.node, client.service, now_);
+  // The judge may end the client.
+  const std::string service = client.service;
+  const bool closed = Closes(service);
+  front_->OnRequest(*client.id, client.node, service, now_);
+  if (closed) JudgeReopened(service, "a request came");
   JudgeAnswers();
 }
 
@@ -400,6 +406,18 @@ void SimulatedFront::JudgeZero(const std::string& service) {
       Fault(absl::StrCat(service, ": zero with a request in flight at ", client.node));
     }
   }
+}
+
+bool SimulatedFront::Closes(const std::string& service) const {
+  const auto snapshot = front_->Snapshot(service);
+  return snapshot.has_value() && snapshot->state == ServiceState::kClosing;
+}
+
+// Whoever is wanted again while it closes is open again: else each of its requests would be asked
+// about for as long as there are any.
+void SimulatedFront::JudgeReopened(const std::string& service, const char* why) {
+  ++seen["reopened"];
+  if (Closes(service)) Fault(absl::StrCat(service, ": still closing although ", why));
 }
 
 void SimulatedFront::JudgeWaits() {
@@ -561,7 +579,7 @@ TEST(FrontCourseTest, NothingIsLostInAnyOrder) {
   // A judge that sees nothing proves nothing.
   for (const char* what :
        {"acks", "nacks", "asked", "direct", "released", "zeros", "offers", "wishes", "cold starts",
-        "full pods", "notices", "refused activation-timeout", "refused queue-full",
+        "full pods", "notices", "reopened", "refused activation-timeout", "refused queue-full",
         "refused activation-failed"}) {
     const auto found = seen.find(what);
     EXPECT_TRUE(found != seen.end() && found->second > 20) << what;

@@ -84,6 +84,8 @@ class SimulatedFront : public FrontObserver {
   void JudgeRelease(Client& client, const std::optional<std::string>& pod);
   void JudgeRefusal(const Client& client, const Refusal& refusal);
   void JudgeZero(const std::string& service);
+  bool Closes(const std::string& service) const;
+  void JudgeReopened(const std::string& service, const char* why);
   void JudgeWaits();
   bool WrittenOff(const std::string& service, const std::string& pod) const;
   int64_t RunningAt(const std::string& service, const std::string& pod) const;
