@@ -5,6 +5,8 @@
 namespace flyball::front {
 namespace {
 
+constexpr int kTries = 8;  // to find another pod by chance, before the same one is tried again
+
 void Add(envoy::ExtProcOverrides& overrides, absl::string_view header, absl::string_view value) {
   envoy::HeaderValue& added = *overrides.add_grpc_initial_metadata();
   added.set_key(std::string(header));
@@ -25,6 +27,18 @@ envoy::ExtProcPerRoute GateOf(const RouteResource& route, absl::string_view node
   return gate;
 }
 
+// In these cases nothing of the request has reached a pod, so that any method may be repeated. Not
+// at the same pod: one that refuses has the fewest requests, and would be chosen again and again.
+void SetRetries(envoy::RouteRetryPolicy& policy) {
+  policy.set_retry_on("connect-failure,refused-stream,reset-before-request");
+  policy.mutable_num_retries()->set_value(3);
+  envoy::RetryHostPredicate& elsewhere = *policy.add_retry_host_predicate();
+  elsewhere.set_name("envoy.retry_host_predicates.previous_hosts");
+  *elsewhere.mutable_typed_config() = Packed(
+      "envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate", envoy::Empty());
+  policy.set_host_selection_retry_max_attempts(kTries);
+}
+
 }  // namespace
 
 envoy::RouteConfiguration RouteMessage(const RouteResource& route, absl::string_view node) {
@@ -41,10 +55,7 @@ envoy::RouteConfiguration RouteMessage(const RouteResource& route, absl::string_
   action.set_cluster(route.service);
   *action.mutable_timeout() = DurationMessage(route.request_timeout);  // zero: none
   action.mutable_idle_timeout();
-  // Nothing of the request has reached a pod in these cases, so that any method may be repeated.
-  action.mutable_retry_policy()->set_retry_on(
-      "connect-failure,refused-stream,reset-before-request");
-  action.mutable_retry_policy()->mutable_num_retries()->set_value(3);
+  SetRetries(*action.mutable_retry_policy());
   (*only.mutable_typed_per_filter_config())[kGateFilter] =
       Packed("envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute", GateOf(route, node));
   return message;
