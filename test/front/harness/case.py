@@ -49,10 +49,11 @@ class Service:
         return {kind: self.say(kind) for kind in ("cluster", "endpoints", "route", "listener")}
 
     def begin(self, gated=True, addresses=()):
-        """Is served, and acknowledged by the Envoy."""
+        """Is served, and acknowledged by the Envoys."""
         self.gated, self.addresses = gated, list(addresses)
         for kind, version in self.put_all().items():
-            self.world.driver.await_ack(kind, self.name, version)
+            for node in {"front-1", *self.world.driver.nodes}:
+                self.world.driver.await_ack(kind, self.name, version, node)
         self.world.await_listening(self.port)
         return self
 
@@ -113,6 +114,14 @@ class FrontCase(unittest.TestCase):
         pod = pods.Pod(*arguments)
         self.pods.append(pod)
         return pod
+
+    def second_envoy(self) -> envoy.Envoy:
+        """It listens on the same ports; the kernel gives each of the two some of the connections."""
+        second = envoy.Envoy(self.program, self.folder, self.server_port, free_port(), node="front-2")
+        self.addCleanup(lambda: self.driver.until(lambda: "front-2" not in self.driver.nodes, "its end"))
+        self.addCleanup(second.stop)
+        self.driver.until(lambda: "front-2" in self.driver.nodes, "the second Envoy")
+        return second
 
     def await_listening(self, port: int):
         """A listener is acknowledged before its sockets are open in all workers."""

@@ -5,6 +5,9 @@ import json
 import threading
 
 
+MORE_HEADERS = ""  # of each request, with their line ends
+
+
 class Reply:
     def __init__(self, status, headers, body):
         self.status, self.headers, self.body = status, headers, body
@@ -18,7 +21,7 @@ async def _get(port, path, connected):
     if connected:
         connected()
     try:
-        writer.write(f"GET {path} HTTP/1.1\r\nhost: web\r\nconnection: close\r\n\r\n".encode())
+        writer.write(f"GET {path} HTTP/1.1\r\nhost: web\r\nconnection: close\r\n{MORE_HEADERS}\r\n".encode())
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
         body = await reader.readexactly(int(headers["content-length"])) if "content-length" in headers else await reader.read()
