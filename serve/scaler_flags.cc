@@ -69,9 +69,11 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
       "written, and at once");
   flags.Float("scaler-write-qps", f.options.writes_per_second, "writes a second to the API server");
   flags.Int("scaler-write-burst", f.options.write_burst, "writes at once, after a pause");
-  flags.String("kubernetes-version", f.kubernetes_version,
-               "whose HPA controller decisions are to equal: 1.34 to 1.37, or auto, which asks the "
-               "API server, again every half minute; with --objects auto is 1.37");
+  flags.String(
+      "kubernetes-version", f.kubernetes_version,
+      "whose HPA controller decisions are to equal: 1.34 to 1.37, or auto, which asks the "
+      "API server, again every half minute, and sees that HPAScaleToZero is on where an HPA "
+      "has the condition ScaledToZero; with --objects auto is 1.37");
   flags.String("feature-gates", f.feature_gates,
                "gates that are not at the version's default, by the controller's names: "
                "HPAScaleToZero=true,HPAGeneration=false");

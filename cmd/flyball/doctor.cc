@@ -28,6 +28,7 @@
 #include "doctor/autoscaler.h"
 #include "doctor/cluster.h"
 #include "doctor/finding.h"
+#include "doctor/gates.h"
 #include "doctor/metric.h"
 #include "doctor/rule_series.h"
 #include "kube/client/discovery.h"
@@ -307,7 +308,8 @@ class Doctor {
     if (!choice.minor.has_value()) choice.minor = told.minor;
     if (choice.gates.empty()) choice.gates = told.gates;
     const scaler::ServerVersion newest{.minor = scaler::kNewestMinor, .emulated_minor = {}};
-    return scaler::DialectOf(choice, facts_.server_version.value_or(newest));
+    const scaler::ServerVersion seen = facts_.server_version.value_or(newest);
+    return scaler::DialectOf(doctor::WithShownGates(choice, seen, all_), seen);
   }
 
   void ExamineAutoscalers() {
