@@ -249,7 +249,7 @@ void WarnOfIdleFlags(const CLI::App& app, ServeFlags& f) {
     if (option->count() == 0) continue;
     if (of_scaler && !f.scaler.enabled) of_no_scaler.push_back(name);
     if (of_live && !f.live.live()) of_no_live.push_back(name);
-    if (absl::StartsWith(name, "--prometheus-") && !f.live.prometheus()) {
+    if (absl::StartsWith(name, "--prometheus-") && !f.live.prometheus() && !f.live.warms()) {
       of_no_prometheus.push_back(name);
     }
   }
@@ -373,6 +373,7 @@ absl::StatusOr<ServeFlags> ParseServeFlags(const std::vector<std::string>& args)
     return absl::InvalidArgumentError(error.what());
   }
   f.bind_address_given = app.count("--bind-address") > 0;
+  f.live.prometheus_given = !f.prometheus_urls.empty();
   WarnOfIdleFlags(app, f);
   // Of our own flags the words are taken in any case.
   for (std::string* word :

@@ -201,11 +201,33 @@ affinity:
 {{- define "flyball.groups" -}}
 {{- $rules := .Values.rules -}}
 {{- $advises := and .Values.scaler.enabled (eq .Values.scaler.mode "advise") -}}
-{{- $on := dict "custom" (or $rules.default $rules.custom) "external" (or $rules.external $advises) "resource" $rules.resource -}}
+{{- $on := dict "custom" (or $rules.default $rules.custom) "external" (or $rules.external $advises) "resource" (or $rules.resource .Values.live.kubelets.scrapeInterval) -}}
 {{- range $group, $rules := $on }}
 {{- $told := index $.Values.apiServices $group }}
 {{ $group }}: {{ ternary (not (empty $rules)) $told (kindIs "invalid" $told) }}
 {{- end }}
+{{- end -}}
+
+{{/* The flags of the live source. */}}
+{{- define "flyball.liveArgs" -}}
+{{- with .Values.live -}}
+{{- if eq .metricSource "prometheus" -}}
+{{- if or .scrapeAnnotatedPods .kubelets.scrapeInterval -}}
+{{- fail "live.scrapeAnnotatedPods and live.kubelets.scrapeInterval need live.metricSource: live or prometheus+live" -}}
+{{- end -}}
+{{- else -}}
+- --metric-source={{ .metricSource }}
+{{- with .scrapeAnnotatedPods }}
+- --live-scrape-annotated-pods={{ . }}
+{{- end }}
+{{- with .kubelets.scrapeInterval }}
+- --live-scrape-kubelets={{ . }}
+{{- end }}
+{{- if .kubelets.insecureTls }}
+- --live-kubelet-insecure-tls
+{{- end }}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{/* The names of the APIServices of this release: a YAML list. */}}
