@@ -37,7 +37,6 @@ void WarmStart::Add(std::vector<live::Selector> selectors) {
     for (live::Selector& selector : selectors) {
       if (MatchesAnySeries(selector)) continue;
       added_.push_back({.selector = std::move(selector),
-                        .begun = now,
                         .give_up = now + kGiveUpAfter,
                         .look = now + warmup_,
                         .begin_ms = now_ms,

@@ -65,9 +65,9 @@ class WarmStart {
  private:
   struct Wanted {
     live::Selector selector;
-    MonotonicTime begun, give_up, look;  // `look`: when it is looked at how the past goes on
-    int64_t begin_ms = 0;                // samples after it are none of the past
-    int64_t next_ms = 0;                 // where the next piece ends
+    MonotonicTime give_up, look;  // `look`: when it is looked at how the past goes on
+    int64_t begin_ms = 0;         // samples after it are none of the past
+    int64_t next_ms = 0;          // where the next piece ends
     absl::Duration piece = kPiece;
     int64_t oldest_ms = 0, newest_ms = 0;  // of the samples of the past
     size_t samples = 0;

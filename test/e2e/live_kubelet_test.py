@@ -20,6 +20,7 @@ class KubeletPage:
     def __init__(self, authority, clients, pods):
         self.cores = {pod: 0.25 for pod in pods}
         self.asked_by = set()
+        self._stopped = False
         self._used, self._at = {pod: 100.0 for pod in pods}, time.time()
         page = self
 
@@ -27,6 +28,9 @@ class KubeletPage:
             protocol_version = "HTTP/1.1"
 
             def do_GET(self):
+                if page._stopped:  # of a connection that was kept
+                    self.close_connection = True
+                    return
                 known = self.connection.getpeercert()
                 body = page.text().encode() if known and self.path == "/metrics/resource" else b""
                 if known:
@@ -64,6 +68,7 @@ class KubeletPage:
         return "\n".join(lines) + "\n"
 
     def stop(self):
+        self._stopped = True
         self._server.shutdown()
         self._server.server_close()
 

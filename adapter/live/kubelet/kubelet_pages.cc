@@ -34,9 +34,10 @@ class KubeletPages::Fetcher : public scrape::PageFetcher {
   ~Fetcher() override { pages_.End(node_, id_); }
 
   absl::StatusOr<scrape::Page> Fetch() override {
-    absl::StatusOr<scrape::Page> page = inner_->Fetch();
+    const absl::StatusOr<scrape::Page> page = inner_->Fetch();
     pages_.Take(node_, id_, page);
-    return page;
+    if (!page.ok()) return page.status();
+    return scrape::Page();
   }
   void Shutdown() override { inner_->Shutdown(); }
 

@@ -1,8 +1,9 @@
 // What the kubelets' pages say, taken while they are scraped.
 //
 // Thread-safe; fetchers that it made do not outlive it. Nodes are scraped as targets of a job like
-// any other: found by discovery, each at its own ticks, a page's samples go into the store too.
-// This stands between the job and HTTP, and reads each page on its way.
+// any other, found by discovery, each at its own ticks. This stands between the job and HTTP, takes
+// each page on its way, and hands on an empty one: the samples do not go into the store, where
+// millions of them would be looked at that no rule reads. Who wants them there has a job for them.
 //
 // A node whose kubelet fails keeps what its last page said for kForgetAfter intervals. Then it is
 // unknown, as metrics-server has it after one (longer) interval. A node that is gone is forgotten

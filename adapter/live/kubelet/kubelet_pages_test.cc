@@ -65,7 +65,8 @@ class KubeletPagesTest : public testing::Test {
   void Scrape(scrape::PageFetcher& fetcher, const std::string& node,
               absl::StatusOr<std::string> page) {
     page_[node] = std::move(page);
-    (void)fetcher.Fetch();
+    const auto handed_on = fetcher.Fetch();
+    if (handed_on.ok()) EXPECT_EQ(handed_on->body, "");
     clock_.Advance(kInterval);
   }
   // `name 500m 2048000`, for each pod.
@@ -163,8 +164,10 @@ TEST_F(KubeletPagesTest, ANodeGoesWithItsTarget) {
 TEST_F(KubeletPagesTest, PagesOfOtherJobsAreNotRead) {
   directory_.Add("pods", "shop", "web-1");
   const auto fetcher = Fetcher("n1", "web");
-  Scrape(*fetcher, "n1", PageOf({"web-1"}, 10, 2000));
-  Scrape(*fetcher, "n1", PageOf({"web-1"}, 20, 2010));
+  for (const double cpu : {10, 20}) {
+    page_["n1"] = PageOf({"web-1"}, cpu, 2000 + static_cast<int64_t>(cpu));
+    EXPECT_EQ(fetcher->Fetch()->body, *page_["n1"]);
+  }
   EXPECT_THAT(Pods(), IsEmpty());
 }
 

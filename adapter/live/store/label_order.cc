@@ -58,6 +58,21 @@ size_t CommonPrefix(absl::Span<const Labelled> run, size_t known) {
   return common;
 }
 
+// The bytes that one text of all of a run begins with.
+size_t CommonTextPrefix(absl::Span<const Labelled> run, size_t text_begin) {
+  const auto text_of = [text_begin](const Labelled& one) {
+    size_t at = text_begin;
+    return at < one.encoded.size() ? TextAt(one.encoded, at) : absl::string_view();
+  };
+  const absl::string_view first = text_of(run.front());
+  size_t common = first.size();
+  for (const Labelled& one : run.subspan(1)) {
+    const absl::string_view text = text_of(one);
+    common = CommonPrefix(first, text, 0, std::min(common, text.size()));
+  }
+  return common;
+}
+
 // The text in which that byte lies.
 TextPlace TextWith(absl::string_view encoded, size_t byte) {
   TextPlace place;
@@ -88,7 +103,9 @@ class Sorter {
   void Sort(absl::Span<Labelled> run, size_t known) {
     if (run.size() <= kFew) return Compare(run);
     const size_t common = CommonPrefix(run, known);
-    const TextPlace place = TextWith(run.front().encoded, common);
+    TextPlace place = TextWith(run.front().encoded, common);
+    // Of texts that are not of one length the lengths differ first.
+    if (place.skipped == 0) place.skipped = CommonTextPrefix(run, place.begin);
     for (Labelled& one : run) one.key = KeyOf(one.encoded, place);
     std::sort(run.begin(), run.end(),
               [](const Labelled& a, const Labelled& b) { return a.key < b.key; });
