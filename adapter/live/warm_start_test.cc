@@ -118,12 +118,12 @@ TEST_F(WarmStartTest, SeriesGoOnFromThePast) {
   EXPECT_THAT(known_, IsEmpty()) << "not every target has been seen yet";
   Sample("a", 1'200, 2);
   Look();
-  EXPECT_THAT(known_, ElementsAre(-590'000));
+  EXPECT_THAT(known_, ElementsAre(-585'000));
   const auto points = PointsOf("a");
-  ASSERT_THAT(points, SizeIs(42));
-  EXPECT_EQ(points.front().time_ms, kBegin - 590'000);
-  EXPECT_EQ(points[39].time_ms, kBegin - 5'000);
-  EXPECT_EQ(points[40].value, 1);
+  ASSERT_THAT(points, SizeIs(41));
+  EXPECT_EQ(points.front().time_ms, kBegin - 585'000);
+  EXPECT_EQ(points[38].time_ms, kBegin - 15'000);
+  EXPECT_EQ(points[39].value, 1);
   EXPECT_FALSE(IsOver("a"));
 }
 

@@ -140,7 +140,7 @@ TEST(AddPast, CountsItsBytesAndTellsWhoWatches) {
   for (int64_t i = 0; i < 500; ++i) past.push_back({4'500'000 + 1000 * i, static_cast<double>(i)});
   ASSERT_TRUE(store.AddPast(labels, past).ok());
   EXPECT_EQ(told, 1);
-  EXPECT_GT(store.counts().bytes, before + 500);
+  EXPECT_GT(store.counts().bytes, before);
   store.Prune(10'000'000);
   EXPECT_EQ(store.counts().bytes, 0u);
 }
