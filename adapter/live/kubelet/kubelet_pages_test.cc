@@ -66,7 +66,9 @@ class KubeletPagesTest : public testing::Test {
               absl::StatusOr<std::string> page) {
     page_[node] = std::move(page);
     const auto handed_on = fetcher.Fetch();
-    if (handed_on.ok()) EXPECT_EQ(handed_on->body, "");
+    if (handed_on.ok()) {
+      EXPECT_EQ(handed_on->body, "");
+    }
     clock_.Advance(kInterval);
   }
   // `name 500m 2048000`, for each pod.
