@@ -62,6 +62,12 @@ void RenewProposals(const std::vector<Reading>& readings, absl::Time now, Decisi
   }
 }
 
+bool CarriesRequests(const Managed& managed) {
+  const std::vector<TriggerSpec>& triggers = managed.own.triggers;
+  return std::any_of(triggers.begin(), triggers.end(),
+                     [](const TriggerSpec& trigger) { return trigger.type == kHttpTrigger; });
+}
+
 }  // namespace
 
 bool Settled(const Decision& decision, absl::Time& until) {
@@ -358,6 +364,9 @@ void DecideStep::Decide(TrackedAutoscaler& tracked, const Times& now,
   scratch.recommendations.assign(state.recommendations.begin(), state.recommendations.end());
   DeciderOf(*input.autoscaler).Decide(input, {}, scratch.workspace, last.decision);
   if (last.activation.has_value()) ApplyActivation(input, *last.activation, last.decision);
+  if (inputs.managed->key.kind == AutoscalerKind::kOwn && !CarriesRequests(*inputs.managed)) {
+    RemoveCondition(kFrontReady, last.decision.status.conditions);
+  }
   KeepRecommendations(scratch.recommendations, now.wall,
                       std::max(kLongestWindow, input.config->downscale_stabilization), state);
 }

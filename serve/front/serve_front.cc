@@ -111,16 +111,42 @@ void ServeFront::EndClaim(const std::string& name, uint64_t claim) {
 }
 
 scaler::RequestDemand ServeFront::DemandOf(const std::string& name) {
-  const front::WantedCount wanted = session()->front.Wanted(name);
+  const std::optional<front::ServiceSnapshot> snapshot = session()->front.Snapshot(name);
+  const front::WantedCount wanted = snapshot.has_value() ? snapshot->wanted : front::WantedCount();
   absl::MutexLock lock(&mutex_);
   const auto found = records_.find(name);
   if (found == records_.end()) return {.error = not_listening_};
   CarriedRecord& record = found->second;
-  if (!record.problem.empty()) return {.error = record.problem};
-  if (!record.added) return {.error = not_listening_};
-  if (!wanted.known && record.wish == 0) return {.error = "no Envoy has reported its requests"};
-  const int32_t count = std::max(wanted.known ? wanted.count : 0, record.wish);
-  return {.replicas = count, .active = count > 0};
+  scaler::RequestDemand demand;
+  demand.front = ReadinessOf(record, snapshot.has_value() ? snapshot->not_ready : "");
+  if (!record.problem.empty()) {
+    demand.error = record.problem;
+  } else if (!record.added) {
+    demand.error = not_listening_;
+  } else if (!wanted.known && record.wish == 0) {
+    demand.error = "no Envoy has reported its requests";
+  } else {
+    demand.replicas = std::max(wanted.known ? wanted.count : 0, record.wish);
+    demand.active = demand.replicas > 0;
+  }
+  return demand;
+}
+
+// The first of what keeps requests away, by how soon they would meet it.
+scaler::FrontReadiness ServeFront::ReadinessOf(const CarriedRecord& record,
+                                               const std::string& not_ready) const {
+  const std::string& problem =
+      !record.problem.empty() || record.added ? record.problem : not_listening_;
+  if (!problem.empty()) return {.ready = false, .reason = "NotCarried", .message = problem};
+  if (!record.slices_problem.empty()) {
+    return {.ready = false, .reason = "ServiceNotLed", .message = record.slices_problem};
+  }
+  if (!not_ready.empty()) {
+    return {.ready = false, .reason = "FrontNotReady", .message = not_ready};
+  }
+  return {.ready = true,
+          .reason = "Carried",
+          .message = absl::StrCat("Envoys carry its requests on port ", record.port, ".")};
 }
 
 void ServeFront::Change(const std::string& name) {
@@ -257,14 +283,19 @@ void ServeFront::Tell(const front::Notice& notice) {
   const char* const reason = kReasons[static_cast<size_t>(notice.kind)];
   spdlog::log(warning ? spdlog::level::warn : spdlog::level::info, "front: {}: {}: {}",
               notice.service, reason, notice.text);
-  kube::EventSubject subject;
-  {
-    absl::MutexLock lock(&mutex_);
-    const auto found = records_.find(notice.service);
-    if (found == records_.end()) return;
-    subject = found->second.subject;
+  // An Envoy refuses what one message has of several services.
+  const std::vector<std::string> names = absl::StrSplit(notice.service, ", ");
+  for (const std::string& name : names) {
+    kube::EventSubject subject;
+    {
+      absl::MutexLock lock(&mutex_);
+      const auto found = records_.find(name);
+      if (found == records_.end()) continue;
+      subject = found->second.subject;
+    }
+    if (!subject.name.empty()) events_->Record(subject, warning, reason, notice.text);
+    if (notice.kind == front::NoticeKind::kFrontNotReady) Change(name);  // its condition
   }
-  if (!subject.name.empty()) events_->Record(subject, warning, reason, notice.text);
 }
 
 void ServeFront::Tell(const std::string& service, const front::ColdStart& cold_start) {

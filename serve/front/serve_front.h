@@ -119,6 +119,7 @@ class ServeFront : public scaler::RequestFront,
     int32_t wish = 0;      // a scale that held requests need, until it is written
     MonotonicTime slices_due = absl::ZeroDuration();
     std::string slices_problem;  // why its Service does not lead to the Envoys
+    bool led = false;            // its Service does
   };
   using Records = std::map<std::string, CarriedRecord>;
 
@@ -136,6 +137,9 @@ class ServeFront : public scaler::RequestFront,
 
   absl::Time Now() const { return absl::UnixEpoch() + deps_.clock.MonotonicNow(); }
   scaler::RequestDemand DemandOf(const std::string& name);
+  scaler::FrontReadiness ReadinessOf(const CarriedRecord& record,
+                                     const std::string& not_ready) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void EndClaim(const std::string& name, uint64_t claim);
   void Change(const std::string& name);  // calls its on_change
   void TakePods(const std::string& name, std::vector<front::PodView> pods);
@@ -146,12 +150,14 @@ class ServeFront : public scaler::RequestFront,
   void BeginAnewIfReleased();
   bool Listen();
   absl::Status ListServices();
+  absl::Status ListServicesIn(const std::string& ns);
   absl::Status TakePort(const std::string& name);
   void FollowPods(const std::string& name);
   void AddOrChange(const std::string& name);
   void RemoveEnded();
   void FollowEnvoys();
   void TakeEnvoys(const std::vector<front::PodView>& pods);
+  absl::Status CheckRivals(const std::string& name) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WriteSlices(const std::string& name);
   void BeginServingIfComplete();
   std::vector<std::string> Names() const;

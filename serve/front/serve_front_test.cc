@@ -92,14 +92,32 @@ class ServeFrontTest : public testing::Test {
                           R"("}},"status":{"phase":"Running","podIP":"10.0.0.7","conditions":)",
                           R"([{"type":"Ready","status":"True"}]}})"));
   }
-  void Start() { ASSERT_TRUE(front_.Start().ok()); }
+  void PutEnvoy() {
+    api_.Put(
+        R"({"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"flyball","name":"envoy-1",)"
+        R"("uid":"envoy-1","labels":{"app":"envoy"}},"status":{"phase":"Running",)"
+        R"("podIP":"10.0.0.9","conditions":[{"type":"Ready","status":"True"}]}})");
+  }
+  void Start() {
+    PutEnvoy();
+    ASSERT_TRUE(front_.Start().ok());
+  }
 
-  std::unique_ptr<scaler::RequestFront::Carried> Carry(const std::string& name) {
+  void PutService(const std::string& name, const std::string& spec) {
+    api_.Put(absl::StrCat(R"({"apiVersion":"v1","kind":"Service","metadata":{"namespace":"shop",)",
+                          R"("name":")", name, R"(","uid":"s"},"spec":)", spec, "}"));
+  }
+  std::string Slice(const std::string& service) {
+    return api_.Get(absl::StrCat("/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices/",
+                                 service, "-flyball-4"));
+  }
+  std::unique_ptr<scaler::RequestFront::Carried> Carry(const std::string& name,
+                                                       const std::string& front_service = "") {
     scaler::CarriedService service;
     service.ns = "shop";
     service.autoscaler = name;
     service.http.name = absl::StrCat("shop/", name);
-    service.http.front_service = name;
+    service.http.front_service = front_service.empty() ? name : front_service;
     service.http.target_port = "8080";
     service.http.settings.min_scale = 0;
     service.http.settings.max_scale = 10;
@@ -196,7 +214,7 @@ class ServeFrontTest : public testing::Test {
                        events_ = &events;
                        return std::make_unique<TestDataPath>(log_);
                      }},
-                    FrontSettings()};
+                    FrontSettings{.envoy_namespace = "flyball", .envoy_selector = "app=envoy"}};
   front::DataPathEvents* events_ = nullptr;
 };
 
@@ -320,6 +338,37 @@ TEST_F(ServeFrontTest, WhatAnotherReplicaOwnsIsNotTakenAway) {
   }));
   for (int i = 0; i < 20; ++i) clock_.Advance(absl::Seconds(1));
   EXPECT_EQ(removed(), 0u);
+}
+
+TEST_F(ServeFrontTest, AServiceThatIsNotOursIsRefusedInTheCondition) {
+  PutAutoscaler("web");
+  PutService("web", R"({"selector":{"app":"web"},"ports":[{"port":80}]})");
+  Start();
+  const auto carried = Carry("web");
+  EXPECT_EQ(carried->Demand().front->reason, "NotCarried");
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] { return carried->Demand().front->reason == "ServiceNotLed"; }));
+  EXPECT_TRUE(absl::StrContains(carried->Demand().front->message, "has a selector"));
+  EXPECT_EQ(Slice("web"), "");
+  PutService("web", R"({"ports":[{"port":80}]})");
+  EXPECT_TRUE(Becomes([&] { return carried->Demand().front->ready; }))
+      << carried->Demand().front->message;
+  EXPECT_TRUE(absl::StrContains(Slice("web"), "10.0.0.9")) << Slice("web");
+}
+
+TEST_F(ServeFrontTest, OneServiceIsOfOneAutoscaler) {
+  PutAutoscaler("web");
+  PutAutoscaler("api");
+  PutService("web", R"({"ports":[{"port":80}]})");
+  Start();
+  const auto first = Carry("web");
+  const auto second = Carry("api", "web");
+  Decide("web", 0);
+  Decide("api", 0);
+  // Of two that come at the same time the first by name has it, and keeps it.
+  ASSERT_TRUE(Becomes([&] { return second->Demand().front->ready; }));
+  ASSERT_TRUE(Becomes([&] { return first->Demand().front->reason == "ServiceNotLed"; }));
+  EXPECT_TRUE(absl::StrContains(first->Demand().front->message, "Autoscaler api"));
 }
 
 TEST_F(ServeFrontTest, SaysWhyEnvoysAreNotListenedFor) {

@@ -61,7 +61,7 @@ class HttpTrigger : public Trigger {
 
   std::vector<TriggerReading> Read(absl::Time now, absl::Duration) override {
     const RequestDemand demand = Demand();
-    TriggerReading reading{.error = demand.error, .time = now};
+    TriggerReading reading{.error = demand.error, .time = now, .front = demand.front};
     if (!demand.error.empty()) return {reading};
     reading.value_milli = int64_t{demand.replicas} * 1000;
     reading.active = demand.active;
@@ -79,7 +79,9 @@ class HttpTrigger : public Trigger {
  private:
   RequestDemand Demand() const {
     if (front_ == nullptr) {
-      return {.error = "nobody carries requests here: the server needs --front-listen"};
+      const std::string error = "nobody carries requests here: the server needs --front-listen";
+      return {.error = error,
+              .front = FrontReadiness{.ready = false, .reason = "NotCarried", .message = error}};
     }
     absl::MutexLock lock(&mutex_);
     if (carried_ == nullptr) return {.error = "its requests are not carried yet"};
