@@ -374,6 +374,7 @@ absl::StatusOr<ServeFlags> ParseServeFlags(const std::vector<std::string>& args)
   }
   f.bind_address_given = app.count("--bind-address") > 0;
   WarnOfIdleFlags(app, f);
+  TakeFrontDefaults(f.scaler, [&app](const std::string& name) { return app.count(name) > 0; });
   // Of our own flags the words are taken in any case.
   for (std::string* word :
        {&f.nan_value, &f.log_format, &f.scaler.mode, &f.scaler.trigger_secrets}) {

@@ -38,7 +38,8 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
   flags.String("scaler-lease-namespace", f.election.ns,
                "namespace of the leases and of what is remembered (default: the pod's)");
   flags.Duration("scaler-lease-duration", f.election.lease_duration,
-                 "how long others wait for a replica that does not renew its lease");
+                 "how long others wait for a replica that does not renew its lease; with "
+                 "--front-listen this and the next two are 6s, 4s and 1s where none is given");
   flags.Duration("scaler-lease-renew-deadline", f.election.renew_deadline,
                  "how long after the last renewal a replica still writes");
   flags.Duration("scaler-lease-retry-period", f.election.retry_period,
@@ -88,6 +89,17 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
   flags.Duration("horizontal-pod-autoscaler-initial-readiness-delay",
                  f.options.controller.initial_readiness_delay,
                  "how long after a pod's start changes of its readiness count as initial");
+}
+
+void TakeFrontDefaults(ScalerFlags& f, absl::FunctionRef<bool(const std::string& name)> given) {
+  if (f.front_listen.empty()) return;
+  for (const char* const flag : {"--scaler-lease-duration", "--scaler-lease-renew-deadline",
+                                 "--scaler-lease-retry-period"}) {
+    if (given(flag)) return;
+  }
+  f.election.lease_duration = kFrontLeaseDuration;
+  f.election.renew_deadline = kFrontRenewDeadline;
+  f.election.retry_period = kFrontRetryPeriod;
 }
 
 absl::Status CheckScalerFlags(const ScalerFlags& f) {
