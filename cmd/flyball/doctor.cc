@@ -256,6 +256,7 @@ class Doctor {
     duties.scaler_hpa = settings_.scaler.options.act_on_hpas;
     duties.scaler_namespaces = settings_.scaler.options.namespaces;
     duties.leader_elect = settings_.scaler.leader_elect;
+    duties.front = !settings_.scaler.front_pod_selector.empty();
     return duties;
   }
 
