@@ -112,8 +112,15 @@ tag
 {{- if include "flyball.oldImage" . -}}
 {{- $image = dict "repository" "ghcr.io/flyball-autoscaler/flyball" -}}
 {{- end -}}
+{{- include "flyball.imageOf" (list . $image) -}}
+{{- end -}}
+
+{{/* The reference of an image: a list of the root and {repository, tag, digest}. */}}
+{{- define "flyball.imageOf" -}}
+{{- $root := index . 0 -}}
+{{- $image := index . 1 -}}
 {{- $repository := $image.repository -}}
-{{- with (default (dict) .Values.global).imageRegistry -}}
+{{- with (default (dict) $root.Values.global).imageRegistry -}}
 {{- $parts := splitList "/" $repository -}}
 {{- /* Only a first part that looks like a host is a registry. */ -}}
 {{- $named := and (gt (len $parts) 1) (regexMatch "[.:]|^localhost$" (first $parts)) -}}
@@ -122,7 +129,7 @@ tag
 {{- if $image.digest -}}
 {{ $repository }}@{{ $image.digest }}
 {{- else -}}
-{{ $repository }}:{{ default .Chart.AppVersion $image.tag }}
+{{ $repository }}:{{ default $root.Chart.AppVersion $image.tag }}
 {{- end -}}
 {{- end -}}
 
