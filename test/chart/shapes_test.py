@@ -159,7 +159,7 @@ class Shapes(ClusterCase):
         if told.get("front"):
             self.put(self.carried_things())
             kube.run_pod(self.admin, NAMESPACE, "envoy", "10.99.0.1")
-        account, = [a["metadata"]["name"] for a in of_kind(items, "ServiceAccount") if not a["metadata"]["name"].endswith("-scrape")]
+        account, = [a["metadata"]["name"] for a in of_kind(items, "ServiceAccount") if not a["metadata"]["name"].endswith(("-scrape", "-front"))]
         audit = Audit(self.cluster(), account, namespace)
         pod = Pod(self.cluster(), namespace, name).start()
         self.addCleanup(pod.stop)
