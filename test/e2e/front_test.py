@@ -23,14 +23,14 @@ def carried(name: str, bounds=(0, 10), **metadata) -> dict:
 
 
 class Server:
-    """One flyball that is connected with Envoys at `front`, behind a proxy to the API server."""
+    """One flyball that is connected with Envoys at `front`; where the API server is to go away, behind a proxy to it."""
 
-    def __init__(self, cluster, prometheus, user: str, elects: bool):
+    def __init__(self, cluster, prometheus, user: str, elects: bool, proxied: bool):
         self.front = ports.free()
-        self.proxy = ApiProxy(cluster, Identity(cert=cluster.ca.client(user)))
+        self.proxy = ApiProxy(cluster, Identity(cert=cluster.ca.client(user))) if proxied else None
         self._adapter = scaler.flyball(cluster, prometheus.url, (
             "--scaler-mode=act", f"--scaler-namespace={NS}", f"--front-listen=127.0.0.1:{self.front}", "--front-pod-selector=app=front-envoy"),
-            user, server=self.proxy.url, elects=elects)
+            user, server=self.proxy.url if proxied else None, elects=elects)
 
     def start(self) -> "Server":
         self._adapter.start()
@@ -46,14 +46,15 @@ class Server:
     def stop(self):
         if self.process:
             self.process.kill()
-        self.proxy.stop()
+        if self.proxy:
+            self.proxy.stop()
 
 
 @differs("it carries no requests")
 class Carried(Case):
     """The cluster, the kubelet and its pods; REPLICAS of flyball, and an Envoy that knows all of them."""
 
-    REPLICAS, NETWORK = 1, 21
+    REPLICAS, NETWORK, PROXIED = 1, 21, False
 
     @classmethod
     def setUpClass(cls):
@@ -73,7 +74,7 @@ class Carried(Case):
         cls.addClassCleanup(prometheus.stop)
         cls.crowd = carrying.clients.Crowd()
         cls.addClassCleanup(cls.crowd.stop)
-        cls.servers = [Server(cluster, prometheus, f"front-{cls.__name__.lower()}-{i}", cls.REPLICAS > 1) for i in range(cls.REPLICAS)]
+        cls.servers = [Server(cluster, prometheus, f"front-{cls.__name__.lower()}-{i}", cls.REPLICAS > 1, cls.PROXIED) for i in range(cls.REPLICAS)]
         cls.made = []
         for server in cls.servers:
             server.start()
@@ -264,7 +265,7 @@ class NotOurs(Carried):
 class ApiServerAway(Carried):
     """For 30 s nothing is known of the cluster, with the Lease as in a cluster."""
 
-    REPLICAS, NETWORK = 2, 23
+    REPLICAS, NETWORK, PROXIED = 2, 23, True
 
     def cut_off(self, away: bool):
         for server in self.servers:
