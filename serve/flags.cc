@@ -98,7 +98,7 @@ void AddSourceFlags(GoFlags flags, ServeFlags& f) {
   flags.Duration("metrics-max-age", f.adapter.relist.max_age,
                  "series count as existing that had a sample in this time; 0: the relist interval");
   flags.Duration("query-freshness", f.adapter.queries.flights.freshness,
-                 "how long a query's result is used again; 0: never");
+                 "reuse a query's result for this long; 0: no caching");
   flags.Bool("query-merge", f.adapter.queries.merge,
              "ask for several objects of one rule in one query where the answers are the same");
   flags.String("nan-value", f.nan_value,
