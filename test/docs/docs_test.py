@@ -170,11 +170,12 @@ class Looking(InCluster):
         self.assertEqual(self.shell.run(able).split("\n")[:2], ["yes", "no"])
         wait.until(lambda: "custom.metrics.k8s.io" in str(kube.get(self.admin, "ClusterRole", None, "view")["rules"]), "view has the metrics")
         self.assertIn("MetricValueList", self.shell.run(give))
-        doctor, inside, available, why = pages.shell("troubleshooting.md")
+        doctor, inside, available, fate, why = pages.shell("troubleshooting.md")
         self.assertIn(f"system:serviceaccount:{NAMESPACE}:flyball has the ", self.shell.until(doctor, "no problems"))
         for text in ("pods/http_requests_per_second", '"seriesQuery": "http_requests_total', "/namespaces/shop/pods/*/http_requests_per_second\n"):
             self.shell.until(inside, text)
         self.shell.until(available, "pods/http_requests_per_second")
+        self.assertIn("  pods/http_requests_per_second\n", self.shell.run(fate))
         self.shell.until(why, "shop/web")
         self.shell.run(away)
 
