@@ -19,6 +19,8 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
+    {"backtest", "decide over a time that is over, with the load that Prometheus remembers",
+     RunBacktest},
     {"check", "check rule files, ConfigMaps and Helm values with rules", RunCheck},
     {"completion", "print a completion script for bash, zsh or fish", RunCompletion},
     {"convert",
