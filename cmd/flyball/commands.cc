@@ -21,7 +21,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"check", "check rule files, ConfigMaps and Helm values with rules", RunCheck},
     {"completion", "print a completion script for bash, zsh or fish", RunCompletion},
-    {"convert", "turn HPAs and KEDA's ScaledObjects into Autoscalers (CRD)", RunConvert},
+    {"convert", "turn HPAs, KEDA's and Knative's objects into Autoscalers (CRD)", RunConvert},
     {"decide", "decide the replica count of an HPA in a cluster, in files or in vectors",
      RunDecide},
     {"doctor", "check the whole chain from an autoscaler to its series", RunDoctor},

@@ -1,11 +1,15 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <map>
+#include <string>
 
 #include "base/read_file.h"
 #include "cmd/flyball/commands.h"
 #include "cmd/flyball/dialect_flags.h"
 #include "cmd/flyball/words.h"
 #include "convert/convert_hpa.h"
+#include "convert/convert_http.h"
+#include "convert/convert_ksvc.h"
 #include "convert/convert_scaled_object.h"
 
 namespace flyball::cmd {
@@ -56,11 +60,21 @@ int RunConvert(const Args& args) {
   std::vector<std::string> files;
   CLI::App* const hpa = AddKind(
       app, "hpa", "HorizontalPodAutoscalers (v1, v2) into Autoscalers, as YAML", options, files);
-  const CLI::App* const scaled_object =
-      AddKind(app, "scaledobject",
-              "KEDA's ScaledObjects into Autoscalers, as YAML; a TriggerAuthentication in the same "
-              "file is read for the Secrets that it names",
+  AddKind(app, "scaledobject",
+          "KEDA's ScaledObjects into Autoscalers, as YAML; a TriggerAuthentication in the same "
+          "file is read for the Secrets that it names",
+          options, files);
+  CLI::App* const ksvc =
+      AddKind(app, "ksvc",
+              "Services of Knative Serving into Deployments, Services and Autoscalers, as YAML",
               options, files);
+  ksvc->add_flag("--beside", options.beside,
+                 "Call the Services NAME-front, as NAME is Knative's while its own lives");
+  AddKind(app, "http",
+          "HTTPScaledObjects and InterceptorRoutes of KEDA's http-add-on into Autoscalers and the "
+          "Services to call, as YAML; Services and ScaledObjects in the same file are read for the "
+          "pods' port and the bounds",
+          options, files);
   DialectFlags dialect;
   AddDialectFlags(
       *hpa, "Refuse what the API server of this version would; auto refuses what all do", dialect);
@@ -69,9 +83,12 @@ int RunConvert(const Args& args) {
   if (dialect.choice.minor.has_value()) {
     options.dialect = scaler::DialectOf(dialect.choice, {});
   }
-  return ConvertFiles(
-      files, options,
-      scaled_object->parsed() ? convert::ConvertScaledObjects : convert::ConvertHpas);
+  static const std::map<std::string, ConvertText> kinds = {
+      {"hpa", convert::ConvertHpas},
+      {"scaledobject", convert::ConvertScaledObjects},
+      {"ksvc", convert::ConvertKnativeServices},
+      {"http", convert::ConvertHttpObjects}};
+  return ConvertFiles(files, options, kinds.at(app.get_subcommands().front()->get_name()));
 }
 
 }  // namespace flyball::cmd
