@@ -56,6 +56,8 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
       "front-pod-selector", f.front_pod_selector,
       "labels of the Envoys' pods, in the namespace of the leases: they become the "
       "endpoints of the Services that http triggers name; empty: no endpoints are written");
+  flags.Int("front-hosts-port", f.front_hosts_port,
+            "port where the Envoys listen for the hosts of http triggers, once one has some");
   flags.String("front-cert-file", f.front_cert_file,
                "certificate (PEM) shown to these Envoys; without it there is no TLS");
   flags.String("front-key-file", f.front_key_file, "its key (PEM)");
@@ -112,6 +114,9 @@ absl::Status CheckScalerFlags(const ScalerFlags& f) {
        "--scaler-shards splits the work by leases: not with --scaler-leader-elect=false"},
       {!f.front_listen.empty() && f.election.shards != 1,
        "--front-listen: Envoys are told by one replica, so --scaler-shards has to be 1"},
+      {f.front_hosts_port < 1 || f.front_hosts_port > 65535 ||
+           (f.front_hosts_port >= 20000 && f.front_hosts_port < 40000),
+       "--front-hosts-port: expected a port that is none of services, which are 20000 to 39999"},
       {f.front_listen.empty() &&
            !(f.front_cert_file + f.front_key_file + f.front_ca_file + f.front_peer_name).empty(),
        "--front-cert-file and the like are for --front-listen"},

@@ -53,6 +53,7 @@ absl::Duration ServeFront::Keep() {
   }
   RemoveEnded();
   FollowEnvoys();
+  GrantHosts();
   for (const std::string& name : Names()) {
     const absl::Status port = TakePort(name);
     {
@@ -217,6 +218,7 @@ void ServeFront::AddOrChange(const std::string& name) {
     record.changed = false;
     http = record.service.http;
     http.port = record.port;
+    http.hosts = record.hosts.routes;
     pods = *record.pods;
     replicas = *record.replicas;
     add = !record.added;

@@ -13,8 +13,9 @@
 namespace flyball::serve {
 namespace {
 
-front::FrontOptions OptionsOf(Clock& clock) {
+front::FrontOptions OptionsOf(Clock& clock, const FrontSettings& settings) {
   front::FrontOptions options;
+  options.hosts_port = settings.hosts_port;
   options.first_version = static_cast<uint64_t>(absl::ToUnixMicros(clock.WallNow()));
   return options;
 }
@@ -37,7 +38,7 @@ class ServeFront::Claim : public scaler::RequestFront::Carried {
 };
 
 ServeFront::Session::Session(ServeFront& owner)
-    : front(OptionsOf(owner.deps_.clock), data_path, owner) {}
+    : front(OptionsOf(owner.deps_.clock, owner.settings_), data_path, owner) {}
 
 ServeFront::ServeFront(Deps deps, const FrontSettings& settings)
     : deps_(std::move(deps)),
@@ -178,8 +179,10 @@ void ServeFront::OnDecision(const scaler::DecisionRecord& record) {
                        .name = record.managed->key.name,
                        .uid = autoscaler.uid,
                        .resource_version = autoscaler.resource_version};
+    news = carried.created != record.managed->created;
+    carried.created = record.managed->created;
     if (record.scale != nullptr && record.scale->failure == scaler::ScaleAnswer::Failure::kNone) {
-      news = !carried.replicas.has_value() || carried.selector != record.scale->selector;
+      news |= !carried.replicas.has_value() || carried.selector != record.scale->selector;
       carried.replicas = record.scale->spec_replicas;
       carried.selector = record.scale->selector;
     }
@@ -310,9 +313,10 @@ std::vector<CarriedState> ServeFront::States() const {
     for (const auto& [name, record] : records_) {
       states.push_back({.service = name,
                         .port = record.port,
-                        .problem = !record.problem.empty() ? record.problem
-                                   : !record.added         ? not_listening_
-                                                           : record.slices_problem,
+                        .problem = !record.problem.empty()         ? record.problem
+                                   : !record.added                 ? not_listening_
+                                   : record.slices_problem.empty() ? record.hosts.refused
+                                                                   : record.slices_problem,
                         .front = {}});
     }
   }

@@ -29,6 +29,7 @@
 #include "kube/client/api_client.h"
 #include "kube/client/event_recorder.h"
 #include "scaler/front/front.h"
+#include "scaler/front/host_claims.h"
 #include "scaler/triggers/request_front.h"
 #include "scaler/views/decision_record.h"
 #include "serve/front/carried_pods.h"
@@ -41,6 +42,7 @@ namespace flyball::serve {
 struct FrontSettings {
   uint16_t first_port = 20000;
   uint16_t last_port = 39999;
+  uint16_t hosts_port = 8080;                // of the listener for hosts
   std::vector<std::string> namespaces = {};  // empty: all
   // Whose pods the Envoys are: the endpoints of the Services that clients call. Without a selector
   // nobody's endpoints are written.
@@ -114,9 +116,11 @@ class ServeFront : public scaler::RequestFront,
     std::optional<std::vector<front::PodView>> pods;
     uint16_t port = 0;
     std::string problem;
-    bool added = false;    // the front has it
-    bool changed = false;  // since the front was told
-    int32_t wish = 0;      // a scale that held requests need, until it is written
+    absl::Time created = absl::InfiniteFuture();  // its Autoscaler
+    front::HostGrant hosts;                       // of those that it asks for, what it has
+    bool added = false;                           // the front has it
+    bool changed = false;                         // since the front was told
+    int32_t wish = 0;  // a scale that held requests need, until it is written
     MonotonicTime slices_due = absl::ZeroDuration();
     std::string slices_problem;  // why its Service does not lead to the Envoys
   };
@@ -148,6 +152,8 @@ class ServeFront : public scaler::RequestFront,
   absl::Status ListServices();
   absl::Status TakePort(const std::string& name);
   void FollowPods(const std::string& name);
+  void GrantHosts();
+  void TellOfHosts(const std::string& name, const std::string& refused);
   void AddOrChange(const std::string& name);
   void RemoveEnded();
   void FollowEnvoys();

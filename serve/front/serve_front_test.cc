@@ -94,8 +94,10 @@ class ServeFrontTest : public testing::Test {
   }
   void Start() { ASSERT_TRUE(front_.Start().ok()); }
 
-  std::unique_ptr<scaler::RequestFront::Carried> Carry(const std::string& name) {
+  std::unique_ptr<scaler::RequestFront::Carried> Carry(const std::string& name,
+                                                       absl::string_view hosts = "") {
     scaler::CarriedService service;
+    service.http.hosts = front::ReadHostRoutes(hosts, "", "").value();
     service.ns = "shop";
     service.autoscaler = name;
     service.http.name = absl::StrCat("shop/", name);
@@ -108,8 +110,10 @@ class ServeFrontTest : public testing::Test {
     return front_.Carry(std::move(service), [this] { ++changes_; });
   }
   // The loop decides that the target stays as it is.
-  void Decide(const std::string& name, int32_t replicas, scaler::Mode mode = scaler::Mode::kAct) {
+  void Decide(const std::string& name, int32_t replicas, scaler::Mode mode = scaler::Mode::kAct,
+              absl::Time created = absl::UnixEpoch()) {
     auto managed = std::make_shared<scaler::Managed>();
+    managed->created = created;
     managed->key = {.kind = scaler::AutoscalerKind::kOwn, .ns = "shop", .name = name};
     scaler::ScaleAnswer scale;
     scale.spec_replicas = scale.status_replicas = replicas;
@@ -168,6 +172,18 @@ class ServeFrontTest : public testing::Test {
   size_t removed() {
     absl::MutexLock lock(&log_.mutex);
     return log_.removed.size();
+  }
+  // The hosts that Envoys lead to the service, as they were told last.
+  std::vector<std::string> HostsOf(const std::string& name) {
+    absl::MutexLock lock(&log_.mutex);
+    std::vector<std::string> hosts;
+    for (const front::Resource& resource : log_.put) {
+      const auto* const route = std::get_if<front::HostRouteResource>(&resource);
+      if (route == nullptr || route->service != name) continue;
+      hosts.clear();
+      for (const auto& place : route->routes.places) hosts.push_back(place.host);
+    }
+    return hosts;
   }
   // The port of the service's listener as Envoys were told; 0: none.
   int PortOf(const std::string& name) {
@@ -234,6 +250,25 @@ TEST_F(ServeFrontTest, NobodyIsToldBeforeAllAreKnown) {
   ASSERT_TRUE(Becomes([&] { return serving(); }));
   EXPECT_EQ(PortOf("shop/other"), 20000);  // as before
   EXPECT_EQ(PortOf("shop/web"), 20001);
+}
+
+TEST_F(ServeFrontTest, AHostIsTheOldestServicesUntilThatOneIsGone) {
+  PutAutoscaler("new");
+  PutAutoscaler("old");
+  Start();
+  const auto carried = Carry("new", "shop.example.com,new.example.com");
+  auto older = Carry("old", "shop.example.com");
+  Decide("new", 0, scaler::Mode::kAct, absl::FromUnixSeconds(200));
+  Decide("old", 0, scaler::Mode::kAct, absl::FromUnixSeconds(100));
+  const std::vector<std::string> shop = {"shop.example.com"}, rest = {"new.example.com"};
+  ASSERT_TRUE(Becomes([&] { return HostsOf("shop/new") == rest && HostsOf("shop/old") == shop; }));
+  EXPECT_EQ(PortOf(front::kHostsListener), 8080);
+  const char* const refused = "shop.example.com is led to shop/old, which is older";
+  ASSERT_TRUE(Becomes([&] { return absl::StrContains(Autoscaler("new"), refused); }));
+  EXPECT_EQ(front_.States()[0].problem, refused);
+  older.reset();
+  ASSERT_TRUE(Becomes([&] { return HostsOf("shop/new").size() == 2; }));
+  EXPECT_TRUE(Becomes([&] { return !absl::StrContains(Autoscaler("new"), refused); }));
 }
 
 TEST_F(ServeFrontTest, AHeldRequestIsAWish) {

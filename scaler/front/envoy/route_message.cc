@@ -1,4 +1,4 @@
-// The one route of a service, with the gate on or off.
+// The route of a service, with the gate on or off.
 #include "scaler/front/envoy/names.h"
 #include "scaler/front/envoy/resource_message.h"
 
@@ -27,6 +27,20 @@ envoy::ExtProcPerRoute GateOf(const RouteResource& route, absl::string_view node
 
 }  // namespace
 
+void SetRoute(envoy::Route& to, const RouteResource& route, absl::string_view node) {
+  to.add_response_headers_to_remove("x-flyball");  // which is ours alone to say
+  envoy::RouteAction& action = *to.mutable_route();
+  action.set_cluster(route.service);
+  *action.mutable_timeout() = DurationMessage(route.request_timeout);  // zero: none
+  action.mutable_idle_timeout();
+  // Nothing of the request has reached a pod in these cases, so that any method may be repeated.
+  action.mutable_retry_policy()->set_retry_on(
+      "connect-failure,refused-stream,reset-before-request");
+  action.mutable_retry_policy()->mutable_num_retries()->set_value(3);
+  (*to.mutable_typed_per_filter_config())[kGateFilter] =
+      Packed("envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute", GateOf(route, node));
+}
+
 envoy::RouteConfiguration RouteMessage(const RouteResource& route, absl::string_view node) {
   envoy::RouteConfiguration message;
   message.set_name(route.service);
@@ -36,17 +50,7 @@ envoy::RouteConfiguration RouteMessage(const RouteResource& route, absl::string_
   host.add_domains("*");
   envoy::Route& only = *host.add_routes();
   only.mutable_match()->set_prefix("/");
-  only.add_response_headers_to_remove("x-flyball");  // which is ours alone to say
-  envoy::RouteAction& action = *only.mutable_route();
-  action.set_cluster(route.service);
-  *action.mutable_timeout() = DurationMessage(route.request_timeout);  // zero: none
-  action.mutable_idle_timeout();
-  // Nothing of the request has reached a pod in these cases, so that any method may be repeated.
-  action.mutable_retry_policy()->set_retry_on(
-      "connect-failure,refused-stream,reset-before-request");
-  action.mutable_retry_policy()->mutable_num_retries()->set_value(3);
-  (*only.mutable_typed_per_filter_config())[kGateFilter] =
-      Packed("envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute", GateOf(route, node));
+  SetRoute(only, route, node);
   return message;
 }
 

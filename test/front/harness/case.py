@@ -33,6 +33,7 @@ class Service:
         self.kind = {"h2c": h2c, "hard": hard}
         self.timeout, self.request_timeout = timeout, request_timeout
         self.addresses, self.gated = [], True
+        self.hosts, self.headers = "", ""
 
     def _flags(self, *names):
         return [name for name in names if self.kind[name]]
@@ -41,7 +42,8 @@ class Service:
         version = next(self._versions)
         words = {"cluster": self._flags("h2c", "hard"), "endpoints": self.addresses,
                  "route": ["on" if self.gated else "off", *self._flags("hard"), self.request_timeout],
-                 "listener": [self.port, self.timeout]}[kind]
+                 "listener": [self.port, self.timeout],
+                 "hostroute": ["on" if self.gated else "off", self.hosts or ",", self.headers or ",", *self._flags("hard")]}[kind]
         self.world.driver.say(kind, self.name, version, *words)
         return version
 
@@ -56,20 +58,27 @@ class Service:
         self.world.await_listening(self.port)
         return self
 
+    def set_hosts(self, hosts: str, headers=""):
+        self.hosts, self.headers = hosts, headers
+        self.world.driver.await_ack("hostroute", self.name, self.say("hostroute"))
+
     def set_endpoints(self, addresses):
         self.addresses = list(addresses)
         self.world.driver.await_ack("endpoints", self.name, self.say("endpoints"))
 
     def set_gate(self, gated: bool):
         self.gated = gated
-        self.world.driver.await_ack("route", self.name, self.say("route"))
+        version = self.say("route")
+        if self.hosts:
+            self.world.driver.await_ack("hostroute", self.name, self.say("hostroute"))
+        self.world.driver.await_ack("route", self.name, version)
 
     def release_all(self):
         for id in self.world.driver.held_of(self.name):  # pylint: disable=redefined-builtin
             self.world.driver.answer("release", id)
 
     def end(self):
-        for kind in ("listener", "route", "endpoints", "cluster"):
+        for kind in ("listener", "hostroute", "route", "endpoints", "cluster"):
             self.world.driver.say("remove", kind, self.name)
 
 
