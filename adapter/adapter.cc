@@ -24,6 +24,7 @@ constexpr int kSeriesQueries = 4;
 Adapter::Adapter(const Deps& deps, const AdapterOptions& options,
                  std::shared_ptr<const rules::CompiledRules> rules)
     : tells_of_samples_(deps.source.TellsOfSamples()),
+      resource_(deps.resource),
       directory_(deps.directory),
       clock_(deps.clock),
       request_pool_(ResourceProvider::kMaxParallel),
@@ -71,11 +72,12 @@ void Adapter::SetRules(std::shared_ptr<const rules::CompiledRules> rules) {
   }
   // Each answer of metrics.k8s.io names objects of these.
   std::vector<kube::ObjectSet> kept;
-  if (rules->resource) {
+  if (rules->resource || resource_ != nullptr) {
     kept = {{.resource = {.group = "", .resource = "nodes"}, .running_only = false},
             {.resource = {.group = "", .resource = "pods"}, .running_only = true}};
   }
   directory_.Keep(std::move(kept));
+  providers->resource = resource_;
   if (rules->resource) {
     providers->resource = std::make_shared<ResourceProvider>(
         ResourceProvider::Deps{

@@ -46,6 +46,8 @@ class Adapter {
     kube::ObjectDirectory& directory;
     Clock& clock;
     AdapterMetrics* metrics = nullptr;  // may be nullptr
+    // metrics.k8s.io where the rules have no resourceRules; nullptr: it is off then.
+    std::shared_ptr<ResourceMetricsProvider> resource = nullptr;
   };
 
   Adapter(const Deps& deps, const AdapterOptions& options,
@@ -79,6 +81,7 @@ class Adapter {
   absl::Duration Step();
 
   const bool tells_of_samples_;
+  const std::shared_ptr<ResourceMetricsProvider> resource_;
   kube::ObjectDirectory& directory_;
   Clock& clock_;
   WorkerPool request_pool_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "adapter/object_candidates.h"
 #include "adapter/resource_provider.h"
 #include "base/status_macros.h"
 
@@ -41,12 +42,13 @@ class ResourceProvider::PodsStanding : public StandingPods {
     std::shared_ptr<const kube::RestMapper> mapper =
         provider_.deps_.answering.relister.registry()->mapper();
     ASSIGN_OR_RETURN(std::vector<kube::ObjectPtr> pods,
-                     provider_.Candidates({.resource = {.group = "", .resource = "pods"},
-                                           .ns = ns_,
-                                           .selector = selector_,
-                                           .running_only = true,
-                                           .timeout = timeout},
-                                          "", nullptr));
+                     ObjectCandidates(provider_.deps_.answering.directory,
+                                      {.resource = {.group = "", .resource = "pods"},
+                                       .ns = ns_,
+                                       .selector = selector_,
+                                       .running_only = true,
+                                       .timeout = timeout},
+                                      "", nullptr));
     epoch_ = epoch;
     if (batch_.objects != nullptr && mapper == mapper_ && pods == *batch_.objects) {
       return absl::OkStatus();

@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "adapter/object_candidates.h"
 #include "base/status_macros.h"
 #include "rules/promql.h"
 #include "spdlog/spdlog.h"
@@ -46,12 +47,14 @@ absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::Pods(absl::stri
                                                                       absl::Duration timeout) {
   const MonotonicTime deadline = deps_.answering.clock.MonotonicNow() + timeout;
   const uint64_t epoch = Epoch();
-  ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> pods, Candidates({.resource = PodResource(),
-                                                                        .ns = std::string(ns),
-                                                                        .selector = filter.labels,
-                                                                        .running_only = true,
-                                                                        .timeout = timeout},
-                                                                       name, filter.others));
+  ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> pods,
+                   ObjectCandidates(deps_.answering.directory,
+                                    {.resource = PodResource(),
+                                     .ns = std::string(ns),
+                                     .selector = filter.labels,
+                                     .running_only = true,
+                                     .timeout = timeout},
+                                    name, filter.others));
   std::vector<Batch> batches = PodBatches(pods);
   AskAll(absl::MakeSpan(batches), deadline);
   ResourceMetricList<PodMetrics> list;
@@ -125,12 +128,14 @@ absl::StatusOr<ResourceMetricList<NodeMetrics>> ResourceProvider::Nodes(absl::st
                                                                         absl::Duration timeout) {
   const MonotonicTime deadline = deps_.answering.clock.MonotonicNow() + timeout;
   const uint64_t epoch = Epoch();
-  ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> nodes, Candidates({.resource = NodeResource(),
-                                                                         .ns = "",
-                                                                         .selector = filter.labels,
-                                                                         .running_only = false,
-                                                                         .timeout = timeout},
-                                                                        name, filter.others));
+  ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> nodes,
+                   ObjectCandidates(deps_.answering.directory,
+                                    {.resource = NodeResource(),
+                                     .ns = "",
+                                     .selector = filter.labels,
+                                     .running_only = false,
+                                     .timeout = timeout},
+                                    name, filter.others));
   std::vector<Batch> batches;
   if (!nodes.empty()) {
     Batch& batch = batches.emplace_back();
@@ -150,28 +155,6 @@ absl::StatusOr<ResourceMetricList<NodeMetrics>> ResourceProvider::Nodes(absl::st
     }
   }
   return list;
-}
-
-absl::StatusOr<std::vector<kube::ObjectPtr>> ResourceProvider::Candidates(
-    const kube::ObjectQuery& query, absl::string_view name,
-    const std::function<bool(const kube::ObjectMeta&)>& wanted) {
-  kube::ObjectDirectory& directory = deps_.answering.directory;
-  if (name.empty()) {
-    ASSIGN_OR_RETURN(std::vector<kube::ObjectPtr> objects, directory.List(query));
-    if (wanted != nullptr) {
-      objects.erase(std::remove_if(objects.begin(), objects.end(),
-                                   [&](const kube::ObjectPtr& one) { return !wanted(*one); }),
-                    objects.end());
-    }
-    return objects;
-  }
-  ASSIGN_OR_RETURN(kube::ObjectPtr object,
-                   directory.Get(query.resource, query.ns, name, query.running_only));
-  if (object == nullptr) {
-    return absl::NotFoundError(absl::StrCat(query.resource == PodResource() ? "pods" : "node",
-                                            " \"", name, "\" not found"));
-  }
-  return std::vector<kube::ObjectPtr>{std::move(object)};
 }
 
 bool ResourceProvider::AskAll(absl::Span<Batch> batches, MonotonicTime deadline, bool parallel) {

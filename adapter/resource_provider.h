@@ -110,9 +110,6 @@ class ResourceProvider : public ResourceMetricsProvider {
   void AddPods(Batch& batch, std::vector<PodMetrics>& pods);
 
   std::vector<Batch> PodBatches(const std::vector<kube::ObjectPtr>& pods) const;
-  absl::StatusOr<std::vector<kube::ObjectPtr>> Candidates(
-      const kube::ObjectQuery& query, absl::string_view name,
-      const std::function<bool(const kube::ObjectMeta&)>& wanted);
   absl::Status Ask(const Amount& amount, Batch& batch, MonotonicTime deadline);
   absl::Status MakeQuery(const Amount& amount, const Batch& batch, Queried& queried) const;
   // Leaves of the query only the samples of pods that have the other amount as well.

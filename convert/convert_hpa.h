@@ -16,6 +16,9 @@ namespace flyball::convert {
 
 struct ConvertOptions {
   std::string mode;  // "Shadow", "Advise", "Act"; "": left to the server's flag
+  // Of Knative's Services: the Service to call is NAME-front, as NAME is Knative's while its own
+  // lives.
+  bool beside = false;
   // Whose API server must admit the objects; absent: any.
   std::optional<scaler::Dialect> dialect;
 };

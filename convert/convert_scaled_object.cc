@@ -62,7 +62,8 @@ class ScaledObjectConverter {
     if (conversion_.errors.size() > errors_before) return;
     Check(own);
     absl::StrAppend(&conversion_.yaml, "---\n# from ", kScaledObject, " ",
-                    TextOf(MemberOf(object_, "metadata"), "name"), " (", file_, ":", node_.line,
+                    OneLine(TextOf(MemberOf(object_, "metadata"), "name")), " (", file_, ":",
+                    node_.line,
                     ")\n# Pause or delete the ScaledObject before this one acts: both would write "
                     "one scale.\n");
     for (const std::string& remark : remarks_) {
@@ -75,7 +76,7 @@ class ScaledObjectConverter {
   void Refuse(const std::string& field, absl::string_view why) {
     AddError(file_, scaler::LineOf(node_, field), absl::StrCat(field, ": ", why), conversion_);
   }
-  void Remark(std::string text) { remarks_.push_back(std::move(text)); }
+  void Remark(absl::string_view text) { remarks_.push_back(OneLine(text)); }
 
   int64_t NumberOr(const char* name, int64_t otherwise) {
     const Json& value = MemberOf(MemberOf(object_, "spec"), name);

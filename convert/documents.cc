@@ -5,8 +5,10 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 
 namespace flyball::convert {
 namespace {
@@ -26,6 +28,16 @@ void Flatten(Node& node, std::vector<Node>& out) {
 }
 
 }  // namespace
+
+std::string OneLine(absl::string_view text) {
+  std::string line(text);
+  for (char& c : line) {
+    if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = ' ';
+  }
+  // YAML ends lines at these too: U+0085, U+2028 and U+2029.
+  return absl::StrReplaceAll(line,
+                             {{"\xc2\x85", " "}, {"\xe2\x80\xa8", " "}, {"\xe2\x80\xa9", " "}});
+}
 
 void AddError(absl::string_view file, int line, absl::string_view what, Conversion& conversion) {
   conversion.errors.push_back(

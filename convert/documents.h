@@ -1,6 +1,7 @@
 // What converters share: the objects of a file, and errors with their place. Pure.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -15,6 +16,9 @@ namespace flyball::convert {
 absl::StatusOr<std::vector<scaler::Node>> ReadObjects(absl::string_view file,
                                                       absl::string_view text,
                                                       Conversion& conversion);
+
+// As one line, so that a comment or message made of an object's texts ends where it should.
+std::string OneLine(absl::string_view text);
 
 // Adds `FILE:LINE: what`; without line, 0, `FILE: what`.
 void AddError(absl::string_view file, int line, absl::string_view what, Conversion& conversion);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "doctor/at_zero.h"
 #include "doctor/cluster.h"
+#include "doctor/gates.h"
 #include "scaler/math/recording.h"
 
 namespace flyball::doctor {
@@ -178,6 +179,7 @@ Findings CheckAutoscaler(const AutoscalerFacts& facts, absl::Time now) {
   Append(CheckRivals(facts), findings);
   Append(CheckTarget(facts), findings);
   Append(CheckPods(facts), findings);
+  Append(CheckGates(facts), findings);
   Append(CheckTargetObject(facts.own_object), findings);
   for (const MetricFacts& metric : facts.metrics) {
     Append(CheckMetric(metric, facts.measured, now), findings);

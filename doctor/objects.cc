@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "base/status_macros.h"
+#include "doctor/json_object.h"
 #include "kube/objects/json_members.h"
 
 namespace flyball::doctor {
@@ -21,21 +22,6 @@ using kube::ItemsOf;
 using kube::MemberOf;
 using kube::TextOf;
 using kube::TextsOf;
-
-absl::StatusOr<Json> ParseObject(absl::string_view text, absl::string_view what) {
-  Json json = Json::parse(text.begin(), text.end(), nullptr, false);
-  if (!json.is_object()) return absl::InvalidArgumentError(absl::StrCat("no ", what));
-  return json;
-}
-
-// The condition of that type; null when there is none.
-const Json& Condition(const Json& object, absl::string_view type) {
-  static const Json& none = *new Json();
-  for (const Json& condition : ItemsOf(MemberOf(object, "status"), "conditions")) {
-    if (TextOf(condition, "type") == type) return condition;
-  }
-  return none;
-}
 
 // The value of the last `--name=value` or `--name value`.
 std::string FlagValue(const std::vector<std::string>& args, absl::string_view name) {
@@ -98,7 +84,7 @@ std::string TroubleOf(const Json& object) {
         TextOf(ended, "message").empty() ? TextOf(waiting, "message") : TextOf(ended, "message");
     return absl::StrCat(TextOf(waiting, "reason"), message.empty() ? "" : ": ", message);
   }
-  const Json& scheduled = Condition(object, "PodScheduled");
+  const Json& scheduled = ConditionOf(object, "PodScheduled");
   return TextOf(scheduled, "status") == "False" ? TextOf(scheduled, "message") : "";
 }
 
@@ -114,7 +100,7 @@ absl::Time TimeOf(const Json& item) {
 }  // namespace
 
 absl::StatusOr<ApiService> ReadApiService(absl::string_view json) {
-  ASSIGN_OR_RETURN(const Json object, ParseObject(json, "APIService"));
+  ASSIGN_OR_RETURN(const Json object, ParseObject<Json>(json, "APIService"));
   const Json& spec = MemberOf(object, "spec");
   const Json& service = MemberOf(spec, "service");
   ApiService read;
@@ -126,7 +112,7 @@ absl::StatusOr<ApiService> ReadApiService(absl::string_view json) {
     read.port = MemberOf(service, "port").get<int>();
   read.insecure = IsTrue(spec, "insecureSkipTLSVerify");
   if (!absl::Base64Unescape(TextOf(spec, "caBundle"), &read.ca_bundle)) read.ca_bundle.clear();
-  const Json& available = Condition(object, "Available");
+  const Json& available = ConditionOf(object, "Available");
   read.judged = available.is_object();
   read.available = TextOf(available, "status") == "True";
   read.reason = TextOf(available, "reason");
@@ -136,7 +122,7 @@ absl::StatusOr<ApiService> ReadApiService(absl::string_view json) {
 }
 
 absl::StatusOr<Service> ReadService(absl::string_view json) {
-  ASSIGN_OR_RETURN(const Json object, ParseObject(json, "Service"));
+  ASSIGN_OR_RETURN(const Json object, ParseObject<Json>(json, "Service"));
   const Json& spec = MemberOf(object, "spec");
   std::vector<std::string> selector;
   if (const Json& labels = MemberOf(spec, "selector"); labels.is_object()) {
@@ -151,7 +137,7 @@ absl::StatusOr<Service> ReadService(absl::string_view json) {
 }
 
 absl::StatusOr<Endpoints> ReadEndpoints(absl::string_view json) {
-  ASSIGN_OR_RETURN(const Json object, ParseObject(json, "EndpointSlice"));
+  ASSIGN_OR_RETURN(const Json object, ParseObject<Json>(json, "EndpointSlice"));
   Endpoints endpoints;
   for (const Json& endpoint : ItemsOf(object, "endpoints")) {
     const Json& ready =
@@ -162,7 +148,7 @@ absl::StatusOr<Endpoints> ReadEndpoints(absl::string_view json) {
 }
 
 absl::StatusOr<ServerPod> ReadServerPod(absl::string_view json) {
-  ASSIGN_OR_RETURN(const Json object, ParseObject(json, "Pod"));
+  ASSIGN_OR_RETURN(const Json object, ParseObject<Json>(json, "Pod"));
   const Json& spec = MemberOf(object, "spec");
   ServerPod pod;
   pod.ns = TextOf(MemberOf(object, "metadata"), "namespace");
@@ -170,7 +156,7 @@ absl::StatusOr<ServerPod> ReadServerPod(absl::string_view json) {
   pod.created = TextOf(MemberOf(object, "metadata"), "creationTimestamp");
   pod.phase = TextOf(MemberOf(object, "status"), "phase");
   pod.leaving = !TextOf(MemberOf(object, "metadata"), "deletionTimestamp").empty();
-  pod.ready = TextOf(Condition(object, "Ready"), "status") == "True";
+  pod.ready = TextOf(ConditionOf(object, "Ready"), "status") == "True";
   pod.service_account = TextOf(spec, "serviceAccountName");
   const Json& container = ServerContainer(spec, &pod.args);
   FindConfigMap(spec, container, FlagValue(pod.args, "--config"), pod);
@@ -179,24 +165,24 @@ absl::StatusOr<ServerPod> ReadServerPod(absl::string_view json) {
 }
 
 absl::StatusOr<std::string> ReadConfigKey(absl::string_view json, absl::string_view key) {
-  ASSIGN_OR_RETURN(const Json object, ParseObject(json, "ConfigMap"));
+  ASSIGN_OR_RETURN(const Json object, ParseObject<Json>(json, "ConfigMap"));
   const Json& value = MemberOf(MemberOf(object, "data"), std::string(key));
   if (!value.is_string()) return absl::NotFoundError(absl::StrCat("it has no key ", key));
   return value.get<std::string>();
 }
 
 absl::StatusOr<std::string> ReadVersion(absl::string_view json) {
-  ASSIGN_OR_RETURN(const Json object, ParseObject(json, "version"));
+  ASSIGN_OR_RETURN(const Json object, ParseObject<Json>(json, "version"));
   return TextOf(object, "gitVersion");
 }
 
 absl::StatusOr<std::string> ReadPreferredVersion(absl::string_view json) {
-  ASSIGN_OR_RETURN(const Json object, ParseObject(json, "APIGroup"));
+  ASSIGN_OR_RETURN(const Json object, ParseObject<Json>(json, "APIGroup"));
   return TextOf(MemberOf(object, "preferredVersion"), "version");
 }
 
 absl::StatusOr<std::vector<std::string>> ReadResourceNames(absl::string_view json) {
-  ASSIGN_OR_RETURN(const Json object, ParseObject(json, "APIResourceList"));
+  ASSIGN_OR_RETURN(const Json object, ParseObject<Json>(json, "APIResourceList"));
   std::vector<std::string> names;
   for (const Json& resource : ItemsOf(object, "resources"))
     names.push_back(TextOf(resource, "name"));
@@ -204,14 +190,14 @@ absl::StatusOr<std::vector<std::string>> ReadResourceNames(absl::string_view jso
 }
 
 absl::StatusOr<bool> ReadAllowed(absl::string_view json) {
-  ASSIGN_OR_RETURN(const Json object, ParseObject(json, "access review"));
+  ASSIGN_OR_RETURN(const Json object, ParseObject<Json>(json, "access review"));
   const Json& status = MemberOf(object, "status");
   if (!status.is_object()) return absl::InvalidArgumentError("an access review without a status");
   return IsTrue(status, "allowed");
 }
 
 absl::StatusOr<std::vector<MetricItem>> ReadMetricValues(absl::string_view json) {
-  ASSIGN_OR_RETURN(const Json object, ParseObject(json, "list of metric values"));
+  ASSIGN_OR_RETURN(const Json object, ParseObject<Json>(json, "list of metric values"));
   std::vector<MetricItem> items;
   for (const Json& item : ItemsOf(object, "items")) {
     items.push_back({.object = TextOf(MemberOf(item, "describedObject"), "name"),
@@ -224,7 +210,7 @@ absl::StatusOr<std::vector<MetricItem>> ReadMetricValues(absl::string_view json)
 absl::StatusOr<std::vector<MetricItem>> ReadPodUsage(absl::string_view json,
                                                      absl::string_view resource,
                                                      absl::string_view container) {
-  ASSIGN_OR_RETURN(const Json object, ParseObject(json, "list of pod metrics"));
+  ASSIGN_OR_RETURN(const Json object, ParseObject<Json>(json, "list of pod metrics"));
   const std::string name(resource);
   std::vector<MetricItem> items;
   for (const Json& pod : ItemsOf(object, "items")) {

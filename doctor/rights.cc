@@ -13,7 +13,8 @@ namespace flyball::doctor {
 namespace {
 
 constexpr char kRoles[] = "the chart's rbac.create=true";
-constexpr char kScalerRoles[] = "the chart's rbac.create=true with scaler.enabled and scaler.mode";
+constexpr char kScalerRoles[] =
+    "the chart's rbac.create=true with scaler.enabled, scaler.mode and front.enabled";
 
 class RightList {
  public:
@@ -111,6 +112,9 @@ void AddScaling(const Duties& duties, const std::string& ns, RightList& list) {
   }
   add({"get", "update"}, "", "replicationcontrollers/scale");
   if (duties.scaler_hpa) add({"patch"}, "autoscaling", "horizontalpodautoscalers/status");
+  if (!duties.front) return;
+  add({"get"}, "", "services");
+  add({"get", "list", "create", "update"}, "discovery.k8s.io", "endpointslices");
 }
 
 // "list pods", "list, watch services.v1 in kube-system", one text for each resource.
@@ -151,6 +155,10 @@ std::vector<Right> WantedRights(const Duties& duties) {
                                            .resource = "leases",
                                            .ns = duties.ns,
                                            .grant = kScalerRoles});
+  }
+  // The Envoys' pods, which lie beside the server.
+  if (duties.front && !duties.scaler_namespaces.empty()) {
+    list.Add({"list", "watch"}, {.resource = "pods", .ns = duties.ns, .grant = kScalerRoles});
   }
   list.Add({"get", "create", "update"},
            {.resource = "configmaps", .ns = duties.ns, .grant = kScalerRoles});

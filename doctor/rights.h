@@ -37,6 +37,7 @@ struct Duties {
   bool scaler_hpa = false;
   std::vector<std::string> scaler_namespaces = {};  // empty: all
   bool leader_elect = true;
+  bool front = false;  // Services are led to Envoys
 };
 
 std::vector<Right> WantedRights(const Duties& duties);

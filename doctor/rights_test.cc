@@ -88,7 +88,8 @@ TEST(WantedRights, AreThoseThatTheChartGrants) {
                      .scaler = told.contains("scaler"),
                      .scaler_mode = told.value("scaler", ""),
                      .scaler_hpa = told.value("hpa", false),
-                     .scaler_namespaces = told.value("namespaces", std::vector<std::string>())};
+                     .scaler_namespaces = told.value("namespaces", std::vector<std::string>()),
+                     .front = told.value("front", false)};
     for (const std::string& object : told.value("objects", std::vector<std::string>())) {
       const size_t dot = std::min(object.find('.'), object.size());
       duties.objects.push_back({.group = object.substr(std::min(dot + 1, object.size())),

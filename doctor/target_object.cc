@@ -6,6 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+#include "doctor/json_object.h"
 #include "kube/objects/json_members.h"
 
 namespace flyball::doctor {
@@ -19,29 +21,12 @@ using kube::TextOf;
 
 constexpr size_t kShown = 5;  // names in one finding
 
-absl::StatusOr<Json> ParseObject(absl::string_view text) {
-  Json json = Json::parse(text.begin(), text.end(), nullptr, false);
-  if (!json.is_object()) return absl::InvalidArgumentError("no object");
-  return json;
-}
-
 absl::Time TimeOf(const Json& object, const std::string& name) {
   absl::Time time;
   std::string error;
   return absl::ParseTime(absl::RFC3339_full, TextOf(object, name), &time, &error)
              ? time
              : absl::InfinitePast();
-}
-
-// The condition of that type and status; null when there is none.
-const Json& Condition(const Json& object, const std::string& type, const std::string& status) {
-  static const Json& none = *new Json();
-  for (const Json& condition : ItemsOf(MemberOf(object, "status"), "conditions")) {
-    if (TextOf(condition, "type") == type && TextOf(condition, "status") == status) {
-      return condition;
-    }
-  }
-  return none;
 }
 
 std::string Named(std::vector<std::string> names) {
@@ -102,9 +87,8 @@ void CheckUnschedulable(const TargetFacts& facts, Findings& findings) {
 }  // namespace
 
 absl::StatusOr<TargetObject> ReadTargetObject(absl::string_view json) {
-  const absl::StatusOr<Json> object = ParseObject(json);
-  if (!object.ok()) return object.status();
-  const Json& metadata = MemberOf(*object, "metadata");
+  ASSIGN_OR_RETURN(const Json object, ParseObject<Json>(json, "object"));
+  const Json& metadata = MemberOf(object, "metadata");
   TargetObject out;
   out.uid = TextOf(metadata, "uid");
   for (const Json& entry : ItemsOf(metadata, "managedFields")) {
@@ -114,14 +98,14 @@ absl::StatusOr<TargetObject> ReadTargetObject(absl::string_view json) {
                             .apply = TextOf(entry, "operation") == "Apply",
                             .time = TimeOf(entry, "time")});
   }
-  out.replica_failure = TextOf(Condition(*object, "ReplicaFailure", "True"), "message");
+  const Json& failure = ConditionOf(object, "ReplicaFailure");
+  if (TextOf(failure, "status") == "True") out.replica_failure = TextOf(failure, "message");
   return out;
 }
 
 absl::StatusOr<PodOrigin> ReadPodOrigin(absl::string_view json) {
-  const absl::StatusOr<Json> object = ParseObject(json);
-  if (!object.ok()) return object.status();
-  const Json& metadata = MemberOf(*object, "metadata");
+  ASSIGN_OR_RETURN(const Json object, ParseObject<Json>(json, "object"));
+  const Json& metadata = MemberOf(object, "metadata");
   PodOrigin out;
   out.name = TextOf(metadata, "name");
   for (const Json& owner : ItemsOf(metadata, "ownerReferences")) {
@@ -129,9 +113,9 @@ absl::StatusOr<PodOrigin> ReadPodOrigin(absl::string_view json) {
     out.controller_kind = TextOf(owner, "kind");
     out.controller_uid = TextOf(owner, "uid");
   }
-  const Json& unscheduled = Condition(*object, "PodScheduled", "False");
-  if (TextOf(unscheduled, "reason") == "Unschedulable") {
-    out.unschedulable = TextOf(unscheduled, "message");
+  const Json& scheduled = ConditionOf(object, "PodScheduled");
+  if (TextOf(scheduled, "status") == "False" && TextOf(scheduled, "reason") == "Unschedulable") {
+    out.unschedulable = TextOf(scheduled, "message");
     if (out.unschedulable.empty()) out.unschedulable = "the scheduler does not say why";
   }
   return out;

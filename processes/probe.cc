@@ -8,22 +8,10 @@
 
 #include <cerrno>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "http/client/readiness_answer.h"
 
 namespace flyball::processes {
-namespace {
-
-constexpr absl::string_view kGood = "HTTP/1.1 2";  // the length of what is looked at
-constexpr size_t kStatusAt = kGood.size() - 1;
-
-bool IsGood(absl::string_view answer) {
-  return absl::StartsWith(answer, "HTTP/1.") &&
-         (answer[kStatusAt] == '2' || answer[kStatusAt] == '3');
-}
-
-}  // namespace
-
 Probe::Probe(const Readiness& readiness, int32_t port) : readiness_(readiness) {
   unsent_ = absl::StrCat("GET ", readiness.path, " HTTP/1.1\r\nHost: 127.0.0.1:", port,
                          "\r\nConnection: close\r\n\r\n");
@@ -65,14 +53,14 @@ Probe::Result Probe::Advance() {
     if (!unsent_.empty()) return Result::kWait;
     step_ = Step::kReceive;
   }
-  while (answer_.size() < kGood.size()) {
+  while (answer_.size() < http::kReadinessAnswerSize) {
     char byte;
     const ssize_t got = recv(fd_, &byte, 1, 0);
     if (got < 0 && errno == EAGAIN) return Result::kWait;
     if (got <= 0) return Result::kNotReady;
     answer_ += byte;
   }
-  return IsGood(answer_) ? Result::kReady : Result::kNotReady;
+  return http::SaysReady(answer_) ? Result::kReady : Result::kNotReady;
 }
 
 }  // namespace flyball::processes

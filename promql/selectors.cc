@@ -2,6 +2,9 @@
 
 #include <variant>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
 namespace flyball::promql {
 namespace {
 
@@ -35,6 +38,15 @@ struct Walk {
 
 void ForEachSelector(const Expr& expr, absl::FunctionRef<void(const Selector&)> see) {
   std::visit(Walk{see}, expr.node);
+}
+
+std::string SelectorText(const std::vector<Matcher>& matchers) {
+  return absl::StrCat("{",
+                      absl::StrJoin(matchers, ",",
+                                    [](std::string* text, const Matcher& matcher) {
+                                      absl::StrAppend(text, matcher.ToString());
+                                    }),
+                      "}");
 }
 
 }  // namespace flyball::promql

@@ -44,6 +44,18 @@ bool HasRulesElsewhere(const YamlNode& rules) {
          (!existing.empty() && existing != "null" && existing != "~");
 }
 
+FoundRules OfText(std::string of, absl::string_view text, absl::string_view file) {
+  Findings told_by_the_compiler(file);
+  return {std::move(of), CompileRules(text, file), ReadConfig(text, told_by_the_compiler)};
+}
+
+FoundRules OfValues(std::string of, absl::string_view text, absl::string_view file,
+                    const std::vector<std::string>& path) {
+  Findings told_by_the_compiler(file);
+  return {std::move(of), CompileChartValues(text, file, path),
+          ReadChartValues(text, path, told_by_the_compiler)};
+}
+
 void DropNoRules(CompileResult& compiled) {
   const bool none = compiled.rules != nullptr && compiled.rules->custom.empty() &&
                     compiled.rules->external.empty() && !compiled.rules->resource.has_value();
@@ -82,7 +94,7 @@ class Objects {
       Findings findings(file_);
       findings.Error({}, "",
                      absl::StrCat("no ConfigMap with rules, only ", absl::StrJoin(kinds_, ", ")));
-      Add("", {.rules = nullptr, .findings = std::move(findings).Take()});
+      Add({"", {.rules = nullptr, .findings = std::move(findings).Take()}});
     }
     return std::move(found_);
   }
@@ -99,7 +111,7 @@ class Objects {
     Findings findings(file_);
     const YamlTree tree = ReadYaml(LinesAt(begin, end), findings);
     if (findings.has_errors()) {
-      return Add("", {.rules = nullptr, .findings = std::move(findings).Take()});
+      return Add({"", {.rules = nullptr, .findings = std::move(findings).Take()}});
     }
     if (tree.root == nullptr) return;
     const YamlNode* const items = Value(tree.root, "items");
@@ -135,11 +147,10 @@ class Objects {
         line < lines_.size() ? lines_[line].substr(std::min<size_t>(
                                    lines_[line].size(), static_cast<size_t>(text.place.column) - 1))
                              : "";
-    if (absl::StartsWith(from, "|"))
-      return Add(std::move(of), CompileRules(Block(line + 1), file_));
-    CompileResult compiled = CompileRules(text.text, file_);
+    if (absl::StartsWith(from, "|")) return Add(OfText(std::move(of), Block(line + 1), file_));
+    FoundRules found = OfText(std::move(of), text.text, file_);
     // In quotes, or folded: where its lines are in the file does not show.
-    for (Finding& finding : compiled.findings) {
+    for (Finding& finding : found.compiled.findings) {
       if (finding.line > 0) {
         finding.message = absl::StrCat(finding.message, " (line ", finding.line,
                                        " of the text that begins here)");
@@ -147,7 +158,10 @@ class Objects {
       finding.line = text.place.line;
       finding.column = text.place.column;
     }
-    Add(std::move(of), std::move(compiled));
+    for (auto* list : {&found.config.rules, &found.config.external_rules}) {
+      for (RuleConfig& rule : *list) rule.place = text.place;
+    }
+    Add(std::move(found));
   }
 
   // The lines of a block of literal text, as deep as they stand: YAML may.
@@ -171,10 +185,10 @@ class Objects {
     found_.push_back({"", {.rules = nullptr, .findings = std::move(findings).Take()}});
   }
 
-  void Add(std::string of, CompileResult compiled) {
+  void Add(FoundRules found) {
     if (full_) return;
     if (found_.size() >= kMaxRuleSources) return Refuse();
-    found_.push_back({std::move(of), std::move(compiled)});
+    found_.push_back(std::move(found));
   }
 
   const absl::string_view file_;
@@ -190,7 +204,7 @@ std::vector<FoundRules> FindRules(absl::string_view text, absl::string_view file
                                   const std::vector<std::string>& values_path) {
   std::vector<FoundRules> found;
   if (!values_path.empty()) {
-    found.push_back({"values", CompileChartValues(text, file, values_path)});
+    found.push_back(OfValues("values", text, file, values_path));
     return found;
   }
   Findings ignored(file);
@@ -198,12 +212,12 @@ std::vector<FoundRules> FindRules(absl::string_view text, absl::string_view file
   if (Value(tree.root, "kind") != nullptr) return Objects(text, file).Find();
   const YamlNode* const rules = Value(tree.root, "rules");
   if (IsChartRules(rules)) {
-    found.push_back({"values", CompileChartValues(text, file, {})});
+    found.push_back(OfValues("values", text, file, {}));
     if (HasRulesElsewhere(*rules)) DropNoRules(found[0].compiled);
   } else if (tree.root != nullptr && tree.root->kind == YamlNode::Kind::kList) {
-    found.push_back({"list of rules", CompileChartValues(text, file, {})});
+    found.push_back(OfValues("list of rules", text, file, {}));
   } else {
-    found.push_back({"", CompileRules(text, file)});
+    found.push_back(OfText("", text, file));
   }
   return found;
 }

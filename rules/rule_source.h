@@ -19,6 +19,7 @@ inline constexpr size_t kMaxRuleSources = 1000;
 struct FoundRules {
   std::string of;  // "ConfigMap monitoring/flyball, config.yaml"; "": the file is a rule file
   CompileResult compiled;
+  Config config = {};  // the rules as they are written
 };
 
 // All of a file, at least one. Which of the forms it has shows from what stands at its top: objects

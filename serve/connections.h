@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "adapter/live/scrape/config.h"
 #include "adapter/prometheus/client.h"
 #include "base/clock.h"
 #include "http/client/transport.h"
@@ -53,5 +54,10 @@ absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags, Clock& clock);
 // it. kFailedPrecondition, when it is called: they come from no server.
 std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()> ConnectionToObjects(
     const ServeFlags& flags, const Objects& objects, Clock& clock);
+
+// As whom the kubelets of that cluster are asked: with the same credentials, and the CA of the
+// flags.
+// kInvalidArgument, kFailedPrecondition: the flag and what is wrong.
+absl::StatusOr<scrape::HttpConfig> KubeletAccess(const ServeFlags& flags);
 
 }  // namespace flyball::serve

@@ -98,7 +98,7 @@ void AddSourceFlags(GoFlags flags, ServeFlags& f) {
   flags.Duration("metrics-max-age", f.adapter.relist.max_age,
                  "series count as existing that had a sample in this time; 0: the relist interval");
   flags.Duration("query-freshness", f.adapter.queries.flights.freshness,
-                 "how long a query's result is used again; 0: never");
+                 "reuse a query's result for this long; 0: no caching");
   flags.Bool("query-merge", f.adapter.queries.merge,
              "ask for several objects of one rule in one query where the answers are the same");
   flags.String("nan-value", f.nan_value,
@@ -249,7 +249,7 @@ void WarnOfIdleFlags(const CLI::App& app, ServeFlags& f) {
     if (option->count() == 0) continue;
     if (of_scaler && !f.scaler.enabled) of_no_scaler.push_back(name);
     if (of_live && !f.live.live()) of_no_live.push_back(name);
-    if (absl::StartsWith(name, "--prometheus-") && !f.live.prometheus()) {
+    if (absl::StartsWith(name, "--prometheus-") && !f.live.prometheus() && !f.live.warms()) {
       of_no_prometheus.push_back(name);
     }
   }
@@ -373,7 +373,9 @@ absl::StatusOr<ServeFlags> ParseServeFlags(const std::vector<std::string>& args)
     return absl::InvalidArgumentError(error.what());
   }
   f.bind_address_given = app.count("--bind-address") > 0;
+  f.live.prometheus_given = !f.prometheus_urls.empty();
   WarnOfIdleFlags(app, f);
+  TakeFrontDefaults(f.scaler, [&app](const std::string& name) { return app.count(name) > 0; });
   // Of our own flags the words are taken in any case.
   for (std::string* word :
        {&f.nan_value, &f.log_format, &f.scaler.mode, &f.scaler.trigger_secrets}) {

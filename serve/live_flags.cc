@@ -17,6 +17,13 @@ void AddLiveFlags(GoFlags flags, LiveFlags& f) {
   flags.Duration("live-scrape-annotated-pods", f.scrape_annotated,
                  "scrape the pods with the annotation prometheus.io/scrape, at this interval; 0: "
                  "don't");
+  flags.Duration("live-scrape-kubelets", f.scrape_kubelets,
+                 "scrape /metrics/resource of each node's kubelet, at this interval, and serve "
+                 "metrics.k8s.io of it where the rule file has no resourceRules; 0: don't");
+  flags.String("live-kubelet-ca-file", f.kubelet_ca_file,
+               "CA of the kubelets' serving certificates; without it that of the cluster");
+  flags.Bool("live-kubelet-insecure-tls", f.kubelet_insecure_tls,
+             "take any serving certificate of a kubelet");
   flags.Bool("live-push", f.push,
              "take samples that others send: remote write at /api/v1/write, text at /api/v1/push, "
              "OTLP at /v1/metrics");
@@ -34,6 +41,9 @@ void AddLiveFlags(GoFlags flags, LiveFlags& f) {
             "longest request with samples, as it is sent; more is answered 413");
   flags.Int("live-max-request-unpacked-bytes", f.max_request_unpacked_bytes,
             "the same once it is uncompressed");
+  flags.Bool("live-warm-start", f.warm_start,
+             "fetch the samples of the retention from Prometheus at the start, where "
+             "--metric-source has it or --prometheus-url is given");
   flags.String("live-snapshot", f.snapshot,
                "file in which the samples are kept each minute and at the end, and from which a "
                "restart goes on");
@@ -77,6 +87,8 @@ absl::Status CheckLiveFlags(const LiveFlags& f) {
       {f.debounce < absl::ZeroDuration(), "--live-debounce: expected 0 or more"},
       {f.lookback <= absl::ZeroDuration(), "--live-lookback: expected more than 0"},
       {f.out_of_order < absl::ZeroDuration(), "--live-out-of-order-window: expected 0 or more"},
+      {f.scrape_kubelets != absl::ZeroDuration() && f.scrape_kubelets < absl::Seconds(1),
+       "--live-scrape-kubelets: expected 0, or 1s or more"},
       {f.scrape_annotated < absl::ZeroDuration(),
        "--live-scrape-annotated-pods: expected 0 or more"},
   });

@@ -25,10 +25,17 @@ struct LiveFlags {
 
   std::string scrape_config;        // a file as prometheus.yml
   absl::Duration scrape_annotated;  // pods with the annotation prometheus.io/scrape; 0: they aren't
-  bool push = true;                 // whether samples are taken that others send
+  absl::Duration scrape_kubelets;   // each node's /metrics/resource, for metrics.k8s.io; 0: not
+  std::string kubelet_ca_file;      // "": the CA of the cluster
+  bool kubelet_insecure_tls = false;
+  bool push = true;  // whether samples are taken that others send
   // Attributes of OTLP resources that become labels of each of their series.
   std::vector<std::string> promoted_attributes;
-  std::vector<std::string> keep;    // series that are kept beside those of the rules
+  std::vector<std::string> keep;  // series that are kept beside those of the rules
+  bool warm_start = true;         // from Prometheus, where one is given
+  bool prometheus_given = false;  // --prometheus-url is among the flags
+  // Prometheus is asked for samples of before.
+  bool warms() const { return live() && warm_start && (prometheus() || prometheus_given); }
   std::string snapshot;             // file that a restart goes on from; "": none
   int max_request_bytes = 3 << 20;  // of a body as it is sent: with its head less than 4 MiB
   int max_request_unpacked_bytes = 32 << 20;

@@ -71,13 +71,23 @@ TEST(LiveFlags, BothSourcesTakeTheFlagsOfBoth) {
   EXPECT_TRUE(LiveOptionsFrom(flags->live).refuses_unseen) << "what only Prometheus has";
 }
 
+TEST(LiveFlags, APrometheusThatIsNotAskedMayStillGiveSamplesOfBefore) {
+  const auto given = Parse({"--metric-source=live", "--prometheus-url=http://p"});
+  EXPECT_TRUE(given->live.warms() && given->warnings.empty());
+  EXPECT_FALSE(Parse({"--metric-source=live"})->live.warms()) << "where there is one";
+  EXPECT_TRUE(Parse({"--metric-source=prometheus+live"})->live.warms());
+  EXPECT_FALSE(Parse({"--metric-source=prometheus"})->live.warms());
+}
+
 TEST(LiveFlags, OfTheSourceThatIsNotAskedAreNamed) {
   EXPECT_THAT(Parse({"--live-retention=5m"})->warnings,
               ElementsAre(HasSubstr("without --metric-source=live these flags have no effect: "
                                     "--live-retention")));
-  EXPECT_THAT(Parse({"--metric-source=live", "--prometheus-url=http://p"})->warnings,
-              ElementsAre(HasSubstr("with --metric-source=live these flags have no effect: "
-                                    "--prometheus-url")));
+  EXPECT_THAT(
+      Parse({"--metric-source=live", "--prometheus-url=http://p", "--live-warm-start=false"})
+          ->warnings,
+      ElementsAre(HasSubstr("with --metric-source=live these flags have no effect: "
+                            "--prometheus-url")));
 }
 
 }  // namespace

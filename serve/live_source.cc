@@ -22,6 +22,8 @@ namespace {
 // How often it is looked for new series: a metric is offered so soon after its first sample.
 constexpr absl::Duration kLookEvery = absl::Milliseconds(500);
 constexpr absl::Duration kPruneEvery = absl::Seconds(5);
+// A wall clock that is off by more than it was has been set, or the machine has slept.
+constexpr absl::Duration kClockStep = absl::Seconds(2);
 constexpr absl::Duration kSnapshotEvery = absl::Minutes(1);
 constexpr absl::Duration kLookAtScrapeConfigEvery = absl::Seconds(1);
 
@@ -42,6 +44,18 @@ int64_t KnownSince(const live::Store& store, const live::Selector& selector, int
   }
   const bool goes_on = newest_ms >= now_ms - absl::ToInt64Milliseconds(warmup);
   return goes_on ? oldest_ms : now_ms;
+}
+
+// The jobs that flags ask for.
+std::vector<scrape::Job> JobsOf(const LiveFlags& flags, const scrape::HttpConfig& kubelet_access) {
+  std::vector<scrape::Job> jobs;
+  if (flags.scrape_annotated > absl::ZeroDuration()) {
+    jobs.push_back(scrape::AnnotatedPods(flags.scrape_annotated));
+  }
+  if (flags.scrape_kubelets > absl::ZeroDuration()) {
+    jobs.push_back(kubelet::KubeletJob(flags.scrape_kubelets, kubelet_access));
+  }
+  return jobs;
 }
 
 }  // namespace
@@ -80,10 +94,25 @@ LiveSource::LiveSource(const LiveFlags& flags, Deps deps, std::unique_ptr<Scrape
       scrape_file_(std::move(scrape_file)),
       next_prune_(deps_.clock.MonotonicNow() + kPruneEvery),
       next_snapshot_(deps_.clock.MonotonicNow() + kSnapshotEvery),
-      thread_(deps_.clock, [this] { return Step(); }) {}
+      clock_began_(deps_.clock.WallNow() - deps_.clock.MonotonicNow()),
+      thread_(deps_.clock, [this] { return Step(); }) {
+  if (flags_.scrape_kubelets > absl::ZeroDuration()) {
+    kubelets_.emplace(deps_.clock, flags_.scrape_kubelets);
+  }
+  if (deps_.past != nullptr) {
+    warm_start_.emplace(
+        adapter::WarmStart::Deps{.store = store_,
+                                 .past = *deps_.past,
+                                 .clock = deps_.clock,
+                                 .known = [this](const live::Selector& selector,
+                                                 int64_t since_ms) { Know(selector, since_ms); }},
+        flags_.retention, flags_.warmup);
+  }
+}
 
 absl::StatusOr<std::unique_ptr<LiveSource>> LiveSource::Make(const LiveFlags& flags, Deps deps) {
-  ASSIGN_OR_RETURN(auto scrape_file, ScrapeFile::Open(flags.scrape_config, flags.scrape_annotated));
+  ASSIGN_OR_RETURN(auto scrape_file,
+                   ScrapeFile::Open(flags.scrape_config, JobsOf(flags, deps.kubelet_access)));
   auto made = absl::WrapUnique(new LiveSource(flags, std::move(deps), std::move(scrape_file)));
   made->LoadSnapshot();
   return made;
@@ -108,11 +137,25 @@ void LiveSource::SetRules(const rules::CompiledRules& rules) {
     }
   }
   const int64_t now_ms = absl::ToUnixMillis(deps_.clock.WallNow());
-  if (!kept_since_) kept_since_ = SinceSnapshot(kept, now_ms);
-  // Until the store keeps them, nobody knows when series that are new will begin.
-  live_.SetKept(kept_since_->After(kept, std::numeric_limits<int64_t>::max()));
-  store_.Keep(kept);
-  kept_since_ = kept_since_->After(kept, absl::ToUnixMillis(deps_.clock.WallNow()));
+  std::vector<live::Selector> without_past;
+  {
+    absl::MutexLock lock(&rules_mutex_);
+    if (!kept_since_) kept_since_ = SinceSnapshot(kept, now_ms);
+    // Until the store keeps them, nobody knows when series that are new will begin.
+    live_.SetKept(kept_since_->After(kept, std::numeric_limits<int64_t>::max()));
+    store_.Keep(kept);
+    kept_since_ = kept_since_->After(kept, absl::ToUnixMillis(deps_.clock.WallNow()));
+    live_.SetKept(*kept_since_);
+    for (const live::Selector& selector : kept.value_or(std::vector<live::Selector>())) {
+      if (kept_since_->Of(selector) >= now_ms) without_past.push_back(selector);
+    }
+  }
+  if (warm_start_) warm_start_->Add(std::move(without_past));
+}
+
+void LiveSource::Know(const live::Selector& selector, int64_t since_ms) {
+  absl::MutexLock lock(&rules_mutex_);
+  kept_since_ = kept_since_->Earlier(selector, since_ms);
   live_.SetKept(*kept_since_);
 }
 
@@ -133,12 +176,18 @@ absl::Status LiveSource::Scrape(const scrape::Config& config) {
       scraping_ = std::make_unique<Scraping>(Scraping::Deps{.clock = deps_.clock,
                                                             .store = scraped_,
                                                             .connect = deps_.connect,
-                                                            .own_namespace = deps_.own_namespace});
+                                                            .own_namespace = deps_.own_namespace,
+                                                            .fetch = Fetch()});
     }
     scraping = scraping_.get();
   }
   // Stop takes it away only after the last call.
   return scraping == nullptr ? absl::OkStatus() : scraping->Apply(config);
+}
+
+scrape::MakeFetcher LiveSource::Fetch() {
+  scrape::MakeFetcher over_http = scrape::FetchOverHttp(deps_.clock);
+  return kubelets_ ? kubelets_->Reading(std::move(over_http)) : over_http;
 }
 
 absl::Status LiveSource::Start() {
@@ -147,6 +196,7 @@ absl::Status LiveSource::Start() {
                           [this](const scrape::Config& config) { return Scrape(config); }));
   live_.Start();
   thread_.Start();
+  if (warm_start_) warm_start_->Start();
   return absl::OkStatus();
 }
 
@@ -158,6 +208,7 @@ void LiveSource::Stop() {
     scraping = std::move(scraping_);
   }
   scraping.reset();
+  if (warm_start_) warm_start_->Stop();
   const bool first = !thread_.stopping();
   thread_.Stop();
   live_.Stop();
@@ -190,7 +241,23 @@ void LiveSource::SaveSnapshot() {
   }
 }
 
+void LiveSource::LookAtClock() {
+  const absl::Time now = deps_.clock.WallNow();
+  const absl::Time began = now - deps_.clock.MonotonicNow();
+  const absl::Duration step = began - std::exchange(clock_began_, began);
+  if (step > -kClockStep && step < kClockStep) return;
+  spdlog::warn("live source: the clock was set by {}: samples of before do not count any more",
+               absl::FormatDuration(step));
+  const int64_t now_ms = absl::ToUnixMillis(now);
+  if (step < absl::ZeroDuration()) store_.DropLaterThan(now_ms);
+  absl::MutexLock lock(&rules_mutex_);
+  if (!kept_since_) return;
+  kept_since_ = kept_since_->Anew(now_ms);
+  live_.SetKept(*kept_since_);
+}
+
 absl::Duration LiveSource::Step() {
+  LookAtClock();
   const MonotonicTime now = deps_.clock.MonotonicNow();
   // A series is made a moment before its first sample, without which it is not found: so it is told
   // of twice.

@@ -2,7 +2,8 @@
 //
 // Start and Stop once each; the rest from any thread. Threads: one that prunes, writes the snapshot
 // and tells of new series; one that calls those who follow answers; one that looks at the scrape
-// configuration each second; those of scraping (scraping.h).
+// configuration each second; one that fetches samples of before (warm_start.h); those of scraping
+// (scraping.h).
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include "absl/synchronization/mutex.h"
 #include "adapter/live/api/query_pages.h"
 #include "adapter/live/kept_since.h"
+#include "adapter/live/kubelet/kubelet_pages.h"
 #include "adapter/live/live.h"
 #include "adapter/live/receive/ingest.h"
 #include "adapter/live/receive/otlp_pages.h"
@@ -26,6 +28,8 @@
 #include "adapter/live/receive/scraped_samples.h"
 #include "adapter/live/scrape/config.h"
 #include "adapter/live/store/store.h"
+#include "adapter/live/warm_start.h"
+#include "adapter/queries/past_samples.h"
 #include "base/clock.h"
 #include "base/repeating_thread.h"
 #include "http/server/pages.h"
@@ -49,6 +53,10 @@ class LiveSource {
     std::string own_namespace;
     // Called soon after new series came, from Start to Stop.
     std::function<void()> on_new_series;
+    // Who has samples of before; nullptr: nobody.
+    adapter::PastSamples* past = nullptr;
+    // As whom kubelets are asked, where flags say that they are scraped.
+    scrape::HttpConfig kubelet_access = {};
   };
 
   // Reads the scrape configuration and the snapshot. kInvalidArgument: the flag and what is wrong.
@@ -58,6 +66,8 @@ class LiveSource {
   LiveSource& operator=(const LiveSource&) = delete;
 
   adapter::MetricSource& source() { return live_; }
+  // What the kubelets say; nullptr: they are not scraped.
+  const kubelet::KubeletPages* kubelets() const { return kubelets_ ? &*kubelets_ : nullptr; }
   // Pages to be mounted behind authentication and authorization.
   std::vector<http::Pages*> pages();
   std::shared_ptr<prometheus::Collectable> metrics() const;
@@ -81,11 +91,16 @@ class LiveSource {
 
   LiveSource(const LiveFlags& flags, Deps deps, std::unique_ptr<ScrapeFile> scrape_file);
   absl::Status Scrape(const scrape::Config& config);
+  scrape::MakeFetcher Fetch();
   void LoadSnapshot();
   void SaveSnapshot();
   // What the snapshot makes known of these selectors.
   adapter::KeptSince SinceSnapshot(const std::optional<std::vector<live::Selector>>& selectors,
                                    int64_t now_ms) const;
+  // The samples since then of what this selector matches are in the store.
+  void Know(const live::Selector& selector, int64_t since_ms);
+  // Begins anew where the clock was set: what the samples say of times is no longer what passed.
+  void LookAtClock();
   absl::Duration Step();
 
   const LiveFlags flags_;
@@ -98,7 +113,10 @@ class LiveSource {
   live::OtlpPages otlp_pages_;
   live::QueryPages query_pages_;
   live::ScrapedSamples scraped_;
-  std::optional<adapter::KeptSince> kept_since_;  // of SetRules alone
+  std::optional<kubelet::KubeletPages> kubelets_;
+  absl::Mutex rules_mutex_;
+  std::optional<adapter::KeptSince> kept_since_ ABSL_GUARDED_BY(rules_mutex_);
+  std::optional<adapter::WarmStart> warm_start_;  // calls Know
   mutable absl::Mutex mutex_;
   std::unique_ptr<Scraping> scraping_ ABSL_GUARDED_BY(mutex_);  // nullptr: nothing was scraped yet
   std::shared_ptr<Metrics> metrics_;
@@ -108,6 +126,7 @@ class LiveSource {
   uint64_t series_told_ = 0;
   bool tell_again_ = false;
   MonotonicTime next_prune_, next_snapshot_;
+  absl::Time clock_began_;  // when the monotonic clock was 0, by the wall clock
   RepeatingThread thread_;  // last: it uses the others
 };
 

@@ -154,6 +154,31 @@ TEST_F(LiveSourceTest, IsUnknownUntilAWindowIsWhole) {
   EXPECT_TRUE(refused(*MakeOrDie(), "jobs_waiting")) << "after a gap";
 }
 
+TEST_F(LiveSourceTest, AClockThatIsSetBeginsAnew) {
+  const auto source = MakeOrDie();
+  ASSERT_TRUE(source->Start().ok());
+  const auto refused = [&](const std::string& query) {
+    return absl::IsUnavailable(
+        source->source().Query(query, clock_.WallNow(), absl::Seconds(1)).status());
+  };
+  uint64_t waits = 2;  // one is that of the thread which calls those who follow answers
+  clock_.AwaitWaits(waits);
+  for (const absl::Duration step : {-absl::Hours(1), absl::Hours(2), -absl::Seconds(30)}) {
+    EXPECT_EQ(Push(*source, "jobs_waiting 3\n"), 204);
+    clock_.Advance(absl::Minutes(1));
+    clock_.AwaitWaits(++waits);
+    EXPECT_FALSE(refused("rate(jobs_waiting[1m])"));
+    clock_.JumpWall(clock_.WallNow() + step);
+    clock_.Advance(absl::Seconds(1));
+    clock_.AwaitWaits(++waits);
+    EXPECT_TRUE(refused("rate(jobs_waiting[1m])")) << step;
+    EXPECT_EQ(Push(*source, "jobs_waiting 4\n"), 204) << step;
+    EXPECT_THAT(Ask(*source, "jobs_waiting"), ElementsAre(4)) << step;
+    clock_.Advance(absl::Minutes(2));
+    clock_.AwaitWaits(++waits);
+  }
+}
+
 TEST_F(LiveSourceTest, WhatAReloadBeginsToKeepIsUnknownUntilAWindowIsWhole) {
   const auto source = MakeOrDie();
   const auto refused = [&](const std::string& query) {

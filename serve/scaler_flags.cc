@@ -38,7 +38,8 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
   flags.String("scaler-lease-namespace", f.election.ns,
                "namespace of the leases and of what is remembered (default: the pod's)");
   flags.Duration("scaler-lease-duration", f.election.lease_duration,
-                 "how long others wait for a replica that does not renew its lease");
+                 "how long others wait for a replica that does not renew its lease; with "
+                 "--front-listen this and the next two are 6s, 4s and 1s where none is given");
   flags.Duration("scaler-lease-renew-deadline", f.election.renew_deadline,
                  "how long after the last renewal a replica still writes");
   flags.Duration("scaler-lease-retry-period", f.election.retry_period,
@@ -56,6 +57,8 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
       "front-pod-selector", f.front_pod_selector,
       "labels of the Envoys' pods, in the namespace of the leases: they become the "
       "endpoints of the Services that http triggers name; empty: no endpoints are written");
+  flags.Int("front-hosts-port", f.front_hosts_port,
+            "port where the Envoys listen for the hosts of http triggers, once one has some");
   flags.String("front-cert-file", f.front_cert_file,
                "certificate (PEM) shown to these Envoys; without it there is no TLS");
   flags.String("front-key-file", f.front_key_file, "its key (PEM)");
@@ -69,9 +72,11 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
       "written, and at once");
   flags.Float("scaler-write-qps", f.options.writes_per_second, "writes a second to the API server");
   flags.Int("scaler-write-burst", f.options.write_burst, "writes at once, after a pause");
-  flags.String("kubernetes-version", f.kubernetes_version,
-               "whose HPA controller decisions are to equal: 1.34 to 1.37, or auto, which asks the "
-               "API server, again every half minute; with --objects auto is 1.37");
+  flags.String(
+      "kubernetes-version", f.kubernetes_version,
+      "whose HPA controller decisions are to equal: 1.34 to 1.37, or auto, which asks the "
+      "API server, again every half minute, and sees that HPAScaleToZero is on where an HPA "
+      "has the condition ScaledToZero; with --objects auto is 1.37");
   flags.String("feature-gates", f.feature_gates,
                "gates that are not at the version's default, by the controller's names: "
                "HPAScaleToZero=true,HPAGeneration=false");
@@ -88,6 +93,17 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
   flags.Duration("horizontal-pod-autoscaler-initial-readiness-delay",
                  f.options.controller.initial_readiness_delay,
                  "how long after a pod's start changes of its readiness count as initial");
+}
+
+void TakeFrontDefaults(ScalerFlags& f, absl::FunctionRef<bool(const std::string& name)> given) {
+  if (f.front_listen.empty()) return;
+  for (const char* const flag : {"--scaler-lease-duration", "--scaler-lease-renew-deadline",
+                                 "--scaler-lease-retry-period"}) {
+    if (given(flag)) return;
+  }
+  f.election.lease_duration = kFrontLeaseDuration;
+  f.election.renew_deadline = kFrontRenewDeadline;
+  f.election.retry_period = kFrontRetryPeriod;
 }
 
 absl::Status CheckScalerFlags(const ScalerFlags& f) {
@@ -112,6 +128,9 @@ absl::Status CheckScalerFlags(const ScalerFlags& f) {
        "--scaler-shards splits the work by leases: not with --scaler-leader-elect=false"},
       {!f.front_listen.empty() && f.election.shards != 1,
        "--front-listen: Envoys are told by one replica, so --scaler-shards has to be 1"},
+      {f.front_hosts_port < 1 || f.front_hosts_port > 65535 ||
+           (f.front_hosts_port >= 20000 && f.front_hosts_port < 40000),
+       "--front-hosts-port: expected a port that is none of services, which are 20000 to 39999"},
       {f.front_listen.empty() &&
            !(f.front_cert_file + f.front_key_file + f.front_ca_file + f.front_peer_name).empty(),
        "--front-cert-file and the like are for --front-listen"},

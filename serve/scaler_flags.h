@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "scaler/loop/scaler.h"
@@ -30,6 +31,7 @@ struct ScalerFlags {
   // Where Envoys connect to that carry requests; "": nobody carries them here.
   std::string front_listen;
   std::string front_pod_selector;
+  int front_hosts_port = 8080;
   std::string front_cert_file, front_key_file, front_ca_file, front_peer_name;
 
   // ScalerOptionsFrom adds to `options` what these five say.
@@ -41,7 +43,15 @@ struct ScalerFlags {
   scaler::ScalerOptions options;
 };
 
+// The times of the election where Envoys are listened for and no flag says others: requests wait
+// for whoever takes over, who is to be there within 10 s.
+inline constexpr absl::Duration kFrontLeaseDuration = absl::Seconds(6);
+inline constexpr absl::Duration kFrontRenewDeadline = absl::Seconds(4);
+inline constexpr absl::Duration kFrontRetryPeriod = absl::Seconds(1);
+
 void AddScalerFlags(GoFlags flags, ScalerFlags& f);
+// Once the flags are read. `given`: whether a flag was, by its name.
+void TakeFrontDefaults(ScalerFlags& f, absl::FunctionRef<bool(const std::string& name)> given);
 
 // kFailedPrecondition, kInvalidArgument: the flag and what is wrong.
 absl::Status CheckScalerFlags(const ScalerFlags& f);

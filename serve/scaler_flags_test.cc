@@ -72,6 +72,18 @@ TEST(ScalerFlags, ARequestEndsWithinTheMarginOfTheFence) {
   EXPECT_EQ(ScalerOptionsFrom(flags->scaler).request_timeout, absl::Milliseconds(1600));
 }
 
+TEST(ScalerFlags, WhereRequestsWaitALeaseIsTakenOverSoon) {
+  const auto front = Parse({"--scaler", "--front-listen=:18000"});
+  ASSERT_TRUE(front.ok()) << front.status();
+  EXPECT_EQ(front->scaler.election.lease_duration, absl::Seconds(6));
+  EXPECT_EQ(front->scaler.election.renew_deadline, absl::Seconds(4));
+  EXPECT_EQ(front->scaler.election.retry_period, absl::Seconds(1));
+  const auto told = Parse({"--scaler", "--front-listen=:18000", "--scaler-lease-duration=15s"});
+  ASSERT_TRUE(told.ok()) << told.status();
+  EXPECT_EQ(told->scaler.election.lease_duration, absl::Seconds(15));
+  EXPECT_EQ(told->scaler.election.renew_deadline, absl::Seconds(10));
+}
+
 TEST(ScalerFlags, WithoutTheScalerTheyAreNamedInOneWarning) {
   const auto flags = Parse({"--scaler-mode=act", "--horizontal-pod-autoscaler-tolerance=0.2"});
   ASSERT_TRUE(flags.ok()) << flags.status();

@@ -20,8 +20,8 @@ constexpr char kFlag[] = "--live-scrape-config: ";
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ScrapeFile>> ScrapeFile::Open(std::string path,
-                                                             absl::Duration annotated) {
-  auto file = absl::WrapUnique(new ScrapeFile(std::move(path), annotated));
+                                                             std::vector<scrape::Job> besides) {
+  auto file = absl::WrapUnique(new ScrapeFile(std::move(path), std::move(besides)));
   absl::MutexLock lock(&file->reload_mutex_);
   if (!file->path_.empty()) {
     absl::StatusOr<std::string> text = ReadFile(file->path_);
@@ -49,7 +49,14 @@ absl::StatusOr<scrape::Config> ScrapeFile::Read(const std::string& text) const {
       return absl::InvalidArgumentError(absl::StrCat(kFlag, "\n", absl::StrJoin(lines, "\n")));
     }
   }
-  if (annotated_ > absl::ZeroDuration()) config.jobs.push_back(scrape::AnnotatedPods(annotated_));
+  for (const scrape::Job& job : besides_) {
+    for (const scrape::Job& of_file : config.jobs) {
+      if (of_file.name != job.name) continue;
+      return absl::InvalidArgumentError(absl::StrCat(kFlag, "job ", job.name, " of ", path_,
+                                                     " has the name of one that a flag asks for"));
+    }
+    config.jobs.push_back(job);
+  }
   return config;
 }
 

@@ -8,6 +8,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -22,11 +24,11 @@ namespace flyball::serve {
 
 class ScrapeFile {
  public:
-  // `path` "": there is no file. `annotated` more than 0: pods with annotations are scraped
-  // besides, at this interval.
-  //   kInvalidArgument  --live-scrape-config, with all findings, one a line
+  // `path` "": there is no file. `besides`: jobs that there are whatever the file says.
+  //   kInvalidArgument  --live-scrape-config, with all findings, one a line; also a job of the
+  //                     file that has the name of one of those
   static absl::StatusOr<std::unique_ptr<ScrapeFile>> Open(std::string path,
-                                                          absl::Duration annotated);
+                                                          std::vector<scrape::Job> besides);
 
   // Calls `apply` with the configuration, whose error is returned, and from then on with each new
   // good one, from the watcher's thread or Reload's; of these an error is told as that of a file
@@ -43,12 +45,12 @@ class ScrapeFile {
   absl::Status LastReload() const;
 
  private:
-  ScrapeFile(std::string path, absl::Duration annotated)
-      : path_(std::move(path)), annotated_(annotated) {}
+  ScrapeFile(std::string path, std::vector<scrape::Job> besides)
+      : path_(std::move(path)), besides_(std::move(besides)) {}
   absl::StatusOr<scrape::Config> Read(const std::string& text) const;
 
   const std::string path_;
-  const absl::Duration annotated_;
+  const std::vector<scrape::Job> besides_;
   absl::Mutex reload_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);  // held while `apply_` runs
   std::function<absl::Status(const scrape::Config&)> apply_ ABSL_GUARDED_BY(reload_mutex_);
   scrape::Config config_ ABSL_GUARDED_BY(reload_mutex_);  // as it was opened

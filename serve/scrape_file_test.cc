@@ -32,8 +32,8 @@ class ScrapeFileTest : public testing::Test {
 
   void Write(const std::string& text) { std::ofstream(path_) << text; }
   // Without a thread that looks at the file: no time passes.
-  std::unique_ptr<ScrapeFile> Watched(absl::Duration annotated = absl::ZeroDuration()) {
-    auto file = ScrapeFile::Open(path_, annotated);
+  std::unique_ptr<ScrapeFile> Watched(std::vector<scrape::Job> besides = {}) {
+    auto file = ScrapeFile::Open(path_, std::move(besides));
     EXPECT_TRUE(file.ok()) << file.status();
     const absl::Status watched =
         (*file)->Watch(clock_, absl::Seconds(1), [this](const scrape::Config& config) {
@@ -95,7 +95,7 @@ TEST_F(ScrapeFileTest, WhatCanNotBeScrapedIsTriedAgainWithTheNextChange) {
 }
 
 TEST_F(ScrapeFileTest, AnnotatedPodsAreAJobBesides) {
-  const auto file = Watched(absl::Seconds(1));
+  const auto file = Watched({scrape::AnnotatedPods(absl::Seconds(1))});
   Write("scrape_configs: []\n");
   file->Reload();
   ASSERT_EQ(applied_.size(), 2u);

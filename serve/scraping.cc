@@ -22,9 +22,7 @@ bool AsksCluster(const scrape::Config& config) {
 }  // namespace
 
 Scraping::Scraping(const Deps& deps)
-    : deps_(deps),
-      scheduler_(deps.clock, deps.store, scrape::FetchOverHttp(deps.clock), OptionsOfThisServer()) {
-}
+    : deps_(deps), scheduler_(deps.clock, deps.store, deps.fetch, OptionsOfThisServer()) {}
 
 absl::StatusOr<Scraping::Discovery> Scraping::Discover(const scrape::Config& config) {
   Discovery made;

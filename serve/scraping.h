@@ -26,6 +26,7 @@ class Scraping {
     // A connection to the cluster whose pods, nodes and endpoints are discovered.
     discovery::KubernetesDiscovery::MakeTransport connect;
     std::string own_namespace;
+    scrape::MakeFetcher fetch;  // how pages are got
   };
 
   explicit Scraping(const Deps& deps);

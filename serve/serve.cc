@@ -21,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "adapter/adapter.h"
+#include "adapter/live/kubelet/kubelet_provider.h"
 #include "adapter/metrics.h"
 #include "adapter/queries/choosing_source.h"
 #include "apiservice/api_server.h"
@@ -66,7 +67,8 @@ class Service {
         std::make_unique<adapter::Adapter>(adapter::Adapter::Deps{.source = *source,
                                                                   .directory = *objects_.directory,
                                                                   .clock = clock_,
-                                                                  .metrics = &adapter_metrics_},
+                                                                  .metrics = &adapter_metrics_,
+                                                                  .resource = KubeletMetrics()},
                                            flags_.adapter, rule_file_->Rules());
     if (flags_.scaler.enabled) {
       ASSIGN_OR_RETURN(
@@ -118,29 +120,38 @@ class Service {
     server_.reset();
     scaler_.reset();
     if (rule_file_ != nullptr) rule_file_->StopWatching();
+    // Neither the live source nor the relist waits for a hanging Prometheus.
+    if (prometheus_ != nullptr) prometheus_->Shutdown();
     if (live_ != nullptr) live_->Stop();
-    if (prometheus_ != nullptr)
-      prometheus_->Shutdown();  // the relist does not wait for a hanging Prometheus
     if (adapter_ != nullptr) adapter_->Stop();
   }
 
  private:
   // What answers the queries of the rules.
   absl::StatusOr<adapter::MetricSource*> MakeSource() {
-    if (flags_.live.prometheus()) {
+    if (flags_.live.prometheus() || flags_.live.warms()) {
       ASSIGN_OR_RETURN(prometheus_, MakePrometheusSource(flags_, clock_, &adapter_metrics_));
     }
     if (!flags_.live.live()) return prometheus_.get();
-    ASSIGN_OR_RETURN(
-        live_,
-        LiveSource::Make(flags_.live, {.clock = clock_,
-                                       .connect = ConnectionToObjects(flags_, objects_, clock_),
-                                       .own_namespace = PodNamespace(),
-                                       .on_new_series = [this] { adapter_->RelistNow(); }}));
+    LiveSource::Deps deps = {.clock = clock_,
+                             .connect = ConnectionToObjects(flags_, objects_, clock_),
+                             .own_namespace = PodNamespace(),
+                             .on_new_series = [this] { adapter_->RelistNow(); },
+                             .past = flags_.live.warms() ? prometheus_.get() : nullptr};
+    if (flags_.live.scrape_kubelets > absl::ZeroDuration()) {
+      ASSIGN_OR_RETURN(deps.kubelet_access, KubeletAccess(flags_));
+    }
+    ASSIGN_OR_RETURN(live_, LiveSource::Make(flags_.live, std::move(deps)));
     live_->SetRules(*rule_file_->Rules());
-    if (prometheus_ == nullptr) return &live_->source();
+    if (!flags_.live.prometheus()) return &live_->source();
     choosing_ = std::make_unique<adapter::ChoosingSource>(live_->source(), *prometheus_);
     return choosing_.get();
+  }
+
+  // What kubelets say of nodes and pods; nullptr: they are not asked.
+  std::shared_ptr<adapter::ResourceMetricsProvider> KubeletMetrics() {
+    if (live_ == nullptr || live_->kubelets() == nullptr) return nullptr;
+    return std::make_shared<kubelet::KubeletProvider>(*live_->kubelets(), *objects_.directory);
   }
 
   void SetRules(RulesPtr rules) {
@@ -152,11 +163,14 @@ class Service {
 
   // Names the rules that want a source which this server lacks: the one that it has answers them.
   void WarnOfSources(const rules::CompiledRules& rules) const {
+    if (rules.resource && live_ != nullptr && live_->kubelets() != nullptr) {
+      spdlog::warn("--live-scrape-kubelets: metrics.k8s.io is that of the file's resourceRules");
+    }
     for (const auto* list : {&rules.custom, &rules.external}) {
       for (const auto& rule : *list) {
         const bool no_live = rule->source == rules::SourceChoice::kLive && live_ == nullptr;
         const bool no_prometheus =
-            rule->source == rules::SourceChoice::kPrometheus && prometheus_ == nullptr;
+            rule->source == rules::SourceChoice::kPrometheus && !flags_.live.prometheus();
         if (!no_live && !no_prometheus) continue;
         spdlog::warn("{}: the rule's source is {}, and --metric-source is {}, which answers it",
                      rule->where, no_live ? "live" : "prometheus", flags_.live.metric_source);
@@ -265,9 +279,10 @@ class Service {
   adapter::AdapterMetrics adapter_metrics_;
   std::unique_ptr<RuleFile> rule_file_;
   Objects objects_;
-  std::unique_ptr<adapter::prometheus::Client> prometheus_;  // one of the two is the source...
+  // One of the two is the source, or both are; the live one may learn the past of the other.
+  std::unique_ptr<adapter::prometheus::Client> prometheus_;
   std::unique_ptr<LiveSource> live_;
-  std::unique_ptr<adapter::ChoosingSource> choosing_;  // ...or both are
+  std::unique_ptr<adapter::ChoosingSource> choosing_;  // of both
   std::unique_ptr<adapter::Adapter> adapter_;
   std::unique_ptr<ServeScaler> scaler_;
   std::unique_ptr<http::HttpTransport> authentication_, authorization_;

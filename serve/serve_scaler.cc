@@ -96,6 +96,7 @@ std::shared_ptr<ServeFront> FrontOf(const ScalerFlags& flags, const scaler::Scal
   settings.namespaces = options.namespaces;
   settings.envoy_namespace = ns;
   settings.envoy_selector = flags.front_pod_selector;
+  settings.hosts_port = static_cast<uint16_t>(flags.front_hosts_port);
   return std::make_shared<ServeFront>(
       ServeFront::Deps{.connect = std::move(connect),
                        .clock = clock,

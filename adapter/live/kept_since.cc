@@ -44,6 +44,20 @@ KeptSince KeptSince::After(const std::optional<std::vector<live::Selector>>& sel
   return KeptSince(std::move(kept));
 }
 
+KeptSince KeptSince::Earlier(const live::Selector& selector, int64_t since_ms) const {
+  std::vector<Kept> kept = kept_;
+  for (Kept& one : kept) {
+    if (Contains(selector, one.selector)) one.since_ms = std::min(one.since_ms, since_ms);
+  }
+  return KeptSince(std::move(kept));
+}
+
+KeptSince KeptSince::Anew(int64_t since_ms) const {
+  std::vector<Kept> kept = kept_;
+  for (Kept& one : kept) one.since_ms = since_ms;
+  return KeptSince(std::move(kept));
+}
+
 int64_t KeptSince::Of(const live::Selector& selector) const {
   if (const std::optional<int64_t> since_ms = Contained(selector)) return *since_ms;
   int64_t latest_ms = std::numeric_limits<int64_t>::min();

@@ -31,6 +31,12 @@ class KeptSince {
   KeptSince After(const std::optional<std::vector<live::Selector>>& selectors,
                   int64_t now_ms) const;
 
+  // The same, but what this selector keeps is known since then, if that is earlier.
+  KeptSince Earlier(const live::Selector& selector, int64_t since_ms) const;
+
+  // The same, all of it known since then.
+  KeptSince Anew(int64_t since_ms) const;
+
   // Of a selector that no kept one contains it is when the last of them began.
   int64_t Of(const live::Selector& selector) const;
 

@@ -60,5 +60,12 @@ TEST(KeptSince, OfWhatIsNotKeptTheLatestCounts) {
   EXPECT_EQ(KeptSince({}).Of(Of("a")), std::numeric_limits<int64_t>::min());
 }
 
+TEST(KeptSince, WhatGetsAPastIsKnownSinceThen) {
+  const KeptSince kept = KeptSince::Everything(100).After(All({"a", "b"}), 150);
+  const KeptSince warmed = kept.Earlier(Of("a"), 40).Earlier(Of("b"), 120);
+  EXPECT_EQ(warmed.Of(Of("a{pod=\"x\"}")), 40);
+  EXPECT_EQ(warmed.Of(Of("b")), 100) << "not later than it was";
+}
+
 }  // namespace
 }  // namespace flyball::adapter

@@ -9,7 +9,6 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "adapter/queries/answer_digest.h"
 #include "base/status_macros.h"
 #include "promql/parser.h"
@@ -59,16 +58,6 @@ std::optional<AnswerMark> MarkOf(const promql::Value& value) {
     add_number(element.value);
   }
   return digest.End();
-}
-
-// `{__name__="x",pod="a"}`.
-std::string SelectorText(const promql::Selector& selector) {
-  return absl::StrCat("{",
-                      absl::StrJoin(selector.matchers, ",",
-                                    [](std::string* text, const promql::Matcher& matcher) {
-                                      absl::StrAppend(text, matcher.ToString());
-                                    }),
-                      "}");
 }
 
 // True if the series has a sample (markers don't count) at or after `start_ms`.
@@ -123,7 +112,7 @@ absl::Status Live::CheckSeen(PreparedQuery& query) const {
   promql::ForEachSelector(query.expr(), [&](const promql::Selector& selector) {
     if (!status.ok() || !series_.Select(selector.matchers).empty()) return;
     status = absl::UnavailableError(
-        absl::StrCat("the live source has no series of ", SelectorText(selector)));
+        absl::StrCat("the live source has no series of ", promql::SelectorText(selector.matchers)));
   });
   if (status.ok()) query.NoteSeen();
   return status;

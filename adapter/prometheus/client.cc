@@ -154,6 +154,13 @@ absl::StatusOr<std::vector<SeriesName>> Client::Series(absl::string_view selecto
       ParseSeriesAnswer);
 }
 
+absl::StatusOr<std::vector<PastSeries>> Client::Past(absl::string_view selector, absl::Time at,
+                                                     absl::Duration range, absl::Duration timeout) {
+  const std::string query = absl::StrCat(selector, "[", absl::ToInt64Milliseconds(range), "ms]");
+  return AskAny<std::vector<PastSeries>>(QueryRequest(go::QueryEscape(query), at, timeout),
+                                         ParsePastAnswer);
+}
+
 absl::StatusOr<http::HttpAnswer> Client::DoBounded(const Server& server, http::HttpCall call,
                                                    const Request& request) {
   call.max_body_bytes = std::min(request.max_bytes, options_.usual_bytes);

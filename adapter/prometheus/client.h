@@ -25,6 +25,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/synchronization/mutex.h"
 #include "adapter/queries/metric_source.h"
+#include "adapter/queries/past_samples.h"
 #include "adapter/queries/request_observer.h"
 #include "base/clock.h"
 #include "http/client/transport.h"
@@ -64,7 +65,7 @@ struct ClientOptions {
   size_t usual_bytes = 8u << 20;
 };
 
-class Client : public MetricSource {
+class Client : public MetricSource, public PastSamples {
  public:
   // `servers` is not empty. `clock` and `observer` (may be nullptr) outlive the client.
   Client(std::vector<Server> servers, ClientOptions options, Clock& clock,
@@ -76,6 +77,10 @@ class Client : public MetricSource {
                                      absl::Duration timeout) override;
   absl::StatusOr<std::vector<SeriesName>> Series(absl::string_view selector, absl::Time start,
                                                  absl::Duration timeout) override;
+
+  absl::StatusOr<std::vector<PastSeries>> Past(absl::string_view selector, absl::Time at,
+                                               absl::Duration range,
+                                               absl::Duration timeout) override;
 
   // Ends the calls under way; later ones fail. For an orderly end of the program, before those that
   // use the client are stopped.

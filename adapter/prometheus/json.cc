@@ -262,6 +262,50 @@ absl::Status ParseQueryData(sj::value json, QueryResult& out) {
   return absl::OkStatus();
 }
 
+// ---- /api/v1/query of a range selector ----
+
+absl::Status ParsePastSeries(sj::object json, PastSeries& series) {
+  for (auto field : json) {
+    std::string_view key;
+    TRY_JSON("series", field.unescaped_key().get(key));
+    sj::value value;
+    TRY_JSON("series", field.value().get(value));
+    if (key == "metric") RETURN_IF_ERROR(ParseLabels(value, series.labels));
+    if (key != "values") continue;
+    sj::array values;
+    TRY_JSON("values", value.get_array().get(values));
+    for (auto element : values) {
+      sj::value point;
+      TRY_JSON("values", element.get(point));
+      Sample sample;
+      RETURN_IF_ERROR(ParsePoint(point, sample));
+      const int64_t time_ms = absl::ToUnixMillis(sample.time);
+      if (!series.points.empty() && series.points.back().time_ms >= time_ms) {
+        return Malformed("values", "times do not rise");
+      }
+      series.points.push_back({time_ms, sample.value});
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ParsePastData(sj::value json, std::vector<PastSeries>& out) {
+  sj::object data;
+  TRY_JSON("data", json.get_object().get(data));
+  std::string_view type;
+  TRY_JSON("resultType", data.find_field_unordered("resultType").get_string().get(type));
+  if (type != "matrix") return Malformed("resultType", "not matrix");
+  sj::array matrix;
+  TRY_JSON("result", data.find_field_unordered("result").get_array().get(matrix));
+  for (auto element : matrix) {
+    sj::object series;
+    TRY_JSON("result", element.get_object().get(series));
+    RETURN_IF_ERROR(ParsePastSeries(series, out.emplace_back()));
+    if (out.back().points.empty()) out.pop_back();
+  }
+  return absl::OkStatus();
+}
+
 // ---- /api/v1/series ----
 
 // Distinct (name, label names) and the place of the last occurrence of each. Values are skipped,
@@ -357,6 +401,12 @@ absl::StatusOr<QueryResult> ParseQueryAnswer(std::string body) {
   QueryResult result;
   RETURN_IF_ERROR(Parse(body, [&](sj::value data) { return ParseQueryData(data, result); }));
   return result;
+}
+
+absl::StatusOr<std::vector<PastSeries>> ParsePastAnswer(std::string body) {
+  std::vector<PastSeries> series;
+  RETURN_IF_ERROR(Parse(body, [&](sj::value data) { return ParsePastData(data, series); }));
+  return series;
 }
 
 absl::StatusOr<std::vector<SeriesName>> ParseSeriesAnswer(std::string body) {

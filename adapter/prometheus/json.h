@@ -22,11 +22,16 @@
 
 #include "absl/status/statusor.h"
 #include "adapter/queries/metric_source.h"
+#include "adapter/queries/past_samples.h"
 
 namespace flyball::adapter::prometheus {
 
 // The answer of /api/v1/query. Samples of a vector in the answer's order; labels sorted by name.
 absl::StatusOr<QueryResult> ParseQueryAnswer(std::string body);
+
+// The same of a query that is a range selector: the samples themselves. Series with native
+// histograms have no samples here. kUnavailable also for an answer that is no matrix.
+absl::StatusOr<std::vector<PastSeries>> ParsePastAnswer(std::string body);
 
 // A time as it stands in an answer: seconds with a fraction, cut to milliseconds. nullopt: the text
 // is no time.

@@ -286,5 +286,37 @@ INSTANTIATE_TEST_SUITE_P(
             kRefused, "no match[] parameter"}),
     [](const auto& info) { return info.param.name; });
 
+// ---- samples of before ----
+
+std::string Matrix(const std::string& series) {
+  return absl::StrCat(R"({"status":"success","data":{"resultType":"matrix","result":)", series,
+                      "}}");
+}
+
+TEST(ParsePast, SamplesOfEachSeries) {
+  const auto got = ParsePastAnswer(
+      Matrix(R"([{"metric":{"__name__":"x","pod":"a"},"values":[[1,"2"],[1.5,"NaN"]]},)"
+             R"({"metric":{"__name__":"x"},"histograms":[[1,{"count":"1"}]]},)"
+             R"({"metric":{"__name__":"x","pod":"b"},"values":[[2.001,"+Inf"]]}])"));
+  ASSERT_TRUE(got.ok()) << got.status();
+  ASSERT_THAT(*got, SizeIs(2)) << "the native histogram has no samples here";
+  EXPECT_EQ((*got)[0].labels, (LabelSet{{"__name__", "x"}, {"pod", "a"}}));
+  ASSERT_THAT((*got)[0].points, SizeIs(2));
+  EXPECT_EQ((*got)[0].points[0].value, 2);
+  EXPECT_EQ((*got)[0].points[1].time_ms, 1500);
+  EXPECT_TRUE(std::isnan((*got)[0].points[1].value));
+  EXPECT_EQ((*got)[1].points[0].time_ms, 2001);
+}
+
+TEST(ParsePast, WhatIsNoMatrixOfRisingTimesIsRefused) {
+  for (const std::string& body :
+       {Vector("[]"), Matrix("null"), Matrix(R"([{"values":[[2,"1"],[2,"1"]]}])"),
+        Matrix(R"([{"values":[[2]]}])")}) {
+    EXPECT_TRUE(absl::IsUnavailable(ParsePastAnswer(body).status())) << body;
+  }
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      ParsePastAnswer(R"({"status":"error","errorType":"bad_data","error":"no"})").status()));
+}
+
 }  // namespace
 }  // namespace flyball::adapter::prometheus

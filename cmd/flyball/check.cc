@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "base/read_file.h"
 #include "cmd/flyball/commands.h"
+#include "cmd/flyball/rule_files.h"
 #include "cmd/flyball/words.h"
 #include "rules/rule_source.h"
 
@@ -93,10 +94,7 @@ int RunCheck(const Args& args) {
   rules->add_flag("--strict", options.strict, "Fail on warnings too");
   rules->add_flag("--metricsql", options.metricsql,
                   "The server is VictoriaMetrics: what Prometheus would refuse is a warning");
-  rules
-      ->add_option("--path", path,
-                   "The files are values of a chart around the chart: the key of its values there")
-      ->type_name("KEY[.KEY…]");
+  AddValuesPath(*rules, path);
   AddOutput(*rules, format, {"text", "json", "yaml", "sarif", "github"});
   if (const auto ended = Parse(app, args)) return *ended;
   if (!path.empty()) options.values_path = absl::StrSplit(path, '.');

@@ -1,4 +1,4 @@
-#include "cmd/flyball/commands.h"
+#include "cmd/flyball/rule_commands.h"
 
 #include <cstdio>
 #include <string>
@@ -19,15 +19,21 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
+    {"backtest", "decide over a time that is over, with the load that Prometheus remembers",
+     RunBacktest},
     {"check", "check rule files, ConfigMaps and Helm values with rules", RunCheck},
     {"completion", "print a completion script for bash, zsh or fish", RunCompletion},
-    {"convert", "turn HPAs and KEDA's ScaledObjects into Autoscalers (CRD)", RunConvert},
+    {"convert",
+     "turn HPAs, KEDA's and Knative's objects into Autoscalers (CRD), and Helm values into ours",
+     RunConvert},
     {"decide", "decide the replica count of an HPA in a cluster, in files or in vectors",
      RunDecide},
+    {"diff", "tell what differs between two rule files", RunDiff},
     {"doctor", "check the whole chain from an autoscaler to its series", RunDoctor},
     {"explain", "ask a running server why an autoscaler has its count", RunExplain},
     {"metrics", "list what a running server offers, and by which rule", RunMetrics},
     {"query", "a metric as an autoscaler gets it; or PromQL over the samples of a file", RunQuery},
+    {"rules", "tell why a series is a metric, or is none", RunRules},
     {"schema", "print a JSON schema of rule files, test files or autoscalers", RunSchema},
     {"serve", "serve the metrics APIs; also meant by prometheus-adapter's flags alone", RunServe},
     {"test", "run unit tests of rule files", RunTest},

@@ -1,12 +1,20 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
 
 #include "base/read_file.h"
 #include "cmd/flyball/commands.h"
+#include "cmd/flyball/convert_values.h"
 #include "cmd/flyball/dialect_flags.h"
 #include "cmd/flyball/words.h"
 #include "convert/convert_hpa.h"
+#include "convert/convert_http.h"
+#include "convert/convert_ksvc.h"
 #include "convert/convert_scaled_object.h"
+#include "scaler/spec/document.h"
+#include "scaler/spec/document_json.h"
 
 namespace flyball::cmd {
 namespace {
@@ -14,9 +22,22 @@ namespace {
 using ConvertText = convert::Conversion (*)(absl::string_view file, absl::string_view text,
                                             const convert::ConvertOptions& options);
 
+// The documents as one List in JSON; remarks, for which JSON has no place, are left out.
+std::string ListOf(const std::string& yaml) {
+  using Json = nlohmann::ordered_json;
+  Json list = {{"apiVersion", "v1"}, {"kind", "List"}, {"items", Json::array()}};
+  const auto documents = scaler::ParseDocuments(yaml);
+  if (documents.ok()) {
+    for (const scaler::Node& document : *documents) {
+      list["items"].push_back(scaler::JsonOf<Json>(document));
+    }
+  }
+  return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 // Nothing is printed unless everything is good: the output is piped into kubectl.
 int ConvertFiles(const std::vector<std::string>& files, const convert::ConvertOptions& options,
-                 ConvertText convert_text) {
+                 const std::string& output, ConvertText convert_text) {
   std::string yaml;
   bool good = true, all_read = true;
   for (const std::string& file : files) {
@@ -33,16 +54,18 @@ int ConvertFiles(const std::vector<std::string>& files, const convert::ConvertOp
     yaml += conversion.yaml;
   }
   if (!all_read) return kUsageError;
-  if (good) std::cout << yaml << std::flush;
+  if (good) std::cout << (output == "json" ? ListOf(yaml) : yaml) << std::flush;
   return good && std::cout.good() ? 0 : 1;
 }
 
 CLI::App* AddKind(CLI::App& app, const char* name, const char* help,
-                  convert::ConvertOptions& options, std::vector<std::string>& files) {
+                  convert::ConvertOptions& options, std::vector<std::string>& files,
+                  std::string& output) {
   CLI::App* const kind = app.add_subcommand(name, help);
   kind->footer(ExitStatuses("an object cannot be converted"));
   AddWord(*kind, "--mode", options.mode, {"Shadow", "Advise", "Act"},
           "Put this mode into each; without it the server's counts");
+  AddOutput(*kind, output, {"yaml", "json"});
   AddFiles(*kind, files, "YAML or JSON, as kubectl prints them; - is standard input");
   return kind;
 }
@@ -50,28 +73,48 @@ CLI::App* AddKind(CLI::App& app, const char* name, const char* help,
 }  // namespace
 
 int RunConvert(const Args& args) {
-  CLI::App app("Turns objects of other kinds into Autoscalers (CRD).", "flyball convert");
+  CLI::App app("Turns objects of other kinds into Autoscalers (CRD), and Helm values into ours.",
+               "flyball convert");
   app.require_subcommand(1);
   convert::ConvertOptions options;
   std::vector<std::string> files;
-  CLI::App* const hpa = AddKind(
-      app, "hpa", "HorizontalPodAutoscalers (v1, v2) into Autoscalers, as YAML", options, files);
-  const CLI::App* const scaled_object =
-      AddKind(app, "scaledobject",
-              "KEDA's ScaledObjects into Autoscalers, as YAML; a TriggerAuthentication in the same "
-              "file is read for the Secrets that it names",
-              options, files);
+  std::string output = "yaml";
+  CLI::App* const hpa =
+      AddKind(app, "hpa", "HorizontalPodAutoscalers (v1, v2) into Autoscalers, as YAML", options,
+              files, output);
+  AddKind(app, "scaledobject",
+          "KEDA's ScaledObjects into Autoscalers, as YAML; a TriggerAuthentication in the same "
+          "file is read for the Secrets that it names",
+          options, files, output);
+  CLI::App* const ksvc =
+      AddKind(app, "ksvc",
+              "Services of Knative Serving into Deployments, Services and Autoscalers, as YAML",
+              options, files, output);
+  ksvc->add_flag("--beside", options.beside,
+                 "Call the Services NAME-front, as NAME is Knative's while its own lives");
+  AddKind(app, "http",
+          "HTTPScaledObjects and InterceptorRoutes of KEDA's http-add-on into Autoscalers and the "
+          "Services to call, as YAML; Services and ScaledObjects in the same file are read for the "
+          "pods' port and the bounds",
+          options, files, output);
+  ConvertValuesFlags values_flags;
+  const CLI::App* const values = AddConvertValues(app, values_flags);
   DialectFlags dialect;
   AddDialectFlags(
       *hpa, "Refuse what the API server of this version would; auto refuses what all do", dialect);
   if (const auto ended = Parse(app, args)) return *ended;
+  if (values->parsed()) return RunConvertValues(values_flags);
   if (const auto ended = ReadDialectFlags("convert", dialect)) return *ended;
   if (dialect.choice.minor.has_value()) {
     options.dialect = scaler::DialectOf(dialect.choice, {});
   }
-  return ConvertFiles(
-      files, options,
-      scaled_object->parsed() ? convert::ConvertScaledObjects : convert::ConvertHpas);
+  static const std::map<std::string, ConvertText> kinds = {
+      {"hpa", convert::ConvertHpas},
+      {"scaledobject", convert::ConvertScaledObjects},
+      {"ksvc", convert::ConvertKnativeServices},
+      {"http", convert::ConvertHttpObjects}};
+  return ConvertFiles(files, options, output,
+                      kinds.at(app.get_subcommands().front()->get_name()));
 }
 
 }  // namespace flyball::cmd

@@ -28,6 +28,7 @@
 #include "doctor/autoscaler.h"
 #include "doctor/cluster.h"
 #include "doctor/finding.h"
+#include "doctor/gates.h"
 #include "doctor/metric.h"
 #include "doctor/rule_series.h"
 #include "kube/client/discovery.h"
@@ -256,6 +257,7 @@ class Doctor {
     duties.scaler_hpa = settings_.scaler.options.act_on_hpas;
     duties.scaler_namespaces = settings_.scaler.options.namespaces;
     duties.leader_elect = settings_.scaler.leader_elect;
+    duties.front = !settings_.scaler.front_pod_selector.empty();
     return duties;
   }
 
@@ -307,7 +309,8 @@ class Doctor {
     if (!choice.minor.has_value()) choice.minor = told.minor;
     if (choice.gates.empty()) choice.gates = told.gates;
     const scaler::ServerVersion newest{.minor = scaler::kNewestMinor, .emulated_minor = {}};
-    return scaler::DialectOf(choice, facts_.server_version.value_or(newest));
+    const scaler::ServerVersion seen = facts_.server_version.value_or(newest);
+    return scaler::DialectOf(doctor::WithShownGates(choice, seen, all_), seen);
   }
 
   void ExamineAutoscalers() {

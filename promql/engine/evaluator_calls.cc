@@ -1,4 +1,5 @@
 // Function calls of evaluator.h.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -56,6 +57,22 @@ bool KeepsName(absl::string_view name) {
   return name == "last_over_time" || name == "first_over_time";
 }
 
+// Whether all series of a range selector have one name. Then they differ without it as well, and
+// what a function makes of them needs not be looked through for series that have become one.
+bool HasOneName(const Expr& ranged) {
+  const auto* selector = ranged.As<Selector>();
+  if (selector == nullptr) return false;
+  return std::any_of(selector->matchers.begin(), selector->matchers.end(), [](const Matcher& one) {
+    return one.label() == "__name__" && one.op() == Matcher::Op::kEqual;
+  });
+}
+
+bool IsOfDistinctWindows(const Call& call) {
+  return FindRangeFunction(call.function->name) != nullptr &&
+         std::any_of(call.args.begin(), call.args.end(),
+                     [](const ExprPtr& arg) { return HasOneName(Unwrap(*arg)); });
+}
+
 }  // namespace
 
 absl::StatusOr<Value> Evaluator::EvalCall(const Call& call, int64_t now_ms) {
@@ -67,7 +84,7 @@ absl::StatusOr<Value> Evaluator::EvalCall(const Call& call, int64_t now_ms) {
     return Value(vector.size() == 1 ? vector[0].value : std::numeric_limits<double>::quiet_NaN());
   }
   ASSIGN_OR_RETURN(Vector result, EvalVectorCall(call, now_ms));
-  RETURN_IF_ERROR(CheckDistinct(result));
+  if (!IsOfDistinctWindows(call)) RETURN_IF_ERROR(CheckDistinct(result));
   return Value(std::move(result));
 }
 
@@ -162,13 +179,14 @@ absl::StatusOr<Vector> Evaluator::ApplyToWindows(const Call& call, WindowArgs ar
     RETURN_IF_ERROR(CheckSmoothing("smoothing", "sf", args.first));
     RETURN_IF_ERROR(CheckSmoothing("trend", "tf", args.second));
   }
+  const bool check = !KeepsName(name) && !IsOfDistinctWindows(call);
   Vector result;
   result.reserve(windows.size());
   for (const Window& window : windows) {
     args.points = window.points;
     const auto value = function(args);
     if (!value) continue;
-    if (!KeepsName(name)) RETURN_IF_ERROR(CheckOneSource(&call, window.labels, window.source));
+    if (check) RETURN_IF_ERROR(CheckOneSource(&call, window.labels, window.source));
     result.push_back({window.labels, *value});
   }
   return result;

@@ -12,10 +12,10 @@ absl::Status SameLabelSet() {
 
 absl::Status CheckDistinct(const Vector& vector) {
   if (vector.size() < 2) return absl::OkStatus();
-  absl::flat_hash_set<absl::string_view> seen;
+  absl::flat_hash_set<Labels> seen;  // their hashes are kept with them
   seen.reserve(vector.size());
   for (const Element& element : vector) {
-    if (!seen.insert(element.labels.encoded()).second) return SameLabelSet();
+    if (!seen.insert(element.labels).second) return SameLabelSet();
   }
   return absl::OkStatus();
 }

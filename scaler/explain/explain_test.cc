@@ -318,5 +318,128 @@ TEST(DecideGivenTest, ATriggerThatWouldHaveToBeAskedIsUnknown) {
   EXPECT_THAT(ExplainText(given), HasSubstr("a trigger of type prometheus is not asked"));
 }
 
+TEST(DecideGivenTest, AFallbackCountsAsInTheFirstDecisionAfterAStart) {
+  const auto decide = [](absl::string_view fallback) {
+    ClusterSnapshot snapshot;
+    const std::string files = absl::StrReplaceAll(
+        kOwnFiles, {{"type: cron, metadata: {timezone: Etc/UTC, start: 0 12 * * *, end: 0 13 * * "
+                     "*, desiredReplicas: \"6\"}",
+                     absl::StrCat("type: prometheus, metadata: {serverAddress: \"http://p\", "
+                                  "query: q, threshold: \"5\"}, fallback: ",
+                                  fallback)}});
+    const absl::Status added = AddFile("web.yaml", files, snapshot);
+    EXPECT_TRUE(added.ok()) << added;
+    return DecideGiven(snapshot, snapshot.own_autoscalers[0], At(kNow));
+  };
+  const GivenCase at_once = decide("{failureThreshold: 0, then: {replicas: 4}}");
+  EXPECT_EQ(at_once.decision.desired, 4);  // the queue asks for 3
+  EXPECT_THAT(ExplainText(at_once), HasSubstr("its fallback counts while it is unknown"));
+  const GivenCase later = decide("{failureThreshold: 2, then: {replicas: 4}}");
+  EXPECT_EQ(later.decision.desired, 3);
+  EXPECT_THAT(ExplainText(later), HasSubstr("waits for 2 decisions in a row"));
+  const GivenCase kept = decide("{keepLast: 5m}");
+  EXPECT_THAT(ExplainText(kept), HasSubstr("keeps for 5m what was asked for last"));
+}
+
+// A Deployment of two pods at the target; a Job's pod with its labels is far above it.
+constexpr char kForeignPod[] = R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec: {replicas: 2, selector: {matchLabels: {app: web}}}
+status: {replicas: 2}
+---
+apiVersion: v1
+kind: PodList
+items:
+- metadata:
+    name: web-5c9-a
+    labels: {app: web, pod-template-hash: 5c9}
+    ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web-5c9, uid: u, controller: true}]
+  status: {phase: Running, conditions: [{type: Ready, status: "True"}]}
+- metadata:
+    name: web-5c9-b
+    labels: {app: web, pod-template-hash: 5c9}
+    ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web-5c9, uid: u, controller: true}]
+  status: {phase: Running, conditions: [{type: Ready, status: "True"}]}
+- metadata:
+    name: migrate-1
+    labels: {app: web}
+    ownerReferences: [{apiVersion: batch/v1, kind: Job, name: migrate, uid: v, controller: true}]
+  status: {phase: Running, conditions: [{type: Ready, status: "True"}]}
+---
+apiVersion: custom.metrics.k8s.io/v1beta2
+kind: MetricValueList
+items:
+- {describedObject: {kind: Pod, name: web-5c9-a}, metric: {name: load}, value: "10", timestamp: "2026-03-01T12:00:00Z"}
+- {describedObject: {kind: Pod, name: web-5c9-b}, metric: {name: load}, value: "10", timestamp: "2026-03-01T12:00:00Z"}
+- {describedObject: {kind: Pod, name: migrate-1}, metric: {name: load}, value: "70", timestamp: "2026-03-01T12:00:00Z"}
+---
+)";
+constexpr char kLoadSpec[] = R"(
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+  maxReplicas: 20
+  metrics: [{type: Pods, pods: {metric: {name: load}, target: {type: AverageValue, averageValue: "10"}}}]
+)";
+
+TEST(DecideGivenTest, AnAutoscalerMayTakeItsOwnPodsAlone) {
+  const auto decide = [](absl::string_view selection) {
+    ClusterSnapshot snapshot;
+    const absl::Status added =
+        AddFile("web.yaml",
+                absl::StrCat(kForeignPod, "apiVersion: flyball.dev/v1alpha1\nkind: Autoscaler\n",
+                             "metadata: {name: web}", kLoadSpec, selection),
+                snapshot);
+    EXPECT_TRUE(added.ok()) << added;
+    return DecideGiven(snapshot, snapshot.own_autoscalers[0], At(kNow));
+  };
+  EXPECT_EQ(decide("").decision.desired, 4);  // 90 / 10 of 3 pods: 9, by policy no more than 4
+  const GivenCase own = decide("  podSelection: OwnerReferences\n");
+  EXPECT_EQ(own.decision.desired, 2);
+  EXPECT_EQ(own.table.size(), 2u);
+  EXPECT_THAT(ExplainText(own), HasSubstr("1 more pod has the labels that the selector wants and "
+                                          "is not owned by Deployment web: left out"));
+}
+
+TEST(DecideGivenTest, AnHpaMayByAnnotation) {
+  const auto decide = [](absl::string_view annotations) {
+    ClusterSnapshot snapshot;
+    const absl::Status added = AddFile(
+        "web.yaml",
+        absl::StrCat(kForeignPod, "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n",
+                     "metadata: {name: web, annotations: {", annotations, "}}", kLoadSpec),
+        snapshot);
+    EXPECT_TRUE(added.ok()) << added;
+    return DecideGiven(snapshot, snapshot.autoscalers[0], At(kNow));
+  };
+  EXPECT_EQ(decide("").decision.desired, 4);
+  const GivenCase own = decide("flyball.dev/pod-selection: OwnerReferences");
+  EXPECT_EQ(own.decision.desired, 2);
+  EXPECT_THAT(ExplainText(own), HasSubstr("which is followed in the modes act and advise"));
+  const GivenCase wrong = decide("flyball.dev/pod-selection: Owners");
+  EXPECT_EQ(wrong.decision.desired, 4);
+  EXPECT_THAT(ExplainText(wrong), HasSubstr("expected LabelSelector or OwnerReferences"));
+}
+
+TEST(DecideGivenTest, AnHpaIsNoRivalOfOneOfOurOwnKind) {
+  ClusterSnapshot snapshot;
+  const std::string of_both = absl::StrCat(
+      kForeignPod,
+      "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}", kLoadSpec,
+      "---\napiVersion: flyball.dev/v1alpha1\nkind: Autoscaler\nmetadata: {name: web}", kLoadSpec);
+  ASSERT_TRUE(AddFile("web.yaml", of_both, snapshot).ok());
+  EXPECT_EQ(DecideGiven(snapshot, snapshot.own_autoscalers[0], At(kNow)).decision.desired, 4);
+  EXPECT_EQ(DecideGiven(snapshot, snapshot.autoscalers[0], At(kNow)).decision.desired, 4);
+  // Two of our own over the same pods stop each other; one that takes its own alone goes on.
+  snapshot.own_autoscalers.push_back(snapshot.own_autoscalers[0]);
+  snapshot.own_autoscalers[1].autoscaler.name = "web2";
+  EXPECT_FALSE(DecideGiven(snapshot, snapshot.own_autoscalers[0], At(kNow)).decision.rescale);
+  snapshot.own_autoscalers[1].own.owned_pods_only = true;
+  EXPECT_EQ(DecideGiven(snapshot, snapshot.own_autoscalers[1], At(kNow)).table.size(), 2u);
+  EXPECT_EQ(DecideGiven(snapshot, snapshot.own_autoscalers[1], At(kNow)).decision.outcome,
+            Outcome::kDecided);
+}
+
 }  // namespace
 }  // namespace flyball::scaler

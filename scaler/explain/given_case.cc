@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "kube/objects/selector.h"
 #include "scaler/explain/amounts.h"
+#include "scaler/explain/given_fallbacks.h"
+#include "scaler/explain/given_pods.h"
 #include "scaler/explain/given_triggers.h"
 #include "scaler/math/hpa/hpa_decider.h"
 #include "scaler/math/pods.h"
@@ -23,80 +24,6 @@ namespace {
 
 // Readings older than this, seen from "now", mean that the files were not just taken.
 constexpr absl::Duration kOldFiles = absl::Minutes(5);
-
-const WorkloadScale* FindScale(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler) {
-  const ObjectReference& target = autoscaler.scale_target;
-  for (const WorkloadScale& scale : snapshot.scales) {
-    if (scale.ns == autoscaler.ns && scale.name == target.name &&
-        (scale.kind == target.kind || scale.kind == "Scale")) {
-      return &scale;
-    }
-  }
-  return nullptr;
-}
-
-// The labels that all pods of the namespace share, as a selector; those that a workload gives to
-// one generation or one pod are left out.
-std::string SharedLabels(const ClusterSnapshot& snapshot, const std::string& ns) {
-  std::optional<kube::Labels> shared;
-  for (const Pod& pod : snapshot.pods) {
-    if (pod.ns != ns) continue;
-    if (!shared.has_value()) shared = pod.labels;
-    std::erase_if(*shared, [&](const auto& label) {
-      const auto other = pod.labels.find(label.first);
-      return other == pod.labels.end() || other->second != label.second;
-    });
-  }
-  if (!shared.has_value()) return "";
-  for (const char* key : {"pod-template-hash", "controller-revision-hash"}) shared->erase(key);
-  return absl::StrJoin(*shared, ",", absl::PairFormatter("="));
-}
-
-void TakeScale(const ClusterSnapshot& snapshot, GivenCase& out) {
-  const Autoscaler& autoscaler = out.autoscaler;
-  if (const WorkloadScale* scale = FindScale(snapshot, autoscaler)) {
-    out.scale = scale->answer;
-    out.scale_source = absl::StrCat(scale->kind, " ", scale->name);
-    return;
-  }
-  out.scale.spec_replicas = out.scale.status_replicas = autoscaler.status.current_replicas;
-  out.scale.selector = SharedLabels(snapshot, autoscaler.ns);
-  out.scale_source = "the autoscaler's status";
-  out.notes.push_back(absl::StrCat(
-      autoscaler.scale_target.kind, " ", autoscaler.scale_target.name,
-      " is not in the files: its replicas are those of the autoscaler's status, and ",
-      out.scale.selector.empty() ? "every pod given counts as its pod"
-                                 : "its pods are those with the labels that all given pods share"));
-  // Any text will do that is not empty: no selector is no answer, but here there is one.
-  if (out.scale.selector.empty()) out.scale.selector = "!flyball-matches-every-pod";
-}
-
-void TakePods(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
-              const MathConfig& config, GivenCase& out, PodsAnswer& answer) {
-  absl::StatusOr<kube::Selector> selector =
-      kube::Selector::Parse(out.scale.selector, config.labels);
-  if (!selector.ok()) {
-    answer.selector_error = std::string(selector.status().message());
-    return;
-  }
-  std::vector<const Pod*> pods;
-  for (const Pod& pod : snapshot.pods) {
-    if (pod.ns == autoscaler.ns && selector->Matches(pod.labels)) pods.push_back(&pod);
-  }
-  out.table = PodTable(pods, autoscaler.metrics, config.requests);
-  answer.table = &out.table;
-
-  Selectors selectors;
-  for (const Autoscaler& other : snapshot.autoscalers) {
-    const WorkloadScale* scale = FindScale(snapshot, other);
-    if (scale == nullptr && &other != &autoscaler) continue;
-    absl::StatusOr<kube::Selector> parsed =
-        kube::Selector::Parse(scale == nullptr ? out.scale.selector : scale->answer.selector);
-    if (!parsed.ok() || parsed->empty()) continue;
-    selectors[{other.ns, other.name}] = *parsed;
-  }
-  answer.rivals = Selecting(selectors, autoscaler.ns, pods);
-}
 
 // What was found, through the loop's guard.
 template <typename Item>
@@ -154,7 +81,7 @@ MetricsAnswer<ExternalMetric> FindExternalMetrics(const ClusterSnapshot& snapsho
   return Found(std::move(items), absl::StrCat("value of ", metric.metric.name));
 }
 
-void TakeReadings(const ClusterSnapshot& snapshot, GivenCase& out) {
+void TakeReadings(const ClusterSnapshot& snapshot, bool owned_only, GivenCase& out) {
   const std::vector<MetricSpec>& metrics = out.autoscaler.metrics;
   out.readings.resize(metrics.size());
   for (size_t i = 0; i < metrics.size(); ++i) {
@@ -163,6 +90,7 @@ void TakeReadings(const ClusterSnapshot& snapshot, GivenCase& out) {
         [&] { return FindObjectMetrics(snapshot, out, metrics[i]); },
         [&] { return FindExternalMetrics(snapshot, metrics[i]); }, out.readings[i]);
     GuardReading(out.readings[i]);
+    if (owned_only) DropStrangers(out.readings[i]);
   }
 }
 
@@ -193,7 +121,23 @@ void FollowAnnotations(absl::Time now, GivenCase& out) {
   FollowSchedules(schedules, ", which are followed in the modes act and advise,", now, none, out);
 }
 
-void NoteTheInputs(const ClusterSnapshot& snapshot, const CaseOptions& options, GivenCase& out) {
+void NotePodSelection(const PodSelection& selection, GivenCase& out) {
+  const std::string key(kPodSelectionAnnotation);
+  const auto annotation = out.autoscaler.annotations.find(key);
+  if (selection.owned_only) {
+    out.notes.push_back(absl::StrCat(
+        "by its annotation ", key,
+        ", which is followed in the modes act and advise, only pods that ",
+        out.autoscaler.scale_target.kind, " ", out.autoscaler.scale_target.name, " owns count"));
+  } else if (annotation != out.autoscaler.annotations.end() &&
+             annotation->second != "LabelSelector") {
+    out.notes.push_back(
+        absl::StrCat(key, ": expected LabelSelector or OwnerReferences, got ", annotation->second));
+  }
+}
+
+void NoteTheInputs(const ClusterSnapshot& snapshot, const CaseOptions& options, bool own_kind,
+                   GivenCase& out) {
   if (snapshot.newest_reading.has_value() && options.now - *snapshot.newest_reading > kOldFiles) {
     out.notes.push_back(
         absl::StrCat("the newest reading is ", ShowAge(options.now - *snapshot.newest_reading),
@@ -205,7 +149,7 @@ void NoteTheInputs(const ClusterSnapshot& snapshot, const CaseOptions& options, 
         "right after its start, the current size standing for what was recommended before");
   }
   const std::optional<Behavior>& behavior = out.autoscaler.behavior;
-  if (behavior.has_value() &&
+  if (!own_kind && behavior.has_value() &&
       (behavior->scale_up.tolerance.has_value() || behavior->scale_down.tolerance.has_value())) {
     out.notes.push_back(
         absl::StrCat("the tolerance under spec.behavior is ",
@@ -215,26 +159,29 @@ void NoteTheInputs(const ClusterSnapshot& snapshot, const CaseOptions& options, 
   }
 }
 
-// The triggers of one of our own kind, whose metrics stand behind its own.
-struct GivenTriggers {
-  const GivenOwnAutoscaler& given;
-  const std::vector<TriggerReading>& readings;
-  int32_t min_replicas = 1;  // as it is written; 0 may be entered
+// An autoscaler of either kind, and what of its own kind counts beyond an HPA's.
+struct Subject {
+  PodSelection selection;
+  const GivenOwnAutoscaler* own = nullptr;  // nullptr: it is an HPA
+  std::vector<TriggerReading> triggers;     // their metrics stand behind the autoscaler's own
+  int32_t min_replicas = 1;                 // as it is written; with triggers 0 may be entered
 };
 
-Activation ActivationOf(const GivenTriggers& triggers, const GivenCase& given, absl::Time now) {
-  return DecideActivation({.readings = triggers.readings,
-                           .current = given.scale.spec_replicas,
-                           .min_replicas = triggers.min_replicas,
-                           .cooldown = triggers.given.own.cooldown,
-                           .last_active = triggers.given.last_active,
-                           .created = triggers.given.created,
-                           .now = now});
+void DecideActivity(const DecisionInput& input, const Subject& subject, GivenCase& out) {
+  if (subject.triggers.empty()) return;
+  ApplyActivation(input,
+                  DecideActivation({.readings = subject.triggers,
+                                    .current = out.scale.spec_replicas,
+                                    .min_replicas = subject.min_replicas,
+                                    .cooldown = subject.own->own.cooldown,
+                                    .last_active = subject.own->last_active,
+                                    .created = subject.own->created,
+                                    .now = input.now}),
+                  out.decision);
 }
 
-// `listed` is the autoscaler as it stands in the snapshot.
-void Decide(const ClusterSnapshot& snapshot, const Autoscaler& listed, const MathConfig& config,
-            const CaseOptions& options, const GivenTriggers* triggers, GivenCase& out) {
+void Decide(const ClusterSnapshot& snapshot, const MathConfig& config, const CaseOptions& options,
+            Subject subject, GivenCase& out) {
   out.now_source = options.now_source;
   TakeScale(snapshot, out);
   PodsAnswer pods;
@@ -247,24 +194,26 @@ void Decide(const ClusterSnapshot& snapshot, const Autoscaler& listed, const Mat
                       .config = &config,
                       .state = &state,
                       .now = options.now};
-  if (HpaDecider().ReadsMetrics(input)) {
-    TakePods(snapshot, listed, config, out, pods);
-    TakeReadings(snapshot, out);
-    const size_t first = out.readings.size() - (triggers ? triggers->readings.size() : 0);
+  const bool reads_metrics = HpaDecider().ReadsMetrics(input);
+  if (reads_metrics) {
+    TakePods(snapshot, subject.selection, subject.own != nullptr, config, out, pods);
+    TakeReadings(snapshot, subject.selection.owned_only, out);
+    const size_t first = out.readings.size() - subject.triggers.size();
     for (size_t i = first; i < out.readings.size(); ++i) {
-      MakeTriggerReading(triggers->readings[i - first], out.readings[i]);
+      MakeTriggerReading(subject.triggers[i - first], out.readings[i]);
     }
-    input.readings = out.readings;
   }
+  if (subject.own != nullptr) {
+    FollowFallbacks(subject.own->own, subject.min_replicas, options.now, out, subject.triggers);
+  }
+  if (reads_metrics) input.readings = out.readings;
   Workspace workspace;
   HpaDecider().Decide(input, {.pod_detail = true}, workspace, out.decision);
-  if (triggers != nullptr) {
-    ApplyActivation(input, ActivationOf(*triggers, out, options.now), out.decision);
-  }
+  DecideActivity(input, subject, out);
   if (out.decision.rescale) RecordScaleWrite(input, "", out.decision);
-  GuardStatus(listed.status, out.decision);
+  GuardStatus(subject.selection.autoscaler->status, out.decision);
   RecordStatusWrite(input, "", out.decision);
-  NoteTheInputs(snapshot, options, out);
+  NoteTheInputs(snapshot, options, subject.own != nullptr, out);
 }
 
 }  // namespace
@@ -274,7 +223,10 @@ GivenCase DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autosca
   GivenCase out;
   out.autoscaler = autoscaler;
   FollowAnnotations(options.now, out);
-  Decide(snapshot, autoscaler, MathConfigOf(options.flags, options.dialect), options, nullptr, out);
+  const PodSelection selection = SelectionOf(autoscaler);
+  NotePodSelection(selection, out);
+  Decide(snapshot, MathConfigOf(options.flags, options.dialect), options,
+         {.selection = selection, .triggers = {}}, out);
   return out;
 }
 
@@ -285,11 +237,14 @@ GivenCase DecideGiven(const ClusterSnapshot& snapshot, const GivenOwnAutoscaler&
   OwnSpec own = given.own;
   FollowSchedules(own.schedules, "", options.now, own.triggers, out);
   const int32_t min = out.autoscaler.min_or_default();
-  const std::vector<TriggerReading> triggers = ReadGivenTriggers(own, options.now, out.autoscaler);
+  std::vector<TriggerReading> triggers = ReadGivenTriggers(own, options.now, out.autoscaler);
   if (!triggers.empty()) out.autoscaler.min_replicas = std::max(min, 1);
-  const GivenTriggers read{.given = given, .readings = triggers, .min_replicas = min};
-  Decide(snapshot, given.autoscaler, ForOwnKind(MathConfigOf(options.flags, options.dialect)),
-         options, triggers.empty() ? nullptr : &read, out);
+  Decide(snapshot, ForOwnKind(MathConfigOf(options.flags, options.dialect)), options,
+         {.selection = SelectionOf(given),
+          .own = &given,
+          .triggers = std::move(triggers),
+          .min_replicas = min},
+         out);
   return out;
 }
 

@@ -16,6 +16,7 @@
 #include "scaler/spec/hpa/admission.h"
 #include "scaler/spec/own/parser.h"
 #include "scaler/spec/v2_fields.h"
+#include "scaler/stores/pod_owner.h"
 #include "scaler/triggers/types/trigger_types.h"
 
 namespace flyball::scaler {
@@ -163,6 +164,8 @@ class FileReader {
   absl::Status ReadOnePod(const Node& object) {
     ASSIGN_OR_RETURN(Pod pod, ReadPod(object));
     if (pod.ns.empty()) pod.ns = kDefaultNamespace;
+    ASSIGN_OR_RETURN(const PodController controller, ReadPodController(object));
+    AddOwners(controller, pod.labels);
     snapshot_.pods.push_back(std::move(pod));
     return absl::OkStatus();
   }

@@ -68,7 +68,7 @@ struct ClusterSnapshot {
   std::vector<Autoscaler> autoscalers;  // HorizontalPodAutoscalers
   std::vector<GivenOwnAutoscaler> own_autoscalers;
   std::vector<WorkloadScale> scales;
-  std::vector<Pod> pods;
+  std::vector<Pod> pods;  // with their owners beside their labels (stores/pod_owner.h)
   std::vector<GivenPodMetrics> pod_metrics;
   std::vector<GivenObjectMetric> object_metrics;
   std::vector<GivenExternalMetric> external_metrics;

@@ -49,10 +49,11 @@ class DataPath {
 // Of one service at one Envoy, as its metrics sink tells.
 struct ServiceLoad {
   std::string service;
-  double active = 0;           // requests of clients, also those that are held
-  double begun = 0;            // since the last report
+  double active = 0;           // requests at its own listener, also those that are held
+  double begun = 0;            // of those, since the last report
   double upstream_active = 0;  // requests at pods
   double upstream_pending = 0;
+  double upstream_begun = 0;  // since the last report; a request that is tried again counts again
 };
 
 // What the transport tells the front. The calls of one Envoy come in the order in which things

@@ -38,6 +38,7 @@ void Front::Do(absl::Time now, absl::FunctionRef<void(Turn&)> look) {
     EndSeconds(turn);
     look(turn);
     ForgetAnswered(effects);
+    AddHostsListener(effects);
     if (const absl::Time next = NextTime(); next < promised_) {
       promised_ = next;
       effects.push_back(WakeAt{next});
@@ -46,6 +47,24 @@ void Front::Do(absl::Time now, absl::FunctionRef<void(Turn&)> look) {
                         std::make_move_iterator(effects.end()));
   }
   Deliver();
+}
+
+void Front::AddHostsListener(Effects& effects) {
+  bool hosts = hosts_listener_.has_value();
+  for (const Effect& effect : effects) {
+    const auto* const put = std::get_if<PutResource>(&effect);
+    if (put == nullptr) continue;
+    if (const auto* const listener = std::get_if<ListenerResource>(&put->resource)) {
+      longest_message_ = std::max(longest_message_, listener->message_timeout);
+    }
+    hosts |= std::holds_alternative<HostRouteResource>(put->resource);
+  }
+  if (!hosts) return;
+  ListenerResource listener{
+      .service = kHostsListener, .port = options_.hosts_port, .message_timeout = longest_message_};
+  if (hosts_listener_ == listener) return;
+  hosts_listener_ = listener;
+  effects.push_back(PutResource{std::move(listener), ++shared_.version});
 }
 
 void Front::DoFor(const std::string& name, absl::Time now,

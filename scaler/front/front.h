@@ -46,6 +46,7 @@ struct FrontOptions {
   uint64_t first_version = 0;
   int64_t held_limit = 10000;  // requests that are held in all
   int probe_limit = 256;       // probes at the same time
+  uint16_t hosts_port = 8080;  // where Envoys listen for hosts, once a service has some
   // How long requests are held that came before BeginServing.
   absl::Duration start_timeout = absl::Seconds(60);
 };
@@ -123,6 +124,8 @@ class Front : public DataPathEvents {
   void EndSeconds(Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Admit(const EarlyRequest& early, Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RefuseEarly(Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Has the listener for hosts told before the first route of it.
+  void AddHostsListener(Effects& effects) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ForgetAnswered(const Effects& effects) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Time NextTime() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Deliver();
@@ -145,6 +148,9 @@ class Front : public DataPathEvents {
   // Those that are held, or occupy a slot.
   absl::flat_hash_map<RequestId, Service*> requests_ ABSL_GUARDED_BY(mutex_);
   std::list<EarlyRequest> early_ ABSL_GUARDED_BY(mutex_);  // until BeginServing
+  std::optional<ListenerResource> hosts_listener_ ABSL_GUARDED_BY(mutex_);
+  // The longest of any service; it does not fall again, as a changed listener drains connections.
+  absl::Duration longest_message_ ABSL_GUARDED_BY(mutex_);
   std::deque<Effect> undelivered_ ABSL_GUARDED_BY(mutex_);
   bool delivering_ ABSL_GUARDED_BY(mutex_) = false;  // some thread carries them out
 };

@@ -31,6 +31,7 @@ SimulatedFront::SimulatedFront(uint32_t seed) : random_(seed) {
     spec.container_concurrency = Chance(50) ? 0 : static_cast<int32_t>(1 + Die(3));
     spec.activation_timeout = absl::Seconds(11 + Die(10));
     spec.queue = 4 + Die(6);
+    if (Chance(50)) spec.hosts.places = {{absl::StrCat("web-", i, ".example.com"), "/"}};
     spec.settings.target = spec.settings.total = 1 + Die(3);
     spec.settings.stable_window = absl::Seconds(6);
     spec.settings.panic_window = absl::Seconds(1);
@@ -133,7 +134,7 @@ void SimulatedFront::ReportLoad(SimulatedEnvoy& envoy) {
     if (client.node != envoy.node) continue;
     ServiceLoad& load = loads[client.service];
     load.service = client.service;
-    ++load.active;
+    if (!client.by_hosts) ++load.active;
     if (!client.pod.empty()) ++load.upstream_active;
   }
   std::vector<ServiceLoad> report;
@@ -214,23 +215,30 @@ void SimulatedFront::DecideCount(const std::string& name, int32_t others) {
     return;
   }
   target.target.Write(decided, now_, random_);
+  const bool closed = Closes(name);
   front_->ScaleWritten(name, decided, now_);
+  if (closed && decided > 0) JudgeReopened(name, "a count is written");
 }
 
 // ---- Clients
 
-void SimulatedFront::ClientComes(const NodeId& node, const std::string& service) {
+void SimulatedFront::ClientComes(const NodeId& node, const std::string& service, bool by_hosts) {
   const SimulatedEnvoy& envoy = envoys_.at(node);
-  if (envoy.Find<ListenerResource>(service, ResourceKind::kListener) == nullptr) return;
+  const std::string listener = by_hosts ? kHostsListener : service;
+  if (envoy.Find<ListenerResource>(listener, ResourceKind::kListener) == nullptr) return;
+  const std::optional<bool> gated = by_hosts ? envoy.HostsGated(service) : envoy.Gated(service);
+  if (!gated.has_value()) return;
   Client& client = clients_[++numbers_];
   client.node = node;
   client.service = service;
   client.arrived = now_;
-  if (envoy.Gated(service)) {
+  client.by_hosts = by_hosts;
+  if (*gated) {
+    ++seen[by_hosts ? "asked by hosts" : "asked directly"];
     Ask(client);
     return;
   }
-  ++seen["direct"];
+  ++seen[by_hosts ? "direct by hosts" : "direct"];
   client.direct = true;
   SendToPod(client, envoy.Endpoints(service));
   if (client.pod.empty()) clients_.erase(numbers_);
@@ -253,6 +261,7 @@ void SimulatedFront::SendToPod(Client& client, const std::vector<std::string>& e
   }
   const bool bad_envoy = envoy.stale || !envoy.connected ||
                          envoy.refused.contains({client.service, ResourceKind::kRoute}) ||
+                         envoy.refused.contains({client.service, ResourceKind::kHostRoute}) ||
                          envoy.refused.contains({client.service, ResourceKind::kEndpoints});
   if (bad_envoy) return;
   if (endpoints.empty()) Fault(client.service + ": lost, an Envoy has no gate and no endpoint");
@@ -267,7 +276,11 @@ void SimulatedFront::Ask(Client& client) {
     if (&each == &client) asked_[*client.id] = number;
   }
   ++seen["asked"];
-  front_->OnRequest(*client.id, client.node, client.service, now_);
+  // The judge may end the client.
+  const std::string service = client.service;
+  const bool closed = Closes(service);
+  front_->OnRequest(*client.id, client.node, service, now_);
+  if (closed) JudgeReopened(service, "a request came");
   JudgeAnswers();
 }
 
@@ -393,13 +406,32 @@ void SimulatedFront::JudgeZero(const std::string& service) {
     if (envoy.connected && !envoy.Gated(service)) {
       Fault(absl::StrCat(service, ": zero, but ", node, " has no gate"));
     }
+    if (envoy.connected && envoy.HostsGated(service) == false) {
+      Fault(absl::StrCat(service, ": zero, but ", node, " has no gate for its hosts"));
+    }
   }
   if (!any) Fault(service + ": zero without any Envoy");
   for (const auto& [number, client] : clients_) {
-    if (client.service == service && envoys_.at(client.node).connected && client.pod != "nowhere") {
+    if (client.service != service || client.pod == "nowhere") continue;
+    // No statistic shows who came by hosts before a restart and was not asked about since; as it is
+    // asked about it wakes the service.
+    if (client.by_hosts && client.pod.empty() && !client.id.has_value()) continue;
+    if (envoys_.at(client.node).connected) {
       Fault(absl::StrCat(service, ": zero with a request in flight at ", client.node));
     }
   }
+}
+
+bool SimulatedFront::Closes(const std::string& service) const {
+  const auto snapshot = front_->Snapshot(service);
+  return snapshot.has_value() && snapshot->state == ServiceState::kClosing;
+}
+
+// Whoever is wanted again while it closes is open again: else each of its requests would be asked
+// about for as long as there are any.
+void SimulatedFront::JudgeReopened(const std::string& service, const char* why) {
+  ++seen["reopened"];
+  if (Closes(service)) Fault(absl::StrCat(service, ": still closing although ", why));
 }
 
 void SimulatedFront::JudgeWaits() {
@@ -465,12 +497,23 @@ void SimulatedFront::Move(absl::Duration by) {
   }
 }
 
+// A person adds hosts to a service, or takes them away.
+void SimulatedFront::ChangeHosts(Target& target) {
+  std::vector<HostPlace>& places = target.spec.hosts.places;
+  if (places.empty()) {
+    places = {{"added.example.com", "/"}};
+  } else {
+    places.clear();
+  }
+  if (front_ != nullptr) front_->ChangeService(target.spec, now_);
+}
+
 void SimulatedFront::Step() {
   auto envoy = std::next(envoys_.begin(), Die(static_cast<uint32_t>(envoys_.size())));
   auto target = std::next(targets_.begin(), Die(static_cast<uint32_t>(targets_.size())));
   const uint32_t what = Die(1000);
   if (what < 250) {
-    ClientComes(envoy->first, target->first);
+    ClientComes(envoy->first, target->first, /*by_hosts=*/Chance(40));
   } else if (what < 300) {
     if (!clients_.empty()) RequestEnds(clients_.begin()->first);
   } else if (what < 640) {
@@ -481,6 +524,8 @@ void SimulatedFront::Step() {
     Disconnect(envoy->second);
   } else if (what < 712) {
     envoy->second.silent = !envoy->second.silent;
+  } else if (what < 715) {
+    ChangeHosts(target->second);
   } else if (what < 720) {
     target->second.target.Lose(random_, now_);
   } else if (what < 850) {
@@ -529,7 +574,10 @@ void SimulatedFront::CalmDown() {
     if (const auto found = clients_.find(number); found != clients_.end()) Ask(found->second);
   }
   Move(absl::Seconds(42));
-  for (const auto& [name, target] : targets_) ClientComes(envoys_.begin()->first, name);
+  for (const auto& [name, target] : targets_) {
+    ClientComes(envoys_.begin()->first, name);
+    ClientComes(envoys_.begin()->first, name, /*by_hosts=*/true);
+  }
   for (int i = 0; i < 30; ++i) {
     Move(absl::Seconds(1));
     for (const auto& [name, target] : targets_) DecideCount(name, 0);
@@ -560,9 +608,9 @@ TEST(FrontCourseTest, NothingIsLostInAnyOrder) {
   const std::map<std::string, int64_t> seen = RunSeeds(0, 300);
   // A judge that sees nothing proves nothing.
   for (const char* what :
-       {"acks", "nacks", "asked", "direct", "released", "zeros", "offers", "wishes", "cold starts",
-        "full pods", "notices", "refused activation-timeout", "refused queue-full",
-        "refused activation-failed"}) {
+       {"acks", "nacks", "asked", "asked by hosts", "direct", "direct by hosts", "released",
+        "zeros", "offers", "wishes", "cold starts", "full pods", "notices", "reopened",
+        "refused activation-timeout", "refused queue-full", "refused activation-failed"}) {
     const auto found = seen.find(what);
     EXPECT_TRUE(found != seen.end() && found->second > 20) << what;
   }

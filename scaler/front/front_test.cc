@@ -276,6 +276,28 @@ TEST_F(FrontTest, AfterARestartWhatEnvoysHaveAtPodsOccupiesSlots) {
   EXPECT_EQ(front_.Snapshot(kWeb)->slots_used, 2);
 }
 
+// The connection of one of its workers broke, say: what is at pods goes on there, unasked about.
+TEST_F(FrontTest, RequestsWhoseCallsBrokeOccupySlotsUntilTheEnvoyReportsTheirEnds) {
+  spec_.container_concurrency = 2;
+  Begin(1, {Pod("7", true, true)});
+  front_.OnEnvoy("a", false, At(1));
+  AckAll("a", 1);
+  told_.Take();
+  for (RequestId id = 1; id <= 3; ++id) front_.OnRequest(id, "a", kWeb, At(1.1));
+  Report("a", 2, 1.2);
+  EXPECT_THAT(told_.Take(), ElementsAre("release 1 to 10.0.0.7:80", "release 2 to 10.0.0.7:80"));
+  front_.OnRequestEnd(1, At(1.3));
+  front_.OnRequestEnd(2, At(1.3));
+  EXPECT_THAT(told_.Take(), ElementsAre("release 3 to 10.0.0.7:80"));
+  for (const double at : {1.4, 1.6, 1.8}) Report("a", 3, at);
+  EXPECT_EQ(front_.Snapshot(kWeb)->slots_used, 3);
+  front_.OnRequest(4, "a", kWeb, At(1.9));
+  Report("a", 3, 2.0);
+  EXPECT_THAT(told_.Take(), IsEmpty());
+  Report("a", 1, 2.2);
+  EXPECT_THAT(told_.Take(), ElementsAre("release 4 to 10.0.0.7:80"));
+}
+
 TEST_F(FrontTest, ARemovedServiceRefusesAndLeavesNothing) {
   Begin(0, {});
   front_.OnRequest(1, "a", kWeb, At(1));

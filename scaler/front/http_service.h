@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "scaler/front/host_routes.h"
 #include "scaler/math/requests/request_options.h"
 #include "scaler/spec/request_settings.h"
 
@@ -19,6 +20,7 @@ struct HttpService {
   std::string target_port;    // of the pods: a number or a container port's name
   uint16_t port = 0;          // of the Envoys' listener
   bool h2c = false;           // HTTP/2 to the pods
+  HostRoutes hosts;           // its requests at the listener for hosts; empty: none
 
   int32_t container_concurrency = 0;  // requests that a pod gets at once, a hard limit; 0: none
   absl::Duration activation_timeout = absl::Seconds(60);  // how long a request is held

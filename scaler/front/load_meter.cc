@@ -4,6 +4,13 @@
 
 namespace flyball::front {
 
+namespace {
+
+// A request that was released is seen at its pod after so long, if ever.
+constexpr absl::Duration kShownWithin = absl::Seconds(2);
+
+}  // namespace
+
 void LoadMeter::Begin(absl::Time now) {
   gated_.Begin(now, /*proxied=*/false);
   ++held_;
@@ -19,6 +26,11 @@ void LoadMeter::Report(const NodeId& node, uint64_t report, const ServiceLoad& l
   envoy.sum += load.active;
   envoy.last = load.active;
   envoy.begun += load.begun;
+  envoy.pods_last = load.upstream_active + load.upstream_pending;
+  envoy.pods_sum += envoy.pods_last;
+  const double counted = std::min(released_, load.upstream_begun);
+  released_ -= counted;
+  envoy.pods_begun += load.upstream_begun - counted;
   envoy.last_report = report;
   if (load.active > 0 || load.upstream_active > 0 || load.upstream_pending > 0) {
     envoy.busy_report = report;
@@ -33,29 +45,40 @@ void LoadMeter::Wake(absl::Time now) {
 void LoadMeter::BeginSecond(absl::Time now) {
   gated_.Report(now);
   second_ = now;
+  // Clients that left between did not begin at any pod.
+  if (now - last_released_ > kShownWithin) released_ = 0;
   for (auto& [node, envoy] : at_envoys_) {
-    envoy.sum = 0;
-    envoy.begun = 0;
+    envoy.sum = envoy.pods_sum = 0;
+    envoy.begun = envoy.pods_begun = 0;
   }
 }
 
 scaler::TrafficSample LoadMeter::SoFar(const Envoys& envoys, absl::Time now) const {
-  scaler::TrafficSample told;
+  scaler::TrafficSample told, at_pods;
   for (const auto& [node, at] : at_envoys_) {
     const Envoys::Envoy* const envoy = envoys.Find(node);
     if (envoy == nullptr || now - envoy->heard > kSilence) continue;
     told.requests += at.begun;
+    at_pods.requests += at.pods_begun;
     if (envoy->reports_in_second > 0) {
       told.concurrency += at.sum / envoy->reports_in_second;
+      at_pods.concurrency += at.pods_sum / envoy->reports_in_second;
     } else if (at.last_report == envoy->reports) {
       told.concurrency += at.last;
+      at_pods.concurrency += at.pods_last;
     }
   }
   scaler::RequestMeter copy = gated_;
   const scaler::MeterReport seen = copy.Report(now);
   const double waking = woken_ >= second_ ? held_ : 0;
-  return {.concurrency = std::max({told.concurrency, seen.concurrency, waking}),
-          .requests = std::max(told.requests, seen.requests)};
+  if (held_and_pods_) {
+    return {.concurrency = std::max(told.concurrency,
+                                    at_pods.concurrency + std::max(seen.concurrency, waking)),
+            .requests = std::max(told.requests, at_pods.requests + seen.requests)};
+  }
+  return {
+      .concurrency = std::max({told.concurrency, at_pods.concurrency, seen.concurrency, waking}),
+      .requests = std::max(told.requests, seen.requests)};
 }
 
 uint64_t LoadMeter::LastBusyReport(const NodeId& node) const {

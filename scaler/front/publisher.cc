@@ -20,21 +20,36 @@ bool Publisher::Put(Resource resource, Turn& turn) {
   return true;
 }
 
+// A service whose hosts are taken away keeps a route of none: so Envoys acknowledge that too, and
+// none still leads requests past the gate when it goes to zero.
+bool Publisher::PutHosts(const HttpService& spec, bool gated, Turn& turn) {
+  const bool had = told_[static_cast<size_t>(ResourceKind::kHostRoute)].has_value();
+  if (!spec.hosts.empty()) {
+    return Put(
+        HostRouteResource{spec.name, spec.hosts, gated, spec.hard_limit(), spec.request_timeout},
+        turn);
+  }
+  return had && Put(HostRouteResource{.service = spec.name, .routes = {}}, turn);
+}
+
 bool Publisher::Publish(const HttpService& spec, bool gated,
                         const std::vector<std::string>& endpoints, Turn& turn) {
   const bool hard = spec.hard_limit();
   const RouteResource route{spec.name, gated, hard, spec.request_timeout};
   Put(ClusterResource{spec.name, spec.h2c, hard}, turn);
   bool changed = gated && Put(route, turn);
+  if (gated) changed |= PutHosts(spec, gated, turn);
   if (Put(EndpointsResource{spec.name, endpoints}, turn)) endpoints_.Set(endpoints, version_);
   changed |= !gated && Put(route, turn);
+  if (!gated) changed |= PutHosts(spec, gated, turn);
   Put(ListenerResource{spec.name, spec.port, hard, spec.activation_timeout + kAnswerMargin}, turn);
   return changed;
 }
 
 void Publisher::Remove(const std::string& service, Turn& turn) {
-  for (const ResourceKind kind : {ResourceKind::kListener, ResourceKind::kRoute,
-                                  ResourceKind::kCluster, ResourceKind::kEndpoints}) {
+  for (const ResourceKind kind :
+       {ResourceKind::kListener, ResourceKind::kHostRoute, ResourceKind::kRoute,
+        ResourceKind::kCluster, ResourceKind::kEndpoints}) {
     if (!told_[static_cast<size_t>(kind)].has_value()) continue;
     turn.effects.push_back(RemoveResource{kind, service});
   }

@@ -35,11 +35,16 @@ class Publisher {
   bool CanServe(const NodeId& node) const;
   bool Reaches(const NodeId& node, const std::string& address) const;
   bool AllCanServe() const;
-  bool AllHaveRoute() const { return acks_.AllHaveNewest(ResourceKind::kRoute); }
+  // Whether every connected Envoy has the gate as it was told last, wherever requests come in.
+  bool AllHaveRoute() const {
+    return acks_.AllHaveNewest(ResourceKind::kRoute) &&
+           acks_.AllHaveNewest(ResourceKind::kHostRoute);
+  }
 
  private:
   // Whether it differed.
   bool Put(Resource resource, Turn& turn);
+  bool PutHosts(const HttpService& spec, bool gated, Turn& turn);
 
   uint64_t& version_;
   Acknowledgements acks_;

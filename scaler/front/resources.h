@@ -1,7 +1,7 @@
 // What an Envoy is told of one service, as plain values, one of each kind. The transport makes
 // bytes of them.
 //
-// A service is named "<namespace>/<autoscaler>", and so are its four resources.
+// A service is named "<namespace>/<autoscaler>", and so are its resources.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,15 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "scaler/front/host_routes.h"
 
 namespace flyball::front {
 
-enum class ResourceKind { kCluster, kEndpoints, kRoute, kListener };
-inline constexpr int kResourceKinds = 4;
+enum class ResourceKind { kCluster, kEndpoints, kRoute, kListener, kHostRoute };
+inline constexpr int kResourceKinds = 5;
+
+// The listener for hosts, which is no service's, and the table of all host routes in the Envoys.
+inline constexpr char kHostsListener[] = "hosts";
 
 // How requests reach the pods.
 struct ClusterResource {
@@ -35,7 +39,7 @@ struct EndpointsResource {
 struct RouteResource {
   std::string service;
   bool gated = true;
-  bool hard_limit = false;         // gated always, and we are told the end of each request too
+  bool hard_limit = false;  // gated always, and we are told the end of each request too
   // Of a request without its wait; zero: none.
   absl::Duration request_timeout = absl::ZeroDuration();
   bool operator==(const RouteResource&) const = default;
@@ -51,8 +55,20 @@ struct ListenerResource {
   bool operator==(const ListenerResource&) const = default;
 };
 
+// Which requests of the listener for hosts go to the service, and whether they are shown to us
+// before. All of them make one table, of which each Envoy has the whole.
+struct HostRouteResource {
+  std::string service;
+  HostRoutes routes;
+  bool gated = true;
+  bool hard_limit = false;
+  absl::Duration request_timeout = absl::ZeroDuration();
+  bool operator==(const HostRouteResource&) const = default;
+};
+
 // The alternatives stand in the order of ResourceKind.
-using Resource = std::variant<ClusterResource, EndpointsResource, RouteResource, ListenerResource>;
+using Resource = std::variant<ClusterResource, EndpointsResource, RouteResource, ListenerResource,
+                              HostRouteResource>;
 
 inline ResourceKind KindOf(const Resource& resource) {
   return static_cast<ResourceKind>(resource.index());
@@ -61,7 +77,9 @@ inline ResourceKind KindOf(const Resource& resource) {
 // Of what is sent of one service to one Envoy, the lower rank goes first.
 inline int SendRank(const Resource& resource) {
   const auto* const route = std::get_if<RouteResource>(&resource);
-  return route != nullptr && route->gated ? -1 : static_cast<int>(resource.index());
+  const auto* const hosts = std::get_if<HostRouteResource>(&resource);
+  const bool gated = (route != nullptr && route->gated) || (hosts != nullptr && hosts->gated);
+  return gated ? -1 : static_cast<int>(resource.index());
 }
 
 inline const std::string& ServiceOf(const Resource& resource) {

@@ -42,6 +42,7 @@ Service::Service(HttpService spec, int32_t replicas, const std::vector<PodView>&
       next_evaluation_(now) {
   pods_.Set(pods, now);
   if (asleep_) pods_.DoomAll();
+  load_.SetHosts(!spec_.hosts.empty(), spec_.hard_limit());
   slots_.SetLimit(spec_.container_concurrency);
   PodsChanged();
 }
@@ -69,6 +70,7 @@ void Service::Configure(const HttpService& spec, Turn& turn) {
   ++revision_;
   decider_.Configure(spec_.settings, turn.now);
   slots_.SetLimit(spec_.container_concurrency);
+  load_.SetHosts(!spec_.hosts.empty(), spec_.hard_limit());
   if (limited_anew) {
     for (const auto& [node, envoy] : turn.envoys.all()) {
       if (envoy.connected) slots_.Await(node, turn.now);

@@ -12,7 +12,8 @@ namespace {
 constexpr absl::Duration kAcknowledgementTime = absl::Seconds(5);
 
 const char* NameOf(ResourceKind kind) {
-  constexpr const char* kNames[] = {"cluster", "endpoints", "route", "listener"};
+  constexpr const char* kNames[] = {"cluster", "endpoints", "route", "listener",
+                                    "route of its hosts"};
   return kNames[static_cast<int>(kind)];
 }
 

@@ -72,7 +72,10 @@ void Service::Release(const HeldRequest& request, std::optional<std::string> pod
   --shared_.held;
   idle_.Reset();  // no Envoy has reported it yet
   // With a hard limit it is in flight, as we see it, until its end is told.
-  if (!pod.has_value()) load_.End(turn.now);
+  if (!pod.has_value()) {
+    load_.End(turn.now);
+    load_.Released(turn.now);
+  }
   turn.effects.push_back(ReleaseRequest{request.id, std::move(pod)});
   if (const auto cold_start = cold_start_.Released(turn.now)) {
     last_cold_start_ = cold_start;

@@ -32,9 +32,18 @@ void Slots::Report(const NodeId& node, int64_t at_pods) {
   EnvoyUse& envoy = found->second;
   const int64_t known = std::min(envoy.fewest, envoy.fewest_before);
   const int64_t unknown = std::max<int64_t>(at_pods - known, 0);
-  envoy.unknown = envoy.awaited_since.has_value() ? unknown : std::min(envoy.unknown, unknown);
+  if (envoy.awaited_since.has_value()) {
+    envoy.unknown = unknown;
+  } else {
+    const int64_t lost = std::max<int64_t>(at_pods - std::max(envoy.most, envoy.most_before), 0);
+    if (lost > envoy.unknown) {
+      for (PodUse& pod : pods_) pod.before = true;
+    }
+    envoy.unknown = std::max(std::min(envoy.unknown, unknown), lost);
+  }
   envoy.awaited_since.reset();
   envoy.fewest_before = std::exchange(envoy.fewest, envoy.given);
+  envoy.most_before = std::exchange(envoy.most, envoy.given);
 }
 
 bool Slots::StopAwaiting(absl::Time now) {
@@ -86,7 +95,9 @@ std::optional<std::string> Slots::Give(RequestId id, const NodeId& node,
   if (best == nullptr) return std::nullopt;
   ++best->used;
   next_ = best_at + 1;
-  ++envoys_[node].given;
+  EnvoyUse& envoy = envoys_[node];
+  ++envoy.given;
+  envoy.most = std::max(envoy.most, envoy.given);
   given_[id] = {best->place.uid, node};
   return best->place.address;
 }

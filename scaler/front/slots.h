@@ -7,7 +7,8 @@
 // An Envoy that comes back, after our restart or after its connection broke, may have requests at
 // pods that we do not know of. Nothing is given until it has reported how many are there; then so
 // many count as used at each pod that was there before, for it does not say which, until its
-// reports fall.
+// reports fall. The same holds for an Envoy whose calls broke while it stayed: it has more at pods
+// than it was given since, for its requests go on.
 #pragma once
 
 #include <cstdint>
@@ -68,6 +69,9 @@ class Slots {
     // in the Envoy's count for certain, which is a little older than its report.
     int64_t fewest = 0;
     int64_t fewest_before = 0;
+    // The most, of the same times: what it has beyond these is unknown for certain.
+    int64_t most = 0;
+    int64_t most_before = 0;
   };
   bool HasRoom(const PodUse& pod, int64_t unknown) const;
   int64_t Unknown() const;

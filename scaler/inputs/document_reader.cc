@@ -70,6 +70,23 @@ constexpr auto kPodFields = [](auto& field, WrittenPod& to) {
   field("status", to, kStatusFields);
 };
 
+struct WrittenOwner {
+  PodController controller;
+  bool controls = false;
+};
+struct WrittenOwners {
+  std::vector<WrittenOwner> list;
+};
+constexpr auto kOwnersFields = [](auto& field, WrittenOwners& to) {
+  field("metadata", to, [](auto& field, WrittenOwners& to) {
+    field("ownerReferences", to.list, [](auto& field, WrittenOwner& to) {
+      field("kind", to.controller.kind);
+      field("name", to.controller.name);
+      field.OrElse("controller", to.controls, false);
+    });
+  });
+};
+
 struct WrittenUsage {
   std::string name;
   std::optional<Node> usage;
@@ -141,6 +158,16 @@ absl::StatusOr<Pod> ReadPod(const Node& node, absl::string_view path) {
   }
   ASSIGN_OR_RETURN(pod.overhead, ReadResources(written.overhead, spec + "overhead"));
   return std::move(pod);
+}
+
+absl::StatusOr<PodController> ReadPodController(const Node& pod, absl::string_view path) {
+  WrittenOwners owners;
+  RETURN_IF_ERROR(Decode(pod, KeyMatch::kExact, owners, kOwnersFields, path));
+  PodController out;
+  for (WrittenOwner& owner : owners.list) {
+    if (owner.controls) out = std::move(owner.controller);
+  }
+  return out;
 }
 
 absl::StatusOr<PodMetrics> ReadPodMetrics(const Node& node, absl::string_view path) {

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "scaler/inputs/pod_json.h"
 #include "scaler/math/pods.h"
 #include "scaler/math/readings.h"
 #include "scaler/spec/document.h"
@@ -17,6 +18,8 @@ namespace flyball::scaler {
 
 // core/v1 Pod.
 absl::StatusOr<Pod> ReadPod(const Node& node, absl::string_view path = "");
+// Who controls it; empty: nobody.
+absl::StatusOr<PodController> ReadPodController(const Node& pod, absl::string_view path = "");
 // metrics.k8s.io/v1beta1 PodMetrics.
 absl::StatusOr<PodMetrics> ReadPodMetrics(const Node& node, absl::string_view path = "");
 // custom.metrics.k8s.io MetricValue.

@@ -62,6 +62,26 @@ TEST(ScalerDialect, ToleranceOfABehaviorCountsSince135) {
   }
 }
 
+// The condition shows that the gate is on: a target that sleeps by it wakes, from the first
+// decision on.
+TEST(ScalerDialect, AGateThatShowsIsSeen) {
+  for (const bool shows : {false, true}) {
+    LoopWorld world(Auto());
+    world.api.SetVersion("36");
+    world.AddDeployment("web", 0);
+    world.metrics.SetExternal("queue", 35'000);
+    world.api.Put(absl::StrCat(
+        R"({"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{)",
+        R"("namespace":"shop","name":"web"},"spec":{"minReplicas":0,"maxReplicas":20,)",
+        R"("scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},"metrics":[)",
+        ExternalMetricJson("queue", "10"), R"(]},"status":{"conditions":[{"type":")",
+        shows ? "ScaledToZero" : "ScalingActive", R"(","status":"True"}]}})"));
+    world.Start();
+    ASSERT_TRUE(world.Next("web").has_value());
+    EXPECT_EQ(world.Replicas("web"), shows ? 4 : 0);
+  }
+}
+
 // What slept before the upgrade is marked, so that it wakes after it.
 TEST(ScalerDialect, AnUpgradeUnderARunningScaler) {
   LoopWorld world(Auto());

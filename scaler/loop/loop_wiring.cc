@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "scaler/spec/shown_gates.h"
 #include "scaler/stores/secrets.h"
 
 namespace flyball::scaler {
@@ -91,9 +92,26 @@ LoopWiring::LoopWiring(LoopDependencies dependencies, const ScalerOptions& optio
 
 LoopWiring::~LoopWiring() { dependencies_.ownership.OnChange(nullptr); }
 
+void LoopWiring::UseVersion(const ServerVersion& seen) {
+  absl::MutexLock lock(&version_mutex_);
+  version_ = seen;
+  UseWhatShows();
+}
+
+void LoopWiring::UseWhatShows() {
+  configs_.Use(DialectOf(
+      autoscalers_.ShowsScaleToZero() ? WithScaleToZeroShown(dialect_, version_) : dialect_,
+      version_));
+}
+
 MonotonicTime LoopWiring::Turn() {
   const MonotonicTime now = dependencies_.clock.MonotonicNow();
-  listed_ = listed_ || (autoscalers_.Ready().ok() && pods_.Ready().ok());
+  if (!listed_ && autoscalers_.Ready().ok() && pods_.Ready().ok()) {
+    listed_ = true;
+    // It must count for the first decision.
+    absl::MutexLock lock(&version_mutex_);
+    UseWhatShows();
+  }
   if (!listed_) return now + kListWait;
   const MonotonicTime next = loop_->Tick(now);
   statuses_->Release(dependencies_.clock.MonotonicNow());

@@ -12,7 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
 #include "adapter/provider.h"
 #include "base/clock.h"
 #include "kube/client/api_client.h"
@@ -87,18 +89,22 @@ class LoopWiring {
 
   const ActStep& act() const { return act_; }
 
-  // What the API server says it is counts where the options leave the version to it. Of one thread
-  // at a time.
-  void UseVersion(const ServerVersion& seen) { configs_.Use(DialectOf(dialect_, seen)); }
+  // What the API server says it is counts where the options leave the version to it, and so do
+  // gates that its objects show.
+  void UseVersion(const ServerVersion& seen) ABSL_LOCKS_EXCLUDED(version_mutex_);
   MathConfigsPtr configs() const { return configs_.Get(); }
 
   // Drops the statuses that were not written. To be called after StatusWriter::Flush.
   void EndStatuses() { statuses_.reset(); }
 
  private:
+  void UseWhatShows() ABSL_EXCLUSIVE_LOCKS_REQUIRED(version_mutex_);
+
   LoopDependencies dependencies_;
   const DialectChoice dialect_;
   LiveConfig configs_;
+  absl::Mutex version_mutex_;
+  ServerVersion version_ ABSL_GUARDED_BY(version_mutex_);
   bool listed_ = false;
   PodStore pods_;
   ScaleStore scales_;

@@ -182,6 +182,58 @@ TEST(OwnKind, FallbackStandsForADeadTrigger) {
   })) << world.Own("web");
 }
 
+// A trigger that nobody answers, with more of its fields.
+std::string DeadTrigger(const std::string& fields) {
+  return absl::StrCat(R"({"type":"metrics-api","metadata":{"url":"http://127.0.0.1:1/",)",
+                      R"("valueLocation":"a","targetValue":"1"})", fields, "}");
+}
+
+TEST(OwnKind, ATriggerMayHaveAFallbackOfItsOwn) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 2);
+  world.PutOwn(
+      "web", "",
+      absl::StrCat(R"(,"cadence":{"interval":"1s"},)", R"("behavior":{"scaleUp":{"policies":)",
+                   R"([{"type":"Pods","value":20,"periodSeconds":15}]}},)",
+                   R"("fallback":{"replicas":4,"failureThreshold":2},"triggers":[)",
+                   DeadTrigger(""), ",",
+                   DeadTrigger(R"(,"fallback":{"failureThreshold":4,"then":{"max":true}})"), "]"));
+  world.Start();
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && world.Replicas("web") == 4;
+  })) << world.Own("web");
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && world.Replicas("web") == 20;
+  })) << world.Own("web");
+  const Seen& seen = world.diary.last("web");
+  EXPECT_NE(seen.decision.proposals[0].verdict, Verdict::kInstead);
+  EXPECT_EQ(seen.decision.proposals[1].verdict, Verdict::kInstead);
+  EXPECT_TRUE(seen.activation->active);
+}
+
+TEST(OwnKind, ATriggersFallbackDecidesOnZero) {
+  LoopWorld world(Act());
+  const auto put = [&](const std::string& name, const std::string& fallback) {
+    world.AddDeployment(name, 2);
+    world.PutOwn(name, "",
+                 absl::StrCat(R"(,"minReplicas":0,"cooldownPeriod":0,"cadence":{"interval":"1s"},)",
+                              R"("triggers":[)",
+                              DeadTrigger(absl::StrCat(R"(,"fallback":)", fallback)), "]"));
+  };
+  put("none", R"({"failureThreshold":2,"then":{"replicas":0}})");
+  put("least", R"({"failureThreshold":2,"then":{"min":true}})");
+  put("kept", R"({"keepLast":"1h","then":{"replicas":0}})");
+  world.Start();
+  for (const char* name : {"none", "least"}) {
+    EXPECT_TRUE(LoopWorld::Await([&] {
+      return world.Next(name).has_value() && world.Replicas(name) == 0;
+    })) << world.Own(name);
+  }
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(world.Next("kept").has_value());
+  EXPECT_EQ(world.Replicas("kept"), 2);
+  EXPECT_EQ(world.diary.last("kept").activation->reason, "TriggerError");
+}
+
 TEST(OwnKind, AFallbackOfAValueNeedsPodsOfNow) {
   LoopWorld world(Act());
   world.AddDeployment("web", 2);

@@ -194,5 +194,21 @@ TEST_F(RequestsTest, IsNotWokenWhilePaused) {
   EXPECT_EQ(world_.Replicas("web"), 0);
 }
 
+TEST_F(RequestsTest, WhatKeepsRequestsAwayIsACondition) {
+  Begin(1);
+  Say({.replicas = 1,
+       .active = true,
+       .front = FrontReadiness{.ready = false, .reason = "ServiceNotLed", .message = "why"}});
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    return absl::StrContains(world_.Own("web"), "FrontReady") &&
+           absl::StrContains(world_.Own("web"), "ServiceNotLed");
+  })) << world_.Own("web");
+  world_.PutOwn("web", ExternalMetricJson("queue", "10"), "");
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    world_.clock.Advance(absl::Seconds(1));
+    return !absl::StrContains(world_.Own("web"), "FrontReady");
+  })) << world_.Own("web");
+}
+
 }  // namespace
 }  // namespace flyball::scaler

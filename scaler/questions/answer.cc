@@ -56,7 +56,7 @@ bool SameContent(const Answer& a, const Answer& b) {
          SameList(a.trigger_readings, b.trigger_readings,
                   [](const TriggerReading& x, const TriggerReading& y) {
                     return x.error == y.error && x.value_milli == y.value_milli &&
-                           x.active == y.active;
+                           x.active == y.active && x.front == y.front;
                   }) &&
          a.scale == b.scale;
 }

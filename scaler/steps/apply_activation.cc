@@ -19,6 +19,13 @@ void ApplyActivation(const DecisionInput& input, const Activation& activation, D
                 .status = activation.active ? ConditionStatus::kTrue : ConditionStatus::kFalse,
                 .reason = activation.reason,
                 .message = {activation.message}});
+  if (activation.front.has_value()) {
+    SetCondition(decision, {.type = kFrontReady,
+                            .status = activation.front->ready ? ConditionStatus::kTrue
+                                                              : ConditionStatus::kFalse,
+                            .reason = activation.front->reason,
+                            .message = {activation.front->message}});
+  }
   switch (activation.step) {
     case ActivationStep::kFollowMetrics:
       break;

@@ -12,11 +12,14 @@ namespace flyball::scaler {
 
 // The condition of an Autoscaler of our own kind that has triggers: whether one of them is active.
 inline constexpr absl::string_view kActive = "Active";
+// Of one with a trigger whose requests are carried: whether they reach its pods, or are held for
+// them, and what is refused because it is somebody else's.
+inline constexpr absl::string_view kFrontReady = "FrontReady";
 
 // To be called after Decide, which was given an autoscaler whose minimum is at least one replica.
 // At zero replicas Decide has therefore concluded "switched off", and that is replaced by what
 // `activation` says. Above zero a deactivation replaces the count of Decide, unless a metric is
-// unknown. Sets the condition Active.
+// unknown. Sets the conditions Active and, where that is known, FrontReady.
 void ApplyActivation(const DecisionInput& input, const Activation& activation, Decision& decision);
 
 }  // namespace flyball::scaler

@@ -9,6 +9,7 @@
 #include "scaler/steps/decider_of.h"
 #include "scaler/steps/reading_maker.h"
 #include "scaler/steps/stored_status.h"
+#include "scaler/steps/trigger_fallback.h"
 #include "scaler/stores/state_upkeep.h"
 #include "scaler/triggers/fallback.h"
 
@@ -60,6 +61,49 @@ void RenewProposals(const std::vector<Reading>& readings, absl::Time now, Decisi
     proposal.reading_time = readings[i].timestamp;
     if (proposal.reading_time.has_value()) proposal.age = now - *proposal.reading_time;
   }
+}
+
+// What a metric of the plan asked for in the last decision; nullptr: it was not read, or it was
+// another metric.
+const Proposal* LastProposal(const LastDecision& last, const CycleInputs& inputs, size_t index) {
+  const std::vector<Proposal>& proposals = last.decision.proposals;
+  const bool asked = last.made && last.plan == inputs.plan.version() &&
+                     last.decision.metrics_computed && index < proposals.size();
+  return asked ? &proposals[index] : nullptr;
+}
+
+// A reading with another count in its place is another reading; `last` is the newest version.
+void SetInstead(const std::optional<Reading::Instead>& instead, uint64_t& last, Reading& reading) {
+  if (instead.has_value() == reading.instead.has_value() &&
+      (!instead.has_value() || instead->replicas == reading.instead->replicas)) {
+    return;
+  }
+  reading.instead = instead;
+  reading.version = ++last;
+}
+
+// What the trigger with that index asks for instead: one of its metrics is unknown. nullopt: it has
+// no fallback of its own, or that does not count yet.
+std::optional<Reading::Instead> CountOfTrigger(TrackedAutoscaler& tracked, size_t trigger,
+                                               size_t metric, const FallbackTimes& now) {
+  const CycleInputs& inputs = tracked.inputs;
+  const Autoscaler& written = inputs.managed->autoscaler;
+  const MetricFallback* fallback =
+      FallbackOfTrigger(inputs.managed->own, written.metrics.size(), trigger);
+  if (fallback == nullptr) return std::nullopt;
+  MetricOutage& outage = tracked.decided.outages[metric];
+  NoteFailure(LastProposal(tracked.decided, inputs, metric), now.monotonic, outage);
+  return CountInstead(*fallback, outage,
+                      {.current = inputs.scale.answer.spec_replicas,
+                       .min = written.min_or_default(),
+                       .max = written.max_replicas},
+                      now);
+}
+
+bool CarriesRequests(const Managed& managed) {
+  const std::vector<TriggerSpec>& triggers = managed.own.triggers;
+  return std::any_of(triggers.begin(), triggers.end(),
+                     [](const TriggerSpec& trigger) { return trigger.type == kHttpTrigger; });
 }
 
 }  // namespace
@@ -205,61 +249,69 @@ void DecideStep::ApplyFallbacks(TrackedAutoscaler& tracked, const Times& now) {
   CycleInputs& inputs = tracked.inputs;
   LastDecision& last = tracked.decided;
   const auto& fallbacks = inputs.managed->own.metric_fallbacks;
-  if (fallbacks.empty() || !inputs.reads_metrics || !last.made ||
-      last.plan != inputs.plan.version()) {
-    last.outages.clear();
-  }
-  if (fallbacks.empty() || !inputs.reads_metrics) return;
-  last.outages.resize(fallbacks.size());
+  if (fallbacks.empty() || !last.made || last.plan != inputs.plan.version()) last.outages.clear();
+  if (fallbacks.empty()) return;
   const Autoscaler& autoscaler = inputs.plan.autoscaler();
-  for (size_t i = 0; i < fallbacks.size() && i < inputs.readings.size(); ++i) {
+  last.outages.resize(autoscaler.metrics.size());
+  // Behind these are those of triggers (ReadTriggers), which are read at zero replicas too.
+  const size_t metrics = std::min(inputs.managed->autoscaler.metrics.size(), fallbacks.size());
+  if (!inputs.reads_metrics) std::fill_n(last.outages.begin(), metrics, MetricOutage());
+  for (size_t i = 0; inputs.reads_metrics && i < metrics && i < inputs.readings.size(); ++i) {
     Reading& reading = inputs.readings[i];
     if (reading.error.empty()) last.outages[i] = {};
     if (reading.error.empty() || !fallbacks[i].has_value()) continue;
-    const std::vector<Proposal>& proposals = last.decision.proposals;
-    const bool asked = last.made && last.plan == inputs.plan.version() &&
-                       last.decision.metrics_computed && i < proposals.size();
-    NoteFailure(asked ? &proposals[i] : nullptr, now.monotonic, last.outages[i]);
+    NoteFailure(LastProposal(last, inputs, i), now.monotonic, last.outages[i]);
     const std::optional<Reading::Instead> instead =
         CountInstead(*fallbacks[i], last.outages[i],
                      {.current = inputs.scale.answer.spec_replicas,
                       .min = autoscaler.min_or_default(),
                       .max = autoscaler.max_replicas},
                      {.wall = now.wall, .monotonic = now.monotonic});
-    if (instead.has_value() == reading.instead.has_value() &&
-        (!instead.has_value() || instead->replicas == reading.instead->replicas)) {
-      continue;
-    }
-    reading.instead = instead;
-    reading.version = ++inputs.last_reading;
+    SetInstead(instead, inputs.last_reading, reading);
   }
 }
 
-// Counts failures and puts the readings of all triggers behind those of the metrics.
-void DecideStep::ReadTriggers(CycleInputs& inputs, DecideScratch& scratch) {
-  const std::optional<Fallback>& fallback = inputs.managed->own.fallback;
+// Counts failures, lets fallbacks stand in, and puts the readings of all triggers behind those of
+// the metrics.
+void DecideStep::ReadTriggers(TrackedAutoscaler& tracked, const Times& now,
+                              DecideScratch& scratch) {
+  CycleInputs& inputs = tracked.inputs;
+  const OwnSpec& own = inputs.managed->own;
+  std::vector<MetricOutage>& outages = tracked.decided.outages;
   size_t next = 0;
-  for (Plan::PlannedTrigger& trigger : inputs.plan.triggers()) {
+  for (size_t i = 0; i < inputs.plan.triggers().size(); ++i) {
+    Plan::PlannedTrigger& trigger = inputs.plan.triggers()[i];
+    const bool has_own =
+        FallbackOfTrigger(own, inputs.managed->autoscaler.metrics.size(), i) != nullptr;
     for (size_t j = 0; j < trigger.metrics.size(); ++j, ++next) {
       TriggerReading& raw = inputs.trigger_readings[next];
-      trigger.failures[j] = raw.error.empty() ? 0 : trigger.failures[j] + 1;
-      if (fallback.has_value()) {
+      const size_t metric = trigger.first + j;
+      const bool unknown = !raw.error.empty();
+      trigger.failures[j] = unknown ? trigger.failures[j] + 1 : 0;
+      std::optional<Reading::Instead> instead;
+      if (has_own && unknown) {
+        instead =
+            CountOfTrigger(tracked, i, metric, {.wall = now.wall, .monotonic = now.monotonic});
+      } else if (has_own) {
+        outages[metric] = {};
+      } else if (own.fallback.has_value()) {
         // Where no metric is read the pods are not of now: at zero replicas there are none.
         const bool known = inputs.reads_metrics && inputs.pods.answer.version != 0;
         const PodTable* table = known ? inputs.pods.answer.table : nullptr;
         raw = ApplyFallback({.metric = trigger.metrics[j],
                              .reading = raw,
-                             .fallback = *fallback,
+                             .fallback = *own.fallback,
                              .failures = trigger.failures[j],
                              .ready_pods = table == nullptr
                                                ? 0
                                                : static_cast<int32_t>(table->running_and_ready())});
       }
       MakeTriggerReading(raw, scratch.reading);
-      TakeReading(scratch.reading, false, inputs.last_reading + 1,
-                  inputs.readings[trigger.first + j]);
-      inputs.last_reading =
-          std::max(inputs.last_reading, inputs.readings[trigger.first + j].version);
+      Reading& reading = inputs.readings[metric];
+      TakeReading(scratch.reading, false, inputs.last_reading + 1, reading);
+      inputs.last_reading = std::max(inputs.last_reading, reading.version);
+      SetInstead(instead, inputs.last_reading, reading);
+      if (has_own && unknown) raw = ActivityInstead(raw, instead);
     }
   }
 }
@@ -333,7 +385,7 @@ void DecideStep::Decide(TrackedAutoscaler& tracked, const Times& now,
       !inputs.plan.triggers().empty() && inputs.scale.answer.failure == ScaleAnswer::Failure::kNone;
   last.activation.reset();
   if (triggered) {
-    ReadTriggers(inputs, scratch);
+    ReadTriggers(tracked, now, scratch);
     last.activation = DecideActivation({.readings = inputs.trigger_readings,
                                         .current = inputs.scale.answer.spec_replicas,
                                         .min_replicas = inputs.managed->autoscaler.min_or_default(),
@@ -358,6 +410,9 @@ void DecideStep::Decide(TrackedAutoscaler& tracked, const Times& now,
   scratch.recommendations.assign(state.recommendations.begin(), state.recommendations.end());
   DeciderOf(*input.autoscaler).Decide(input, {}, scratch.workspace, last.decision);
   if (last.activation.has_value()) ApplyActivation(input, *last.activation, last.decision);
+  if (inputs.managed->key.kind == AutoscalerKind::kOwn && !CarriesRequests(*inputs.managed)) {
+    RemoveCondition(kFrontReady, last.decision.status.conditions);
+  }
   KeepRecommendations(scratch.recommendations, now.wall,
                       std::max(kLongestWindow, input.config->downscale_stabilization), state);
 }

@@ -60,7 +60,7 @@ class DecideStep {
                   DecideScratch& scratch) const;
   static void TakeTriggers(CycleInputs& inputs, absl::Time now);
   static void ApplyFallbacks(TrackedAutoscaler& tracked, const Times& now);
-  static void ReadTriggers(CycleInputs& inputs, DecideScratch& scratch);
+  static void ReadTriggers(TrackedAutoscaler& tracked, const Times& now, DecideScratch& scratch);
   void PrepareState(TrackedAutoscaler& tracked, const Times& now) const;
 
   const Deps deps_;

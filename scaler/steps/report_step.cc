@@ -7,6 +7,7 @@
 #include "scaler/math/reconcile.h"
 #include "scaler/spec/own_spec.h"
 #include "scaler/steps/guard.h"
+#include "scaler/views/targets_text.h"
 
 namespace flyball::scaler {
 namespace {
@@ -46,6 +47,9 @@ OwnStatus OwnStatusOf(const TrackedAutoscaler& tracked) {
     }
   }
   own.last_decision = DecisionStatusOf(tracked.decided.decision);
+  own.mode = ModeName(tracked.inputs.mode);
+  own.targets =
+      TargetsText(tracked.inputs.plan.autoscaler().metrics, tracked.decided.status.current_metrics);
   return own;
 }
 

@@ -28,7 +28,9 @@ bool IsForeign(const CycleInputs& inputs, const Condition& stored,
       stored.type == kScalingLimited) {
     return false;
   }
-  if (stored.type == kActive) return inputs.managed->key.kind != AutoscalerKind::kOwn;
+  if (stored.type == kActive || stored.type == kFrontReady) {
+    return inputs.managed->key.kind != AutoscalerKind::kOwn;
+  }
   if (stored.type != kScaledToZero || !OwnsScaledToZero(inputs)) return true;
   if (!inputs.config().scaled_to_zero_condition) return false;
   const Condition* const mine = Find(kScaledToZero, ours);

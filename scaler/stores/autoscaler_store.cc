@@ -1,6 +1,5 @@
 #include "scaler/stores/autoscaler_store.h"
 
-#include <atomic>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -11,6 +10,7 @@
 #include "scaler/spec/hpa/admission.h"
 #include "scaler/spec/own/parser.h"
 #include "scaler/spec/schedules_read.h"
+#include "scaler/spec/shown_gates.h"
 #include "scaler/triggers/types/trigger_types.h"
 #include "spdlog/spdlog.h"
 
@@ -140,6 +140,9 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
     }
     if (!managed->refused.empty()) {
       spdlog::warn("scaler: {} is not decided: {}", managed->key.ToString(), managed->refused);
+    }
+    if (kind_ == AutoscalerKind::kHpa && scaler::ShowsScaleToZero(managed->autoscaler.status)) {
+      store_.shows_scale_to_zero_ = true;
     }
     store_.sink_.OnAutoscaler(managed);
     return managed;

@@ -4,6 +4,7 @@
 // Thread-safe. A feed is used by the thread of its watch, which also calls the sink.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,6 +46,9 @@ class AutoscalerStore {
   // (steps/act_step.h).
   std::string Unusable(const AutoscalerKey& key) const;
 
+  // Whether some HorizontalPodAutoscaler has had the condition ScaledToZero.
+  bool ShowsScaleToZero() const { return shows_scale_to_zero_; }
+
  private:
   class Feed;
 
@@ -53,6 +57,7 @@ class AutoscalerStore {
   Clock& clock_;
   AutoscalerSink& sink_;
   std::vector<std::unique_ptr<Feed>> feeds_;
+  std::atomic<bool> shows_scale_to_zero_ = false;
 };
 
 }  // namespace flyball::scaler

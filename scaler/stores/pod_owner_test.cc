@@ -90,7 +90,8 @@ TEST_P(ForeignPodsTest, OnlyTheOwnOnesCount) {
   const PodView view = index.View(*own, AutoscalerKind::kOwn, {}, {});
   ASSERT_EQ(view.table->size(), row.owned);
   for (size_t i = 0; i < row.owned; ++i) {
-    EXPECT_EQ(view.table->Find(row.pods[0][i].name, 0), static_cast<int32_t>(i)) << row.pods[0][i].name;
+    EXPECT_EQ(view.table->Find(row.pods[0][i].name, 0), static_cast<int32_t>(i))
+        << row.pods[0][i].name;
   }
   // Whoever takes what has the labels is no rival of one that takes its own.
   EXPECT_EQ(view.rivals, std::vector<std::string>{"shop/strict"});
@@ -136,6 +137,21 @@ INSTANTIATE_TEST_SUITE_P(
              PodsOf("mydeploy-dotnetcounters", 1, With(kChart, "dotnetcounters", "true"))},
             4,
             3},
+        // What the Jobs of a CronJob left, with the labels that the chart gives to everything.
+        Row{"Issue116339",
+            "spring-api",
+            "app.kubernetes.io/name=spring-api",
+            {PodsOf("spring-api", 2, {{"app.kubernetes.io/name", "spring-api"}}),
+             {{"spring-api-cleanup-27987840-x7k2p",
+               With({{"app.kubernetes.io/name", "spring-api"}}, "job-name",
+                    "spring-api-cleanup-27987840"),
+               {.kind = "Job", .name = "spring-api-cleanup-27987840"}},
+              {"spring-api-cleanup-27989280-q9wzn",
+               With({{"app.kubernetes.io/name", "spring-api"}}, "job-name",
+                    "spring-api-cleanup-27989280"),
+               {.kind = "Job", .name = "spring-api-cleanup-27989280"}}}},
+            4,
+            2},
         // A canary whose pods crash.
         Row{"Issue116898",
             "my-app",

@@ -67,6 +67,14 @@ Activation WhileUnknown(const ActivationInput& input, const TriggerReading& unkn
           .message = absl::StrCat("not known whether a trigger is active: ", unknown.error)};
 }
 
+Activation DecideByReadings(const ActivationInput& input) {
+  const bool active = std::any_of(input.readings.begin(), input.readings.end(),
+                                  [](const TriggerReading& reading) { return reading.active; });
+  if (active) return WhileActive(input);
+  if (const TriggerReading* unknown = FirstUnknown(input)) return WhileUnknown(input, *unknown);
+  return WhileInactive(input);
+}
+
 }  // namespace
 
 std::optional<absl::Time> TakeOverActivity(std::optional<absl::Time> stored, bool stored_active,
@@ -75,11 +83,11 @@ std::optional<absl::Time> TakeOverActivity(std::optional<absl::Time> stored, boo
 }
 
 Activation DecideActivation(const ActivationInput& input) {
-  const bool active = std::any_of(input.readings.begin(), input.readings.end(),
-                                  [](const TriggerReading& reading) { return reading.active; });
-  if (active) return WhileActive(input);
-  if (const TriggerReading* unknown = FirstUnknown(input)) return WhileUnknown(input, *unknown);
-  return WhileInactive(input);
+  Activation out = DecideByReadings(input);
+  for (const TriggerReading& reading : input.readings) {
+    if (reading.front.has_value()) out.front = reading.front;
+  }
+  return out;
 }
 
 }  // namespace flyball::scaler

@@ -61,6 +61,7 @@ struct Activation {
   std::optional<absl::Time> last_active = {};  // to be kept
   std::string reason = {};   // a word: ScalerActive, ScalerNotActive, ScalerCooldown, TriggerError
   std::string message = {};  // why, for the event, the condition and the explanation
+  std::optional<FrontReadiness> front = {};  // of the trigger whose requests are carried
 };
 
 Activation DecideActivation(const ActivationInput& input);

@@ -18,11 +18,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
 #include "scaler/front/http_service.h"
 #include "scaler/spec/autoscaler.h"
+#include "scaler/triggers/front_readiness.h"
 
 namespace flyball::scaler {
 
@@ -38,6 +40,9 @@ struct RequestDemand {
   std::string error = {};  // not empty: unknown, and why
   int32_t replicas = 0;    // that the requests need
   bool active = false;     // false: zero replicas are enough
+  // Known or not: what keeps requests from the service, for its condition FrontReady. Absent: that
+  // is not known yet.
+  std::optional<FrontReadiness> front = {};
 };
 
 class RequestFront {

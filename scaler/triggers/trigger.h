@@ -23,6 +23,7 @@
 #include "kube/objects/selector.h"
 #include "scaler/spec/autoscaler.h"
 #include "scaler/spec/own_spec.h"
+#include "scaler/triggers/front_readiness.h"
 
 namespace flyball::scaler {
 
@@ -62,6 +63,8 @@ struct TriggerReading {
   absl::Time time = {};     // of the value
   // What a trigger that counts replicas by itself wakes its target to.
   std::optional<int32_t> replicas = {};
+  // Of a trigger whose requests are carried.
+  std::optional<FrontReadiness> front = {};
 };
 
 class Trigger {

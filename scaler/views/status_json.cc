@@ -78,6 +78,8 @@ std::string StatusPatch(absl::string_view resource_version, const AutoscalerStat
     out["triggers"] = ListJson(own->triggers, TriggerJson);
     out["lastDecision"] =
         own->last_decision.has_value() ? DecisionJson(*own->last_decision) : Json(nullptr);
+    out["mode"] = own->mode;
+    out["targets"] = own->targets;
   }
   const Json patch = {{"metadata", {{"resourceVersion", std::string(resource_version)}}},
                       {"status", std::move(out)}};

@@ -37,6 +37,10 @@ struct OwnStatus {
   std::optional<absl::Time> last_active;
   std::vector<TriggerStatus> triggers;
   std::optional<DecisionStatus> last_decision = std::nullopt;
+  // For the columns of kubectl: the mode of that decision, and targets_text.h. Neither is written
+  // for its own sake.
+  std::string mode = "";
+  std::string targets = "";
 };
 
 // What the status says of a decision.

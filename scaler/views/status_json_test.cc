@@ -86,10 +86,14 @@ TEST(StatusPatch, OurOwnKindSaysMore) {
   decision.combination.emplace().winner = 0;
   decision.limiting.emplace().by = LimitedBy::kMaxReplicas;
   own.last_decision = DecisionStatusOf(decision);
+  own.mode = "Act";
+  own.targets = "17/50";
   const auto patch = nlohmann::json::parse(StatusPatch("7", AutoscalerStatus(), &own));
   EXPECT_EQ(patch["status"]["lastDecision"].dump(),
             R"x({"desiredReplicas":4,"metric":"external metric queue(nil)",)x"
             R"x("reason":"max_replicas","unboundedReplicas":9})x");
+  EXPECT_EQ(patch["status"]["mode"], "Act");
+  EXPECT_EQ(patch["status"]["targets"], "17/50");
   EXPECT_EQ(patch["status"]["lastActiveTime"], "2026-01-01T00:00:00Z");
   EXPECT_EQ(patch["status"]["triggers"].dump(),
             R"([{"active":true,"name":"day","type":"cron","value":"1500m"},)"

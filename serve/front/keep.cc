@@ -21,8 +21,10 @@ constexpr absl::Duration kTakeOver = absl::Seconds(10);
 // Services that can't be carried do not keep the others waiting for ever.
 constexpr absl::Duration kLongestStart = absl::Seconds(60);
 
-std::string ListPath() {
-  return absl::StrCat("/apis/", scaler::kOwnApiVersion, "/", scaler::kOwnPlural);
+// `ns` "": of all namespaces, which only some may list.
+std::string ListPath(const std::string& ns) {
+  return absl::StrCat("/apis/", scaler::kOwnApiVersion, ns.empty() ? "" : "/namespaces/", ns, "/",
+                      scaler::kOwnPlural);
 }
 
 bool HasHttpTrigger(const json& object) {
@@ -53,6 +55,7 @@ absl::Duration ServeFront::Keep() {
   }
   RemoveEnded();
   FollowEnvoys();
+  GrantHosts();
   for (const std::string& name : Names()) {
     const absl::Status port = TakePort(name);
     {
@@ -85,6 +88,7 @@ void ServeFront::BeginAnewIfReleased() {
       record.changed = true;
       record.port = 0;
       record.wish = 0;
+      record.led = false;
       if (record.claim != 0) {
         ++it;
         continue;
@@ -126,23 +130,27 @@ bool ServeFront::Listen() {
 // Which services there are at the start, and which ports they have.
 absl::Status ServeFront::ListServices() {
   if (listed_) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const std::string text, client_->Get(ListPath()));
+  for (const std::string& ns : settings_.namespaces) RETURN_IF_ERROR(ListServicesIn(ns));
+  if (settings_.namespaces.empty()) RETURN_IF_ERROR(ListServicesIn(""));
+  listed_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status ServeFront::ListServicesIn(const std::string& ns) {
+  ASSIGN_OR_RETURN(const std::string text, client_->Get(ListPath(ns)));
   const json list = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!list.is_object()) return absl::InternalError("the list is no JSON object");
   for (const json& item : list.value("items", json::array())) {
     if (!item.is_object() || !HasHttpTrigger(item)) continue;
     const json metadata = item.value("metadata", json::object());
-    const std::string ns = metadata.value("namespace", "");
-    const std::vector<std::string>& ours = settings_.namespaces;
-    if (!ours.empty() && std::find(ours.begin(), ours.end(), ns) == ours.end()) continue;
-    const std::string name = absl::StrCat(ns, "/", metadata.value("name", ""));
+    const std::string name =
+        absl::StrCat(metadata.value("namespace", ""), "/", metadata.value("name", ""));
     expected_.insert(name);
     const json status = item.value("status", json::object());
     const json http = status.is_object() ? status.value("http", json::object()) : json::object();
     const int64_t port = http.is_object() ? http.value("port", int64_t{0}) : 0;
     if (port > 0 && port <= 65535) ports_.Keep(name, static_cast<uint16_t>(port));
   }
-  listed_ = true;
   return absl::OkStatus();
 }
 
@@ -217,6 +225,7 @@ void ServeFront::AddOrChange(const std::string& name) {
     record.changed = false;
     http = record.service.http;
     http.port = record.port;
+    http.hosts = record.hosts.routes;
     pods = *record.pods;
     replicas = *record.replicas;
     add = !record.added;

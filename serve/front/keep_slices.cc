@@ -44,9 +44,29 @@ void ServeFront::TakeEnvoys(const std::vector<front::PodView>& pods) {
   keeper_.Wake();
 }
 
+// A Service leads to one port of the Envoys: two Autoscalers that name it would take it from each
+// other. The one that has it keeps it.
+absl::Status ServeFront::CheckRivals(const std::string& name) const {
+  const CarriedRecord& record = records_.at(name);
+  if (record.led) return absl::OkStatus();
+  for (const auto& [other, rival] : records_) {
+    if (other == name || rival.claim == 0 || rival.service.ns != record.service.ns ||
+        rival.service.http.front_service != record.service.http.front_service) {
+      continue;
+    }
+    if (rival.led || other < name) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("Service ", record.service.http.front_service, " is that of Autoscaler ",
+                       rival.service.autoscaler, " already"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 void ServeFront::WriteSlices(const std::string& name) {
   FrontSlices::Target target;
   std::vector<std::string> envoys;
+  absl::Status status;
   const MonotonicTime now = deps_.clock.MonotonicNow();
   {
     absl::MutexLock lock(&mutex_);
@@ -57,9 +77,10 @@ void ServeFront::WriteSlices(const std::string& name) {
     record.slices_due = now + kLookAgain;
     target = {record.service.ns, record.service.http.front_service, record.port};
     envoys = *envoys_;
+    status = CheckRivals(name);
   }
   FrontSlices slices(*client_);
-  absl::Status status = slices.Write(target, envoys);
+  if (status.ok()) status = slices.Write(target, envoys);
   kube::EventSubject subject;
   {
     absl::MutexLock lock(&mutex_);
@@ -68,11 +89,13 @@ void ServeFront::WriteSlices(const std::string& name) {
     CarriedRecord& record = found->second;
     // A conflict, or an API server that is away, is tried again at once.
     if (!status.ok() && !absl::IsFailedPrecondition(status)) record.slices_due = now;
+    if (status.ok()) record.led = true;
     if (std::exchange(record.slices_problem, std::string(status.message())) == status.message()) {
       return;
     }
     subject = record.subject;
   }
+  Change(name);  // its condition
   if (status.ok()) return;
   spdlog::warn("front: {}: {}", name, std::string(status.message()));
   if (!subject.name.empty()) {

@@ -12,21 +12,13 @@
 #include <cstring>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "http/client/readiness_answer.h"
 
 namespace flyball::serve {
 namespace {
-
-constexpr absl::string_view kGood = "HTTP/1.1 2";  // the length of what is looked at
-constexpr size_t kStatusAt = kGood.size() - 1;
-
-bool IsGood(absl::string_view answer) {
-  return absl::StartsWith(answer, "HTTP/1.") &&
-         (answer[kStatusAt] == '2' || answer[kStatusAt] == '3');
-}
 
 // The socket address of "host:port" with a literal address; its length, 0 for any other text.
 socklen_t ParseAddress(absl::string_view text, sockaddr_storage& out) {
@@ -97,13 +89,13 @@ class Prober::Probe {
       if (sent > 0) unsent_.erase(0, static_cast<size_t>(sent));
       if (!unsent_.empty()) return Unfinished(now);
     }
-    char buffer[kGood.size()];
-    const ssize_t got = recv(fd_, buffer, kGood.size() - answer_.size(), 0);
+    char buffer[http::kReadinessAnswerSize];
+    const ssize_t got = recv(fd_, buffer, http::kReadinessAnswerSize - answer_.size(), 0);
     if (got < 0 && errno == EAGAIN) return Unfinished(now);
     if (got <= 0) return false;
     answer_.append(buffer, static_cast<size_t>(got));
-    if (answer_.size() < kGood.size()) return Unfinished(now);
-    return IsGood(answer_);
+    if (answer_.size() < http::kReadinessAnswerSize) return Unfinished(now);
+    return http::SaysReady(answer_);
   }
 
  private:

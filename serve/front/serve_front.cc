@@ -13,8 +13,9 @@
 namespace flyball::serve {
 namespace {
 
-front::FrontOptions OptionsOf(Clock& clock) {
+front::FrontOptions OptionsOf(Clock& clock, const FrontSettings& settings) {
   front::FrontOptions options;
+  options.hosts_port = settings.hosts_port;
   options.first_version = static_cast<uint64_t>(absl::ToUnixMicros(clock.WallNow()));
   return options;
 }
@@ -37,7 +38,7 @@ class ServeFront::Claim : public scaler::RequestFront::Carried {
 };
 
 ServeFront::Session::Session(ServeFront& owner)
-    : front(OptionsOf(owner.deps_.clock), data_path, owner) {}
+    : front(OptionsOf(owner.deps_.clock, owner.settings_), data_path, owner) {}
 
 ServeFront::ServeFront(Deps deps, const FrontSettings& settings)
     : deps_(std::move(deps)),
@@ -111,16 +112,45 @@ void ServeFront::EndClaim(const std::string& name, uint64_t claim) {
 }
 
 scaler::RequestDemand ServeFront::DemandOf(const std::string& name) {
-  const front::WantedCount wanted = session()->front.Wanted(name);
+  const std::optional<front::ServiceSnapshot> snapshot = session()->front.Snapshot(name);
+  const front::WantedCount wanted = snapshot.has_value() ? snapshot->wanted : front::WantedCount();
   absl::MutexLock lock(&mutex_);
   const auto found = records_.find(name);
   if (found == records_.end()) return {.error = not_listening_};
   CarriedRecord& record = found->second;
-  if (!record.problem.empty()) return {.error = record.problem};
-  if (!record.added) return {.error = not_listening_};
-  if (!wanted.known && record.wish == 0) return {.error = "no Envoy has reported its requests"};
-  const int32_t count = std::max(wanted.known ? wanted.count : 0, record.wish);
-  return {.replicas = count, .active = count > 0};
+  scaler::RequestDemand demand;
+  demand.front = ReadinessOf(record, snapshot.has_value() ? snapshot->not_ready : "");
+  if (!record.problem.empty()) {
+    demand.error = record.problem;
+  } else if (!record.added) {
+    demand.error = not_listening_;
+  } else if (!wanted.known && record.wish == 0) {
+    demand.error = "no Envoy has reported its requests";
+  } else {
+    demand.replicas = std::max(wanted.known ? wanted.count : 0, record.wish);
+    demand.active = demand.replicas > 0;
+  }
+  return demand;
+}
+
+// The first of what keeps requests away, by how soon they would meet it.
+scaler::FrontReadiness ServeFront::ReadinessOf(const CarriedRecord& record,
+                                               const std::string& not_ready) const {
+  const std::string& problem =
+      !record.problem.empty() || record.added ? record.problem : not_listening_;
+  if (!problem.empty()) return {.ready = false, .reason = "NotCarried", .message = problem};
+  if (!record.slices_problem.empty()) {
+    return {.ready = false, .reason = "ServiceNotLed", .message = record.slices_problem};
+  }
+  if (!record.hosts.refused.empty()) {
+    return {.ready = false, .reason = "HostsTaken", .message = record.hosts.refused};
+  }
+  if (!not_ready.empty()) {
+    return {.ready = false, .reason = "FrontNotReady", .message = not_ready};
+  }
+  return {.ready = true,
+          .reason = "Carried",
+          .message = absl::StrCat("Envoys carry its requests on port ", record.port, ".")};
 }
 
 void ServeFront::Change(const std::string& name) {
@@ -178,8 +208,10 @@ void ServeFront::OnDecision(const scaler::DecisionRecord& record) {
                        .name = record.managed->key.name,
                        .uid = autoscaler.uid,
                        .resource_version = autoscaler.resource_version};
+    news = carried.created != record.managed->created;
+    carried.created = record.managed->created;
     if (record.scale != nullptr && record.scale->failure == scaler::ScaleAnswer::Failure::kNone) {
-      news = !carried.replicas.has_value() || carried.selector != record.scale->selector;
+      news |= !carried.replicas.has_value() || carried.selector != record.scale->selector;
       carried.replicas = record.scale->spec_replicas;
       carried.selector = record.scale->selector;
     }
@@ -257,14 +289,19 @@ void ServeFront::Tell(const front::Notice& notice) {
   const char* const reason = kReasons[static_cast<size_t>(notice.kind)];
   spdlog::log(warning ? spdlog::level::warn : spdlog::level::info, "front: {}: {}: {}",
               notice.service, reason, notice.text);
-  kube::EventSubject subject;
-  {
-    absl::MutexLock lock(&mutex_);
-    const auto found = records_.find(notice.service);
-    if (found == records_.end()) return;
-    subject = found->second.subject;
+  // An Envoy refuses what one message has of several services.
+  const std::vector<std::string> names = absl::StrSplit(notice.service, ", ");
+  for (const std::string& name : names) {
+    kube::EventSubject subject;
+    {
+      absl::MutexLock lock(&mutex_);
+      const auto found = records_.find(name);
+      if (found == records_.end()) continue;
+      subject = found->second.subject;
+    }
+    if (!subject.name.empty()) events_->Record(subject, warning, reason, notice.text);
+    if (notice.kind == front::NoticeKind::kFrontNotReady) Change(name);  // its condition
   }
-  if (!subject.name.empty()) events_->Record(subject, warning, reason, notice.text);
 }
 
 void ServeFront::Tell(const std::string& service, const front::ColdStart& cold_start) {
@@ -310,9 +347,10 @@ std::vector<CarriedState> ServeFront::States() const {
     for (const auto& [name, record] : records_) {
       states.push_back({.service = name,
                         .port = record.port,
-                        .problem = !record.problem.empty() ? record.problem
-                                   : !record.added         ? not_listening_
-                                                           : record.slices_problem,
+                        .problem = !record.problem.empty()         ? record.problem
+                                   : !record.added                 ? not_listening_
+                                   : record.slices_problem.empty() ? record.hosts.refused
+                                                                   : record.slices_problem,
                         .front = {}});
     }
   }

@@ -29,6 +29,7 @@
 #include "kube/client/api_client.h"
 #include "kube/client/event_recorder.h"
 #include "scaler/front/front.h"
+#include "scaler/front/host_claims.h"
 #include "scaler/triggers/request_front.h"
 #include "scaler/views/decision_record.h"
 #include "serve/front/carried_pods.h"
@@ -41,6 +42,7 @@ namespace flyball::serve {
 struct FrontSettings {
   uint16_t first_port = 20000;
   uint16_t last_port = 39999;
+  uint16_t hosts_port = 8080;                // of the listener for hosts
   std::vector<std::string> namespaces = {};  // empty: all
   // Whose pods the Envoys are: the endpoints of the Services that clients call. Without a selector
   // nobody's endpoints are written.
@@ -114,11 +116,14 @@ class ServeFront : public scaler::RequestFront,
     std::optional<std::vector<front::PodView>> pods;
     uint16_t port = 0;
     std::string problem;
-    bool added = false;    // the front has it
-    bool changed = false;  // since the front was told
-    int32_t wish = 0;      // a scale that held requests need, until it is written
+    absl::Time created = absl::InfiniteFuture();  // its Autoscaler
+    front::HostGrant hosts;                       // of those that it asks for, what it has
+    bool added = false;                           // the front has it
+    bool changed = false;                         // since the front was told
+    int32_t wish = 0;  // a scale that held requests need, until it is written
     MonotonicTime slices_due = absl::ZeroDuration();
     std::string slices_problem;  // why its Service does not lead to the Envoys
+    bool led = false;            // its Service does
   };
   using Records = std::map<std::string, CarriedRecord>;
 
@@ -136,6 +141,9 @@ class ServeFront : public scaler::RequestFront,
 
   absl::Time Now() const { return absl::UnixEpoch() + deps_.clock.MonotonicNow(); }
   scaler::RequestDemand DemandOf(const std::string& name);
+  scaler::FrontReadiness ReadinessOf(const CarriedRecord& record,
+                                     const std::string& not_ready) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void EndClaim(const std::string& name, uint64_t claim);
   void Change(const std::string& name);  // calls its on_change
   void TakePods(const std::string& name, std::vector<front::PodView> pods);
@@ -146,12 +154,16 @@ class ServeFront : public scaler::RequestFront,
   void BeginAnewIfReleased();
   bool Listen();
   absl::Status ListServices();
+  absl::Status ListServicesIn(const std::string& ns);
   absl::Status TakePort(const std::string& name);
   void FollowPods(const std::string& name);
+  void GrantHosts();
+  void TellOfHosts(const std::string& name, const std::string& refused);
   void AddOrChange(const std::string& name);
   void RemoveEnded();
   void FollowEnvoys();
   void TakeEnvoys(const std::vector<front::PodView>& pods);
+  absl::Status CheckRivals(const std::string& name) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WriteSlices(const std::string& name);
   void BeginServingIfComplete();
   std::vector<std::string> Names() const;

@@ -92,14 +92,34 @@ class ServeFrontTest : public testing::Test {
                           R"("}},"status":{"phase":"Running","podIP":"10.0.0.7","conditions":)",
                           R"([{"type":"Ready","status":"True"}]}})"));
   }
-  void Start() { ASSERT_TRUE(front_.Start().ok()); }
+  void PutEnvoy() {
+    api_.Put(
+        R"({"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"flyball","name":"envoy-1",)"
+        R"("uid":"envoy-1","labels":{"app":"envoy"}},"status":{"phase":"Running",)"
+        R"("podIP":"10.0.0.9","conditions":[{"type":"Ready","status":"True"}]}})");
+  }
+  void Start() {
+    PutEnvoy();
+    ASSERT_TRUE(front_.Start().ok());
+  }
 
-  std::unique_ptr<scaler::RequestFront::Carried> Carry(const std::string& name) {
+  void PutService(const std::string& name, const std::string& spec) {
+    api_.Put(absl::StrCat(R"({"apiVersion":"v1","kind":"Service","metadata":{"namespace":"shop",)",
+                          R"("name":")", name, R"(","uid":"s"},"spec":)", spec, "}"));
+  }
+  std::string Slice(const std::string& service) {
+    return api_.Get(absl::StrCat("/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices/",
+                                 service, "-flyball-4"));
+  }
+  std::unique_ptr<scaler::RequestFront::Carried> Carry(const std::string& name,
+                                                       const std::string& front_service = "",
+                                                       absl::string_view hosts = "") {
     scaler::CarriedService service;
+    service.http.hosts = front::ReadHostRoutes(hosts, "", "").value();
     service.ns = "shop";
     service.autoscaler = name;
     service.http.name = absl::StrCat("shop/", name);
-    service.http.front_service = name;
+    service.http.front_service = front_service.empty() ? name : front_service;
     service.http.target_port = "8080";
     service.http.settings.min_scale = 0;
     service.http.settings.max_scale = 10;
@@ -108,8 +128,10 @@ class ServeFrontTest : public testing::Test {
     return front_.Carry(std::move(service), [this] { ++changes_; });
   }
   // The loop decides that the target stays as it is.
-  void Decide(const std::string& name, int32_t replicas, scaler::Mode mode = scaler::Mode::kAct) {
+  void Decide(const std::string& name, int32_t replicas, scaler::Mode mode = scaler::Mode::kAct,
+              absl::Time created = absl::UnixEpoch()) {
     auto managed = std::make_shared<scaler::Managed>();
+    managed->created = created;
     managed->key = {.kind = scaler::AutoscalerKind::kOwn, .ns = "shop", .name = name};
     scaler::ScaleAnswer scale;
     scale.spec_replicas = scale.status_replicas = replicas;
@@ -169,6 +191,18 @@ class ServeFrontTest : public testing::Test {
     absl::MutexLock lock(&log_.mutex);
     return log_.removed.size();
   }
+  // The hosts that Envoys lead to the service, as they were told last.
+  std::vector<std::string> HostsOf(const std::string& name) {
+    absl::MutexLock lock(&log_.mutex);
+    std::vector<std::string> hosts;
+    for (const front::Resource& resource : log_.put) {
+      const auto* const route = std::get_if<front::HostRouteResource>(&resource);
+      if (route == nullptr || route->service != name) continue;
+      hosts.clear();
+      for (const auto& place : route->routes.places) hosts.push_back(place.host);
+    }
+    return hosts;
+  }
   // The port of the service's listener as Envoys were told; 0: none.
   int PortOf(const std::string& name) {
     absl::MutexLock lock(&log_.mutex);
@@ -196,7 +230,7 @@ class ServeFrontTest : public testing::Test {
                        events_ = &events;
                        return std::make_unique<TestDataPath>(log_);
                      }},
-                    FrontSettings()};
+                    FrontSettings{.envoy_namespace = "flyball", .envoy_selector = "app=envoy"}};
   front::DataPathEvents* events_ = nullptr;
 };
 
@@ -234,6 +268,29 @@ TEST_F(ServeFrontTest, NobodyIsToldBeforeAllAreKnown) {
   ASSERT_TRUE(Becomes([&] { return serving(); }));
   EXPECT_EQ(PortOf("shop/other"), 20000);  // as before
   EXPECT_EQ(PortOf("shop/web"), 20001);
+}
+
+TEST_F(ServeFrontTest, AHostIsTheOldestServicesUntilThatOneIsGone) {
+  PutAutoscaler("new");
+  PutAutoscaler("old");
+  Start();
+  const auto carried = Carry("new", "", "shop.example.com,new.example.com");
+  auto older = Carry("old", "", "shop.example.com");
+  Decide("new", 0, scaler::Mode::kAct, absl::FromUnixSeconds(200));
+  Decide("old", 0, scaler::Mode::kAct, absl::FromUnixSeconds(100));
+  const std::vector<std::string> shop = {"shop.example.com"}, rest = {"new.example.com"};
+  ASSERT_TRUE(Becomes([&] { return HostsOf("shop/new") == rest && HostsOf("shop/old") == shop; }));
+  EXPECT_EQ(PortOf(front::kHostsListener), 8080);
+  const char* const refused = "shop.example.com is led to shop/old, which is older";
+  const std::optional<scaler::FrontReadiness> front = carried->Demand().front;
+  ASSERT_TRUE(front.has_value());
+  EXPECT_FALSE(front->ready);
+  EXPECT_EQ(front->reason, "HostsTaken");
+  EXPECT_EQ(front->message, refused);
+  EXPECT_EQ(front_.States()[0].problem, refused);
+  older.reset();
+  ASSERT_TRUE(Becomes([&] { return HostsOf("shop/new").size() == 2; }));
+  EXPECT_NE(carried->Demand().front->reason, "HostsTaken");
 }
 
 TEST_F(ServeFrontTest, AHeldRequestIsAWish) {
@@ -320,6 +377,38 @@ TEST_F(ServeFrontTest, WhatAnotherReplicaOwnsIsNotTakenAway) {
   }));
   for (int i = 0; i < 20; ++i) clock_.Advance(absl::Seconds(1));
   EXPECT_EQ(removed(), 0u);
+}
+
+TEST_F(ServeFrontTest, AServiceThatIsNotOursIsRefusedInTheCondition) {
+  PutAutoscaler("web");
+  PutService("web", R"({"selector":{"app":"web"},"ports":[{"port":80}]})");
+  Start();
+  const auto carried = Carry("web");
+  EXPECT_EQ(carried->Demand().front->reason, "NotCarried");
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] { return carried->Demand().front->reason == "ServiceNotLed"; }));
+  EXPECT_TRUE(absl::StrContains(carried->Demand().front->message, "has a selector"));
+  EXPECT_EQ(Slice("web"), "");
+  PutService("web", R"({"ports":[{"port":80}]})");
+  EXPECT_TRUE(Becomes([&] { return absl::StrContains(Slice("web"), "10.0.0.9"); }))
+      << Slice("web");
+  // By now it may wait for an Envoy: none is connected here.
+  EXPECT_TRUE(Becomes([&] { return carried->Demand().front->reason != "ServiceNotLed"; }));
+}
+
+TEST_F(ServeFrontTest, OneServiceIsOfOneAutoscaler) {
+  PutAutoscaler("web");
+  PutAutoscaler("api");
+  PutService("web", R"({"ports":[{"port":80}]})");
+  Start();
+  const auto first = Carry("web");
+  const auto second = Carry("api", "web");
+  Decide("web", 0);
+  Decide("api", 0);
+  // Of two that come at the same time the first by name has it, and keeps it.
+  ASSERT_TRUE(Becomes([&] { return second->Demand().front->ready; }));
+  ASSERT_TRUE(Becomes([&] { return first->Demand().front->reason == "ServiceNotLed"; }));
+  EXPECT_TRUE(absl::StrContains(first->Demand().front->message, "Autoscaler api"));
 }
 
 TEST_F(ServeFrontTest, SaysWhyEnvoysAreNotListenedFor) {

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """flyball's scaler against the stock HPA controller: one run, same machine, same control plane, same Prometheus.
 
-  ./dev bench scaler-loop [--part reaction|many|crowd]... [--autoscalers N] [--seconds N]
+  ./dev bench scaler-loop [--part reaction|many|crowd|watched]... [--autoscalers N] [--seconds N]
 
 reaction  one autoscaler, 50 load steps, 1 s scrape: step -> scale write (stock: its defaults, 8 steps at the same time)
 many      500 HPAs, all loads change at one moment: sample -> scale write, requests to the API server (both: 1 s period)
 crowd     10,000 autoscalers of our own kind with 100,000 pods, each with an External metric of its own and cpu utilisation,
           decided each second (and, with nothing changing, each second and each 15 s); the samples come from
           synthetic_prometheus, since a real one could not give them beside it
+watched   the same crowd without and with gauges of each autoscaler and a decision log: memory, and writes to the API server
 
 Prints the table and keeps each part's last run, with its date and machine, in test/bench/results/scaler_loop.json. Exit status
 1 when a requirement is missed.
@@ -31,7 +32,7 @@ sys.dont_write_bytecode = True
 from harness import control_plane, own_kind, paths, ports, registration, scaler, scenario_run
 from scaler_loop_bench import crowd, load, many_hpas, reaction, report
 
-PARTS = ("reaction", "many", "crowd")
+PARTS = ("reaction", "many", "crowd", "watched")
 PERIOD = "--horizontal-pod-autoscaler-sync-period=1s"
 RESULTS = HERE / "results" / "scaler_loop.json"
 STOCK_USER = "horizontal-pod-autoscaler"  # of the service account
@@ -101,6 +102,13 @@ def of_crowd(options: argparse.Namespace) -> dict:
     return {"flyball": found}
 
 
+def of_watched(options: argparse.Namespace) -> dict:
+    cluster = crowd.start_cluster(options.autoscalers)
+    found = crowd.measure_watched(cluster, options.synthetic, options.autoscalers, options.seconds)
+    cluster.stop()
+    return found
+
+
 def keep(part: str, run: dict):
     """The last run of each part stays until the next one of that part; `table` is of all of them."""
     runs = json.loads(RESULTS.read_text())["parts"] if RESULTS.exists() else {}
@@ -113,9 +121,10 @@ def measured(options: argparse.Namespace) -> list:
     table, world = [], World() if {"reaction", "many"} & set(options.parts) else None
     parts = {"reaction": (lambda: of_reaction(world), report.of_reaction),
              "many": (lambda: of_many(world, options.write_qps), report.of_many),
-             "crowd": (lambda: of_crowd(options), report.of_crowd)}
+             "crowd": (lambda: of_crowd(options), report.of_crowd),
+             "watched": (lambda: of_watched(options), report.of_watched)}
     for part, (run, rows) in parts.items():
-        if part == "crowd" and world:
+        if part == "crowd" and world:  # the parts from here on have clusters of their own
             world.stop()
         if part not in options.parts:
             continue

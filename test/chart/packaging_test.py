@@ -98,6 +98,22 @@ class Workflows(case.Case):
             self.assertRegex("deploy/rules.yaml" if "check" in hook["id"] else "deploy/rules_test.yaml", hook["files"])
         self.assertEqual(examples, {})
 
+    def test_the_action_checks_rules_and_runs_their_tests(self):
+        step, = yaml.safe_load((paths.PROJECT / "action.yml").read_text())["runs"]["steps"]
+        examples = paths.PROJECT / "rules" / "examples"
+        bad = values_file({"rules": [{"seriesQuery": "up", "metricsQuery": "sum("}]})
+
+        def run(rules, tests=""):
+            return processes.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+                                 env={"RULES": str(rules), "TESTS": str(tests), "STRICT": "true", "FLYBALL": str(paths.flyball())})
+
+        good = run(examples / "web.yaml", examples / "web_test.yaml")
+        self.assertEqual(good.returncode, 0, good.stdout + good.stderr)
+        self.assertIn("0 failed", good.stdout)
+        done = run(bad)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"::error file={bad},line=", done.stdout)
+
     def test_forms_ask_by_unique_names(self):
         for form in (paths.PROJECT / ".github/ISSUE_TEMPLATE").glob("*.yaml"):
             told = yaml.safe_load(form.read_text())

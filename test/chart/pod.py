@@ -51,7 +51,11 @@ class Pod:
             (self._root / name).symlink_to(target)
         for name in ("usr", "dev", "proc", "etc/ssl", "tmp"):
             (self._root / name).mkdir(parents=True, exist_ok=True)
-        shutil.copy(paths.flyball(), self._root / "flyball")
+        program = self._root / "program"  # with the modules that it loads beside it
+        program.mkdir()
+        shutil.copy(paths.flyball(), program)
+        if (modules := paths.flyball().parent / "lib" / "flyball").exists():
+            shutil.copytree(modules, program / "lib" / "flyball")
         self.process = processes.Process("pod", self._inside_with(self._container["args"]), env=self._variables())
         return self
 
@@ -66,7 +70,7 @@ class Pod:
         root = shlex.quote(str(self._root))
         script = [f"mount --bind {root} {root}", *(f"mount --rbind /{d} {root}/{d}" for d in ("usr", "dev", "proc")),
                   f"mount -o remount,bind,ro {root}", *(f"mount -t tmpfs none {root}{path}" for path in writable),
-                  "exec chroot " + root + " " + shlex.join(["/flyball", *words])]
+                  "exec chroot " + root + " " + shlex.join(["/program/" + paths.flyball().name, *words])]
         return [*namespace.entering(), "sh", "-ec", "\n".join(script)]
 
     def _variables(self) -> dict:

@@ -58,6 +58,7 @@ RULE = {"seriesQuery": '{__name__=~"^some_metric_count$"}', "resources": {"templ
         "name": {"matches": "", "as": "my_metric"}, "metricsQuery": "sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)"}
 QUERY = {"containerQuery": "sum by (<<.GroupBy>>) (rate(c{<<.LabelMatchers>>}[3m]))\n", "nodeQuery": "sum by (<<.GroupBy>>) (n{<<.LabelMatchers>>})",
          "resources": {"overrides": {k: {"resource": k} for k in ("node", "namespace", "pod")}}, "containerLabel": "container"}
+KUBELETS = {"metricSource": "live", "kubelets": {"scrapeInterval": "15s"}}
 RESOURCE = {"cpu": QUERY, "memory": QUERY, "window": "3m"}
 
 
@@ -399,6 +400,8 @@ class Rendering(case.Case):
             ("custom metrics list objects", {}, pods | kinds | definitions),
             ("external metrics need none", {"rules": {"default": False, "external": [RULE]}}, definitions),
             ("resource metrics list pods and nodes", {"rules": {"default": False, "resource": RESOURCE}}, pods | nodes | definitions),
+            ("kubelets are asked for what they measure", {"rules": {"default": False}, "live": KUBELETS},
+             pods | nodes | definitions | {("", "nodes/metrics", "get")}),
             ("no objects of all namespaces when some are given", {"rbac": {"namespaces": ["shop"]}}, definitions),
             ("definitions need not be watched", {"rbac": {"namespaces": ["shop"], "watchKinds": False}}, set()),
         )
@@ -424,6 +427,7 @@ class Rendering(case.Case):
         rows = (
             ("default rules", {}, {"custom"}),
             ("nothing", {"rules": {"default": False}}, set()),
+            ("kubelets are an API of their own", {"rules": {"default": False}, "live": KUBELETS}, {"metrics"}),
             ("advice is an external metric", {"rules": {"default": False}, "scaler": {"enabled": True, "mode": "advise"}}, {"external"}),
             ("rules of others, as told", {"rules": {"existing": "theirs", "default": False}, "apiServices": {"resource": True}}, {"metrics"}),
             ("none although there are rules", {"apiServices": {"custom": False}}, set()),

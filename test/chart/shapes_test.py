@@ -25,7 +25,9 @@ SAMPLES = {**all_samples(), 'http_requests_total{namespace="shop",pod="a-1"}': 5
            'load_beyond_all{namespace="shop",pod="a-1"}': "+Inf"}
 # Scaling waits for what is remembered to be written. In mode advise an event says only that a status could not be written.
 RARE = {*scaling_test.Scaling.RARE, ("", "configmaps", "update")}
-RARE_IN = {"scaler-advise": {("", "events", "create")}}
+RARE_IN = {"scaler-advise": {("", "events", "create")},
+           "front": {("discovery.k8s.io", "endpointslices", "update")},  # once the Envoys are others
+           "everything": {("", "nodes/metrics", "get")}}  # the kubelets ask whether Flyball may read their pages
 
 
 def name_of(values) -> str:
@@ -85,11 +87,22 @@ class Shapes(ClusterCase):
         """What a test must say too: where Prometheus is, a free port, and nothing that needs patience."""
         host, _, port = self.prometheus.url.rpartition(":")
         told = yaml.safe_load(values.read_text())
-        more = {"extraArguments": ["--horizontal-pod-autoscaler-sync-period=1s"]} if told.get("scaler") else {}
+        more = {"extraArguments": ["--horizontal-pod-autoscaler-sync-period=1s", "--scaler-autoscaler-metrics"]} if told.get("scaler") else {}
         if told.get("scaler", {}).get("triggerSecrets"):
             more["scaler"] = {**told["scaler"], "triggerAllowAddresses": ["127.0.0.0/8"]}
+        if told.get("front"):
+            more["front"] = {**told["front"], "listenPort": ports.free()}
         return {"listenPort": ports.free(), "prometheus": {"url": host, "port": int(port), "path": ""}, "metricsRelistInterval": "1s", "metricsMaxAge": "60s",
                 "shutdownDelay": "0s", "apiServices": {**told.get("apiServices", {}), "create": False}, **more}
+
+    def carried_things(self) -> list:
+        """What requests wake, the Service that they come to, and an Envoy for it to lead to."""
+        trigger = {"type": "http", "metadata": {"service": "carried", "targetPort": "8080"}}
+        envoy = kube.make("Pod", "envoy", NAMESPACE, labels={"app.kubernetes.io/name": "flyball-front", "app.kubernetes.io/instance": "flyball"},
+                          spec=workload("Deployment", "any")["spec"]["template"]["spec"])
+        return [workload("Deployment", "carried"), kube.make("Service", "carried", "shop", spec={"ports": [{"port": 80}]}), envoy,
+                kube.make("Autoscaler", "carried", "shop", spec={
+                    "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "carried"}, "minReplicas": 0, "maxReplicas": 2, "triggers": [trigger]})]
 
     def scaled_things(self, scaler: dict) -> list:
         """A target of each kind that wants more replicas, one of an HPA, and one whose metric nobody has; with what this shape adds to it."""
@@ -144,7 +157,10 @@ class Shapes(ClusterCase):
         items = objects(self.helm("get", "manifest", "flyball", "--namespace", NAMESPACE))
         if told.get("scaler"):
             self.put(self.scaled_things(told["scaler"]))
-        account, = [a["metadata"]["name"] for a in of_kind(items, "ServiceAccount") if not a["metadata"]["name"].endswith("-scrape")]
+        if told.get("front"):
+            self.put(self.carried_things())
+            kube.run_pod(self.admin, NAMESPACE, "envoy", "10.99.0.1")
+        account, = [a["metadata"]["name"] for a in of_kind(items, "ServiceAccount") if not a["metadata"]["name"].endswith(("-scrape", "-front"))]
         audit = Audit(self.cluster(), account, namespace)
         pod = Pod(self.cluster(), namespace, name).start()
         self.addCleanup(pod.stop)
@@ -179,7 +195,7 @@ class Shapes(ClusterCase):
         board = json.loads((CHART / "files" / "dashboard.json").read_text())
         groups = yaml.safe_load((CHART / "files" / "alerts.yaml").read_text())["groups"]
         queries = [t["expr"] for panel in board["panels"] for t in panel.get("targets", [])] + [r["expr"] for g in groups for r in g["rules"]]
-        added = {"namespace", "pod", "job", "instance", "cluster", "le"}  # by whoever scrapes; of buckets
+        added = {"namespace", "exported_namespace", "pod", "job", "instance", "cluster", "le"}  # by whoever scrapes; of buckets
         of_others = re.compile(r"\b(kube_[a-z_]+|aggregator_unavailable_apiservice|ALERTS)\b")
         for query in [q for q in queries if not of_others.search(q)]:
             with self.subTest(query):

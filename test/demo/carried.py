@@ -25,7 +25,7 @@ from run import ROOT, Children, free_port, get, parse_seconds, wait_for
 from scale import Workers, free_row
 
 sys.path.insert(0, str(ROOT / "test/front"))
-from harness import envoy  # pylint: disable=wrong-import-position
+from harness import case, envoy  # pylint: disable=wrong-import-position
 
 PER_WORKER = 5  # requests at the same time that a worker is to have
 WORK = 0.05  # seconds that an order takes
@@ -35,8 +35,9 @@ IDLE, BUSY, QUIET = 3, 15, 25  # seconds without anybody, with the load, and aft
 PARTS = {"write": "the scale was written", "pod": "a process ran", "probe": "it answered", "ack": "Envoy knew it"}
 
 
-def objects(port):
-    """What the folder holds: no worker process yet, and who scales them."""
+def objects(port, listens):
+    """What the folder holds: no worker process yet, and who scales them. Envoy listens on a port that is free now: it would share one
+    with another Envoy of this machine without a word, and with it the clients."""
     name = {"namespace": "shop", "name": "web"}
     metadata = {"service": "web", "targetPort": "http", "target": str(PER_WORKER), "targetUtilizationPercentage": "100",
                 "window": "6s"}
@@ -48,7 +49,8 @@ def objects(port):
                         "--work", str(WORK), "--drain", "1"]}},
         {"apiVersion": "flyball.dev/v1alpha1", "kind": "Autoscaler", "metadata": name, "spec": {
             "mode": "Act", "scaleTargetRef": {"apiVersion": "flyball.dev/v1alpha1", "kind": "ProcessSet", "name": "web"},
-            "minReplicas": 0, "maxReplicas": MOST, "triggers": [{"type": "http", "metadata": metadata}]}},
+            "minReplicas": 0, "maxReplicas": MOST, "triggers": [{"type": "http", "metadata": metadata}]},
+         "status": {"http": {"port": listens}}},
     ]
 
 
@@ -56,7 +58,7 @@ def start_flyball(children, folder, program):
     objects_folder = folder / "objects"
     objects_folder.mkdir()
     port, front = free_port(), free_port()
-    (objects_folder / "shop.yaml").write_text(yaml.safe_dump_all(objects(free_row(MOST))))
+    (objects_folder / "shop.yaml").write_text(yaml.safe_dump_all(objects(free_row(MOST), case.free_port())))
     log = open(folder / "flyball.log", "w", encoding="utf-8")
     children.start([program, "serve", f"--config={ROOT}/test/demo/live/rules.yaml", f"--objects={objects_folder}", "--scaler",
                     "--metric-source=live", f"--front-listen=127.0.0.1:{front}", f"--secure-port={port}",

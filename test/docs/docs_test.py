@@ -19,7 +19,7 @@ from shell import Shell, stock_chart
 
 # Which test runs the commands of a page.
 RUN_BY = {"quick-start.md": "QuickStart", "security.md": "Looking", "troubleshooting.md": "Looking",
-          "from-prometheus-adapter.md": "Moving", "rules-by-example.md": "Examples"}
+          "from-prometheus-adapter.md": "Moving", "rules-by-example.md": "Examples", "scale-to-zero.md": "Requests"}
 SAFE = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
 CUSTOM = "v1beta1.custom.metrics.k8s.io"
 
@@ -170,11 +170,12 @@ class Looking(InCluster):
         self.assertEqual(self.shell.run(able).split("\n")[:2], ["yes", "no"])
         wait.until(lambda: "custom.metrics.k8s.io" in str(kube.get(self.admin, "ClusterRole", None, "view")["rules"]), "view has the metrics")
         self.assertIn("MetricValueList", self.shell.run(give))
-        doctor, inside, available, why = pages.shell("troubleshooting.md")
+        doctor, inside, available, fate, why = pages.shell("troubleshooting.md")
         self.assertIn(f"system:serviceaccount:{NAMESPACE}:flyball has the ", self.shell.until(doctor, "no problems"))
         for text in ("pods/http_requests_per_second", '"seriesQuery": "http_requests_total', "/namespaces/shop/pods/*/http_requests_per_second\n"):
             self.shell.until(inside, text)
         self.shell.until(available, "pods/http_requests_per_second")
+        self.assertIn("  pods/http_requests_per_second\n", self.shell.run(fate))
         self.shell.until(why, "shop/web")
         self.shell.run(away)
 
@@ -228,6 +229,105 @@ class Moving(InCluster):
         self.assertEqual(self.registered()["service"]["name"], "flyball")
         self.assertFalse([line for line in self.everything() if line.endswith("prometheus-adapter") or " prometheus-adapter-" in line])
         self.shell.until("kubectl get --raw /apis/custom.metrics.k8s.io/v1beta2", "http_requests")
+
+
+class Requests(InCluster):
+    """The ways to the Envoys and back. There are neither Knative nor KEDA nor Envoys, but their objects, and the cluster's own writers of slices."""
+
+    PAGE = "scale-to-zero.md"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        writers = cls.cluster().start_more("slice-writers", (
+            "endpoints-controller", "endpointslice-controller", "endpointslice-mirroring-controller", "garbage-collector-controller"))
+        cls.addClassCleanup(writers.kill)
+        # They take a pod for an endpoint only where its node is known.
+        cls.shell.run("kubectl apply -f - <<'EOF'\napiVersion: v1\nkind: Node\nmetadata: {name: n1}\nEOF")
+        cls.addClassCleanup(kube.delete, cls.admin, "Node", None, "n1")
+        for name in cls.kubelet.names("shop", "web"):
+            kube.expect(cls.admin.request("POST", f"/api/v1/namespaces/shop/pods/{name}/binding", {
+                "apiVersion": "v1", "kind": "Binding", "metadata": {"name": name}, "target": {"kind": "Node", "name": "n1"}}), 201)
+        definition = CHART / "files" / "crds" / "autoscalers.flyball.dev.yaml"
+        cls.shell.run(f"kubectl apply --server-side -f {definition}")
+        for group, plural, kind in (("serving.knative.dev", "services", "Service"), ("serving.knative.dev", "routes", "Route"),
+                                    ("serving.knative.dev", "configurations", "Configuration"),
+                                    ("networking.internal.knative.dev", "ingresses", "Ingress"), ("http.keda.sh", "httpscaledobjects", "HTTPScaledObject")):
+            version = "v1alpha1" if "keda" in group or "internal" in group else "v1"
+            short = "{shortNames: [ksvc]}" if (group, plural) == ("serving.knative.dev", "services") else "{}"
+            names = {"plural": plural, "singular": kind.lower(), "kind": kind, "listKind": kind + "List", **yaml.safe_load(short)}
+            crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": f"{plural}.{group}"}, "spec": {
+                "group": group, "scope": "Namespaced", "names": names, "versions": [{"name": version, "served": True, "storage": True, "schema": {
+                    "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}}
+            cls.shell.run(f"kubectl apply -f - <<'EOF'\n{yaml.safe_dump(crd)}EOF")
+        cls.shell.run("kubectl wait --for=condition=established --timeout=30s crd --all")
+        kube.register_kind("EndpointSlice", "discovery.k8s.io/v1", "endpointslices", True)
+
+    def tearDown(self):
+        for what in ("autoscalers", "services", "endpointslices", "services.serving.knative.dev", "routes.serving.knative.dev",
+                     "configurations.serving.knative.dev", "httpscaledobjects"):
+            self.shell.run(f"kubectl delete {what} --all --namespace shop")
+        super().tearDown()
+
+    def slices(self) -> dict:
+        """Addresses of each slice of the Service web."""
+        return {s["metadata"]["name"]: [a for e in s.get("endpoints") or [] for a in e["addresses"]]
+                for s in kube.listed(self.admin, "EndpointSlice", "shop") if s["metadata"]["labels"].get("kubernetes.io/service-name") == "web"}
+
+    def as_flyball(self):
+        """What it writes of Service web."""
+        self.shell.run("kubectl apply -f - <<'EOF'\n" + yaml.safe_dump({
+            "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4", "metadata": {"name": "web-flyball-4", "namespace": "shop", "labels": {
+                "kubernetes.io/service-name": "web", "endpointslice.kubernetes.io/managed-by": "flyball.dev"}},
+            "endpoints": [{"addresses": ["10.9.9.9"], "conditions": {"ready": True}}], "ports": [{"name": "http2", "port": 20000}]}) + "EOF")
+
+    def test_a_service_becomes_the_fronts_without_a_gap(self):
+        self.shell.run("kubectl create service clusterip web --tcp=80:8080 --namespace shop")
+        uid = kube.get(self.admin, "Service", "shop", "web")["metadata"]["uid"]
+        wait.until(lambda: any(self.slices().values()), "the cluster's slices")
+        before = self.slices()
+        first, second = pages.shell(self.PAGE, "Who calls the service")
+        self.shell.run(first)
+        self.assertEqual(self.slices(), before, "the pods are still led to")
+        self.as_flyball()
+        self.shell.run(second)
+        self.assertEqual(self.slices(), {"web-flyball-4": ["10.9.9.9"]})
+        self.assertEqual(kube.get(self.admin, "Service", "shop", "web")["metadata"]["uid"], uid)
+        for block in pages.blocks(self.PAGE):
+            if block.kind == "yaml" and block.section == "Who calls the service":
+                self.shell.run(f"kubectl apply --dry-run=server --validate=strict --filename - <<'EOF'\n{block.text}EOF\n")
+
+    def test_from_knative_and_back(self):
+        kube.delete(self.admin, "Deployment", "shop", "web")  # the converted one has another selector
+        self.shell.run("kubectl apply -f test/data/convert/ksvc-web.yaml")
+        uid = kube.get(self.admin, "Service", "shop", "web")["metadata"]["uid"]
+        beside, orphans, over, rest = pages.shell(self.PAGE, "From Knative")
+        self.shell.run(beside)
+        self.assertEqual(kube.get(self.admin, "Service", "shop", "web")["spec"]["type"], "ExternalName")
+        self.shell.run(orphans)
+        self.as_flyball()
+        self.shell.run(over)
+        service = kube.get(self.admin, "Service", "shop", "web")
+        self.assertEqual((service["metadata"]["uid"], service["spec"]["type"], service["spec"].get("externalName")), (uid, "ClusterIP", None))
+        self.assertEqual([port["name"] for port in service["spec"]["ports"]], ["http2"], "as the slice has it")
+        self.assertEqual(self.slices(), {"web-flyball-4": ["10.9.9.9"]})
+        self.shell.run(rest)
+        up, selector = pages.shell(self.PAGE, "The way back")
+        self.shell.run(up)
+        patch, slices, autoscaler = selector.strip().splitlines()
+        self.shell.run(patch)
+        wait.until(lambda: len(self.slices()) == 2, "the cluster's slices beside Flyball's")
+        self.shell.run(f"{slices}\n{autoscaler}")
+        self.assertNotIn("web-flyball-4", self.slices())
+
+    def test_from_the_http_add_on(self):
+        self.shell.run("kubectl create service clusterip web --tcp=80:8080 --namespace shop")
+        self.shell.run("kubectl apply -f - <<'EOF'\napiVersion: http.keda.sh/v1alpha1\nkind: HTTPScaledObject\nmetadata: {name: web, namespace: shop}\n"
+                       "spec: {hosts: [shop.example.com], scaleTargetRef: {name: web, service: web, port: 80}}\nEOF")
+        convert, over = pages.shell(self.PAGE, "From KEDA")
+        self.shell.run(convert)
+        self.assertIn('"targetPort":"8080"', self.shell.run("kubectl get autoscaler web --namespace shop --output jsonpath='{.spec.triggers[0].metadata}'"))
+        self.shell.run(over)
 
 
 class Examples(InCluster):

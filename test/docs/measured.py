@@ -142,7 +142,21 @@ def live() -> str:
              f"{part['machine']['load_before']:.0f} ({name})" for name, part in found["parts"].items()) + ".\n"
 
 
-MAKERS = {make.__name__: make for make in (adapter, decisions, loop, sizing, reaction, live)}
+def front() -> str:
+    """Scaling by requests beside Knative's proxies."""
+    found = results("front")
+    if not found:
+        return ""
+    rows = [row for part in found["parts"].values() for row in part["table"]]
+
+    def goal(row):
+        value = times(row["required"]) + " of it" if row["of_peer"] else number(row["required"])
+        return ("at least " if row["at_least"] else "at most ") + value + ("" if row["met"] else " (missed)")
+    return table(("work", "", "Knative 0.48", "flyball", "wanted"), [
+        (row["work"], row["unit"], "" if row["theirs"] is None else number(row["theirs"]), number(row["flyball"]), goal(row)) for row in rows])
+
+
+MAKERS = {make.__name__: make for make in (adapter, decisions, loop, sizing, reaction, live, front)}
 
 
 def as_it_should_be(page: str) -> str:

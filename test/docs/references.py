@@ -158,8 +158,8 @@ def metrics() -> str:
 
 
 def help_of(*words: str) -> str:
-    """The whole help of a command; of one that hides flags with --help-all."""
-    for flag in ("--help-all", "--help"):
+    """The whole help of a command; of one that hides flags with --help-all, which without a command is that of serve."""
+    for flag in ("--help-all", "--help") if words else ("--help",):
         done = subprocess.run([PROGRAM, *words, flag], check=False, capture_output=True, text=True)
         if done.returncode == 0:
             return done.stdout.strip()

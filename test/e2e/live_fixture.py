@@ -16,7 +16,7 @@ CONFIG = {"rules": [{"seriesQuery": "busy{pod!=\"\"}", "metricsQuery": SUM, "res
 
 
 class LiveCase(Case):
-    """`start` runs one with CONFIG's rules; what it is asked without a token is asked by anybody, who may do all."""
+    """`start` runs one with CONFIG's rules or others; what it is asked without a token is asked by anybody, who may do all."""
 
     def setUp(self):
         self.here = processes.fresh_folder("live")
@@ -28,8 +28,8 @@ class LiveCase(Case):
     def write(self, *objects):
         (self.folder / "shop.yaml").write_text(yaml.safe_dump_all(objects))
 
-    def start(self, *args, ready=True):
-        (self.here / "config.yaml").write_text(yaml.safe_dump(CONFIG))
+    def start(self, *args, ready=True, config=None):
+        (self.here / "config.yaml").write_text(yaml.safe_dump(config or CONFIG))
         self.port = ports.free()
         process = processes.Process("flyball", [
             paths.flyball(), "serve", f"--config={self.here / 'config.yaml'}", f"--objects={self.folder}",

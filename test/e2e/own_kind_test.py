@@ -68,16 +68,18 @@ class OwnKind(Case):
         since = "2026-01-01T00:00:00Z"
         kube.patch(self.admin, "Autoscaler", SPACE, "seen", {"status": {
             "observedGeneration": 1, "currentReplicas": 3, "desiredReplicas": 4, "lastScaleTime": since,
-            "lastActiveTime": since,
+            "lastActiveTime": since, "mode": "Advise", "targets": "4/1",
             "currentMetrics": [{"type": "External", "external": {"metric": {"name": "s0-cron"}, "current": {"value": "4"}}}],
             "triggers": [{"type": "cron", "name": "", "active": True, "value": "4500m"}],
             "conditions": [{"type": "Active", "status": "True", "lastTransitionTime": since, "reason": "A", "message": "m"},
                            {"type": "ScalingActive", "status": "False", "lastTransitionTime": since, "reason": "B",
                             "message": "because"}]}}, "status")
         head, row = self.kubectl("get", "as", "seen", "-n", SPACE).splitlines()
-        self.assertEqual(head.split(), "NAME KIND TARGET MIN MAX REPLICAS DESIRED MODE ACTIVE SCALING AGE".split())
-        self.assertEqual(row.split()[:10], "seen Deployment web 0 10 3 4 Act True False".split())
-        self.assertIn("because", self.kubectl("get", "autoscaler", "seen", "-n", SPACE, "-o", "wide"))
+        self.assertEqual(head.split(), "NAME KIND REFERENCE TARGETS MIN MAX REPLICAS DESIRED MODE ACTIVE SCALING AGE".split())
+        self.assertEqual(row.split()[:11], "seen Deployment web 4/1 0 10 3 4 Advise True False".split())
+        wide_head, wide = self.kubectl("get", "autoscaler", "seen", "-n", SPACE, "-o", "wide").splitlines()
+        self.assertIn("because", wide)
+        self.assertEqual(wide[wide_head.index("WANTED-MODE"):].split()[0], "Act")
         stored = kube.get(self.admin, "Autoscaler", SPACE, "seen")
         self.assertEqual(stored["status"]["triggers"][0]["value"], "4500m")
 

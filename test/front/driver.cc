@@ -5,10 +5,11 @@
 //
 // In:   cluster NAME VERSION [h2c] [hard]           route NAME VERSION on|off [hard] [SECONDS]
 //       endpoints NAME VERSION [ADDRESS…]           listener NAME VERSION PORT SECONDS
+//       hostroute NAME VERSION on|off HOSTS [HEADERS [hard]]
 //       remove KIND NAME      serve      release ID [POD]      refuse ID timeout|full|failed [WORD]
 // Out:  listening PORT   envoy NODE returning|new   gone NODE   ack NODE KIND NAME VERSION
 //       nack NODE KIND NAME…   request ID NODE NAME   end ID
-//       load NODE NAME ACTIVE BEGUN UPSTREAM PENDING
+//       load NODE NAME ACTIVE BEGUN UPSTREAM PENDING UPSTREAM-BEGUN
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -25,7 +26,7 @@
 namespace flyball::front {
 namespace {
 
-constexpr const char* kKinds[] = {"cluster", "endpoints", "route", "listener"};
+constexpr const char* kKinds[] = {"cluster", "endpoints", "route", "listener", "hostroute"};
 
 const char* NameOf(ResourceKind kind) { return kKinds[static_cast<int>(kind)]; }
 
@@ -60,7 +61,7 @@ class Printer : public DataPathEvents {
   void OnLoad(const NodeId& node, absl::Span<const ServiceLoad> services, absl::Time) override {
     for (const ServiceLoad& load : services) {
       Say(absl::StrCat("load ", node, " ", load.service, " ", load.active, " ", load.begun, " ",
-                       load.upstream_active, " ", load.upstream_pending));
+                       load.upstream_active, " ", load.upstream_pending, " ", load.upstream_begun));
     }
   }
 };
@@ -94,6 +95,14 @@ Resource ResourceOf(const std::vector<std::string>& words) {
                          .gated = words[3] == "on",
                          .hard_limit = Has(words, "hard"),
                          .request_timeout = absl::Seconds(seconds)};
+  }
+  if (words[0] == "hostroute") {
+    const auto routes = ReadHostRoutes(words[4], "", words.size() > 5 ? words[5] : "");
+    if (!routes.ok()) std::cerr << routes.status() << std::endl;
+    return HostRouteResource{.service = service,
+                             .routes = routes.value_or(HostRoutes()),
+                             .gated = words[3] == "on",
+                             .hard_limit = Has(words, "hard")};
   }
   return ListenerResource{.service = service,
                           .port = static_cast<uint16_t>(Number(words[3])),

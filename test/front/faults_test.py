@@ -1,6 +1,8 @@
 """The server of Envoys dies, is refused, or learns the load; Envoys die."""
 
-from harness import case, clients, driver, envoy, wait
+import signal
+
+from harness import case, clients, driver, wait
 
 
 class FaultsTest(case.FrontCase):
@@ -9,6 +11,9 @@ class FaultsTest(case.FrontCase):
         running = self.service("shop/running").begin(gated=False, addresses=[self.pod().address])
         asked = [self.crowd.get(service.port) for _ in range(1000)]
         self.driver.await_held(service.name, 1000, timeout=60)
+        steady = clients.Crowd()
+        self.addCleanup(steady.stop)
+        load = steady.steady(running.port, "/", every=0.02, seconds=4)
         again = self.restart_driver(service, running)
         # Nothing is served yet, and what runs goes on running.
         self.assertEqual(self.crowd.get(running.port).result(30).status, 200)
@@ -19,6 +24,7 @@ class FaultsTest(case.FrontCase):
         service.set_endpoints([self.pod().address])
         service.release_all()
         self.assertEqual([reply.status for reply in self.crowd.replies(asked, 120)], [200] * 1000)
+        self.assertEqual([reply.status for reply in load.result(60)], [200] * 200)
 
     def test_who_asks_while_the_server_is_away_is_served_when_it_is_back(self):
         service = self.service("shop/away").begin()
@@ -79,13 +85,21 @@ class FaultsTest(case.FrontCase):
 
     def test_the_end_of_an_envoy_is_told_with_its_requests(self):
         service = self.service("shop/two").begin()
-        second = envoy.Envoy(self.program, self.folder, self.server_port, case.free_port(), node="front-2")
-        # It gets the same listeners, whose ports are taken here.
-        self.driver.until(lambda: "front-2" in self.driver.nodes, "the second Envoy")
+        second = self.second_envoy()
         second.stop()
         self.driver.until(lambda: "front-2" not in self.driver.nodes, "its end")
         self.assertIn("front-1", self.driver.nodes)
         self.assertTrue(service)
+
+    def test_a_server_that_is_silent_is_not_waited_for_any_longer(self):
+        service = self.service("shop/silent", timeout=2).begin()
+        self.driver.process.send_signal(signal.SIGSTOP)
+        try:
+            reply = self.crowd.get(service.port).result(30)
+        finally:
+            self.driver.process.send_signal(signal.SIGCONT)
+        # Who is not answered goes on as if there were no gate, and there is no pod.
+        self.assertEqual((reply.status, reply.body), (503, b"no healthy upstream"))
 
     def test_what_is_removed_is_gone_at_the_envoy(self):
         service = self.service("shop/gone").begin()
@@ -95,6 +109,28 @@ class FaultsTest(case.FrontCase):
         wait.until(lambda: "shop/gone" not in self.envoy.get("/clusters") + self.envoy.get("/listeners"), "that Envoy forgets it")
         with self.assertRaises(OSError):
             self.crowd.get(service.port).result(30)
+
+
+class DrainTest(case.FrontCase):
+    def test_held_requests_survive_the_drain_of_their_envoy(self):
+        service = self.service("shop/drained").begin()
+        asked = [self.crowd.get(service.port) for _ in range(50)]
+        self.driver.await_held(service.name, 50)
+        self.envoy.post("/drain_listeners?graceful")
+        service.set_endpoints([self.pod().address])
+        service.release_all()
+        self.assertEqual([reply.status for reply in self.crowd.replies(asked)], [200] * 50)
+
+
+class TenThousandTest(case.FrontCase):
+    def test_ten_thousand_are_held_and_none_is_lost(self):
+        service = self.service("shop/many").begin()
+        asked = [self.crowd.get(service.port) for _ in range(10000)]
+        self.driver.await_held(service.name, 10000, timeout=300)
+        service.set_endpoints([self.pod().address for _ in range(3)])
+        service.release_all()
+        statuses = [reply.status for reply in self.crowd.replies(asked, 300)]
+        self.assertEqual(statuses.count(200), 10000)
 
 
 class TwoCrowdsTest(case.FrontCase):

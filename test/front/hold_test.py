@@ -89,6 +89,12 @@ class HoldTest(case.FrontCase):
         service = self.service().begin(gated=False, addresses=[f"127.0.0.1:{case.free_port()}"])
         self.assertEqual(self.crowd.get(service.port).result(30).status, 503)
 
+    def test_a_pod_that_refuses_connections_costs_no_request_while_another_answers(self):
+        refuses = [f"127.0.0.1:{case.free_port()}" for _ in range(2)]
+        service = self.service().begin(gated=False, addresses=[*refuses, *(self.pod().address for _ in range(2))])
+        replies = self.crowd.closed_loop(service.port, "/", clients=10, count=500).result(60)
+        self.assertEqual([reply.status for reply in replies], [200] * 500)
+
     def test_a_timeout_of_requests_is_a_504(self):
         service = self.service(request_timeout=0.3).begin(gated=False, addresses=[self.pod().address])
         self.assertEqual(self.crowd.get(service.port, "/?delay=5").result(30).status, 504)

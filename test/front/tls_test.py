@@ -6,7 +6,9 @@ import shutil
 import tempfile
 import unittest
 
-from harness import case, driver, envoy, pki, wait
+import grpc
+
+from harness import case, driver, envoy, pki, strangers, wait
 
 
 class TlsTest(unittest.TestCase):
@@ -40,6 +42,17 @@ class TlsTest(unittest.TestCase):
 
     def test_another_name_of_the_same_authority_is_kept_out(self):
         self.assert_kept_out(self.envoy("other", self.ca, "web"), "stream to flyball closed.*the certificate of this connection is not of the front")
+
+    def test_headers_count_for_nothing_without_the_certificate_of_the_front(self):
+        names = {"x-flyball-service": "shop/web", "x-flyball-node": "front-1"}
+        for name, code in (("web", grpc.StatusCode.PERMISSION_DENIED), ("front", None)):
+            call, channel = strangers.ask(self.driver.port, names, self.ca.issue(self.folder / f"client-{name}", name))
+            if code is None:
+                self.driver.await_held("shop/web", 1)
+            else:
+                self.assertEqual(call.code(), code)
+                self.assertEqual(self.driver.held_of("shop/web"), [])
+            channel.close()
 
     def test_another_authority_is_kept_out(self):
         stranger = pki.Authority(self.folder, "stranger")

@@ -30,6 +30,11 @@ void Require(bool holds) {
 Resource ResourceOf(uint8_t choice) {
   const std::string service = kServices[choice & 3];
   const bool flag = choice & 16;
+  if ((choice & 96) == 96) {
+    HostRouteResource route{.service = service, .routes = {}, .gated = flag};
+    route.routes.places = {{kServices[choice >> 2 & 3], "/"}};
+    return route;
+  }
   switch (choice >> 2 & 3) {
     case 0:
       return ClusterResource{.service = service, .h2c = flag};
@@ -73,6 +78,7 @@ class World {
       Require(message->resources_size() + message->removed_resources_size() > 0);
       std::set<std::string> names;
       for (const auto& resource : message->resources()) {
+        if (resource.name() == kHostsListener) continue;
         Require(names.insert(resource.name()).second);
         Require(table_.Find(*KindOfTypeUrl(message->type_url()), resource.name()) != nullptr);
       }

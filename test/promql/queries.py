@@ -1,5 +1,8 @@
 """Random PromQL of every kind, over the series of test/data/promql."""
 import random
+import re
+
+from corners import Corners
 
 SELECTORS = {  # by file: selectors, and the first and last second of its samples
     "crowd": (["score", 'score{dc!="dc1"}', 'level{tier="hot"}', 'level{shard=~"s[12]"}', "k", 'score{i=~".9"}']),
@@ -26,6 +29,7 @@ AGGREGATIONS = "sum avg count min max group stddev stdvar".split()
 ARITHMETIC = ["+", "-", "*", "/", "%", "^", "atan2"]
 COMPARISONS = ["==", "!=", ">", "<", ">=", "<="]
 BROKEN = 0.10
+CORNERS = 0.3
 RANGES = ["1m", "2m", "5m", "90s", "59999ms", "1h", "15s", "10m", "61s", "30s"]
 NUMBERS = ["0", "1", "2", "0.5", "-1", "100", "1e3", "NaN", "Inf", "-Inf", "3.7", "1e-3"]
 
@@ -39,6 +43,8 @@ class Generator:
 
     def query(self, file):
         self.file = file
+        if self.rng.random() < CORNERS:
+            return Corners(self).query()
         kind = self.rng.random()
         if kind < 0.05:
             return self.scalar(2)
@@ -169,7 +175,7 @@ class Generator:
     def broken(self):
         """A valid query with a token lost, doubled or changed; many of them are still valid."""
         text = self.vector(2)
-        tokens = [t for t in __import__("re").findall(r'"[^"]*"|[\w.:]+|\s+|.', text)]
+        tokens = [t for t in re.findall(r'"[^"]*"|[\w.:]+|\s+|.', text)]
         at = self.rng.randrange(len(tokens))
         kind = self.rng.random()
         if kind < 0.4:

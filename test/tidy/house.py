@@ -9,6 +9,7 @@ import collections
 import re
 import sys
 
+import families
 import floors
 import sources
 
@@ -22,7 +23,16 @@ def _production_lines():
 
 
 def lines():
+    """All of them, and where they came from."""
     counted = _production_lines()
+    of = collections.Counter()
+    for path, count in counted:
+        of[families.family(path) or "what was rebuilt"] += count
+    return sum(of.values()), [f"{name} {count}" for name, count in of.most_common()]
+
+
+def rebuilt_lines():
+    counted = [row for row in _production_lines() if not families.family(row[0])]
     largest = sorted(counted, key=lambda row: -row[1])[:10]
     return sum(count for _, count in counted), [f"{path} {count}" for path, count in largest]
 
@@ -101,9 +111,10 @@ def arrows():
     return len(found), found
 
 
-# What is measured, what it was before the rebuild began, the most that it should be.
+# What is measured, what it was before the rebuild began, the most that it should be (None: what the features ask for).
 MEASURES = [
-    ("production lines of C++", lines, 63_500, 63_500),
+    ("production lines of C++", lines, 63_500, None),
+    ("of which the house that was rebuilt, without the files of later features", rebuilt_lines, 63_500, 63_500),
     ("production files in one folder, most", fullest_folder, 87, 40),
     ("pairs of folders with arrows both ways", both_ways, 4, 0),
     ("includes against the arrows of CMake", arrows, None, 0),
@@ -122,7 +133,8 @@ def main() -> int:
     places = []
     for name, measure, before, goal in MEASURES:
         now, found = measure()
-        print(f"| {name} | {'' if before is None else f'{before:,}'} | {now:,} | {goal:,} | {'yes' if now <= goal else 'no'} |")
+        met = "" if goal is None else "yes" if now <= goal else "no"
+        print(f"| {name} | {'' if before is None else f'{before:,}'} | {now:,} | {'' if goal is None else f'{goal:,}'} | {met} |")
         places += [f"\n{name}:"] + ["  " + place for place in found] if found else []
     if where:
         print("\n".join(places))

@@ -4,6 +4,7 @@
 import re
 import sys
 
+import families
 import floors
 import sources
 
@@ -81,6 +82,7 @@ def main() -> int:
     files = sources.cpp()
     problems = [problem for path in files for problem in check_file(path)]
     problems += [f"floor {name} reaches itself by the arrows of the CMakeLists.txt files" for name in floors.cycles()]
+    problems += [f"test/tidy/families.py: {pattern} means no file" for pattern in families.unused(files)]
     print("\n".join(problems))
     print(f"tidy: {len(files)} files, {len(problems)} problems")
     return 1 if problems else 0

@@ -59,12 +59,7 @@ class OpenMetricsParser {
 
   bool TakeFamily(ReadText read) {
     FamilyMetadata metadata;
-    if (scanner_.Peek() == '"') {
-      if (!scanner_.TakeQuoted(/*line_breaks=*/true, metadata.name)) return false;
-    } else {
-      metadata.name = scanner_.TakeMetricName();
-      if (metadata.name.empty()) return scanner_.Fail("expected a metric's name");
-    }
+    if (!scanner_.TakeFamilyName(metadata.name)) return false;
     if (!scanner_.Skip(' ')) return scanner_.Fail("expected a blank");
     const char* const text_start = scanner_.position();
     const absl::string_view text = scanner_.TakeLine();

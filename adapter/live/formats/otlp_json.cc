@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "adapter/live/formats/otlp_readers.h"
 #include "base/go/number.h"
@@ -21,6 +22,39 @@ using simdjson::dom::object;
 // The functions here return false where the text is no such message. null is as no field.
 
 absl::string_view ViewOf(std::string_view text) { return {text.data(), text.size()}; }
+
+// Whether `-0` stands at `at` as a whole number.
+bool IsNegativeZero(absl::string_view text, size_t at) {
+  return text.substr(at, 2) == "-0" && (at == 0 || absl::StrContains(":,[ \t\r\n", text[at - 1])) &&
+         (at + 2 == text.size() || absl::StrContains(",]} \t\r\n", text[at + 2]));
+}
+
+// Whether it may be there; in a text that is quoted, perhaps.
+bool HasNegativeZero(absl::string_view json) {
+  for (size_t at = json.find("-0"); at != absl::string_view::npos; at = json.find("-0", at + 1)) {
+    if (IsNegativeZero(json, at)) return true;
+  }
+  return false;
+}
+
+// The parser makes the integer 0 of `-0`, without its sign. Of `-0.0` it does not.
+std::string WithSignedZeros(absl::string_view json) {
+  std::string written;
+  written.reserve(json.size() + 64);
+  bool quoted = false;
+  for (size_t at = 0; at < json.size(); ++at) {
+    written.push_back(json[at]);
+    if (json[at] == '"') {
+      quoted = !quoted;
+    } else if (quoted && json[at] == '\\' && at + 1 < json.size()) {
+      written.push_back(json[++at]);
+    } else if (!quoted && IsNegativeZero(json, at)) {
+      written.append("0.0");
+      ++at;
+    }
+  }
+  return written;
+}
 
 // The field of that name, or nothing.
 std::optional<element> FieldOf(const object& from, absl::string_view name) {
@@ -70,10 +104,12 @@ template <typename Int>
 bool IntOf(const element& field, Int& number) {
   std::string_view text;
   if (!field.get_string().get(text)) return absl::SimpleAtoi(ViewOf(text), &number);
-  return !field.get(number);
+  if (!field.get(number)) return true;
+  double zero = 1;  // -0, as WithSignedZeros has written it
+  number = 0;
+  return !field.get_double().get(zero) && zero == 0;
 }
 
-// `-0` comes from the parser as the integer 0, without its sign.
 bool DoubleOf(const element& field, double& number) {
   std::string_view text;
   if (field.get_string().get(text)) return !field.get_double().get(number);
@@ -311,6 +347,11 @@ bool ReadResourceMetrics(const object& from, OtlpSink& sink) {
 bool ReadOtlpJson(absl::string_view message, OtlpSink& sink) {
   simdjson::dom::parser parser;
   object root;
+  std::string signed_zeros;
+  if (HasNegativeZero(message)) {
+    signed_zeros = WithSignedZeros(message);
+    message = signed_zeros;
+  }
   if (parser.parse(message.data(), message.size()).get_object().get(root)) return false;
   return ForEachObject(root, "resourceMetrics",
                        [&](const object& item) { return ReadResourceMetrics(item, sink); });

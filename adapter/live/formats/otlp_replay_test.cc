@@ -116,7 +116,7 @@ json Comparable(const json& samples, bool refused) {
 
 TEST(OtlpReplay, GivesTheSamplesOfPrometheus) {
   const std::string text = ReadGzip(FLYBALL_SOURCE_DIR "/test/data/formats/otlp.jsonl.gz");
-  int requests = 0, documents = 0;
+  int requests = 0;
   for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
     const json expected = json::parse(line);
     const bool refused = expected["refused"].get<bool>();
@@ -127,17 +127,13 @@ TEST(OtlpReplay, GivesTheSamplesOfPrometheus) {
     ASSERT_TRUE(ReadOtlp(OtlpEncoding::kProtobuf, protobuf, of_protobuf).ok()) << line;
     EXPECT_EQ(Comparable(of_protobuf.samples, refused), Comparable(expected["samples"], refused))
         << line;
-    // The parser of JSON takes -0 for the integer 0: an attribute that is -0 becomes the label 0.
     const std::string document = expected["json"];
-    if (document.find("\"doubleValue\":-0}") != std::string::npos) continue;
-    ++documents;
     ReplayedRequest of_json;
     ASSERT_TRUE(ReadOtlp(OtlpEncoding::kJson, document, of_json).ok()) << line;
     EXPECT_EQ(Comparable(of_json.samples, refused), Comparable(expected["samples"], refused))
         << line;
   }
   EXPECT_EQ(requests, 500);
-  EXPECT_GE(documents, 470);
 }
 
 }  // namespace

@@ -261,6 +261,14 @@ TEST(ReadOtlp, ValuesOfAttributesBecomeText) {
                                 R"(map="{\"a\":[12,null],\"z\":\"\\u0001\\\"\"}"})"));
 }
 
+TEST(ReadOtlp, ZerosKeepTheirSignsInJson) {
+  EXPECT_THAT(Read(OtlpEncoding::kJson, JsonRequest(R"({"gauge":{"dataPoints":[{"attributes":[
+                  {"key":"a","value":{"doubleValue":-0}},{"key":"b","value":{"doubleValue": -0 }},
+                  {"key":"c","value":{"intValue":-0}},{"key":"d","value":{"doubleValue":1e-0}},
+                  {"key":"e","value":{"stringValue":"\\\":-0,"}}],"asInt":-0}]}})")),
+              testing::Contains(R"(0-0 {a="-0", b="-0", c="0", d="1", e="\\\":-0,"})"));
+}
+
 TEST(OtlpLabels, NamesThatBecomeOneAreJoinedAndTheResourceWins) {
   OtlpLabels labels({"k8s.pod.name", "x"});
   labels.SetResource({{"service.name", "s"}, {"k8s.pod.name", "pod"}, {"x", "resource"}});

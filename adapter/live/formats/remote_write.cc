@@ -383,6 +383,52 @@ absl::Status ReadKey(absl::string_view key, std::vector<LabelView>& labels) {
   return reader.AtEnd() ? absl::OkStatus() : NotAMessage();
 }
 
+namespace {
+
+// Takes what it is told to from the front of a key; false where something else stands there.
+class KeyTaker {
+ public:
+  explicit KeyTaker(absl::string_view key) : left_(key) {}
+  bool Varint(size_t number) {
+    for (; number >= 0x80; number >>= 7) {
+      if (!Byte(static_cast<uint8_t>(number | 0x80))) return false;
+    }
+    return Byte(static_cast<uint8_t>(number));
+  }
+  bool Text(uint8_t tag, absl::string_view text) {
+    return Byte(tag) && Varint(text.size()) && absl::ConsumePrefix(&left_, text);
+  }
+  bool Byte(uint8_t byte) {
+    if (left_.empty() || static_cast<uint8_t>(left_.front()) != byte) return false;
+    left_.remove_prefix(1);
+    return true;
+  }
+  bool AtEnd() const { return left_.empty(); }
+
+ private:
+  absl::string_view left_;
+};
+
+size_t TextBytes(absl::string_view text) {
+  size_t bytes = 2 + text.size();  // the tag and the last byte of the length
+  for (size_t size = text.size(); size >= 0x80; size >>= 7) ++bytes;
+  return bytes;
+}
+
+}  // namespace
+
+bool IsKeyOf(absl::string_view key, const promql::Labels& labels) {
+  constexpr auto tag = [](int field) { return static_cast<uint8_t>(field << 3 | 2); };
+  KeyTaker taker(key);
+  for (const auto& [name, value] : labels) {
+    if (!taker.Byte(tag(write1::kLabel)) || !taker.Varint(TextBytes(name) + TextBytes(value)) ||
+        !taker.Text(tag(write1::kName), name) || !taker.Text(tag(write1::kValue), value)) {
+      return false;
+    }
+  }
+  return taker.AtEnd();
+}
+
 absl::Status NormalizeLabels(std::vector<LabelView>& labels) {
   labels.erase(std::remove_if(labels.begin(), labels.end(),
                               [](const LabelView& label) { return label.value.empty(); }),

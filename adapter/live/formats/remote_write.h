@@ -20,6 +20,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "adapter/live/formats/samples.h"
+#include "promql/labels.h"
 
 namespace flyball::formats {
 
@@ -70,6 +71,10 @@ absl::Status ReadWriteRequest(WriteVersion version, absl::string_view message,
 
 // The labels in a key of version 1.0, in the order in which they were sent.
 absl::Status ReadKey(absl::string_view key, std::vector<LabelView>& labels);
+
+// Whether the key has just these labels, in their order, as nearly every sender writes them. False
+// where ReadKey must be asked.
+bool IsKeyOf(absl::string_view key, const promql::Labels& labels);
 
 // Makes labels those of a series: sorted by name, none empty.
 //   kInvalidArgument  a name twice or empty, no metric name, or text that is not UTF-8

@@ -164,6 +164,38 @@ TEST(RemoteWrite2, SeriesThatMustBeRefusedAreToldWithTheReason) {
               HasSubstr("the first symbol of a request must be empty"));
 }
 
+TEST(RemoteWrite1, AKeyIsThatOfItsOwnLabelsOnly) {
+  const std::string long_value(300, 'v');
+  const std::vector<promql::LabelSet> sets = {
+      {{"__name__", "up"}},
+      {{"__name__", "up"}, {"job", "a"}},
+      {{"__name__", "up"}, {"job", "b"}},
+      {{"__name__", "up"}, {"job", long_value}},
+      {{"__name__", long_value}, {"job", std::string(120, 'v')}},
+  };
+  const auto key_of = [](const promql::LabelSet& labels) {
+    std::string key;
+    const Message request = Message().Add(1, SeriesMessage({labels.begin(), labels.end()}, {}));
+    EXPECT_TRUE(ReadWriteRequest(
+                    WriteVersion::k1, request.bytes(),
+                    [&](const WrittenSeries& series) { key = std::string(series.key); },
+                    [](const FamilyMetadata&) {})
+                    .ok());
+    return key;
+  };
+  for (size_t i = 0; i < sets.size(); ++i) {
+    const std::string key = key_of(sets[i]);
+    ASSERT_FALSE(key.empty());
+    for (size_t j = 0; j < sets.size(); ++j) {
+      EXPECT_EQ(IsKeyOf(key, promql::Labels(sets[j])), i == j) << i << " " << j;
+    }
+    EXPECT_FALSE(IsKeyOf(key.substr(0, key.size() - 1), promql::Labels(sets[i])));
+    EXPECT_FALSE(IsKeyOf(key + "x", promql::Labels(sets[i])));
+  }
+  // In another order, or with a label without a value, the bytes name the series too; not so.
+  EXPECT_FALSE(IsKeyOf(key_of({{"job", "a"}, {"__name__", "up"}}), promql::Labels(sets[1])));
+}
+
 TEST(RemoteWriteHeaders, SayTheVersion) {
   const auto version = [](absl::string_view type, absl::string_view encoding = "snappy") {
     const auto said = WriteVersionOf(type, encoding);

@@ -58,12 +58,7 @@ class TextParser {
 
   bool TakeMetadata(bool is_type) {
     FamilyMetadata metadata;
-    if (scanner_.Peek() == '"') {
-      if (!scanner_.TakeQuoted(/*line_breaks=*/true, metadata.name)) return false;
-    } else {
-      metadata.name = scanner_.TakeMetricName();
-      if (metadata.name.empty()) return scanner_.Fail("expected a metric's name");
-    }
+    if (!scanner_.TakeFamilyName(metadata.name)) return false;
     // One byte parts the name from the text, whatever it is.
     if (!scanner_.AtEnd() && scanner_.Peek() != '\n') scanner_.Skip(scanner_.Peek());
     const char* const text_start = scanner_.position();

@@ -91,6 +91,12 @@ bool TextScanner::TakeQuoted(bool line_breaks, absl::string_view& text) {
   return true;
 }
 
+bool TextScanner::TakeFamilyName(absl::string_view& name) {
+  if (Peek() == '"') return TakeQuoted(/*line_breaks=*/true, name);
+  name = TakeMetricName();
+  return !name.empty() || Fail("expected a metric's name");
+}
+
 absl::Status TextScanner::error() const {
   const char* line_start = begin_;
   int64_t line = 1;

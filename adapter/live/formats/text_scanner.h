@@ -69,6 +69,8 @@ class TextScanner {
 
   // Past a quoted text that begins here; `text` is what lies between the quotes.
   bool TakeQuoted(bool line_breaks, absl::string_view& text);
+  // Past the name in a line of metadata, quoted or plain.
+  bool TakeFamilyName(absl::string_view& name);
 
   // Past `{…}`, whose brace is next. `has_name`: the metric's name stood before it. False too if
   // there is no name in either place.

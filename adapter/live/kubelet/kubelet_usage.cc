@@ -1,6 +1,6 @@
 #include "adapter/live/kubelet/kubelet_usage.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace flyball::kubelet {
 namespace {
@@ -48,6 +48,12 @@ void KubeletUsage::Replace(const std::string& node, NodePoints points) {
       }
       next.pods[pod].emplace(name, Advance(point, before, true));
     }
+    node_of_[pod] = node;
+  }
+  for (const auto& [pod, containers] : known.pods) {
+    const auto of_pod = node_of_.find(pod);
+    if (next.pods.contains(pod) || of_pod == node_of_.end() || of_pod->second != node) continue;
+    node_of_.erase(of_pod);
   }
   known = std::move(next);
 }
@@ -77,14 +83,10 @@ std::optional<TimedUsage> KubeletUsage::Node(const std::string& node) const {
 }
 
 std::optional<PodUsage> KubeletUsage::Pod(const PodId& pod) const {
-  const Containers* containers = nullptr;
-  for (const auto& [node, known] : nodes_) {
-    const auto found = known.pods.find(pod);
-    if (found != known.pods.end()) containers = &found->second;
-  }
-  if (containers == nullptr) return std::nullopt;
+  const auto node = node_of_.find(pod);
+  if (node == node_of_.end()) return std::nullopt;
   PodUsage usage;
-  for (const auto& [name, points] : *containers) {
+  for (const auto& [name, points] : nodes_.at(node->second).pods.at(pod)) {
     // A pod of which a part is not known is not known.
     if (!points.previous) return std::nullopt;
     const auto of_container = UsageOf(points);
@@ -101,11 +103,8 @@ std::optional<PodUsage> KubeletUsage::Pod(const PodId& pod) const {
 
 std::vector<PodId> KubeletUsage::Pods() const {
   std::vector<PodId> pods;
-  for (const auto& [node, known] : nodes_) {
-    for (const auto& [pod, containers] : known.pods) pods.push_back(pod);
-  }
-  std::sort(pods.begin(), pods.end());
-  pods.erase(std::unique(pods.begin(), pods.end()), pods.end());
+  pods.reserve(node_of_.size());
+  for (const auto& [pod, node] : node_of_) pods.push_back(pod);
   return pods;
 }
 

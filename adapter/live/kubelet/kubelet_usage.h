@@ -67,7 +67,10 @@ class KubeletUsage {
   explicit KubeletUsage(int64_t resolution_ms) : resolution_ms_(resolution_ms) {}
 
   void Replace(const std::string& node, NodePoints points);
-  void Remove(const std::string& node) { nodes_.erase(node); }
+  void Remove(const std::string& node) {
+    Replace(node, {});
+    nodes_.erase(node);
+  }
 
   // nullopt: not known, or not measured twice yet.
   std::optional<TimedUsage> Node(const std::string& node) const;
@@ -90,6 +93,7 @@ class KubeletUsage {
 
   const int64_t resolution_ms_;
   std::map<std::string, NodeUsage> nodes_;
+  std::map<PodId, std::string> node_of_;  // whose last page had the pod
 };
 
 }  // namespace flyball::kubelet

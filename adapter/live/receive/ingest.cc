@@ -21,16 +21,32 @@ void Refuse(const absl::Status& why, size_t samples, Received& received) {
 }  // namespace
 
 bool Ingest::FindKnown(absl::string_view key, SeriesHandle& handle) {
-  const auto known = known_.Lock(absl::HashOf(key));
-  const SeriesHandle* found = known->Find(key);
+  const size_t hash = absl::HashOf(key);
+  const auto known = known_.Lock(hash);
+  const auto by_hash = known->by_hash.find(hash);
+  if (by_hash != known->by_hash.end() && formats::IsKeyOf(key, by_hash->second.labels())) {
+    handle = by_hash->second;
+    return true;
+  }
+  const SeriesHandle* found = known->by_bytes.Find(key);
   if (found != nullptr) handle = *found;
   return found != nullptr;
 }
 
 void Ingest::Remember(absl::string_view key, const SeriesHandle& handle) {
-  const auto known = known_.Lock(absl::HashOf(key));
-  while (known->size() >= known_per_stripe_ && known->Find(key) == nullptr) known->EraseOldest();
-  (*known)[key] = handle;
+  const size_t hash = absl::HashOf(key);
+  const auto known = known_.Lock(hash);
+  if (handle.kept() && formats::IsKeyOf(key, handle.labels())) {
+    if (known->by_hash.size() >= known_per_stripe_) known->by_hash.clear();
+    known->by_hash[hash] = handle;
+    known->by_bytes.Erase(key);  // of a time when nobody used it
+    return;
+  }
+  RecentlyUsed<SeriesHandle>& by_bytes = known->by_bytes;
+  while (by_bytes.size() >= known_per_stripe_ && by_bytes.Find(key) == nullptr) {
+    by_bytes.EraseOldest();
+  }
+  by_bytes[key] = handle;
 }
 
 absl::StatusOr<SeriesHandle> Ingest::Open(const std::vector<formats::LabelView>& labels) {

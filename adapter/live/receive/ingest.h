@@ -2,7 +2,10 @@
 //
 // Thread-safe: requests are taken side by side. What can be taken of a request is taken, whatever
 // else is wrong with it. The time is an argument.
-// Limits: names of series that are known by their bytes, least recently used first out.
+// Limits: series that are known by the bytes that name them. Of one whose labels the store keeps a
+// hash of the bytes is enough to find it, and the labels say whether it is the one; once there are
+// too many, all are looked up anew. Of others the bytes are kept, the least recently used ones
+// first out.
 #pragma once
 
 #include <atomic>
@@ -11,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -71,6 +75,11 @@ class Ingest {
   static constexpr size_t kStripes = 16;
   class PageTaker;
 
+  struct KnownSeries {
+    absl::flat_hash_map<uint64_t, SeriesHandle> by_hash;  // those whose labels are the bytes
+    RecentlyUsed<SeriesHandle> by_bytes;
+  };
+
   // The handle of a series that is known by its bytes.
   bool FindKnown(absl::string_view key, SeriesHandle& handle);
   void Remember(absl::string_view key, const SeriesHandle& handle);
@@ -81,7 +90,7 @@ class Ingest {
 
   Store& store_;
   const size_t known_per_stripe_;
-  Striped<RecentlyUsed<SeriesHandle>, kStripes> known_;
+  Striped<KnownSeries, kStripes> known_;
   Totals totals_;
   MetadataTable metadata_;
 };

@@ -67,6 +67,22 @@ void Chunk::Add(absl::Span<const Point> samples, Predecessor& before) {
   std::memcpy(bytes_.get(), &now, sizeof now);
 }
 
+void Chunk::Fill(size_t last_bytes, absl::Span<const Point> samples, Predecessor& before) {
+  ChunkHead now = head();
+  const size_t count = (now.samples - 1u) % kBlockSamples + 1;
+  std::array<Point, kBlockSamples> all;
+  const uint8_t* const end = bytes_.get() + now.bytes;
+  Predecessor reading = before;
+  DecodeBlock(end - last_bytes, end, count, reading, all.data());
+  std::copy(samples.begin(), samples.end(), all.begin() + static_cast<std::ptrdiff_t>(count));
+  now.bytes = static_cast<uint16_t>(now.bytes - last_bytes);
+  now.samples = static_cast<uint16_t>(now.samples - count);
+  std::memcpy(bytes_.get(), &now, sizeof now);
+  Add(absl::MakeSpan(all).first(count + samples.size()), before);
+}
+
+Predecessor Chunk::BeforeFirst() const { return BeforeChunk(head()); }
+
 void Chunk::Resize(size_t size) {
   void* const resized = std::realloc(bytes_.get(), size);
   if (resized == nullptr) std::abort();  // as operator new would end it

@@ -48,6 +48,12 @@ class Chunk {
   // `before` be as the call before left it.
   void Add(absl::Span<const Point> samples, Predecessor& before);
 
+  // More samples for the last block, which has `last_bytes` bytes and fewer than kBlockSamples
+  // samples; `before` is as it was before that block, and becomes as Add leaves it.
+  void Fill(size_t last_bytes, absl::Span<const Point> samples, Predecessor& before);
+
+  // What the first block is read with.
+  Predecessor BeforeFirst() const;
   ChunkHead head() const { return ReadChunkHead(bytes_.get()); }
   absl::Span<const uint8_t> bytes() const { return {bytes_.get(), head().bytes}; }
   void Read(std::vector<Point>& samples) const { ReadChunk(bytes(), samples); }

@@ -48,20 +48,37 @@ Outcome SeriesSamples::Add(Point sample, int64_t window_ms, int64_t retention_ms
 }
 
 void SeriesSamples::PushNewest(Point sample, int64_t retention_ms) {
-  if (newest_count_ == kBlockSamples) {
-    if (open_) {
-      Chunk& last = chunks_.back();
-      chunk_bytes_ -= last.head().bytes;
-      last.Add(newest(), before_);
-      chunk_bytes_ += last.head().bytes;
-    } else {
-      ForgetBefore(Earlier(sample.time_ms, retention_ms));
-      Append(Chunk(newest(), before_));
-    }
-    open_ = chunks_.back().head().samples < kChunkSamples;
+  if (newest_count_ == kNewestSamples) {
+    if (!open_ && half_bytes_ == 0) ForgetBefore(Earlier(sample.time_ms, retention_ms));
+    MoveNewestToChunks();
     newest_count_ = 0;
   }
   newest_[newest_count_++] = sample;
+}
+
+void SeriesSamples::MoveNewestToChunks() {
+  if (half_bytes_ > 0) {
+    Chunk& last = chunks_.back();
+    chunk_bytes_ -= last.head().bytes;
+    last.Fill(half_bytes_, newest(), before_);
+    chunk_bytes_ += last.head().bytes;
+    half_bytes_ = 0;
+    open_ = last.head().samples < kChunkSamples;
+    return;
+  }
+  // Written again once the other half is there: what is known before it stays.
+  Predecessor behind;
+  size_t bytes_before = sizeof(ChunkHead);
+  if (open_) {
+    bytes_before = chunks_.back().head().bytes;
+    behind = before_;
+    chunks_.back().Add(newest(), behind);
+    chunk_bytes_ += static_cast<uint32_t>(chunks_.back().head().bytes - bytes_before);
+  } else {
+    Append(Chunk(newest(), behind));
+    before_ = chunks_.back().BeforeFirst();
+  }
+  half_bytes_ = static_cast<uint16_t>(chunks_.back().head().bytes - bytes_before);
 }
 
 void SeriesSamples::Append(Chunk chunk) {
@@ -101,7 +118,10 @@ Outcome SeriesSamples::InsertIntoChunks(Point sample) {
   const Outcome outcome = InsertSorted(sample, points);
   if (outcome != Outcome::kAdded) return outcome;
 
-  if (at == chunks_.end() - 1) open_ = false;  // its last block may no longer be whole
+  if (at == chunks_.end() - 1) {  // its last block may no longer be whole
+    open_ = false;
+    half_bytes_ = 0;
+  }
   chunk_bytes_ -= at->head().bytes;
   Predecessor before;
   const size_t half = points.size() > 2 * kChunkSamples ? points.size() / 2 : points.size();
@@ -162,8 +182,9 @@ bool SeriesSamples::AdoptChunks(absl::Span<const uint8_t> bytes) {
   const size_t whole = (last.size() - 1) / kBlockSamples * kBlockSamples;
   Predecessor before;
   if (whole > 0) adopted.Append(Chunk(absl::MakeSpan(last).first(whole), before));
-  adopted.newest_count_ = static_cast<uint8_t>(last.size() - whole);
-  std::copy(last.begin() + static_cast<std::ptrdiff_t>(whole), last.end(), adopted.newest_.begin());
+  for (size_t i = whole; i < last.size(); ++i) {
+    adopted.PushNewest(last[i], std::numeric_limits<int64_t>::max());
+  }
   *this = std::move(adopted);
   return true;
 }

@@ -1,10 +1,11 @@
 // The samples of one series: what is old in chunks, and the newest few as they are.
 //
 // Not thread-safe: whoever holds it has a lock. Times are int64 milliseconds since the epoch. The
-// newest samples (1 to kBlockSamples of them, once there is any) become a block of the last chunk
-// when the next one comes and there is no room; a chunk is full at kChunkSamples. A chunk goes
-// when its newest sample is older than the retention, so that what is held may be older than that
-// by a chunk and a block.
+// newest samples (1 to kNewestSamples of them, once there is any) become half a block of the last
+// chunk when the next one comes and there is no room; the next half is written anew together with
+// it, as a whole block. So half as many samples lie there as they are, for the price of writing
+// each block one and a half times. A chunk is full at kChunkSamples. It goes when its newest sample
+// is older than the retention, so that what is held may be older than that by a chunk and a block.
 #pragma once
 
 #include <array>
@@ -19,6 +20,7 @@
 namespace flyball::live {
 
 inline constexpr size_t kChunkSamples = 8 * kBlockSamples;
+inline constexpr size_t kNewestSamples = kBlockSamples / 2;
 
 class SeriesSamples {
  public:
@@ -53,17 +55,20 @@ class SeriesSamples {
  private:
   absl::Span<const Point> newest() const { return {newest_.data(), newest_count_}; }
   void PushNewest(Point sample, int64_t retention_ms);
+  void MoveNewestToChunks();
   Outcome Insert(Point sample);
   Outcome InsertIntoChunks(Point sample);
   void Append(Chunk chunk);
   void ForgetBefore(int64_t time_ms);
 
   std::vector<Chunk> chunks_;
-  Predecessor before_;  // for the next block of the last chunk, if that is open
-  bool open_ = false;   // the last chunk takes another block
+  // For the next block of the last chunk, if that is open, or for its last one, if that is half.
+  Predecessor before_;
+  bool open_ = false;  // the last chunk takes another block
   uint8_t newest_count_ = 0;
+  uint16_t half_bytes_ = 0;  // of the last block of the last chunk, if it is half; else 0
   uint32_t chunk_bytes_ = 0;
-  std::array<Point, kBlockSamples> newest_;
+  std::array<Point, kNewestSamples> newest_;
 };
 
 }  // namespace flyball::live

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "absl/base/casts.h"
 #include "absl/strings/str_cat.h"
+#include "adapter/live/store/label_order.h"
 #include "adapter/live/store/times.h"
 #include "base/status_macros.h"
 #include "promql/text.h"
@@ -149,25 +151,15 @@ absl::Status Store::Append(const promql::LabelSet& labels, Point sample, int64_t
 
 std::vector<std::shared_ptr<const promql::Series>> Store::Select(
     const std::vector<promql::Matcher>& matchers) const {
-  std::vector<SeriesPtr> found;
+  SeriesList found;
   {
     absl::ReaderMutexLock lock(&mutex_);
-    found = index_.Select(matchers);
+    std::vector<SeriesPtr> selected = index_.Select(matchers);
+    found.assign(std::make_move_iterator(selected.begin()),
+                 std::make_move_iterator(selected.end()));
   }
-  // With the labels beside each other: of many series each look at one waits for memory.
-  struct Labelled {
-    promql::Labels labels;
-    SeriesPtr series;
-  };
-  std::vector<Labelled> labelled;
-  labelled.reserve(found.size());
-  for (SeriesPtr& series : found) labelled.push_back({series->labels(), std::move(series)});
-  std::sort(labelled.begin(), labelled.end(),
-            [](const Labelled& a, const Labelled& b) { return a.labels < b.labels; });
-  std::vector<std::shared_ptr<const promql::Series>> sorted;
-  sorted.reserve(labelled.size());
-  for (Labelled& one : labelled) sorted.push_back(std::move(one.series));
-  return sorted;
+  SortByLabels(found);
+  return found;
 }
 
 std::vector<std::shared_ptr<const StoredSeries>> Store::All() const {
@@ -183,6 +175,23 @@ absl::Status Store::Restore(const promql::Labels& labels, SeriesSamples samples)
   if (!bytes) return absl::AlreadyExistsError("the series has samples already");
   bytes_.fetch_add(*bytes, std::memory_order_relaxed);
   return absl::OkStatus();
+}
+
+absl::Status Store::AddPast(const promql::LabelSet& labels, std::vector<Point> past) {
+  if (past.empty()) return absl::OkStatus();
+  for (Point& point : past) point.value = Normalized(point.value);
+  promql::LabelsBuilder builder;
+  for (const auto& [name, value] : labels) builder.Set(name, value);
+  const promql::Labels built = builder.Build();
+  while (true) {
+    ASSIGN_OR_RETURN(const SeriesHandle handle, Open(built));
+    if (!handle.kept()) return absl::OkStatus();
+    Watches to_tell;
+    const StoredSeries::Added added = handle.series_->AddPast(past, to_tell);
+    bytes_.fetch_add(added.grown_by, std::memory_order_relaxed);
+    for (const std::shared_ptr<Watch>& watch : to_tell) watch->Tell();
+    if (added.outcome) return absl::OkStatus();
+  }
 }
 
 StoreCounts Store::counts() const {

@@ -36,6 +36,7 @@ class SeriesHandle {
  public:
   // False: nothing uses the series, so that its samples go nowhere.
   bool kept() const { return series_ != nullptr; }
+  const promql::Labels& labels() const { return series_->labels(); }  // of one that is kept
 
   // Fetches what Append is going to touch into the processor's cache. Of many series each sample
   // waits for memory: whoever has a list of samples asks for those a few places ahead.
@@ -78,6 +79,10 @@ class Store final : public promql::SeriesReader {
   // Drops the series that have had no sample for the retention.
   void Prune(int64_t now_ms);
 
+  // Drops the series that have a sample later than `time_ms`, as all have once the clock was set
+  // back: they would take no sample before that time comes again.
+  void DropLaterThan(int64_t time_ms);
+
   // From now on only series that one of the selectors matches are kept; others are dropped.
   // nullopt, as at the start: all are kept.
   void Keep(std::optional<std::vector<Selector>> selectors);
@@ -90,6 +95,11 @@ class Store final : public promql::SeriesReader {
   // Gives a series that has no samples these; where nothing uses it, they are dropped. Errors as
   // Open, and kAlreadyExists if it has samples.
   absl::Status Restore(const promql::Labels& labels, SeriesSamples samples);
+
+  // Puts samples of before, in rising time, in front of those that the series has, which is made if
+  // there is none; where nothing uses it, they are dropped, and so are those that are not older
+  // than what it has. Errors as Open.
+  absl::Status AddPast(const promql::LabelSet& labels, std::vector<Point> past);
 
   // In no order.
   std::vector<std::shared_ptr<const StoredSeries>> All() const;

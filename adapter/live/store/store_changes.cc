@@ -38,6 +38,10 @@ void Store::Prune(int64_t now_ms) {
   Remove(old, [=](StoredSeries& series) { return series.DropIfOlderThan(oldest_ms); });
 }
 
+void Store::DropLaterThan(int64_t time_ms) {
+  Remove(Find({}), [=](StoredSeries& series) { return series.DropIfLaterThan(time_ms); });
+}
+
 void Store::Keep(std::optional<std::vector<Selector>> selectors) {
   std::shared_ptr<SelectorTable<bool>> kept;
   if (selectors) {

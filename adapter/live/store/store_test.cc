@@ -99,6 +99,52 @@ TEST(Append, TakesLateSamplesWithinTheWindow) {
   EXPECT_EQ(Show(store, Name("x")), "-100=2 -50=3 0=1 ");
 }
 
+TEST(DropLaterThan, ASeriesOfTheFutureBeginsAnew) {
+  Store store;
+  const promql::Labels a = Named("a"), b = Named("b");
+  ASSERT_TRUE(store.Append(a, {kNow, 1}, kNow).ok());
+  ASSERT_TRUE(store.Append(b, {kNow - 600'000, 2}, kNow).ok());
+  const int64_t back_ms = kNow - 300'000;
+  EXPECT_FALSE(store.Append(a, {back_ms, 3}, back_ms).ok());
+  store.DropLaterThan(back_ms);
+  EXPECT_TRUE(store.Append(a, {back_ms, 3}, back_ms).ok());
+  EXPECT_EQ(Show(store, Name("a")), "-300000=3 ");
+  EXPECT_EQ(Show(store, Name("b")), "-600000=2 ");
+}
+
+TEST(AddPast, LiesBeforeWhatTheSeriesHas) {
+  Store store(StoreOptions{.max_series = 1});
+  const promql::LabelSet labels = {{"__name__", "a"}};
+  ASSERT_TRUE(store.Append(labels, {5000, 5}, 5000).ok());
+  ASSERT_TRUE(store.AddPast(labels, {{3000, 3}, {4000, 4}, {5000, 50}, {6000, 60}}).ok());
+  ASSERT_TRUE(store.AddPast(labels, {{1000, 1}, {2000, 2}, {3000, 30}}).ok());
+  ASSERT_TRUE(store.Append(labels, {7000, 7}, 7000).ok());
+  std::vector<double> values;
+  std::vector<Point> points;
+  store.Select({})[0]->Read(0, 10'000, points);
+  for (const Point& point : points) values.push_back(point.value);
+  EXPECT_EQ(values, (std::vector<double>{1, 2, 3, 4, 5, 7}));
+  EXPECT_TRUE(absl::IsResourceExhausted(store.AddPast({{"__name__", "b"}}, {{1, 1}})));
+}
+
+TEST(AddPast, CountsItsBytesAndTellsWhoWatches) {
+  Store store;
+  const promql::LabelSet labels = {{"__name__", "a"}};
+  ASSERT_TRUE(store.Append(labels, {5'000'000, 5}, 5'000'000).ok());
+  int told = 0;
+  const auto watch = std::make_shared<Watch>(std::vector<Selector>(1), [&told] { ++told; });
+  store.StartWatch(watch);
+  watch->Take();
+  const size_t before = store.counts().bytes;
+  std::vector<Point> past;
+  for (int64_t i = 0; i < 500; ++i) past.push_back({4'500'000 + 1000 * i, static_cast<double>(i)});
+  ASSERT_TRUE(store.AddPast(labels, past).ok());
+  EXPECT_EQ(told, 1);
+  EXPECT_GT(store.counts().bytes, before);
+  store.Prune(10'000'000);
+  EXPECT_EQ(store.counts().bytes, 0u);
+}
+
 TEST(Open, RefusesWhatIsOverALimit) {
   Store store(
       {.max_series = 2, .max_labels = 2, .max_label_name_bytes = 9, .max_label_value_bytes = 5});

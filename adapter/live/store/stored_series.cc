@@ -1,6 +1,7 @@
 #include "adapter/live/store/stored_series.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "adapter/live/store/times.h"
@@ -36,6 +37,26 @@ StoredSeries::Added StoredSeries::Add(Point sample, int64_t window_ms, Watches& 
     }
   }
   return {.outcome = outcome, .grown_by = samples_.heap_bytes() - bytes_before};
+}
+
+StoredSeries::Added StoredSeries::AddPast(absl::Span<const Point> past, Watches& to_tell) {
+  absl::MutexLock lock(&mutex_);
+  if (dropped_) return {};
+  std::vector<Point> present;
+  samples_.Read(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max(), present);
+  SeriesSamples both;
+  for (const Point& point : past) {
+    if (!present.empty() && point.time_ms >= present.front().time_ms) break;
+    both.Add(point, 0, retention_ms_);
+  }
+  for (const Point& point : present) both.Add(point, 0, retention_ms_);
+  const size_t bytes_before = samples_.heap_bytes();
+  samples_ = std::move(both);
+  for (const std::shared_ptr<Watch>& watch : watches_) {
+    if (watch->Mark()) to_tell.push_back(watch);
+  }
+  return {.outcome = SeriesSamples::Outcome::kAdded,
+          .grown_by = samples_.heap_bytes() - bytes_before};
 }
 
 std::optional<size_t> StoredSeries::Adopt(SeriesSamples samples) {
@@ -76,6 +97,12 @@ std::optional<size_t> StoredSeries::Drop() {
 std::optional<size_t> StoredSeries::DropIfOlderThan(int64_t time_ms) {
   absl::MutexLock lock(&mutex_);
   if (!OlderThan(time_ms)) return std::nullopt;
+  return DropSamples();
+}
+
+std::optional<size_t> StoredSeries::DropIfLaterThan(int64_t time_ms) {
+  absl::MutexLock lock(&mutex_);
+  if (samples_.empty() || samples_.last_ms() <= time_ms) return std::nullopt;
   return DropSamples();
 }
 

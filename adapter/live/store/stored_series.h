@@ -34,6 +34,10 @@ class StoredSeries final : public promql::Series {
   // `to_tell` gets the watches that it marked and nobody had marked yet.
   Added Add(Point sample, int64_t window_ms, Watches& to_tell);
 
+  // Puts samples, which are in rising time, before those that it has; only those count that are
+  // older. Otherwise as Add.
+  Added AddPast(absl::Span<const Point> past, Watches& to_tell);
+
   // Takes these samples. The bytes that they take; nullopt: it has samples already, or was dropped.
   std::optional<size_t> Adopt(SeriesSamples samples);
   void AppendChunksTo(std::vector<uint8_t>& bytes) const;
@@ -44,6 +48,8 @@ class StoredSeries final : public promql::Series {
   std::optional<size_t> Drop();
   // The same, and nullopt unless IsOlderThan(time_ms).
   std::optional<size_t> DropIfOlderThan(int64_t time_ms);
+  // The same, and nullopt unless it has a sample later than `time_ms`.
+  std::optional<size_t> DropIfLaterThan(int64_t time_ms);
 
   void Prefetch() const {
     constexpr int kLine = 64;

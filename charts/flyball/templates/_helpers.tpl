@@ -112,8 +112,15 @@ tag
 {{- if include "flyball.oldImage" . -}}
 {{- $image = dict "repository" "ghcr.io/flyball-autoscaler/flyball" -}}
 {{- end -}}
+{{- include "flyball.imageOf" (list . $image) -}}
+{{- end -}}
+
+{{/* The reference of an image: a list of the root and {repository, tag, digest}. */}}
+{{- define "flyball.imageOf" -}}
+{{- $root := index . 0 -}}
+{{- $image := index . 1 -}}
 {{- $repository := $image.repository -}}
-{{- with (default (dict) .Values.global).imageRegistry -}}
+{{- with (default (dict) $root.Values.global).imageRegistry -}}
 {{- $parts := splitList "/" $repository -}}
 {{- /* Only a first part that looks like a host is a registry. */ -}}
 {{- $named := and (gt (len $parts) 1) (regexMatch "[.:]|^localhost$" (first $parts)) -}}
@@ -122,7 +129,7 @@ tag
 {{- if $image.digest -}}
 {{ $repository }}@{{ $image.digest }}
 {{- else -}}
-{{ $repository }}:{{ default .Chart.AppVersion $image.tag }}
+{{ $repository }}:{{ default $root.Chart.AppVersion $image.tag }}
 {{- end -}}
 {{- end -}}
 
@@ -201,11 +208,33 @@ affinity:
 {{- define "flyball.groups" -}}
 {{- $rules := .Values.rules -}}
 {{- $advises := and .Values.scaler.enabled (eq .Values.scaler.mode "advise") -}}
-{{- $on := dict "custom" (or $rules.default $rules.custom) "external" (or $rules.external $advises) "resource" $rules.resource -}}
+{{- $on := dict "custom" (or $rules.default $rules.custom) "external" (or $rules.external $advises) "resource" (or $rules.resource .Values.live.kubelets.scrapeInterval) -}}
 {{- range $group, $rules := $on }}
 {{- $told := index $.Values.apiServices $group }}
 {{ $group }}: {{ ternary (not (empty $rules)) $told (kindIs "invalid" $told) }}
 {{- end }}
+{{- end -}}
+
+{{/* The flags of the live source. */}}
+{{- define "flyball.liveArgs" -}}
+{{- with .Values.live -}}
+{{- if eq .metricSource "prometheus" -}}
+{{- if or .scrapeAnnotatedPods .kubelets.scrapeInterval -}}
+{{- fail "live.scrapeAnnotatedPods and live.kubelets.scrapeInterval need live.metricSource: live or prometheus+live" -}}
+{{- end -}}
+{{- else -}}
+- --metric-source={{ .metricSource }}
+{{- with .scrapeAnnotatedPods }}
+- --live-scrape-annotated-pods={{ . }}
+{{- end }}
+{{- with .kubelets.scrapeInterval }}
+- --live-scrape-kubelets={{ . }}
+{{- end }}
+{{- if .kubelets.insecureTls }}
+- --live-kubelet-insecure-tls
+{{- end }}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{/* The names of the APIServices of this release: a YAML list. */}}

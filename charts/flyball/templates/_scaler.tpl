@@ -60,6 +60,21 @@
   resources: [secrets]
   verbs: [get]
 {{- end }}
+{{- if .Values.front.enabled }}
+# The Services of http triggers are led to the Envoys; none of them is changed.
+- apiGroups: [""]
+  resources: [services]
+  verbs: [get]
+- apiGroups: [discovery.k8s.io]
+  resources: [endpointslices]
+  verbs: [get, list, create, update]
+{{- if .Capabilities.APIVersions.Has "security.openshift.io/v1" }}
+# OpenShift asks for this of whoever writes addresses of pods.
+- apiGroups: [discovery.k8s.io]
+  resources: [endpointslices/restricted]
+  verbs: [create]
+{{- end }}
+{{- end }}
 {{- range $kind := .Values.scaler.kinds }}
 - apiGroups: {{ toJson $kind.apiGroups }}
   resources:

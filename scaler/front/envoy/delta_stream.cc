@@ -1,5 +1,8 @@
 #include "scaler/front/envoy/delta_stream.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "scaler/front/envoy/names.h"
@@ -39,6 +42,7 @@ Place PlaceOf(ResourceKind kind, const VersionedResource* found) {
     case ResourceKind::kListener:
       return found ? kListeners : kListenersGone;
     case ResourceKind::kRoute:
+    case ResourceKind::kHostRoute:
       break;
   }
   return found && !std::get<RouteResource>(found->resource).gated ? kGatesOff : kGatesOn;
@@ -56,7 +60,9 @@ DeltaStream::Verdict DeltaStream::OnRequest(const envoy::DeltaDiscoveryRequest& 
   if (!kind) return verdict;
   verdict.kind = *kind;
   Subscription& subscription = Of(*kind);
-  if (!request.response_nonce().empty()) OnAnswer(subscription, request, verdict);
+  if (!request.response_nonce().empty() && !OnHostsAnswer(request, verdict)) {
+    OnAnswer(subscription, request, verdict);
+  }
   if (!subscription.begun) {
     Begin(*kind, request, verdict);
   } else {
@@ -64,6 +70,7 @@ DeltaStream::Verdict DeltaStream::OnRequest(const envoy::DeltaDiscoveryRequest& 
   }
   for (const std::string& name : request.resource_names_unsubscribe()) {
     if (name == "*") subscription.all = false;
+    if (*kind == ResourceKind::kRoute && name == kHostsListener) hosts_.End();
     subscription.names.erase(name);
     if (subscription.Wants(name)) continue;
     subscription.versions.erase(name);
@@ -98,6 +105,10 @@ void DeltaStream::Subscribe(ResourceKind kind, const envoy::DeltaDiscoveryReques
   for (const std::string& name : request.resource_names_subscribe()) {
     if (name == "*") {
       SubscribeToAll(kind);
+      continue;
+    }
+    if (kind == ResourceKind::kRoute && name == kHostsListener) {
+      hosts_.Begin();
       continue;
     }
     subscription.names.insert(name);
@@ -138,6 +149,7 @@ void DeltaStream::OnAnswer(Subscription& subscription, const envoy::DeltaDiscove
 }
 
 void DeltaStream::OnChange(ResourceKind kind, const std::string& service) {
+  if (kind == ResourceKind::kHostRoute) return hosts_.OnChange(service);
   Subscription& subscription = Of(kind);
   if (!subscription.begun || !subscription.Wants(service)) return;
   const bool gone = table_.Find(kind, service) == nullptr;
@@ -170,14 +182,77 @@ std::vector<std::string> DeltaStream::DueAt(int place, ResourceKind kind) {
   return due;
 }
 
+bool DeltaStream::OnHostsAnswer(const envoy::DeltaDiscoveryRequest& request, Verdict& verdict) {
+  auto answered = unanswered_hosts_.extract(request.response_nonce());
+  if (answered.empty()) return false;
+  hosts_.Answered();
+  verdict.kind = ResourceKind::kHostRoute;
+  std::vector<std::pair<std::string, uint64_t>>& resources = answered.mapped().resources;
+  if (!request.has_error_detail()) {
+    // Of a long table mostly one route has changed.
+    std::map<std::string, uint64_t> had = std::exchange(accepted_hosts_, {});
+    for (auto& [service, version] : resources) {
+      const auto before = had.find(service);
+      if (before == had.end() || before->second != version) {
+        verdict.accepted.emplace_back(service, version);
+      }
+      accepted_hosts_.emplace(std::move(service), version);
+    }
+    return true;
+  }
+  for (auto& [service, version] : resources) verdict.refused.push_back(std::move(service));
+  verdict.why_refused = request.error_detail().message();
+  return true;
+}
+
+bool DeltaStream::Lacks(const std::string& service) {
+  const Subscription& endpoints = Of(ResourceKind::kEndpoints);
+  return Of(ResourceKind::kCluster).due.contains(service) || endpoints.due.contains(service) ||
+         !endpoints.versions.contains(service);
+}
+
+bool DeltaStream::HostsAreDueAt(int place) {
+  if (place == kGatesOn) return hosts_.MustBeSent();
+  return place == kGatesOff &&
+         hosts_.MayBeSent([this](const std::string& service) { return Lacks(service); });
+}
+
+envoy::DeltaDiscoveryResponse DeltaStream::HostsTable() {
+  envoy::DeltaDiscoveryResponse message;
+  message.set_type_url(std::string(TypeUrlOf(ResourceKind::kHostRoute)));
+  message.set_nonce(absl::StrCat(++last_nonce_));
+  envoy::Resource& resource = *message.add_resources();
+  resource.set_name(kHostsListener);
+  resource.set_version(absl::StrCat(++last_hosts_version_));
+  const envoy::RouteConfiguration table =
+      hosts_.Take([this](const std::string& service) { return Lacks(service); }, node_,
+                  unanswered_hosts_[message.nonce()].resources);
+  resource.mutable_resource()->set_type_url(message.type_url());
+  resource.mutable_resource()->set_value(table.SerializeAsString());
+  return message;
+}
+
 std::optional<envoy::DeltaDiscoveryResponse> DeltaStream::Next() {
   for (int place = 0; place < kPlaces; ++place) {
     const ResourceKind kind = kKindAt[place];
+    if (HostsAreDueAt(place)) {
+      if (!hosts_.IsFull()) return HostsTable();
+      if (place == kGatesOn) return std::nullopt;
+    }
     if (Of(kind).due.empty()) continue;
     const std::vector<std::string> due = DueAt(place, kind);
     if (!due.empty()) return Message(kind, due);
+    if (place == kGatesOn && GatesWait()) return std::nullopt;
   }
   return std::nullopt;
+}
+
+bool DeltaStream::GatesWait() {
+  const std::set<std::string>& due = Of(ResourceKind::kRoute).due;
+  return std::any_of(due.begin(), due.end(), [&](const std::string& service) {
+    const VersionedResource* const found = table_.Find(ResourceKind::kRoute, service);
+    return PlaceOf(ResourceKind::kRoute, found) == kGatesOn;
+  });
 }
 
 envoy::DeltaDiscoveryResponse DeltaStream::Message(ResourceKind kind,

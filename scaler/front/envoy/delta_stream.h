@@ -7,6 +7,8 @@
 // the order in which it came: gates that close before pods leave, pods before gates that open.
 //   1. listeners that are gone     2. routes with the gate on   3. clusters   4. endpoints
 //   5. routes with the gate off    6. listeners                 7. clusters that are gone
+// Routes of hosts are one resource beside the services' own, sent at 2 and at 5 (hosts_stream.h).
+// Where a gate that closes has to wait for answers, all that comes after it waits too.
 // A resource that changes while it waits is sent once, as it is when its turn comes. So an Envoy
 // that is slow costs the names of what it is behind with, and the answers that it owes (at most
 // kMaxUnanswered of each kind; then it gets nothing more of that kind).
@@ -24,6 +26,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "envoy.pb.h"
+#include "scaler/front/envoy/hosts_stream.h"
 #include "scaler/front/envoy/resource_table.h"
 
 namespace flyball::front {
@@ -41,7 +44,7 @@ class DeltaStream {
     std::string why_refused;                                 // in Envoy's words
   };
 
-  explicit DeltaStream(const ResourceTable& table) : table_(table) {}
+  explicit DeltaStream(const ResourceTable& table) : table_(table), hosts_(table) {}
 
   // The stream's first message has to name the node. Messages of kinds that we don't serve say
   // nothing.
@@ -79,6 +82,13 @@ class DeltaStream {
   void SubscribeToAll(ResourceKind kind);
   void OnAnswer(Subscription& subscription, const envoy::DeltaDiscoveryRequest& request,
                 Verdict& verdict);
+  // Whether the Envoy was sent the newest cluster and endpoints of the service.
+  bool Lacks(const std::string& service);
+  bool HostsAreDueAt(int place);
+  envoy::DeltaDiscoveryResponse HostsTable();
+  bool OnHostsAnswer(const envoy::DeltaDiscoveryRequest& request, Verdict& verdict);
+  // Gates close that were not sent, since too many answers are owed.
+  bool GatesWait();
   // Those of `kind` that are due and belong to this place of the order.
   std::vector<std::string> DueAt(int place, ResourceKind kind);
   envoy::DeltaDiscoveryResponse Message(ResourceKind kind, const std::vector<std::string>& due);
@@ -88,6 +98,10 @@ class DeltaStream {
   bool returning_ = false;
   uint64_t last_nonce_ = 0;
   std::array<Subscription, kResourceKinds> of_kind_;
+  HostsStream hosts_;
+  uint64_t last_hosts_version_ = 0;
+  std::map<std::string, SentMessage> unanswered_hosts_;  // by nonce
+  std::map<std::string, uint64_t> accepted_hosts_;       // of the last table that was
 };
 
 }  // namespace flyball::front

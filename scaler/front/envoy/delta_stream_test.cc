@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "scaler/front/envoy/names.h"
 
@@ -61,6 +63,24 @@ class Side {
     request.set_type_url(std::string(TypeUrlOf(kind)));
     return request;
   }
+  // The services of a table of hosts, with a star where the gate is on.
+  static std::string GatesOf(const envoy::Resource& resource) {
+    envoy::RouteConfiguration table;
+    EXPECT_TRUE(table.ParseFromString(resource.resource().value()));
+    std::string text;
+    for (const envoy::VirtualHost& host : table.virtual_hosts()) {
+      envoy::ExtProcPerRoute gate;
+      const envoy::Route& route = host.routes(0);
+      EXPECT_TRUE(gate.ParseFromString(route.typed_per_filter_config().at(kGateFilter).value()));
+      absl::StrAppend(&text, " ", route.route().cluster(), gate.disabled() ? "" : "*");
+    }
+    return text;
+  }
+  void PutHosts(const std::string& service, uint64_t version, bool gated) {
+    HostRouteResource route{.service = service, .routes = {}, .gated = gated};
+    route.routes.places = {{service.substr(service.find('/') + 1), "/"}};
+    Put(route, version);
+  }
   // What would be sent now, message by message: "cluster a@1 b@2", "listener -a".
   std::vector<std::string> Sent() {
     std::vector<std::string> sent;
@@ -68,6 +88,10 @@ class Side {
       static constexpr const char* kNames[] = {"cluster", "endpoints", "route", "listener"};
       std::string text = kNames[static_cast<int>(*KindOfTypeUrl(message->type_url()))];
       for (const envoy::Resource& resource : message->resources()) {
+        if (resource.name() == kHostsListener && text == "route") {
+          text = absl::StrCat("hosts", GatesOf(resource));
+          continue;
+        }
         absl::StrAppend(&text, " ", resource.name(), "@", resource.version());
       }
       for (const std::string& name : message->removed_resources()) {
@@ -265,6 +289,112 @@ TEST(DeltaStreamTest, OfOtherKindsNothingIsSaid) {
   EXPECT_THAT(side.stream.OnRequest(request).accepted, IsEmpty());
   EXPECT_THAT(side.Sent(), IsEmpty());
   EXPECT_EQ(side.stream.node(), "front-1");
+}
+
+// ---- the table of hosts
+
+// Has all of two services, a with pods and b without.
+class HostsStreamTest : public testing::Test {
+ protected:
+  HostsStreamTest() {
+    side_.PutAll("shop/a", 1, /*gated=*/false);
+    side_.PutAll("shop/b", 1);
+    side_.PutHosts("shop/a", 1, /*gated=*/false);
+    side_.PutHosts("shop/b", 1, /*gated=*/true);
+    side_.Subscribe(kCluster);
+    side_.Subscribe(kEndpoints, {"shop/a", "shop/b"});
+    side_.Sent();
+    side_.Subscribe(kRoute, {"shop/a", "shop/b", "hosts"});
+  }
+  void AckAll() {
+    for (const auto& message : std::exchange(side_.messages, {})) side_.Ack(message);
+  }
+  Side side_;
+};
+
+TEST_F(HostsStreamTest, OneResourceHasTheRoutesOfAll) {
+  EXPECT_THAT(side_.Sent(),
+              ElementsAre("hosts shop/a shop/b*", "route shop/b@1", "route shop/a@1"));
+  EXPECT_THAT(side_.Ack(side_.messages[side_.messages.size() - 3]).accepted,
+              UnorderedElementsAre(Pair("shop/a", 1), Pair("shop/b", 1)));
+  EXPECT_THAT(side_.Sent(), IsEmpty());
+}
+
+TEST_F(HostsStreamTest, OnlyWhatIsNewInATableIsAccepted) {
+  side_.Sent();
+  AckAll();
+  side_.PutHosts("shop/b", 2, /*gated=*/true);
+  side_.Sent();
+  EXPECT_THAT(side_.Ack(side_.messages.back()).accepted, ElementsAre(Pair("shop/b", 2)));
+}
+
+TEST_F(HostsStreamTest, ItsAnswerIsAboutHostRoutes) {
+  side_.Sent();
+  const auto& table = side_.messages[side_.messages.size() - 3];
+  EXPECT_EQ(side_.Ack(table).kind, kHostRoute);
+  EXPECT_THAT(side_.Ack(table).accepted, IsEmpty());  // once
+}
+
+TEST_F(HostsStreamTest, ARefusedTableIsOfAllItsServices) {
+  side_.Sent();
+  const auto verdict = side_.Nack(side_.messages[side_.messages.size() - 3]);
+  EXPECT_EQ(verdict.kind, kHostRoute);
+  EXPECT_THAT(verdict.refused, ElementsAre("shop/a", "shop/b"));
+  EXPECT_EQ(verdict.why_refused, "no");
+  EXPECT_THAT(side_.Sent(), IsEmpty());
+}
+
+TEST_F(HostsStreamTest, AGateThatOpensWaitsForThePodsAndOneThatClosesDoesNot) {
+  side_.Sent();
+  AckAll();
+  side_.Put(EndpointsResource{.service = "shop/b", .addresses = {"10.0.0.1:80"}}, 2);
+  side_.PutHosts("shop/b", 2, /*gated=*/false);
+  side_.PutHosts("shop/a", 2, /*gated=*/true);
+  side_.Put(EndpointsResource{.service = "shop/a"}, 2);
+  EXPECT_THAT(side_.Sent(), ElementsAre("hosts shop/a* shop/b*", "endpoints shop/a@2 shop/b@2",
+                                        "hosts shop/a* shop/b"));
+}
+
+TEST_F(HostsStreamTest, AGateThatOpensGoesBehindThePods) {
+  side_.Sent();
+  AckAll();
+  side_.PutHosts("shop/b", 2, /*gated=*/false);
+  side_.Put(EndpointsResource{.service = "shop/b", .addresses = {"10.0.0.1:80"}}, 2);
+  EXPECT_THAT(side_.Sent(), ElementsAre("endpoints shop/b@2", "hosts shop/a shop/b"));
+}
+
+TEST_F(HostsStreamTest, ARouteThatIsGoneGoesFirst) {
+  side_.Sent();
+  AckAll();
+  side_.Remove(kHostRoute, "shop/a");
+  side_.Remove(kCluster, "shop/a");
+  EXPECT_THAT(side_.Sent(), ElementsAre("hosts shop/b*", "cluster -shop/a"));
+}
+
+TEST_F(HostsStreamTest, WhoOwesAnswersGetsNothingAfterAGateThatCloses) {
+  side_.Sent();
+  side_.PutHosts("shop/a", 2, true);
+  std::vector<std::string> sent;
+  for (uint64_t version = 3; version < 10; ++version) {
+    side_.PutHosts("shop/b", version, true);
+    for (const std::string& each : side_.Sent()) sent.push_back(each);
+  }
+  EXPECT_EQ(sent.size(), 3u);  // and the one before
+  side_.Put(EndpointsResource{.service = "shop/a"}, 20);
+  EXPECT_THAT(side_.Sent(), IsEmpty());
+  AckAll();
+  EXPECT_THAT(side_.Sent(), ElementsAre("hosts shop/a* shop/b*", "endpoints shop/a@20"));
+}
+
+TEST(DeltaStreamTest, AnEnvoyThatComesBackGetsGatesUntilItHasThePods) {
+  Side back;
+  back.PutAll("shop/a", 7, /*gated=*/false);
+  back.PutHosts("shop/a", 7, /*gated=*/false);
+  back.Subscribe(kRoute, {"hosts"}, {{"hosts", "3"}});
+  EXPECT_THAT(back.Sent(), ElementsAre("hosts shop/a*"));
+  back.Subscribe(kCluster);
+  back.Subscribe(kEndpoints, {"shop/a"});
+  EXPECT_THAT(back.Sent(), ElementsAre("cluster shop/a@7", "endpoints shop/a@7", "hosts shop/a"));
 }
 
 }  // namespace

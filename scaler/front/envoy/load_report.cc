@@ -22,6 +22,7 @@ constexpr Statistic kStatistics[] = {
     {"http.downstream_rq_total", kListenerLabel, &ServiceLoad::begun},
     {"cluster.upstream_rq_active", kClusterLabel, &ServiceLoad::upstream_active},
     {"cluster.upstream_rq_pending_active", kClusterLabel, &ServiceLoad::upstream_pending},
+    {"cluster.upstream_rq_total", kClusterLabel, &ServiceLoad::upstream_begun},
 };
 
 double ValueOf(const envoy::Metric& metric) {

@@ -11,6 +11,7 @@ constexpr absl::string_view kTypeUrls[kResourceKinds] = {
     "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment",
     "type.googleapis.com/envoy.config.route.v3.RouteConfiguration",
     "type.googleapis.com/envoy.config.listener.v3.Listener",
+    "type.googleapis.com/envoy.config.route.v3.RouteConfiguration",
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 namespace flyball::front {
 
+// Host routes have the type of routes, as they are one.
 absl::string_view TypeUrlOf(ResourceKind kind);
 std::optional<ResourceKind> KindOfTypeUrl(absl::string_view type_url);
 

@@ -54,6 +54,9 @@ envoy::Any ResourceMessage(const Resource& resource, absl::string_view node) {
     std::string operator()(const RouteResource& route) const {
       return RouteMessage(route, node).SerializeAsString();
     }
+    std::string operator()(const HostRouteResource& hosts) const {
+      return HostsMessage({&hosts}, {}, node).SerializeAsString();
+    }
     std::string operator()(const ListenerResource& listener) const {
       return ListenerMessage(listener).SerializeAsString();
     }

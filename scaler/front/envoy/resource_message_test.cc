@@ -72,6 +72,15 @@ TEST(RouteMessageTest, TimeoutsStandThereAlsoWhereTheyAreNone) {
   EXPECT_EQ(some.virtual_hosts(0).routes(0).route().timeout().nanos(), 500'000'000);
 }
 
+TEST(RouteMessageTest, WhatReachedNoPodIsTriedAtAnother) {
+  const auto retries =
+      RouteMessage({.service = "shop/web"}, "n").virtual_hosts(0).routes(0).route().retry_policy();
+  EXPECT_EQ(retries.retry_on(), "connect-failure,refused-stream,reset-before-request");
+  ASSERT_EQ(retries.retry_host_predicate_size(), 1);
+  EXPECT_EQ(retries.retry_host_predicate(0).name(), "envoy.retry_host_predicates.previous_hosts");
+  EXPECT_GT(retries.host_selection_retry_max_attempts(), 1);
+}
+
 TEST(ListenerMessageTest, HoldsTheGateBeforeTheRouter) {
   const auto listener = ListenerMessage(
       {.service = "shop/web.v2", .port = 20001, .message_timeout = absl::Seconds(75)});

@@ -1,9 +1,11 @@
-// The one route of a service, with the gate on or off.
+// The route of a service, with the gate on or off.
 #include "scaler/front/envoy/names.h"
 #include "scaler/front/envoy/resource_message.h"
 
 namespace flyball::front {
 namespace {
+
+constexpr int kTries = 8;  // to find another pod by chance, before the same one is tried again
 
 void Add(envoy::ExtProcOverrides& overrides, absl::string_view header, absl::string_view value) {
   envoy::HeaderValue& added = *overrides.add_grpc_initial_metadata();
@@ -25,7 +27,30 @@ envoy::ExtProcPerRoute GateOf(const RouteResource& route, absl::string_view node
   return gate;
 }
 
+// In these cases nothing of the request has reached a pod, so that any method may be repeated. Not
+// at the same pod: one that refuses has the fewest requests, and would be chosen again and again.
+void SetRetries(envoy::RouteRetryPolicy& policy) {
+  policy.set_retry_on("connect-failure,refused-stream,reset-before-request");
+  policy.mutable_num_retries()->set_value(3);
+  envoy::RetryHostPredicate& elsewhere = *policy.add_retry_host_predicate();
+  elsewhere.set_name("envoy.retry_host_predicates.previous_hosts");
+  *elsewhere.mutable_typed_config() = Packed(
+      "envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate", envoy::Empty());
+  policy.set_host_selection_retry_max_attempts(kTries);
+}
+
 }  // namespace
+
+void SetRoute(envoy::Route& to, const RouteResource& route, absl::string_view node) {
+  to.add_response_headers_to_remove("x-flyball");  // which is ours alone to say
+  envoy::RouteAction& action = *to.mutable_route();
+  action.set_cluster(route.service);
+  *action.mutable_timeout() = DurationMessage(route.request_timeout);  // zero: none
+  action.mutable_idle_timeout();
+  SetRetries(*action.mutable_retry_policy());
+  (*to.mutable_typed_per_filter_config())[kGateFilter] =
+      Packed("envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute", GateOf(route, node));
+}
 
 envoy::RouteConfiguration RouteMessage(const RouteResource& route, absl::string_view node) {
   envoy::RouteConfiguration message;
@@ -36,17 +61,7 @@ envoy::RouteConfiguration RouteMessage(const RouteResource& route, absl::string_
   host.add_domains("*");
   envoy::Route& only = *host.add_routes();
   only.mutable_match()->set_prefix("/");
-  only.add_response_headers_to_remove("x-flyball");  // which is ours alone to say
-  envoy::RouteAction& action = *only.mutable_route();
-  action.set_cluster(route.service);
-  *action.mutable_timeout() = DurationMessage(route.request_timeout);  // zero: none
-  action.mutable_idle_timeout();
-  // Nothing of the request has reached a pod in these cases, so that any method may be repeated.
-  action.mutable_retry_policy()->set_retry_on(
-      "connect-failure,refused-stream,reset-before-request");
-  action.mutable_retry_policy()->mutable_num_retries()->set_value(3);
-  (*only.mutable_typed_per_filter_config())[kGateFilter] =
-      Packed("envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute", GateOf(route, node));
+  SetRoute(only, route, node);
   return message;
 }
 

@@ -41,6 +41,12 @@ struct SimulatedEnvoy {
     const auto* const route = Find<RouteResource>(service, ResourceKind::kRoute);
     return route == nullptr || route->gated;
   }
+  // The same of requests that come by hosts; nullopt: it leads none to the service.
+  std::optional<bool> HostsGated(const std::string& service) const {
+    const auto* const route = Find<HostRouteResource>(service, ResourceKind::kHostRoute);
+    if (route == nullptr || route->routes.empty()) return std::nullopt;
+    return route->gated;
+  }
   std::vector<std::string> Endpoints(const std::string& service) const {
     const auto* const found = Find<EndpointsResource>(service, ResourceKind::kEndpoints);
     return found == nullptr ? std::vector<std::string>{} : found->addresses;
@@ -82,6 +88,11 @@ class SimulatedTransport : public DataPath {
     envoy.inbox.clear();
     envoy.unacknowledged.clear();
     if (!serving_ || !envoy.connected) return;
+    // Routes of hosts are one resource, and the listener for it is known as a whole: what is in
+    // neither any more goes with the first message.
+    std::erase_if(envoy.applied, [this](const auto& each) {
+      return each.first.second == ResourceKind::kHostRoute && !newest_.contains(each.first);
+    });
     for (const ResourceName& name : order_) {
       const auto found = envoy.applied.find(name);
       if (found != envoy.applied.end() && found->second.version == newest_[name].version) {

@@ -55,6 +55,7 @@ class SimulatedFront : public FrontObserver {
     std::optional<RequestId> id;               // while a process knows it
     std::string pod;                           // where it runs; empty: it is held
     bool direct = false;                       // it passed an open gate
+    bool by_hosts = false;                     // it came by the listener for hosts
   };
   struct Target {
     HttpService spec;
@@ -66,6 +67,7 @@ class SimulatedFront : public FrontObserver {
   void Fault(const std::string& text);
 
   void Step();
+  void ChangeHosts(Target& target);
   void Move(absl::Duration by);
   void Tick();  // at now_, until nothing is due
   void StartProcess();
@@ -76,7 +78,7 @@ class SimulatedFront : public FrontObserver {
   void ReportLoad(SimulatedEnvoy& envoy);
   void DecideCount(const std::string& name, int32_t others);
 
-  void ClientComes(const NodeId& node, const std::string& service);
+  void ClientComes(const NodeId& node, const std::string& service, bool by_hosts = false);
   void Ask(Client& client);
   void SendToPod(Client& client, const std::vector<std::string>& endpoints);
   void RequestEnds(uint64_t number);
@@ -84,6 +86,8 @@ class SimulatedFront : public FrontObserver {
   void JudgeRelease(Client& client, const std::optional<std::string>& pod);
   void JudgeRefusal(const Client& client, const Refusal& refusal);
   void JudgeZero(const std::string& service);
+  bool Closes(const std::string& service) const;
+  void JudgeReopened(const std::string& service, const char* why);
   void JudgeWaits();
   bool WrittenOff(const std::string& service, const std::string& pod) const;
   int64_t RunningAt(const std::string& service, const std::string& pod) const;

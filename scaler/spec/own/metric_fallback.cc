@@ -46,22 +46,28 @@ void ReadValue(const kube::Quantity& value, const MetricSpec& metric, const std:
       static_cast<int32_t>(std::min<absl::int128>(count, std::numeric_limits<int32_t>::max()));
 }
 
-void ReadThen(const WrittenMetric::Then& then, const MetricSpec& metric, const std::string& at,
+// `metric` is nullptr for a trigger.
+void ReadThen(const WrittenMetric::Then& then, const MetricSpec* metric, const std::string& at,
               MetricFallback& out, FieldErrors& errors) {
   const int said = static_cast<int>(then.replicas.has_value()) +
                    static_cast<int>(then.value.has_value()) + static_cast<int>(then.max) +
                    static_cast<int>(then.min);
-  if (said != 1) errors.Invalid(at + ".then", "must have one of replicas, value, max and min");
+  if (said != 1) {
+    errors.Invalid(at + ".then", metric != nullptr ? "must have one of replicas, value, max and min"
+                                                   : "must have one of replicas, max and min");
+  }
   using Then = MetricFallback::Then;
   out.then = then.max ? Then::kMax : then.min ? Then::kMin : Then::kReplicas;
   if (then.replicas.value_or(0) < 0) {
     errors.Invalid(at + ".then.replicas", "must be greater than or equal to 0");
   }
   out.replicas = then.replicas.value_or(0);
-  if (then.value.has_value()) ReadValue(*then.value, metric, at, out, errors);
+  if (then.value.has_value() && metric != nullptr) {
+    ReadValue(*then.value, *metric, at, out, errors);
+  }
 }
 
-MetricFallback ReadOne(const WrittenMetric::Fallback& written, const MetricSpec& metric,
+MetricFallback ReadOne(const WrittenMetric::Fallback& written, const MetricSpec* metric,
                        const std::string& at, FieldErrors& errors) {
   MetricFallback out;
   if (!written.keep_last.has_value() && !written.then.has_value()) {
@@ -88,10 +94,15 @@ std::vector<std::optional<MetricFallback>> ReadMetricFallbacks(
   for (size_t i = 0; i < std::min(written.size(), metrics.size()); ++i) {
     if (!written[i].fallback.has_value()) continue;
     out.resize(metrics.size());
-    out[i] = ReadOne(*written[i].fallback, metrics[i],
+    out[i] = ReadOne(*written[i].fallback, &metrics[i],
                      absl::StrCat("spec.metrics[", i, "].fallback"), errors);
   }
   return out;
+}
+
+MetricFallback ReadTriggerFallback(const WrittenMetric::Fallback& written, const std::string& at,
+                                   FieldErrors& errors) {
+  return ReadOne(written, nullptr, at, errors);
 }
 
 std::optional<absl::Duration> ParseDurationText(const std::string& text) {

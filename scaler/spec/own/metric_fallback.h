@@ -1,7 +1,10 @@
-// spec.metrics[].fallback of an Autoscaler: what a metric asks for while it is unknown.
+// spec.metrics[].fallback and spec.triggers[].fallback of an Autoscaler: what a metric or a trigger
+// asks for while it is unknown.
 //
 // Pure. The words are those of a rule's onFailure; here `then` may ask for replicas, since the
-// autoscaler is known. Every form becomes a count when it is read.
+// autoscaler is known. Every form becomes a count when it is read. A trigger has no `then.value`:
+// its target stands in metadata that its type alone reads, or is learnt from a server. In
+// OwnSpec::metric_fallbacks those of triggers stand behind those of metrics.
 #pragma once
 
 #include <cstdint>
@@ -31,23 +34,37 @@ struct WrittenMetric {
   std::optional<Fallback> fallback;
 };
 
+constexpr auto kThenFields = [](auto& field, WrittenMetric::Then& to) {
+  field("replicas", to.replicas);
+  field.OrElse("max", to.max, false);
+  field.OrElse("min", to.min, false);
+};
+constexpr auto kWaitFields = [](auto& field, WrittenMetric::Fallback& to) {
+  field("failureThreshold", to.after_failures);
+  field("keepLast", to.keep_last);
+};
 constexpr auto kMetricFallbackFields = [](auto& field, WrittenMetric& to) {
   field("fallback", to.fallback, [](auto& field, WrittenMetric::Fallback& to) {
-    field("failureThreshold", to.after_failures);
-    field("keepLast", to.keep_last);
+    kWaitFields(field, to);
     field("then", to.then, [](auto& field, WrittenMetric::Then& to) {
-      field("replicas", to.replicas);
+      kThenFields(field, to);
       field("value", to.value);
-      field.OrElse("max", to.max, false);
-      field.OrElse("min", to.min, false);
     });
   });
+};
+constexpr auto kTriggerFallbackFields = [](auto& field, WrittenMetric::Fallback& to) {
+  kWaitFields(field, to);
+  field("then", to.then, kThenFields);
 };
 
 // By metric; empty when none has a fallback. `metrics` are those of the same spec, compiled.
 std::vector<std::optional<MetricFallback>> ReadMetricFallbacks(
     const std::vector<WrittenMetric>& written, const std::vector<MetricSpec>& metrics,
     FieldErrors& errors);
+
+// Of one trigger; `at` is where it stands.
+MetricFallback ReadTriggerFallback(const WrittenMetric::Fallback& written, const std::string& at,
+                                   FieldErrors& errors);
 
 // What both Go and CEL read as a duration, without sign and with units that a person would use.
 std::optional<absl::Duration> ParseDurationText(const std::string& text);

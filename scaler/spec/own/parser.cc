@@ -38,8 +38,9 @@ struct WrittenSecret {
   TriggerSpec::SecretKey key;
 };
 struct WrittenTrigger {
-  TriggerSpec spec;  // but for its secrets
+  TriggerSpec spec;  // but for its secrets and its fallback
   std::vector<WrittenSecret> secrets;
+  std::optional<WrittenMetric::Fallback> fallback;
 };
 struct Written {
   TypeMeta type;
@@ -67,6 +68,7 @@ constexpr auto kTriggerFields = [](auto& field, WrittenTrigger& to) {
     field("name", to.key.secret);
     field("key", to.key.key);
   });
+  field("fallback", to.fallback, kTriggerFallbackFields);
 };
 constexpr auto kSpecFields = [](auto& field, Written& to) {
   field("cadence", to.cadence, [](auto& field, WrittenCadence& to) {
@@ -210,6 +212,17 @@ void ReadTriggers(std::vector<WrittenTrigger>& triggers,
   }
 }
 
+// They stand behind those of the `metrics` metrics, as the metrics of triggers do.
+void ReadTriggerFallbacks(const std::vector<WrittenTrigger>& triggers, size_t metrics, OwnSpec& own,
+                          FieldErrors& errors) {
+  for (size_t i = 0; i < triggers.size(); ++i) {
+    if (!triggers[i].fallback.has_value()) continue;
+    own.metric_fallbacks.resize(metrics + triggers.size());
+    own.metric_fallbacks[metrics + i] = ReadTriggerFallback(
+        *triggers[i].fallback, absl::StrCat("spec.triggers[", i, "].fallback"), errors);
+  }
+}
+
 // What an HPA lets through and then never works, and lists of any length.
 void CheckBeyondHpa(const Autoscaler& autoscaler, FieldErrors& errors) {
   CheckSize("spec.metrics", autoscaler.metrics.size(), kMaxMetrics, errors);
@@ -281,6 +294,7 @@ OwnParseResult ParseOwnAutoscaler(const Node& document,
   result.autoscaler = CompileHpa(*hpa);
   result.own.metric_fallbacks =
       ReadMetricFallbacks(written.metrics, result.autoscaler->metrics, errors);
+  ReadTriggerFallbacks(written.triggers, result.autoscaler->metrics.size(), result.own, errors);
   result.autoscaler->pending_capacity = written.pending_capacity;
   result.own.schedules = ReadSchedules(
       {.schedules = written.schedules ? &*written.schedules : nullptr,

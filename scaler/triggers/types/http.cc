@@ -25,6 +25,12 @@ constexpr absl::Duration kLongestTimeout = absl::Hours(1);
 constexpr MetadataKey kKeys[] = {
     {"service", KeyKind::kText, kRequired, "the Service that clients call; it has no selector"},
     {"targetPort", KeyKind::kText, kRequired, "the pods' port: a number, or the name of one"},
+    {"hosts", KeyKind::kText, "",
+     "hosts whose requests are its own at the front's port for hosts: `shop.example.com`, "
+     "`*.example.com/api`, `*`, with commas between"},
+    {"pathPrefixes", KeyKind::kText, "/", "of hosts without a path: `/api`, with commas between"},
+    {"headers", KeyKind::kText, "",
+     "headers that these requests must have: `x-tenant=acme`, or `x-tenant` with any value"},
     {"containerConcurrency", KeyKind::kInteger, "0",
      "the most requests that a pod is given at once; 0 is any number"},
     {"activationTimeout", KeyKind::kDuration, "60s",
@@ -61,7 +67,7 @@ class HttpTrigger : public Trigger {
 
   std::vector<TriggerReading> Read(absl::Time now, absl::Duration) override {
     const RequestDemand demand = Demand();
-    TriggerReading reading{.error = demand.error, .time = now};
+    TriggerReading reading{.error = demand.error, .time = now, .front = demand.front};
     if (!demand.error.empty()) return {reading};
     reading.value_milli = int64_t{demand.replicas} * 1000;
     reading.active = demand.active;
@@ -79,7 +85,9 @@ class HttpTrigger : public Trigger {
  private:
   RequestDemand Demand() const {
     if (front_ == nullptr) {
-      return {.error = "nobody carries requests here: the server needs --front-listen"};
+      const std::string error = "nobody carries requests here: the server needs --front-listen";
+      return {.error = error,
+              .front = FrontReadiness{.ready = false, .reason = "NotCarried", .message = error}};
     }
     absl::MutexLock lock(&mutex_);
     if (carried_ == nullptr) return {.error = "its requests are not carried yet"};
@@ -131,6 +139,16 @@ RequestSettings ReadSettings(const TriggerPlan& plan, int32_t container_concurre
   return {};
 }
 
+front::HostRoutes ReadHosts(Metadata& metadata) {
+  absl::StatusOr<front::HostRoutes> routes = front::ReadHostRoutes(
+      metadata.Text("hosts"), metadata.Text("pathPrefixes"), metadata.Text("headers"));
+  if (routes.ok()) return *std::move(routes);
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(routes.status().message(), absl::MaxSplits(": ", 1));
+  metadata.Wrong(parts.first, parts.second);
+  return {};
+}
+
 front::HttpService ReadService(const TriggerPlan& plan) {
   Metadata& metadata = plan.metadata;
   const TriggerContext& context = plan.context;
@@ -144,6 +162,7 @@ front::HttpService ReadService(const TriggerPlan& plan) {
   if (!out.target_port.empty() && !IsPort(out.target_port)) {
     metadata.Wrong("targetPort", "must be a port from 1 to 65535, or the name of a pod's port");
   }
+  out.hosts = ReadHosts(metadata);
   out.container_concurrency = Limited(metadata, "containerConcurrency", 0, 1'000'000);
   out.queue = Limited(metadata, "queue", 1, kLongestQueue);
   out.activation_timeout = metadata.Duration("activationTimeout");

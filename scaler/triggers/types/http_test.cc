@@ -161,6 +161,23 @@ TEST(RequestTriggerTest, WhatIsWrongIsToldByItsKey) {
               HasSubstr("metricType Value"));
 }
 
+TEST(RequestTriggerTest, HostsAreRoutesOfItsOwn) {
+  const auto front = std::make_shared<TestFront>();
+  const auto trigger =
+      Make({{"hosts", "shop.example.com"}, {"pathPrefixes", "/api"}, {"headers", "x-tenant=acme"}},
+           front);
+  ASSERT_TRUE(trigger.ok()) << trigger.status();
+  (*trigger)->Subscribe([] {});
+  const front::HostRoutes& hosts = front->last.http.hosts;
+  EXPECT_EQ(hosts.places, (std::vector<front::HostPlace>{{"shop.example.com", "/api"}}));
+  EXPECT_EQ(hosts.headers, (std::vector<front::HeaderNeed>{{"x-tenant", "acme"}}));
+  EXPECT_EQ(
+      Refused({{"hosts", "a:80"}}),
+      "triggers[0].metadata.hosts: \"a:80\" is no host: shop.example.com, *.example.com or *, "
+      "without port");
+  EXPECT_THAT(Refused({{"headers", "x-tenant=acme"}}), HasSubstr("metadata.hosts: "));
+}
+
 TEST(RequestTriggerTest, PortsHaveNamesToo) {
   EXPECT_TRUE(Make({{"targetPort", "http"}, {"containerConcurrency", "10"}}, nullptr).ok());
 }

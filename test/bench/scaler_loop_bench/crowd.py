@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 from harness import control_plane, kube, own_kind, ports, processes, scaler, scaling, wait
 
-from . import seed
+from . import requests, seed
 
 NAMESPACES, PODS = 100, 10
 
@@ -26,6 +26,20 @@ class Outcome:
     queries_still_per_second: float
     cores_still_default: float     # nothing changes, default period
     peak_rss_mib: float
+
+    def as_dict(self) -> dict:
+        return asdict(self)
+
+
+@dataclass
+class Watched:
+    """Of one program while all readings change, told of by gauges and a log or not."""
+    autoscalers: int
+    peak_rss_mib: float            # initial list and answers to scrapes included
+    writes_per_second: float       # as the API server counts them
+    decisions_per_second: float
+    cores: float
+    log_lines_per_second: float
 
     def as_dict(self) -> dict:
         return asdict(self)
@@ -119,10 +133,42 @@ def measure(cluster, program, autoscalers: int, seconds: float) -> Outcome:
         source.process.kill()
 
 
-def _start(cluster, source: Synthetic, period: int, autoscalers: int) -> tuple:
+def measure_watched(cluster, program, autoscalers: int, seconds: float) -> dict:
+    """First without, then with gauges and a decision log: the same for both, the statuses that are there included."""
+    folder = processes.fresh_folder("crowd-decisions")
+    log = folder / "decisions.jsonl"
+    source = Synthetic(program, autoscalers // NAMESPACES)
+    try:
+        _start(cluster, source, 1, autoscalers)[0].process.kill()  # the first of all writes each status
+        return {"plain": _watched(cluster, source, autoscalers, seconds, (), log),
+                "flyball": _watched(cluster, source, autoscalers, seconds,
+                                    ("--scaler-autoscaler-metrics", f"--decision-log={log}"), log)}
+    finally:
+        source.process.kill()
+
+
+def _watched(cluster, source: Synthetic, autoscalers: int, seconds: float, args: tuple, log) -> Watched:
+    server, _ = _start(cluster, source, 1, autoscalers, args)
+    lines, before = _written(log), requests.counted(cluster.admin)
+    rate = _rate(server, seconds)
+    writes = requests.since(before, requests.counted(cluster.admin))
+    lines = _written(log) - lines
+    writes = sum(count for what, count in writes.items() if what.split()[0] in ("POST", "PUT", "PATCH", "DELETE"))
+    outcome = Watched(autoscalers, server.process.peak_rss_mib(), writes / rate["seconds"], rate["rate"], rate["cores"],
+                      lines / rate["seconds"])
+    server.process.kill()
+    return outcome
+
+
+def _written(log) -> int:
+    """Lines so far; of one that was rotated meanwhile those that are left."""
+    return sum(file.read_bytes().count(b"\n") for file in log.parent.iterdir())
+
+
+def _start(cluster, source: Synthetic, period: int, autoscalers: int, args: tuple = ()) -> tuple:
     """(the program, seconds until each autoscaler was decided once)."""
     server = scaler.flyball(cluster, source.url, (
-        "--prometheus-verb=POST", "--scaler-mode=act", f"--horizontal-pod-autoscaler-sync-period={period}s"))
+        "--prometheus-verb=POST", "--scaler-mode=act", f"--horizontal-pod-autoscaler-sync-period={period}s", *args))
     began = time.monotonic()
     server.start()
     wait.until(lambda: server.process.must_live() and decided(server) >= autoscalers, "each autoscaler decided once", 180)

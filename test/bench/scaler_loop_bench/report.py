@@ -48,6 +48,17 @@ def of_crowd(ours) -> list:
             _row("the same, start to all decided once", "s", None, ours.first_round_seconds, 10, False)]
 
 
+def of_watched(plain, ours) -> list:
+    """Outcomes of crowd.measure_watched; `stock` is the same program without."""
+    what = f"{ours.autoscalers:,} autoscalers with gauges and decision log"
+    lines = f"{ours.log_lines_per_second:,.0f} lines/s, {ours.cores:.2f} cores, without {plain.cores:.2f}"
+    return [_row(what + ": peak RSS, times that without", "MiB", plain.peak_rss_mib, ours.peak_rss_mib, 1.05, False,
+                 ours.peak_rss_mib / plain.peak_rss_mib, lines),
+            _row("the same: writes to the API server, times those without", "1/s", plain.writes_per_second, ours.writes_per_second,
+                 1.02, False, ours.writes_per_second / plain.writes_per_second, "all readings change"),
+            _row("the same: decisions", "1/s", plain.decisions_per_second, ours.decisions_per_second, 0.99 * ours.autoscalers, True)]
+
+
 def _number(value) -> str:
     if value is None:
         return "-"

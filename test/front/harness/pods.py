@@ -2,7 +2,8 @@
 
   GET /…          200, after ?delay=SECONDS, {"pod": port, "bytes": of the body, "most": requests at once so far}
   GET /socket     a websocket that sends back each message
-With --grpc a gRPC server instead: /test.Echo/Unary and /test.Echo/Stream, bytes in, the same bytes out.
+With --grpc a gRPC server instead: /test.Echo/Unary and /test.Echo/Stream, bytes in, the same bytes out. It listens at a port of
+its own choice, or at --port, and then once the file --until is there.
 """
 
 import asyncio
@@ -97,9 +98,15 @@ async def _echo_socket(headers, reader, writer):
         await writer.drain()
 
 
+def _argument(name: str) -> str:
+    return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else ""
+
+
 async def _main():
     server = _Server()
-    listening = await asyncio.start_server(server.serve, "127.0.0.1", 0, backlog=4096)
+    while _argument("--until") and not pathlib.Path(_argument("--until")).exists():
+        await asyncio.sleep(0.02)
+    listening = await asyncio.start_server(server.serve, "127.0.0.1", int(_argument("--port") or 0), backlog=4096)
     server.port = listening.sockets[0].getsockname()[1]
     print(server.port, flush=True)
     await listening.serve_forever()

@@ -1,0 +1,73 @@
+// What the kubelets' pages say, taken while they are scraped.
+//
+// Thread-safe; fetchers that it made do not outlive it. Nodes are scraped as targets of a job like
+// any other, found by discovery, each at its own ticks. This stands between the job and HTTP, takes
+// each page on its way, and hands on an empty one: the samples do not go into the store, where
+// millions of them would be looked at that no rule reads. Who wants them there has a job for them.
+//
+// A node whose kubelet fails keeps what its last page said for kForgetAfter intervals. Then it is
+// unknown, as metrics-server has it after one (longer) interval. A node that is gone is forgotten
+// with its target.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "adapter/live/kubelet/kubelet_usage.h"
+#include "adapter/live/scrape/config.h"
+#include "adapter/live/scrape/page_fetcher.h"
+#include "base/clock.h"
+
+namespace flyball::kubelet {
+
+inline constexpr char kKubeletJob[] = "kubelets";
+
+// The job that scrapes /metrics/resource of each node's kubelet, as whom `http` says.
+scrape::Job KubeletJob(absl::Duration interval, scrape::HttpConfig http);
+
+class KubeletPages {
+ public:
+  static constexpr int kForgetAfter = 3;
+
+  // `interval` is how often pages come; the clock outlives it.
+  KubeletPages(Clock& clock, absl::Duration interval);
+
+  // Makes fetchers as `inner` does; what those of kKubeletJob get is taken from them.
+  scrape::MakeFetcher Reading(scrape::MakeFetcher inner);
+
+  // As KubeletUsage has them.
+  std::optional<TimedUsage> Node(const std::string& node) const;
+  std::optional<PodUsage> Pod(const PodId& pod) const;
+  // OK, or why nothing is known: no kubelet has been scraped.
+  absl::Status Known() const;
+
+ private:
+  class Fetcher;
+  // Who takes the pages of a node now: of two targets of one name the one that was made last.
+  struct Taker {
+    uint64_t id = 0;
+    MonotonicTime taken = absl::ZeroDuration();  // the last good page
+    bool known = false;
+  };
+
+  uint64_t Begin(const std::string& node);
+  void Take(const std::string& node, uint64_t id, const absl::StatusOr<scrape::Page>& page);
+  void End(const std::string& node, uint64_t id);
+
+  Clock& clock_;
+  const absl::Duration interval_;
+  mutable absl::Mutex mutex_;
+  uint64_t last_id_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<std::string, Taker> takers_ ABSL_GUARDED_BY(mutex_);  // by node
+  absl::Status last_failure_ ABSL_GUARDED_BY(mutex_);
+  KubeletUsage usage_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace flyball::kubelet

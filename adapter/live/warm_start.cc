@@ -1,0 +1,149 @@
+#include "adapter/live/warm_start.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "promql/engine/series.h"
+#include "promql/selectors.h"
+#include "spdlog/spdlog.h"
+
+namespace flyball::adapter {
+namespace {
+
+constexpr int64_t kEarliest = std::numeric_limits<int64_t>::min();
+constexpr int64_t kLatest = std::numeric_limits<int64_t>::max();
+
+// No answer holds every series, and Prometheus refuses the question.
+bool MatchesAnySeries(const live::Selector& selector) {
+  return std::all_of(selector.begin(), selector.end(),
+                     [](const promql::Matcher& matcher) { return matcher.Matches(""); });
+}
+
+}  // namespace
+
+WarmStart::WarmStart(Deps deps, absl::Duration retention, absl::Duration warmup)
+    : deps_(std::move(deps)),
+      retention_(retention),
+      warmup_(warmup),
+      thread_(deps_.clock, [this] { return Step(); }) {}
+
+void WarmStart::Add(std::vector<live::Selector> selectors) {
+  const MonotonicTime now = deps_.clock.MonotonicNow();
+  const int64_t now_ms = absl::ToUnixMillis(deps_.clock.WallNow());
+  {
+    absl::MutexLock lock(&mutex_);
+    for (live::Selector& selector : selectors) {
+      if (MatchesAnySeries(selector)) continue;
+      added_.push_back({.selector = std::move(selector),
+                        .give_up = now + kGiveUpAfter,
+                        .look = now + warmup_,
+                        .begin_ms = now_ms,
+                        .next_ms = now_ms,
+                        .oldest_ms = kLatest,
+                        .newest_ms = kEarliest});
+    }
+  }
+  thread_.Wake();
+}
+
+RepeatingThread::Next WarmStart::Step() {
+  {
+    absl::MutexLock lock(&mutex_);
+    std::move(added_.begin(), added_.end(), std::back_inserter(wanted_));
+    added_.clear();
+  }
+  const auto next = std::find_if(wanted_.begin(), wanted_.end(),
+                                 [](const Wanted& wanted) { return !wanted.fetched; });
+  if (next != wanted_.end()) {
+    FetchPiece(*next);
+    return {deps_.clock.MonotonicNow()};
+  }
+  // All are fetched, in the order of their times.
+  while (!wanted_.empty() && wanted_.front().look <= deps_.clock.MonotonicNow()) {
+    Look(wanted_.front());
+    wanted_.pop_front();
+  }
+  return {wanted_.empty() ? absl::InfiniteDuration() : wanted_.front().look};
+}
+
+void WarmStart::FetchPiece(Wanted& wanted) {
+  const MonotonicTime now = deps_.clock.MonotonicNow();
+  const int64_t first_ms = wanted.begin_ms - absl::ToInt64Milliseconds(retention_);
+  const absl::Duration left = absl::Milliseconds(wanted.next_ms - first_ms);
+  if (now >= wanted.give_up || left < absl::Milliseconds(1)) {
+    wanted.fetched = true;
+    return;
+  }
+  const absl::Duration piece = std::min(wanted.piece, left);
+  const std::string text = promql::SelectorText(wanted.selector);
+  auto past = deps_.past.Past(text, absl::FromUnixMillis(wanted.next_ms), piece,
+                              std::min(kTimeout, wanted.give_up - now));
+  if (!past.ok()) {
+    wanted.piece = piece / 2;
+    wanted.fetched = absl::IsInvalidArgument(past.status()) || wanted.piece < kLeastPiece;
+    if (wanted.fetched) {
+      spdlog::warn("live source: the past of {} before {} is not known: {}", text,
+                   absl::FormatTime(absl::FromUnixMillis(wanted.next_ms), absl::UTCTimeZone()),
+                   std::string(past.status().message()));
+    }
+    return;
+  }
+  wanted.next_ms -= absl::ToInt64Milliseconds(piece);
+  if (!Keep(*std::move(past), wanted)) wanted.fetched = true;
+}
+
+bool WarmStart::Keep(std::vector<PastSeries> past, Wanted& wanted) {
+  for (PastSeries& series : past) {
+    const int64_t oldest_ms = series.points.front().time_ms;
+    const int64_t newest_ms = series.points.back().time_ms;
+    const size_t samples = series.points.size();
+    const absl::Status status = deps_.store.AddPast(series.labels, std::move(series.points));
+    if (absl::IsResourceExhausted(status)) {
+      spdlog::warn("live source: no room for the past: {}", std::string(status.message()));
+      wanted.whole = false;
+      return false;
+    }
+    if (!status.ok()) continue;  // labels that are refused here as they would be in samples
+    wanted.oldest_ms = std::min(wanted.oldest_ms, oldest_ms);
+    wanted.newest_ms = std::max(wanted.newest_ms, newest_ms);
+    wanted.samples += samples;
+  }
+  return true;
+}
+
+void WarmStart::Look(const Wanted& wanted) {
+  if (wanted.samples == 0) return;  // there is no past
+  const std::string text = promql::SelectorText(wanted.selector);
+  const int64_t now_ms = absl::ToUnixMillis(deps_.clock.WallNow());
+  const int64_t alive_ms = wanted.begin_ms - absl::ToInt64Milliseconds(kNewestAge);
+  size_t over = 0, fresh = 0, go_on = 0;  // `over`: of those that were alive at the beginning
+  std::vector<promql::Point> points;
+  for (const auto& series : deps_.store.Select(wanted.selector)) {
+    points.clear();
+    series->Read(kEarliest, kLatest, points);
+    if (points.empty()) continue;
+    const bool has_past = points.front().time_ms <= wanted.begin_ms;
+    if (points.back().time_ms > wanted.begin_ms) {
+      ++(has_past ? go_on : fresh);
+      continue;
+    }
+    if (points.back().time_ms >= alive_ms) ++over;
+    // Refused only where a sample has come just now.
+    (void)deps_.store.Append(series->labels(), {now_ms, promql::StaleMarker()}, now_ms);
+  }
+  if (over > 0 && fresh > 0) {
+    spdlog::warn(
+        "live source: {} series of {} that Prometheus had do not go on here and {} others are new; "
+        "their past does not count, as they may be the same under other labels",
+        over, text, fresh);
+    return;
+  }
+  if (!wanted.whole || wanted.newest_ms < alive_ms) return;
+  spdlog::info("live source: {} go on from {} samples of Prometheus: {} series, {} more are new",
+               text, wanted.samples, go_on, fresh);
+  deps_.known(wanted.selector, wanted.oldest_ms);
+}
+
+}  // namespace flyball::adapter

@@ -1,0 +1,44 @@
+// flyball diff: what differs between two rule files.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iostream>
+#include <string>
+
+#include "cmd/flyball/rule_commands.h"
+#include "cmd/flyball/rule_files.h"
+#include "cmd/flyball/words.h"
+#include "rule_tools/rule_diff.h"
+#include "rule_tools/rule_diff_report.h"
+
+namespace flyball::cmd {
+
+int RunDiff(const Args& args) {
+  CLI::App app(
+      "Tells what differs between two files with rules, rule by rule: rule files, ConfigMaps, or "
+      "values of the Helm chart of flyball or prometheus-adapter, in any mixture.",
+      "flyball diff");
+  std::string was, is, path, output = "text";
+  app.add_option("old", was, "The rules as they were; - is standard input")
+      ->required()
+      ->type_name("OLD|-");
+  app.add_option("new", is, "The rules as they are")->required()->type_name("NEW|-");
+  AddValuesPath(app, path);
+  AddOutput(app, output, {"text", "json", "yaml"});
+  app.footer(ExitStatuses("the rules differ"));
+  if (const auto ended = Parse(app, args)) return *ended;
+  const absl::StatusOr<rules::FoundRules> old_rules = ReadRuleFile(was, path);
+  const absl::StatusOr<rules::FoundRules> new_rules = ReadRuleFile(is, path);
+  for (const auto* read : {&old_rules, &new_rules}) {
+    if (read->ok()) continue;
+    std::fprintf(stderr, "flyball diff: %s\n", std::string(read->status().message()).c_str());
+  }
+  if (!old_rules.ok() || !new_rules.ok()) return kUsageError;
+  const rule_tools::RulesDiff diff = rule_tools::DiffRules(old_rules->config, new_rules->config);
+  std::cout << (output == "text" ? rule_tools::DiffText(diff, was == "-" ? "stdin" : was,
+                                                        is == "-" ? "stdin" : is)
+                                 : JsonAs(output, rule_tools::DiffJson(diff)))
+            << std::flush;
+  return diff.differences.empty() && std::cout.good() ? 0 : 1;
+}
+
+}  // namespace flyball::cmd

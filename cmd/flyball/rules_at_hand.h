@@ -1,0 +1,29 @@
+// Rules for commands that look at them: those of the flyball in a cluster, or of a file.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "http/client/transport.h"
+#include "kube/objects/rest_mapping.h"
+#include "rules/rule_source.h"
+#include "serve/flags.h"
+
+namespace flyball::cmd {
+
+struct RulesAtHand {
+  rules::FoundRules found;                         // they compile
+  std::shared_ptr<const kube::RestMapper> mapper;  // the resources that labels may mean
+  serve::ServeFlags server = {};  // how the server was started; of a file: as one without flags
+};
+
+// Of a file (see ReadRuleFile), with the resources that every cluster has.
+absl::StatusOr<RulesAtHand> RulesOfFile(const std::string& path, const std::string& values_path);
+// Of the ConfigMap that the server in the cluster is started with, with the cluster's resources.
+// `url` is the API server's, to show.
+absl::StatusOr<RulesAtHand> RulesOfCluster(http::HttpTransport& server, const std::string& url,
+                                           Clock& clock);
+
+}  // namespace flyball::cmd

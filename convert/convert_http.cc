@@ -1,0 +1,320 @@
+#include "convert/convert_http.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "convert/add_on_routes.h"
+#include "convert/documents.h"
+#include "convert/manifests.h"
+#include "kube/objects/json_members.h"
+#include "scaler/spec/document.h"
+#include "scaler/spec/document_json.h"
+#include "scaler/spec/own_spec.h"
+
+namespace flyball::convert {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using kube::ItemsOf;
+using kube::MemberOf;
+using kube::NumberOf;
+using kube::TextOf;
+using scaler::Node;
+
+constexpr char kHttpScaledObject[] = "HTTPScaledObject";
+constexpr char kInterceptorRoute[] = "InterceptorRoute";
+constexpr char kSkip[] = "httpscaledobject.keda.sh/skip-scaledobject-creation";
+// What the add-on and KEDA do without the field.
+constexpr int64_t kMaxReplicas = 100, kCooldownSeconds = 300, kTarget = 100;
+
+// NAMESPACE/NAME -> object.
+using ByName = std::map<std::string, Json>;
+
+// What stands beside the objects in the file.
+struct Surroundings {
+  ByName services;
+  ByName scaled_objects;  // by the object of the add-on that a trigger names
+};
+
+std::string KeyOf(const Json& object, const std::string& name) {
+  return absl::StrCat(TextOf(MemberOf(object, "metadata"), "namespace"), "/", name);
+}
+
+class HttpConverter {
+ public:
+  HttpConverter(const Node& node, Json object, const Surroundings& around, absl::string_view file,
+                Conversion& conversion)
+      : object_(std::move(object)),
+        spec_(MemberOf(object_, "spec")),
+        route_(TextOf(object_, "kind") == kInterceptorRoute),
+        around_(around),
+        out_(file, node, conversion) {}
+
+  void Convert(const ConvertOptions& options) {
+    const std::string name = TextOf(MemberOf(object_, "metadata"), "name");
+    if (name.empty()) out_.Refuse("metadata.name", "an object without a name");
+    const Json& target = MemberOf(spec_, route_ ? "target" : "scaleTargetRef");
+    pods_service_ = TextOf(target, "service");
+    const std::string service = absl::StrCat(name, "-front");
+    Json own = {{"scaleTargetRef", Json::object()}};
+    AddBounds(own);
+    Json metadata = {{"service", service}, {"targetPort", TargetPort(target)}};
+    AddRoutes(metadata);
+    AddMetric(metadata);
+    AddTimeouts(metadata);
+    own["triggers"] =
+        Json::array({{{"type", std::string(scaler::kHttpTrigger)}, {"metadata", metadata}}});
+    NameOthers();
+    out_.Remark(absl::StrCat("Service ", pods_service_,
+                             " stays as it is and leads to the pods past Flyball; ", service,
+                             " is the one to call, and by hosts so is flyball-front."));
+    out_.Add(FrontService(MetadataOf(object_, service, {"keda.sh"}), "http", h2c_));
+    out_.AddAutoscaler({{"metadata", MetadataOf(object_, name, {"keda.sh"})}, {"spec", own}},
+                       options.mode);
+    out_.Finish(absl::StrCat(TextOf(object_, "kind"), " ", name));
+  }
+
+ private:
+  // ---- The target and its bounds
+
+  const Json* ScaledObject() const {
+    const auto found =
+        around_.scaled_objects.find(KeyOf(object_, TextOf(MemberOf(object_, "metadata"), "name")));
+    return found == around_.scaled_objects.end() ? nullptr : &found->second;
+  }
+
+  void AddBounds(Json& own) {
+    const Json* const scaled = ScaledObject();
+    const bool skips =
+        TextOf(MemberOf(MemberOf(object_, "metadata"), "annotations"), kSkip) == "true";
+    if (scaled != nullptr && (route_ || skips)) return AddBoundsOfScaledObject(*scaled, own);
+    const Json& target = MemberOf(spec_, "scaleTargetRef");
+    std::string name = TextOf(target, "name");
+    if (name.empty()) name = TextOf(target, "deployment");  // as it was called before
+    if (route_ || name.empty()) {
+      out_.Refuse(route_ ? "spec.target" : "spec.scaleTargetRef.name",
+                  "what is scaled stands in a ScaledObject whose trigger names this object: give "
+                  "it in the same file");
+      return;
+    }
+    if (skips) {
+      out_.Remark(
+          "A ScaledObject of its own says how this is scaled: give it in the same file, "
+          "or see to the bounds.");
+    }
+    SetTarget(TextOf(target, "apiVersion"), TextOf(target, "kind"), name, own);
+    const Json& replicas = MemberOf(spec_, "replicas");
+    own["minReplicas"] = Number(replicas, "spec.replicas", "min", 0);
+    own["maxReplicas"] = Number(replicas, "spec.replicas", "max", kMaxReplicas);
+    own["cooldownPeriod"] = Number(spec_, "spec", "scaledownPeriod", kCooldownSeconds);
+    if (Number(spec_, "spec", "initialCooldownPeriod", 0) > 0) {
+      out_.NotCarriedOver("spec.initialCooldownPeriod", "the cooldown counts from the start");
+    }
+  }
+
+  void AddBoundsOfScaledObject(const Json& scaled, Json& own) {
+    const std::string name = TextOf(MemberOf(scaled, "metadata"), "name");
+    const Json& spec = MemberOf(scaled, "spec");
+    const Json& target = MemberOf(spec, "scaleTargetRef");
+    SetTarget(TextOf(target, "apiVersion"), TextOf(target, "kind"), TextOf(target, "name"), own);
+    const std::string at = absl::StrCat("ScaledObject ", name, ": spec");
+    own["minReplicas"] = Number(spec, at, "minReplicaCount", 0);
+    own["maxReplicas"] = Number(spec, at, "maxReplicaCount", kMaxReplicas);
+    own["cooldownPeriod"] = Number(spec, at, "cooldownPeriod", kCooldownSeconds);
+    out_.Remark(absl::StrCat("Target and bounds are those of ScaledObject ", name,
+                             ": pause or delete it before this one acts."));
+    out_.NameUnknown(spec, at,
+                     {"scaleTargetRef", "minReplicaCount", "maxReplicaCount", "cooldownPeriod",
+                      "pollingInterval", "triggers"});
+    for (const Json& trigger : ItemsOf(spec, "triggers")) {
+      if (!AddOnObject(trigger).empty()) continue;
+      out_.NotCarriedOver(absl::StrCat(at, ".triggers, type ", TextOf(trigger, "type")),
+                          "`flyball convert scaledobject` makes the trigger that belongs here too");
+    }
+  }
+
+  static void SetTarget(const std::string& version, const std::string& kind,
+                        const std::string& name, Json& own) {
+    own["scaleTargetRef"] = {{"apiVersion", version.empty() ? "apps/v1" : version},
+                             {"kind", kind.empty() ? "Deployment" : kind},
+                             {"name", name}};
+  }
+
+  int64_t Number(const Json& object, absl::string_view path, const char* name, int64_t otherwise) {
+    const Json& value = MemberOf(object, name);
+    if (value.is_null()) return otherwise;
+    if (value.is_number_integer()) return value.get<int64_t>();
+    out_.Refuse(absl::StrCat(path, ".", name), "expected a whole number");
+    return otherwise;
+  }
+
+  // ---- Where requests go
+
+  // The pods' port behind the Service's, where the file has the Service.
+  std::string TargetPort(const Json& target) {
+    const int64_t number = NumberOf(target, "port");
+    const std::string name = TextOf(target, "portName");
+    const std::string written = name.empty() ? absl::StrCat(number) : name;
+    const auto found = around_.services.find(KeyOf(object_, pods_service_));
+    if (found == around_.services.end()) {
+      out_.Remark(absl::StrCat("targetPort is the Service's port ", written, ": give Service ",
+                               pods_service_, " in the same file if its targetPort is another."));
+      return written;
+    }
+    for (const Json& port : ItemsOf(MemberOf(found->second, "spec"), "ports")) {
+      const bool same =
+          name.empty() ? NumberOf(port, "port") == number : TextOf(port, "name") == name;
+      if (!same) continue;
+      h2c_ = TextOf(port, "appProtocol") == "kubernetes.io/h2c";
+      if (const std::string text = TextOf(port, "targetPort"); !text.empty()) return text;
+      const int64_t at = NumberOf(port, "targetPort");
+      return absl::StrCat(at > 0 ? at : NumberOf(port, "port"));
+    }
+    out_.Refuse(route_ ? "spec.target" : "spec.scaleTargetRef",
+                absl::StrCat("Service ", pods_service_, " has no port ", written));
+    return written;
+  }
+
+  void AddRoutes(Json& metadata) {
+    const AddOnRoutes routes = route_ ? RoutesOfRules(spec_, out_) : RoutesOfObject(spec_, out_);
+    if (routes.hosts.empty()) return;
+    metadata["hosts"] = routes.hosts;
+    if (!routes.path_prefixes.empty()) metadata["pathPrefixes"] = routes.path_prefixes;
+    if (!routes.headers.empty()) metadata["headers"] = routes.headers;
+  }
+
+  // ---- By what it is scaled
+
+  void AddMetric(Json& metadata) {
+    const Json& metric = MemberOf(spec_, "scalingMetric");
+    const Json& rate = MemberOf(metric, "requestRate");
+    const Json& concurrency = MemberOf(metric, "concurrency");
+    // The add-on divides by the target itself.
+    metadata["targetUtilizationPercentage"] = "100";
+    if (!rate.is_null() && !concurrency.is_null()) {
+      out_.NotCarriedOver("spec.scalingMetric.requestRate",
+                          "an http trigger counts one of both, and concurrency is here");
+    }
+    if (rate.is_null() || !concurrency.is_null()) {
+      int64_t target = Number(spec_, "spec", "targetPendingRequests", kTarget);
+      target = Number(concurrency, "spec.scalingMetric.concurrency", "targetValue", target);
+      metadata["target"] = absl::StrCat(target);
+      return;
+    }
+    metadata["metric"] = "rps";
+    metadata["target"] =
+        absl::StrCat(Number(rate, "spec.scalingMetric.requestRate", "targetValue", kTarget));
+    const std::string window = TextOf(rate, "window");
+    metadata["window"] = window.empty() ? "1m" : window;
+    const std::string granularity = TextOf(rate, "granularity");
+    if (!granularity.empty() && granularity != "1s") {
+      out_.NotCarriedOver("spec.scalingMetric.requestRate.granularity", "it is 1s");
+    }
+  }
+
+  void AddTimeouts(Json& metadata) {
+    const Json& timeouts = MemberOf(spec_, "timeouts");
+    const char* const wait = route_ ? "readiness" : "conditionWait";
+    if (const std::string text = TextOf(timeouts, wait); !text.empty() && text != "0s") {
+      metadata["activationTimeout"] = text;
+    }
+    if (const std::string text = TextOf(timeouts, "request"); !text.empty()) {
+      metadata["requestTimeout"] = text;
+      out_.Remark("spec.timeouts.request counted the wait for a pod; requestTimeout does not.");
+    }
+    if (!MemberOf(timeouts, "responseHeader").is_null()) {
+      out_.NotCarriedOver("spec.timeouts.responseHeader",
+                          "requestTimeout is to a response's end, which would cut long ones");
+    }
+    out_.NameUnknown(timeouts, "spec.timeouts", {wait, "request", "responseHeader"});
+  }
+
+  void NameOthers() {
+    for (const char* const field : {"coldStart", "coldStartTimeoutFailoverRef"}) {
+      if (MemberOf(spec_, field).is_null()) continue;
+      out_.NotCarriedOver(absl::StrCat("spec.", field),
+                          "requests wait until a pod is ready, or activationTimeout is over");
+    }
+    if (!ItemsOf(spec_, "staticRoutes").empty()) {
+      out_.NotCarriedOver("spec.staticRoutes", "an Ingress or HTTPRoute can answer by itself");
+    }
+    out_.NameUnknown(spec_, "spec",
+                     {"coldStart", "coldStartTimeoutFailoverRef", "cooldownPeriod", "headers",
+                      "host", "hosts", "initialCooldownPeriod", "pathPrefixes", "replicas", "rules",
+                      "scaleTargetRef", "scaledownPeriod", "scalingMetric", "staticRoutes",
+                      "target", "targetPendingRequests", "timeouts"});
+    const Json& annotations = MemberOf(MemberOf(object_, "metadata"), "annotations");
+    if (!annotations.is_object()) return;
+    for (const auto& [key, value] : annotations.items()) {
+      if (IsOfDomain(key, "keda.sh") && key != kSkip) {
+        out_.NotCarriedOver(absl::StrCat("annotation ", key));
+      }
+    }
+  }
+
+ public:
+  // The object of the add-on that a trigger of a ScaledObject counts by; "": it is none.
+  static std::string AddOnObject(const Json& trigger) {
+    if (TextOf(trigger, "type") != "external-push") return "";
+    const Json& metadata = MemberOf(trigger, "metadata");
+    const std::string route = TextOf(metadata, "interceptorRoute");
+    return route.empty() ? TextOf(metadata, "httpScaledObject") : route;
+  }
+
+ private:
+  const Json object_;
+  const Json& spec_;
+  const bool route_;
+  const Surroundings& around_;
+  Manifests out_;
+  std::string pods_service_;
+  bool h2c_ = false;
+};
+
+Surroundings LookAround(const std::vector<Node>& documents) {
+  Surroundings around;
+  for (const Node& node : documents) {
+    const absl::string_view kind = node.FindText("kind");
+    if (kind == "Service" && node.FindText("apiVersion") == "v1") {
+      Json object = scaler::JsonOf<Json>(node);
+      const std::string key = KeyOf(object, TextOf(MemberOf(object, "metadata"), "name"));
+      around.services[key] = std::move(object);
+    }
+    if (kind != "ScaledObject") continue;
+    const Json object = scaler::JsonOf<Json>(node);
+    for (const Json& trigger : ItemsOf(MemberOf(object, "spec"), "triggers")) {
+      const std::string name = HttpConverter::AddOnObject(trigger);
+      if (!name.empty()) around.scaled_objects[KeyOf(object, name)] = object;
+    }
+  }
+  return around;
+}
+
+}  // namespace
+
+Conversion ConvertHttpObjects(absl::string_view file, absl::string_view text,
+                              const ConvertOptions& options) {
+  Conversion conversion;
+  const absl::StatusOr<std::vector<Node>> documents = ReadObjects(file, text, conversion);
+  if (!documents.ok()) return conversion;
+  const Surroundings around = LookAround(*documents);
+  bool any = false;
+  for (const Node& node : *documents) {
+    const absl::string_view kind = node.FindText("kind");
+    if (kind != kHttpScaledObject && kind != kInterceptorRoute) continue;
+    any = true;
+    HttpConverter(node, scaler::JsonOf<Json>(node), around, file, conversion).Convert(options);
+  }
+  if (!any) {
+    AddError(file, 0, absl::StrCat("no ", kHttpScaledObject, " or ", kInterceptorRoute, " in it"),
+             conversion);
+  }
+  return conversion;
+}
+
+}  // namespace flyball::convert

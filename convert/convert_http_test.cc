@@ -1,0 +1,105 @@
+#include "convert/convert_http.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "absl/strings/str_cat.h"
+
+namespace flyball::convert {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string ReadData(absl::string_view name) {
+  std::ifstream in(absl::StrCat(FLYBALL_SOURCE_DIR "/test/data/convert/", name));
+  return std::string((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+}
+
+Conversion Convert(absl::string_view text) {
+  return ConvertHttpObjects("h.yaml", text, ConvertOptions());
+}
+
+std::string Object(absl::string_view spec, absl::string_view annotations = "") {
+  return absl::StrCat(
+      "apiVersion: http.keda.sh/v1alpha1\nkind: HTTPScaledObject\nmetadata: {name: web, namespace: "
+      "shop, annotations: {",
+      annotations, "}}\nspec:\n  scaleTargetRef: {name: web, service: web, port: 8080}\n", spec);
+}
+
+std::string Route(absl::string_view spec) {
+  return absl::StrCat(
+      "apiVersion: http.keda.sh/v1beta1\nkind: InterceptorRoute\nmetadata: {name: web, namespace: "
+      "shop}\nspec:\n  target: {service: web, port: 80}\n  scalingMetric: {concurrency: "
+      "{targetValue: 5}}\n",
+      spec);
+}
+
+constexpr char kScaledObject[] =
+    "---\napiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: s, namespace: "
+    "shop}\nspec: {scaleTargetRef: {name: web}, triggers: [{type: external-push, metadata: "
+    "{interceptorRoute: web}}]}\n";
+
+TEST(ConvertHttpObjectsTest, TheFileComesOutAsTheGoldenFile) {
+  const Conversion got = ConvertHttpObjects("http.yaml", ReadData("http.yaml"), {});
+  EXPECT_THAT(got.errors, IsEmpty());
+  EXPECT_EQ(got.yaml, ReadData("http-converted.yaml"));
+}
+
+TEST(ConvertHttpObjectsTest, TheAddOnsDefaultsAreWrittenOut) {
+  const Conversion got = Convert(Object(""));
+  EXPECT_THAT(got.errors, IsEmpty());
+  for (const char* line :
+       {"minReplicas: 0\n", "maxReplicas: 100\n", "cooldownPeriod: 300\n", "target: \"100\"\n",
+        "targetUtilizationPercentage: \"100\"\n", "hosts: \"*\"\n", "service: web-front\n",
+        "targetPort: \"8080\"\n", "# targetPort is the Service's port 8080: give Service web"}) {
+    EXPECT_THAT(got.yaml, HasSubstr(line));
+  }
+}
+
+TEST(ConvertHttpObjectsTest, AScaledObjectSaysTheBoundsOfARoute) {
+  const Conversion got = Convert(Route("  rules: [{hosts: [a.b]}]\n") + kScaledObject);
+  EXPECT_THAT(got.errors, IsEmpty());
+  EXPECT_THAT(got.yaml, HasSubstr("hosts: a.b\n"));
+  EXPECT_THAT(got.yaml, HasSubstr("Target and bounds are those of ScaledObject s"));
+}
+
+TEST(ConvertHttpObjectsTest, NothingIsLeftOutInSilence) {
+  const Conversion got = Convert(
+      Object("  strange: 1\n  timeouts: {other: 1s}\n  staticRoutes: [{}]\n  coldStart: {}\n",
+             "http.keda.sh/strange: x"));
+  EXPECT_THAT(got.errors, IsEmpty());
+  for (const char* field : {"spec.strange", "spec.timeouts.other", "spec.staticRoutes",
+                            "spec.coldStart", "annotation http.keda.sh/strange"}) {
+    EXPECT_THAT(got.yaml, HasSubstr(absl::StrCat("# not carried over: ", field)));
+  }
+}
+
+TEST(ConvertHttpObjectsTest, WhatWouldRouteOtherwiseIsAnError) {
+  const struct {
+    std::string text;
+    const char* error;
+  } rows[] = {
+      {Route("  rules: [{hosts: [a]}]\n"), "h.yaml:5: spec.target: what is scaled stands in a"},
+      {Route("  rules: [{hosts: [a]}, {hosts: [b], headers: [{name: x}]}]\n") + kScaledObject,
+       "h.yaml:7: spec.rules[1].headers: an Autoscaler asks for the same headers"},
+      {Object("  headers: [{name: x, value: 'a,b'}]\n"),
+       "h.yaml:6: spec.headers[0]: a comma can't stand in it here"},
+      {Object("  hosts: ['a b']\n"), "h.yaml:1: spec.triggers[0].metadata.hosts: \"a b\" is no"},
+      {Object("  replicas: {min: many}\n"), "h.yaml:6: spec.replicas.min: expected a whole number"},
+      {Object("") + "---\napiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: "
+                    "shop}\nspec: {ports: [{port: 1}]}\n",
+       "h.yaml:5: spec.scaleTargetRef: Service web has no port 8080"},
+      {"kind: Pod\n", "h.yaml: no HTTPScaledObject or InterceptorRoute in it"},
+  };
+  for (const auto& row : rows) {
+    EXPECT_THAT(Convert(row.text).errors, Contains(testing::StartsWith(row.error))) << row.text;
+  }
+}
+
+}  // namespace
+}  // namespace flyball::convert

@@ -1,0 +1,45 @@
+// What differs between two rule files, rule by rule and field by field.
+//
+// Pure. Which rule of the old file is which of the new one is for rule_pairing.h to say; those
+// without a counterpart are gone or new. Texts are compared as they are written: a default that is
+// spelled out is a difference.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rules/config.h"
+
+namespace flyball::rule_tools {
+
+struct FieldDifference {
+  std::string field;                         // "resources.overrides.pod"
+  std::optional<std::string> before, after;  // absent: the field is not set
+};
+
+struct RuleDifference {
+  // kMoved: it says the same behind or before other rules; of rules that make one name the last
+  // counts.
+  enum class Kind { kGone, kNew, kChanged, kMoved };
+  // Where the rule stands in a file: index in its list, line in the file.
+  struct At {
+    size_t index = 0;
+    int line = 0;
+  };
+  Kind kind = Kind::kChanged;
+  std::string list;           // "rules", "externalRules", "resourceRules"
+  std::optional<At> was, is;  // absent: it is not in that file
+  std::string series;         // its seriesQuery, the old one if it is gone; "" of resourceRules
+  std::vector<FieldDifference> fields;  // kMoved: none
+};
+
+struct RulesDiff {
+  std::vector<RuleDifference> differences;  // list by list: gone, then in the order of the new file
+  size_t same = 0;                          // rules that are as they were
+};
+
+RulesDiff DiffRules(const rules::Config& before, const rules::Config& after);
+
+}  // namespace flyball::rule_tools

@@ -1,0 +1,78 @@
+#include "scaler/explain/given_fallbacks.h"
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "scaler/steps/metric_fallback.h"
+#include "scaler/steps/reading_maker.h"
+#include "scaler/steps/trigger_fallback.h"
+#include "scaler/triggers/fallback.h"
+
+namespace flyball::scaler {
+namespace {
+
+// Of a metric that is unknown: what its fallback asks for in the first decision, or a note of what
+// it waits for.
+std::optional<Reading::Instead> FirstCount(const MetricFallback& fallback, const std::string& name,
+                                           const CountBounds& bounds, absl::Time now,
+                                           GivenCase& out) {
+  MetricOutage outage;
+  NoteFailure(nullptr, absl::ZeroDuration(), outage);
+  const std::optional<Reading::Instead> instead =
+      CountInstead(fallback, outage, bounds, {.wall = now, .monotonic = absl::ZeroDuration()});
+  if (!instead.has_value()) {
+    out.notes.push_back(
+        absl::StrCat("the fallback of ", name, " does not count yet: it ",
+                     fallback.keep_last > absl::ZeroDuration()
+                         ? absl::StrCat("keeps for ", absl::FormatDuration(fallback.keep_last),
+                                        " what was asked for last, which is in no file")
+                         : absl::StrCat("waits for ", fallback.after_failures,
+                                        " decisions in a row in which it is unknown")));
+  }
+  return instead;
+}
+
+}  // namespace
+
+void FollowFallbacks(const OwnSpec& own, int32_t min_replicas, absl::Time now, GivenCase& out,
+                     std::vector<TriggerReading>& triggers) {
+  const auto name = [&](size_t i) {
+    const MetricSpec& metric = out.autoscaler.metrics[i];
+    return metric.metric.name.empty() ? metric.resource : metric.metric.name;
+  };
+  const CountBounds of_metrics{.current = out.scale.spec_replicas,
+                               .min = out.autoscaler.min_or_default(),
+                               .max = out.autoscaler.max_replicas};
+  const size_t first = out.autoscaler.metrics.size() - triggers.size();
+  for (size_t i = 0; i < first && i < out.readings.size() && i < own.metric_fallbacks.size(); ++i) {
+    if (out.readings[i].error.empty() || !own.metric_fallbacks[i].has_value()) continue;
+    out.readings[i].instead = FirstCount(*own.metric_fallbacks[i], name(i), of_metrics, now, out);
+  }
+  CountBounds of_triggers = of_metrics;
+  of_triggers.min = min_replicas;
+  for (size_t i = 0; i < triggers.size(); ++i) {
+    if (triggers[i].error.empty()) continue;
+    Reading* const reading = out.readings.empty() ? nullptr : &out.readings[first + i];
+    if (const MetricFallback* of_it = FallbackOfTrigger(own, first, i)) {
+      const auto instead = FirstCount(*of_it, name(first + i), of_triggers, now, out);
+      if (reading != nullptr) reading->instead = instead;
+      triggers[i] = ActivityInstead(triggers[i], instead);
+    } else if (own.fallback.has_value()) {
+      const MetricSpec& metric = out.autoscaler.metrics[first + i];
+      const bool of_value = metric.target.type == TargetType::kValue;
+      const TargetAmount& target = of_value ? *metric.target.value : *metric.target.average_value;
+      const TriggerMetric trigger{
+          .name = name(first + i), .target_type = metric.target.type, .target_milli = target.milli};
+      triggers[i] =
+          ApplyFallback({.metric = trigger,
+                         .reading = triggers[i],
+                         .fallback = *own.fallback,
+                         .failures = 1,
+                         .ready_pods = static_cast<int32_t>(out.table.running_and_ready())});
+      if (reading != nullptr) MakeTriggerReading(triggers[i], *reading);
+    }
+  }
+}
+
+}  // namespace flyball::scaler

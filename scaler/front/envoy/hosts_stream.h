@@ -1,0 +1,59 @@
+// What one Envoy has been sent of the table of the listener for hosts.
+//
+// Pure. Not thread-safe: its owner locks, together with the table.
+//
+// The table is one resource, so a change of one route sends all of them (about 400 bytes each).
+// One message can hold gates that close, which must arrive before pods leave, beside gates that
+// open, which must arrive after the pods did. So a table is sent in two steps where it must be:
+// first with the gates still on of all services whose pods this Envoy is not sent yet, then as it
+// is. A gate that is on too long costs time, one that is off too early costs requests.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "envoy.pb.h"
+#include "scaler/front/envoy/resource_table.h"
+
+namespace flyball::front {
+
+class HostsStream {
+ public:
+  // Whether the Envoy was not yet sent the newest cluster or endpoints of a service.
+  using Lacks = absl::FunctionRef<bool(const std::string& service)>;
+
+  explicit HostsStream(const ResourceTable& table) : table_(table) {}
+
+  // The Envoy has the listener and wants its routes; all of them come.
+  void Begin() { begun_ = all_due_ = true; }
+  void End();
+  void OnChange(const std::string& service);
+
+  // Gates that close, and routes that are gone: to be sent before endpoints are.
+  bool MustBeSent() const;
+  // Others: after the endpoints.
+  bool MayBeSent(Lacks lacks) const;
+  // No more is sent before an answer.
+  bool IsFull() const { return unanswered_ >= kMaxUnanswered; }
+
+  // The table, and which services' versions are in it.
+  envoy::RouteConfiguration Take(Lacks lacks, absl::string_view node,
+                                 std::vector<std::pair<std::string, uint64_t>>& versions);
+  void Answered() { --unanswered_; }
+
+ private:
+  static constexpr int kMaxUnanswered = 4;  // tables may be long
+
+  const ResourceTable& table_;
+  bool begun_ = false;
+  bool all_due_ = false;
+  int unanswered_ = 0;
+  std::set<std::string> due_;
+  std::set<std::string> still_gated_;  // in the table that was sent last
+};
+
+}  // namespace flyball::front

@@ -1,0 +1,154 @@
+#include "scaler/front/host_routes.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "base/status_macros.h"
+
+namespace flyball::front {
+namespace {
+
+constexpr size_t kMostPlaces = 100;
+constexpr size_t kMostHeaders = 16;
+constexpr size_t kLongestPath = 1024;
+constexpr size_t kLongestValue = 1024;
+
+absl::Status Wrong(absl::string_view key, absl::string_view what, absl::string_view problem) {
+  return absl::InvalidArgumentError(absl::StrCat(key, ": \"", what, "\" ", problem));
+}
+
+std::vector<absl::string_view> ListOf(absl::string_view text) {
+  std::vector<absl::string_view> items;
+  for (absl::string_view item : absl::StrSplit(text, ',')) {
+    item = absl::StripAsciiWhitespace(item);
+    if (!item.empty()) items.push_back(item);
+  }
+  return items;
+}
+
+bool IsLabel(absl::string_view label) {
+  return !label.empty() && label.size() <= 63 && label.front() != '-' && label.back() != '-' &&
+         std::all_of(label.begin(), label.end(), [](unsigned char c) {
+           return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '-' || c == '_';
+         });
+}
+
+absl::StatusOr<std::string> ReadHost(absl::string_view text) {
+  const std::string host = absl::AsciiStrToLower(text);
+  if (host == "*") return host;
+  absl::string_view name = host;
+  absl::ConsumePrefix(&name, "*.");
+  const std::vector<absl::string_view> labels = absl::StrSplit(name, '.');
+  if (name.size() > 253 || !std::all_of(labels.begin(), labels.end(), IsLabel)) {
+    return Wrong("hosts", text, "is no host: shop.example.com, *.example.com or *, without port");
+  }
+  return host;
+}
+
+absl::StatusOr<std::string> ReadPath(absl::string_view key, absl::string_view text) {
+  absl::string_view path = text;
+  while (absl::ConsumeSuffix(&path, "/")) continue;
+  if (path.empty()) return std::string("/");
+  const bool plain = std::all_of(path.begin(), path.end(), [](unsigned char c) {
+    return absl::ascii_isgraph(c) && c != '?' && c != '#' && c != '"' && c != '\\';
+  });
+  if (path.front() != '/' || !plain || path.size() > kLongestPath) {
+    return Wrong(key, text, "is no path: /api, without query");
+  }
+  return std::string(path);
+}
+
+absl::StatusOr<HeaderNeed> ReadHeader(absl::string_view text) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(text, absl::MaxSplits('=', 1));
+  HeaderNeed need{.name = absl::AsciiStrToLower(absl::StripAsciiWhitespace(parts.first)),
+                  .value = std::nullopt};
+  const bool name_ok = !need.name.empty() && need.name.size() <= 256 &&
+                       std::all_of(need.name.begin(), need.name.end(), [](unsigned char c) {
+                         return absl::ascii_isalnum(c) || absl::StrContains("!#$%&'*+-.^_`|~", c);
+                       });
+  if (!name_ok) return Wrong("headers", text, "is no header: x-tenant, or x-tenant=acme");
+  if (!absl::StrContains(text, '=')) return need;
+  need.value = std::string(absl::StripAsciiWhitespace(parts.second));
+  const bool value_ok = need.value->size() <= kLongestValue &&
+                        std::all_of(need.value->begin(), need.value->end(),
+                                    [](unsigned char c) { return absl::ascii_isprint(c); });
+  // An empty exact value is no match to Envoy, but the absence of one.
+  if (!value_ok || need.value->empty()) return Wrong("headers", text, "has no value to compare");
+  return need;
+}
+
+absl::StatusOr<std::vector<HostPlace>> ReadPlaces(absl::string_view hosts,
+                                                  absl::string_view path_prefixes) {
+  std::vector<std::string> prefixes;
+  for (const absl::string_view text : ListOf(path_prefixes)) {
+    ASSIGN_OR_RETURN(std::string path, ReadPath("pathPrefixes", text));
+    prefixes.push_back(std::move(path));
+  }
+  if (prefixes.empty()) prefixes.push_back("/");
+  std::vector<HostPlace> places;
+  for (const absl::string_view text : ListOf(hosts)) {
+    const size_t slash = text.find('/');
+    ASSIGN_OR_RETURN(const std::string host, ReadHost(text.substr(0, slash)));
+    if (slash != text.npos) {
+      ASSIGN_OR_RETURN(std::string path, ReadPath("hosts", text.substr(slash)));
+      places.push_back({host, std::move(path)});
+      continue;
+    }
+    for (const std::string& path : prefixes) places.push_back({host, path});
+  }
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  if (places.size() > kMostPlaces) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("hosts: with their paths they must be at most ", kMostPlaces));
+  }
+  return places;
+}
+
+}  // namespace
+
+absl::StatusOr<HostRoutes> ReadHostRoutes(absl::string_view hosts, absl::string_view path_prefixes,
+                                          absl::string_view headers) {
+  HostRoutes routes;
+  ASSIGN_OR_RETURN(routes.places, ReadPlaces(hosts, path_prefixes));
+  if (routes.places.empty()) {
+    const bool alone = !ListOf(path_prefixes).empty() || !ListOf(headers).empty();
+    if (!alone) return routes;
+    return absl::InvalidArgumentError(
+        "hosts: pathPrefixes and headers are looked at only with hosts; any host is *");
+  }
+  for (const absl::string_view text : ListOf(headers)) {
+    ASSIGN_OR_RETURN(HeaderNeed need, ReadHeader(text));
+    routes.headers.push_back(std::move(need));
+  }
+  std::sort(routes.headers.begin(), routes.headers.end());
+  routes.headers.erase(std::unique(routes.headers.begin(), routes.headers.end()),
+                       routes.headers.end());
+  if (routes.headers.size() > kMostHeaders) {
+    return absl::InvalidArgumentError(absl::StrCat("headers: must be at most ", kMostHeaders));
+  }
+  return routes;
+}
+
+std::string TextOf(const HostPlace& place, const std::vector<HeaderNeed>& headers) {
+  std::string text = absl::StrCat(place.host, place.path == "/" ? "" : place.path);
+  for (size_t i = 0; i < headers.size(); ++i) {
+    absl::StrAppend(&text, i == 0 ? " with " : ",", headers[i].name);
+    if (headers[i].value.has_value()) absl::StrAppend(&text, "=", *headers[i].value);
+  }
+  return text;
+}
+
+bool HostIsWithin(absl::string_view host, absl::string_view wildcard) {
+  if (wildcard == "*") return true;
+  if (!absl::StartsWith(wildcard, "*.") || host == wildcard) return false;
+  return absl::EndsWith(host, wildcard.substr(1)) && host.size() > wildcard.size() - 1;
+}
+
+}  // namespace flyball::front

@@ -1,0 +1,158 @@
+"""The whole of it: flyball with processes as pods, and the real Envoys that it tells what to do."""
+
+import http.client
+import json
+import os
+import pathlib
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+
+import yaml
+
+from harness import envoy, wait
+
+PROJECT = pathlib.Path(__file__).resolve().parents[3]
+FLYBALL = pathlib.Path(os.environ.get("FLYBALL", PROJECT / "build" / "dev" / "flyball"))
+PODS = PROJECT / "test" / "front" / "harness" / "pods.py"
+
+
+def pod_command(*arguments):
+    """What a ProcessSet runs: a pod of the tests, at the port that it is given."""
+    return [sys.executable, "-S", str(PODS), "--port", "$(PORT)", *map(str, arguments)]
+
+
+def free_row(count: int) -> int:
+    """The first of so many ports, one after the other, below those that the kernel gives to connections."""
+    from harness import case  # pylint: disable=import-outside-toplevel
+    while True:
+        first = case.free_port()
+        try:
+            for port in range(first, first + count):
+                with socket.socket() as probe:
+                    probe.bind(("127.0.0.1", port))
+            return first
+        except OSError:
+            continue
+
+
+class Web:
+    """One service: a ProcessSet, at first without processes, and the Autoscaler with its trigger."""
+
+    def __init__(self, name: str, command=None, most=1, least=0, port=None, first=None, **metadata):
+        """`port`: where Envoys listen; `first`: the port of the first process. Both are chosen where they are not given."""
+        self.name = name
+        # Two Envoys, of other tests too, may share a port without a word.
+        self.port = port or free_row(1)
+        about = {"namespace": "shop", "name": name}
+        self.objects = [
+            {"apiVersion": "flyball.dev/v1alpha1", "kind": "ProcessSet", "metadata": about, "spec": {
+                "replicas": least, "port": first or free_row(most), "readiness": {"tcp": True}, "gracePeriod": "2s",
+                "command": command or pod_command()}},
+            {"apiVersion": "flyball.dev/v1alpha1", "kind": "Autoscaler", "metadata": about, "spec": {
+                "mode": "Act", "scaleTargetRef": {"apiVersion": "flyball.dev/v1alpha1", "kind": "ProcessSet", "name": name},
+                "minReplicas": least, "maxReplicas": most,
+                "triggers": [{"type": "http", "metadata": {"service": name, "targetPort": "http", "window": "6s", **metadata}}]},
+             "status": {"http": {"port": self.port}}}]
+
+    @property
+    def key(self):
+        return f"shop/{self.name}"
+
+
+class Flyball:
+    """One process that carries these services, and can be killed and started again."""
+
+    def __init__(self, folder: pathlib.Path, webs: list, program=None):
+        self.folder, self.webs, self.program = folder, webs, program or FLYBALL
+        self.objects = folder / "objects"
+        self.objects.mkdir(parents=True)
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+        (self.objects / "shop.yaml").write_text(yaml.safe_dump_all([namespace, *(each for web in webs for each in web.objects)]))
+        self.front, self.port = free_row(1), free_row(1)
+        self.starts = 0
+        self.process = self._log = None
+
+    def start(self):
+        self.starts += 1
+        self._log = open(self.log_file(), "w", encoding="utf-8")  # pylint: disable=consider-using-with
+        self.process = subprocess.Popen(  # pylint: disable=consider-using-with
+            [str(self.program), "serve", f"--config={PROJECT}/test/demo/live/rules.yaml", f"--objects={self.objects}", "--scaler",
+             "--metric-source=live", f"--front-listen=127.0.0.1:{self.front}", f"--secure-port={self.port}",
+             f"--cert-dir={self.folder}/certs"],
+            stdout=self._log, stderr=self._log)
+        wait.until(lambda: all(f"{web.key} is carried on port {web.port}" in self.log() for web in self.webs), "that all are carried", 60)
+        return self
+
+    def log_file(self):
+        return self.folder / f"flyball-{self.starts}.log"
+
+    def log(self) -> str:
+        return self.log_file().read_text(errors="replace")
+
+    def get(self, path: str) -> str:
+        connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=10, context=ssl._create_unverified_context())  # pylint: disable=protected-access
+        connection.request("GET", path)
+        text = connection.getresponse().read().decode()
+        connection.close()
+        return text
+
+    def metric(self, name: str, **labels) -> float:
+        """The sum of the samples with these labels."""
+        found = 0.0
+        for line in self.get("/metrics").splitlines():
+            about, _, value = line.rpartition(" ")
+            if about.split("{")[0] == name and all(f'{key}="{of}"' in about for key, of in labels.items()):
+                found += float(value)
+        return found
+
+    def held(self, web: Web) -> int:
+        return int(self.metric("flyball_front_held", service=web.key))
+
+    def await_held(self, web: Web, count: int):
+        wait.until(lambda: self.held(web) == count, f"{count} held of {web.key}", 60)
+
+    def processes(self, web: Web) -> tuple:
+        """(how many are wanted, process ids of those that are ready)"""
+        try:
+            sets = json.loads((self.objects / ".processes.json").read_text())
+        except (OSError, ValueError):  # not there yet
+            return 0, []
+        for each in sets:
+            if each["name"] == web.name:
+                return each["wanted"], [process["pid"] for process in each["processes"] if process["ready"] and not process["ending"]]
+        return 0, []
+
+    def await_zero(self, web: Web, timeout=60):
+        wait.until(lambda: self.processes(web) == (0, []), f"zero of {web.key}", timeout)
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.kill()
+                raise
+        self._log.close()
+
+
+def start_envoy(program, folder, flyball: Flyball, node: str) -> envoy.Envoy:
+    """An Envoy that has all services' listeners; several share their ports, as pods of the front share a Service."""
+    from harness import case  # pylint: disable=import-outside-toplevel
+    started = envoy.Envoy(program, folder, flyball.front, case.free_port(), node=node)
+
+    def listens() -> bool:
+        try:
+            listeners = started.get("/listeners")
+        except OSError:
+            return False
+        return all(web.key in listeners for web in flyball.webs)
+    wait.until(listens, f"that {node} listens for all services", 60)
+    return started

@@ -1,0 +1,162 @@
+"""Flyball itself with its processes, and two real Envoys before them: what their clients see."""
+
+import pathlib
+import shutil
+import tempfile
+import unittest
+import unittest.mock
+
+import grpc
+
+from harness import case, clients, strangers, wait, whole
+
+NEVER = ["sleep", "1000"]  # as a pod: it never becomes ready
+
+
+class WholeCase(unittest.TestCase):
+    """Each test has services of its own; flyball and the Envoys are shared by the tests of a class."""
+
+    WEBS: dict = {}  # name -> how it is made
+    NODES = ("front-1", "front-2")
+
+    @classmethod
+    def setUpClass(cls):
+        if not whole.FLYBALL.exists():
+            raise unittest.SkipTest(f"{whole.FLYBALL} is missing: build the target flyball first")
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="flyball-front-whole-"))
+        cls.webs = {name: whole.Web(name, **how) for name, how in cls.WEBS.items()}
+        cls.flyball = whole.Flyball(cls.folder, list(cls.webs.values()))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        cls.addClassCleanup(cls.flyball.stop)
+        cls.flyball.start()
+        cls.envoys = []
+        for node in cls.NODES:
+            cls.envoys.append(whole.start_envoy(case.FrontCase.program, cls.folder, cls.flyball, node))
+            cls.addClassCleanup(cls.envoys[-1].stop)
+        cls.crowd = clients.Crowd()
+        cls.addClassCleanup(cls.crowd.stop)
+
+    def get(self, name: str, path="/"):
+        return self.crowd.get(self.webs[name].port, path)
+
+    def evidence(self) -> str:
+        return f"--- {self.folder}\n--- flyball\n" + "\n".join(self.flyball.log().splitlines()[-40:])
+
+
+class AnswersTest(WholeCase):
+    WEBS = {
+        "web": {},
+        "never": {"command": NEVER, "activationTimeout": "2s"},
+        "never-grpc": {"command": NEVER, "activationTimeout": "2s"},
+        "full": {"command": NEVER, "queue": "3"},
+        "crowded": {"command": NEVER, "queue": "5000"},
+        "quiet": {},
+        "named": {"command": NEVER},
+        "other": {"command": NEVER},
+    }
+
+    def test_from_zero_and_back(self):
+        web = self.webs["web"]
+        for _ in range(2):
+            self.assertEqual(self.get("web").result(30).status, 200)
+            self.flyball.await_zero(web)
+        self.assertEqual(self.flyball.metric("flyball_front_refused_total", service=web.key), 0)
+
+    def test_pods_that_never_become_ready_are_a_504(self):
+        asked = [self.get("never") for _ in range(10)]
+        for reply in self.crowd.replies(asked):
+            self.assertEqual((reply.status, reply.headers["x-flyball"], reply.headers["retry-after"]), (504, "activation-timeout", "5"))
+
+    def test_and_status_14_for_grpc(self):
+        with grpc.insecure_channel(f"127.0.0.1:{self.webs['never-grpc'].port}") as channel:
+            call = channel.unary_unary("/test.Echo/Unary").future(b"hello", timeout=30)
+            self.assertEqual(call.code(), grpc.StatusCode.UNAVAILABLE)
+
+    def test_a_full_queue_refuses_and_who_leaves_makes_room(self):
+        full = self.webs["full"]
+        asked = [self.get("full") for _ in range(3)]
+        self.flyball.await_held(full, 3)
+        reply = self.get("full").result(30)
+        self.assertEqual((reply.status, reply.headers["x-flyball"], reply.headers["retry-after"]), (503, "queue-full", "5"))
+        asked.pop().cancel()
+        self.flyball.await_held(full, 2)
+        asked.append(self.get("full"))
+        self.flyball.await_held(full, 3)
+        for future in asked:
+            self.assertFalse(future.done())
+            future.cancel()
+        self.flyball.await_held(full, 0)
+
+    def test_a_held_crowd_delays_no_first_request_of_another(self):
+        crowd = clients.Crowd()
+        self.addCleanup(crowd.stop)
+        asked = [crowd.get(self.webs["crowded"].port) for _ in range(3000)]
+        self.flyball.await_held(self.webs["crowded"], 3000)
+        self.assertEqual(self.get("quiet").result(30).status, 200)
+        self.assertEqual(self.flyball.held(self.webs["crowded"]), 3000)
+        for future in asked:
+            future.cancel()
+        self.flyball.await_held(self.webs["crowded"], 0)
+
+    def test_headers_of_clients_name_no_service(self):
+        named, other = self.webs["named"], self.webs["other"]
+        with unittest.mock.patch.object(clients, "MORE_HEADERS", f"x-flyball-service: {other.key}\r\nx-flyball-node: front-9\r\n"):
+            asked = self.get("named")
+            self.flyball.await_held(named, 1)
+        self.assertEqual(self.flyball.held(other), 0)
+        asked.cancel()
+        self.flyball.await_held(named, 0)
+
+    def test_a_call_for_no_service_is_refused_and_one_of_no_envoy_is_never_let_go(self):
+        call, channel = strangers.ask(self.flyball.front, {"x-flyball-service": "shop/none", "x-flyball-node": "front-1"})
+        self.assertTrue(next(call).HasField("immediate_response"))
+        channel.close()
+        call, channel = strangers.ask(self.flyball.front, {"x-flyball-service": "shop/web"})
+        self.assertEqual(call.code(), grpc.StatusCode.INVALID_ARGUMENT)
+        channel.close()
+
+
+class SlowEnvoyTest(WholeCase):
+    WEBS = {"known": {}, "unknown": {}}
+
+    def test_an_envoy_that_does_not_acknowledge_blocks_zero(self):
+        slow = strangers.SlowEnvoy(self.flyball.front, "slow", [self.webs["known"].key])
+        self.addCleanup(slow.stop)
+        wait.until(lambda: self.flyball.metric("flyball_front_envoys") == 3, "the third Envoy")
+        for name in ("unknown", "known"):
+            self.assertEqual(self.get(name).result(30).status, 200)
+        # Which was asked last, and goes all the same.
+        self.flyball.await_zero(self.webs["known"])
+        self.assertIn("Envoy slow has not acknowledged the", self.flyball.log())
+        self.assertEqual(self.flyball.processes(self.webs["unknown"])[0], 1)
+        slow.stop()
+        self.flyball.await_zero(self.webs["unknown"])
+
+
+class KilledTest(WholeCase):
+    """Processes are killed while a crowd is held."""
+
+    GO = pathlib.Path(tempfile.mkdtemp(prefix="flyball-front-go-")) / "go"
+    WEBS = {"outlives": {"command": whole.pod_command("--until", GO)}, "half": {"command": NEVER}}
+
+    def test_a_thousand_held_outlive_flyball(self):
+        asked = [self.get("outlives") for _ in range(1000)]
+        self.flyball.await_held(self.webs["outlives"], 1000)
+        self.flyball.kill()
+        self.flyball.start()
+        self.flyball.await_held(self.webs["outlives"], 1000)
+        self.GO.touch()
+        self.addCleanup(shutil.rmtree, self.GO.parent, ignore_errors=True)
+        self.assertEqual({reply.status for reply in self.crowd.replies(asked, 120)}, {200})
+
+    def test_an_envoy_that_dies_takes_its_own_with_it_and_no_other(self):
+        half = self.webs["half"]
+        asked = [self.get("half") for _ in range(100)]
+        self.flyball.await_held(half, 100)
+        self.envoys[1].stop()
+        wait.until(lambda: self.flyball.held(half) == sum(not future.done() for future in asked) < 100, "that its places are free")
+        self.assertEqual(self.flyball.metric("flyball_front_envoys"), 1)
+        self.assertGreater(self.flyball.held(half), 0)
+        for future in asked:
+            future.cancel()
+        self.flyball.await_held(half, 0)
