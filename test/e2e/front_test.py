@@ -177,6 +177,9 @@ class FromZero(Carried):
         port = self.begin("lost", bounds=(0, 1))
         self.assertEqual(self.crowd.get(port).result(60).status, 200)
         name, = self.pods.of("lost")
+        # Flyball finds by itself that the pod answers, often before its kubelet has said that it is ready. What the kubelet says late
+        # would undo the patch below.
+        wait.until(lambda: self.pods.ready(name), f"that {name} is called ready", 40)
         asked = []
         def keep_asking():  # so that zero is never wanted
             while len(asked) < 1000 and not done.wait(0.05):

@@ -74,6 +74,11 @@ class Pods:
     def of(self, app: str) -> list:
         return [name for (_, name), pod in list(self._watch.objects.items()) if pod["metadata"].get("labels", {}).get("app") == app]
 
+    def ready(self, name: str) -> bool:
+        """Whether the cluster says so."""
+        conditions = self._watch.objects[self._namespace, name].get("status", {}).get("conditions", ())
+        return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+
     def stop(self):
         self._watch.stop()
         for name in list(self.running):
