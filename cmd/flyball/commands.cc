@@ -6,7 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "cmd/flyball/words.h"
+#include "cmd/flags/words.h"
 #include "serve/completion.h"
 
 namespace flyball::cmd {

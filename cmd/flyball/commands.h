@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "cmd/flags/args.h"
 #include "cmd/flyball/check_report.h"
 
 namespace CLI {
@@ -17,12 +18,6 @@ class App;
 }
 
 namespace flyball::cmd {
-
-using Args = std::vector<std::string>;
-
-// Exit statuses: 0 all is well, 1 what was looked at is not, and this for words that make no sense
-// or input that cannot be read. `serve` ends with 255 when it cannot start, as the original does.
-inline constexpr int kUsageError = 2;
 
 int Main(int argc, char** argv);
 

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <string>
 
+#include "cmd/flags/words.h"
 #include "cmd/flyball/commands.h"
-#include "cmd/flyball/words.h"
 
 namespace flyball::cmd {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "base/read_file.h"
+#include "cmd/flags/dialect_flags.h"
+#include "cmd/flags/words.h"
 #include "cmd/flyball/commands.h"
 #include "cmd/flyball/convert_values.h"
-#include "cmd/flyball/dialect_flags.h"
-#include "cmd/flyball/words.h"
 #include "convert/convert_hpa.h"
 #include "convert/convert_http.h"
 #include "convert/convert_ksvc.h"
@@ -113,8 +113,7 @@ int RunConvert(const Args& args) {
       {"scaledobject", convert::ConvertScaledObjects},
       {"ksvc", convert::ConvertKnativeServices},
       {"http", convert::ConvertHttpObjects}};
-  return ConvertFiles(files, options, output,
-                      kinds.at(app.get_subcommands().front()->get_name()));
+  return ConvertFiles(files, options, output, kinds.at(app.get_subcommands().front()->get_name()));
 }
 
 }  // namespace flyball::cmd

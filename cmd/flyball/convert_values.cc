@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_split.h"
 #include "base/read_file.h"
+#include "cmd/flags/words.h"
 #include "cmd/flyball/commands.h"
 #include "cmd/flyball/rule_files.h"
-#include "cmd/flyball/words.h"
 #include "convert/convert_values.h"
 #include "flyball_schemas.h"
 

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cmd/flyball/words.h"
+#include "cmd/flags/words.h"
 #include "scaler/spec/dialect.h"
 
 namespace flyball::cmd {

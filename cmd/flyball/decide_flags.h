@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "cmd/flyball/dialect_flags.h"
+#include "cmd/flags/dialect_flags.h"
 #include "scaler/explain/given_case.h"
 #include "scaler/math/math_config.h"
 

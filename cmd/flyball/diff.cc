@@ -4,9 +4,9 @@
 #include <iostream>
 #include <string>
 
+#include "cmd/flags/words.h"
 #include "cmd/flyball/rule_commands.h"
 #include "cmd/flyball/rule_files.h"
-#include "cmd/flyball/words.h"
 #include "rule_tools/rule_diff.h"
 #include "rule_tools/rule_diff_report.h"
 

@@ -11,10 +11,10 @@
 #include "base/clock.h"
 #include "base/go/url.h"
 #include "base/status_macros.h"
+#include "cmd/flags/server_access.h"
+#include "cmd/flags/words.h"
 #include "cmd/flyball/commands.h"
 #include "cmd/flyball/explain_answer.h"
-#include "cmd/flyball/server_access.h"
-#include "cmd/flyball/words.h"
 #include "serve/debug_pages.h"
 
 namespace flyball::cmd {

@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
-#include "cmd/flyball/words.h"
+#include "cmd/flags/words.h"
 #include "kube/objects/json_members.h"
 
 namespace flyball::cmd {

@@ -5,10 +5,10 @@
 
 #include "base/clock.h"
 #include "base/status_macros.h"
+#include "cmd/flags/server_access.h"
+#include "cmd/flags/words.h"
 #include "cmd/flyball/commands.h"
 #include "cmd/flyball/query_metric.h"
-#include "cmd/flyball/server_access.h"
-#include "cmd/flyball/words.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::cmd {

@@ -7,11 +7,11 @@
 
 #include "base/clock.h"
 #include "base/status_macros.h"
-#include "cmd/flyball/cluster_flags.h"
+#include "cmd/flags/cluster_flags.h"
+#include "cmd/flags/words.h"
 #include "cmd/flyball/rule_commands.h"
 #include "cmd/flyball/rule_files.h"
 #include "cmd/flyball/rules_at_hand.h"
-#include "cmd/flyball/words.h"
 #include "http/client/transport.h"
 #include "rule_tools/series_fate.h"
 #include "spdlog/spdlog.h"

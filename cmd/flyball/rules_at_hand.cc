@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "cmd/flyball/doctor_flags.h"
+#include "cmd/flags/doctor_flags.h"
 #include "cmd/flyball/rule_files.h"
 #include "doctor/cluster.h"
 #include "kube/client/api_client.h"

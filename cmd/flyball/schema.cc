@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/status_macros.h"
+#include "cmd/flags/words.h"
 #include "cmd/flyball/commands.h"
-#include "cmd/flyball/words.h"
 #include "flyball_schemas.h"
 #include "scaler/spec/document.h"
 #include "scaler/spec/document_json.h"

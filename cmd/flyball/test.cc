@@ -3,8 +3,8 @@
 #include <iostream>
 #include <sstream>
 
+#include "cmd/flags/words.h"
 #include "cmd/flyball/commands.h"
-#include "cmd/flyball/words.h"
 #include "re2/re2.h"
 #include "rule_tests/test_rules.h"
 #include "spdlog/spdlog.h"

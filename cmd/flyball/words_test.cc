@@ -1,4 +1,5 @@
-#include "cmd/flyball/words.h"
+#include "cmd/flags/words.h"
+#include "cmd/flyball/commands.h"
 
 #include <CLI/CLI.hpp>
 

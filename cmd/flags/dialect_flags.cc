@@ -1,4 +1,4 @@
-#include "cmd/flyball/dialect_flags.h"
+#include "cmd/flags/dialect_flags.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>

@@ -12,7 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "cmd/flyball/cluster_flags.h"
+#include "cmd/flags/cluster_flags.h"
 #include "doctor/cluster.h"
 #include "http/client/transport.h"
 

@@ -1,4 +1,4 @@
-#include "cmd/flyball/doctor_flags.h"
+#include "cmd/flags/doctor_flags.h"
 
 #include <CLI/CLI.hpp>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "cmd/flyball/words.h"
+#include "cmd/flags/words.h"
 #include "serve/completion.h"
 #include "serve/debug_pages.h"
 #include "serve/go_flags.h"

@@ -1,4 +1,4 @@
-#include "cmd/flyball/cluster_flags.h"
+#include "cmd/flags/cluster_flags.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>

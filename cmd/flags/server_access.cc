@@ -1,4 +1,4 @@
-#include "cmd/flyball/server_access.h"
+#include "cmd/flags/server_access.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "cmd/flyball/doctor_flags.h"
+#include "cmd/flags/doctor_flags.h"
 #include "kube/client/api_client.h"
 #include "kube/client/kubeconfig.h"
 #include "kube/objects/json_members.h"

@@ -9,9 +9,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "cmd/flyball/cluster_flags.h"
-#include "cmd/flyball/commands.h"
-#include "cmd/flyball/dialect_flags.h"
+#include "cmd/flags/args.h"
+#include "cmd/flags/cluster_flags.h"
+#include "cmd/flags/dialect_flags.h"
 #include "serve/flags.h"
 
 namespace flyball::cmd {

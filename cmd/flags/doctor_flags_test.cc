@@ -1,4 +1,4 @@
-#include "cmd/flyball/doctor_flags.h"
+#include "cmd/flags/doctor_flags.h"
 
 #include <fstream>
 

@@ -6,7 +6,11 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "cmd/flyball/commands.h"
+#include "cmd/flags/args.h"
+
+namespace CLI {
+class App;
+}
 
 namespace flyball::cmd {
 

@@ -1,4 +1,4 @@
-#include "cmd/flyball/words.h"
+#include "cmd/flags/words.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
