@@ -65,6 +65,14 @@ std::optional<Acknowledgements::Wait> Acknowledgements::LongestWait() const {
       longest = {node, static_cast<ResourceKind>(i), envoy.waited_since[i], envoy.refusals[i]};
     }
   }
+  if (!longest.has_value() || !longest->refusal.empty()) return longest;
+  // One that it refused may be why it never asked for the other: a listener names its route.
+  const EnvoyVersions& envoy = envoys_.at(longest->node);
+  for (size_t i = 0; i < newest_.size(); ++i) {
+    if (envoy.acked[i] == newest_[i] || envoy.refusals[i].empty()) continue;
+    longest->kind = static_cast<ResourceKind>(i);
+    longest->refusal = envoy.refusals[i];
+  }
   return longest;
 }
 

@@ -38,7 +38,8 @@ class Acknowledgements {
   // Resources that an Envoy has not acknowledged in their newest version.
   int pending() const;
 
-  // The longest wait for an acknowledgement that is not over.
+  // The longest wait for an acknowledgement that is not over; where its Envoy refused something, of
+  // what it refused.
   struct Wait {
     NodeId node;
     ResourceKind kind = ResourceKind::kCluster;

@@ -215,6 +215,10 @@ void Front::ScaleRefused(const std::string& name, int32_t count, absl::string_vi
   DoFor(name, now, [&](Service& service, Turn& turn) { service.ScaleRefused(count, word, turn); });
 }
 
+void Front::ScaleDelayed(const std::string& name, absl::Time now) {
+  DoFor(name, now, [&](Service& service, Turn& turn) { service.ScaleDelayed(turn); });
+}
+
 std::optional<ServiceSnapshot> Front::Snapshot(const std::string& name) const {
   absl::MutexLock lock(&mutex_);
   const auto found = services_.find(name);

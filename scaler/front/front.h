@@ -83,6 +83,9 @@ class Front : public DataPathEvents {
   // It was not, or may not be: requests that wait for it are refused, with a reason of one word
   // that is shown to clients ("paused", "refused", "gone").
   void ScaleRefused(const std::string& name, int32_t count, absl::string_view word, absl::Time now);
+  // A scale above zero could not be written now, but may be later: requests wait on, and it is
+  // wished for again.
+  void ScaleDelayed(const std::string& name, absl::Time now);
 
   absl::Time Advance(absl::Time now);
 

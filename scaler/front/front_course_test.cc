@@ -165,6 +165,11 @@ void SimulatedFront::WishScale(const std::string& service, int32_t at_least) {
       front_->ScaleRefused(service, count, "refused", now_);
       return;
     }
+    if (target.away) {
+      ++seen["delayed"];
+      front_->ScaleDelayed(service, now_);
+      return;
+    }
     if (target.target.replicas < count) target.target.Write(count, now_, random_);
     front_->ScaleWritten(service, count, now_);
   };
@@ -214,6 +219,7 @@ void SimulatedFront::DecideCount(const std::string& name, int32_t others) {
     front_->ScaleRefused(name, decided, "refused", now_);
     return;
   }
+  if (target.away && decided > 0) return front_->ScaleDelayed(name, now_);
   target.target.Write(decided, now_, random_);
   const bool closed = Closes(name);
   front_->ScaleWritten(name, decided, now_);
@@ -532,9 +538,11 @@ void SimulatedFront::Step() {
     DecideCount(target->first, Chance(10) ? static_cast<int32_t>(Die(4)) : 0);
   } else if (what < 855) {
     target->second.refuses = !target->second.refuses;
-  } else if (what < 860) {
+  } else if (what < 858) {
+    target->second.away = !target->second.away;
+  } else if (what < 863) {
     target->second.target.slow = !target->second.target.slow;
-  } else if (what < 866) {
+  } else if (what < 869) {
     EndProcess();
   } else if (what < 900) {
     if (front_ == nullptr) StartProcess();
@@ -562,7 +570,7 @@ void SimulatedFront::CalmDown() {
     Connect(envoy);
   }
   for (auto& [name, target] : targets_) {
-    target.refuses = target.target.slow = false;
+    target.refuses = target.away = target.target.slow = false;
     // Those that would never become ready.
     while (target.target.Lose(random_, now_)) continue;
   }
@@ -609,7 +617,7 @@ TEST(FrontCourseTest, NothingIsLostInAnyOrder) {
   // A judge that sees nothing proves nothing.
   for (const char* what :
        {"acks", "nacks", "asked", "asked by hosts", "direct", "direct by hosts", "released",
-        "zeros", "offers", "wishes", "cold starts", "full pods", "notices", "reopened",
+        "zeros", "offers", "wishes", "delayed", "cold starts", "full pods", "notices", "reopened",
         "refused activation-timeout", "refused queue-full", "refused activation-failed"}) {
     const auto found = seen.find(what);
     EXPECT_TRUE(found != seen.end() && found->second > 20) << what;

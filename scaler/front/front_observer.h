@@ -16,8 +16,8 @@ class FrontObserver {
  public:
   virtual ~FrontObserver() = default;
 
-  // Requests are held: the scale is to be at least this at once. Answered by Front::ScaleWritten or
-  // Front::ScaleRefused. Told again when more are needed.
+  // Requests are held: the scale is to be at least this at once. Answered by Front::ScaleWritten,
+  // Front::ScaleRefused or Front::ScaleDelayed. Told again when more are needed, and after a delay.
   virtual void WishScale(const std::string& service, int32_t at_least) = 0;
 
   // Zero was decided and had to wait; now it may be written. Whoever decides again asks

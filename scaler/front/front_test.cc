@@ -179,9 +179,12 @@ TEST_F(FrontTest, AnEnvoyThatDoesNotAcknowledgeIsTold) {
   told_.Take();
   front_.Advance(At(5.9));
   EXPECT_THAT(told_.Take(), IsEmpty());
-  front_.OnNack("a", ResourceKind::kCluster, {kWeb}, "bad", At(5.95));
+  front_.OnAck("a", ResourceKind::kEndpoints, kWeb, told_.versions[ResourceKind::kEndpoints],
+               At(1.1));
+  // It has asked for no route, which the listener would name.
+  front_.OnNack("a", ResourceKind::kListener, {kWeb}, "bad", At(5.95));
   front_.Advance(At(6));
-  EXPECT_THAT(told_.Take(), ElementsAre("Envoy a has not acknowledged the cluster for 5s: bad"));
+  EXPECT_THAT(told_.Take(), ElementsAre("Envoy a has not acknowledged the listener for 5s: bad"));
   AckAll("a", 7);
   EXPECT_EQ(front_.Snapshot(kWeb)->not_ready, "");
 }
@@ -204,6 +207,29 @@ TEST_F(FrontTest, TimeoutsRefuseAllAndBackOffGrows) {
   front_.Advance(At(63.5));
   front_.OnRequest(5, "a", kWeb, At(63.6));  // the second failure counts for two seconds
   EXPECT_THAT(told_.Take(), ElementsAre("refuse 5 activation-failed paused"));
+}
+
+TEST_F(FrontTest, AScaleThatCannotBeWrittenNowIsWishedForAgainWhileRequestsWait) {
+  Begin(0, {});
+  front_.OnEnvoy("a", false, At(0.5));
+  AckAll("a", 0.5);
+  told_.Take();
+  front_.OnRequest(1, "a", kWeb, At(1));
+  EXPECT_THAT(told_.Take(), ElementsAre("wish 1"));
+  front_.ScaleDelayed(kWeb, At(1.2));
+  EXPECT_EQ(front_.Advance(At(2.1)), At(2.2));
+  EXPECT_THAT(told_.Take(), IsEmpty());
+  front_.Advance(At(2.2));
+  EXPECT_THAT(told_.Take(), ElementsAre("wish 1"));
+  front_.ScaleDelayed(kWeb, At(3));
+  front_.OnRequest(2, "a", kWeb, At(3.1));
+  front_.ScaleWritten(kWeb, 1, At(3.5));  // by a decision that was made for another reason
+  front_.Advance(At(10));
+  EXPECT_THAT(told_.Take(), IsEmpty());
+  EXPECT_EQ(front_.Snapshot(kWeb)->held, 2);
+  front_.Advance(At(61));
+  EXPECT_THAT(told_.Take(),
+              ElementsAre("refuse 1 activation-timeout", "refuse 2 activation-timeout"));
 }
 
 TEST_F(FrontTest, TheQueueHasAnEndAndAFirstRequestAlwaysAPlace) {

@@ -203,6 +203,7 @@ void Service::Enter(ServiceState state, Turn& turn) {
 void Service::Activate(Turn& turn) {
   if (std::exchange(asleep_, false)) decider_.Wake(turn.now);
   wished_ = 0;
+  next_wish_ = absl::InfinitePast();
   scale_refused_.reset();
   if (!queue_.empty()) {
     ++shared_.counters.wakes_total;
@@ -245,8 +246,8 @@ void Service::Advance(Turn& turn) {
   if (!asleep_ && turn.now >= next_evaluation_) {
     Evaluate(turn);
     next_evaluation_ = turn.now + spec_.options.tick;
-    WishForMore(turn);
   }
+  WishForMore(turn);
   React(turn);
 }
 
@@ -259,6 +260,7 @@ absl::Time Service::NextTime() const {
   switch (state_) {
     case ServiceState::kActivating:
       next = std::min(next, pods_.NextProbe());
+      if (wished_ == 0) next = std::min(next, next_wish_);
       break;
     case ServiceState::kOpening:
       next = std::min(next, entered_ + kOpeningTime);

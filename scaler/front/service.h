@@ -78,6 +78,7 @@ class Service {
   bool MayEnterZero(Turn& turn);
   void ScaleWritten(int32_t count, Turn& turn);
   void ScaleRefused(int32_t count, absl::string_view word, Turn& turn);
+  void ScaleDelayed(Turn& turn);
   WantedCount Wanted() const;
 
   // The second that began at `began` is over.
@@ -132,10 +133,11 @@ class Service {
   std::optional<int32_t> decided_;  // the last count, unless requests came since
   bool zero_entered_ = false;
   bool zero_offered_ = false;
-  int32_t wished_ = 0;                        // of the scale, since the wake
-  int failures_ = 0;                          // in a row
-  std::optional<std::string> scale_refused_;  // why, in a word
-  Refusal failure_;                           // what requests get while it fails
+  int32_t wished_ = 0;                           // of the scale, since the wake or the last delay
+  absl::Time next_wish_ = absl::InfinitePast();  // not before
+  int failures_ = 0;                             // in a row
+  std::optional<std::string> scale_refused_;     // why, in a word
+  Refusal failure_;                              // what requests get while it fails
 
   PodTable pods_;
   std::vector<std::string> endpoints_;  // of the pods, whether or not Envoys are told

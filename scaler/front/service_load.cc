@@ -64,7 +64,7 @@ WantedCount Service::Wanted() const {
 }
 
 void Service::WishForMore(Turn& turn) {
-  if (state_ != ServiceState::kActivating) return;
+  if (state_ != ServiceState::kActivating || turn.now < next_wish_) return;
   const int32_t needed = scaler::WithinBounds(spec_.settings.min_scale, spec_.settings.max_scale,
                                               std::max(1, decision_valid_ ? decider_.wanted() : 0));
   if (needed <= wished_) return;

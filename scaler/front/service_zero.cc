@@ -1,4 +1,5 @@
 // The part of a service that goes to zero, and comes back.
+#include <algorithm>
 #include <utility>
 
 #include "scaler/front/service.h"
@@ -9,6 +10,8 @@ namespace {
 // A wake whose clients have gone is given up this long after its progress deadline, as Knative
 // does.
 constexpr absl::Duration kActivationMargin = absl::Seconds(30);
+// A scale that could not be written now is wished for again after so long.
+constexpr absl::Duration kWishPause = absl::Seconds(1);
 
 }  // namespace
 
@@ -60,6 +63,7 @@ bool Service::MayEnterZero(Turn& turn) {
 void Service::ScaleWritten(int32_t count, Turn& turn) {
   if (count == 0) return;
   decided_ = count;
+  wished_ = std::max(wished_, count);
   cold_start_.Written(turn.now);
   pods_.Raised(turn.now);
   if (!begun_) asleep_ = false;  // afterwards it is woken in due form
@@ -76,6 +80,12 @@ void Service::ScaleRefused(int32_t count, absl::string_view word, Turn& turn) {
     scale_refused_ = std::string(word);
   }
   React(turn);
+}
+
+void Service::ScaleDelayed(Turn& turn) {
+  if (state_ != ServiceState::kActivating) return;
+  wished_ = 0;
+  next_wish_ = turn.now + kWishPause;
 }
 
 }  // namespace flyball::front

@@ -18,7 +18,8 @@ using nlohmann::json;
 constexpr absl::Duration kPause = absl::Seconds(1);
 constexpr absl::Duration kListenAgain = absl::Seconds(5);
 constexpr absl::Duration kTakeOver = absl::Seconds(10);
-// Services that can't be carried do not keep the others waiting for ever.
+// Services that can't be carried do not keep the others waiting for ever. Counted from when all are
+// listed: a replica that stands by, and one without its API server, learn that late.
 constexpr absl::Duration kLongestStart = absl::Seconds(60);
 
 // `ns` "": of all namespaces, which only some may list.
@@ -45,7 +46,6 @@ std::vector<std::string> ServeFront::Names() const {
 }
 
 absl::Duration ServeFront::Keep() {
-  if (first_kept_ == absl::ZeroDuration()) first_kept_ = deps_.clock.MonotonicNow();
   BeginAnewIfReleased();
   if (Names().empty()) return kPause;
   if (!Listen()) return kPause;
@@ -102,7 +102,6 @@ void ServeFront::BeginAnewIfReleased() {
   listed_ = serving_ = false;
   expected_.clear();
   ports_ = PortBook(settings_.first_port, settings_.last_port);
-  first_kept_ = deps_.clock.MonotonicNow();
 }
 
 // Envoys are listened for as soon as there is a service.
@@ -133,6 +132,7 @@ absl::Status ServeFront::ListServices() {
   for (const std::string& ns : settings_.namespaces) RETURN_IF_ERROR(ListServicesIn(ns));
   if (settings_.namespaces.empty()) RETURN_IF_ERROR(ListServicesIn(""));
   listed_ = true;
+  listed_at_ = deps_.clock.MonotonicNow();
   return absl::OkStatus();
 }
 
@@ -278,7 +278,7 @@ void ServeFront::BeginServingIfComplete() {
     }
     for (const auto& [name, record] : records_) complete = complete && record.added;
   }
-  if (!complete && deps_.clock.MonotonicNow() < first_kept_ + kLongestStart) return;
+  if (!complete && deps_.clock.MonotonicNow() < listed_at_ + kLongestStart) return;
   if (!complete) spdlog::warn("front: Envoys are told of the services that are known by now");
   serving_ = true;
   session()->front.BeginServing(Now());

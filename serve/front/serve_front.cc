@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
@@ -21,6 +22,30 @@ front::FrontOptions OptionsOf(Clock& clock, const FrontSettings& settings) {
 }
 
 std::string NamespaceOf(const std::string& service) { return service.substr(0, service.find('/')); }
+
+// Whether the API server said no, which it will say again. All else passes by: it is away or busy,
+// or a decision was dropped that is made anew.
+bool IsRefusal(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kUnimplemented:
+    case absl::StatusCode::kOutOfRange:
+    case absl::StatusCode::kFailedPrecondition:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Of a scale that was not read only the API server's words are kept: these it has for what is not
+// there.
+bool IsGone(const scaler::ScaleAnswer& scale) {
+  return scale.failure != scaler::ScaleAnswer::Failure::kRead ||
+         absl::StrContains(scale.error, "not found") ||
+         absl::StrContains(scale.error, "could not find the requested resource");
+}
 
 }  // namespace
 
@@ -185,10 +210,10 @@ void ServeFront::ScaleWritten(const std::string& name, int32_t from, int32_t to,
     }
     return session()->front.ScaleWritten(name, to, Now());
   }
-  // A decision that was dropped is made anew; only a zero is to be taken back.
-  const bool dropped = absl::IsAborted(status);
-  if (to == 0 || (to > from && !dropped)) {
+  if (to == 0 || (to > from && IsRefusal(status))) {
     session()->front.ScaleRefused(name, to, "refused", Now());
+  } else if (to > from) {
+    session()->front.ScaleDelayed(name, Now());
   }
 }
 
@@ -251,6 +276,7 @@ void ServeFront::AnswerWish(const scaler::DecisionRecord& record, const std::str
   }
   if (wish == 0) return;
   if (record.scale != nullptr && record.scale->failure != scaler::ScaleAnswer::Failure::kNone) {
+    if (!IsGone(*record.scale)) return session()->front.ScaleDelayed(name, Now());
     return session()->front.ScaleRefused(name, wish, "gone", Now());
   }
   if (record.decision->current >= wish || record.mode == scaler::Mode::kAct) return;

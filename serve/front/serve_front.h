@@ -196,7 +196,7 @@ class ServeFront : public scaler::RequestFront,
   bool envoys_followed_ = false;
   std::set<std::string> expected_;  // that the API server had at the start
   MonotonicTime next_listen_ = absl::ZeroDuration();
-  MonotonicTime first_kept_ = absl::ZeroDuration();
+  MonotonicTime listed_at_ = absl::ZeroDuration();
 
   mutable absl::Mutex mutex_;
   std::shared_ptr<Session> session_ ABSL_GUARDED_BY(mutex_);

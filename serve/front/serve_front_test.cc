@@ -24,6 +24,7 @@ class TestDataPath : public front::DataPath {
     std::vector<front::Resource> put ABSL_GUARDED_BY(mutex);
     std::vector<std::pair<front::ResourceKind, std::string>> removed ABSL_GUARDED_BY(mutex);
     std::vector<front::RequestId> released ABSL_GUARDED_BY(mutex);
+    std::vector<std::string> refused ABSL_GUARDED_BY(mutex);  // the words of why
     struct Sent {
       front::ResourceKind kind;
       std::string service;
@@ -55,7 +56,10 @@ class TestDataPath : public front::DataPath {
     absl::MutexLock lock(&log_.mutex);
     log_.released.push_back(id);
   }
-  void Refuse(front::RequestId /*id*/, const front::Refusal& /*refusal*/) override {}
+  void Refuse(front::RequestId /*id*/, const front::Refusal& refusal) override {
+    absl::MutexLock lock(&log_.mutex);
+    log_.refused.push_back(refusal.word);
+  }
 
  private:
   Log& log_;
@@ -145,6 +149,21 @@ class ServeFrontTest : public testing::Test {
     record.decision = &decision;
     front_.OnDecision(record);
   }
+  // The loop could not read the scale.
+  void DecideInVain(const std::string& name, const std::string& error) {
+    auto managed = std::make_shared<scaler::Managed>();
+    managed->key = {.kind = scaler::AutoscalerKind::kOwn, .ns = "shop", .name = name};
+    scaler::ScaleAnswer scale;
+    scale.failure = scaler::ScaleAnswer::Failure::kRead;
+    scale.error = error;
+    const scaler::Decision decision;
+    scaler::DecisionRecord record;
+    record.managed = managed;
+    record.mode = scaler::Mode::kAct;
+    record.scale = &scale;
+    record.decision = &decision;
+    front_.OnDecision(record);
+  }
   // The loop wants zero, and the front does not let it write that yet.
   void DecideZeroInVain(const std::string& name) {
     EXPECT_FALSE(front_.MayEnterZero(absl::StrCat("shop/", name)));
@@ -186,6 +205,10 @@ class ServeFrontTest : public testing::Test {
   bool serving() {
     absl::MutexLock lock(&log_.mutex);
     return log_.serving;
+  }
+  std::vector<std::string> refused() {
+    absl::MutexLock lock(&log_.mutex);
+    return log_.refused;
   }
   size_t removed() {
     absl::MutexLock lock(&log_.mutex);
@@ -270,6 +293,22 @@ TEST_F(ServeFrontTest, NobodyIsToldBeforeAllAreKnown) {
   EXPECT_EQ(PortOf("shop/web"), 20001);
 }
 
+TEST_F(ServeFrontTest, WhoStoodByForLongWaitsForAllTheSame) {
+  Start();
+  for (int i = 0; i < 120; ++i) clock_.Advance(absl::Seconds(1));
+  PutAutoscaler("web");
+  PutAutoscaler("other");
+  const auto web = Carry("web");
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] { return absl::StrContains(Autoscaler("web"), "20000"); }));
+  const auto added = [&] { return front_.States()[0].front.has_value(); };
+  ASSERT_TRUE(Becomes(added));
+  EXPECT_FALSE(serving());
+  // But not for ever for one that nobody can carry.
+  for (int i = 0; i < 60; ++i) clock_.Advance(absl::Seconds(1));
+  EXPECT_TRUE(Becomes([&] { return serving(); }));
+}
+
 TEST_F(ServeFrontTest, AHostIsTheOldestServicesUntilThatOneIsGone) {
   PutAutoscaler("new");
   PutAutoscaler("old");
@@ -306,6 +345,69 @@ TEST_F(ServeFrontTest, AHeldRequestIsAWish) {
   ASSERT_TRUE(Becomes([&] { return changes_ > before && carried->Demand().replicas > 0; }));
   EXPECT_EQ(carried->Demand().replicas, 1);
   EXPECT_TRUE(carried->Demand().active);
+}
+
+TEST_F(ServeFrontTest, WhoIsHeldOutlivesAnApiServerThatIsAway) {
+  PutAutoscaler("web");
+  Start();
+  const auto carried = Carry("web");
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  const absl::Time now = absl::UnixEpoch() + clock_.MonotonicNow();
+  events_->OnEnvoy("envoy-1", /*returning=*/false, now);
+  int told = changes_;
+  const auto wished = [&] { return changes_ > told; };
+  events_->OnRequest(7, "envoy-1", "shop/web", now);
+  ASSERT_TRUE(Becomes(wished));
+  for (const absl::Status& status :
+       {absl::UnavailableError("connection refused"), absl::DeadlineExceededError("too late"),
+        absl::AbortedError("another replica may own it"), absl::UnauthenticatedError("who?")}) {
+    told = changes_;
+    front_.ScaleWritten("shop/web", 0, 1, status);
+    ASSERT_TRUE(Becomes(wished)) << status;
+  }
+  told = changes_;
+  DecideInVain("web", "connection refused");
+  ASSERT_TRUE(Becomes(wished));
+  EXPECT_TRUE(refused().empty());
+  DecideInVain("web", "deployments.apps \"web\" not found");
+  EXPECT_EQ(refused(), std::vector<std::string>{"gone"});
+}
+
+TEST_F(ServeFrontTest, AWallClockThatIsSetChangesNothing) {
+  PutAutoscaler("web");
+  Start();
+  const auto carried = Carry("web");
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  const absl::Time now = absl::UnixEpoch() + clock_.MonotonicNow();
+  events_->OnEnvoy("envoy-1", /*returning=*/false, now);
+  events_->OnRequest(7, "envoy-1", "shop/web", now);
+  const absl::Time wall = clock_.WallNow();
+  for (const absl::Duration by : {absl::Hours(3), -absl::Hours(3)}) {
+    clock_.JumpWall(wall + by);
+    for (int i = 0; i < 10; ++i) clock_.Advance(absl::Seconds(1));
+    ASSERT_TRUE(Becomes([&] { return front_.States()[0].front->held == 1; }));
+    EXPECT_TRUE(refused().empty());
+    EXPECT_EQ(carried->Demand().replicas, 1);
+    EXPECT_FALSE(front_.MayEnterZero("shop/web"));
+  }
+  // By how long it has really waited.
+  for (int i = 0; i < 30; ++i) clock_.Advance(absl::Seconds(1));
+  EXPECT_TRUE(Becomes([&] { return refused().size() == 1; }));
+}
+
+TEST_F(ServeFrontTest, WhoIsHeldIsToldThatTheScaleIsRefused) {
+  PutAutoscaler("web");
+  Start();
+  const auto carried = Carry("web");
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  const absl::Time now = absl::UnixEpoch() + clock_.MonotonicNow();
+  events_->OnEnvoy("envoy-1", /*returning=*/false, now);
+  events_->OnRequest(7, "envoy-1", "shop/web", now);
+  front_.ScaleWritten("shop/web", 0, 1, absl::PermissionDeniedError("no"));
+  EXPECT_EQ(refused(), std::vector<std::string>{"refused"});
 }
 
 TEST_F(ServeFrontTest, ZeroWaitsUntilTheEnvoysAreKnown) {
@@ -390,8 +492,7 @@ TEST_F(ServeFrontTest, AServiceThatIsNotOursIsRefusedInTheCondition) {
   EXPECT_TRUE(absl::StrContains(carried->Demand().front->message, "has a selector"));
   EXPECT_EQ(Slice("web"), "");
   PutService("web", R"({"ports":[{"port":80}]})");
-  EXPECT_TRUE(Becomes([&] { return absl::StrContains(Slice("web"), "10.0.0.9"); }))
-      << Slice("web");
+  EXPECT_TRUE(Becomes([&] { return absl::StrContains(Slice("web"), "10.0.0.9"); })) << Slice("web");
   // By now it may wait for an Envoy: none is connected here.
   EXPECT_TRUE(Becomes([&] { return carried->Demand().front->reason != "ServiceNotLed"; }));
 }

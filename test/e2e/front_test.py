@@ -1,7 +1,9 @@
 """Scaling by requests in a real API server: Envoys carry them, a Deployment comes from zero and goes back, and what is not ours stays."""
 
 import os
+import random
 import signal
+import socket
 import threading
 import time
 import unittest
@@ -76,6 +78,7 @@ class Carried(Case):
         cls.addClassCleanup(cls.crowd.stop)
         cls.servers = [Server(cluster, prometheus, f"front-{cls.__name__.lower()}-{i}", cls.REPLICAS > 1, cls.PROXIED) for i in range(cls.REPLICAS)]
         cls.made = []
+        cls.prepare()
         for server in cls.servers:
             server.start()
             cls.addClassCleanup(server.stop)
@@ -85,6 +88,10 @@ class Carried(Case):
         cls.addClassCleanup(cls.remove_all)
         cls.watch(cls.envoy.process)
         cls.envoy.join()
+
+    @classmethod
+    def prepare(cls):
+        """What is there before flyball starts."""
 
     @classmethod
     def remove_all(cls):
@@ -243,30 +250,41 @@ class NotOurs(Carried):
         port, = {p["port"] for p in self.slices("first")[0]["ports"]}
         self.assertEqual(port, self.status("first")["http"]["port"])
 
-    @unittest.skipUnless(os.environ.get("SCALER_LONG"), "in the long form only: the port is taken before the test takes it")
-    def test_a_port_in_use(self):
-        """The next port of all is taken by another program of the Envoy's pod."""
-        taken = self.begin("before") + 1
-        while any(s.get("http", {}).get("port") == taken for s in (i.get("status", {}) for i in kube.listed(self.admin, own_kind.KIND, NS))):
-            taken += 1
-        import socket  # pylint: disable=import-outside-toplevel
-        with socket.socket() as other:
-            other.bind(("0.0.0.0", taken))
-            other.listen()
-            self.begin("inuse", ready=False)
-            wait.until(lambda: self.status("inuse").get("http"), "its port", 40)
-            self.assertEqual(self.status("inuse")["http"]["port"], taken)
-            self.refused("inuse", "FrontNotReady", "has not acknowledged the listener")
-            self.told("inuse", "RefusedByEnvoy", "FrontNotReady")
-        self.assertEqual(self.crowd.get(self.status("before")["http"]["port"]).result(60).status, 200)
-
     def test_no_service_at_all(self):
         self.put(scaling.workload("Deployment", NS, "alone", 0))
         self.put(carried("alone"))
         self.refused("alone", "ServiceNotLed", "not found")
 
 
-@unittest.skipUnless(os.environ.get("SCALER_LONG"), "in the long form only: the requests at zero get 503, not yet 200")
+class PortInUse(Carried):
+    """Another program of the Envoy's pod has the port of a service, which stands in its status since an earlier flyball."""
+
+    NETWORK = 25
+
+    @classmethod
+    def prepare(cls):
+        cls.other = socket.socket()
+        cls.addClassCleanup(cls.other.close)
+        while True:
+            cls.taken = random.randrange(32000, 32700)  # the kernel gives none of these to connections
+            try:
+                cls.other.bind(("0.0.0.0", cls.taken))
+                break
+            except OSError:
+                continue
+        cls.other.listen()
+        cls.put(scaling.workload("Deployment", NS, "inuse", 0))
+        cls.put(kube.make("Service", "inuse", NS, spec={"ports": [{"name": "http", "port": 80}]}))
+        cls.put(carried("inuse"))
+        kube.patch(cls.admin, own_kind.KIND, NS, "inuse", {"status": {"http": {"port": cls.taken}}}, "status")
+
+    def test_it_is_told_and_hurts_no_other(self):
+        self.refused("inuse", "FrontNotReady", "has not acknowledged the listener")
+        self.assertEqual(self.status("inuse")["http"]["port"], self.taken)
+        self.told("inuse", "RefusedByEnvoy", "FrontNotReady")
+        self.assertEqual(self.crowd.get(self.begin("other")).result(60).status, 200)
+
+
 class ApiServerAway(Carried):
     """For 30 s nothing is known of the cluster, with the Lease as in a cluster."""
 

@@ -2,6 +2,7 @@
 
 import pathlib
 import shutil
+import signal
 import tempfile
 import unittest
 import unittest.mock
@@ -131,6 +132,36 @@ class SlowEnvoyTest(WholeCase):
         self.assertEqual(self.flyball.processes(self.webs["unknown"])[0], 1)
         slow.stop()
         self.flyball.await_zero(self.webs["unknown"])
+
+
+class SilentEnvoyTest(WholeCase):
+    WEBS = {"asked": {}}
+
+    def test_an_envoy_that_is_silent_keeps_no_other_waiting_and_loses_none(self):
+        silent = self.envoys[1].process
+        silent.send_signal(signal.SIGSTOP)
+        self.addCleanup(silent.send_signal, signal.SIGCONT)
+        asked = [self.get("asked") for _ in range(40)]
+        wait.until(lambda: any(future.done() for future in asked), "an answer of the other")
+        # It is counted out once it answers no ping; what it has stays with it.
+        wait.until(lambda: self.flyball.metric("flyball_front_envoys") == 1, "that one Envoy is left")
+        self.flyball.await_zero(self.webs["asked"])
+        self.assertFalse(all(future.done() for future in asked), "none came to the silent one")
+        silent.send_signal(signal.SIGCONT)
+        self.assertEqual([reply.status for reply in self.crowd.replies(asked)], [200] * 40)
+
+
+class TenThousandTest(WholeCase):
+    GO = pathlib.Path(tempfile.mkdtemp(prefix="flyball-front-go-")) / "go"
+    WEBS = {"many": {"command": whole.pod_command("--until", GO), "queue": "10000", "activationTimeout": "10m"}}
+
+    def test_ten_thousand_are_held_and_none_is_lost(self):
+        asked = [self.get("many") for _ in range(10000)]
+        wait.until(lambda: self.flyball.held(self.webs["many"]) == 10000, "that all are held", 300)
+        self.GO.touch()
+        self.addCleanup(shutil.rmtree, self.GO.parent, ignore_errors=True)
+        statuses = [reply.status for reply in self.crowd.replies(asked, 300)]
+        self.assertEqual(statuses.count(200), 10000)
 
 
 class KilledTest(WholeCase):

@@ -61,6 +61,7 @@ class SimulatedFront : public FrontObserver {
     HttpService spec;
     SimulatedTarget target;
     bool refuses = false;  // whoever writes the scale
+    bool away = false;     // the same: it can't be written meanwhile
   };
   uint32_t Die(uint32_t sides) { return static_cast<uint32_t>(random_() % sides); }
   bool Chance(uint32_t percent) { return Die(100) < percent; }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scaler/math/requests/bounds.h"
+#include "scaler/math/requests/decay.h"
 #include "scaler/math/requests/pod_sampling.h"
 #include "scaler/math/requests/recent_maximum.h"
 #include "scaler/math/requests/request_decider.h"
@@ -43,6 +44,19 @@ TEST(RequestWindowTest, LateSamples) {
   EXPECT_EQ(window.Average(100), 10);
   window.Record(96, 30);  // moves the beginning back
   EXPECT_EQ(window.Average(100), 8);
+}
+
+// What Go prints for 1 - math.Pow(0.0001, 1/n) and for powers of the rest.
+TEST(DecayTest, IsGosToTheLastBit) {
+  EXPECT_EQ(DecayOf(1), 0.9999);
+  EXPECT_EQ(DecayOf(6), 0.7845565309968116);
+  EXPECT_EQ(DecayOf(41), 0.20119821919842973);
+  EXPECT_EQ(DecayOf(42), 0.2);
+  EXPECT_EQ(PowerOf(1 - DecayOf(6), 0), 1);
+  EXPECT_EQ(PowerOf(1 - DecayOf(6), 1), 1 - DecayOf(6));
+  EXPECT_EQ(PowerOf(1 - DecayOf(6), 5), 0.0004641588833612787);
+  EXPECT_EQ(PowerOf(0.8, 37), 0.00025961484292674243);
+  EXPECT_EQ(PowerOf(0.8, 1'000'000'000), 0);
 }
 
 TEST(RequestWindowTest, ExponentialWeights) {

@@ -4,12 +4,10 @@
 #include <cmath>
 #include <utility>
 
+#include "scaler/math/requests/decay.h"
+
 namespace flyball::scaler {
 namespace {
-
-// The decay at which a window's weights add up to 0.9999, but not slower than this.
-constexpr double kSlowestDecay = 0.2;
-constexpr double kMissingWeight = 0.0001;
 
 double RoundToSixDecimals(double value) { return std::round(value * 1e6) / 1e6; }
 
@@ -71,10 +69,9 @@ double RequestWindow::EqualAverage(int64_t now) const {
 }
 
 double RequestWindow::ExponentialAverage(int64_t now) const {
-  const double decay =
-      std::max(1 - std::pow(kMissingWeight, 1 / static_cast<double>(size())), kSlowestDecay);
+  const double decay = DecayOf(size());
   const int64_t silence = std::max<int64_t>(now - *last_, 0);
-  double weight = decay * std::pow(1 - decay, static_cast<double>(silence));
+  double weight = decay * PowerOf(1 - decay, silence);
   double average = 0;
   for (int64_t i = 0; i < size() - silence; ++i) {
     average += SumOf(*last_ - i) * weight;

@@ -59,7 +59,7 @@ absl::StatusOr<Json> AnswerScrape(const Json& in) {
                {NumberJson(sum.concurrency), NumberJson(sum.proxied_concurrency),
                 NumberJson(sum.requests), NumberJson(sum.proxied_requests)}},
               {"empty", pods.empty() || !all.has_value()}};
-  if (!all.has_value()) out["error"] = "too few pods answer";
+  if (!all.has_value()) out["error"] = "pods exhausted";
   return out;
 }
 
