@@ -276,7 +276,11 @@ absl::StatusOr<ExprPtr> Parser::ParseAggregation() {
 }
 
 absl::StatusOr<ExprPtr> Parse(absl::string_view query, Dialect dialect) {
-  return Parser(query, dialect).Run();
+  return Parser(query, dialect, std::nullopt).Run();
+}
+
+absl::StatusOr<ExprPtr> ParseFor(const QuerySpan& span, absl::string_view query, Dialect dialect) {
+  return Parser(query, dialect, span).Run();
 }
 
 absl::StatusOr<Selector> ParseSeriesSelector(absl::string_view query, Dialect dialect) {

@@ -19,6 +19,7 @@
 #include "promql/ast.h"
 #include "promql/lexer.h"
 #include "promql/parser.h"
+#include "promql/query_span.h"
 
 namespace flyball::promql {
 
@@ -29,8 +30,8 @@ int Precedence(absl::string_view op);
 
 class Parser {
  public:
-  Parser(absl::string_view query, Dialect dialect)
-      : query_(query), dialect_(dialect), tokens_(Lex(query)) {}
+  Parser(absl::string_view query, Dialect dialect, const std::optional<QuerySpan>& span)
+      : query_(query), dialect_(dialect), span_(span), tokens_(Lex(query)) {}
 
   absl::StatusOr<ExprPtr> Run();
 
@@ -88,9 +89,11 @@ class Parser {
   absl::StatusOr<int64_t> ParsePositiveDuration();
   absl::StatusOr<double> ParseDurationExpr(int min_precedence);
   absl::StatusOr<double> ParseDurationTerm();
+  absl::StatusOr<double> ParseSpanFunction();
 
   const absl::string_view query_;
   const Dialect dialect_;
+  const std::optional<QuerySpan> span_;
   const std::vector<Token> tokens_;
   size_t next_ = 0;
   int nesting_ = 0;

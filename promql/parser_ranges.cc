@@ -14,6 +14,9 @@ namespace {
 
 bool Outside(double ms) { return !(std::fabs(ms) <= 9.2e12); }  // int64 nanoseconds, about
 
+// As Go makes an int64 of nanoseconds of a NaN.
+constexpr double kNanOffsetMs = -9223372036854;
+
 // The shift of a selector or subquery; nullptr for anything else.
 TimeShift* ShiftOf(Expr* expr) {
   if (auto* selector = std::get_if<Selector>(&expr->node)) return &selector->shift;
@@ -25,6 +28,10 @@ TimeShift* ShiftOf(Expr* expr) {
 
 absl::StatusOr<ExprPtr> Parser::ParseBrackets(ExprPtr expr) {
   const size_t bracket_at = Take().at;
+  // Prometheus 3 names what follows the colon.
+  if (dialect_ == Dialect::k3 && Peek().kind == TokenKind::kColon) {
+    return Error(Peek(1).at, "unexpected colon before duration in duration expression");
+  }
   ASSIGN_OR_RETURN(const int64_t range_ms, ParsePositiveDuration());
   if (TakeIf(TokenKind::kColon)) {
     Subquery subquery;
@@ -62,7 +69,8 @@ absl::Status Parser::ParseOffset(Expr* expr) {
   Take();
   const Token& first = Peek();
   ASSIGN_OR_RETURN(const double seconds, ParseDurationTerm());
-  if (Outside(seconds * 1000)) return Error(first.at, "duration out of range");
+  const double ms = std::isnan(seconds) ? kNanOffsetMs : std::round(seconds * 1000);
+  if (Outside(ms) && !std::isnan(seconds)) return Error(first.at, "duration out of range");
   TimeShift* shift = ShiftOf(expr);
   if (shift == nullptr) {
     return Error(expr->at,
@@ -70,7 +78,7 @@ absl::Status Parser::ParseOffset(Expr* expr) {
                  "selector or a subquery");
   }
   if (shift->offset_ms != 0) return Error(expr->at, "offset may not be set multiple times");
-  shift->offset_ms = static_cast<int64_t>(std::round(seconds * 1000));
+  shift->offset_ms = static_cast<int64_t>(ms);
   return absl::OkStatus();
 }
 
@@ -103,7 +111,7 @@ absl::Status Parser::ParseAt(Expr* expr) {
   }
   constexpr double kInt64 = 9223372036854775807.0;
   if (!(std::fabs(seconds) < kInt64)) {
-    return Error(first.at,
+    return Error(expr->at,
                  absl::StrCat("timestamp out of bounds for @ modifier: ", FormatValue(seconds)));
   }
   shift->at = at;
@@ -165,11 +173,21 @@ absl::StatusOr<double> Parser::ParseDurationTerm() {
   }
   if (token.kind == TokenKind::kIdentifier && Peek(1).kind == TokenKind::kLeftParen &&
       (token.text == "step" || token.text == "range")) {
-    return Error(token.at,
-                 absl::StrCat(token.text, "() in a duration is outside the PromQL subset"),
-                 absl::StatusCode::kUnimplemented);
+    return ParseSpanFunction();
   }
   return Unexpected("duration", "number or duration");
+}
+
+// step() or range().
+absl::StatusOr<double> Parser::ParseSpanFunction() {
+  const Token& name = Take();
+  if (!span_) {
+    return Error(name.at, absl::StrCat(name.text, "() in a duration is outside the PromQL subset"),
+                 absl::StatusCode::kUnimplemented);
+  }
+  Take();
+  if (!TakeIf(TokenKind::kRightParen)) return Unexpected("duration", "\")\"");
+  return name.text == "step" ? span_->step_seconds : span_->range_seconds;
 }
 
 }  // namespace flyball::promql

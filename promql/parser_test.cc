@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "promql/query_span.h"
+
 namespace flyball::promql {
 namespace {
 
@@ -83,6 +85,10 @@ INSTANTIATE_TEST_SUITE_P(
             "1:1: parse error: offset modifier must be preceded by an instant vector selector or "
             "range vector selector or a subquery",
             kBad},
+        Row{"AtNoTime", "sum(rate(x[1m:30s] @ Inf))",
+            "1:10: parse error: timestamp out of bounds for @ modifier: +Inf", kBad},
+        Row{"ColonFirst", "x[ :1m]",
+            "1:5: parse error: unexpected colon before duration in duration expression", kBad},
         Row{"InfIsNoMetric", "inf{a=\"b\"}", "1:4: parse error: unexpected \"{\"", kBad},
         Row{"FunctionsHaveCase", "Rate(x[5m])",
             "1:1: parse error: unknown function with name \"Rate\"", kBad},
@@ -104,6 +110,17 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"EndlessString", "x{a=\"b}", "1:5: parse error: unterminated quoted string", kBad},
         Row{"BadRegex", "x{a=~\"(\"}", "1:3: parse error: missing ): ^(?s:()$", kBad}),
     RowName);
+
+TEST(Parse, SpanOfTheQueryInDurations) {
+  constexpr QuerySpan kSpan{.step_seconds = 30, .range_seconds = 600};
+  const auto expr = ParseFor(kSpan, "rate(x[2*step()] offset (range()/10))", Dialect::k3);
+  ASSERT_TRUE(expr.ok()) << expr.status();
+  EXPECT_EQ(Print(**expr), "rate(x[1m] offset 1m)");
+  // An instant query has no step.
+  EXPECT_EQ(ParseFor({}, "x[step()]", Dialect::k3).status().message(),
+            "1:3: parse error: duration must be greater than 0");
+  EXPECT_EQ(Parse("x offset step()").status().code(), absl::StatusCode::kUnimplemented);
+}
 
 TEST(Parse, DeepNestingIsRefusedNotOverflown) {
   for (const std::string& query : {std::string(100'000, '('), std::string(100'000, '-') + "1",

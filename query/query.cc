@@ -10,7 +10,7 @@
 #include "promql/engine/api.h"
 #include "promql/engine/engine.h"
 #include "promql/labels.h"
-#include "promql/parser.h"
+#include "promql/query_span.h"
 #include "promql/text.h"
 #include "query/sample_file.h"
 
@@ -86,7 +86,8 @@ absl::StatusOr<std::string> AnswerQuery(absl::string_view samples, const QueryOp
   if (ranged) {
     ASSIGN_OR_RETURN(steps, ReadSteps(options));
   }
-  const auto expr = promql::Parse(options.expr, options.dialect);
+  const auto span = promql::QuerySpan::Of(steps.start_ms, steps.end_ms, steps.step_ms);
+  const auto expr = promql::ParseFor(span, options.expr, options.dialect);
   if (!expr.ok()) {
     // query_range of Prometheus 2 hands on the parser's error as it is.
     if (ranged && options.dialect == promql::Dialect::k2) return expr.status();

@@ -82,9 +82,25 @@ double Reduce(const std::string& op, LabelGroup group, double param, Dialect dia
   return static_cast<double>(group.values.size());  // count, count_values
 }
 
+// The group of count_values to which an element belongs. Dialect 2 sets the label once the others
+// are chosen, dialect 3 before, where `without` may take it away again.
+void CountValuesKey(const Element& element, const std::string& label, const LabelChoice& choice,
+                    Dialect dialect, std::string* key) {
+  const std::string value = FormatPlain(element.value);
+  if (dialect == Dialect::k3 && choice.without) {
+    ChooseLabels(WithLabel(element.labels, label, value), choice, key);
+    return;
+  }
+  ChooseLabels(element.labels, choice, key);
+  *key = std::string(WithLabel(Labels::FromEncoded(*key), label, value).encoded());
+}
+
 // The k largest or smallest of each group, with all their labels.
-absl::StatusOr<Vector> PickBest(const Aggregation& aggregation, double k, Vector vector) {
-  if (!(k <= 9223372036854775807.0 && k >= -9223372036854775808.0)) {
+absl::StatusOr<Vector> PickBest(const Aggregation& aggregation, double k, Dialect dialect,
+                                Vector vector) {
+  if (dialect == Dialect::k3 && k < 1) return Vector();
+  constexpr double kLargest = 9223372036854774784.0;  // the largest double below 2^63
+  if (!(k <= kLargest && k >= -9223372036854775808.0)) {
     return absl::FailedPreconditionError(
         absl::StrCat("Scalar value ", FormatShort(k), " overflows int64"));
   }
@@ -116,7 +132,7 @@ absl::StatusOr<Vector> Aggregate(const Aggregation& aggregation, const Aggregati
                                  Dialect dialect, Vector vector) {
   const std::string& op = aggregation.op;
   if (op == "topk" || op == "bottomk") {
-    return PickBest(aggregation, param.number, std::move(vector));
+    return PickBest(aggregation, param.number, dialect, std::move(vector));
   }
   const bool count_values = op == "count_values";
   if (count_values && !IsLabelName(param.label, dialect)) {
@@ -128,11 +144,10 @@ absl::StatusOr<Vector> Aggregate(const Aggregation& aggregation, const Aggregati
   const LabelChoice choice{aggregation.grouping.labels, aggregation.grouping.without};
   std::string key;
   for (const Element& element : vector) {
-    ChooseLabels(element.labels, choice, &key);
-    if (count_values) {
-      const Labels labels =
-          WithLabel(Labels::FromEncoded(key), param.label, FormatPlain(element.value));
-      key = std::string(labels.encoded());
+    if (!count_values) {
+      ChooseLabels(element.labels, choice, &key);
+    } else {
+      CountValuesKey(element, param.label, choice, dialect, &key);
     }
     const auto [at, inserted] = index.try_emplace(key, groups.size());
     if (inserted) groups.push_back({Labels::FromEncoded(key), {}});

@@ -33,6 +33,12 @@ absl::Status CheckSteps(const Steps& steps) {
 
 absl::StatusOr<Value> EvalInstant(const Expr& expr, const SeriesReader& store, int64_t time_ms,
                                   const EvalOptions& options) {
+  // A text in parentheses is an error there, by the way in which it computes constants once.
+  if (options.dialect == Dialect::k2 && expr.As<Paren>() != nullptr &&
+      expr.Type() == ValueType::kString) {
+    return absl::FailedPreconditionError(
+        "unexpected result in StepInvariantExpr evaluation: *parser.StepInvariantExpr");
+  }
   Evaluator evaluator(options, {time_ms, time_ms, 0});
   RETURN_IF_ERROR(evaluator.Load(expr, store));
   return evaluator.Eval(expr, time_ms);

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "promql/engine/operators.h"
+#include "promql/functions.h"
 #include "promql/text.h"
 
 namespace flyball::promql {
@@ -78,9 +79,7 @@ absl::Status Evaluator::Load(const Expr& expr, const SeriesReader& store, TimeSp
     if (inside.from_ms > inside.to_ms) return absl::OkStatus();  // it is never evaluated
     return Load(*subquery->expr, store, inside);
   }
-  if (const auto* call = expr.As<Call>()) {
-    for (const ExprPtr& arg : call->args) RETURN_IF_ERROR(Load(*arg, store, moments));
-  }
+  if (const auto* call = expr.As<Call>()) return LoadCall(*call, store, moments);
   if (const auto* binary = expr.As<Binary>()) {
     RETURN_IF_ERROR(Load(*binary->lhs, store, moments));
     return Load(*binary->rhs, store, moments);
@@ -88,6 +87,24 @@ absl::Status Evaluator::Load(const Expr& expr, const SeriesReader& store, TimeSp
   if (const auto* aggregation = expr.As<Aggregation>()) {
     if (aggregation->param) RETURN_IF_ERROR(Load(*aggregation->param, store, moments));
     return Load(*aggregation->expr, store, moments);
+  }
+  return absl::OkStatus();
+}
+
+// A function of windows that is evaluated at one moment needs the samples of one series at a time:
+// so few stay in the caches, where those of ten thousand series are fresh pages.
+absl::Status Evaluator::LoadCall(const Call& call, const SeriesReader& store, TimeSpan moments) {
+  const bool once =
+      moments.from_ms == moments.to_ms && FindRangeFunction(call.function->name) != nullptr;
+  for (const ExprPtr& arg : call.args) {
+    const auto* selector = Unwrap(*arg).As<Selector>();
+    if (!once || selector == nullptr || selector->range_ms == 0 ||
+        selector->shift.at != TimeShift::At::kNone) {
+      RETURN_IF_ERROR(Load(*arg, store, moments));
+      continue;
+    }
+    samples_.emplace(selector, SelectorSamples(store.Select(selector->matchers), {},
+                                               SelectorSamples::Kind::kOneByOne, 0));
   }
   return absl::OkStatus();
 }
@@ -247,7 +264,7 @@ absl::StatusOr<Vector> Evaluator::EvalAggregation(const Aggregation& aggregation
     if (auto* number = std::get_if<double>(&value)) param.number = *number;
     if (auto* label = std::get_if<std::string>(&value)) param.label = std::move(*label);
   }
-  ASSIGN_OR_RETURN(Vector vector, EvalAs<Vector>(*aggregation.expr, now_ms));
+  ASSIGN_OR_RETURN(Vector vector, EvalGrouped(aggregation, now_ms));
   return Aggregate(aggregation, param, options_.dialect, std::move(vector));
 }
 

@@ -48,6 +48,7 @@ class Evaluator {
 
   absl::Status Load(const Expr& expr, const SeriesReader& store, TimeSpan moments);
   absl::Status LoadSelector(const Selector& selector, const SeriesReader& store, TimeSpan moments);
+  absl::Status LoadCall(const Call& call, const SeriesReader& store, TimeSpan moments);
 
   // Counts work: elements and points that were looked at.
   absl::Status Charge(size_t points);
@@ -84,9 +85,25 @@ class Evaluator {
 
   absl::StatusOr<Value> EvalCall(const Call& call, int64_t now_ms);
   absl::StatusOr<Vector> EvalVectorCall(const Call& call, int64_t now_ms);
-  absl::StatusOr<Vector> EvalRangeCall(const Call& call, int64_t now_ms);
-  absl::StatusOr<Vector> ApplyToWindows(const Call& call, WindowArgs args,
+  // What an aggregation groups.
+  absl::StatusOr<Vector> EvalGrouped(const Aggregation& aggregation, int64_t now_ms);
+  absl::StatusOr<Vector> EvalRangeCall(const Call& call, int64_t now_ms, bool keep_name);
+  // What a call makes of windows, looked up once for all of them.
+  struct WindowFunction {
+    explicit WindowFunction(const Call& its_call);
+    const Call& call;
+    const RangeFunction function;
+    const bool smooths;
+    const bool may_collide;  // two series may become one without the name
+  };
+  absl::StatusOr<Vector> ApplyToWindows(const WindowFunction& function, WindowArgs args,
                                         const std::vector<Window>& windows);
+  // Of a selector that is read series by series.
+  absl::StatusOr<Vector> ApplyToSeries(const WindowFunction& function, WindowArgs args,
+                                       SelectorSamples& samples, TimeSpan span, bool keep_name);
+  // Adds what the function gives for one window, if it does.
+  absl::Status ApplyToWindow(const WindowFunction& function, WindowArgs& args, const Window& window,
+                             Vector& result);
   absl::Status CheckOneSource(const void* node, const Labels& result, const Labels& source);
   absl::StatusOr<Vector> EvalTimestamp(const Expr& arg, int64_t now_ms);
   absl::StatusOr<Vector> EvalAbsent(const Call& call, int64_t now_ms);

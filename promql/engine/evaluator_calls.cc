@@ -67,6 +67,14 @@ bool HasOneName(const Expr& ranged) {
   });
 }
 
+// Whether a series' metric name can be seen in what the aggregation gives.
+bool KeepsNames(const Aggregation& aggregation) {
+  const Grouping& grouping = aggregation.grouping;
+  return aggregation.op == "topk" || aggregation.op == "bottomk" ||
+         (!grouping.without &&
+          std::count(grouping.labels.begin(), grouping.labels.end(), "__name__") > 0);
+}
+
 bool IsOfDistinctWindows(const Call& call) {
   return FindRangeFunction(call.function->name) != nullptr &&
          std::any_of(call.args.begin(), call.args.end(),
@@ -90,7 +98,7 @@ absl::StatusOr<Value> Evaluator::EvalCall(const Call& call, int64_t now_ms) {
 
 absl::StatusOr<Vector> Evaluator::EvalVectorCall(const Call& call, int64_t now_ms) {
   const absl::string_view name = call.function->name;
-  if (FindRangeFunction(name) != nullptr) return EvalRangeCall(call, now_ms);
+  if (FindRangeFunction(name) != nullptr) return EvalRangeCall(call, now_ms, KeepsName(name));
   if (name == "absent" || name == "absent_over_time") return EvalAbsent(call, now_ms);
   if (name == "timestamp") return EvalTimestamp(*call.args[0], now_ms);
   if (name == "label_replace" || name == "label_join") return EvalLabelCall(call, now_ms);
@@ -109,6 +117,12 @@ absl::StatusOr<Vector> Evaluator::EvalVectorCall(const Call& call, int64_t now_m
     ASSIGN_OR_RETURN(const Vector buckets, EvalAs<Vector>(*call.args[1], now_ms));
     return HistogramQuantile(q, buckets, options_.dialect);
   }
+  if (name == "histogram_fraction" && options_.dialect == Dialect::k3) {
+    ASSIGN_OR_RETURN(const double lower, EvalAs<double>(*call.args[0], now_ms));
+    ASSIGN_OR_RETURN(const double upper, EvalAs<double>(*call.args[1], now_ms));
+    ASSIGN_OR_RETURN(const Vector buckets, EvalAs<Vector>(*call.args[2], now_ms));
+    return HistogramFraction(lower, upper, buckets);
+  }
   // The other histogram functions read native histograms, which no series here has.
   if (absl::StartsWith(name, "histogram_")) {
     RETURN_IF_ERROR(Eval(*call.args.back(), now_ms).status());
@@ -125,7 +139,24 @@ absl::StatusOr<Vector> Evaluator::EvalVectorCall(const Call& call, int64_t now_m
   return vector;
 }
 
-absl::StatusOr<Vector> Evaluator::EvalRangeCall(const Call& call, int64_t now_ms) {
+// Where the groups do not have the metric's name, what a function of windows gives may keep it:
+// that saves the making of as many label sets as there are series.
+absl::StatusOr<Vector> Evaluator::EvalGrouped(const Aggregation& aggregation, int64_t now_ms) {
+  const auto* call = Unwrap(*aggregation.expr).As<Call>();
+  if (call == nullptr || !IsOfDistinctWindows(*call) || KeepsNames(aggregation)) {
+    return EvalAs<Vector>(*aggregation.expr, now_ms);
+  }
+  return EvalRangeCall(*call, now_ms, /*keep_name=*/true);
+}
+
+Evaluator::WindowFunction::WindowFunction(const Call& its_call)
+    : call(its_call),
+      function(FindRangeFunction(call.function->name)),
+      smooths(IsSmoothing(call.function->name)),
+      may_collide(!KeepsName(call.function->name) && !IsOfDistinctWindows(call)) {}
+
+absl::StatusOr<Vector> Evaluator::EvalRangeCall(const Call& call, int64_t now_ms, bool keep_name) {
+  const WindowFunction function(call);
   WindowArgs args;
   args.now_ms = now_ms;
   args.dialect = options_.dialect;
@@ -139,7 +170,6 @@ absl::StatusOr<Vector> Evaluator::EvalRangeCall(const Call& call, int64_t now_ms
       ASSIGN_OR_RETURN(*scalars[scalar_count++], EvalAs<double>(*arg, now_ms));
     }
   }
-  const bool keep_name = KeepsName(call.function->name);
   const auto* selector = ranged->As<Selector>();
   if (selector == nullptr) {
     ASSIGN_OR_RETURN(const Matrix matrix, EvalAs<Matrix>(*ranged, now_ms));
@@ -152,7 +182,7 @@ absl::StatusOr<Vector> Evaluator::EvalRangeCall(const Call& call, int64_t now_ms
       if (!keep_name) nameless.push_back(WithoutName(range.labels));
       windows.push_back({range.labels, keep_name ? range.labels : nameless.back(), range.points});
     }
-    return ApplyToWindows(call, args, windows);
+    return ApplyToWindows(function, args, windows);
   }
   const int64_t pinned_ms = BaseTime(selector->shift, now_ms);
   int64_t base_ms = pinned_ms;
@@ -166,30 +196,59 @@ absl::StatusOr<Vector> Evaluator::EvalRangeCall(const Call& call, int64_t now_ms
   args.start_ms = args.end_ms - selector->range_ms;
   TimeSpan span = WindowTo(args.end_ms, selector->range_ms);
   span.to_ms = std::min(span.to_ms, pinned_ms - selector->shift.offset_ms);
+  SelectorSamples& samples = samples_[selector];
+  if (samples.read_one_by_one()) return ApplyToSeries(function, args, samples, span, keep_name);
   ASSIGN_OR_RETURN(const std::vector<Window> windows, WindowsOf(*selector, span, keep_name));
-  return ApplyToWindows(call, args, windows);
+  return ApplyToWindows(function, args, windows);
 }
 
-absl::StatusOr<Vector> Evaluator::ApplyToWindows(const Call& call, WindowArgs args,
+absl::StatusOr<Vector> Evaluator::ApplyToWindows(const WindowFunction& function, WindowArgs args,
                                                  const std::vector<Window>& windows) {
-  const absl::string_view name = call.function->name;
-  const RangeFunction function = FindRangeFunction(name);
-  // The factors matter only once there is a series to smooth.
-  if (IsSmoothing(name) && !windows.empty()) {
-    RETURN_IF_ERROR(CheckSmoothing("smoothing", "sf", args.first));
-    RETURN_IF_ERROR(CheckSmoothing("trend", "tf", args.second));
-  }
-  const bool check = !KeepsName(name) && !IsOfDistinctWindows(call);
   Vector result;
   result.reserve(windows.size());
   for (const Window& window : windows) {
-    args.points = window.points;
-    const auto value = function(args);
-    if (!value) continue;
-    if (check) RETURN_IF_ERROR(CheckOneSource(&call, window.labels, window.source));
-    result.push_back({window.labels, *value});
+    RETURN_IF_ERROR(ApplyToWindow(function, args, window, result));
   }
   return result;
+}
+
+absl::StatusOr<Vector> Evaluator::ApplyToSeries(const WindowFunction& function, WindowArgs args,
+                                                SelectorSamples& samples, TimeSpan span,
+                                                bool keep_name) {
+  Vector result;
+  result.reserve(samples.series_count());
+  std::vector<Point> points;
+  size_t read = 0;
+  for (size_t i = 0; i < samples.series_count(); ++i) {
+    samples.Read(i, span, points);
+    // All of them count, as if they were held together.
+    RETURN_IF_ERROR(Hold(points.size()));
+    RETURN_IF_ERROR(Charge(points.size() + 1));
+    read += points.size();
+    if (points.empty()) continue;
+    const Labels& source = samples.LabelsOf(i);
+    const Window window = {source, keep_name ? source : samples.NamelessOf(i), points};
+    RETURN_IF_ERROR(ApplyToWindow(function, args, window, result));
+  }
+  held_ -= static_cast<int64_t>(read);
+  return result;
+}
+
+absl::Status Evaluator::ApplyToWindow(const WindowFunction& function, WindowArgs& args,
+                                      const Window& window, Vector& result) {
+  // The factors matter only once there is a series to smooth.
+  if (function.smooths) {
+    RETURN_IF_ERROR(CheckSmoothing("smoothing", "sf", args.first));
+    RETURN_IF_ERROR(CheckSmoothing("trend", "tf", args.second));
+  }
+  args.points = window.points;
+  const auto value = function.function(args);
+  if (!value) return absl::OkStatus();
+  if (function.may_collide) {
+    RETURN_IF_ERROR(CheckOneSource(&function.call, window.labels, window.source));
+  }
+  result.push_back({window.labels, *value});
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Vector> Evaluator::EvalTimestamp(const Expr& arg, int64_t now_ms) {

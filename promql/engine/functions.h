@@ -40,6 +40,8 @@ bool IsLabelName(absl::string_view name, Dialect dialect);
 
 // histogram_quantile over the classic buckets in `buckets`, grouped by their labels but `le`.
 Vector HistogramQuantile(double q, const Vector& buckets, Dialect dialect);
+// histogram_fraction of the same, as dialect 3 has it: which part of them lies between the two.
+Vector HistogramFraction(double lower, double upper, const Vector& buckets);
 
 // ---- of a window (range_functions.cc) -----------------------------------------------------------
 

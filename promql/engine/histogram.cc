@@ -1,4 +1,4 @@
-// histogram_quantile of functions.h.
+// histogram_quantile and histogram_fraction of functions.h.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -30,8 +30,8 @@ bool NearlyEqual(double a, double b) {
   return difference / std::min(sum, std::numeric_limits<double>::max()) < kTolerance;
 }
 
-// Sorted by bound; equal bounds added together; counts never falling.
-void Normalize(std::vector<Bucket>* buckets, Dialect dialect) {
+// Sorted by bound; equal bounds added together.
+void Merge(std::vector<Bucket>* buckets) {
   std::stable_sort(buckets->begin(), buckets->end(),
                    [](const Bucket& a, const Bucket& b) { return a.bound < b.bound; });
   std::vector<Bucket> merged;
@@ -42,13 +42,18 @@ void Normalize(std::vector<Bucket>* buckets, Dialect dialect) {
       merged.push_back(bucket);
     }
   }
-  double highest = merged.front().count;
-  for (Bucket& bucket : merged) {
+  *buckets = std::move(merged);
+}
+
+// The same, and counts never fall.
+void Normalize(std::vector<Bucket>* buckets, Dialect dialect) {
+  Merge(buckets);
+  double highest = buckets->front().count;
+  for (Bucket& bucket : *buckets) {
     const bool noise = dialect == Dialect::k3 && NearlyEqual(highest, bucket.count);
     if (noise || bucket.count < highest) bucket.count = highest;
     if (bucket.count > highest) highest = bucket.count;
   }
-  *buckets = std::move(merged);
 }
 
 double BucketQuantile(double q, std::vector<Bucket> buckets, Dialect dialect) {
@@ -72,14 +77,42 @@ double BucketQuantile(double q, std::vector<Bucket> buckets, Dialect dialect) {
   return start + (at->bound - start) * ((rank - before) / (at->count - before));
 }
 
-}  // namespace
+// How many observations lie below `value`. Within a bucket they are spread evenly; in one without a
+// lower or an upper bound all lie at the other bound.
+double CountBelow(double value, const std::vector<Bucket>& buckets) {
+  double before = 0;
+  double start = buckets.front().bound <= 0 ? -kInf : 0;
+  for (const Bucket& bucket : buckets) {
+    if (value <= start) return before;
+    if (value < bucket.bound) {
+      if (start == -kInf) return bucket.count;
+      return before + (bucket.count - before) * (value - start) / (bucket.bound - start);
+    }
+    before = bucket.count;
+    start = bucket.bound;
+  }
+  return before;
+}
 
-Vector HistogramQuantile(double q, const Vector& buckets, Dialect dialect) {
-  struct Histogram {
-    Labels labels;
-    std::vector<Bucket> buckets;
-  };
-  std::vector<Histogram> histograms;  // first seen first
+double BucketFraction(double lower, double upper, std::vector<Bucket> buckets) {
+  Merge(&buckets);
+  const double total = buckets.back().count;
+  if (buckets.back().bound != kInf || total == 0 || std::isnan(lower) || std::isnan(upper)) {
+    return kNan;
+  }
+  if (lower >= upper) return 0;
+  const auto below = [&](double value) { return std::min(CountBelow(value, buckets), total); };
+  return (below(upper) - below(lower)) / total;
+}
+
+struct Histogram {
+  Labels labels;
+  std::vector<Bucket> buckets;
+};
+
+// First seen first.
+std::vector<Histogram> HistogramsOf(const Vector& buckets) {
+  std::vector<Histogram> histograms;
   absl::flat_hash_map<Labels, size_t> index;
   for (const Element& element : buckets) {
     const auto bound = ParseBound(element.labels.Get("le"));
@@ -89,10 +122,25 @@ Vector HistogramQuantile(double q, const Vector& buckets, Dialect dialect) {
     if (inserted) histograms.push_back({std::move(key), {}});
     histograms[at->second].buckets.push_back({*bound, element.value});
   }
+  return histograms;
+}
+
+}  // namespace
+
+Vector HistogramQuantile(double q, const Vector& buckets, Dialect dialect) {
   Vector result;
-  for (Histogram& histogram : histograms) {
+  for (Histogram& histogram : HistogramsOf(buckets)) {
     result.push_back(
         {WithoutName(histogram.labels), BucketQuantile(q, std::move(histogram.buckets), dialect)});
+  }
+  return result;
+}
+
+Vector HistogramFraction(double lower, double upper, const Vector& buckets) {
+  Vector result;
+  for (Histogram& histogram : HistogramsOf(buckets)) {
+    result.push_back({WithoutName(histogram.labels),
+                      BucketFraction(lower, upper, std::move(histogram.buckets))});
   }
   return result;
 }

@@ -12,11 +12,18 @@ namespace {
 bool IsBefore(const Point& point, int64_t time_ms) { return point.time_ms < time_ms; }
 bool IsAfter(int64_t time_ms, const Point& point) { return time_ms < point.time_ms; }
 
+void DropMarkers(size_t begin, std::vector<Point>& points) {
+  points.erase(std::remove_if(points.begin() + static_cast<std::ptrdiff_t>(begin), points.end(),
+                              [](const Point& point) { return IsStale(point.value); }),
+               points.end());
+}
+
 }  // namespace
 
 SelectorSamples::SelectorSamples(std::vector<std::shared_ptr<const Series>> series, TimeSpan span,
                                  Kind kind, size_t max_points)
-    : series_(std::move(series)) {
+    : one_by_one_(kind == Kind::kOneByOne), series_(std::move(series)) {
+  if (one_by_one_) return;
   ends_.reserve(series_.size());
   for (const auto& one : series_) {
     const size_t begin = points_.size();
@@ -26,17 +33,19 @@ SelectorSamples::SelectorSamples(std::vector<std::shared_ptr<const Series>> seri
     } else {
       one->Read(span.from_ms, span.to_ms, points_);
     }
-    if (kind == Kind::kWithoutEnd) {
-      points_.erase(std::remove_if(points_.begin() + begin, points_.end(),
-                                   [](const Point& point) { return IsStale(point.value); }),
-                    points_.end());
-    }
+    if (kind == Kind::kWithoutEnd) DropMarkers(begin, points_);
     ends_.push_back(points_.size());
     // Series of one selector mostly have as many samples each: room for all of them at once saves
     // the copies, and the fresh pages, that a vector takes to grow. A series may read more than it
     // keeps, hence the factor.
     if (begin == 0) points_.reserve(std::min(points_.size() * (series_.size() + 4), max_points));
   }
+}
+
+void SelectorSamples::Read(size_t series, TimeSpan span, std::vector<Point>& points) const {
+  points.clear();
+  series_[series]->Read(span.from_ms, span.to_ms, points);
+  DropMarkers(0, points);
 }
 
 const Labels& SelectorSamples::NamelessOf(size_t series) {

@@ -27,6 +27,7 @@ class SelectorSamples {
     kAll,         // markers of staleness too: an instant selector looks for them
     kNewest,      // the newest of each series, or its marker
     kWithoutEnd,  // no markers: a range selector does not see them
+    kOneByOne,    // nothing: they are read series by series, as each is needed once
   };
 
   SelectorSamples() = default;
@@ -37,6 +38,9 @@ class SelectorSamples {
   size_t series_count() const { return series_.size(); }
   size_t point_count() const { return points_.size(); }
   const Labels& LabelsOf(size_t series) const { return series_[series]->labels(); }
+  bool read_one_by_one() const { return one_by_one_; }
+  // For kOneByOne: those of one series in this time, without markers. Writes over `points`.
+  void Read(size_t series, TimeSpan span, std::vector<Point>& points) const;
   // Without the metric's name; made at the first call for any series.
   const Labels& NamelessOf(size_t series);
 
@@ -46,6 +50,7 @@ class SelectorSamples {
   const Point* Current(size_t series, TimeSpan span) const;
 
  private:
+  bool one_by_one_ = false;
   std::vector<std::shared_ptr<const Series>> series_;  // in label order
   std::vector<Point> points_;                          // of one series after the other
   std::vector<size_t> ends_;                           // of each series, in points_

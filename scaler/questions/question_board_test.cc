@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+
 namespace flyball::scaler {
 namespace {
 
@@ -303,6 +305,40 @@ TEST_F(QuestionBoardTest, TellsOfSamplesThatCameAfterTheAnswer) {
   ask();
   EXPECT_FALSE(QuestionBoard::TellsOfNews(*listening));
   EXPECT_TRUE(held.expired());
+}
+
+// A thread that is woken for each would cost more than the answers.
+TEST_F(QuestionBoardTest, QuestionsThatMemoryAnswersShareATask) {
+  constexpr size_t kMany = 40;
+  std::vector<std::shared_ptr<Counting>> questions;
+  std::vector<QuestionBoard::Handle> parts;
+  std::vector<Waiter> waiters(kMany + 1);
+  for (size_t i = 0; i <= kMany; ++i) {
+    questions.push_back(std::make_shared<Counting>());
+    // The last one's source tells nothing: it may be anywhere.
+    if (i < kMany) questions[i]->samples = std::make_shared<SampleVersion>([] {});
+    parts.push_back(board_.Get(
+        absl::StrCat(i), {}, run_, [&] { return questions[i]; }, [] {}));
+  }
+  const auto ask_all = [&] {
+    QuestionBoard::ToAsk to_ask;
+    for (size_t i = 0; i <= kMany; ++i) {
+      EXPECT_FALSE(board_.Join(parts[i], clock_.MonotonicNow(), waiters[i], to_ask));
+    }
+    board_.AskAll(std::move(to_ask));
+  };
+  ask_all();
+  EXPECT_EQ(tasks_.size(), kMany + 1);  // nothing is known of their sources yet
+  RunAll();
+
+  clock_.Advance(absl::Seconds(1));
+  ask_all();
+  EXPECT_LE(tasks_.size(), 5u);
+  RunAll();
+  for (size_t i = 0; i <= kMany; ++i) {
+    EXPECT_EQ(questions[i]->asked, 2) << i;
+    EXPECT_EQ(waiters[i].answered, 2) << i;
+  }
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 #include "base/go/url.h"
 #include "base/status_macros.h"
 #include "promql/engine/api.h"
-#include "promql/parser.h"
+#include "promql/query_span.h"
 
 namespace flyball::live {
 namespace {
@@ -185,7 +185,7 @@ absl::StatusOr<QueryPages::Answered> QueryPages::Query(const Form& form,
   ASSIGN_OR_RETURN(const int64_t time_ms,
                    form.TimeMs("time", absl::ToUnixMillis(clock_.WallNow())));
   ASSIGN_OR_RETURN(const promql::EvalOptions eval, EvalOptionsOf(form, deadline));
-  const auto expr = promql::Parse(form.Value("query"), options_.dialect);
+  const auto expr = promql::ParseFor({}, form.Value("query"), options_.dialect);
   if (!expr.ok()) return promql::InvalidParameter("query", expr.status());
   ASSIGN_OR_RETURN(promql::Value value, promql::EvalInstant(**expr, store_, time_ms, eval));
   bool truncated = false;
@@ -214,7 +214,8 @@ absl::StatusOr<QueryPages::Answered> QueryPages::QueryRange(const Form& form,
   }
   steps.step_ms = *step_ms;
   ASSIGN_OR_RETURN(const promql::EvalOptions eval, EvalOptionsOf(form, deadline));
-  const auto expr = promql::Parse(form.Value("query"), options_.dialect);
+  const auto span = promql::QuerySpan::Of(steps.start_ms, steps.end_ms, steps.step_ms);
+  const auto expr = promql::ParseFor(span, form.Value("query"), options_.dialect);
   if (!expr.ok()) {
     // As Prometheus 2 has it: without the name of the parameter.
     if (options_.dialect == promql::Dialect::k2) return expr.status();

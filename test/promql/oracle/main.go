@@ -103,10 +103,20 @@ func (x querier) Select(ctx context.Context, s bool, h *storage.SelectHints, ms 
 			}
 		}
 		if ok {
-			sel = append(sel, storage.NewListSeries(s.l, s.s))
+			sel = append(sel, storage.NewListSeries(s.l, between(s.s, h)))
 		}
 	}
 	return &set{s: sel, i: -1}
+}
+
+// What a store would give: the samples of the time that is asked for.
+func between(all []chunks.Sample, h *storage.SelectHints) []chunks.Sample {
+	if h == nil {
+		return all
+	}
+	from := sort.Search(len(all), func(i int) bool { return all[i].T() >= h.Start })
+	to := sort.Search(len(all), func(i int) bool { return all[i].T() > h.End })
+	return all[from:max(from, to)]
 }
 
 type set struct {
