@@ -63,6 +63,11 @@ class Pod:
         """`kubectl exec POD -- flyball WORDS`, with the same files and rights: the completed process."""
         return processes.run(self._inside_with(words), env=self._variables())
 
+    def command(self) -> str:
+        """The same as a line of a shell script, whose arguments are the words."""
+        variables = (f"{name}={value}" for name, value in self._variables().items())
+        return f'exec {shlex.join(["env", *variables, *self._inside_with(())])} "$@"'
+
     def _inside_with(self, words) -> list:
         """The command that runs flyball in the pod."""
         writable = [m["mountPath"] for m in self._container["volumeMounts"]
@@ -70,8 +75,8 @@ class Pod:
         root = shlex.quote(str(self._root))
         script = [f"mount --bind {root} {root}", *(f"mount --rbind /{d} {root}/{d}" for d in ("usr", "dev", "proc")),
                   f"mount -o remount,bind,ro {root}", *(f"mount -t tmpfs none {root}{path}" for path in writable),
-                  "exec chroot " + root + " " + shlex.join(["/program/" + paths.flyball().name, *words])]
-        return [*namespace.entering(), "sh", "-ec", "\n".join(script)]
+                  f'exec chroot {root} /program/{paths.flyball().name} "$@"']
+        return [*namespace.entering(), "sh", "-ec", "\n".join(script), "sh", *words]
 
     def _variables(self) -> dict:
         given = {variable["name"]: variable["value"] for variable in self._container.get("env", []) if "value" in variable}

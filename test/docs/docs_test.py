@@ -1,15 +1,20 @@
 """The documentation is true: its commands work in the order in which they stand, its examples are accepted, its links lead somewhere."""
 
+import datetime
+import http.server
 import re
 import subprocess
 import sys
+import threading
+import time
 
 import yaml
 
 import pages
 import references
-from cluster import Audit, ClusterCase
-from harness import case, kube, machine, paths, processes, wait
+from cluster import POLICY, Audit, ClusterCase
+from harness import case, control_plane, kube, machine, paths, ports, processes, wait
+from harness.client import Client
 from harness.exporter import Exporter
 from harness.kubelet import Kubelet
 from harness.prometheus import Prometheus
@@ -62,6 +67,33 @@ class Pages(case.Case):
                                  if f"\n{name}{{" in page})
         for line in re.findall(r"^# HELP flyball_.*", page, re.MULTILINE):
             self.assertGreater(len(line.split()), 6, f"{line} says too little")
+
+    def test_the_log_tells_what_the_pages_say_it_does(self):
+        """At start what it serves and from where; at level 3 each request with its user; at 6 each query to Prometheus."""
+        prometheus = http.server.ThreadingHTTPServer(("127.0.0.1", 0), references.Prometheus)
+        threading.Thread(target=prometheus.serve_forever, daemon=True).start()
+        self.addCleanup(prometheus.shutdown)
+        folder = processes.fresh_folder("log")
+        (folder / "objects").mkdir()
+        (folder / "rules.yaml").write_text(references.RULES)
+        url = f"http://127.0.0.1:{prometheus.server_port}"
+        for level, requests, queries in ((0, False, False), (3, True, False), (6, True, True)):
+            with self.subTest(level=level):
+                port = ports.free()
+                server = processes.Process("flyball", [
+                    paths.flyball(), "serve", f"--config={folder}/rules.yaml", f"--prometheus-url={url}", f"--objects={folder}/objects", "--bind-address=::1",
+                    f"--secure-port={port}", f"--cert-dir={folder}/cert", "--metrics-max-age=10m", f"--v={level}"])
+                self.addCleanup(server.stop)
+                client = Client(f"https://[::1]:{port}")
+                path = "/apis/external.metrics.k8s.io/v1beta1/namespaces/shop/queue_depth"
+                wait.until(lambda: server.must_live() and client.get(path).status == 200, path)  # pylint: disable=cell-var-from-loop
+                server.stop()
+                log = server.text()
+                self.assertRegex(log, rf"flyball \d+\.\d+\.\d+ \(commit .*\); .*rules.yaml: 0 rules, 2 external rules; Prometheus at {url}; no scaler\n")
+                self.assertRegex(log, r"relist: 2 rules found 2 series .*, 2 metrics offered\n")
+                self.assertIn(f"serving on [::1]:{port}\n", log)
+                self.assertEqual(bool(re.search(rf"GET {path} 200 .* by system:\S+ \(.*\)\n", log)), requests, log)
+                self.assertEqual(bool(re.search(rf"{url}/api/v1/query .*max\(queue_depth", log)), queries, log)
 
     def test_the_readme_is_short_and_names_every_page(self):
         text = (paths.PROJECT / "README.md").read_text()
@@ -139,33 +171,96 @@ class InCluster(ClusterCase):
         return {f'http_requests_total{{namespace="shop",pod="{pod}"}}': cls.requests for pod in cls.kubelet.names("shop", "web")}
 
 
-class QuickStart(InCluster):
-    def test_quick_start(self):
-        install, look, scale, scaler, why, away = pages.shell("quick-start.md")
+class QuickStart(ClusterCase):
+    """A cluster of its own, as empty as a new one, whose HPA controller has the period that everybody's has."""
+
+    PAGE = "quick-start.md"
+    LOAD = 330  # requests a second, as long as the pod `load` runs
+
+    @classmethod
+    def cluster(cls):
+        if "_own" not in cls.__dict__:
+            cls._own = control_plane.ControlPlane(POLICY).start()
+            cls._own.stop_stock_scaler()
+            cls._own.start_stock_scaler(())
+            cls.addClassCleanup(cls._own.stop)
+        return cls._own
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.kubelet = Kubelet(cls.admin, "shop", NAMESPACE, address=machine.address())
+        cls.addClassCleanup(cls.kubelet.stop)
+        cls.requests, cls.counted = {}, time.monotonic()
+        exporter = Exporter(cls.samples)
+        cls.addClassCleanup(exporter.stop)
+        cls.prometheus = Prometheus({"web": exporter.address})
+        cls.addClassCleanup(cls.prometheus.stop)
+        cls.shell = Shell(cls.cluster(), cls.prometheus.url)
+        cls.addClassCleanup(cls.shell.stop)
+
+    @classmethod
+    def samples(cls) -> dict:
+        """What the pods of `web` have counted: the load is shared by all that there are."""
+        now = time.monotonic()
+        passed, cls.counted = now - cls.counted, now
+        pods, load = cls.kubelet.names("shop", "web"), cls.LOAD if "load" in cls.kubelet.names("shop", "") else 0
+        cls.requests = {pod: cls.requests.get(pod, 0) + load * passed / len(pods) for pod in pods}
+        return {f'http_requests_total{{namespace="shop",pod="{pod}"}}': count for pod, count in cls.requests.items()}
+
+    def steps(self):
+        """Runs all blocks in their order, and yields each with what it printed, which is as the page shows it."""
+        for block, shown in pages.shown(self.PAGE):
+            if not shown:
+                yield block, self.shell.run(block)
+            elif "kubectl run" in block:
+                printed = self.shell.run(block)
+                self.assertRegex(printed, pages.pattern(shown))
+                yield block, printed
+            else:
+                yield block, self.shell.until(block, pages.pattern(shown))
+
+    def kinds_that_hold(self, kind: str) -> bool:
+        return any(c["type"] == "ScalingActive" and c["status"] == "True"
+                   for c in kube.get(self.admin, kind, "shop", "web").get("status", {}).get("conditions", []))
+
+    def test_1_every_command_in_its_order(self):
         kube.register_kind("Autoscaler", "flyball.dev/v1alpha1", "autoscalers", True)
-        self.shell.run(install)
-        self.shell.until(look, '"value"')
-        self.shell.run(scale)
-        wait.until(lambda: any(c["type"] == "ScalingActive" and c["status"] == "True" for c in
-                               kube.get(self.admin, "HorizontalPodAutoscaler", "shop", "web")["status"]["conditions"]), "the HPA reads the metric")
-        audit = Audit(self.cluster(), "flyball")
-        self.shell.run(scaler)
-        used = {("autoscaling", "horizontalpodautoscalers", "watch"), ("coordination.k8s.io", "leases", "update"), ("flyball.dev", "autoscalers/status", "patch")}
-        wait.until(lambda: used <= audit.used(), "the scaler's first decisions")
-        wait.until(lambda: any(c["type"] == "ScalingActive" and c["status"] == "True" for c in
-                               kube.get(self.admin, "Autoscaler", "shop", "web").get("status", {}).get("conditions", [])), "the Autoscaler reads the metric")
+        audit, seconds = None, []
+        for block, printed in self.steps():
+            if "kind: HorizontalPodAutoscaler" in block:
+                wait.until(lambda: self.kinds_that_hold("HorizontalPodAutoscaler"), "the HPA reads the metric")
+            elif "kubectl delete pod load" in block:
+                self.prometheus.wait_for("sum(rate(http_requests_total[10s])) == 0")
+            elif "kind: Autoscaler" in block:
+                audit = Audit(self.cluster(), "flyball")
+                wait.until(lambda: self.kinds_that_hold("Autoscaler"), "the Autoscaler reads the metric")
+            elif "date +%T" in block:
+                begin, end = (datetime.datetime.strptime(text, "%H:%M:%S") for text in re.findall(r"\d\d:\d\d:\d\d", printed))
+                seconds.append((end - begin).seconds)
+        print(f"quick start: replicas changed after {seconds[0]} s by the cluster's controller, after {seconds[1]} s by the scaler")
+        self.assertLessEqual({("autoscaling", "horizontalpodautoscalers", "watch"), ("coordination.k8s.io", "leases", "update"),
+                              ("flyball.dev", "autoscalers/status", "patch"), ("apps", "deployments/scale", "update")}, audit.used())
         self.assertEqual(audit.refused(), set(), "it has the rights that it needs")
-        self.assertIn("shop/web: Deployment web", self.shell.run(why))
-        self.shell.run(away)
         self.assertNotIn("autoscalers.flyball.dev", self.kubectl("get", "customresourcedefinitions", "-o", "name"))
         self.assertFalse([s for s in kube.listed(self.admin, "APIService") if "metrics.k8s.io" in s["metadata"]["name"]])
+        self.assertFalse([n for n in kube.listed(self.admin, "Namespace") if n["metadata"]["name"] == "shop"])
+
+    def test_2_without_a_cluster(self):
+        """The command for the eye, of another Prometheus at another port."""
+        block, = (b.text for b in pages.blocks(self.PAGE) if b.kind == "console")
+        port = ports.free()
+        self.assertIn("http://localhost:9090", block)
+        server = self.shell.begin(block.replace("http://localhost:9090", self.prometheus.url).replace("--secure-port 6443", f"--secure-port {port}"))
+        self.addCleanup(server.stop)
+        wait.until(lambda: server.must_live() and Client(f"https://127.0.0.1:{port}").get("/readyz").status == 200, "it serves")
 
 
 class Looking(InCluster):
     def test_security_and_troubleshooting(self):
-        install, _, scale, _, _, away = pages.shell("quick-start.md")
-        self.shell.run(install)
-        self.shell.run(scale)
+        blocks = pages.shell("quick-start.md")
+        self.shell.run(next(b for b in blocks if "helm install flyball" in b))
+        self.shell.run(next(b for b in blocks if "kind: HorizontalPodAutoscaler" in b))
         able, give = pages.shell("security.md")
         self.assertEqual(self.shell.run(able).split("\n")[:2], ["yes", "no"])
         wait.until(lambda: "custom.metrics.k8s.io" in str(kube.get(self.admin, "ClusterRole", None, "view")["rules"]), "view has the metrics")
@@ -177,7 +272,6 @@ class Looking(InCluster):
         self.shell.until(available, "pods/http_requests_per_second")
         self.assertIn("  pods/http_requests_per_second\n", self.shell.run(fate))
         self.shell.until(why, "shop/web")
-        self.shell.run(away)
 
 
 class Moving(InCluster):

@@ -1,6 +1,7 @@
 """The pages of docs/ as a test sees them: sections with the shell blocks that are meant to be run.
 
-A block ```sh is run; ```console is for the eye alone (it needs what a test has not: a node, the internet).
+A block ```sh is run; ```console is for the eye alone (it needs what a test has not: a node, the internet). A block ```text that follows one
+is what that prints: any number stands for a number, … for anything.
 """
 
 import re
@@ -28,6 +29,25 @@ def blocks(page: str) -> list:
             text = re.sub(rf"^{match['indent']}", "", match["text"], flags=re.MULTILINE)
             found.append(Block(title, match["kind"], text))
     return found
+
+
+def shown(page: str) -> list:
+    """The blocks to run, each with the text that it is said to print, or with none."""
+    found = []
+    for block in blocks(page):
+        if block.kind == "sh":
+            found.append((block.text, ""))
+        elif block.kind == "text":
+            found[-1] = (found[-1][0], block.text)
+    return found
+
+
+def pattern(text: str) -> re.Pattern:
+    """What an output has to match that is shown so: times and figures may differ, and so may how wide the columns are."""
+    forms = {"any": (r"…", r".*"), "line": (r"\n", r"\s*\n"), "gap": (r" +", r"\s+"), "age": (r"\b\d+[smh]\b", r"(\d+[smhd])+"),
+             "number": (r"\b\d+\b", r"\d+m?"), "other": (r".", None)}
+    words = re.compile("|".join(f"(?P<{name}>{form})" for name, (form, _) in forms.items()))
+    return re.compile(words.sub(lambda m: forms[m.lastgroup][1] or re.escape(m[0]), text), re.DOTALL)
 
 
 def shell(page: str, section: str = "") -> list:

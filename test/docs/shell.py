@@ -1,7 +1,8 @@
 """A shell for the commands of the documentation: the real helm, kubectl and flyball, in a cluster without nodes.
 
-What a machine of this kind can't have is put in by shims: Prometheus is on loopback, the pod is a process on a free port, and `kubectl port-forward`
-has nothing to do because of that.
+What a machine of this kind can't have is put in by shims: Prometheus is on loopback, also where a chart of the internet would bring it, the pod is a
+process on a free port, so that `kubectl port-forward` has nothing to do and `kubectl exec` runs the program as that pod would, and kind and
+docker have nothing to make, since the cluster and the program are there.
 """
 
 import os
@@ -15,14 +16,23 @@ from helm import CHART, NAMESPACE
 from pod import Pod
 
 _HELM = """#!/bin/sh
+case $* in *" oci://"*prometheus*) kubectl create namespace monitoring; exit ;; esac
 case $1 in
   install|upgrade|template) exec {helm} "$@" --set listenPort={port},service.port={port},prometheus.url={host},prometheus.port={prometheus_port} \\
     --set metricsRelistInterval=1s,metricsMaxAge=60s,shutdownDelay=0s ;;
   *) exec {helm} "$@" ;;
 esac
 """
+_DOCKER = """#!/bin/sh
+[ "$1" != build ] || [ -f "$3" ]
+"""
 _KUBECTL = """#!/bin/sh
 [ "$1" = port-forward ] && exit 0
+if [ "$1" = exec ]; then
+  while [ "$1" != -- ]; do shift; done
+  shift 2
+  . {folder}/in-pod
+fi
 exec {kubectl} --kubeconfig={kubeconfig} "$@"
 """
 
@@ -34,13 +44,13 @@ class Shell:
         self._cluster, self._pods = cluster, {}
         self.folder, self.port = processes.fresh_folder("docs"), ports.free()
         host, _, prometheus_port = prometheus_url.rpartition(":")
-        programs = processes.fresh_folder("programs")
-        for name, text in (("helm", _HELM), ("kubectl", _KUBECTL)):
-            (programs / name).write_text(text.format(helm=paths.peer("helm"), kubectl=paths.peer("kubectl"), port=self.port, host=host,
+        programs = self._programs = processes.fresh_folder("programs")
+        for name, text in (("helm", _HELM), ("kubectl", _KUBECTL), ("docker", _DOCKER), ("kind", "#!/bin/sh\n")):
+            (programs / name).write_text(text.format(helm=paths.peer("helm"), kubectl=paths.peer("kubectl"), port=self.port, host=host, folder=programs,
                                                      prometheus_port=prometheus_port, kubeconfig=cluster.admin_kubeconfig))
             (programs / name).chmod(0o755)
         (programs / "flyball").symlink_to(paths.flyball().resolve())
-        for name in ("charts", "rules", "test"):
+        for name in ("charts", "packaging", "rules", "test"):
             (self.folder / name).symlink_to(paths.PROJECT / name)
         helm_home = {f"HELM_{kind}_HOME": str(self.folder / ".helm" / kind) for kind in ("CACHE", "CONFIG", "DATA")}
         self._env = {**os.environ, **helm_home, "KUBECONFIG": str(cluster.admin_kubeconfig), "PATH": f"{programs}:{os.environ['PATH']}"}
@@ -69,12 +79,22 @@ class Shell:
             if name not in self._pods:
                 self._pods[name] = (template, Pod(self._cluster, NAMESPACE, name).start())
                 self._pods[name][1].wait_ready()
+                (self._programs / "in-pod").write_text(self._pods[name][1].command())
         services = [s["metadata"]["name"] for s in kube.listed(admin, "APIService") if (s["spec"].get("service") or {}).get("name") in wanted]
         registration.wait_available(admin, services)
 
-    def until(self, block: str, text: str) -> str:
-        """The output of a block that only looks, as soon as it has the text."""
-        return wait.until(lambda: (lambda out: out if text in out else None)(self.run(block)), f"{text} from:\n{block}")
+    def begin(self, block: str) -> processes.Process:
+        """A block that goes on until its caller ends it."""
+        return processes.Process("block", ["bash", "-euc", f"cd {shlex.quote(str(self.folder))}\nexec {block}"], env=self._env)
+
+    def until(self, block: str, text) -> str:
+        """The output of a block that only looks, as soon as it has the text, or something that the pattern matches."""
+        def look() -> str:
+            out = self.run(block)
+            if text in out if isinstance(text, str) else text.search(out):
+                return out
+            raise AssertionError(out[-1500:])
+        return wait.until(look, f"{text} from:\n{block}")
 
     def stop(self):
         for _, pod in self._pods.values():
