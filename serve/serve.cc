@@ -233,6 +233,7 @@ class Service {
     }
     if (scaler_ != nullptr) {
       dependencies.metrics.push_back(scaler_->metrics());
+      dependencies.more_metrics = [this](std::string& text) { scaler_->AppendGauges(text); };
       dependencies.debug_decisions = [this](const apiservice::DebugParameter& parameter) {
         return scaler_->DebugDecisions(parameter);
       };
