@@ -25,6 +25,7 @@ Adapter::Adapter(const Deps& deps, const AdapterOptions& options,
                  std::shared_ptr<const rules::CompiledRules> rules)
     : tells_of_samples_(deps.source.TellsOfSamples()),
       resource_(deps.resource),
+      askers_(deps.askers),
       directory_(deps.directory),
       clock_(deps.clock),
       request_pool_(ResourceProvider::kMaxParallel),
@@ -66,8 +67,8 @@ void Adapter::SetRules(std::shared_ptr<const rules::CompiledRules> rules) {
     providers->external = std::make_shared<ExternalProvider>(answering, &request_pool_);
     if (std::any_of(rules->external.begin(), rules->external.end(),
                     [](const auto& rule) { return rule->on_failure.has_value(); })) {
-      providers->external = std::make_shared<ExternalOnFailure>(answering, kept_, rules,
-                                                                std::move(providers->external));
+      providers->external = std::make_shared<ExternalOnFailure>(
+          answering, kept_, rules, std::move(providers->external), askers_);
     }
   }
   // Each answer of metrics.k8s.io names objects of these.

@@ -17,6 +17,7 @@
 #include "absl/synchronization/mutex.h"
 #include "adapter/kept_answers.h"
 #include "adapter/log_limiter.h"
+#include "adapter/metric_askers.h"
 #include "adapter/metrics.h"
 #include "adapter/provider.h"
 #include "adapter/queries/metric_source.h"
@@ -48,6 +49,8 @@ class Adapter {
     AdapterMetrics* metrics = nullptr;  // may be nullptr
     // metrics.k8s.io where the rules have no resourceRules; nullptr: it is off then.
     std::shared_ptr<ResourceMetricsProvider> resource = nullptr;
+    // For rules whose onFailure asks for replicas; nullptr: such a metric fails.
+    MetricAskers* askers = nullptr;
   };
 
   Adapter(const Deps& deps, const AdapterOptions& options,
@@ -82,6 +85,7 @@ class Adapter {
 
   const bool tells_of_samples_;
   const std::shared_ptr<ResourceMetricsProvider> resource_;
+  MetricAskers* const askers_;
   kube::ObjectDirectory& directory_;
   Clock& clock_;
   WorkerPool request_pool_;

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "adapter/replicas_as_total.h"
 #include "base/go/duration.h"
+#include "base/status_macros.h"
 
 namespace flyball::adapter {
 namespace {
@@ -24,6 +26,15 @@ std::string Shown(absl::Duration duration) {
 std::string Since(const rules::CompiledRule& rule, absl::Duration silent) {
   return absl::StrCat("the source of rule ", rule.where, " has not answered for ",
                       Shown(absl::Trunc(silent, absl::Seconds(1))));
+}
+
+absl::StatusOr<int64_t> TotalFor(const rules::ReplicasInstead& replicas,
+                                 const ExternalMetricRequest& request, MetricAskers* askers) {
+  if (askers == nullptr) {
+    return absl::FailedPreconditionError("only a stock controller's HPAs get replicas by it");
+  }
+  ASSIGN_OR_RETURN(const std::vector<MetricAsker> who, askers->Of(request));
+  return ReplicasAsTotal(replicas, who);
 }
 
 ExternalMetricList ValueOf(const std::string& metric, int64_t value_milli, absl::Time now) {
@@ -56,7 +67,8 @@ ExternalOnFailure::RulePtr ExternalOnFailure::RuleOf(const std::string& metric) 
 }
 
 absl::StatusOr<ExternalMetricList> ExternalOnFailure::Replaced(
-    const ExternalMetricRequest& request, absl::StatusOr<ExternalMetricList> answer) {
+    const ExternalMetricRequest& request, absl::StatusOr<ExternalMetricList> answer,
+    MetricAskers* askers) {
   if (!answer.ok() && !SourceFailed(answer.status()) && !absl::IsNotFound(answer.status())) {
     return answer;
   }
@@ -78,15 +90,36 @@ absl::StatusOr<ExternalMetricList> ExternalOnFailure::Replaced(
                                  Shown(told.keep_last), " before");
     return list;
   }
-  if (!told.value_milli.has_value() || silent <= told.keep_last) return answer;
+  if (silent <= told.keep_last) return answer;
+  return AfterKeeping(request, *rule, silent, answer.status(), askers);
+}
+
+absl::StatusOr<ExternalMetricList> ExternalOnFailure::AfterKeeping(
+    const ExternalMetricRequest& request, const rules::CompiledRule& rule, absl::Duration silent,
+    const absl::Status& failure, MetricAskers* askers) {
+  const rules::OnFailure& told = *rule.on_failure;
+  std::optional<int64_t> total = told.value_milli;
+  if (told.replicas.has_value()) {
+    const absl::StatusOr<int64_t> replicas = TotalFor(*told.replicas, request, askers);
+    if (!replicas.ok()) {
+      return absl::Status(failure.code(),
+                          absl::StrCat(failure.message(), "; the rule's onFailure.then holds: ",
+                                       replicas.status().message()));
+    }
+    total = *replicas;
+  }
+  if (!total.has_value()) return failure;
   ExternalMetricList list =
-      ValueOf(request.metric, *told.value_milli, WholeSeconds(answering_.clock.WallNow()));
-  list.replaced = absl::StrCat(Since(*rule, silent), "; this is the value of its onFailure.then");
+      ValueOf(request.metric, *total, WholeSeconds(answering_.clock.WallNow()));
+  list.replaced =
+      absl::StrCat(Since(rule, silent), "; this is ",
+                   told.replicas.has_value() ? "the total for the replicas" : "the value",
+                   " of its onFailure.then");
   return list;
 }
 
 absl::StatusOr<ExternalMetricList> ExternalOnFailure::Get(const ExternalMetricRequest& request) {
-  return Replaced(request, source_->Get(request));
+  return Replaced(request, source_->Get(request), askers_);
 }
 
 // What the source's own standing request says, with failures replaced. An answer that is told to be
@@ -116,10 +149,11 @@ class ExternalOnFailure::Standing : public StandingExternal {
       } else if (answer->time.has_value()) {
         for (ExternalMetricValue& item : last_[i].items) item.timestamp = *answer->time;
       }
-      (void)provider_.Replaced(request, last_[i]);
+      (void)provider_.Replaced(request, last_[i], nullptr);
       return;
     }
-    absl::StatusOr<ExternalMetricList> replaced = provider_.Replaced(request, answer.status());
+    absl::StatusOr<ExternalMetricList> replaced =
+        provider_.Replaced(request, answer.status(), nullptr);
     if (replaced.ok()) answer = StandingAnswer<ExternalMetricList>{.list = *std::move(replaced)};
   }
 

@@ -2,7 +2,9 @@
 //
 // For up to keepLast after the last good answer a kept one is given (adapter/kept_answers.h), with
 // its own times; after that what `then` says, a value in the place of the total, with the time of
-// now. Both carry in `replaced` that they are no answers of now. A source that never answered since
+// now, or the total by which those that ask come to so many replicas (adapter/replicas_as_total.h;
+// of Get alone, since a standing request is our own scaler's, which holds). All carry in `replaced`
+// that they are no answers of now. A source that never answered since
 // the start counts from the start on; the rule is then found by the name that its seriesQuery
 // alone gives (rules::CompiledRule::sole_metric). An answer without samples is an answer.
 //
@@ -15,6 +17,7 @@
 
 #include "adapter/answering.h"
 #include "adapter/kept_answers.h"
+#include "adapter/metric_askers.h"
 #include "adapter/provider.h"
 #include "rules/compiled_rules.h"
 
@@ -22,10 +25,15 @@ namespace flyball::adapter {
 
 class ExternalOnFailure : public ExternalMetricsProvider {
  public:
+  // `askers`: nullptr where nobody knows who asks.
   ExternalOnFailure(const Answering& answering, KeptAnswers& kept,
                     std::shared_ptr<const rules::CompiledRules> rules,
-                    std::shared_ptr<ExternalMetricsProvider> source)
-      : answering_(answering), kept_(kept), rules_(std::move(rules)), source_(std::move(source)) {}
+                    std::shared_ptr<ExternalMetricsProvider> source, MetricAskers* askers)
+      : answering_(answering),
+        kept_(kept),
+        rules_(std::move(rules)),
+        source_(std::move(source)),
+        askers_(askers) {}
 
   absl::StatusOr<ExternalMetricList> Get(const ExternalMetricRequest& request) override;
   std::unique_ptr<StandingExternal> Stand(std::vector<ExternalMetricRequest> requests) override;
@@ -42,12 +50,20 @@ class ExternalOnFailure : public ExternalMetricsProvider {
   RulePtr RuleOf(const std::string& metric) const;
   // Keeps a good answer; replaces a failure of the source.
   absl::StatusOr<ExternalMetricList> Replaced(const ExternalMetricRequest& request,
-                                              absl::StatusOr<ExternalMetricList> answer);
+                                              absl::StatusOr<ExternalMetricList> answer,
+                                              MetricAskers* askers);
+  // What `then` says, or the failure with why it says nothing.
+  absl::StatusOr<ExternalMetricList> AfterKeeping(const ExternalMetricRequest& request,
+                                                  const rules::CompiledRule& rule,
+                                                  absl::Duration silent,
+                                                  const absl::Status& failure,
+                                                  MetricAskers* askers);
 
   const Answering answering_;
   KeptAnswers& kept_;
   const std::shared_ptr<const rules::CompiledRules> rules_;
   const std::shared_ptr<ExternalMetricsProvider> source_;
+  MetricAskers* const askers_;
 };
 
 }  // namespace flyball::adapter

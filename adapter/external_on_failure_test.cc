@@ -24,7 +24,30 @@ externalRules:
   metricsQuery: 'sum(<<.Series>>{<<.LabelMatchers>>})'
   resources: {overrides: {ns: {resource: namespace}}}
   onFailure: {keepLast: 5m, then: fail}
+- seriesQuery: 'counted_len{ns!=""}'
+  metricsQuery: 'sum(<<.Series>>{<<.LabelMatchers>>})'
+  resources: {overrides: {ns: {resource: namespace}}}
+  onFailure: {keepLast: 5m, then: {replicas: 6}}
 )";
+
+// One HPA, or why nobody knows of any.
+class FakeAskers : public MetricAskers {
+ public:
+  absl::StatusOr<std::vector<MetricAsker>> Of(const ExternalMetricRequest& request) override {
+    ++asked;
+    if (!error.empty()) return absl::UnavailableError(error);
+    if (request.ns != "shop" || request.metric != "counted_len") return std::vector<MetricAsker>();
+    return std::vector<MetricAsker>{{.name = "shop/web",
+                                     .average_milli = 10'000,
+                                     .min = 1,
+                                     .max = 20,
+                                     .spec_replicas = replicas,
+                                     .status_replicas = replicas}};
+  }
+  int32_t replicas = 2;
+  std::string error;
+  int asked = 0;
+};
 
 class ExternalOnFailureTest : public testing::Test {
  protected:
@@ -49,7 +72,7 @@ class ExternalOnFailureTest : public testing::Test {
     floor_.Load(rules_);
     kept_.emplace(floor_.clock.MonotonicNow());
     provider_.emplace(floor_.answering(), *kept_, rules_,
-                      std::make_shared<ExternalProvider>(floor_.answering()));
+                      std::make_shared<ExternalProvider>(floor_.answering()), &askers_);
   }
   absl::StatusOr<ExternalMetricList> Ask(const std::string& metric = "queue_len") {
     return provider_->Get({.ns = "shop", .metric = metric, .selector = {}});
@@ -70,6 +93,7 @@ class ExternalOnFailureTest : public testing::Test {
   double load_ = 100;
   TestFloor floor_{{}};
   std::shared_ptr<const rules::CompiledRules> rules_;
+  FakeAskers askers_;
   std::optional<KeptAnswers> kept_;
   std::optional<ExternalOnFailure> provider_;
 };
@@ -137,6 +161,49 @@ TEST_F(ExternalOnFailureTest, ThenFailFails) {
   EXPECT_EQ(Total("held_len"), 100);
   floor_.clock.Advance(absl::Minutes(5));
   EXPECT_TRUE(absl::IsInternal(Ask("held_len").status()));
+}
+
+TEST_F(ExternalOnFailureTest, ThenReplicasIsTheTotalThatAsksForThem) {
+  Start();
+  EXPECT_EQ(Total("counted_len"), 100);
+  up_ = false;
+  floor_.clock.Advance(absl::Minutes(5));
+  EXPECT_EQ(Total("counted_len"), 100);
+  EXPECT_EQ(askers_.asked, 0) << "as long as a value is kept nobody is asked";
+  floor_.clock.Advance(absl::Seconds(1));
+  EXPECT_EQ(Total("counted_len"), 60);
+  EXPECT_EQ(Ask("counted_len")->items[0].timestamp, WholeSeconds(floor_.clock.WallNow()));
+  EXPECT_THAT(Ask("counted_len")->replaced, HasSubstr("the replicas of its onFailure.then"));
+  // There are as many: the metric fails, and the HPA holds.
+  askers_.replicas = 6;
+  const absl::Status enough = Ask("counted_len").status();
+  EXPECT_TRUE(absl::IsInternal(enough));
+  EXPECT_THAT(std::string(enough.message()), HasSubstr("onFailure.then holds: no Horizontal"));
+  askers_.error = "the API server is away";
+  EXPECT_THAT(std::string(Ask("counted_len").status().message()),
+              HasSubstr("holds: the API server is away"));
+}
+
+TEST_F(ExternalOnFailureTest, OfASourceThatNeverAnsweredTooReplicasAreAskedFor) {
+  up_ = false;
+  askers_.replicas = 0;
+  Start();
+  EXPECT_TRUE(absl::IsNotFound(Ask("counted_len").status()));
+  floor_.clock.Advance(absl::Minutes(5) + absl::Seconds(1));
+  EXPECT_EQ(Total("counted_len"), 60);
+}
+
+// What stands is asked by our own scaler, whose autoscalers have fallbacks of their own.
+TEST_F(ExternalOnFailureTest, AStandingRequestGetsNoReplicas) {
+  Start();
+  const auto standing = provider_->Stand({{.ns = "shop", .metric = "counted_len", .selector = {}}});
+  ASSERT_TRUE(standing->Ask(absl::Seconds(10))[0].ok());
+  up_ = false;
+  floor_.clock.Advance(absl::Minutes(6));
+  const auto answers = standing->Ask(absl::Seconds(10));
+  ASSERT_FALSE(answers[0].ok());
+  EXPECT_THAT(std::string(answers[0].status().message()), HasSubstr("only a stock controller's"));
+  EXPECT_EQ(askers_.asked, 0);
 }
 
 TEST_F(ExternalOnFailureTest, ARuleWithoutItFailsAtOnce) {

@@ -298,8 +298,10 @@ class ApiServer::Impl {
         families.push_back(std::move(family));
       }
     }
-    return self_metrics_.Text() + ProcessMetricsText() +
-           prometheus::TextSerializer().Serialize(families);
+    std::string text = self_metrics_.Text() + ProcessMetricsText() +
+                       prometheus::TextSerializer().Serialize(families);
+    if (dependencies_.more_metrics) dependencies_.more_metrics(text);
+    return text;
   }
 
   const ServerOptions options_;

@@ -44,6 +44,8 @@ struct ServerDependencies {
   http::HttpTransport* authorization = nullptr;
   // Metrics shown at /metrics beside the server's own.
   std::vector<std::weak_ptr<prometheus::Collectable>> metrics;
+  // Appends more of them as text, where they are many; empty function: there are none.
+  std::function<void(std::string&)> more_metrics;
   // Whether the objects that every answer needs are known; empty function: they are.
   std::function<absl::Status()> objects_known;
   std::vector<HealthCheck> checks;  // health checks beside the server's own

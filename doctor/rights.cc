@@ -84,6 +84,21 @@ void AddObjects(const Duties& duties, RightList& list) {
   }
 }
 
+// Who asks for an external metric while its source fails, and how many replicas it has.
+void AddAskers(RightList& list) {
+  const auto add = [&](const char* verb, const char* group, const char* resource) {
+    list.Add({verb}, {.group = group,
+                      .resource = resource,
+                      .grant = "the chart's rbac.readAutoscalers=true",
+                      .without = "an onFailure that asks for replicas holds"});
+  };
+  add("list", "autoscaling", "horizontalpodautoscalers");
+  for (const char* resource : {"deployments/scale", "replicasets/scale", "statefulsets/scale"}) {
+    add("get", "apps", resource);
+  }
+  add("get", "", "replicationcontrollers/scale");
+}
+
 // Of scaling itself, in one namespace or in all.
 void AddScaling(const Duties& duties, const std::string& ns, RightList& list) {
   const auto add = [&](std::vector<std::string> verbs, const char* group, const char* resource) {
@@ -147,6 +162,7 @@ std::vector<Right> WantedRights(const Duties& duties) {
   RightList list;
   AddServing(duties, list);
   AddObjects(duties, list);
+  if (duties.asks_for_replicas) AddAskers(list);
   if (!duties.scaler) return std::move(list).Take();
   if (duties.scaler_namespaces.empty()) AddScaling(duties, "", list);
   for (const std::string& ns : duties.scaler_namespaces) AddScaling(duties, ns, list);

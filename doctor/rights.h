@@ -30,6 +30,7 @@ struct Right {
 struct Duties {
   std::string ns = {};  // its own
   bool custom = false, external = false, resource = false;
+  bool asks_for_replicas = false;                 // an external rule's onFailure does
   std::vector<kube::GroupResource> objects = {};  // that rules give metrics of
   bool reads_authentication = true;               // no --authentication-skip-lookup
   bool scaler = false;

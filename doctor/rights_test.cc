@@ -85,6 +85,7 @@ TEST(WantedRights, AreThoseThatTheChartGrants) {
                      .custom = told.value("custom", false),
                      .external = told.value("external", false),
                      .resource = told.value("resource", false),
+                     .asks_for_replicas = told.value("replicas", false),
                      .scaler = told.contains("scaler"),
                      .scaler_mode = told.value("scaler", ""),
                      .scaler_hpa = told.value("hpa", false),

@@ -32,6 +32,7 @@ class FieldList {
     }
     Add("onFailure.then", config.then.word);
     Add("onFailure.then.value", config.then.value);
+    Add("onFailure.then.replicas", config.then.replicas);
   }
 
   RuleFields Take() { return std::move(fields_); }

@@ -35,10 +35,21 @@ struct ObjectQueryArgs {
   std::vector<kube::Requirement> selector;  // sorted by key
 };
 
+// So many replicas that the HorizontalPodAutoscalers which ask for a metric shall have at least.
+struct ReplicasInstead {
+  enum class Count { kGiven, kMax, kMin };  // the last two of each autoscaler
+  Count count = Count::kGiven;
+  int32_t given = 0;
+
+  friend bool operator==(const ReplicasInstead&, const ReplicasInstead&) = default;
+};
+
 // What an external metric is answered with while its source fails.
 struct OnFailure {
-  absl::Duration keep_last;            // how long what was known is given; zero: not at all
-  std::optional<int64_t> value_milli;  // what is given after that; absent: the failure
+  absl::Duration keep_last;  // how long what was known is given; zero: not at all
+  // What is given after that; neither: the failure.
+  std::optional<int64_t> value_milli;
+  std::optional<ReplicasInstead> replicas;
 };
 
 // One entry of `rules` or `externalRules`.

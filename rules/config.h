@@ -68,10 +68,9 @@ struct NameConfig {
 // onFailure: what is answered while the source fails. Not of the original.
 struct OnFailureConfig {
   absl::Duration keep_last;
-  // `then` is a word (fail), or a map with one of these.
+  // `then` is a word (fail, max, min), or a map with one of these.
   struct Then {
-    TextField word, value;
-    std::vector<TextField> for_autoscalers;  // keys that only an autoscaler can carry out
+    TextField word, value, replicas;
     Place place;
   };
   Then then;

@@ -118,9 +118,7 @@ class Reader : private YamlReader {
   }
 
   Keys KeysOf(OnFailureConfig::Then& out) {
-    return {{"value", Into(out.value)}, {"replicas", [&out](const YamlNode& n, const std::string&) {
-                                           out.for_autoscalers.push_back({"replicas", n.place});
-                                         }}};
+    return {{"value", Into(out.value)}, {"replicas", Into(out.replicas)}};
   }
 
   // A word, or a map.

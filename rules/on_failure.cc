@@ -1,5 +1,6 @@
 #include "rules/on_failure.h"
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "kube/objects/quantity.h"
 #include "promql/parser.h"
@@ -9,31 +10,49 @@ namespace {
 
 constexpr absl::Duration kLongest = absl::Hours(24);
 
-constexpr char kAskTheAutoscaler[] =
-    "the metrics API does not know the autoscaler that asks, expected {value: V}; a count of "
-    "replicas is the fallback of an Autoscaler (docs/scaling.md)";
-
-std::optional<int64_t> ReadThen(const OnFailureConfig::Then& then, const std::string& path,
-                                Findings& findings) {
-  for (const TextField& key : then.for_autoscalers) {
-    findings.Error(key.place, absl::StrCat(path, ".", key.text), kAskTheAutoscaler);
-  }
-  if (then.word.text == "max" || then.word.text == "min") {
-    findings.Error(then.place, path, kAskTheAutoscaler);
-  } else if (!then.word.text.empty() && then.word.text != "fail") {
-    findings.Error(then.place, path,
-                   absl::StrCat("found \"", then.word.text, "\", expected fail or {value: V}"));
-  }
-  if (!then.value.place.known()) return std::nullopt;
-  const absl::StatusOr<kube::Quantity> value = kube::Quantity::Parse(then.value.text);
+std::optional<int64_t> ReadValue(const TextField& text, const std::string& path,
+                                 Findings& findings) {
+  const absl::StatusOr<kube::Quantity> value = kube::Quantity::Parse(text.text);
   // Beyond this a metrics API rounds, and the scaler takes nothing.
   constexpr double kMost = 9.0e12;
   if (!value.ok() || value->Sign() < 0 || value->ToDouble() > kMost) {
-    findings.Error(then.value.place, path + ".value",
+    findings.Error(text.place, path,
                    "is no quantity from 0 to 9e12, expected one such as 500 or 1500m");
     return std::nullopt;
   }
   return value->MilliValue();
+}
+
+std::optional<ReplicasInstead> ReadReplicas(const TextField& text, const std::string& path,
+                                            Findings& findings) {
+  ReplicasInstead out;
+  if (!absl::SimpleAtoi(text.text, &out.given) || out.given < 0) {
+    findings.Error(text.place, path,
+                   absl::StrCat("found \"", text.text, "\", expected a count of replicas"));
+    return std::nullopt;
+  }
+  return out;
+}
+
+void ReadThen(const OnFailureConfig::Then& then, const std::string& path, Findings& findings,
+              OnFailure& out) {
+  const std::string& word = then.word.text;
+  if (word == "max" || word == "min") {
+    out.replicas = {.count = word == "max" ? ReplicasInstead::Count::kMax
+                                           : ReplicasInstead::Count::kMin};
+  } else if (!word.empty() && word != "fail") {
+    findings.Error(
+        then.place, path,
+        absl::StrCat("found \"", word, "\", expected fail, max, min, {replicas: N} or {value: V}"));
+  }
+  const bool has_value = then.value.place.known();
+  if (has_value && then.replicas.place.known()) {
+    findings.Error(then.replicas.place, path + ".replicas", "has a value beside it");
+  } else if (has_value) {
+    out.value_milli = ReadValue(then.value, path + ".value", findings);
+  } else if (then.replicas.place.known()) {
+    out.replicas = ReadReplicas(then.replicas, path + ".replicas", findings);
+  }
 }
 
 }  // namespace
@@ -53,11 +72,13 @@ std::optional<OnFailure> CompileOnFailure(const RuleConfig& rule, bool external,
   if (config.keep_last > kLongest) {
     findings.Error(config.place, field + ".keepLast", "is longer than 1d");
   }
-  const std::optional<int64_t> value = ReadThen(config.then, field + ".then", findings);
-  if (config.keep_last == absl::ZeroDuration() && !value.has_value()) {
+  OnFailure out = {.keep_last = config.keep_last, .value_milli = {}, .replicas = {}};
+  ReadThen(config.then, field + ".then", findings, out);
+  if (config.keep_last == absl::ZeroDuration() && !out.value_milli.has_value() &&
+      !out.replicas.has_value()) {
     findings.Warn(config.place, field, "changes nothing: it neither keeps nor replaces anything");
   }
-  return OnFailure{.keep_last = config.keep_last, .value_milli = value};
+  return out;
 }
 
 std::string SoleMetric(const RuleConfig& rule, const SeriesNaming& naming) {

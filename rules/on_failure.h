@@ -1,9 +1,8 @@
 // onFailure of a rule, compiled: what an external metric is answered with while its source fails.
 //
-// Pure. Only externalRules have it. A metrics API does not know who asks: of `rules` each value is
-// one pod's or object's, so that a kept one would be multiplied again with each new count, and a
-// count of replicas can only be asked for where the target is known. Both are errors that say who
-// can do it.
+// Pure. Only externalRules have it: of `rules` each value is one pod's or object's, so that a kept
+// one would be multiplied again with each new count, and what an Object metric is asked for by whom
+// does not show in its rule.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,7 @@
 #include "rules/on_failure.h"
 
+#include <tuple>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
@@ -49,12 +51,22 @@ TEST(OnFailureTest, OffWhereNothingIsSaid) {
   EXPECT_THAT(Errors(Compile("{}")), HasSubstr("warning: changes nothing"));
 }
 
-TEST(OnFailureTest, WhatAMetricsApiCannotDoIsRefused) {
-  for (const char* then : {"max", "min", "{replicas: 3}"}) {
+TEST(OnFailureTest, ReplicasAreOneOfThreeCounts) {
+  using Count = ReplicasInstead::Count;
+  for (const auto& [then, count, given] :
+       std::vector<std::tuple<std::string, Count, int32_t>>{{"{replicas: 3}", Count::kGiven, 3},
+                                                            {"{replicas: 0}", Count::kGiven, 0},
+                                                            {"max", Count::kMax, 0},
+                                                            {"min", Count::kMin, 0}}) {
     const CompileResult result = Compile(absl::StrCat("{keepLast: 5m, then: ", then, "}"));
-    EXPECT_EQ(result.rules, nullptr);
-    EXPECT_THAT(Errors(result), HasSubstr("does not know the autoscaler that asks")) << then;
+    ASSERT_NE(result.rules, nullptr) << Errors(result);
+    EXPECT_EQ(Of(result).value_milli, std::nullopt);
+    EXPECT_EQ(Of(result).replicas, (ReplicasInstead{.count = count, .given = given})) << then;
+    EXPECT_EQ(Errors(Compile(absl::StrCat("{then: ", then, "}"))), "") << "it changes something";
   }
+}
+
+TEST(OnFailureTest, ValuesOfEachPodOrObjectHaveNone) {
   const CompileResult of_pods = Compile("{keepLast: 5m}", "rules");
   EXPECT_EQ(of_pods.rules, nullptr);
   EXPECT_THAT(Errors(of_pods), HasSubstr("f:5:14: rules[0].onFailure: is for externalRules alone"));
@@ -65,7 +77,10 @@ TEST(OnFailureTest, WhatIsWrongIsNamedWithItsPlace) {
            {"{keep: 5m}", "onFailure.keep"},
            {"{keepLast: 2d}", "onFailure.keepLast: is longer than 1d"},
            {"{keepLast: soon}", "expected a duration"},
-           {"{then: hold}", "found \"hold\", expected fail or {value: V}"},
+           {"{then: hold}", "found \"hold\", expected fail, max, min, {replicas: N} or {value: V}"},
+           {"{then: {replicas: -1}}", "onFailure.then.replicas: found \"-1\", expected a count"},
+           {"{then: {replicas: some}}", "onFailure.then.replicas: found \"some\""},
+           {"{then: {replicas: 3, value: 5}}", "onFailure.then.replicas: has a value beside it"},
            {"{then: {value: many}}", "onFailure.then.value: is no quantity from 0 to 9e12"},
            {"{then: {value: -1}}", "onFailure.then.value: is no quantity from 0 to 9e12"},
            {"{then: {value: 1e13}}", "onFailure.then.value: is no quantity from 0 to 9e12"}}) {

@@ -33,6 +33,7 @@
 #include "serve/connections.h"
 #include "serve/debug_pages.h"
 #include "serve/flags.h"
+#include "serve/hpa_askers.h"
 #include "serve/live_source.h"
 #include "serve/logging.h"
 #include "serve/rule_file.h"
@@ -63,12 +64,14 @@ class Service {
     TellStart();
     ASSIGN_OR_RETURN(objects_, MakeObjects(flags_, clock_));
     ASSIGN_OR_RETURN(adapter::MetricSource* const source, MakeSource());
+    RETURN_IF_ERROR(MakeAskers());
     adapter_ =
         std::make_unique<adapter::Adapter>(adapter::Adapter::Deps{.source = *source,
                                                                   .directory = *objects_.directory,
                                                                   .clock = clock_,
                                                                   .metrics = &adapter_metrics_,
-                                                                  .resource = KubeletMetrics()},
+                                                                  .resource = KubeletMetrics(),
+                                                                  .askers = askers_.get()},
                                            flags_.adapter, rule_file_->Rules());
     if (flags_.scaler.enabled) {
       ASSIGN_OR_RETURN(
@@ -122,6 +125,7 @@ class Service {
     if (rule_file_ != nullptr) rule_file_->StopWatching();
     // Neither the live source nor the relist waits for a hanging Prometheus.
     if (prometheus_ != nullptr) prometheus_->Shutdown();
+    if (askers_ != nullptr) askers_->Shutdown();
     if (live_ != nullptr) live_->Stop();
     if (adapter_ != nullptr) adapter_->Stop();
   }
@@ -146,6 +150,15 @@ class Service {
     if (!flags_.live.prometheus()) return &live_->source();
     choosing_ = std::make_unique<adapter::ChoosingSource>(live_->source(), *prometheus_);
     return choosing_.get();
+  }
+
+  // Objects of a folder have no other controller than our own.
+  absl::Status MakeAskers() {
+    if (!flags_.objects.empty()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(auto server, ConnectionToObjects(flags_, objects_, clock_)());
+    askers_ = std::make_unique<HpaAskers>(std::move(server), clock_,
+                                          [this] { return objects_.directory->mapper(); });
+    return absl::OkStatus();
   }
 
   // What kubelets say of nodes and pods; nullptr: they are not asked.
@@ -233,6 +246,7 @@ class Service {
     }
     if (scaler_ != nullptr) {
       dependencies.metrics.push_back(scaler_->metrics());
+      dependencies.more_metrics = [this](std::string& text) { scaler_->AppendGauges(text); };
       dependencies.debug_decisions = [this](const apiservice::DebugParameter& parameter) {
         return scaler_->DebugDecisions(parameter);
       };
@@ -283,6 +297,7 @@ class Service {
   std::unique_ptr<adapter::prometheus::Client> prometheus_;
   std::unique_ptr<LiveSource> live_;
   std::unique_ptr<adapter::ChoosingSource> choosing_;  // of both
+  std::unique_ptr<HpaAskers> askers_;                  // of a cluster
   std::unique_ptr<adapter::Adapter> adapter_;
   std::unique_ptr<ServeScaler> scaler_;
   std::unique_ptr<http::HttpTransport> authentication_, authorization_;

@@ -112,11 +112,9 @@ std::shared_ptr<ServeFront> FrontOf(const ScalerFlags& flags, const scaler::Scal
 // The metrics of a registry, brought up to date at each scrape.
 class ServeScaler::FreshMetrics : public prometheus::Collectable {
  public:
-  // `log`: of which each autoscaler's gauges are made; `otlp`: whose counts are told; nullptr:
-  // there are none.
-  FreshMetrics(std::function<void()> refresh, const scaler::DecisionLog* log,
-               const scaler::OtlpLog* otlp)
-      : refresh_(std::move(refresh)), log_(log), otlp_(otlp) {}
+  // `otlp`: whose counts are told; nullptr: there are none.
+  FreshMetrics(std::function<void()> refresh, const scaler::OtlpLog* otlp)
+      : refresh_(std::move(refresh)), otlp_(otlp) {}
   // To be called before the first scrape.
   void Add(std::shared_ptr<const ServeFront> front) { front_ = std::move(front); }
   prometheus::Registry& registry() { return registry_; }
@@ -124,11 +122,6 @@ class ServeScaler::FreshMetrics : public prometheus::Collectable {
     refresh_();
     std::vector<prometheus::MetricFamily> families = registry_.Collect();
     if (otlp_ != nullptr) families.push_back(OtlpCounts(*otlp_));
-    if (log_ != nullptr) {
-      for (prometheus::MetricFamily& family : scaler::AutoscalerGauges(*log_)) {
-        families.push_back(std::move(family));
-      }
-    }
     if (front_ != nullptr) {
       for (prometheus::MetricFamily& family : FrontMetrics(*front_)) {
         families.push_back(std::move(family));
@@ -139,7 +132,6 @@ class ServeScaler::FreshMetrics : public prometheus::Collectable {
 
  private:
   const std::function<void()> refresh_;
-  const scaler::DecisionLog* const log_;
   const scaler::OtlpLog* const otlp_;
   std::shared_ptr<const ServeFront> front_;
   prometheus::Registry registry_;
@@ -168,9 +160,7 @@ ServeScaler::ServeScaler(const ServeFlags& flags, const Deps& deps,
       otlp_(std::move(otlp)),
       advise_(options_.sync_period, deps.clock),
       shadow_({.period = options_.sync_period}, deps.clock),
-      fresh_(std::make_shared<FreshMetrics>([this] { metrics_.Refresh(sources_); },
-                                            flags_.autoscaler_metrics ? &log_ : nullptr,
-                                            otlp_.get())),
+      fresh_(std::make_shared<FreshMetrics>([this] { metrics_.Refresh(sources_); }, otlp_.get())),
       metrics_(fresh_->registry(), deps.clock),
       front_(FrontOf(flags_, options_, connect, ns, deps.clock)),
       scaler_({.make_transport = std::move(connect),
@@ -281,6 +271,10 @@ std::string ServeScaler::DebugDecisions(const apiservice::DebugParameter& parame
 }
 
 std::shared_ptr<prometheus::Collectable> ServeScaler::metrics() const { return fresh_; }
+
+void ServeScaler::AppendGauges(std::string& text) const {
+  if (flags_.autoscaler_metrics) scaler::AppendAutoscalerGauges(log_, text);
+}
 
 scaler::Ownership& ServeScaler::Owner() {
   return flags_.leader_elect ? static_cast<scaler::Ownership&>(election_) : sole_;

@@ -70,6 +70,8 @@ class ServeScaler {
   // /debug/decisions.
   std::string DebugDecisions(const apiservice::DebugParameter& parameter) const;
   std::shared_ptr<prometheus::Collectable> metrics() const;
+  // Gauges of each autoscaler, as the text of /metrics has them, if they are wanted.
+  void AppendGauges(std::string& text) const;
 
  private:
   class FreshMetrics;

@@ -241,6 +241,10 @@ class Doctor {
     if (rules_ != nullptr) {
       duties.custom = !rules_->custom.empty();
       duties.external = !rules_->external.empty();
+      for (const auto& rule : rules_->external) {
+        duties.asks_for_replicas |=
+            rule->on_failure.has_value() && rule->on_failure->replicas.has_value();
+      }
       duties.resource = rules_->resource.has_value();
     }
     if (discovered_.has_value() && discovered_->registry != nullptr) {

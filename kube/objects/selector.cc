@@ -125,9 +125,6 @@ bool Requirement::Matches(const Labels& labels) const {
 
 absl::StatusOr<Requirement> MakeRequirement(absl::string_view key, Operator op,
                                             std::vector<std::string> values, LabelRules rules) {
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-
   std::vector<std::string> problems;
   const auto add = [&](absl::string_view where, absl::string_view what,
                        const std::vector<std::string>& why) {
@@ -145,6 +142,9 @@ absl::StatusOr<Requirement> MakeRequirement(absl::string_view key, Operator op,
   if (!problems.empty()) {
     return absl::InvalidArgumentError(absl::StrCat("[", absl::StrJoin(problems, ", "), "]"));
   }
+  // What is wrong is named by its place as it was given; as text the values are in order, repeated
+  // ones included.
+  std::sort(values.begin(), values.end());
   return Requirement{.key = std::string(key), .op = op, .values = std::move(values)};
 }
 

@@ -40,7 +40,7 @@ struct Requirement {
   friend bool operator==(const Requirement&, const Requirement&) = default;
 };
 
-// A requirement with its values sorted and without repeats.
+// A requirement with its values sorted; what was given twice is there twice, as upstream has it.
 //   kInvalidArgument  a key, a value or a number of values that is not allowed; the text is that of
 //                     upstream's NewRequirement
 absl::StatusOr<Requirement> MakeRequirement(absl::string_view key, Operator op,

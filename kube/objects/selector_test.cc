@@ -85,6 +85,10 @@ TEST(LabelSelectorTest, ReadsAsTheTextForm) {
   const auto selector = form.ToSelector();
   ASSERT_TRUE(selector.ok()) << selector.status();
   EXPECT_EQ(selector->ToString(), "app=web,tier in (a,b),!x");
+  // Text has each value once, a list as often as it is given.
+  const LabelSelector twice = {.match_labels = {}, .match_expressions = {{"t", "In", {"b", "b"}}}};
+  EXPECT_EQ(twice.ToSelector()->ToString(), "t in (b,b)");
+  EXPECT_EQ(Selector::Parse("t in (b,b)")->ToString(), "t in (b)");
 }
 
 TEST(LabelSelectorTest, RefusesWhatUpstreamRefuses) {
@@ -101,6 +105,7 @@ TEST(LabelSelectorTest, RefusesWhatUpstreamRefuses) {
   EXPECT_EQ(
       error({"a", "Exists", {"b"}}),
       "values: Invalid value: [\"b\"]: values set must be empty for exists and does not exist");
+  EXPECT_TRUE(absl::StartsWith(error({"a", "In", {"z", "-x", "b"}}), "values[1][a]: Invalid"));
 }
 
 // Upstream names each; whoever sends thousands is told of the first.

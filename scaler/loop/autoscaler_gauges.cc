@@ -1,92 +1,138 @@
 #include "scaler/loop/autoscaler_gauges.h"
 
-#include <prometheus/metric_family.h>
+#include <cstdint>
+#include <optional>
+#include <vector>
 
-#include <string>
-#include <utility>
-
+#include "absl/functional/function_ref.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/time/time.h"
 #include "scaler/views/limiting_reason.h"
 
 namespace flyball::scaler {
 namespace {
 
-using Labels = std::vector<prometheus::ClientMetric::Label>;
-
-prometheus::MetricFamily Gauge(std::string name, std::string help) {
-  prometheus::MetricFamily family;
-  family.name = std::move(name);
-  family.help = std::move(help);
-  family.type = prometheus::MetricType::Gauge;
-  return family;
+std::string Escaped(absl::string_view value) {
+  return absl::StrReplaceAll(value, {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}});
 }
 
-void Add(prometheus::MetricFamily& family, const Labels& labels, double value) {
-  prometheus::ClientMetric& metric = family.metric.emplace_back();
-  metric.label = labels;
-  metric.gauge.value = value;
-}
+// The numbers of one autoscaler; what is absent has no series.
+struct Numbers {
+  std::string labels;
+  std::optional<int32_t> current, desired, unbounded, proposal;
+  std::string metric;  // which made the proposal
+  std::optional<double> age_seconds;
+  absl::string_view reason;
+};
 
-Labels With(const Labels& labels, std::string name, std::string value) {
-  Labels out = labels;
-  out.push_back({std::move(name), std::move(value)});
+Numbers NumbersOf(const AutoscalerKey& key, const LoggedDecision& last) {
+  const Decision& decision = last.decision;
+  Numbers out;
+  out.labels = absl::StrCat(
+      "kind=\"", key.kind == AutoscalerKind::kHpa ? "HorizontalPodAutoscaler" : "Autoscaler",
+      "\",namespace=\"", Escaped(key.ns), "\",autoscaler=\"", Escaped(key.name), "\"");
+  out.reason = LimitingReason(decision);
+  if (decision.outcome == Outcome::kScaleUnknown) return out;
+  out.current = decision.current;
+  out.desired = decision.rescale ? decision.desired : decision.current;
+  if (decision.outcome != Outcome::kDecided) return out;
+  out.unbounded = decision.recommendation;
+  if (!decision.combination.has_value() || !decision.combination->winner.has_value()) return out;
+  const size_t winner = *decision.combination->winner;
+  out.proposal = decision.proposals[winner].replicas;
+  out.metric = Escaped(decision.proposals[winner].name);
+  if (winner >= last.readings.size() || !last.readings[winner].timestamp.has_value()) return out;
+  out.age_seconds = absl::ToDoubleSeconds(decision.now - *last.readings[winner].timestamp);
   return out;
 }
 
-struct Families {
-  prometheus::MetricFamily current =
-      Gauge("flyball_autoscaler_current_replicas",
-            "Replicas that the target had when the autoscaler was last decided");
-  prometheus::MetricFamily desired =
-      Gauge("flyball_autoscaler_desired_replicas",
-            "Replicas that were decided, after stabilization windows, policies and bounds");
-  prometheus::MetricFamily unbounded =
-      Gauge("flyball_autoscaler_unbounded_replicas",
-            "Replicas that the load asks for, before stabilization windows, policies and bounds");
-  prometheus::MetricFamily proposal = Gauge("flyball_autoscaler_proposal_replicas",
-                                            "Replicas that the metric which decided asks for");
-  prometheus::MetricFamily age =
-      Gauge("flyball_autoscaler_reading_age_seconds",
-            "Age in seconds of the reading that decided, when it was decided");
-  prometheus::MetricFamily limited =
-      Gauge("flyball_autoscaler_limited",
-            "Always 1; its label says what kept the count from being what the load asks for");
-
-  void AddDecision(const AutoscalerKey& key, const LoggedDecision& last) {
-    const Decision& decision = last.decision;
-    const Labels labels = {
-        {"kind", key.kind == AutoscalerKind::kHpa ? "HorizontalPodAutoscaler" : "Autoscaler"},
-        {"namespace", key.ns},
-        {"autoscaler", key.name}};
-    Add(limited, With(labels, "reason", std::string(LimitingReason(decision))), 1);
-    if (decision.outcome == Outcome::kScaleUnknown) return;
-    Add(current, labels, decision.current);
-    Add(desired, labels, decision.rescale ? decision.desired : decision.current);
-    if (decision.outcome != Outcome::kDecided) return;
-    Add(unbounded, labels, decision.recommendation);
-    if (!decision.combination.has_value() || !decision.combination->winner.has_value()) return;
-    const size_t winner = *decision.combination->winner;
-    const Proposal& won = decision.proposals[winner];
-    Add(proposal, With(labels, "metric", won.name), won.replicas);
-    if (winner >= last.readings.size() || !last.readings[winner].timestamp.has_value()) return;
-    Add(age, labels, absl::ToDoubleSeconds(decision.now - *last.readings[winner].timestamp));
-  }
+// Writes the sample of one autoscaler, if it has one: `more` labels and the value.
+struct Sample {
+  absl::string_view more;
+  std::string value;
 };
+using SampleOf = absl::FunctionRef<std::optional<Sample>(const Numbers&)>;
+
+class FamilyWriter {
+ public:
+  FamilyWriter(const std::vector<Numbers>& all, std::string& out) : all_(all), out_(out) {}
+
+  // `label`: of what a sample has more, or "".
+  void Write(absl::string_view name, absl::string_view help, absl::string_view label,
+             SampleOf sample_of) {
+    bool first = true;
+    for (const Numbers& numbers : all_) {
+      const std::optional<Sample> sample = sample_of(numbers);
+      if (!sample.has_value()) continue;
+      if (first) {
+        absl::StrAppend(&out_, "# HELP ", name, " ", help, "\n# TYPE ", name, " gauge\n");
+      }
+      first = false;
+      absl::StrAppend(&out_, name, "{", numbers.labels);
+      if (!label.empty()) absl::StrAppend(&out_, ",", label, "=\"", sample->more, "\"");
+      absl::StrAppend(&out_, "} ", sample->value, "\n");
+    }
+  }
+  void WriteCount(absl::string_view name, absl::string_view help,
+                  std::optional<int32_t> Numbers::*count) {
+    Write(name, help, "", [count](const Numbers& numbers) -> std::optional<Sample> {
+      if (!(numbers.*count).has_value()) return std::nullopt;
+      return Sample{"", absl::StrCat(*(numbers.*count))};
+    });
+  }
+
+ private:
+  const std::vector<Numbers>& all_;
+  std::string& out_;
+};
+
+// Enough for all lines, so that the text is not copied while it grows.
+size_t BytesOf(const std::vector<Numbers>& all) {
+  constexpr size_t kSeries = 6, kNameAndValue = 60;
+  size_t bytes = 2000;  // what each family begins with
+  for (const Numbers& one : all) {
+    bytes += kSeries * (one.labels.size() + kNameAndValue) + one.metric.size();
+  }
+  return bytes;
+}
 
 }  // namespace
 
-std::vector<prometheus::MetricFamily> AutoscalerGauges(const DecisionLog& log) {
-  Families families;
+void AppendAutoscalerGauges(const DecisionLog& log, std::string& out) {
+  std::vector<Numbers> all;
   log.ForEachNewest([&](const AutoscalerKey& key, const LoggedDecision& last) {
-    families.AddDecision(key, last);
+    all.push_back(NumbersOf(key, last));
   });
-  std::vector<prometheus::MetricFamily> out;
-  for (prometheus::MetricFamily* family :
-       {&families.current, &families.desired, &families.unbounded, &families.proposal,
-        &families.age, &families.limited}) {
-    if (!family->metric.empty()) out.push_back(std::move(*family));
-  }
-  return out;
+  out.reserve(out.size() + BytesOf(all));
+  FamilyWriter writer(all, out);
+  writer.WriteCount("flyball_autoscaler_current_replicas",
+                    "Replicas that the target had when the autoscaler was last decided",
+                    &Numbers::current);
+  writer.WriteCount("flyball_autoscaler_desired_replicas",
+                    "Replicas that were decided, after stabilization windows, policies and bounds",
+                    &Numbers::desired);
+  writer.WriteCount(
+      "flyball_autoscaler_unbounded_replicas",
+      "Replicas that the load asks for, before stabilization windows, policies and bounds",
+      &Numbers::unbounded);
+  writer.Write("flyball_autoscaler_proposal_replicas",
+               "Replicas that the metric which decided asks for", "metric",
+               [](const Numbers& numbers) -> std::optional<Sample> {
+                 if (!numbers.proposal.has_value()) return std::nullopt;
+                 return Sample{numbers.metric, absl::StrCat(*numbers.proposal)};
+               });
+  writer.Write("flyball_autoscaler_reading_age_seconds",
+               "Age in seconds of the reading that decided, when it was decided", "",
+               [](const Numbers& numbers) -> std::optional<Sample> {
+                 if (!numbers.age_seconds.has_value()) return std::nullopt;
+                 return Sample{"", absl::StrCat(*numbers.age_seconds)};
+               });
+  writer.Write("flyball_autoscaler_limited",
+               "Always 1; its label says what kept the count from being what the load asks for",
+               "reason", [](const Numbers& numbers) {
+                 return std::optional<Sample>({numbers.reason, "1"});
+               });
 }
 
 }  // namespace flyball::scaler

@@ -2,32 +2,43 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <prometheus/metric_family.h>
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 
 namespace flyball::scaler {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-// "name{label=value …} number" of each series.
+// Each series, without the "flyball_autoscaler_" of its name. What begins a family is checked here.
 std::vector<std::string> Shown(const DecisionLog& log) {
-  std::vector<std::string> lines;
-  for (const prometheus::MetricFamily& family : AutoscalerGauges(log)) {
-    for (const prometheus::ClientMetric& metric : family.metric) {
-      std::string line = family.name.substr(family.name.find("scaler_") + 7);
-      for (const auto& label : metric.label) absl::StrAppend(&line, " ", label.value);
-      lines.push_back(absl::StrCat(line, " = ", metric.gauge.value));
+  std::string text = "before 1\n";
+  AppendAutoscalerGauges(log, text);
+  std::vector<std::string> lines = absl::StrSplit(text, '\n', absl::SkipEmpty());
+  EXPECT_EQ(lines.front(), "before 1");
+  lines.erase(lines.begin());
+  std::vector<std::string> series;
+  std::string family;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (absl::StartsWith(lines[i], "# HELP ")) {
+      const std::vector<std::string> words = absl::StrSplit(lines[i], ' ');
+      family = words[2];
+      EXPECT_EQ(lines[++i], absl::StrCat("# TYPE ", family, " gauge"));
+      continue;
     }
+    EXPECT_TRUE(absl::StartsWith(lines[i], family + "{")) << lines[i];
+    series.push_back(lines[i].substr(std::string("flyball_autoscaler_").size()));
   }
-  return lines;
+  return series;
 }
 
 // Grows from 4 to 6 by `queue`, which alone would have 9: maxReplicas is 6.
@@ -77,14 +88,21 @@ TEST(AutoscalerGaugesTest, AtMostSixSeriesOfEach) {
   DecisionLog log;
   EXPECT_THAT(Shown(log), IsEmpty());
   Log(log, "web", Limited(kNow));
+  const std::string web = R"({kind="HorizontalPodAutoscaler",namespace="shop",autoscaler="web")";
   EXPECT_THAT(Shown(log),
-              ElementsAre("current_replicas HorizontalPodAutoscaler shop web = 4",
-                          "desired_replicas HorizontalPodAutoscaler shop web = 6",
-                          "unbounded_replicas HorizontalPodAutoscaler shop web = 9",
-                          "proposal_replicas HorizontalPodAutoscaler shop web external metric "
-                          "queue(nil) = 9",
-                          "reading_age_seconds HorizontalPodAutoscaler shop web = 7",
-                          "limited HorizontalPodAutoscaler shop web max_replicas = 1"));
+              ElementsAre("current_replicas" + web + "} 4", "desired_replicas" + web + "} 6",
+                          "unbounded_replicas" + web + "} 9",
+                          "proposal_replicas" + web + ",metric=\"external metric queue(nil)\"} 9",
+                          "reading_age_seconds" + web + "} 7",
+                          "limited" + web + ",reason=\"max_replicas\"} 1"));
+}
+
+TEST(AutoscalerGaugesTest, ValuesOfLabelsAreEscaped) {
+  DecisionLog log;
+  Decision decision = Limited(kNow);
+  decision.proposals[0].name = "a \"b\"\\\n";
+  Log(log, "web", decision);
+  EXPECT_THAT(Shown(log), testing::Contains(HasSubstr(R"(,metric="a \"b\"\\\n"} 9)")));
 }
 
 TEST(AutoscalerGaugesTest, WhereNothingIsKnownThereIsNoNumber) {
@@ -96,11 +114,12 @@ TEST(AutoscalerGaugesTest, WhereNothingIsKnownThereIsNoNumber) {
   failed.outcome = Outcome::kMetricsFailed;
   failed.rescale = false;
   Log(log, "b", failed);
+  const std::string shop = R"({kind="HorizontalPodAutoscaler",namespace="shop",autoscaler=")";
   EXPECT_THAT(Shown(log),
-              UnorderedElementsAre("limited HorizontalPodAutoscaler shop a scale_unknown = 1",
-                                   "limited HorizontalPodAutoscaler shop b metrics_failed = 1",
-                                   "current_replicas HorizontalPodAutoscaler shop b = 4",
-                                   "desired_replicas HorizontalPodAutoscaler shop b = 4"));
+              UnorderedElementsAre("limited" + shop + "a\",reason=\"scale_unknown\"} 1",
+                                   "limited" + shop + "b\",reason=\"metrics_failed\"} 1",
+                                   "current_replicas" + shop + "b\"} 4",
+                                   "desired_replicas" + shop + "b\"} 4"));
 }
 
 TEST(AutoscalerGaugesTest, WhatIsGoneHasNone) {

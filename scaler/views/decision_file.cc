@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "scaler/views/decision_line.h"
@@ -53,20 +54,25 @@ absl::Status DecisionFile::Open() {
 void DecisionFile::OnDecision(const DecisionRecord& record) {
   if (record.unchanged) return;
   const uint64_t news = DecisionNews(record);
-  absl::MutexLock lock(&mutex_);
-  const auto [last, first] = last_.try_emplace(record.managed->key, news);
-  if (!first && std::exchange(last->second, news) == news) return;
-  const std::string line = DecisionLine(record);
-  if (waiting_.size() + line.size() > kMaxWaiting) {
-    ++dropped_;
-    return;
+  bool many = false;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto [last, first] = last_.try_emplace(absl::HashOf(record.managed->key), news);
+    if (!first && std::exchange(last->second, news) == news) return;
+    const std::string line = DecisionLine(record);
+    if (waiting_.size() + line.size() > kMaxWaiting) {
+      ++dropped_;
+      return;
+    }
+    many = waiting_.size() < kMany && waiting_.size() + line.size() >= kMany;
+    waiting_ += line;
   }
-  waiting_ += line;
+  if (many) thread_.Wake();
 }
 
 void DecisionFile::OnForgotten(const AutoscalerKey& key) {
   absl::MutexLock lock(&mutex_);
-  last_.erase(key);
+  last_.erase(absl::HashOf(key));
 }
 
 void DecisionFile::Flush() {

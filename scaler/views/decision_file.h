@@ -1,13 +1,14 @@
 // The decisions that are news, as lines of a file: --decision-log.
 //
 // Thread-safe; Start and Stop once each. Lines are made by the thread that decides and wait in
-// memory for one that writes them, so that nobody waits for a disk. When these would make the file
+// memory for one that writes them each second, sooner when they are many, so that nobody waits for
+// a disk. When these would make the file
 // longer than `max_bytes` it is renamed to FILE.1, in the place of the one before, and begun anew:
 // both together are never longer than twice that, if it is at least kMaxWaiting.
 //
 // Limits: kMaxWaiting bytes of lines that wait; beyond them, and while the file can't be written,
-// lines are dropped, which the log says once for each time that it writes again. 8 bytes and the
-// key for each autoscaler.
+// lines are dropped, which the log says once for each time that it writes again. 16 bytes for each
+// autoscaler.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +30,7 @@ namespace flyball::scaler {
 class DecisionFile : public DecisionObserver {
  public:
   static constexpr size_t kMaxWaiting = 1 << 20;
+  static constexpr size_t kMany = kMaxWaiting / 8;
 
   DecisionFile(std::string path, size_t max_bytes, Clock& clock);
   ~DecisionFile() override { Stop(); }
@@ -55,7 +57,8 @@ class DecisionFile : public DecisionObserver {
   const std::string path_;
   const size_t max_bytes_;
   absl::Mutex mutex_;
-  absl::flat_hash_map<AutoscalerKey, uint64_t> last_ ABSL_GUARDED_BY(mutex_);  // DecisionNews
+  // DecisionNews, by the hash of the autoscaler's key.
+  absl::flat_hash_map<uint64_t, uint64_t> last_ ABSL_GUARDED_BY(mutex_);
   std::string waiting_ ABSL_GUARDED_BY(mutex_);
   uint64_t dropped_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::Mutex file_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);

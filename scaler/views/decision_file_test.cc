@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -149,8 +150,7 @@ TEST_F(DecisionFileTest, ALongFileIsRenamedAndTwoAreKept) {
 }
 
 TEST_F(DecisionFileTest, WhatWaitsIsLimited) {
-  DecisionFile file(path_, size_t{1} << 30, clock_);
-  ASSERT_TRUE(file.Start().ok());
+  DecisionFile file(path_, size_t{1} << 30, clock_);  // not started: nobody writes meanwhile
   Grown grown;
   for (int i = 0; i < 10000; ++i) {
     grown.decision.desired = i;
@@ -160,6 +160,18 @@ TEST_F(DecisionFileTest, WhatWaitsIsLimited) {
   EXPECT_LE(std::filesystem::file_size(path_), DecisionFile::kMaxWaiting);
   EXPECT_GT(Lines().size(), 1000u);
   EXPECT_LT(Lines().size(), 10000u);
+}
+
+TEST_F(DecisionFileTest, ManyLinesWaitForNoSecond) {
+  DecisionFile file(path_, size_t{1} << 30, clock_);
+  ASSERT_TRUE(file.Start().ok());
+  Grown grown;
+  for (size_t bytes = 0; bytes <= DecisionFile::kMany;
+       bytes += DecisionLine(grown.record()).size()) {
+    ++grown.decision.desired;
+    file.OnDecision(grown.record());
+  }
+  while (Lines().empty()) std::this_thread::yield();  // the clock stands still
 }
 
 TEST_F(DecisionFileTest, AFileThatCannotBeOpenedIsSaid) {

@@ -20,6 +20,7 @@ REFUSED = (
     ("a typo at the top", {"replcias": 2}, "replcias"),
     ("a typo below", {"prometheus": {"ulr": "http://p"}}, "ulr"),
     ("a typo in a rule", {"rules": {"custom": [{"seriesQuery": "a", "metricQuery": "b"}]}}, "metricQuery"),
+    ("a typo in what a rule says of a failure", {"rules": {"external": [{"seriesQuery": "a", "onFailure": {"then": {"replica": 3}}}]}}, "replica"),
     ("a typo in resources", {"resources": {"limts": {"cpu": 1}}}, "limts"),
     ("a typo in a probe", {"livenessProbe": {"periodSecond": 1}}, "periodSecond"),
     ("a typo in a security context", {"securityContext": {"runAsUsr": 1}}, "runAsUsr"),
@@ -60,6 +61,10 @@ QUERY = {"containerQuery": "sum by (<<.GroupBy>>) (rate(c{<<.LabelMatchers>>}[3m
          "resources": {"overrides": {k: {"resource": k} for k in ("node", "namespace", "pod")}}, "containerLabel": "container"}
 KUBELETS = {"metricSource": "live", "kubelets": {"scrapeInterval": "15s"}}
 RESOURCE = {"cpu": QUERY, "memory": QUERY, "window": "3m"}
+
+
+def on_failure(then) -> dict:
+    return {**RULE, "source": "prometheus", "onFailure": {"keepLast": "5m", "then": then}}
 
 
 def dashboard() -> dict:
@@ -396,9 +401,17 @@ class Rendering(case.Case):
         nodes = {("", "nodes", verb) for verb in ("list", "watch")}
         definitions = {("apiextensions.k8s.io", "customresourcedefinitions", verb) for verb in ("list", "watch")} | {
             ("apiregistration.k8s.io", "apiservices", verb) for verb in ("list", "watch")}
+        askers = {("autoscaling", "horizontalpodautoscalers", "list"), ("", "replicationcontrollers/scale", "get")} | {
+            ("apps", f"{kind}/scale", "get") for kind in ("deployments", "replicasets", "statefulsets")}
         rows = (
             ("custom metrics list objects", {}, pods | kinds | definitions),
             ("external metrics need none", {"rules": {"default": False, "external": [RULE]}}, definitions),
+            ("nor those that have a value for a failure", {"rules": {"default": False, "external": [on_failure({"value": 5})]}}, definitions),
+            ("for replicas it is asked who asks", {"rules": {"default": False, "external": [RULE, on_failure({"replicas": 3})]}}, definitions | askers),
+            ("for max and min too", {"rules": {"default": False, "external": [on_failure("max")]}}, definitions | askers),
+            ("for rules that the chart does not see too, when it is told so", {"rules": {"default": False, "existing": "theirs"},
+                                                                               "rbac": {"readAutoscalers": True}}, definitions | askers),
+            ("not where it is forbidden", {"rules": {"default": False, "external": [on_failure("max")]}, "rbac": {"readAutoscalers": False}}, definitions),
             ("resource metrics list pods and nodes", {"rules": {"default": False, "resource": RESOURCE}}, pods | nodes | definitions),
             ("kubelets are asked for what they measure", {"rules": {"default": False}, "live": KUBELETS},
              pods | nodes | definitions | {("", "nodes/metrics", "get")}),

@@ -215,6 +215,21 @@ affinity:
 {{- end }}
 {{- end -}}
 
+{{/* "true" where Flyball has to know which autoscalers ask for an external metric. */}}
+{{- define "flyball.readsAutoscalers" -}}
+{{- $told := .Values.rbac.readAutoscalers -}}
+{{- $needed := false -}}
+{{- range $rule := .Values.rules.external -}}
+{{- $then := dig "onFailure" "then" "" $rule -}}
+{{- if kindIs "map" $then -}}
+{{- $needed = or $needed (hasKey $then "replicas") -}}
+{{- else -}}
+{{- $needed = or $needed (has $then (list "max" "min")) -}}
+{{- end -}}
+{{- end -}}
+{{- if ternary $needed $told (kindIs "invalid" $told) }}true{{ end -}}
+{{- end -}}
+
 {{/* The flags of the live source. */}}
 {{- define "flyball.liveArgs" -}}
 {{- with .Values.live -}}

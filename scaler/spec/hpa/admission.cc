@@ -43,6 +43,17 @@ void DropRoundTripAnnotations(Hpa& hpa) {
   }
 }
 
+// An empty list is not stored, so that a default takes its place. It is refused before that, unless
+// nothing is; the vectors of 1.34 have such an object as it was sent.
+void DropEmptyPolicies(Hpa& hpa) {
+  if (!hpa.behavior.has_value()) return;
+  for (auto* rules : {&hpa.behavior->scale_up, &hpa.behavior->scale_down}) {
+    if (rules->has_value() && (*rules)->policies.has_value() && (*rules)->policies->empty()) {
+      (*rules)->policies.reset();
+    }
+  }
+}
+
 void DropGatedFields(const FeatureGates& gates, Hpa& hpa) {
   if (gates.configurable_tolerance || !hpa.behavior.has_value()) return;
   for (auto* rules : {&hpa.behavior->scale_up, &hpa.behavior->scale_down}) {
@@ -86,6 +97,7 @@ AdmissionResult Admit(const Node& document, const AdmitOptions& options) {
     result.errors = std::move(errors).Sorted();
   }
   // The object is stored as v2 and read back: what v1 left open is filled now, after validation.
+  if (options.dialect.minor >= 35) DropEmptyPolicies(*hpa);
   ApplyV2Defaults(*hpa);
   result.canonical_spec_json = CanonicalSpecJson(*hpa);
   result.autoscaler = CompileHpa(*hpa);

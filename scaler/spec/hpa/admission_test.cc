@@ -61,6 +61,20 @@ AdmitOptions Version(int minor, const GateSettings& gates = {}) {
   return {.dialect = DialectOf(ServerVersion{.minor = minor, .emulated_minor = {}}, gates)};
 }
 
+TEST(AdmitTest, AnEmptyListOfPoliciesIsNotStored) {
+  const std::string body = V2("  behavior: {scaleDown: {policies: []}}\n");
+  for (const int minor : {34, 35, 37}) {
+    AdmitOptions options = Version(minor);
+    for (const bool skip : {false, true}) {
+      options.skip_admission = skip;
+      const AdmissionResult got = Admit(body, options);
+      EXPECT_EQ(got.errors.empty(), skip);
+      ASSERT_TRUE(got.autoscaler.has_value());
+      EXPECT_EQ(got.autoscaler->behavior->scale_down.policies.size(), minor == 34 ? 0u : 1u);
+    }
+  }
+}
+
 std::vector<std::string> ErrorsOf(absl::string_view body, const AdmitOptions& options) {
   std::vector<std::string> out;
   for (const FieldError& error : Admit(body, options).errors) out.push_back(error.ToString());

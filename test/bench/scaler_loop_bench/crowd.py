@@ -150,7 +150,7 @@ def measure_watched(cluster, program, autoscalers: int, seconds: float) -> dict:
 def _watched(cluster, source: Synthetic, autoscalers: int, seconds: float, args: tuple, log) -> Watched:
     server, _ = _start(cluster, source, 1, autoscalers, args)
     lines, before = _written(log), requests.counted(cluster.admin)
-    rate = _rate(server, seconds)
+    rate = _rate(server, seconds, every=min(seconds, 15))  # a status is written each 15 s, and scrapes are no more frequent
     writes = requests.since(before, requests.counted(cluster.admin))
     lines = _written(log) - lines
     writes = sum(count for what, count in writes.items() if what.split()[0] in ("POST", "PUT", "PATCH", "DELETE"))

@@ -1,0 +1,128 @@
+#include "serve/hpa_askers.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "kube/client/scale.h"
+#include "kube/objects/api_version.h"
+#include "kube/objects/object_json.h"
+#include "kube/watch/object_list.h"
+#include "kube/watch/object_watch.h"
+#include "scaler/spec/document.h"
+#include "scaler/spec/hpa/admission.h"
+
+namespace flyball::serve {
+
+// Keeps of each HPA what is asked for here.
+class HpaAskers::Lister : public kube::WatchHandler {
+ public:
+  void ListStarted() override { hpas_.clear(); }
+  void Listed(absl::string_view json) override {
+    const absl::StatusOr<scaler::Node> document = scaler::ParseJson(json);
+    if (!document.ok()) return;
+    // The API server has admitted it.
+    const scaler::AdmissionResult admitted =
+        scaler::Admit(*document, {.dialect = {}, .skip_admission = true});
+    if (!admitted.autoscaler.has_value()) return;
+    const scaler::Autoscaler& autoscaler = *admitted.autoscaler;
+    Hpa hpa = {.name = autoscaler.name,
+               .target = autoscaler.scale_target,
+               .min = autoscaler.min_or_default(),
+               .max = autoscaler.max_replicas,
+               .external = {}};
+    for (const scaler::MetricSpec& metric : autoscaler.metrics) {
+      if (metric.type != scaler::MetricType::kExternal) continue;
+      Hpa::Metric& kept = hpa.external.emplace_back();
+      kept.name = metric.metric.name;
+      kept.selector = metric.metric.selector_text;
+      if (metric.target.average_value.has_value()) {
+        kept.average_milli = metric.target.average_value->milli;
+      }
+    }
+    if (!hpa.external.empty()) hpas_.push_back(std::move(hpa));
+  }
+  std::vector<Hpa> Take() && { return std::move(hpas_); }
+
+ private:
+  std::vector<Hpa> hpas_;
+};
+
+absl::StatusOr<HpaAskers::HpasPtr> HpaAskers::List(const std::string& ns) {
+  kube::ObjectReader reader;
+  Lister lister;
+  kube::ObjectWatchOptions options;
+  options.resource.name = {.group = "autoscaling", .resource = "horizontalpodautoscalers"};
+  options.resource.version = "v2";
+  options.resource.kind = "HorizontalPodAutoscaler";
+  options.ns = ns;
+  options.list_timeout = kTimeout;
+  if (const auto version = kube::ListFromCache(*server_, options, reader, lister); !version.ok()) {
+    return absl::Status(version.status().code(),
+                        absl::StrCat("the HorizontalPodAutoscalers cannot be listed: ",
+                                     version.status().message()));
+  }
+  return std::make_shared<const std::vector<Hpa>>(std::move(lister).Take());
+}
+
+absl::StatusOr<HpaAskers::HpasPtr> HpaAskers::HpasOf(const std::string& ns) {
+  if (const auto kept = kept_.Get(ns, clock_.MonotonicNow())) return *kept;
+  return lists_.Ask(ns, clock_.MonotonicNow() + kTimeout, [&]() -> absl::StatusOr<HpasPtr> {
+    ASSIGN_OR_RETURN(HpasPtr hpas, List(ns));
+    const MonotonicTime now = clock_.MonotonicNow();
+    constexpr size_t kBytesOfOne = 400;
+    kept_.Put(ns, hpas, (hpas->size() + 1) * kBytesOfOne, now, now + kKeepList);
+    return hpas;
+  });
+}
+
+absl::Status HpaAskers::Look(const std::string& ns, const Hpa& hpa, adapter::MetricAsker& asker) {
+  const std::shared_ptr<const kube::RestMapper> kinds = kinds_();
+  const kube::ResourceInfo* kind =
+      kinds == nullptr
+          ? nullptr
+          : kinds->FindKind(kube::ApiVersion::GroupOf(hpa.target.api_version), hpa.target.kind);
+  if (kind == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat("the kind ", hpa.target.kind, ", target of ", asker.name, ", is not known"));
+  }
+  const absl::StatusOr<kube::Scale> scale = kube::GetScale(client_, *kind, ns, hpa.target.name);
+  if (!scale.ok()) {
+    return absl::Status(scale.status().code(),
+                        absl::StrCat("the scale of ", asker.name,
+                                     "'s target cannot be read: ", scale.status().message()));
+  }
+  asker.spec_replicas = scale->spec_replicas;
+  asker.status_replicas = scale->status_replicas;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<adapter::MetricAsker>> HpaAskers::Of(
+    const adapter::ExternalMetricRequest& request) {
+  ASSIGN_OR_RETURN(const HpasPtr hpas, HpasOf(request.ns));
+  const std::string selector = request.selector.ToString();
+  std::vector<adapter::MetricAsker> askers;
+  for (const Hpa& hpa : *hpas) {
+    for (const Hpa::Metric& metric : hpa.external) {
+      if (metric.name != request.metric || metric.selector != selector) continue;
+      if (askers.size() == kMaxAskers) {
+        return absl::ResourceExhaustedError(
+            absl::StrCat("more than ", kMaxAskers, " HorizontalPodAutoscalers ask for it"));
+      }
+      adapter::MetricAsker& asker = askers.emplace_back();
+      asker.name = absl::StrCat(request.ns, "/", hpa.name);
+      asker.average_milli = metric.average_milli;
+      asker.min = hpa.min;
+      asker.max = hpa.max;
+      RETURN_IF_ERROR(Look(request.ns, hpa, asker));
+    }
+  }
+  return askers;
+}
+
+void HpaAskers::Shutdown() {
+  client_.Shutdown();
+  server_->Shutdown();
+}
+
+}  // namespace flyball::serve

@@ -1,0 +1,130 @@
+#include "serve/hpa_askers.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kube/objects/builtin_resources.h"
+#include "kube/testing/fake_api_server.h"
+
+namespace flyball::serve {
+namespace {
+
+using adapter::MetricAsker;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr char kHpas[] = "/horizontalpodautoscalers";
+
+class HpaAskersTest : public testing::Test {
+ protected:
+  HpaAskersTest() {
+    server_.OnRequest([this](const http::HttpCall& call) {
+      lists_ += absl::StrContains(call.target, kHpas);
+      scales_ += absl::StrContains(call.target, "/scale");
+    });
+  }
+  void PutTarget(const std::string& name, int replicas, int status) {
+    server_.Put(absl::StrCat(
+        R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"namespace":"shop","name":")",
+        name, R"("},"spec":{"replicas":)", replicas,
+        R"(,"selector":{"matchLabels":{"a":"b"}}},"status":{"replicas":)", status, "}}"));
+  }
+  // `metrics` in flow style.
+  void PutHpa(const std::string& name, const std::string& metrics,
+              const std::string& kind = "Deployment", const std::string& ns = "shop") {
+    server_.Put(absl::StrCat(
+        R"({"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{"namespace":")",
+        ns, R"(","name":")", name,
+        R"("},"spec":{"minReplicas":2,"maxReplicas":9,"scaleTargetRef":{"apiVersion":"apps/v1",)",
+        R"("kind":")", kind, R"(","name":")", name, R"("},"metrics":[)", metrics, "]}}"));
+  }
+  static std::string External(const std::string& name, const std::string& target,
+                              const std::string& labels = "") {
+    return absl::StrCat(R"({"type":"External","external":{"metric":{"name":")", name, "\"",
+                        labels.empty() ? "" : absl::StrCat(R"(,"selector":)", labels),
+                        R"(},"target":)", target, "}}");
+  }
+  absl::StatusOr<std::vector<MetricAsker>> Of(const std::string& metric,
+                                              const std::string& selector = "") {
+    return askers_.Of(
+        {.ns = "shop", .metric = metric, .selector = *kube::Selector::Parse(selector)});
+  }
+
+  SimulatedClock clock_{absl::FromUnixSeconds(1700000000)};
+  kube::FakeApiServer server_;
+  int lists_ = 0, scales_ = 0;
+  std::shared_ptr<const kube::RestMapper> kinds_ =
+      std::make_shared<kube::RestMapper>(kube::BuiltinResources());
+  HpaAskers askers_{server_.Connect(), clock_, [this] { return kinds_; }};
+};
+
+constexpr char kAverage[] = R"({"type":"AverageValue","averageValue":"30"})";
+constexpr char kValue[] = R"({"type":"Value","value":"30"})";
+
+TEST_F(HpaAskersTest, ThoseWithTheMetricAndTheSelector) {
+  PutTarget("web", 4, 3);
+  PutHpa("web", External("queue_len", kAverage));
+  PutTarget("jobs", 1, 1);
+  PutHpa("jobs",
+         absl::StrCat(External("queue_len", kValue, R"({"matchLabels":{"tier":"b","az":"a"}})"),
+                      ",", External("other", kAverage)));
+  PutHpa("web", External("queue_len", kAverage), "Deployment", "elsewhere");
+  const auto plain = Of("queue_len");
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  ASSERT_THAT(*plain, SizeIs(1));
+  EXPECT_EQ(plain->front().name, "shop/web");
+  EXPECT_EQ(plain->front().average_milli, 30'000);
+  EXPECT_EQ(plain->front().min, 2);
+  EXPECT_EQ(plain->front().max, 9);
+  EXPECT_EQ(plain->front().spec_replicas, 4);
+  EXPECT_EQ(plain->front().status_replicas, 3);
+  const auto selected = Of("queue_len", "tier=b,az=a");
+  ASSERT_TRUE(selected.ok()) << selected.status();
+  ASSERT_THAT(*selected, SizeIs(1));
+  EXPECT_EQ(selected->front().name, "shop/jobs");
+  EXPECT_EQ(selected->front().average_milli, std::nullopt);
+  EXPECT_THAT(*Of("nobody_asks"), IsEmpty());
+}
+
+TEST_F(HpaAskersTest, ListsAreKeptForAWhileAndScalesAreNot) {
+  PutTarget("web", 4, 4);
+  PutHpa("web", External("queue_len", kAverage));
+  ASSERT_TRUE(Of("queue_len").ok());
+  PutTarget("web", 7, 4);
+  EXPECT_EQ(Of("queue_len")->front().spec_replicas, 7);
+  EXPECT_EQ(lists_, 1);
+  EXPECT_EQ(scales_, 2);
+  clock_.Advance(HpaAskers::kKeepList);
+  ASSERT_TRUE(Of("queue_len").ok());
+  EXPECT_EQ(lists_, 2);
+}
+
+TEST_F(HpaAskersTest, WhatCannotBeReadIsToldAndNotKept) {
+  PutHpa("web", External("queue_len", kAverage));
+  server_.Inject({.method = "GET",
+                  .part = kHpas,
+                  .status = 403,
+                  .reason = "Forbidden",
+                  .message = "forbidden: cannot list"});
+  EXPECT_THAT(std::string(Of("queue_len").status().message()),
+              testing::EndsWith("forbidden: cannot list"));
+  EXPECT_THAT(std::string(Of("queue_len").status().message()),
+              HasSubstr("the scale of shop/web's target cannot be read"));
+  PutHpa("web", External("queue_len", kAverage), "Gadget");
+  clock_.Advance(HpaAskers::kKeepList);
+  EXPECT_THAT(std::string(Of("queue_len").status().message()),
+              HasSubstr("the kind Gadget, target of shop/web, is not known"));
+}
+
+TEST_F(HpaAskersTest, TooManyThatAskTheSameAreAnError) {
+  for (size_t i = 0; i <= HpaAskers::kMaxAskers; ++i) {
+    PutTarget(absl::StrCat("web-", i), 1, 1);
+    PutHpa(absl::StrCat("web-", i), External("queue_len", kAverage));
+  }
+  EXPECT_THAT(std::string(Of("queue_len").status().message()), HasSubstr("more than 20"));
+}
+
+}  // namespace
+}  // namespace flyball::serve
