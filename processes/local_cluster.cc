@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "absl/memory/memory.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "scaler/spec/own_spec.h"
@@ -28,7 +29,10 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Make(const std::stri
     info.scalable = scale;
     self->server_.AddKind(info, scale);
   }
-  self->server_.OnWrite([self] { self->supervisor_.Wake(); });
+  // Leases and statuses are written all the time, and all sets are read when it wakes.
+  self->server_.OnWrite([self](absl::string_view path) {
+    if (absl::StrContains(path, kProcessSetPlural)) self->supervisor_.Wake();
+  });
   ASSIGN_OR_RETURN(self->objects_, FolderObjects::Make(folder, self->server_, clock,
                                                        [self] { self->supervisor_.Wake(); }));
   return cluster;

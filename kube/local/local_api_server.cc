@@ -48,7 +48,7 @@ absl::StatusOr<http::HttpAnswer> LocalApiServer::Do(const http::HttpCall& call, 
     api_->store().SetTime(clock_.WallNow());
     answer = api_->Serve(call);
   }
-  if (call.method != "GET" && on_write_) on_write_();
+  if (call.method != "GET" && on_write_) on_write_(call.target);
   return answer;
 }
 

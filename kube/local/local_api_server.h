@@ -49,9 +49,11 @@ class LocalApiServer {
   // All objects of the collection ("/api/v1/pods"), sorted by namespace and name.
   std::vector<std::string> List(absl::string_view path) const;
 
-  // Called after each request that may have written something, from the thread of the request and
-  // outside of all locks. Set before the first transport is made.
-  void OnWrite(std::function<void()> on_write) { on_write_ = std::move(on_write); }
+  // Called with its path after each request that may have written something, from the thread of the
+  // request and outside of all locks. Set before the first transport is made.
+  void OnWrite(std::function<void(absl::string_view path)> on_write) {
+    on_write_ = std::move(on_write);
+  }
 
  private:
   class Transport;
@@ -60,7 +62,7 @@ class LocalApiServer {
                       const std::function<bool(absl::string_view)>& on_data);
 
   Clock& clock_;
-  std::function<void()> on_write_;
+  std::function<void(absl::string_view path)> on_write_;
   mutable absl::Mutex mutex_;
   const std::unique_ptr<LocalApi> api_ ABSL_PT_GUARDED_BY(mutex_);
 };

@@ -99,9 +99,10 @@ TEST_F(FrontTest, AColdStartWaitsForProbeAndAcknowledgement) {
   front_.ScaleWritten(kWeb, 1, At(2.1));
   front_.SetPods(kWeb, {Pod("7", true, false)}, At(3));
   EXPECT_THAT(told_.Take(), ElementsAre("probe 7"));
-  front_.Probed(kWeb, "7", false, At(3.01));
+  front_.Probed(kWeb, "7", false, At(3.001));
   EXPECT_THAT(told_.Take(), IsEmpty());
-  front_.Advance(At(3.025));
+  EXPECT_EQ(front_.Advance(At(3.002)), At(3.005));
+  front_.Advance(At(3.005));
   EXPECT_THAT(told_.Take(), ElementsAre("probe 7"));
   front_.Probed(kWeb, "7", true, At(3.5));
   EXPECT_THAT(told_.Take(), ElementsAre("endpoints 1"));
@@ -116,6 +117,17 @@ TEST_F(FrontTest, AColdStartWaitsForProbeAndAcknowledgement) {
   EXPECT_THAT(told_.Take(), ElementsAre("gate off"));
 }
 
+TEST_F(FrontTest, ManyPodsAreProbedLessOften) {
+  Begin(0, {});
+  front_.OnRequest(1, "a", kWeb, At(2));
+  std::vector<PodView> pods;
+  for (int i = 10; i < 30; ++i) pods.push_back(Pod(absl::StrCat(i), true, false));
+  front_.SetPods(kWeb, pods, At(3));
+  for (const PodView& pod : pods) front_.Probed(kWeb, pod.uid, false, At(3.001));
+  told_.Take();
+  EXPECT_EQ(front_.Advance(At(3.002)), At(3.025));
+}
+
 TEST_F(FrontTest, AThousandAtZeroWishForWhatTheyNeedAfterATenthOfASecond) {
   Begin(0, {});
   for (RequestId id = 1; id <= 1000; ++id) front_.OnRequest(id, "a", kWeb, At(2.05));
@@ -123,6 +135,18 @@ TEST_F(FrontTest, AThousandAtZeroWishForWhatTheyNeedAfterATenthOfASecond) {
   front_.Advance(At(2.15));
   EXPECT_THAT(told_.Take(), ElementsAre("wish 15"));
   EXPECT_EQ(front_.Wanted(kWeb), (WantedCount{.known = true, .count = 15}));
+}
+
+TEST_F(FrontTest, ACrowdThatComesSlowlyIsCountedAgain) {
+  Begin(0, {});
+  for (RequestId id = 1; id <= 100; ++id) front_.OnRequest(id, "a", kWeb, At(2.05));
+  front_.Advance(At(2.15));
+  told_.Take();
+  for (RequestId id = 101; id <= 1000; ++id) front_.OnRequest(id, "a", kWeb, At(2.2));
+  EXPECT_EQ(front_.Advance(At(2.25)), At(2.3));
+  EXPECT_THAT(told_.Take(), IsEmpty());
+  front_.Advance(At(2.3));
+  EXPECT_THAT(told_.Take(), ElementsAre("wish 15"));
 }
 
 TEST_F(FrontTest, TheGateIsOnBeforeTheLastEndpointGoes) {

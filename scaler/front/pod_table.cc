@@ -6,7 +6,10 @@
 namespace flyball::front {
 namespace {
 
-constexpr absl::Duration kProbePeriod = absl::Milliseconds(25);
+// A refused connection is told at once, so that a few can be asked about more often than many.
+constexpr absl::Duration kShortestPeriod = absl::Milliseconds(5);
+constexpr absl::Duration kLongestPeriod = absl::Milliseconds(25);
+constexpr int64_t kFew = 4;
 constexpr absl::Duration kPardonAfter = absl::Seconds(3);
 
 }  // namespace
@@ -64,11 +67,16 @@ bool PodTable::IsToBeProbed(const PodRecord& pod) {
          !pod.view.ready && !pod.passed && !pod.was_ready;
 }
 
-std::vector<ProbeTarget> PodTable::TakeDueProbes(absl::Time now, size_t limit) {
+std::vector<ProbeTarget> PodTable::TakeDueProbes(absl::Time now, size_t limit, int64_t others) {
+  const int64_t asked = std::count_if(pods_.begin(), pods_.end(),
+                                      [](const auto& each) { return IsToBeProbed(each.second); });
+  if (asked == 0) return {};
+  const absl::Duration period =
+      std::min(kLongestPeriod, kShortestPeriod * (1 + (asked - 1 + others) / kFew));
   std::vector<ProbeTarget> targets;
   for (auto& [uid, pod] : pods_) {
     if (pod.probing || now < pod.next_probe || !IsToBeProbed(pod)) continue;
-    pod.next_probe = now + kProbePeriod;
+    pod.next_probe = now + period;
     if (targets.size() == limit) continue;
     pod.probing = true;
     targets.push_back({uid, pod.view.address});

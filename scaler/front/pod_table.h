@@ -57,8 +57,9 @@ class PodTable {
   bool Advance(absl::Time now);
 
   // The pods to be probed now, at most so many; each is probed until Probed() tells the result.
-  // Those beyond that are due a period later.
-  std::vector<ProbeTarget> TakeDueProbes(absl::Time now, size_t limit);
+  // Those beyond that are due a period later: 5 ms, and up to 25 ms the more are probed beside
+  // them, here and in so many `others` services.
+  std::vector<ProbeTarget> TakeDueProbes(absl::Time now, size_t limit, int64_t others);
   void Probed(absl::string_view uid, bool passed);
 
   // By uid.

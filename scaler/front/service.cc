@@ -83,6 +83,7 @@ void Service::Remove(Turn& turn) {
   const Refusal gone{RefusalReason::kActivationFailed, "removed"};
   RefuseOlderThan(absl::InfiniteFuture(), gone, turn);
   publisher_.Remove(spec_.name, turn);
+  if (Probes(std::exchange(state_, ServiceState::kZero))) --shared_.probing;
   begun_ = false;
 }
 
@@ -174,6 +175,7 @@ void Service::PublishChanges(Turn& turn) {
 
 void Service::Enter(ServiceState state, Turn& turn) {
   const ServiceState before = std::exchange(state_, state);
+  shared_.probing += (Probes(state) ? 1 : 0) - (Probes(before) ? 1 : 0);
   entered_ = turn.now;
   switch (state) {
     case ServiceState::kZero:
@@ -212,7 +214,8 @@ void Service::Activate(Turn& turn) {
         TellNotice{{NoticeKind::kWoken, spec_.name, "Requests came while there was no pod."}});
   }
   Evaluate(turn);
-  next_evaluation_ = turn.now + absl::Milliseconds(100);
+  next_evaluation_ = turn.now + spec_.options.tick;
+  EvaluateSoon(turn.now);
   WishForMore(turn);
 }
 

@@ -39,6 +39,7 @@ struct SharedCounts {
   uint64_t version = 0;  // the last one that was given to a resource
   int64_t held = 0;
   int64_t held_limit = 10000;
+  int64_t probing = 0;  // services whose state has its pods probed
   FrontCounters counters;
 };
 
@@ -117,6 +118,8 @@ class Service {
   // How many pods are wanted: service_load.cc.
   bool LoadIsKnown(const Turn& turn) const;
   void Evaluate(Turn& turn);
+  // While requests come to a service that is being woken, it has not seen all that are to come.
+  void EvaluateSoon(absl::Time now);
   void WishForMore(Turn& turn);
   void NoteReadiness(Turn& turn);
   absl::Time NextReadinessCheck() const;

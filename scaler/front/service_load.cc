@@ -8,6 +8,9 @@
 namespace flyball::front {
 namespace {
 
+// A crowd that comes at zero is counted so long after each evaluation, and not only at the next
+// tick: its pods take long enough to start.
+constexpr absl::Duration kGathering = absl::Milliseconds(100);
 // An Envoy that has not acknowledged for so long is told of.
 constexpr absl::Duration kAcknowledgementTime = absl::Seconds(5);
 
@@ -53,6 +56,10 @@ void Service::Evaluate(Turn& turn) {
   decision_valid_ = decider_.Evaluate(turn.now, pods).valid;
 }
 
+void Service::EvaluateSoon(absl::Time now) {
+  next_evaluation_ = std::min(next_evaluation_, now + kGathering);
+}
+
 WantedCount Service::Wanted() const {
   if (!begun_) return {};
   if (asleep_) return {.known = true, .count = 0};
@@ -73,8 +80,8 @@ void Service::WishForMore(Turn& turn) {
 }
 
 std::vector<ProbeTarget> Service::TakeDueProbes(absl::Time now, size_t limit) {
-  if (state_ != ServiceState::kActivating && state_ != ServiceState::kFailing) return {};
-  return pods_.TakeDueProbes(now, limit);
+  if (!Probes(state_)) return {};
+  return pods_.TakeDueProbes(now, limit, shared_.probing - 1);
 }
 
 void Service::Nacked(const NodeId& node, ResourceKind kind, absl::string_view text, Turn& turn) {

@@ -16,6 +16,7 @@ void Service::Arrive(RequestId id, const NodeId& node, absl::Time arrived, Turn&
   queue_.Add({id, node, arrived});
   ++shared_.held;
   decided_.reset();  // it was made without this request
+  if (state_ == ServiceState::kActivating) EvaluateSoon(turn.now);
   React(turn);
   if (!queue_.contains(id)) return;
   if (!TooManyAreHeld()) {

@@ -37,6 +37,11 @@ inline bool Serves(ServiceState state) {
          state == ServiceState::kClosing;
 }
 
+// Whether pods are probed in it.
+inline bool Probes(ServiceState state) {
+  return state == ServiceState::kActivating || state == ServiceState::kFailing;
+}
+
 const char* NameOf(ServiceState state);
 
 }  // namespace flyball::front

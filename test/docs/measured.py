@@ -153,7 +153,9 @@ def front() -> str:
         value = times(row["required"]) + " of it" if row["of_peer"] else number(row["required"])
         return ("at least " if row["at_least"] else "at most ") + value + ("" if row["met"] else " (missed)")
     return table(("work", "", "Knative 0.48", "flyball", "wanted"), [
-        (row["work"], row["unit"], "" if row["theirs"] is None else number(row["theirs"]), number(row["flyball"]), goal(row)) for row in rows])
+        (row["work"], row["unit"], "" if row["theirs"] is None else number(row["theirs"]), number(row["flyball"]), goal(row)) for row in rows]) + (
+            "\nThe machine had other work beside it: load averages of " + ", ".join(
+                f"{part['machine']['load_before']:.0f} ({name})" for name, part in found["parts"].items()) + ".\n")
 
 
 MAKERS = {make.__name__: make for make in (adapter, decisions, loop, sizing, reaction, live, front)}

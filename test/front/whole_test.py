@@ -165,10 +165,16 @@ class TenThousandTest(WholeCase):
 
 
 class KilledTest(WholeCase):
-    """Processes are killed while a crowd is held."""
+    """Processes end while a crowd is held."""
 
-    GO = pathlib.Path(tempfile.mkdtemp(prefix="flyball-front-go-")) / "go"
-    WEBS = {"outlives": {"command": whole.pod_command("--until", GO)}, "half": {"command": NEVER}}
+    GO = pathlib.Path(tempfile.mkdtemp(prefix="flyball-front-go-"))
+    WEBS = {"outlives": {"command": whole.pod_command("--until", GO / "outlives")}, "stays": {"command": whole.pod_command("--until", GO / "stays")},
+            "half": {"command": NEVER}}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.addClassCleanup(shutil.rmtree, cls.GO, ignore_errors=True)
 
     def test_a_thousand_held_outlive_flyball(self):
         asked = [self.get("outlives") for _ in range(1000)]
@@ -176,8 +182,17 @@ class KilledTest(WholeCase):
         self.flyball.kill()
         self.flyball.start()
         self.flyball.await_held(self.webs["outlives"], 1000)
-        self.GO.touch()
-        self.addCleanup(shutil.rmtree, self.GO.parent, ignore_errors=True)
+        (self.GO / "outlives").touch()
+        self.assertEqual({reply.status for reply in self.crowd.replies(asked, 120)}, {200})
+
+    def test_held_requests_outlive_an_orderly_end(self):
+        asked = [self.get("stays") for _ in range(100)]
+        self.flyball.await_held(self.webs["stays"], 100)
+        self.flyball.stop()  # which has 20 s for it
+        self.assertFalse(any(future.done() for future in asked), "held all the while")
+        self.flyball.start()
+        self.flyball.await_held(self.webs["stays"], 100)
+        (self.GO / "stays").touch()
         self.assertEqual({reply.status for reply in self.crowd.replies(asked, 120)}, {200})
 
     def test_an_envoy_that_dies_takes_its_own_with_it_and_no_other(self):

@@ -6,7 +6,7 @@ from harness import case, whole
 from front_bench import world
 
 PODS, CLIENTS, SECONDS, WORK = 10, 100, 12, 0.1
-SERVICES, REST = 1000, 6
+SERVICES, SETTLES, REST = 1000, 30, 6  # seconds
 
 
 def of_report(report: dict, pods: list) -> dict:
@@ -48,7 +48,7 @@ def at_rest(flyball, count: int) -> dict:
             # No process ever runs, so that all may name the same port for it.
             webs.append(whole.Web(f"web-{n}", port=30000 + n, first=20000))
         carried = world.Carried(here, flyball, webs)
-        time.sleep(REST)  # what the start left to do
+        time.sleep(SETTLES)  # a status is written of each, and once more when the Envoys have it
         processes = {"flyball": carried.flyball.process, "envoy": carried.envoys[0].process}
         before = {name: world.cpu_seconds(each) for name, each in processes.items()}
         time.sleep(REST)

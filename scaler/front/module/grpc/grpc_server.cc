@@ -42,7 +42,8 @@ class GrpcDataPathServer : public DataPathServer {
 
   ~GrpcDataPathServer() override {
     if (server_ == nullptr) return;
-    server_->Shutdown(std::chrono::system_clock::time_point::min());  // ends all calls at once
+    // Ends all calls at once: gRPC takes a time before 1970 for one that never comes.
+    server_->Shutdown(std::chrono::system_clock::from_time_t(0));
     server_->Wait();
   }
 
