@@ -246,7 +246,7 @@ TEST_F(ServeFrontTest, CarriesAServiceOnceItsScaleAndPodsAreKnown) {
   PutPod("web-1", "web");
   Start();
   const auto carried = Carry("web");
-  EXPECT_EQ(carried->Demand().error, "its requests are not carried yet");
+  EXPECT_EQ(carried->Demand().error, "no Envoy carries its requests yet");
   Decide("web", 1);
   ASSERT_TRUE(Becomes([&] { return PortOf("shop/web") != 0; }));
   EXPECT_EQ(PortOf("shop/web"), 20000);
@@ -357,7 +357,7 @@ TEST_F(ServeFrontTest, ATriggerThatIsMadeAnewKeepsItsService) {
   carried = Carry("web");
   clock_.Advance(absl::Seconds(15));
   ASSERT_TRUE(
-      Becomes([&] { return carried->Demand().error != "its requests are not carried yet"; }));
+      Becomes([&] { return carried->Demand().error != "no Envoy carries its requests yet"; }));
   EXPECT_EQ(removed(), 0u);
   carried.reset();
   EXPECT_TRUE(Becomes([&] { return removed() == 4; }));
@@ -390,8 +390,7 @@ TEST_F(ServeFrontTest, AServiceThatIsNotOursIsRefusedInTheCondition) {
   EXPECT_TRUE(absl::StrContains(carried->Demand().front->message, "has a selector"));
   EXPECT_EQ(Slice("web"), "");
   PutService("web", R"({"ports":[{"port":80}]})");
-  EXPECT_TRUE(Becomes([&] { return absl::StrContains(Slice("web"), "10.0.0.9"); }))
-      << Slice("web");
+  EXPECT_TRUE(Becomes([&] { return absl::StrContains(Slice("web"), "10.0.0.9"); })) << Slice("web");
   // By now it may wait for an Envoy: none is connected here.
   EXPECT_TRUE(Becomes([&] { return carried->Demand().front->reason != "ServiceNotLed"; }));
 }
