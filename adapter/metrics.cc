@@ -50,14 +50,14 @@ struct AdapterMetrics::Families {
         reachable(Made(BuildGauge(), registry, "flyball_prometheus_reachable",
                        "1 if the last request to this Prometheus was answered, 0 if it failed")),
         server_changes(Made(BuildCounter(), registry, "flyball_prometheus_server_changes_total",
-                            "How often another of several Prometheus servers took over")
+                            "How often queries moved to another one of several Prometheus servers")
                            .Add({})),
         series_queries(Made(BuildCounter(), registry, "flyball_relist_series_queries_total",
-                            "Queries by which the rules find their series, by result")),
-        series_query_duration(Made(BuildHistogram(), registry,
-                                   "flyball_relist_series_query_duration_seconds",
-                                   "Time that the queries took by which rules find their series")
-                                  .Add({}, Buckets())),
+                            "Queries that look for the series of rules, by result")),
+        series_query_duration(
+            Made(BuildHistogram(), registry, "flyball_relist_series_query_duration_seconds",
+                 "Seconds that the queries took that look for the series of rules")
+                .Add({}, Buckets())),
         rule_series(Made(
             BuildGauge(), registry, "flyball_rules_series",
             "Series, told apart by metric name and label names, that the rule accepted when it "

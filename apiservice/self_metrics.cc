@@ -69,13 +69,15 @@ void AddConnections(const http::HttpServer::Counters& from, MetricFamilies* out)
       "Connections closed at once: all others are being served, or no file descriptor left.",
       from.refused);
   out->Counter("flyball_connections_ended_for_room_total",
-               "Connections that were quiet longest and went for others.", from.ended_for_room);
-  out->Gauge("flyball_connection_bytes", "About what all connections take in memory.",
+               "Connections that were closed to make room, because they had been quiet longest.",
+               from.ended_for_room);
+  out->Gauge("flyball_connection_bytes", "About how many bytes of memory all connections take.",
              from.connection_bytes);
   out->Gauge("flyball_connections_open", "Connections that are open now.", from.open);
   out->Gauge("flyball_server_workers", "Threads that serve requests.", from.workers);
   out->Counter("flyball_requests_without_room_total",
-               "Requests refused because connections took too much memory for their heads.",
+               "Requests refused because all connections together had too little memory left to "
+               "read their headers.",
                from.refused_requests);
   out->Counter("flyball_bad_requests_total", "Requests that are not HTTP or break a limit.",
                from.bad_requests);

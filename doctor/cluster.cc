@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "base/counted.h"
 #include "doctor/certificate.h"
+#include "http/client/url.h"
 
 namespace flyball::doctor {
 namespace {
@@ -217,7 +218,8 @@ Finding CheckApiServer(const ClusterFacts& facts) {
     return Good("api-server", absl::StrCat("Kubernetes ", *facts.version, " at ", facts.url));
   }
   return Bad("api-server",
-             absl::StrCat("the API server at ", facts.url, ": ", facts.version.status().message()),
+             absl::StrCat("the API server at ", facts.url, ": ",
+                          http::WithoutOrigin(facts.version.status().message(), facts.url)),
              "see that kubectl works with the same --kubeconfig");
 }
 

@@ -60,7 +60,7 @@ def man(program: str) -> str:
         lines += [f'.SH "FLAGS OF {" ".join(command).upper()}"', roff(text.strip().splitlines()[0])]
         for flag, what in flags(text):
             lines += [".TP", f".B {roff(flag)}", roff(what) or "\\&"]
-    lines += [".SH EXIT STATUS", "0 if all is well, 1 if what was looked at is not, 2 for wrong words or input that cannot be read; serve: 255 when it cannot start."]
+    lines += [".SH EXIT STATUS", "0 if all is well, 1 if what was looked at is not, 2 for a wrong command line or input that cannot be read; serve: 255 when it cannot start."]
     return "\n".join(lines) + "\n"
 
 

@@ -95,8 +95,9 @@ void AddSourceFlags(GoFlags flags, ServeFlags& f) {
   AddPrometheusFlags(flags, f);
   flags.Duration("metrics-relist-interval", f.adapter.relist.interval,
                  "how often series are discovered");
-  flags.Duration("metrics-max-age", f.adapter.relist.max_age,
-                 "series count as existing that had a sample in this time; 0: the relist interval");
+  flags.Duration(
+      "metrics-max-age", f.adapter.relist.max_age,
+      "a series counts as existing if it had a sample in this time; 0: in the relist interval");
   flags.Duration("query-freshness", f.adapter.queries.flights.freshness,
                  "reuse a query's result for this long; 0: no caching");
   flags.Bool("query-merge", f.adapter.queries.merge,
@@ -132,18 +133,19 @@ void AddServingFlags(GoFlags flags, ServeFlags& f) {
   flags.Bool("permit-address-sharing", f.server.listen.reuse_address, "set SO_REUSEADDR");
   flags.Bool("permit-port-sharing", f.server.listen.reuse_port, "set SO_REUSEPORT");
   flags.Int("max-requests-inflight", f.server.limits.max_in_flight,
-            "more requests at once than this are answered 429");
-  flags.Duration("shutdown-delay-duration", f.server.shutdown_delay,
-                 "how long to go on serving, not ready, after the signal to stop");
+            "most requests at once; more are answered 429");
+  flags.Duration(
+      "shutdown-delay-duration", f.server.shutdown_delay,
+      "how long it goes on serving after the signal to stop, while /readyz already fails");
 }
 
 // How much clients may take of the server.
 void AddLimitFlags(GoFlags flags, ServeFlags& f) {
   flags.Int("max-reviews-inflight", f.server.limits.max_reviews,
-            "more requests at once than this that wait for a TokenReview, or for a "
-            "SubjectAccessReview, are answered 429");
+            "most requests at once that wait for a TokenReview, and as many for a "
+            "SubjectAccessReview; more are answered 429");
   flags.Int("max-connections", f.server.listen.max_connections,
-            "when there are more, the one that is quiet longest is ended");
+            "most connections; beyond it the one that has been quiet longest is closed");
   flags.Int("max-connection-bytes", f.max_connection_bytes,
             "memory that all connections may take together: state of TLS, requests that are read, "
             "answers that are not taken; when it is more, those that are quiet longest are ended");

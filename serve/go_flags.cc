@@ -58,6 +58,7 @@ void GoFlags::Int(const char* name, int& value, const char* help) {
   };
   AddEach(app_, name, absl::StrCat(help, " (default ", value, ")"), read)
       ->type_name("INT")
+      ->option_text("INT")
       ->group(group_);
 }
 
@@ -85,6 +86,7 @@ void GoFlags::Duration(const char* name, absl::Duration& value, const char* help
         return absl::OkStatus();
       })
       ->type_name("DURATION")
+      ->option_text("DURATION")  // without "...", which would say that several count
       ->group(group_);
 }
 

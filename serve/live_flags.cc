@@ -9,9 +9,9 @@ namespace flyball::serve {
 
 void AddLiveFlags(GoFlags flags, LiveFlags& f) {
   flags.String("metric-source", f.metric_source,
-               "what answers the queries of the rules: prometheus, or live, which is samples in "
-               "this process's memory that it scrapes or is sent, or prometheus+live: live what it "
-               "has seen whole, prometheus the rest");
+               "what answers the queries of the rules: prometheus; live: samples that this process "
+               "scrapes or is sent, and keeps in memory; prometheus+live: live where it has seen "
+               "the query's whole window, prometheus otherwise");
   flags.String("live-scrape-config", f.scrape_config,
                "file with scrape_configs as Prometheus has them: what the live source scrapes");
   flags.Duration("live-scrape-annotated-pods", f.scrape_annotated,
@@ -32,11 +32,14 @@ void AddLiveFlags(GoFlags flags, LiveFlags& f) {
   flags.Repeated("live-keep", f.keep,
                  "selector of series that are kept beside those that the rules read; repeatable");
   flags.Duration("live-retention", f.retention, "how long samples are kept");
-  flags.Duration("live-out-of-order-window", f.out_of_order,
-                 "samples that are older than the newest one of their series by more are refused");
-  flags.Int("live-max-series", f.max_series, "when there are as many, new series are refused");
-  flags.Int("live-max-bytes", f.max_bytes,
-            "when the series and their samples take as much memory, new series are refused");
+  flags.Duration(
+      "live-out-of-order-window", f.out_of_order,
+      "a sample is refused that is older than the newest one of its series by more than this");
+  flags.Int("live-max-series", f.max_series,
+            "most series that are kept; when there are as many, new ones are refused");
+  flags.Int(
+      "live-max-bytes", f.max_bytes,
+      "most memory that the series and their samples may take; beyond it, new series are refused");
   flags.Int("live-max-request-bytes", f.max_request_bytes,
             "longest request with samples, as it is sent; more is answered 413");
   flags.Int("live-max-request-unpacked-bytes", f.max_request_unpacked_bytes,
@@ -48,15 +51,15 @@ void AddLiveFlags(GoFlags flags, LiveFlags& f) {
                "file in which the samples are kept each minute and at the end, and from which a "
                "restart goes on");
   flags.String("promql-dialect", f.dialect,
-               "whose PromQL the live source speaks, where they differ: 3 or 2, of Prometheus");
+               "major version of the Prometheus whose PromQL the live source speaks: 3 or 2");
   flags.Duration("live-lookback", f.lookback,
                  "how old a series' newest sample may be and still be its value");
   flags.Duration("live-warmup", f.warmup,
-                 "how long after a start it takes until each series has been seen once: until then "
-                 "what a selector finds is unknown");
+                 "how long after a start a selector's result is unknown, because not every series "
+                 "may have been seen yet");
   flags.Duration("live-debounce", f.debounce,
-                 "how long after a sample the autoscalers are decided that read it; others that "
-                 "come meanwhile count");
+                 "how long after a sample the autoscalers that read it are decided; samples that "
+                 "come meanwhile are counted in");
 }
 
 absl::Status CheckLiveFlags(const LiveFlags& f) {

@@ -18,7 +18,8 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
   flags.Bool("scaler-autoscaler-metrics", f.autoscaler_metrics,
              "/metrics has six gauges of each autoscaler's last decision");
   flags.String("decision-log", f.decision_log,
-               "file to which each decision that is news is written, one line of JSON each");
+               "file to which each decision that differs from the one before is written, one line "
+               "of JSON each");
   flags.Int("decision-log-megabytes", f.decision_log_megabytes,
             "MiB after which that file is renamed to FILE.1, in the place of the one before");
   flags.String("decision-log-otlp", f.decision_log_otlp,
@@ -29,7 +30,7 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
   flags.String("scaler-kubeconfig", f.kubeconfig,
                "kubeconfig of the scaler (default: as --lister-kubeconfig)");
   flags.Bool("scaler-leader-elect", f.leader_elect,
-             "decide what this replica holds the leases of; false: everything, for a single "
+             "decide only what this replica holds the leases of; false: everything, for a single "
              "replica (default true)");
   flags.Int("scaler-shards", f.election.shards,
             "into how many parts, by namespace, the work is split among the replicas; replicas "
@@ -37,9 +38,10 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
             "leader election");
   flags.String("scaler-lease-namespace", f.election.ns,
                "namespace of the leases and of what is remembered (default: the pod's)");
-  flags.Duration("scaler-lease-duration", f.election.lease_duration,
-                 "how long others wait for a replica that does not renew its lease; with "
-                 "--front-listen this and the next two are 6s, 4s and 1s where none is given");
+  flags.Duration(
+      "scaler-lease-duration", f.election.lease_duration,
+      "how long others wait before they take the lease of a replica that does not renew it; with "
+      "--front-listen this and the next two are 6s, 4s and 1s where none is given");
   flags.Duration("scaler-lease-renew-deadline", f.election.renew_deadline,
                  "how long after the last renewal a replica still writes");
   flags.Duration("scaler-lease-retry-period", f.election.retry_period,
@@ -66,10 +68,9 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
                "authorities (PEM) that the Envoys' certificates must be signed by");
   flags.String("front-peer-name", f.front_peer_name,
                "name that these certificates must have (default: any)");
-  flags.Duration(
-      "scaler-status-interval", f.options.status_interval,
-      "how often a status that tells nothing new is written at most; with 0 every status is "
-      "written, and at once");
+  flags.Duration("scaler-status-interval", f.options.status_interval,
+                 "how often, at most, a status that tells nothing new is written; with 0 every "
+                 "status is written at once");
   flags.Float("scaler-write-qps", f.options.writes_per_second, "writes a second to the API server");
   flags.Int("scaler-write-burst", f.options.write_burst, "writes at once, after a pause");
   flags.String(

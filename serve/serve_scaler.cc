@@ -53,7 +53,7 @@ absl::StatusOr<std::unique_ptr<scaler::OtlpLog>> OtlpLogOf(const ScalerFlags& fl
 prometheus::MetricFamily OtlpCounts(const scaler::OtlpLog& log) {
   prometheus::MetricFamily family;
   family.name = "flyball_decision_log_otlp_total";
-  family.help = "Decisions of --decision-log-otlp, by what became of them: sent or dropped.";
+  family.help = "Decisions for --decision-log-otlp by outcome: sent or dropped.";
   family.type = prometheus::MetricType::Counter;
   for (const auto& [outcome, count] :
        {std::pair("sent", log.sent()), std::pair("dropped", log.dropped())}) {

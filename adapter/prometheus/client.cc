@@ -10,6 +10,7 @@
 #include "adapter/prometheus/json.h"
 #include "base/go/url.h"
 #include "base/status_macros.h"
+#include "http/client/url.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::adapter::prometheus {
@@ -38,14 +39,7 @@ bool IsLoopback(absl::string_view host) {
 }
 
 absl::Status WithServer(const absl::Status& status, const Server& server) {
-  // What the transport says begins with its own form of the address.
-  absl::string_view message = status.message();
-  const size_t address = message.find("://");
-  const size_t end = message.find(": ", address == absl::string_view::npos ? 0 : address);
-  if (address != absl::string_view::npos && end != absl::string_view::npos &&
-      absl::StartsWith(server.url.shown, message.substr(0, end))) {
-    message.remove_prefix(end + 2);
-  }
+  const absl::string_view message = http::WithoutOrigin(status.message(), server.url.shown);
   return absl::Status(status.code(), absl::StrCat("prometheus ", server.url.shown, ": ", message));
 }
 

@@ -273,8 +273,7 @@ TEST_F(ClientTest, TheObserverIsToldWhoAnswers) {
   transports_[0]->SetScript(Fail(absl::UnavailableError("refused")));
   transports_[1]->SetScript(Answer(400, kBadData));
   EXPECT_FALSE(Ask(*client).ok());
-  EXPECT_THAT(observer_.outcomes,
-              ElementsAre("http://a refused", "http://b ok"));
+  EXPECT_THAT(observer_.outcomes, ElementsAre("http://a refused", "http://b ok"));
 }
 
 TEST_F(ClientTest, AServerThatFailsIsReplacedByTheNextAndStaysSo) {
@@ -331,6 +330,20 @@ TEST_F(ClientTest, AllDownGivesTheLastError) {
   const absl::Status got = Ask(*client);
   EXPECT_EQ(got, absl::DeadlineExceededError("prometheus http://b: slow"));
   EXPECT_THAT(observer_.changes, ElementsAre());
+}
+
+TEST_F(ClientTest, AnErrorNamesTheServerOnce) {
+  const auto error = [this](const std::string& url, const std::string& said) {
+    auto client = Make({url});
+    transports_.back()->SetScript(Fail(absl::UnavailableError(said)));
+    return std::string(Ask(*client).message());
+  };
+  EXPECT_EQ(error("http://a:9090", "http://a:9090: no"), "prometheus http://a:9090: no");
+  EXPECT_EQ(error("http://a", "http://a:80: no"), "prometheus http://a: no");
+  EXPECT_EQ(error("https://Prom.example/p", "https://prom.example:443: no"),
+            "prometheus https://Prom.example/p: no");
+  EXPECT_EQ(error("http://a", "http://b:80: no"), "prometheus http://a: http://b:80: no")
+      << "a redirect leads to another";
 }
 
 TEST_F(ClientTest, WhatTheFirstServerUsedUpIsGone) {

@@ -89,7 +89,7 @@ absl::StatusOr<FreshResult> QueryFlights::Query(absl::string_view promql, Monoto
     absl::MutexLock lock(&flight->mutex);
     const bool waited = !flight->done;
     if (!clock_.Await(flight->mutex, absl::Condition(&*flight, &Flight::Done), deadline)) {
-      return absl::DeadlineExceededError("an equal query under way took too long");
+      return absl::DeadlineExceededError("an equal query that was already under way took too long");
     }
     if (flight->status.ok()) {
       // It was sent before this caller came, maybe before a sample that the caller knows of.

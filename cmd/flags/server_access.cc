@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "cmd/flags/doctor_flags.h"
+#include "http/client/url.h"
 #include "kube/client/api_client.h"
 #include "kube/client/kubeconfig.h"
 #include "kube/objects/json_members.h"
@@ -69,9 +70,10 @@ void AddServerFlags(CLI::App& app, ServerFlags& flags) {
   AddClusterFlags(app, flags,
                   "Where flyball serves, as by kubectl port-forward; by default it is found in the "
                   "cluster and asked through the API server");
-  app.add_option("--token-file", flags.token_file, "With --server: show the bearer token of this");
+  app.add_option("--token-file", flags.token_file,
+                 "With --server: send the bearer token in this file");
   CLI::Option* certificate = app.add_option("--client-certificate", flags.client_certificate,
-                                            "With --server: show this certificate");
+                                            "With --server: present this client certificate (PEM)");
   app.add_option("--client-key", flags.client_key, "Key of that certificate")->needs(certificate);
   app.add_option("--ca-file", flags.ca_file,
                  "With --server: PEM file that its certificate is checked with");
@@ -103,7 +105,8 @@ absl::StatusOr<ServerAccess> ServerAccess::Find(const ServerFlags& flags, Clock&
       doctor::LookAtCluster(*access.transport_, clock, {.url = access.shown_});
   if (!facts.version.ok()) {
     return absl::UnavailableError(
-        absl::StrCat("the API server at ", access.shown_, ": ", facts.version.status().message()));
+        absl::StrCat("the API server at ", access.shown_, ": ",
+                     http::WithoutOrigin(facts.version.status().message(), access.shown_)));
   }
   RETURN_IF_ERROR(access.AddPods(facts));
   const doctor::ServerPod& pod = *facts.RuleServer()->server();
@@ -161,7 +164,7 @@ absl::StatusOr<std::string> ServerAccess::Get(size_t replica, const std::string&
   }
   if (answer.status == 401 || answer.status == 403) {
     return absl::PermissionDeniedError(absl::StrCat(
-        who, " answered ", answer.status, ": it wants a user who may `get` the path ", path,
+        who, " answered ", answer.status, ": it answers only users who may `get` the path ", path,
         account_.empty() ? "; see --token-file and --kubeconfig"
                          : absl::StrCat(", which ", account_, " may not")));
   }

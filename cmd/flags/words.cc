@@ -114,7 +114,7 @@ std::optional<int> Parse(CLI::App& app, const Args& args) {
 
 std::string ExitStatuses(absl::string_view one) {
   return absl::StrCat("Exit status: 0 if all is well, 1 if ", one,
-                      ", 2 for wrong words or input that cannot be read.");
+                      ", 2 for a wrong command line or input that cannot be read.");
 }
 
 void AddFiles(CLI::App& app, std::vector<std::string>& files, const std::string& help) {

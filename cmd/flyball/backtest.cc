@@ -91,7 +91,7 @@ absl::Status TakeSubject(const scaler::ClusterSnapshot& snapshot, Subject& out) 
   }
   if (!snapshot.own_autoscalers.empty() && !snapshot.own_autoscalers[0].own.triggers.empty()) {
     return absl::InvalidArgumentError(
-        "what triggers read is not in Prometheus: they are not for it");
+        "an Autoscaler with triggers cannot be decided again: what they read is not in Prometheus");
   }
   out.autoscaler = snapshot.autoscalers.empty() ? snapshot.own_autoscalers[0].autoscaler
                                                 : snapshot.autoscalers[0];
@@ -192,16 +192,17 @@ void AddBacktestFlags(CLI::App& app, BacktestFlags& flags) {
   app.add_option("--config", flags.config,
                  "Rule file that says what a metric is made of; by default that of the server")
       ->type_name("FILE");
-  app.add_option("--from", flags.from, "Begin so long ago, or at this time; 1d by default")
+  app.add_option("--from", flags.from, "Begin this long ago, or at this time; 1d by default")
       ->type_name("DURATION|TIME");
-  app.add_option("--to", flags.to, "End so long ago, or at this time; now by default")
+  app.add_option("--to", flags.to, "End this long ago, or at this time; now by default")
       ->type_name("DURATION|TIME");
-  app.add_option("--step", flags.step,
-                 "Decide as often; each decision asks Prometheus once for each metric; 15s by "
-                 "default")
+  app.add_option(
+         "--step", flags.step,
+         "Time between two decisions; each asks Prometheus once for each metric; 15s by default")
       ->type_name("DURATION");
-  app.add_option("--query", flags.queries,
-                 "The total of a metric is this, and not what the rules say; repeatable")
+  app.add_option(
+         "--query", flags.queries,
+         "Use this query for the total of a metric, instead of the rules' query; repeatable")
       ->type_name("METRIC=PROMQL")
       ->allow_extra_args(false);
   app.add_flag("--all", flags.all, "Print every change");
@@ -216,9 +217,8 @@ void AddBacktestFlags(CLI::App& app, BacktestFlags& flags) {
 
 int RunBacktest(const Args& args) {
   CLI::App app(
-      "Decides over a time that is over, with the load that Prometheus remembers: how many "
-      "replicas "
-      "there would have been, and when they would have changed.",
+      "Decides again over a past time, with the load that Prometheus recorded: how many replicas "
+      "there would have been, and when their number would have changed.",
       "flyball backtest");
   BacktestFlags flags;
   AddBacktestFlags(app, flags);

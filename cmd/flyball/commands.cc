@@ -19,7 +19,7 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"backtest", "decide over a time that is over, with the load that Prometheus remembers",
+    {"backtest", "decide again over a past time, with the load that Prometheus recorded",
      RunBacktest},
     {"check", "check rule files, ConfigMaps and Helm values with rules", RunCheck},
     {"completion", "print a completion script for bash, zsh or fish", RunCompletion},
@@ -32,10 +32,15 @@ constexpr Command kCommands[] = {
     {"doctor", "check the whole chain from an autoscaler to its series", RunDoctor},
     {"explain", "ask a running server why an autoscaler has its count", RunExplain},
     {"metrics", "list what a running server offers, and by which rule", RunMetrics},
-    {"query", "a metric as an autoscaler gets it; or PromQL over the samples of a file", RunQuery},
-    {"rules", "tell why a series is a metric, or is none", RunRules},
+    {"query",
+     "ask for a metric as an autoscaler does, or evaluate PromQL over the samples of a file",
+     RunQuery},
+    {"rules", "tell which metric a series becomes, or why it becomes none", RunRules},
     {"schema", "print a JSON schema of rule files, test files or autoscalers", RunSchema},
-    {"serve", "serve the metrics APIs; also meant by prometheus-adapter's flags alone", RunServe},
+    {"serve",
+     "serve the metrics APIs, and scale; the default when only flags are given, as "
+     "prometheus-adapter has it",
+     RunServe},
     {"test", "run unit tests of rule files", RunTest},
     {"version", "print the version", RunVersion},
 };
@@ -47,7 +52,8 @@ void PrintUsage(std::FILE* out) {
   }
   std::fputs(
       "\n`flyball COMMAND --help` tells more.\n\n"
-      "Exit status: 0 if all is well, 1 if what was looked at is not, 2 for wrong words or input\n"
+      "Exit status: 0 if all is well, 1 if what was looked at is not, 2 for a wrong command line "
+      "or input\n"
       "that cannot be read; serve: 255 when it cannot start.\n",
       out);
 }

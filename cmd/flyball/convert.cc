@@ -64,7 +64,7 @@ CLI::App* AddKind(CLI::App& app, const char* name, const char* help,
   CLI::App* const kind = app.add_subcommand(name, help);
   kind->footer(ExitStatuses("an object cannot be converted"));
   AddWord(*kind, "--mode", options.mode, {"Shadow", "Advise", "Act"},
-          "Put this mode into each; without it the server's counts");
+          "Write this mode into each Autoscaler; without it the mode of the server's flag counts");
   AddOutput(*kind, output, {"yaml", "json"});
   AddFiles(*kind, files, "YAML or JSON, as kubectl prints them; - is standard input");
   return kind;
@@ -101,7 +101,9 @@ int RunConvert(const Args& args) {
   const CLI::App* const values = AddConvertValues(app, values_flags);
   DialectFlags dialect;
   AddDialectFlags(
-      *hpa, "Refuse what the API server of this version would; auto refuses what all do", dialect);
+      *hpa,
+      "Refuse what the API server of this version would refuse; auto: what all versions refuse",
+      dialect);
   if (const auto ended = Parse(app, args)) return *ended;
   if (values->parsed()) return RunConvertValues(values_flags);
   if (const auto ended = ReadDialectFlags("convert", dialect)) return *ended;

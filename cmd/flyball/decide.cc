@@ -38,10 +38,15 @@ int DecideVectors(const std::string& path) {
     file.open(path);
   }
   std::istream& in = path == "-" ? std::cin : file;
+  const bool empty = in.peek() == std::istream::traits_type::eof();
   const size_t bad = scaler::AnswerLines(in, std::cout);
   if (&in == &file && (!file.is_open() || file.bad())) {  // bad: a folder, among other things
     std::fprintf(stderr, "flyball decide: cannot read %s\n", path.c_str());
-    return 2;
+    return kUsageError;
+  }
+  if (empty) {
+    std::fprintf(stderr, "flyball decide: %s has no scenario\n", path.c_str());
+    return kUsageError;
   }
   if (bad > 0) std::fprintf(stderr, "flyball decide: %zu bad lines\n", bad);
   return bad > 0 ? 1 : 0;

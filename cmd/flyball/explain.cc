@@ -116,7 +116,8 @@ absl::Status Watch(const ExplainFlags& flags, ServerAccess& server, const std::s
     }
     if (answered == 0) return failed;
     if (after == absl::InfinitePast()) {
-      return WithNearby(flags, server, absl::NotFoundError("nothing was decided of it here"));
+      return WithNearby(flags, server,
+                        absl::NotFoundError("this server has decided nothing for it"));
     }
     absl::MutexLock lock(&mutex);
     clock.Await(mutex, absl::Condition(&never), clock.MonotonicNow() + kWatchPeriod);

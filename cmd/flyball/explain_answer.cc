@@ -76,7 +76,7 @@ absl::StatusOr<std::string> ExplainAnswer(absl::string_view json, bool all) {
   }
   if (out.empty()) {
     return absl::NotFoundError(
-        absl::StrCat("nothing was decided of it here (", TextOf(answer, "replica"), ")"));
+        absl::StrCat("this server has decided nothing for it (", TextOf(answer, "replica"), ")"));
   }
   return out;
 }

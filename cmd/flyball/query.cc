@@ -33,11 +33,11 @@ void AddFlags(CLI::App& app, query::QueryOptions& options, CLI::Option* file) {
       ->type_name("SECONDS|RFC3339")
       ->group("Samples of a file")
       ->needs(file);
-  app.add_option("--end", options.end, "The same: none is after it")
+  app.add_option("--end", options.end, "For a range query: the last moment")
       ->type_name("SECONDS|RFC3339")
       ->group("Samples of a file")
       ->needs(file);
-  app.add_option("--step", options.step, "The same: from one to the next")
+  app.add_option("--step", options.step, "For a range query: the time between two moments")
       ->type_name("SECONDS|DURATION")
       ->group("Samples of a file")
       ->needs(file);
@@ -54,7 +54,7 @@ void AddFlags(CLI::App& app, query::QueryOptions& options, CLI::Option* file) {
            }
            options.dialect = text == "2" ? promql::Dialect::k2 : promql::Dialect::k3;
          },
-         "Which Prometheus answers the same: 3 (the default) or 2")
+         "Major version of the Prometheus whose PromQL is spoken: 3 (the default) or 2")
       ->type_name("2|3")
       ->group("Samples of a file")
       ->needs(file);

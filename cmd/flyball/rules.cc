@@ -60,8 +60,8 @@ int RunRules(const Args& args) {
   ExplainFlags flags;
   CLI::App* const explain = app.add_subcommand(
       "explain",
-      "Why a series is a metric, or is none: what each rule does with it. The rules are those of "
-      "the flyball in the cluster, or of a file");
+      "Which metric a series becomes, or why it becomes none: what each rule does with it. The "
+      "rules are those of the flyball in the cluster, or of a file");
   explain
       ->add_option("series", flags.series,
                    "The series as Prometheus shows it: 'http_requests_total{pod=\"web-1\"}'; its "

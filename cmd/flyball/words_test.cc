@@ -48,6 +48,8 @@ TEST(Main, NamesTheUnknownWordAndTheOneThatWasMeant) {
          "flyball check rules: unknown flag \"--strickt\"; did you mean --strict?");
   expect({"explain", "hpa/web", "-l", "x"}, "flyball explain: unknown flag \"-l\"");
   expect({"check", "rules"}, "flyball check rules: FILE is required");
+  expect({"decide", "--vectors", "/dev/null"}, "flyball decide: /dev/null has no scenario");
+  expect({"decide", "--vectors", "/"}, "flyball decide: cannot read /");
   expect({"convert", "hpa", "x", "--mode", "sideways"},
          "expected Shadow, Advise, Act, got sideways");
 }
@@ -81,6 +83,8 @@ TEST(Main, HelpOfServeHasGroupsAndLeavesOutWhatHasNoEffect) {
   const std::string help = Complaint({"serve", "--help"}).second;
   EXPECT_THAT(help, HasSubstr("Rules and Prometheus:"));
   EXPECT_THAT(help, HasSubstr("--metrics-relist-interval DURATION"));
+  EXPECT_THAT(help, Not(HasSubstr("DURATION ..."))) << "one counts";
+  EXPECT_THAT(help, Not(HasSubstr("INT ...")));
   EXPECT_THAT(help, Not(HasSubstr("--audit-log-path")));
   EXPECT_THAT(Complaint({"serve", "--help-all"}).second, HasSubstr("--audit-log-path"));
 }

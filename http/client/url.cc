@@ -114,4 +114,11 @@ absl::StatusOr<RedirectTarget> ResolveRedirect(const Url& from, absl::string_vie
   return out;
 }
 
+absl::string_view WithoutOrigin(absl::string_view message, absl::string_view url) {
+  if (const absl::StatusOr<Url> parsed = Url::Parse(url); parsed.ok()) {
+    absl::ConsumePrefix(&message, absl::StrCat(parsed->Origin(), ": "));
+  }
+  return message;
+}
+
 }  // namespace flyball::http

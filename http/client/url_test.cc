@@ -69,5 +69,14 @@ INSTANTIATE_TEST_SUITE_P(
                         "/b%20c?d=e%20f%0D%0AX:%20y"}),
     [](const auto& info) { return info.param.name; });
 
+TEST(WithoutOriginTest, TakesAwayTheServerThatIsNamedAlready) {
+  EXPECT_EQ(WithoutOrigin("http://a:9090: no", "http://a:9090"), "no");
+  EXPECT_EQ(WithoutOrigin("http://a:80: no", "http://a"), "no");
+  EXPECT_EQ(WithoutOrigin("https://prom.example:443: no", "https://Prom.example/path"), "no");
+  EXPECT_EQ(WithoutOrigin("http://b:80: no", "http://a"), "http://b:80: no") << "another";
+  EXPECT_EQ(WithoutOrigin("no", "http://a"), "no");
+  EXPECT_EQ(WithoutOrigin("no", "nonsense"), "no");
+}
+
 }  // namespace
 }  // namespace flyball::http

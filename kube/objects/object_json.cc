@@ -148,7 +148,7 @@ absl::StatusOr<ObjectPtr> MetadataReader::Read(absl::string_view object_json) {
   if (!error && meta.name.empty()) error = simdjson::NO_SUCH_FIELD;
   if (error) {
     return absl::InvalidArgumentError(
-        absl::StrCat("this is no object with a name: ", simdjson::error_message(error)));
+        absl::StrCat("this object has no name: ", simdjson::error_message(error)));
   }
   return std::make_shared<const ObjectMeta>(std::move(meta));
 }

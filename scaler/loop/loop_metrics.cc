@@ -181,7 +181,7 @@ struct LoopMetrics::Families {
                       .Add({});
   Family<Counter>& state_writes = AddCounter(registry, "flyball_scaler_state_writes_total",
                                              "Writes of recommendations and scale events to the "
-                                             "ConfigMap that another replica takes over");
+                                             "ConfigMap from which another replica would go on");
   Follower state_success{state_writes.Add({{"result", "success"}})};
   Follower state_failure{state_writes.Add({{"result", "failure"}})};
   Gauge& log_bytes =

@@ -33,7 +33,7 @@ absl::Status ActStep::AskWhetherCurrent(const CycleInputs& inputs) {
   if (latest != nullptr) latest = ScheduledAt(latest, deps_.mode, deps_.clock.WallNow());
   if (latest == nullptr || latest->spec_hash != inputs.managed->spec_hash ||
       EffectiveMode(*latest, deps_.mode) != inputs.mode) {
-    return absl::AbortedError("the autoscaler is another one by now");
+    return absl::AbortedError("the autoscaler has been replaced meanwhile");
   }
   return absl::OkStatus();
 }
@@ -43,12 +43,12 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
   const Decision& decision = tracked.decided.decision;
   if (!is_current()) {
     anew = true;
-    return absl::AbortedError("the autoscaler is another one by now");
+    return absl::AbortedError("the autoscaler has been replaced meanwhile");
   }
   const bool shrinks = decision.desired < decision.current;
   if (shrinks && (!tracked.decided.restored || !deps_.ownership.MayShrink(tracked.key))) {
     return absl::AbortedError(
-        "not made smaller until what is remembered of it was read or written down");
+        "it is not scaled down until its saved history was read or could be written");
   }
   if (shrinks) {
     // The watch may fail now, or have failed when this was decided: then it was decided on pods
@@ -56,7 +56,7 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
     const std::string& then = tracked.inputs.pods.failure;
     const std::string failure = then.empty() ? deps_.pods.Failure() : then;
     if (!failure.empty()) {
-      return absl::AbortedError(absl::StrCat("not made smaller meanwhile: ", failure));
+      return absl::AbortedError(absl::StrCat("it is not scaled down meanwhile: ", failure));
     }
   }
   const std::string failure = deps_.autoscalers.Failure(tracked.key);
@@ -67,7 +67,7 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
   }
   if (decision.desired == 0 && deps_.front != nullptr && IsCarried(tracked) &&
       !deps_.front->MayEnterZero(tracked.key.ToString())) {
-    return absl::AbortedError("zero waits until no request can pass by unseen");
+    return absl::AbortedError("zero waits until every request is sure to be seen");
   }
   // This is asked last, because the answer holds only for a call that follows at once.
   if (!deps_.ownership.MayWrite(tracked.key, deps_.clock.MonotonicNow())) {

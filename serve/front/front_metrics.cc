@@ -50,7 +50,7 @@ MetricFamily HeldRequests(const std::vector<CarriedState>& states) {
 
 MetricFamily Refused(const front::FrontCounters& counters) {
   MetricFamily refused = Family(MetricType::Counter, "flyball_front_refused_total",
-                                "Requests that were answered with an error, by why.");
+                                "Held requests that were answered with an error, by reason.");
   for (const front::RefusalReason reason :
        {front::RefusalReason::kActivationTimeout, front::RefusalReason::kQueueFull,
         front::RefusalReason::kActivationFailed}) {
@@ -62,9 +62,9 @@ MetricFamily Refused(const front::FrontCounters& counters) {
 
 MetricFamily ColdStartSeconds(const std::array<ServeFront::ColdStarts, 5>& parts) {
   static constexpr const char* kParts[] = {"total", "write", "pod", "probe", "ack"};
-  MetricFamily family =
-      Family(MetricType::Histogram, "flyball_front_cold_start_seconds",
-             "From the first request that was held at zero to its release, and the parts of that.");
+  MetricFamily family = Family(MetricType::Histogram, "flyball_front_cold_start_seconds",
+                               "Seconds from the first request that was held at zero replicas to "
+                               "its release, and the parts of that time.");
   for (size_t i = 0; i < parts.size(); ++i) {
     prometheus::ClientMetric& metric = family.metric.emplace_back();
     metric.label = {{"part", kParts[i]}};
@@ -87,24 +87,28 @@ std::vector<MetricFamily> FrontMetrics(const ServeFront& front) {
   return {
       Gauge("flyball_front_envoys", "Envoys that are connected.",
             static_cast<double>(totals.envoys)),
-      Gauge("flyball_front_acks_pending", "Resources that an Envoy was told and has not confirmed.",
+      Gauge("flyball_front_acks_pending",
+            "Parts of the configuration that were sent to an Envoy and are not confirmed yet.",
             static_cast<double>(totals.acks_pending)),
       HeldRequests(front.States()),
       Counter("flyball_front_held_total", "Requests that had to wait for a pod.",
               counters.held_total),
-      Counter("flyball_front_wakes_total", "Wakes from zero by a request.", counters.wakes_total),
+      Counter("flyball_front_wakes_total", "How often a request scaled a service up from zero.",
+              counters.wakes_total),
       ColdStartSeconds(front.cold_starts()),
       Refused(counters),
-      Counter("flyball_front_gated_requests_total", "Requests that an Envoy asked about.",
+      Counter("flyball_front_gated_requests_total", "Requests that an Envoy asked Flyball about.",
               counters.gated_requests_total),
-      Gauge("flyball_front_slots_used", "Requests at pods with a hard limit.",
+      Gauge("flyball_front_slots_used",
+            "Requests in progress at pods with a hard limit on concurrency.",
             static_cast<double>(totals.slots_used)),
-      Gauge("flyball_front_slots_total", "Requests that these pods take at once.",
+      Gauge("flyball_front_slots_total",
+            "Requests that pods with a hard limit on concurrency may have in progress.",
             static_cast<double>(totals.slots_total)),
-      Counter("flyball_front_xds_nacks_total", "Resources that an Envoy refused.",
+      Counter("flyball_front_xds_nacks_total", "Parts of the configuration that an Envoy refused.",
               counters.nacks_total),
       Gauge("flyball_front_stats_age_seconds",
-            "How long the connected Envoy has said nothing that was silent longest.",
+            "Seconds since the connected Envoy that has been silent longest sent anything.",
             absl::ToDoubleSeconds(totals.stats_age)),
   };
 }

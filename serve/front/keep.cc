@@ -115,7 +115,7 @@ bool ServeFront::Listen() {
   {
     absl::MutexLock lock(&mutex_);
     not_listening_ = path.ok()
-                         ? "its requests are not carried yet"
+                         ? "no Envoy carries its requests yet"
                          : absl::StrCat("Envoys can't be listened for: ", path.status().message());
   }
   if (!path.ok()) {

@@ -204,7 +204,7 @@ class ServeFront : public scaler::RequestFront,
   Records records_ ABSL_GUARDED_BY(mutex_);
   std::optional<std::vector<std::string>> envoys_ ABSL_GUARDED_BY(mutex_);  // IPs of those ready
   uint64_t claims_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::string not_listening_ ABSL_GUARDED_BY(mutex_) = "its requests are not carried yet";
+  std::string not_listening_ ABSL_GUARDED_BY(mutex_) = "no Envoy carries its requests yet";
   std::array<ColdStarts, 5> cold_starts_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -269,7 +269,7 @@ TEST_F(ServeFrontTest, CarriesAServiceOnceItsScaleAndPodsAreKnown) {
   PutPod("web-1", "web");
   Start();
   const auto carried = Carry("web");
-  EXPECT_EQ(carried->Demand().error, "its requests are not carried yet");
+  EXPECT_EQ(carried->Demand().error, "no Envoy carries its requests yet");
   Decide("web", 1);
   ASSERT_TRUE(Becomes([&] { return PortOf("shop/web") != 0; }));
   EXPECT_EQ(PortOf("shop/web"), 20000);
@@ -459,7 +459,7 @@ TEST_F(ServeFrontTest, ATriggerThatIsMadeAnewKeepsItsService) {
   carried = Carry("web");
   clock_.Advance(absl::Seconds(15));
   ASSERT_TRUE(
-      Becomes([&] { return carried->Demand().error != "its requests are not carried yet"; }));
+      Becomes([&] { return carried->Demand().error != "no Envoy carries its requests yet"; }));
   EXPECT_EQ(removed(), 0u);
   carried.reset();
   EXPECT_TRUE(Becomes([&] { return removed() == 4; }));

@@ -66,7 +66,7 @@ class Pod:
     def command(self) -> str:
         """The same as a line of a shell script, whose arguments are the words."""
         variables = (f"{name}={value}" for name, value in self._variables().items())
-        return f'exec {shlex.join(["env", *variables, *self._inside_with(())])} "$@"'
+        return f'exec {shlex.join(["env", "--unset=KUBECONFIG", *variables, *self._inside_with(())])} "$@"'
 
     def _inside_with(self, words) -> list:
         """The command that runs flyball in the pod."""

@@ -192,7 +192,7 @@ class Explaining(BesideStock):
     def test_what_is_not_there(self):
         done = self.explain("hpa/nobody", "-n", NS)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("nothing was decided of it here", done.stderr)
+        self.assertIn("this server has decided nothing for it", done.stderr)
         done = self.explain("pod/nobody", "-n", NS)
         self.assertEqual(done.returncode, 2)
         self.assertIn("expected hpa/NAME or autoscaler/NAME", done.stderr)
@@ -201,4 +201,4 @@ class Explaining(BesideStock):
         done = self.explain("hpa/nobody", "-n", NS, user=self.cluster().ca.client("mallory"))
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
-        self.assertIn("answered 403: it wants a user who may `get` the path /debug/decisions", done.stderr)
+        self.assertIn("answered 403: it answers only users who may `get` the path /debug/decisions", done.stderr)

@@ -83,7 +83,7 @@ void HttpSource::ReadAuth(const TriggerPlan& plan) {
        absl::StrSplit(metadata.Text(field), ',', absl::SkipWhitespace())) {
     const std::string mode(absl::StripAsciiWhitespace(item));
     if (mode == "oauth") {
-      metadata.Wrong(field, "oauth is not among the modes here; bearer takes a token");
+      metadata.Wrong(field, "oauth is not supported; bearer takes a token");
     } else if (mode != "apiKey" && mode != "basic" && mode != "bearer" && mode != "custom" &&
                mode != "tls") {
       metadata.Wrong(

@@ -153,7 +153,7 @@ absl::StatusOr<ValuePath> ValuePath::Parse(absl::string_view text) {
   out.text_ = std::string(text);
   const auto refuse = [](absl::string_view why) {
     return absl::InvalidArgumentError(absl::StrCat(
-        why, "; what works is names and list indices between dots, and `#` at the end"));
+        why, "; expected names and list indices between dots, and `#` at the end if at all"));
   };
   if (text.empty()) return refuse("is empty");
   if (absl::StartsWith(text, "..")) return refuse("JSON lines are not read");

@@ -17,10 +17,12 @@ namespace flyball::scaler {
 namespace {
 
 constexpr MetadataKey kKeys[] = {
-    {"timezone", KeyKind::kText, kRequired, "the zone of `start` and `end`, as `Europe/Prague`"},
-    {"start", KeyKind::kText, kRequired, "when the window opens: a cron expression of five fields"},
-    {"end", KeyKind::kText, kRequired, "when it closes"},
-    {"desiredReplicas", KeyKind::kInteger, kRequired, "replicas while it is open"},
+    {"timezone", KeyKind::kText, kRequired,
+     "time zone of `start` and `end`, such as `Europe/Prague`"},
+    {"start", KeyKind::kText, kRequired,
+     "when the window begins: a cron expression of five fields"},
+    {"end", KeyKind::kText, kRequired, "when it ends: a cron expression of five fields"},
+    {"desiredReplicas", KeyKind::kInteger, kRequired, "replicas from start to end"},
 };
 
 struct Window {
@@ -84,7 +86,8 @@ std::unique_ptr<Trigger> Make(const TriggerPlan& plan) {
 
 extern constinit const TriggerType kCron{
     .name = "cron",
-    .says = "so many replicas from each start to the next end; right when clocks change",
+    .says =
+        "runs `desiredReplicas` between each start and the next end; handles daylight saving time",
     .keys = {kKeys},
     .make = Make};
 

@@ -29,9 +29,10 @@ namespace {
 constexpr MetadataKey kKeys[] = {
     {"scalerAddress", KeyKind::kText, kRequired, "the server: `host:port`"},
     {"enableTLS", KeyKind::kBool, "false",
-     "whether TLS is spoken; with a `caCert` or a `tlsClientCert` it is anyway"},
-    {"unsafeSsl", KeyKind::kBool, "false", "the server is not verified"},
-    {"caCert", KeyKind::kSecret, "", "the authorities (PEM) by which the server is verified"},
+     "whether TLS is used; with a `caCert` or a `tlsClientCert` it always is"},
+    {"unsafeSsl", KeyKind::kBool, "false", "`true`: the server's certificate is not verified"},
+    {"caCert", KeyKind::kSecret, "",
+     "CA certificates (PEM) that the server's certificate is verified with"},
     {"tlsClientCert", KeyKind::kSecret, "", "the client's certificate (PEM)"},
     {"tlsClientKey", KeyKind::kSecret, "", "its key (PEM)"},
 };
@@ -230,7 +231,7 @@ std::unique_ptr<Trigger> Make(const TriggerPlan& plan, bool push) {
   }
   for (const auto& [key, value] : plan.spec.metadata) {
     if (absl::EndsWith(key, "FromEnv")) {
-      metadata.Wrong(key, "the target's environment is not read here; write the value");
+      metadata.Wrong(key, "the target's environment is not read; write the value");
     }
   }
   return std::make_unique<ExternalTrigger>(std::move(options));
@@ -240,14 +241,14 @@ std::unique_ptr<Trigger> Make(const TriggerPlan& plan, bool push) {
 
 extern constinit const TriggerType kExternal{
     .name = "external",
-    .says = "what an external scaler of KEDA says; other keys are handed to it",
+    .says = "the values of a KEDA external scaler (gRPC); other keys are handed to it",
     .keys = {kKeys},
     .make = [](const TriggerPlan& plan) { return Make(plan, false); }};
 extern constinit const TriggerType kExternalPush{
     .name = "external-push",
     .says =
-        "what an external scaler of KEDA says that also tells of activity by itself, which is "
-        "decided on at once",
+        "the values of a KEDA external scaler that also pushes its activity, which is acted on at "
+        "once",
     .keys = {kKeys},
     .make = [](const TriggerPlan& plan) { return Make(plan, true); }};
 

@@ -318,9 +318,9 @@ TEST(ExternalTriggerTest, ValuesOfTheTargetsEnvironmentAreRefused) {
   TriggerSpec spec;
   spec.type = "external";
   spec.metadata = {{"scalerAddress", "h:1"}, {"topicFromEnv", "TOPIC"}};
-  EXPECT_EQ(MakeTrigger(spec, {}).status().message(),
-            "triggers[0].metadata.topicFromEnv: the target's environment is not read here; write "
-            "the value");
+  EXPECT_EQ(
+      MakeTrigger(spec, {}).status().message(),
+      "triggers[0].metadata.topicFromEnv: the target's environment is not read; write the value");
 }
 
 // ---- push ----

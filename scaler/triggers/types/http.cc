@@ -24,36 +24,42 @@ constexpr absl::Duration kLongestTimeout = absl::Hours(1);
 
 constexpr MetadataKey kKeys[] = {
     {"service", KeyKind::kText, kRequired, "the Service that clients call; it has no selector"},
-    {"targetPort", KeyKind::kText, kRequired, "the pods' port: a number, or the name of one"},
+    {"targetPort", KeyKind::kText, kRequired, "the pods' port: its number or its name"},
     {"hosts", KeyKind::kText, "",
-     "hosts whose requests are its own at the front's port for hosts: `shop.example.com`, "
-     "`*.example.com/api`, `*`, with commas between"},
-    {"pathPrefixes", KeyKind::kText, "/", "of hosts without a path: `/api`, with commas between"},
+     "hosts whose requests it gets at the Envoys' port for hosts: `shop.example.com`, "
+     "`*.example.com/api`, `*`, separated by commas"},
+    {"pathPrefixes", KeyKind::kText, "/",
+     "paths of those hosts that are given without one: `/api`, separated by commas"},
     {"headers", KeyKind::kText, "",
-     "headers that these requests must have: `x-tenant=acme`, or `x-tenant` with any value"},
+     "headers that requests by host must have: `x-tenant=acme`, or `x-tenant` for any value"},
     {"containerConcurrency", KeyKind::kInteger, "0",
-     "the most requests that a pod is given at once; 0 is any number"},
+     "most requests that a pod is given at once; 0: no limit"},
     {"activationTimeout", KeyKind::kDuration, "60s",
-     "the longest that a request is held for a pod, up to 1h"},
-    {"requestTimeout", KeyKind::kText, "0s", "the longest that a request takes; 0s is no limit"},
-    {"queue", KeyKind::kInteger, "2000", "the most requests that are held, up to 10000"},
+     "how long a request is held until a pod is ready, at most 1h"},
+    {"requestTimeout", KeyKind::kText, "0s", "how long a request may take; 0s: no limit"},
+    {"queue", KeyKind::kInteger, "2000", "most requests that are held at once, at most 10000"},
     {"metric", KeyKind::kText, "concurrency", "`concurrency` or `rps`"},
-    {"target", KeyKind::kText, "100", "how much of it a pod can take; of `rps` 200 when absent"},
-    {"targetUtilizationPercentage", KeyKind::kText, "70", "the share of it to aim for, 1 to 100"},
-    {"window", KeyKind::kText, "60s", "the mean of so long counts, 6s to 1h"},
-    {"panicWindowPercentage", KeyKind::kText, "10", "the share of it that a burst shows in"},
+    {"target", KeyKind::kText, "100",
+     "how much of that metric one pod can take; with `rps` 200 when absent"},
+    {"targetUtilizationPercentage", KeyKind::kText, "70",
+     "percentage of `target` to aim for, 1 to 100"},
+    {"window", KeyKind::kText, "60s", "time over which the metric is averaged, 6s to 1h"},
+    {"panicWindowPercentage", KeyKind::kText, "10",
+     "length of the panic window, as a percentage of `window`"},
     {"panicThresholdPercentage", KeyKind::kText, "200",
-     "how much more than the ready pods can take is a burst, 110 to 1000"},
-    {"scaleDownDelay", KeyKind::kText, "0s", "how long fewer must have been enough, up to 1h"},
+     "panic mode begins at this percentage of what the ready pods can take, 110 to 1000"},
+    {"scaleDownDelay", KeyKind::kText, "0s",
+     "how long fewer pods must have been enough before any is taken away, at most 1h"},
     {"scaleToZeroPodRetentionPeriod", KeyKind::kText, "0s",
-     "how long the last pod stays without requests, up to 1h"},
-    {"activationScale", KeyKind::kText, "", "the fewest replicas that it wakes to, from 2"},
+     "how long the last pod stays without requests, at most 1h"},
+    {"activationScale", KeyKind::kText, "", "fewest replicas to start from zero with, 2 or more"},
     {"initialScale", KeyKind::kText, "1",
-     "is checked; how many there are at first, the target says"},
+     "checked only: the target's own replicas say how many there are at first"},
     {"metricAggregationAlgorithm", KeyKind::kText, "linear",
-     "`linear`, or `weighted-exponential`: the newest seconds count most"},
+     "how the window is averaged: `linear`, or `weighted-exponential`, where the newest seconds "
+     "count most"},
     {"targetBurstCapacity", KeyKind::kText, "211",
-     "is checked and shown; the front is in the path whatever it says"},
+     "checked and shown; all requests go through the Envoys whatever it says"},
 };
 
 class HttpTrigger : public Trigger {
@@ -85,12 +91,12 @@ class HttpTrigger : public Trigger {
  private:
   RequestDemand Demand() const {
     if (front_ == nullptr) {
-      const std::string error = "nobody carries requests here: the server needs --front-listen";
+      const std::string error = "no Envoy can carry its requests: the server needs --front-listen";
       return {.error = error,
               .front = FrontReadiness{.ready = false, .reason = "NotCarried", .message = error}};
     }
     absl::MutexLock lock(&mutex_);
-    if (carried_ == nullptr) return {.error = "its requests are not carried yet"};
+    if (carried_ == nullptr) return {.error = "no Envoy carries its requests yet"};
     return carried_->Demand();
   }
 
@@ -198,8 +204,8 @@ std::unique_ptr<Trigger> Make(const TriggerPlan& plan) {
 extern constinit const TriggerType kHttp{
     .name = kHttpTrigger,
     .says =
-        "so many replicas as the requests need that Envoy carries to a service, from zero on, "
-        "by Knative's rules",
+        "as many replicas as the requests to a service need, from zero up, by Knative's rules; "
+        "Envoy carries the requests",
     .keys = {kKeys},
     .make = Make};
 

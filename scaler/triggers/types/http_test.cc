@@ -103,7 +103,8 @@ TEST(RequestTriggerTest, ReadsWhatTheFrontSays) {
   const auto trigger = Make({}, front);
   ASSERT_TRUE(trigger.ok());
   const absl::Time now = absl::FromUnixSeconds(1'800'000'000);
-  EXPECT_THAT((*trigger)->Read(now, absl::ZeroDuration())[0].error, HasSubstr("not carried yet"));
+  EXPECT_THAT((*trigger)->Read(now, absl::ZeroDuration())[0].error,
+              HasSubstr("carries its requests yet"));
   bool told = false;
   (*trigger)->Subscribe([&] { told = true; });
   front->on_change();

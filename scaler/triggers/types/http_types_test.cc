@@ -544,7 +544,7 @@ TEST_F(HttpTriggerTest, WhatIsLeftOutOfMetricsApiSaysSo) {
                                                    {"valueLocation", "a.*"},
                                                    {"aggregateFromKubeServiceEndpoints", "true"}}));
   EXPECT_THAT(std::string(got.status().message()),
-              AllOf(HasSubstr("format: xml is left out here"), HasSubstr("valueLocation: `*`"),
+              AllOf(HasSubstr("format: xml is not supported"), HasSubstr("valueLocation: `*`"),
                     HasSubstr("aggregateFromKubeServiceEndpoints: ")));
 }
 

@@ -8,10 +8,10 @@ namespace {
 
 constexpr MetadataKey kKeys[] = {
     {"podSelector", KeyKind::kText, kRequired,
-     "which pods: a label selector as `app=worker,tier in (a,b)`"},
-    {"value", KeyKind::kTarget, kRequired, "how many of them are for one replica"},
-    {"groupByNode", KeyKind::kBool, "false", "the nodes are counted that they are on"},
-    {"activationValue", KeyKind::kNumber, "0", "more pods than this are activity"},
+     "which pods are counted: a label selector such as `app=worker,tier in (a,b)`"},
+    {"value", KeyKind::kTarget, kRequired, "number of these pods for each replica"},
+    {"groupByNode", KeyKind::kBool, "false", "`true`: the nodes of these pods are counted instead"},
+    {"activationValue", KeyKind::kNumber, "0", "the trigger is active above this number"},
 };
 
 std::unique_ptr<Trigger> Make(const TriggerPlan& plan) {
@@ -35,9 +35,10 @@ std::unique_ptr<Trigger> Make(const TriggerPlan& plan) {
 
 }  // namespace
 
-extern constinit const TriggerType kKubernetesWorkload{.name = "kubernetes-workload",
-                                                       .says = "how many pods another workload has",
-                                                       .keys = {kKeys},
-                                                       .make = Make};
+extern constinit const TriggerType kKubernetesWorkload{
+    .name = "kubernetes-workload",
+    .says = "the number of another workload's pods",
+    .keys = {kKeys},
+    .make = Make};
 
 }  // namespace flyball::scaler

@@ -22,16 +22,16 @@ namespace {
 constexpr size_t kMaxValues = 10'000;
 
 constexpr MetadataKey kKeys[] = {
-    {"url", KeyKind::kUrl, kRequired, "what is asked, with GET"},
+    {"url", KeyKind::kUrl, kRequired, "URL that is asked, with GET"},
     {"valueLocation", KeyKind::kText, kRequired,
-     "where the number stands: `queue.stats.0.depth`, `jobs.#` for the length of a list; of "
-     "`prometheus`: `depth{queue=\"a\"}`"},
-    {"format", KeyKind::kOneOf, "json", "of the answer; xml is refused",
+     "where the number stands in the answer: `queue.stats.0.depth`, or `jobs.#` for the length of "
+     "a list; in the format `prometheus`, `depth{queue=\"a\"}`"},
+    {"format", KeyKind::kOneOf, "json", "format of the answer; xml is not supported and refused",
      "json, yaml, prometheus, xml"},
-    {"targetValue", KeyKind::kTarget, kRequired, "how much of it is for one replica"},
-    {"activationTargetValue", KeyKind::kNumber, "0", "more than this is activity"},
+    {"targetValue", KeyKind::kTarget, kRequired, "amount for each replica"},
+    {"activationTargetValue", KeyKind::kNumber, "0", "the trigger is active above this value"},
     {"aggregateFromKubeServiceEndpoints", KeyKind::kBool, "false",
-     "`true` is refused: single endpoints are not asked"},
+     "`true` is refused: the endpoints of a Service are not asked one by one"},
 };
 
 // Where in an answer the number stands.
@@ -58,7 +58,7 @@ struct Location {
 Location ReadLocation(Metadata& metadata, const std::string& location) {
   Location out;
   const std::string format = metadata.OneOf("format");
-  if (format == "xml") metadata.Wrong("format", "xml is left out here: json, yaml or prometheus");
+  if (format == "xml") metadata.Wrong("format", "xml is not supported: json, yaml or prometheus");
   out.json = format == "json";
   if (location.empty()) return out;
   absl::Status status;
@@ -100,7 +100,7 @@ std::unique_ptr<Trigger> Make(const TriggerPlan& plan) {
 }  // namespace
 
 extern constinit const TriggerType kMetricsApi{.name = "metrics-api",
-                                               .says = "a number that an HTTP server answers",
+                                               .says = "a number from the answer of an HTTP server",
                                                .keys = {kKeys, kHttpKeys},
                                                .make = Make};
 

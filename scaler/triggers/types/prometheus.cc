@@ -22,17 +22,17 @@ using adapter::QueryResult;
 using nlohmann::json;
 
 constexpr MetadataKey kKeys[] = {
-    {"serverAddress", KeyKind::kUrl, kRequired, "the server; `/api/v1/query` is added"},
-    {"query", KeyKind::kText, kRequired, "PromQL that gives one series or a scalar"},
-    {"threshold", KeyKind::kTarget, kRequired, "how much of its value is for one replica"},
-    {"activationThreshold", KeyKind::kNumber, "0", "more than this is activity"},
+    {"serverAddress", KeyKind::kUrl, kRequired, "address of the server; `/api/v1/query` is added"},
+    {"query", KeyKind::kText, kRequired, "PromQL whose result is one series or a scalar"},
+    {"threshold", KeyKind::kTarget, kRequired, "amount for each replica"},
+    {"activationThreshold", KeyKind::kNumber, "0", "the trigger is active above this value"},
     {"ignoreNullValues", KeyKind::kBool, "true",
-     "no series, null, NaN and infinity are 0, not unknown"},
-    {"namespace", KeyKind::kText, "", "is sent as the parameter `namespace`"},
-    {"queryParameters", KeyKind::kPairs, "", "parameters that are sent with the query"},
-    {"customHeaders", KeyKind::kPairs, "", "headers that are sent with it"},
+     "`true`: no series, null, NaN and infinity count as 0; `false`: as unknown"},
+    {"namespace", KeyKind::kText, "", "sent as the query parameter `namespace`"},
+    {"queryParameters", KeyKind::kPairs, "", "more query parameters to send"},
+    {"customHeaders", KeyKind::kPairs, "", "headers to send"},
     {"awsRegion", KeyKind::kRefused, "",
-     "requests are not signed for AWS here; put a signing proxy before it"},
+     "requests are not signed for AWS; put a signing proxy in between"},
 };
 
 // An answer with a single series is not longer.
@@ -110,7 +110,7 @@ std::unique_ptr<Trigger> Make(const TriggerPlan& plan) {
 }  // namespace
 
 extern constinit const TriggerType kPrometheus{.name = "prometheus",
-                                               .says = "the value of any PromQL",
+                                               .says = "the value of a PromQL query",
                                                .keys = {kKeys, kHttpKeys},
                                                .make = Make};
 
