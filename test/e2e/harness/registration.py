@@ -13,6 +13,8 @@ GROUPS = {
     "v1beta1.external.metrics.k8s.io": ("external.metrics.k8s.io", "v1beta1", 100),
     "v1beta1.metrics.k8s.io": ("metrics.k8s.io", "v1beta1", 100),
 }
+# Beside them, of flyball alone.
+STABLE_METRICS = "v1.metrics.k8s.io"
 NAMESPACE = "monitoring"
 
 
@@ -22,7 +24,7 @@ def register(admin: Client, service: str, port: int, names=tuple(GROUPS), ca_bun
     kube.apply(admin, kube.make("Service", service, NAMESPACE,
                                 spec={"type": "ExternalName", "externalName": "127.0.0.1"}))
     for name in names:
-        group, version, priority = GROUPS[name]
+        group, version, priority = GROUPS.get(name, ("metrics.k8s.io", "v1", 200))
         kube.apply(admin, kube.make("APIService", name, spec={
             "group": group, "version": version, "groupPriorityMinimum": 100, "versionPriority": priority,
             "service": {"name": service, "namespace": NAMESPACE, "port": port},

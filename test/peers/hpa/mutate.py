@@ -96,9 +96,10 @@ class Mutator:
         self.spec["maxReplicas"] = self.pick(0, -2, 1, 3, 9, 20, 2147483647)
 
     def of_behavior(self):
+        """The vectors of the older version have an empty list of policies as it was sent, its oracle as it is stored."""
         rules = {"stabilizationWindowSeconds": self.pick(-1, 0, 1, 60, 300, 3600), "selectPolicy": self.pick("Max", "Min", "Disabled", "Sum"), "policies": [
             {"type": self.pick("Pods", "Percent", "Percent", "Other"), "value": self.pick(0, 1, 4, 50, 100, 2147483647), "periodSeconds": self.pick(1, 15, 60, 1800, 1801)}
-            for _ in range(self.random.randint(0, 3))], "tolerance": self.pick("0", "0.1", "10m", "1", "-1", "1n")}
+            for _ in range(self.random.randint(0 if self.newer else 1, 3))], "tolerance": self.pick("0", "0.1", "10m", "1", "-1", "1n")}
         if self.v2:
             self.spec.setdefault("behavior", {})[self.pick("scaleUp", "scaleDown")] = {k: v for k, v in rules.items() if self.chance(0.6)}
 
