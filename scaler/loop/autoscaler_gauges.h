@@ -1,8 +1,8 @@
 // Gauges of each autoscaler's last decision, for Prometheus: --scaler-autoscaler-metrics.
 //
 // Thread-safe. They are made from the log of decisions when they are asked for, so that they cost
-// nothing while nobody does, and as text at once: of 10,000 autoscalers it has 7 MB, where a
-// library's structs would take 40. At most six series for each autoscaler, with the labels kind (as
+// nothing while nobody does, and as text at once, since a library's structs for them take several
+// times the memory of the text. At most six series for each autoscaler, with the labels kind (as
 // the API names it), namespace and autoscaler:
 //   flyball_autoscaler_current_replicas       of the target, as it was read
 //   flyball_autoscaler_desired_replicas       after windows, policies and bounds
