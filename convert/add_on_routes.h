@@ -1,6 +1,6 @@
 // Which requests KEDA's http-add-on sends to an object, as the metadata of an http trigger.
 //
-// Pure. The texts are what scaler/front/host_routes.h reads.
+// Pure. The texts are what scaler/front/hosts/host_routes.h reads.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

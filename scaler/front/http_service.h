@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/time/time.h"
-#include "scaler/front/host_routes.h"
+#include "scaler/front/hosts/host_routes.h"
 #include "scaler/math/requests/request_options.h"
 #include "scaler/spec/request_settings.h"
 

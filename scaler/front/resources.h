@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "scaler/front/host_routes.h"
+#include "scaler/front/hosts/host_routes.h"
 
 namespace flyball::front {
 

@@ -29,7 +29,7 @@
 #include "kube/client/api_client.h"
 #include "kube/client/event_recorder.h"
 #include "scaler/front/front.h"
-#include "scaler/front/host_claims.h"
+#include "scaler/front/hosts/host_claims.h"
 #include "scaler/triggers/request_front.h"
 #include "scaler/views/decision_record.h"
 #include "serve/front/carried_pods.h"

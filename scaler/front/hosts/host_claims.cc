@@ -1,4 +1,4 @@
-#include "scaler/front/host_claims.h"
+#include "scaler/front/hosts/host_claims.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,10 +1,10 @@
-#include "scaler/front/host_routes.h"
+#include "scaler/front/hosts/host_routes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "scaler/front/host_claims.h"
+#include "scaler/front/hosts/host_claims.h"
 
 namespace flyball::front {
 namespace {

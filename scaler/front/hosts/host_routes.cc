@@ -1,4 +1,4 @@
-#include "scaler/front/host_routes.h"
+#include "scaler/front/hosts/host_routes.h"
 
 #include <algorithm>
 
