@@ -154,7 +154,11 @@ class ExternalOnFailure::Standing : public StandingExternal {
     }
     absl::StatusOr<ExternalMetricList> replaced =
         provider_.Replaced(request, answer.status(), nullptr);
-    if (replaced.ok()) answer = StandingAnswer<ExternalMetricList>{.list = *std::move(replaced)};
+    if (replaced.ok()) {
+      answer = StandingAnswer<ExternalMetricList>{.list = *std::move(replaced)};
+    } else {
+      answer = replaced.status();  // which also says why nothing stands in for it
+    }
   }
 
   ExternalOnFailure& provider_;
