@@ -21,9 +21,10 @@ FAMILIES = {
         "scaler/triggers/{request_front}", "scaler/triggers/types/{http}", "scaler/vectors/requests", "serve/front", "base/{module_library}"],
     "processes of this machine": ["kube/local", "kube/watch/{manifest_files}", "processes"],
     "schedules, fallbacks, dialects, asleep targets": [
-        "doctor/{at_zero,target_object}", "rules/{on_failure}", "adapter/{external_on_failure,kept_answers}",
+        "doctor/{at_zero,target_object}", "rules/{on_failure}", "adapter/{external_on_failure,kept_answers,metric_askers,replicas_as_total}",
         "scaler/math/{math_config,pending_capacity}", "scaler/spec/{dialect,scheduled_targets,schedules,schedules_read}",
-        "scaler/spec/own/{metric_fallback}", "scaler/steps/{live_config,metric_fallback,stored_status}", "scaler/stores/{pod_owner}"],
+        "scaler/spec/own/{metric_fallback}", "scaler/steps/{live_config,metric_fallback,stored_status}", "scaler/stores/{pod_owner}",
+        "serve/{hpa_askers}"],
     "tools beside the server, and what they tell": [
         "adapter/{rule_failure,rule_failures}", "base/go/{letter_case}", "convert/{convert_scaled_object,documents}",
         "cmd/flags/{cluster_flags,dialect_flags,server_access,words}",
