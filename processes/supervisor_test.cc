@@ -10,7 +10,10 @@
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "base/read_file.h"
@@ -84,6 +87,15 @@ class LocalClusterTest : public testing::Test {
     });
   }
 
+  // The pods are shown before the file is written, whose replacement is atomic.
+  std::string AwaitStatusFile() {
+    while (true) {
+      absl::StatusOr<std::string> text = ReadFile(StatusFileOf(folder_));
+      if (text.ok() && absl::StrContains(*text, "\"readyReplicas\": 1")) return *std::move(text);
+      std::this_thread::yield();
+    }
+  }
+
   SimulatedClock clock_{absl::FromUnixSeconds(1767225600)};
   std::string folder_;
   kube::ResourceInfo info_;
@@ -131,7 +143,7 @@ TEST_F(LocalClusterTest, NoProcessOutlivesIt) {
   Write(absl::Substitute(kSet, 1));
   ASSERT_TRUE(Make().ok());
   AwaitPods(1);
-  const json status = json::parse(*ReadFile(StatusFileOf(folder_)));
+  const json status = json::parse(AwaitStatusFile());
   const pid_t pid = status[0]["processes"][0]["pid"];
   ASSERT_EQ(kill(pid, 0), 0);
   EXPECT_EQ(status[0]["readyReplicas"], 1);
