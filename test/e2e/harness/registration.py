@@ -15,6 +15,7 @@ GROUPS = {
 }
 # Beside them, of flyball alone.
 STABLE_METRICS = "v1.metrics.k8s.io"
+_ALL = {**GROUPS, STABLE_METRICS: ("metrics.k8s.io", "v1", 200)}
 NAMESPACE = "monitoring"
 
 
@@ -24,7 +25,7 @@ def register(admin: Client, service: str, port: int, names=tuple(GROUPS), ca_bun
     kube.apply(admin, kube.make("Service", service, NAMESPACE,
                                 spec={"type": "ExternalName", "externalName": "127.0.0.1"}))
     for name in names:
-        group, version, priority = GROUPS.get(name, ("metrics.k8s.io", "v1", 200))
+        group, version, priority = _ALL[name]
         kube.apply(admin, kube.make("APIService", name, spec={
             "group": group, "version": version, "groupPriorityMinimum": 100, "versionPriority": priority,
             "service": {"name": service, "namespace": NAMESPACE, "port": port},
