@@ -129,6 +129,11 @@ def reaction() -> str:
     return table(("step", "measured"), rows)
 
 
+def _loads(found: dict) -> str:
+    return "\nLoad averages of the machine before each part: " + ", ".join(
+        f"{part['machine']['load_before']:.0f} ({name})" for name, part in found["parts"].items()) + ".\n"
+
+
 def live() -> str:
     """The live source beside Prometheus."""
     found = results("live")
@@ -138,8 +143,7 @@ def live() -> str:
     return table(("work", "", "Prometheus 2.42", "flyball", "wanted"), [
         (row["work"], row["unit"], "" if row["prometheus"] is None else number(row["prometheus"]), number(row["flyball"]),
          ("at least " if row["at_least"] else "at most ") + (times(row["required"]) if row["at_least"] else number(row["required"]))
-         + ("" if row["met"] else " (missed)")) for row in rows]) + "\nThe machine had other work beside it: load averages of " + ", ".join(
-             f"{part['machine']['load_before']:.0f} ({name})" for name, part in found["parts"].items()) + ".\n"
+         + ("" if row["met"] else " (missed)")) for row in rows]) + _loads(found)
 
 
 def front() -> str:
@@ -153,9 +157,7 @@ def front() -> str:
         value = times(row["required"]) + " of it" if row["of_peer"] else number(row["required"])
         return ("at least " if row["at_least"] else "at most ") + value + ("" if row["met"] else " (missed)")
     return table(("work", "", "Knative 0.48", "flyball", "wanted"), [
-        (row["work"], row["unit"], "" if row["theirs"] is None else number(row["theirs"]), number(row["flyball"]), goal(row)) for row in rows]) + (
-            "\nThe machine had other work beside it: load averages of " + ", ".join(
-                f"{part['machine']['load_before']:.0f} ({name})" for name, part in found["parts"].items()) + ".\n")
+        (row["work"], row["unit"], "" if row["theirs"] is None else number(row["theirs"]), number(row["flyball"]), goal(row)) for row in rows]) + _loads(found)
 
 
 MAKERS = {make.__name__: make for make in (adapter, decisions, loop, sizing, reaction, live, front)}
