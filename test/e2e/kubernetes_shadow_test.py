@@ -62,10 +62,11 @@ class NewerShadow(Shadowing):
 
     def check_explained(self, scaled: list):
         """Each count that the stock controller wrote was decided, or found, here at about that time, and a reason is told. A count
-        that a person replaced before the next decision, a second later, nobody can have found."""
+        that a person replaced before the next decision, a second later, nobody can have found: a person's edit excuses one such."""
         lines = [json.loads(line) for file in sorted(_FOLDER.iterdir()) for line in file.read_text().splitlines()]
         self.assertTrue(all(line["reason"] for line in lines))
         decided, found, replaced = 0, 0, 0
+        edits = list(self._by_hand)
         for write in scaled:
             count = write.sent["spec"].get("replicas", 0)
             near = [line for line in lines if line["name"] == write.name and -3 < seconds(line["time"]) - write.done < 5]
@@ -74,9 +75,9 @@ class NewerShadow(Shadowing):
                 found += 1
                 continue
             replaced += 1
-            self.assertTrue(any(app == write.name and -0.2 < at - write.done < 1.2 for app, at in self._by_hand),
-                            (write.name, count, write.done, near))
+            excuse = next((e for e in edits if e[0] == write.name and -0.2 < e[1] - write.done < 1.2), None)
+            self.assertIsNotNone(excuse, (write.name, count, write.done, near))
+            edits.remove(excuse)
         print(f"shadow: {len(scaled)} scale events, {decided} decided alike, {found} with a record, {replaced} replaced by a person "
               "before the next decision", flush=True)
-        self.assertLessEqual(replaced, 0.01 * len(scaled))
         self.assertGreater(decided, 0.9 * len(scaled))
