@@ -11,6 +11,9 @@
 namespace flyball::adapter {
 namespace {
 
+// For a source, where something may stand in for it.
+constexpr absl::Duration kLongestWait = absl::Seconds(10);
+
 // Whether the source is to blame. A metric that nobody has registered is kNotFound: that is for the
 // caller to find out.
 bool SourceFailed(const absl::Status& status) {
@@ -46,10 +49,10 @@ ExternalMetricList ValueOf(const std::string& metric, int64_t value_milli, absl:
 
 }  // namespace
 
-ExternalOnFailure::RulePtr ExternalOnFailure::RuleOf(const std::string& metric) const {
+ExternalOnFailure::Found ExternalOnFailure::RuleOf(const std::string& metric) const {
   if (const MetricSeries found = answering_.relister.registry()->FindExternal(metric);
       found.rule != nullptr) {
-    return found.rule->on_failure.has_value() ? found.rule : nullptr;
+    return {.rule = found.rule->on_failure.has_value() ? found.rule : nullptr, .heard = true};
   }
   // Of several the last wins, as in the registry.
   for (size_t i = rules_->external.size(); i-- > 0;) {
@@ -61,9 +64,9 @@ ExternalOnFailure::RulePtr ExternalOnFailure::RuleOf(const std::string& metric) 
     });
     // Series that were looked for and not found are no failure.
     const bool unheard = status != all.end() && !status->last_success.has_value();
-    return unheard ? rule : nullptr;
+    return {.rule = unheard ? rule : nullptr};
   }
-  return nullptr;
+  return {};
 }
 
 absl::StatusOr<ExternalMetricList> ExternalOnFailure::Replaced(
@@ -72,7 +75,7 @@ absl::StatusOr<ExternalMetricList> ExternalOnFailure::Replaced(
   if (!answer.ok() && !SourceFailed(answer.status()) && !absl::IsNotFound(answer.status())) {
     return answer;
   }
-  const RulePtr rule = RuleOf(request.metric);
+  const auto [rule, heard] = RuleOf(request.metric);
   if (rule == nullptr) return answer;
   const rules::OnFailure& told = *rule->on_failure;
   const MonotonicTime now = answering_.clock.MonotonicNow();
@@ -80,7 +83,7 @@ absl::StatusOr<ExternalMetricList> ExternalOnFailure::Replaced(
     kept_.Keep(request, *answer, told.keep_last, now);
     return answer;
   }
-  const KeptAnswers::Kept kept = kept_.Find(request, told.keep_last, now);
+  const KeptAnswers::Kept kept = kept_.Find(request, told.keep_last, now, heard);
   const absl::Duration silent = now - kept.silent_since;
   if (kept.list != nullptr) {
     ExternalMetricList list = *kept.list;
@@ -119,7 +122,13 @@ absl::StatusOr<ExternalMetricList> ExternalOnFailure::AfterKeeping(
 }
 
 absl::StatusOr<ExternalMetricList> ExternalOnFailure::Get(const ExternalMetricRequest& request) {
-  return Replaced(request, source_->Get(request), askers_);
+  if (RuleOf(request.metric).rule == nullptr) {
+    return Replaced(request, source_->Get(request), askers_);
+  }
+  // Time is left to answer in its place, before whoever asks gives up.
+  ExternalMetricRequest sooner = request;
+  sooner.timeout = std::min(request.timeout / 2, kLongestWait);
+  return Replaced(request, source_->Get(sooner), askers_);
 }
 
 // What the source's own standing request says, with failures replaced. An answer that is told to be
@@ -143,7 +152,7 @@ class ExternalOnFailure::Standing : public StandingExternal {
   void Replace(size_t i, absl::StatusOr<StandingAnswer<ExternalMetricList>>& answer) {
     const ExternalMetricRequest& request = requests_[i];
     if (answer.ok()) {
-      if (provider_.RuleOf(request.metric) == nullptr) return;
+      if (provider_.RuleOf(request.metric).rule == nullptr) return;
       if (!answer->unchanged) {
         last_[i] = answer->list;
       } else if (answer->time.has_value()) {

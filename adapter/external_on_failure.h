@@ -4,9 +4,12 @@
 // its own times; after that what `then` says, a value in the place of the total, with the time of
 // now, or the total by which those that ask come to so many replicas (adapter/replicas_as_total.h;
 // of Get alone, since a standing request is our own scaler's, which holds). All carry in `replaced`
-// that they are no answers of now. A source that never answered since
-// the start counts from the start on; the rule is then found by the name that its seriesQuery
-// alone gives (rules::CompiledRule::sole_metric). An answer without samples is an answer.
+// that they are no answers of now. An answer without samples is an answer. A source that hangs is
+// not waited for as long as whoever asks would wait.
+//
+// A source that never answered since the start counts from the start on, a question that is new
+// from its first failure; the rule is then found by the name that its seriesQuery alone gives
+// (rules::CompiledRule::sole_metric).
 //
 // Thread-safe. What the constructor is given outlives this.
 #pragma once
@@ -46,8 +49,11 @@ class ExternalOnFailure : public ExternalMetricsProvider {
   class Standing;
   using RulePtr = std::shared_ptr<const rules::CompiledRule>;
 
-  // The rule whose `onFailure` is meant; nullptr: there is none.
-  RulePtr RuleOf(const std::string& metric) const;
+  struct Found {
+    RulePtr rule;        // whose `onFailure` is meant; nullptr: there is none
+    bool heard = false;  // its source has answered since the start
+  };
+  Found RuleOf(const std::string& metric) const;
   // Keeps a good answer; replaces a failure of the source.
   absl::StatusOr<ExternalMetricList> Replaced(const ExternalMetricRequest& request,
                                               absl::StatusOr<ExternalMetricList> answer,

@@ -186,7 +186,7 @@ TEST_F(ExternalOnFailureTest, ThenReplicasIsTheTotalThatAsksForThem) {
 
 TEST_F(ExternalOnFailureTest, OfASourceThatNeverAnsweredTooReplicasAreAskedFor) {
   up_ = false;
-  askers_.replicas = 0;
+  askers_.replicas = 1;
   Start();
   EXPECT_TRUE(absl::IsNotFound(Ask("counted_len").status()));
   floor_.clock.Advance(absl::Minutes(5) + absl::Seconds(1));
@@ -199,7 +199,9 @@ TEST_F(ExternalOnFailureTest, AStandingRequestGetsNoReplicas) {
   const auto standing = provider_->Stand({{.ns = "shop", .metric = "counted_len", .selector = {}}});
   ASSERT_TRUE(standing->Ask(absl::Seconds(10))[0].ok());
   up_ = false;
-  floor_.clock.Advance(absl::Minutes(6));
+  floor_.clock.Advance(absl::Minutes(3));
+  EXPECT_TRUE(standing->Ask(absl::Seconds(10))[0].ok()) << "it is kept";
+  floor_.clock.Advance(absl::Minutes(3));
   const auto answers = standing->Ask(absl::Seconds(10));
   ASSERT_FALSE(answers[0].ok());
   EXPECT_THAT(std::string(answers[0].status().message()), HasSubstr("only a stock controller's"));
@@ -241,6 +243,28 @@ TEST_F(ExternalOnFailureTest, AnEmptyAnswerIsAnAnswer) {
   PassPeriod();
   empty_ = true;
   EXPECT_THAT(Ask()->items, IsEmpty());
+}
+
+// One failure is no long silence: of a question that is new, that got no samples, or that nobody has
+// asked for long.
+TEST_F(ExternalOnFailureTest, SilenceBeginsWithTheFirstFailure) {
+  Start();
+  floor_.clock.Advance(absl::Hours(72));
+  up_ = false;
+  EXPECT_EQ(Total(), -1);
+  floor_.clock.Advance(absl::Minutes(4));
+  EXPECT_EQ(Total(), -1);
+  floor_.clock.Advance(absl::Minutes(2));
+  EXPECT_EQ(Total(), 120);
+  up_ = true;
+  empty_ = true;
+  PassPeriod();
+  for (int i = 0; i < 40; ++i, PassPeriod()) EXPECT_EQ(Total(), 0);
+  up_ = false;
+  EXPECT_EQ(Total(), -1);
+  // Meanwhile it answered others.
+  floor_.clock.Advance(absl::Hours(3));
+  EXPECT_EQ(Total(), -1);
 }
 
 TEST_F(ExternalOnFailureTest, SelectorsAndNamespacesAreKeptApart) {
@@ -330,12 +354,14 @@ TEST(KeptAnswersTest, ManyQuestionsMakeRoomForNewOnes) {
     kept.Keep(request(i), list, absl::Hours(1), absl::Milliseconds(i));
   }
   const absl::Duration now = absl::Minutes(1);
-  EXPECT_EQ(kept.Find(request(0), absl::Hours(1), now).list, nullptr);
-  EXPECT_NE(kept.Find(request(KeptAnswers::kMaxQuestions), absl::Hours(1), now).list, nullptr);
+  EXPECT_EQ(kept.Find(request(0), absl::Hours(1), now, true).list, nullptr);
+  EXPECT_NE(kept.Find(request(KeptAnswers::kMaxQuestions), absl::Hours(1), now, true).list,
+            nullptr);
   list.items.resize(KeptAnswers::kMaxItems + 1);
   kept.Keep({.ns = "n", .metric = "long", .selector = {}}, list, absl::Hours(1), now);
-  EXPECT_EQ(kept.Find({.ns = "n", .metric = "long", .selector = {}}, absl::Hours(1), now).list,
-            nullptr);
+  EXPECT_EQ(
+      kept.Find({.ns = "n", .metric = "long", .selector = {}}, absl::Hours(1), now, true).list,
+      nullptr);
 }
 
 }  // namespace

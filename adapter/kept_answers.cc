@@ -27,13 +27,14 @@ double TotalOf(const ExternalMetricList& list) {
 
 void KeptAnswers::Keep(const ExternalMetricRequest& request, const ExternalMetricList& list,
                        absl::Duration window, MonotonicTime now) {
-  if (list.items.empty() || list.items.size() > kMaxItems) return;
   const double total = TotalOf(list);
   const std::string key = KeyOf(request);
   absl::MutexLock lock(&mutex_);
   if (!histories_.contains(key) && histories_.size() >= kMaxQuestions) MakeRoom();
   History& history = histories_[key];
-  history.last_good = std::max(history.last_good, now);
+  history.last_good = history.last_asked = std::max(history.last_good, now);
+  history.silent_since.reset();
+  if (list.items.empty() || list.items.size() > kMaxItems) return;
   std::deque<Bucket>& buckets = history.buckets;
   while (!buckets.empty() && now - buckets.front().begin > window) buckets.pop_front();
   if (buckets.empty() || now - buckets.back().begin >= window / kBuckets) {
@@ -46,13 +47,22 @@ void KeptAnswers::Keep(const ExternalMetricRequest& request, const ExternalMetri
 }
 
 KeptAnswers::Kept KeptAnswers::Find(const ExternalMetricRequest& request, absl::Duration window,
-                                    MonotonicTime now) const {
+                                    MonotonicTime now, bool heard) {
   absl::MutexLock lock(&mutex_);
-  const auto found = histories_.find(KeyOf(request));
-  if (found == histories_.end()) return {.list = nullptr, .silent_since = started_};
-  const History& history = found->second;
-  Kept kept = {.list = nullptr, .silent_since = history.last_good};
-  if (now - history.last_good > window) return kept;
+  const std::string key = KeyOf(request);
+  const bool known = histories_.contains(key);
+  if (!known && !heard) return {.list = nullptr, .silent_since = started_};
+  // Failures of new questions take no room from what others have.
+  if (!known && histories_.size() >= kMaxQuestions) return {.list = nullptr, .silent_since = now};
+  History& history = histories_[key];
+  if (!known) history.last_good = now;
+  const bool good_lately = now - history.last_good <= window;
+  if (!history.silent_since.has_value() || now - history.last_asked > window) {
+    history.silent_since = good_lately ? history.last_good : now;
+  }
+  history.last_asked = now;
+  Kept kept = {.list = nullptr, .silent_since = *history.silent_since};
+  if (!good_lately) return kept;
   const Bucket* greatest = nullptr;
   for (const Bucket& bucket : history.buckets) {
     if (history.last_good - bucket.begin > window) continue;

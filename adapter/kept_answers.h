@@ -5,10 +5,14 @@
 // did, so that a controller whose scale-down stabilisation is no longer than the window doesn't
 // shrink anything by it.
 //
+// The silence of a source counts from a question's last good answer, or, where nobody asked for
+// longer than the window or ever, from the first failure: one failure is no long silence.
+//
 // Thread-safe; holds its lock for map operations only.
 //
 // Limits: kMaxQuestions questions, of which those that nobody asked for longest make room;
-// kMaxItems series an answer, a longer one is not kept; kBuckets answers of each question.
+// kMaxItems series an answer, of a longer one only its time is kept; kBuckets answers of each
+// question.
 #pragma once
 
 #include <deque>
@@ -35,16 +39,18 @@ class KeptAnswers {
   // `started`: nothing was known before.
   explicit KeptAnswers(MonotonicTime started) : started_(started) {}
 
-  // A good answer of now. One without items says nothing and is not kept.
+  // A good answer of now. One without items only says that the source answers.
   void Keep(const ExternalMetricRequest& request, const ExternalMetricList& list,
             absl::Duration window, MonotonicTime now);
 
   struct Kept {
     std::shared_ptr<const ExternalMetricList> list;  // nullptr: none that is young enough
-    // Since when nothing good was heard: the last good answer, or the start.
     MonotonicTime silent_since;
   };
-  Kept Find(const ExternalMetricRequest& request, absl::Duration window, MonotonicTime now) const;
+  // After a failure. `heard`: the source has answered something since the start; if not, it is
+  // silent since then.
+  Kept Find(const ExternalMetricRequest& request, absl::Duration window, MonotonicTime now,
+            bool heard);
 
  private:
   // The greatest answer of a part of the window.
@@ -54,14 +60,16 @@ class KeptAnswers {
     std::shared_ptr<const ExternalMetricList> list;
   };
   struct History {
-    MonotonicTime last_good;
-    std::deque<Bucket> buckets;  // oldest first
+    MonotonicTime last_good;  // of a question that only failed: its first failure
+    MonotonicTime last_asked;
+    std::optional<MonotonicTime> silent_since;  // of the failures since then
+    std::deque<Bucket> buckets;                 // oldest first
   };
 
   void MakeRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const MonotonicTime started_;
-  mutable absl::Mutex mutex_;
+  absl::Mutex mutex_;
   absl::flat_hash_map<std::string, History> histories_ ABSL_GUARDED_BY(mutex_);
 };
 

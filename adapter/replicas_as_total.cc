@@ -28,9 +28,12 @@ absl::StatusOr<int64_t> ReplicasAsTotal(const rules::ReplicasInstead& wanted,
                                         absl::Span<const MetricAsker> askers) {
   if (askers.empty()) return Hold("no HorizontalPodAutoscaler of the namespace asks for it");
   double total = 0;
-  bool grows = false;
+  bool grows = false, asked = false;
   std::string unsettled;
   for (const MetricAsker& asker : askers) {
+    // Switched off by hand: its controller asks for no metric until somebody switches it on.
+    if (asker.spec_replicas == 0 && asker.min > 0) continue;
+    asked = true;
     if (asker.average_milli.value_or(0) <= 0) {
       return Hold(absl::StrCat("the target of ", asker.name,
                                " is no AverageValue, and what a Value asks for depends on its "
@@ -46,6 +49,7 @@ absl::StatusOr<int64_t> ReplicasAsTotal(const rules::ReplicasInstead& wanted,
     total = std::max(total, factor * static_cast<double>(*asker.average_milli) *
                                 std::max(count, asker.spec_replicas));
   }
+  if (!asked) return Hold("all HorizontalPodAutoscalers that ask for it are switched off");
   if (!grows) return Hold("no HorizontalPodAutoscaler that asks for it has fewer replicas");
   if (!unsettled.empty()) {
     return Hold(absl::StrCat("the target of ", unsettled, " has not all of its replicas yet"));

@@ -42,7 +42,8 @@ TEST(ReplicasAsTotalTest, TheCountComesOut) {
   EXPECT_EQ(Decided(web, *ReplicasAsTotal({.count = Count::kMax}, {web})), 20);
   const MetricAsker below = Web(1);
   EXPECT_EQ(Decided(below, *ReplicasAsTotal({.count = Count::kMin}, {below})), 2);
-  const MetricAsker asleep = Web(0);
+  MetricAsker asleep = Web(0);
+  asleep.min = 0;
   EXPECT_EQ(*ReplicasAsTotal(Given(6), {asleep}), 60'000);
   EXPECT_EQ(*ReplicasAsTotal(Given(50), {web}), 200'000) << "the maximum bounds it";
 }
@@ -57,8 +58,15 @@ TEST(ReplicasAsTotalTest, WhereNobodyNeedsMoreTheMetricFails) {
   EXPECT_THAT(Why(ReplicasAsTotal(Given(3), {Web(12)})), HasSubstr("has fewer replicas"));
   EXPECT_THAT(Why(ReplicasAsTotal({.count = Count::kMin}, {Web(12)})),
               HasSubstr("has fewer replicas"));
-  EXPECT_THAT(Why(ReplicasAsTotal(Given(0), {Web(0)})), HasSubstr("has fewer replicas"));
   EXPECT_THAT(Why(ReplicasAsTotal(Given(3), {})), HasSubstr("no HorizontalPodAutoscaler"));
+}
+
+// Its controller asks for no metric, and its target must not make others grow.
+TEST(ReplicasAsTotalTest, OneThatIsSwitchedOffDoesNotCount) {
+  EXPECT_THAT(Why(ReplicasAsTotal(Given(5), {Web(0)})), HasSubstr("are switched off"));
+  const MetricAsker off = Web(0, 1'000'000);
+  EXPECT_THAT(Why(ReplicasAsTotal(Given(5), {off, Web(6)})), HasSubstr("has fewer replicas"));
+  EXPECT_EQ(*ReplicasAsTotal(Given(5), {off, Web(3)}), 50'000);
 }
 
 TEST(ReplicasAsTotalTest, AValueTargetHolds) {

@@ -1,7 +1,9 @@
 #include "serve/hpa_askers.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "kube/client/scale.h"
@@ -17,14 +19,24 @@ namespace flyball::serve {
 // Keeps of each HPA what is asked for here.
 class HpaAskers::Lister : public kube::WatchHandler {
  public:
-  void ListStarted() override { hpas_.clear(); }
+  void ListStarted() override {
+    hpas_.clear();
+    unread_ = absl::OkStatus();
+  }
   void Listed(absl::string_view json) override {
     const absl::StatusOr<scaler::Node> document = scaler::ParseJson(json);
-    if (!document.ok()) return;
+    if (!document.ok()) {
+      unread_ = document.status();
+      return;
+    }
     // The API server has admitted it.
     const scaler::AdmissionResult admitted =
         scaler::Admit(*document, {.dialect = {}, .skip_admission = true});
-    if (!admitted.autoscaler.has_value()) return;
+    if (!admitted.autoscaler.has_value()) {
+      // It may ask for more than all others.
+      unread_ = absl::InvalidArgumentError("one of them has a form that is not known");
+      return;
+    }
     const scaler::Autoscaler& autoscaler = *admitted.autoscaler;
     Hpa hpa = {.name = autoscaler.name,
                .target = autoscaler.scale_target,
@@ -42,13 +54,15 @@ class HpaAskers::Lister : public kube::WatchHandler {
     }
     if (!hpa.external.empty()) hpas_.push_back(std::move(hpa));
   }
+  absl::Status Acceptable() override { return unread_; }
   std::vector<Hpa> Take() && { return std::move(hpas_); }
 
  private:
+  absl::Status unread_;
   std::vector<Hpa> hpas_;
 };
 
-absl::StatusOr<HpaAskers::HpasPtr> HpaAskers::List(const std::string& ns) {
+absl::StatusOr<std::vector<HpaAskers::Hpa>> HpaAskers::List(const std::string& ns) {
   kube::ObjectReader reader;
   Lister lister;
   kube::ObjectWatchOptions options;
@@ -57,23 +71,13 @@ absl::StatusOr<HpaAskers::HpasPtr> HpaAskers::List(const std::string& ns) {
   options.resource.kind = "HorizontalPodAutoscaler";
   options.ns = ns;
   options.list_timeout = kTimeout;
-  if (const auto version = kube::ListFromCache(*server_, options, reader, lister); !version.ok()) {
+  // Not from the API server's cache: the HPAs' controller may have seen a newer state than that.
+  if (const auto version = kube::ListPages(*server_, options, reader, lister); !version.ok()) {
     return absl::Status(version.status().code(),
                         absl::StrCat("the HorizontalPodAutoscalers cannot be listed: ",
                                      version.status().message()));
   }
-  return std::make_shared<const std::vector<Hpa>>(std::move(lister).Take());
-}
-
-absl::StatusOr<HpaAskers::HpasPtr> HpaAskers::HpasOf(const std::string& ns) {
-  if (const auto kept = kept_.Get(ns, clock_.MonotonicNow())) return *kept;
-  return lists_.Ask(ns, clock_.MonotonicNow() + kTimeout, [&]() -> absl::StatusOr<HpasPtr> {
-    ASSIGN_OR_RETURN(HpasPtr hpas, List(ns));
-    const MonotonicTime now = clock_.MonotonicNow();
-    constexpr size_t kBytesOfOne = 400;
-    kept_.Put(ns, hpas, (hpas->size() + 1) * kBytesOfOne, now, now + kKeepList);
-    return hpas;
-  });
+  return std::move(lister).Take();
 }
 
 absl::Status HpaAskers::Look(const std::string& ns, const Hpa& hpa, adapter::MetricAsker& asker) {
@@ -97,17 +101,20 @@ absl::Status HpaAskers::Look(const std::string& ns, const Hpa& hpa, adapter::Met
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<adapter::MetricAsker>> HpaAskers::Of(
-    const adapter::ExternalMetricRequest& request) {
-  ASSIGN_OR_RETURN(const HpasPtr hpas, HpasOf(request.ns));
+HpaAskers::AskersOr HpaAskers::LookFor(const adapter::ExternalMetricRequest& request,
+                                       MonotonicTime deadline) {
+  ASSIGN_OR_RETURN(const std::vector<Hpa> hpas, List(request.ns));
   const std::string selector = request.selector.ToString();
   std::vector<adapter::MetricAsker> askers;
-  for (const Hpa& hpa : *hpas) {
+  for (const Hpa& hpa : hpas) {
     for (const Hpa::Metric& metric : hpa.external) {
       if (metric.name != request.metric || metric.selector != selector) continue;
       if (askers.size() == kMaxAskers) {
         return absl::ResourceExhaustedError(
             absl::StrCat("more than ", kMaxAskers, " HorizontalPodAutoscalers ask for it"));
+      }
+      if (clock_.MonotonicNow() >= deadline) {
+        return absl::DeadlineExceededError("the API server is too slow to say who asks for it");
       }
       adapter::MetricAsker& asker = askers.emplace_back();
       asker.name = absl::StrCat(request.ns, "/", hpa.name);
@@ -118,6 +125,42 @@ absl::StatusOr<std::vector<adapter::MetricAsker>> HpaAskers::Of(
     }
   }
   return askers;
+}
+
+HpaAskers::AskersOr HpaAskers::Of(const adapter::ExternalMetricRequest& request) {
+  const MonotonicTime deadline = clock_.MonotonicNow() + std::min(request.timeout, kTimeout);
+  constexpr char kSeparator[] = "\xff";  // no byte of a name
+  const std::string question =
+      absl::StrCat(request.ns, kSeparator, request.metric, kSeparator, request.selector.ToString());
+  std::shared_ptr<Line> line;
+  int64_t number = 0;  // of the look that has not begun yet
+  {
+    absl::MutexLock lock(&mutex_);
+    std::shared_ptr<Line>& known = lines_[question];
+    if (known == nullptr) known = std::make_shared<Line>();
+    line = known;
+    ++line->askers;
+    number = line->looks + 1;
+  }
+  const absl::Cleanup leave = [&] {
+    absl::MutexLock lock(&mutex_);
+    if (--line->askers == 0) lines_.erase(question);
+  };
+  return looks_.Ask(absl::StrCat(question, kSeparator, number), deadline, [&]() -> AskersOr {
+    {
+      absl::MutexLock lock(&mutex_);
+      if (!clock_.Await(mutex_, absl::Condition(&line->idle), deadline)) {
+        return absl::DeadlineExceededError("the API server is too slow to say who asks for it");
+      }
+      line->idle = false;
+      line->looks = number;
+    }
+    const absl::Cleanup end = [&] {
+      absl::MutexLock lock(&mutex_);
+      line->idle = true;
+    };
+    return LookFor(request, deadline);
+  });
 }
 
 void HpaAskers::Shutdown() {

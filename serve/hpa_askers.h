@@ -1,10 +1,10 @@
 // Who asks for an external metric, as the API server tells: the HorizontalPodAutoscalers of the
 // request's namespace, and the scales of those that ask.
 //
-// Thread-safe; no threads of its own. Nothing is asked until a source fails. A list of HPAs is kept
-// for kKeepList, and asked for once for all who need it at the same time; scales are asked for each
-// time, since somebody else may have changed them. Needs the rights to list
-// HorizontalPodAutoscalers and to get their targets' scale.
+// Thread-safe; no threads of its own. Nothing is asked until a source fails. Nothing is kept: an
+// HPA's controller must not know of a change that its answer doesn't. Those who ask the same while
+// a look is under way share the next one, which begins when that one has ended. Needs the rights to
+// list HorizontalPodAutoscalers and to get their targets' scale.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "adapter/metric_askers.h"
 #include "base/clock.h"
-#include "base/expiring_cache.h"
 #include "base/single_flight.h"
 #include "http/client/transport.h"
 #include "kube/client/api_client.h"
@@ -28,8 +30,8 @@ namespace flyball::serve {
 
 class HpaAskers : public adapter::MetricAskers {
  public:
-  static constexpr absl::Duration kKeepList = absl::Seconds(5);
-  static constexpr absl::Duration kTimeout = absl::Seconds(5);  // of each call
+  // Of a question at most; a call that began within it may take as long again.
+  static constexpr absl::Duration kTimeout = absl::Seconds(5);
   // Of one question; more are an error.
   static constexpr size_t kMaxAskers = 20;
 
@@ -40,7 +42,7 @@ class HpaAskers : public adapter::MetricAskers {
         clock_(clock),
         client_(*server_, clock, kTimeout),
         kinds_(std::move(kinds)),
-        lists_(clock, "list of HorizontalPodAutoscalers") {}
+        looks_(clock, "look at HorizontalPodAutoscalers") {}
 
   absl::StatusOr<std::vector<adapter::MetricAsker>> Of(
       const adapter::ExternalMetricRequest& request) override;
@@ -59,11 +61,17 @@ class HpaAskers : public adapter::MetricAskers {
     };
     std::vector<Metric> external;
   };
-  using HpasPtr = std::shared_ptr<const std::vector<Hpa>>;
+  using AskersOr = absl::StatusOr<std::vector<adapter::MetricAsker>>;
   class Lister;
+  // Those who ask the same. Guarded by mutex_.
+  struct Line {
+    int askers = 0;
+    int64_t looks = 0;  // that have begun
+    bool idle = true;
+  };
 
-  absl::StatusOr<HpasPtr> HpasOf(const std::string& ns);
-  absl::StatusOr<HpasPtr> List(const std::string& ns);
+  absl::StatusOr<std::vector<Hpa>> List(const std::string& ns);
+  AskersOr LookFor(const adapter::ExternalMetricRequest& request, MonotonicTime deadline);
   // Fills the replicas.
   absl::Status Look(const std::string& ns, const Hpa& hpa, adapter::MetricAsker& asker);
 
@@ -71,8 +79,9 @@ class HpaAskers : public adapter::MetricAskers {
   Clock& clock_;
   kube::ApiClient client_;
   const std::function<std::shared_ptr<const kube::RestMapper>()> kinds_;
-  SingleFlight<HpasPtr> lists_;
-  ExpiringCache<HpasPtr> kept_{/*max_entries=*/1000, /*max_bytes=*/32 << 20};
+  SingleFlight<std::vector<adapter::MetricAsker>> looks_;
+  absl::Mutex mutex_;
+  absl::flat_hash_map<std::string, std::shared_ptr<Line>> lines_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace flyball::serve

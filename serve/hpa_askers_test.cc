@@ -1,7 +1,12 @@
 #include "serve/hpa_askers.h"
 
+#include <atomic>
+#include <thread>
+#include <vector>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kube/objects/builtin_resources.h"
@@ -88,20 +93,69 @@ TEST_F(HpaAskersTest, ThoseWithTheMetricAndTheSelector) {
   EXPECT_THAT(*Of("nobody_asks"), IsEmpty());
 }
 
-TEST_F(HpaAskersTest, ListsAreKeptForAWhileAndScalesAreNot) {
+TEST_F(HpaAskersTest, NothingIsKept) {
   PutTarget("web", 4, 4);
   PutHpa("web", External("queue_len", kAverage));
   ASSERT_TRUE(Of("queue_len").ok());
   PutTarget("web", 7, 4);
-  EXPECT_EQ(Of("queue_len")->front().spec_replicas, 7);
-  EXPECT_EQ(lists_, 1);
-  EXPECT_EQ(scales_, 2);
-  clock_.Advance(HpaAskers::kKeepList);
-  ASSERT_TRUE(Of("queue_len").ok());
+  PutTarget("new", 5, 5);
+  PutHpa("new", External("queue_len", kAverage));
+  const auto askers = Of("queue_len");
+  ASSERT_TRUE(askers.ok()) << askers.status();
+  ASSERT_THAT(*askers, SizeIs(2));
+  EXPECT_EQ(askers->back().spec_replicas, 7);
+  EXPECT_EQ(lists_, 2);
+  EXPECT_EQ(scales_, 3);
+}
+
+// Those who come during a look may know of changes that it has not seen.
+TEST_F(HpaAskersTest, ThoseWhoComeDuringALookShareTheNext) {
+  PutTarget("web", 4, 4);
+  PutHpa("web", External("queue_len", kAverage));
+  absl::Notification begun, go_on;
+  server_.OnRequest([&](const http::HttpCall& call) {
+    if (!absl::StrContains(call.target, kHpas) || ++lists_ > 1) return;
+    begun.Notify();
+    go_on.WaitForNotification();
+  });
+  std::thread first([&] { EXPECT_TRUE(Of("queue_len").ok()); });
+  begun.WaitForNotification();
+  std::atomic<int> answered = 0;
+  std::vector<std::thread> others;
+  for (int i = 0; i < 4; ++i) {
+    others.emplace_back([&] { answered += Of("queue_len").ok(); });
+  }
+  clock_.AwaitWaits(4);
+  go_on.Notify();
+  first.join();
+  for (std::thread& other : others) other.join();
+  EXPECT_EQ(answered, 4);
   EXPECT_EQ(lists_, 2);
 }
 
-TEST_F(HpaAskersTest, WhatCannotBeReadIsToldAndNotKept) {
+TEST_F(HpaAskersTest, ASlowApiServerIsNotWaitedForBeyondTheRequestsTime) {
+  for (int i = 0; i < 5; ++i) {
+    PutTarget(absl::StrCat("web-", i), 1, 1);
+    PutHpa(absl::StrCat("web-", i), External("queue_len", kAverage));
+  }
+  server_.OnRequest([&](const http::HttpCall& call) {
+    scales_ += absl::StrContains(call.target, "/scale");
+    clock_.Advance(absl::Seconds(2));
+  });
+  EXPECT_EQ(Of("queue_len").status().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(scales_, 2);
+}
+
+TEST_F(HpaAskersTest, AnAutoscalerThatCannotBeReadMayBeOneOfThem) {
+  PutTarget("web", 4, 4);
+  PutHpa("web", External("queue_len", kAverage));
+  server_.Put(R"({"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{)"
+              R"("namespace":"shop","name":"odd"},"spec":7})");
+  EXPECT_THAT(std::string(Of("queue_len").status().message()),
+              HasSubstr("the HorizontalPodAutoscalers cannot be listed: "));
+}
+
+TEST_F(HpaAskersTest, WhatCannotBeReadIsTold) {
   PutHpa("web", External("queue_len", kAverage));
   server_.Inject({.method = "GET",
                   .part = kHpas,
@@ -113,7 +167,6 @@ TEST_F(HpaAskersTest, WhatCannotBeReadIsToldAndNotKept) {
   EXPECT_THAT(std::string(Of("queue_len").status().message()),
               HasSubstr("the scale of shop/web's target cannot be read"));
   PutHpa("web", External("queue_len", kAverage), "Gadget");
-  clock_.Advance(HpaAskers::kKeepList);
   EXPECT_THAT(std::string(Of("queue_len").status().message()),
               HasSubstr("the kind Gadget, target of shop/web, is not known"));
 }

@@ -104,8 +104,8 @@ LiveSource::LiveSource(const LiveFlags& flags, Deps deps, std::unique_ptr<Scrape
         adapter::WarmStart::Deps{.store = store_,
                                  .past = *deps_.past,
                                  .clock = deps_.clock,
-                                 .known = [this](const live::Selector& selector,
-                                                 int64_t since_ms) { Know(selector, since_ms); }},
+                                 .known = [this](const adapter::WarmStart::Kept& kept,
+                                                 int64_t since_ms) { Know(kept, since_ms); }},
         flags_.retention, flags_.warmup);
   }
 }
@@ -137,7 +137,7 @@ void LiveSource::SetRules(const rules::CompiledRules& rules) {
     }
   }
   const int64_t now_ms = absl::ToUnixMillis(deps_.clock.WallNow());
-  std::vector<live::Selector> without_past;
+  std::vector<adapter::WarmStart::Kept> without_past;
   {
     absl::MutexLock lock(&rules_mutex_);
     if (!kept_since_) kept_since_ = SinceSnapshot(kept, now_ms);
@@ -147,15 +147,18 @@ void LiveSource::SetRules(const rules::CompiledRules& rules) {
     kept_since_ = kept_since_->After(kept, absl::ToUnixMillis(deps_.clock.WallNow()));
     live_.SetKept(*kept_since_);
     for (const live::Selector& selector : kept.value_or(std::vector<live::Selector>())) {
-      if (kept_since_->Of(selector) >= now_ms) without_past.push_back(selector);
+      const int64_t since_ms = kept_since_->Of(selector);
+      if (since_ms >= now_ms) without_past.push_back({selector, since_ms});
     }
   }
   if (warm_start_) warm_start_->Add(std::move(without_past));
 }
 
-void LiveSource::Know(const live::Selector& selector, int64_t since_ms) {
+void LiveSource::Know(const adapter::WarmStart::Kept& kept, int64_t since_ms) {
   absl::MutexLock lock(&rules_mutex_);
-  kept_since_ = kept_since_->Earlier(selector, since_ms);
+  // The clock was set, or a reload dropped them and another one took them back, without samples.
+  if (kept_since_->Of(kept.selector) != kept.since_ms) return;
+  kept_since_ = kept_since_->Earlier(kept.selector, since_ms);
   live_.SetKept(*kept_since_);
 }
 

@@ -97,8 +97,8 @@ class LiveSource {
   // What the snapshot makes known of these selectors.
   adapter::KeptSince SinceSnapshot(const std::optional<std::vector<live::Selector>>& selectors,
                                    int64_t now_ms) const;
-  // The samples since then of what this selector matches are in the store.
-  void Know(const live::Selector& selector, int64_t since_ms);
+  // The samples since then of what these match are in the store.
+  void Know(const adapter::WarmStart::Kept& kept, int64_t since_ms);
   // Begins anew where the clock was set: what the samples say of times is no longer what passed.
   void LookAtClock();
   absl::Duration Step();

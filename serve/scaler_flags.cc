@@ -61,6 +61,9 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
       "endpoints of the Services that http triggers name; empty: no endpoints are written");
   flags.Int("front-hosts-port", f.front_hosts_port,
             "port where the Envoys listen for the hosts of http triggers, once one has some");
+  flags.Bool("front-shared-hosts", f.front_shared_hosts,
+             "several namespaces may have routes of one host; without it a host is the namespace's "
+             "whose Autoscaler had it first");
   flags.String("front-cert-file", f.front_cert_file,
                "certificate (PEM) shown to these Envoys; without it there is no TLS");
   flags.String("front-key-file", f.front_key_file, "its key (PEM)");

@@ -32,6 +32,7 @@ struct ScalerFlags {
   std::string front_listen;
   std::string front_pod_selector;
   int front_hosts_port = 8080;
+  bool front_shared_hosts = false;
   std::string front_cert_file, front_key_file, front_ca_file, front_peer_name;
 
   // ScalerOptionsFrom adds to `options` what these five say.

@@ -119,13 +119,14 @@ class Service {
     // Before the last requests end, so that another replica decides meanwhile.
     if (scaler_ != nullptr) scaler_->Stop();
     if (objects_.cluster != nullptr) objects_.cluster->Stop();
+    // Before the server, whose last requests may wait for it.
+    if (askers_ != nullptr) askers_->Shutdown();
     if (server_ != nullptr) server_->Shutdown();
     server_.reset();
     scaler_.reset();
     if (rule_file_ != nullptr) rule_file_->StopWatching();
     // Neither the live source nor the relist waits for a hanging Prometheus.
     if (prometheus_ != nullptr) prometheus_->Shutdown();
-    if (askers_ != nullptr) askers_->Shutdown();
     if (live_ != nullptr) live_->Stop();
     if (adapter_ != nullptr) adapter_->Stop();
   }

@@ -97,6 +97,7 @@ std::shared_ptr<ServeFront> FrontOf(const ScalerFlags& flags, const scaler::Scal
   settings.envoy_namespace = ns;
   settings.envoy_selector = flags.front_pod_selector;
   settings.hosts_port = static_cast<uint16_t>(flags.front_hosts_port);
+  settings.hosts.shared = flags.front_shared_hosts;
   return std::make_shared<ServeFront>(
       ServeFront::Deps{.connect = std::move(connect),
                        .clock = clock,

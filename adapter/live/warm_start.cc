@@ -29,16 +29,16 @@ WarmStart::WarmStart(Deps deps, absl::Duration retention, absl::Duration warmup)
       warmup_(warmup),
       thread_(deps_.clock, [this] { return Step(); }) {}
 
-void WarmStart::Add(std::vector<live::Selector> selectors) {
+void WarmStart::Add(std::vector<Kept> kept) {
   const MonotonicTime now = deps_.clock.MonotonicNow();
   const int64_t now_ms = absl::ToUnixMillis(deps_.clock.WallNow());
   {
     absl::MutexLock lock(&mutex_);
-    for (live::Selector& selector : selectors) {
-      if (MatchesAnySeries(selector)) continue;
-      added_.push_back({.selector = std::move(selector),
-                        .give_up = now + kGiveUpAfter,
+    for (Kept& one : kept) {
+      if (MatchesAnySeries(one.selector)) continue;
+      added_.push_back({.kept = std::move(one),
                         .look = now + warmup_,
+                        .clock_zero = ClockZero(),
                         .begin_ms = now_ms,
                         .next_ms = now_ms,
                         .oldest_ms = kLatest,
@@ -54,32 +54,35 @@ RepeatingThread::Next WarmStart::Step() {
     std::move(added_.begin(), added_.end(), std::back_inserter(wanted_));
     added_.clear();
   }
-  const auto next = std::find_if(wanted_.begin(), wanted_.end(),
-                                 [](const Wanted& wanted) { return !wanted.fetched; });
-  if (next != wanted_.end()) {
-    FetchPiece(*next);
-    return {deps_.clock.MonotonicNow()};
-  }
-  // All are fetched, in the order of their times.
+  // In the order of their times.
   while (!wanted_.empty() && wanted_.front().look <= deps_.clock.MonotonicNow()) {
     Look(wanted_.front());
     wanted_.pop_front();
   }
-  return {wanted_.empty() ? absl::InfiniteDuration() : wanted_.front().look};
+  if (wanted_.empty()) return {absl::InfiniteDuration()};
+  Wanted* next = nullptr;
+  for (Wanted& wanted : wanted_) {
+    if (wanted.fetched) continue;
+    if (next == nullptr || wanted.begin_ms - wanted.next_ms < next->begin_ms - next->next_ms) {
+      next = &wanted;
+    }
+  }
+  if (next == nullptr) return {wanted_.front().look};
+  // Nobody else's look is late because of it.
+  FetchPiece(*next, std::min(kTimeout, wanted_.front().look - deps_.clock.MonotonicNow()));
+  return {deps_.clock.MonotonicNow()};
 }
 
-void WarmStart::FetchPiece(Wanted& wanted) {
-  const MonotonicTime now = deps_.clock.MonotonicNow();
+void WarmStart::FetchPiece(Wanted& wanted, absl::Duration timeout) {
   const int64_t first_ms = wanted.begin_ms - absl::ToInt64Milliseconds(retention_);
   const absl::Duration left = absl::Milliseconds(wanted.next_ms - first_ms);
-  if (now >= wanted.give_up || left < absl::Milliseconds(1)) {
+  if (left < absl::Milliseconds(1)) {
     wanted.fetched = true;
     return;
   }
   const absl::Duration piece = std::min(wanted.piece, left);
-  const std::string text = promql::SelectorText(wanted.selector);
-  auto past = deps_.past.Past(text, absl::FromUnixMillis(wanted.next_ms), piece,
-                              std::min(kTimeout, wanted.give_up - now));
+  const std::string text = promql::SelectorText(wanted.kept.selector);
+  auto past = deps_.past.Past(text, absl::FromUnixMillis(wanted.next_ms), piece, timeout);
   if (!past.ok()) {
     wanted.piece = piece / 2;
     wanted.fetched = absl::IsInvalidArgument(past.status()) || wanted.piece < kLeastPiece;
@@ -115,12 +118,14 @@ bool WarmStart::Keep(std::vector<PastSeries> past, Wanted& wanted) {
 
 void WarmStart::Look(const Wanted& wanted) {
   if (wanted.samples == 0) return;  // there is no past
-  const std::string text = promql::SelectorText(wanted.selector);
+  const absl::Duration step = ClockZero() - wanted.clock_zero;
+  if (step > kClockStep || step < -kClockStep) return;
+  const std::string text = promql::SelectorText(wanted.kept.selector);
   const int64_t now_ms = absl::ToUnixMillis(deps_.clock.WallNow());
   const int64_t alive_ms = wanted.begin_ms - absl::ToInt64Milliseconds(kNewestAge);
   size_t over = 0, fresh = 0, go_on = 0;  // `over`: of those that were alive at the beginning
   std::vector<promql::Point> points;
-  for (const auto& series : deps_.store.Select(wanted.selector)) {
+  for (const auto& series : deps_.store.Select(wanted.kept.selector)) {
     points.clear();
     series->Read(kEarliest, kLatest, points);
     if (points.empty()) continue;
@@ -143,7 +148,7 @@ void WarmStart::Look(const Wanted& wanted) {
   if (!wanted.whole || wanted.newest_ms < alive_ms) return;
   spdlog::info("live source: {} go on from {} samples of Prometheus: {} series, {} more are new",
                text, wanted.samples, go_on, fresh);
-  deps_.known(wanted.selector, wanted.oldest_ms);
+  deps_.known(wanted.kept, wanted.oldest_ms);
 }
 
 }  // namespace flyball::adapter

@@ -2,10 +2,11 @@
 // after a start (and after a reload that keeps more), so that windows are whole within seconds.
 //
 // Thread-safe. One thread, from Start to Stop, that alone asks; nobody waits for it. Selectors are
-// asked for one after the other, in pieces of kPiece from now backwards, each an instant query
+// asked for in pieces of kPiece, the newest pieces of all of them first, each an instant query
 // with a range selector. A piece that fails is asked for again at half its length, down to
-// kLeastPiece; what has not come by kGiveUpAfter does not. So an answer is as large as its piece
-// (and the source's limit on answers), and the store's limits hold.
+// kLeastPiece. So an answer is as large as its piece (and the source's limit on answers), and the
+// store's limits hold. What has not come by `warmup` after the beginning does not: from then on
+// queries are answered, and what is not looked at yet would count.
 //
 // Nobody promises that Prometheus gives a series the labels that it gets here. Series of other
 // labels would count beside those that they are. So it is looked at once each target should have
@@ -15,6 +16,7 @@
 //   - Where some series are over and others are new, they may well be the same ones, and the
 //     selector stays unknown until its window is whole without a past.
 //   - Else the samples of before are known, since the oldest of them.
+//   - A clock that was set meanwhile makes a past that nobody can compare: it is left as it is.
 #pragma once
 
 #include <cstdint>
@@ -36,23 +38,30 @@ class WarmStart {
  public:
   static constexpr absl::Duration kPiece = absl::Minutes(2);
   static constexpr absl::Duration kLeastPiece = absl::Seconds(15);
-  static constexpr absl::Duration kGiveUpAfter = absl::Minutes(1);
   static constexpr absl::Duration kTimeout = absl::Seconds(10);  // of one answer
   // How old the newest sample of the past may be: as old as Prometheus scrapes seldom.
   static constexpr absl::Duration kNewestAge = absl::Seconds(70);
+  static constexpr absl::Duration kClockStep = absl::Seconds(1);  // less is no step
+
+  // Series that are kept since then, as whoever keeps them says.
+  struct Kept {
+    live::Selector selector;
+    int64_t since_ms = 0;
+  };
 
   struct Deps {  // all outlive it
     live::Store& store;
     PastSamples& past;
     Clock& clock;
-    // All samples since then of the series of that selector are in the store. Called by the thread.
-    std::function<void(const live::Selector&, int64_t since_ms)> known;
+    // All samples since then of these series are in the store, as it keeps them since `since_ms`;
+    // if it does so since another time by now, this is no news. Called by the thread.
+    std::function<void(const Kept&, int64_t known_since_ms)> known;
   };
 
   WarmStart(Deps deps, absl::Duration retention, absl::Duration warmup);
 
   // The past of these is wanted, up to now. Those that match any series are left out.
-  void Add(std::vector<live::Selector> selectors);
+  void Add(std::vector<Kept> kept);
 
   void Start() { thread_.Start(); }
   // Waits for the answer under way.
@@ -64,10 +73,11 @@ class WarmStart {
 
  private:
   struct Wanted {
-    live::Selector selector;
-    MonotonicTime give_up, look;  // `look`: when it is looked at how the past goes on
-    int64_t begin_ms = 0;         // samples after it are none of the past
-    int64_t next_ms = 0;          // where the next piece ends
+    Kept kept;
+    MonotonicTime look;     // when it is looked at how the past goes on
+    absl::Time clock_zero;  // the wall time at which the monotonic clock was 0
+    int64_t begin_ms = 0;   // samples after it are none of the past
+    int64_t next_ms = 0;    // where the next piece ends
     absl::Duration piece = kPiece;
     int64_t oldest_ms = 0, newest_ms = 0;  // of the samples of the past
     size_t samples = 0;
@@ -75,7 +85,8 @@ class WarmStart {
     bool fetched = false;
   };
 
-  void FetchPiece(Wanted& wanted);
+  void FetchPiece(Wanted& wanted, absl::Duration timeout);
+  absl::Time ClockZero() const { return deps_.clock.WallNow() - deps_.clock.MonotonicNow(); }
   // Whether the store has room for all of it.
   bool Keep(std::vector<PastSeries> past, Wanted& wanted);
   void Look(const Wanted& wanted);

@@ -46,6 +46,7 @@ class FakePast : public PastSamples {
 
   std::vector<PastSeries> series;
   size_t most = 1'000'000;
+  absl::Duration takes;  // each answer
   absl::Status failure;
   std::vector<std::string> asked;
 };
@@ -70,11 +71,12 @@ class WarmStartTest : public testing::Test {
     EXPECT_TRUE(status.ok()) << status;
   }
   void Want(const std::string& selector = "x") {
-    warm_.Add({promql::ParseSeriesSelector(selector)->matchers});
+    warm_.Add({{promql::ParseSeriesSelector(selector)->matchers, kBegin}});
   }
   // Until nothing is to be fetched any more.
   void Fetch() {
     while (warm_.Step().at <= clock_.MonotonicNow()) {
+      clock_.Advance(past_.takes);
     }
   }
   void Look() {
@@ -102,7 +104,7 @@ class WarmStartTest : public testing::Test {
   WarmStart warm_{{.store = store_,
                    .past = past_,
                    .clock = clock_,
-                   .known = [this](const live::Selector&,
+                   .known = [this](const WarmStart::Kept&,
                                    int64_t since_ms) { known_.push_back(since_ms - kBegin); }},
                   kRetention,
                   kWarmup};
@@ -215,9 +217,43 @@ TEST_F(WarmStartTest, WithoutRoomForAllSeriesNothingIsKnown) {
 }
 
 TEST_F(WarmStartTest, WhatMatchesAnySeriesIsNotAskedFor) {
-  warm_.Add({{}, promql::ParseSeriesSelector(R"({pod!="a",__name__!=""})")->matchers});
+  warm_.Add({{}, {promql::ParseSeriesSelector(R"({pod!="a",__name__!=""})")->matchers, kBegin}});
   Fetch();
   EXPECT_THAT(past_.asked, SizeIs(5));
+}
+
+// Else series of before would count beside those that they are, as soon as queries are answered.
+TEST_F(WarmStartTest, ASlowPrometheusIsNotWaitedForBeyondTheWarmup) {
+  AddPast("labelled by prometheus", -300'000, 0);
+  past_.takes = absl::Seconds(4);
+  Want();
+  Sample("labelled here", 1'000, 1);
+  Fetch();
+  EXPECT_THAT(past_.asked, SizeIs(3));
+  EXPECT_EQ(clock_.MonotonicNow(), absl::Seconds(12));
+  EXPECT_TRUE(IsOver("labelled by prometheus"));
+  EXPECT_THAT(known_, IsEmpty());
+}
+
+TEST_F(WarmStartTest, TheNewestPiecesOfAllSelectorsComeFirst) {
+  AddPast("a", -300'000, 0);
+  past_.takes = absl::Seconds(4);
+  Want("x");
+  Want("y");
+  Fetch();
+  EXPECT_THAT(past_.asked,
+              ElementsAre(R"({__name__="x"} 2m)", R"({__name__="y"} 2m)", R"({__name__="x"} 2m)"));
+}
+
+TEST_F(WarmStartTest, AClockThatWasSetMeanwhileLeavesThePastUnknown) {
+  AddPast("a", -300'000, 0);
+  Want();
+  Fetch();
+  Sample("a", 1'000, 1);
+  clock_.JumpWall(absl::FromUnixMillis(kBegin - 60'000));
+  Look();
+  EXPECT_THAT(known_, IsEmpty());
+  EXPECT_FALSE(IsOver("a"));
 }
 
 }  // namespace

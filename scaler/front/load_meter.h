@@ -43,6 +43,10 @@ class LoadMeter {
 
   void Report(const NodeId& node, uint64_t report, const ServiceLoad& load);
   void Forget(const NodeId& node) { at_envoys_.erase(node); }
+  // Forgets those that are not among the Envoys: whoever reports need not be connected.
+  void KeepOnly(const Envoys& envoys) {
+    std::erase_if(at_envoys_, [&](const auto& each) { return envoys.Find(each.first) == nullptr; });
+  }
 
   // Measures from now on, as a service does that wakes.
   void Wake(absl::Time now);

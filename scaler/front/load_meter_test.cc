@@ -23,6 +23,7 @@ class Beside {
   scaler::TrafficSample EndSecond() {
     const scaler::TrafficSample sample = meter.SoFar(envoys_, now);
     meter.BeginSecond(now);
+    meter.KeepOnly(envoys_);
     envoys_.BeginSecond(now);
     return sample;
   }
@@ -48,6 +49,16 @@ TEST(LoadMeterTest, RequestsByHostsCountAtTheirPods) {
   const scaler::TrafficSample sample = beside.EndSecond();
   EXPECT_EQ(sample.concurrency, 10);
   EXPECT_EQ(sample.requests, 20);
+}
+
+TEST(LoadMeterTest, WhoIsNoEnvoyLeavesNothingBehind) {
+  Beside beside;
+  beside.meter.Report("stranger", 1, {.service = "shop/web", .active = 1});
+  EXPECT_EQ(beside.meter.LastBusyReport("stranger"), 1u);
+  beside.Report({.service = "shop/web", .active = 1});
+  beside.EndSecond();
+  EXPECT_EQ(beside.meter.LastBusyReport("stranger"), 0u);
+  EXPECT_NE(beside.meter.LastBusyReport(kNode), 0u);
 }
 
 TEST(LoadMeterTest, WithoutHostsTheListenerKnowsAll) {

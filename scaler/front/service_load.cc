@@ -44,6 +44,7 @@ void Service::EndSecond(absl::Time began, Turn& turn) {
     decider_.Record(began, load_.SoFar(turn.envoys, turn.now), /*ended=*/true);
   }
   load_.BeginSecond(turn.now);
+  load_.KeepOnly(turn.envoys);
   if (slots_.StopAwaiting(turn.now)) React(turn);
 }
 

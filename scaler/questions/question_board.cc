@@ -153,8 +153,17 @@ void QuestionBoard::AskAll(ToAsk questions) {
   for (auto at = quick; at != questions.end();) {
     const auto end = at + std::min<ptrdiff_t>(kQuickBatch, questions.end() - at);
     const Run run = (*at)->run;  // of the pool that reads metrics, as of all that are shared
-    run([this, batch = ToAsk(std::make_move_iterator(at), std::make_move_iterator(end))] {
-      for (const std::shared_ptr<Asked>& question : batch) Ask(question);
+    run([this, run, batch = ToAsk(std::make_move_iterator(at), std::make_move_iterator(end))] {
+      bool quick = true;  // until one was not answered from memory, and the others may not be
+      for (const std::shared_ptr<Asked>& question : batch) {
+        if (!quick) {
+          run([this, question] { Ask(question); });
+          continue;
+        }
+        Ask(question);
+        absl::MutexLock lock(&question->mutex);
+        quick = question->tells_of_news;
+      }
     });
     at = end;
   }

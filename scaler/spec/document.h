@@ -6,8 +6,8 @@
 //
 // Differences from Go's decoders: invalid UTF-8 and lone surrogates are refused, where Go puts
 // U+FFFD in their place.
-// Limits: depth 100, and the nodes that ParseLimits allows; beyond them kInvalidArgument (an alias
-// bomb runs into the second).
+// Limits: depth 100, and what ParseLimits allows; beyond them kInvalidArgument. What YAML's aliases
+// repeat counts as if it were written out.
 #pragma once
 
 #include <cstddef>
@@ -57,7 +57,7 @@ bool IsJsonNumber(absl::string_view text, bool integer = false);
 inline constexpr int kMaxDocumentDepth = 100;
 
 struct ParseLimits {
-  size_t max_bytes = 64 << 20;
+  size_t max_bytes = 64 << 20;  // of the text, and again of what aliases repeat of it
   size_t max_nodes = 4'000'000;
 };
 

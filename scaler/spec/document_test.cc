@@ -114,6 +114,18 @@ TEST(ParseDocumentsTest, AnAliasBombRunsIntoTheLimit) {
   EXPECT_THAT(std::string(got.status().message()), HasSubstr("too many values"));
 }
 
+// Few nodes, and each of them long.
+TEST(ParseDocumentsTest, TextThatAliasesRepeatCountsAsIfItWereWrittenOut) {
+  std::string bomb =
+      absl::StrCat("- &a {", std::string(500, 'k'), ": ", std::string(500, 'x'), "}\n");
+  for (int i = 0; i < 9; ++i) absl::StrAppend(&bomb, "- *a\n");
+  EXPECT_TRUE(ParseDocuments(bomb, {.max_bytes = 10'000}).ok());
+  absl::StrAppend(&bomb, "- *a\n");
+  const auto got = ParseDocuments(bomb, {.max_bytes = 10'000});
+  EXPECT_THAT(std::string(got.status().message()), HasSubstr("aliases repeat too much text"));
+  EXPECT_FALSE(ParseYamlDocuments(std::string(101, 'x'), {.max_bytes = 100}).ok());
+}
+
 TEST(ParseDocumentsTest, DepthHasALimit) {
   const std::string deep(5000, '[');
   EXPECT_FALSE(ParseDocuments(deep + std::string(5000, ']')).ok());

@@ -126,7 +126,7 @@ class Builder : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto known = anchors_.find(anchor);
     if (known == anchors_.end()) Refuse(mark, "an alias inside the value that it names");
-    Count(mark, Size(known->second));
+    CountCopy(mark, known->second);
     Add(mark, 0, known->second);
   }
 
@@ -178,16 +178,32 @@ class Builder : public YAML::EventHandler {
     throw Refused{absl::StrCat("line ", mark.line + 1, ": ", what)};
   }
 
-  static size_t Size(const Node& node) {
-    size_t size = 1;
-    for (const Node& item : node.items) size += Size(item);
-    for (const auto& member : node.members) size += Size(member.value);
-    return size;
+  struct Size {
+    size_t nodes = 0;
+    size_t bytes = 0;
+  };
+  static void AddSize(const Node& node, Size& size) {
+    ++size.nodes;
+    size.bytes += node.text.size();
+    for (const Node& item : node.items) AddSize(item, size);
+    for (const auto& [key, value] : node.members) {
+      size.bytes += key.size();
+      AddSize(value, size);
+    }
   }
 
   void Count(const YAML::Mark& mark, size_t nodes) {
     nodes_ += nodes;
     if (nodes_ > limits_.max_nodes) Refuse(mark, "too many values");
+  }
+
+  // A copy takes memory that the text's own length does not bound.
+  void CountCopy(const YAML::Mark& mark, const Node& node) {
+    Size size;
+    AddSize(node, size);
+    Count(mark, size.nodes);
+    copied_bytes_ += size.bytes;
+    if (copied_bytes_ > limits_.max_bytes) Refuse(mark, "aliases repeat too much text");
   }
 
   Node Make(const YAML::Mark& mark) {
@@ -215,7 +231,7 @@ class Builder : public YAML::EventHandler {
 
   void Add(const YAML::Mark& mark, YAML::anchor_t anchor, Node node) {
     if (anchor != 0) {
-      Count(mark, Size(node));
+      CountCopy(mark, node);
       anchors_[anchor] = node;
     }
     if (frames_.empty()) {
@@ -266,6 +282,7 @@ class Builder : public YAML::EventHandler {
   const ParseLimits& limits_;
   int start_ = -1;
   size_t nodes_ = 0;
+  size_t copied_bytes_ = 0;  // of what anchors keep and aliases repeat
   Node root_;
   std::vector<Frame> frames_;
   absl::flat_hash_map<YAML::anchor_t, Node> anchors_;
@@ -275,6 +292,10 @@ class Builder : public YAML::EventHandler {
 
 absl::StatusOr<std::vector<Node>> ParseYamlDocuments(absl::string_view text,
                                                      const ParseLimits& limits) {
+  if (text.size() > limits.max_bytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the text is larger than ", limits.max_bytes, " bytes"));
+  }
   std::vector<Node> documents;
   try {
     std::istringstream stream{std::string(text)};

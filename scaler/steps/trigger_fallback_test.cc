@@ -17,12 +17,15 @@ TEST(FallbackOfTrigger, TheyStandBehindThoseOfTheMetrics) {
 }
 
 TEST(ActivityInstead, OnlyWhatAPersonSaysIsKnown) {
-  const TriggerReading unknown{.error = "it is down", .time = absl::FromUnixSeconds(7)};
+  const TriggerReading unknown{.error = "it is down",
+                               .time = absl::FromUnixSeconds(7),
+                               .front = FrontReadiness{.reason = "NotCarried"}};
   const Reading::Instead said{.replicas = 3};
   EXPECT_EQ(ActivityInstead(unknown, said).error, "");
   EXPECT_TRUE(ActivityInstead(unknown, said).active);
   EXPECT_FALSE(ActivityInstead(unknown, Reading::Instead{.replicas = 0}).active);
   EXPECT_EQ(ActivityInstead(unknown, Reading::Instead{.replicas = 0}).error, "");
+  EXPECT_EQ(ActivityInstead(unknown, said).front->reason, "NotCarried") << "it stays as it is";
   EXPECT_EQ(ActivityInstead(unknown, std::nullopt).error, "it is down");
   const Reading::Instead kept{.replicas = 3, .until = absl::FromUnixSeconds(9)};
   EXPECT_EQ(ActivityInstead(unknown, kept).error, "it is down");

@@ -17,7 +17,8 @@ void ServeFront::GrantHosts() {
       if (!known || record.claim == 0 || record.service.http.hosts.empty()) continue;
       claims.push_back({name, record.created, record.service.http.hosts});
     }
-    std::map<std::string, front::HostGrant> grants = front::GrantHosts(std::move(claims));
+    std::map<std::string, front::HostGrant> grants =
+        front::GrantHosts(std::move(claims), settings_.hosts);
     for (auto& [name, record] : records_) {
       if (record.claim == 0) continue;  // it may be carried anew in a moment, with the same hosts
       front::HostGrant& grant = grants[name];

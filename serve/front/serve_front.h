@@ -42,7 +42,8 @@ namespace flyball::serve {
 struct FrontSettings {
   uint16_t first_port = 20000;
   uint16_t last_port = 39999;
-  uint16_t hosts_port = 8080;                // of the listener for hosts
+  uint16_t hosts_port = 8080;  // of the listener for hosts
+  front::HostLimits hosts = {};
   std::vector<std::string> namespaces = {};  // empty: all
   // Whose pods the Envoys are: the endpoints of the Services that clients call. Without a selector
   // nobody's endpoints are written.

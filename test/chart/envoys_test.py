@@ -111,10 +111,11 @@ class Rendered(case.Case):
         self.assertEqual(self.envoy(autoscaling={"enabled": False}, replicas=3)["replicas"], 3)
 
     def test_flyball_listens_for_them(self):
-        items = self.render(hosts={"port": 9000})
+        items = self.render(hosts={"port": 9000, "shared": True})
         main = named(items, "Deployment", "flyball")["spec"]["template"]["spec"]["containers"][0]
         labels = named(items, "Deployment", "flyball-front")["spec"]["template"]["metadata"]["labels"]
-        flags = dict(arg.split("=", 1) for arg in main["args"] if arg.startswith("--front"))
+        self.assertIn("--front-shared-hosts", main["args"])
+        flags = dict(arg.split("=", 1) for arg in main["args"] if arg.startswith("--front") and "=" in arg)
         self.assertEqual(flags["--front-listen"], "0.0.0.0:18000")
         self.assertLessEqual(dict(part.split("=") for part in flags["--front-pod-selector"].split(",")).items(), labels.items())
         self.assertEqual((flags["--front-peer-name"], flags["--front-hosts-port"]), ("flyball-front", "9000"))

@@ -28,6 +28,9 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- if ne (int .Values.front.hosts.port) 8080 }}
 - --front-hosts-port={{ .Values.front.hosts.port }}
 {{- end }}
+{{- if .Values.front.hosts.shared }}
+- --front-shared-hosts
+{{- end }}
 {{- end -}}
 
 {{/* Where the certificates come from: secrets, certManager, chart. */}}

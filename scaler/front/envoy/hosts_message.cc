@@ -59,14 +59,7 @@ envoy::RouteConfiguration HostsMessage(absl::Span<const HostRouteResource* const
     for (const HostPlace& place : route->routes.places)
       hosts[place.host].push_back({&place, route});
   }
-  // Longer ones before shorter ones, as Envoy looks at them.
-  std::vector<const std::string*> wildcards;
-  for (auto& [host, placed] : hosts) {
-    std::sort(placed.begin(), placed.end(), IsMoreParticular);
-    if (host.front() == '*') wildcards.push_back(&host);
-  }
-  std::stable_sort(wildcards.begin(), wildcards.end(),
-                   [](const auto* a, const auto* b) { return a->size() > b->size(); });
+  for (auto& [host, placed] : hosts) std::sort(placed.begin(), placed.end(), IsMoreParticular);
 
   envoy::RouteConfiguration message;
   message.set_name(kHostsListener);
@@ -91,9 +84,9 @@ envoy::RouteConfiguration HostsMessage(absl::Span<const HostRouteResource* const
     };
     add(placed);
     // Envoy looks at one host alone; what that one does not take goes on to the wildcards.
-    for (const std::string* const wildcard : wildcards) {
-      if (HostIsWithin(host, *wildcard) && host != *wildcard) add(hosts.at(*wildcard));
-    }
+    ForEachWildcardAbove(host, [&](const std::string& wildcard) {
+      if (const auto found = hosts.find(wildcard); found != hosts.end()) add(found->second);
+    });
   }
   return message;
 }

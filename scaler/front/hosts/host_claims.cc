@@ -2,32 +2,135 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 
 namespace flyball::front {
+namespace {
 
-std::map<std::string, HostGrant> GrantHosts(std::vector<HostClaim> claims) {
-  std::sort(claims.begin(), claims.end(), [](const HostClaim& a, const HostClaim& b) {
-    return std::tie(a.created, a.service) < std::tie(b.created, b.service);
-  });
-  std::map<std::pair<HostPlace, std::vector<HeaderNeed>>, const HostClaim*> owners;
-  std::map<std::string, HostGrant> grants;
-  for (const HostClaim& claim : claims) {
-    HostGrant& grant = grants[claim.service];
+constexpr size_t kMostNamed = 5;  // of the refused places of one service
+
+bool IsWildcard(absl::string_view host) { return host.front() == '*'; }
+
+absl::string_view NamespaceOf(const HostClaim& claim) {
+  return absl::string_view(claim.service).substr(0, claim.service.find('/'));
+}
+
+class Granting {
+ public:
+  explicit Granting(const HostLimits& limits) : limits_(limits) {}
+
+  // Of the claims from the oldest to the youngest.
+  void Claim(const HostClaim& claim) {
+    HostGrant& grant = grants_[claim.service];
     for (const HostPlace& place : claim.routes.places) {
-      const auto [owner, fresh] = owners.try_emplace({place, claim.routes.headers}, &claim);
-      if (fresh) {
-        grant.routes.places.push_back(place);
+      const std::string why = WhyNot(claim, place);
+      if (!why.empty()) {
+        Refuse(claim, place, why);
         continue;
       }
-      absl::StrAppend(&grant.refused, grant.refused.empty() ? "" : "; ",
-                      TextOf(place, claim.routes.headers), " is led to ", owner->second->service,
-                      ", which is older");
+      owners_.try_emplace({place, claim.routes.headers}, &claim);
+      first_of_host_.try_emplace(place.host, &claim);
+      bytes_[NamespaceOf(claim)] += RouteBytes(place, claim.routes.headers);
+      grant.routes.places.push_back(place);
     }
     if (!grant.routes.empty()) grant.routes.headers = claim.routes.headers;
   }
-  return grants;
+
+  // After all claims, in the same order: the wildcards that would be repeated too often.
+  void LimitWildcards(const HostClaim& claim) {
+    if (below_.empty()) CountHostsBelow();
+    HostRoutes& routes = grants_[claim.service].routes;
+    std::erase_if(routes.places, [&](const HostPlace& place) {
+      if (!IsWildcard(place.host)) return false;
+      const size_t bytes = RouteBytes(place, claim.routes.headers) * below_[place.host];
+      size_t& sum = repeated_bytes_[NamespaceOf(claim)];
+      if (sum + bytes > limits_.repeated_bytes) {
+        Refuse(claim, place,
+               absl::StrCat("would be repeated for ", below_[place.host],
+                            " hosts, beyond the limit of ", limits_.repeated_bytes,
+                            " bytes that the wildcards of a namespace have"));
+        return true;
+      }
+      sum += bytes;
+      return false;
+    });
+    if (routes.empty()) routes.headers.clear();
+  }
+
+  std::map<std::string, HostGrant> Take() {
+    for (const auto& [service, count] : refused_) {
+      if (count > kMostNamed) {
+        absl::StrAppend(&grants_[service].refused, "; and ", count - kMostNamed, " more");
+      }
+    }
+    return std::move(grants_);
+  }
+
+ private:
+  std::string WhyNot(const HostClaim& claim, const HostPlace& place) const {
+    if (const auto owner = owners_.find({place, claim.routes.headers}); owner != owners_.end()) {
+      return absl::StrCat("is led to ", owner->second->service, ", which is older");
+    }
+    const auto first = first_of_host_.find(place.host);
+    if (!limits_.shared && first != first_of_host_.end() &&
+        NamespaceOf(*first->second) != NamespaceOf(claim)) {
+      return absl::StrCat("is a host of namespace ", NamespaceOf(*first->second), ", whose ",
+                          first->second->service, " is older");
+    }
+    const auto spent = bytes_.find(NamespaceOf(claim));
+    if (RouteBytes(place, claim.routes.headers) + (spent == bytes_.end() ? 0 : spent->second) >
+        limits_.bytes) {
+      return absl::StrCat("is beyond the limit of ", limits_.bytes,
+                          " bytes that the routes of a namespace have");
+    }
+    return "";
+  }
+
+  void Refuse(const HostClaim& claim, const HostPlace& place, absl::string_view why) {
+    if (++refused_[claim.service] > kMostNamed) return;
+    std::string& text = grants_[claim.service].refused;
+    absl::StrAppend(&text, text.empty() ? "" : "; ", TextOf(place, claim.routes.headers), " ", why);
+  }
+
+  void CountHostsBelow() {
+    for (const auto& [host, first] : first_of_host_) {
+      ForEachWildcardAbove(host, [&](const std::string& wildcard) { ++below_[wildcard]; });
+    }
+  }
+
+  const HostLimits& limits_;
+  std::map<std::string, HostGrant> grants_;
+  std::map<std::pair<HostPlace, std::vector<HeaderNeed>>, const HostClaim*> owners_;
+  std::map<std::string, const HostClaim*> first_of_host_;
+  absl::flat_hash_map<std::string, size_t> bytes_;           // by namespace
+  absl::flat_hash_map<std::string, size_t> repeated_bytes_;  // by namespace
+  absl::flat_hash_map<std::string, size_t> below_;           // hosts below each wildcard
+  absl::flat_hash_map<std::string, size_t> refused_;         // places of each service
+};
+
+}  // namespace
+
+size_t RouteBytes(const HostPlace& place, const std::vector<HeaderNeed>& headers) {
+  // The service's name stands in it as a cluster, and the gate's settings.
+  size_t bytes = 400 + place.host.size() + place.path.size();
+  for (const HeaderNeed& need : headers) {
+    bytes += 24 + need.name.size() + need.value.value_or("").size();
+  }
+  return bytes;
+}
+
+std::map<std::string, HostGrant> GrantHosts(std::vector<HostClaim> claims,
+                                            const HostLimits& limits) {
+  std::sort(claims.begin(), claims.end(), [](const HostClaim& a, const HostClaim& b) {
+    return std::tie(a.created, a.service) < std::tie(b.created, b.service);
+  });
+  Granting granting(limits);
+  for (const HostClaim& claim : claims) granting.Claim(claim);
+  for (const HostClaim& claim : claims) granting.LimitWildcards(claim);
+  return granting.Take();
 }
 
 }  // namespace flyball::front

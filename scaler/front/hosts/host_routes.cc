@@ -17,6 +17,7 @@ constexpr size_t kMostPlaces = 100;
 constexpr size_t kMostHeaders = 16;
 constexpr size_t kLongestPath = 1024;
 constexpr size_t kLongestValue = 1024;
+constexpr size_t kMostHeaderBytes = 2048;  // of one service: each of its routes has them
 
 absl::Status Wrong(absl::string_view key, absl::string_view what, absl::string_view problem) {
   return absl::InvalidArgumentError(absl::StrCat(key, ": \"", what, "\" ", problem));
@@ -133,6 +134,14 @@ absl::StatusOr<HostRoutes> ReadHostRoutes(absl::string_view hosts, absl::string_
   if (routes.headers.size() > kMostHeaders) {
     return absl::InvalidArgumentError(absl::StrCat("headers: must be at most ", kMostHeaders));
   }
+  size_t bytes = 0;
+  for (const HeaderNeed& need : routes.headers) {
+    bytes += need.name.size() + need.value.value_or("").size();
+  }
+  if (bytes > kMostHeaderBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("headers: must have at most ", kMostHeaderBytes, " bytes together"));
+  }
   return routes;
 }
 
@@ -145,10 +154,18 @@ std::string TextOf(const HostPlace& place, const std::vector<HeaderNeed>& header
   return text;
 }
 
-bool HostIsWithin(absl::string_view host, absl::string_view wildcard) {
-  if (wildcard == "*") return true;
-  if (!absl::StartsWith(wildcard, "*.") || host == wildcard) return false;
-  return absl::EndsWith(host, wildcard.substr(1)) && host.size() > wildcard.size() - 1;
+void ForEachWildcardAbove(absl::string_view host,
+                          absl::FunctionRef<void(const std::string&)> visit) {
+  if (host == "*") return;
+  absl::string_view name = host;
+  absl::ConsumePrefix(&name, "*.");
+  const bool itself_is_one = name.size() != host.size();
+  if (itself_is_one) name = host.substr(1);
+  for (size_t dot = name.find('.', itself_is_one ? 1 : 0); dot != name.npos;
+       dot = name.find('.', dot + 1)) {
+    visit(absl::StrCat("*", name.substr(dot)));
+  }
+  visit("*");
 }
 
 }  // namespace flyball::front

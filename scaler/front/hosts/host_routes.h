@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -46,8 +47,10 @@ absl::StatusOr<HostRoutes> ReadHostRoutes(absl::string_view hosts, absl::string_
 // "shop.example.com/api with x-tenant=acme", for messages.
 std::string TextOf(const HostPlace& place, const std::vector<HeaderNeed>& headers);
 
-// Whether each request of host `host` is one of `wildcard` too, which is longer than "*" alone only
-// where it begins so.
-bool HostIsWithin(absl::string_view host, absl::string_view wildcard);
+// Calls `visit` with each wildcard whose requests hold all those of `host`, longer ones first, and
+// not with `host` itself: "*.b.example.com", "*.example.com", "*.com" and "*" for
+// "a.b.example.com".
+void ForEachWildcardAbove(absl::string_view host,
+                          absl::FunctionRef<void(const std::string&)> visit);
 
 }  // namespace flyball::front

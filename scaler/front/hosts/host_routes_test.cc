@@ -47,18 +47,26 @@ TEST(HostRoutesTest, WhatIsWrongIsToldByItsKey) {
   EXPECT_THAT(Refused("a", "", "x y"), HasSubstr("headers: \"x y\" is no header"));
   EXPECT_THAT(Refused("a", "", "x="), HasSubstr("has no value"));
   EXPECT_THAT(Refused("", "/api"), HasSubstr("hosts: pathPrefixes and headers are looked at only"));
+  const std::string value(1000, 'v');
+  EXPECT_THAT(Refused("a", "", absl::StrCat("x=", value, ",y=", value, ",z=", value)),
+              HasSubstr("headers: must have at most 2048 bytes together"));
   std::string many;
   for (int i = 0; i < 101; ++i) absl::StrAppend(&many, "h", i, ",");
   EXPECT_THAT(Refused(many), HasSubstr("hosts: with their paths they must be at most 100"));
 }
 
-TEST(HostRoutesTest, WildcardsHoldAllBelowThem) {
-  EXPECT_TRUE(HostIsWithin("a.b.example.com", "*.example.com"));
-  EXPECT_TRUE(HostIsWithin("*.b.example.com", "*.example.com"));
-  EXPECT_TRUE(HostIsWithin("anything", "*"));
-  EXPECT_FALSE(HostIsWithin("example.com", "*.example.com"));
-  EXPECT_FALSE(HostIsWithin("badexample.com", "*.example.com"));
-  EXPECT_FALSE(HostIsWithin("a.example.com", "b.example.com"));
+TEST(HostRoutesTest, TheWildcardsAboveAHost) {
+  const auto above = [](absl::string_view host) {
+    std::vector<std::string> found;
+    ForEachWildcardAbove(host, [&](const std::string& each) { found.push_back(each); });
+    return found;
+  };
+  EXPECT_THAT(above("a.b.example.com"),
+              ElementsAre("*.b.example.com", "*.example.com", "*.com", "*"));
+  EXPECT_THAT(above("*.b.example.com"), ElementsAre("*.example.com", "*.com", "*"));
+  EXPECT_THAT(above("*.com"), ElementsAre("*"));
+  EXPECT_THAT(above("anything"), ElementsAre("*"));
+  EXPECT_THAT(above("*"), ElementsAre());
 }
 
 TEST(HostClaimsTest, TheOldestHasAHost) {
@@ -80,6 +88,54 @@ TEST(HostClaimsTest, OfTheSameSecondTheFirstByNameIsOlder) {
   EXPECT_EQ(grants.at("shop/a").refused, "");
   EXPECT_EQ(grants.at("shop/b").refused, "a/x with h is led to shop/a, which is older");
   EXPECT_TRUE(grants.at("shop/b").routes.empty());
+}
+
+TEST(HostClaimsTest, AHostIsTheNamespacesThatHasItFirst) {
+  const absl::Time then = absl::FromUnixSeconds(1000);
+  const std::vector<HostClaim> claims = {
+      {"shop/web", then, Read("shop.example.com")},
+      {"shop/login", then + absl::Seconds(2), Read("shop.example.com/login")},
+      {"other/web", then + absl::Seconds(1), Read("shop.example.com/login,*.example.com")},
+      {"other/all", then + absl::Seconds(1), Read("shop.example.com", "", "user-agent")}};
+  auto grants = GrantHosts(claims);
+  EXPECT_EQ(grants.at("shop/login"), (HostGrant{Read("shop.example.com/login"), ""}));
+  EXPECT_EQ(grants.at("other/web"),
+            (HostGrant{Read("*.example.com"),
+                       "shop.example.com/login is a host of namespace shop, whose shop/web is "
+                       "older"}));
+  EXPECT_TRUE(grants.at("other/all").routes.empty());
+  grants = GrantHosts(claims, {.shared = true});
+  EXPECT_EQ(grants.at("other/web").refused, "");
+  EXPECT_EQ(grants.at("other/all").refused, "");
+  EXPECT_EQ(grants.at("shop/login").refused,
+            "shop.example.com/login is led to other/web, which is older");
+}
+
+TEST(HostClaimsTest, ANamespacesRoutesHaveALimit) {
+  const absl::Time then = absl::FromUnixSeconds(1000);
+  std::string hosts;
+  for (int i = 0; i < 20; ++i) absl::StrAppend(&hosts, "h", i, ".example.com,");
+  const auto grants = GrantHosts({{"a/web", then, Read(hosts)}, {"b/web", then, Read("b.org")}},
+                                 {.bytes = 10 * RouteBytes({"h10.example.com", "/"}, {})});
+  EXPECT_EQ(grants.at("a/web").routes.places.size(), 10u);
+  EXPECT_THAT(grants.at("a/web").refused, HasSubstr("bytes that the routes of a namespace have"));
+  EXPECT_THAT(grants.at("a/web").refused, HasSubstr("; and 5 more"));
+  EXPECT_EQ(grants.at("b/web").refused, "");
+}
+
+TEST(HostClaimsTest, WhatWildcardsRepeatHasALimitOfTheirNamespace) {
+  const absl::Time then = absl::FromUnixSeconds(1000);
+  std::string hosts;
+  for (int i = 0; i < 20; ++i) absl::StrAppend(&hosts, "h", i, ".example.com,");
+  const size_t wildcard = RouteBytes({"*.example.com", "/"}, {});
+  const std::vector<HostClaim> claims = {{"a/all", then, Read("*.example.com,*")},
+                                         {"b/web", then, Read(hosts)}};
+  EXPECT_EQ(GrantHosts(claims, {.repeated_bytes = 45 * wildcard}).at("a/all").refused, "");
+  const auto grants = GrantHosts(claims, {.repeated_bytes = 30 * wildcard});
+  EXPECT_EQ(grants.at("a/all").routes, Read("*"));
+  EXPECT_THAT(grants.at("a/all").refused,
+              testing::StartsWith("*.example.com would be repeated for 20 hosts"));
+  EXPECT_EQ(grants.at("b/web").refused, "");
 }
 
 }  // namespace

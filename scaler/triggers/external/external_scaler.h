@@ -72,7 +72,8 @@ class ExternalScaler {
   // Ends the calls under way and refuses new ones (kCancelled); streams go on.
   virtual void Shutdown() = 0;
 
-  // `on_active` is called for each message that says active; it must not end the stream.
+  // `on_active` is called for each message that says active, five times a second at most, as the
+  // stream is read no faster; it must not end the stream.
   virtual std::unique_ptr<ActivityStream> StreamIsActive(const ScaledObject& object,
                                                          std::function<void()> on_active) = 0;
 };

@@ -363,6 +363,21 @@ TEST(ExternalPushTriggerTest, AnActiveMessageIsToldAtOnceAndInactiveOnesAreNot) 
   EXPECT_EQ(calls.count(), 1);
 }
 
+TEST(ExternalPushTriggerTest, MessagesWithoutEndBeginFiveDecisionsASecond) {
+  Peer peer;
+  peer.Do(kQueue);
+  Calls calls;
+  auto trigger = Make(peer.address(), {}, {}, "external-push");
+  trigger->Subscribe(calls.Callback());
+  peer.Do(R"({"streams": 1})");
+  const absl::Time began = absl::Now();
+  for (int i = 0; i < 30; ++i) peer.Do(R"({"push": true})");
+  EXPECT_TRUE(calls.WaitFor(3));
+  const int count = calls.count();
+  EXPECT_LE(count, (absl::Now() - began) / absl::Milliseconds(200) + 1);
+  trigger.reset();  // while it waits to read on
+}
+
 TEST(ExternalPushTriggerTest, WhatWasPushedCountsOnceWhateverThePollSays) {
   Peer peer;
   peer.Do(kQueue);

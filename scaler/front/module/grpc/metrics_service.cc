@@ -9,6 +9,8 @@ namespace flyball::front {
 
 using MetricsReactor = grpc::ServerReadReactor<envoy::StreamMetricsMessage>;
 
+constexpr size_t kLongestNode = 512;  // bytes; a pod's name has no more than 253
+
 // The first message names the node. It deletes itself.
 class MetricsService::Stream : public MetricsReactor {
  public:
@@ -18,7 +20,7 @@ class MetricsService::Stream : public MetricsReactor {
   void OnReadDone(bool ok) override {
     if (!ok) return Finish(grpc::Status::OK);
     if (report_.has_identifier()) node_ = report_.identifier().node().id();
-    if (!node_.empty()) {
+    if (!node_.empty() && node_.size() <= kLongestNode) {
       service_.events_.OnLoad(node_, LoadOf(report_), FrontTime(service_.clock_));
     }
     StartRead(&report_);

@@ -30,6 +30,8 @@ namespace {
 namespace proto = externalscaler;
 
 constexpr int kMaxMessageBytes = 1 << 20;
+// Between two messages of a stream that say active: as often as the shortest cadence has it.
+constexpr absl::Duration kBetweenActive = absl::Milliseconds(200);
 
 gpr_timespec In(absl::Duration duration) {
   const int64_t ms = std::max<int64_t>(absl::ToInt64Milliseconds(duration), 0);
@@ -128,7 +130,7 @@ class StreamLoop : public ActivityStream {
   ~StreamLoop() override {
     absl::MutexLock lock(&mutex_);
     stopped_ = true;
-    if (attempt_ != nullptr) attempt_->Cancel();
+    if (attempt_ != nullptr) attempt_->Cancel();  // and its pause
     if (alarm_ != nullptr) alarm_->Cancel();
     mutex_.Await(absl::Condition(
         +[](StreamLoop* loop) ABSL_NO_THREAD_SAFETY_ANALYSIS { return !loop->running_; }, this));
@@ -143,32 +145,48 @@ class StreamLoop : public ActivityStream {
       StartRead(&response_);
       StartCall();
     }
-    void Cancel() { context_.TryCancel(); }
+    void Cancel() {
+      context_.TryCancel();
+      if (pause_ != nullptr) pause_->Cancel();
+    }
+    void ReadLater() {
+      AddHold();  // it does not end before the read has begun
+      pause_ = std::make_unique<grpc::Alarm>();
+      pause_->Set(In(kBetweenActive), [this](bool) {
+        StartRead(&response_);
+        RemoveHold();
+      });
+    }
 
    private:
     void OnReadDone(bool ok) override {
       if (!ok) return;
-      loop_.OnMessage(response_.result());
-      StartRead(&response_);
+      if (!loop_.OnMessage(response_.result())) StartRead(&response_);
     }
     void OnDone(const grpc::Status&) override { loop_.OnEnd(); }
 
     StreamLoop& loop_;
     grpc::ClientContext context_;
     proto::IsActiveResponse response_;
+    std::unique_ptr<grpc::Alarm> pause_;
   };
 
   void Begin() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     attempt_ = std::make_unique<Attempt>(*this, *stub_);
   }
 
-  void OnMessage(bool active) {
+  // Whether the next message is read by itself later: each one that says active begins a decision.
+  bool OnMessage(bool active) {
     {
       absl::MutexLock lock(&mutex_);
       failures_ = 0;
-      if (stopped_ || !active) return;
+      if (stopped_ || !active) return false;
     }
     on_active_();
+    absl::MutexLock lock(&mutex_);
+    if (stopped_) return false;
+    attempt_->ReadLater();
+    return true;
   }
 
   void OnEnd() {
