@@ -66,6 +66,9 @@ class Ingest {
     std::atomic<uint64_t> requests = 0, taken = 0, refused = 0, no_room = 0;
   };
   const Totals& totals() const { return totals_; }
+  const StoreOptions& store_options() const { return store_.options(); }
+  // A series was refused for its labels before they were made.
+  void CountRefusedLabels() { store_.CountRefusedLabels(); }
 
   // What senders said of their metrics.
   void Note(const formats::FamilyMetadata& family);

@@ -101,6 +101,16 @@ TEST(OtlpPages, SamplesAndTargetInfoAreStored) {
                           R"(target_info{job="shop", os="x"} 1@-200000 1@-50000 1@0)"));
 }
 
+TEST(OtlpPages, NoTargetInfoForTimesThatTheStoreRefuses) {
+  constexpr int64_t kDays = 10 * int64_t{86'400'000};
+  Server server;
+  server.store.Keep(std::vector<Selector>());
+  const std::string points = Point(-kDays, 1) + "," + Point(kDays, 2);
+  EXPECT_THAT(server.Send(Metrics(Gauge("a", points), kService)),
+              HasSubstr(R"("rejectedDataPoints":"2")"));
+  EXPECT_LE(server.store.counts().not_kept, 2u);
+}
+
 TEST(OtlpPages, ProtobufIsAnsweredInProtobuf) {
   Server server;
   const formats::Message point =

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "adapter/live/formats/otlp_names.h"
 #include "adapter/live/formats/otlp_series.h"
+#include "adapter/live/store/times.h"
 #include "base/status_macros.h"
 #include "promql/text.h"
 
@@ -113,11 +114,15 @@ class OtlpReceiver::PointTaker : public formats::OtlpSink {
     if (!labels.ok() || labels->empty()) return;
     OtlpPoint info;
     info.value = 1;
-    // The store has taken samples of those times, so that they are not far apart.
-    for (int64_t at_ms = earliest_ms_; at_ms < latest_ms_; at_ms += kTargetInfoMs) {
+    // No round for a time that the store takes no sample of.
+    const StoreOptions& limits = receiver_.ingest_.store_options();
+    const int64_t first_ms = std::max(earliest_ms_, Earlier(now_ms_, limits.retention_ms));
+    const int64_t last_ms = std::min(latest_ms_, now_ms_ + limits.max_ahead_ms);
+    if (first_ms > last_ms) return;
+    for (int64_t at_ms = first_ms; at_ms < last_ms; at_ms += kTargetInfoMs) {
       Store("target_info", OtlpKind::kGauge, *labels, info, at_ms).IgnoreError();
     }
-    Store("target_info", OtlpKind::kGauge, *labels, info, latest_ms_).IgnoreError();
+    Store("target_info", OtlpKind::kGauge, *labels, info, last_ms).IgnoreError();
   }
 
   const OtlpReceived& received() const { return received_; }
