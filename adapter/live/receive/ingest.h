@@ -5,7 +5,7 @@
 // Limits: series that are known by the bytes that name them. Of one whose labels the store keeps a
 // hash of the bytes is enough to find it, and the labels say whether it is the one; once there are
 // too many, all are looked up anew. Of others the bytes are kept, the least recently used ones
-// first out.
+// first out; not those of more than kMaxKnownBytes, whose series are opened for each sample anew.
 #pragma once
 
 #include <atomic>
@@ -41,6 +41,7 @@ struct Received {
 class Ingest {
  public:
   static constexpr size_t kKnownSeries = 200'000;
+  static constexpr size_t kMaxKnownBytes = 1024;
 
   // The store outlives it.
   explicit Ingest(Store& store, size_t known_series = kKnownSeries)

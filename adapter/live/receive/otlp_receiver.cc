@@ -48,6 +48,13 @@ formats::MetricType TypeOf(const OtlpMetric& metric) {
   return formats::MetricType::kUnknown;
 }
 
+// Each point has the name for a label of its series.
+absl::Status CheckName(absl::string_view name) {
+  if (name.size() <= formats::kMaxLabelValueBytes) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::StrCat("the name of a metric is longer than ",
+                                            formats::kMaxLabelValueBytes, " bytes"));
+}
+
 absl::Status CheckMetric(const OtlpMetric& metric) {
   if (!HasTemporality(metric.kind)) return absl::OkStatus();
   if (metric.temporality == OtlpTemporality::kUnspecified) {
@@ -61,6 +68,13 @@ absl::Status CheckMetric(const OtlpMetric& metric) {
                      " is a delta sum that may fall: send it cumulative"));
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> NameOf(const OtlpMetric& metric) {
+  RETURN_IF_ERROR(CheckName(metric.name));
+  ASSIGN_OR_RETURN(std::string name, formats::OtlpMetricName(metric));
+  RETURN_IF_ERROR(CheckName(name));
+  return name;
 }
 
 }  // namespace
@@ -81,9 +95,9 @@ class OtlpReceiver::PointTaker : public formats::OtlpSink {
 
   void OnMetric(const OtlpMetric& metric) override {
     metric_ = metric;
-    metric_status_ = CheckMetric(metric);
-    auto name = formats::OtlpMetricName(metric);
-    metric_status_.Update(name.status());
+    absl::StatusOr<std::string> name = NameOf(metric);
+    metric_status_ = name.status();
+    metric_status_.Update(CheckMetric(metric));
     if (name.ok()) {
       name_ = *std::move(name);
       receiver_.ingest_.Note(
@@ -135,7 +149,10 @@ class OtlpReceiver::PointTaker : public formats::OtlpSink {
     if (metric_.kind == OtlpKind::kExponentialHistogram) {
       RETURN_IF_ERROR(formats::ExpandExponents(point));
     }
-    ASSIGN_OR_RETURN(const promql::LabelSet labels, labels_.OfPoint(point.attributes));
+    const absl::StatusOr<promql::LabelSet> read = labels_.OfPoint(point.attributes);
+    if (absl::IsOutOfRange(read.status())) receiver_.ingest_.CountRefusedLabels();
+    RETURN_IF_ERROR(read.status());
+    const promql::LabelSet& labels = *read;
     const auto store = [&] {
       return Store(name_, metric_.kind, labels, point, MillisecondsOf(point.time_ns));
     };
