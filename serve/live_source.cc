@@ -180,7 +180,9 @@ absl::Status LiveSource::Scrape(const scrape::Config& config) {
                                                             .store = scraped_,
                                                             .connect = deps_.connect,
                                                             .own_namespace = deps_.own_namespace,
-                                                            .fetch = Fetch()});
+                                                            .fetch = Fetch(),
+                                                            .max_bytes =
+                                                                store_.options().max_bytes});
     }
     scraping = scraping_.get();
   }

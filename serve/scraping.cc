@@ -9,9 +9,9 @@
 namespace flyball::serve {
 namespace {
 
-scrape::SchedulerOptions OptionsOfThisServer() {
+scrape::SchedulerOptions OptionsOfThisServer(size_t max_bytes) {
   std::random_device random;
-  return {.seed = (uint64_t{random()} << 32) | random()};
+  return {.seed = (uint64_t{random()} << 32) | random(), .max_bytes = max_bytes};
 }
 
 bool AsksCluster(const scrape::Config& config) {
@@ -22,7 +22,8 @@ bool AsksCluster(const scrape::Config& config) {
 }  // namespace
 
 Scraping::Scraping(const Deps& deps)
-    : deps_(deps), scheduler_(deps.clock, deps.store, deps.fetch, OptionsOfThisServer()) {}
+    : deps_(deps),
+      scheduler_(deps.clock, deps.store, deps.fetch, OptionsOfThisServer(deps.max_bytes)) {}
 
 absl::StatusOr<Scraping::Discovery> Scraping::Discover(const scrape::Config& config) {
   Discovery made;

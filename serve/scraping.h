@@ -27,6 +27,7 @@ class Scraping {
     discovery::KubernetesDiscovery::MakeTransport connect;
     std::string own_namespace;
     scrape::MakeFetcher fetch;  // how pages are got
+    size_t max_bytes;           // see SchedulerOptions
   };
 
   explicit Scraping(const Deps& deps);

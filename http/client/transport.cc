@@ -68,6 +68,7 @@ struct Errand {
 struct Received {
   HttpAnswer answer;
   size_t limit = 0;
+  const std::function<bool(size_t)>& admit;
   bool too_large = false;
 
   bool TakeHead(int status, Headers headers) {
@@ -82,7 +83,7 @@ struct Received {
   }
   bool TakeData(absl::string_view data) {
     const size_t size = answer.body.size() + data.size();
-    too_large = size > limit;
+    too_large = size > limit || (admit != nullptr && !admit(size));
     if (too_large) return false;
     // What is not small is given its room at once: growing by doubling would hold it twice. What is
     // not used of the room costs no memory.
@@ -301,7 +302,7 @@ class PooledTransport : public HttpTransport {
   absl::StatusOr<HttpAnswer> RunOn(Connection& connection, const Errand& errand, Exchange& exchange,
                                    bool* answered) {
     const size_t limit = errand.call->max_body_bytes;
-    Received received{.answer = {}, .limit = limit};
+    Received received{.answer = {}, .limit = limit, .admit = errand.call->admit};
     exchange.on_head = [&](int status, Headers headers) {
       *answered = true;
       return received.TakeHead(status, std::move(headers));

@@ -46,6 +46,9 @@ struct HttpCall {
   absl::Duration timeout = absl::Seconds(30);
   absl::Duration head_timeout = absl::InfiniteDuration();  // of a stream: until its head is there
   size_t max_body_bytes = 64u << 20;
+  // Asked before the body that Do holds grows to so many bytes; false: that is too large. Null:
+  // only max_body_bytes counts.
+  std::function<bool(size_t bytes)> admit = nullptr;
 };
 
 struct HttpAnswer {
@@ -66,7 +69,8 @@ class HttpTransport {
   //   kUnavailable         refused, reset, TLS failure, name not found, no HTTP
   //   kCancelled           Shutdown was called
   //   kDeadlineExceeded    no whole answer within the timeout
-  //   kResourceExhausted   the answer is larger than max_body_bytes, or its head than its limits
+  //   kResourceExhausted   the answer is larger than max_body_bytes or than call.admit allows, or
+  //                        its head than its limits
   //   kPermissionDenied    the server's address is none that options.addresses allow
   //   kFailedPrecondition  a redirect to another origin, without options.leave_origin
   virtual absl::StatusOr<HttpAnswer> Do(const HttpCall& call) = 0;

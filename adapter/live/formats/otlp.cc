@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "adapter/live/formats/otlp_readers.h"
+#include "adapter/live/formats/samples.h"
 #include "promql/text.h"
 
 namespace flyball::formats {
@@ -15,10 +16,7 @@ namespace {
 constexpr int kMinScale = -4;
 constexpr int kFinestScale = 3;
 
-absl::Status TooManyBuckets() {
-  return absl::InvalidArgumentError(
-      absl::StrCat("a histogram has more than ", kMaxBuckets, " buckets"));
-}
+absl::Status TooManyBuckets() { return TooMany("buckets", kMaxBuckets); }
 
 // Appends a bucket, or adds to the one of this bound.
 void AddBucket(double upper, double count, std::vector<OtlpBucket>& buckets) {
@@ -75,6 +73,17 @@ absl::Status ReadOtlp(OtlpEncoding encoding, absl::string_view message, OtlpSink
                    encoding == OtlpEncoding::kJson ? "JSON" : "protobuf"));
 }
 
+absl::Status TooMany(absl::string_view what, size_t limit) {
+  return absl::InvalidArgumentError(absl::StrCat("a point has more than ", limit, " ", what));
+}
+
+void SetAttributeText(const OtlpValue& value, size_t items, OtlpAttribute& attribute) {
+  if (items <= kMaxAttributeItems) attribute.value = OtlpValueText(value);
+  attribute.too_long =
+      items > kMaxAttributeItems || attribute.value.size() > kMaxLabelValueBytes;
+  if (attribute.too_long) attribute.value = std::string();
+}
+
 void SetBuckets(absl::Span<const double> bounds, absl::Span<const uint64_t> counts,
                 OtlpPoint& point) {
   const size_t size = std::min(bounds.size(), counts.size());
@@ -92,6 +101,9 @@ void SetBuckets(absl::Span<const double> bounds, absl::Span<const uint64_t> coun
 }
 
 absl::Status ExpandExponents(OtlpPoint& point) {
+  if (std::max(point.positive.counts.size(), point.negative.counts.size()) > kMaxExponents) {
+    return TooMany("counts on one side", kMaxExponents);
+  }
   if (point.scale < kMinScale) {
     return absl::InvalidArgumentError(
         absl::StrCat("scale ", point.scale, " of an exponential histogram is below ", kMinScale));

@@ -6,7 +6,8 @@
 // Source: opentelemetry/proto (collector/metrics/v1, metrics/v1, common/v1) of the protocol's Go
 // module 1.11.0. Protobuf is read field by field from the wire; JSON is made a tree first, of up to
 // 13 times the size of the text.
-// Limits: kMaxBuckets of a point; kMaxAttributeNesting.
+// Limits: the constants below, which are looked at while a list is read: of what is beyond them no
+// memory is taken.
 #pragma once
 
 #include <cstddef>
@@ -27,13 +28,20 @@ enum class OtlpEncoding { kProtobuf, kJson };
 //   kUnimplemented  another media type: HTTP's 415
 absl::StatusOr<OtlpEncoding> OtlpEncodingOf(absl::string_view content_type);
 
-inline constexpr size_t kMaxBuckets = 1024;
+inline constexpr size_t kMaxBuckets = 1024;  // of a histogram, and quantiles of a summary
+// Counts on one side of an exponential histogram as it is sent, before finer ones are added up.
+inline constexpr size_t kMaxExponents = 16'384;
+// Of a resource or a point. Where there are more, one more than these is read.
+inline constexpr size_t kMaxAttributes = 256;
 inline constexpr int kMaxAttributeNesting = 32;
+// In lists and maps of one attribute together. The text of so many is too long for a label.
+inline constexpr size_t kMaxAttributeItems = 2048;
 
 // The value as text: what is no string, as JSON.
 struct OtlpAttribute {
   std::string key;
   std::string value;
+  bool too_long = false;  // no label has room for the value, which is left out
 };
 using OtlpAttributes = std::vector<OtlpAttribute>;
 
@@ -104,7 +112,7 @@ absl::Status ReadOtlp(OtlpEncoding encoding, absl::string_view message, OtlpSink
 // Gives an exponential histogram the buckets of a classic one. A store without native histograms
 // has them so: eight bounds for each power of two at most (scale 3, which errs by 9 %), and what is
 // finer is added up, so that a sender that coarsens its scale changes no series until then.
-//   kInvalidArgument  coarser than scale -4, or more than kMaxBuckets
+//   kInvalidArgument  coarser than scale -4, or more than kMaxExponents or kMaxBuckets
 absl::Status ExpandExponents(OtlpPoint& point);
 
 }  // namespace flyball::formats

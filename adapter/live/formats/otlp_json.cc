@@ -143,24 +143,34 @@ bool ReadInt32(const object& from, absl::string_view name, int32_t& number) {
   return true;
 }
 
-bool ReadValue(const object& from, int nesting, OtlpValue& value);
+// Where in an attribute a value is.
+struct Place {
+  int nesting;
+  size_t& items;  // of lists and maps so far; of what is beyond the limit nothing is read
 
-bool ReadKeyValue(const object& from, int nesting, std::string& key, OtlpValue& value) {
+  Place Within() const { return {nesting + 1, items}; }
+  bool TakeItem() const { return ++items <= kMaxAttributeItems; }
+};
+
+bool ReadValue(const object& from, Place place, OtlpValue& value);
+
+bool ReadKeyValue(const object& from, Place place, std::string& key, OtlpValue& value) {
   std::optional<object> inner;
   return ReadText(from, "key", key) && ReadObject(from, "value", inner) &&
-         (!inner || ReadValue(*inner, nesting, value));
+         (!inner || ReadValue(*inner, place, value));
 }
 
-bool ReadList(const object& from, int nesting, OtlpList& list) {
+bool ReadList(const object& from, Place place, OtlpList& list) {
   return ForEachObject(from, "values", [&](const object& item) {
-    return ReadValue(item, nesting, list.emplace_back());
+    return !place.TakeItem() || ReadValue(item, place, list.emplace_back());
   });
 }
 
-bool ReadMap(const object& from, int nesting, OtlpMap& map) {
+bool ReadMap(const object& from, Place place, OtlpMap& map) {
   return ForEachObject(from, "values", [&](const object& item) {
+    if (!place.TakeItem()) return true;
     auto& [key, value] = map.emplace_back();
-    return ReadKeyValue(item, nesting, key, value);
+    return ReadKeyValue(item, place, key, value);
   });
 }
 
@@ -175,8 +185,8 @@ bool ReadBytes(const element& field, OtlpValue& value) {
   return true;
 }
 
-bool ReadValue(const object& from, int nesting, OtlpValue& value) {
-  if (nesting > kMaxAttributeNesting) return false;
+bool ReadValue(const object& from, Place place, OtlpValue& value) {
+  if (place.nesting > kMaxAttributeNesting) return false;
   std::string_view text;
   object inner;
   if (const auto field = FieldOf(from, "stringValue")) {
@@ -190,10 +200,10 @@ bool ReadValue(const object& from, int nesting, OtlpValue& value) {
     return DoubleOf(*field, value.value.emplace<double>());
   } else if (const auto field = FieldOf(from, "arrayValue")) {
     return !field->get_object().get(inner) &&
-           ReadList(inner, nesting + 1, value.value.emplace<OtlpList>());
+           ReadList(inner, place.Within(), value.value.emplace<OtlpList>());
   } else if (const auto field = FieldOf(from, "kvlistValue")) {
     return !field->get_object().get(inner) &&
-           ReadMap(inner, nesting + 1, value.value.emplace<OtlpMap>());
+           ReadMap(inner, place.Within(), value.value.emplace<OtlpMap>());
   } else if (const auto field = FieldOf(from, "bytesValue")) {
     return ReadBytes(*field, value);
   }
@@ -202,19 +212,26 @@ bool ReadValue(const object& from, int nesting, OtlpValue& value) {
 
 bool ReadAttributes(const object& from, OtlpAttributes& attributes) {
   return ForEachObject(from, "attributes", [&](const object& item) {
+    if (attributes.size() > kMaxAttributes) return true;
     OtlpAttribute& attribute = attributes.emplace_back();
     OtlpValue value;
-    if (!ReadKeyValue(item, 1, attribute.key, value)) return false;
-    attribute.value = OtlpValueText(value);
+    size_t items = 0;
+    if (!ReadKeyValue(item, {1, items}, attribute.key, value)) return false;
+    SetAttributeText(value, items, attribute);
     return true;
   });
 }
 
+// One more than may be there is kept, so that it is seen.
 template <typename Number, typename Read>
-bool ReadNumbers(const object& from, absl::string_view name, std::vector<Number>& numbers,
-                 Read read) {
-  return ForEach(from, name,
-                 [&](const element& item) { return read(item, numbers.emplace_back()); });
+bool ReadNumbers(const object& from, absl::string_view name, size_t limit,
+                 std::vector<Number>& numbers, Read read) {
+  return ForEach(from, name, [&](const element& item) {
+    Number number = {};
+    if (!read(item, number)) return false;
+    if (numbers.size() <= limit) numbers.push_back(number);
+    return true;
+  });
 }
 
 bool ReadExponents(const object& from, absl::string_view name, OtlpExponents& exponents) {
@@ -224,7 +241,7 @@ bool ReadExponents(const object& from, absl::string_view name, OtlpExponents& ex
   if (!inner) return true;
   if (!ReadInt32(*inner, "offset", offset)) return false;
   exponents.offset = offset;
-  return ReadNumbers(*inner, "bucketCounts", exponents.counts, IntOf<uint64_t>);
+  return ReadNumbers(*inner, "bucketCounts", kMaxExponents, exponents.counts, IntOf<uint64_t>);
 }
 
 bool ReadSum(const object& from, OtlpPoint& point) {
@@ -234,8 +251,8 @@ bool ReadSum(const object& from, OtlpPoint& point) {
 bool ReadClassicBuckets(const object& from, OtlpPoint& point) {
   std::vector<double> bounds;
   std::vector<uint64_t> counts;
-  if (!ReadNumbers(from, "explicitBounds", bounds, DoubleOf) ||
-      !ReadNumbers(from, "bucketCounts", counts, IntOf<uint64_t>)) {
+  if (!ReadNumbers(from, "explicitBounds", kMaxBuckets, bounds, DoubleOf) ||
+      !ReadNumbers(from, "bucketCounts", kMaxBuckets, counts, IntOf<uint64_t>)) {
     return false;
   }
   SetBuckets(bounds, counts, point);
@@ -253,6 +270,10 @@ bool ReadNumberValue(const object& from, OtlpPoint& point) {
 bool ReadQuantiles(const object& from, OtlpPoint& point) {
   point.sum = point.sum.value_or(0);  // a summary has one always
   return ForEachObject(from, "quantileValues", [&](const object& item) {
+    if (point.quantiles.size() == kMaxBuckets) {
+      point.status = TooMany("quantiles", kMaxBuckets);
+      return true;
+    }
     OtlpQuantile& quantile = point.quantiles.emplace_back();
     return ReadDouble(item, "quantile", quantile.quantile) &&
            ReadDouble(item, "value", quantile.value);

@@ -45,27 +45,44 @@ bool ReadFlags(WireReader& reader, OtlpPoint& point) {
   return true;
 }
 
+// One more than may be there is kept, so that it is seen.
+void Keep(uint64_t number, size_t limit, std::vector<uint64_t>& numbers) {
+  if (numbers.size() <= limit) numbers.push_back(number);
+}
+
 // Numbers of 64 bits, packed or one alone.
-bool ReadFixed64s(WireReader& reader, std::vector<uint64_t>& numbers) {
-  if (!reader.IsPacked()) return reader.ReadFixed64(&numbers.emplace_back());
+bool ReadFixed64s(WireReader& reader, size_t limit, std::vector<uint64_t>& numbers) {
+  uint64_t number = 0;
+  if (!reader.IsPacked()) {
+    if (!reader.ReadFixed64(&number)) return false;
+    Keep(number, limit, numbers);
+    return true;
+  }
   absl::string_view packed;
   if (!reader.ReadBytes(&packed) || packed.size() % 8 != 0) return false;
   google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(packed.data()),
                                                 static_cast<int>(packed.size()));
   for (size_t i = 0; i < packed.size() / 8; ++i) {
-    if (!stream.ReadLittleEndian64(&numbers.emplace_back())) return false;
+    if (!stream.ReadLittleEndian64(&number)) return false;
+    Keep(number, limit, numbers);
   }
   return true;
 }
 
-bool ReadVarints(WireReader& reader, std::vector<uint64_t>& numbers) {
-  if (!reader.IsPacked()) return reader.ReadVarint(&numbers.emplace_back());
+bool ReadVarints(WireReader& reader, size_t limit, std::vector<uint64_t>& numbers) {
+  uint64_t number = 0;
+  if (!reader.IsPacked()) {
+    if (!reader.ReadVarint(&number)) return false;
+    Keep(number, limit, numbers);
+    return true;
+  }
   absl::string_view packed;
   if (!reader.ReadBytes(&packed)) return false;
   google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(packed.data()),
                                                 static_cast<int>(packed.size()));
   while (stream.CurrentPosition() < static_cast<int>(packed.size())) {
-    if (!stream.ReadVarint64(&numbers.emplace_back())) return false;
+    if (!stream.ReadVarint64(&number)) return false;
+    Keep(number, limit, numbers);
   }
   return true;
 }
@@ -106,8 +123,8 @@ bool ReadHistogramPoint(absl::string_view message, OtlpPoint& point) {
                       : field == kTime       ? ReadTime(reader, point.time_ns)
                       : field == kCount      ? ReadCount(reader, point.count)
                       : field == kSum        ? ReadSum(reader, point)
-                      : field == kCounts     ? ReadFixed64s(reader, counts)
-                      : field == kBounds     ? ReadFixed64s(reader, bounds)
+                      : field == kCounts     ? ReadFixed64s(reader, kMaxBuckets, counts)
+                      : field == kBounds     ? ReadFixed64s(reader, kMaxBuckets, bounds)
                       : field == kAttributes ? ReadAttribute(reader, point.attributes)
                       : field == kFlags      ? ReadFlags(reader, point)
                                              : reader.Skip();
@@ -130,7 +147,7 @@ bool ReadExponents(WireReader& reader, OtlpExponents& exponents) {
       if (!inner.ReadSigned(&offset)) return false;
       exponents.offset = offset;
     } else if (field == 2) {
-      if (!ReadVarints(inner, exponents.counts)) return false;
+      if (!ReadVarints(inner, kMaxExponents, exponents.counts)) return false;
     } else if (!inner.Skip()) {
       return false;
     }
@@ -160,6 +177,10 @@ bool ReadExponentialPoint(absl::string_view message, OtlpPoint& point) {
 }
 
 bool ReadQuantile(WireReader& reader, OtlpPoint& point) {
+  if (point.quantiles.size() == kMaxBuckets) {
+    point.status = TooMany("quantiles", kMaxBuckets);
+    return reader.Skip();
+  }
   absl::string_view part;
   if (!reader.ReadBytes(&part)) return false;
   OtlpQuantile& quantile = point.quantiles.emplace_back();

@@ -12,16 +12,25 @@ namespace any_value {
 constexpr int kString = 1, kBool = 2, kInt = 3, kDouble = 4, kList = 5, kMap = 6, kBytes = 7;
 }
 
-bool ReadAnyValue(absl::string_view message, int nesting, OtlpValue& value);
+// Where in an attribute a value is.
+struct Place {
+  int nesting;
+  size_t& items;  // of lists and maps so far; of what is beyond the limit nothing is read
 
-bool ReadKeyValue(absl::string_view message, int nesting, std::string& key, OtlpValue& value) {
+  Place Within() const { return {nesting + 1, items}; }
+  bool TakeItem() const { return ++items <= kMaxAttributeItems; }
+};
+
+bool ReadAnyValue(absl::string_view message, Place place, OtlpValue& value);
+
+bool ReadKeyValue(absl::string_view message, Place place, std::string& key, OtlpValue& value) {
   WireReader reader(message);
   while (const int field = reader.Next()) {
     absl::string_view part;
     if (field == 1) {
       if (!reader.ReadText(&key)) return false;
     } else if (field == 2) {
-      if (!reader.ReadBytes(&part) || !ReadAnyValue(part, nesting, value)) return false;
+      if (!reader.ReadBytes(&part) || !ReadAnyValue(part, place, value)) return false;
     } else if (!reader.Skip()) {
       return false;
     }
@@ -29,29 +38,29 @@ bool ReadKeyValue(absl::string_view message, int nesting, std::string& key, Otlp
   return reader.AtEnd();
 }
 
-bool ReadList(absl::string_view message, int nesting, OtlpList& list) {
+bool ReadList(absl::string_view message, Place place, OtlpList& list) {
   WireReader reader(message);
   while (const int field = reader.Next()) {
     absl::string_view part;
-    if (field != 1) {
+    if (field != 1 || !place.TakeItem()) {
       if (!reader.Skip()) return false;
-    } else if (!reader.ReadBytes(&part) || !ReadAnyValue(part, nesting, list.emplace_back())) {
+    } else if (!reader.ReadBytes(&part) || !ReadAnyValue(part, place, list.emplace_back())) {
       return false;
     }
   }
   return reader.AtEnd();
 }
 
-bool ReadMap(absl::string_view message, int nesting, OtlpMap& map) {
+bool ReadMap(absl::string_view message, Place place, OtlpMap& map) {
   WireReader reader(message);
   while (const int field = reader.Next()) {
     absl::string_view part;
-    if (field != 1) {
+    if (field != 1 || !place.TakeItem()) {
       if (!reader.Skip()) return false;
       continue;
     }
     auto& [key, value] = map.emplace_back();
-    if (!reader.ReadBytes(&part) || !ReadKeyValue(part, nesting, key, value)) return false;
+    if (!reader.ReadBytes(&part) || !ReadKeyValue(part, place, key, value)) return false;
   }
   return reader.AtEnd();
 }
@@ -73,8 +82,8 @@ bool ReadNumber(WireReader& reader, int field, OtlpValue& value) {
   return true;
 }
 
-bool ReadAnyValue(absl::string_view message, int nesting, OtlpValue& value) {
-  if (nesting > kMaxAttributeNesting) return false;
+bool ReadAnyValue(absl::string_view message, Place place, OtlpValue& value) {
+  if (place.nesting > kMaxAttributeNesting) return false;
   WireReader reader(message);
   while (const int field = reader.Next()) {
     absl::string_view part;
@@ -89,8 +98,8 @@ bool ReadAnyValue(absl::string_view message, int nesting, OtlpValue& value) {
     } else if (field == any_value::kBytes) {
       value.value = OtlpBytes{std::string(part)};
     } else if (field == any_value::kList) {
-      if (!ReadList(part, nesting + 1, value.value.emplace<OtlpList>())) return false;
-    } else if (!ReadMap(part, nesting + 1, value.value.emplace<OtlpMap>())) {
+      if (!ReadList(part, place.Within(), value.value.emplace<OtlpList>())) return false;
+    } else if (!ReadMap(part, place.Within(), value.value.emplace<OtlpMap>())) {
       return false;
     }
   }
@@ -100,11 +109,15 @@ bool ReadAnyValue(absl::string_view message, int nesting, OtlpValue& value) {
 }  // namespace
 
 bool ReadAttribute(WireReader& reader, OtlpAttributes& attributes) {
+  if (attributes.size() > kMaxAttributes) return reader.Skip();
   absl::string_view part;
   OtlpAttribute attribute;
   OtlpValue value;
-  if (!reader.ReadBytes(&part) || !ReadKeyValue(part, 1, attribute.key, value)) return false;
-  attribute.value = OtlpValueText(value);
+  size_t items = 0;
+  if (!reader.ReadBytes(&part) || !ReadKeyValue(part, {1, items}, attribute.key, value)) {
+    return false;
+  }
+  SetAttributeText(value, items, attribute);
   attributes.push_back(std::move(attribute));
   return true;
 }

@@ -3,9 +3,11 @@
 // Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "adapter/live/formats/otlp.h"
@@ -22,6 +24,12 @@ inline OtlpTemporality OtlpTemporalityOf(uint64_t number) {
          : number == 2 ? OtlpTemporality::kCumulative
                        : OtlpTemporality::kUnspecified;
 }
+
+// Of the constants of otlp.h, whatever a point has too many of.
+absl::Status TooMany(absl::string_view what, size_t limit);
+
+// The text of the value. `items`: of its lists and maps, those too that were not read.
+void SetAttributeText(const OtlpValue& value, size_t items, OtlpAttribute& attribute);
 
 // Buckets of a classic histogram; the last count, above all bounds, is not needed. Bounds that do
 // not rise, or too many of them, are the point's error.

@@ -1,7 +1,6 @@
 #include "adapter/live/formats/otlp_series.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -28,21 +27,46 @@ std::string& ValueOf(absl::string_view name, promql::LabelSet& labels) {
   return labels.emplace(at, name, "")->second;
 }
 
+absl::Status TooLong(absl::string_view name) {
+  return absl::OutOfRangeError(absl::StrCat(
+      "attribute ", promql::Quote(name.substr(0, kMaxLabelNameBytes)), " is longer than ",
+      kMaxLabelNameBytes, " bytes of name or ", kMaxLabelValueBytes, " bytes of value"));
+}
+
+absl::Status CheckCount(const OtlpAttributes& attributes) {
+  if (attributes.size() <= kMaxAttributes) return absl::OkStatus();
+  return absl::OutOfRangeError(
+      absl::StrCat("a resource or point has more than ", kMaxAttributes, " attributes"));
+}
+
 absl::StatusOr<promql::LabelSet> LabelsOf(const OtlpAttributes& attributes) {
+  RETURN_IF_ERROR(CheckCount(attributes));
   std::vector<const OtlpAttribute*> sorted;
   for (const OtlpAttribute& attribute : attributes) sorted.push_back(&attribute);
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto* a, const auto* b) { return a->key < b->key; });
   promql::LabelSet labels;
+  size_t with_value = 0;
   for (const OtlpAttribute* attribute : sorted) {
     if (attribute->key == kName) continue;
+    if (attribute->too_long) return TooLong(attribute->key);
     if (!IsUtf8(attribute->value)) {
       return absl::InvalidArgumentError(
           absl::StrCat("attribute ", promql::Quote(attribute->key), " is not UTF-8"));
     }
     ASSIGN_OR_RETURN(const std::string name, OtlpLabelName(attribute->key));
     std::string& value = ValueOf(name, labels);
-    value = value.empty() ? attribute->value : absl::StrCat(value, ";", attribute->value);
+    if (value.empty()) {
+      value = attribute->value;
+      if (!value.empty() && ++with_value > kMaxLabels) {
+        return absl::OutOfRangeError(absl::StrCat("more than ", kMaxLabels, " attributes"));
+      }
+    } else {
+      absl::StrAppend(&value, ";", attribute->value);
+    }
+    if (name.size() > kMaxLabelNameBytes || value.size() > kMaxLabelValueBytes) {
+      return TooLong(name);
+    }
   }
   return labels;
 }
@@ -88,36 +112,54 @@ class SampleMaker {
 }  // namespace
 
 void OtlpLabels::SetResource(const OtlpAttributes& attributes) {
+  status_ = CheckCount(attributes);
   job_.clear();
   instance_.clear();
   resource_labels_.clear();
   described_.clear();
-  std::optional<std::string> service, space;
+  if (!status_.ok()) return;
+  const OtlpAttribute *service = nullptr, *space = nullptr, *instance = nullptr;
   for (const OtlpAttribute& attribute : attributes) {
     if (attribute.key == kServiceName) {
-      service = attribute.value;
+      service = &attribute;
     } else if (attribute.key == kServiceNamespace) {
-      space = attribute.value;
+      space = &attribute;
     } else if (attribute.key == kServiceInstance) {
-      instance_ = attribute.value;
+      instance = &attribute;
     } else {
       described_.push_back(attribute);
     }
     if (std::find(promoted_.begin(), promoted_.end(), attribute.key) == promoted_.end()) continue;
+    if (attribute.too_long) status_ = TooLong(attribute.key);
     const auto name = OtlpLabelName(attribute.key);
     if (name.ok() && IsUtf8(attribute.value)) ValueOf(*name, resource_labels_) = attribute.value;
   }
-  if (service) job_ = space ? absl::StrCat(*space, "/", *service) : *service;
+  SetSender(service, space, instance);
+}
+
+void OtlpLabels::SetSender(const OtlpAttribute* service, const OtlpAttribute* space,
+                           const OtlpAttribute* instance) {
+  if (service != nullptr) {
+    job_ = space != nullptr ? absl::StrCat(space->value, "/", service->value) : service->value;
+    const bool too_long = service->too_long || (space != nullptr && space->too_long);
+    if (too_long || job_.size() > kMaxLabelValueBytes) status_ = TooLong(kServiceName);
+  }
+  if (instance != nullptr) {
+    instance_ = instance->value;
+    if (instance->too_long) status_ = TooLong(kServiceInstance);
+  }
+  if (!IsUtf8(job_) || !IsUtf8(instance_)) {
+    status_ =
+        absl::InvalidArgumentError("the name of the service or its instance is not UTF-8");
+  }
 }
 
 absl::StatusOr<promql::LabelSet> OtlpLabels::OfPoint(const OtlpAttributes& attributes) const {
+  RETURN_IF_ERROR(status_);
   ASSIGN_OR_RETURN(promql::LabelSet labels, LabelsOf(attributes));
   for (const auto& [name, text] : resource_labels_) {
     std::string& value = ValueOf(name, labels);
     if (value.empty()) value = text;
-  }
-  if (!IsUtf8(job_) || !IsUtf8(instance_)) {
-    return absl::InvalidArgumentError("the name of the service or its instance is not UTF-8");
   }
   if (!job_.empty()) ValueOf("job", labels) = job_;
   if (!instance_.empty()) ValueOf("instance", labels) = instance_;
@@ -125,6 +167,7 @@ absl::StatusOr<promql::LabelSet> OtlpLabels::OfPoint(const OtlpAttributes& attri
 }
 
 absl::StatusOr<promql::LabelSet> OtlpLabels::OfTarget() const {
+  RETURN_IF_ERROR(status_);
   if (described_.empty()) return promql::LabelSet();
   ASSIGN_OR_RETURN(promql::LabelSet labels, LabelsOf(described_));
   if (!job_.empty()) ValueOf("job", labels) = job_;

@@ -28,6 +28,7 @@ class OtlpLabels {
   // (service.namespace/service.name), `instance` (service.instance.id) and what is promoted. Values
   // of attributes whose names become one are joined by `;`.
   //   kInvalidArgument  an attribute without a name that a label could have, or not UTF-8
+  //   kOutOfRange       more than kMaxAttributes, more than kMaxLabels, or one that is too long
   absl::StatusOr<promql::LabelSet> OfPoint(const OtlpAttributes& attributes) const;
 
   // Of target_info: what else the resource says. Empty where it says nothing else, or neither job
@@ -35,6 +36,11 @@ class OtlpLabels {
   absl::StatusOr<promql::LabelSet> OfTarget() const;
 
  private:
+  // Attributes of the resource, or null.
+  void SetSender(const OtlpAttribute* service, const OtlpAttribute* space,
+                 const OtlpAttribute* instance);
+
+  absl::Status status_;  // of what the resource says of each point
   std::string job_, instance_;
   promql::LabelSet resource_labels_;  // those that are promoted
   OtlpAttributes described_;          // of the resource, but for those of job and instance

@@ -303,6 +303,107 @@ TEST(ReadOtlp, DeepAttributesAreRefused) {
               testing::Contains(HasSubstr("no export request")));
 }
 
+// What was read of the attributes of the first resource.
+struct ReadAttributes : OtlpSink {
+  void OnResource(const OtlpAttributes& of_resource) override { attributes = of_resource; }
+  void OnMetric(const OtlpMetric&) override {}
+  void OnPoint(OtlpPoint& of_metric) override { point = of_metric; }
+  void OnResourceEnd() override {}
+  OtlpAttributes attributes;
+  OtlpPoint point;
+};
+
+TEST(ReadOtlp, NoMoreAttributesAreReadThanMayBe) {
+  Message resource;
+  std::string json;
+  for (size_t i = 0; i < kMaxAttributes + 100; ++i) {
+    resource.Add(1, Message());
+    absl::StrAppend(&json, json.empty() ? "" : ",", "{}");
+  }
+  ReadAttributes read, of_json;
+  ASSERT_TRUE(ReadOtlp(OtlpEncoding::kProtobuf, Request({}, resource), read).ok());
+  EXPECT_EQ(read.attributes.size(), kMaxAttributes + 1);
+  ASSERT_TRUE(ReadOtlp(OtlpEncoding::kJson,
+                       JsonRequest("{}", absl::StrCat(R"({"attributes":[)", json, "]}")), of_json)
+                  .ok());
+  EXPECT_EQ(of_json.attributes.size(), kMaxAttributes + 1);
+  OtlpLabels labels({});
+  EXPECT_THAT(labels.OfPoint(read.attributes).status().message(), HasSubstr("256 attributes"));
+  labels.SetResource(read.attributes);
+  EXPECT_THAT(labels.OfPoint({}).status().message(), HasSubstr("256 attributes"));
+}
+
+TEST(ReadOtlp, NoMoreItemsOfAnAttributeAreReadThanALabelHasRoomFor) {
+  Message list, lists;
+  std::string json;
+  for (size_t i = 0; i < 1000; ++i) {
+    list.Add(1, Message());
+    absl::StrAppend(&json, json.empty() ? "" : ",", "{}");
+  }
+  for (int i = 0; i < 3; ++i) lists.Add(1, Message().Add(5, list));
+  json = absl::StrCat(R"({"arrayValue":{"values":[)", json, "]}}");
+  json = absl::StrCat(R"({"arrayValue":{"values":[)", json, ",", json, ",", json, "]}}");
+  const Message resource = Message()
+                               .Add(1, Attribute("items", Message().Add(5, lists)))
+                               .Add(1, TextAttribute("text", std::string(4097, 'x')))
+                               .Add(1, TextAttribute("fits", std::string(4096, 'x')));
+  ReadAttributes read, of_json;
+  ASSERT_TRUE(ReadOtlp(OtlpEncoding::kProtobuf, Request({}, resource), read).ok());
+  ASSERT_EQ(read.attributes.size(), 3u);
+  EXPECT_TRUE(read.attributes[0].too_long);
+  EXPECT_TRUE(read.attributes[1].too_long);
+  EXPECT_EQ(read.attributes[1].value, "");
+  EXPECT_FALSE(read.attributes[2].too_long);
+  ASSERT_TRUE(ReadOtlp(OtlpEncoding::kJson,
+                       JsonRequest("{}", absl::StrCat(R"({"attributes":[{"key":"items","value":)",
+                                                      json, "}]}")),
+                       of_json)
+                  .ok());
+  ASSERT_EQ(of_json.attributes.size(), 1u);
+  EXPECT_TRUE(of_json.attributes[0].too_long);
+}
+
+TEST(ReadOtlp, NoMoreCountsAreReadThanMayBe) {
+  const std::string counts(kMaxExponents + 1000, '\0');
+  const Message exponential =
+      Message().Add(10, Message().Add(1, Message().Add(8, Message().Bytes(2, counts))));
+  ReadAttributes read;
+  ASSERT_TRUE(ReadOtlp(OtlpEncoding::kProtobuf, Request({exponential}), read).ok());
+  EXPECT_EQ(read.point.positive.counts.size(), kMaxExponents + 1);
+  EXPECT_THAT(ExpandExponents(read.point).message(), HasSubstr("more than 16384 counts"));
+  Message point;
+  for (size_t i = 0; i <= kMaxBuckets; ++i) point.Add(6, Message());
+  const Message summary = Message().Add(11, Message().Add(1, point));
+  ASSERT_TRUE(ReadOtlp(OtlpEncoding::kProtobuf, Request({summary}), read).ok());
+  EXPECT_EQ(read.point.quantiles.size(), kMaxBuckets);
+  EXPECT_THAT(read.point.status.message(), HasSubstr("more than 1024 quantiles"));
+}
+
+TEST(OtlpLabels, AreCountedAndMeasuredAsTheyAreRead) {
+  OtlpLabels labels({"promoted"});
+  OtlpAttributes many;
+  for (int i = 0; i < 65; ++i) many.push_back({absl::StrCat("a", i), i == 0 ? "" : "1"});
+  EXPECT_TRUE(labels.OfPoint(many).ok());
+  many[0].value = "1";
+  EXPECT_EQ(labels.OfPoint(many).status().code(), absl::StatusCode::kOutOfRange);
+  const std::string half(2100, 'x');
+  EXPECT_TRUE(labels.OfPoint({{"a.b", half}}).ok());
+  EXPECT_EQ(labels.OfPoint({{"a.b", half}, {"a_b", half}}).status().code(),
+            absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(labels.OfPoint({{std::string(257, 'a'), "1"}}).status().code(),
+            absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(labels.OfPoint({{"a", "", true}}).status().code(), absl::StatusCode::kOutOfRange);
+  const OtlpAttributes resources[] = {{{"service.name", half}, {"service.namespace", half}},
+                                      {{"service.instance.id", "", true}},
+                                      {{"promoted", "", true}}};
+  for (const OtlpAttributes& resource : resources) {
+    labels.SetResource(resource);
+    EXPECT_EQ(labels.OfPoint({}).status().code(), absl::StatusCode::kOutOfRange);
+  }
+  labels.SetResource({{"other", "", true}, {"service.namespace", "", true}});
+  EXPECT_TRUE(labels.OfPoint({}).ok());
+}
+
 TEST(OtlpEncodingOf, MediaTypes) {
   EXPECT_EQ(*OtlpEncodingOf("application/x-protobuf"), OtlpEncoding::kProtobuf);
   EXPECT_EQ(*OtlpEncodingOf("Application/JSON; charset=utf-8"), OtlpEncoding::kJson);

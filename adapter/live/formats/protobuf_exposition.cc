@@ -50,7 +50,9 @@ void AppendEscaped(absl::string_view text, std::string& out) {
 // Reads the families of one page one after the other, in memory that is taken once.
 class FamilyReader {
  public:
-  explicit FamilyReader(ScrapeSink& sink) : sink_(sink) {}
+  FamilyReader(ScrapeSink& sink, size_t text_bytes) : sink_(sink), text_bytes_(text_bytes) {}
+
+  bool has_room() const { return has_room_; }
 
   bool Read(absl::string_view message) {
     FamilyMetadata metadata;
@@ -74,7 +76,8 @@ class FamilyReader {
     }
     if (!reader.AtEnd()) return false;
     if (metrics == 0) return true;
-    if (type >= std::size(kTypes) || metadata.name.empty() || !IsUtf8(metadata.name) ||
+    if (type >= std::size(kTypes) || metadata.name.empty() ||
+        metadata.name.size() > kMaxLabelValueBytes || !IsUtf8(metadata.name) ||
         !IsUtf8(metadata.help.value_or(""))) {
       return false;
     }
@@ -117,8 +120,7 @@ class FamilyReader {
       }
     }
     if (!reader.AtEnd()) return false;
-    HandOver(metric, time_ms);
-    return true;
+    return HandOver(metric, time_ms);
   }
 
   bool ReadValue(WireReader& reader, MetricValue& metric) const {
@@ -158,23 +160,27 @@ class FamilyReader {
     out.push_back('"');
   }
 
-  void HandOver(const MetricValue& metric, std::optional<int64_t> time_ms) {
+  bool HandOver(const MetricValue& metric, std::optional<int64_t> time_ms) {
     const bool summary = value_field_ == metric_field::kSummary;
     if (!summary && value_field_ != metric_field::kHistogram) {
       return HandOverOne("", "", 0, metric.value, time_ms);
     }
-    HandOverOne("_count", "", 0, metric.value, time_ms);
-    HandOverOne("_sum", "", 0, metric.sum, time_ms);
-    for (const MetricStep& step : metric.steps) {
-      HandOverOne(summary ? "" : "_bucket", summary ? "quantile" : "le", step.at, step.value,
-                  time_ms);
-      if (!summary && std::isinf(step.at) && step.at > 0) return;
+    if (!HandOverOne("_count", "", 0, metric.value, time_ms) ||
+        !HandOverOne("_sum", "", 0, metric.sum, time_ms)) {
+      return false;
     }
-    if (!summary) HandOverOne("_bucket", "le", HUGE_VAL, metric.value, time_ms);
+    for (const MetricStep& step : metric.steps) {
+      if (!HandOverOne(summary ? "" : "_bucket", summary ? "quantile" : "le", step.at, step.value,
+                       time_ms)) {
+        return false;
+      }
+      if (!summary && std::isinf(step.at) && step.at > 0) return true;
+    }
+    return summary || HandOverOne("_bucket", "le", HUGE_VAL, metric.value, time_ms);
   }
 
-  // One sample, of the label `bound` too if that is not empty.
-  void HandOverOne(absl::string_view suffix, absl::string_view bound, double at, double value,
+  // One sample, of the label `bound` too if that is not empty. False: no room for its text.
+  bool HandOverOne(absl::string_view suffix, absl::string_view bound, double at, double value,
                    std::optional<int64_t> time_ms) {
     const std::string name = absl::StrCat(name_, suffix);
     const bool plain = promql::IsIdentifier(name, /*colon_allowed=*/true);
@@ -194,11 +200,17 @@ class FamilyReader {
       absl::StrAppend(&series_, bound, "=\"", FormatBound(at), "\"");
     }
     series_.push_back('}');
+    has_room_ = series_.size() <= text_bytes_;
+    if (!has_room_) return false;
+    text_bytes_ -= series_.size();
     if (std::isnan(value) && !promql::IsStale(value)) value = NormalNan();
     sink_.OnSample({series_, type_, time_ms, value});
+    return true;
   }
 
   ScrapeSink& sink_;
+  size_t text_bytes_;  // that are left
+  bool has_room_ = true;
   absl::string_view name_;  // of the family
   MetricType type_ = MetricType::kUnknown;
   int value_field_ = 0;
@@ -209,7 +221,7 @@ class FamilyReader {
 }  // namespace
 
 absl::Status ParseProtobufExposition(absl::string_view page, ScrapeSink& sink) {
-  FamilyReader reader(sink);
+  FamilyReader reader(sink, std::max(kMinTextBytes, kMaxTextRatio * page.size()));
   const auto begin = reinterpret_cast<const uint8_t*>(page.data());
   for (size_t at = 0; at < page.size();) {
     // A stream of its own for each length: one alone would end after 2 GiB.
@@ -220,6 +232,11 @@ absl::Status ParseProtobufExposition(absl::string_view page, ScrapeSink& sink) {
     const size_t family = at + static_cast<size_t>(stream.CurrentPosition());
     if (!sized || size > INT32_MAX || size > page.size() - family ||
         !reader.Read(page.substr(family, size))) {
+      if (!reader.has_room()) {
+        return absl::ResourceExhaustedError(
+            absl::StrCat("the names and labels of the page's samples are more than ",
+                         kMaxTextRatio, " times as long as the page"));
+      }
       return absl::InvalidArgumentError(
           absl::StrCat("byte ", at, ": no family of metrics begins here"));
     }

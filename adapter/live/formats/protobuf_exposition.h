@@ -3,8 +3,12 @@
 // Pure; safe on any thread. Source: prometheus/client_model 0.6.3 metrics.proto, and Prometheus
 // 3.15.0 model/textparse/protobufparse.go as it reads it without native histograms: summaries and
 // histograms are handed over sample by sample, as on a page of text.
-// Limits: none of its own; work and memory are those of the page.
+// Limits: the name of a family is no longer than a label's value may be; a metric has no more than
+// 65,536 buckets or quantiles; the texts that name the samples, each of which repeats the labels of
+// its metric, are all in all at most kMaxTextRatio times as long as the page, or kMinTextBytes.
 #pragma once
+
+#include <cstddef>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -12,8 +16,11 @@
 
 namespace flyball::formats {
 
-// What fails is kInvalidArgument and says at which byte the family begins; the sink then has what
-// came before.
+inline constexpr size_t kMaxTextRatio = 64;
+inline constexpr size_t kMinTextBytes = 4 << 20;
+
+// What fails is kInvalidArgument and says at which byte the family begins, or kResourceExhausted by
+// the last of the limits; the sink then has what came before.
 absl::Status ParseProtobufExposition(absl::string_view page, ScrapeSink& sink);
 
 }  // namespace flyball::formats

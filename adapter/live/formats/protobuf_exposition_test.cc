@@ -93,6 +93,28 @@ TEST(ParseProtobufExposition, SummariesAndHistogramsSampleBySample) {
                   "h_count{} 7.5", "h_sum{} 0", "h_bucket{le=\"+Inf\"} 7"));
 }
 
+TEST(ParseProtobufExposition, WhatIsRepeatedForEachSampleIsBounded) {
+  const Message metric = Message().Add(2, Message());
+  const auto family = [&](size_t name_bytes) {
+    return Family(Message().Bytes(1, std::string(name_bytes, 'n')).Varint(3, 1).Add(4, metric));
+  };
+  EXPECT_EQ(Parse(family(4096)).size(), 2u);
+  EXPECT_THAT(Parse(family(4097)), ElementsAre(HasSubstr("! byte 0: ")));
+
+  const auto histogram = [](size_t label_bytes, int buckets) {
+    Message value;
+    for (int i = 0; i < buckets; ++i) value.Add(3, Message().Double(2, i));
+    return Family(Message().Bytes(1, "h").Varint(3, 4).Add(
+        4, Message().Add(7, value).Add(1, Label("a", std::string(label_bytes, 'x')))));
+  };
+  EXPECT_EQ(Parse(histogram(10'000, 100)).size(), 104u);
+  EXPECT_THAT(Parse(histogram(10'000, 1000)).back(), HasSubstr("more than 64 times as long"));
+  Message empty;
+  for (int i = 0; i <= 65'536; ++i) empty.Add(3, Message());
+  EXPECT_THAT(Parse(Family(Message().Bytes(1, "h").Varint(3, 4).Add(4, Message().Add(7, empty)))),
+              Contains(HasSubstr("! byte 0: ")));
+}
+
 TEST(ParseProtobufExposition, WhatIsNoPageIsRefused) {
   const std::string good =
       Family(Message().Bytes(1, "a").Varint(3, 1).Add(4, Message().Add(2, Message())));

@@ -78,7 +78,8 @@ bool ReadSummaryValue(WireReader& reader, MetricValue& metric) {
     const bool good = field == summary_field::kCount ? ReadCount(inner, metric.value)
                       : field == summary_field::kSum ? inner.ReadDouble(&metric.sum)
                       : field == summary_field::kQuantile
-                          ? ReadQuantile(inner, metric.steps.emplace_back())
+                          ? metric.steps.size() < kMaxSteps &&
+                                ReadQuantile(inner, metric.steps.emplace_back())
                           : inner.Skip();
     if (!good) return false;
   }
@@ -94,7 +95,8 @@ bool ReadHistogramValue(WireReader& reader, MetricValue& metric) {
                       : field == histogram_field::kSum        ? inner.ReadDouble(&metric.sum)
                       : field == histogram_field::kCountFloat ? ReadCountFloat(inner, metric.value)
                       : field == histogram_field::kBucket
-                          ? ReadBucket(inner, metric.steps.emplace_back())
+                          ? metric.steps.size() < kMaxSteps &&
+                                ReadBucket(inner, metric.steps.emplace_back())
                           : inner.Skip();
     if (!good) return false;
   }

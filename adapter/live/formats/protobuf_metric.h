@@ -3,6 +3,7 @@
 // Pure. Functions return false where the bytes are no such message.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 namespace flyball::formats {
@@ -14,6 +15,9 @@ struct MetricStep {
   double at = 0;
   double value = 0;
 };
+
+// Most that are read; each takes many times what it may take on the wire.
+inline constexpr size_t kMaxSteps = 65'536;
 
 // What a metric has, whatever its type.
 struct MetricValue {

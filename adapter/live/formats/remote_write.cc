@@ -71,6 +71,10 @@ bool ReadLabel(absl::string_view message, LabelView& label) {
   return reader.AtEnd();
 }
 
+absl::Status TooManyLabels(size_t limit) {
+  return absl::OutOfRangeError(absl::StrCat("a series has more than ", limit, " labels"));
+}
+
 // Reads the series of one request one after the other, in memory that is taken once.
 class SeriesReader {
  public:
@@ -99,7 +103,7 @@ class SeriesReader {
     if (!reader.AtEnd()) return false;
     if (together) {
       series.key = reader.Between(begin, end);
-    } else if (!ReadScattered(message)) {
+    } else if (!ReadScattered(message, series)) {
       return false;
     }
     End(series);
@@ -160,12 +164,13 @@ class SeriesReader {
   }
 
   // Labels with something else between them, which hardly any sender writes.
-  bool ReadScattered(absl::string_view message) {
+  bool ReadScattered(absl::string_view message, WrittenSeries& series) {
     WireReader reader(message);
     while (const int field = reader.Next()) {
       absl::string_view part;
-      if (field != write1::kLabel) {
+      if (field != write1::kLabel || labels_.size() == kMaxSentLabels) {
         if (!reader.Skip()) return false;
+        if (field == write1::kLabel) series.status = TooManyLabels(kMaxSentLabels);
       } else if (!reader.ReadBytes(&part) || !ReadLabel(part, labels_.emplace_back())) {
         return false;
       }
@@ -178,7 +183,7 @@ class SeriesReader {
     absl::string_view packed;
     if (!reader.IsPacked()) {
       if (!reader.ReadVarint(&number)) return false;
-      numbers_.push_back(number);
+      TakeNumber(number);
       return true;
     }
     if (!reader.ReadBytes(&packed)) return false;
@@ -186,9 +191,14 @@ class SeriesReader {
                                                   static_cast<int>(packed.size()));
     while (stream.CurrentPosition() < static_cast<int>(packed.size())) {
       if (!stream.ReadVarint64(&number)) return false;
-      numbers_.push_back(number);
+      TakeNumber(number);
     }
     return true;
+  }
+
+  // One more than may be there is kept, so that it is seen.
+  void TakeNumber(uint64_t number) {
+    if (numbers_.size() <= 2 * kMaxSentLabels) numbers_.push_back(number);
   }
 
   bool ReadMetadata(absl::string_view message, WrittenSeries& series) {
@@ -210,6 +220,10 @@ class SeriesReader {
   }
 
   void Resolve(WrittenSeries& series) {
+    if (numbers_.size() > 2 * kMaxSentLabels) {
+      series.status = TooManyLabels(kMaxSentLabels);
+      return;
+    }
     if (numbers_.size() % 2 != 0) {
       series.status = absl::InvalidArgumentError("a series has a label without a value");
       return;
@@ -378,6 +392,7 @@ absl::Status ReadKey(absl::string_view key, std::vector<LabelView>& labels) {
   WireReader reader(key);
   while (reader.Next() == write1::kLabel) {
     absl::string_view part;
+    if (labels.size() == kMaxSentLabels) return TooManyLabels(kMaxSentLabels);
     if (!reader.ReadBytes(&part) || !ReadLabel(part, labels.emplace_back())) return NotAMessage();
   }
   return reader.AtEnd() ? absl::OkStatus() : NotAMessage();
@@ -433,6 +448,16 @@ absl::Status NormalizeLabels(std::vector<LabelView>& labels) {
   labels.erase(std::remove_if(labels.begin(), labels.end(),
                               [](const LabelView& label) { return label.value.empty(); }),
                labels.end());
+  // First of all: a text of megabytes may be in each series of a request.
+  if (labels.size() > kMaxLabels) return TooManyLabels(kMaxLabels);
+  for (const auto& [name, value] : labels) {
+    if (name.size() > kMaxLabelNameBytes || value.size() > kMaxLabelValueBytes) {
+      return absl::OutOfRangeError(
+          absl::StrCat("label ", promql::Quote(name.substr(0, kMaxLabelNameBytes)),
+                       " is longer than ", kMaxLabelNameBytes, " bytes of name or ",
+                       kMaxLabelValueBytes, " bytes of value"));
+    }
+  }
   std::sort(labels.begin(), labels.end(),
             [](const LabelView& a, const LabelView& b) { return a.name < b.name; });
   bool named = false;

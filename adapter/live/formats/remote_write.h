@@ -5,7 +5,8 @@
 //
 // Source: prompb/remote.proto, prompb/types.proto and prompb/io/prometheus/write/v2/types.proto of
 // Prometheus 3.15.0, read field by field from the wire: no message tree is made.
-// Limits: the decoded size; kMaxSymbols; kMaxSeriesSamples; labels of a series as ReadLabels says.
+// Limits: the decoded size; kMaxSymbols; kMaxSeriesSamples; kMaxSentLabels; labels of a series as
+// NormalizeLabels says.
 // What is asked for beyond them is refused, so that memory stays a small multiple of the request.
 #pragma once
 
@@ -38,6 +39,7 @@ absl::StatusOr<std::string> UncompressSnappy(absl::string_view body, size_t limi
 
 inline constexpr size_t kMaxSymbols = 1'000'000;
 inline constexpr size_t kMaxSeriesSamples = 1'000'000;
+inline constexpr size_t kMaxSentLabels = 1024;  // of a series, those without a value too
 
 struct WrittenSample {
   int64_t time_ms = 0;
@@ -70,6 +72,7 @@ absl::Status ReadWriteRequest(WriteVersion version, absl::string_view message,
                               OnWrittenSeries on_series, OnFamily on_family);
 
 // The labels in a key of version 1.0, in the order in which they were sent.
+//   kOutOfRange  there are more than kMaxSentLabels
 absl::Status ReadKey(absl::string_view key, std::vector<LabelView>& labels);
 
 // Whether the key has just these labels, in their order, as nearly every sender writes them. False
@@ -77,6 +80,7 @@ absl::Status ReadKey(absl::string_view key, std::vector<LabelView>& labels);
 bool IsKeyOf(absl::string_view key, const promql::Labels& labels);
 
 // Makes labels those of a series: sorted by name, none empty.
+//   kOutOfRange       more than kMaxLabels, or one that is too long
 //   kInvalidArgument  a name twice or empty, no metric name, or text that is not UTF-8
 absl::Status NormalizeLabels(std::vector<LabelView>& labels);
 

@@ -107,6 +107,38 @@ TEST(RemoteWrite1, RefusesSeriesWithoutProperLabels) {
   EXPECT_THAT(refused({{"__name__", "x"}, {"a", "\xff"}}), HasSubstr("is not UTF-8"));
 }
 
+TEST(NormalizeLabels, LooksAtLimitsBeforeTexts) {
+  const auto normalize = [](std::vector<LabelView> labels) { return NormalizeLabels(labels); };
+  const std::string name(257, 'n'), value(4097, '\xff');
+  EXPECT_EQ(normalize({{"__name__", "x"}, {"a", value}}).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(normalize({{"__name__", "x"}, {name, "1"}}).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(normalize({{"__name__", "x"}, {"a", absl::string_view(value).substr(1)}}).code(),
+            absl::StatusCode::kInvalidArgument);
+  std::vector<std::string> names;
+  for (int i = 0; i < 64; ++i) names.push_back(absl::StrCat("a", i));
+  std::vector<LabelView> labels(1000, {"empty", ""});
+  labels.push_back({"__name__", "x"});
+  for (int i = 0; i < 63; ++i) labels.push_back({names[i], "1"});
+  EXPECT_TRUE(normalize(labels).ok());
+  labels.push_back({names[63], "1"});
+  EXPECT_EQ(normalize(labels).message(), "a series has more than 64 labels");
+}
+
+TEST(ReadWriteRequest, NoMemoryIsTakenOfMoreLabelsThanMayBeSent) {
+  Message together, numbers;
+  for (size_t i = 0; i <= kMaxSentLabels; ++i) {
+    together.Bytes(1, "");
+    numbers.Packed(1, {0, 0});
+  }
+  Message scattered = together;
+  scattered.Add(2, Message()).Bytes(1, "");
+  numbers.Add(2, Message());
+  EXPECT_THAT(Read(WriteVersion::k1, Message().Add(1, together).Add(1, scattered)).series,
+              testing::Each(HasSubstr("more than 1024 labels")));
+  EXPECT_THAT(Read(WriteVersion::k2, Message().Bytes(4, "").Add(5, numbers)).series,
+              testing::Each(HasSubstr("more than 1024 labels")));
+}
+
 TEST(RemoteWrite1, WhatIsNoMessageIsRefusedWholly) {
   const Message series = SeriesMessage({{"__name__", "up"}}, {{1, 1}});
   const std::string whole = Message().Add(1, series).bytes();

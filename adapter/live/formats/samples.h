@@ -4,6 +4,7 @@
 // Times are int64 milliseconds since the epoch.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -11,6 +12,12 @@
 #include "absl/strings/string_view.h"
 
 namespace flyball::formats {
+
+// No store takes more of a series. Who reads looks at these before any other work on a text, which
+// one request may use for each of its series.
+inline constexpr size_t kMaxLabels = 64;
+inline constexpr size_t kMaxLabelNameBytes = 256;
+inline constexpr size_t kMaxLabelValueBytes = 4096;
 
 // What a TYPE line says. Prometheus's `untyped` is kUnknown.
 enum class MetricType : uint8_t {

@@ -12,6 +12,10 @@
 namespace flyball::live {
 namespace {
 
+static_assert(StoreOptions().max_labels <= formats::kMaxLabels &&
+              StoreOptions().max_label_name_bytes <= formats::kMaxLabelNameBytes &&
+              StoreOptions().max_label_value_bytes <= formats::kMaxLabelValueBytes);
+
 // Counts `samples` that failed alike.
 void Refuse(const absl::Status& why, size_t samples, Received& received) {
   (absl::IsResourceExhausted(why) ? received.no_room : received.refused) += samples;
@@ -42,6 +46,7 @@ void Ingest::Remember(absl::string_view key, const SeriesHandle& handle) {
     known->by_bytes.Erase(key);  // of a time when nobody used it
     return;
   }
+  if (key.size() > kMaxKnownBytes) return;
   RecentlyUsed<SeriesHandle>& by_bytes = known->by_bytes;
   while (by_bytes.size() >= known_per_stripe_ && by_bytes.Find(key) == nullptr) {
     by_bytes.EraseOldest();
@@ -58,12 +63,15 @@ absl::StatusOr<SeriesHandle> Ingest::Open(const std::vector<formats::LabelView>&
 
 absl::StatusOr<SeriesHandle> Ingest::OpenWritten(const formats::WrittenSeries& series) {
   thread_local std::vector<formats::LabelView> labels;
+  absl::Status status;
   if (series.key.empty()) {
     labels.assign(series.labels.begin(), series.labels.end());
   } else {
-    RETURN_IF_ERROR(formats::ReadKey(series.key, labels));
+    status = formats::ReadKey(series.key, labels);
   }
-  RETURN_IF_ERROR(formats::NormalizeLabels(labels));
+  if (status.ok()) status = formats::NormalizeLabels(labels);
+  if (absl::IsOutOfRange(status)) store_.CountRefusedLabels();
+  RETURN_IF_ERROR(status);
   return Open(labels);
 }
 

@@ -5,7 +5,7 @@
 // Limits: series that are known by the bytes that name them. Of one whose labels the store keeps a
 // hash of the bytes is enough to find it, and the labels say whether it is the one; once there are
 // too many, all are looked up anew. Of others the bytes are kept, the least recently used ones
-// first out.
+// first out; not those of more than kMaxKnownBytes, whose series are opened for each sample anew.
 #pragma once
 
 #include <atomic>
@@ -41,6 +41,7 @@ struct Received {
 class Ingest {
  public:
   static constexpr size_t kKnownSeries = 200'000;
+  static constexpr size_t kMaxKnownBytes = 1024;
 
   // The store outlives it.
   explicit Ingest(Store& store, size_t known_series = kKnownSeries)
@@ -66,6 +67,9 @@ class Ingest {
     std::atomic<uint64_t> requests = 0, taken = 0, refused = 0, no_room = 0;
   };
   const Totals& totals() const { return totals_; }
+  const StoreOptions& store_options() const { return store_.options(); }
+  // A series was refused for its labels before they were made.
+  void CountRefusedLabels() { store_.CountRefusedLabels(); }
 
   // What senders said of their metrics.
   void Note(const formats::FamilyMetadata& family);

@@ -101,6 +101,34 @@ TEST(OtlpPages, SamplesAndTargetInfoAreStored) {
                           R"(target_info{job="shop", os="x"} 1@-200000 1@-50000 1@0)"));
 }
 
+TEST(OtlpPages, NoTargetInfoForTimesThatTheStoreRefuses) {
+  constexpr int64_t kDays = 10 * int64_t{86'400'000};
+  Server server;
+  server.store.Keep(std::vector<Selector>());
+  const std::string points = Point(-kDays, 1) + "," + Point(kDays, 2);
+  EXPECT_THAT(server.Send(Metrics(Gauge("a", points), kService)),
+              HasSubstr(R"("rejectedDataPoints":"2")"));
+  EXPECT_LE(server.store.counts().not_kept, 2u);
+}
+
+TEST(OtlpPages, LongTextsAreRefusedBeforeTheirSeriesAreMade) {
+  Server server;
+  const std::string text(5000, 'x');
+  const std::string resource =
+      absl::StrCat(R"({"key":"service.name","value":{"stringValue":")", text, R"("}})");
+  EXPECT_THAT(server.Send(Metrics(Gauge("a", Point(0, 1)), resource)),
+              HasSubstr(R"(attribute \"service.name\" is longer than)"));
+  EXPECT_EQ(server.store.counts().refused_labels, 1u);
+  EXPECT_THAT(server.Send(Metrics(Gauge(text, Point(0, 1)))),
+              HasSubstr("the name of a metric is longer than 4096 bytes"));
+  // What no point has for a label is no reason to refuse one.
+  const std::string other =
+      absl::StrCat(R"({"key":"command","value":{"stringValue":")", text, R"("}})");
+  EXPECT_EQ(server.Send(Metrics(Gauge("a", Point(0, 1)), absl::StrCat(kService, ",", other))),
+            "200 {}");
+  EXPECT_THAT(server.Stored(), ElementsAre(R"(a{job="shop"} 1@0)"));
+}
+
 TEST(OtlpPages, ProtobufIsAnsweredInProtobuf) {
   Server server;
   const formats::Message point =

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "adapter/live/formats/otlp_names.h"
 #include "adapter/live/formats/otlp_series.h"
+#include "adapter/live/store/times.h"
 #include "base/status_macros.h"
 #include "promql/text.h"
 
@@ -47,6 +48,13 @@ formats::MetricType TypeOf(const OtlpMetric& metric) {
   return formats::MetricType::kUnknown;
 }
 
+// Each point has the name for a label of its series.
+absl::Status CheckName(absl::string_view name) {
+  if (name.size() <= formats::kMaxLabelValueBytes) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::StrCat("the name of a metric is longer than ",
+                                            formats::kMaxLabelValueBytes, " bytes"));
+}
+
 absl::Status CheckMetric(const OtlpMetric& metric) {
   if (!HasTemporality(metric.kind)) return absl::OkStatus();
   if (metric.temporality == OtlpTemporality::kUnspecified) {
@@ -60,6 +68,13 @@ absl::Status CheckMetric(const OtlpMetric& metric) {
                      " is a delta sum that may fall: send it cumulative"));
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> NameOf(const OtlpMetric& metric) {
+  RETURN_IF_ERROR(CheckName(metric.name));
+  ASSIGN_OR_RETURN(std::string name, formats::OtlpMetricName(metric));
+  RETURN_IF_ERROR(CheckName(name));
+  return name;
 }
 
 }  // namespace
@@ -80,9 +95,9 @@ class OtlpReceiver::PointTaker : public formats::OtlpSink {
 
   void OnMetric(const OtlpMetric& metric) override {
     metric_ = metric;
-    metric_status_ = CheckMetric(metric);
-    auto name = formats::OtlpMetricName(metric);
-    metric_status_.Update(name.status());
+    absl::StatusOr<std::string> name = NameOf(metric);
+    metric_status_ = name.status();
+    metric_status_.Update(CheckMetric(metric));
     if (name.ok()) {
       name_ = *std::move(name);
       receiver_.ingest_.Note(
@@ -113,11 +128,15 @@ class OtlpReceiver::PointTaker : public formats::OtlpSink {
     if (!labels.ok() || labels->empty()) return;
     OtlpPoint info;
     info.value = 1;
-    // The store has taken samples of those times, so that they are not far apart.
-    for (int64_t at_ms = earliest_ms_; at_ms < latest_ms_; at_ms += kTargetInfoMs) {
+    // No round for a time that the store takes no sample of.
+    const StoreOptions& limits = receiver_.ingest_.store_options();
+    const int64_t first_ms = std::max(earliest_ms_, Earlier(now_ms_, limits.retention_ms));
+    const int64_t last_ms = std::min(latest_ms_, now_ms_ + limits.max_ahead_ms);
+    if (first_ms > last_ms) return;
+    for (int64_t at_ms = first_ms; at_ms < last_ms; at_ms += kTargetInfoMs) {
       Store("target_info", OtlpKind::kGauge, *labels, info, at_ms).IgnoreError();
     }
-    Store("target_info", OtlpKind::kGauge, *labels, info, latest_ms_).IgnoreError();
+    Store("target_info", OtlpKind::kGauge, *labels, info, last_ms).IgnoreError();
   }
 
   const OtlpReceived& received() const { return received_; }
@@ -130,7 +149,10 @@ class OtlpReceiver::PointTaker : public formats::OtlpSink {
     if (metric_.kind == OtlpKind::kExponentialHistogram) {
       RETURN_IF_ERROR(formats::ExpandExponents(point));
     }
-    ASSIGN_OR_RETURN(const promql::LabelSet labels, labels_.OfPoint(point.attributes));
+    const absl::StatusOr<promql::LabelSet> read = labels_.OfPoint(point.attributes);
+    if (absl::IsOutOfRange(read.status())) receiver_.ingest_.CountRefusedLabels();
+    RETURN_IF_ERROR(read.status());
+    const promql::LabelSet& labels = *read;
     const auto store = [&] {
       return Store(name_, metric_.kind, labels, point, MillisecondsOf(point.time_ns));
     };

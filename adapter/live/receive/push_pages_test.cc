@@ -170,5 +170,16 @@ TEST(PushPages, TooManyAtOnceAreToldToWait) {
   EXPECT_THAT(server.Push("a 1\n"), HasSubstr("429"));
 }
 
+TEST(PushPages, SeriesThatAreRefusedForTheirLabelsAreCounted) {
+  Server server;
+  const Message request = Message()
+                              .Bytes(4, "")
+                              .Bytes(4, "__name__")
+                              .Bytes(4, std::string(5000, 'x'))
+                              .Add(5, Message().Packed(1, {1, 2}).Add(2, Message().Double(1, 1)));
+  EXPECT_THAT(server.Write(request.bytes(), 2), HasSubstr("400 1 of 1 samples were refused"));
+  EXPECT_EQ(server.store.counts().refused_labels, 1u);
+}
+
 }  // namespace
 }  // namespace flyball::live

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "adapter/live/formats/samples.h"
 #include "adapter/live/scrape/config.h"
 
 namespace flyball::scrape {
@@ -33,6 +34,9 @@ constexpr char kJob[] = R"(scrape_configs:
   - {source_labels: [__meta_kubernetes_pod_container_name], target_label: container}
 )";
 
+constexpr uint64_t kMaxPageBytes = 8 << 20;
+constexpr uint64_t kMaxPageSamples = 50'000;
+
 }  // namespace
 
 Job AnnotatedPods(absl::Duration interval) {
@@ -40,6 +44,12 @@ Job AnnotatedPods(absl::Duration interval) {
   Job job = std::move(ReadScrapeConfig(kJob, findings).jobs.at(0));
   job.interval = interval;
   job.timeout = std::min(job.timeout, interval);
+  job.limits = {.samples = kMaxPageSamples,
+                .labels = formats::kMaxLabels,
+                .label_name_bytes = formats::kMaxLabelNameBytes,
+                .label_value_bytes = formats::kMaxLabelValueBytes,
+                .body_bytes = kMaxPageBytes};
+  job.asked_for_by_pods = true;
   return job;
 }
 

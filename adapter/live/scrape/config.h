@@ -82,6 +82,9 @@ struct Job {
   std::vector<FileDiscovery> file_discoveries;
   std::vector<KubernetesDiscovery> kubernetes_discoveries;
   std::vector<relabel::Rule> relabel_rules, metric_relabel_rules;
+  // Who runs a pod has made a target of it: no redirect leads elsewhere, and the memory that all
+  // such targets take is counted apart from that of others.
+  bool asked_for_by_pods = false;
 };
 
 struct Config {
@@ -96,7 +99,8 @@ Config ReadScrapeConfig(absl::string_view text, rules::Findings& findings);
 std::vector<TargetGroup> ReadTargetFile(absl::string_view text, const std::string& file,
                                         rules::Findings& findings);
 
-// The job that the annotations prometheus.io/scrape, port, path and scheme of pods ask for.
+// The job that the annotations prometheus.io/scrape, port, path and scheme of pods ask for. It has
+// limits: nobody has looked at what these pods show.
 Job AnnotatedPods(absl::Duration interval);
 
 }  // namespace flyball::scrape

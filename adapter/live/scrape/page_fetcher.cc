@@ -46,6 +46,7 @@ http::TransportOptions OptionsOf(const Job& job, const Target& target) {
   options.password_file = from.password_file;
   options.headers = from.headers;
   options.follow_redirects = from.follow_redirects;
+  options.leave_origin = !job.asked_for_by_pods;
   options.max_idle_connections = 1;
   return options;
 }
@@ -64,31 +65,52 @@ http::HttpCall CallOf(const Job& job, const Target& target) {
 
 class HttpFetcher : public PageFetcher {
  public:
-  HttpFetcher(std::unique_ptr<http::HttpTransport> transport, http::HttpCall call)
-      : transport_(std::move(transport)), call_(std::move(call)) {}
+  HttpFetcher(std::unique_ptr<http::HttpTransport> transport, http::HttpCall call,
+              std::shared_ptr<ByteBudget> budget)
+      : transport_(std::move(transport)), call_(std::move(call)), budget_(std::move(budget)) {
+    call_.admit = [this](size_t bytes) {
+      has_room_ = memory_.GrowTo(bytes);
+      return has_room_;
+    };
+  }
 
   absl::StatusOr<Page> Fetch() override {
-    ASSIGN_OR_RETURN(http::HttpAnswer answer, transport_->Do(call_));
-    if (answer.status != 200) {
-      return absl::UnavailableError(absl::StrCat("the target answers HTTP ", answer.status));
+    memory_ = ByteShare(budget_, kFreePageBytes);
+    has_room_ = true;
+    absl::StatusOr<http::HttpAnswer> answer = transport_->Do(call_);
+    ByteShare memory = std::move(memory_);
+    if (!has_room_) {
+      return absl::UnavailableError(absl::StrCat("the pages that are being read take ",
+                                                 budget_->limit(), " bytes already"));
     }
-    const PageFormat format = FormatOf(answer.Header("Content-Type"));
-    return Page{std::move(answer.body), format};
+    RETURN_IF_ERROR(answer.status());
+    if (answer->status != 200) {
+      return absl::UnavailableError(absl::StrCat("the target answers HTTP ", answer->status));
+    }
+    const PageFormat format = FormatOf(answer->Header("Content-Type"));
+    return Page{std::move(answer->body), format, std::move(memory)};
   }
   void Shutdown() override { transport_->Shutdown(); }
 
  private:
   const std::unique_ptr<http::HttpTransport> transport_;
-  const http::HttpCall call_;
+  http::HttpCall call_;
+  const std::shared_ptr<ByteBudget> budget_;
+  ByteShare memory_;  // of the fetch under way
+  bool has_room_ = true;
 };
 
 }  // namespace
 
-MakeFetcher FetchOverHttp(Clock& clock) {
-  return [&clock](const Job& job,
-                  const Target& target) -> absl::StatusOr<std::unique_ptr<PageFetcher>> {
+MakeFetcher FetchOverHttp(Clock& clock, PageMemory memory) {
+  const auto asked_for_by_pods = std::make_shared<ByteBudget>(memory.asked_for_by_pods);
+  const auto others = std::make_shared<ByteBudget>(memory.others);
+  return [&clock, asked_for_by_pods, others](
+             const Job& job,
+             const Target& target) -> absl::StatusOr<std::unique_ptr<PageFetcher>> {
     ASSIGN_OR_RETURN(auto transport, http::MakeHttpTransport(OptionsOf(job, target), clock));
-    return std::make_unique<HttpFetcher>(std::move(transport), CallOf(job, target));
+    return std::make_unique<HttpFetcher>(std::move(transport), CallOf(job, target),
+                                         job.asked_for_by_pods ? asked_for_by_pods : others);
   };
 }
 

@@ -23,16 +23,21 @@ class PageFetcherTest : public testing::Test {
     rules::Findings findings("f");
     const Config config =
         ReadScrapeConfig("scrape_configs:\n- job_name: web\n" + job_fields, findings);
-    const Job& job = config.jobs.at(0);
+    return Fetch(config.jobs.at(0));
+  }
+  // Whatever the job says of what is relabelled.
+  absl::StatusOr<Page> Fetch(Job job, const MakeFetcher& make = FetchOverHttp(Clock::System())) {
+    job.relabel_rules.clear();
     const auto target = MakeTarget(
         job, DiscoveredLabels(job, {{"__address__", absl::StrCat("127.0.0.1:", port_)}}, {}));
-    auto fetcher = FetchOverHttp(Clock::System())(job, *target);
+    auto fetcher = make(job, *target);
     if (!fetcher.ok()) return fetcher.status();
     return (*fetcher)->Fetch();
   }
 
   httplib::Server server_;
   const int port_;
+  std::string elsewhere_;
   std::thread thread_;
 };
 
@@ -68,6 +73,46 @@ TEST_F(PageFetcherTest, AnswersThatAreNoPages) {
             absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(Fetch("  follow_redirects: false\n").status().message(), "the target answers HTTP 302");
   EXPECT_EQ(Fetch("  metrics_path: /none\n").status().message(), "the target answers HTTP 404");
+}
+
+TEST_F(PageFetcherTest, RedirectsOfPodsThatAskedStayWithThem) {
+  server_.Get("/metrics", [&](const httplib::Request&, httplib::Response& response) {
+    response.set_redirect(elsewhere_);
+  });
+  server_.Get("/page", [](const httplib::Request&, httplib::Response& response) {
+    response.set_content("a 1\n", "text/plain");
+  });
+  Job job = AnnotatedPods(absl::Seconds(1));
+  elsewhere_ = "/page";
+  EXPECT_TRUE(Fetch(job).ok());
+  elsewhere_ = absl::StrCat("http://localhost:", port_, "/page");
+  EXPECT_EQ(Fetch(job).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(Fetch("").ok()) << "as Prometheus does by default";
+}
+
+TEST_F(PageFetcherTest, AllPagesTogetherTakeNoMoreThanTheirBudget) {
+  server_.Get("/metrics", [](const httplib::Request&, httplib::Response& response) {
+    response.set_content(std::string(1 << 20, '#'), "text/plain");
+  });
+  server_.Get("/small", [](const httplib::Request&, httplib::Response& response) {
+    response.set_content(std::string(kFreePageBytes, '#'), "text/plain");
+  });
+  const MakeFetcher fetch =
+      FetchOverHttp(Clock::System(), {.asked_for_by_pods = 5 << 18, .others = 1 << 19});
+  const Job job = AnnotatedPods(absl::Seconds(1));
+  {
+    const auto first = Fetch(job, fetch);
+    ASSERT_TRUE(first.ok()) << first.status();
+    EXPECT_EQ(first->body.size(), 1u << 20);
+    EXPECT_EQ(Fetch(job, fetch).status().message(),
+              "the pages that are being read take 1310720 bytes already");
+    Job small = job;
+    small.metrics_path = "/small";
+    EXPECT_TRUE(Fetch(small, fetch).ok());
+  }
+  EXPECT_TRUE(Fetch(job, fetch).ok()) << "once the first one is gone";
+  Job other;
+  EXPECT_EQ(Fetch(other, fetch).status().code(), absl::StatusCode::kUnavailable);
 }
 
 TEST(FormatOfTest, ByMediaType) {

@@ -6,12 +6,22 @@
 
 namespace flyball::scrape {
 
+namespace {
+
+TargetBudgets Budgets(size_t series, size_t samples) {
+  return {.series = std::make_shared<ByteBudget>(series),
+          .samples = std::make_shared<ByteBudget>(samples)};
+}
+
+}  // namespace
+
 // A target and when it is due. The scraper is used by the thread that runs it; the rest is under
 // the scheduler's lock.
 struct Scheduler::Scheduled {
   Scheduled(std::shared_ptr<const Job> of, const Target& target, const MakeFetcher& make_fetcher,
-            SampleStore& store, Clock& clock)
-      : job(of), scraper(std::move(of), target, make_fetcher, store, clock) {}
+            SampleStore& store, TargetBudgets budgets, Clock& clock)
+      : job(of),
+        scraper(std::move(of), target, make_fetcher, store, std::move(budgets), clock) {}
 
   const std::shared_ptr<const Job> job;
   TargetScraper scraper;
@@ -37,6 +47,8 @@ Scheduler::Scheduler(Clock& clock, SampleStore& store, MakeFetcher make_fetcher,
       store_(store),
       make_fetcher_(std::move(make_fetcher)),
       options_(options),
+      asked_for_by_pods_(Budgets(options.max_bytes, options.max_bytes / 8)),
+      others_(Budgets(options.max_bytes, options.max_bytes / 2)),
       quick_(options.quick_threads),
       slow_(options.slow_threads),
       thread_(clock, [this] { return BeginDue(); }) {
@@ -163,7 +175,9 @@ void Scheduler::Replace(const std::shared_ptr<const Job>& job, const Targets& ta
         found->second->life != Scheduled::Life::kEnding) {
       scheduled = found->second;
     } else {
-      scheduled = std::make_shared<Scheduled>(job, target, make_fetcher_, store_, clock_);
+      scheduled = std::make_shared<Scheduled>(
+          job, target, make_fetcher_, store_,
+          job->asked_for_by_pods ? asked_for_by_pods_ : others_, clock_);
       added.push_back(scheduled);
     }
     scheduled->life = Scheduled::Life::kActive;

@@ -35,6 +35,9 @@ struct SchedulerOptions {
   absl::Duration first_within = absl::Seconds(1);  // of a new target
   int new_targets_per_second = 500;                // more wait longer, up to their interval
   uint64_t seed = 0;  // of this server: others scrape the same targets at other times
+  // What the names and labels of all series take: of jobs that pods have asked for, and the same
+  // again of all others. The samples of pages that are being read: an eighth of it, and half.
+  size_t max_bytes = size_t{1} << 30;
 };
 
 // What is known of one target.
@@ -88,6 +91,7 @@ class Scheduler {
   SampleStore& store_;
   const MakeFetcher make_fetcher_;
   const SchedulerOptions options_;
+  const TargetBudgets asked_for_by_pods_, others_;
   mutable absl::Mutex mutex_;
   std::map<Key, ScheduledPtr> targets_ ABSL_GUARDED_BY(mutex_);
   Totals totals_ ABSL_GUARDED_BY(mutex_);

@@ -14,30 +14,49 @@ namespace {
 // A full store is asked about the same series again after so long.
 constexpr int64_t kNoRoomMs = 30'000;
 
+// What a series takes beside its text, and a sample until its page is read, about.
+constexpr size_t kSeriesBytes = 200;
+constexpr size_t kSampleBytes = 64;
+
+// Escapes included, no store takes a longer one.
+constexpr size_t kMaxSeriesText = 1 << 20;
+
+// Of each target not counted: what most pages take.
+constexpr size_t kFreeBytes = 64 << 10;
+
 }  // namespace
 
 // Gathers the samples of a page.
 class TargetSamples::Sink : public formats::ScrapeSink {
  public:
-  Sink(TargetSamples& target, int64_t stamp_ms) : target_(target), stamp_ms_(stamp_ms) {
+  Sink(TargetSamples& target, int64_t stamp_ms)
+      : target_(target), stamp_ms_(stamp_ms), memory_(target.budgets_.samples, kFreeBytes) {
     pending_.reserve(target.order_.size());
   }
 
   void OnSample(const formats::ScrapedSample& sample) override {
     ++result.scraped;
-    if (!result.status.ok()) return;
+    if (over_limit_) result.kept += target_.IsKept(sample);
+    if (over_limit_ || !result.status.ok()) return;
+    if (!memory_.Grow(kSampleBytes)) {
+      result.status = absl::ResourceExhaustedError("no memory for the samples of the page");
+      return;
+    }
     const size_t at = result.scraped - 1;
     SeriesByText::value_type* const found = target_.Find(at, sample, result.status);
-    if (found == nullptr) return;
+    if (!result.status.ok()) return;
     if (at == target_.order_.size()) target_.order_.push_back(found);
     target_.order_[at] = found;
+    if (found == nullptr) {
+      result.no_room += Keep();
+      return;
+    }
     ScrapedSeries& series = found->second;
     const bool own_time = target_.job_->honor_timestamps && sample.time_ms.has_value();
     const bool again = series.page == target_.page_;
     if (!again) ++seen_;
     series.page = target_.page_;
-    if (series.dropped) return;
-    ++result.kept;
+    if (series.dropped || !Keep()) return;
     if (again && !own_time) {
       ++result.duplicates;
       return;
@@ -52,15 +71,30 @@ class TargetSamples::Sink : public formats::ScrapeSink {
   ScrapeResult result;
 
  private:
+  // Counts a sample that the rules leave; false: there are more than may be on a page. These are
+  // only counted from then on, for they take memory that the limit is to save.
+  bool Keep() {
+    ++result.kept;
+    const uint64_t limit = target_.job_->limits.samples;
+    over_limit_ = limit > 0 && result.kept > limit;
+    return !over_limit_;
+  }
+
   TargetSamples& target_;
   const int64_t stamp_ms_;
+  ByteShare memory_;
   std::vector<PendingSample> pending_;
   size_t seen_ = 0;
+  bool over_limit_ = false;
 };
 
 TargetSamples::TargetSamples(std::shared_ptr<const Job> job, promql::LabelSet target,
-                             SampleStore& store)
-    : job_(job), store_(store), labels_(std::move(job), std::move(target)) {}
+                             SampleStore& store, TargetBudgets budgets)
+    : job_(job),
+      store_(store),
+      labels_(std::move(job), std::move(target)),
+      budgets_(std::move(budgets)),
+      memory_(budgets_.series, kFreeBytes) {}
 
 TargetSamples::~TargetSamples() = default;
 
@@ -68,19 +102,37 @@ TargetSamples::SeriesByText::value_type* TargetSamples::Find(size_t at,
                                                              const formats::ScrapedSample& sample,
                                                              absl::Status& status) {
   // Pages keep their order, mostly.
-  if (at < order_.size() && order_[at]->first == sample.series) return order_[at];
-  const auto [place, is_new] = series_.try_emplace(sample.series);
-  if (!is_new) return &*place;
-  ScrapedSeries& series = place->second;
-  series.type = sample.type;
-  const auto labels = labels_.Of(sample.series, sample.type);
-  if (labels.ok()) {
-    series.dropped = labels->empty();
-    return &*place;
+  if (at < order_.size() && order_[at] != nullptr && order_[at]->first == sample.series) {
+    return order_[at];
   }
-  status = labels.status();
-  series_.erase(place);
-  return nullptr;
+  const auto known = series_.find(sample.series);
+  if (known != series_.end()) return &*known;
+  if (sample.series.size() > kMaxSeriesText) {
+    status = absl::ResourceExhaustedError(
+        absl::StrCat("the name and labels of a series take more than ", kMaxSeriesText, " bytes"));
+    return nullptr;
+  }
+  const auto labels = labels_.Of(sample.series, sample.type);
+  if (!labels.ok()) {
+    status = labels.status();
+    return nullptr;
+  }
+  if (!memory_.Grow(kSeriesBytes + sample.series.size())) return nullptr;
+  SeriesByText::value_type& made = *series_.try_emplace(sample.series).first;
+  made.second.type = sample.type;
+  made.second.dropped = labels->empty();
+  return &made;
+}
+
+bool TargetSamples::IsKept(const formats::ScrapedSample& sample) {
+  if (job_->metric_relabel_rules.empty()) return true;
+  const auto labels = labels_.Of(sample.series, sample.type);
+  return !labels.ok() || !labels->empty();
+}
+
+void TargetSamples::Forget(SeriesByText::iterator series) {
+  memory_.Shrink(kSeriesBytes + series->first.size());
+  series_.erase(series);
 }
 
 absl::Status TargetSamples::Open(SeriesByText::value_type& series) {
@@ -144,17 +196,17 @@ void TargetSamples::Sweep(int64_t stamp_ms, int64_t now_ms) {
     const auto current = place++;
     if (current->second.page == page_) continue;
     Mark(current->second, stamp_ms, now_ms);
-    series_.erase(current);
+    Forget(current);
   }
 }
 
 void TargetSamples::TakeFailure(int64_t stamp_ms, int64_t now_ms) {
-  order_.clear();
+  order_ = {};
   for (auto place = series_.begin(); place != series_.end();) {
     const auto current = place++;
     Mark(current->second, stamp_ms, now_ms);
     // What only a refused page had would pile up.
-    if (current->second.open == nullptr) series_.erase(current);
+    if (current->second.open == nullptr) Forget(current);
   }
 }
 

@@ -4,7 +4,9 @@
 // Pure but for the store; one thread at a time. A page counts whole or not at all: what it says
 // goes into the store once all of it has been read. A series is known by the bytes that name it on
 // the page, so that a page like the last one costs no look at labels. Memory: those bytes and about
-// 100 more for each series, and 32 for each sample while a page is read.
+// 200 more for each series, and 64 for each sample while a page is read; budgets that targets share
+// are asked first. Without room new series are not taken, as by a full store, and a page with so
+// many samples is refused.
 // Source: Prometheus 3.15.0 scrape/scrape.go (append, report).
 #pragma once
 
@@ -19,6 +21,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "adapter/live/formats/samples.h"
+#include "adapter/live/scrape/byte_budget.h"
 #include "adapter/live/scrape/sample_labels.h"
 #include "adapter/live/scrape/sample_store.h"
 
@@ -32,9 +35,15 @@ struct ScrapeResult {
   uint64_t added = 0;         // series that were not known before
   uint64_t duplicates = 0;    // of kept: another sample of the series has this time
   uint64_t out_of_range = 0;  // of kept: too old, or of the future
-  uint64_t no_room = 0;       // of kept: the store takes no further series
+  uint64_t no_room = 0;       // of kept: there is no room for their series
   absl::Duration duration;
   int64_t body_bytes = 0;  // -1: over the limit
+};
+
+// What targets share. Null: there is no limit.
+struct TargetBudgets {
+  std::shared_ptr<ByteBudget> series;   // their names and labels, which are remembered
+  std::shared_ptr<ByteBudget> samples;  // of the pages that are being read
 };
 
 class TargetSamples {
@@ -42,7 +51,8 @@ class TargetSamples {
   using ParsePage = absl::FunctionRef<absl::Status(formats::ScrapeSink&)>;
 
   // The store outlives this.
-  TargetSamples(std::shared_ptr<const Job> job, promql::LabelSet target, SampleStore& store);
+  TargetSamples(std::shared_ptr<const Job> job, promql::LabelSet target, SampleStore& store,
+                TargetBudgets budgets = {});
   ~TargetSamples();
 
   // Takes what `parse` hands over. `stamp_ms` is for samples without a stamp of their own.
@@ -73,10 +83,13 @@ class TargetSamples {
   };
   class Sink;
 
-  // The series of the sample, the page's `at`th, made if need be; nullptr: the page is refused for
-  // it, see `status`.
+  // The series of the sample, the page's `at`th, made if need be; nullptr: there is no room for it,
+  // or the page is refused for it, see `status`.
   SeriesByText::value_type* Find(size_t at, const formats::ScrapedSample& sample,
                                  absl::Status& status);
+  // Whether the rules leave the series of the sample something.
+  bool IsKept(const formats::ScrapedSample& sample);
+  void Forget(SeriesByText::iterator series);
   absl::Status Open(SeriesByText::value_type& series);
   void Append(const PendingSample& sample, int64_t now_ms, ScrapeResult& result);
   // Markers for the series that the page has not, which are forgotten.
@@ -90,7 +103,9 @@ class TargetSamples {
   SampleLabels labels_;
   uint64_t page_ = 0;
   SeriesByText series_;
-  std::vector<SeriesByText::value_type*> order_;  // of the last page's samples
+  std::vector<SeriesByText::value_type*> order_;  // of the last page's samples; null: no room
+  const TargetBudgets budgets_;
+  ByteShare memory_;  // of the series
   std::vector<std::unique_ptr<OpenSeries>> reports_;
 };
 

@@ -136,6 +136,67 @@ TEST_F(TargetSamplesTest, LimitsFailTheWholeScrape) {
   }
 }
 
+// A page of so many series.
+std::string PageOf(int series) {
+  std::string page;
+  for (int i = 0; i < series; ++i) absl::StrAppend(&page, "a{b=\"", i, "\"} 1\n");
+  return page;
+}
+
+TEST_F(TargetSamplesTest, WhatIsBeyondTheSampleLimitTakesNoMemory) {
+  const auto budget = std::make_shared<ByteBudget>(100 << 20);
+  TargetSamples samples(std::make_shared<const Job>(JobOf("  sample_limit: 10\n")),
+                        {{"job", "web"}}, store_, {.series = budget, .samples = budget});
+  const std::string page = PageOf(2000);
+  const ScrapeResult result = samples.TakePage(
+      [&](formats::ScrapeSink& sink) {
+        const absl::Status status = formats::ParseText(page, sink);
+        EXPECT_EQ(budget->taken(), 0u);
+        return status;
+      },
+      1000, 1000);
+  EXPECT_EQ(result.status.message(), "sample_limit is 10, the page has 2000 samples");
+  EXPECT_EQ(result.scraped, 2000u);
+}
+
+TEST_F(TargetSamplesTest, OfWhatIsBeyondTheSampleLimitTheRulesAreAskedStill) {
+  Start(
+      "  sample_limit: 1\n"
+      "  metric_relabel_configs: [{action: drop, source_labels: [__name__], regex: go_.*}]\n");
+  EXPECT_EQ(Take("a 1\nb 1\ngo_x 1\nc 1\n", 1000).kept, 3u);
+}
+
+TEST_F(TargetSamplesTest, ABudgetThatIsUsedUpCostsOnlyTheNewSeries) {
+  const auto budget = std::make_shared<ByteBudget>(512 << 10);
+  const auto of_samples = std::make_shared<ByteBudget>(512 << 10);
+  {
+    TargetSamples samples(std::make_shared<const Job>(JobOf("")), {{"job", "web"}}, store_,
+                          {.series = budget, .samples = of_samples});
+    store_.LimitSeries(100'000);
+    const auto take = [&](const std::string& page, int64_t at_ms) {
+      return samples.TakePage(
+          [&page](formats::ScrapeSink& sink) { return formats::ParseText(page, sink); }, at_ms,
+          at_ms);
+    };
+    EXPECT_EQ(take(PageOf(500), 1000).no_room, 0u);
+    const ScrapeResult more = take(PageOf(3000), 2000);
+    EXPECT_TRUE(more.status.ok()) << more.status;
+    EXPECT_EQ(more.kept, 3000u);
+    EXPECT_GT(more.no_room, 0u);
+    EXPECT_EQ(store_.Of("a{b=499,job=web}"), "1000:1 2000:1");
+    EXPECT_EQ(take(PageOf(500), 3000).no_room, 0u);
+    EXPECT_TRUE(absl::IsResourceExhausted(take(PageOf(20'000), 4000).status));
+    EXPECT_EQ(of_samples->taken(), 0u);
+  }
+  EXPECT_EQ(budget->taken(), 0u);
+}
+
+TEST_F(TargetSamplesTest, ASeriesThatTakesAMegabyteFailsTheScrape) {
+  Start("");
+  EXPECT_TRUE(absl::IsResourceExhausted(
+      Take(absl::StrCat("a{b=\"", std::string(1 << 20, 'x'), "\"} 1\n"), 1000).status));
+}
+
 TEST_F(TargetSamplesTest, AFullStoreCostsOnlyTheNewSeries) {
   Start("");
   store_.LimitSeries(1);

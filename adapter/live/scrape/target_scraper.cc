@@ -8,12 +8,13 @@
 namespace flyball::scrape {
 
 TargetScraper::TargetScraper(std::shared_ptr<const Job> job, Target target,
-                             const MakeFetcher& make_fetcher, SampleStore& store, Clock& clock)
+                             const MakeFetcher& make_fetcher, SampleStore& store,
+                             TargetBudgets budgets, Clock& clock)
     : job_(job),
       target_(std::move(target)),
       make_fetcher_(make_fetcher),
       clock_(clock),
-      samples_(std::move(job), target_.sample_labels, store) {}
+      samples_(std::move(job), target_.sample_labels, store, std::move(budgets)) {}
 
 absl::StatusOr<Page> TargetScraper::Fetch() {
   std::shared_ptr<PageFetcher> fetcher;

@@ -18,7 +18,7 @@ namespace flyball::scrape {
 class TargetScraper {
  public:
   TargetScraper(std::shared_ptr<const Job> job, Target target, const MakeFetcher& make_fetcher,
-                SampleStore& store, Clock& clock);
+                SampleStore& store, TargetBudgets budgets, Clock& clock);
 
   // `refusal` not OK: the target is not asked, and counts as failed for that. The stamp is `tick`
   // if that is about now.

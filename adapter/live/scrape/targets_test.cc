@@ -74,6 +74,10 @@ TEST(TargetsTest, MoreThanTheLimit) {
 
 TEST(TargetsTest, AnnotatedPodsAreScrapedWhereTheyAskFor) {
   const Job job = AnnotatedPods(absl::Seconds(1));
+  EXPECT_EQ(job.limits.samples, 50'000u);
+  EXPECT_EQ(job.limits.body_bytes, 8u << 20);
+  EXPECT_EQ(job.limits.labels, 64u);
+  EXPECT_TRUE(job.asked_for_by_pods);
   TargetGroup group;
   const std::string prefix = "__meta_kubernetes_pod_";
   group.labels = {{"__meta_kubernetes_namespace", "shop"},

@@ -25,6 +25,10 @@ std::string NameOf(const promql::Labels& labels) {
   return promql::FormatLabels(labels.ToLabelSet());
 }
 
+std::string NameOf(const SeriesHandle& handle) {
+  return handle.kept() ? NameOf(handle.labels()) : "a series that nothing uses";
+}
+
 absl::Status ToStatus(SeriesSamples::Outcome outcome, const promql::Labels& labels) {
   switch (outcome) {
     case SeriesSamples::Outcome::kAdded:
@@ -106,6 +110,15 @@ absl::StatusOr<SeriesHandle> Store::Open(const promql::Labels& labels) {
 }
 
 absl::Status Store::Append(const SeriesHandle& handle, Point sample, int64_t now_ms) {
+  // Of series that are not kept too: who was told that a sample is fine relies on its time.
+  if (Earlier(sample.time_ms, options_.max_ahead_ms) > now_ms) {
+    return absl::OutOfRangeError(absl::StrCat("out of bounds: ", sample.time_ms - now_ms,
+                                              " ms ahead of now, for ", NameOf(handle)));
+  }
+  if (sample.time_ms < Earlier(now_ms, options_.retention_ms)) {
+    return absl::OutOfRangeError(
+        absl::StrCat("too old sample: before the retention, for ", NameOf(handle)));
+  }
   if (!handle.kept()) {
     if (handle.keep_version_ == keep_version_.load(std::memory_order_relaxed)) {
       return absl::OkStatus();
@@ -113,14 +126,6 @@ absl::Status Store::Append(const SeriesHandle& handle, Point sample, int64_t now
     return absl::NotFoundError("what is kept has changed");
   }
   StoredSeries& series = *handle.series_;
-  if (Earlier(sample.time_ms, options_.max_ahead_ms) > now_ms) {
-    return absl::OutOfRangeError(absl::StrCat("out of bounds: ", sample.time_ms - now_ms,
-                                              " ms ahead of now, for ", NameOf(series.labels())));
-  }
-  if (sample.time_ms < Earlier(now_ms, options_.retention_ms)) {
-    return absl::OutOfRangeError(
-        absl::StrCat("too old sample: before the retention, for ", NameOf(series.labels())));
-  }
   sample.value = Normalized(sample.value);
   Watches to_tell;
   const StoredSeries::Added added = series.Add(sample, options_.out_of_order_ms, to_tell);

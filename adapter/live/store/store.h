@@ -62,7 +62,8 @@ class Store final : public promql::SeriesReader {
 
   //   kAlreadyExists  the series has another value at that time (the same value is fine)
   //   kOutOfRange     older than the newest sample by more than the window, older than now by more
-  //                   than the retention, or too far ahead of now
+  //                   than the retention, or too far ahead of now; the last two of series too that
+  //                   are not kept
   //   kNotFound       the series has been dropped, or it may be kept now: open it again
   absl::Status Append(const SeriesHandle& handle, Point sample, int64_t now_ms);
 
@@ -104,6 +105,8 @@ class Store final : public promql::SeriesReader {
   // In no order.
   std::vector<std::shared_ptr<const StoredSeries>> All() const;
 
+  // A series was refused for its labels before it came to Open.
+  void CountRefusedLabels() { Count(kLabels); }
   StoreCounts counts() const;
   const StoreOptions& options() const { return options_; }
 

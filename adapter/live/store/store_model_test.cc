@@ -21,15 +21,16 @@ class Model {
   explicit Model(const StoreOptions& options) : options_(options) {}
 
   StatusCode Append(const promql::LabelSet& labels, Point sample, int64_t now_ms) {
-    if (series_.count(labels) == 0 && !kept(labels)) return StatusCode::kOk;
+    const bool in_range = sample.time_ms <= now_ms + options_.max_ahead_ms &&
+                          sample.time_ms >= now_ms - options_.retention_ms;
+    if (series_.count(labels) == 0 && !kept(labels)) {
+      return in_range ? StatusCode::kOk : StatusCode::kOutOfRange;
+    }
     if (series_.count(labels) == 0 && series_.size() >= options_.max_series) {
       return StatusCode::kResourceExhausted;
     }
     std::map<int64_t, double>& samples = series_[labels];
-    if (sample.time_ms > now_ms + options_.max_ahead_ms ||
-        sample.time_ms < now_ms - options_.retention_ms) {
-      return StatusCode::kOutOfRange;
-    }
+    if (!in_range) return StatusCode::kOutOfRange;
     if (!samples.empty()) {
       const int64_t newest_ms = samples.rbegin()->first;
       if (sample.time_ms < newest_ms - options_.out_of_order_ms) return StatusCode::kOutOfRange;

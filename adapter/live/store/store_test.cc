@@ -226,6 +226,12 @@ TEST(Keep, MakesOnlyWhatASelectorMatches) {
   EXPECT_TRUE(store.Open(Named("third", {{"a", "by label"}}))->kept());
   EXPECT_EQ(Show(store, Name("other")), "");
 
+  for (const int64_t time_ms : {std::numeric_limits<int64_t>::min(), kNow - 600'001, kNow + 600'001,
+                                std::numeric_limits<int64_t>::max()}) {
+    EXPECT_EQ(store.Append(dropping, {time_ms, 2}, kNow).code(), StatusCode::kOutOfRange)
+        << "its samples have times too";
+  }
+
   store.Keep(std::nullopt);
   EXPECT_EQ(store.Append(dropping, {kNow + 2, 2}, kNow).code(), StatusCode::kNotFound)
       << "it may be kept now";

@@ -1,0 +1,90 @@
+// Memory that many holders take together, up to a limit.
+//
+// A budget is thread-safe; a share is used by one thread at a time. Bytes are counted, not
+// allocated: who holds memory says so before it takes it.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace flyball::scrape {
+
+class ByteBudget {
+ public:
+  explicit ByteBudget(size_t limit) : limit_(limit) {}
+
+  // False: there is no room for so many, and none was taken.
+  bool Take(size_t bytes) {
+    // What is above the limit for a moment may cost another taker its room, never give it any.
+    if (taken_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= limit_) return true;
+    Give(bytes);
+    return false;
+  }
+  void Give(size_t bytes) { taken_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+  size_t taken() const { return taken_.load(std::memory_order_relaxed); }
+  size_t limit() const { return limit_; }
+
+ private:
+  const size_t limit_;
+  std::atomic<size_t> taken_ = 0;
+};
+
+// What one holder has of a budget; it is given back at the end. The first `free` bytes of each are
+// not counted, so that holders of much leave room for those of little. Without a budget there is no
+// limit.
+class ByteShare {
+ public:
+  ByteShare() = default;
+  ByteShare(std::shared_ptr<ByteBudget> budget, size_t free)
+      : budget_(std::move(budget)), free_(free) {}
+  ByteShare(ByteShare&& other) noexcept { Swap(other); }
+  ByteShare& operator=(ByteShare&& other) noexcept {
+    ByteShare(std::move(other)).Swap(*this);
+    return *this;
+  }
+  ~ByteShare() {
+    if (budget_ != nullptr) budget_->Give(taken_);
+  }
+
+  // False: there is no room, and nothing has changed.
+  bool Grow(size_t bytes) {
+    if (budget_ != nullptr && used_ + bytes > free_ + taken_) {
+      const size_t wanted = RoundUp(used_ + bytes - free_ - taken_);
+      if (!budget_->Take(wanted)) return false;
+      taken_ += wanted;
+    }
+    used_ += bytes;
+    return true;
+  }
+  bool GrowTo(size_t bytes) { return bytes <= used_ || Grow(bytes - used_); }
+  void Shrink(size_t bytes) {
+    used_ -= bytes;
+    const size_t wanted = used_ > free_ ? RoundUp(used_ - free_) : 0;
+    if (wanted >= taken_) return;
+    budget_->Give(taken_ - wanted);
+    taken_ = wanted;
+  }
+
+  size_t used() const { return used_; }
+
+ private:
+  static size_t RoundUp(size_t bytes) {
+    constexpr size_t kStep = 4096;  // so that the budget is not asked for each byte
+    return (bytes + kStep - 1) / kStep * kStep;
+  }
+  void Swap(ByteShare& other) {
+    std::swap(budget_, other.budget_);
+    std::swap(free_, other.free_);
+    std::swap(used_, other.used_);
+    std::swap(taken_, other.taken_);
+  }
+
+  std::shared_ptr<ByteBudget> budget_;
+  size_t free_ = 0, used_ = 0, taken_ = 0;
+};
+
+}  // namespace flyball::scrape
