@@ -1,4 +1,5 @@
-// Integer conversions and sums as Go does them on amd64, where C++ leaves them undefined.
+// Integer conversions and sums as Go does them on amd64, where C++ leaves them undefined, and the
+// greater and lesser of doubles.
 //
 // Pure. Source: the Go specification and the amd64 code generator (CVTTSD2SQ): a double outside the
 // integer type, NaN included, becomes the type's smallest value.
@@ -25,6 +26,15 @@ constexpr int32_t GoInt32(double x) {
 
 // The low 32 bits of x, as Go's int32(x) of an int64.
 constexpr int32_t GoNarrow32(int64_t x) { return static_cast<int32_t>(static_cast<uint32_t>(x)); }
+
+// math.Max and math.Min: NaN if either is, unless the other one is the infinity that decides.
+constexpr double GoMax(double a, double b) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (a == kInfinity || b == kInfinity) return kInfinity;
+  if (a != a || b != b) return std::numeric_limits<double>::quiet_NaN();
+  return a < b ? b : a;
+}
+constexpr double GoMin(double a, double b) { return -GoMax(-a, -b); }
 
 // Two's complement sums and products: they wrap.
 constexpr int64_t WrapAdd(int64_t a, int64_t b) {

@@ -30,6 +30,18 @@ TEST(GoInt32Test, CutsTowardZeroAndSaturatesToTheMinimum) {
   EXPECT_EQ(GoInt32(std::nan("")), kMin32);
 }
 
+TEST(GoMaxTest, NaNWinsButForTheInfinityThatDecides) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(GoMax(1, 2), 2);
+  EXPECT_EQ(GoMin(1, 2), 1);
+  EXPECT_TRUE(std::isnan(GoMax(2, std::nan(""))));
+  EXPECT_TRUE(std::isnan(GoMax(std::nan(""), 2)));
+  EXPECT_TRUE(std::isnan(GoMin(-kInfinity + kInfinity, 2)));
+  EXPECT_EQ(GoMax(std::nan(""), kInfinity), kInfinity);
+  EXPECT_EQ(GoMin(-kInfinity, std::nan("")), -kInfinity);
+  EXPECT_TRUE(std::isnan(GoMin(kInfinity, std::nan(""))));
+}
+
 TEST(WrapTest, SumsAndProductsWrap) {
   EXPECT_EQ(WrapAdd(kMax64, kMax64), -2);
   EXPECT_EQ(WrapMul(kMax64, 2), -2);

@@ -4,7 +4,6 @@
 // Pure. Source: Knative Serving v0.51.0 pkg/reconciler/autoscaling/kpa (scaler.go, kpa.go).
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -28,7 +27,7 @@ inline int32_t ActivatorCount(const RequestSettings& settings, int32_t ready) {
   double capacity = static_cast<double>(ready) * settings.total;
   if (burst > 0) capacity += burst;
   const double count = std::ceil(capacity / settings.activator_capacity);
-  return GoInt32(std::max(static_cast<double>(kFewestActivators), count));
+  return GoInt32(GoMax(kFewestActivators, count));
 }
 
 }  // namespace flyball::scaler

@@ -36,7 +36,7 @@ RequestDecider::Demand RequestDecider::DemandOf(double average, double ready) co
   const double down = settings_.reachable ? std::floor(base / settings_.max_scale_down_rate) : 0;
   Demand demand;
   demand.pods = std::ceil(average / settings_.target);
-  demand.count = GoInt32(std::min(std::max(demand.pods, down), up));
+  demand.count = GoInt32(GoMin(GoMax(demand.pods, down), up));
   // Above the rates: what is woken at all is woken to this.
   if (settings_.activation_scale > 1 && demand.pods > 0) {
     demand.count = std::max(demand.count, settings_.activation_scale);
@@ -56,7 +56,7 @@ void RequestDecider::FollowPanic(absl::Time now, bool over_threshold) {
 int32_t RequestDecider::ExcessBurst(int32_t ready, double panic_average) const {
   const double reserved = settings_.target_burst_capacity;
   if (reserved == 0) return 0;
-  if (reserved < 0) return -1;
+  if (!(reserved > 0)) return -1;
   const double capacity = static_cast<double>(ready) * settings_.total;
   return GoInt32(std::floor(capacity - reserved - panic_average));
 }

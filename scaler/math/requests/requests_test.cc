@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -127,6 +128,16 @@ TEST(WithinBoundsTest, TheLowerWins) {
   EXPECT_EQ(WithinBounds(3, 2, 1), 3);
   EXPECT_EQ(WithinBounds(0, 0, 1000), 1000);
   EXPECT_EQ(WithinBounds(0, 5, 1000), 5);
+}
+
+TEST(ActivatorCountTest, AnEndlessTargetAndNoPodsGiveNoNumber) {
+  RequestSettings settings;
+  settings.total = std::numeric_limits<double>::infinity();
+  settings.target_burst_capacity = 211;
+  settings.activator_capacity = 100;
+  EXPECT_EQ(ActivatorCount(settings, 0), INT32_MIN);
+  settings.total = 100;
+  EXPECT_EQ(ActivatorCount(settings, 0), 3);
 }
 
 // ---- options ------------------------------------------------------------------------------------

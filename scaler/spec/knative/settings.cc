@@ -32,12 +32,12 @@ void ResolveTarget(const Config& config, const Revision& revision, RequestSettin
   }
   if (const auto target = FloatAnnotation(revision.annotations, kTarget)) {
     const bool capped = settings.metric == kConcurrencyMetric && limit != 0;
-    settings.total = capped ? std::min(*target, limit) : *target;
+    settings.total = capped ? GoMin(*target, limit) : *target;
   }
   if (const auto percent = FloatAnnotation(revision.annotations, kTargetUtilization)) {
     utilization = *percent / 100;
   }
-  settings.target = std::max(kSmallestTarget, settings.total * utilization);
+  settings.target = GoMax(kSmallestTarget, settings.total * utilization);
 }
 
 // A share of the stable window in whole seconds, halves up, and at least one.

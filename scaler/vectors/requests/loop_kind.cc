@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "base/status_macros.h"
@@ -22,7 +23,12 @@ constexpr int64_t kTick = 2 * kSecond;
 constexpr int64_t kNever = INT64_MAX;
 constexpr int kMostStepsAtOnce = 10;
 constexpr int64_t kLongestProbe = 45 * kSecond;
-constexpr int32_t kMostPods = 100'000;
+
+// Pods that were made at once.
+struct PodBatch {
+  int64_t ready_at;
+  int64_t pods;
+};
 
 // Collector, decider and controller under an offered load. Times are milliseconds.
 class LoopRun {
@@ -35,8 +41,8 @@ class LoopRun {
         until_(kube::NumberOf(in, "until_ms")),
         next_tick_(kube::NumberOf(in, "phase_ms")),
         model_(static_cast<int32_t>(
-            std::clamp<int64_t>(kube::NumberOf(in, "replicas"), 0, kMostPods))) {
-    ready_at_.assign(static_cast<size_t>(model_.replicas()), startup_);
+            std::clamp<int64_t>(kube::NumberOf(in, "replicas"), 0, INT32_MAX))) {
+    MakePods(model_.replicas());
   }
 
   absl::StatusOr<Json> Run(const Json& in) {
@@ -85,15 +91,29 @@ class LoopRun {
   }
 
   int32_t ReadyPods() const {
-    return static_cast<int32_t>(std::count_if(ready_at_.begin(), ready_at_.end(),
-                                              [this](int64_t at) { return at <= now_; }));
+    int64_t ready = 0;
+    for (const PodBatch& batch : batches_) {
+      if (batch.ready_at <= now_) ready += batch.pods;
+    }
+    return static_cast<int32_t>(ready);
   }
 
   void FindNextReady() {
     next_ready_ = kNever;
-    for (const int64_t at : ready_at_) {
-      if (at > now_) next_ready_ = std::min(next_ready_, at);
+    for (const PodBatch& batch : batches_) {
+      if (batch.ready_at > now_) next_ready_ = std::min(next_ready_, batch.ready_at);
     }
+  }
+
+  // As many pods as that: the youngest go first, new ones need their time.
+  void MakePods(int32_t replicas) {
+    int64_t missing = std::max(replicas, 0);
+    for (PodBatch& batch : batches_) {
+      batch.pods = std::min(batch.pods, missing);
+      missing -= batch.pods;
+    }
+    std::erase_if(batches_, [](const PodBatch& batch) { return batch.pods == 0; });
+    if (missing > 0) batches_.push_back({.ready_at = now_ + startup_, .pods = missing});
   }
 
   double Load(int64_t second) const { return NumberAt(load_, static_cast<size_t>(second)); }
@@ -186,9 +206,7 @@ class LoopRun {
                               .ready_pods = ReadyPods()};
     const RevisionActions actions =
         model_.Step(settings_, input, [this] { return ActivatorAnswers(); });
-    // The youngest pods go first; new ones need their time.
-    const auto replicas = static_cast<size_t>(std::clamp(model_.replicas(), 0, kMostPods));
-    ready_at_.resize(replicas, now_ + startup_);
+    MakePods(model_.replicas());
     NotePath();
     for (const absl::Duration after : actions.look_again) {
       StepAt(now_ + absl::ToInt64Milliseconds(after));
@@ -231,7 +249,7 @@ class LoopRun {
   std::set<int64_t> steps_at_;
 
   RevisionModel model_;
-  std::vector<int64_t> ready_at_;  // of each pod, the oldest first
+  std::vector<PodBatch> batches_;  // the oldest first
   std::optional<int64_t> proxied_since_;
   std::optional<TrafficWindows> traffic_;
   std::optional<RequestDecider> decider_;

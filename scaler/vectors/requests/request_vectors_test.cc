@@ -71,7 +71,7 @@ TEST(AnswerRequestScenarioTest, DecidesAsKnativeDoes) {
     EXPECT_EQ(FirstDifference(Json(vector["out"]), Json(*got)), "") << vector["in"]["id"];
     ++kinds[vector["in"]["kind"]];
   }
-  const std::map<std::string, int> want = {{"scale", 117}, {"loop", 25},    {"throttle", 12},
+  const std::map<std::string, int> want = {{"scale", 117}, {"loop", 30},    {"throttle", 12},
                                            {"kpa", 11},    {"config", 11},  {"scrape", 7},
                                            {"subset", 7},  {"reporter", 6}, {"reqstats", 4}};
   EXPECT_EQ(kinds, want);

@@ -1,7 +1,7 @@
 // The autoscaler of Knative Serving itself, run on scenarios: each line of $SCENARIOS is one, each line of $RESULTS what came of it.
 //
-// The form is that of test/data/requests. Kinds: scale, config, reqstats, subset. Time is the bubble's of testing/synctest, so
-// that what Knative reads from the clock is the scenario's time.
+// The form is that of test/data/requests. Kinds here: scale, config, reqstats, subset; the others are in the files beside. Time is
+// the bubble's of testing/synctest, so that what Knative reads from the clock is the scenario's time.
 package knative
 
 import (
@@ -17,6 +17,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	_ "unsafe" // for go:linkname
 
 	"github.com/gogo/protobuf/proto"
 	"go.opentelemetry.io/otel/attribute"
@@ -60,6 +61,20 @@ type scenario struct {
 	From, Keys  []string
 	N, Buckets  int
 	Target      string
+
+	Replicas         int32
+	Steps            []kpaStep
+	ProgressDeadline string `json:"progress_deadline"`
+
+	Load      []float64
+	StartupMs int64 `json:"startup_ms"`
+	RouteMs   int64 `json:"route_ms"`
+	PhaseMs   int64 `json:"phase_ms"`
+	UntilMs   int64 `json:"until_ms"`
+
+	Depth, Limit int
+	WindowS      int64 `json:"window_s"`
+	Pods         [][]any
 }
 
 var key = types.NamespacedName{Namespace: "ns", Name: "rev"}
@@ -108,9 +123,26 @@ func configKind(s scenario) object {
 		return object{"config_ok": false, "annotations_ok": false, "error": err.Error()}
 	}
 	if err := autoscaling.ValidateAnnotations(context.Background(), got.config, s.Annotations); err != nil {
-		return object{"config_ok": true, "annotations_ok": false, "error": err.Error()}
+		return object{"config_ok": true, "annotations_ok": false, "error": err.Error(), "config": parsed(got.config)}
 	}
-	return object{"config_ok": true, "annotations_ok": true, "spec": got.spec(0)}
+	return object{"config_ok": true, "annotations_ok": true, "spec": got.spec(0), "config": parsed(got.config)}
+}
+
+// parsed has durations in seconds, and the percentage as a fraction.
+func parsed(c *autoscalerconfig.Config) object {
+	return object{
+		"activator-capacity": c.ActivatorCapacity, "allow-zero-initial-scale": c.AllowZeroInitialScale,
+		"container-concurrency-target-default":    c.ContainerConcurrencyTargetDefault,
+		"container-concurrency-target-percentage": c.ContainerConcurrencyTargetFraction,
+		"enable-scale-to-zero":                    c.EnableScaleToZero, "initial-scale": c.InitialScale, "max-scale": c.MaxScale,
+		"max-scale-down-rate": c.MaxScaleDownRate, "max-scale-limit": c.MaxScaleLimit, "max-scale-up-rate": c.MaxScaleUpRate,
+		"min-scale": c.MinScale, "panic-threshold-percentage": c.PanicThresholdPercentage,
+		"panic-window-percentage": c.PanicWindowPercentage, "pod-autoscaler-class": c.PodAutoscalerClass,
+		"requests-per-second-target-default": c.RPSTargetDefault, "scale-down-delay": c.ScaleDownDelay.Seconds(),
+		"scale-to-zero-grace-period":         c.ScaleToZeroGracePeriod.Seconds(),
+		"scale-to-zero-pod-retention-period": c.ScaleToZeroPodRetentionPeriod.Seconds(),
+		"stable-window":                      c.StableWindow.Seconds(), "target-burst-capacity": c.TargetBurstCapacity,
+	}
 }
 
 // ---- scale ---------------------------------------------------------------------------------------------------------
@@ -193,6 +225,12 @@ func (r *run) update(ms int64, to map[string]any) {
 	r.specs = append(r.specs, r.got.spec(ms))
 }
 
+//go:linkname applyBounds knative.dev/serving/pkg/reconciler/autoscaling/kpa.applyBounds
+func applyBounds(least, most, x int32) int32
+
+//go:linkname computeNumActivators knative.dev/serving/pkg/reconciler/autoscaling/kpa.computeNumActivators
+func computeNumActivators(int, *scaling.Decider) int32
+
 func (r *run) tick(ms int64, poke bool) {
 	d := r.got.decider.Spec
 	averages := r.collector.StableAndPanicConcurrency
@@ -203,7 +241,9 @@ func (r *run) tick(ms int64, poke bool) {
 	result := r.scaler.Scale(zap.NewNop().Sugar(), time.Now())
 	fields := reflect.ValueOf(r.scaler).Elem()
 	since := fields.FieldByName("panicTime")
+	least, most := r.got.pa.ScaleBounds(r.got.config)
 	out := object{
+		"b": applyBounds(least, most, result.DesiredPodCount), "na": computeNumActivators(max(r.pods.ready, 0), r.got.decider),
 		"t": ms, "ok": result.ScaleValid, "n": result.DesiredPodCount, "ebc": result.ExcessBurstCapacity,
 		"panic": !(since.Field(0).Uint() == 0 && since.Field(1).Int() == 0), "mpp": fields.FieldByName("maxPanicPods").Int(),
 		"s": stable, "p": panicking, "told": false,
@@ -360,6 +400,16 @@ func answer(t *testing.T, s scenario) object {
 	switch s.Kind {
 	case "scale":
 		synctest.Test(t, func(*testing.T) { out = scaleKind(s) })
+	case "kpa":
+		synctest.Test(t, func(*testing.T) { out = kpaKind(s) })
+	case "loop":
+		synctest.Test(t, func(*testing.T) { out = loopKind(s) })
+	case "throttle":
+		synctest.Test(t, func(*testing.T) { out = throttleKind(s) })
+	case "reporter":
+		synctest.Test(t, func(*testing.T) { out = reporterKind(s) })
+	case "scrape":
+		synctest.Test(t, func(*testing.T) { out = scrapeKind(s) })
 	case "config":
 		out = configKind(s)
 	case "reqstats":
