@@ -1,7 +1,9 @@
 #include "promql/labels.h"
 
 #include <cstring>
+#include <limits>
 #include <new>
+#include <stdexcept>
 
 #include "absl/hash/hash.h"
 
@@ -9,13 +11,21 @@ namespace flyball::promql {
 namespace {
 
 constexpr unsigned char kLongText = 255;  // the four bytes that follow are the length
+constexpr size_t kMaxEncodedBytes = std::numeric_limits<uint32_t>::max();
+
+// Lengths are kept in four bytes. What could be longer is refused long before; a length that is cut
+// would be read beyond its text.
+uint32_t CheckedSize(size_t size) {
+  if (size > kMaxEncodedBytes) throw std::length_error("labels of more than 4 GiB");
+  return static_cast<uint32_t>(size);
+}
 
 void AppendText(absl::string_view text, std::string* encoded) {
   if (text.size() < kLongText) {
     encoded->push_back(static_cast<char>(text.size()));
   } else {
     encoded->push_back(static_cast<char>(kLongText));
-    const auto size = static_cast<uint32_t>(text.size());
+    const uint32_t size = CheckedSize(text.size());
     encoded->append(reinterpret_cast<const char*>(&size), sizeof size);
   }
   encoded->append(text.data(), text.size());
@@ -60,9 +70,9 @@ Labels::Labels(const LabelSet& labels) {
 Labels Labels::FromEncoded(absl::string_view encoded) {
   Labels labels;
   if (encoded.empty()) return labels;
-  void* const memory = ::operator new(sizeof(Shared) + encoded.size());
-  labels.shared_ =
-      new (memory) Shared{1, static_cast<uint32_t>(encoded.size()), HashOfEncoded(encoded)};
+  const uint32_t size = CheckedSize(encoded.size());
+  void* const memory = ::operator new(sizeof(Shared) + size);
+  labels.shared_ = new (memory) Shared{1, size, HashOfEncoded(encoded)};
   std::memcpy(reinterpret_cast<char*>(labels.shared_ + 1), encoded.data(), encoded.size());
   return labels;
 }

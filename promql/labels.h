@@ -41,7 +41,8 @@ class Labels {
   Labels() = default;
   // Sorted by name, each name once, no empty value.
   explicit Labels(const LabelSet& labels);
-  // From what AppendLabel wrote, in the order of names, each name once, no empty value.
+  // From what AppendLabel wrote, in the order of names, each name once, no empty value. Throws
+  // std::length_error where that is more than 4 GiB.
   static Labels FromEncoded(absl::string_view encoded);
 
   Labels(const Labels& other) : shared_(other.shared_) {
@@ -96,7 +97,7 @@ class Labels {
 };
 
 // Appends one label in the form of Labels::encoded: each text with its length in front, a byte, or
-// 255 and four bytes.
+// 255 and four bytes. Throws std::length_error at a text of more than 4 GiB.
 void AppendLabel(absl::string_view name, absl::string_view value, std::string* encoded);
 
 // Reads labels one after the other; they must outlive it.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <string>
 
 #include "absl/container/flat_hash_set.h"
@@ -19,6 +20,14 @@ TEST(Labels, GivesBackWhatItWasMadeOf) {
   EXPECT_EQ(labels.Get("b"), "");
   EXPECT_EQ(Labels::FromEncoded(labels.encoded()), labels);
   EXPECT_EQ(sizeof(Labels), sizeof(void*));
+}
+
+// The text is not there: it is refused by its length alone, before it is read.
+TEST(Labels, RefuseATextWhoseLengthTheyCannotKeep) {
+  std::string encoded;
+  const absl::string_view long_text("x", size_t{1} << 32);
+  EXPECT_THROW(AppendLabel("a", long_text, &encoded), std::length_error);
+  EXPECT_THROW(Labels::FromEncoded(long_text), std::length_error);
 }
 
 TEST(Labels, WithoutAnyLabelTakeNoMemory) {

@@ -37,7 +37,13 @@ class Lexer {
   explicit Lexer(absl::string_view query) : query_(query) {}
 
   std::vector<Token> Run() {
-    while (!done_) Next();
+    while (!done_) {
+      if (tokens_.size() == kMaxTokens) {
+        Fail(at_, absl::StrCat("the query has more than ", kMaxTokens, " tokens"));
+      } else {
+        Next();
+      }
+    }
     return std::move(tokens_);
   }
 

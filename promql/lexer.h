@@ -3,7 +3,7 @@
 // Pure. Source: Prometheus 2.42.0 promql/parser/lex.go, with the newer syntax of 3.15.0 accepted
 // too (durations and `_` in numbers anywhere, quoted names in braces). The whole text is read at
 // once; an error ends the list as a token of its own, so that the parser reports it only if nothing
-// before it is wrong.
+// before it is wrong. Limit: kMaxTokens, of 96 bytes each; more are such an error.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,8 @@
 #include "absl/strings/string_view.h"
 
 namespace flyball::promql {
+
+inline constexpr size_t kMaxTokens = 100'000;
 
 enum class TokenKind {
   kEnd,

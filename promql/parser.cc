@@ -22,6 +22,15 @@ int DeepestOf(const std::vector<ExprPtr>& exprs) {
   return depth;
 }
 
+absl::StatusOr<ExprPtr> ParseIn(RegexRoom& room, absl::string_view query, Dialect dialect,
+                                const std::optional<QuerySpan>& span) {
+  if (query.size() > kMaxQueryBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the query is longer than ", kMaxQueryBytes, " bytes"));
+  }
+  return Parser(query, dialect, span, room).Run();
+}
+
 }  // namespace
 
 int Precedence(absl::string_view op) {
@@ -51,10 +60,6 @@ absl::Status Parser::Unexpected(absl::string_view context, absl::string_view exp
 }
 
 absl::StatusOr<ExprPtr> Parser::Run() {
-  if (query_.size() > kMaxQueryBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the query is longer than ", kMaxQueryBytes, " bytes"));
-  }
   if (Peek().kind == TokenKind::kEnd) return Error(0, "no expression found in input");
   ASSIGN_OR_RETURN(ExprPtr expr, ParseExpr(1));
   if (Peek().kind != TokenKind::kEnd) return Unexpected();
@@ -276,15 +281,20 @@ absl::StatusOr<ExprPtr> Parser::ParseAggregation() {
 }
 
 absl::StatusOr<ExprPtr> Parse(absl::string_view query, Dialect dialect) {
-  return Parser(query, dialect, std::nullopt).Run();
+  RegexRoom room;
+  return ParseIn(room, query, dialect, std::nullopt);
 }
 
 absl::StatusOr<ExprPtr> ParseFor(const QuerySpan& span, absl::string_view query, Dialect dialect) {
-  return Parser(query, dialect, span).Run();
+  RegexRoom room;
+  return ParseIn(room, query, dialect, span);
 }
 
-absl::StatusOr<Selector> ParseSeriesSelector(absl::string_view query, Dialect dialect) {
-  ASSIGN_OR_RETURN(ExprPtr expr, Parse(query, dialect));
+absl::StatusOr<Selector> ParseSeriesSelector(absl::string_view query, Dialect dialect,
+                                             RegexRoom* room) {
+  RegexRoom its_own;
+  ASSIGN_OR_RETURN(ExprPtr expr,
+                   ParseIn(room == nullptr ? its_own : *room, query, dialect, std::nullopt));
   auto* selector = std::get_if<Selector>(&expr->node);
   if (selector == nullptr || selector->range_ms > 0 || selector->shift.offset_ms != 0 ||
       selector->shift.at != TimeShift::At::kNone) {

@@ -10,20 +10,25 @@
 #include "absl/strings/string_view.h"
 #include "promql/ast.h"
 #include "promql/dialect.h"
+#include "promql/matcher.h"
 
 namespace flyball::promql {
 
-// Limits: the length of the text, and nesting, so that no query can exhaust the stack.
+// Limits: the length of the text, looked at before anything is read; nesting, so that no query can
+// exhaust the stack; the matchers of a selector, which are all tried on each series; the tokens
+// (lexer.h) and the regular expressions (RegexRoom). Prometheus has none of them but for RE2's.
 inline constexpr size_t kMaxQueryBytes = size_t{1} << 20;
 inline constexpr int kMaxNesting = 250;
+inline constexpr size_t kMaxMatchers = 64;
 
 // The first error only, as `line:column: parse error: text`, both counted from 1, columns in bytes:
 //   kInvalidArgument  not PromQL, or its types do not fit
 //   kUnimplemented    PromQL outside the subset, named in the text
 absl::StatusOr<ExprPtr> Parse(absl::string_view query, Dialect dialect = Dialect::k3);
 
-// `{a="b"}` or `name{…}` alone, as match[] of the series API takes it.
-absl::StatusOr<Selector> ParseSeriesSelector(absl::string_view query,
-                                             Dialect dialect = Dialect::k3);
+// `{a="b"}` or `name{…}` alone, as match[] of the series API takes it. Selectors that are held
+// together share a `room`; nullptr: it has one of its own.
+absl::StatusOr<Selector> ParseSeriesSelector(absl::string_view query, Dialect dialect = Dialect::k3,
+                                             RegexRoom* room = nullptr);
 
 }  // namespace flyball::promql

@@ -18,6 +18,7 @@
 #include "absl/strings/string_view.h"
 #include "promql/ast.h"
 #include "promql/lexer.h"
+#include "promql/matcher.h"
 #include "promql/parser.h"
 #include "promql/query_span.h"
 
@@ -30,8 +31,10 @@ int Precedence(absl::string_view op);
 
 class Parser {
  public:
-  Parser(absl::string_view query, Dialect dialect, const std::optional<QuerySpan>& span)
-      : query_(query), dialect_(dialect), span_(span), tokens_(Lex(query)) {}
+  // `query` of kMaxQueryBytes at most. `room` outlives it.
+  Parser(absl::string_view query, Dialect dialect, const std::optional<QuerySpan>& span,
+         RegexRoom& room)
+      : query_(query), dialect_(dialect), span_(span), regex_room_(room), tokens_(Lex(query)) {}
 
   absl::StatusOr<ExprPtr> Run();
 
@@ -94,6 +97,7 @@ class Parser {
   const absl::string_view query_;
   const Dialect dialect_;
   const std::optional<QuerySpan> span_;
+  RegexRoom& regex_room_;
   const std::vector<Token> tokens_;
   size_t next_ = 0;
   int nesting_ = 0;

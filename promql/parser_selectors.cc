@@ -73,6 +73,9 @@ absl::Status Parser::ParseMatchers(Selector* selector) {
 
 absl::Status Parser::ParseMatcher(Selector* selector) {
   const Token& label = Peek();
+  if (selector->matchers.size() == kMaxMatchers) {
+    return Error(label.at, absl::StrCat("a selector has more than ", kMaxMatchers, " matchers"));
+  }
   const bool quoted = label.kind == TokenKind::kString;
   if (!quoted && label.kind != TokenKind::kIdentifier) {
     return Unexpected("label matching", "identifier or \"}\"");
@@ -105,7 +108,7 @@ absl::Status Parser::ParseMatcher(Selector* selector) {
   Take();
   if (Peek().kind != TokenKind::kString) return Unexpected("label matching", "string");
   ASSIGN_OR_RETURN(const std::string value, Unquote(Take().text));
-  auto matcher = Matcher::Make(name, op, value, dialect_ == Dialect::k3);
+  auto matcher = Matcher::Make(name, op, value, dialect_ == Dialect::k3, &regex_room_);
   if (!matcher.ok()) return Error(label.at, matcher.status().message());
   selector->matchers.push_back(*std::move(matcher));
   return absl::OkStatus();

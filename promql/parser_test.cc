@@ -1,13 +1,18 @@
 #include "promql/parser.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "promql/lexer.h"
 #include "promql/query_span.h"
 
 namespace flyball::promql {
 namespace {
+
+using testing::HasSubstr;
 
 struct Row {
   std::string name;
@@ -127,9 +132,52 @@ TEST(Parse, DeepNestingIsRefusedNotOverflown) {
                                    "x[" + std::string(100'000, '(') + "1m]"}) {
     EXPECT_EQ(Parse(query).status().code(), kBad);
   }
+  EXPECT_EQ(Parse(std::string(3 << 20, '(')).status().message(),
+            "the query is longer than 1048576 bytes");
   std::string chain = "1";
   for (int i = 0; i < 100'000; ++i) chain += "+1";
   EXPECT_EQ(Parse(chain).status().code(), kBad);
+}
+
+// Such a text of the longest length would take 100 MB.
+TEST(Lex, EndsAtTheMostTokens) {
+  const std::vector<Token> tokens = Lex(std::string(kMaxQueryBytes, '('));
+  EXPECT_EQ(tokens.size(), kMaxTokens + 1);
+  EXPECT_EQ(tokens.back().error, "the query has more than 100000 tokens");
+}
+
+std::string Selected(size_t matchers, absl::string_view matcher) {
+  std::string text = "{b=\"1\"";
+  for (size_t i = 1; i < matchers; ++i) absl::StrAppend(&text, ",", matcher);
+  return text + "}";
+}
+
+TEST(Parse, ASelectorHasAtMost64Matchers) {
+  EXPECT_TRUE(Parse(Selected(64, "a!=\"1\"")).ok());
+  EXPECT_EQ(Parse(Selected(65, "a!=\"1\"")).status().message(),
+            "1:449: parse error: a selector has more than 64 matchers");
+}
+
+TEST(Parse, TheRegularExpressionsOfAQueryHaveABound) {
+  const auto query = [](int count, const std::string& selector) {
+    std::string text = selector;
+    for (int i = 1; i < count; ++i) absl::StrAppend(&text, " or ", selector);
+    return text;
+  };
+  EXPECT_TRUE(Parse(query(64, "x{a=~\"b.*\"}")).ok());
+  const std::string error = "the regular expressions of the query take more than 64 MiB";
+  EXPECT_THAT(Parse(query(65, "x{a=~\"b.*\"}")).status().message(), HasSubstr(error));
+  // Programs of 1.9 MB each: 250 of them would be held.
+  EXPECT_THAT(Parse(query(9, R"(x{a=~"\\pL{200}"})")).status().message(), HasSubstr(error));
+  // RE2 would make a tree of 110 MB of them, and then say that they are too many.
+  std::string classes;
+  for (int i = 0; i < 20'000; ++i) classes += "\\pL";
+  EXPECT_THAT(Parse("x{a=~`" + classes + "`}").status().message(), HasSubstr(error));
+  // Selectors that are held together share the bound.
+  RegexRoom room;
+  int count = 0;
+  while (ParseSeriesSelector("x{a=~\"b.*\"}", Dialect::k3, &room).ok()) ++count;
+  EXPECT_EQ(count, 64);
 }
 
 }  // namespace

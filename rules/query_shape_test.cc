@@ -32,13 +32,14 @@ bool Matches(const promql::LabelSet& labels, const std::vector<promql::Matcher>&
 // Series of any name that is asked for, each with its own values over ten minutes.
 class Samples : public promql::SeriesReader {
  public:
-  std::vector<std::shared_ptr<const promql::Series>> Select(
+  absl::StatusOr<promql::SeriesList> SelectUnless(
+      const promql::Interrupted&,
       const std::vector<promql::Matcher>& matchers) const override {
     std::string name;
     for (const promql::Matcher& matcher : matchers) {
       if (matcher.label() == "__name__") name = matcher.value();
     }
-    std::vector<std::shared_ptr<const promql::Series>> found;
+    promql::SeriesList found;
     for (size_t i = 0; i < 24; ++i) {
       const std::string of_two = i / 6 % 2 == 0 ? "1" : "2";
       const promql::LabelSet labels = {{"__name__", name},

@@ -110,16 +110,25 @@ Regexp::Regexp(std::string pattern, std::shared_ptr<const re2::RE2> regexp)
   }
 }
 
-absl::StatusOr<Regexp> Regexp::Compile(absl::string_view pattern) {
+absl::StatusOr<Regexp> Regexp::Compile(absl::string_view pattern, int64_t usual_bytes) {
   if (!IsValidUtf8(pattern)) return absl::InvalidArgumentError("invalid UTF-8");
   const auto translated = Translate(pattern);
   if (!translated.ok()) return translated.status();
   RE2::Options options;
   options.set_log_errors(false);
+  options.set_max_mem(usual_bytes);
   auto regexp = std::make_shared<const RE2>(*translated, options);
+  if (regexp->error_code() == RE2::ErrorPatternTooLarge && usual_bytes < kMaxBytes) {
+    options.set_max_mem(kMaxBytes);
+    regexp = std::make_shared<const RE2>(*translated, options);
+  }
   if (!regexp->ok()) return absl::InvalidArgumentError(regexp->error());
   return Regexp(std::string(pattern), std::move(regexp));
 }
+
+int64_t Regexp::most_bytes() const { return regexp_->options().max_mem(); }
+
+size_t Regexp::program_size() const { return static_cast<size_t>(regexp_->ProgramSize()); }
 
 int Regexp::groups() const { return regexp_->NumberOfCapturingGroups(); }
 
@@ -139,11 +148,12 @@ std::optional<std::vector<absl::string_view>> Regexp::Find(absl::string_view tex
   return found;
 }
 
-std::optional<std::string> Regexp::Expand(absl::string_view text, absl::string_view as) const {
+std::optional<std::string> Regexp::Expand(absl::string_view text, absl::string_view as,
+                                          size_t most_bytes) const {
   const auto match = Find(text);
   if (!match) return std::nullopt;
   std::string out;
-  while (!as.empty()) {
+  while (!as.empty() && out.size() <= most_bytes) {
     const size_t dollar = as.find('$');
     absl::StrAppend(&out, as.substr(0, dollar));
     if (dollar == absl::string_view::npos) break;

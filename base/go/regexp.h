@@ -4,6 +4,8 @@
 // (`(?<name>…)`), or the other way round (`\C`), is evened out here.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,11 +22,19 @@ namespace flyball::go {
 
 class Regexp {
  public:
-  // kInvalidArgument: RE2's reason.
-  static absl::StatusOr<Regexp> Compile(absl::string_view pattern);
+  // What RE2 may take for one expression: the program, and the states that it keeps as it matches.
+  static constexpr int64_t kMaxBytes = int64_t{8} << 20;
+
+  // Takes `usual_bytes` at most where the program fits in them, else kMaxBytes: who holds many at
+  // once gives few. With fewer, large expressions match more slowly, but the same.
+  //   kInvalidArgument  RE2's reason
+  static absl::StatusOr<Regexp> Compile(absl::string_view pattern,
+                                        int64_t usual_bytes = kMaxBytes);
 
   const std::string& pattern() const { return pattern_; }
-  int groups() const;  // capturing groups
+  int64_t most_bytes() const;   // that it takes, now or once it has matched
+  size_t program_size() const;  // instructions: a text may cost a step of each for each byte
+  int groups() const;           // capturing groups
   // Names of the groups, "" where a group has none; [0] is the whole match.
   const std::vector<std::string>& group_names() const { return names_; }
 
@@ -33,7 +43,9 @@ class Regexp {
   // Leftmost-first match: [0] the whole, then the groups; a group that took no part is a null view.
   std::optional<std::vector<absl::string_view>> Find(absl::string_view text) const;
   // `as` expanded against the first match; nullopt: no match.
-  std::optional<std::string> Expand(absl::string_view text, absl::string_view as) const;
+  // Ends soon after `most_bytes`: what is longer than that is not all of it.
+  std::optional<std::string> Expand(absl::string_view text, absl::string_view as,
+                                    size_t most_bytes = std::string::npos) const;
 
  private:
   Regexp(std::string pattern, std::shared_ptr<const re2::RE2> regexp);

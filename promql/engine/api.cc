@@ -45,9 +45,10 @@ std::string Opened(absl::string_view type) {
   return absl::StrCat("{\"resultType\":\"", type, "\",\"result\":");
 }
 
-std::string MatrixJson(const std::vector<Range>& series) {
+std::string MatrixJson(const std::vector<Range>& series, size_t most_bytes) {
   std::string out = absl::StrCat(Opened("matrix"), "[");
   for (const Range& range : series) {
+    if (out.size() > most_bytes) return out;
     if (out.back() != '[') out.push_back(',');
     AppendMetric(range.labels, &out);
     absl::StrAppend(&out, ",\"values\":[");
@@ -57,19 +58,22 @@ std::string MatrixJson(const std::vector<Range>& series) {
     }
     absl::StrAppend(&out, "]}");
   }
-  return absl::StrCat(out, "]}");
+  absl::StrAppend(&out, "]}");
+  return out;
 }
 
-std::string VectorJson(const Vector& vector, int64_t time_ms) {
+std::string VectorJson(const Vector& vector, int64_t time_ms, size_t most_bytes) {
   std::string out = absl::StrCat(Opened("vector"), "[");
   for (const Element& element : vector) {
+    if (out.size() > most_bytes) return out;
     if (out.back() != '[') out.push_back(',');
     AppendMetric(element.labels, &out);
     absl::StrAppend(&out, ",\"value\":");
     AppendPoint(time_ms, FormatValue(element.value), &out);
     out.push_back('}');
   }
-  return absl::StrCat(out, "]}");
+  absl::StrAppend(&out, "]}");
+  return out;
 }
 
 std::string SingleJson(absl::string_view type, int64_t time_ms, absl::string_view value) {
@@ -139,7 +143,7 @@ absl::StatusOr<int64_t> ParseApiDurationMs(absl::string_view text) {
       absl::StrCat("cannot parse ", Quote(text), " to a valid duration"));
 }
 
-std::string QueryDataJson(const Value& value, int64_t time_ms) {
+std::string QueryDataJson(const Value& value, int64_t time_ms, size_t most_bytes) {
   // Unlike the values of series, a scalar is never written with an exponent.
   if (const auto* scalar = std::get_if<double>(&value)) {
     return SingleJson("scalar", time_ms, FormatPlain(*scalar));
@@ -147,11 +151,15 @@ std::string QueryDataJson(const Value& value, int64_t time_ms) {
   if (const auto* text = std::get_if<std::string>(&value)) {
     return SingleJson("string", time_ms, *text);
   }
-  if (const auto* matrix = std::get_if<Matrix>(&value)) return MatrixJson(matrix->series);
-  return VectorJson(std::get<Vector>(value), time_ms);
+  if (const auto* matrix = std::get_if<Matrix>(&value)) {
+    return MatrixJson(matrix->series, most_bytes);
+  }
+  return VectorJson(std::get<Vector>(value), time_ms, most_bytes);
 }
 
-std::string QueryRangeDataJson(const std::vector<Range>& series) { return MatrixJson(series); }
+std::string QueryRangeDataJson(const std::vector<Range>& series, size_t most_bytes) {
+  return MatrixJson(series, most_bytes);
+}
 
 std::string ErrorJson(const absl::Status& status) {
   std::string out = absl::StrCat("{\"status\":\"error\",\"errorType\":\"", ErrorType(status.code()),

@@ -4,6 +4,7 @@
 // for blanks.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,10 +22,13 @@ absl::StatusOr<int64_t> ParseApiTimeMs(absl::string_view text);
 // Seconds, or `1h30m`; 0 and negative ones too.
 absl::StatusOr<int64_t> ParseApiDurationMs(absl::string_view text);
 
-// `data` of query: {"resultType":…,"result":…}. The value was evaluated at `time_ms`.
-std::string QueryDataJson(const Value& value, int64_t time_ms);
+// `data` of query: {"resultType":…,"result":…}. The value was evaluated at `time_ms`. Ends soon
+// after `most_bytes`: what is longer than that is not all of it.
+std::string QueryDataJson(const Value& value, int64_t time_ms,
+                          size_t most_bytes = std::string::npos);
 // `data` of query_range.
-std::string QueryRangeDataJson(const std::vector<Range>& series);
+std::string QueryRangeDataJson(const std::vector<Range>& series,
+                               size_t most_bytes = std::string::npos);
 
 // {"status":"error",…} of what Parse, EvalInstant or EvalRange failed with: errorType is bad_data,
 // execution, timeout or canceled by the code.

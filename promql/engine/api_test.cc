@@ -50,6 +50,17 @@ TEST(QueryDataJson, WritesEachType) {
   EXPECT_EQ(QueryRangeDataJson(matrix.series), json);
 }
 
+TEST(QueryDataJson, EndsSoonAfterItsBound) {
+  Vector vector(1000, {Labels(LabelSet{{"a", "1"}}), 1});
+  EXPECT_GT(QueryDataJson(vector, 0).size(), 30'000u);
+  EXPECT_EQ(QueryDataJson(vector, 0, 1 << 20), QueryDataJson(vector, 0));
+  const size_t size = QueryDataJson(vector, 0, 1000).size();
+  EXPECT_GT(size, 1000u);
+  EXPECT_LT(size, 1100u);
+  const std::vector<Range> series(1000, {Labels(), {{1000, 1}}});
+  EXPECT_LT(QueryRangeDataJson(series, 1000).size(), 1100u);
+}
+
 TEST(ErrorJson, NamesTheTypeByTheCode) {
   EXPECT_EQ(
       ErrorJson(InvalidParameter("query", absl::InvalidArgumentError("1:1: no"))),

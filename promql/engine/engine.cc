@@ -41,7 +41,7 @@ absl::StatusOr<Value> EvalInstant(const Expr& expr, const SeriesReader& store, i
   }
   Evaluator evaluator(options, {time_ms, time_ms, 0});
   RETURN_IF_ERROR(evaluator.Load(expr, store));
-  return evaluator.Eval(expr, time_ms);
+  return evaluator.EvalMoment(expr, time_ms);
 }
 
 absl::StatusOr<std::vector<Range>> EvalRange(const Expr& expr, const SeriesReader& store,
@@ -59,11 +59,16 @@ absl::StatusOr<std::vector<Range>> EvalRange(const Expr& expr, const SeriesReade
   std::vector<Range> result;
   absl::flat_hash_map<Labels, size_t> index;
   for (int64_t now = steps.start_ms; now <= steps.end_ms; now += steps.step_ms) {
-    ASSIGN_OR_RETURN(Value value, evaluator.Eval(expr, now));
+    ASSIGN_OR_RETURN(Value value, evaluator.EvalMoment(expr, now));
     if (const auto* scalar = std::get_if<double>(&value)) value = Vector{{{}, *scalar}};
-    for (Element& element : std::get<Vector>(value)) {
+    auto& vector = std::get<Vector>(value);
+    RETURN_IF_ERROR(evaluator.Hold(vector.size()));
+    for (Element& element : vector) {
       const auto [at, inserted] = index.try_emplace(element.labels, result.size());
-      if (inserted) result.push_back({std::move(element.labels), {}});
+      if (inserted) {
+        RETURN_IF_ERROR(evaluator.HoldLabels(element.labels));
+        result.push_back({std::move(element.labels), {}});
+      }
       result[at->second].points.push_back({now, element.value});
     }
   }

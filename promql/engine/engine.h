@@ -4,17 +4,18 @@
 // read once for all moments of the query; all else is evaluated moment by moment.
 //
 // Source: Prometheus 2.42.0 and 3.15.0 promql/engine.go.
-// Limit:  the points that one query touches, which bounds both memory and work.
+// Limit:  the points that one query touches, or answers with, which bounds both memory and work.
+//         Label sets that it makes longer count too, and the series that it selects may be as many.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "promql/ast.h"
 #include "promql/dialect.h"
+#include "promql/engine/interruption.h"
 #include "promql/engine/series.h"
 #include "promql/engine/value.h"
 
@@ -25,8 +26,7 @@ struct EvalOptions {
   int64_t lookback_ms = 300'000;     // how old a sample may be and still be the current one
   int64_t default_step_ms = 60'000;  // of subqueries without one
   int64_t max_points = 50'000'000;
-  // Asked now and then while a query runs; an error ends the query with it. Empty: never.
-  std::function<absl::Status()> interrupted;
+  Interrupted interrupted;
 };
 
 // Both return:

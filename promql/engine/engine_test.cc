@@ -223,5 +223,120 @@ TEST(EvalInstant, WorkIsBounded) {
             absl::StatusCode::kResourceExhausted);
 }
 
+// `count` calls of label_join around one of label_replace, each of which doubles the label.
+std::string Doubled(int count) {
+  std::string query = R"(label_replace(vector(1), "a", "x", "", ""))";
+  for (int i = 0; i < count; ++i) query = absl::StrCat("label_join(", query, R"(,"a","","a","a"))");
+  return query;
+}
+
+TEST(LabelFunctions, MakeNoValueLongerThan64KiB) {
+  const std::string at_most = Ask(Doubled(16), 0, Dialect::k3);
+  EXPECT_EQ(at_most, absl::StrCat("{a=\"", std::string(1 << 16, 'x'), "\"} 1"));
+  EXPECT_EQ(Ask(Doubled(30), 0, Dialect::k3),
+            "label \"a\" made by label_join() would be longer than 65536 bytes");
+  std::string doubled = R"(label_replace(vector(1), "a", "x", "", ""))";
+  for (int i = 0; i < 30; ++i) {
+    doubled = absl::StrCat("label_replace(", doubled, R"x(,"a","$1$1","a","(.*)"))x");
+  }
+  EXPECT_EQ(Ask(doubled, 0, Dialect::k3),
+            "label \"a\" made by label_replace() would be longer than 65536 bytes");
+  // One call alone: 30,000 times 64 KiB.
+  std::string many;
+  for (int i = 0; i < 30'000; ++i) many += "$1";
+  EXPECT_EQ(Ask(absl::StrCat("label_replace(", Doubled(16), ",\"b\",\"", many,
+                             R"x(","a","(.*)"))x"),
+                0, Dialect::k3),
+            "label \"b\" made by label_replace() would be longer than 65536 bytes");
+}
+
+constexpr absl::string_view kTooMany =
+    "query processing would load too many samples into memory in query execution";
+
+absl::Status RangeStatus(const std::string& query, const Steps& steps, int64_t max_points) {
+  EvalOptions options;
+  options.max_points = max_points;
+  return EvalRange(**Parse(query), Samples(), steps, options).status();
+}
+
+TEST(LabelFunctions, CountWhatTheyMakeLongerAsPoints) {
+  // 65,536 bytes are 4096 points; the query has one beside them.
+  EXPECT_TRUE(RangeStatus(Doubled(16), {0, 0, 1}, 5000).ok());
+  EXPECT_EQ(RangeStatus(Doubled(16), {0, 0, 1}, 4000).message(), kTooMany);
+  // Once a moment is over they are not there any more, but for one of the same labels.
+  EXPECT_TRUE(RangeStatus(Doubled(16), {0, 100, 1}, 5000 + 4096).ok());
+  // What differs from moment to moment stays.
+  std::string counted = R"(count_values("a", vector(1000000000000000000 + time() * 1000)))";
+  for (int i = 0; i < 11; ++i) {
+    counted = absl::StrCat("label_join(", counted, R"(,"a","","a","a"))");
+  }
+  EXPECT_TRUE(RangeStatus(counted, {0, 0, 1000}, 6000).ok());
+  EXPECT_EQ(RangeStatus(counted, {0, 10'000, 1000}, 6000).message(), kTooMany);
+  EXPECT_EQ(RangeStatus("count(last_over_time(" + counted + "[10s:1s]))", {0, 0, 1}, 6000)
+                .message(),
+            kTooMany);
+}
+
+TEST(LabelFunctions, CompileTheirPatternOnceForAllMoments) {
+  // A large one takes a quarter of a second, so that 2000 times would be many minutes.
+  EXPECT_TRUE(RangeStatus(R"(label_replace(vector(1), "a", "x", "", "\\pL{200}"))",
+                          {0, 2000, 1}, 1'000'000)
+                  .ok());
+  EXPECT_EQ(Ask(R"(label_replace(vector(1), "a", "x", "", "("))", 0, Dialect::k3),
+            "invalid regular expression in label_replace(): (");
+}
+
+TEST(LabelFunctions, AskAsTheyMatch) {
+  int asked = 0;
+  EvalOptions options;
+  options.interrupted = [&asked] {
+    ++asked;
+    return absl::OkStatus();
+  };
+  // 15,000 instructions, 16 of them a step, on 1 + 1024 times 64 bytes of text.
+  const auto expr = Parse(absl::StrCat("label_replace(", Doubled(16),
+                                       R"x(,"b","","a","(abcdefghijklmno){1000}"))x"));
+  ASSERT_TRUE(expr.ok()) << expr.status();
+  ASSERT_TRUE(EvalInstant(**expr, Samples(), 0, options).ok());
+  EXPECT_EQ(asked, 1);
+}
+
+TEST(EvalRange, CountsThePointsOfTheResult) {
+  EXPECT_TRUE(RangeStatus("vector(1)", {0, 999, 1}, 1000).ok());
+  EXPECT_EQ(RangeStatus("vector(1)", {0, 1000, 1}, 1000).message(), kTooMany);
+  EXPECT_EQ(RangeStatus("vector(1)", {0, 1000, 1}, 1000).code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
+TEST(EvalInstant, CountsTheSeriesOfAllSelectors) {
+  // They have no samples there, so that no point would be counted.
+  const auto expr = Parse("count(rate(twice[1s] offset 10h)) or count(rate(twice[1s] offset 10h))");
+  EvalOptions options;
+  options.max_points = 8;
+  EXPECT_TRUE(EvalInstant(**expr, Samples(), 0, options).ok());
+  options.max_points = 7;
+  EXPECT_EQ(EvalInstant(**expr, Samples(), 0, options).status().message(), kTooMany);
+}
+
+TEST(EvalInstant, AsksWhileASelectorLooksForItsSeries) {
+  live::AnyTimeStore store;
+  for (int i = 0; i < 5000; ++i) {
+    ASSERT_TRUE(store.Append({{"a", absl::StrCat(i)}, {"b", "1"}}, 0, 1).ok());
+  }
+  std::string selector = "{b=\"1\"";
+  for (int i = 0; i < 60; ++i) absl::StrAppend(&selector, ",a!=\"", i, "x\"");
+  const auto expr = Parse(selector + "}");
+  ASSERT_TRUE(expr.ok());
+  // 300,000 comparisons: it is asked before them and four times among them.
+  for (const int most : {1, 2, 4}) {
+    int asked = 0;
+    EvalOptions options;
+    options.interrupted = [&] {
+      return ++asked > most ? absl::DeadlineExceededError("late") : absl::OkStatus();
+    };
+    EXPECT_EQ(EvalInstant(**expr, store, 0, options).status().message(), "late") << most;
+  }
+}
+
 }  // namespace
 }  // namespace flyball::promql

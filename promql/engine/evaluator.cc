@@ -38,6 +38,12 @@ absl::Status Evaluator::Hold(size_t points) {
   return held_ <= options_.max_points ? absl::OkStatus() : TooManyPoints();
 }
 
+absl::Status Evaluator::HoldLabels(const Labels& labels) {
+  constexpr size_t kUsualBytes = 256;
+  const size_t bytes = labels.encoded().size();
+  return bytes <= kUsualBytes ? absl::OkStatus() : Hold((bytes - kUsualBytes) / sizeof(Point));
+}
+
 absl::Status Evaluator::Charge(size_t points) {
   constexpr int64_t kBetweenInterruptions = 1 << 16;
   const int64_t before = work_;
@@ -103,10 +109,20 @@ absl::Status Evaluator::LoadCall(const Call& call, const SeriesReader& store, Ti
       RETURN_IF_ERROR(Load(*arg, store, moments));
       continue;
     }
-    samples_.emplace(selector, SelectorSamples(store.Select(selector->matchers), {},
+    ASSIGN_OR_RETURN(SeriesList series, SeriesOf(*selector, store));
+    samples_.emplace(selector, SelectorSamples(std::move(series), {},
                                                SelectorSamples::Kind::kOneByOne, 0));
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<SeriesList> Evaluator::SeriesOf(const Selector& selector,
+                                               const SeriesReader& store) {
+  if (options_.interrupted) RETURN_IF_ERROR(options_.interrupted());
+  ASSIGN_OR_RETURN(SeriesList series, store.SelectUnless(options_.interrupted, selector.matchers));
+  series_ += static_cast<int64_t>(series.size());
+  if (series_ > options_.max_points) return TooManyPoints();
+  return series;
 }
 
 absl::Status Evaluator::LoadSelector(const Selector& selector, const SeriesReader& store,
@@ -126,10 +142,19 @@ absl::Status Evaluator::LoadSelector(const Selector& selector, const SeriesReade
     kind = Kind::kAll;
   }
   const auto left = static_cast<size_t>(std::max<int64_t>(options_.max_points - held_, 0));
-  SelectorSamples samples(store.Select(selector.matchers), span, kind, left);
+  ASSIGN_OR_RETURN(SeriesList series, SeriesOf(selector, store));
+  SelectorSamples samples(std::move(series), span, kind, left);
   RETURN_IF_ERROR(Hold(samples.point_count()));
   samples_.emplace(&selector, std::move(samples));
   return absl::OkStatus();
+}
+
+absl::StatusOr<Value> Evaluator::EvalMoment(const Expr& expr, int64_t now_ms) {
+  const int64_t before = held_by_labels_;
+  ASSIGN_OR_RETURN(Value value, Eval(expr, now_ms));
+  held_ -= held_by_labels_ - before;
+  held_by_labels_ = before;
+  return value;
 }
 
 absl::StatusOr<Value> Evaluator::Eval(const Expr& expr, int64_t now_ms) {
@@ -197,19 +222,22 @@ absl::StatusOr<Matrix> Evaluator::EvalSubquery(const Subquery& subquery, int64_t
   matrix.end_ms = BaseTime(subquery.shift, now_ms) - subquery.shift.offset_ms;
   matrix.start_ms = matrix.end_ms - subquery.range_ms;
   const int64_t step = StepOf(subquery);
-  size_t points = 0;
+  const int64_t held_before = held_;
   absl::flat_hash_map<Labels, size_t> index;
   for (int64_t at = FirstStep(subquery, matrix.end_ms); at <= matrix.end_ms; at += step) {
-    ASSIGN_OR_RETURN(Vector vector, EvalAs<Vector>(*subquery.expr, at));
-    points += vector.size();
+    ASSIGN_OR_RETURN(Value value, EvalMoment(*subquery.expr, at));
+    Vector vector = std::get<Vector>(std::move(value));
     RETURN_IF_ERROR(Hold(vector.size()));
     for (Element& element : vector) {
       const auto [found, inserted] = index.try_emplace(element.labels, matrix.series.size());
-      if (inserted) matrix.series.push_back({std::move(element.labels), {}});
+      if (inserted) {
+        RETURN_IF_ERROR(HoldLabels(element.labels));
+        matrix.series.push_back({std::move(element.labels), {}});
+      }
       matrix.series[found->second].points.push_back({at, element.value});
     }
   }
-  held_ -= static_cast<int64_t>(points);  // until the moment is over, which keeps one of them
+  held_ = held_before;  // until the moment is over, which keeps one of them
   return matrix;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "absl/container/node_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/go/regexp.h"
 #include "base/status_macros.h"
 #include "promql/ast.h"
 #include "promql/engine/engine.h"
@@ -21,22 +23,26 @@
 #include "promql/engine/samples.h"
 #include "promql/engine/series.h"
 #include "promql/engine/value.h"
+#include "promql/matcher.h"
 
 namespace flyball::promql {
 
 class Evaluator {
  public:
   // `steps` is the whole query's; start and end are equal for an instant query.
-  Evaluator(const EvalOptions& options, const Steps& steps) : options_(options), steps_(steps) {}
+  Evaluator(const EvalOptions& options, const Steps& steps)
+      : options_(options), steps_(steps), regex_work_(options.interrupted) {}
 
   // Reads what the selectors of `expr` will look at in all steps. To be called once, first.
   absl::Status Load(const Expr& expr, const SeriesReader& store) {
     return Load(expr, store, {steps_.start_ms, steps_.end_ms});
   }
   // At one of the steps.
-  absl::StatusOr<Value> Eval(const Expr& expr, int64_t now_ms);
+  absl::StatusOr<Value> EvalMoment(const Expr& expr, int64_t now_ms);
   // Counts points that are kept until the query ends.
   absl::Status Hold(size_t points);
+  // The same of labels: those that are longer than a series' own mostly are, which are the store's.
+  absl::Status HoldLabels(const Labels& labels);
 
  private:
   // One series in a window. Its points belong to the samples of a selector or to a subquery.
@@ -48,6 +54,10 @@ class Evaluator {
 
   absl::Status Load(const Expr& expr, const SeriesReader& store, TimeSpan moments);
   absl::Status LoadSelector(const Selector& selector, const SeriesReader& store, TimeSpan moments);
+  absl::StatusOr<Value> Eval(const Expr& expr, int64_t now_ms);
+
+  // The series of a selector; as many as points may be kept, of all selectors together.
+  absl::StatusOr<SeriesList> SeriesOf(const Selector& selector, const SeriesReader& store);
   absl::Status LoadCall(const Call& call, const SeriesReader& store, TimeSpan moments);
 
   // Counts work: elements and points that were looked at.
@@ -108,13 +118,21 @@ class Evaluator {
   absl::StatusOr<Vector> EvalTimestamp(const Expr& arg, int64_t now_ms);
   absl::StatusOr<Vector> EvalAbsent(const Call& call, int64_t now_ms);
   absl::StatusOr<Vector> EvalLabelCall(const Call& call, int64_t now_ms);
+  // That of a call of label_replace.
+  absl::StatusOr<const go::Regexp*> RegexOf(const Call& call, const std::string& pattern);
   absl::StatusOr<Vector> EvalClamp(const Call& call, int64_t now_ms);
 
   const EvalOptions& options_;
   const Steps steps_;
   int64_t held_ = 0;
+  int64_t held_by_labels_ = 0;  // of those, by labels that were made longer in this moment
+  int64_t series_ = 0;          // that selectors found
   int64_t work_ = 0;
   absl::node_hash_map<const Selector*, SelectorSamples> samples_;
+  // Their patterns are texts, the same at each moment.
+  RegexRoom regex_room_;
+  WorkMeter regex_work_;
+  absl::node_hash_map<const Call*, go::Regexp> regexes_;
   // Of which series an operation made those that it gave, over all moments.
   absl::flat_hash_map<const void*, absl::flat_hash_map<Labels, Labels>> sources_;
 };

@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "promql/engine/evaluator.h"
@@ -293,9 +294,32 @@ absl::StatusOr<Vector> Evaluator::EvalLabelCall(const Call& call, int64_t now_ms
     ASSIGN_OR_RETURN(Value text, Eval(*call.args[i], now_ms));
     texts.push_back(std::get<std::string>(std::move(text)));
   }
-  const auto function = call.function->name == "label_replace" ? LabelReplace : LabelJoin;
-  RETURN_IF_ERROR(function(texts, options_.dialect, &vector));
+  size_t grown_by = 0;
+  if (call.function->name == "label_replace") {
+    ASSIGN_OR_RETURN(const go::Regexp* regex, RegexOf(call, texts[3]));
+    RETURN_IF_ERROR(LabelReplace(texts, *regex, options_.dialect, regex_work_, &vector, &grown_by));
+  } else {
+    RETURN_IF_ERROR(LabelJoin(texts, options_.dialect, &vector, &grown_by));
+  }
+  const size_t as_points = grown_by / sizeof(Point);
+  held_by_labels_ += static_cast<int64_t>(as_points);
+  RETURN_IF_ERROR(Hold(as_points));
   return vector;
+}
+
+absl::StatusOr<const go::Regexp*> Evaluator::RegexOf(const Call& call,
+                                                     const std::string& pattern) {
+  auto found = regexes_.find(&call);
+  if (found == regexes_.end()) {
+    auto regex = CompileAnchored(pattern, options_.dialect == Dialect::k3, &regex_room_);
+    if (absl::IsResourceExhausted(regex.status())) return regex.status();
+    if (!regex.ok()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("invalid regular expression in label_replace(): ", pattern));
+    }
+    found = regexes_.emplace(&call, *std::move(regex)).first;
+  }
+  return &found->second;
 }
 
 // round, clamp, clamp_min and clamp_max: a vector and scalars.

@@ -4,6 +4,7 @@
 // Pure. Source: Prometheus 2.42.0 and 3.15.0 promql/functions.go.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,7 +12,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "base/go/regexp.h"
 #include "promql/dialect.h"
+#include "promql/engine/interruption.h"
 #include "promql/engine/value.h"
 
 namespace flyball::promql {
@@ -30,10 +33,17 @@ double GoMin(double a, double b);
 // By value, NaN last in both directions.
 void SortByValue(Vector* vector, bool descending);
 
-// `args`: the texts after the vector.
-//   kFailedPrecondition  the pattern is no RE2, or a name no label's
-absl::Status LabelReplace(absl::Span<const std::string> args, Dialect dialect, Vector* vector);
-absl::Status LabelJoin(absl::Span<const std::string> args, Dialect dialect, Vector* vector);
+// No label that they make is longer: calls of calls could double it again and again. Prometheus
+// has no such limit.
+inline constexpr size_t kMaxLabelValueBytes = 64 << 10;
+
+// `args`: the texts after the vector; `regex`: the pattern among them, compiled. They add to
+// `grown_by` the bytes by which label sets become longer. Errors beyond those of `work`:
+//   kFailedPrecondition  a name that is no label's, or a value longer than kMaxLabelValueBytes
+absl::Status LabelReplace(absl::Span<const std::string> args, const go::Regexp& regex,
+                          Dialect dialect, WorkMeter& work, Vector* vector, size_t* grown_by);
+absl::Status LabelJoin(absl::Span<const std::string> args, Dialect dialect, Vector* vector,
+                       size_t* grown_by);
 
 // `[A-Za-z_][A-Za-z0-9_]*` in dialect 2; any UTF-8 text but the empty one in dialect 3.
 bool IsLabelName(absl::string_view name, Dialect dialect);

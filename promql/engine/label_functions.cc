@@ -1,9 +1,8 @@
 // label_replace and label_join of functions.h.
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/go/text.h"
+#include "base/status_macros.h"
 #include "promql/engine/functions.h"
-#include "promql/matcher.h"
 #include "promql/text.h"
 
 namespace flyball::promql {
@@ -23,6 +22,20 @@ absl::Status BadName(absl::string_view which, absl::string_view function, absl::
       absl::StrCat("invalid ", which, " label name in ", function, "(): ", name));
 }
 
+absl::Status TooLong(absl::string_view function, absl::string_view label) {
+  return absl::FailedPreconditionError(absl::StrCat("label ", Quote(label), " made by ", function,
+                                                    "() would be longer than ",
+                                                    kMaxLabelValueBytes, " bytes"));
+}
+
+void SetLabel(absl::string_view name, absl::string_view value, Element& element,
+              size_t* grown_by) {
+  const size_t before = element.labels.encoded().size();
+  element.labels = WithLabel(element.labels, name, value);
+  const size_t after = element.labels.encoded().size();
+  if (after > before) *grown_by += after - before;
+}
+
 }  // namespace
 
 bool IsLabelName(absl::string_view name, Dialect dialect) {
@@ -30,34 +43,38 @@ bool IsLabelName(absl::string_view name, Dialect dialect) {
   return !name.empty() && IsUtf8(name);
 }
 
-absl::Status LabelReplace(absl::Span<const std::string> args, Dialect dialect, Vector* vector) {
+absl::Status LabelReplace(absl::Span<const std::string> args, const go::Regexp& regex,
+                          Dialect dialect, WorkMeter& work, Vector* vector, size_t* grown_by) {
   const std::string &target = args[0], &replacement = args[1], &source = args[2];
-  const auto regex = CompileAnchored(args[3], dialect == Dialect::k3);
-  if (!regex.ok()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("invalid regular expression in label_replace(): ", args[3]));
-  }
   if (!IsLabelName(target, dialect)) return BadName("destination", "label_replace", target);
   for (Element& element : *vector) {
-    const auto value = regex->Expand(element.labels.Get(source), replacement);
-    if (value) element.labels = WithLabel(element.labels, target, *value);
+    const absl::string_view text = element.labels.Get(source);
+    RETURN_IF_ERROR(work.Count(1 + (1 + text.size() / 64) * regex.program_size() / 16));
+    const auto value = regex.Expand(text, replacement, kMaxLabelValueBytes);
+    if (!value) continue;
+    if (value->size() > kMaxLabelValueBytes) return TooLong("label_replace", target);
+    SetLabel(target, *value, element, grown_by);
   }
   return absl::OkStatus();
 }
 
-absl::Status LabelJoin(absl::Span<const std::string> args, Dialect dialect, Vector* vector) {
+absl::Status LabelJoin(absl::Span<const std::string> args, Dialect dialect, Vector* vector,
+                       size_t* grown_by) {
   const std::string &target = args[0], &separator = args[1];
   const absl::Span<const std::string> sources = args.subspan(2);
   for (const std::string& source : sources) {
     if (!IsLabelName(source, dialect)) return BadName("source", "label_join", source);
   }
   if (!IsLabelName(target, dialect)) return BadName("destination", "label_join", target);
+  std::string joined;
   for (Element& element : *vector) {
-    const std::string joined =
-        absl::StrJoin(sources, separator, [&element](std::string* out, const std::string& source) {
-          absl::StrAppend(out, element.labels.Get(source));
-        });
-    element.labels = WithLabel(element.labels, target, joined);
+    joined.clear();
+    for (const std::string& source : sources) {
+      absl::StrAppend(&joined, &source == &sources.front() ? "" : separator,
+                      element.labels.Get(source));
+      if (joined.size() > kMaxLabelValueBytes) return TooLong("label_join", target);
+    }
+    SetLabel(target, joined, element, grown_by);
   }
   return absl::OkStatus();
 }

@@ -1,6 +1,9 @@
 #include "promql/engine/memory_series.h"
 
 #include <algorithm>
+#include <numeric>
+
+#include "base/status_macros.h"
 
 namespace flyball::promql {
 namespace {
@@ -25,19 +28,26 @@ std::optional<Point> MemorySeries::Newest(int64_t from_ms, int64_t to_ms) const 
   return *(after - 1);
 }
 
-MemorySeriesReader::MemorySeriesReader(std::vector<std::shared_ptr<const Series>> series)
-    : series_(std::move(series)) {
+MemorySeriesReader::MemorySeriesReader(SeriesList series) : series_(std::move(series)) {
   std::sort(series_.begin(), series_.end(),
             [](const auto& a, const auto& b) { return a->labels() < b->labels(); });
 }
 
-std::vector<std::shared_ptr<const Series>> MemorySeriesReader::Select(
-    const std::vector<Matcher>& matchers) const {
-  std::vector<std::shared_ptr<const Series>> selected;
+absl::StatusOr<SeriesList> MemorySeriesReader::SelectUnless(
+    const Interrupted& interrupted, const std::vector<Matcher>& matchers) const {
+  SeriesList selected;
+  WorkMeter work(interrupted);
+  const size_t cost = CostOf(matchers);
   for (const auto& series : series_) {
+    RETURN_IF_ERROR(work.Count(cost));
     if (MatchesAll(series->labels(), matchers)) selected.push_back(series);
   }
   return selected;
+}
+
+size_t CostOf(const std::vector<Matcher>& matchers) {
+  return std::accumulate(matchers.begin(), matchers.end(), size_t{1},
+                         [](size_t sum, const Matcher& one) { return sum + one.cost(); });
 }
 
 bool MatchesAll(const Labels& labels, const std::vector<Matcher>& matchers) {

@@ -29,16 +29,18 @@ class MemorySeries : public Series {
 class MemorySeriesReader : public SeriesReader {
  public:
   // Series in any order, each with labels of its own.
-  explicit MemorySeriesReader(std::vector<std::shared_ptr<const Series>> series);
+  explicit MemorySeriesReader(SeriesList series);
 
-  std::vector<std::shared_ptr<const Series>> Select(
-      const std::vector<Matcher>& matchers) const override;
+  absl::StatusOr<SeriesList> SelectUnless(const Interrupted& interrupted,
+                                          const std::vector<Matcher>& matchers) const override;
 
  private:
-  std::vector<std::shared_ptr<const Series>> series_;  // in label order
+  SeriesList series_;  // in label order
 };
 
 // True if each matcher matches its label's value.
 bool MatchesAll(const Labels& labels, const std::vector<Matcher>& matchers);
+// What that costs at most, in steps of a WorkMeter.
+size_t CostOf(const std::vector<Matcher>& matchers);
 
 }  // namespace flyball::promql

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "absl/base/casts.h"
+#include "absl/status/statusor.h"
+#include "promql/engine/interruption.h"
 #include "promql/labels.h"
 #include "promql/matcher.h"
 
@@ -45,13 +47,20 @@ class Series {
   }
 };
 
+using SeriesList = std::vector<std::shared_ptr<const Series>>;
+
 class SeriesReader {
  public:
   virtual ~SeriesReader() = default;
 
-  // All series that match, in label order.
-  virtual std::vector<std::shared_ptr<const Series>> Select(
-      const std::vector<Matcher>& matchers) const = 0;
+  // All series that match, in label order. Errors: those of `interrupted`.
+  virtual absl::StatusOr<SeriesList> SelectUnless(const Interrupted& interrupted,
+                                                  const std::vector<Matcher>& matchers) const = 0;
+
+  // The same, however long it takes.
+  SeriesList Select(const std::vector<Matcher>& matchers) const {
+    return *SelectUnless(Interrupted(), matchers);
+  }
 };
 
 }  // namespace flyball::promql

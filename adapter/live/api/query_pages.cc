@@ -63,18 +63,26 @@ http::HttpResponse NotAllowed(absl::string_view allowed) {
   return response;
 }
 
-std::string SuccessJson(absl::string_view data, absl::string_view warning) {
-  std::string json = absl::StrCat("{\"status\":\"success\",\"data\":", data);
+// Around the data where they are, as they may be long.
+std::string SuccessJson(std::string json, absl::string_view warning) {
+  json.insert(0, "{\"status\":\"success\",\"data\":");
   if (!warning.empty()) {
     absl::StrAppend(&json, ",\"warnings\":[");
     promql::AppendJsonText(warning, &json);
     json.push_back(']');
   }
-  return absl::StrCat(json, "}");
+  json.push_back('}');
+  return json;
 }
 
 absl::Status Wrong(absl::string_view parameter, absl::string_view why) {
   return promql::InvalidParameter(parameter, absl::InvalidArgumentError(why));
+}
+
+absl::StatusOr<std::string> QueryTextOf(const Form& form, size_t max_bytes) {
+  std::string text = form.Value("query");
+  if (text.size() <= max_bytes) return text;
+  return Wrong("query", absl::StrCat("the query is longer than ", max_bytes, " bytes"));
 }
 
 // Grafana asks which Prometheus it talks to: one with the API of that version.
@@ -132,12 +140,12 @@ http::HttpResponse QueryPages::Answer(const http::HttpRequest& request) {
     return NotAllowed(only_get ? "GET" : "GET, POST");
   }
   const auto form = Form::Of(request);
-  const absl::StatusOr<Answered> answered =
+  absl::StatusOr<Answered> answered =
       form.ok() ? AnswerOf(path, *form) : absl::StatusOr<Answered>(form.status());
   if (!answered.ok()) {
     return Json(HttpStatusOf(answered.status()), promql::ErrorJson(answered.status()));
   }
-  return Json(200, SuccessJson(answered->data, answered->warning));
+  return Json(200, SuccessJson(std::move(answered->data), answered->warning));
 }
 
 absl::StatusOr<QueryPages::Answered> QueryPages::AnswerOf(absl::string_view path,
@@ -150,7 +158,7 @@ absl::StatusOr<QueryPages::Answered> QueryPages::AnswerOf(absl::string_view path
   const absl::Cleanup left = [this] { gate_.Leave(); };
   if (absl::EndsWith(path, "/query")) return Query(form, deadline);
   if (absl::EndsWith(path, "/query_range")) return QueryRange(form, deadline);
-  return List(path, form);
+  return List(path, form, deadline);
 }
 
 absl::StatusOr<MonotonicTime> QueryPages::DeadlineOf(const Form& form) const {
@@ -172,11 +180,22 @@ absl::StatusOr<promql::EvalOptions> QueryPages::EvalOptionsOf(const Form& form,
   if (const std::string text = form.Value("lookback_delta"); !text.empty()) {
     ASSIGN_OR_RETURN(eval.lookback_ms, promql::ParseApiDurationMs(text));
   }
-  eval.interrupted = [this, deadline]() -> absl::Status {
+  eval.interrupted = EndAt(deadline);
+  return eval;
+}
+
+promql::Interrupted QueryPages::EndAt(MonotonicTime deadline) const {
+  return [this, deadline]() -> absl::Status {
     if (clock_.MonotonicNow() < deadline) return absl::OkStatus();
     return absl::DeadlineExceededError("query timed out in expression evaluation");
   };
-  return eval;
+}
+
+absl::StatusOr<QueryPages::Answered> QueryPages::Checked(std::string data, bool truncated) const {
+  if (data.size() > options_.limits.max_answer_bytes) {
+    return AnswerTooLong(options_.limits.max_answer_bytes);
+  }
+  return Answered{std::move(data), truncated ? std::string(kTruncated) : ""};
 }
 
 absl::StatusOr<QueryPages::Answered> QueryPages::Query(const Form& form,
@@ -185,7 +204,8 @@ absl::StatusOr<QueryPages::Answered> QueryPages::Query(const Form& form,
   ASSIGN_OR_RETURN(const int64_t time_ms,
                    form.TimeMs("time", absl::ToUnixMillis(clock_.WallNow())));
   ASSIGN_OR_RETURN(const promql::EvalOptions eval, EvalOptionsOf(form, deadline));
-  const auto expr = promql::ParseFor({}, form.Value("query"), options_.dialect);
+  ASSIGN_OR_RETURN(const std::string text, QueryTextOf(form, options_.limits.max_query_bytes));
+  const auto expr = promql::ParseFor({}, text, options_.dialect);
   if (!expr.ok()) return promql::InvalidParameter("query", expr.status());
   ASSIGN_OR_RETURN(promql::Value value, promql::EvalInstant(**expr, store_, time_ms, eval));
   bool truncated = false;
@@ -193,7 +213,8 @@ absl::StatusOr<QueryPages::Answered> QueryPages::Query(const Form& form,
   if (auto* matrix = std::get_if<promql::Matrix>(&value)) {
     truncated = Truncate(limit, matrix->series);
   }
-  return Answered{promql::QueryDataJson(value, time_ms), truncated ? std::string(kTruncated) : ""};
+  return Checked(promql::QueryDataJson(value, time_ms, options_.limits.max_answer_bytes),
+                 truncated);
 }
 
 absl::StatusOr<QueryPages::Answered> QueryPages::QueryRange(const Form& form,
@@ -215,7 +236,8 @@ absl::StatusOr<QueryPages::Answered> QueryPages::QueryRange(const Form& form,
   steps.step_ms = *step_ms;
   ASSIGN_OR_RETURN(const promql::EvalOptions eval, EvalOptionsOf(form, deadline));
   const auto span = promql::QuerySpan::Of(steps.start_ms, steps.end_ms, steps.step_ms);
-  const auto expr = promql::ParseFor(span, form.Value("query"), options_.dialect);
+  ASSIGN_OR_RETURN(const std::string text, QueryTextOf(form, options_.limits.max_query_bytes));
+  const auto expr = promql::ParseFor(span, text, options_.dialect);
   if (!expr.ok()) {
     // As Prometheus 2 has it: without the name of the parameter.
     if (options_.dialect == promql::Dialect::k2) return expr.status();
@@ -224,25 +246,30 @@ absl::StatusOr<QueryPages::Answered> QueryPages::QueryRange(const Form& form,
   ASSIGN_OR_RETURN(std::vector<promql::Range> series,
                    promql::EvalRange(**expr, store_, steps, eval));
   const bool truncated = Truncate(limit, series);
-  return Answered{promql::QueryRangeDataJson(series), truncated ? std::string(kTruncated) : ""};
+  return Checked(promql::QueryRangeDataJson(series, options_.limits.max_answer_bytes), truncated);
 }
 
-absl::StatusOr<QueryPages::Answered> QueryPages::List(absl::string_view path,
-                                                      const Form& form) const {
+absl::StatusOr<QueryPages::Answered> QueryPages::List(absl::string_view path, const Form& form,
+                                                      MonotonicTime deadline) const {
   ASSIGN_OR_RETURN(const size_t limit, form.Limit());
-  ASSIGN_OR_RETURN(const SeriesChoice choice, SeriesChoiceOf(form, options_.dialect));
+  const ListLimits limits = {.max_match = options_.limits.max_match,
+                             .max_selector_bytes = options_.limits.max_query_bytes,
+                             .max_answer_bytes = options_.limits.max_answer_bytes,
+                             .limit = limit,
+                             .interrupted = EndAt(deadline)};
+  ASSIGN_OR_RETURN(const SeriesChoice choice, SeriesChoiceOf(form, options_.dialect, limits));
   JsonItems items;
   if (absl::EndsWith(path, "/series")) {
-    ASSIGN_OR_RETURN(items, ListSeries(choice, store_));
+    ASSIGN_OR_RETURN(items, ListSeries(choice, store_, limits));
   } else if (absl::EndsWith(path, "/labels")) {
-    items = ListLabelNames(choice, store_);
+    ASSIGN_OR_RETURN(items, ListLabelNames(choice, store_, limits));
   } else {
     const absl::string_view name = absl::StripSuffix(absl::StripPrefix(path, kLabel), kValues);
-    items = ListLabelValues(go::Unescape(name, /*plus_is_space=*/false), choice, store_);
+    ASSIGN_OR_RETURN(items, ListLabelValues(go::Unescape(name, /*plus_is_space=*/false), choice,
+                                            store_, limits));
   }
   const bool truncated = Truncate(limit, items);
-  return Answered{absl::StrCat("[", absl::StrJoin(items, ","), "]"),
-                  truncated ? std::string(kTruncated) : ""};
+  return Checked(absl::StrCat("[", absl::StrJoin(items, ","), "]"), truncated);
 }
 
 absl::StatusOr<QueryPages::Answered> QueryPages::Metadata(const Form& form) const {

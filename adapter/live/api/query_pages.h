@@ -2,10 +2,12 @@
 // query_range, series, labels, label values, metadata and buildinfo below /api/v1.
 //
 // Thread-safe. Who asks has been authenticated and authorized before: whoever may ask sees every
-// series of the store. A query works on the thread that asks, which is why few run at once.
+// series of the store. A query works on the thread that asks, which is why few run at once, and
+// within limits that Prometheus partly has not: their errors say which.
 // Source: Prometheus 3.15.0 and 2.42.0 web/api/v1, whose answers these are (promql/engine/api.h).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -18,12 +20,16 @@
 #include "http/server/pages.h"
 #include "promql/dialect.h"
 #include "promql/engine/engine.h"
+#include "promql/engine/interruption.h"
 
 namespace flyball::live {
 
 struct QueryLimits {
   absl::Duration timeout = absl::Minutes(2);  // a request may ask for a shorter one
   int64_t max_points = 5'000'000;             // that one query touches, of 16 bytes each
+  size_t max_answer_bytes = size_t{128} << 20;
+  size_t max_query_bytes = 64 << 10;  // of the text, and of each match[]
+  size_t max_match = 16;              // match[] of one request
   int max_at_once = 4;
   int max_waiting = 64;
 };
@@ -53,9 +59,12 @@ class QueryPages : public http::Pages {
   absl::StatusOr<Answered> AnswerOf(absl::string_view path, const Form& form);
   absl::StatusOr<Answered> Query(const Form& form, MonotonicTime deadline) const;
   absl::StatusOr<Answered> QueryRange(const Form& form, MonotonicTime deadline) const;
-  absl::StatusOr<Answered> List(absl::string_view path, const Form& form) const;
+  absl::StatusOr<Answered> List(absl::string_view path, const Form& form,
+                                MonotonicTime deadline) const;
   absl::StatusOr<Answered> Metadata(const Form& form) const;
   absl::StatusOr<MonotonicTime> DeadlineOf(const Form& form) const;
+  promql::Interrupted EndAt(MonotonicTime deadline) const;
+  absl::StatusOr<Answered> Checked(std::string data, bool truncated) const;
   absl::StatusOr<promql::EvalOptions> EvalOptionsOf(const Form& form, MonotonicTime deadline) const;
 
   const promql::SeriesReader& store_;

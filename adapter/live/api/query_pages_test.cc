@@ -162,6 +162,55 @@ TEST(QueryPages, AQueryThatTakesTooLongOrTooMuchEnds) {
             Error(503, "timeout", "query timed out in expression evaluation"));
 }
 
+std::string Repeated(int count, const std::string& text) {
+  std::string repeated;
+  for (int i = 0; i < count; ++i) repeated += text;
+  return repeated;
+}
+
+TEST(QueryPages, LongTextsAndManySelectorsAreRefused) {
+  Server server;
+  const std::string spaces(64 << 10, ' ');
+  EXPECT_EQ(server.Post("query", "query=" + spaces + "1"),
+            Error(400, "bad_data",
+                  R"(invalid parameter \"query\": the query is longer than 65536 bytes)"));
+  EXPECT_EQ(server.Post("query_range", "start=0&end=1&step=1&query=" + spaces + "1").substr(0, 3),
+            "400");
+  EXPECT_EQ(server.Post("query", "query=" + spaces.substr(1) + "1").substr(0, 3), "200");
+  EXPECT_EQ(server.Post("series", "match[]=up" + spaces),
+            Error(400, "bad_data", R"(invalid parameter \"match[]\": longer than 65536 bytes)"));
+  EXPECT_EQ(server.Post("labels", Repeated(16, "match[]={__name__!=\"\"}&")),
+            Data(R"(["__name__","job","le"])"));
+  for (const char* list : {"series", "labels", "label/job/values"}) {
+    EXPECT_EQ(server.Get(absl::StrCat(list, "?", Repeated(17, "match[]={__name__!=\"\"}&"))),
+              Error(400, "bad_data", R"(invalid parameter \"match[]\": more than 16 of them)"));
+  }
+  // Of all selectors together.
+  const std::string five = "match[]=up{" + Repeated(5, R"(a=~"b.*",)") + "}&";
+  EXPECT_EQ(server.Get("series?" + Repeated(12, five)), Data("[]"));
+  EXPECT_THAT(server.Get("series?" + Repeated(13, five)),
+              HasSubstr("the regular expressions of the query take more than 64 MiB"));
+}
+
+TEST(QueryPages, ListsEndAtTheirDeadline) {
+  Server late({.limits = {.timeout = absl::ZeroDuration()}});
+  for (const char* list : {"series?match[]=up", "labels", "label/job/values", "query?query=up"}) {
+    EXPECT_EQ(late.Get(list), Error(503, "timeout", "query timed out in expression evaluation"));
+  }
+}
+
+TEST(QueryPages, AnswersHaveABound) {
+  Server server({.limits = {.max_answer_bytes = 70}});
+  const std::string error =
+      Error(422, "execution", "the answer would be longer than 70 bytes");
+  EXPECT_EQ(server.Get("query?query=up"), error);
+  EXPECT_EQ(server.Get("query_range?query=up&start=1699999940&end=1700000000&step=15"), error);
+  EXPECT_EQ(server.Get("series?match[]={__name__!=\"\"}"), error);
+  EXPECT_EQ(server.Get("labels"), Data(R"(["__name__","job","le"])"));
+  // What is not wanted is not made.
+  EXPECT_THAT(server.Get("series?match[]={__name__!=\"\"}&limit=1"), HasSubstr("truncated"));
+}
+
 TEST(QueryGate, WhoeverComesTooManyWaitsUntilTheDeadline) {
   SimulatedClock clock{absl::FromUnixMillis(kNow)};
   QueryGate gate(/*places=*/1, /*max_waiting=*/1, clock);

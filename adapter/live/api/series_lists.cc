@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "promql/engine/api.h"
+#include "promql/matcher.h"
 #include "promql/parser.h"
 
 namespace flyball::live {
@@ -17,15 +19,29 @@ using promql::Series;
 
 // Each once for each selector that matches it.
 template <typename OnSeries>
-void ForEachChosen(const SeriesChoice& choice, const promql::SeriesReader& store,
-                   OnSeries on_series) {
-  const auto each = [&](const std::vector<promql::Matcher>& matchers) {
-    for (const std::shared_ptr<const Series>& series : store.Select(matchers)) {
+absl::Status ForEachChosen(const SeriesChoice& choice, const promql::SeriesReader& store,
+                           const ListLimits& limits, OnSeries on_series) {
+  constexpr size_t kStepsPerSeries = 20;
+  promql::WorkMeter work(limits.interrupted);
+  const auto each = [&](const std::vector<promql::Matcher>& matchers) -> absl::Status {
+    if (limits.interrupted) RETURN_IF_ERROR(limits.interrupted());
+    ASSIGN_OR_RETURN(const promql::SeriesList chosen,
+                     store.SelectUnless(limits.interrupted, matchers));
+    for (const std::shared_ptr<const Series>& series : chosen) {
+      RETURN_IF_ERROR(work.Count(kStepsPerSeries));
       if (choice.any_time || series->Newest(choice.from_ms, choice.to_ms)) on_series(*series);
     }
+    return absl::OkStatus();
   };
-  if (choice.selectors.empty()) each({});
-  for (const promql::Selector& selector : choice.selectors) each(selector.matchers);
+  if (choice.selectors.empty()) return each({});
+  for (const promql::Selector& selector : choice.selectors) {
+    RETURN_IF_ERROR(each(selector.matchers));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WrongMatch(absl::string_view why) {
+  return promql::InvalidParameter("match[]", absl::InvalidArgumentError(why));
 }
 
 std::string JsonText(absl::string_view text) {
@@ -34,69 +50,93 @@ std::string JsonText(absl::string_view text) {
   return json;
 }
 
-JsonItems SortedTexts(const absl::flat_hash_set<std::string>& texts) {
-  std::vector<std::string> sorted(texts.begin(), texts.end());
+std::string JsonLabels(const promql::Labels& labels) {
+  std::string json = "{";
+  for (const auto& [name, value] : labels) {
+    if (json.size() > 1) json.push_back(',');
+    promql::AppendJsonText(name, &json);
+    json.push_back(':');
+    promql::AppendJsonText(value, &json);
+  }
+  json.push_back('}');
+  return json;
+}
+
+// What was found, in order, each as `json` writes it.
+template <typename Set, typename Json>
+absl::StatusOr<JsonItems> Sorted(const Set& found, const ListLimits& limits, Json json) {
+  std::vector<typename Set::value_type> sorted(found.begin(), found.end());
   std::sort(sorted.begin(), sorted.end());
-  for (std::string& text : sorted) text = JsonText(text);
-  return sorted;
+  JsonItems items;
+  size_t bytes = 0;
+  for (const auto& one : sorted) {
+    if (limits.limit != 0 && items.size() > limits.limit) break;
+    bytes += items.emplace_back(json(one)).size();
+    if (bytes > limits.max_answer_bytes) return AnswerTooLong(limits.max_answer_bytes);
+  }
+  return items;
 }
 
 }  // namespace
 
-absl::StatusOr<SeriesChoice> SeriesChoiceOf(const Form& form, promql::Dialect dialect) {
+absl::Status AnswerTooLong(size_t max_bytes) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the answer would be longer than ", max_bytes, " bytes"));
+}
+
+absl::StatusOr<SeriesChoice> SeriesChoiceOf(const Form& form, promql::Dialect dialect,
+                                            const ListLimits& limits) {
   using Times = std::numeric_limits<int64_t>;
   SeriesChoice choice;
   ASSIGN_OR_RETURN(choice.from_ms, form.TimeMs("start", Times::min()));
   ASSIGN_OR_RETURN(choice.to_ms, form.TimeMs("end", Times::max()));
   choice.any_time = choice.from_ms == Times::min() && choice.to_ms == Times::max();
-  for (const std::string& text : form.All("match[]")) {
-    auto selector = promql::ParseSeriesSelector(text, dialect);
+  const std::vector<std::string> texts = form.All("match[]");
+  if (texts.size() > limits.max_match) {
+    return WrongMatch(absl::StrCat("more than ", limits.max_match, " of them"));
+  }
+  promql::RegexRoom room;
+  for (const std::string& text : texts) {
+    if (text.size() > limits.max_selector_bytes) {
+      return WrongMatch(absl::StrCat("longer than ", limits.max_selector_bytes, " bytes"));
+    }
+    auto selector = promql::ParseSeriesSelector(text, dialect, &room);
     if (!selector.ok()) return promql::InvalidParameter("match[]", selector.status());
     choice.selectors.push_back(*std::move(selector));
   }
   return choice;
 }
 
-absl::StatusOr<JsonItems> ListSeries(const SeriesChoice& choice,
-                                     const promql::SeriesReader& store) {
+absl::StatusOr<JsonItems> ListSeries(const SeriesChoice& choice, const promql::SeriesReader& store,
+                                     const ListLimits& limits) {
   if (choice.selectors.empty()) {
     return absl::InvalidArgumentError("no match[] parameter provided");
   }
-  std::vector<promql::Labels> found;
-  ForEachChosen(choice, store, [&](const Series& series) { found.push_back(series.labels()); });
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
-  JsonItems items;
-  items.reserve(found.size());
-  for (const promql::Labels& labels : found) {
-    std::string& json = items.emplace_back("{");
-    for (const auto& [name, value] : labels) {
-      if (json.size() > 1) json.push_back(',');
-      promql::AppendJsonText(name, &json);
-      json.push_back(':');
-      promql::AppendJsonText(value, &json);
-    }
-    json.push_back('}');
-  }
-  return items;
+  absl::flat_hash_set<promql::Labels> found;
+  RETURN_IF_ERROR(ForEachChosen(choice, store, limits,
+                                [&](const Series& series) { found.insert(series.labels()); }));
+  return Sorted(found, limits, JsonLabels);
 }
 
-JsonItems ListLabelNames(const SeriesChoice& choice, const promql::SeriesReader& store) {
+absl::StatusOr<JsonItems> ListLabelNames(const SeriesChoice& choice,
+                                         const promql::SeriesReader& store,
+                                         const ListLimits& limits) {
   absl::flat_hash_set<std::string> names;
-  ForEachChosen(choice, store, [&](const Series& series) {
-    for (const auto& [name, value] : series.labels()) names.insert(std::string(name));
-  });
-  return SortedTexts(names);
+  RETURN_IF_ERROR(ForEachChosen(choice, store, limits, [&](const Series& series) {
+    for (const auto& [name, value] : series.labels()) names.emplace(name);
+  }));
+  return Sorted(names, limits, JsonText);
 }
 
-JsonItems ListLabelValues(absl::string_view label, const SeriesChoice& choice,
-                          const promql::SeriesReader& store) {
+absl::StatusOr<JsonItems> ListLabelValues(absl::string_view label, const SeriesChoice& choice,
+                                          const promql::SeriesReader& store,
+                                          const ListLimits& limits) {
   absl::flat_hash_set<std::string> values;
-  ForEachChosen(choice, store, [&](const Series& series) {
+  RETURN_IF_ERROR(ForEachChosen(choice, store, limits, [&](const Series& series) {
     const absl::string_view value = series.labels().Get(label);
-    if (!value.empty()) values.insert(std::string(value));
-  });
-  return SortedTexts(values);
+    if (!value.empty()) values.emplace(value);
+  }));
+  return Sorted(values, limits, JsonText);
 }
 
 }  // namespace flyball::live

@@ -4,18 +4,32 @@
 // labelValues).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "adapter/live/api/form.h"
 #include "promql/ast.h"
 #include "promql/dialect.h"
+#include "promql/engine/interruption.h"
 #include "promql/engine/series.h"
 
 namespace flyball::live {
+
+struct ListLimits {
+  size_t max_match = 16;                        // selectors
+  size_t max_selector_bytes = 64 << 10;         // of the text of each
+  size_t max_answer_bytes = size_t{128} << 20;  // of all items
+  size_t limit = 0;  // of the items that are wanted, one more is given; 0: all are wanted
+  promql::Interrupted interrupted = {};
+};
+
+// kResourceExhausted.
+absl::Status AnswerTooLong(size_t max_bytes);
 
 // Those that any of the selectors matches, and that have a sample at those times.
 struct SeriesChoice {
@@ -24,16 +38,23 @@ struct SeriesChoice {
   int64_t from_ms = 0, to_ms = 0;
 };
 
-// kInvalidArgument: a parameter that says nothing sensible.
-absl::StatusOr<SeriesChoice> SeriesChoiceOf(const Form& form, promql::Dialect dialect);
+// kInvalidArgument: a parameter that says nothing sensible, or too many or too long selectors.
+absl::StatusOr<SeriesChoice> SeriesChoiceOf(const Form& form, promql::Dialect dialect,
+                                            const ListLimits& limits);
 
 // Values of JSON, sorted by what they are of, none twice.
 using JsonItems = std::vector<std::string>;
 
-// kInvalidArgument: no selector.
-absl::StatusOr<JsonItems> ListSeries(const SeriesChoice& choice, const promql::SeriesReader& store);
-JsonItems ListLabelNames(const SeriesChoice& choice, const promql::SeriesReader& store);
-JsonItems ListLabelValues(absl::string_view label, const SeriesChoice& choice,
-                          const promql::SeriesReader& store);
+// All three, beyond the errors of `limits.interrupted`:
+//   kInvalidArgument    no selector, where it lists series
+//   kResourceExhausted  the items are too long together
+absl::StatusOr<JsonItems> ListSeries(const SeriesChoice& choice, const promql::SeriesReader& store,
+                                     const ListLimits& limits);
+absl::StatusOr<JsonItems> ListLabelNames(const SeriesChoice& choice,
+                                         const promql::SeriesReader& store,
+                                         const ListLimits& limits);
+absl::StatusOr<JsonItems> ListLabelValues(absl::string_view label, const SeriesChoice& choice,
+                                          const promql::SeriesReader& store,
+                                          const ListLimits& limits);
 
 }  // namespace flyball::live

@@ -98,7 +98,7 @@ uint64_t KeyOf(absl::string_view encoded, TextPlace place) {
 
 class Sorter {
  public:
-  explicit Sorter(const SeriesList& series) : series_(series) {}
+  explicit Sorter(const promql::SeriesList& series) : series_(series) {}
 
   void Sort(absl::Span<Labelled> run, size_t known) {
     if (run.size() <= kFew) return Compare(run);
@@ -126,18 +126,18 @@ class Sorter {
     });
   }
 
-  const SeriesList& series_;
+  const promql::SeriesList& series_;
 };
 
 }  // namespace
 
-void SortByLabels(SeriesList& series) {
+void SortByLabels(promql::SeriesList& series) {
   std::vector<Labelled> labelled(series.size());
   for (size_t i = 0; i < series.size(); ++i) {
     labelled[i] = {.encoded = series[i]->labels().encoded(), .key = 0, .place = i};
   }
   Sorter(series).Sort(absl::MakeSpan(labelled), 0);
-  SeriesList sorted;
+  promql::SeriesList sorted;
   sorted.reserve(series.size());
   for (const Labelled& one : labelled) sorted.push_back(std::move(series[one.place]));
   series = std::move(sorted);

@@ -5,16 +5,11 @@
 // in order as numbers, and those that are still equal are runs of their own.
 #pragma once
 
-#include <memory>
-#include <vector>
-
 #include "promql/engine/series.h"
 
 namespace flyball::live {
 
-using SeriesList = std::vector<std::shared_ptr<const promql::Series>>;
-
 // No two have the same labels.
-void SortByLabels(SeriesList& series);
+void SortByLabels(promql::SeriesList& series);
 
 }  // namespace flyball::live

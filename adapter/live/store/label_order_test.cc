@@ -17,7 +17,7 @@ namespace {
 void ExpectInOrder(std::vector<promql::LabelSet> sets, uint64_t seed) {
   std::sort(sets.begin(), sets.end());
   sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
-  SeriesList series;
+  promql::SeriesList series;
   for (const promql::LabelSet& set : sets) {
     series.push_back(std::make_shared<StoredSeries>(promql::Labels(set), 1000, Watches()));
   }

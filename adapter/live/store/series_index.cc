@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "base/status_macros.h"
 
 namespace flyball::live {
 
@@ -71,78 +72,105 @@ void SeriesIndex::Remove(const std::vector<SeriesPtr>& gone) {
   }
 }
 
-void SeriesIndex::NarrowByEqual(const Matcher& matcher, Candidates& best) const {
-  Candidates these{.all = false, .matcher = &matcher};
+void SeriesIndex::NarrowByEqual(const Matcher& matcher, Place& best) const {
+  Place here{.all = false, .matcher = &matcher};
   if (const auto label = ids_.find(matcher.label()); label != ids_.end()) {
     if (const auto value = label->second.find(matcher.value()); value != label->second.end()) {
-      these.ids = {&value->second};
-      these.count = value->second.size();
+      here.ids = {&value->second};
+      here.count = value->second.size();
     }
   }
-  if (these.count < best.count) best = std::move(these);
+  if (here.count < best.count) best = std::move(here);
 }
 
 // Only where that takes fewer steps than to test the candidates that there are.
-void SeriesIndex::NarrowByValues(const Matcher& matcher, Candidates& best) const {
-  Candidates these{.all = false, .matcher = &matcher};
+void SeriesIndex::NarrowByValues(const Matcher& matcher, size_t& steps, Place& best) const {
+  Place here{.all = false, .matcher = &matcher};
   const auto label = ids_.find(matcher.label());
   if (label == ids_.end()) {
-    best = std::move(these);
+    best = std::move(here);
     return;
   }
-  const auto add = [&these](const Ids& ids) {
-    these.ids.push_back(&ids);
-    these.count += ids.size();
+  const auto add = [&here](const Ids& ids) {
+    here.ids.push_back(&ids);
+    here.count += ids.size();
   };
   const IdsByValue& values = label->second;
   std::optional<std::vector<std::string>> literals;
   if (matcher.op() == Matcher::Op::kRegex) literals = LiteralAlternatives(matcher.value());
-  if (literals && literals->size() < values.size()) {
-    if (literals->size() >= best.count) return;
+  const bool by_literal = literals && literals->size() < values.size();
+  const size_t count = by_literal ? literals->size() : values.size();
+  const size_t cost = count * (by_literal ? 1 : matcher.cost());
+  if (count >= best.count || cost > steps) return;
+  steps -= cost;
+  if (by_literal) {
     for (const std::string& literal : *literals) {
       if (const auto value = values.find(literal); value != values.end()) add(value->second);
     }
   } else {
-    if (values.size() >= best.count) return;
     for (const auto& [value, ids] : values) {
       if (matcher.Matches(value)) add(ids);
     }
   }
-  if (these.count < best.count) best = std::move(these);
+  if (here.count < best.count) best = std::move(here);
 }
 
-SeriesIndex::Candidates SeriesIndex::FindCandidates(const Selector& selector) const {
-  Candidates best{.count = size() + 1};
+SeriesIndex::Place SeriesIndex::FindPlace(const Selector& selector) const {
+  // Some hundredths of a second. A short expression is tried on a hundred thousand values.
+  constexpr size_t kMaxSteps = 1 << 19;
+  Place best{.count = size() + 1};
   // What matches the empty value also matches series without the label, of which there is no list.
   for (const Matcher& matcher : selector) {
     if (matcher.op() == Matcher::Op::kEqual && !matcher.value().empty()) {
       NarrowByEqual(matcher, best);
     }
   }
+  size_t steps = kMaxSteps;
   for (const Matcher& matcher : selector) {
-    if (matcher.op() != Matcher::Op::kEqual && !matcher.Matches("")) NarrowByValues(matcher, best);
+    if (matcher.op() != Matcher::Op::kEqual && !matcher.Matches("")) {
+      NarrowByValues(matcher, steps, best);
+    }
   }
   return best;
 }
 
-std::vector<SeriesPtr> SeriesIndex::Select(const Selector& selector) const {
-  std::vector<SeriesPtr> selected;
-  const Candidates candidates = FindCandidates(selector);
-  const auto test = [&](const SeriesPtr& series) {
-    if (series == nullptr) return;
-    for (const Matcher& matcher : selector) {
-      if (&matcher == candidates.matcher) continue;
-      if (!matcher.Matches(series->labels().Get(matcher.label()))) return;
+SeriesIndex::Candidates SeriesIndex::FindCandidates(const Selector& selector) const {
+  const Place place = FindPlace(selector);
+  Candidates candidates{.series = {}, .matched = place.matcher};
+  candidates.series.reserve(place.all ? size() : place.count);
+  if (place.all) {
+    for (const SeriesPtr& series : by_id_) {
+      if (series != nullptr) candidates.series.push_back(series);
     }
-    selected.push_back(series);
-  };
-  if (candidates.all) {
-    for (const SeriesPtr& series : by_id_) test(series);
   }
-  for (const Ids* const ids : candidates.ids) {
-    for (const uint32_t id : *ids) test(by_id_[id]);
+  for (const Ids* const ids : place.ids) {
+    for (const uint32_t id : *ids) candidates.series.push_back(by_id_[id]);
   }
-  return selected;
+  return candidates;
+}
+
+absl::Status KeepMatching(const Selector& selector, const promql::Interrupted& interrupted,
+                          SeriesIndex::Candidates& candidates) {
+  std::vector<const Matcher*> others;
+  size_t cost = 1;
+  for (const Matcher& matcher : selector) {
+    if (&matcher == candidates.matched) continue;
+    others.push_back(&matcher);
+    cost += matcher.cost();
+  }
+  if (others.empty()) return absl::OkStatus();
+  promql::WorkMeter work(interrupted);
+  size_t kept = 0;
+  for (SeriesPtr& series : candidates.series) {
+    RETURN_IF_ERROR(work.Count(cost));
+    const promql::Labels& labels = series->labels();
+    const bool matches = std::all_of(others.begin(), others.end(), [&](const Matcher* matcher) {
+      return matcher->Matches(labels.Get(matcher->label()));
+    });
+    if (matches) std::swap(candidates.series[kept++], series);
+  }
+  candidates.series.resize(kept);
+  return absl::OkStatus();
 }
 
 }  // namespace flyball::live

@@ -1,8 +1,9 @@
 // Which series there are, found by their labels.
 //
 // Not thread-safe for writing. For each label and value it has the numbers of the series that have
-// it. A selector looks at those of its most selective matcher and tests its others on each, so that
-// its cost is what that one finds, not what the store holds.
+// it. A selector looks at those of its most selective matcher only, so that its cost is what that
+// one finds, not what the store holds; its others are tested without the index, as series never
+// change their labels.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +16,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
 #include "adapter/live/store/selector_table.h"
 #include "adapter/live/store/stored_series.h"
+#include "promql/engine/interruption.h"
 
 namespace flyball::live {
 
@@ -36,8 +39,14 @@ class SeriesIndex {
   // label in common with one of them: better many at once.
   void Remove(const std::vector<SeriesPtr>& gone);
 
-  // In no order. No matcher: all series.
-  std::vector<SeriesPtr> Select(const Selector& selector) const;
+  // Series in no order, all that match and others.
+  struct Candidates {
+    std::vector<SeriesPtr> series;
+    const promql::Matcher* matched = nullptr;  // of the selector: what each of them matches
+  };
+  // No matcher: all series. What this costs beyond copying what it gives is bounded, as the index
+  // may be locked meanwhile.
+  Candidates FindCandidates(const Selector& selector) const;
 
  private:
   using Ids = absl::InlinedVector<uint32_t, 4>;  // in no order
@@ -59,22 +68,27 @@ class SeriesIndex {
     }
   };
   // Where a selector's series are to be looked for.
-  struct Candidates {
+  struct Place {
     bool all = true;
     std::vector<const Ids*> ids{};  // else these: no series is in two of them
     size_t count = 0;
     const promql::Matcher* matcher = nullptr;  // what each of them matches
   };
 
-  Candidates FindCandidates(const Selector& selector) const;
-  void NarrowByEqual(const promql::Matcher& matcher, Candidates& best) const;
-  void NarrowByValues(const promql::Matcher& matcher, Candidates& best) const;
+  Place FindPlace(const Selector& selector) const;
+  void NarrowByEqual(const promql::Matcher& matcher, Place& best) const;
+  // `steps`: how many of a WorkMeter it may take; those that it takes are taken off.
+  void NarrowByValues(const promql::Matcher& matcher, size_t& steps, Place& best) const;
 
   std::vector<SeriesPtr> by_id_;  // nullptr: no series has the number
   std::vector<uint32_t> free_ids_;
   absl::flat_hash_map<const StoredSeries*, uint32_t, HashLabels, SameLabels> by_labels_;
   IdsByLabel ids_;
 };
+
+// Drops the candidates that do not match. Needs no index. Errors: those of `interrupted`.
+absl::Status KeepMatching(const Selector& selector, const promql::Interrupted& interrupted,
+                          SeriesIndex::Candidates& candidates);
 
 // What `a|b\.c` can match, if a regular expression is nothing but literals: values that can be
 // looked up. nullopt: it is more than that.

@@ -154,22 +154,17 @@ absl::Status Store::Append(const promql::LabelSet& labels, Point sample, int64_t
   return Append(built, sample, now_ms);
 }
 
-std::vector<std::shared_ptr<const promql::Series>> Store::Select(
-    const std::vector<promql::Matcher>& matchers) const {
-  SeriesList found;
-  {
-    absl::ReaderMutexLock lock(&mutex_);
-    std::vector<SeriesPtr> selected = index_.Select(matchers);
-    found.assign(std::make_move_iterator(selected.begin()),
-                 std::make_move_iterator(selected.end()));
-  }
+absl::StatusOr<promql::SeriesList> Store::SelectUnless(
+    const promql::Interrupted& interrupted, const std::vector<promql::Matcher>& matchers) const {
+  ASSIGN_OR_RETURN(std::vector<SeriesPtr> selected, FindUnless(interrupted, matchers));
+  promql::SeriesList found(std::make_move_iterator(selected.begin()),
+                           std::make_move_iterator(selected.end()));
   SortByLabels(found);
   return found;
 }
 
 std::vector<std::shared_ptr<const StoredSeries>> Store::All() const {
-  absl::ReaderMutexLock lock(&mutex_);
-  const std::vector<SeriesPtr> all = index_.Select({});
+  const std::vector<SeriesPtr> all = Find({});
   return {all.begin(), all.end()};
 }
 

@@ -2,8 +2,8 @@
 //
 // Thread-safe. A sample for a handle takes the lock of its series and nothing else; a new series, a
 // series that goes, and who changes what is kept take the index for a moment; a query takes it
-// shared while it selects, and then the lock of one series after the other. No clock and no thread:
-// the time is an argument, and somebody calls Prune every few seconds.
+// shared until it knows which series to look at, and then the lock of one series after the other.
+// No clock and no thread: the time is an argument, and somebody calls Prune every few seconds.
 //
 // Times are int64 milliseconds since the epoch. Source of the rules for samples: Prometheus 2.42.0
 // tsdb. NaNs other than the staleness marker become 0x7ff8000000000001, as there.
@@ -73,8 +73,8 @@ class Store final : public promql::SeriesReader {
   // kInvalidArgument for a label that is there twice.
   absl::Status Append(const promql::LabelSet& labels, Point sample, int64_t now_ms);
 
-  // In label order.
-  std::vector<std::shared_ptr<const promql::Series>> Select(
+  absl::StatusOr<promql::SeriesList> SelectUnless(
+      const promql::Interrupted& interrupted,
       const std::vector<promql::Matcher>& matchers) const override;
 
   // Drops the series that have had no sample for the retention.
@@ -116,7 +116,12 @@ class Store final : public promql::SeriesReader {
   absl::Status CheckLabels(const promql::Labels& labels);
   absl::Status CheckRoom() ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   void Count(Refusal refusal) { refusals_[refusal].fetch_add(1, std::memory_order_relaxed); }
-  std::vector<SeriesPtr> Find(const Selector& selector) const;
+  // In no order. The index is locked until the candidates are found, not while they are tested.
+  absl::StatusOr<std::vector<SeriesPtr>> FindUnless(const promql::Interrupted& interrupted,
+                                                    const Selector& selector) const;
+  std::vector<SeriesPtr> Find(const Selector& selector) const {
+    return *FindUnless(promql::Interrupted(), selector);
+  }
   // Those of the series that `drop` drops go: it says how many bytes they had, or nullopt.
   void Remove(const std::vector<SeriesPtr>& series,
               const std::function<std::optional<size_t>(StoredSeries&)>& drop);

@@ -6,12 +6,19 @@
 
 #include "adapter/live/store/store.h"
 #include "adapter/live/store/times.h"
+#include "base/status_macros.h"
 
 namespace flyball::live {
 
-std::vector<SeriesPtr> Store::Find(const Selector& selector) const {
-  absl::ReaderMutexLock lock(&mutex_);
-  return index_.Select(selector);
+absl::StatusOr<std::vector<SeriesPtr>> Store::FindUnless(const promql::Interrupted& interrupted,
+                                                         const Selector& selector) const {
+  SeriesIndex::Candidates candidates;
+  {
+    absl::ReaderMutexLock lock(&mutex_);
+    candidates = index_.FindCandidates(selector);
+  }
+  RETURN_IF_ERROR(KeepMatching(selector, interrupted, candidates));
+  return std::move(candidates.series);
 }
 
 void Store::Remove(const std::vector<SeriesPtr>& series,

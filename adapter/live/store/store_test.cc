@@ -7,6 +7,7 @@
 
 #include "absl/base/casts.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "adapter/live/store/testing/make_labels.h"
 
 namespace flyball::live {
@@ -208,6 +209,52 @@ TEST(Read, GivesNothingOlderThanTheRetention) {
   EXPECT_EQ(series->Newest(0, kNow + 1001)->time_ms, kNow + 1001);
   EXPECT_EQ(series->Newest(0, kNow), std::nullopt) << "forgotten";
   EXPECT_EQ(series->Newest(kNow + 501, kNow + 1000), std::nullopt);
+}
+
+// Whoever makes a series waits only until a query knows which series to look at: here the query
+// itself makes one while it is asked.
+TEST(Select, MatchesWithoutTheLockAndEndsWhenItIsTold) {
+  Store store;
+  for (int i = 0; i < 2000; ++i) {
+    ASSERT_TRUE(store.Append(Named("x", {{"pod", absl::StrCat(i)}}), {kNow, 1}, kNow).ok());
+  }
+  Selector selector = Name("x");
+  for (int i = 0; i < 40; ++i) {
+    selector.push_back(Is("pod", Op::kNotEqual, absl::StrCat(i)));
+  }
+  int asked = 0;
+  const promql::Interrupted make = [&] {
+    ++asked;
+    return store.Append(Named("y", {{"pod", "new"}}), {kNow, 1}, kNow);
+  };
+  const auto found = store.SelectUnless(make, selector);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->size(), 1960u);
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(store.SelectUnless([] { return absl::CancelledError("gone"); }, selector)
+                .status()
+                .message(),
+            "gone");
+}
+
+// What an expression takes counts: a large one is not tried on many values under the lock.
+TEST(Select, CountsWhatExpressionsTake) {
+  Store store;
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(store.Append(Named("x", {{"pod", absl::StrCat(i)}}), {kNow, 1}, kNow).ok());
+  }
+  const auto large = promql::Matcher::Make("pod", Op::kRegex, "1|(abcdefghij[0-9]){0,1000}z|2");
+  ASSERT_TRUE(large.ok()) << large.status();
+  int asked = 0;
+  const promql::Interrupted count = [&asked] {
+    ++asked;
+    return absl::OkStatus();
+  };
+  const auto found = store.SelectUnless(count, {*large, Is("pod", Op::kNotEqual, "2")});
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->size(), 1u);
+  EXPECT_GT(large->cost(), 600u);
+  EXPECT_GT(asked, 8);
 }
 
 TEST(Keep, MakesOnlyWhatASelectorMatches) {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <vector>
 
 #include "adapter/live/store/store.h"
@@ -17,9 +16,10 @@ class AnyTimeStore final : public promql::SeriesReader {
     return store_.Append(labels, {time_ms, value}, time_ms);
   }
 
-  std::vector<std::shared_ptr<const promql::Series>> Select(
+  absl::StatusOr<promql::SeriesList> SelectUnless(
+      const promql::Interrupted& interrupted,
       const std::vector<promql::Matcher>& matchers) const override {
-    return store_.Select(matchers);
+    return store_.SelectUnless(interrupted, matchers);
   }
 
  private:
