@@ -17,9 +17,10 @@ TEST(FallbackOfTrigger, TheyStandBehindThoseOfTheMetrics) {
 }
 
 TEST(ActivityInstead, OnlyWhatAPersonSaysIsKnown) {
-  const TriggerReading unknown{.error = "it is down",
-                               .time = absl::FromUnixSeconds(7),
-                               .front = FrontReadiness{.reason = "NotCarried"}};
+  const TriggerReading unknown{
+      .error = "it is down",
+      .time = absl::FromUnixSeconds(7),
+      .front = FrontReadiness{.reason = "NotCarried", .message = "no port"}};
   const Reading::Instead said{.replicas = 3};
   EXPECT_EQ(ActivityInstead(unknown, said).error, "");
   EXPECT_TRUE(ActivityInstead(unknown, said).active);
