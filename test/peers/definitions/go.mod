@@ -1,6 +1,6 @@
 module flyball.example/test/peers/definitions
 
-go 1.25.0
+go 1.24.0
 
 require (
 	github.com/cert-manager/cert-manager v1.19.1
