@@ -5,6 +5,7 @@
 // integer type, NaN included, becomes the type's smallest value.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -27,14 +28,16 @@ constexpr int32_t GoInt32(double x) {
 // The low 32 bits of x, as Go's int32(x) of an int64.
 constexpr int32_t GoNarrow32(int64_t x) { return static_cast<int32_t>(static_cast<uint32_t>(x)); }
 
-// math.Max and math.Min: NaN if either is, unless the other one is the infinity that decides.
-constexpr double GoMax(double a, double b) {
+// math.Max and math.Min: NaN if either is, unless the other one is the infinity that decides; the
+// negative zero is the lesser one.
+inline double GoMax(double a, double b) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (a == kInfinity || b == kInfinity) return kInfinity;
-  if (a != a || b != b) return std::numeric_limits<double>::quiet_NaN();
-  return a < b ? b : a;
+  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();
+  if (a == 0 && b == 0) return std::signbit(a) ? b : a;
+  return a > b ? a : b;
 }
-constexpr double GoMin(double a, double b) { return -GoMax(-a, -b); }
+inline double GoMin(double a, double b) { return -GoMax(-a, -b); }
 
 // Two's complement sums and products: they wrap.
 constexpr int64_t WrapAdd(int64_t a, int64_t b) {

@@ -37,6 +37,9 @@ TEST(GoMaxTest, NaNWinsButForTheInfinityThatDecides) {
   EXPECT_TRUE(std::isnan(GoMax(2, std::nan(""))));
   EXPECT_TRUE(std::isnan(GoMax(std::nan(""), 2)));
   EXPECT_TRUE(std::isnan(GoMin(-kInfinity + kInfinity, 2)));
+  EXPECT_FALSE(std::signbit(GoMax(-0.0, 0.0)));
+  EXPECT_FALSE(std::signbit(GoMax(0.0, -0.0)));
+  EXPECT_TRUE(std::signbit(GoMin(0.0, -0.0)));
   EXPECT_EQ(GoMax(std::nan(""), kInfinity), kInfinity);
   EXPECT_EQ(GoMin(-kInfinity, std::nan("")), -kInfinity);
   EXPECT_TRUE(std::isnan(GoMin(kInfinity, std::nan(""))));

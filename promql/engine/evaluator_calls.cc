@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/go/arithmetic.h"
 #include "base/status_macros.h"
 #include "promql/engine/evaluator.h"
 #include "promql/engine/functions.h"
@@ -307,8 +308,7 @@ absl::StatusOr<Vector> Evaluator::EvalLabelCall(const Call& call, int64_t now_ms
   return vector;
 }
 
-absl::StatusOr<const go::Regexp*> Evaluator::RegexOf(const Call& call,
-                                                     const std::string& pattern) {
+absl::StatusOr<const go::Regexp*> Evaluator::RegexOf(const Call& call, const std::string& pattern) {
   auto found = regexes_.find(&call);
   if (found == regexes_.end()) {
     auto regex = CompileAnchored(pattern, options_.dialect == Dialect::k3, &regex_room_);

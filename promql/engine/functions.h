@@ -26,9 +26,6 @@ ValueFunction FindDateFunction(absl::string_view name);
 
 // Halves go up; `nearest` 0 gives NaN.
 double Round(double value, double nearest);
-// Go's math.Max and math.Min: NaN if either side is, unless the other is the winning infinity.
-double GoMax(double a, double b);
-double GoMin(double a, double b);
 
 // By value, NaN last in both directions.
 void SortByValue(Vector* vector, bool descending);

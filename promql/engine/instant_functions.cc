@@ -98,16 +98,6 @@ double Round(double value, double nearest) {
   return std::floor(value * inverse + 0.5) / inverse;
 }
 
-double GoMax(double a, double b) {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
-  if (a == kInf || b == kInf) return kInf;
-  if (std::isnan(a) || std::isnan(b)) return kNan;
-  if (a == 0 && b == 0) return std::signbit(a) ? b : a;
-  return a > b ? a : b;
-}
-
-double GoMin(double a, double b) { return -GoMax(-a, -b); }
-
 void SortByValue(Vector* vector, bool descending) {
   std::stable_sort(vector->begin(), vector->end(),
                    [descending](const Element& a, const Element& b) {
