@@ -71,30 +71,29 @@ ExternalOnFailure::Found ExternalOnFailure::RuleOf(const std::string& metric) co
 
 absl::StatusOr<ExternalMetricList> ExternalOnFailure::Replaced(
     const ExternalMetricRequest& request, absl::StatusOr<ExternalMetricList> answer,
-    MetricAskers* askers) {
+    const Found& found, MetricAskers* askers) {
   if (!answer.ok() && !SourceFailed(answer.status()) && !absl::IsNotFound(answer.status())) {
     return answer;
   }
-  const auto [rule, heard] = RuleOf(request.metric);
-  if (rule == nullptr) return answer;
-  const rules::OnFailure& told = *rule->on_failure;
+  const rules::OnFailure& told = *found.rule->on_failure;
   const MonotonicTime now = answering_.clock.MonotonicNow();
   if (answer.ok()) {
     kept_.Keep(request, *answer, told.keep_last, now);
     return answer;
   }
-  const KeptAnswers::Kept kept = kept_.Find(request, told.keep_last, now, heard);
+  const KeptAnswers::Kept kept = kept_.Find(request, told.keep_last, now, found.heard);
   const absl::Duration silent = now - kept.silent_since;
   if (kept.list != nullptr) {
     ExternalMetricList list = *kept.list;
     list.freshness = {};
     list.kept = true;
-    list.replaced = absl::StrCat(Since(*rule, silent), "; this is the greatest answer of the last ",
-                                 Shown(told.keep_last), " before");
+    list.replaced =
+        absl::StrCat(Since(*found.rule, silent), "; this is the greatest answer of the last ",
+                     Shown(told.keep_last), " before");
     return list;
   }
   if (silent <= told.keep_last) return answer;
-  return AfterKeeping(request, *rule, silent, answer.status(), askers);
+  return AfterKeeping(request, *found.rule, silent, answer.status(), askers);
 }
 
 absl::StatusOr<ExternalMetricList> ExternalOnFailure::AfterKeeping(
@@ -122,13 +121,12 @@ absl::StatusOr<ExternalMetricList> ExternalOnFailure::AfterKeeping(
 }
 
 absl::StatusOr<ExternalMetricList> ExternalOnFailure::Get(const ExternalMetricRequest& request) {
-  if (RuleOf(request.metric).rule == nullptr) {
-    return Replaced(request, source_->Get(request), askers_);
-  }
+  const Found found = RuleOf(request.metric);
+  if (found.rule == nullptr) return source_->Get(request);
   // Time is left to answer in its place, before whoever asks gives up.
   ExternalMetricRequest sooner = request;
   sooner.timeout = std::min(request.timeout / 2, kLongestWait);
-  return Replaced(request, source_->Get(sooner), askers_);
+  return Replaced(request, source_->Get(sooner), found, askers_);
 }
 
 // What the source's own standing request says, with failures replaced. An answer that is told to be
@@ -151,18 +149,19 @@ class ExternalOnFailure::Standing : public StandingExternal {
  private:
   void Replace(size_t i, absl::StatusOr<StandingAnswer<ExternalMetricList>>& answer) {
     const ExternalMetricRequest& request = requests_[i];
+    const Found found = provider_.RuleOf(request.metric);
+    if (found.rule == nullptr) return;
     if (answer.ok()) {
-      if (provider_.RuleOf(request.metric).rule == nullptr) return;
       if (!answer->unchanged) {
         last_[i] = answer->list;
       } else if (answer->time.has_value()) {
         for (ExternalMetricValue& item : last_[i].items) item.timestamp = *answer->time;
       }
-      (void)provider_.Replaced(request, last_[i], nullptr);
+      (void)provider_.Replaced(request, last_[i], found, nullptr);
       return;
     }
     absl::StatusOr<ExternalMetricList> replaced =
-        provider_.Replaced(request, answer.status(), nullptr);
+        provider_.Replaced(request, answer.status(), found, nullptr);
     if (replaced.ok()) {
       answer = StandingAnswer<ExternalMetricList>{.list = *std::move(replaced)};
     } else {

@@ -54,10 +54,10 @@ class ExternalOnFailure : public ExternalMetricsProvider {
     bool heard = false;  // its source has answered since the start
   };
   Found RuleOf(const std::string& metric) const;
-  // Keeps a good answer; replaces a failure of the source.
+  // Keeps a good answer; replaces a failure of the source. There is a rule.
   absl::StatusOr<ExternalMetricList> Replaced(const ExternalMetricRequest& request,
                                               absl::StatusOr<ExternalMetricList> answer,
-                                              MetricAskers* askers);
+                                              const Found& found, MetricAskers* askers);
   // What `then` says, or the failure with why it says nothing.
   absl::StatusOr<ExternalMetricList> AfterKeeping(const ExternalMetricRequest& request,
                                                   const rules::CompiledRule& rule,
