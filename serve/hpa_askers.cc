@@ -15,6 +15,13 @@
 #include "scaler/spec/hpa/admission.h"
 
 namespace flyball::serve {
+namespace {
+
+absl::Status TooSlow() {
+  return absl::DeadlineExceededError("the API server is too slow to say who asks for it");
+}
+
+}  // namespace
 
 // Keeps of each HPA what is asked for here.
 class HpaAskers::Lister : public kube::WatchHandler {
@@ -113,9 +120,7 @@ HpaAskers::AskersOr HpaAskers::LookFor(const adapter::ExternalMetricRequest& req
         return absl::ResourceExhaustedError(
             absl::StrCat("more than ", kMaxAskers, " HorizontalPodAutoscalers ask for it"));
       }
-      if (clock_.MonotonicNow() >= deadline) {
-        return absl::DeadlineExceededError("the API server is too slow to say who asks for it");
-      }
+      if (clock_.MonotonicNow() >= deadline) return TooSlow();
       adapter::MetricAsker& asker = askers.emplace_back();
       asker.name = absl::StrCat(request.ns, "/", hpa.name);
       asker.average_milli = metric.average_milli;
@@ -149,9 +154,7 @@ HpaAskers::AskersOr HpaAskers::Of(const adapter::ExternalMetricRequest& request)
   return looks_.Ask(absl::StrCat(question, kSeparator, number), deadline, [&]() -> AskersOr {
     {
       absl::MutexLock lock(&mutex_);
-      if (!clock_.Await(mutex_, absl::Condition(&line->idle), deadline)) {
-        return absl::DeadlineExceededError("the API server is too slow to say who asks for it");
-      }
+      if (!clock_.Await(mutex_, absl::Condition(&line->idle), deadline)) return TooSlow();
       line->idle = false;
       line->looks = number;
     }

@@ -39,9 +39,15 @@ class Granting {
     if (!grant.routes.empty()) grant.routes.headers = claim.routes.headers;
   }
 
-  // After all claims, in the same order: the wildcards that would be repeated too often.
+  // Once all have claimed.
+  void CountHostsBelow() {
+    for (const auto& [host, first] : first_of_host_) {
+      ForEachWildcardAbove(host, [&](const std::string& wildcard) { ++below_[wildcard]; });
+    }
+  }
+
+  // Then, in the same order: refuses the wildcards that would be repeated too often.
   void LimitWildcards(const HostClaim& claim) {
-    if (below_.empty()) CountHostsBelow();
     HostRoutes& routes = grants_[claim.service].routes;
     std::erase_if(routes.places, [&](const HostPlace& place) {
       if (!IsWildcard(place.host)) return false;
@@ -95,12 +101,6 @@ class Granting {
     absl::StrAppend(&text, text.empty() ? "" : "; ", TextOf(place, claim.routes.headers), " ", why);
   }
 
-  void CountHostsBelow() {
-    for (const auto& [host, first] : first_of_host_) {
-      ForEachWildcardAbove(host, [&](const std::string& wildcard) { ++below_[wildcard]; });
-    }
-  }
-
   const HostLimits& limits_;
   std::map<std::string, HostGrant> grants_;
   std::map<std::pair<HostPlace, std::vector<HeaderNeed>>, const HostClaim*> owners_;
@@ -129,6 +129,7 @@ std::map<std::string, HostGrant> GrantHosts(std::vector<HostClaim> claims,
   });
   Granting granting(limits);
   for (const HostClaim& claim : claims) granting.Claim(claim);
+  granting.CountHostsBelow();
   for (const HostClaim& claim : claims) granting.LimitWildcards(claim);
   return granting.Take();
 }
