@@ -312,6 +312,9 @@ TEST_F(ServeFrontTest, WhoStoodByForLongWaitsForAllTheSame) {
 TEST_F(ServeFrontTest, AHostIsTheOldestServicesUntilThatOneIsGone) {
   PutAutoscaler("new");
   PutAutoscaler("old");
+  // A Service that is not there would be told of before the host.
+  PutService("new", R"({"ports":[{"port":80}]})");
+  PutService("old", R"({"ports":[{"port":80}]})");
   Start();
   const auto carried = Carry("new", "", "shop.example.com,new.example.com");
   auto older = Carry("old", "", "shop.example.com");
