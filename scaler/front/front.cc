@@ -4,7 +4,6 @@
 #include <iterator>
 #include <map>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -97,6 +96,14 @@ void Front::Touched(ServiceRecord& record, Turn& turn) {
     turn.effects.push_back(
         StartProbe{service.name(), std::move(target.uid), std::move(target.address)});
   }
+  if (const bool follows = service.FollowsReports(); follows != record.follows) {
+    record.follows = follows;
+    if (follows) {
+      following_[service.name()] = &record;
+    } else {
+      following_.erase(service.name());
+    }
+  }
   const absl::Time due = service.NextTime();
   if (due == record.due) return;
   due_.erase({record.due, &service});
@@ -167,6 +174,7 @@ void Front::RemoveService(const std::string& name, absl::Time now) {
     service->Remove(turn);
     absl::erase_if(requests_, [&](const auto& each) { return each.second == service; });
     due_.erase({record->due, service});
+    following_.erase(name);
     services_.erase(name);
   });
 }

@@ -108,6 +108,7 @@ class Front : public DataPathEvents {
   struct ServiceRecord {
     std::unique_ptr<Service> service;
     absl::Time due = absl::InfiniteFuture();
+    bool follows = false;  // it is in following_
   };
   struct EarlyRequest {
     HeldRequest request;
@@ -122,7 +123,8 @@ class Front : public DataPathEvents {
   void DoForAll(Turn& turn, absl::FunctionRef<void(Service&)> look)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   ServiceRecord* Find(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // After each look at a service: starts its probes, and remembers when it is due.
+  // After each look at a service: starts its probes, and remembers when it is due and whether it
+  // follows reports.
   void Touched(ServiceRecord& record, Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void EndSeconds(Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Admit(const EarlyRequest& early, Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -145,8 +147,9 @@ class Front : public DataPathEvents {
   Envoys envoys_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, ServiceRecord> services_ ABSL_GUARDED_BY(mutex_);
   std::set<std::pair<absl::Time, Service*>> due_ ABSL_GUARDED_BY(mutex_);
-  absl::Time promised_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();  // the next Advance
-  absl::Time second_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();      // when this one began
+  std::map<std::string, ServiceRecord*> following_ ABSL_GUARDED_BY(mutex_);  // all reports
+  absl::Time promised_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();     // the next Advance
+  absl::Time second_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();         // when this one began
   int probing_ ABSL_GUARDED_BY(mutex_) = 0;
   // Those that are held, or occupy a slot.
   absl::flat_hash_map<RequestId, Service*> requests_ ABSL_GUARDED_BY(mutex_);

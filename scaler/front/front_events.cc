@@ -1,8 +1,8 @@
 // What the transport tells the front.
 #include <algorithm>
+#include <map>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "scaler/front/front.h"
@@ -97,12 +97,16 @@ void Front::RefuseEarly(Turn& turn) {
 void Front::OnLoad(const NodeId& node, absl::Span<const ServiceLoad> services, absl::Time now) {
   Do(now, [&](Turn& turn) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     const uint64_t report = envoys_.Heard(node, turn.now);
-    absl::flat_hash_map<absl::string_view, const ServiceLoad*> loads;
+    // Those at rest are in no report, and do not look at any.
+    std::map<std::string, const ServiceLoad*> loads;
+    for (const auto& [name, record] : following_) loads[name] = nullptr;
     for (const ServiceLoad& load : services) loads[load.service] = &load;
-    DoForAll(turn, [&](Service& service) {
-      const auto found = loads.find(service.name());
-      service.Report(node, report, found == loads.end() ? nullptr : found->second, turn);
-    });
+    for (const auto& [name, load] : loads) {
+      ServiceRecord* const record = Find(name);
+      if (record == nullptr) continue;
+      record->service->Report(node, report, load, turn);
+      Touched(*record, turn);
+    }
   });
 }
 

@@ -67,6 +67,8 @@ class Service {
   void Arrive(RequestId id, const NodeId& node, absl::Time arrived, Turn& turn);
   void End(RequestId id, Turn& turn);
 
+  // Whether it is to be told of reports that it is not in.
+  bool FollowsReports() const { return state_ == ServiceState::kClosing || spec_.hard_limit(); }
   // Of one Envoy's report; `load` is null where the service is not in it.
   void Report(const NodeId& node, uint64_t report, const ServiceLoad* load, Turn& turn);
 

@@ -38,16 +38,28 @@ bool HasHttpTrigger(const json& object) {
 
 }  // namespace
 
-std::vector<std::string> ServeFront::Names() const {
-  absl::MutexLock lock(&mutex_);
+// What pods are followed by.
+std::string ServeFront::PodsWanted(const CarriedRecord& record) {
+  return absl::StrCat(record.selector, "\n", record.service.http.target_port);
+}
+
+// Those of which something is not yet as it should be, or is to be looked at again.
+std::vector<std::string> ServeFront::Unsettled() const {
+  const MonotonicTime now = deps_.clock.MonotonicNow();
   std::vector<std::string> names;
-  for (const auto& [name, record] : records_) names.push_back(name);
+  absl::MutexLock lock(&mutex_);
+  for (const auto& [name, record] : records_) {
+    const bool settled = record.port != 0 && record.problem.empty() && !record.changed &&
+                         record.followed == PodsWanted(record) &&
+                         (!envoys_.has_value() || record.slices_due > now);
+    if (!settled) names.push_back(name);
+  }
   return names;
 }
 
 absl::Duration ServeFront::Keep() {
   BeginAnewIfReleased();
-  if (Names().empty()) return kPause;
+  if (IsIdle()) return kPause;
   if (!Listen()) return kPause;
   if (const absl::Status listed = ListServices(); !listed.ok()) {
     spdlog::warn("front: the Autoscalers are not known: {}", std::string(listed.message()));
@@ -56,7 +68,7 @@ absl::Duration ServeFront::Keep() {
   RemoveEnded();
   FollowEnvoys();
   GrantHosts();
-  for (const std::string& name : Names()) {
+  for (const std::string& name : Unsettled()) {
     const absl::Status port = TakePort(name);
     {
       absl::MutexLock lock(&mutex_);
@@ -188,9 +200,9 @@ void ServeFront::FollowPods(const std::string& name) {
     if (found == records_.end()) return;
     CarriedRecord& record = found->second;
     target_port = record.service.http.target_port;
-    const std::string wanted = absl::StrCat(record.selector, "\n", target_port);
+    std::string wanted = PodsWanted(record);
     if (!record.replicas.has_value() || record.followed == wanted) return;
-    record.followed = wanted;
+    record.followed = std::move(wanted);
     ns = record.service.ns;
     selector_text = record.selector;
   }

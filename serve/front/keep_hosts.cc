@@ -21,7 +21,9 @@ void ServeFront::GrantHosts() {
         front::GrantHosts(std::move(claims), settings_.hosts);
     for (auto& [name, record] : records_) {
       if (record.claim == 0) continue;  // it may be carried anew in a moment, with the same hosts
-      front::HostGrant& grant = grants[name];
+      const auto granted = grants.find(name);
+      front::HostGrant grant =
+          granted == grants.end() ? front::HostGrant() : std::move(granted->second);
       if (grant.refused != record.hosts.refused) news.emplace_back(name, grant.refused);
       record.changed |= grant.routes != record.hosts.routes;
       record.hosts = std::move(grant);

@@ -167,7 +167,12 @@ class ServeFront : public scaler::RequestFront,
   absl::Status CheckRivals(const std::string& name) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WriteSlices(const std::string& name);
   void BeginServingIfComplete();
-  std::vector<std::string> Names() const;
+  bool IsIdle() const {
+    absl::MutexLock lock(&mutex_);
+    return records_.empty();
+  }
+  std::vector<std::string> Unsettled() const;
+  static std::string PodsWanted(const CarriedRecord& record);
 
   // front::FrontObserver
   void WishScale(const std::string& service, int32_t at_least) override;
