@@ -25,9 +25,9 @@ http::HttpAnswer NoSuchPath() {
   return answer;
 }
 
-bool Selects(const LocalApi::Watch& watch, const json& object) {
-  return !object.is_null() &&
-         IsSelected(object, watch.query["labelSelector"], watch.query["fieldSelector"]);
+bool Selects(const LocalApi::Watch& watch, const LocalObjectStore::Object& object) {
+  return object != nullptr &&
+         IsSelected(*object, watch.query["labelSelector"], watch.query["fieldSelector"]);
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ LocalAnswer LocalApi::Write(const http::HttpCall& call, const LocalTarget& targe
                       "the server does not allow this method on the requested resource");
 }
 
-bool LocalApi::RestOfPages(const std::string& token, std::deque<json>& left) {
+bool LocalApi::RestOfPages(const std::string& token, Objects& left) {
   uint64_t page = 0;
   if (!absl::SimpleAtoi(absl::StripPrefix(token, kPageToken), &page)) return false;
   const auto found = pages_.find(page);
@@ -79,7 +79,7 @@ bool LocalApi::RestOfPages(const std::string& token, std::deque<json>& left) {
 
 LocalAnswer LocalApi::List(const http::HttpCall& call, const LocalQuery& query,
                            const LocalTarget& target) {
-  std::deque<json> left;
+  Objects left;
   if (const std::string token = query["continue"]; !token.empty()) {
     if (!RestOfPages(token, left)) {
       return LocalFailure(410, "Expired",
@@ -87,8 +87,8 @@ LocalAnswer LocalApi::List(const http::HttpCall& call, const LocalQuery& query,
                           "list result.");
     }
   } else {
-    for (json& object : store_.List(target)) {
-      if (IsSelected(object, query["labelSelector"], query["fieldSelector"])) {
+    for (LocalObjectStore::Object& object : store_.List(target)) {
+      if (IsSelected(*object, query["labelSelector"], query["fieldSelector"])) {
         left.push_back(std::move(object));
       }
     }
@@ -98,7 +98,7 @@ LocalAnswer LocalApi::List(const http::HttpCall& call, const LocalQuery& query,
   json items = json::array();
   const bool metadata_only = WantsMetadata(call);
   for (; limit > 0 && !left.empty(); --limit) {
-    json shown = Shown(left.front(), metadata_only);
+    json shown = Shown(*left.front(), metadata_only);
     if (!metadata_only && !target.kind->custom) {  // as the real one leaves them out
       shown.erase("kind");
       shown.erase("apiVersion");
@@ -124,8 +124,8 @@ bool LocalApi::Open(Watch& watch, std::string& text) const {
   if (watch.target.kind == nullptr || !watch.target.kind->info.watchable) return false;
   const std::string from = watch.query["resourceVersion"];
   if (absl::SimpleAtoi(from, &watch.version) && watch.version > 0) return true;
-  for (const json& object : store_.List(watch.target)) {
-    if (Selects(watch, object)) text += EventLine("ADDED", Shown(object, watch.metadata_only));
+  for (const LocalObjectStore::Object& object : store_.List(watch.target)) {
+    if (Selects(watch, object)) text += EventLine("ADDED", Shown(*object, watch.metadata_only));
   }
   watch.version = store_.version();
   return true;
@@ -149,7 +149,7 @@ std::string LocalApi::News(Watch& watch, bool& expired) const {
     const bool was = Selects(watch, change.before);
     const bool is = Selects(watch, change.after);
     if (!was && !is) continue;
-    json object = is ? change.after : change.before;
+    json object = is ? *change.after : *change.before;
     object["metadata"]["resourceVersion"] = absl::StrCat(change.version);
     text += EventLine(!was ? "ADDED"
                       : is ? "MODIFIED"

@@ -47,13 +47,15 @@ class LocalApi {
   void ForgetPages() { pages_.clear(); }
 
  private:
+  using Objects = std::deque<LocalObjectStore::Object>;
+
   LocalAnswer Write(const http::HttpCall& call, const LocalTarget& target,
                     const nlohmann::json& body);
   LocalAnswer List(const http::HttpCall& call, const LocalQuery& query, const LocalTarget& target);
-  bool RestOfPages(const std::string& token, std::deque<nlohmann::json>& left);
+  bool RestOfPages(const std::string& token, Objects& left);
 
   LocalObjectStore store_;
-  std::map<uint64_t, std::deque<nlohmann::json>> pages_;  // what is left of each, by its token
+  std::map<uint64_t, Objects> pages_;  // what is left of each, by its token
   uint64_t next_page_ = 0;
 };
 

@@ -133,7 +133,7 @@ std::vector<std::string> LocalApiServer::List(absl::string_view path) const {
   std::vector<std::string> out;
   const LocalTarget target = api_->store().Find(path);
   if (target.kind == nullptr) return out;
-  for (const json& object : api_->store().List(target)) out.push_back(object.dump());
+  for (const auto& object : api_->store().List(target)) out.push_back(object->dump());
   return out;
 }
 

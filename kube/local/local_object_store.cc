@@ -175,7 +175,7 @@ LocalObjectStore::Key LocalObjectStore::KeyOf(const LocalTarget& target) {
 
 const json* LocalObjectStore::Stored(const LocalTarget& target) const {
   const auto found = objects_.find(KeyOf(target));
-  return found == objects_.end() ? nullptr : &found->second;
+  return found == objects_.end() ? nullptr : found->second.get();
 }
 
 LocalAnswer LocalObjectStore::Get(const LocalTarget& target) const {
@@ -240,10 +240,10 @@ LocalAnswer LocalObjectStore::MergePatch(const LocalTarget& target, const json& 
 LocalAnswer LocalObjectStore::Delete(const LocalTarget& target) {
   const auto found = objects_.find(KeyOf(target));
   if (found == objects_.end()) return NotFound(target);
-  json gone = found->second;
+  json gone = *found->second;
   objects_.erase(found);
   gone["metadata"]["resourceVersion"] = absl::StrCat(++version_);
-  Record({version_, KeyOf(target), gone, nullptr});
+  Record({version_, KeyOf(target), std::make_shared<const json>(std::move(gone)), nullptr});
   return {200, {{"kind", "Status"}, {"apiVersion", "v1"}, {"status", "Success"}}};
 }
 
@@ -277,13 +277,14 @@ LocalAnswer LocalObjectStore::Store(const LocalTarget& target, json object) {
   if (stored != nullptr && *stored == object) return {200, object};  // nothing is written
   metadata["resourceVersion"] = absl::StrCat(++version_);
   const Key key = KeyOf(target);
-  Record({version_, key, stored == nullptr ? json() : *stored, object});
-  objects_[key] = object;
+  Object& kept = objects_[key];
+  const Object before = std::exchange(kept, std::make_shared<const json>(object));
+  Record({version_, key, before, kept});
   return {200, std::move(object)};
 }
 
-std::vector<json> LocalObjectStore::List(const LocalTarget& target) const {
-  std::vector<json> out;
+std::vector<LocalObjectStore::Object> LocalObjectStore::List(const LocalTarget& target) const {
+  std::vector<Object> out;
   const std::string resource = target.kind->info.name.ToString();
   for (auto at = objects_.lower_bound({resource, target.ns, ""}); at != objects_.end(); ++at) {
     if (std::get<0>(at->first) != resource) break;

@@ -7,6 +7,7 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -44,10 +45,11 @@ LocalAnswer LocalFailure(int status, absl::string_view reason, absl::string_view
 class LocalObjectStore {
  public:
   using Key = std::tuple<std::string, std::string, std::string>;  // resource.group, ns, name
+  using Object = std::shared_ptr<const nlohmann::json>;           // the changes share it
   struct Change {
     uint64_t version = 0;
     Key key;
-    nlohmann::json before, after;  // null: there was none, there is none any more
+    Object before, after;  // null: there was none, there is none any more
   };
 
   LocalObjectStore();
@@ -66,7 +68,7 @@ class LocalObjectStore {
   nlohmann::json Force(const LocalTarget& target, nlohmann::json object);
 
   // Sorted by namespace and name.
-  std::vector<nlohmann::json> List(const LocalTarget& target) const;
+  std::vector<Object> List(const LocalTarget& target) const;
   uint64_t version() const { return version_; }
 
   // Of all collections, in order.
@@ -86,7 +88,7 @@ class LocalObjectStore {
   LocalAnswer UpdateScale(const LocalTarget& target, const nlohmann::json& scale);
 
   std::deque<LocalKind> kinds_;  // pointers to them stay
-  std::map<Key, nlohmann::json> objects_;
+  std::map<Key, Object> objects_;
   std::deque<Change> changes_;
   uint64_t version_ = 1;
   uint64_t expired_ = 0;

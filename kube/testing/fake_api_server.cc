@@ -263,8 +263,8 @@ std::string FakeApiServer::Get(absl::string_view path) const {
 std::vector<std::string> FakeApiServer::List(absl::string_view path) const {
   absl::MutexLock lock(&impl_->mutex_);
   std::vector<std::string> out;
-  for (const json& object : impl_->api_.store().List(impl_->FindObject(path))) {
-    out.push_back(object.dump());
+  for (const auto& object : impl_->api_.store().List(impl_->FindObject(path))) {
+    out.push_back(object->dump());
   }
   return out;
 }

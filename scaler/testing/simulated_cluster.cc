@@ -214,8 +214,9 @@ void SimulatedCluster::NoteAutoscalers() {
         .kind = resource == kHpas ? AutoscalerKind::kHpa : AutoscalerKind::kOwn,
         .ns = std::get<1>(change.key),
         .name = std::get<2>(change.key)};
-    autoscalers_[key].Set(
-        time_.now(), change.after.is_null() ? nullptr : ReadManaged(key.kind, change.after.dump()));
+    autoscalers_[key].Set(time_.now(), change.after == nullptr
+                                           ? nullptr
+                                           : ReadManaged(key.kind, change.after->dump()));
   }
 }
 

@@ -413,8 +413,8 @@ void SimulatedReplica::StartWatch(const kube::ResourceInfo& resource, kube::Watc
 void SimulatedReplica::List(Watch& watch) {
   if (!alive()) return;
   watch.handler->ListStarted();
-  for (const nlohmann::json& object : world_.cluster.store().List(watch.target)) {
-    watch.handler->Listed(object.dump());
+  for (const auto& object : world_.cluster.store().List(watch.target)) {
+    watch.handler->Listed(object->dump());
   }
   watch.handler->ListEnded();
   watch.told = world_.cluster.store().changes().size();
@@ -442,11 +442,11 @@ void SimulatedReplica::Pump(Watch& watch) {
   for (; alive() && watch.open && watch.told < changes.size(); ++watch.told) {
     const kube::LocalObjectStore::Change& change = changes[watch.told];
     if (std::get<0>(change.key) != resource) continue;
-    nlohmann::json object = change.after.is_null() ? change.before : change.after;
+    nlohmann::json object = change.after == nullptr ? *change.before : *change.after;
     object["metadata"]["resourceVersion"] = absl::StrCat(change.version);
-    watch.handler->Changed(change.after.is_null()    ? kube::ChangeType::kDeleted
-                           : change.before.is_null() ? kube::ChangeType::kAdded
-                                                     : kube::ChangeType::kModified,
+    watch.handler->Changed(change.after == nullptr    ? kube::ChangeType::kDeleted
+                           : change.before == nullptr ? kube::ChangeType::kAdded
+                                                      : kube::ChangeType::kModified,
                            object.dump());
   }
 }
