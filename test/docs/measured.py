@@ -154,6 +154,8 @@ def front() -> str:
     rows = [row for part in found["parts"].values() for row in part["table"]]
 
     def goal(row):
+        if row["required"] is None:
+            return ""
         value = times(row["required"]) + " of it" if row["of_peer"] else number(row["required"])
         return ("at least " if row["at_least"] else "at most ") + value + ("" if row["met"] else " (missed)")
     return table(("work", "", "Knative 0.48", "flyball", "wanted"), [
