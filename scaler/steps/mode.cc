@@ -1,5 +1,7 @@
 #include "scaler/steps/mode.h"
 
+#include "absl/strings/match.h"
+
 namespace flyball::scaler {
 namespace {
 
@@ -7,8 +9,8 @@ Mode WantedMode(const Managed& managed, const ModeFlags& flags) {
   const auto& annotations = managed.autoscaler.annotations;
   const auto found = annotations.find(std::string(kModeAnnotation));
   if (found == annotations.end()) return managed.own.mode.value_or(flags.mode);
-  if (found->second == "act") return Mode::kAct;
-  return found->second == "advise" ? Mode::kAdvise : Mode::kShadow;
+  if (absl::EqualsIgnoreCase(found->second, "act")) return Mode::kAct;
+  return absl::EqualsIgnoreCase(found->second, "advise") ? Mode::kAdvise : Mode::kShadow;
 }
 
 }  // namespace

@@ -51,6 +51,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"HpasNeedTheirOwnFlag", kHpa, {}, nullptr, kAct, false, kShadow},
                     Row{"AlsoWithTheAnnotation", kHpa, {}, "act", kShadow, false, kShadow},
                     Row{"TheAnnotationActs", kHpa, {}, "act", kShadow, true, kAct},
+                    Row{"TheAnnotationInAnyCase", kHpa, {}, "Act", kShadow, true, kAct},
+                    Row{"TheAnnotationAdvisesInAnyCase", kOwn, {}, "ADVISE", kAct, false, kAdvise},
                     Row{"TheAnnotationHoldsBack", kHpa, {}, "shadow", kAct, true, kShadow},
                     Row{"HpasAreAdvised", kHpa, {}, nullptr, kAdvise, false, kAdvise},
                     Row{"OwnFollowsTheFlag", kOwn, {}, nullptr, kAct, false, kAct},
