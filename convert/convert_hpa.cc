@@ -130,7 +130,9 @@ Conversion ConvertHpas(absl::string_view file, absl::string_view text,
   Converter converter(file, options);
   if (objects->empty()) converter.Error(0, absl::StrCat("no ", kHpa, " in it"));
   for (const Node& object : *objects) converter.Add(object);
-  return converter.Take();
+  Conversion conversion = converter.Take();
+  conversion.nothing = objects->empty();
+  return conversion;
 }
 
 }  // namespace flyball::convert

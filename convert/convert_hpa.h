@@ -26,6 +26,7 @@ struct ConvertOptions {
 struct Conversion {
   std::string yaml;                 // a document each; comments say what could not be carried over
   std::vector<std::string> errors;  // `FILE:LINE: what`; then yaml is not to be used
+  bool nothing = false;             // the file has no object of the kind, which is an error too
 };
 
 Conversion ConvertHpas(absl::string_view file, absl::string_view text,

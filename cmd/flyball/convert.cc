@@ -39,21 +39,22 @@ std::string ListOf(const std::string& yaml) {
 int ConvertFiles(const std::vector<std::string>& files, const convert::ConvertOptions& options,
                  const std::string& output, ConvertText convert_text) {
   std::string yaml;
-  bool good = true, all_read = true;
+  bool good = true, usable = true;
   for (const std::string& file : files) {
     const absl::StatusOr<std::string> text = ReadFileOrStdin(file);
     if (!text.ok()) {
       std::cerr << "flyball convert: " << text.status().message() << "\n";
-      all_read = false;
+      usable = false;
       continue;
     }
     const convert::Conversion conversion =
         convert_text(file == "-" ? "stdin" : file, *text, options);
     for (const std::string& error : conversion.errors) std::cerr << error << "\n";
     good &= conversion.errors.empty();
+    usable &= !conversion.nothing;
     yaml += conversion.yaml;
   }
-  if (!all_read) return kUsageError;
+  if (!usable) return kUsageError;
   if (good) std::cout << (output == "json" ? ListOf(yaml) : yaml) << std::flush;
   return good && std::cout.good() ? 0 : 1;
 }

@@ -87,6 +87,16 @@ TEST(RunConvert, ValuesOfTheOtherChart) {
   EXPECT_EQ(Captured(RunConvert, {"values", "/nonexistent.yaml"}).status, 2);
 }
 
+TEST(RunConvert, AFileWithoutTheKindIsStatus2) {
+  const std::string file = Write("pod.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\n");
+  for (const char* kind : {"hpa", "scaledobject", "ksvc", "http"}) {
+    const Ran ran = Captured(RunConvert, {kind, file});
+    EXPECT_EQ(ran.status, 2) << kind;
+    EXPECT_THAT(ran.err, HasSubstr("pod.yaml: no ")) << kind;
+    EXPECT_EQ(ran.out, "") << kind;
+  }
+}
+
 TEST(RunConvert, AsJsonTheObjectsAreOneList) {
   const std::string file =
       Write("hpas.yaml",
