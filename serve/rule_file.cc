@@ -33,20 +33,31 @@ std::multiset<std::string> Identities(const rules::CompiledRules& rules) {
   return out;
 }
 
-size_t CountOfOthers(const std::multiset<std::string>& from,
-                     const std::multiset<std::string>& other) {
+std::vector<std::string> Others(const std::multiset<std::string>& from,
+                                const std::multiset<std::string>& other) {
   std::vector<std::string> others;
   std::set_difference(from.begin(), from.end(), other.begin(), other.end(),
                       std::back_inserter(others));
-  return others.size();
+  return others;
+}
+
+// The series of the first few, each after the sign.
+std::string SeriesOf(absl::string_view sign, const std::vector<std::string>& rules) {
+  constexpr size_t kNamed = 3;
+  std::string text;
+  for (size_t i = 0; i < std::min(rules.size(), kNamed); ++i) {
+    absl::StrAppend(&text, i == 0 ? ": " : ", ", sign, rules[i].substr(0, rules[i].find('\n')));
+  }
+  return rules.size() > kNamed ? absl::StrCat(text, ", ...") : text;
 }
 
 std::string WhatChanged(const rules::CompiledRules& before, const rules::CompiledRules& now) {
   const auto old_ones = Identities(before), new_ones = Identities(now);
-  const size_t added = CountOfOthers(new_ones, old_ones);
-  const size_t gone = CountOfOthers(old_ones, new_ones);
-  if (added + gone == 0) return "with the same series and queries as before";
-  return absl::StrCat(added, " new or changed, ", gone, " gone");
+  const std::vector<std::string> added = Others(new_ones, old_ones);
+  const std::vector<std::string> gone = Others(old_ones, new_ones);
+  if (added.empty() && gone.empty()) return "with the same series and queries as before";
+  return absl::StrCat(added.size(), " new or changed", SeriesOf("+", added), "; ", gone.size(),
+                      " gone or changed", SeriesOf("-", gone));
 }
 
 }  // namespace
