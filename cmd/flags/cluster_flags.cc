@@ -34,7 +34,7 @@ std::vector<std::string> KubeconfigsOf(const ClusterFlags& flags) {
 absl::StatusOr<kube::KubeContext> ContextOf(const ClusterFlags& flags,
                                             const std::vector<std::string>& paths, Clock& clock) {
   kube::KubeChoice choice = {
-      .context = flags.context, .as = flags.as, .as_groups = flags.as_groups};
+      .context = flags.context, .user = flags.user, .as = flags.as, .as_groups = flags.as_groups};
   choice.run_plugin = [&clock](const kube::ExecPlugin& plugin) {
     return kube::RunExecPlugin(plugin, clock);
   };
@@ -43,6 +43,7 @@ absl::StatusOr<kube::KubeContext> ContextOf(const ClusterFlags& flags,
   ASSIGN_OR_RETURN(inside.transport, serve::ClusterTransportOptions("", "--kubeconfig"));
   if (!flags.context.empty())
     return absl::InvalidArgumentError("--context: there is no kubeconfig");
+  if (!flags.user.empty()) return absl::InvalidArgumentError("--user: there is no kubeconfig");
   if (!flags.as.empty()) inside.transport.headers.emplace_back("Impersonate-User", flags.as);
   for (const std::string& group : flags.as_groups) {
     inside.transport.headers.emplace_back("Impersonate-Group", group);
@@ -55,6 +56,7 @@ absl::StatusOr<kube::KubeContext> ContextOf(const ClusterFlags& flags,
 void AddClusterFlags(CLI::App& app, ClusterFlags& flags, const char* server) {
   app.add_option("-n,--namespace", flags.ns, "Namespace; by default that of the context");
   app.add_option("--context", flags.context, "Context of the kubeconfig");
+  app.add_option("--user", flags.user, "User of the kubeconfig; by default the context's");
   app.add_option("--kubeconfig", flags.kubeconfig,
                  "The cluster and the user; by default as kubectl ($KUBECONFIG, which may name "
                  "several files, then ~/.kube/config), or those of the pod");

@@ -16,7 +16,7 @@ class App;
 namespace flyball::cmd {
 
 struct ClusterFlags {
-  std::string kubeconfig, context, server;
+  std::string kubeconfig, context, user, server;
   std::string as;
   std::vector<std::string> as_groups;
   std::string ns;  // "": none was given

@@ -53,7 +53,8 @@ class Reader {
     KubeContext out;
     out.ns = Text(context.node, "namespace");
     RETURN_IF_ERROR(ReadCluster(cluster, &out.transport));
-    if (const std::string user = Text(context.node, "user"); !user.empty()) {
+    const std::string user = choice_.user.empty() ? Text(context.node, "user") : choice_.user;
+    if (!user.empty()) {
       ASSIGN_OR_RETURN(const NamedNode node, Named("users", "user", user));
       RETURN_IF_ERROR(ReadUser(node, &out.transport));
     }

@@ -31,6 +31,7 @@ using RunPlugin = std::function<absl::StatusOr<std::string>(const ExecPlugin& pl
 
 struct KubeChoice {
   std::string context = {};  // "": the files' current-context
+  std::string user = {};     // of the files; "": the context's
   std::string as = {};       // impersonated user; "": the file's, or none
   std::vector<std::string> as_groups = {};
   RunPlugin run_plugin = nullptr;  // empty: a user with `exec` is refused

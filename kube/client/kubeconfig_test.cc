@@ -4,6 +4,7 @@
 #include <fstream>
 #include <string>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace flyball::kube {
@@ -147,6 +148,20 @@ TEST_F(LoadKubeContextTest, AnotherContextAndAnotherUser) {
   EXPECT_EQ(context->ns, "shop");
   EXPECT_EQ(context->transport.headers,
             (http::Headers{{"Impersonate-User", "joe"}, {"Impersonate-Group", "g"}}));
+}
+
+TEST_F(LoadKubeContextTest, AUserIsTakenInThePlaceOfTheContexts) {
+  const std::string path = Write("users",
+                                 "current-context: c\n"
+                                 "contexts:\n- {name: c, context: {cluster: c, user: u}}\n"
+                                 "clusters:\n- {name: c, cluster: {server: https://c}}\n"
+                                 "users:\n- {name: u, user: {token: of-u}}\n"
+                                 "- {name: v, user: {token: of-v}}\n");
+  const auto context = LoadKubeContext({path}, {.user = "v"});
+  ASSERT_TRUE(context.ok()) << context.status();
+  EXPECT_EQ(context->transport.token, "of-v");
+  EXPECT_THAT(std::string(LoadKubeContext({path}, {.user = "w"}).status().message()),
+              testing::HasSubstr("\"w\""));
 }
 
 TEST_F(LoadKubeContextTest, APluginIsRunAsTheFileSays) {
