@@ -80,7 +80,11 @@ class ApiServer::Impl {
     authorizer_ = std::make_unique<Authorizer>(options_.authorization, access_reviews_.get(),
                                                clock_, options_.limits.max_reviews);
     PrepareHealth();
-    documents_ = std::make_unique<DocumentEndpoints>(options_.version, health_.get(), clock_);
+    std::vector<std::string> own_paths;
+    if (dependencies_.debug_rules) own_paths.emplace_back("/debug/rules");
+    if (dependencies_.debug_decisions) own_paths.emplace_back("/debug/decisions");
+    documents_ =
+        std::make_unique<DocumentEndpoints>(options_.version, health_.get(), own_paths, clock_);
     metrics_ = std::make_unique<MetricEndpoints>(clock_, options_.limits);
     PrepareHandler();
     http_ = std::make_unique<http::HttpServer>(

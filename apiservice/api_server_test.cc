@@ -238,6 +238,14 @@ TEST_F(ApiServerFixture, TheIndexListsThePathsOfTheOriginal) {
   EXPECT_EQ(index["paths"].get<std::set<std::string>>(), wanted);
 }
 
+TEST_F(ApiServerFixture, TheIndexListsTheDebugPagesThatThereAre) {
+  debug_decisions_ = [](const auto&) { return std::string("{}"); };
+  StartServer();
+  const std::string index = Get("/")->body;
+  EXPECT_NE(index.find("\"/debug/decisions\""), std::string::npos);
+  EXPECT_EQ(index.find("\"/debug/rules\""), std::string::npos);
+}
+
 TEST_F(ApiServerFixture, GroupsThatAreOffAnswerWithTheIndex) {
   custom_ = nullptr;
   StartServer();

@@ -17,7 +17,8 @@ constexpr char kPlatform[] = "linux/arm64";
 constexpr char kPlatform[] = "linux/amd64";
 #endif
 
-std::vector<std::string> FixedPaths(const HealthChecks& health) {
+std::vector<std::string> FixedPaths(const HealthChecks& health,
+                                    const std::vector<std::string>& own_paths) {
   std::vector<std::string> paths = {"/healthz",    "/livez",       "/metrics", "/openapi/v2",
                                     "/openapi/v3", "/openapi/v3/", "/readyz",  "/version"};
   for (const absl::string_view endpoint : {"healthz", "livez", "readyz"}) {
@@ -25,6 +26,7 @@ std::vector<std::string> FixedPaths(const HealthChecks& health) {
       paths.push_back(absl::StrCat("/", endpoint, "/", name));
     }
   }
+  paths.insert(paths.end(), own_paths.begin(), own_paths.end());
   return paths;
 }
 
@@ -58,11 +60,11 @@ bool TakesOpenApiJson(absl::string_view accept) {
 }  // namespace
 
 DocumentEndpoints::DocumentEndpoints(ProgramVersion version, const HealthChecks* health,
-                                     Clock* clock)
+                                     const std::vector<std::string>& own_paths, Clock* clock)
     : version_(std::move(version)),
       health_(health),
       clock_(clock),
-      discovery_(FixedPaths(*health)) {}
+      discovery_(FixedPaths(*health, own_paths)) {}
 
 bool DocumentEndpoints::Serves(absl::string_view group, const adapter::Providers& providers) {
   return discovery_.Get(providers)->FindGroup(group) != nullptr;

@@ -18,8 +18,10 @@ namespace flyball::apiservice {
 
 class DocumentEndpoints {
  public:
-  // `version`: of the program, for /version. `clock` and `health` outlive it.
-  DocumentEndpoints(ProgramVersion version, const HealthChecks* health, Clock* clock);
+  // `version`: of the program, for /version. `own_paths`: that the index lists beside those of the
+  // original. `clock` and `health` outlive it.
+  DocumentEndpoints(ProgramVersion version, const HealthChecks* health,
+                    const std::vector<std::string>& own_paths, Clock* clock);
 
   // Whether the group is on.
   bool Serves(absl::string_view group, const adapter::Providers& providers);
