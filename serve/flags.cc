@@ -103,7 +103,7 @@ void AddSourceFlags(GoFlags flags, ServeFlags& f) {
   flags.Bool("query-merge", f.adapter.queries.merge,
              "ask for several objects of one rule in one query where the answers are the same");
   flags.String("nan-value", f.nan_value,
-               "what NaN becomes: zero, or drop (the object has no value)");
+               "what NaN becomes: zero, or drop (the object has no value)", "zero|drop");
 }
 
 void AddObjectFlags(GoFlags flags, ServeFlags& f) {
@@ -309,7 +309,8 @@ void AddPrometheusFlags(GoFlags flags, ServeFlags& f) {
       "prometheus-url", f.prometheus_urls,
       "URL of Prometheus (default of serve: https://localhost, of doctor: the server's); "
       "repeated: servers of equal "
-      "content, tried in order");
+      "content, tried in order",
+      "URL");
   flags.Bool("prometheus-auth-incluster", f.prometheus_auth_incluster,
              "use the pod's service account towards Prometheus");
   flags.String("prometheus-auth-config", f.prometheus_auth_config,
@@ -323,7 +324,7 @@ void AddPrometheusFlags(GoFlags flags, ServeFlags& f) {
                "file with the bearer token for Prometheus, re-read when it changes");
   flags.Repeated("prometheus-header", f.prometheus_headers,
                  "header K=V for each request to Prometheus; repeatable");
-  flags.String("prometheus-verb", f.prometheus_verb, "GET or POST");
+  flags.String("prometheus-verb", f.prometheus_verb, "How queries are sent", "GET|POST");
   flags.Duration("prometheus-timeout", f.prometheus_timeout, "limit on one request to Prometheus");
 }
 
@@ -349,7 +350,7 @@ absl::StatusOr<ServeFlags> ParseServeFlags(const std::vector<std::string>& args)
       ->take_last()
       ->type_name("INT")
       ->group("Log");
-  GoFlags(app, "Log").String("log-format", f.log_format, "text or json");
+  GoFlags(app, "Log").String("log-format", f.log_format, "format of the log", "text|json");
   // An empty group is not listed.
   const bool all = absl::c_linear_search(args, "--help-all");
   AddInertFlags(app, all ? "Of prometheus-adapter, accepted without effect" : "", inert);

@@ -94,11 +94,12 @@ void GoFlags::FileLevels(const char* name, const char* help) {
   AddEach(app_, name, help, CheckFileLevels)->group(group_);
 }
 
-void GoFlags::Repeated(const char* name, std::vector<std::string>& value, const char* help) {
+void GoFlags::Repeated(const char* name, std::vector<std::string>& value, const char* help,
+                       const char* type) {
   app_.add_option(Dashed(name), value, help)
       ->allow_extra_args(false)
       ->take_all()
-      ->type_name("TEXT")
+      ->type_name(type)
       ->group(group_);
 }
 

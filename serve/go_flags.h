@@ -31,7 +31,8 @@ class GoFlags {
   void Bool(const char* name, bool& value, const char* help);
   void Duration(const char* name, absl::Duration& value, const char* help);
   // Each occurrence is one value.
-  void Repeated(const char* name, std::vector<std::string>& value, const char* help);
+  void Repeated(const char* name, std::vector<std::string>& value, const char* help,
+                const char* type = "TEXT");
   // klog's levels of files, as `client=4,watch*=6`: checked, and forgotten.
   void FileLevels(const char* name, const char* help);
   // Comma lists.

@@ -11,7 +11,8 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
   flags.String("scaler-mode", f.mode,
                "what is done with decisions: shadow (compared with the stock controller's, nothing "
                "written), advise (published as external metrics) or act (the scale is written); "
-               "the annotation flyball.dev/mode of an object wins");
+               "the annotation flyball.dev/mode of an object wins",
+               "shadow|advise|act");
   flags.Bool("scaler-hpa", f.options.act_on_hpas,
              "in mode act HorizontalPodAutoscalers too are acted on: only where the stock "
              "controller is off");

@@ -36,6 +36,12 @@ TEST(ScalerFlags, DefaultsAreTheControllers) {
   EXPECT_TRUE(flags->scaler.leader_elect);
 }
 
+TEST(ScalerFlags, AModeIsKnownInAnyCase) {
+  const auto flags = Parse({"--scaler", "--scaler-mode=ACT"});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  EXPECT_EQ(ScalerOptionsFrom(flags->scaler).mode, scaler::Mode::kAct);
+}
+
 TEST(ScalerFlags, ReachTheOptions) {
   const auto flags = Parse(
       {"--scaler", "--scaler-mode=act", "--scaler-hpa", "--scaler-shards=4",

@@ -1,7 +1,9 @@
 #include "cmd/flyball/commands.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <sstream>
@@ -132,6 +134,19 @@ TEST(RunCheckTest, FilesAlsoByTheFlagOfKubectl) {
   testing::internal::CaptureStdout();
   EXPECT_EQ(RunCheck({"rules", "-f", path, "-o", "JSON"}), 0);
   EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("\"ok\": true"));
+}
+
+TEST(RunCheckTest, ADashIsStandardInput) {
+  const int file = open(Write("stdin.yaml", kRefused).c_str(), O_RDONLY | O_CLOEXEC);
+  const int before = dup(STDIN_FILENO);
+  ASSERT_GE(dup2(file, STDIN_FILENO), 0);
+  testing::internal::CaptureStderr();
+  const int status = RunCheck({"rules", "-"});
+  dup2(before, STDIN_FILENO);
+  close(before);
+  close(file);
+  EXPECT_EQ(status, 1);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr(":4:17: rules[0].metricsQuery"));
 }
 
 TEST(RunCheckTest, UsageErrorsAreStatus2) {
