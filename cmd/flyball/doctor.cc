@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -373,7 +374,8 @@ std::string ForLocale(std::string text) {
     if (value != nullptr && *value != '\0') locale = absl::AsciiStrToLower(value);
   }
   // Without any, as in a pod, nothing is known, and what shows the text is rarely that pod.
-  const bool letters = locale == "c" || locale == "posix";
+  const bool letters =
+      !locale.empty() && !absl::StrContains(locale, "utf-8") && !absl::StrContains(locale, "utf8");
   if (letters) absl::StrReplaceAll({{"✓", "ok"}, {"✗", "x "}}, &text);
   return text;
 }
