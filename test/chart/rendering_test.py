@@ -536,6 +536,8 @@ class Rendering(case.Case):
                   if line.startswith("## ")}
         self.assertEqual(len({p["id"] for p in board["panels"]}), len(board["panels"]))
         self.assertEqual({v["name"] for v in board["templating"]["list"]}, {"datasource", "cluster", "namespace", "job"})
+        places = [(x, y) for at in (p["gridPos"] for p in board["panels"]) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])]
+        self.assertEqual(len(places), len(set(places)), "panels overlap")
         for panel in board["panels"]:
             with self.subTest(panel["title"]):
                 if panel["type"] == "row":
