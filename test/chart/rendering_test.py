@@ -562,6 +562,21 @@ class Rendering(case.Case):
         missing = {name for name in asked if f'"{name.removesuffix("_bucket")}"' not in source}
         self.assertFalse(missing)
 
+    def test_every_field_of_an_autoscaler_says_what_it_is(self):
+        """As `kubectl explain` shows it; the parts of label selectors are Kubernetes's."""
+        version, = yaml.safe_load((CHART / "files" / "crds" / "autoscalers.flyball.dev.yaml").read_text())["spec"]["versions"]
+
+        def silent(schema: dict, path: str) -> list:
+            found = [] if path.endswith("[]") or schema.get("description", "").endswith((".", "…")) else [path]
+            if path.endswith(".selector"):
+                return found
+            below = [(f"{path}.{name}", part) for name, part in schema.get("properties", {}).items()]
+            below += [(f"{path}[]", schema["items"])] if "items" in schema else []
+            return found + [field for at, part in below for field in silent(part, at)]
+
+        whole = version["schema"]["openAPIV3Schema"]["properties"]
+        self.assertEqual(silent(whole["spec"], "spec") + silent(whole["status"], "status"), [])
+
     def test_default_rules_are_good(self):
         config = values_file(config_of(self.helm.render()))
         done = processes.run([paths.flyball(), "check", "rules", config])
