@@ -106,6 +106,15 @@ class Rendering(case.Case):
             items = objects(self.helm("template", "f", CHART, "--values", values_file({"scaler": {**told["scaler"], "triggerSecrets": secrets}})))
             self.assertNotIn("--scaler-trigger-secrets=referenced", container(items)["args"])
 
+    def test_a_mode_may_be_written_as_an_autoscaler_has_it(self):
+        """In any case; the flag, the rights and the groups are those of the mode."""
+        for mode in ("Act", "ADVISE", "Shadow"):
+            with self.subTest(mode):
+                written, usual = (self.helm.render("--set", f"scaler.enabled=true,scaler.mode={m}") for m in (mode, mode.lower()))
+                self.assertIn(f"--scaler-mode={mode.lower()}", container(written)["args"])
+                self.assertEqual((bound(written), names(written)), (bound(usual), names(usual)))
+        self.helm.render("--set", "scaler.enabled=true,scaler.mode=Act,scaler.hpa=true")
+
     def test_every_value_is_in_the_schema_and_the_table(self):
         subprocess.run([sys.executable, HERE / "values_table.py"], check=True)
 
