@@ -88,6 +88,14 @@ class Workflows(case.Case):
         self.assertEqual([step["run"].rpartition("&& ")[2] for step in job["steps"] if "packaging" in step.get("run", "")], ["packaging/release release"])
         self.assertEqual(job["container"]["image"], "debian:12")
 
+    def test_each_change_is_tested_by_the_script(self):
+        workflow = yaml.safe_load((paths.PROJECT / ".github/workflows/test.yaml").read_text())
+        self.assertEqual(set(workflow[True]), {"push", "pull_request"})  # `on` is a boolean in YAML 1.1
+        job, = workflow["jobs"].values()
+        self.assertEqual([step["run"].rpartition("&& ")[2] for step in job["steps"] if ".ci" in step.get("run", "")], [".ci/run"])
+        self.assertTrue(os.access(paths.PROJECT / ".ci" / "run", os.X_OK))
+        self.assertEqual((job["container"]["image"], workflow["permissions"]), ("debian:12", {"contents": "read"}))
+
     def test_hooks_for_pre_commit_run_commands_that_there_are(self):
         examples = {"flyball-check-rules": "web.yaml", "flyball-test-rules": "web_test.yaml"}
         for hook in yaml.safe_load((paths.PROJECT / ".pre-commit-hooks.yaml").read_text()):

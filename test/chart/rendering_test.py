@@ -106,6 +106,15 @@ class Rendering(case.Case):
             items = objects(self.helm("template", "f", CHART, "--values", values_file({"scaler": {**told["scaler"], "triggerSecrets": secrets}})))
             self.assertNotIn("--scaler-trigger-secrets=referenced", container(items)["args"])
 
+    def test_a_mode_may_be_written_as_an_autoscaler_has_it(self):
+        """In any case; the flag, the rights and the groups are those of the mode."""
+        for mode in ("Act", "ADVISE", "Shadow"):
+            with self.subTest(mode):
+                written, usual = (self.helm.render("--set", f"scaler.enabled=true,scaler.mode={m}") for m in (mode, mode.lower()))
+                self.assertIn(f"--scaler-mode={mode.lower()}", container(written)["args"])
+                self.assertEqual((bound(written), names(written)), (bound(usual), names(usual)))
+        self.helm.render("--set", "scaler.enabled=true,scaler.mode=Act,scaler.hpa=true")
+
     def test_every_value_is_in_the_schema_and_the_table(self):
         subprocess.run([sys.executable, HERE / "values_table.py"], check=True)
 
@@ -536,6 +545,8 @@ class Rendering(case.Case):
                   if line.startswith("## ")}
         self.assertEqual(len({p["id"] for p in board["panels"]}), len(board["panels"]))
         self.assertEqual({v["name"] for v in board["templating"]["list"]}, {"datasource", "cluster", "namespace", "job"})
+        places = [(x, y) for at in (p["gridPos"] for p in board["panels"]) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])]
+        self.assertEqual(len(places), len(set(places)), "panels overlap")
         for panel in board["panels"]:
             with self.subTest(panel["title"]):
                 if panel["type"] == "row":
@@ -559,6 +570,21 @@ class Rendering(case.Case):
         self.assertGreater(len(asked), 25)
         missing = {name for name in asked if f'"{name.removesuffix("_bucket")}"' not in source}
         self.assertFalse(missing)
+
+    def test_every_field_of_an_autoscaler_says_what_it_is(self):
+        """As `kubectl explain` shows it; the parts of label selectors are Kubernetes's."""
+        version, = yaml.safe_load((CHART / "files" / "crds" / "autoscalers.flyball.dev.yaml").read_text())["spec"]["versions"]
+
+        def silent(schema: dict, path: str) -> list:
+            found = [] if path.endswith("[]") or schema.get("description", "").endswith((".", "…")) else [path]
+            if path.endswith(".selector"):
+                return found
+            below = [(f"{path}.{name}", part) for name, part in schema.get("properties", {}).items()]
+            below += [(f"{path}[]", schema["items"])] if "items" in schema else []
+            return found + [field for at, part in below for field in silent(part, at)]
+
+        whole = version["schema"]["openAPIV3Schema"]["properties"]
+        self.assertEqual(silent(whole["spec"], "spec") + silent(whole["status"], "status"), [])
 
     def test_default_rules_are_good(self):
         config = values_file(config_of(self.helm.render()))

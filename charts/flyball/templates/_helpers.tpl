@@ -207,7 +207,7 @@ affinity:
 {{/* Which groups are on: YAML of custom, external, resource. */}}
 {{- define "flyball.groups" -}}
 {{- $rules := .Values.rules -}}
-{{- $advises := and .Values.scaler.enabled (eq .Values.scaler.mode "advise") -}}
+{{- $advises := and .Values.scaler.enabled (eq (lower .Values.scaler.mode) "advise") -}}
 {{- $on := dict "custom" (or $rules.default $rules.custom) "external" (or $rules.external $advises) "resource" (or $rules.resource .Values.live.kubelets.scrapeInterval) -}}
 {{- range $group, $rules := $on }}
 {{- $told := index $.Values.apiServices $group }}

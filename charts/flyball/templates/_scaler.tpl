@@ -1,7 +1,7 @@
 {{/* Flags of the scaler. */}}
 {{- define "flyball.scalerArgs" -}}
 - --scaler
-- --scaler-mode={{ .Values.scaler.mode }}
+- --scaler-mode={{ lower .Values.scaler.mode }}
 {{- if .Values.scaler.hpa }}
 - --scaler-hpa
 {{- end }}
@@ -21,7 +21,7 @@
 
 {{/* Rights of the scaler in the namespaces that it scales: a list of RBAC rules, as YAML. */}}
 {{- define "flyball.scalerRules" -}}
-{{- $act := eq .Values.scaler.mode "act" -}}
+{{- $act := eq (lower .Values.scaler.mode) "act" -}}
 - apiGroups: [autoscaling]
   resources: [horizontalpodautoscalers]
   verbs: {{ ternary "[get, list, watch]" "[list, watch]" $act }}
@@ -34,7 +34,7 @@
 - apiGroups: [apps]
   resources: [deployments, replicasets, statefulsets]
   verbs: [list, watch]
-{{- if ne .Values.scaler.mode "shadow" }}
+{{- if ne (lower .Values.scaler.mode) "shadow" }}
 - apiGroups: [flyball.dev]
   resources: [autoscalers/status]
   verbs: [patch]
