@@ -89,6 +89,8 @@ class ServeFrontTest : public testing::Test {
     api_.Put(absl::StrCat(R"({"apiVersion":"flyball.dev/v1alpha1","kind":"Autoscaler","metadata":)",
                           R"({"namespace":"shop","name":")", name, R"("},"spec":{"triggers":)",
                           R"([{"type":"cron"},{"type":"http"}]},"status":)", status, "}"));
+    // The Service that it names; one that is not there is a change of its own, and is told first.
+    PutService(name, R"({"ports":[{"port":80}]})");
   }
   void PutPod(const std::string& name, const std::string& app) {
     api_.Put(absl::StrCat(R"({"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop",)",
@@ -312,9 +314,6 @@ TEST_F(ServeFrontTest, WhoStoodByForLongWaitsForAllTheSame) {
 TEST_F(ServeFrontTest, AHostIsTheOldestServicesUntilThatOneIsGone) {
   PutAutoscaler("new");
   PutAutoscaler("old");
-  // A Service that is not there would be told of before the host.
-  PutService("new", R"({"ports":[{"port":80}]})");
-  PutService("old", R"({"ports":[{"port":80}]})");
   Start();
   const auto carried = Carry("new", "", "shop.example.com,new.example.com");
   auto older = Carry("old", "", "shop.example.com");
@@ -503,7 +502,6 @@ TEST_F(ServeFrontTest, AServiceThatIsNotOursIsRefusedInTheCondition) {
 TEST_F(ServeFrontTest, OneServiceIsOfOneAutoscaler) {
   PutAutoscaler("web");
   PutAutoscaler("api");
-  PutService("web", R"({"ports":[{"port":80}]})");
   Start();
   const auto first = Carry("web");
   const auto second = Carry("api", "web");
