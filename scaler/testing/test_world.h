@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -377,8 +378,18 @@ class LoopWorld {
         adapter::Kind("flyball.dev", "autoscalers", "autoscaler", "Autoscaler", true, "v1alpha1"));
     api.AddKind(adapter::Kind("example.com", "widgets", "widget", "Widget"), /*scale=*/true);
   }
+  // The last statuses may wait for their turn in the write budget, so that time has to pass.
   ~LoopWorld() {
-    if (scaler != nullptr) scaler->Stop();
+    if (scaler == nullptr) return;
+    absl::Notification stopped;
+    std::thread stop([&] {
+      scaler->Stop();
+      stopped.Notify();
+    });
+    while (!stopped.WaitForNotificationWithTimeout(absl::Milliseconds(2))) {
+      clock.Advance(absl::Seconds(1));
+    }
+    stop.join();
   }
 
   static ScalerOptions ActOnHpas() {
