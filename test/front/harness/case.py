@@ -2,25 +2,13 @@
 
 import itertools
 import pathlib
-import random
 import shutil
 import socket
 import tempfile
 import unittest
 
 from harness import clients, driver, envoy, pods, wait
-
-
-def free_port() -> int:
-    """Below those that the kernel gives to connections."""
-    while True:
-        port = random.randrange(20000, 32000)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                continue
+from harness.ports import free_port
 
 
 class Service:

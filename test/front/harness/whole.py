@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 import signal
-import socket
 import ssl
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import sys
 import yaml
 
 from harness import envoy, wait
+from harness.ports import free_port, free_row
 
 PROJECT = pathlib.Path(__file__).resolve().parents[3]
 FLYBALL = pathlib.Path(os.environ.get("FLYBALL", PROJECT / "build" / "dev" / "flyball"))
@@ -24,20 +24,6 @@ def pod_command(*arguments):
     return [sys.executable, "-S", str(PODS), "--port", "$(PORT)", *map(str, arguments)]
 
 
-def free_row(count: int) -> int:
-    """The first of so many ports, one after the other, below those that the kernel gives to connections."""
-    from harness import case  # pylint: disable=import-outside-toplevel
-    while True:
-        first = case.free_port()
-        try:
-            for port in range(first, first + count):
-                with socket.socket() as probe:
-                    probe.bind(("127.0.0.1", port))
-            return first
-        except OSError:
-            continue
-
-
 class Web:
     """One service: a ProcessSet, at first without processes, and the Autoscaler with its trigger."""
 
@@ -45,7 +31,7 @@ class Web:
         """`port`: where Envoys listen; `first`: the port of the first process. Both are chosen where they are not given."""
         self.name = name
         # Two Envoys, of other tests too, may share a port without a word.
-        self.port = port or free_row(1)
+        self.port = port or free_port()
         about = {"namespace": "shop", "name": name}
         self.objects = [
             {"apiVersion": "flyball.dev/v1alpha1", "kind": "ProcessSet", "metadata": about, "spec": {
@@ -71,7 +57,7 @@ class Flyball:
         self.objects.mkdir(parents=True)
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
         (self.objects / "shop.yaml").write_text(yaml.safe_dump_all([namespace, *(each for web in webs for each in web.objects)]))
-        self.front, self.port = free_row(1), free_row(1)
+        self.front, self.port = free_port(), free_port()
         self.starts = 0
         self.process = self._log = None
 
@@ -145,8 +131,7 @@ class Flyball:
 
 def start_envoy(program, folder, flyball: Flyball, node: str) -> envoy.Envoy:
     """An Envoy that has all services' listeners; several share their ports, as pods of the front share a Service."""
-    from harness import case  # pylint: disable=import-outside-toplevel
-    started = envoy.Envoy(program, folder, flyball.front, case.free_port(), node=node)
+    started = envoy.Envoy(program, folder, flyball.front, free_port(), node=node)
 
     def listens() -> bool:
         try:
