@@ -64,9 +64,8 @@ class Converter {
 
   Conversion Take() { return std::move(conversion_); }
 
-  void Error(int line, absl::string_view what) { AddError(file_, line, what, conversion_); }
-
  private:
+  void Error(int line, absl::string_view what) { AddError(file_, line, what, conversion_); }
   void FailToDecode(int line, absl::string_view message) {
     AddDecodeError(file_, line, message, conversion_);
   }
@@ -128,10 +127,9 @@ Conversion ConvertHpas(absl::string_view file, absl::string_view text,
   if (!objects.ok()) return unread;
   std::erase_if(*objects, [](const Node& object) { return object.FindText("kind") != kHpa; });
   Converter converter(file, options);
-  if (objects->empty()) converter.Error(0, absl::StrCat("no ", kHpa, " in it"));
   for (const Node& object : *objects) converter.Add(object);
   Conversion conversion = converter.Take();
-  conversion.nothing = objects->empty();
+  if (objects->empty()) AddNothing(file, kHpa, conversion);
   return conversion;
 }
 

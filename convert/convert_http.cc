@@ -311,9 +311,7 @@ Conversion ConvertHttpObjects(absl::string_view file, absl::string_view text,
     HttpConverter(node, scaler::JsonOf<Json>(node), around, file, conversion).Convert(options);
   }
   if (!any) {
-    conversion.nothing = true;
-    AddError(file, 0, absl::StrCat("no ", kHttpScaledObject, " or ", kInterceptorRoute, " in it"),
-             conversion);
+    AddNothing(file, absl::StrCat(kHttpScaledObject, " or ", kInterceptorRoute), conversion);
   }
   return conversion;
 }

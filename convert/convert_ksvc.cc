@@ -266,8 +266,7 @@ Conversion ConvertKnativeServices(absl::string_view file, absl::string_view text
     }
     if (converted) KnativeConverter(*node, std::move(object), file, conversion).Convert(options);
   }
-  conversion.nothing = !any;
-  if (!any) AddError(file, 0, "no Service of Knative in it", conversion);
+  if (!any) AddNothing(file, "Service of Knative", conversion);
   return conversion;
 }
 

@@ -275,8 +275,7 @@ Conversion ConvertScaledObjects(absl::string_view file, absl::string_view text,
     if (node.FindText("kind") != kScaledObject) continue;
     ScaledObjectConverter(node, authentications, conversion, file).Convert(options);
   }
-  conversion.nothing = !any;
-  if (!any) AddError(file, 0, absl::StrCat("no ", kScaledObject, " in it"), conversion);
+  if (!any) AddNothing(file, kScaledObject, conversion);
   return conversion;
 }
 

@@ -44,6 +44,11 @@ void AddError(absl::string_view file, int line, absl::string_view what, Conversi
       absl::StrCat(file, line > 0 ? absl::StrCat(":", line) : "", ": ", what));
 }
 
+void AddNothing(absl::string_view file, absl::string_view kinds, Conversion& conversion) {
+  conversion.nothing = true;
+  AddError(file, 0, absl::StrCat("no ", kinds, " in it"), conversion);
+}
+
 void AddDecodeError(absl::string_view file, int line, absl::string_view message,
                     Conversion& conversion) {
   static const re2::LazyRE2 kPlaced = {"(?s)line (\\d+)(?:: |, )(.*)"};

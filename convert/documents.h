@@ -22,7 +22,9 @@ std::string OneLine(absl::string_view text);
 
 // Adds `FILE:LINE: what`; without line, 0, `FILE: what`.
 void AddError(absl::string_view file, int line, absl::string_view what, Conversion& conversion);
-// The same of a message that may begin with `line N: `; `line` where it does not.
+// The file has no object of the kinds that were asked for.
+void AddNothing(absl::string_view file, absl::string_view kinds, Conversion& conversion);
+// AddError of a message that may begin with `line N: `; `line` where it does not.
 void AddDecodeError(absl::string_view file, int line, absl::string_view message,
                     Conversion& conversion);
 
