@@ -324,7 +324,7 @@ void AddPrometheusFlags(GoFlags flags, ServeFlags& f) {
                "file with the bearer token for Prometheus, re-read when it changes");
   flags.Repeated("prometheus-header", f.prometheus_headers,
                  "header K=V for each request to Prometheus; repeatable");
-  flags.String("prometheus-verb", f.prometheus_verb, "How queries are sent", "GET|POST");
+  flags.String("prometheus-verb", f.prometheus_verb, "how queries are sent", "GET|POST");
   flags.Duration("prometheus-timeout", f.prometheus_timeout, "limit on one request to Prometheus");
 }
 

@@ -118,7 +118,8 @@ TEST_F(RuleFileTest, WhatAFileIsWarnedOfIsLoggedOnceForEachText) {
   Write(kOneRule);
   (*file)->Reload();
   spdlog::set_default_logger(before);
-  EXPECT_THAT(log.str(), HasSubstr("0 rules, 1 external rule now in force, 1 new or changed: +"));
+  EXPECT_THAT(log.str(), HasSubstr("0 rules, 1 external rule now in force, 1 new or changed: "
+                                   "+external q; 0 gone or changed"));
 }
 
 TEST_F(RuleFileTest, NewRulesAreHandedOnOnce) {
