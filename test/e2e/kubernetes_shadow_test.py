@@ -12,6 +12,7 @@ from harness.shadowing import APPS, HPA, MINUTES, NS, TYPES, Shadowing
 _FOLDER = processes.fresh_folder("decisions")
 _BOUNDED_BY_ZERO = [(kind, app) for kind, app in APPS if kind in ("object", "external") and app[-1] in "23"]
 _ZEROED = [(kind, app) for kind, app in APPS if app.endswith("4")]
+_BEFORE, _AFTER = 3, 5  # seconds around a scale event in which its record is looked for
 _EDITED = [(kind, app) for kind, app in APPS if app.endswith("6")]
 
 
@@ -63,13 +64,14 @@ class NewerShadow(Shadowing):
     def check_explained(self, scaled: list):
         """Each count that the stock controller wrote was decided, or found, here at about that time, and a reason is told. A count
         that a person replaced before the next decision, a second later, nobody can have found: a person's edit excuses one such."""
+        time.sleep(_AFTER)  # the last count that was written has its record by then too
         lines = [json.loads(line) for file in sorted(_FOLDER.iterdir()) for line in file.read_text().splitlines()]
         self.assertTrue(all(line["reason"] for line in lines))
         decided, found, replaced = 0, 0, 0
         edits = list(self._by_hand)
         for write in scaled:
             count = write.sent["spec"].get("replicas", 0)
-            near = [line for line in lines if line["name"] == write.name and -3 < seconds(line["time"]) - write.done < 5]
+            near = [line for line in lines if line["name"] == write.name and -_BEFORE < seconds(line["time"]) - write.done < _AFTER]
             decided += any(line.get("desired") == count for line in near)
             if any(count in (line.get("desired"), line.get("current")) for line in near):
                 found += 1
