@@ -64,6 +64,15 @@ TEST_F(CustomProviderTest, AnAnswerIsFreshForTheAgeOfItsQuery) {
   EXPECT_EQ(second->timestamp, absl::FromUnixSeconds(1700000001));
 }
 
+TEST_F(CustomProviderTest, TheRuleRemembersItsLastAnswer) {
+  ASSERT_TRUE(Get("a").ok());
+  const auto last = floor_.relister().Statuses()[0].last_answer;
+  ASSERT_TRUE(last.has_value());
+  EXPECT_EQ(last->promql, R"(sum by (po) (m{ns="web",po="a"}))");
+  EXPECT_EQ(last->values, 1u);
+  EXPECT_EQ(last->at, floor_.clock.WallNow());
+}
+
 TEST_F(CustomProviderTest, TheEpochChangesWithObjectsAndRules) {
   const uint64_t before = floor_.custom().Epoch();
   floor_.directory.Add("pods", "web", "c");

@@ -63,7 +63,7 @@ absl::StatusOr<ExternalMetricList> ExternalProvider::Get(const ExternalMetricReq
     return FetchFailure(answering_, rule, *found.rule, request.metric, fresh.status());
   }
   answering_.failures.Succeeded(rule);
-  found.rule->NoteAnswer(fresh->result->source);
+  NoteAnswer(*found.rule, *promql, *fresh);
   std::vector<const Sample*> samples;
   for (const Sample& sample : fresh->result->samples) samples.push_back(&sample);
   ASSIGN_OR_RETURN(ExternalMetricList list,

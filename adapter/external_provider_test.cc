@@ -102,6 +102,23 @@ TEST_F(ExternalProviderTest, AFailureNamesItsRuleBesideTheOriginalsText) {
             R"(sum(total_len{queue="a",ns="shop"}))");
 }
 
+TEST_F(ExternalProviderTest, TheRuleRemembersItsLastAnswer) {
+  const auto last = [&] { return floor_.relister().Statuses()[0].last_answer; };
+  EXPECT_FALSE(last().has_value());
+  ASSERT_TRUE(provider_.Get(Ask("queue in (a,b)")).ok());
+  ASSERT_TRUE(last().has_value());
+  EXPECT_EQ(last()->promql, R"(sum(queue_len{queue=~"a|b",ns="shop"}) by (queue))");
+  EXPECT_EQ(last()->values, 2u);
+  EXPECT_EQ(last()->at, floor_.clock.WallNow());
+
+  floor_.clock.Advance(absl::Seconds(3));
+  const auto standing = provider_.Stand({Ask("queue=a")});
+  standing->Ask(absl::Seconds(10));
+  EXPECT_EQ(last()->promql, R"(sum(queue_len{queue="a",ns="shop"}) by (queue))");
+  EXPECT_EQ(last()->values, 1u);
+  EXPECT_EQ(last()->at, floor_.clock.WallNow());
+}
+
 TEST_F(ExternalProviderTest, OneRequestIsItsOwnQuery) {
   EXPECT_THAT(ShownAll({Ask("queue=a")}), ElementsAre("a=10000@100"));
   EXPECT_THAT(source_.queries(), ElementsAre(R"(sum(queue_len{queue="a",ns="shop"}) by (queue))"));

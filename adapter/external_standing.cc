@@ -160,8 +160,12 @@ void ExternalStanding::AskTogether(Together& together, MonotonicTime deadline,
   }
   absl::Status failure = together.failure;
   if (failure.ok()) {
+    const MonotonicTime sent = answering_.clock.MonotonicNow();
     const absl::StatusOr<StandingResult> result = answering_.batcher.Ask(*together.query, deadline);
     if (result.ok()) {
+      if (result->result != nullptr) together.values = result->result->samples.size();
+      together.found.rule->last_answer.Note(together.query->promql, result->source, together.values,
+                                            answering_.clock.MonotonicNow() - sent, sent);
       answering_.failures.Succeeded({"externalRules", together.found.rule->index});
       return HandOut(together, *result, answers);
     }
@@ -194,7 +198,6 @@ void ExternalStanding::AskApart(Together& together, MonotonicTime deadline,
 
 void ExternalStanding::HandOut(Together& together, const StandingResult& result,
                                Answers& answers) const {
-  together.found.rule->NoteAnswer(result.source);
   if (result.result == nullptr) {
     for (const size_t i : together.members) {
       StandingAnswer<ExternalMetricList> same{.unchanged = true,

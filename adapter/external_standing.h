@@ -36,6 +36,7 @@ class ExternalStanding : public StandingExternal {
     std::vector<size_t> members = {};  // indices of requests, by value
     absl::Status failure = {};         // why there is no query
     std::unique_ptr<StandingQuery> query = nullptr;
+    size_t values = 0;                 // of its last answer
     std::vector<Together> apart = {};  // once they are asked apart: each member by itself
   };
 

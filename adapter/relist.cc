@@ -30,6 +30,16 @@ std::string SourceName(rules::SourceChoice source) {
   return "";
 }
 
+std::optional<RuleStatus::Answered> AnsweredAt(const rules::LastAnswer& last, Clock& clock) {
+  std::optional<rules::AnsweredQuery> answered = last.Get();
+  if (!answered.has_value()) return std::nullopt;
+  return RuleStatus::Answered{.at = clock.WallNow() - (clock.MonotonicNow() - answered->sent),
+                              .by = SourceName(answered->source),
+                              .promql = std::move(answered->promql),
+                              .values = answered->values,
+                              .took = answered->took};
+}
+
 }  // namespace
 
 Relister::Relister(Deps deps, RelistOptions options)
@@ -234,7 +244,7 @@ void Relister::AppendStatuses(const char* list,
     status.where = rules[i]->where;
     status.series_query = rules[i]->series_query;
     status.source = SourceName(rules[i]->source);
-    status.answered_by = SourceName(rules[i]->answered_by);
+    status.last_answer = AnsweredAt(rules[i]->last_answer, deps_.clock);
     if (i < counts.size()) status.series = counts[i];
     const auto found = queries_.find(KeyOf(*rules[i]));
     if (found == queries_.end()) continue;

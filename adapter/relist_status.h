@@ -17,12 +17,21 @@ struct RuleStatus {
   std::string where;  // "config.yaml:12"
   std::string series_query;
   std::string source;       // "live" or "prometheus": the one that it wants; "": any
-  std::string answered_by;  // the one that answered its last query; "": nobody yet
   size_t series = 0;        // distinct series that the rule accepts, of the last success
   std::optional<absl::Time> last_success;
   absl::Duration duration;  // of the last attempt
   int failures = 0;         // in a row, 0 after a success
   std::string error;        // of the last attempt; "" after a success or before the first
+
+  // Of a query for one of its metrics, the last that was answered.
+  struct Answered {
+    absl::Time at;
+    std::string by;  // "live" or "prometheus"; "": it is not known
+    std::string promql;
+    size_t values = 0;
+    absl::Duration took;
+  };
+  std::optional<Answered> last_answer;
 
   // Only where they are asked for.
   std::vector<std::string> metrics;         // what it offers: "pods/requests_per_second"

@@ -18,6 +18,7 @@
 #include "kube/objects/rest_mapping.h"
 #include "kube/objects/selector.h"
 #include "rules/config.h"
+#include "rules/last_answer.h"
 #include "rules/naming.h"
 #include "rules/query_shape.h"
 #include "rules/query_template.h"
@@ -63,11 +64,7 @@ struct CompiledRule {
   QueryShape shape;        // of `query`
   bool namespaced = true;  // an external query names the namespace
   SourceChoice source = SourceChoice::kAny;
-  // Who answered its last query; kAny: nobody yet.
-  mutable std::atomic<SourceChoice> answered_by = SourceChoice::kAny;
-  void NoteAnswer(SourceChoice by) const {
-    if (answered_by.load(std::memory_order_relaxed) != by) answered_by = by;
-  }
+  mutable LastAnswer last_answer = {};
   std::optional<OnFailure> on_failure = std::nullopt;  // of externalRules
   // With on_failure: the API name, where seriesQuery names one series; "" otherwise.
   std::string sole_metric = "";

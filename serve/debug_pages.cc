@@ -147,7 +147,6 @@ Json RuleJson(const adapter::RuleStatus& rule) {
               {"metrics", rule.metrics},
               {"queries", {{"failing", false}, {"failuresTotal", 0}}}};
   if (!rule.source.empty()) out["source"] = rule.source;
-  if (!rule.answered_by.empty()) out["answeredBy"] = rule.answered_by;
   if (rule.last_success) out["lastSuccess"] = UtcTime(*rule.last_success);
   if (rule.last_failure.has_value()) {
     const adapter::RuleFailure& failure = *rule.last_failure;
@@ -158,6 +157,14 @@ Json RuleJson(const adapter::RuleStatus& rule) {
                         {"metric", failure.metric},
                         {"promql", failure.promql},
                         {"error", failure.error}}}};
+  }
+  if (rule.last_answer.has_value()) {
+    const adapter::RuleStatus::Answered& answer = *rule.last_answer;
+    if (!answer.by.empty()) out["answeredBy"] = answer.by;
+    out["queries"]["lastAnswer"] = {{"at", UtcTime(answer.at)},
+                                    {"promql", answer.promql},
+                                    {"values", answer.values},
+                                    {"durationSeconds", absl::ToDoubleSeconds(answer.took)}};
   }
   return out;
 }

@@ -11,7 +11,12 @@ TEST(DebugRulesJsonTest, TellsWhatEachRuleFound) {
   adapter::RuleStatus good;
   good.list = "rules";
   good.series = 3;
-  good.source = good.answered_by = "live";
+  good.source = "live";
+  good.last_answer = adapter::RuleStatus::Answered{.at = absl::FromUnixSeconds(1700000001),
+                                                   .by = "live",
+                                                   .promql = "sum(rps)",
+                                                   .values = 4,
+                                                   .took = absl::Milliseconds(20)};
   good.last_success = absl::FromUnixSeconds(1700000000);
   adapter::RuleStatus bad;
   bad.list = "externalRules";
@@ -22,6 +27,12 @@ TEST(DebugRulesJsonTest, TellsWhatEachRuleFound) {
   EXPECT_EQ(document["rules"][0]["series"], 3);
   EXPECT_EQ(document["rules"][0]["source"], "live");
   EXPECT_EQ(document["rules"][0]["answeredBy"], "live");
+  const auto& answer = document["rules"][0]["queries"]["lastAnswer"];
+  EXPECT_EQ(answer["at"], "2023-11-14T22:13:21Z");
+  EXPECT_EQ(answer["promql"], "sum(rps)");
+  EXPECT_EQ(answer["values"], 4);
+  EXPECT_EQ(answer["durationSeconds"], 0.02);
+  EXPECT_FALSE(document["rules"][1]["queries"].contains("lastAnswer"));
   EXPECT_FALSE(document["rules"][1].contains("source"));
   EXPECT_EQ(document["rules"][0]["lastSuccess"], "2023-11-14T22:13:20Z");
   EXPECT_TRUE(document["rules"][1]["lastSuccess"].is_null());

@@ -99,6 +99,20 @@ class Service {
     if (live_ != nullptr) live_->ReloadScrapeConfig();
   }
 
+  // Says which Prometheus answers, once one has; called now and then.
+  void TellPrometheus() {
+    if (prometheus_ == nullptr || told_prometheus_ || !adapter_->ready()) return;
+    told_prometheus_ = true;
+    const absl::StatusOr<std::string> version = prometheus_->Version(absl::Seconds(2));
+    if (version.ok()) {
+      spdlog::info("prometheus: {} says that it is version {}", prometheus_->ServerInUse(),
+                   *version);
+    } else {
+      spdlog::debug("prometheus: {} does not say its version: {}", prometheus_->ServerInUse(),
+                    std::string(version.status().message()));
+    }
+  }
+
   // Warns of overrides whose resource the cluster does not know, once for each; called now and
   // then.
   void WarnOfUnknownResources() {
@@ -307,6 +321,7 @@ class Service {
   std::shared_ptr<const kube::RestMapper> checked_mapper_;
   RulesPtr checked_rules_;
   std::set<std::string> warned_;
+  bool told_prometheus_ = false;
 };
 
 sigset_t HandledSignals() {
@@ -381,6 +396,7 @@ int Serve(ServeFlags flags, Clock& clock) {
       break;
     }
     service->WarnOfUnknownResources();
+    service->TellPrometheus();
   }
   // A second signal ends the process at once.
   std::signal(SIGTERM, SIG_DFL);

@@ -18,6 +18,7 @@ namespace {
 
 constexpr absl::string_view kQueryPath = "/api/v1/query";
 constexpr absl::string_view kSeriesPath = "/api/v1/series";
+constexpr absl::string_view kBuildInfoPath = "/api/v1/status/buildinfo";
 constexpr char kFormType[] = "application/x-www-form-urlencoded";
 
 // Unix seconds with up to three decimals, trailing zeros cut.
@@ -153,6 +154,19 @@ absl::StatusOr<std::vector<PastSeries>> Client::Past(absl::string_view selector,
   const std::string query = absl::StrCat(selector, "[", absl::ToInt64Milliseconds(range), "ms]");
   return AskAny<std::vector<PastSeries>>(QueryRequest(go::QueryEscape(query), at, timeout),
                                          ParsePastAnswer);
+}
+
+absl::StatusOr<std::string> Client::Version(absl::Duration timeout) {
+  http::HttpCall call;
+  call.headers = options_.headers;
+  call.timeout = timeout;
+  call.target = std::string(kBuildInfoPath);
+  call.max_body_bytes = 64 << 10;
+  ASSIGN_OR_RETURN(http::HttpAnswer answer, servers_[in_use_].transport->Do(call));
+  if (answer.status != 200) {
+    return absl::UnavailableError(absl::StrCat("unknown response code ", answer.status));
+  }
+  return ParseBuildInfoAnswer(std::move(answer.body));
 }
 
 absl::StatusOr<http::HttpAnswer> Client::DoBounded(const Server& server, http::HttpCall call,

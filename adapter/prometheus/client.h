@@ -82,6 +82,12 @@ class Client : public MetricSource, public PastSamples {
                                                absl::Duration range,
                                                absl::Duration timeout) override;
 
+  // What the server in use says that it is: "2.42.0". It is asked once, and what comes of it counts
+  // neither for it nor against it, since not all that answer queries answer this.
+  absl::StatusOr<std::string> Version(absl::Duration timeout);
+  // The server in use, for the log.
+  const std::string& ServerInUse() const { return servers_[in_use_].url.shown; }
+
   // Ends the calls under way; later ones fail. For an orderly end of the program, before those that
   // use the client are stopped.
   void Shutdown();

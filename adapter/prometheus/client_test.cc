@@ -236,6 +236,25 @@ INSTANTIATE_TEST_SUITE_P(
         CodeRow{"Html", 200, "<html>", absl::StatusCode::kUnavailable, "<html>"}),
     [](const auto& info) { return info.param.name; });
 
+TEST_F(ClientTest, TheVersionIsAskedOfTheServerInUse) {
+  auto client = Make({"http://first", "http://second"});
+  transports_[0]->SetScript(Fail(absl::UnavailableError("down")));
+  ASSERT_TRUE(Ask(*client).ok());
+  EXPECT_EQ(client->ServerInUse(), "http://second");
+  observer_.outcomes.clear();
+  transports_[1]->SetScript(
+      Answer(200, R"({"status":"success","data":{"version":"2.42.0","revision":"x"}})"));
+  EXPECT_EQ(*client->Version(absl::Seconds(2)), "2.42.0");
+  EXPECT_EQ(transports_[1]->calls.back().target, "/api/v1/status/buildinfo");
+
+  for (const auto& [code, body] : {std::pair(404, "nothing"), std::pair(200, "<html>"),
+                                   std::pair(200, R"({"status":"success","data":{}})")}) {
+    transports_[1]->SetScript(Answer(code, body));
+    EXPECT_FALSE(client->Version(absl::Seconds(2)).ok()) << body;
+  }
+  EXPECT_THAT(observer_.outcomes, testing::IsEmpty()) << "it says nothing about queries";
+}
+
 TEST_F(ClientTest, TooLargeAnAnswerIsUnavailable) {
   auto client = Make({"http://prom"}, {.max_query_bytes = 100});
   transports_[0]->SetScript(Fail(absl::ResourceExhaustedError("big")));

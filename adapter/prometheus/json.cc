@@ -386,6 +386,13 @@ absl::Status ParseSeriesData(sj::value json, DistinctSeries& distinct) {
   return absl::OkStatus();
 }
 
+absl::Status ParseBuildInfoData(sj::value json, std::string& version) {
+  std::string_view text;
+  TRY_JSON("data", json.find_field_unordered("version").get_string().get(text));
+  version = Shown(View(text));
+  return absl::OkStatus();
+}
+
 #undef TRY_JSON
 
 }  // namespace
@@ -413,6 +420,12 @@ absl::StatusOr<std::vector<SeriesName>> ParseSeriesAnswer(std::string body) {
   DistinctSeries distinct;
   RETURN_IF_ERROR(Parse(body, [&](sj::value data) { return ParseSeriesData(data, distinct); }));
   return distinct.Take();
+}
+
+absl::StatusOr<std::string> ParseBuildInfoAnswer(std::string body) {
+  std::string version;
+  RETURN_IF_ERROR(Parse(body, [&](sj::value data) { return ParseBuildInfoData(data, version); }));
+  return version;
 }
 
 }  // namespace flyball::adapter::prometheus

@@ -42,4 +42,7 @@ std::optional<absl::Time> TimeOfText(absl::string_view text);
 // `data: null` and an absent `data` are kUnavailable.
 absl::StatusOr<std::vector<SeriesName>> ParseSeriesAnswer(std::string body);
 
+// The version in the answer of /api/v1/status/buildinfo.
+absl::StatusOr<std::string> ParseBuildInfoAnswer(std::string body);
+
 }  // namespace flyball::adapter::prometheus

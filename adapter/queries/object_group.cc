@@ -192,7 +192,7 @@ void QueryBatcher::ObjectGroup::Fly(const std::shared_ptr<Flight>& flight, Monot
     Land(flight, promql.status());
   } else {
     const auto fresh = batcher_.flights_.Query(*promql, deadline, max_age, question.rule->source);
-    if (fresh.ok()) question.rule->NoteAnswer(fresh->result->source);
+    if (fresh.ok()) NoteAnswer(*question.rule, *promql, *fresh);
     Land(flight, fresh);
   }
 }

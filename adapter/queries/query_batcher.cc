@@ -68,7 +68,7 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::QueryAlone(const ObjectQuestion& ques
                                                 question.args.resource, *question.mapper));
   ASSIGN_OR_RETURN(const FreshResult fresh,
                    flights_.Query(promql, deadline, question.max_age, question.rule->source));
-  question.rule->NoteAnswer(fresh.result->source);
+  NoteAnswer(*question.rule, promql, fresh);
   ASSIGN_OR_RETURN(const auto values, ValuesByLabel(*fresh.result, label));
   ObjectAnswer answer;
   answer.freshness = FreshnessOf(fresh);

@@ -60,6 +60,12 @@ inline Freshness FreshnessOf(const FreshResult& result) {
           .samples = result.result->read};
 }
 
+inline void NoteAnswer(const rules::CompiledRule& rule, absl::string_view promql,
+                       const FreshResult& fresh) {
+  rule.last_answer.Note(promql, fresh.result->source, fresh.result->samples.size(), fresh.took,
+                        fresh.sent);
+}
+
 struct ObjectAnswer {
   std::vector<std::optional<double>> values;  // beside args.names; nullopt: no sample
   Freshness freshness;                        // without an epoch

@@ -169,6 +169,7 @@ void QueryFlights::Fly(const Asked& asked, MonotonicTime deadline, Flight& fligh
     flight.status = result.status();
     if (!ok) SetNote(flight.status, kQueryNote, asked.promql);
     flight.fresh.sent = sent;
+    flight.fresh.took = now - sent;
     flight.fresh.fresh_until = fresh_until;
     flight.fresh.refresh_at =
         ok ? fresh_until - AskAhead(now - sent, options_.freshness) : fresh_until;

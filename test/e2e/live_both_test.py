@@ -12,7 +12,11 @@ class LiveAndPrometheus(LiveCase):
 
     def answered_by(self):
         rules = self.ask("GET", "/debug/rules").json()["rules"]
-        return next(r.get("answeredBy") for r in rules if "jobs_waiting" in str(r))
+        rule = next(r for r in rules if "jobs_waiting" in str(r))
+        answer = rule["queries"]["lastAnswer"]
+        self.assertIn("jobs_waiting", answer["promql"])
+        self.assertEqual(answer["values"], 1)
+        return rule["answeredBy"]
 
     def test_the_answer_says_which_of_both_gave_it(self):
         exporter = Exporter(lambda: {"jobs_waiting": 3})
@@ -20,8 +24,9 @@ class LiveAndPrometheus(LiveCase):
         prometheus = Prometheus({"jobs": exporter.address})
         self.addCleanup(prometheus.stop)
         prometheus.wait_for("jobs_waiting")
-        self.start("--metric-source=prometheus+live", f"--prometheus-url={prometheus.url}", "--live-warmup=3s", "--metrics-relist-interval=1s",
-                   "--metrics-max-age=60s")
+        process = self.start("--metric-source=prometheus+live", f"--prometheus-url={prometheus.url}", "--live-warmup=3s", "--metrics-relist-interval=1s",
+                             "--metrics-max-age=60s")
+        wait.until(lambda: f"prometheus: {prometheus.url} says that it is version " in process.text(), "the log says the version", 15)
         wait.until(lambda: self.values(f"{EXTERNAL}/jobs_waiting") == ["3"], "Prometheus answers", 15)
         self.assertEqual(self.answered_by(), "prometheus")
 

@@ -56,6 +56,8 @@ void CompareTimes(const std::string& first, const std::string& second) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string body(reinterpret_cast<const char*>(data), size);
 
+  const auto version = flyball::adapter::prometheus::ParseBuildInfoAnswer(body);
+  Require(version.ok() ? version->size() < 100 : !version.status().message().empty());
   const auto query = flyball::adapter::prometheus::ParseQueryAnswer(body);
   if (query.ok()) {
     Require(!query->null_result || query->samples.empty());
