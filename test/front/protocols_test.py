@@ -119,14 +119,14 @@ class HardLimitTest(case.FrontCase):
         self.driver.until(lambda: not any(used.values()), "all slots free")
 
     def test_one_at_a_time(self):
-        self.limited("shop/one", pods=3, concurrency=1, clients=30, count=300)
+        self.limited("shop/one", pods=3, concurrency=1, clients=30, count=150)
 
     def test_ten_at_a_time(self):
-        self.limited("shop/ten", pods=3, concurrency=10, clients=100, count=1000)
+        self.limited("shop/ten", pods=3, concurrency=10, clients=100, count=500)
 
     def test_two_envoys_share_a_limit(self):
         self.second_envoy()
-        self.limited("shop/shared", pods=3, concurrency=2, clients=60, count=600)
+        self.limited("shop/shared", pods=3, concurrency=2, clients=60, count=300)
         self.assertEqual({line[2] for line in self.driver.said("request") if line[3] == "shop/shared"}, {"front-1", "front-2"})
 
     def test_a_client_that_leaves_frees_its_slot(self):

@@ -24,7 +24,7 @@ namespace flyball::front {
 struct DataPathServerOptions {
   std::string listen;  // "0.0.0.0:18000"; port 0: any that is free
 
-  // PEM files of TLS both ways; looked at every 10 s, so that what is renewed counts for new
+  // PEM files of TLS both ways; looked at every 3 s, so that what is renewed counts for new
   // connections. All empty: no TLS, and whoever reaches the port is believed.
   std::string cert_file;
   std::string key_file;

@@ -15,7 +15,7 @@
 namespace flyball::front {
 namespace {
 
-constexpr unsigned kLookAgainSeconds = 10;
+constexpr unsigned kLookAgainSeconds = 3;
 
 absl::Status CheckFile(absl::string_view what, const std::string& path) {
   if (path.empty()) {
