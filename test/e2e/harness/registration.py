@@ -38,9 +38,15 @@ def available(admin: Client, name: str) -> bool:
     return any(c["type"] == "Available" and c["status"] == "True" for c in conditions)
 
 
+def is_served(admin: Client, name: str) -> bool:
+    """The aggregator passes requests on, which it may begin to do only after it has found the APIService available."""
+    group, version, _ = _ALL[name]
+    return admin.get(f"/apis/{group}/{version}").status == 200
+
+
 def wait_available(admin: Client, names=tuple(GROUPS), timeout: float = 40.0):
     for name in names:
-        wait.until(lambda n=name: available(admin, n), f"APIService {name} available", timeout, every=0.2)
+        wait.until(lambda n=name: available(admin, n) and is_served(admin, n), f"APIService {name} available", timeout, every=0.2)
 
 
 def unregister(admin: Client, names=tuple(GROUPS)):
