@@ -44,7 +44,7 @@ struct LiveFlags {
   absl::Duration retention = absl::Minutes(10);
   absl::Duration out_of_order = absl::Seconds(10);
   int max_series = 1'000'000;
-  int max_bytes = 1 << 30;
+  int max_bytes = 256 << 20;  // of the 512 MiB that the chart gives the process
   std::string dialect = "3";
   absl::Duration lookback = absl::Minutes(5);
   absl::Duration warmup = absl::Seconds(10);
