@@ -95,8 +95,8 @@ http::HttpResponse StatusResponse(const wire::Status& status, const Style& style
   return response;
 }
 
-http::HttpResponse PlainText(int code, absl::string_view text) {
-  http::HttpResponse response = BodyResponse(code, "text/plain; charset=utf-8", std::string(text));
+http::HttpResponse PlainText(int code, std::string text) {
+  http::HttpResponse response = BodyResponse(code, "text/plain; charset=utf-8", std::move(text));
   response.headers.emplace_back("X-Content-Type-Options", "nosniff");
   return response;
 }

@@ -31,7 +31,7 @@ http::HttpResponse BodyResponse(int code, absl::string_view content_type, std::s
 http::HttpResponse StatusResponse(const wire::Status& status, const Style& style);
 // text/plain, as Go's http.Error: with a newline and X-Content-Type-Options: nosniff.
 http::HttpResponse ErrorText(int code, absl::string_view text);
-http::HttpResponse PlainText(int code, absl::string_view text);
+http::HttpResponse PlainText(int code, std::string text);
 
 // `json` in the wanted style: indented or as YAML where asked. Not for protobuf.
 std::string Restyle(std::string json, const Style& style);
