@@ -6,6 +6,57 @@
 #include "base/status_macros.h"
 
 namespace flyball::serve {
+namespace {
+
+void AddFrontFlags(GoFlags flags, ScalerFlags& f) {
+  flags.String("front-listen", f.front_listen,
+               "address and port for the Envoys that carry requests, as 0.0.0.0:18000: triggers of "
+               "type http need it");
+  flags.String(
+      "front-pod-selector", f.front_pod_selector,
+      "labels of the Envoys' pods, in the namespace of the leases: they become the "
+      "endpoints of the Services that http triggers name; empty: no endpoints are written");
+  flags.Int("front-hosts-port", f.front_hosts_port,
+            "port where the Envoys listen for the hosts of http triggers, once one has some");
+  flags.Bool("front-shared-hosts", f.front_shared_hosts,
+             "several namespaces may have routes of one host; without it a host is the namespace's "
+             "whose Autoscaler had it first");
+  flags.String("front-cert-file", f.front_cert_file,
+               "certificate (PEM) shown to these Envoys; without it there is no TLS");
+  flags.String("front-key-file", f.front_key_file, "its key (PEM)");
+  flags.String("front-ca-file", f.front_ca_file,
+               "authorities (PEM) that the Envoys' certificates must be signed by");
+  flags.String("front-peer-name", f.front_peer_name,
+               "name that these certificates must have (default: any)");
+}
+
+// Named as those of the controller whose math it is.
+void AddControllerFlags(GoFlags flags, ScalerFlags& f) {
+  flags.String(
+      "kubernetes-version", f.kubernetes_version,
+      "whose HPA controller decisions are to equal: 1.34 to 1.37, or auto, which asks the "
+      "API server, again every half minute, and sees that HPAScaleToZero is on where an HPA "
+      "has the condition ScaledToZero; with --objects auto is 1.37");
+  flags.String("feature-gates", f.feature_gates,
+               "gates that are not at the version's default, by the controller's names: "
+               "HPAScaleToZero=true,HPAGeneration=false");
+  flags.Duration("horizontal-pod-autoscaler-sync-period", f.options.sync_period,
+                 "how often an autoscaler without a cadence of its own is decided");
+  flags.Float("horizontal-pod-autoscaler-tolerance", f.options.controller.tolerance,
+              "how far from 1 a ratio may be without a change");
+  flags.Duration("horizontal-pod-autoscaler-downscale-stabilization",
+                 f.options.controller.downscale_stabilization,
+                 "how long the highest recommendation holds");
+  flags.Duration("horizontal-pod-autoscaler-cpu-initialization-period",
+                 f.options.controller.cpu_initialization_period,
+                 "how long after a pod's start its CPU samples may be skipped");
+  flags.Duration("horizontal-pod-autoscaler-initial-readiness-delay",
+                 f.options.controller.initial_readiness_delay,
+                 "how long after a pod's start changes of its readiness count as initial");
+}
+
+}  // namespace
+
 void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
   flags.Bool("scaler", f.enabled, "also scale: decide HorizontalPodAutoscalers and Autoscalers");
   flags.String("scaler-mode", f.mode,
@@ -53,51 +104,13 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
   flags.String("scaler-trigger-secrets", f.trigger_secrets,
                "which Secrets triggers may use: all that they name, or referenced, those of them "
                "with the label flyball.dev/trigger-secret=true");
-  flags.String("front-listen", f.front_listen,
-               "address and port for the Envoys that carry requests, as 0.0.0.0:18000: triggers of "
-               "type http need it");
-  flags.String(
-      "front-pod-selector", f.front_pod_selector,
-      "labels of the Envoys' pods, in the namespace of the leases: they become the "
-      "endpoints of the Services that http triggers name; empty: no endpoints are written");
-  flags.Int("front-hosts-port", f.front_hosts_port,
-            "port where the Envoys listen for the hosts of http triggers, once one has some");
-  flags.Bool("front-shared-hosts", f.front_shared_hosts,
-             "several namespaces may have routes of one host; without it a host is the namespace's "
-             "whose Autoscaler had it first");
-  flags.String("front-cert-file", f.front_cert_file,
-               "certificate (PEM) shown to these Envoys; without it there is no TLS");
-  flags.String("front-key-file", f.front_key_file, "its key (PEM)");
-  flags.String("front-ca-file", f.front_ca_file,
-               "authorities (PEM) that the Envoys' certificates must be signed by");
-  flags.String("front-peer-name", f.front_peer_name,
-               "name that these certificates must have (default: any)");
+  AddFrontFlags(flags, f);
   flags.Duration("scaler-status-interval", f.options.status_interval,
                  "how often, at most, a status that tells nothing new is written; with 0 every "
                  "status is written at once");
   flags.Float("scaler-write-qps", f.options.writes_per_second, "writes a second to the API server");
   flags.Int("scaler-write-burst", f.options.write_burst, "writes at once, after a pause");
-  flags.String(
-      "kubernetes-version", f.kubernetes_version,
-      "whose HPA controller decisions are to equal: 1.34 to 1.37, or auto, which asks the "
-      "API server, again every half minute, and sees that HPAScaleToZero is on where an HPA "
-      "has the condition ScaledToZero; with --objects auto is 1.37");
-  flags.String("feature-gates", f.feature_gates,
-               "gates that are not at the version's default, by the controller's names: "
-               "HPAScaleToZero=true,HPAGeneration=false");
-  flags.Duration("horizontal-pod-autoscaler-sync-period", f.options.sync_period,
-                 "how often an autoscaler without a cadence of its own is decided");
-  flags.Float("horizontal-pod-autoscaler-tolerance", f.options.controller.tolerance,
-              "how far from 1 a ratio may be without a change");
-  flags.Duration("horizontal-pod-autoscaler-downscale-stabilization",
-                 f.options.controller.downscale_stabilization,
-                 "how long the highest recommendation holds");
-  flags.Duration("horizontal-pod-autoscaler-cpu-initialization-period",
-                 f.options.controller.cpu_initialization_period,
-                 "how long after a pod's start its CPU samples may be skipped");
-  flags.Duration("horizontal-pod-autoscaler-initial-readiness-delay",
-                 f.options.controller.initial_readiness_delay,
-                 "how long after a pod's start changes of its readiness count as initial");
+  AddControllerFlags(flags, f);
 }
 
 void TakeFrontDefaults(ScalerFlags& f, absl::FunctionRef<bool(const std::string& name)> given) {
