@@ -212,12 +212,18 @@ TEST(OnSample, TheSameValueAgainDecidesNothing) {
   for (int i = 1; i < 5; ++i) {
     const int asked = live.source.asked();
     live.Push("jobs", "web", 0, 20);
-    live.Debounce();
-    ASSERT_TRUE(LoopWorld::Await([&] { return live.source.asked() == asked + 1; }));
+    ASSERT_TRUE(LoopWorld::Await([&] {
+      live.Debounce();
+      return live.source.asked() == asked + 1;
+    }));
   }
   live.Push("jobs", "web", 0, 40);
-  live.Debounce();
-  ASSERT_TRUE(world.diary.AwaitCount("web", 2, absl::Seconds(10)));
+  // The question that was asked last may not be answered yet: then the sample is news from the
+  // answer on, and is held back from there.
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    live.Debounce();
+    return world.diary.AwaitCount("web", 2, absl::Milliseconds(100));
+  }));
   EXPECT_EQ(world.diary.count("web"), 2);
   EXPECT_TRUE(LoopWorld::Await([&] { return world.Replicas("web") == 4; }));
 }
