@@ -1,7 +1,7 @@
 // The last query of a rule that was answered, for people who ask how the rule fares.
 //
-// Thread-safe. An answer that many callers are given is noted by the first of them; for the others
-// it costs an atomic load.
+// Thread-safe. An answer that many callers are given is noted by the first of them; for the others,
+// and for one to a query that was sent earlier, it costs an atomic load.
 #pragma once
 
 #include <atomic>

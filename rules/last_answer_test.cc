@@ -19,6 +19,9 @@ TEST(LastAnswerTest, IsTheLastThatWasSent) {
   EXPECT_EQ(last.Get()->promql, "down");
   EXPECT_EQ(last.Get()->values, 0u);
   EXPECT_EQ(last.Get()->sent, absl::Seconds(5));
+
+  last.Note("before", SourceChoice::kLive, 1, absl::Seconds(9), absl::Seconds(4));
+  EXPECT_EQ(last.Get()->promql, "down");
 }
 
 TEST(LastAnswerTest, KeepsTheBeginningOfALongQuery) {
