@@ -58,9 +58,9 @@ class AnswersTest(WholeCase):
 
     def test_from_zero_and_back(self):
         web = self.webs["web"]
-        self.assertEqual(self.get("web").result(30).status, 200)
-        self.flyball.await_zero(web)
-        self.assertEqual(self.get("web").result(30).status, 200)
+        for _ in range(2):
+            self.assertEqual(self.get("web").result(30).status, 200)
+            self.flyball.await_zero(web)
         self.assertEqual(self.flyball.metric("flyball_front_refused_total", service=web.key), 0)
 
     def test_pods_that_never_become_ready_are_a_504(self):
