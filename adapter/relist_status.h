@@ -16,8 +16,8 @@ struct RuleStatus {
   int index = 0;      // in its list, from 0
   std::string where;  // "config.yaml:12"
   std::string series_query;
-  std::string source;       // "live" or "prometheus": the one that it wants; "": any
-  size_t series = 0;        // distinct series that the rule accepts, of the last success
+  std::string source;  // "live" or "prometheus": the one that it wants; "": any
+  size_t series = 0;   // distinct series that the rule accepts, of the last success
   std::optional<absl::Time> last_success;
   absl::Duration duration;  // of the last attempt
   int failures = 0;         // in a row, 0 after a success

@@ -60,6 +60,7 @@ inline Freshness FreshnessOf(const FreshResult& result) {
           .samples = result.result->read};
 }
 
+// For people who ask how the rule fares: its last query, and what came of it.
 inline void NoteAnswer(const rules::CompiledRule& rule, absl::string_view promql,
                        const FreshResult& fresh) {
   rule.last_answer.Note(promql, fresh.result->source, fresh.result->samples.size(), fresh.took,

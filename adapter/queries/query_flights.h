@@ -50,7 +50,7 @@ struct FlightOptions {
 struct FreshResult {
   std::shared_ptr<const QueryResult> result;
   MonotonicTime sent;
-  absl::Duration took;  // until the answer was there
+  absl::Duration took;        // until the answer was there
   MonotonicTime fresh_until;  // not later than now when results are not reused
   MonotonicTime refresh_at;   // not later than fresh_until: whoever wants it from then on asks anew
 
