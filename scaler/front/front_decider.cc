@@ -29,8 +29,9 @@ void FrontDecider::Configure(const scaler::RequestSettings& settings, absl::Time
 
 void FrontDecider::Wake(absl::Time now) {
   windows_ = scaler::TrafficWindows(settings_, options_);
-  second_ = absl::ToUnixSeconds(now);
+  second_ = woken_ = absl::ToUnixSeconds(now);
   recorded_ = {};
+  woken_concurrency_ = 0;
   waking_ = true;
 }
 
@@ -49,6 +50,14 @@ void FrontDecider::Record(absl::Time second, const scaler::TrafficSample& sample
   more.requests = sample.requests - recorded_.requests;
   windows_.Record(absl::FromUnixSeconds(number), more);
   recorded_ = sample;
+  if (waking_) {
+    woken_concurrency_ = sample.concurrency;
+  } else if (woken_.has_value() && number == *woken_ + 1 &&
+             sample.concurrency > woken_concurrency_) {
+    windows_.Record(absl::FromUnixSeconds(*woken_),
+                    {.concurrency = sample.concurrency - woken_concurrency_});
+    woken_concurrency_ = sample.concurrency;
+  }
 }
 
 scaler::RequestDecision FrontDecider::Evaluate(absl::Time now, scaler::PodsSeen pods) {

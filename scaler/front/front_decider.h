@@ -8,7 +8,9 @@
 //   - An evaluation in the middle of a second has the mean of its part so far. Begun requests of a
 //     part of a second are not a rate, and wait for its end.
 //   - A service that wakes from zero begins with empty windows: 1,000 requests that are held are
-//     1,000 in flight, not (1 + 999 + 1000) / 3, nor that after a minute of zeros.
+//     1,000 in flight, not (1 + 999 + 1000) / 3, nor that after a minute of zeros. The part of a
+//     second in which it woke counts as the whole second after it, if that has more: a crowd that
+//     comes across the turn of a second is no smaller than another.
 //   - Nothing recorded for a stable window is unknown, also with a burst capacity without limit:
 //     the Envoys report zero while they have no requests.
 #pragma once
@@ -53,6 +55,8 @@ class FrontDecider {
   scaler::RequestDecider decider_;
   scaler::TrafficAverages averages_;
   bool waking_ = false;  // the windows have the first second alone
+  std::optional<int64_t> woken_;  // the second of the last wake
+  double woken_concurrency_ = 0;  // as it counts in the windows
   std::optional<int64_t> second_;
   scaler::TrafficSample recorded_;  // of second_
 };

@@ -30,6 +30,29 @@ TEST(FrontDeciderTest, AWakeIsNotDilutedByItsFirstNoticeNorByZerosBefore) {
   EXPECT_EQ(decider.averages().stable, 1000);
 }
 
+TEST(FrontDeciderTest, ACrowdAcrossTheTurnOfASecondIsNoSmaller) {
+  FrontDecider decider = MakeDecider(OfTarget(70));
+  decider.Wake(At(60.95));
+  decider.Record(At(60.95), {.concurrency = 1}, false);
+  decider.Record(At(60), {.concurrency = 300}, true);
+  EXPECT_EQ(decider.Evaluate(At(61.05), {.ready = 0}).wanted, 5);
+  decider.Record(At(61.15), {.concurrency = 1000}, false);
+  EXPECT_EQ(decider.Evaluate(At(61.15), {.ready = 0}).wanted, 15);
+  decider.Record(At(61), {.concurrency = 1000}, true);
+  decider.Record(At(62), {.concurrency = 2000}, true);
+  decider.Evaluate(At(63), {.ready = 0});
+  EXPECT_NEAR(decider.averages().stable, 4000.0 / 3, 1e-6);  // later ones change only their own
+}
+
+TEST(FrontDeciderTest, AWakeOfOneRequestIsRememberedAsOne) {
+  FrontDecider decider = MakeDecider(OfTarget(70));
+  decider.Wake(At(60.5));
+  decider.Record(At(60), {.concurrency = 1}, true);
+  decider.Record(At(61), {.concurrency = 0}, true);
+  decider.Evaluate(At(62), {.ready = 1});
+  EXPECT_EQ(decider.averages().stable, 0.5);
+}
+
 TEST(FrontDeciderTest, APartOfASecondIsReplacedByTheWhole) {
   FrontDecider decider = MakeDecider(OfTarget(10));
   decider.Record(At(1), {.concurrency = 90}, true);
@@ -106,6 +129,12 @@ TEST(LoadMeterTest, WhoIsHeldInTheSecondOfAWakeCountsAsOne) {
   meter.Wake(At(1.9));
   for (int i = 0; i < 1000; ++i) meter.Begin(At(1.95));
   EXPECT_EQ(meter.SoFar(envoys, At(1.99)).concurrency, 1000);
+  meter.BeginSecond(At(2));
+  for (int i = 0; i < 500; ++i) meter.Begin(At(2.1));
+  EXPECT_EQ(meter.SoFar(envoys, At(2.15)).concurrency, 1500);
+  meter.BeginSecond(At(3));
+  for (int i = 0; i < 500; ++i) meter.Begin(At(3.5));
+  EXPECT_EQ(meter.SoFar(envoys, At(4)).concurrency, 1750);  // on average, as at any other time
 }
 
 }  // namespace

@@ -8,6 +8,8 @@ namespace {
 
 // A request that was released is seen at its pod after so long, if ever.
 constexpr absl::Duration kShownWithin = absl::Seconds(2);
+// A crowd gathers for less than that.
+constexpr absl::Duration kWholeSecond = absl::Seconds(1);
 
 }  // namespace
 
@@ -70,7 +72,7 @@ scaler::TrafficSample LoadMeter::SoFar(const Envoys& envoys, absl::Time now) con
   }
   scaler::RequestMeter copy = gated_;
   const scaler::MeterReport seen = copy.Report(now);
-  const double waking = woken_ >= second_ ? held_ : 0;
+  const double waking = woken_ >= second_ - kWholeSecond ? held_ : 0;
   if (held_and_pods_) {
     return {.concurrency = std::max(told.concurrency,
                                     at_pods.concurrency + std::max(seen.concurrency, waking)),

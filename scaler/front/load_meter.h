@@ -9,8 +9,8 @@
 // limit, those that we hold. (Under a hard limit we see all of them until their ends.) What was
 // held is counted where it arrives, and not again as it begins at a pod.
 //
-// Whoever is held counts from its arrival, so in the second in which a service wakes as many are in
-// flight as are held at the end, not on average since its beginning.
+// Whoever is held counts from its arrival, so in the second in which a service wakes, and in the
+// one after, as many are in flight as are held at the end, not on average since its beginning.
 #pragma once
 
 #include <cstdint>
