@@ -8,8 +8,7 @@ namespace flyball {
 struct TimedWaits::Wait {
   absl::Mutex& mutex;
   const absl::Condition& condition;
-  bool over = false;     // under `mutex`
-  bool ringing = false;  // under mutex_: Ring is about to lock `mutex`
+  bool over = false;  // under `mutex`: Ring does not refer to this any more
 
   bool Done() const { return over || condition.Eval(); }
 };
@@ -24,16 +23,22 @@ TimedWaits::Waits::iterator TimedWaits::Add(MonotonicTime deadline, Wait& wait) 
 }
 
 void TimedWaits::Remove(Waits::iterator place, Wait& wait) {
+  if (wait.over) return;
   std::unique_lock<std::mutex> lock(mutex_);
-  if (!wait.ringing) {
-    if (!wait.over) waits_.erase(place);
+  const auto rings = [&] {
+    return std::find(ringing_.begin(), ringing_.end(), &wait) != ringing_.end();
+  };
+  if (!rings()) {
+    waits_.erase(place);
     return;
   }
-  // Ring wants the lock to say that the time is over: it has to be let.
+  // Ring wants the lock to say that the time is over: it has to be let. Or it has just done so for
+  // an earlier wait that lay at this address.
   lock.unlock();
   wait.mutex.Unlock();
   lock.lock();
-  rung_.wait(lock, [&wait] { return !wait.ringing; });
+  rung_.wait(lock, [&] { return !rings(); });
+  if (!wait.over) waits_.erase(place);
   lock.unlock();
   wait.mutex.Lock();
 }
@@ -55,14 +60,15 @@ MonotonicTime TimedWaits::Ring(MonotonicTime now) {
   while (!waits_.empty() && waits_.begin()->first <= now) {
     Wait& wait = *waits_.begin()->second;
     waits_.erase(waits_.begin());
-    wait.ringing = true;
+    ringing_.push_back(&wait);
     lock.unlock();
     {
       const absl::MutexLock waiting(&wait.mutex);
       wait.over = true;
     }
+    // It may be gone by now: its address alone says which one it was.
     lock.lock();
-    wait.ringing = false;
+    ringing_.erase(std::find(ringing_.begin(), ringing_.end(), &wait));
     rung_.notify_all();
   }
   return waits_.empty() ? absl::InfiniteDuration() : waits_.begin()->first;

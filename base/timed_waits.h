@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
@@ -36,7 +37,8 @@ class TimedWaits {
   using Waits = std::multimap<MonotonicTime, Wait*>;
 
   Waits::iterator Add(MonotonicTime deadline, Wait& wait);
-  // Returns when nobody refers to it any more.
+  // Returns when nobody refers to the wait any more. Needs its mutex, which it lets go while Ring
+  // wants it.
   void Remove(Waits::iterator place, Wait& wait) ABSL_NO_THREAD_SAFETY_ANALYSIS;
 
   std::mutex mutex_;
@@ -44,6 +46,7 @@ class TimedWaits {
   std::condition_variable counted_;  // one more has begun
   std::condition_variable rung_;
   Waits waits_;
+  std::vector<const Wait*> ringing_;  // whose mutex a Ring is about to lock, or holds
   uint64_t begun_ = 0;
 };
 
