@@ -57,12 +57,14 @@ void Loop::Schedule(TrackedAutoscaler& tracked, MonotonicTime now) {
 }
 
 // An autoscaler that is woken when a sample comes for it need not ask whether one did.
-void Loop::FollowNews(TrackedAutoscaler& tracked) {
-  if (tracked.inputs.managed == nullptr || !tracked.inputs.managed->own.cadence.on_sample) return;
+bool Loop::FollowNews(TrackedAutoscaler& tracked) {
+  if (tracked.inputs.managed == nullptr) return false;
+  if (!tracked.inputs.managed->own.cadence.on_sample) return false;
   const bool told = tracked.inputs.plan.IsToldOfNews();
-  if (std::exchange(tracked.due.told_of_news, told) == told) return;
+  if (std::exchange(tracked.due.told_of_news, told) == told) return false;
   tracked.due.latest_slots = SlotsOf(*tracked.due.latest, told);
   Schedule(tracked, deps_.clock.MonotonicNow());
+  return true;
 }
 
 // Whether an autoscaler is to be decided at once. One of our own kind is when its spec changes,
@@ -233,6 +235,7 @@ MonotonicTime Loop::Tick(MonotonicTime now) {
 void Loop::BeginAll(std::vector<TrackedAutoscaler*> autoscalers, MonotonicTime now) {
   std::vector<TrackedAutoscaler*> asking;
   std::vector<TrackedAutoscaler*> ready;
+  bool later = false;
   QuestionBoard::ToAsk to_ask;
   BeginRounds(deps_.steady.TakeRounds(autoscalers, ownership_epoch_.load(), Now()), to_ask);
   for (TrackedAutoscaler* tracked : autoscalers) {
@@ -245,6 +248,7 @@ void Loop::BeginAll(std::vector<TrackedAutoscaler*> autoscalers, MonotonicTime n
         absl::MutexLock lock(&mutex_);
         tracked->due.busy = false;
         schedule_.Set(*tracked, now + kListWait);
+        later = true;
         break;
       }
       case ReadStep::Found::kScale:
@@ -260,6 +264,7 @@ void Loop::BeginAll(std::vector<TrackedAutoscaler*> autoscalers, MonotonicTime n
   for (TrackedAutoscaler* tracked : asking) {
     if (deps_.read.AskMetrics(*tracked, to_ask)) ready.push_back(tracked);
   }
+  if (later) deps_.wake_up();
   deps_.plan.board.AskAll(std::move(to_ask));
   DecideAll(std::move(ready));
 }
@@ -441,7 +446,7 @@ void Loop::FinishAll(absl::Span<TrackedAutoscaler* const> autoscalers, bool deci
     for (TrackedAutoscaler* tracked : autoscalers) {
       tracked->due.busy = false;
       tracked->due.steady = tracked->steady_on != nullptr;
-      FollowNews(*tracked);
+      again |= FollowNews(*tracked);
       if (!std::exchange(tracked->due.again, false) && !decide_anew) continue;
       schedule_.Set(*tracked, deps_.clock.MonotonicNow());
       again = true;

@@ -106,7 +106,8 @@ class Loop : public AutoscalerSink {
   absl::Duration PeriodOf(const Managed& managed) const;
   const ManagedPtr& FollowSchedules(DueState& due) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   absl::Duration SlotsOf(const Managed& managed, bool told_of_news) const;
-  void FollowNews(TrackedAutoscaler& tracked) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether it has other slots now.
+  bool FollowNews(TrackedAutoscaler& tracked) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Schedule(TrackedAutoscaler& tracked, MonotonicTime now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WakeTracked(TrackedAutoscaler& tracked) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -114,8 +114,7 @@ MonotonicTime LoopWiring::Turn() {
   }
   if (!listed_) return now + kListWait;
   const MonotonicTime next = loop_->Tick(now);
-  statuses_->Release(dependencies_.clock.MonotonicNow());
-  return next;
+  return std::min(next, statuses_->Release(dependencies_.clock.MonotonicNow()));
 }
 
 absl::Status LoopWiring::Ready() const {

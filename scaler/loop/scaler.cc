@@ -27,8 +27,10 @@ constexpr int kStatusThreads = 2;
 // How long a stop waits for the statuses that were not written yet.
 constexpr absl::Duration kLastStatuses = absl::Seconds(1);
 // The due thread looks at the clock at least and at most this often, but for who can't wait.
-constexpr absl::Duration kLongestNap = absl::Milliseconds(50);
+constexpr absl::Duration kLongestNap = absl::Milliseconds(250);
 constexpr absl::Duration kShortestNap = absl::Milliseconds(20);
+// And so often until the version of the cluster is known.
+constexpr absl::Duration kVersionNap = absl::Milliseconds(50);
 // How often the API server is asked for its version, which an upgrade changes: the first time until
 // it answers, and from then on.
 constexpr absl::Duration kFirstVersion = absl::Seconds(2);
@@ -219,7 +221,7 @@ absl::Duration Scaler::Impl::AskVersion() {
 }
 
 absl::Duration Scaler::Impl::TellDue() {
-  if (!version_known_) return kLongestNap;
+  if (!version_known_) return kVersionNap;
   const MonotonicTime next = wiring_->Turn();
   return std::clamp(next - deps_.clock.MonotonicNow(), kShortestNap, kLongestNap);
 }

@@ -43,7 +43,7 @@ void StatusWriter::Place(const OutboxPtr& outbox, MonotonicTime now) {
   waiting_.emplace(outbox->due_, outbox);
 }
 
-void StatusWriter::Release(MonotonicTime now) {
+MonotonicTime StatusWriter::Release(MonotonicTime now) {
   absl::MutexLock lock(&mutex_);
   while (!waiting_.empty() && waiting_.begin()->first <= now) {
     const OutboxPtr outbox = waiting_.begin()->second;
@@ -51,6 +51,7 @@ void StatusWriter::Release(MonotonicTime now) {
     outbox->waiting_ = false;
     Push(outbox);
   }
+  return waiting_.empty() ? absl::InfiniteDuration() : waiting_.begin()->first;
 }
 
 void StatusWriter::Flush(absl::Duration at_most) {

@@ -75,8 +75,9 @@ class StatusWriter {
   void Offer(const OutboxPtr& outbox, StatusJob job, bool urgent, MonotonicTime due);
   // Writes one status that is due, on the calling thread. False: there is none.
   bool WriteNext();
-  // Lets those be written that are due by `now`.
-  void Release(MonotonicTime now);
+  // Lets those be written that are due by `now`, and returns when the next one is; infinite: none
+  // waits.
+  MonotonicTime Release(MonotonicTime now);
   // Lets all be written, and returns when they are, or after `at_most`.
   void Flush(absl::Duration at_most);
 
