@@ -83,21 +83,36 @@ json Merged(const LocalTarget& target, const json& stored, const json& object) {
   return out;
 }
 
+// The fields of `from` by these names, as far as it has them.
+json FieldsOf(const json& from, std::initializer_list<const char*> names) {
+  json fields = json::object();
+  for (const char* name : names) {
+    if (const auto found = from.find(name); found != from.end()) fields[name] = *found;
+  }
+  return fields;
+}
+
+std::string SelectorOfWorkload(const json& object) {
+  // Without the pods' template, which is the most of it.
+  json workload = FieldsOf(object, {"apiVersion", "kind", "metadata"});
+  if (const auto spec = object.find("spec"); spec != object.end()) {
+    workload["spec"] = spec->is_object() ? FieldsOf(*spec, {"selector"}) : *spec;
+  }
+  const auto scale = ScaleOfWorkload(workload.dump());
+  return scale.ok() ? scale->selector : scale.status().ToString();
+}
+
 json ScaleOf(const LocalKind& kind, const json& object) {
-  std::string selector = Text(object, "/status/selector");
-  if (!kind.custom) {
-    const auto scale = ScaleOfWorkload(object.dump());
-    selector = scale.ok() ? scale->selector : scale.status().ToString();
-  }
-  json metadata;
-  for (const char* key : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
-    if (object["metadata"].contains(key)) metadata[key] = object["metadata"][key];
-  }
-  return {{"kind", "Scale"},
-          {"apiVersion", "autoscaling/v1"},
-          {"metadata", metadata},
-          {"spec", {{"replicas", Number(object, "/spec/replicas")}}},
-          {"status", {{"replicas", Number(object, "/status/replicas")}, {"selector", selector}}}};
+  json scale;
+  scale["kind"] = "Scale";
+  scale["apiVersion"] = "autoscaling/v1";
+  scale["metadata"] = FieldsOf(
+      object["metadata"], {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"});
+  scale["spec"]["replicas"] = Number(object, "/spec/replicas");
+  scale["status"]["replicas"] = Number(object, "/status/replicas");
+  scale["status"]["selector"] =
+      kind.custom ? Text(object, "/status/selector") : SelectorOfWorkload(object);
+  return scale;
 }
 
 }  // namespace
@@ -134,25 +149,26 @@ void LocalObjectStore::AddKind(const ResourceInfo& info, bool scale) {
 }
 
 LocalTarget LocalObjectStore::Find(absl::string_view path) const {
-  std::vector<std::string> parts = absl::StrSplit(path, '/', absl::SkipEmpty());
+  std::vector<absl::string_view> parts = absl::StrSplit(path, '/', absl::SkipEmpty());
   const bool core = !parts.empty() && parts[0] == "api";
   const size_t root = core ? 2 : 3;
   LocalTarget target;
   if (parts.size() <= root || (!core && parts[0] != "apis")) return target;
-  const std::string group = core ? "" : parts[1];
-  const std::string version = parts[root - 1];
+  const absl::string_view group = core ? "" : parts[1];
+  const absl::string_view version = parts[root - 1];
   parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(root));
   if (parts[0] == "namespaces" && parts.size() > 2) {
-    target.ns = parts[1];
+    target.ns = std::string(parts[1]);
     parts.erase(parts.begin(), parts.begin() + 2);
   }
   for (const LocalKind& kind : kinds_) {
-    if (kind.info.name == GroupResource{group, parts[0]} && kind.info.version == version) {
+    const ResourceInfo& info = kind.info;
+    if (info.name.group == group && info.name.resource == parts[0] && info.version == version) {
       target.kind = &kind;
     }
   }
-  if (parts.size() > 1) target.name = parts[1];
-  if (parts.size() > 2) target.subresource = parts[2];
+  if (parts.size() > 1) target.name = std::string(parts[1]);
+  if (parts.size() > 2) target.subresource = std::string(parts[2]);
   const bool known =
       target.subresource.empty() ||
       (target.kind != nullptr && ((target.subresource == "scale" && target.kind->scale) ||

@@ -116,8 +116,7 @@ void Front::EndSeconds(Turn& turn) {
   if (second <= second_) return;
   const absl::Time before = std::exchange(second_, second);
   for (auto& [name, record] : services_) {
-    record.service->EndSecond(before, turn);
-    Touched(record, turn);
+    if (record.service->EndSecond(before, turn)) Touched(record, turn);
   }
   envoys_.BeginSecond(turn.now);
 }

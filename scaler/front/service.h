@@ -84,8 +84,9 @@ class Service {
   void ScaleDelayed(Turn& turn);
   WantedCount Wanted() const;
 
-  // The second that began at `began` is over.
-  void EndSecond(absl::Time began, Turn& turn);
+  // The second that began at `began` is over. False: nothing became due by that, nor later than it
+  // was.
+  bool EndSecond(absl::Time began, Turn& turn);
   // Does what is due, and says when something will be.
   void Advance(Turn& turn);
   absl::Time NextTime() const;

@@ -39,13 +39,15 @@ bool Service::LoadIsKnown(const Turn& turn) const {
                      [&](const auto& each) { return turn.now - each.second.heard <= kSilence; });
 }
 
-void Service::EndSecond(absl::Time began, Turn& turn) {
+bool Service::EndSecond(absl::Time began, Turn& turn) {
   if (begun_ && !asleep_ && LoadIsKnown(turn)) {
     decider_.Record(began, load_.SoFar(turn.envoys, turn.now), /*ended=*/true);
   }
   load_.BeginSecond(turn.now);
   load_.KeepOnly(turn.envoys);
-  if (slots_.StopAwaiting(turn.now)) React(turn);
+  const bool freed = slots_.StopAwaiting(turn.now);
+  if (freed) React(turn);
+  return freed || !asleep_;
 }
 
 void Service::Evaluate(Turn& turn) {

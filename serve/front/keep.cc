@@ -38,11 +38,6 @@ bool HasHttpTrigger(const json& object) {
 
 }  // namespace
 
-// What pods are followed by.
-std::string ServeFront::PodsWanted(const CarriedRecord& record) {
-  return absl::StrCat(record.selector, "\n", record.service.http.target_port);
-}
-
 // Those of which something is not yet as it should be, or is to be looked at again.
 std::vector<std::string> ServeFront::Unsettled() const {
   const MonotonicTime now = deps_.clock.MonotonicNow();
@@ -50,7 +45,7 @@ std::vector<std::string> ServeFront::Unsettled() const {
   absl::MutexLock lock(&mutex_);
   for (const auto& [name, record] : records_) {
     const bool settled = record.port != 0 && record.problem.empty() && !record.changed &&
-                         record.followed == PodsWanted(record) &&
+                         record.FollowsItsPods() &&
                          (!envoys_.has_value() || record.slices_due > now);
     if (!settled) names.push_back(name);
   }
@@ -199,10 +194,10 @@ void ServeFront::FollowPods(const std::string& name) {
     const auto found = records_.find(name);
     if (found == records_.end()) return;
     CarriedRecord& record = found->second;
+    if (!record.replicas.has_value() || record.FollowsItsPods()) return;
     target_port = record.service.http.target_port;
-    std::string wanted = PodsWanted(record);
-    if (!record.replicas.has_value() || record.followed == wanted) return;
-    record.followed = std::move(wanted);
+    record.followed_selector = record.selector;
+    record.followed_port = target_port;
     ns = record.service.ns;
     selector_text = record.selector;
   }
@@ -219,7 +214,7 @@ void ServeFront::FollowPods(const std::string& name) {
   const auto found = records_.find(name);
   if (found == records_.end()) return;
   found->second.problem = absl::StrCat("its pods are not known: ", status.message());
-  found->second.followed.clear();
+  found->second.followed_port.reset();
 }
 
 void ServeFront::AddOrChange(const std::string& name) {

@@ -113,7 +113,8 @@ class ServeFront : public scaler::RequestFront,
     kube::EventSubject subject;
     std::optional<int32_t> replicas;  // of the scale; nullopt: it was not read yet
     std::string selector;             // of the scale
-    std::string followed;             // the selector by which pods are followed
+    std::string followed_selector;    // by which pods are followed, with this port
+    std::optional<std::string> followed_port;  // nullopt: none are
     std::optional<std::vector<front::PodView>> pods;
     uint16_t port = 0;
     std::string problem;
@@ -125,6 +126,10 @@ class ServeFront : public scaler::RequestFront,
     MonotonicTime slices_due = absl::ZeroDuration();
     std::string slices_problem;  // why its Service does not lead to the Envoys
     bool led = false;            // its Service does
+
+    bool FollowsItsPods() const {
+      return followed_port == service.http.target_port && followed_selector == selector;
+    }
   };
   using Records = std::map<std::string, CarriedRecord>;
 
@@ -172,7 +177,6 @@ class ServeFront : public scaler::RequestFront,
     return records_.empty();
   }
   std::vector<std::string> Unsettled() const;
-  static std::string PodsWanted(const CarriedRecord& record);
 
   // front::FrontObserver
   void WishScale(const std::string& service, int32_t at_least) override;
