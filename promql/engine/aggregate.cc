@@ -82,12 +82,12 @@ double Reduce(const std::string& op, LabelGroup group, double param, Dialect dia
   return static_cast<double>(group.values.size());  // count, count_values
 }
 
-// The group of count_values to which an element belongs. Dialect 2 sets the label once the others
-// are chosen, dialect 3 before, where `without` may take it away again.
+// The group of count_values to which an element belongs. `without` may take the counted label away
+// again, and takes a name.
 void CountValuesKey(const Element& element, const std::string& label, const LabelChoice& choice,
-                    Dialect dialect, std::string* key) {
+                    std::string* key) {
   const std::string value = FormatPlain(element.value);
-  if (dialect == Dialect::k3 && choice.without) {
+  if (choice.without) {
     ChooseLabels(WithLabel(element.labels, label, value), choice, key);
     return;
   }
@@ -147,7 +147,7 @@ absl::StatusOr<Vector> Aggregate(const Aggregation& aggregation, const Aggregati
     if (!count_values) {
       ChooseLabels(element.labels, choice, &key);
     } else {
-      CountValuesKey(element, param.label, choice, dialect, &key);
+      CountValuesKey(element, param.label, choice, &key);
     }
     const auto [at, inserted] = index.try_emplace(key, groups.size());
     if (inserted) groups.push_back({Labels::FromEncoded(key), {}});

@@ -101,8 +101,6 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"NoBestOfAnything", "topk(-Inf, limit)", 600, "", "Scalar value -Inf overflows int64"},
         Row{"MoreThanCanBeCounted", "topk(9223372036854775807, limit)", 600,
             "Scalar value 9223372036854776000 overflows int64"},
-        Row{"TheCountedLabelIsTakenAway", "count_values without (team) (\"team\", limit)", 600,
-            "{node=\"n1\"} 1", "{node=\"n1\", team=\"560\"} 1"},
         Row{"TextInParentheses", "(\"a\")", 600, "a",
             "unexpected result in StepInvariantExpr evaluation: *parser.StepInvariantExpr"}),
     RowName);
@@ -172,6 +170,10 @@ INSTANTIATE_TEST_SUITE_P(
                         "label_replace(label_replace(vector(1),\"s\",\"x1y22\",\"\",\"\"),\"d\","
                         "\"${n}_$2_$$_$9_${1}0_$1x\",\"s\",\"x(?P<n>\\\\d)y(\\\\d+)\")",
                         600, "{d=\"1_$_10_\", s=\"x1y22\"} 1"},
+                    Row{"TheCountedLabelIsTakenAway",
+                        "count_values without (team) (\"team\", limit)", 600, "{node=\"n1\"} 1"},
+                    Row{"WithoutTakesTheCountedName",
+                        "count_values without (zone) (\"__name__\", vector(1))", 600, "{} 1"},
                     Row{"CountValuesWithoutExponent", "count_values(\"v\", vector(1e21))", 600,
                         "{v=\"1000000000000000000000\"} 1"},
                     // Raised to 10, 10, 12, 12, 15: rank 7.5 of 10 in 0 … 0.1.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "absl/container/flat_hash_map.h"
@@ -11,8 +10,6 @@
 
 namespace flyball::promql {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double Sign(double v) { return v < 0 ? -1 : v > 0 ? 1 : v; }
 double Degrees(double v) { return v * 180 / std::numbers::pi; }
