@@ -117,7 +117,7 @@ class Generator:
         if kind < 0.8:
             return self.pick(["round(%s)", "round(%s, 0.1)", "round(%s, 5)", "round(%s, 0)"]) % inner
         function = self.pick(["clamp(%s, 1, 50)", "clamp(%s, 3, 1)", "clamp_min(%s, {0})", "clamp_max(%s, {0})"])
-        return function.replace("{0}", self.scalar(1)) % inner
+        return function.replace("%s", inner).replace("{0}", self.scalar(1))
 
     def aggregation(self, depth):
         clause = ""
