@@ -71,15 +71,15 @@ bool AppendMap(const OtlpMap& map, std::string& out) {
   fields.reserve(map.size());
   for (const auto& field : map) fields.push_back(&field);
   std::stable_sort(fields.begin(), fields.end(),
-                   [](const auto* a, const auto* b) { return a->first < b->first; });
+                   [](const auto* a, const auto* b) { return a->key < b->key; });
   out.push_back('{');
   for (size_t i = 0; i < fields.size(); ++i) {
     // Of equal keys the last one counts.
-    if (i + 1 < fields.size() && fields[i + 1]->first == fields[i]->first) continue;
+    if (i + 1 < fields.size() && fields[i + 1]->key == fields[i]->key) continue;
     if (out.back() != '{') out.push_back(',');
-    AppendString(fields[i]->first, out);
+    AppendString(fields[i]->key, out);
     out.push_back(':');
-    if (!AppendJson(fields[i]->second, out)) return false;
+    if (!AppendJson(fields[i]->value, out)) return false;
   }
   out.push_back('}');
   return true;

@@ -17,11 +17,17 @@ struct OtlpBytes {
   std::string bytes;
 };
 using OtlpList = std::vector<OtlpValue>;
-using OtlpMap = std::vector<std::pair<std::string, OtlpValue>>;
+struct OtlpEntry;
+using OtlpMap = std::vector<OtlpEntry>;
 
 struct OtlpValue {
   std::variant<std::monostate, std::string, bool, int64_t, double, OtlpBytes, OtlpList, OtlpMap>
       value;
+};
+
+struct OtlpEntry {
+  std::string key;
+  OtlpValue value;
 };
 
 // A string as it is, `true`, `12`, `1.5e-7`, `Infinity`, base64 of bytes, `{"a":[1,null]}` with

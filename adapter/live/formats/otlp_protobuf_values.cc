@@ -9,7 +9,7 @@ namespace {
 
 // Field numbers.
 namespace any_value {
-constexpr int kString = 1, kBool = 2, kInt = 3, kDouble = 4, kList = 5, kMap = 6, kBytes = 7;
+constexpr int kString = 1, kBool = 2, kInt = 3, kDouble = 4, kList = 5, kBytes = 7;  // 6: a map
 }
 
 // Where in an attribute a value is.
