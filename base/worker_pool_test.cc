@@ -52,8 +52,8 @@ TEST(ParallelForTest, UsesWidthThreadsAtOnceAndNoMore) {
 }
 
 TEST(ParallelForTest, ABusyPoolDoesNotBlockTheCaller) {
+  absl::Notification release;  // outlives the thread that waits
   WorkerPool pool(1);
-  absl::Notification release;
   pool.Submit([&] { release.WaitForNotification(); });
   std::atomic<int> runs{0};
   pool.ParallelFor(5, 3, [&](size_t) { ++runs; });
