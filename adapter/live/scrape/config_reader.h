@@ -34,6 +34,7 @@ class ConfigReader : private rules::YamlReader {
 
   void ReadGlobal(const rules::YamlNode& node, const std::string& path);
   Job ReadJob(const rules::YamlNode& node, const std::string& path);
+  void CheckTimeout(const rules::YamlNode& node, const std::string& path, const Job& job);
   void FinishJob(const rules::YamlNode& node, const std::string& path, Job& job);
   void Compile(const std::vector<PlacedRule>& placed, bool legacy_names,
                std::vector<relabel::Rule>& out);

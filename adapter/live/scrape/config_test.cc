@@ -104,6 +104,24 @@ TEST(ScrapeConfigTest, GlobalMayStandBehindTheJobs) {
   EXPECT_EQ(read.config.jobs.at(0).interval, absl::Seconds(7));
 }
 
+TEST(ScrapeConfigTest, ZeroStandsForTheDefault) {
+  const ReadResult read = ReadText(
+      "global: {scrape_interval: 0s, scrape_timeout: 0s}\nscrape_configs: [{job_name: a}]\n");
+  EXPECT_THAT(read.findings, ElementsAre());
+  EXPECT_EQ(read.config.jobs.at(0).interval, Job().interval);
+  EXPECT_EQ(read.config.jobs.at(0).timeout, Job().timeout);
+}
+
+TEST(ScrapeConfigTest, TheGlobalTimeoutIsNoLongerThanTheInterval) {
+  EXPECT_THAT(ReadText("global: {scrape_interval: 5s, scrape_timeout: 6s}\n").findings,
+              ElementsAre("prometheus.yml:1:9: global: scrape_timeout 6s is longer than "
+                          "scrape_interval 5s"));
+  const ReadResult read =
+      ReadText("global: {scrape_interval: 5s}\nscrape_configs: [{job_name: a}]\n");
+  EXPECT_THAT(read.findings, ElementsAre());
+  EXPECT_EQ(read.config.jobs.at(0).timeout, absl::Seconds(5));
+}
+
 TEST(TargetFileTest, JsonAndYamlAlike) {
   for (const char* text : {R"([{"targets": ["a:1", "b:1"], "labels": {"x": "1"}}])",
                            "- targets: ['a:1', 'b:1']\n  labels: {x: 1}\n"}) {

@@ -39,6 +39,7 @@ void ConfigReader::ReadFile(const YamlNode& node, Config& out) {
 }
 
 void ConfigReader::ReadGlobal(const YamlNode& node, const std::string& path) {
+  global_.interval = global_.timeout = absl::ZeroDuration();
   Keys keys = {{"scrape_interval", Interval(global_.interval)},
                {"scrape_timeout", Interval(global_.timeout)},
                {"metric_name_validation_scheme", NameScheme(global_.legacy_names)},
@@ -51,6 +52,19 @@ void ConfigReader::ReadGlobal(const YamlNode& node, const std::string& path) {
   }
   AddNativeHistograms(keys);
   ReadMap(node, path, keys);
+  // Zero stands for the default, as if it was not said.
+  const Job defaults;
+  if (global_.interval == absl::ZeroDuration()) global_.interval = defaults.interval;
+  CheckTimeout(node, path, global_);
+  if (global_.timeout == absl::ZeroDuration()) global_.timeout = defaults.timeout;
+}
+
+void ConfigReader::CheckTimeout(const YamlNode& node, const std::string& path, const Job& job) {
+  if (job.timeout <= job.interval) return;
+  findings_.Error(
+      node.place, path,
+      absl::StrCat("scrape_timeout ", absl::FormatDuration(job.timeout),
+                   " is longer than scrape_interval ", absl::FormatDuration(job.interval)));
 }
 
 Job ConfigReader::ReadJob(const YamlNode& node, const std::string& path) {
@@ -98,12 +112,7 @@ void ConfigReader::FinishJob(const YamlNode& node, const std::string& path, Job&
                     absl::StrCat("another job is named ", job.name, ", expected each name once"));
   }
   if (job.interval == absl::ZeroDuration()) job.interval = global_.interval;
-  if (job.timeout > job.interval) {
-    findings_.Error(
-        node.place, path,
-        absl::StrCat("scrape_timeout ", absl::FormatDuration(job.timeout),
-                     " is longer than scrape_interval ", absl::FormatDuration(job.interval)));
-  }
+  CheckTimeout(node, path, job);
   if (job.timeout == absl::ZeroDuration()) job.timeout = std::min(global_.timeout, job.interval);
   const auto inherit = [](uint64_t& limit, uint64_t global) {
     if (limit == 0) limit = global;
