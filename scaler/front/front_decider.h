@@ -54,7 +54,7 @@ class FrontDecider {
   scaler::TrafficWindows windows_;
   scaler::RequestDecider decider_;
   scaler::TrafficAverages averages_;
-  bool waking_ = false;  // the windows have the first second alone
+  bool waking_ = false;           // the windows have the first second alone
   std::optional<int64_t> woken_;  // the second of the last wake
   double woken_concurrency_ = 0;  // as it counts in the windows
   std::optional<int64_t> second_;

@@ -111,9 +111,9 @@ class ServeFront : public scaler::RequestFront,
     uint64_t claim = 0;  // of the trigger that has it; 0: it has ended
     MonotonicTime ended = absl::ZeroDuration();
     kube::EventSubject subject;
-    std::optional<int32_t> replicas;  // of the scale; nullopt: it was not read yet
-    std::string selector;             // of the scale
-    std::string followed_selector;    // by which pods are followed, with this port
+    std::optional<int32_t> replicas;           // of the scale; nullopt: it was not read yet
+    std::string selector;                      // of the scale
+    std::string followed_selector;             // by which pods are followed, with this port
     std::optional<std::string> followed_port;  // nullopt: none are
     std::optional<std::vector<front::PodView>> pods;
     uint16_t port = 0;
