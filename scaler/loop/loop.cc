@@ -459,10 +459,11 @@ Loop::Stats Loop::stats() const {
   Stats stats;
   stats.decisions = decisions_.load();
   stats.unchanged = unchanged_.load();
+  const MonotonicTime now = deps_.clock.MonotonicNow();
   absl::MutexLock lock(&mutex_);
   stats.autoscalers = tracked_.size();
   for (const auto& [key, tracked] : tracked_) {
-    if (tracked->due.busy) ++stats.busy;
+    if (tracked->due.busy || Schedule::IsDue(*tracked, now)) ++stats.busy;
     if (tracked->due.steady) ++stats.resting;
     if (deps_.ownership.Owns(key)) ++stats.owned;
   }

@@ -240,7 +240,9 @@ class ManySteady : public testing::Test {
   bool RoundsUntil(const std::function<bool()>& condition) {
     return SteadyWorld::Await([&] {
       world_.clock.Advance(absl::Seconds(15));
-      SteadyWorld::Await([this] { return world_.scaler->stats().queue == 0; });
+      // Before the first decision there may be nobody who takes what is due.
+      SteadyWorld::Await([this] { return world_.scaler->stats().queue == 0; },
+                         world_.diary.total() > 0 ? absl::Seconds(10) : absl::Milliseconds(100));
       return condition();
     });
   }

@@ -37,6 +37,9 @@ class Schedule {
   std::vector<Item*> PopDue(MonotonicTime now);
   // When the next item is due; nullopt: there is none.
   std::optional<MonotonicTime> Next() const;
+  static bool IsDue(const Item& item, MonotonicTime now) {
+    return item.due_.has_value() && *item.due_ <= now;
+  }
 
  private:
   // By due time. These are few, as all of one namespace and period are due at the same time.
