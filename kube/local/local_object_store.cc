@@ -1,5 +1,6 @@
 #include "kube/local/local_object_store.h"
 
+#include <initializer_list>
 #include <utility>
 
 #include "absl/strings/match.h"

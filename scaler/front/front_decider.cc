@@ -32,7 +32,6 @@ void FrontDecider::Wake(absl::Time now) {
   second_ = woken_ = absl::ToUnixSeconds(now);
   recorded_ = {};
   woken_concurrency_ = 0;
-  waking_ = true;
 }
 
 void FrontDecider::Record(absl::Time second, const scaler::TrafficSample& sample, bool ended) {
@@ -41,16 +40,16 @@ void FrontDecider::Record(absl::Time second, const scaler::TrafficSample& sample
     if (second_.has_value() && number < *second_) return;
     second_ = number;
     recorded_ = {};
-    waking_ = false;
   }
-  if (!ended && !waking_ && settings_.metric == scaler::kRpsMetric) return;
+  const bool waking = woken_ == number;
+  if (!ended && !waking && settings_.metric == scaler::kRpsMetric) return;
   // The windows add: of what they have of this second the difference is missing.
   scaler::TrafficSample more;
   more.concurrency = sample.concurrency - recorded_.concurrency;
   more.requests = sample.requests - recorded_.requests;
   windows_.Record(absl::FromUnixSeconds(number), more);
   recorded_ = sample;
-  if (waking_) {
+  if (waking) {
     woken_concurrency_ = sample.concurrency;
   } else if (woken_.has_value() && number == *woken_ + 1 &&
              sample.concurrency > woken_concurrency_) {

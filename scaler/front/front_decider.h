@@ -54,8 +54,7 @@ class FrontDecider {
   scaler::TrafficWindows windows_;
   scaler::RequestDecider decider_;
   scaler::TrafficAverages averages_;
-  bool waking_ = false;           // the windows have the first second alone
-  std::optional<int64_t> woken_;  // the second of the last wake
+  std::optional<int64_t> woken_;  // the second of the last wake; the windows begin with it
   double woken_concurrency_ = 0;  // as it counts in the windows
   std::optional<int64_t> second_;
   scaler::TrafficSample recorded_;  // of second_

@@ -1,5 +1,6 @@
 #include "scaler/loop/loop_wiring.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/status_macros.h"

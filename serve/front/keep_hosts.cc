@@ -12,14 +12,11 @@ void ServeFront::GrantHosts() {
   {
     absl::MutexLock lock(&mutex_);
     std::vector<front::HostClaim> claims;
-    bool granted_before = false;
     for (const auto& [name, record] : records_) {
-      granted_before |= record.hosts != front::HostGrant();
       const bool known = record.created < absl::InfiniteFuture();
       if (!known || record.claim == 0 || record.service.http.hosts.empty()) continue;
       claims.push_back({name, record.created, record.service.http.hosts});
     }
-    if (claims.empty() && !granted_before) return;
     std::map<std::string, front::HostGrant> grants =
         front::GrantHosts(std::move(claims), settings_.hosts);
     for (auto& [name, record] : records_) {

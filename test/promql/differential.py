@@ -3,9 +3,9 @@
 
 Dialect 2 is compared with Debian's prometheus over its HTTP API, dialect 3 with the engine of the Go module that
 oracle/go.mod names. Values must be equal to nine digits, labels, time stamps and the type of an error exactly, and an
-error's position too. Two things are no difference: what only Prometheus 3 can parse is understood in both dialects, and
-elements of equal value may stand in any order, as Prometheus's sort leaves them in one by chance. Exit status 1 if
-something differs; each difference is printed.
+error's position too. Two things are no difference in dialect 2: what only Prometheus 3 can parse, which is understood in
+both, and the order of equal elements, which Prometheus 2's sort leaves to chance. Exit status 1 if something differs;
+each difference is printed.
 """
 import argparse
 import concurrent.futures
@@ -143,7 +143,7 @@ def position(error):
     return found.group(1) if found else None
 
 
-def difference(query, expected, got):
+def difference(query, expected, got, dialect):
     """What differs, in a word; None: nothing."""
     if "error" in expected or "error" in got:
         if "error" not in got:
@@ -160,7 +160,8 @@ def difference(query, expected, got):
         same = a == b if expected["resultType"] == "string" else points_near([a], [b])
         return None if same else "value"
     if re.match(r"\s*(sort|sort_desc|topk|bottomk)\b", query):
-        a, b = ordered(a), ordered(b)
+        if dialect == "2":
+            a, b = ordered(a), ordered(b)
     else:
         a, b = (sorted(x, key=lambda s: sorted(s["metric"].items())) for x in (a, b))
     if [s["metric"] for s in a] != [s["metric"] for s in b]:
@@ -218,7 +219,7 @@ def main():
             finally:
                 peer.stop()
             got = flyball_answers(options.flyball, samples, dialect, jobs)
-            found = [(difference(j["query"], e, g), j, e, g) for j, e, g in zip(jobs, expected, got)]
+            found = [(difference(j["query"], e, g, dialect), j, e, g) for j, e, g in zip(jobs, expected, got)]
             newer = newer_syntax(folder, samples, found) if dialect == "2" else []
             differing = [f for f in found if f[0] and f not in newer]
             errors = sum("error" in e for e in expected)
