@@ -83,6 +83,9 @@ class HttpTransport {
   virtual absl::Status Stream(const HttpCall& call,
                               const std::function<bool(absl::string_view)>& on_data) = 0;
 
+  // Whether Do asks nobody outside this process, and so never waits.
+  virtual bool InProcess() const { return false; }
+
   // Ends the calls under way and refuses new ones, so that a watch thread can be joined.
   virtual void Shutdown() = 0;
 };

@@ -40,6 +40,8 @@ class ApiClient {
   // application/merge-patch+json. A resourceVersion in its metadata makes it conditional.
   absl::StatusOr<std::string> MergePatch(absl::string_view path, absl::string_view json);
 
+  bool InProcess() const { return server_.InProcess(); }
+
   // Ends the waits for a Retry-After, now and later; calls under way are the transport's to end.
   void Shutdown();
 

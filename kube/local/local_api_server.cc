@@ -21,6 +21,7 @@ class LocalApiServer::Transport : public http::HttpTransport {
                       const std::function<bool(absl::string_view)>& on_data) override {
     return server_.Stream(call, shut_, on_data);
   }
+  bool InProcess() const override { return true; }
   void Shutdown() override {
     absl::MutexLock lock(&server_.mutex_);
     shut_ = true;

@@ -10,6 +10,7 @@
 #include "kube/client/scale.h"
 #include "kube/objects/api_version.h"
 #include "kube/objects/builtin_resources.h"
+#include "kube/objects/json_members.h"
 #include "kube/objects/selector.h"
 
 namespace flyball::kube {
@@ -21,11 +22,6 @@ namespace {
 std::string Text(const json& object, const std::string& pointer) {
   const json::json_pointer at(pointer);
   return object.contains(at) && object[at].is_string() ? object[at].get<std::string>() : "";
-}
-
-int Number(const json& object, const std::string& pointer) {
-  const json::json_pointer at(pointer);
-  return object.contains(at) && object[at].is_number_integer() ? object[at].get<int>() : 0;
 }
 
 LocalAnswer NotFound(const LocalTarget& target) {
@@ -109,10 +105,10 @@ json ScaleOf(const LocalKind& kind, const json& object) {
   scale["apiVersion"] = "autoscaling/v1";
   scale["metadata"] = FieldsOf(
       object["metadata"], {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"});
-  scale["spec"]["replicas"] = Number(object, "/spec/replicas");
-  scale["status"]["replicas"] = Number(object, "/status/replicas");
+  scale["spec"]["replicas"] = NumberOf(MemberOf(object, "spec"), "replicas");
+  scale["status"]["replicas"] = NumberOf(MemberOf(object, "status"), "replicas");
   scale["status"]["selector"] =
-      kind.custom ? Text(object, "/status/selector") : SelectorOfWorkload(object);
+      kind.custom ? TextOf(MemberOf(object, "status"), "selector") : SelectorOfWorkload(object);
   return scale;
 }
 
@@ -234,7 +230,7 @@ LocalAnswer LocalObjectStore::Update(const LocalTarget& target, json object) {
 
 LocalAnswer LocalObjectStore::UpdateScale(const LocalTarget& target, const json& scale) {
   json object = *Stored(target);
-  object["spec"]["replicas"] = Number(scale, "/spec/replicas");
+  object["spec"]["replicas"] = NumberOf(MemberOf(scale, "spec"), "replicas");
   const LocalAnswer answer = Store(target, std::move(object));
   return {200, ScaleOf(*target.kind, answer.body)};
 }

@@ -289,6 +289,8 @@ class TriggerQuestion : public WholeQuestion {
   TriggerQuestion(std::shared_ptr<Trigger> trigger, Clock& clock)
       : trigger_(std::move(trigger)), clock_(clock) {}
 
+  bool AsksNobody() const override { return trigger_->Server().empty(); }
+
   SamplesRead Ask(const AskContext& context, Answer& answer) override {
     const MonotonicTime deadline = clock_.MonotonicNow() + kReadTimeout;
     absl::StatusOr<std::vector<TriggerMetric>> metrics = trigger_->Metrics(kReadTimeout);
@@ -313,6 +315,8 @@ class ScaleQuestion : public WholeQuestion {
   ScaleQuestion(kube::ApiClient& client, kube::ResourceInfo target, std::string ns,
                 std::string name)
       : client_(client), target_(std::move(target)), ns_(std::move(ns)), name_(std::move(name)) {}
+
+  bool AsksNobody() const override { return client_.InProcess(); }
 
   SamplesRead Ask(const AskContext& /*context*/, Answer& answer) override {
     absl::StatusOr<kube::Scale> scale = kube::GetScale(client_, target_, ns_, name_);

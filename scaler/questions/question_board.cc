@@ -143,6 +143,11 @@ bool QuestionBoard::Join(const Handle& part, MonotonicTime not_before, AnswerWai
 }
 
 void QuestionBoard::AskAll(ToAsk questions) {
+  const auto here = std::stable_partition(
+      questions.begin(), questions.end(),
+      [](const auto& asked) { return !asked->question->AsksNobody(); });
+  const ToAsk asks_nobody(std::make_move_iterator(here), std::make_move_iterator(questions.end()));
+  questions.erase(here, questions.end());
   // Those whose source told of samples, which has them in memory, come last.
   const auto quick = std::stable_partition(questions.begin(), questions.end(),
                                            [](const auto& asked) { return !asked->tells_of_news; });
@@ -167,9 +172,19 @@ void QuestionBoard::AskAll(ToAsk questions) {
     });
     at = end;
   }
+  std::vector<AnswerWaiter*> answered;
+  for (const std::shared_ptr<Asked>& question : asks_nobody) Ask(question, answered);
+  if (!answered.empty()) on_ready_(answered);
 }
 
 void QuestionBoard::Ask(const std::shared_ptr<Asked>& question) {
+  std::vector<AnswerWaiter*> answered;
+  Ask(question, answered);
+  if (!answered.empty()) on_ready_(answered);
+}
+
+void QuestionBoard::Ask(const std::shared_ptr<Asked>& question,
+                        std::vector<AnswerWaiter*>& answered) {
   std::vector<AnswerWaiter*> waiters;
   bool enough = false;
   while (!enough) {
@@ -178,8 +193,8 @@ void QuestionBoard::Ask(const std::shared_ptr<Asked>& question) {
     FollowSamples(*question, answers);
     enough = Settle(*question, std::move(answers), asked_at, waiters);
   }
-  std::erase_if(waiters, [](AnswerWaiter* waiter) { return !waiter->Answered(); });
-  if (!waiters.empty()) on_ready_(waiters);
+  std::copy_if(waiters.begin(), waiters.end(), std::back_inserter(answered),
+               [](AnswerWaiter* waiter) { return waiter->Answered(); });
 }
 
 void QuestionBoard::FollowSamples(Asked& question,

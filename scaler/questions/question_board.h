@@ -65,11 +65,12 @@ class QuestionBoard {
 
   // True: there is an answer that was asked for at `not_before` or later. False: the question is
   // asked, or was being asked already, and the waiter's Answered is called once when it is
-  // answered.
+  // answered: before this returns, where the question asks nobody.
   bool Join(const Handle& part, MonotonicTime not_before, AnswerWaiter& waiter);
   // The same, but a question that has to be asked is only added to `to_ask`, for AskAll.
   using ToAsk = std::vector<std::shared_ptr<Asked>>;
   bool Join(const Handle& part, MonotonicTime not_before, AnswerWaiter& waiter, ToAsk& to_ask);
+  // Questions that ask nobody are answered before it returns, and on_ready may be called.
   void AskAll(ToAsk questions);
 
   static LastAnswer LastAnswerOf(const Part& part);
@@ -86,8 +87,10 @@ class QuestionBoard {
   static uint64_t NewestVersionOf(const Asked& question);
 
  private:
-  // Asks until there is an answer for all that wait.
+  // Asks until there is an answer for all that wait, and calls on_ready_.
   void Ask(const std::shared_ptr<Asked>& question);
+  // The same, but those that have all their answers are only added to `answered`.
+  void Ask(const std::shared_ptr<Asked>& question, std::vector<AnswerWaiter*>& answered);
   // Makes these the last answers. False: somebody who needs more has come meanwhile
   // (Question::Covers), so the question has to be asked again.
   bool Settle(Asked& question, std::vector<Question::PartAnswer> answers, MonotonicTime asked_at,

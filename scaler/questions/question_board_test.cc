@@ -119,6 +119,33 @@ TEST_F(QuestionBoardTest, ASlowQuestionDelaysOnlyThoseWhoAskedIt) {
   EXPECT_EQ(waits.answered + later.answered, 2);
 }
 
+class InMemory : public Counting {
+ public:
+  bool AsksNobody() const override { return true; }
+};
+
+TEST_F(QuestionBoardTest, AQuestionThatAsksNobodyIsAnsweredByWhoNeedsIt) {
+  auto outside = std::make_shared<Counting>();
+  auto inside = std::make_shared<InMemory>(), another = std::make_shared<InMemory>();
+  const QuestionBoard::Handle of_outside = board_.Own(outside, run_);
+  const QuestionBoard::Handle of_inside = board_.Own(inside, run_);
+  const QuestionBoard::Handle of_another = board_.Own(another, run_);
+  Waiter first, second, third;
+  QuestionBoard::ToAsk to_ask;
+  board_.Join(of_inside, clock_.MonotonicNow(), first, to_ask);
+  board_.Join(of_outside, clock_.MonotonicNow(), second, to_ask);
+  board_.Join(of_another, clock_.MonotonicNow(), third, to_ask);
+  EXPECT_EQ(inside->asked, 0);
+  board_.AskAll(std::move(to_ask));
+  EXPECT_EQ(ready_, (std::vector<AnswerWaiter*>{&first, &third}));
+  EXPECT_EQ(tasks_.size(), 1u);
+  EXPECT_EQ(outside->asked, 0);
+  RunAll();
+  EXPECT_EQ(ready_.back(), &second);
+  EXPECT_TRUE(board_.Join(of_inside, clock_.MonotonicNow(), first));
+  EXPECT_EQ(inside->asked, 1);
+}
+
 // A part for each metric; unchanged from the second time on, at its own time.
 class OfParts : public Question {
  public:

@@ -38,18 +38,26 @@ bool HasHttpTrigger(const json& object) {
 
 }  // namespace
 
-// Those of which something is not yet as it should be, or is to be looked at again.
-std::vector<std::string> ServeFront::Unsettled() const {
+ServeFront::Stock ServeFront::TakeStock() const {
   const MonotonicTime now = deps_.clock.MonotonicNow();
-  std::vector<std::string> names;
+  Stock stock;
   absl::MutexLock lock(&mutex_);
   for (const auto& [name, record] : records_) {
+    if (record.claim == 0) {
+      const MonotonicTime end = record.ended + kTakeOver;
+      if (end <= now) {
+        stock.ended.push_back(name);
+        continue;
+      }
+      stock.next = std::min(stock.next, end);
+    }
     const bool settled = record.port != 0 && record.problem.empty() && !record.changed &&
                          record.FollowsItsPods() &&
                          (!envoys_.has_value() || record.slices_due > now);
-    if (!settled) names.push_back(name);
+    if (!settled) stock.unsettled.push_back(name);
+    if (envoys_.has_value()) stock.next = std::min(stock.next, record.slices_due);
   }
-  return names;
+  return stock;
 }
 
 absl::Duration ServeFront::Keep() {
@@ -60,10 +68,11 @@ absl::Duration ServeFront::Keep() {
     spdlog::warn("front: the Autoscalers are not known: {}", std::string(listed.message()));
     return kPause;
   }
-  RemoveEnded();
   FollowEnvoys();
   GrantHosts();
-  for (const std::string& name : Unsettled()) {
+  const Stock stock = TakeStock();
+  Remove(stock.ended);
+  for (const std::string& name : stock.unsettled) {
     const absl::Status port = TakePort(name);
     {
       absl::MutexLock lock(&mutex_);
@@ -77,7 +86,10 @@ absl::Duration ServeFront::Keep() {
     WriteSlices(name);
   }
   BeginServingIfComplete();
-  return kPause;
+  const bool settled = stock.unsettled.empty() && serving_ &&
+                       (settings_.envoy_selector.empty() || envoys_followed_);
+  // All else that makes a service unsettled wakes the keeper.
+  return settled ? std::max(kPause, stock.next - deps_.clock.MonotonicNow()) : kPause;
 }
 
 // What another replica carries is not taken away from the Envoys: they are left, with all that they
@@ -251,24 +263,19 @@ void ServeFront::AddOrChange(const std::string& name) {
   Change(name);
 }
 
-void ServeFront::RemoveEnded() {
-  const MonotonicTime now = deps_.clock.MonotonicNow();
-  std::vector<std::pair<std::string, std::string>> ended;  // with their namespaces
-  {
-    absl::MutexLock lock(&mutex_);
-    for (auto it = records_.begin(); it != records_.end();) {
-      if (it->second.claim != 0 || it->second.ended + kTakeOver > now) {
-        ++it;
-        continue;
-      }
-      ended.emplace_back(it->first, it->second.service.ns);
-      it = records_.erase(it);
+void ServeFront::Remove(const std::vector<std::string>& ended) {
+  for (const std::string& name : ended) {
+    std::string ns;
+    {
+      absl::MutexLock lock(&mutex_);
+      const auto found = records_.find(name);
+      if (found->second.claim != 0) continue;  // it is carried anew
+      ns = found->second.service.ns;
+      records_.erase(found);
     }
-  }
-  for (const auto& [name, ns] : ended) {
     pods_.Forget(name, ns);
     session()->front.RemoveService(name, Now());
-    ports_.Free(name, now);
+    ports_.Free(name, deps_.clock.MonotonicNow());
     expected_.erase(name);
     spdlog::info("front: {} is not carried any more", name);
   }

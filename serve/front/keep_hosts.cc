@@ -11,6 +11,7 @@ void ServeFront::GrantHosts() {
   std::vector<std::pair<std::string, std::string>> news;  // service, what is refused
   {
     absl::MutexLock lock(&mutex_);
+    if (!std::exchange(hosts_changed_, false)) return;
     std::vector<front::HostClaim> claims;
     for (const auto& [name, record] : records_) {
       const bool known = record.created < absl::InfiniteFuture();

@@ -119,7 +119,7 @@ std::unique_ptr<scaler::RequestFront::Carried> ServeFront::Carry(scaler::Carried
     absl::MutexLock lock(&mutex_);
     CarriedRecord& record = records_[name];
     claim = record.claim = ++claims_;
-    record.changed = true;
+    record.changed = hosts_changed_ = true;
     record.service = std::move(service);
     record.on_change = std::move(on_change);
   }
@@ -128,12 +128,16 @@ std::unique_ptr<scaler::RequestFront::Carried> ServeFront::Carry(scaler::Carried
 }
 
 void ServeFront::EndClaim(const std::string& name, uint64_t claim) {
-  absl::MutexLock lock(&mutex_);
-  const auto found = records_.find(name);
-  if (found == records_.end() || found->second.claim != claim) return;
-  found->second.claim = 0;
-  found->second.on_change = nullptr;
-  found->second.ended = deps_.clock.MonotonicNow();
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = records_.find(name);
+    if (found == records_.end() || found->second.claim != claim) return;
+    found->second.claim = 0;
+    hosts_changed_ = true;
+    found->second.on_change = nullptr;
+    found->second.ended = deps_.clock.MonotonicNow();
+  }
+  keeper_.Wake();
 }
 
 scaler::RequestDemand ServeFront::DemandOf(const std::string& name) {
@@ -234,6 +238,7 @@ void ServeFront::OnDecision(const scaler::DecisionRecord& record) {
                        .uid = autoscaler.uid,
                        .resource_version = autoscaler.resource_version};
     news = carried.created != record.managed->created;
+    hosts_changed_ |= news;
     carried.created = record.managed->created;
     if (record.scale != nullptr && record.scale->failure == scaler::ScaleAnswer::Failure::kNone) {
       news |= !carried.replicas.has_value() || carried.selector != record.scale->selector;

@@ -133,6 +133,13 @@ class ServeFront : public scaler::RequestFront,
   };
   using Records = std::map<std::string, CarriedRecord>;
 
+  // What the keeper has to do something about.
+  struct Stock {
+    std::vector<std::string> ended;      // for so long that nobody takes them over any more
+    std::vector<std::string> unsettled;  // not as they should be yet, or to be looked at again
+    MonotonicTime next = absl::InfiniteDuration();  // when that will be true of another one
+  };
+
   // From the first Envoy until another replica owns the services: then all is begun anew, as
   // Envoys have what the other one tells them.
   struct Session {
@@ -166,7 +173,7 @@ class ServeFront : public scaler::RequestFront,
   void GrantHosts();
   void TellOfHosts(const std::string& name, const std::string& refused);
   void AddOrChange(const std::string& name);
-  void RemoveEnded();
+  void Remove(const std::vector<std::string>& ended);
   void FollowEnvoys();
   void TakeEnvoys(const std::vector<front::PodView>& pods);
   absl::Status CheckRivals(const std::string& name) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -176,7 +183,7 @@ class ServeFront : public scaler::RequestFront,
     absl::MutexLock lock(&mutex_);
     return records_.empty();
   }
-  std::vector<std::string> Unsettled() const;
+  Stock TakeStock() const;
 
   // front::FrontObserver
   void WishScale(const std::string& service, int32_t at_least) override;
@@ -212,6 +219,7 @@ class ServeFront : public scaler::RequestFront,
   std::shared_ptr<Session> session_ ABSL_GUARDED_BY(mutex_);
   bool released_ ABSL_GUARDED_BY(mutex_) = false;  // another replica owns them
   Records records_ ABSL_GUARDED_BY(mutex_);
+  bool hosts_changed_ ABSL_GUARDED_BY(mutex_) = false;  // who asks for them, or since when
   std::optional<std::vector<std::string>> envoys_ ABSL_GUARDED_BY(mutex_);  // IPs of those ready
   uint64_t claims_ ABSL_GUARDED_BY(mutex_) = 0;
   std::string not_listening_ ABSL_GUARDED_BY(mutex_) = "no Envoy carries its requests yet";

@@ -139,5 +139,9 @@ def start_envoy(program, folder, flyball: Flyball, node: str) -> envoy.Envoy:
         except OSError:
             return False
         return all(web.key in listeners for web in flyball.webs)
-    wait.until(listens, f"that {node} listens for all services", 60)
+    try:
+        wait.until(listens, f"that {node} listens for all services", 60)
+    except AssertionError:
+        started.stop()
+        raise
     return started
