@@ -61,16 +61,19 @@ class GateService::Call : public GateReactor {
   }
 
   void OnEnd() {
-    bool told = false;
+    bool told = false, finish = false;
     {
       absl::MutexLock lock(&mutex_);
-      ended_ = true;
-      told = id_ != 0 && (!answered_ || until_end_);
-      if (!writing_) Finish(grpc::Status::OK);
+      ended_ = true;  // nothing is written from now on
+      told = !answered_ || until_end_;
+      finish = !writing_;
     }
-    if (id_ == 0) return;
-    service_.Drop(id_);
-    if (told) service_.events_.OnRequestEnd(id_, FrontTime(service_.clock_));
+    // First of all: another request may wait for the place of this one.
+    if (id_ != 0) {
+      service_.Drop(id_);
+      if (told) service_.events_.OnRequestEnd(id_, FrontTime(service_.clock_));
+    }
+    if (finish) Finish(grpc::Status::OK);
   }
 
   void OnWriteDone(bool ok) override {
