@@ -3,7 +3,6 @@
 import time
 
 from harness import case, whole
-from harness.ports import free_row
 from front_bench import world
 
 PODS, CLIENTS, SECONDS, WORK = 10, 100, 12, 0.1
@@ -44,9 +43,9 @@ def shared_limit(flyball) -> dict:
 def at_rest(flyball, count: int) -> dict:
     """Megabytes, and the share of a core that is used, of flyball and Envoy with so many services without requests."""
     with world.Processes() as here:
-        first, of_processes = free_row(count), case.free_port()
+        of_processes = case.free_port()
         # No process ever runs, so that all may name the same port for it.
-        webs = [whole.Web(f"web-{n}", port=first + n, first=of_processes) for n in range(count)]
+        webs = [whole.Web(f"web-{n}", first=of_processes) for n in range(count)]
         carried = world.Carried(here, flyball, webs)
         time.sleep(SETTLES)  # a status is written of each, and once more when the Envoys have it
         processes = {"flyball": carried.flyball.process, "envoy": carried.envoys[0].process}
