@@ -289,7 +289,7 @@ class TriggerQuestion : public WholeQuestion {
   TriggerQuestion(std::shared_ptr<Trigger> trigger, Clock& clock)
       : trigger_(std::move(trigger)), clock_(clock) {}
 
-  bool AsksNobody() const override { return trigger_->Server().empty(); }
+  bool AnswersAtOnce() const override { return trigger_->AnswersAtOnce(); }
 
   SamplesRead Ask(const AskContext& context, Answer& answer) override {
     const MonotonicTime deadline = clock_.MonotonicNow() + kReadTimeout;
@@ -316,7 +316,7 @@ class ScaleQuestion : public WholeQuestion {
                 std::string name)
       : client_(client), target_(std::move(target)), ns_(std::move(ns)), name_(std::move(name)) {}
 
-  bool AsksNobody() const override { return client_.InProcess(); }
+  bool AnswersAtOnce() const override { return client_.InProcess(); }
 
   SamplesRead Ask(const AskContext& /*context*/, Answer& answer) override {
     absl::StatusOr<kube::Scale> scale = kube::GetScale(client_, target_, ns_, name_);

@@ -55,8 +55,9 @@ class Question {
   // The answers to all parts.
   virtual std::vector<PartAnswer> Ask(const AskContext& context) = 0;
 
-  // Whether Ask answers out of this process's memory: a thread of its own would cost more.
-  virtual bool AsksNobody() const { return false; }
+  // Whether Ask answers out of this process's memory and at once, so that a thread of its own would
+  // cost more. Always the same.
+  virtual bool AnswersAtOnce() const { return false; }
 
   // Whether the last answers are enough for all that ask now: somebody may have come while they
   // were asked for.

@@ -143,10 +143,10 @@ bool QuestionBoard::Join(const Handle& part, MonotonicTime not_before, AnswerWai
 }
 
 void QuestionBoard::AskAll(ToAsk questions) {
-  const auto here = std::stable_partition(
-      questions.begin(), questions.end(),
-      [](const auto& asked) { return !asked->question->AsksNobody(); });
-  const ToAsk asks_nobody(std::make_move_iterator(here), std::make_move_iterator(questions.end()));
+  const auto here =
+      std::stable_partition(questions.begin(), questions.end(),
+                            [](const auto& asked) { return !asked->question->AnswersAtOnce(); });
+  const ToAsk at_once(std::make_move_iterator(here), std::make_move_iterator(questions.end()));
   questions.erase(here, questions.end());
   // Those whose source told of samples, which has them in memory, come last.
   const auto quick = std::stable_partition(questions.begin(), questions.end(),
@@ -173,7 +173,7 @@ void QuestionBoard::AskAll(ToAsk questions) {
     at = end;
   }
   std::vector<AnswerWaiter*> answered;
-  for (const std::shared_ptr<Asked>& question : asks_nobody) Ask(question, answered);
+  for (const std::shared_ptr<Asked>& question : at_once) Ask(question, answered);
   if (!answered.empty()) on_ready_(answered);
 }
 

@@ -65,12 +65,12 @@ class QuestionBoard {
 
   // True: there is an answer that was asked for at `not_before` or later. False: the question is
   // asked, or was being asked already, and the waiter's Answered is called once when it is
-  // answered: before this returns, where the question asks nobody.
+  // answered: before this returns, where the question answers at once.
   bool Join(const Handle& part, MonotonicTime not_before, AnswerWaiter& waiter);
   // The same, but a question that has to be asked is only added to `to_ask`, for AskAll.
   using ToAsk = std::vector<std::shared_ptr<Asked>>;
   bool Join(const Handle& part, MonotonicTime not_before, AnswerWaiter& waiter, ToAsk& to_ask);
-  // Questions that ask nobody are answered before it returns, and on_ready may be called.
+  // Questions that answer at once are answered before it returns, and on_ready may be called.
   void AskAll(ToAsk questions);
 
   static LastAnswer LastAnswerOf(const Part& part);

@@ -121,10 +121,10 @@ TEST_F(QuestionBoardTest, ASlowQuestionDelaysOnlyThoseWhoAskedIt) {
 
 class InMemory : public Counting {
  public:
-  bool AsksNobody() const override { return true; }
+  bool AnswersAtOnce() const override { return true; }
 };
 
-TEST_F(QuestionBoardTest, AQuestionThatAsksNobodyIsAnsweredByWhoNeedsIt) {
+TEST_F(QuestionBoardTest, AQuestionThatAnswersAtOnceIsAnsweredWhereItIsNeeded) {
   auto outside = std::make_shared<Counting>();
   auto inside = std::make_shared<InMemory>(), another = std::make_shared<InMemory>();
   const QuestionBoard::Handle of_outside = board_.Own(outside, run_);

@@ -83,6 +83,9 @@ class Trigger {
   // (questions/lanes.h); "": they ask nobody outside the process.
   virtual std::string Server() const { return ""; }
 
+  // Whether Metrics and Read answer at once, without a wait and at a cost that nothing makes grow.
+  virtual bool AnswersAtOnce() const { return false; }
+
   // Called once. From then on a trigger that is told of activity (external-push) or demand (http)
   // calls `on_active` at each message, from a thread of whoever tells it; other types never do.
   virtual void Subscribe(const std::function<void()>& /*on_active*/) {}

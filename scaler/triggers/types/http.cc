@@ -81,6 +81,8 @@ class HttpTrigger : public Trigger {
     return {reading};
   }
 
+  bool AnswersAtOnce() const override { return true; }
+
   void Subscribe(const std::function<void()>& on_change) override {
     if (front_ == nullptr) return;
     std::unique_ptr<RequestFront::Carried> carried = front_->Carry(service_, on_change);

@@ -27,11 +27,11 @@ def pod_command(*arguments):
 class Web:
     """One service: a ProcessSet, at first without processes, and the Autoscaler with its trigger."""
 
-    def __init__(self, name: str, command=None, most=1, least=0, port=None, first=None, **metadata):
-        """`port`: where Envoys listen; `first`: the port of the first process. Both are chosen where they are not given."""
+    def __init__(self, name: str, command=None, most=1, least=0, first=None, **metadata):
+        """`first`: the port of the first process, chosen where it is not given."""
         self.name = name
         # Two Envoys, of other tests too, may share a port without a word.
-        self.port = port or free_port()
+        self.port = free_port()
         about = {"namespace": "shop", "name": name}
         self.objects = [
             {"apiVersion": "flyball.dev/v1alpha1", "kind": "ProcessSet", "metadata": about, "spec": {
