@@ -20,6 +20,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -110,6 +111,13 @@ class Front : public DataPathEvents {
     absl::Time due = absl::InfiniteFuture();
     bool follows = false;  // it is in following_
   };
+  // Those that are due at the same moment come in the order of their names, in every run.
+  struct EarlierDue {
+    bool operator()(const std::pair<absl::Time, Service*>& a,
+                    const std::pair<absl::Time, Service*>& b) const {
+      return std::tie(a.first, a.second->name()) < std::tie(b.first, b.second->name());
+    }
+  };
   struct EarlyRequest {
     HeldRequest request;
     std::string service;
@@ -146,7 +154,7 @@ class Front : public DataPathEvents {
   SharedCounts shared_ ABSL_GUARDED_BY(mutex_);
   Envoys envoys_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, ServiceRecord> services_ ABSL_GUARDED_BY(mutex_);
-  std::set<std::pair<absl::Time, Service*>> due_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::pair<absl::Time, Service*>, EarlierDue> due_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, ServiceRecord*> following_ ABSL_GUARDED_BY(mutex_);  // all reports
   absl::Time promised_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();     // the next Advance
   absl::Time second_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();         // when this one began

@@ -29,7 +29,8 @@ SimulatedFront::SimulatedFront(uint32_t seed) : random_(seed) {
     spec.name = absl::StrCat("shop/web-", i);
     spec.port = static_cast<uint16_t>(20000 + i);
     spec.container_concurrency = Chance(50) ? 0 : static_cast<int32_t>(1 + Die(3));
-    spec.activation_timeout = absl::Seconds(11 + Die(10));
+    // Longer than the slowest pod takes to be ready, and one request at it.
+    spec.activation_timeout = absl::Seconds(14 + Die(10));
     spec.queue = 4 + Die(6);
     if (Chance(50)) spec.hosts.places = {{absl::StrCat("web-", i, ".example.com"), "/"}};
     spec.settings.target = spec.settings.total = 1 + Die(3);
