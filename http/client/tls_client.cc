@@ -51,7 +51,8 @@ absl::StatusOr<std::vector<X509Ptr>> ReadCertificates(const Pem& pem) {
   return certificates;
 }
 
-// Read once: many clients trust the machine's roots, which are hundreds of certificates.
+// Read once, for the first connection that needs them: many clients trust the machine's roots, which
+// are hundreds of certificates, and many of those speak no TLS.
 X509_STORE* SystemRoots() {
   static X509_STORE* const roots = [] {
     X509_STORE* store = X509_STORE_new();
@@ -61,12 +62,10 @@ X509_STORE* SystemRoots() {
   return roots;
 }
 
+// nullptr: the machine's roots.
 absl::StatusOr<X509StorePtr> TrustedBy(const TransportOptions& options) {
   ASSIGN_OR_RETURN(const Pem ca, ReadPem(options.ca_file, options.ca_data, "CA"));
-  if (ca.source.empty()) {
-    X509_STORE_up_ref(SystemRoots());
-    return X509StorePtr(SystemRoots());
-  }
+  if (ca.source.empty()) return nullptr;
   X509StorePtr trusted(X509_STORE_new());
   ASSIGN_OR_RETURN(const auto certificates, ReadCertificates(ca));
   for (const auto& certificate : certificates) {
@@ -75,11 +74,11 @@ absl::StatusOr<X509StorePtr> TrustedBy(const TransportOptions& options) {
   return trusted;
 }
 
-SslCtxPtr MakeContext(const X509StorePtr& trusted, bool insecure) {
+SslCtxPtr MakeContext(X509_STORE* trusted, bool insecure) {
   SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);  // 34 KiB for each idle connection
-  SSL_CTX_set1_cert_store(context.get(), trusted.get());
+  if (trusted != nullptr) SSL_CTX_set1_cert_store(context.get(), trusted);
   SSL_CTX_set_verify(context.get(), insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
   return context;
 }
@@ -121,7 +120,8 @@ absl::StatusOr<std::shared_ptr<const TlsClient>> TlsClient::Load(const Transport
   ASSIGN_OR_RETURN(const X509StorePtr trusted, TrustedBy(options));
   for (TlsClient* one : {client.get(), bare.get()}) {
     one->insecure_ = options.insecure_skip_verify;
-    one->context_ = MakeContext(trusted, one->insecure_);
+    one->system_roots_ = trusted == nullptr;
+    one->context_ = MakeContext(trusted.get(), one->insecure_);
   }
   RETURN_IF_ERROR(AddIdentity(options, client->context_.get()));
   client->server_name_ = options.server_name;
@@ -136,6 +136,7 @@ ssl_st* TlsClient::NewConnection(const std::string& name) const {
   const bool address = IpAddress::Parse(expected).has_value();
   if (!address) SSL_set_tlsext_host_name(ssl, expected.c_str());
   if (insecure_) return ssl;
+  if (system_roots_) SSL_set1_verify_cert_store(ssl, SystemRoots());
   X509_VERIFY_PARAM* const param = SSL_get0_param(ssl);
   // As in Go, every trusted certificate is an anchor, self-signed or not.
   X509_VERIFY_PARAM_set_flags(param, X509_V_FLAG_PARTIAL_CHAIN);

@@ -33,6 +33,7 @@ class TlsClient {
 
   std::shared_ptr<ssl_ctx_st> context_;
   bool insecure_ = false;
+  bool system_roots_ = false;  // are what it trusts, which the context does not hold
   // What the server's certificate is for, when it is not the host's name. It is the configured
   // host's, hence goes with the identity.
   std::string server_name_;

@@ -9,8 +9,10 @@
 #include <zlib.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <iostream>
 #include <memory>
 #include <set>
 #include <string>
@@ -747,6 +749,22 @@ TEST_F(TlsTest, CertificateMustBeTrustedAndNameTheServer) {
   options.ca_data.clear();
   options.insecure_skip_verify = true;
   EXPECT_EQ(Make(options)->Do(Get("/"))->body, "other.example");
+}
+
+// They are read once in a process, hence in one of its own.
+TEST_F(TlsTest, WithoutACaTheMachinesRootsAreTrusted) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto ask = [this] {
+    setenv("SSL_CERT_FILE", TempFile("roots.crt", server_pair_.certificate).c_str(), 1);
+    Server server(MakeServer(false));
+    server.Start();
+    TransportOptions options;
+    options.url = absl::StrCat("https://", server.Authority());
+    const auto answer = Make(options)->Do(Get("/"));
+    if (!answer.ok()) std::cerr << answer.status();
+    _exit(answer.ok() && answer->body == "none" ? 0 : 1);
+  };
+  EXPECT_EXIT(ask(), testing::ExitedWithCode(0), "");
 }
 
 // As Go: each certificate of the CA file is an anchor.
