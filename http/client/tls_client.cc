@@ -51,8 +51,8 @@ absl::StatusOr<std::vector<X509Ptr>> ReadCertificates(const Pem& pem) {
   return certificates;
 }
 
-// Read once, for the first connection that needs them: many clients trust the machine's roots, which
-// are hundreds of certificates, and many of those speak no TLS.
+// Read once, for the first connection that needs them: many clients trust the machine's roots,
+// which are hundreds of certificates, and many of those speak no TLS.
 X509_STORE* SystemRoots() {
   static X509_STORE* const roots = [] {
     X509_STORE* store = X509_STORE_new();
