@@ -101,6 +101,7 @@ size_t BytesOf(const std::vector<Numbers>& all) {
 
 void AppendAutoscalerGauges(const DecisionLog& log, std::string& out) {
   std::vector<Numbers> all;
+  all.reserve(log.stats().autoscalers);
   log.ForEachNewest([&](const AutoscalerKey& key, const LoggedDecision& last) {
     all.push_back(NumbersOf(key, last));
   });

@@ -149,12 +149,12 @@ def measure_watched(cluster, program, autoscalers: int, seconds: float) -> dict:
 
 def _watched(cluster, source: Synthetic, autoscalers: int, seconds: float, args: tuple, log) -> Watched:
     server, _ = _start(cluster, source, 1, autoscalers, args)
-    lines, before = _written(log), requests.counted(cluster.admin)
+    lines, began, before = _written(log), time.monotonic(), requests.counted(cluster.admin)
     rate = _rate(server, seconds, every=min(seconds, 15))  # a status is written each 15 s, and scrapes are no more frequent
-    writes = requests.since(before, requests.counted(cluster.admin))
+    ended, writes = time.monotonic(), requests.since(before, requests.counted(cluster.admin))
     lines = _written(log) - lines
     writes = sum(count for what, count in writes.items() if what.split()[0] in ("POST", "PUT", "PATCH", "DELETE"))
-    outcome = Watched(autoscalers, server.process.peak_rss_mib(), writes / rate["seconds"], rate["rate"], rate["cores"],
+    outcome = Watched(autoscalers, server.process.peak_rss_mib(), writes / (ended - began), rate["rate"], rate["cores"],
                       lines / rate["seconds"])
     server.process.kill()
     return outcome
@@ -190,8 +190,9 @@ def _wait_until_all_is_written(server):
 
 def _rate(server, seconds: float, every: float = 2.0) -> dict:
     """Decisions and CPU; looked at that often, as each look has the program answer over a connection of its own."""
-    before = decided(server)
+    # Each time before the count that it stands for: with gauges of each autoscaler a look takes a while.
     cpu, began = server.process.cpu_seconds(), time.monotonic()
+    before = decided(server)
     last, last_at, fewest = before, began, float("inf")
     while last_at - began < seconds:
         time.sleep(every)
