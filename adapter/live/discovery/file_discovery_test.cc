@@ -82,6 +82,10 @@ TEST_F(FileDiscoveryTest, FilesThatAreAddedBrokenAndRemoved) {
   Write("c.json", R"([{"targets": ["j:1"]}])");
   AwaitScrape("j:1");
   EXPECT_TRUE(IsTarget("http://h:1"));
+  Write("a.json", "");
+  Write("d.json", R"([{"targets": ["l:1"]}])");
+  AwaitScrape("l:1");
+  EXPECT_TRUE(IsTarget("http://h:1"));
   Write("a.json", R"([{"targets": ["k:1"]}])");
   AwaitScrape("k:1");
   EXPECT_FALSE(IsTarget("http://h:1"));

@@ -1,6 +1,7 @@
 // Fields that say where targets come from.
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -171,6 +172,11 @@ KubernetesDiscovery ConfigReader::ReadKubernetes(const YamlNode& node, const std
 std::vector<TargetGroup> ReadTargetFile(absl::string_view text, const std::string& file,
                                         rules::Findings& findings) {
   std::vector<TargetGroup> groups;
+  // As Prometheus: no JSON, but good YAML without a target. Its writer may just have begun.
+  if (absl::EndsWith(file, ".json") && absl::StripAsciiWhitespace(text).empty()) {
+    findings.Error({}, "", "it is empty; expected a list of target groups");
+    return groups;
+  }
   const rules::YamlTree tree = rules::ReadYaml(text, findings);
   if (tree.root != nullptr) ConfigReader(findings).ReadGroups(*tree.root, "", file, groups);
   for (TargetGroup& group : groups) {

@@ -138,5 +138,16 @@ TEST(TargetFileTest, JsonAndYamlAlike) {
   EXPECT_TRUE(findings.has_errors());
 }
 
+// As Prometheus, to which an empty file is YAML and no JSON.
+TEST(ReadTargetFileTest, AnEmptyJsonFileIsRefused) {
+  for (const char* text : {"", " \n"}) {
+    rules::Findings of_json("f"), of_yaml("f");
+    ReadTargetFile(text, "/t.json", of_json);
+    EXPECT_TRUE(of_json.has_errors());
+    EXPECT_TRUE(ReadTargetFile(text, "/t.yml", of_yaml).empty());
+    EXPECT_FALSE(of_yaml.has_errors());
+  }
+}
+
 }  // namespace
 }  // namespace flyball::scrape
