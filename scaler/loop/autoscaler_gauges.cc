@@ -1,8 +1,8 @@
 #include "scaler/loop/autoscaler_gauges.h"
 
 #include <cstdint>
+#include <deque>
 #include <optional>
-#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
@@ -25,6 +25,9 @@ struct Numbers {
   std::optional<double> age_seconds;
   absl::string_view reason;
 };
+
+// Not copied while it grows, and nobody has to count them first.
+using NumbersOfAll = std::deque<Numbers>;
 
 Numbers NumbersOf(const AutoscalerKey& key, const LoggedDecision& last) {
   const Decision& decision = last.decision;
@@ -56,7 +59,7 @@ using SampleOf = absl::FunctionRef<std::optional<Sample>(const Numbers&)>;
 
 class FamilyWriter {
  public:
-  FamilyWriter(const std::vector<Numbers>& all, std::string& out) : all_(all), out_(out) {}
+  FamilyWriter(const NumbersOfAll& all, std::string& out) : all_(all), out_(out) {}
 
   // `label`: of what a sample has more, or "".
   void Write(absl::string_view name, absl::string_view help, absl::string_view label,
@@ -83,12 +86,12 @@ class FamilyWriter {
   }
 
  private:
-  const std::vector<Numbers>& all_;
+  const NumbersOfAll& all_;
   std::string& out_;
 };
 
 // Enough for all lines, so that the text is not copied while it grows.
-size_t BytesOf(const std::vector<Numbers>& all) {
+size_t BytesOf(const NumbersOfAll& all) {
   constexpr size_t kSeries = 6, kNameAndValue = 60;
   size_t bytes = 2000;  // what each family begins with
   for (const Numbers& one : all) {
@@ -100,8 +103,7 @@ size_t BytesOf(const std::vector<Numbers>& all) {
 }  // namespace
 
 void AppendAutoscalerGauges(const DecisionLog& log, std::string& out) {
-  std::vector<Numbers> all;
-  all.reserve(log.stats().autoscalers);
+  NumbersOfAll all;
   log.ForEachNewest([&](const AutoscalerKey& key, const LoggedDecision& last) {
     all.push_back(NumbersOf(key, last));
   });
