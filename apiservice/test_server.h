@@ -81,7 +81,8 @@ class ApiServerFixture : public testing::Test {
 
   // The value of a sample of /metrics without labels; -1 if it is not there.
   double Metric(const std::string& name) {
-    for (const absl::string_view line : absl::StrSplit(Get("/metrics")->body, '\n')) {
+    const auto answer = Get("/metrics");
+    for (const absl::string_view line : absl::StrSplit(answer->body, '\n')) {
       double value = 0;
       if (absl::StartsWith(line, name + " ") &&
           absl::SimpleAtod(line.substr(name.size() + 1), &value)) {

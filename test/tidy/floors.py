@@ -1,6 +1,6 @@
 """Which floor a file belongs to, and which floors that one may include: CMake's word, so that there is no second list.
 
-A floor is a folder whose CMakeLists.txt calls flyball_floor(NAME DEPS …), or makes a library flyball_NAME by itself and says
+A floor is a folder whose CMakeLists.txt calls flyball_floor(NAME [SMALL] DEPS …), or makes a library flyball_NAME by itself and says
 by target_link_libraries what it needs; with the folders below it that are no floors.
 """
 

@@ -139,7 +139,7 @@ TEST(TargetFileTest, JsonAndYamlAlike) {
 }
 
 // As Prometheus, to which an empty file is YAML and no JSON.
-TEST(ReadTargetFileTest, AnEmptyJsonFileIsRefused) {
+TEST(TargetFileTest, AnEmptyJsonFileIsRefused) {
   for (const char* text : {"", " \n"}) {
     rules::Findings of_json("f"), of_yaml("f");
     ReadTargetFile(text, "/t.json", of_json);

@@ -155,7 +155,7 @@ def _watched(cluster, source: Synthetic, autoscalers: int, seconds: float, args:
     lines = _written(log) - lines
     writes = sum(count for what, count in writes.items() if what.split()[0] in ("POST", "PUT", "PATCH", "DELETE"))
     outcome = Watched(autoscalers, server.process.peak_rss_mib(), writes / (ended - began), rate["rate"], rate["cores"],
-                      lines / rate["seconds"])
+                      lines / (ended - began))
     server.process.kill()
     return outcome
 
