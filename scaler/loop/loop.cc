@@ -106,6 +106,7 @@ void Loop::OnAutoscaler(ManagedPtr managed) {
     const absl::Duration slots = SlotsOf(*managed, tracked->due.told_of_news);
     const bool other_cadence = std::exchange(tracked->due.latest_slots, slots) != slots;
     before = std::exchange(tracked->due.latest, managed);
+    tracked->due.has_schedules = !managed->own.schedules.empty();
     const bool was_gone = std::exchange(tracked->due.gone, false);
     if (was_gone || (before != nullptr && before->autoscaler.uid != managed->autoscaler.uid)) {
       tracked->due.recreated = true;
@@ -178,7 +179,7 @@ DecideStep::Times Loop::Now() const {
 
 // The latest object as its schedules make it now; the same pointer as long as that is the same.
 const ManagedPtr& Loop::FollowSchedules(DueState& due) const {
-  if (due.latest->own.schedules.empty()) return due.latest;
+  if (!due.has_schedules) return due.latest;
   ManagedPtr now = ScheduledAt(due.latest, options_.mode, deps_.clock.WallNow());
   const bool same = due.scheduled != nullptr && now->spec_hash == due.scheduled->spec_hash &&
                     now->scheduled == due.scheduled->scheduled &&
@@ -446,7 +447,7 @@ void Loop::FinishAll(absl::Span<TrackedAutoscaler* const> autoscalers, bool deci
     for (TrackedAutoscaler* tracked : autoscalers) {
       tracked->due.busy = false;
       tracked->due.steady = tracked->steady_on != nullptr;
-      again |= FollowNews(*tracked);
+      if (!tracked->due.steady) again |= FollowNews(*tracked);  // a steady one is told of none
       if (!std::exchange(tracked->due.again, false) && !decide_anew) continue;
       schedule_.Set(*tracked, deps_.clock.MonotonicNow());
       again = true;

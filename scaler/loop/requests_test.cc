@@ -156,7 +156,8 @@ TEST_F(RequestsTest, EntersZeroAsSoonAsNothingIsWanted) {
   Begin(1);
   Say({.replicas = 0, .active = false});
   EXPECT_TRUE(Becomes(0)) << world_.Own("web");
-  EXPECT_EQ(front_->written(), (std::vector<std::string>{"shop/web 1 to 0"}));
+  EXPECT_TRUE(LoopWorld::Await(
+      [&] { return front_->written() == std::vector<std::string>{"shop/web 1 to 0"}; }));
 }
 
 TEST_F(RequestsTest, KeepsTheLastPodUntilZeroIsSafe) {

@@ -256,6 +256,7 @@ void Scaler::Impl::Stop() {
 }
 
 absl::Status Scaler::Impl::Ready() const {
+  absl::ReaderMutexLock lock(&running_mutex_);
   if (!running_) return absl::UnavailableError("the scaler is not started");
   if (!version_known_) return absl::UnavailableError("the cluster's version is not known yet");
   return wiring_->Ready();

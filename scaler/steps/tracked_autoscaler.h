@@ -36,14 +36,15 @@ namespace flyball::scaler {
 // Whether and when the next cycle is due, and what the watch told since the present one began.
 // Everybody who holds the loop's lock reads and changes it, also while a cycle is under way.
 struct DueState {
-  ManagedPtr latest;       // the object as it is now
-  ManagedPtr scheduled;    // the same as its schedules make it, when it was due last
-  bool gone = false;       // the object exists no more
-  bool busy = false;       // a cycle or round is under way
-  bool again = false;      // it was woken during the cycle: another one follows at once
-  bool woken = false;      // the next cycle must ask anew: earlier answers do not count
-  bool recreated = false;  // since the last cycle the object was made anew under the same name
-  bool steady = false;     // it was when its last cycle or round ended
+  ManagedPtr latest;           // the object as it is now
+  ManagedPtr scheduled;        // the same as its schedules make it, when it was due last
+  bool has_schedules = false;  // `latest` has; kept here, as it is looked at whenever one is due
+  bool gone = false;           // the object exists no more
+  bool busy = false;           // a cycle or round is under way
+  bool again = false;          // it was woken during the cycle: another one follows at once
+  bool woken = false;          // the next cycle must ask anew: earlier answers do not count
+  bool recreated = false;      // since the last cycle the object was made anew under the same name
+  bool steady = false;         // it was when its last cycle or round ended
   // It is woken when a sample comes for what it reads. Changed by the thread of the cycle alone,
   // under the lock.
   bool told_of_news = false;

@@ -24,7 +24,8 @@ class Steadiness {
  public:
   void AddRound(absl::Time now) {
     last_.store(absl::ToUnixNanos(now), std::memory_order_relaxed);
-    rounds_.fetch_add(1, std::memory_order_release);
+    // As there is one writer. To add in one step would wait for the memory of each autoscaler.
+    rounds_.store(rounds_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   uint64_t rounds() const { return rounds_.load(std::memory_order_acquire); }
   // Wall time of the last round.
