@@ -12,7 +12,8 @@
 // A query that names cpu and memory is answered with what it names first: each pod has both.
 // Samples have the labels that their sums are grouped by. Values keep within 4 % of 0.05 cores, 64
 // MiB and PODS * 10. They change each second, all of them, until POST /still, and again from POST
-// /changing.
+// /changing. From POST /slow?every=N on each queue changes every N seconds, as many of them in each
+// second, and nothing else.
 #include <httplib.h>
 
 #include <algorithm>
@@ -91,13 +92,20 @@ class Synthetic {
  public:
   explicit Synthetic(const Shape& shape) : shape_(shape), pods_(PodsOfNamespace(shape)) {}
 
-  void Change(bool changing) { changing_ = changing; }
+  void Change(bool changing) {
+    changing_ = changing;
+    every_ = 0;
+  }
+  void ChangeSlowly(size_t every) {
+    changing_ = false;
+    slow_since_ = Now();
+    every_ = every;
+  }
   uint64_t queries() const { return queries_; }
 
   std::string Answer(const std::string& query) {
     ++queries_;
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    const double seconds = std::chrono::duration<double>(now).count();
+    const double seconds = Now();
     if (changing_) tick_ = static_cast<int64_t>(seconds);
     const std::string ns = Matcher(query, "namespace");
     const int index = ns.size() > 3 ? std::atoi(ns.c_str() + 3) : -1;
@@ -107,13 +115,13 @@ class Synthetic {
       for (const std::string& queue : queues) {
         seeds.push_back(std::hash<std::string>()(ns + queue));
       }
-      return Filled(Queues(queues), seconds, 10.0 * shape_.pods, seeds);
+      return Filled(Queues(queues), seconds, 10.0 * shape_.pods, seeds, every_);
     }
     const size_t cpu_at = query.find("container_cpu"), memory_at = query.find("container_memory");
     const bool cpu = cpu_at < memory_at;
     if (cpu_at == memory_at || index < 0 || index >= shape_.namespaces) return Empty();
     return Filled(pods_, seconds, cpu ? 0.05 : 64.0 * (1 << 20),
-                  {static_cast<size_t>(index) * 7919});
+                  {static_cast<size_t>(index) * 7919}, 0);
   }
 
   std::string Series(const std::string& selector) const {
@@ -129,21 +137,29 @@ class Synthetic {
   }
 
  private:
+  static double Now() {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
+  }
+
   static std::string Empty() { return std::string(kBegin) + "]}}"; }
 
   // `seeds`: of each sample, or one that neighbours count up from.
+  // `every`: after how many seconds each of them changes, beside all others; 0: never.
   std::string Filled(const Body& body, double seconds, double middle,
-                     const std::vector<size_t>& seeds) const {
+                     const std::vector<size_t>& seeds, size_t every) const {
     std::string text = kBegin;
     char number[40];
     std::snprintf(number, sizeof number, "%.3f,\"", seconds);
     const std::string time = number;
     const int64_t tick = tick_;
+    const size_t slow = every == 0 ? 0 : static_cast<size_t>(seconds - slow_since_);
     for (size_t i = 0; i < body.size(); ++i) {
       // Neighbours in time and place differ; all within 4 % of the middle.
       const size_t seed = seeds.size() == 1 ? seeds[0] + i * 31 : seeds[i];
-      const double swing =
-          static_cast<double>((seed + static_cast<size_t>(tick) * 17) % 800) / 10000 - 0.04;
+      const size_t slow_changes = every == 0 ? 0 : (slow + seed % every) / every;
+      const size_t changes = static_cast<size_t>(tick) + slow_changes;
+      const double swing = static_cast<double>((seed + changes * 17) % 800) / 10000 - 0.04;
       std::snprintf(number, sizeof number, "%.6f\"]}", middle * (1 + swing));
       text += body[i] + time;
       text += number;
@@ -155,6 +171,8 @@ class Synthetic {
   const Shape shape_;
   const Body pods_;  // of any namespace
   std::atomic<bool> changing_ = true;
+  std::atomic<size_t> every_ = 0;
+  std::atomic<double> slow_since_ = 0;
   std::atomic<int64_t> tick_ = 0;
   std::atomic<uint64_t> queries_ = 0;
 };
@@ -188,6 +206,9 @@ void Route(httplib::Server& server, Synthetic& data) {
               [&data](const httplib::Request&, httplib::Response&) { data.Change(false); });
   server.Post("/changing",
               [&data](const httplib::Request&, httplib::Response&) { data.Change(true); });
+  server.Post("/slow", [&data](const httplib::Request& request, httplib::Response&) {
+    data.ChangeSlowly(std::strtoul(request.get_param_value("every").c_str(), nullptr, 10));
+  });
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ from harness import control_plane, kube, own_kind, ports, processes, scaler, sca
 from . import requests, seed
 
 NAMESPACES, PODS = 100, 10
+SLOW = 300  # seconds, after which each queue changes where writes are counted: more statuses than that are no count but a throughput
 
 
 @dataclass
@@ -33,10 +34,10 @@ class Outcome:
 
 @dataclass
 class Watched:
-    """Of one program while all readings change, told of by gauges and a log or not."""
+    """Of one program while all readings change but for the writes, told of by gauges and a log or not."""
     autoscalers: int
     peak_rss_mib: float            # initial list and answers to scrapes included
-    writes_per_second: float       # as the API server counts them
+    writes_per_second: float       # as the API server counts them, while each queue changes every SLOW seconds
     decisions_per_second: float
     cores: float
     log_lines_per_second: float
@@ -64,6 +65,10 @@ class Synthetic:
 
     def change(self, changing: bool):
         self._ask("POST", "/changing" if changing else "/still")
+
+    def change_slowly(self):
+        """In each second as many of the queues."""
+        self._ask("POST", f"/slow?every={SLOW}")
 
 
 def _namespaces() -> list:
@@ -139,6 +144,7 @@ def measure_watched(cluster, program, autoscalers: int, seconds: float) -> dict:
     log = folder / "decisions.jsonl"
     source = Synthetic(program, autoscalers // NAMESPACES)
     try:
+        source.change(False)
         _start(cluster, source, 1, autoscalers)[0].process.kill()  # the first of all writes each status
         return {"plain": _watched(cluster, source, autoscalers, seconds, (), log),
                 "flyball": _watched(cluster, source, autoscalers, seconds,
@@ -148,14 +154,22 @@ def measure_watched(cluster, program, autoscalers: int, seconds: float) -> dict:
 
 
 def _watched(cluster, source: Synthetic, autoscalers: int, seconds: float, args: tuple, log) -> Watched:
+    source.change(False)
     server, _ = _start(cluster, source, 1, autoscalers, args)
-    lines, began, before = _written(log), time.monotonic(), requests.counted(cluster.admin)
-    rate = _rate(server, seconds, every=min(seconds, 15))  # a status is written each 15 s, and scrapes are no more frequent
-    ended, writes = time.monotonic(), requests.since(before, requests.counted(cluster.admin))
-    lines = _written(log) - lines
+    source.change(True)
+    lines, began = _written(log), time.monotonic()
+    rate = _rate(server, seconds, every=min(seconds, 15))  # scrapes are no more frequent
+    lines = (_written(log) - lines) / (time.monotonic() - began)
+    source.change(False)
+    _wait_until_all_is_written(server)
+    source.change_slowly()
+    time.sleep(5)
+    began, before = time.monotonic(), requests.counted(cluster.admin)
+    _rate(server, 2 * seconds, every=min(seconds, 15))
+    writes = requests.since(before, requests.counted(cluster.admin))
     writes = sum(count for what, count in writes.items() if what.split()[0] in ("POST", "PUT", "PATCH", "DELETE"))
-    outcome = Watched(autoscalers, server.process.peak_rss_mib(), writes / (ended - began), rate["rate"], rate["cores"],
-                      lines / (ended - began))
+    writes /= time.monotonic() - began
+    outcome = Watched(autoscalers, server.process.peak_rss_mib(), writes, rate["rate"], rate["cores"], lines)
     server.process.kill()
     return outcome
 
