@@ -134,7 +134,8 @@ class Lanes::Queue : public std::enable_shared_from_this<Queue> {
   bool StartOne(const std::string& ns, Waiting& waiting, std::vector<Started>& started)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const auto may = std::find_if(
-        waiting.servers.begin(), waiting.servers.end(), [&](const std::string& server) {
+        waiting.servers.begin(), waiting.servers.end(),
+        [&](const std::string& server) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
           const auto use = servers_.find(server);
           return use == servers_.end() || use->second.HasRoom(ns, limits_.of_server, kPartOfServer);
         });

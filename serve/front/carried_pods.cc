@@ -55,7 +55,9 @@ class CarriedPods::Namespace : public kube::WatchHandler {
   void ListEnded() override {
     {
       absl::MutexLock lock(&mutex_);
-      absl::erase_if(pods_, [&](const auto& pod) { return !seen_.contains(pod.first); });
+      absl::erase_if(pods_, [&](const auto& pod) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+        return !seen_.contains(pod.first);
+      });
       listed_ = true;
       for (const auto& [service, followed] : services_) touched_.insert(service);
     }

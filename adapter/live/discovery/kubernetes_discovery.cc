@@ -240,10 +240,14 @@ scrape::TargetGroup KubernetesDiscovery::GroupOf(const ObjectName& name) const {
     return found == kept.end() ? nullptr : &found->second;
   };
   KnownObjects known;
-  known.pod = [&](const ObjectName& of) { return find(pods_, of); };
-  known.service = [&](const ObjectName& of) { return find(services_, of); };
+  known.pod = [&](const ObjectName& of)
+                  ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return find(pods_, of); };
+  known.service = [&](const ObjectName& of)
+                      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return find(services_, of); };
   if (config_.attach_node) {
-    known.node = [&](const std::string& of) { return find(nodes_, ObjectName{"", of}); };
+    known.node = [&](const std::string& of) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+      return find(nodes_, ObjectName{"", of});
+    };
   }
   switch (config_.role) {
     case Role::kPod:
