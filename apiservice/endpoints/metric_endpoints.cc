@@ -163,7 +163,7 @@ http::HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& st
   const bool proto = style.media.encoding == Encoding::kProtobuf;
   std::string body;
   if (IsTable(style.media.conversion)) {
-    const absl::string_view asked = routed.query.Value("includeObject");
+    const std::string asked = routed.query.Value("includeObject");
     const std::optional<wire::IncludeObject> include = IncludeObjectOf(asked);
     if (!include.has_value()) {
       return StatusResponse(
