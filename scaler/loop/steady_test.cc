@@ -24,6 +24,7 @@ class SteadyWorld : public LoopWorld {
     metrics.SetCpu(500);
     Add("web");
   }
+  ~SteadyWorld() { scaler.reset(); }  // it tells `owner` of its end
   void Add(const std::string& name) {
     AddDeployment(name, 2);
     PutHpa(name, absl::StrCat(ExternalMetricJson("queue", "10"), ",", CpuMetricJson(50)));
